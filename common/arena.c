@@ -99,7 +99,7 @@ void *mem_huge(size_t size)
 }
 
 /* A fresh block for at least n bytes. What was left of the block before stays unused. */
-static void refill(struct arena *a, size_t n)
+static void arena_refill(struct arena *a, size_t n)
 {
 	size_t size = a->total < BLOCK_MIN ? BLOCK_MIN : a->total < BLOCK_MAX ? a->total : BLOCK_MAX;
 	struct arena_block *b;
@@ -120,13 +120,13 @@ static void refill(struct arena *a, size_t n)
 	POISON(a->at, (size_t)(a->end - a->at));
 }
 
-static char *take(struct arena *a, size_t n, size_t align)
+static char *arena_take(struct arena *a, size_t n, size_t align)
 {
 	size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
 	char *p;
 
 	if (!a->at || (size_t)(a->end - a->at) < pad + GAP || (size_t)(a->end - a->at) - pad - GAP < n) {
-		refill(a, n + GAP);
+		arena_refill(a, n + GAP);
 		pad = (size_t)(-(uintptr_t)a->at & (align - 1));
 	}
 	p = a->at + pad;
@@ -141,12 +141,12 @@ void *arena_alloc(struct arena *a, size_t size, size_t count)
 
 	if (__builtin_mul_overflow(size, count, &n))
 		out_of_memory(SIZE_MAX);
-	return take(a, n, ALIGN);
+	return arena_take(a, n, ALIGN);
 }
 
 struct str arena_copy(struct arena *a, struct str s)
 {
-	char *p = take(a, s.n + 1, 1);
+	char *p = arena_take(a, s.n + 1, 1);
 
 	if (s.n)
 		memcpy(p, s.p, s.n);

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-static uint64_t read_clock(clockid_t id)
+static uint64_t clocks_read_clock(clockid_t id)
 {
 	struct timespec t = { 0 };
 
@@ -13,17 +13,17 @@ static uint64_t read_clock(clockid_t id)
 
 uint64_t clock_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return clocks_read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t clock_wall(void)
 {
-	return read_clock(CLOCK_REALTIME);
+	return clocks_read_clock(CLOCK_REALTIME);
 }
 
 uint64_t clock_since_boot(void)
 {
-	return read_clock(CLOCK_BOOTTIME);
+	return clocks_read_clock(CLOCK_BOOTTIME);
 }
 
 uint64_t clock_now_ms(void)

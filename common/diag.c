@@ -63,7 +63,7 @@ static size_t shown_as_is(struct str s)
 }
 
 /* Copies with what a terminal might obey made visible; what does not fit ends in "...". */
-static size_t masked(char *to, size_t space, const char *from, size_t n)
+static size_t diag_masked(char *to, size_t space, const char *from, size_t n)
 {
 	size_t w = 0;
 
@@ -87,7 +87,7 @@ static size_t masked(char *to, size_t space, const char *from, size_t n)
 }
 
 PRINTF(2, 0)
-static void print_message(struct place at, const char *fmt, va_list args, const char *after)
+static void diag_print_message(struct place at, const char *fmt, va_list args, const char *after)
 {
 	char text[2048], place[512] = "", line[4096];
 	int n = vsnprintf(text, sizeof(text), fmt, args);
@@ -100,8 +100,8 @@ static void print_message(struct place at, const char *fmt, va_list args, const 
 	else if (at.name)
 		snprintf(place, sizeof(place), "%.400s: ", at.name);
 	w = (size_t)snprintf(line, 64, "%.32s: ", tool_name);
-	w += masked(line + w, 700, place, strlen(place));
-	w += masked(line + w, sizeof(line) - w - 400, text, strlen(text));
+	w += diag_masked(line + w, 700, place, strlen(place));
+	w += diag_masked(line + w, sizeof(line) - w - 400, text, strlen(text));
 	w += (size_t)snprintf(line + w, 300, "%s\n", after);
 	while (write(STDERR_FILENO, line, w) < 0 && errno == EINTR)
 		;
@@ -112,7 +112,7 @@ void warn(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	print_message((struct place){ 0 }, fmt, args, "");
+	diag_print_message((struct place){ 0 }, fmt, args, "");
 	va_end(args);
 }
 
@@ -121,11 +121,11 @@ void warn_at(struct place at, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	print_message(at, fmt, args, "");
+	diag_print_message(at, fmt, args, "");
 	va_end(args);
 }
 
-static NORETURN void end(int status)
+static NORETURN void diag_end(int status)
 {
 	if (at_death)
 		at_death();
@@ -137,9 +137,9 @@ void die(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	print_message((struct place){ 0 }, fmt, args, "");
+	diag_print_message((struct place){ 0 }, fmt, args, "");
 	va_end(args);
-	end(death);
+	diag_end(death);
 }
 
 void die_at(struct place at, const char *fmt, ...)
@@ -147,9 +147,9 @@ void die_at(struct place at, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	print_message(at, fmt, args, "");
+	diag_print_message(at, fmt, args, "");
 	va_end(args);
-	end(death);
+	diag_end(death);
 }
 
 void die_errno(const char *fmt, ...)
@@ -159,9 +159,9 @@ void die_errno(const char *fmt, ...)
 
 	snprintf(why, sizeof(why), ": %s", strerror(errno));
 	va_start(args, fmt);
-	print_message((struct place){ 0 }, fmt, args, why);
+	diag_print_message((struct place){ 0 }, fmt, args, why);
 	va_end(args);
-	end(death);
+	diag_end(death);
 }
 
 void die_usage(const char *fmt, ...)
@@ -171,7 +171,7 @@ void die_usage(const char *fmt, ...)
 
 	snprintf(hint, sizeof(hint), " (see %s --help)", tool_name);
 	va_start(args, fmt);
-	print_message((struct place){ 0 }, fmt, args, hint);
+	diag_print_message((struct place){ 0 }, fmt, args, hint);
 	va_end(args);
-	end(PJ_USAGE);
+	diag_end(PJ_USAGE);
 }

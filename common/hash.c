@@ -9,7 +9,7 @@ struct hash_secret hash_secret;
  * Before main, so that no thread sees it change, from the 16 random bytes that the kernel gives every program. The C
  * library makes its own secrets of the same bytes: mixed, they do not tell those.
  */
-__attribute__((constructor)) static void choose(void)
+__attribute__((constructor)) static void hash_choose(void)
 {
 	struct hash_secret fixed = { 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu };
 	const unsigned char *random = (const unsigned char *)getauxval(AT_RANDOM);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void grow_slots(struct intern *t)
+static void intern_grow_slots(struct intern *t)
 {
 	uint32_t nslots = t->mask ? (t->mask + 1) * 2 : 256;
 	struct intern_slot *slot;
@@ -27,7 +27,7 @@ static void grow_slots(struct intern *t)
 	t->mask = nslots - 1;
 }
 
-static uint32_t find(const struct intern *t, struct str s, uint32_t hash, uint32_t *slot)
+static uint32_t intern_find_slot(const struct intern *t, struct str s, uint32_t hash, uint32_t *slot)
 {
 	uint32_t i = hash & t->mask;
 
@@ -42,7 +42,7 @@ uint32_t intern_find(const struct intern *t, struct str s)
 {
 	uint32_t slot;
 
-	return t->mask ? find(t, s, (uint32_t)hash_bytes(s.p, s.n), &slot) : 0;
+	return t->mask ? intern_find_slot(t, s, (uint32_t)hash_bytes(s.p, s.n), &slot) : 0;
 }
 
 uint32_t intern(struct intern *t, struct str s)
@@ -50,8 +50,8 @@ uint32_t intern(struct intern *t, struct str s)
 	uint32_t hash = (uint32_t)hash_bytes(s.p, s.n), slot, id;
 
 	if (t->n >= t->mask / 2)
-		grow_slots(t);
-	id = find(t, s, hash, &slot);
+		intern_grow_slots(t);
+	id = intern_find_slot(t, s, hash, &slot);
 	if (id)
 		return id;
 	if (t->n + 1 >= t->cap) {

@@ -17,7 +17,7 @@ static bool by_shares(const struct sig_rule *r)
 	return r->shares && r->sum[0] && r->sum[1];
 }
 
-static double larger(double x, double y)
+static double significance_larger(double x, double y)
 {
 	return x > y ? x : y;
 }
@@ -25,7 +25,7 @@ static double larger(double x, double y)
 /* What a weight is of all: of its own side, or of the larger one, so that counts differ by points, too. */
 static void parts_of(const struct sig_rule *r, double before, double after, double part[2])
 {
-	double ta = (double)r->sum[0], tb = (double)r->sum[1], max = larger(ta, tb);
+	double ta = (double)r->sum[0], tb = (double)r->sum[1], max = significance_larger(ta, tb);
 
 	if (max <= 0) {
 		part[0] = part[1] = 0;
@@ -87,7 +87,7 @@ struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_
 
 	parts_of(r, (double)before, (double)after, part);
 	d = part[1] - part[0];
-	relative = d == 0 ? 0 : fabs(d) / larger(part[0], part[1]);
+	relative = d == 0 ? 0 : fabs(d) / significance_larger(part[0], part[1]);
 	if (tested) {
 		if (!(dispersion > 0))
 			dispersion = r->dispersion;
@@ -129,7 +129,7 @@ static bool has_self(const struct stacks *s, uint32_t id)
 }
 
 /* Goes down and up the tree; outermost[id] becomes true where no caller has the same frame. */
-static void walk(const struct stacks *s, struct reach *w, bool *outermost)
+static void significance_walk(const struct stacks *s, struct reach *w, bool *outermost)
 {
 	uint32_t *order = stacks_order(s), *open = mem_alloc(sizeof(*open), (size_t)s->frames.n + 1);
 	uint32_t at = 0, n = 0;
@@ -165,7 +165,7 @@ static void reach_make(struct reach *w, const struct stacks *s)
 	w->to = mem_alloc(sizeof(*w->to), s->n);
 	w->outer = mem_alloc(sizeof(*w->outer), s->n);
 	w->first = mem_alloc(sizeof(*w->first), (size_t)nframes + 3);
-	walk(s, w, outermost);
+	significance_walk(s, w, outermost);
 	for (uint32_t id = 1; id < s->n; id++)
 		w->first[s->node[id].frame + 2] += outermost[id];
 	for (uint32_t f = 0; f <= nframes; f++)
@@ -212,8 +212,8 @@ static void sum_up(const struct sig_rule *r, const struct stacks *s, const struc
 }
 
 /* What the functions that have self weight under f weigh outside of f, before and after; false when work ran out. */
-static bool elsewhere(const struct stacks *s, const struct reach *w, const struct sig_function *f, uint32_t frame,
-		      uint32_t *seen, uint64_t *work, uint64_t e[2])
+static bool significance_elsewhere(const struct stacks *s, const struct reach *w, const struct sig_function *f,
+				   uint32_t frame, uint32_t *seen, uint64_t *work, uint64_t e[2])
 {
 	e[0] = e[1] = 0;
 	for (uint32_t i = w->first[frame]; i < w->first[frame + 1]; i++) {
@@ -262,7 +262,7 @@ static void find_moved(const struct sig_rule *r, const struct stacks *s, const s
 	for (uint32_t frame = 1; frame <= s->frames.n; frame++) {
 		if (f[frame].change.why != SIG_CHANGED)
 			continue;
-		if (elsewhere(s, w, f, frame, seen, &work, e) && is_moved(r, &f[frame], e)) {
+		if (significance_elsewhere(s, w, f, frame, seen, &work, e) && is_moved(r, &f[frame], e)) {
 			f[frame].change.why = SIG_MOVED;
 			f[frame].change.level = 0;
 		}
@@ -270,8 +270,8 @@ static void find_moved(const struct sig_rule *r, const struct stacks *s, const s
 	free(seen);
 }
 
-static struct sig_function *functions(const struct sig_rule *r, const struct stacks *s, uint64_t *const total[2],
-				      const float *by_node, const float *given)
+static struct sig_function *significance_functions(const struct sig_rule *r, const struct stacks *s,
+						   uint64_t *const total[2], const float *by_node, const float *given)
 {
 	size_t n = (size_t)s->frames.n + 1;
 	struct sig_function *f = mem_alloc(sizeof(*f), n);
@@ -293,7 +293,7 @@ static struct sig_function *functions(const struct sig_rule *r, const struct sta
 struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
 {
 	uint64_t *total[2] = { stacks_totals(s, 0), stacks_totals(s, 1) };
-	struct sig_function *f = functions(r, s, total, NULL, dispersion);
+	struct sig_function *f = significance_functions(r, s, total, NULL, dispersion);
 
 	free(total[0]);
 	free(total[1]);
@@ -303,7 +303,8 @@ struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
 /* Is what is new (gone) here gone (new) in other places of the same function? Then it is called another way. */
-static bool is_elsewhere(const struct sig_rule *r, const struct sig_function *f, uint64_t before, uint64_t after)
+static bool significance_is_elsewhere(const struct sig_rule *r, const struct sig_function *f, uint64_t before,
+				      uint64_t after)
 {
 	double here = sig_difference(r, before, after), all = sig_difference(r, f->total[0], f->total[1]);
 
@@ -314,7 +315,7 @@ struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, 
 {
 	struct sig_change *c = mem_alloc(sizeof(*c), s->n);
 	uint64_t *total[2] = { stacks_totals(s, 0), stacks_totals(s, 1) };
-	struct sig_function *f = functions(r, s, total, dispersion, NULL);
+	struct sig_function *f = significance_functions(r, s, total, dispersion, NULL);
 
 	/* callers have smaller numbers than callees */
 	for (uint32_t id = 1; id < s->n; id++) {
@@ -325,7 +326,7 @@ struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, 
 		if (c[id].why != SIG_CHANGED)
 			continue;
 		if ((of->change.why == SIG_MOVED && of->change.less == c[id].less) ||
-		    is_elsewhere(r, of, total[0][id], total[1][id]) ||
+		    significance_is_elsewhere(r, of, total[0][id], total[1][id]) ||
 		    (caller->why == SIG_MOVED && caller->less == c[id].less && (!total[0][id] || !total[1][id]))) {
 			c[id].why = SIG_MOVED;
 			c[id].level = 0;

@@ -14,7 +14,7 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 }
 
 /* Brings all nodes into the table, which gets room for that many more. */
-static void place(struct stacks *s, uint32_t more)
+static void stacks_place(struct stacks *s, uint32_t more)
 {
 	uint64_t nslots = s->mask ? (uint64_t)s->mask + 1 : 1024;
 	uint32_t from = s->placed;
@@ -94,7 +94,7 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
 	if (unlikely(s->n >= s->cap))
 		stacks_grow(s);
 	if (unlikely(s->placed != s->n || s->n >= s->mask / 2))
-		place(s, 0);
+		stacks_place(s, 0);
 	hash = hash_path(s->hash[parent], frame);
 	for (i = hash & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
@@ -113,7 +113,7 @@ uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame)
 	if (s->in_time || s->n == 0)
 		return 0;
 	if (s->placed != s->n)
-		place(s, 0);
+		stacks_place(s, 0);
 	for (uint32_t i = hash_path(s->hash[parent], frame) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->node[id].parent == parent && s->node[id].frame == frame)
 			break;
@@ -288,7 +288,7 @@ struct telling {
 	uint32_t open; /* innermost node, 0: none */
 };
 
-static void report(struct telling *t, uint32_t node, uint64_t upto)
+static void stacks_report(struct telling *t, uint32_t node, uint64_t upto)
 {
 	if (upto == t->reported[node])
 		return;
@@ -304,7 +304,7 @@ static void report(struct telling *t, uint32_t node, uint64_t upto)
 static void close_until(struct telling *t, uint32_t node)
 {
 	for (; t->open != node; t->open = t->s->node[t->open].parent)
-		report(t, t->open, t->s->self[0][t->open]);
+		stacks_report(t, t->open, t->s->self[0][t->open]);
 }
 
 struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n)
@@ -316,7 +316,7 @@ struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n)
 		if (totals[id] == 0)
 			continue; /* may stand anywhere */
 		close_until(&t, s->node[id].parent);
-		report(&t, t.open, s->before[id]);
+		stacks_report(&t, t.open, s->before[id]);
 		t.open = id;
 	}
 	close_until(&t, 0);
@@ -338,7 +338,7 @@ bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
 		stacks_grow(dst);
-	place(dst, src->n);
+	stacks_place(dst, src->n);
 	for (uint32_t id = 0; id < src->n; id++) {
 		if (id + 2 * AHEAD < src->n) {
 			__builtin_prefetch(&dst->slot[hash[id + 2 * AHEAD] & dst->mask]);
@@ -458,7 +458,7 @@ static void unite_in_place(struct stacks *s, const bool *shared)
 }
 
 /* By a table of all nodes. */
-static void unite(struct stacks *s)
+static void stacks_unite(struct stacks *s)
 {
 	struct stacks to = { .frames = s->frames };
 	uint32_t *same = mem_alloc(sizeof(*same), (size_t)s->frames.n + 1);
@@ -485,7 +485,7 @@ void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame
 	s->slot = s->hash = NULL;
 	s->mask = s->placed = s->sorted = 0;
 	if (nshared > s->n / 8) /* then a table is cheaper */
-		unite(s);
+		stacks_unite(s);
 	else if (nshared)
 		unite_in_place(s, shared);
 	free(shared);

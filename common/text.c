@@ -38,7 +38,7 @@ void text_add(struct text *t, const char *s)
 }
 
 /* Digits of value, most significant first, with sep before every group of three (0: none). */
-static void put_number(struct text *t, uint64_t value, char sep)
+static void text_put_number(struct text *t, uint64_t value, char sep)
 {
 	char buf[32];
 	size_t at = sizeof(buf);
@@ -56,12 +56,12 @@ static void put_number(struct text *t, uint64_t value, char sep)
 
 void text_u64(struct text *t, uint64_t value)
 {
-	put_number(t, value, 0);
+	text_put_number(t, value, 0);
 }
 
 void text_grouped(struct text *t, uint64_t value)
 {
-	put_number(t, value, ',');
+	text_put_number(t, value, ',');
 }
 
 void text_tenths(struct text *t, int64_t value)

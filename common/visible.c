@@ -75,7 +75,7 @@ static size_t escape_length(struct str s)
 }
 
 /* Stays as it is. */
-static bool is_plain(struct str s)
+static bool visible_is_plain(struct str s)
 {
 	unsigned char c = (unsigned char)s.p[0];
 
@@ -86,7 +86,7 @@ void visible_str(struct text *t, struct str s)
 {
 	while (s.n) {
 		size_t plain = 0;
-		while (plain < s.n && is_plain(str_from(s, plain)))
+		while (plain < s.n && visible_is_plain(str_from(s, plain)))
 			plain++;
 		text_bytes(t, s.p, plain);
 		s = str_from(s, plain);
@@ -156,7 +156,7 @@ size_t visible_plain_length(struct str s)
 {
 	size_t plain = 0;
 
-	while (plain < s.n && is_plain(str_from(s, plain)))
+	while (plain < s.n && visible_is_plain(str_from(s, plain)))
 		plain++;
 	return plain;
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void add_file(struct request *r, unsigned side, const char *path)
+static void diffopts_add_file(struct request *r, unsigned side, const char *path)
 {
 	r->side[side] = mem_grow(r->side[side], sizeof(*r->side[side]), r->nside[side] + 1);
 	r->side[side][r->nside[side]++] = path;
@@ -17,13 +17,13 @@ static void add_file(struct request *r, unsigned side, const char *path)
 static void opt_before(void *to, const char *value, const char *name)
 {
 	(void)name;
-	add_file(to, 0, value);
+	diffopts_add_file(to, 0, value);
 }
 
 static void opt_after(void *to, const char *value, const char *name)
 {
 	(void)name;
-	add_file(to, 1, value);
+	diffopts_add_file(to, 1, value);
 }
 
 static void opt_table(void *to, const char *value, const char *name)
@@ -44,7 +44,7 @@ static void opt_tsv(void *to, const char *value, const char *name)
 	r->table = r->tsv = true;
 }
 
-static void set_min_delta(void *to, const char *value, const char *name)
+static void diffopts_set_min_delta(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -89,7 +89,7 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 }
 
 /* BEFORE AFTER, or BEFORE... : AFTER... */
-static void take_operands(struct request *r, char **operand)
+static void diffopts_take_operands(struct request *r, char **operand)
 {
 	size_t n = 0, colon = 0, stdins = 0;
 	bool split = false;
@@ -109,7 +109,7 @@ static void take_operands(struct request *r, char **operand)
 			  (unsigned long long)n, n == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++)
 		if (!split || i != colon)
-			add_file(r, i > (split ? colon : 0), operand[i]);
+			diffopts_add_file(r, i > (split ? colon : 0), operand[i]);
 	if (!r->nside[0] || !r->nside[1])
 		die_usage("no files %s: give two, BEFORE and AFTER", r->nside[0] ? "after" : "before");
 	for (unsigned side = 0; side < 2; side++)
@@ -133,7 +133,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "all", NULL, OPT_FLAG, &r->all, NULL, "the table also has functions that did not change" },
 		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, r, opt_fail_over,
 		  "exit 3 when a function grew by PCT points; may be repeated" },
-		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, diffopts_set_min_delta,
 		  "least change: percent of the total, and of the function (0.5,1%)" },
 		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "least change in standard deviations (2; 0: not tested)" },
 		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift,
@@ -170,7 +170,7 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 		die_usage("--all goes with --table");
 	if (r->scale_column && r->table)
 		die_usage("--normalize scales folded text; --table compares --shares");
-	take_operands(r, operand);
+	diffopts_take_operands(r, operand);
 }
 
 void diffopts_free(struct request *r)

@@ -11,20 +11,20 @@
 #define MEDIAN_CHI2 0.4549 /* of chi^2 with one degree of freedom */
 #define DISPERSION_MAX 1e6
 
-static double share(const struct sig_rule *r, uint64_t a, uint64_t b)
+static double noise_share(const struct sig_rule *r, uint64_t a, uint64_t b)
 {
 	return ((double)a + (double)b) / ((double)r->sum[0] + (double)r->sum[1]);
 }
 
 /* Nodes whose weights say something of their own: not tiny, not nearly all, not the same as their caller's. */
-static uint32_t informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2],
-			    uint32_t *which)
+static uint32_t noise_informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2],
+				  uint32_t *which)
 {
 	uint32_t n = 0;
 
 	for (uint32_t id = 1; id < p->s.n; id++) {
 		uint32_t up = p->s.node[id].parent;
-		double s = share(r, total[0][id], total[1][id]);
+		double s = noise_share(r, total[0][id], total[1][id]);
 
 		if (s >= SHARE_LEAST && s <= SHARE_LIMIT &&
 		    (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
@@ -36,7 +36,7 @@ static uint32_t informative(const struct profile *p, const struct sig_rule *r, u
 /* ---- dispersion ---------------------------------------------------------------------------------------------- */
 
 /* Pearson's chi^2 of a side's windows around their mean, in units of p(1-p): sum2 is that of x^2/T. */
-static double chi2(double sum2, uint64_t weight, uint64_t sum)
+static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 {
 	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
 
@@ -45,11 +45,11 @@ static double chi2(double sum2, uint64_t weight, uint64_t sum)
 
 static double dispersion_of(const struct sig_rule *r, double df, uint64_t a, uint64_t b, double sum2_a, double sum2_b)
 {
-	double p = share(r, a, b), v = p < 1 ? p * (1 - p) : 0, phi;
+	double p = noise_share(r, a, b), v = p < 1 ? p * (1 - p) : 0, phi;
 
 	if (!(v > 0))
 		return 0;
-	phi = (chi2(sum2_a, a, r->sum[0]) + chi2(sum2_b, b, r->sum[1])) / (v * df);
+	phi = (noise_chi2(sum2_a, a, r->sum[0]) + noise_chi2(sum2_b, b, r->sum[1])) / (v * df);
 	return phi < 1 ? 1 : phi > DISPERSION_MAX ? DISPERSION_MAX : phi;
 }
 
@@ -60,7 +60,7 @@ static int float_cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(const float *by_node, const uint32_t *which, uint32_t n)
+static double noise_median(const float *by_node, const uint32_t *which, uint32_t n)
 {
 	float *sorted = mem_alloc(sizeof(*sorted), n);
 	double middle = 1;
@@ -76,7 +76,7 @@ static double median(const float *by_node, const uint32_t *which, uint32_t n)
 }
 
 /* Empirical Bayes: few windows know little. 0 (nothing known) becomes the median. */
-static void shrink(float *phi, uint32_t n, double to, double df)
+static void noise_shrink(float *phi, uint32_t n, double to, double df)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		double own = phi[i] > 0 ? (double)phi[i] : to;
@@ -111,9 +111,9 @@ void noise_dispersion(struct noise *n, const struct profile *p, const struct sig
 		n->frame[id] =
 			(float)dispersion_of(r, df, f[id].total[0], f[id].total[1], p->frame[0][id], p->frame[1][id]);
 	free(f);
-	n->dispersion = median(n->node, which, informative(p, r, total, which));
-	shrink(n->node, p->s.n, n->dispersion, df);
-	shrink(n->frame, p->s.frames.n + 1, n->dispersion, df);
+	n->dispersion = noise_median(n->node, which, noise_informative(p, r, total, which));
+	noise_shrink(n->node, p->s.n, n->dispersion, df);
+	noise_shrink(n->frame, p->s.frames.n + 1, n->dispersion, df);
 	n->node[0] = (float)n->dispersion;
 	free(which);
 	free(total[0]);
@@ -139,7 +139,7 @@ static bool too_far(const struct distance *e, uint32_t n, double rho)
 double noise_drift(const struct profile *p, const struct sig_rule *r)
 {
 	uint64_t *total[2] = { stacks_totals(&p->s, 0), stacks_totals(&p->s, 1) };
-	uint32_t *which = mem_alloc(sizeof(*which), p->s.n), n = informative(p, r, total, which);
+	uint32_t *which = mem_alloc(sizeof(*which), p->s.n), n = noise_informative(p, r, total, which);
 	struct distance *e = mem_alloc(sizeof(*e), n);
 	double low = 0, high = NOISE_DRIFT_MAX;
 

@@ -15,7 +15,7 @@ struct str normalname_suffix(enum normalname_kind kind)
 }
 
 /* Cuts the suffix off. Kernel code is other code: its suffix stays, as *tail. */
-static struct str cut_kind(struct str frame, struct str *tail, enum normalname_kind *kind)
+static struct str normalname_cut_kind(struct str frame, struct str *tail, enum normalname_kind *kind)
 {
 	struct str fp = folded_plain(frame);
 
@@ -30,7 +30,7 @@ static struct str cut_kind(struct str frame, struct str *tail, enum normalname_k
 	return fp;
 }
 
-static size_t digits_at(struct str s, size_t i)
+static size_t normalname_digits_at(struct str s, size_t i)
 {
 	size_t n = 0;
 
@@ -81,7 +81,7 @@ static size_t class_number(struct str s, size_t i)
 
 	while (i + 1 < s.n && (s.p[i] == '$' || s.p[i] == '/' || s.p[i] == '.' || s.p[i] == '+')) {
 		bool hex = s.p[i + 1] == '0' && i + 2 < s.n && s.p[i + 2] == 'x';
-		size_t n = hex ? 2 + hex_at(s, i + 3) : digits_at(s, i + 1);
+		size_t n = hex ? 2 + hex_at(s, i + 3) : normalname_digits_at(s, i + 1);
 
 		if (n == 0)
 			break;
@@ -91,7 +91,7 @@ static size_t class_number(struct str s, size_t i)
 }
 
 /* "/0x7f04bc002aa0" and "+0x1c": addresses and offsets. */
-static size_t address(struct str s, size_t i)
+static size_t normalname_address(struct str s, size_t i)
 {
 	size_t n;
 
@@ -107,7 +107,7 @@ static bool is_word_byte(char c)
 }
 
 /* What is numbered by the JVM, and how long its name is without the number. */
-static size_t generated(struct str s, size_t i)
+static size_t normalname_generated(struct str s, size_t i)
 {
 	static const struct str prefixes[] = { STR("GeneratedMethodAccessor"), STR("GeneratedConstructorAccessor"),
 					       STR("GeneratedSerializationConstructorAccessor"), STR("$Proxy"),
@@ -120,7 +120,7 @@ static size_t generated(struct str s, size_t i)
 }
 
 /* lambda$main$0, lambda$main$7f6d5c3e$1 -> lambda$main, from i to the end of the method's name. */
-static size_t lambda(struct str s, size_t i, size_t *skip)
+static size_t normalname_lambda(struct str s, size_t i, size_t *skip)
 {
 	struct str rest = str_from(s, i), name;
 	ptrdiff_t number, hash;
@@ -135,7 +135,7 @@ static size_t lambda(struct str s, size_t i, size_t *skip)
 		name.n++;
 	number = str_rfind(name, '$');
 	if (number <= 7 || (size_t)number + 1 >= name.n ||
-	    (size_t)number + 1 + digits_at(name, (size_t)number + 1) != name.n)
+	    (size_t)number + 1 + normalname_digits_at(name, (size_t)number + 1) != name.n)
 		return 0;
 	hash = str_rfind(str_head(name, (size_t)number), '$');
 	if (hash > 7 && number - hash > 6 && hash + 1 + (ptrdiff_t)hex_at(name, (size_t)hash + 1) == number)
@@ -150,7 +150,7 @@ static void put_generated(struct text *t, struct str s)
 		size_t n = 0, skip = 0;
 
 		if (s.p[i] == '/' || s.p[i] == '+') {
-			skip = address(s, i);
+			skip = normalname_address(s, i);
 		} else if (s.p[i] == '$' && str_starts(str_from(s, i), STR("$$Lambda"))) {
 			n = 8;
 			skip = class_number(s, i + n);
@@ -160,10 +160,10 @@ static void put_generated(struct text *t, struct str s)
 				n++;
 			skip = class_number(s, i + n);
 		} else if (s.p[i] == 'l') {
-			n = lambda(s, i, &skip);
+			n = normalname_lambda(s, i, &skip);
 		} else if (s.p[i] == 'G' || s.p[i] == '$' || s.p[i] == 'j') {
-			n = generated(s, i);
-			skip = n ? digits_at(s, i + n) : 0;
+			n = normalname_generated(s, i);
+			skip = n ? normalname_digits_at(s, i + n) : 0;
 		}
 		if (n == 0 && skip == 0)
 			n = 1;
@@ -188,7 +188,7 @@ static struct str without_hex(struct normalname *c, struct str s)
 }
 
 /* Is there anything that put_generated could change? Most names have nothing. */
-static bool plain(struct str s)
+static bool normalname_plain(struct str s)
 {
 	return s.n == 0 || (!memchr(s.p, '$', s.n) && str_find_str(s, STR("0x")) < 0 &&
 			    str_find_str(s, STR("Accessor")) < 0 && str_find_str(s, STR("jdk/proxy")) < 0);
@@ -201,10 +201,10 @@ struct str normalname_name(struct normalname *c, struct str frame, enum normalna
 	*kind = NORMALNAME_NATIVE;
 	if (c->exact)
 		return c->strip_hex ? without_hex(c, frame) : frame;
-	fp = cut_kind(frame, &tail, kind);
+	fp = normalname_cut_kind(frame, &tail, kind);
 	fp = without_clones(fp);
 	c->text.n = 0;
-	if (plain(fp))
+	if (normalname_plain(fp))
 		text_str(&c->text, fp);
 	else
 		put_generated(&c->text, fp);

@@ -43,7 +43,7 @@ static void read_window(struct comparison *c, unsigned which, const char *path)
 	in_close(&in);
 }
 
-static void read_all(const struct request *r, struct comparison *c)
+static void pjdiff_read_all(const struct request *r, struct comparison *c)
 {
 	c->profile.normalname.exact = r->exact;
 	c->profile.normalname.strip_hex = r->strip_hex;
@@ -54,7 +54,7 @@ static void read_all(const struct request *r, struct comparison *c)
 	profile_end(&c->profile);
 }
 
-static void check_units(const struct request *r, const struct comparison *c)
+static void pjdiff_check_units(const struct request *r, const struct comparison *c)
 {
 	const struct folded_header *a = &c->side[0].header, *b = &c->side[1].header;
 
@@ -94,7 +94,7 @@ static void choose_rule(const struct request *r, struct comparison *c)
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-static struct str joined(struct arena *a, struct str x, struct str y)
+static struct str pjdiff_joined(struct arena *a, struct str x, struct str y)
 {
 	char *p;
 
@@ -139,16 +139,16 @@ static void list_noise(struct comparison *c, struct folded_header *h)
 	free(reported);
 }
 
-static struct folded_header header_of(const struct request *r, struct comparison *c)
+static struct folded_header pjdiff_header_of(const struct request *r, struct comparison *c)
 {
 	const struct folded_header *a = &c->side[0].header, *b = &c->side[1].header;
 	struct folded_header h = { .present = true };
 
 	h.unit = a->unit.n ? a->unit : b->unit.n ? b->unit : STR("samples");
-	h.event = joined(&c->arena, a->event, b->event);
-	h.host = joined(&c->arena, a->host, b->host);
-	h.labels = joined(&c->arena, a->labels, b->labels);
-	h.frequency = joined(&c->arena, a->frequency, b->frequency);
+	h.event = pjdiff_joined(&c->arena, a->event, b->event);
+	h.host = pjdiff_joined(&c->arena, a->host, b->host);
+	h.labels = pjdiff_joined(&c->arena, a->labels, b->labels);
+	h.frequency = pjdiff_joined(&c->arena, a->frequency, b->frequency);
 	h.samples = a->samples + b->samples + c->side[0].tally.headerless + c->side[1].tally.headerless;
 	h.samples_unknown = a->samples_unknown || b->samples_unknown;
 	h.lost = a->lost + b->lost;
@@ -198,7 +198,7 @@ static void write_table(const struct request *r, struct comparison *c, struct ou
 
 static void write_folded(const struct request *r, struct comparison *c, struct out *o)
 {
-	struct folded_header h = header_of(r, c);
+	struct folded_header h = pjdiff_header_of(r, c);
 
 	if (r->scale_column && !scale_column(&c->profile.s))
 		warn("one side is empty: nothing to scale");
@@ -213,7 +213,7 @@ static void write_folded(const struct request *r, struct comparison *c, struct o
 		     verdict_needs(&c->rule, c->rule.points));
 }
 
-static void write_result(const struct request *r, struct comparison *c)
+static void pjdiff_write_result(const struct request *r, struct comparison *c)
 {
 	struct out *o = mem_alloc(sizeof(*o), 1);
 
@@ -228,7 +228,7 @@ static void write_result(const struct request *r, struct comparison *c)
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */
 
-static int finish(const struct request *r, const struct comparison *c, bool empty)
+static int pjdiff_finish(const struct request *r, const struct comparison *c, bool empty)
 {
 	int status = PJ_OK;
 
@@ -274,13 +274,13 @@ int main(int argc, char **argv)
 	diag_tool("pjdiff");
 	diffopts_parse(&r, argc, argv);
 	give_up_rights(&r);
-	read_all(&r, &c);
-	check_units(&r, &c);
+	pjdiff_read_all(&r, &c);
+	pjdiff_check_units(&r, &c);
 	choose_rule(&r, &c);
 	empty = !c.rule.sum[0] && !c.rule.sum[1];
 	if (!empty || !r.out) /* a file that is there is not replaced by nothing */
-		write_result(&r, &c);
-	status = finish(&r, &c, empty);
+		pjdiff_write_result(&r, &c);
+	status = pjdiff_finish(&r, &c, empty);
 	comparison_free(&c);
 	diffopts_free(&r);
 	return status;

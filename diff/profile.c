@@ -112,7 +112,7 @@ static void sum_functions(const struct stacks *s, const uint64_t *total, uint64_
 	free(open);
 }
 
-static void scatter(struct profile *p, unsigned side, const struct stacks *window, const uint32_t *node)
+static void profile_scatter(struct profile *p, unsigned side, const struct stacks *window, const uint32_t *node)
 {
 	uint64_t *total = mem_alloc(sizeof(*total), p->s.n);
 	uint64_t *function = mem_alloc(sizeof(*function), (size_t)p->s.frames.n + 1);
@@ -147,7 +147,7 @@ bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
 		if (!p->normalname.exact)
 			weigh_kinds(p, window, frame, kind);
 		if (p->scatter)
-			scatter(p, side, window, node);
+			profile_scatter(p, side, window, node);
 	}
 	free(kind);
 	free(frame);
@@ -180,7 +180,7 @@ bool profile_read(struct profile *p, unsigned side)
 	return true;
 }
 
-static enum normalname_kind heaviest(const double weight[NORMALNAME_KINDS])
+static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KINDS])
 {
 	enum normalname_kind best = NORMALNAME_NATIVE;
 
@@ -220,7 +220,7 @@ static uint32_t *final_frames(struct profile *p, struct stacks *to)
 		name.n = 0;
 		text_str(&name, intern_str(&p->s.frames, f));
 		if (f < p->nkind)
-			text_str(&name, normalname_suffix(heaviest(p->kind[f])));
+			text_str(&name, normalname_suffix(profile_heaviest(p->kind[f])));
 		frame[f] = stacks_frame(to, text_view(&name));
 	}
 	text_free(&name);

@@ -45,7 +45,7 @@ static bool can_pass(const struct sig_rule *r, const struct sig_function *f, dou
 }
 
 /* What passes alone but not among all becomes noise. */
-static void correct(struct table *t, const struct sig_rule *r, const float *dispersion)
+static void table_correct(struct table *t, const struct sig_rule *r, const float *dispersion)
 {
 	double *p = mem_alloc(sizeof(*p), t->n), threshold;
 	size_t n = 0;
@@ -72,7 +72,7 @@ static void correct(struct table *t, const struct sig_rule *r, const float *disp
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 /* Points as they are printed. */
-static long shown(const struct table_row *row)
+static long table_shown(const struct table_row *row)
 {
 	return lround(100 * fabs((double)row->f.change.points));
 }
@@ -85,12 +85,12 @@ static uint64_t own_change(const struct table_row *row)
 }
 
 /* A function that changed takes its callers along, by as much: of these the one whose own code it is comes first. */
-static int row_cmp(const void *a, const void *b)
+static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *x = a, *y = b;
 	int group_x = x->f.change.why >= SIG_MOVED ? (int)x->f.change.why : 0;
 	int group_y = y->f.change.why >= SIG_MOVED ? (int)y->f.change.why : 0;
-	long points_x = shown(x), points_y = shown(y);
+	long points_x = table_shown(x), points_y = table_shown(y);
 	uint64_t own_x = own_change(x), own_y = own_change(y);
 
 	if (group_x != group_y)
@@ -117,12 +117,12 @@ void table_make(struct table *t, const struct sig_rule *r, const struct stacks *
 		t->row[i].f.change.level = 0;
 	}
 	if (assess && r->counted && r->z > 0)
-		correct(t, r, dispersion);
+		table_correct(t, r, dispersion);
 	for (uint32_t i = 0; i < t->n; i++) {
 		t->changed += t->row[i].f.change.why == SIG_CHANGED;
 		t->moved += t->row[i].f.change.why == SIG_MOVED;
 	}
-	qsort(t->row, t->n, sizeof(*t->row), row_cmp);
+	qsort(t->row, t->n, sizeof(*t->row), table_row_cmp);
 	free(rank);
 }
 
@@ -134,7 +134,7 @@ void table_free(struct table *t)
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
 /* Percent of the total that changes are measured by: that of the side, or with counts the larger one. */
-static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
+static double table_percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
 	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1],
 		 complete = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
@@ -142,7 +142,7 @@ static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 	return complete ? 100.0 * (double)weight / (double)complete : 0;
 }
 
-static const char *mark(const struct sig_function *f)
+static const char *table_mark(const struct sig_function *f)
 {
 	if (f->change.why == SIG_MOVED)
 		return "moved";
@@ -152,29 +152,29 @@ static const char *mark(const struct sig_function *f)
 }
 
 /* After over before; infinite where nothing was. */
-static double ratio(const struct sig_rule *r, const uint64_t total[2])
+static double table_ratio(const struct sig_rule *r, const uint64_t total[2])
 {
-	double before = percent(r, 0, total[0]), after = percent(r, 1, total[1]);
+	double before = table_percent(r, 0, total[0]), after = table_percent(r, 1, total[1]);
 
 	return before > 0 ? after / before : HUGE_VAL;
 }
 
-static void put_row(struct out *o, const struct table_row *row, const struct sig_rule *r, const struct stacks *s)
+static void table_put_row(struct out *o, const struct table_row *row, const struct sig_rule *r, const struct stacks *s)
 {
 	const struct sig_function *f = &row->f;
-	double self[2] = { percent(r, 0, f->self[0]), percent(r, 1, f->self[1]) };
+	double self[2] = { table_percent(r, 0, f->self[0]), table_percent(r, 1, f->self[1]) };
 
-	out_printf(o, "%8.2f %8.2f %+8.2f ", percent(r, 0, f->total[0]), percent(r, 1, f->total[1]),
+	out_printf(o, "%8.2f %8.2f %+8.2f ", table_percent(r, 0, f->total[0]), table_percent(r, 1, f->total[1]),
 		   (double)f->change.points);
 	if (f->total[0])
-		out_printf(o, "%7.2f ", ratio(r, f->total));
+		out_printf(o, "%7.2f ", table_ratio(r, f->total));
 	else
 		out_text(o, "      - ");
 	if (r->counted && r->z > 0)
 		out_printf(o, "%7.1f ", f->change.less ? -(double)f->change.z : (double)f->change.z);
 	else
 		out_text(o, "      - ");
-	out_printf(o, "%8.2f %8.2f %+8.2f  %-5s  ", self[0], self[1], self[1] - self[0], mark(f));
+	out_printf(o, "%8.2f %8.2f %+8.2f  %-5s  ", self[0], self[1], self[1] - self[0], table_mark(f));
 	out_visible(o, intern_str(&s->frames, row->frame));
 	out_char(o, '\n');
 }
@@ -182,14 +182,14 @@ static void put_row(struct out *o, const struct table_row *row, const struct sig
 static void put_tsv(struct out *o, const struct table_row *row, const struct sig_rule *r, const struct stacks *s)
 {
 	const struct sig_function *f = &row->f;
-	double self[2] = { percent(r, 0, f->self[0]), percent(r, 1, f->self[1]) };
+	double self[2] = { table_percent(r, 0, f->self[0]), table_percent(r, 1, f->self[1]) };
 
 	out_printf(o, "%llu\t%llu\t%.4f\t%.4f\t%.4f\t", (unsigned long long)f->total[0],
-		   (unsigned long long)f->total[1], percent(r, 0, f->total[0]), percent(r, 1, f->total[1]),
+		   (unsigned long long)f->total[1], table_percent(r, 0, f->total[0]), table_percent(r, 1, f->total[1]),
 		   (double)f->change.points);
-	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", ratio(r, f->total),
+	out_printf(o, "%.4f\t%.2f\t%llu\t%llu\t%.4f\t%s\t%s\t", table_ratio(r, f->total),
 		   f->change.less ? -(double)f->change.z : (double)f->change.z, (unsigned long long)f->self[0],
-		   (unsigned long long)f->self[1], self[1] - self[0], mark(f),
+		   (unsigned long long)f->self[1], self[1] - self[0], table_mark(f),
 		   f->change.why == SIG_CHANGED ? "yes" : "no");
 	out_visible(o, intern_str(&s->frames, row->frame));
 	out_char(o, '\n');
@@ -210,5 +210,5 @@ void table_write(struct out *o, const struct table *t, const struct table_style 
 		out_printf(o, "%8s %8s %8s %7s %7s %8s %8s %8s  %-5s  %s\n", "before%", "after%", "points", "ratio",
 			   "z", "self b%", "self a%", "points", "mark", "function");
 	for (uint64_t i = 0; i < shown; i++)
-		(style->tsv ? put_tsv : put_row)(o, &t->row[i], r, s);
+		(style->tsv ? put_tsv : table_put_row)(o, &t->row[i], r, s);
 }

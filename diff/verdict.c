@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long ull(uint64_t v)
+static unsigned long long verdict_ull(uint64_t v)
 {
 	return v;
 }
@@ -60,8 +60,8 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 	char unit[32];
 
 	unit_of(c, unit, sizeof(unit));
-	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared", ull(r->sum[0]),
-		    ull(r->sum[1]), unit, c->profile.windows[0], c->profile.windows[1],
+	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared", verdict_ull(r->sum[0]),
+		    verdict_ull(r->sum[1]), unit, c->profile.windows[0], c->profile.windows[1],
 		    c->profile.windows[0] == 1 && c->profile.windows[1] == 1 ? "" : "s",
 		    r->shares ? "shares of the totals" : "counts");
 	text_char(&text, 0);
@@ -77,7 +77,7 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 		text_printf(
 			&text,
 			"too few samples to judge: %llu and %llu, but %.0f a side are needed to see a function go from 0 to %g %%",
-			ull(r->sum[0]), ull(r->sum[1]), verdict_needs(r, r->points), r->points);
+			verdict_ull(r->sum[0]), verdict_ull(r->sum[1]), verdict_needs(r, r->points), r->points);
 		text_char(&text, 0);
 		line(to, text.p);
 	} else if (t) {
@@ -91,12 +91,12 @@ void verdict_describe(const struct comparison *c, const struct table *t, void (*
 
 /* ---- --fail-over --------------------------------------------------------------------------------------------- */
 
-static bool over(const struct request_limit *l, const struct sig_function *f, struct str name)
+static bool verdict_over(const struct request_limit *l, const struct sig_function *f, struct str name)
 {
 	return (double)f->change.points >= l->points && (!l->glob.n || str_glob(l->glob, folded_plain(name)));
 }
 
-static double percent(const struct sig_rule *r, unsigned side, uint64_t weight)
+static double verdict_percent(const struct sig_rule *r, unsigned side, uint64_t weight)
 {
 	uint64_t larger = r->sum[0] > r->sum[1] ? r->sum[0] : r->sum[1];
 	uint64_t complete = r->shares && r->sum[0] && r->sum[1] ? r->sum[side] : larger;
@@ -111,12 +111,13 @@ static bool name_offender(const struct request *r, const struct sig_rule *rule, 
 		const struct request_limit *l = &r->limit[i];
 		char z[40] = "";
 
-		if (!over(l, f, name))
+		if (!verdict_over(l, f, name))
 			continue;
 		if (rule->counted && rule->z > 0)
 			snprintf(z, sizeof(z), ", z %.1f", (double)f->change.z);
-		warn("over %g %%: %.2f %% -> %.2f %%, %+.2f points%s: %.*s", l->points, percent(rule, 0, f->total[0]),
-		     percent(rule, 1, f->total[1]), (double)f->change.points, z, (int)name.n, name.p);
+		warn("over %g %%: %.2f %% -> %.2f %%, %+.2f points%s: %.*s", l->points,
+		     verdict_percent(rule, 0, f->total[0]), verdict_percent(rule, 1, f->total[1]),
+		     (double)f->change.points, z, (int)name.n, name.p);
 		return true;
 	}
 	return false;
@@ -151,7 +152,8 @@ int verdict_fail_over(const struct request *r, const struct comparison *c)
 		rule.points = fmin(rule.points, r->limit[i].points);
 	if (!verdict_is_possible(&rule, rule.points)) {
 		warn("--fail-over %g: %llu samples before and %llu after are too few: %.0f a side are needed; record longer, or allow more",
-		     rule.points, ull(rule.sum[0]), ull(rule.sum[1]), verdict_needs(&rule, rule.points));
+		     rule.points, verdict_ull(rule.sum[0]), verdict_ull(rule.sum[1]),
+		     verdict_needs(&rule, rule.points));
 		return PJ_FAILED;
 	}
 	table_make(&t, &rule, &c->profile.s, c->noise.frame, true);
@@ -176,10 +178,10 @@ void verdict_bad_lines(const struct comparison *c)
 		for (size_t i = 0; i < countof(t->first_bad) && t->first_bad[i].name; i++)
 			warn_at(t->first_bad[i], "skipped: %s", t->why[i]);
 		if (t->bad > countof(t->first_bad))
-			warn("%llu more lines %s were skipped", ull(t->bad - countof(t->first_bad)),
+			warn("%llu more lines %s were skipped", verdict_ull(t->bad - countof(t->first_bad)),
 			     side ? "after" : "before");
 		if (t->rounded)
-			warn("%llu weights %s had decimals and were rounded", ull(t->rounded),
+			warn("%llu weights %s had decimals and were rounded", verdict_ull(t->rounded),
 			     side ? "after" : "before");
 	}
 }

@@ -37,7 +37,7 @@ static void opt_root(void *to, const char *value, const char *name)
 	needs_recording(r, name);
 }
 
-static void opt_by(void *to, const char *value, const char *name)
+static void foldopts_opt_by(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -104,7 +104,7 @@ static void opt_report(void *to, const char *value, const char *name)
 	needs_recording(r, name);
 }
 
-static void opt_label(void *to, const char *value, const char *name)
+static void foldopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -162,7 +162,7 @@ static void opt_annotate(void *to, const char *value, const char *name)
 	}
 }
 
-static void opt_names(void *to, const char *value, const char *name)
+static void foldopts_opt_names(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -203,7 +203,7 @@ static void opt_comm(void *to, const char *value, const char *name)
 	needs_samples(r, name);
 }
 
-static void opt_only(void *to, const char *value, const char *name)
+static void foldopts_opt_only(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -249,7 +249,7 @@ static void opt_flag(void *to, const char *value, const char *name)
 	needs_samples(r, name);
 }
 
-static void opt_time(void *to, const char *value, const char *name)
+static void foldopts_opt_time(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -316,19 +316,19 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, r, opt_report, "print what has no names instead, and why" },
-		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only,
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, foldopts_opt_only,
 		  "samples of pid=, tid=, comm=GLOB, cpu=, event=GLOB, cgroup=GLOB only" },
-		{ 0, "from", "TIME", OPT_CALL, r, opt_time,
+		{ 0, "from", "TIME", OPT_CALL, r, foldopts_opt_time,
 		  "samples at or after TIME: seconds, or +SECONDS from the first" },
-		{ 0, "to", "TIME", OPT_CALL, r, opt_time, "samples before TIME" },
+		{ 0, "to", "TIME", OPT_CALL, r, foldopts_opt_time, "samples before TIME" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
 		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
 		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root,
 		  "first frame of perf.data: comm of process, thread, both" },
-		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, opt_by,
+		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, foldopts_opt_by,
 		  "a frame in front of all: where perf.data tells cgroups" },
-		{ 0, "pid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID" },
-		{ 0, "tid", NULL, OPT_CALL_FLAG, r, opt_label, "first frame is comm-PID/TID" },
+		{ 0, "pid", NULL, OPT_CALL_FLAG, r, foldopts_opt_label, "first frame is comm-PID" },
+		{ 0, "tid", NULL, OPT_CALL_FLAG, r, foldopts_opt_label, "first frame is comm-PID/TID" },
 		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm,
 		  "first frame: as it is, absent, without numbers" },
 		{ 0, "weight", "samples|period", OPT_CALL, r, opt_weight, "count samples, or sum their periods" },
@@ -337,7 +337,7 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		{ 0, "kernel", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark kernel code with _[k]" },
 		{ 0, "jit", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark JIT code with _[j]" },
 		{ 0, "all", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark all kinds of code" },
-		{ 0, "names", "java|hotspot", OPT_CALL, r, opt_names,
+		{ 0, "names", "java|hotspot", OPT_CALL, r, foldopts_opt_names,
 		  "Java methods as pkg/Class.method, or as the JDK says" },
 		{ 0, "addrs", NULL, OPT_CALL_FLAG, r, opt_flag, "show the address of frames without symbol" },
 		{ 0, "inline", NULL, OPT_CALL_FLAG, r, opt_inline,

@@ -32,7 +32,7 @@ struct counts {
 
 /* ---- counting ----------------------------------------------------------------------------------------------- */
 
-static void count_process(struct counts *c, const struct perfdata_record *r)
+static void info_count_process(struct counts *c, const struct perfdata_record *r)
 {
 	struct addrspace_thread *leader = addrspace_thread(&c->as, r->pid, r->pid);
 	const uint32_t key[] = { addrspace_comm(&c->as, leader), r->pid };
@@ -54,7 +54,7 @@ static void count_sample(struct counts *c, const struct perfdata_record *r, cons
 		c->first_ns = r->time;
 	if (r->has_time && r->time > c->last_ns)
 		c->last_ns = r->time;
-	count_process(c, r);
+	info_count_process(c, r);
 }
 
 static void count_records(struct counts *c, struct perfdata *data)
@@ -86,12 +86,12 @@ static void count_records(struct counts *c, struct perfdata *data)
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static unsigned long long ull(uint64_t v)
+static unsigned long long info_ull(uint64_t v)
 {
 	return v;
 }
 
-static void put_line(struct out *o, const char *key, struct str value)
+static void info_put_line(struct out *o, const char *key, struct str value)
 {
 	if (value.n == 0)
 		return;
@@ -127,7 +127,7 @@ static void put_wall(struct out *o, const struct perfdata_info *info, uint64_t n
 	char text[64];
 
 	if (info->has_clock_data && format_time((time_t)(wall / 1000000000u), text))
-		out_printf(o, " (%s.%03lluZ)", text, ull(wall / 1000000u % 1000u));
+		out_printf(o, " (%s.%03lluZ)", text, info_ull(wall / 1000000u % 1000u));
 }
 
 /* When the recorder ended, as far as copies kept it: all that most files tell of the wall clock. */
@@ -147,11 +147,11 @@ static void put_times(struct out *o, const struct counts *c, const struct perfda
 	const char *clock = info->clock >= 0 && (size_t)info->clock < countof(clocks) ? clocks[info->clock] : NULL;
 
 	if (c->last_ns) {
-		out_printf(o, "%-10s %llu.%09llu", "from", ull(c->first_ns / 1000000000u),
-			   ull(c->first_ns % 1000000000u));
+		out_printf(o, "%-10s %llu.%09llu", "from", info_ull(c->first_ns / 1000000000u),
+			   info_ull(c->first_ns % 1000000000u));
 		put_wall(o, info, c->first_ns);
-		out_printf(o, "\n%-10s %llu.%09llu", "to", ull(c->last_ns / 1000000000u),
-			   ull(c->last_ns % 1000000000u));
+		out_printf(o, "\n%-10s %llu.%09llu", "to", info_ull(c->last_ns / 1000000000u),
+			   info_ull(c->last_ns % 1000000000u));
 		put_wall(o, info, c->last_ns);
 		out_printf(o, "\n%-10s %.3f s\n", "duration", (double)(c->last_ns - c->first_ns) / 1e9);
 	}
@@ -169,16 +169,16 @@ static void put_events(struct out *o, const struct counts *c, const struct perfd
 		out_printf(o, "%-10s ", "event");
 		out_visible(o, e[i].name);
 		if (e[i].frequency)
-			out_printf(o, ", %llu Hz", ull(e[i].frequency));
+			out_printf(o, ", %llu Hz", info_ull(e[i].frequency));
 		else if (e[i].period)
-			out_printf(o, ", every %llu", ull(e[i].period));
-		out_printf(o, ", %llu sample%s%s%s\n", ull(samples), samples == 1 ? "" : "s",
+			out_printf(o, ", every %llu", info_ull(e[i].period));
+		out_printf(o, ", %llu sample%s%s%s\n", info_ull(samples), samples == 1 ? "" : "s",
 			   e[i].sample_type & 1u << 13 ? ", stack copies" : "",
 			   e[i].sample_type & 1u << 11 ? ", branches" : "");
 	}
 }
 
-static int process_cmp(const void *va, const void *vb)
+static int info_process_cmp(const void *va, const void *vb)
 {
 	const struct process *a = va, *b = vb;
 
@@ -192,9 +192,9 @@ static void put_processes(struct out *o, struct counts *c)
 	uint32_t n = c->keys.n;
 
 	if (n)
-		qsort(c->process, n, sizeof(*c->process), process_cmp);
+		qsort(c->process, n, sizeof(*c->process), info_process_cmp);
 	for (uint32_t i = 0; i < n && i < TOP; i++) {
-		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", ull(c->process[i].samples),
+		out_printf(o, "%-10s %llu sample%s, %.1f %%, pid %u, ", "process", info_ull(c->process[i].samples),
 			   c->process[i].samples == 1 ? "" : "s",
 			   100.0 * (double)c->process[i].samples / (double)c->samples, (unsigned)c->process[i].pid);
 		out_visible(o, intern_str(&c->as.comms, c->process[i].comm));
@@ -206,15 +206,15 @@ static void put_processes(struct out *o, struct counts *c)
 
 static void put_seconds(struct out *o, uint64_t ns)
 {
-	out_printf(o, "%llu.%03llu s", ull(ns / 1000000000u), ull(ns / 1000000u % 1000u));
+	out_printf(o, "%llu.%03llu s", info_ull(ns / 1000000000u), info_ull(ns / 1000000u % 1000u));
 }
 
-static void put_window(struct out *o, const struct perfdata_info *info)
+static void info_put_window(struct out *o, const struct perfdata_info *info)
 {
 	const struct pj_window *w = &info->recorder.window;
 
-	out_printf(o, "%-10s %llu, from %llu.%09llu", "window", ull(w->serial), ull(w->begin / 1000000000u),
-		   ull(w->begin % 1000000000u));
+	out_printf(o, "%-10s %llu, from %llu.%09llu", "window", info_ull(w->serial), info_ull(w->begin / 1000000000u),
+		   info_ull(w->begin % 1000000000u));
 	put_wall(o, info, w->begin);
 	if (w->end != UINT64_MAX && w->end >= w->begin) {
 		out_text(o, ", planned for ");
@@ -238,23 +238,25 @@ static void put_loss(struct out *o, const struct pj_loss *l)
 	for (size_t i = 0; i < countof(losses); i++) {
 		if (!losses[i].n)
 			continue;
-		out_printf(o, "%s%llu %s", any ? ", " : "", ull(losses[i].n), losses[i].what);
+		out_printf(o, "%s%llu %s", any ? ", " : "", info_ull(losses[i].n), losses[i].what);
 		any = true;
 	}
-	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", ull(l->ring_high / 10),
-		   ull(l->ring_high % 10));
+	out_printf(o, "%s; rings were up to %llu.%llu %% full\n", any ? "" : "none", info_ull(l->ring_high / 10),
+		   info_ull(l->ring_high % 10));
 }
 
-static void put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
+static void info_put_tenant(struct out *o, const struct pj_tenant *row, const char *name)
 {
 	out_printf(o,
 		   "%-10s %s: %llu samples without their stacks, %llu changes of mappings or names left out, "
 		   "%llu processes not read again, %llu files not kept, ",
-		   "over budget", name, ull(row->samples), ull(row->mappings), ull(row->reads), ull(row->files));
-	out_printf(o, "%llu lookups in JVMs and %llu of unwind tables left out\n", ull(row->jvms), ull(row->tables));
+		   "over budget", name, info_ull(row->samples), info_ull(row->mappings), info_ull(row->reads),
+		   info_ull(row->files));
+	out_printf(o, "%llu lookups in JVMs and %llu of unwind tables left out\n", info_ull(row->jvms),
+		   info_ull(row->tables));
 }
 
-static void put_tenants(struct out *o, const struct pj_tenants *tenants)
+static void info_put_tenants(struct out *o, const struct pj_tenants *tenants)
 {
 	const struct pj_tenant *others = &tenants->others;
 	char name[TENANT_NAME];
@@ -262,14 +264,14 @@ static void put_tenants(struct out *o, const struct pj_tenants *tenants)
 	for (size_t i = 0; i < tenants->n; i++) {
 		struct tenant of = { (enum tenant_kind)tenants->row[i].kind, tenants->row[i].key };
 
-		put_tenant(o, &tenants->row[i], tenant_name(&of, name));
+		info_put_tenant(o, &tenants->row[i], tenant_name(&of, name));
 	}
 	if (others->samples || others->mappings || others->reads || others->files || others->jvms || others->tables)
-		put_tenant(o, others, "others");
+		info_put_tenant(o, others, "others");
 }
 
 /* What happened to helper processes of pjrecord. */
-static void put_helpers(struct out *o, const struct recorder *r)
+static void info_put_helpers(struct out *o, const struct recorder *r)
 {
 	static const char *const name[PJ_HELPERS] = {
 		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_SAVER] = "symbols"
@@ -282,8 +284,8 @@ static void put_helpers(struct out *o, const struct recorder *r)
 			out_printf(
 				o,
 				"%-10s for %s: %llu hung, %llu crashed, %llu lookups left out after that, %llu not ended%s\n",
-				"helpers", name[i], ull(h->hung), ull(h->crashed), ull(h->avoided), ull(h->lingering),
-				h->off ? ", none runs" : "");
+				"helpers", name[i], info_ull(h->hung), info_ull(h->crashed), info_ull(h->avoided),
+				info_ull(h->lingering), h->off ? ", none runs" : "");
 	}
 }
 
@@ -295,7 +297,7 @@ static void put_unwinding(struct out *o, const struct recorder *r)
 
 	if (r->unwinding.stacks) {
 		unwindstats_text(&shown, &r->unwinding);
-		put_line(o, "stacks", text_view(&shown));
+		info_put_line(o, "stacks", text_view(&shown));
 	}
 	for (size_t i = 0; i < r->interpreted.n; i++)
 		named += r->interpreted.method[i].name.n > 0;
@@ -313,10 +315,10 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 
 	if (!r->is)
 		return;
-	put_line(o, "pjrecord", r->version);
-	put_line(o, "boot", r->boot);
+	info_put_line(o, "pjrecord", r->version);
+	info_put_line(o, "boot", r->boot);
 	if (r->has_window)
-		put_window(o, info);
+		info_put_window(o, info);
 	for (size_t i = 0; i < r->nidle; i++) {
 		out_printf(o, "%-10s cpu %u, ", "idle", (unsigned)r->idle[i].cpu);
 		put_seconds(o, r->idle[i].ns);
@@ -324,8 +326,8 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 	}
 	if (r->has_loss)
 		put_loss(o, &r->loss);
-	put_tenants(o, &r->tenants);
-	put_helpers(o, r);
+	info_put_tenants(o, &r->tenants);
+	info_put_helpers(o, r);
 	put_unwinding(o, r);
 	for (size_t i = 0; i < r->nprocesses; i++)
 		elsewhere += r->process[i].flags & PJ_PROCESS_ELSEWHERE;
@@ -333,7 +335,7 @@ static void put_recorder(struct out *o, const struct perfdata_info *info)
 		out_printf(o, "%-10s %zu, %zu of them in other mount namespaces\n", "processes", r->nprocesses,
 			   elsewhere);
 	for (size_t i = 0; i < r->nkallsyms; i++)
-		put_line(o, "kallsyms", r->kallsyms[i]);
+		info_put_line(o, "kallsyms", r->kallsyms[i]);
 }
 
 static void put_info(struct out *o, const char *name, struct counts *c, struct perfdata *data)
@@ -343,28 +345,28 @@ static void put_info(struct out *o, const char *name, struct counts *c, struct p
 	const struct perfdata_event *e;
 	size_t n;
 
-	put_line(o, "file", str_of(name));
+	info_put_line(o, "file", str_of(name));
 	if (c->written[0])
 		out_printf(o, "%-10s %sZ (the file's time)\n", "written", c->written);
 	if (info->compressed)
-		put_line(o, "packed", STR("zstd"));
+		info_put_line(o, "packed", STR("zstd"));
 	put_command(o, info);
-	put_line(o, "host", info->host);
-	put_line(o, "kernel", info->kernel);
-	put_line(o, "perf", info->version);
+	info_put_line(o, "host", info->host);
+	info_put_line(o, "kernel", info->kernel);
+	info_put_line(o, "perf", info->version);
 	put_recorder(o, info);
-	put_line(o, "machine", info->arch);
-	put_line(o, "cpu", info->cpu);
+	info_put_line(o, "machine", info->arch);
+	info_put_line(o, "cpu", info->cpu);
 	if (info->cpus)
 		out_printf(o, "%-10s %u of %u online\n", "cpus", (unsigned)info->cpus_online, (unsigned)info->cpus);
 	if (info->memory)
-		out_printf(o, "%-10s %llu MiB\n", "memory", ull(info->memory >> 20));
+		out_printf(o, "%-10s %llu MiB\n", "memory", info_ull(info->memory >> 20));
 	e = perfdata_events(data, &n);
 	put_events(o, c, e, n);
-	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", ull(c->samples), ull(c->fp));
-	out_printf(o, "%-10s %llu, %.2f %%\n", "lost", ull(lost),
+	out_printf(o, "%-10s %llu, %llu without callchain\n", "samples", info_ull(c->samples), info_ull(c->fp));
+	out_printf(o, "%-10s %llu, %.2f %%\n", "lost", info_ull(lost),
 		   c->samples + lost ? 100.0 * (double)lost / (double)(c->samples + lost) : 0);
-	out_printf(o, "%-10s %llu times\n", "throttled", ull(c->throttled));
+	out_printf(o, "%-10s %llu times\n", "throttled", info_ull(c->throttled));
 	put_times(o, c, info);
 	put_processes(o, c);
 }
@@ -377,7 +379,7 @@ static void put_conflicts(void *out, const struct symconflicts *of)
 		out,
 		"%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; "
 		"first %s\n",
-		"conflicts", tenant_name(&of->tenant, name), ull(of->files), of->files == 1 ? " has" : "s have",
+		"conflicts", tenant_name(&of->tenant, name), info_ull(of->files), of->files == 1 ? " has" : "s have",
 		of->files == 1 ? "s" : "", of->first);
 }
 
@@ -403,7 +405,7 @@ static bool info_of(struct out *o, const char *saved, const char *path)
 	symstore_close(&symstore);
 	t = perfdata_tally(data);
 	if (t->bad)
-		warn("%s@%llu: %s; %llu record%s not used", in.name, ull(t->first_bad), t->why, ull(t->bad),
+		warn("%s@%llu: %s; %llu record%s not used", in.name, info_ull(t->first_bad), t->why, info_ull(t->bad),
 		     t->bad == 1 ? " is" : "s are");
 	if (perfdata_info(data)->unfinished)
 		warn("%s: the recorder did not end this file", in.name);

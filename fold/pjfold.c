@@ -95,7 +95,7 @@ static void read_inputs(const struct request *r, char **paths, struct result *re
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static struct folded_header header_of(const struct request *r, const struct result *res, struct arena *a)
+static struct folded_header pjfold_header_of(const struct request *r, const struct result *res, struct arena *a)
 {
 	const struct samples *p = &res->run.script.samples;
 	struct folded_header h = res->header;
@@ -139,7 +139,7 @@ static void add_lost(struct result *res)
 		die("the sum of all weights does not fit into 63 bits");
 }
 
-static void write_result(const struct request *r, struct result *res)
+static void pjfold_write_result(const struct request *r, struct result *res)
 {
 	struct samples *p = &res->run.script.samples;
 	struct folded_header header;
@@ -148,7 +148,7 @@ static void write_result(const struct request *r, struct result *res)
 	struct out *o = mem_alloc(sizeof(*o), 1);
 
 	if (r->recording.slice_ns) {
-		header = header_of(r, res, &a);
+		header = pjfold_header_of(r, res, &a);
 		res->slices =
 			slices_write(r->out, s, r->header ? &header : NULL, &res->recording.slices, r->min_samples);
 		free(o);
@@ -161,7 +161,7 @@ static void write_result(const struct request *r, struct result *res)
 		report_min(&few, s, r->min_samples);
 		s = &few;
 	}
-	header = header_of(r, res, &a);
+	header = pjfold_header_of(r, res, &a);
 	out_open(o, r->out);
 	if (r->list_events)
 		report_events(o, p->event, p->nevents);
@@ -182,7 +182,7 @@ static void write_result(const struct request *r, struct result *res)
 }
 
 /* Is there anything to write? A file that is there is not replaced by nothing. */
-static bool usable(const struct result *res)
+static bool pjfold_usable(const struct result *res)
 {
 	const struct samples *p = &res->run.script.samples;
 
@@ -204,8 +204,8 @@ int main(int argc, char **argv)
 	res.flamegraph.options = r.flamegraph;
 	run_init(&res.run, &r.script, (unsigned)r.threads);
 	read_inputs(&r, argv, &res);
-	if (usable(&res) || !r.out)
-		write_result(&r, &res);
+	if (pjfold_usable(&res) || !r.out)
+		pjfold_write_result(&r, &res);
 	status = summary(&r, &res);
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);

@@ -8,12 +8,12 @@
 
 #define FEW 20 /* samples, of which no share is worth a word */
 
-static double percent(uint64_t part, uint64_t complete)
+static double quality_percent(uint64_t part, uint64_t complete)
 {
 	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
 
-static unsigned long long ull(uint64_t v)
+static unsigned long long quality_ull(uint64_t v)
 {
 	return v;
 }
@@ -44,8 +44,8 @@ void quality_missing(struct out *o, const struct recording_tally *t, const struc
 		struct text dso = { 0 };
 
 		visible_str(&dso, m[i].dso);
-		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", ull(m[i].frames), percent(m[i].frames, p->tally.frames),
-			   (int)dso.n, dso.p, m[i].why);
+		out_printf(o, "%12llu %6.2f%%  %-40.*s  %s\n", quality_ull(m[i].frames),
+			   quality_percent(m[i].frames, p->tally.frames), (int)dso.n, dso.p, m[i].why);
 		text_free(&dso);
 	}
 	free(m);
@@ -62,7 +62,7 @@ static int quality_cmp(const void *va, const void *vb)
 	return str_cmp(a->name, b->name);
 }
 
-static struct recording_quality sum(const struct recording_tally *t)
+static struct recording_quality quality_sum(const struct recording_tally *t)
 {
 	struct recording_quality all = { .name = STR("(all)") };
 
@@ -81,14 +81,14 @@ static struct recording_quality sum(const struct recording_tally *t)
 	return all;
 }
 
-static void put_row(struct out *o, const struct recording_quality *q)
+static void quality_put_row(struct out *o, const struct recording_quality *q)
 {
 	struct text raw = { 0 };
 
-	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", ull(q->samples),
-		   percent(q->reaches_root, q->samples), percent(q->cut, q->samples),
-		   percent(q->samples - q->reaches_root - q->cut, q->samples), percent(q->single, q->samples),
-		   percent(q->unresolved, q->frames));
+	out_printf(o, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", quality_ull(q->samples),
+		   quality_percent(q->reaches_root, q->samples), quality_percent(q->cut, q->samples),
+		   quality_percent(q->samples - q->reaches_root - q->cut, q->samples),
+		   quality_percent(q->single, q->samples), quality_percent(q->unresolved, q->frames));
 	visible_bytes(&raw, q->name); /* names of frames are escaped once already */
 	out_visible(o, text_view(&raw));
 	text_free(&raw);
@@ -98,7 +98,7 @@ static void put_row(struct out *o, const struct recording_quality *q)
 void quality_stacks(struct out *o, const struct recording_tally *t)
 {
 	uint32_t n = t->quality_keys.n;
-	struct recording_quality *q = mem_alloc(sizeof(*q), n), all = sum(t);
+	struct recording_quality *q = mem_alloc(sizeof(*q), n), all = quality_sum(t);
 
 	if (n)
 		memcpy(q, t->quality, n * sizeof(*q));
@@ -106,13 +106,13 @@ void quality_stacks(struct out *o, const struct recording_tally *t)
 	out_printf(o, "%12s %8s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "broken", "1 frame", "no name",
 		   "first frame");
 	for (uint32_t i = 0; i < n; i++)
-		put_row(o, &q[i]);
-	put_row(o, &all);
+		quality_put_row(o, &q[i]);
+	quality_put_row(o, &all);
 	free(q);
 }
 
 /* The process of which most stacks have one frame of user code: callers were not found. */
-static const struct recording_quality *worst(const struct recording_tally *t)
+static const struct recording_quality *quality_worst(const struct recording_tally *t)
 {
 	const struct recording_quality *w = NULL;
 
@@ -128,7 +128,7 @@ static const struct recording_quality *worst(const struct recording_tally *t)
 
 /* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables.
  */
-static const char *remedy(const struct recording_quality *q, struct str event)
+static const char *quality_remedy(const struct recording_quality *q, struct str event)
 {
 	if (str_starts(event, STR("offcpu-time")))
 		return q->java ?
@@ -141,15 +141,16 @@ static const char *remedy(const struct recording_quality *q, struct str event)
 
 void quality_print(const struct recording_tally *t, struct str event)
 {
-	struct recording_quality all = sum(t);
-	const struct recording_quality *w = worst(t);
+	struct recording_quality all = quality_sum(t);
+	const struct recording_quality *w = quality_worst(t);
 
 	warn("%.1f %% of the stacks are whole, %.1f %% are cut by the recorder, %.1f %% have one frame of user code only",
-	     percent(all.reaches_root, all.samples), percent(all.cut, all.samples), percent(all.single, all.samples));
+	     quality_percent(all.reaches_root, all.samples), quality_percent(all.cut, all.samples),
+	     quality_percent(all.single, all.samples));
 	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.samples)
 		warn("%.1f %% of the stacks begin in code that has no names (--unresolved says which), and may be whole",
-		     percent(all.unsymbolized_root, all.samples));
+		     quality_percent(all.unsymbolized_root, all.samples));
 	if (w)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)w->name.n, w->name.p,
-		     percent(w->single, w->user), remedy(w, event));
+		     quality_percent(w->single, w->user), quality_remedy(w, event));
 }

@@ -29,7 +29,7 @@ struct recording {
 	struct symstore symstore;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso, cut_dso;
-	struct walk walk;
+	struct copiedstack walk;
 	uint64_t lost_records, lost_samples;
 	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
 	bool cgroups;                                      /* are asked for */
@@ -44,7 +44,7 @@ static bool push_walked(struct recording *f, const struct addrspace_thread *t, c
 {
 	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
 	for (size_t i = 0; i < f->walk.n; i++) {
-		const struct walk_frame *w = &f->walk.frame[i];
+		const struct copiedstack_frame *w = &f->walk.frame[i];
 
 		if (w->method)
 			samples_push(&f->samples,
@@ -129,7 +129,7 @@ static struct str slice_of(const struct recording *f, uint64_t ns, char name[SLI
 }
 
 /* How many frames stand in front of all others: of --time-slice, then of --by. */
-static unsigned fronts(const struct recording *f)
+static unsigned recording_fronts(const struct recording *f)
 {
 	return (f->o->slice_ns ? 1u : 0u) + (f->o->by ? 1u : 0u);
 }
@@ -149,30 +149,30 @@ static void put_fronts(struct recording *f, const struct perfdata_record *r, str
 }
 
 /* The open sample has its frames. */
-static void end_sample(struct recording *f, uint32_t comm)
+static void recording_end_sample(struct recording *f, uint32_t comm)
 {
 	if (f->o->root == ROOT_BOTH && f->samples_options.comm != COMM_NONE)
 		samples_push(&f->samples, locations_id(&f->locations, f->threads_dso, comm) | LOCATION_BIT);
 	samples_close(&f->samples, NULL);
 }
 
-static void close_sample(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
-			 uint32_t comm)
+static void recording_close_sample(struct recording *f, const struct addrspace_thread *t,
+				   const struct perfdata_record *r, uint32_t comm)
 {
 	push_frames(f, t, r);
-	end_sample(f, comm);
+	recording_end_sample(f, comm);
 }
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
 /* Samples whose user half is not expected any more end without. */
-static void give_up(struct recording *f, bool at_end)
+static void recording_give_up(struct recording *f, bool at_end)
 {
 	uint32_t comm;
 
 	while (deferred_give_up(&f->deferred, &f->samples, at_end, &comm)) {
 		f->tally->deferred++;
-		end_sample(f, comm);
+		recording_end_sample(f, comm);
 	}
 }
 
@@ -181,7 +181,7 @@ static void wait_for_user(struct recording *f, const struct addrspace_thread *t,
 {
 	callchain_push(&f->callchain, t, r);
 	deferred_put(&f->deferred, &f->samples, r->tid, r->sample.cookie, comm);
-	give_up(f, false);
+	recording_give_up(f, false);
 }
 
 /* The user half of all samples of a thread since it entered the kernel. */
@@ -193,7 +193,7 @@ static void join_user(struct recording *f, const struct perfdata_record *r)
 	while (deferred_take(&f->deferred, &f->samples, r->tid, r->deferred.cookie, &comm)) {
 		callchain_push_part(&f->callchain, t, r->deferred.ips, r->deferred.nips, r->time);
 		push_limit(f, NULL, r->deferred.ips, r->deferred.nips);
-		end_sample(f, comm);
+		recording_end_sample(f, comm);
 	}
 }
 
@@ -243,18 +243,18 @@ static void add_sample(struct recording *f, const struct perfdata_record *r)
 	samples_open(&f->samples, &h);
 	if (f->samples.sample.state != SAMPLE_OPEN)
 		return;
-	if (fronts(f))
+	if (recording_fronts(f))
 		put_fronts(f, r, h.cgroup);
 	if (unlikely(r->sample.cookie))
 		wait_for_user(f, t, r, comm);
 	else
-		close_sample(f, t, r, comm);
+		recording_close_sample(f, t, r, comm);
 }
 
 /* ---- wall time ---------------------------------------------------------------------------------------------- */
 
 /* A time on the wall clock as one on the record's. */
-static void settle(struct select_time *t, const struct perfdata_info *info, const char *name)
+static void recording_settle(struct select_time *t, const struct perfdata_info *info, const char *name)
 {
 	if (!t->wall)
 		return;
@@ -268,7 +268,7 @@ static void settle(struct select_time *t, const struct perfdata_info *info, cons
 
 /* ---- all records -------------------------------------------------------------------------------------------- */
 
-static void lose(struct recording *f, const struct perfdata_record *r, uint64_t records, uint64_t samples)
+static void recording_lose(struct recording *f, const struct perfdata_record *r, uint64_t records, uint64_t samples)
 {
 	char name[SLICES_NAME];
 
@@ -292,7 +292,7 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 	case PERFDATA_LOST:
 		if (!r->lost.samples && perfdata_info(f->data)->recorder.is) /* of the state of processes */
 			break;
-		lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
+		recording_lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
 		break;
 	case PERFDATA_THROTTLE: f->tally->throttled++; break;
 	case PERFDATA_DEFERRED: join_user(f, r); break;
@@ -309,7 +309,7 @@ static void add_record(struct recording *f, const struct perfdata_record *r)
 	}
 }
 
-static void read_records(struct recording *f, struct in *in)
+static void recording_read_records(struct recording *f, struct in *in)
 {
 	const struct perfdata_info *info = perfdata_info(f->data);
 	const struct perfdata_record *r;
@@ -324,12 +324,12 @@ static void read_records(struct recording *f, struct in *in)
 	while ((r = perfdata_next(f->data)) != NULL) {
 		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
 			/* a pipe tells of clocks before the first sample */
-			settle(&f->samples_options.select.from, perfdata_info(f->data), in->name);
-			settle(&f->samples_options.select.to, perfdata_info(f->data), in->name);
+			recording_settle(&f->samples_options.select.from, perfdata_info(f->data), in->name);
+			recording_settle(&f->samples_options.select.to, perfdata_info(f->data), in->name);
 		}
 		add_record(f, r);
 	}
-	give_up(f, true);
+	recording_give_up(f, true);
 	f->origin = provenance_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
 	id = perfdata_build_ids(f->data, &n);
 	addrspace_build_ids(&f->as, id, n);
@@ -350,14 +350,14 @@ static void settle_methods(struct recording *f)
 /* ---- pass 3: names ------------------------------------------------------------------------------------------ */
 
 /* What --skip-after and --collapse-recursion need to know of a frame. */
-struct reduce {
+struct elf_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
 	uint8_t *skip; /* by frame: 1 its callers are dropped, 2 not, 0 not looked at */
 	size_t cap;
 };
 
-static bool is_skip_after(struct reduce *r, uint32_t frame)
+static bool recording_is_skip_after(struct elf_reduction *r, uint32_t frame)
 {
 	struct str name;
 
@@ -379,11 +379,11 @@ static bool is_skip_after(struct reduce *r, uint32_t frame)
 }
 
 /* The node of frame called from node; top: node is a first frame, which is no function. base: what is above of all. */
-static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, uint32_t frame)
+static uint32_t recording_step(struct elf_reduction *r, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
 	const struct intern *names = &r->to->frames;
 
-	if (r->o->nskip_after && is_skip_after(r, frame))
+	if (r->o->nskip_after && recording_is_skip_after(r, frame))
 		return stacks_child(r->to, base, frame);
 	if (r->o->collapse_recursion && node && !top) {
 		uint32_t before = r->to->node[node].frame;
@@ -400,7 +400,7 @@ static uint32_t step(struct reduce *r, uint32_t base, uint32_t node, bool top, u
 static bool *find_fronts(const struct recording *f)
 {
 	const struct stacks *s = &f->samples.stacks;
-	unsigned n = fronts(f);
+	unsigned n = recording_fronts(f);
 	bool *front = mem_alloc(sizeof(*front), (size_t)s->n + 1);
 
 	for (uint32_t id = 1; id < s->n && n; id++) {
@@ -434,7 +434,7 @@ static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
 static bool rename_tree(struct recording *f, const struct resolved *names, const bool *front, struct stacks *to)
 {
 	const struct stacks *from = &f->samples.stacks;
-	struct reduce r = { .o = f->o->samples, .to = to };
+	struct elf_reduction r = { .o = f->o->samples, .to = to };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	uint32_t *base =
 		mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
@@ -458,7 +458,7 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 
 			top[id] = kind == DSO_THREAD || (kind == DSO_CUT && first);
 			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
-				at = step(&r, base[id], at, first, names->frame[i]);
+				at = recording_step(&r, base[id], at, first, names->frame[i]);
 		}
 		node[id] = at;
 		if (from->self[0][id])
@@ -588,7 +588,7 @@ static bool has_cgroups(const struct recording *f)
 	return n == 0;
 }
 
-static void begin(struct recording *f, const struct in *in, struct samples *p)
+static void recording_begin(struct recording *f, const struct in *in, struct samples *p)
 {
 	/* samples of sites: options that look at names come when names are there */
 	f->samples_options = *f->o->samples;
@@ -628,8 +628,8 @@ void recording_read(const struct recording_options *o, struct in *in, struct sam
 	t->as_perf = o->as_perf;
 	f.data = perfdata_open(in);
 	symstore_open(&f.symstore, o->saved, in, &perfdata_info(f.data)->recorder);
-	begin(&f, in, p);
-	read_records(&f, in);
+	recording_begin(&f, in, p);
+	recording_read_records(&f, in);
 	samples_merge_counts(p, &f.samples);
 	take_over(&f, p);
 	name_and_add(&f, p);

@@ -15,7 +15,7 @@ struct row {
 	uint64_t self, total;
 };
 
-static int row_cmp(const void *va, const void *vb)
+static int report_row_cmp(const void *va, const void *vb)
 {
 	const struct row *a = va, *b = vb;
 
@@ -80,7 +80,7 @@ static struct row *sum_frames(const struct stacks *s, uint32_t *nrows)
 	return row;
 }
 
-static double percent(uint64_t part, uint64_t complete)
+static double report_percent(uint64_t part, uint64_t complete)
 {
 	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
@@ -92,11 +92,12 @@ void report_top(struct out *o, const struct stacks *s, uint64_t n)
 	struct row *row = s->n ? sum_frames(s, &nrows) : NULL;
 
 	if (row)
-		qsort(row, nrows, sizeof(*row), row_cmp);
+		qsort(row, nrows, sizeof(*row), report_row_cmp);
 	out_printf(o, "%12s %7s %12s %7s  %s\n", "self", "%", "total", "%", "frame");
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
 		out_printf(o, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
-			   percent(row[i].self, sum), (unsigned long long)row[i].total, percent(row[i].total, sum));
+			   report_percent(row[i].self, sum), (unsigned long long)row[i].total,
+			   report_percent(row[i].total, sum));
 		out_visible(o, row[i].shown);
 		out_char(o, '\n');
 	}

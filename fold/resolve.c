@@ -154,7 +154,7 @@ static size_t make_queries(struct worker *w, const uint32_t *id, uint32_t n)
 
 /* ---- sources ------------------------------------------------------------------------------------------------ */
 
-static enum resolve_why why_of(enum dso_why why)
+static enum resolve_why resolve_why_of(enum dso_reason why)
 {
 	static const uint8_t whys[] = {
 		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE, [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
@@ -216,7 +216,7 @@ static enum resolve_why query_files(struct worker *w, const struct dso *d, size_
 		.elsewhere = t->o->symstore && recorder_elsewhere(t->origin->recorder, d->pid),
 	};
 
-	enum resolve_why why = why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
+	enum resolve_why why = resolve_why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
 
 	if (why == WHY_NO_FILE && !t->origin->host && !d->build_id.n && !t->o->symfs)
 		why = t->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED; /* a file of that name says nothing */
@@ -241,7 +241,7 @@ static bool process_stat(const char *path, struct stat *st)
 
 /* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it
  * lives. */
-static bool is_trusted(int fd, pid_t live, bool as_perf)
+static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
 	char path[32];
@@ -281,7 +281,7 @@ static bool query_map(struct worker *w, uint32_t dso, int fd, const char *path, 
 
 	if (fd < 0)
 		return false;
-	good = is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
+	good = resolve_is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
 	close(fd);
 	inputerrors_note(&d, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
 	if (tally.first_bad)
@@ -406,7 +406,7 @@ static enum resolve_why query_recorder(struct worker *w, const struct dso *d, si
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-static enum resolve_why query(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why resolve_query(struct worker *w, const struct dso *d, size_t n)
 {
 	switch (d->kind) {
 	case DSO_FILE:
@@ -448,8 +448,8 @@ static struct str with_inlined(struct worker *w, struct names_frame f, struct st
 }
 
 /* What a site is called; raw, module and inlined are answers, 0: none. */
-static uint32_t make_name(struct worker *w, const struct location_key *s, uint32_t raw, uint32_t module,
-			  uint32_t inlined)
+static uint32_t resolve_make_name(struct worker *w, const struct location_key *s, uint32_t raw, uint32_t module,
+				  uint32_t inlined)
 {
 	const struct task *t = w->task;
 	const struct dso *d = &t->a->dso[s->dso];
@@ -505,7 +505,7 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 			 s->dso == last_dso)
 			t->made[id[i]] = last;
 		else
-			t->made[id[i]] = make_name(w, s, raw, module, inlined);
+			t->made[id[i]] = resolve_make_name(w, s, raw, module, inlined);
 		t->by[id[i]] = (uint8_t)(w - t->worker);
 		t->out->named[id[i]] =
 			raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
@@ -517,7 +517,7 @@ static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
 	}
 }
 
-static void *work(void *arg)
+static void *resolve_work(void *arg)
 {
 	struct worker *w = arg;
 	struct task *t = w->task;
@@ -531,7 +531,7 @@ static void *work(void *arg)
 		if (j->n > cap)
 			spare = mem_grow(spare, sizeof(*spare), cap = j->n);
 		sort_locations(t->s, id, spare, j->n);
-		t->out->why[j->dso] = (uint8_t)query(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
+		t->out->why[j->dso] = (uint8_t)resolve_query(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
 		make_names(w, id, j->n);
 	}
 	free(spare);
@@ -541,7 +541,7 @@ static void *work(void *arg)
 /* ---- all together ------------------------------------------------------------------------------------------- */
 
 /* The frames of all sites, as ids of to: each distinct text is cut and interned once. */
-static void collect(struct task *t, struct stacks *to)
+static void resolve_collect(struct task *t, struct stacks *to)
 {
 	struct resolved *out = t->out;
 	uint32_t n = t->s->n, used = 0, cap = n + 16;
@@ -593,9 +593,9 @@ static void run_workers(struct task *t)
 		t->worker[i].names = t->o->names;
 	}
 	for (; started < t->nworkers; started++)
-		if (pthread_create(&t->worker[started].thread, NULL, work, &t->worker[started]) != 0)
+		if (pthread_create(&t->worker[started].thread, NULL, resolve_work, &t->worker[started]) != 0)
 			break; /* fewer threads do the same work */
-	work(&t->worker[0]);
+	resolve_work(&t->worker[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(t->worker[i].thread, NULL);
 }
@@ -615,7 +615,7 @@ void resolve(struct resolved *out, const struct resolve_options *o, const struct
 	t.by = mem_alloc(sizeof(*t.by), (size_t)s->n + 1);
 	make_jobs(&t);
 	run_workers(&t);
-	collect(&t, to);
+	resolve_collect(&t, to);
 	for (unsigned i = 0; i < t.nworkers; i++) {
 		struct worker *w = &t.worker[i];
 

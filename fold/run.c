@@ -41,7 +41,7 @@ struct look {
 };
 
 /* whole: text is the whole input; else its last line may be cut. */
-static struct look look_at(struct str text, bool complete)
+static struct look run_look_at(struct str text, bool complete)
 {
 	struct look look = { .kind = INPUT_EMPTY };
 
@@ -87,7 +87,7 @@ enum input_kind run_kind(struct in *in)
 		struct str head = in_peek(in, n);
 		bool complete = head.n < n;
 
-		look = look_at(head, complete);
+		look = run_look_at(head, complete);
 		if (look.known || complete)
 			break;
 		if (look.bad.n && n > PEEK)
@@ -127,7 +127,7 @@ struct reading {
 };
 
 /* Where to cut text: at a border; a sample that is too long for any memory, at a line. 0: read more first. */
-static size_t cut_at(const struct reading *rd, struct str text)
+static size_t run_cut_at(const struct reading *rd, struct str text)
 {
 	size_t border = script_last_border(text);
 
@@ -166,7 +166,7 @@ static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64
 			rd->end = got == 0;
 			b->n += got;
 		}
-		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) : cut_at(rd, (struct str){ b->p, b->n });
+		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) : run_cut_at(rd, (struct str){ b->p, b->n });
 		if (!cut && rd->end)
 			return false;
 		if (!cut)
@@ -218,7 +218,7 @@ struct job {
 	pthread_t thread;
 };
 
-static void *work(void *arg)
+static void *run_work(void *arg)
 {
 	struct job *job = arg;
 
@@ -240,7 +240,7 @@ static void fold_in_threads(struct reading *rd)
 	}
 	for (; started < n; started++) {
 		job[started] = (struct job){ .reading = rd, .script = &r->worker[started] };
-		if (pthread_create(&job[started].thread, NULL, work, &job[started]) != 0)
+		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
 			break; /* fewer threads do the same work */
 	}
 	fold_blocks(rd, &r->script, false);

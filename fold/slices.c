@@ -22,7 +22,7 @@ struct cgroupnames {
 	uint32_t *order;
 };
 
-static struct cgroupnames group(const struct stacks *s)
+static struct cgroupnames slices_group(const struct stacks *s)
 {
 	struct cgroupnames g;
 
@@ -43,7 +43,8 @@ static struct cgroupnames group(const struct stacks *s)
 }
 
 /* The stacks below a slice's node. */
-static void take(struct stacks *to, const struct stacks *s, const struct cgroupnames *g, uint32_t slice, uint32_t *node)
+static void slices_take(struct stacks *to, const struct stacks *s, const struct cgroupnames *g, uint32_t slice,
+			uint32_t *node)
 {
 	for (uint32_t i = g->first[slice]; i < g->first[slice + 1]; i++) {
 		uint32_t id = g->order[i], at = 0;
@@ -162,7 +163,7 @@ static uint64_t write_full(const char *pattern, const struct stacks *s, const st
 			   const struct slices_lost *l, uint64_t min_samples, struct intern *written)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), s->n);
-	struct cgroupnames g = group(s);
+	struct cgroupnames g = slices_group(s);
 	uint64_t n = 0;
 
 	for (uint32_t id = 1; id < s->n; id++) {
@@ -171,7 +172,7 @@ static uint64_t write_full(const char *pattern, const struct stacks *s, const st
 
 		if (g.slice[id] != id)
 			continue;
-		take(&slice, s, &g, id, node);
+		slices_take(&slice, s, &g, id, node);
 		if (stacks_sum(&slice, 0)) {
 			write_one(pattern, name, &slice, h, lost_in(l, name), min_samples);
 			intern(written, name);

@@ -40,7 +40,7 @@ static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms afte
 
 static volatile sig_atomic_t end_requested;
 
-static void on_signal(int signal)
+static void follow_on_signal(int signal)
 {
 	(void)signal;
 	end_requested = 1;
@@ -48,7 +48,7 @@ static void on_signal(int signal)
 
 /* ---- one JVM --------------------------------------------------------------------------------------------------- */
 
-static void let_go(struct follower *f, size_t i, bool ended)
+static void follow_let_go(struct follower *f, size_t i, bool ended)
 {
 	struct followed *j = &f->one[i];
 
@@ -77,7 +77,7 @@ static bool is_followed(struct follower *f, const struct jvm_process *p)
 			continue;
 		if (followed_lives(known))
 			return true;
-		let_go(f, i, true);
+		follow_let_go(f, i, true);
 		return false;
 	}
 	return false;
@@ -98,7 +98,7 @@ static bool are_enough(struct follower *f, struct tenant of)
 }
 
 /* One that was found. Takes p. */
-static bool add(void *arg, struct jvm_process *p)
+static bool follow_add(void *arg, struct jvm_process *p)
 {
 	struct follower *f = arg;
 	uint64_t now = clock_now(), age = jvm_process_age_ns(p);
@@ -130,12 +130,12 @@ static bool add_one(struct follower *f, pid_t pid)
 
 	if (!discover_candidate(f->r->proc, pid, &p))
 		return false;
-	if (!p.alive || (p.kind != JVM_HOTSPOT && p.kind != JVM_OPENJ9) || !add(f, &p))
+	if (!p.alive || (p.kind != JVM_HOTSPOT && p.kind != JVM_OPENJ9) || !follow_add(f, &p))
 		jvm_process_close(&p);
 	return true;
 }
 
-static uint64_t cpu_now(void)
+static uint64_t follow_cpu_now(void)
 {
 	struct timespec t;
 
@@ -143,9 +143,9 @@ static uint64_t cpu_now(void)
 }
 
 /* Looking for JVMs cost CPU time since `before`. */
-static void account(struct follower *f, uint64_t now, uint64_t before)
+static void follow_account(struct follower *f, uint64_t now, uint64_t before)
 {
-	f->rested = (f->rested > now ? f->rested : now) + (cpu_now() - before) * LOOK_SHARE;
+	f->rested = (f->rested > now ? f->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
 }
 
 /* From when on JVMs may be looked for again. */
@@ -156,11 +156,11 @@ static uint64_t may_look_at(const struct follower *f)
 
 static void look_everywhere(struct follower *f, uint64_t now)
 {
-	uint64_t before = cpu_now();
-	struct discovery d = discover(f->r->proc, add, f);
+	uint64_t before = follow_cpu_now();
+	struct discovery d = discover(f->r->proc, follow_add, f);
 
 	if (now < f->regular) /* else it comes too seldom to matter, and what is new shall not wait for it */
-		account(f, now, before);
+		follow_account(f, now, before);
 
 	if (f->everywhere == 0 && d.forbidden && !f->r->quiet)
 		warn("%u of %u processes may not be looked into", d.forbidden, d.processes);
@@ -228,9 +228,9 @@ static void try_candidates(struct follower *f, uint64_t now)
 			f->candidate[saved++] = c;
 			continue;
 		}
-		before = cpu_now();
+		before = follow_cpu_now();
 		lasts = add_one(f, c.pid);
-		account(f, now, before);
+		follow_account(f, now, before);
 		if (lasts && f->n == n && ++c.tries < countof(young_after)) {
 			c.at = now + (young_after[c.tries] - young_after[c.tries - 1]) * MS;
 			f->candidate[saved++] = c;
@@ -242,7 +242,7 @@ static void try_candidates(struct follower *f, uint64_t now)
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the timelines of a tenant's JVMs that live. */
-static uint64_t timelines_of(const struct follower *f, struct tenant of)
+static uint64_t follow_timelines_of(const struct follower *f, struct tenant of)
 {
 	uint64_t sum = 0;
 
@@ -254,7 +254,7 @@ static uint64_t timelines_of(const struct follower *f, struct tenant of)
 
 /* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with
  * mostly former code begins anew. One whose helper is at work stays as it is. */
-static void shorten(struct follower *f)
+static void follow_shorten(struct follower *f)
 {
 	uint64_t max = f->r->keep_bytes, bytes = f->swept.bytes;
 
@@ -264,7 +264,7 @@ static void shorten(struct follower *f)
 
 		for (size_t i = 0; i < f->n; i++) {
 			struct followed *j = &f->one[i];
-			uint64_t n = timelines_of(f, j->tenant);
+			uint64_t n = follow_timelines_of(f, j->tenant);
 
 			if (j->t.fd >= 0 && !j->look.since && !j->t.anew &&
 			    j->t.size > j->t.first_size + j->t.first_size / 2 &&
@@ -286,7 +286,7 @@ static void shorten(struct follower *f)
 	f->full_reported = bytes > max;
 }
 
-static void sweep(struct follower *f, uint64_t now)
+static void follow_sweep(struct follower *f, uint64_t now)
 {
 	struct mapsdir_swept s = mapsdir_sweep(f->r->dir, f->r->proc, f->boot, f->r->keep_bytes);
 
@@ -305,7 +305,7 @@ static void sweep(struct follower *f, uint64_t now)
 	f->soonest = now + s.took * SWEEP_SHARE;
 	f->next_sweep = f->soonest > now + SWEEP_EVERY ? f->soonest : now + SWEEP_EVERY;
 	if (f->r->keep_bytes && s.bytes > f->r->keep_bytes)
-		shorten(f);
+		follow_shorten(f);
 }
 
 static bool is_time_to_sweep(const struct follower *f, uint64_t now)
@@ -366,7 +366,7 @@ static nfds_t put_sockets(const struct follower *f, struct pollfd *p)
 }
 
 /* A signal that came before it waits ends the wait. */
-static void wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
+static void follow_wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd p[PENDING_MAX + 1];
 	nfds_t n = put_sockets(f, p);
@@ -407,7 +407,7 @@ static void print_sum(const struct follower *f)
 	text_free(&t);
 }
 
-static void add_named(struct follower *f)
+static void follow_add_named(struct follower *f)
 {
 	for (size_t i = 0; i < f->r->npids; i++) {
 		size_t before = f->n;
@@ -424,7 +424,7 @@ static void take_answers(struct follower *f, uint64_t now)
 {
 	for (size_t i = f->n; i-- > 0;)
 		if (f->one[i].look.since && !followed_take(f, &f->one[i], now))
-			let_go(f, i, true);
+			follow_let_go(f, i, true);
 	if (f->left.n)
 		jvmhandle_reap(&f->left);
 }
@@ -446,7 +446,7 @@ static size_t pending_tenants(const struct follower *f, struct tenant pending[PE
 	return n;
 }
 
-static size_t count_tenant(const struct tenant *of, size_t n, struct tenant tenant)
+static size_t follow_count_tenant(const struct tenant *of, size_t n, struct tenant tenant)
 {
 	size_t count = 0;
 
@@ -466,7 +466,7 @@ static struct followed *next_due(struct follower *f, uint64_t now)
 		struct followed *j = &f->one[i];
 
 		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) &&
-		    count_tenant(pending, n, j->tenant) < SCANS_MAX)
+		    follow_count_tenant(pending, n, j->tenant) < SCANS_MAX)
 			found = j;
 	}
 	return found;
@@ -479,11 +479,11 @@ static void begin_scans(struct follower *f, uint64_t now)
 
 	while (!busy_until(f, now) && (j = next_due(f, now)) != NULL)
 		if (!followed_look(f, j, now, false))
-			let_go(f, (size_t)(j - f->one), true);
+			follow_let_go(f, (size_t)(j - f->one), true);
 }
 
 /* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
-static void work(struct follower *f, const sigset_t *block, const sigset_t *mask)
+static void follow_work(struct follower *f, const sigset_t *block, const sigset_t *mask)
 {
 	while (!end_requested && (!f->r->npids || f->n)) {
 		uint64_t now = clock_now();
@@ -497,10 +497,10 @@ static void work(struct follower *f, const sigset_t *block, const sigset_t *mask
 		take_answers(f, now);
 		begin_scans(f, now);
 		if (is_time_to_sweep(f, now) && !end_requested)
-			sweep(f, now);
+			follow_sweep(f, now);
 		sigprocmask(SIG_BLOCK, block, NULL);
 		if (!end_requested)
-			wait_until(f, next_of(f, clock_now()), mask);
+			follow_wait_until(f, next_of(f, clock_now()), mask);
 	}
 }
 
@@ -534,7 +534,7 @@ static void end_all(struct follower *f)
 		take_answers(f, now);
 	}
 	while (f->n)
-		let_go(f, f->n - 1, false);
+		follow_let_go(f, f->n - 1, false);
 	jvmhandle_leave(&f->left);
 }
 
@@ -542,7 +542,7 @@ bool follow(const struct request *r)
 {
 	struct follower *f = mem_alloc(sizeof(*f), 1);
 	pid_t parent = getppid();
-	struct sigaction end = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction end = { .sa_handler = follow_on_signal, .sa_flags = SA_RESTART };
 	sigset_t block, mask;
 	bool good;
 
@@ -566,8 +566,8 @@ bool follow(const struct request *r)
 		parent_bind(parent);
 	f->execs = r->npids ? -1 : execs_open();
 	mapopts_limit(r);
-	add_named(f);
-	work(f, &block, &mask);
+	follow_add_named(f);
+	follow_work(f, &block, &mask);
 	end_all(f);
 	if (f->execs >= 0)
 		close(f->execs);

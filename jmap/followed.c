@@ -31,7 +31,7 @@ bool followed_lives(const struct followed *j)
 }
 
 /* What a JVM in its first second lacks may still come. */
-static void report(struct follower *f, struct followed *j, const struct hotspot_reason *why)
+static void followed_report(struct follower *f, struct followed *j, const struct hotspot_reason *why)
 {
 	if (!j->reported && clock_now() - j->since > SECOND && strcmp(why->code, "starting") != 0 &&
 	    strcmp(why->code, "gone") != 0) {
@@ -51,7 +51,7 @@ void followed_stop(struct follower *f, struct followed *j)
 }
 
 /* Its helper hangs, or ended: another one is started later, and later each time. */
-static void fail(struct follower *f, struct followed *j, bool crashed, uint64_t now)
+static void followed_fail(struct follower *f, struct followed *j, bool crashed, uint64_t now)
 {
 	struct hotspot_reason hangs = { "hangs", "its memory does not answer; others go on, and it is tried again" };
 	struct hotspot_reason ended = { "crashed",
@@ -62,7 +62,7 @@ static void fail(struct follower *f, struct followed *j, bool crashed, uint64_t 
 	*(crashed ? &f->crashed : &f->hung) += 1;
 	j->next = now + (5 * SECOND << (j->failures < BACKOFF_MAX ? j->failures : BACKOFF_MAX));
 	j->failures++;
-	report(f, j, crashed ? &ended : &hangs);
+	followed_report(f, j, crashed ? &ended : &hangs);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static uint64_t memory_of_others(const struct follower *f, const struct followed
 
 /* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins
  * anew. */
-static void make_space(struct follower *f, const struct followed *j, uint64_t mine, uint64_t now)
+static void followed_make_space(struct follower *f, const struct followed *j, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
 
@@ -123,7 +123,7 @@ void followed_begin_anew(struct follower *f, struct followed *j, const char *lim
 }
 
 /* perf-PID.map for users of perf: what lives now. */
-static void publish(struct follower *f, struct followed *j, const struct read_answer *a)
+static void followed_publish(struct follower *f, struct followed *j, const struct read_answer *a)
 {
 	const char *what;
 
@@ -156,7 +156,7 @@ static uint64_t write_scan(struct follower *f, struct followed *j, const struct 
 		f->failed = true;
 		followed_stop(f, j); /* the next helper begins anew, and all code is written */
 	} else if ((a->has_map || a->map_too_large) && f->r->perf_map) {
-		publish(f, j, a);
+		followed_publish(f, j, a);
 	}
 	j->stuck = !good;
 	if (good && j->t.size > TIMELINE_MAX)
@@ -167,14 +167,14 @@ static uint64_t write_scan(struct follower *f, struct followed *j, const struct 
 /* ---- looks ----------------------------------------------------------------------------------------------------- */
 
 /* Asks for the list of all code, or at first for its version, which the timeline begins with. */
-static void query(struct follower *f, struct followed *j, uint64_t now)
+static void followed_query(struct follower *f, struct followed *j, uint64_t now)
 {
 	uint64_t mine = memory_of_others(f, j);
 	struct readbudget budget = allowance_look(j->steps, j->last, now);
 	struct read_request q = { .task = j->open ? READ_TIMELINE : READ_LAYOUT, .style = f->r->style };
 
 	if (j->open)
-		make_space(f, j, mine, now);
+		followed_make_space(f, j, mine, now);
 	q.steps = budget.steps;
 	q.bytes = budget.bytes;
 	q.deadline = budget.deadline;
@@ -200,17 +200,18 @@ bool followed_look(struct follower *f, struct followed *j, uint64_t now, bool la
 	if (j->look.helper == 0) {
 		why = jvmhandle_start(&j->look, &j->p);
 		if (why.code) {
-			report(f, j, &why);
+			followed_report(f, j, &why);
 			return followed_lives(j);
 		}
 	}
 	if (!j->open || j->t.fd >= 0 || open_journal(f, j))
-		query(f, j, now);
+		followed_query(f, j, now);
 	return true;
 }
 
 /* What a look cost its tenant: CPU time, and time in which others waited for it. */
-static void charge(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since, uint64_t now)
+static void followed_charge(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since,
+			    uint64_t now)
 {
 	uint64_t cost = jvmhandle_cpu(&j->look) + OWN_NS;
 
@@ -223,7 +224,7 @@ static void charge(struct follower *f, struct followed *j, const struct read_ans
 }
 
 /* It cannot be read, or not now. False: it is gone. */
-static bool refuse(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t now)
+static bool followed_refuse(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t now)
 {
 	struct hotspot_reason why = jvmhandle_reason(a);
 
@@ -233,13 +234,13 @@ static bool refuse(struct follower *f, struct followed *j, const struct read_ans
 		j->steps *= 2; /* it did not suffice for the list of its code */
 		j->next = now + SOON;
 	} else {
-		report(f, j, &why);
+		followed_report(f, j, &why);
 	}
 	return true;
 }
 
 /* When it is due again. */
-static void schedule(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t now)
+static void followed_schedule(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t now)
 {
 	if (a->went && j->next > now + f->r->interval / OFTENER)
 		j->next = now + f->r->interval / OFTENER;
@@ -257,12 +258,12 @@ static bool may_write(struct follower *f, struct followed *j, const struct read_
 	if (!why.code && a->record_bytes <= RECORDS_MAX && a->map_bytes <= PERFMAPS_ONE_MAX)
 		return true;
 	if (why.code)
-		report(f, j, &why);
+		followed_report(f, j, &why);
 	followed_stop(f, j);
 	return false;
 }
 
-static void hold(struct follower *f, struct followed *j, const struct read_answer *a)
+static void followed_hold(struct follower *f, struct followed *j, const struct read_answer *a)
 {
 	uint64_t memory = sizeof(*j) + HELPER_BYTES + (a->memory < UINT32_MAX ? a->memory : UINT32_MAX);
 
@@ -272,27 +273,27 @@ static void hold(struct follower *f, struct followed *j, const struct read_answe
 }
 
 /* False: it is gone. */
-static bool take_answer(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since,
-			uint64_t now)
+static bool followed_take_answer(struct follower *f, struct followed *j, const struct read_answer *a, uint64_t since,
+				 uint64_t now)
 {
 	uint64_t written;
 
 	j->failures = 0;
-	charge(f, j, a, since, now);
-	hold(f, j, a);
+	followed_charge(f, j, a, since, now);
+	followed_hold(f, j, a);
 	if (a->code[0])
-		return refuse(f, j, a, now);
+		return followed_refuse(f, j, a, now);
 	if (!j->open) {
 		j->open = true;
 		memcpy(j->version, a->version, sizeof(j->version));
 		if (open_journal(f, j))
-			query(f, j, now);
+			followed_query(f, j, now);
 		return true;
 	}
 	if (!may_write(f, j, a))
 		return followed_lives(j);
 	j->left_out = a->torn + a->unnamed;
-	schedule(f, j, a, now);
+	followed_schedule(f, j, a, now);
 	written = write_scan(f, j, a);
 	allowance_charge(&f->allowance, j->tenant, 0, written, now);
 	f->grown += written;
@@ -306,11 +307,11 @@ bool followed_take(struct follower *f, struct followed *j, uint64_t now)
 
 	switch (jvmhandle_poll(&j->look, &a)) {
 	case JVMHANDLE_IDLE: break;
-	case JVMHANDLE_ANSWERED: return take_answer(f, j, &a, since, now);
-	case JVMHANDLE_CRASHED: fail(f, j, true, now); return followed_lives(j);
+	case JVMHANDLE_ANSWERED: return followed_take_answer(f, j, &a, since, now);
+	case JVMHANDLE_CRASHED: followed_fail(f, j, true, now); return followed_lives(j);
 	case JVMHANDLE_BUSY:
 		if (jvmhandle_hangs(&j->look, now))
-			fail(f, j, false, now);
+			followed_fail(f, j, false, now);
 	}
 	return true;
 }

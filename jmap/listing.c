@@ -46,7 +46,7 @@ static void put_version(struct text *t, const char *version)
 		text_add(t, version[0] ? version : "-");
 }
 
-static void put_container(struct text *t, struct str cgroup)
+static void listing_put_container(struct text *t, struct str cgroup)
 {
 	struct str id = containers_id(cgroup);
 
@@ -57,7 +57,7 @@ static void put_container(struct text *t, struct str cgroup)
 }
 
 /* Seconds since a process started at so many clock ticks after boot. */
-static uint64_t age(uint64_t start)
+static uint64_t listing_age(uint64_t start)
 {
 	uint64_t now = clock_since_boot() / SECOND_NS, since = start / (uint64_t)sysconf(_SC_CLK_TCK);
 
@@ -91,7 +91,7 @@ static void end_cell(struct table *t, unsigned column, size_t *from)
 	text_free(&shown);
 }
 
-static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum jcmdmap_method method)
+static void listing_add_row(struct table *t, const struct jvm_process *p, uint64_t uptime, enum jcmdmap_method method)
 {
 	struct read_answer a;
 	struct hotspot_reason why =
@@ -108,7 +108,7 @@ static void add_row(struct table *t, const struct jvm_process *p, uint64_t uptim
 	end_cell(t, column++, &from);
 	put_user(c, p->uid);
 	end_cell(t, column++, &from);
-	put_container(c, text_view(&p->cgroup));
+	listing_put_container(c, text_view(&p->cgroup));
 	end_cell(t, column++, &from);
 	put_uptime(c, uptime);
 	end_cell(t, column++, &from);
@@ -156,7 +156,7 @@ void listing(const struct jvm_process *one, size_t n, enum jcmdmap_method method
 		end_cell(&t, i, &from);
 	}
 	for (size_t i = 0; i < n; i++)
-		add_row(&t, &one[i], age(one[i].start), method);
+		listing_add_row(&t, &one[i], listing_age(one[i].start), method);
 	o = mem_alloc(sizeof(*o), 1);
 	out_open(o, NULL);
 	print_table(&t, o);

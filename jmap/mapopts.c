@@ -9,7 +9,7 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 
-static void opt_names(void *to, const char *value, const char *name)
+static void mapopts_opt_names(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -93,7 +93,7 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &r->perf_map, NULL, "with -i: keep no perf-PID.map current" },
 		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
 		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
-		{ 0, "names", "STYLE", OPT_CALL, r, opt_names,
+		{ 0, "names", "STYLE", OPT_CALL, r, mapopts_opt_names,
 		  "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
 		{ 0, "method", "METHOD", OPT_CALL, r, opt_method,
 		  "vmstructs: look only; jcmd, agent: ask the JVM for its map" },

@@ -22,7 +22,7 @@ struct jvms {
 	size_t n, cap;
 };
 
-static bool take(void *arg, struct jvm_process *p)
+static bool pjmap_take(void *arg, struct jvm_process *p)
 {
 	struct jvms *j = arg;
 
@@ -53,12 +53,12 @@ static bool find_jvms(const struct request *r, struct jvms *j)
 			jvm_process_close(&p);
 			all = false;
 		} else {
-			take(j, &p);
+			pjmap_take(j, &p);
 		}
 	}
 	if (r->npids)
 		return all;
-	d = discover(r->proc, take, j);
+	d = discover(r->proc, pjmap_take, j);
 	if (d.forbidden)
 		warn("%u of %u processes may not be looked into%s", d.forbidden, d.processes,
 		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE" :
@@ -85,8 +85,8 @@ static bool print_map(const struct mapparser_map *m)
 	return at >= m->bytes;
 }
 
-static bool write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
-		      const struct taskid_user *owner)
+static bool pjmap_write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
+			    const struct taskid_user *owner)
 {
 	const char *what = publisher_put(r->publisher, p->pid, m->fd, m->bytes, owner, r->to != NULL);
 
@@ -168,7 +168,7 @@ static bool map_one(const struct request *r, const struct jvm_process *p)
 		why = hotspot_may_show(p->folder, &p->id, &owner);
 		if (why.code)
 			warn("%d: %s: %s", (int)p->pid, why.code, why.why);
-		done = !why.code && (r->to_stdout ? print_map(&m) : write_map(r, p, &m, &owner));
+		done = !why.code && (r->to_stdout ? print_map(&m) : pjmap_write_map(r, p, &m, &owner));
 	}
 	if (done)
 		print_done(r, p, &m, in_place);

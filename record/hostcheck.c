@@ -38,7 +38,7 @@ struct check {
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
 /* Bytes of names may be anything: what a terminal might obey is not shown. */
-static void print(enum verdict v, const char *what, const struct text *t)
+static void hostcheck_print(enum verdict v, const char *what, const struct text *t)
 {
 	static const char *const word[] = { "ok", "limited", "no" };
 
@@ -48,8 +48,8 @@ static void print(enum verdict v, const char *what, const struct text *t)
 	putchar('\n');
 }
 
-static void line(enum verdict v, const char *what, const char *fmt, ...) PRINTF(3, 4);
-static void line(enum verdict v, const char *what, const char *fmt, ...)
+static void hostcheck_line(enum verdict v, const char *what, const char *fmt, ...) PRINTF(3, 4);
+static void hostcheck_line(enum verdict v, const char *what, const char *fmt, ...)
 {
 	struct text t = { 0 };
 	char buf[1000];
@@ -59,7 +59,7 @@ static void line(enum verdict v, const char *what, const char *fmt, ...)
 	vsnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
 	text_add(&t, buf);
-	print(v, what, &t);
+	hostcheck_print(v, what, &t);
 	text_free(&t);
 }
 
@@ -68,13 +68,13 @@ static void hint_line(enum verdict v, const char *what, const struct hint *h)
 	struct text t = { 0 };
 
 	hint_text(&t, h);
-	print(v, what, &t);
+	hostcheck_print(v, what, &t);
 	text_free(&t);
 }
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
+static int hostcheck_open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 {
 	return (int)syscall(SYS_perf_event_open, a, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -94,11 +94,11 @@ static void check_own(struct check *c)
 	a.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
 	a.precise_ip = 0;
 	a.read_format = 0;
-	fd = open_event(&a, 0, -1);
+	fd = hostcheck_open_event(&a, 0, -1);
 	if (fd < 0) {
 		a.exclude_kernel = a.exclude_hv = 1;
 		kernel = false;
-		fd = open_event(&a, 0, -1);
+		fd = hostcheck_open_event(&a, 0, -1);
 	}
 	if (fd < 0) {
 		struct hint h = { .step = HINT_OPEN, .error = errno, .attr = &a, .facts = c->facts };
@@ -107,8 +107,8 @@ static void check_own(struct check *c)
 		return;
 	}
 	close(fd);
-	line(kernel ? OK : LIMITED, "own processes", "pjrecord -p PID and pjrecord -- COMMAND will work%s",
-	     kernel ? "" : ", without the kernel's part of stacks");
+	hostcheck_line(kernel ? OK : LIMITED, "own processes", "pjrecord -p PID and pjrecord -- COMMAND will work%s",
+		       kernel ? "" : ", without the kernel's part of stacks");
 }
 
 /* How callers are found, and what hinders it. */
@@ -119,12 +119,12 @@ static void check_callers(struct check *c, const struct fallback *f)
 	c->copies = f->bytes;
 	if (f->by != FALLBACK_NONE) {
 		fallback_text(&t, f);
-		print(LIMITED, "callers", &t);
+		hostcheck_print(LIMITED, "callers", &t);
 	} else if (f->bytes) {
-		line(OK, "callers", "by tables%s, in copies of %u kB of each stack",
-		     c->o->both ? " and frame pointers" : "", f->bytes / 1024);
+		hostcheck_line(OK, "callers", "by tables%s, in copies of %u kB of each stack",
+			       c->o->both ? " and frame pointers" : "", f->bytes / 1024);
 	} else {
-		line(OK, "callers", "by frame pointers (--unwind=fp)");
+		hostcheck_line(OK, "callers", "by frame pointers (--unwind=fp)");
 	}
 	text_free(&t);
 }
@@ -135,7 +135,7 @@ static void check_rings(const struct session *s)
 	struct text size = { 0 };
 
 	metrics_bytes(&size, t.ring_bytes);
-	line(OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, t.cpus);
+	hostcheck_line(OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, t.cpus);
 	text_free(&size);
 }
 
@@ -162,30 +162,33 @@ static void check_system(struct check *c)
 		return;
 	}
 	c->kernel = !session_totals(s).without_kernel;
-	line(c->kernel ? OK : LIMITED, "whole system", "all that runs on %zu CPUs%s", session_totals(s).cpus,
-	     c->kernel ?
-		     ", with the kernel's part of stacks" :
-		     ", without the kernel's part of stacks: it needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+	hostcheck_line(
+		c->kernel ? OK : LIMITED, "whole system", "all that runs on %zu CPUs%s", session_totals(s).cpus,
+		c->kernel ?
+			", with the kernel's part of stacks" :
+			", without the kernel's part of stacks: it needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
 	struct session_totals t = session_totals(s);
 	check_callers(c, &t.fallback);
 	check_rings(s);
 	if (session_totals(s).no_cgroups)
-		line(LIMITED, "cgroups",
-		     "this kernel does not tell those of samples (before 5.7, or without CONFIG_CGROUP_PERF): "
-		     "pjfold --by=container knows only what runs at the start");
+		hostcheck_line(
+			LIMITED, "cgroups",
+			"this kernel does not tell those of samples (before 5.7, or without CONFIG_CGROUP_PERF): "
+			"pjfold --by=container knows only what runs at the start");
 	else
-		line(OK, "cgroups", "samples tell theirs, version %d", c->facts.cgroup2 ? 2 : 1);
+		hostcheck_line(OK, "cgroups", "samples tell theirs, version %d", c->facts.cgroup2 ? 2 : 1);
 	session_free(s);
 }
 
 static void check_counters(const struct check *c)
 {
 	if (c->events.by_clock)
-		line(LIMITED, "event",
-		     "cpu-clock, as there are no hardware counters here: code that runs with interrupts off is "
-		     "seen where they are on again");
+		hostcheck_line(
+			LIMITED, "event",
+			"cpu-clock, as there are no hardware counters here: code that runs with interrupts off is "
+			"seen where they are on again");
 	else
-		line(OK, "event", "%s", c->events.event[0].name);
+		hostcheck_line(OK, "event", "%s", c->events.event[0].name);
 }
 
 static void check_rate(const struct check *c)
@@ -193,12 +196,13 @@ static void check_rate(const struct check *c)
 	int64_t max = c->facts.max_sample_rate;
 
 	if (max > 0 && c->o->frequency > (uint64_t)max)
-		line(NO, "rate",
-		     "%" PRIu64 " Hz are more than %" PRId64 ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-		     c->o->frequency, max, c->o->frequency);
+		hostcheck_line(NO, "rate",
+			       "%" PRIu64 " Hz are more than %" PRId64
+			       ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+			       c->o->frequency, max, c->o->frequency);
 	else if (max > 0)
-		line(OK, "rate", "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
-		     c->o->frequency, max);
+		hostcheck_line(OK, "rate", "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
+			       c->o->frequency, max);
 }
 
 static void check_depth(const struct check *c)
@@ -208,12 +212,13 @@ static void check_depth(const struct check *c)
 	if (!max || c->copies) /* that holds for the kernel's callchains only */
 		return;
 	if (max < SERVER_STACK)
-		line(LIMITED, "stacks",
-		     "of up to %u frames; deeper ones, as of Java servers, are cut: while nothing records: sudo sysctl "
-		     "kernel.perf_event_max_stack=1024",
-		     max);
+		hostcheck_line(
+			LIMITED, "stacks",
+			"of up to %u frames; deeper ones, as of Java servers, are cut: while nothing records: sudo sysctl "
+			"kernel.perf_event_max_stack=1024",
+			max);
 	else
-		line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
+		hostcheck_line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
 }
 
 static void check_descriptors(const struct check *c)
@@ -224,7 +229,7 @@ static void check_descriptors(const struct check *c)
 	if (c->facts.files_hard >= 0 && needed > (uint64_t)c->facts.files_hard)
 		hint_line(c->all ? LIMITED : NO, "descriptors", &h);
 	else
-		line(OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed, c->facts.files_hard);
+		hostcheck_line(OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed, c->facts.files_hard);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
@@ -236,7 +241,7 @@ static void check_kallsyms(const struct check *c)
 	if (hint_kallsyms(&h))
 		hint_line(LIMITED, "kernel symbols", &h);
 	else
-		line(OK, "kernel symbols", "can be read");
+		hostcheck_line(OK, "kernel symbols", "can be read");
 }
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------- */
@@ -281,7 +286,7 @@ static void check_tracepoints(const struct check *c)
 		return;
 	}
 	a.config = id;
-	fd = open_event(&a, -1, 0);
+	fd = hostcheck_open_event(&a, -1, 0);
 	if (fd < 0) {
 		h.step = HINT_OPEN;
 		h.error = errno;
@@ -290,7 +295,7 @@ static void check_tracepoints(const struct check *c)
 		return;
 	}
 	close(fd);
-	line(OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
+	hostcheck_line(OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
 }
 
 /* ---- place --------------------------------------------------------------------------------------------------- */
@@ -309,7 +314,7 @@ static void check_place(const struct check *c)
 		text_add(&t, ", and the kernel is locked down (confidentiality): no tracepoints");
 	text_printf(&t, "; user %lu, with ", (unsigned long)f->uid);
 	privileges_text(&t);
-	print(f->pid_ns == 1 || f->user_ns == 1 || f->lockdown == 2 ? LIMITED : OK, "place", &t);
+	hostcheck_print(f->pid_ns == 1 || f->user_ns == 1 || f->lockdown == 2 ? LIMITED : OK, "place", &t);
 	text_free(&t);
 }
 
@@ -322,7 +327,7 @@ static bool check_disk(const struct check *c)
 	enum verdict v = OK;
 
 	if (r.dir < 0) {
-		line(NO, "disk", "cannot open '%s': %s", dir, strerror(errno));
+		hostcheck_line(NO, "disk", "cannot open '%s': %s", dir, strerror(errno));
 		return false;
 	}
 	left = retention_free(&r, &all);
@@ -344,7 +349,7 @@ static bool check_disk(const struct check *c)
 		text_printf(&t, "; but it may not be written: %s: sudo chown %lu '%s'", strerror(errno),
 			    (unsigned long)c->facts.uid, dir);
 	}
-	print(v, "disk", &t);
+	hostcheck_print(v, "disk", &t);
 	text_free(&t);
 	close(r.dir);
 	return v != NO;
@@ -365,7 +370,7 @@ static bool has_complete_stacks(const struct check *c, const struct runtime *r)
 	return (c->copies && r->readable) || (r->is_requested && r->frame_pointers);
 }
 
-static void see(void *arg, const struct runtime *r)
+static void hostcheck_see(void *arg, const struct runtime *r)
 {
 	struct seen *s = arg;
 
@@ -401,7 +406,7 @@ static void show_jvm(const struct check *c, const struct runtime *r)
 	if (!r->map)
 		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
 			    complete ? "has" : "; and it has", (long)r->pid);
-	print(LIMITED, "JVM", &t);
+	hostcheck_print(LIMITED, "JVM", &t);
 	text_free(&t);
 }
 
@@ -413,8 +418,9 @@ static void show_jit(const struct runtime *r, size_t more)
 
 	if (more)
 		snprintf(others, sizeof(others), " and %zu more", more);
-	line(LIMITED, "JIT", "%ld %s%s: code that is made at run time, and no /tmp/perf-%ld.map, so no names%s%s",
-	     (long)r->pid, r->comm, others, (long)r->inner_pid, advice ? ": " : "", advice ? advice : "");
+	hostcheck_line(LIMITED, "JIT",
+		       "%ld %s%s: code that is made at run time, and no /tmp/perf-%ld.map, so no names%s%s",
+		       (long)r->pid, r->comm, others, (long)r->inner_pid, advice ? ": " : "", advice ? advice : "");
 }
 
 static int by_kind(const void *a, const void *b)
@@ -446,7 +452,7 @@ static void show_bad(struct seen *s)
 		show_jit(s->bad + first, i - first - 1);
 	}
 	if (i < s->nbad)
-		line(LIMITED, "JVM, JIT", "%zu more processes", s->nbad - i);
+		hostcheck_line(LIMITED, "JVM, JIT", "%zu more processes", s->nbad - i);
 }
 
 static void show_forbidden(const struct check *c, struct runtimes_count n)
@@ -454,7 +460,7 @@ static void show_forbidden(const struct check *c, struct runtimes_count n)
 	struct text t = { 0 };
 
 	if (!n.forbidden) {
-		line(OK, "other users", "the mappings of all %u processes can be read", n.processes);
+		hostcheck_line(OK, "other users", "the mappings of all %u processes can be read", n.processes);
 		return;
 	}
 	text_printf(
@@ -465,23 +471,24 @@ static void show_forbidden(const struct check *c, struct runtimes_count n)
 		text_add(&t, "a security module forbids it");
 	else
 		hint_capability(&t, &c->facts, "cap_sys_ptrace");
-	print(LIMITED, "other users", &t);
+	hostcheck_print(LIMITED, "other users", &t);
 	text_free(&t);
 }
 
 static void check_processes(const struct check *c)
 {
 	struct seen s = { .c = c };
-	struct runtimes_count n = runtimes_each(see, &s);
+	struct runtimes_count n = runtimes_each(hostcheck_see, &s);
 
 	show_bad(&s);
-	line(s.nbad ? LIMITED : OK, "code made at run time",
-	     "%u JVMs and %u other processes; %zu of them will have whole stacks with names", s.jvms, s.jits,
-	     s.jvms + s.jits - s.nbad);
+	hostcheck_line(s.nbad ? LIMITED : OK, "code made at run time",
+		       "%u JVMs and %u other processes; %zu of them will have whole stacks with names", s.jvms, s.jits,
+		       s.jvms + s.jits - s.nbad);
 	if (n.stalled)
-		line(LIMITED, "slow processes",
-		     "%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down",
-		     n.stalled, n.stalled == 1 ? " was" : "es were");
+		hostcheck_line(
+			LIMITED, "slow processes",
+			"%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down",
+			n.stalled, n.stalled == 1 ? " was" : "es were");
 	show_forbidden(c, n);
 	free(s.bad);
 }

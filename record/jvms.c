@@ -10,7 +10,7 @@ struct reading {
 	bool no_files; /* --disable-@files */
 };
 
-static bool blank(char c)
+static bool jvms_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
@@ -18,7 +18,7 @@ static bool blank(char c)
 static void skip_blanks(struct str *rest, bool comments)
 {
 	for (;;) {
-		while (rest->n && blank(rest->p[0]))
+		while (rest->n && jvms_blank(rest->p[0]))
 			*rest = str_from(*rest, 1);
 		if (!comments || !rest->n || rest->p[0] != '#')
 			return;
@@ -34,7 +34,7 @@ bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word)
 	skip_blanks(rest, comments);
 	if (!rest->n)
 		return false;
-	for (; rest->n && (quote || !blank(rest->p[0])); *rest = str_from(*rest, 1)) {
+	for (; rest->n && (quote || !jvms_blank(rest->p[0])); *rest = str_from(*rest, 1)) {
 		char c = rest->p[0];
 
 		if (quote && c == quote) {
@@ -54,7 +54,7 @@ bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word)
 
 static void read_words(struct reading *r, struct str text, bool comments, bool of_file);
 
-static void take_file(struct reading *r, struct str name)
+static void jvms_take_file(struct reading *r, struct str name)
 {
 	struct text t = { 0 };
 
@@ -74,7 +74,7 @@ static void take_option(struct reading *r, struct str option, bool of_file)
 	if (flag.n > 1 && (flag.p[0] == '+' || flag.p[0] == '-') && str_eq(str_from(flag, 1), FRAME_POINTERS))
 		r->jvm.frame_pointers = flag.p[0] == '+';
 	else if (!of_file && str_starts(flag, STR("VMOptionsFile=")))
-		take_file(r, str_from(flag, strlen("VMOptionsFile=")));
+		jvms_take_file(r, str_from(flag, strlen("VMOptionsFile=")));
 }
 
 static void read_words(struct reading *r, struct str text, bool comments, bool of_file)
@@ -123,7 +123,7 @@ static void read_command_line(struct reading *r, struct str cmdline)
 		if (str_eq(argument, STR("--disable-@files"))) {
 			r->no_files = true;
 		} else if (argument.n > 1 && argument.p[0] == '@' && argument.p[1] != '@' && !r->no_files) {
-			take_file(r, str_from(argument, 1));
+			jvms_take_file(r, str_from(argument, 1));
 		} else if (str_eq(argument, STR("-jar")) || str_eq(argument, STR("-m")) ||
 			   str_eq(argument, STR("--module"))) {
 			r->jvm.main = str_cut(&cmdline, 0);
@@ -139,7 +139,7 @@ static void read_command_line(struct reading *r, struct str cmdline)
 	}
 }
 
-static struct str variable(struct str environ, struct str name)
+static struct str jvms_variable(struct str environ, struct str name)
 {
 	while (environ.n) {
 		struct str value = str_cut(&environ, 0);
@@ -154,9 +154,9 @@ struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, v
 {
 	struct reading r = { .read = read, .arg = arg };
 
-	read_words(&r, variable(environ, STR("JAVA_TOOL_OPTIONS")), false, false);
-	read_words(&r, variable(environ, STR("JDK_JAVA_OPTIONS")), false, false);
+	read_words(&r, jvms_variable(environ, STR("JAVA_TOOL_OPTIONS")), false, false);
+	read_words(&r, jvms_variable(environ, STR("JDK_JAVA_OPTIONS")), false, false);
 	read_command_line(&r, cmdline);
-	read_words(&r, variable(environ, STR("_JAVA_OPTIONS")), false, false);
+	read_words(&r, jvms_variable(environ, STR("_JAVA_OPTIONS")), false, false);
 	return r.jvm;
 }

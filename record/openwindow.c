@@ -36,7 +36,7 @@ static uint64_t type_of(const struct openwindow *w, const struct ring_sample *r)
 	return w->attrs->event[r->event - 1].attr.sample_type;
 }
 
-static void write_sum(void *to, const struct ring_sample *r)
+static void openwindow_write_sum(void *to, const struct ring_sample *r)
 {
 	struct openwindow *w = to;
 
@@ -63,7 +63,7 @@ static bool is_summed(struct openwindow *w, const struct ring_sample *r, struct 
 	write_text(w);
 	added = overtimes_add(w->overtimes, tenant, r, cgroup);
 	if (!added)
-		overtimes_take(w->overtimes, write_sum, w);
+		overtimes_take(w->overtimes, openwindow_write_sum, w);
 	return added;
 }
 
@@ -141,7 +141,7 @@ void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
 }
 
 /* An item for each kind of helper process to which something happened. */
-static void put_helpers(const struct window_report *r, struct text *t)
+static void openwindow_put_helpers(const struct window_report *r, struct text *t)
 {
 	const struct helper_counts saver = { r->saved.hung, r->saved.crashed, 0, r->saved.lingering, r->saved.off };
 	const struct helper_counts *counts[PJ_HELPERS] = {
@@ -157,7 +157,7 @@ static void put_helpers(const struct window_report *r, struct text *t)
 	}
 }
 
-static void put_end(struct openwindow *w, struct text *t)
+static void openwindow_put_end(struct openwindow *w, struct text *t)
 {
 	char name[2][64];
 	size_t n = w->keep ? symsaver_kernels(w->keep, name) : 0;
@@ -170,7 +170,7 @@ static void put_end(struct openwindow *w, struct text *t)
 	if (w->switches)
 		chunk_put_item(t, PJ_ITEM_OFFCPU, &w->report.offcpu, sizeof(w->report.offcpu));
 	budgets_put(t, &w->report.tenants);
-	put_helpers(&w->report, t);
+	openwindow_put_helpers(&w->report, t);
 	unwinder_put(w->unwinder, &w->report.unwinding, t);
 }
 
@@ -217,7 +217,7 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 	struct text pj = { 0 }, build_ids = { 0 };
 
 	w->report.offcpu = switches_end(w->switches, end);
-	overtimes_take(w->overtimes, write_sum, w);
+	overtimes_take(w->overtimes, openwindow_write_sum, w);
 	w->report.unwinding = unwinder_end(w->unwinder);
 	w->report.end = end;
 	if (w->keep)
@@ -227,7 +227,7 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 	state_end(w->state);
 	count_saved(w);
 	count_helpers(w);
-	put_end(w, &pj);
+	openwindow_put_end(w, &pj);
 	kernel_build_ids(w->kernel, &build_ids);
 	text_str(&build_ids, state_build_ids(w->state));
 	struct chunk_end e = { text_view(&build_ids), text_view(&pj), w->first, w->last };
@@ -244,7 +244,7 @@ void openwindow_end(struct openwindow *w, uint64_t end)
 
 void openwindow_flush(struct openwindow *w)
 {
-	overtimes_take(w->overtimes, write_sum, w);
+	overtimes_take(w->overtimes, openwindow_write_sum, w);
 	output_flush(&w->out);
 }
 

@@ -25,7 +25,7 @@ struct openwindow {
 	const struct eventattrs *attrs;
 	struct session_totals *totals;
 	struct chunk_facts facts;
-	struct keep *keep; /* NULL: nothing is kept */
+	struct symsaver *keep; /* NULL: nothing is kept */
 	struct kernel *kernel;
 	struct cgroups *cgroups;
 	struct budgets *budgets;

@@ -31,7 +31,7 @@ static volatile sig_atomic_t stop_requested;
 
 /* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1)
  * sends to the process and to its group. */
-static void on_signal(int sig)
+static void pjrecord_on_signal(int sig)
 {
 	static uint64_t first;
 
@@ -45,9 +45,9 @@ static void on_signal(int sig)
 }
 
 /* nohup(1) stays in force; SIGINT is ignored by what scripts run beside them, which must be able to end it. */
-static void catch_signals(void)
+static void pjrecord_catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = on_signal }, hup;
+	struct sigaction a = { .sa_handler = pjrecord_on_signal }, hup;
 
 	sigaddset(&a.sa_mask, SIGINT);
 	sigaddset(&a.sa_mask, SIGTERM);
@@ -78,7 +78,7 @@ static void check_pids(const struct request *r)
 }
 
 /* The last that changes who we are: what the kernel forgets then comes behind it. */
-static void become(const struct request *r, uid_t uid, gid_t gid)
+static void pjrecord_become(const struct request *r, uid_t uid, gid_t gid)
 {
 	if (r->unwind != UNWIND_BY_POINTERS)
 		urgency_raise();
@@ -176,7 +176,7 @@ static bool targets_gone(const struct request *r)
 }
 
 /* False: there is nothing to record, the command could not be run. */
-static bool run(const struct request *r, struct session *s, struct command *c, int *status)
+static bool pjrecord_run(const struct request *r, struct session *s, struct command *c, int *status)
 {
 	bool ended = false;
 
@@ -249,26 +249,26 @@ static void report_saved(const struct request *r, const struct symsaver_counts *
 
 /* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only.
  */
-static struct keep *start_saver(const struct request *r, const char *dir)
+static struct symsaver *pjrecord_start_saver(const struct request *r, const char *dir)
 {
 	struct symsaver_options o = {
 		.dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free
 	};
 	const char *why = NULL;
-	struct keep *k;
+	struct symsaver *k;
 
 	sandbox_watch();
 	k = symsaver_start(&o, &why);
 	if (!k && dir) {
 		warn("%s: symbols will not be kept: %s", dir, why);
-		return start_saver(r, NULL);
+		return pjrecord_start_saver(r, NULL);
 	}
 	if (!k)
 		warn("mappings will have no build-ids: %s", why);
 	return k;
 }
 
-static struct symsaver_counts stop_saver(struct keep *k)
+static struct symsaver_counts stop_saver(struct symsaver *k)
 {
 	return k ? symsaver_stop(k, SAVER_MS) : (struct symsaver_counts){ 0 };
 }
@@ -297,7 +297,7 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	struct session *s;
 	struct windows *w;
 	struct symsaver_counts counts;
-	struct keep *k;
+	struct symsaver *k;
 	int status = 0;
 
 	if (r->user)
@@ -305,12 +305,12 @@ static int record_windows(const struct request *r, struct session_options *o, st
 	windows_prepare(r->dir, &uid, &gid);
 	s = open_session(r, o, e);
 	report_start(r, s, e);
-	become(r, uid, gid);
-	k = start_saver(r, r->keep ? r->dir : NULL);
+	pjrecord_become(r, uid, gid);
+	k = pjrecord_start_saver(r, r->keep ? r->dir : NULL);
 	session_fork(s);
 	w = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
 	session_output(s, w, k, -1);
-	run(r, s, c, &status);
+	pjrecord_run(r, s, c, &status);
 	session_finish(s);
 	bool written = windows_close(w);
 	counts = stop_saver(k);
@@ -330,7 +330,7 @@ static int record_single(const struct request *r, struct session_options *o, str
 	gid_t gid = (gid_t)-1;
 	struct single single;
 	struct session *s;
-	struct keep *k;
+	struct symsaver *k;
 	int status = 0, error;
 	bool ran;
 
@@ -341,11 +341,11 @@ static int record_single(const struct request *r, struct session_options *o, str
 	s = open_session(r, o, e);
 	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
 	report_start(r, s, e);
-	become(r, uid, gid);
-	k = start_saver(r, NULL);
+	pjrecord_become(r, uid, gid);
+	k = pjrecord_start_saver(r, NULL);
 	session_fork(s);
 	session_output(s, NULL, k, single.fd);
-	ran = run(r, s, c, &status);
+	ran = pjrecord_run(r, s, c, &status);
 	error = session_finish(s);
 	stop_saver(k);
 	if (!ran) {
@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 		o.npids = 1;
 	}
 	check_pids(&r);
-	catch_signals();
+	pjrecord_catch_signals();
 	status = r.output ? record_single(&r, &o, &e, &c) : record_windows(&r, &o, &e, &c);
 	events_free(&e);
 	record_free(&r);

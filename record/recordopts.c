@@ -154,7 +154,7 @@ static size_t after_dashes(int argc, char **argv)
 }
 
 /* WINDOW and FREQUENCY as the script had them that this replaces, and a command behind --. */
-static void take_operands(struct request *r, char **operand, size_t command)
+static void recordopts_take_operands(struct request *r, char **operand, size_t command)
 {
 	size_t n = 0, plain;
 
@@ -171,7 +171,7 @@ static void take_operands(struct request *r, char **operand, size_t command)
 	}
 }
 
-static void check(struct request *r, bool in_windows)
+static void recordopts_check(struct request *r, bool in_windows)
 {
 	if (r->host + (r->npids > 0) + (r->ncgroups > 0) > 1 || ((r->host || r->npids || r->ncgroups) && r->command))
 		die_usage("-a, -p, -G and a command are four ways to say whom to record: one at a time");
@@ -272,8 +272,8 @@ void record_parse(struct request *r, int argc, char **argv)
 	};
 	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
 	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));
-	take_operands(r, opt_parse(&tool, argc, argv), command);
-	check(r, r->dir || r->seconds != UINT64_MAX || r->count || r->align);
+	recordopts_take_operands(r, opt_parse(&tool, argc, argv), command);
+	recordopts_check(r, r->dir || r->seconds != UINT64_MAX || r->count || r->align);
 }
 
 void record_free(struct request *r)

@@ -41,13 +41,13 @@ const char *runtime_advice(const char *comm)
 }
 
 /* Memory that no file backs; .NET maps its code twice, as a memfd of that name. Others run programs from one. */
-static bool is_anonymous(struct str path)
+static bool runtimes_is_anonymous(struct str path)
 {
 	return str_eq(path, STR("//anon")) || str_starts(path, STR("[anon")) || str_starts(path, STR("[heap]")) ||
 	       str_starts(path, STR("/memfd:doublemapper"));
 }
 
-static bool is_jitdump(struct str path)
+static bool runtimes_is_jitdump(struct str path)
 {
 	struct str name = str_from(path, (size_t)(str_rfind(path, '/') + 1));
 
@@ -64,8 +64,8 @@ void runtime_maps(struct runtime *r, struct str maps)
 		if (!procfs_parse_map(line, &m, &f))
 			continue;
 		r->jvm = r->jvm || discover_is_libjvm(f.path);
-		r->map = r->map || is_jitdump(f.path);
-		r->code += is_anonymous(f.path) ? m.length : 0;
+		r->map = r->map || runtimes_is_jitdump(f.path);
+		r->code += runtimes_is_anonymous(f.path) ? m.length : 0;
 	}
 }
 
@@ -78,7 +78,7 @@ static bool read_some(int fd, struct text *t, size_t max)
 }
 
 /* A file of /proc/PID; false with errno. */
-static bool read_proc(int process, const char *name, struct text *t, size_t max)
+static bool runtimes_read_proc(int process, const char *name, struct text *t, size_t max)
 {
 	return t->n < max && (fullio_read_at(process, name, t, max - t->n) || errno == EFBIG);
 }
@@ -117,7 +117,7 @@ static bool read_option_file(void *process, struct str name, struct text *t)
 	return good;
 }
 
-static void copy(char *to, size_t space, struct str s)
+static void runtimes_copy(char *to, size_t space, struct str s)
 {
 	size_t n = s.n < space - 1 ? s.n : space - 1;
 
@@ -144,26 +144,26 @@ static void look_at_jvm(struct runtime *r, int process)
 	struct jvm j;
 
 	r->readable = can_read_memory(process);
-	r->is_requested = read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
-	r->is_requested = read_proc(process, "environ", &variables, OPTIONS_MAX) && r->is_requested;
+	r->is_requested = runtimes_read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
+	r->is_requested = runtimes_read_proc(process, "environ", &variables, OPTIONS_MAX) && r->is_requested;
 	j = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
 	r->frame_pointers = j.frame_pointers;
-	copy(r->main, sizeof(r->main), str_from(j.main, (size_t)(str_rfind(j.main, '/') + 1)));
+	runtimes_copy(r->main, sizeof(r->main), str_from(j.main, (size_t)(str_rfind(j.main, '/') + 1)));
 	text_free(&cmdline);
 	text_free(&variables);
 }
 
-static void read_names(struct runtime *r, int process, struct text *t)
+static void runtimes_read_names(struct runtime *r, int process, struct text *t)
 {
 	struct str status;
 
 	t->n = 0;
-	read_proc(process, "comm", t, 64);
-	copy(r->comm, sizeof(r->comm),
-	     str_trim(str_head(text_view(t), t->n && t->p[t->n - 1] == '\n' ? t->n - 1 : t->n)));
+	runtimes_read_proc(process, "comm", t, 64);
+	runtimes_copy(r->comm, sizeof(r->comm),
+		      str_trim(str_head(text_view(t), t->n && t->p[t->n - 1] == '\n' ? t->n - 1 : t->n)));
 	t->n = 0;
 	r->inner_pid = r->pid;
-	read_proc(process, "status", t, 65536);
+	runtimes_read_proc(process, "status", t, 65536);
 	status = text_view(t);
 	while (status.n) {
 		struct str line = str_cut(&status, '\n');
@@ -209,7 +209,7 @@ static void put_report(struct survey *s, struct report *r)
 		_exit(1); /* the parent is gone */
 }
 
-static void look_at(struct survey *s, int process, pid_t pid)
+static void runtimes_look_at(struct survey *s, int process, pid_t pid)
 {
 	struct report report = { .kind = REPORT_AT, .runtime.pid = pid };
 	struct runtime *r = &report.runtime;
@@ -217,7 +217,7 @@ static void look_at(struct survey *s, int process, pid_t pid)
 	put_report(s, &report);
 	report.kind = REPORT_RUNTIME;
 	s->maps.n = 0;
-	if (!read_proc(process, "maps", &s->maps, TEXT_MAX)) {
+	if (!runtimes_read_proc(process, "maps", &s->maps, TEXT_MAX)) {
 		s->count.processes += errno == EACCES || errno == EPERM;
 		s->count.forbidden += errno == EACCES || errno == EPERM;
 		return;
@@ -228,7 +228,7 @@ static void look_at(struct survey *s, int process, pid_t pid)
 	runtime_maps(r, text_view(&s->maps));
 	if (!r->jvm && r->code < RUNTIME_CODE)
 		return;
-	read_names(r, process, &s->names);
+	runtimes_read_names(r, process, &s->names);
 	r->map = r->map || has_map(r, process);
 	if (r->jvm)
 		look_at_jvm(r, process);
@@ -253,7 +253,7 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 		process = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (process < 0)
 			continue;
-		look_at(&s, process, (pid_t)pid);
+		runtimes_look_at(&s, process, (pid_t)pid);
 		close(process);
 	}
 	put_report(&s, &end);

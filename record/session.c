@@ -77,7 +77,7 @@ static bool is_target(void *to, uint32_t pid)
 }
 
 /* What ticks also ticks in idle CPUs; what is counted was done there. */
-static bool wanted(struct session *s, const struct ring_sample *r, uint64_t event)
+static bool session_wanted(struct session *s, const struct ring_sample *r, uint64_t event)
 {
 	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->attrs.event[event - 1].attr.freq) {
 		s->totals.idle_samples++;
@@ -87,18 +87,18 @@ static bool wanted(struct session *s, const struct ring_sample *r, uint64_t even
 }
 
 /* A thread that ended so far that it has no number: its process still has one. */
-static uint32_t thread_of(const struct ring_sample *r)
+static uint32_t session_thread_of(const struct ring_sample *r)
 {
 	return r->tid == UINT32_MAX ? r->pid : r->tid;
 }
 
 /* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no
  * sense. */
-static bool unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
+static bool session_unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
 {
 	struct tenant tenant = state_tenant(s->w.state, r->pid);
 
-	state_note(s->w.state, r->pid, thread_of(r), r->ip);
+	state_note(s->w.state, r->pid, session_thread_of(r), r->ip);
 	if (state_is_stale(s->w.state, r->pid) ||
 	    !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
 		budgets_skip(s->w.budgets, tenant);
@@ -119,7 +119,7 @@ static struct ring_sample *complete_record(struct session *s, const struct ring_
 	struct ring_sample *r = (struct ring_sample *)record->head;
 
 	if (s->w.unwinder && a->sample_type & PERF_SAMPLE_STACK_USER) {
-		if (!unwind(s, r, a))
+		if (!session_unwind(s, r, a))
 			return NULL;
 	} else if (record->fixed) {
 		s->sample.n = 0;
@@ -138,7 +138,7 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	const uint64_t *chain;
 	size_t before;
 
-	if (!event || event > s->o.nevents || record->time < s->w.begin || !wanted(s, r, event))
+	if (!event || event > s->o.nevents || record->time < s->w.begin || !session_wanted(s, r, event))
 		return;
 	chain = ring_chain(r, s->attrs.event[event - 1].attr.sample_type);
 	before = (size_t)((const char *)(chain + 1) - (const char *)r);
@@ -148,7 +148,7 @@ static void take_sample(struct session *s, const struct ring_record *record)
 	if (!to)
 		return;
 	to->event = event;
-	to->tid = thread_of(to);
+	to->tid = session_thread_of(to);
 	openwindow_sample(&s->w, to);
 	s->w.report.samples++;
 }
@@ -175,7 +175,7 @@ static void take_offcpu(void *to, const struct ring_sample *r)
 		openwindow_sample(&s->w, r);
 }
 
-static void take(void *to, const struct ring_record *record)
+static void session_take(void *to, const struct ring_record *record)
 {
 	struct session *s = to;
 	struct perf_record *r = record->head;
@@ -239,7 +239,7 @@ static void drain_rings(struct session *s, uint64_t horizon)
 	unwinder_begin(s->w.unwinder, horizon, s->now, s->flush);
 	if (s->w.switches && rings_lossy(s->rings, RING_OF_SWITCHES))
 		switches_mark_stale(s->w.switches, s->drained);
-	rings_drain(s->rings, horizon, take, s);
+	rings_drain(s->rings, horizon, session_take, s);
 	if (rings_broken(s->rings) != broken)
 		switches_mark_stale(s->w.switches, s->drained);
 	switches_sure(s->w.switches);
@@ -247,7 +247,7 @@ static void drain_rings(struct session *s, uint64_t horizon)
 }
 
 /* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
-static void drain(struct session *s, uint64_t horizon)
+static void session_drain(struct session *s, uint64_t horizon)
 {
 	uint64_t late;
 
@@ -274,7 +274,7 @@ static void drain_all(void *to)
 	struct session *s = to;
 
 	s->flush = true;
-	drain(s, clock_now());
+	session_drain(s, clock_now());
 	s->flush = false;
 }
 
@@ -379,7 +379,7 @@ void session_fork(struct session *s)
 		s->w.unwinder = unwinder_fork();
 }
 
-void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd)
+void session_output(struct session *s, struct windows *windows, struct symsaver *keep, int fd)
 {
 	s->w.out.windows = windows;
 	s->w.out.fd = fd;
@@ -471,13 +471,13 @@ static int time_to_wait(const struct session *s, int ms)
 }
 
 /* All windows that were asked for are complete. */
-static bool complete(const struct session *s)
+static bool session_complete(const struct session *s)
 {
 	return s->o.count && s->w.done >= s->o.count;
 }
 
 /* At what changes now and then: CPUs, and whether the keeper is well. */
-static void look(struct session *s, uint64_t now)
+static void session_look(struct session *s, uint64_t now)
 {
 	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
 
@@ -500,14 +500,14 @@ bool session_step(struct session *s, int ms)
 	wait_for_records(s, time_to_wait(s, ms));
 	now = clock_now();
 	unwinder_take(s->w.unwinder, now);
-	drain(s, now - SLACK);
+	session_drain(s, now - SLACK);
 	if (rescan_tick(s->rescan, now))
 		switches_mend(s->w.switches);
 	/* not of who ended before the sample that waits for tables, however long it waits */
 	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - SAVED_NS);
 	if (now - s->polled > LOOK_NS)
-		look(s, now);
-	if (complete(s))
+		session_look(s, now);
+	if (session_complete(s))
 		return false;
 	return !output_failed(&s->w.out);
 }
@@ -529,16 +529,16 @@ int session_finish(struct session *s)
 	bool unwanted = s->o.align && now < s->w.begin; /* stopped before the first border */
 
 	sandbox_warn(sandbox_reported());
-	if (complete(s))
+	if (session_complete(s))
 		return 0;
-	drain(s, now);
+	session_drain(s, now);
 	while (s->held && clock_now() < now + SECOND_NS) {
 		wait_for_records(s, HELD_MS);
 		unwinder_take(s->w.unwinder, clock_now());
-		drain(s, now);
+		session_drain(s, now);
 	}
 	s->flush = true;
-	drain(s, now);
+	session_drain(s, now);
 	add_hidden_loss(s);
 	if (unwanted && output_discard(&s->w.out, &s->w.report))
 		return 0;

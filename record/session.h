@@ -69,7 +69,7 @@ void session_fork(struct session *s);
 
 /* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of
  * symbols, or NULL. */
-void session_output(struct session *s, struct windows *windows, struct keep *keep, int fd);
+void session_output(struct session *s, struct windows *windows, struct symsaver *keep, int fd);
 
 /* Events run from here on, then /proc is read. */
 void session_start(struct session *s);

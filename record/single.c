@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static NORETURN void cannot_create(const struct single *s, const char *name)
+static NORETURN void single_cannot_create(const struct single *s, const char *name)
 {
 	if (s->place.refused[0])
 		die("cannot write '%s': %s: name another file, or remove it", s->path, s->place.refused);
@@ -25,17 +25,17 @@ static void open_fifo(struct single *s)
 		die("%s: not a file; '-o -' writes into a pipe", s->path);
 	s->fd = outpath_open(&s->place, O_WRONLY);
 	if (s->fd < 0)
-		cannot_create(s, s->path);
+		single_cannot_create(s, s->path);
 	outpath_close(&s->place);
 }
 
-static void open_file(struct single *s)
+static void single_open_file(struct single *s)
 {
 	struct outpath *p = &s->place;
 	struct text t = { 0 };
 
 	if (!outpath_resolve(p, s->path))
-		cannot_create(s, s->path);
+		single_cannot_create(s, s->path);
 	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
 		open_fifo(s);
 		return;
@@ -45,14 +45,14 @@ static void open_file(struct single *s)
 	unlinkat(p->folder, s->part, 0); /* left by a killed run, or planted: never opened */
 	s->fd = openat(p->folder, s->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (s->fd < 0)
-		cannot_create(s, s->part);
+		single_cannot_create(s, s->part);
 }
 
 void single_open(struct single *s, const char *path)
 {
 	*s = (struct single){ .fd = STDOUT_FILENO, .path = path, .place = { .folder = -1, .fd = -1 } };
 	if (path)
-		open_file(s);
+		single_open_file(s);
 	else if (isatty(s->fd))
 		die("a recording is nothing for a terminal: pjrecord -o - ... | pjfold, or -o FILE");
 }

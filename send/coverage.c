@@ -16,9 +16,9 @@
 
 /* ---- taking -------------------------------------------------------------------------------------------------- */
 
-static struct cover_row *row_of(struct cover *c, const struct window *w)
+static struct coverage_row *coverage_row_of(struct coverage *c, const struct window *w)
 {
-	struct cover_row *r;
+	struct coverage_row *r;
 
 	for (size_t i = c->n; i-- > 0;) /* hosts come one after the other */
 		if (c->row[i].stream == w->stream && str_eq(c->row[i].host, w->host) &&
@@ -26,7 +26,7 @@ static struct cover_row *row_of(struct cover *c, const struct window *w)
 			return c->row + i;
 	c->row = mem_more(c->row, sizeof(*c->row), c->n);
 	r = c->row + c->n++;
-	*r = (struct cover_row){ .stream = w->stream, .first = UINT64_MAX };
+	*r = (struct coverage_row){ .stream = w->stream, .first = UINT64_MAX };
 	r->host = arena_copy(&c->arena, w->host);
 	r->event = arena_copy(&c->arena, w->event);
 	r->unit = arena_copy(&c->arena, w->unit);
@@ -36,9 +36,9 @@ static struct cover_row *row_of(struct cover *c, const struct window *w)
 
 bool cover_window(void *to, const struct window *w)
 {
-	struct cover *c = to;
-	struct cover_row *r = row_of(c, w);
-	struct cover_span *last = r->nspan ? r->span + r->nspan - 1 : NULL;
+	struct coverage *c = to;
+	struct coverage_row *r = coverage_row_of(c, w);
+	struct coverage_span *last = r->nspan ? r->span + r->nspan - 1 : NULL;
 
 	r->first = w->epoch < r->first ? w->epoch : r->first;
 	r->last = w->until > r->last ? w->until : r->last;
@@ -49,19 +49,19 @@ bool cover_window(void *to, const struct window *w)
 		return true;
 	}
 	r->span = mem_more(r->span, sizeof(*r->span), r->nspan);
-	r->span[r->nspan++] = (struct cover_span){ w->epoch, w->until };
+	r->span[r->nspan++] = (struct coverage_span){ w->epoch, w->until };
 	return true;
 }
 
 void cover_damaged(void *to, struct str place, const char *why)
 {
-	struct cover *c = to;
+	struct coverage *c = to;
 
 	if (c->damaged++ < 3)
 		warn("%.*s: %s", (int)place.n, place.p, why);
 }
 
-bool cover_has_hours(const struct cover *c)
+bool cover_has_hours(const struct coverage *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->row[i].longest >= HOUR_S)
@@ -71,19 +71,19 @@ bool cover_has_hours(const struct cover *c)
 
 /* ---- telling ------------------------------------------------------------------------------------------------- */
 
-static int by_from(const void *va, const void *vb)
+static int coverage_by_from(const void *va, const void *vb)
 {
-	const struct cover_span *a = va, *b = vb;
+	const struct coverage_span *a = va, *b = vb;
 
 	return a->from < b->from ? -1 : a->from > b->from;
 }
 
 /* Of all streams of a host (or one: until == row + 1) the times that nothing covers; *n of them, freed by the caller.
  */
-static struct cover_span *gaps_of(const struct cover_row *row, const struct cover_row *until, uint64_t *seconds,
-				  size_t *n)
+static struct coverage_span *gaps_of(const struct coverage_row *row, const struct coverage_row *until,
+				     uint64_t *seconds, size_t *n)
 {
-	struct cover_span *all = NULL, *gap = NULL;
+	struct coverage_span *all = NULL, *gap = NULL;
 	size_t nall = 0;
 	uint64_t covered;
 
@@ -95,12 +95,12 @@ static struct cover_span *gaps_of(const struct cover_row *row, const struct cove
 			all[nall++] = row->span[i];
 		}
 	if (nall)
-		qsort(all, nall, sizeof(*all), by_from);
+		qsort(all, nall, sizeof(*all), coverage_by_from);
 	covered = nall ? all[0].from : 0;
 	for (size_t i = 0; i < nall; i++) {
 		if (all[i].from > covered + SLACK_S) {
 			gap = mem_more(gap, sizeof(*gap), *n);
-			gap[(*n)++] = (struct cover_span){ covered, all[i].from };
+			gap[(*n)++] = (struct coverage_span){ covered, all[i].from };
 		}
 		*seconds += all[i].to > covered ? all[i].to - (all[i].from > covered ? all[i].from : covered) : 0;
 		covered = all[i].to > covered ? all[i].to : covered;
@@ -109,13 +109,13 @@ static struct cover_span *gaps_of(const struct cover_row *row, const struct cove
 	return gap;
 }
 
-void cover_print(const struct cover *c, struct out *o)
+void cover_print(const struct coverage *c, struct out *o)
 {
 	char from[32], to[32];
 
 	for (size_t i = 0; i < c->n; i++) {
-		const struct cover_row *r = c->row + i;
-		struct cover_span *gap;
+		const struct coverage_row *r = c->row + i;
+		struct coverage_span *gap;
 		uint64_t seconds;
 		size_t n;
 
@@ -134,17 +134,17 @@ void cover_print(const struct cover *c, struct out *o)
 	}
 }
 
-static bool host_gaps(const struct cover_row *row, const struct cover_row *until, const struct store_query *q,
+static bool host_gaps(const struct coverage_row *row, const struct coverage_row *until, const struct store_query *q,
 		      uint64_t now, bool print_message)
 {
 	struct text t = { 0 };
 	char from[32], to[32];
 	uint64_t seconds, first = UINT64_MAX, last = 0, longest = 0, end;
 	size_t n, shown = 0, all;
-	struct cover_span *gap = gaps_of(row, until, &seconds, &n);
+	struct coverage_span *gap = gaps_of(row, until, &seconds, &n);
 	bool some;
 
-	for (const struct cover_row *r = row; r < until; r++) {
+	for (const struct coverage_row *r = row; r < until; r++) {
 		first = r->first < first ? r->first : first;
 		last = r->last > last ? r->last : last;
 		longest = r->longest > longest ? r->longest : longest;
@@ -184,7 +184,7 @@ static bool host_gaps(const struct cover_row *row, const struct cover_row *until
 	return some;
 }
 
-bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool print_message)
+bool cover_gaps(const struct coverage *c, const struct store_query *q, uint64_t now, bool print_message)
 {
 	bool some = false;
 
@@ -196,11 +196,11 @@ bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now
 	return some;
 }
 
-void cover_free(struct cover *c)
+void cover_free(struct coverage *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		free(c->row[i].span);
 	free(c->row);
 	arena_free(&c->arena);
-	*c = (struct cover){ 0 };
+	*c = (struct coverage){ 0 };
 }

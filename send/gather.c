@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Of values that differ from window to window: each once, joined by '+'; more than a few are not a name any more. */
-static void join(struct arena *a, struct str *have, struct str value)
+static void gather_join(struct arena *a, struct str *have, struct str value)
 {
 	struct str rest = *have;
 	char *p;
@@ -31,7 +31,7 @@ static void join(struct arena *a, struct str *have, struct str value)
 	*have = (struct str){ p, have->n + value.n + 1 };
 }
 
-static bool unlike(struct gather *g, const struct window *w)
+static bool gather_unlike(struct gather *g, const struct window *w)
 {
 	struct str unit = w->unit.n ? w->unit : STR("samples"), have = g->header.unit;
 
@@ -72,13 +72,13 @@ bool gather_window(void *to, const struct window *w)
 	struct gather *g = to;
 	struct folded_header *h = &g->header;
 
-	if (unlike(g, w))
+	if (gather_unlike(g, w))
 		return false;
 	h->unit = h->unit.n ? h->unit : arena_copy(&g->arena, w->unit.n ? w->unit : STR("samples"));
-	join(&g->arena, &h->event, w->event);
-	join(&g->arena, &h->host, w->host);
-	join(&g->arena, &h->labels, w->labels);
-	join(&g->arena, &h->frequency, w->frequency);
+	gather_join(&g->arena, &h->event, w->event);
+	gather_join(&g->arena, &h->host, w->host);
+	gather_join(&g->arena, &h->labels, w->labels);
+	gather_join(&g->arena, &h->frequency, w->frequency);
 	h->samples += w->samples;
 	h->lost += w->lost;
 	h->lost_known |= w->lost_known;
@@ -90,7 +90,7 @@ bool gather_window(void *to, const struct window *w)
 }
 
 /* "java-4711": its pid, or empty. */
-static struct str pid_of(struct str frame)
+static struct str gather_pid_of(struct str frame)
 {
 	ptrdiff_t dash = str_rfind(frame, '-');
 	uint64_t pid;
@@ -99,9 +99,9 @@ static struct str pid_of(struct str frame)
 	return str_u64(digits, &pid) ? digits : (struct str){ 0 };
 }
 
-static bool matches(const struct gather_only *o, struct str frame)
+static bool gather_matches(const struct gather_only *o, struct str frame)
 {
-	struct str pid = pid_of(frame);
+	struct str pid = gather_pid_of(frame);
 
 	if (o->key == ONLY_PID)
 		return str_eq(o->value, pid);
@@ -109,7 +109,7 @@ static bool matches(const struct gather_only *o, struct str frame)
 }
 
 /* Values of one key are alternatives, keys are not. */
-static bool wanted(const struct gather *g, struct str line)
+static bool gather_wanted(const struct gather *g, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
 	struct str stack = blank > 0 ? str_head(line, (size_t)blank) : line, frame = str_cut(&stack, ';');
@@ -117,12 +117,12 @@ static bool wanted(const struct gather *g, struct str line)
 
 	for (size_t i = 0; i < g->nonly; i++) {
 		is_requested[g->only[i].key] = true;
-		good[g->only[i].key] |= matches(g->only + i, frame);
+		good[g->only[i].key] |= gather_matches(g->only + i, frame);
 	}
 	return is_requested[0] <= good[0] && is_requested[1] <= good[1];
 }
 
-static void add(struct gather *g, struct str lines)
+static void gather_add(struct gather *g, struct str lines)
 {
 	struct folded_header none = { 0 };
 	struct folded_tally tally = { 0 };
@@ -139,20 +139,20 @@ bool gather_lines(void *to, struct str lines)
 	struct gather *g = to;
 
 	if (g->prefix.n == 0 && g->nonly == 0) {
-		add(g, lines);
+		gather_add(g, lines);
 		return true;
 	}
 	g->line.n = 0;
 	while (lines.n) {
 		struct str line = str_cut(&lines, '\n');
 
-		if (line.n == 0 || line.p[0] == '#' || !wanted(g, line))
+		if (line.n == 0 || line.p[0] == '#' || !gather_wanted(g, line))
 			continue;
 		text_str(&g->line, text_view(&g->prefix));
 		text_str(&g->line, line);
 		text_char(&g->line, '\n');
 	}
-	add(g, text_view(&g->line));
+	gather_add(g, text_view(&g->line));
 	return true;
 }
 

@@ -39,12 +39,12 @@ void gather_free(struct gather *g);
 
 /* ---- what there is ---- */
 
-struct cover {
+struct coverage {
 	struct arena arena;
-	struct cover_row { /* a stream of a host */
+	struct coverage_row { /* a stream of a host */
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
-		struct cover_span {
+		struct coverage_span {
 			uint64_t from, to;
 		} * span; /* in order, apart from each other */
 		size_t nspan;
@@ -55,10 +55,10 @@ struct cover {
 
 bool cover_window(void *to, const struct window *w);
 void cover_damaged(void *to, struct str place, const char *why);
-bool cover_has_hours(const struct cover *c);            /* is one as long as a roll-up? */
-void cover_print(const struct cover *c, struct out *o); /* a table, gaps below each row */
+bool cover_has_hours(const struct coverage *c);            /* is one as long as a roll-up? */
+void cover_print(const struct coverage *c, struct out *o); /* a table, gaps below each row */
 /* Are there any? say: on stderr, a line for each host. */
-bool cover_gaps(const struct cover *c, const struct store_query *q, uint64_t now, bool print_message);
-void cover_free(struct cover *c);
+bool cover_gaps(const struct coverage *c, const struct store_query *q, uint64_t now, bool print_message);
+void cover_free(struct coverage *c);
 
 #endif

@@ -56,7 +56,7 @@ static void opt_host(void *to, const char *value, const char *name)
 	r->gather.q.host = str_of(value);
 }
 
-static void opt_label(void *to, const char *value, const char *name)
+static void pjfetch_opt_label(void *to, const char *value, const char *name)
 {
 	struct store_query *q = &((struct request *)to)->gather.q;
 
@@ -66,7 +66,7 @@ static void opt_label(void *to, const char *value, const char *name)
 	q->label[q->nlabel++] = str_of(value);
 }
 
-static void opt_only(void *to, const char *value, const char *name)
+static void pjfetch_opt_only(void *to, const char *value, const char *name)
 {
 	struct gather *g = &((struct request *)to)->gather;
 	struct str rest = str_of(value);
@@ -92,7 +92,7 @@ static void opt_only(void *to, const char *value, const char *name)
 	}
 }
 
-static void opt_by(void *to, const char *value, const char *name)
+static void pjfetch_opt_by(void *to, const char *value, const char *name)
 {
 	struct store_query *q = &((struct request *)to)->gather.q;
 
@@ -108,7 +108,7 @@ static void opt_by(void *to, const char *value, const char *name)
 	}
 }
 
-static void check(struct request *r)
+static void pjfetch_check(struct request *r)
 {
 	struct store_query *q = &r->gather.q;
 
@@ -125,7 +125,7 @@ static void check(struct request *r)
 	r->options.reading = true;
 }
 
-static void parse(struct request *r, int argc, char **argv)
+static void pjfetch_parse(struct request *r, int argc, char **argv)
 {
 	const struct opt opts[] = {
 		{ 's', "store", "STORE", OPT_STR, &r->store, NULL, "where from (PJ_STORE, else dir:DIR/store)" },
@@ -135,9 +135,10 @@ static void parse(struct request *r, int argc, char **argv)
 		{ 't', "to", "TIME", OPT_CALL, r, opt_to, "and before TIME (now)" },
 		{ 'H', "host", "NAME", OPT_CALL, r, opt_host, "of this host" },
 		{ 'a', "all-hosts", NULL, OPT_FLAG, &r->all_hosts, NULL, "of all hosts (the default)" },
-		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, opt_only, "comm=GLOB, pid=, event=GLOB only" },
-		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label, "windows with this label only; may be repeated" },
-		{ 0, "by", "host|time|label:K", OPT_CALL, r, opt_by,
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, pjfetch_opt_only, "comm=GLOB, pid=, event=GLOB only" },
+		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, pjfetch_opt_label,
+		  "windows with this label only; may be repeated" },
+		{ 0, "by", "host|time|label:K", OPT_CALL, r, pjfetch_opt_by,
 		  "a frame in front of all: host, window, value of a label" },
 		{ 0, "list", NULL, OPT_FLAG, &r->list, NULL,
 		  "print which windows there are, and the gaps between them" },
@@ -164,14 +165,14 @@ static void parse(struct request *r, int argc, char **argv)
 
 	if (*operand)
 		die_usage("'%s': what is this? Times are --from and --to, a store is --store", *operand);
-	check(r);
+	pjfetch_check(r);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- */
 
-static void query(struct store *s,
-		  bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
-		  struct gather *g, const struct store_sink *sink)
+static void pjfetch_query(struct store *s,
+			  bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
+			  struct gather *g, const struct store_sink *sink)
 {
 	struct text why = { 0 };
 
@@ -183,7 +184,7 @@ static void query(struct store *s,
 	text_free(&why);
 }
 
-static void list(struct store *s, struct request *r, struct cover *c)
+static void pjfetch_list(struct store *s, struct request *r, struct coverage *c)
 {
 	/* who fetches hears of what is damaged then */
 	const struct store_sink sink = { .window = cover_window, .damaged = r->list ? cover_damaged : NULL, .to = c };
@@ -192,14 +193,14 @@ static void list(struct store *s, struct request *r, struct cover *c)
 		die("%s: what was sent there cannot be read back", s->spec);
 	if (r->options.stacks_url && !s->ops->sums)
 		die_usage("--stacks is the original pipeline's service, for eve: only");
-	query(s, s->ops->list, &r->gather, &sink);
+	pjfetch_query(s, s->ops->list, &r->gather, &sink);
 }
 
-static void fetch(struct store *s, struct request *r)
+static void pjfetch_fetch(struct store *s, struct request *r)
 {
 	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &r->gather };
 
-	query(s, s->ops->fetch, &r->gather, &sink);
+	pjfetch_query(s, s->ops->fetch, &r->gather, &sink);
 	gather_end(&r->gather);
 }
 
@@ -208,12 +209,12 @@ static void print_none(struct store *s, struct request *r)
 {
 	const struct store_query *q = &r->gather.q;
 	const char *which = q->host.n || q->nlabel || q->nevent ? "that is asked for " : "";
-	struct cover hours = { 0 };
+	struct coverage hours = { 0 };
 	struct text name = { 0 }, hint = { 0 };
 	uint64_t from = q->from;
 
 	r->gather.q.from -= from % 3600;
-	list(s, r, &hours);
+	pjfetch_list(s, r, &hours);
 	r->gather.q.from = from;
 	folding_host(&name, q->host);
 	if (!str_eq(q->host, text_view(&name)))
@@ -228,7 +229,7 @@ static void print_none(struct store *s, struct request *r)
 	cover_free(&hours);
 }
 
-static int finish(struct store *s, struct request *r, const struct cover *c)
+static int pjfetch_finish(struct store *s, struct request *r, const struct coverage *c)
 {
 	const struct gather *g = &r->gather;
 	bool gaps = (r->strict || !r->list) && cover_gaps(c, &g->q, r->now, !r->list && !r->quiet);
@@ -249,30 +250,30 @@ int main(int argc, char **argv)
 	static struct request r;
 	static struct out o;
 	struct store store = { 0 };
-	struct cover cover = { 0 };
+	struct coverage cover = { 0 };
 	struct text own = { 0 };
 	int status;
 
 	diag_tool("pjfetch");
 	secret_take_environment();
 	r.now = (uint64_t)time(NULL);
-	parse(&r, argc, argv);
+	pjfetch_parse(&r, argc, argv);
 	if (!r.store) {
 		text_printf(&own, "dir:%s/store", r.dir ? r.dir : ".");
 		text_char(&own, 0);
 		r.store = own.p;
 	}
 	store_open(&store, r.store, &r.options);
-	list(&store, &r, &cover);
+	pjfetch_list(&store, &r, &cover);
 	if (!r.list)
-		fetch(&store, &r);
+		pjfetch_fetch(&store, &r);
 	out_open(&o, r.output);
 	if (r.list)
 		cover_print(&cover, &o);
 	else
 		folded_write(&o, &r.gather.s, 1, &r.gather.header);
 	out_close(&o);
-	status = finish(&store, &r, &cover);
+	status = pjfetch_finish(&store, &r, &cover);
 	store_close(&store);
 	cover_free(&cover);
 	gather_free(&r.gather);

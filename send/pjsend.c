@@ -28,7 +28,7 @@
 static atomic_bool stop;     /* set by a signal handler, read by both threads */
 static struct sender sender; /* too much for a stack that others share */
 
-static void on_signal(int sig)
+static void pjsend_on_signal(int sig)
 {
 	(void)sig;
 	stop = true;
@@ -43,7 +43,7 @@ static void sleep_ms(uint64_t ms)
 }
 
 /* A signal that comes before the sleep must end it, too: no longer than this at once. */
-static void doze(uint64_t ms)
+static void pjsend_doze(uint64_t ms)
 {
 	while (ms && !stop) {
 		uint64_t part = ms < 200 ? ms : 200;
@@ -53,9 +53,9 @@ static void doze(uint64_t ms)
 	}
 }
 
-static void catch_signals(void)
+static void pjsend_catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = on_signal };
+	struct sigaction a = { .sa_handler = pjsend_on_signal };
 
 	sigaction(SIGTERM, &a, NULL);
 	sigaction(SIGINT, &a, NULL);
@@ -63,7 +63,7 @@ static void catch_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static struct str host_of(const struct request *r)
+static struct str pjsend_host_of(const struct request *r)
 {
 	static char name[256];
 
@@ -86,12 +86,12 @@ static void *spool_always(void *arg)
 
 	while (!stop) {
 		spooler_pass(p->s);
-		doze(p->pause_ms);
+		pjsend_doze(p->pause_ms);
 	}
 	return NULL;
 }
 
-static void spooled(void *to, struct spool_name n)
+static void pjsend_spooled(void *to, struct spool_name n)
 {
 	sender_add(to, n);
 }
@@ -106,7 +106,7 @@ static void send_always(const struct request *r, struct spooler *spooler)
 		die("cannot start a thread");
 	while (!stop) {
 		if (!sender_step(&sender))
-			doze(sender_wait(&sender));
+			pjsend_doze(sender_wait(&sender));
 		sender_report(&sender, false);
 	}
 	clock_gettime(CLOCK_REALTIME, &end);
@@ -123,21 +123,21 @@ static void try_each(void)
 	do {
 		sent = sender_step(&sender);
 		if (!sent && !sender_finished(&sender))
-			doze(sender_wait(&sender)); /* splay */
+			pjsend_doze(sender_wait(&sender)); /* splay */
 	} while (!stop && (sent || !sender_finished(&sender)));
 }
 
 static void send_once(struct spooler *spooler)
 {
 	while (!stop && spooler_pass(spooler))
-		doze(200);
+		pjsend_doze(200);
 	try_each();
 }
 
 /* 1000 hosts that start together must not come to the store together. */
-static void splay(const struct request *r)
+static void pjsend_splay(const struct request *r)
 {
-	struct str host = host_of(r);
+	struct str host = pjsend_host_of(r);
 	double max = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
 
 	sender_not_before(&sender, sender_splay(host, max));
@@ -160,7 +160,7 @@ static struct folding folding_of(const struct request *r, const struct spool *s,
 }
 
 /* Whoever put it there. */
-static bool waits(const struct spool *spool)
+static bool pjsend_waits(const struct spool *spool)
 {
 	struct spool_name *names;
 	size_t n;
@@ -171,12 +171,12 @@ static bool waits(const struct spool *spool)
 }
 
 /* Its folder may come later; it may also be another directory. */
-static void print_missing(const struct request *r, const struct spool *spool)
+static void pjsend_print_missing(const struct request *r, const struct spool *spool)
 {
 	char out[4200];
 
 	snprintf(out, sizeof(out), "%s/out", r->dir);
-	if (!r->quiet && access(out, F_OK) != 0 && !waits(spool))
+	if (!r->quiet && access(out, F_OK) != 0 && !pjsend_waits(spool))
 		warn("'%s' is not there: pjrecord has not recorded there yet", out);
 }
 
@@ -211,21 +211,21 @@ static bool send_dir(const struct request *r, struct spool *spool, struct store 
 	if (!spool_lock(spool))
 		die("another pjsend sends from '%s'", r->dir);
 	spool_sweep(spool);
-	print_missing(r, spool);
+	pjsend_print_missing(r, spool);
 	report_layers();
 	print_untidy(r);
 	counters_open(spool->dir);
 	sender_begin(&sender);
 	spooler_begin(&spooler);
-	spooler.spooled = spooled;
+	spooler.spooled = pjsend_spooled;
 	spooler.to = &sender;
-	splay(r);
+	pjsend_splay(r);
 	if (r->once)
 		send_once(&spooler);
 	else
 		send_always(r, &spooler);
 	sender_report(&sender, true);
-	left = spooler_left(&spooler) || waits(spool) ||
+	left = spooler_left(&spooler) || pjsend_waits(spool) ||
 	       (r->once && (sender.differ || sender.refused || spooler.unreadable));
 	sender_end(&sender);
 	spooler_end(&spooler);
@@ -250,7 +250,7 @@ static void remove_folder(void)
 	rmdir(folder);
 }
 
-static void make_folder(const struct request *r)
+static void pjsend_make_folder(const struct request *r)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -335,7 +335,7 @@ static bool pipe_into(const struct request *r, struct store *store)
 	struct spool spool = { 0 };
 	bool good;
 
-	make_folder(r);
+	pjsend_make_folder(r);
 	spool_open(&spool, folder);
 	spool.saved = store->ops->local && !r->options.gzip;
 	sender.spool = &spool;
@@ -396,7 +396,7 @@ int main(int argc, char **argv)
 		text_char(&own, 0);
 		r.store = own.p;
 	}
-	catch_signals();
+	pjsend_catch_signals();
 	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the
 		       work */
 	if (!r.pipe && !r.tidy)
@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 	spool.saved = store.ops->local && !r.options.gzip;
 	sender = (struct sender){ .spool = &spool,
 				  .store = &store,
-				  .o = { r.catch_up, r.once || r.pipe, r.quiet, host_of(&r) } };
+				  .o = { r.catch_up, r.once || r.pipe, r.quiet, pjsend_host_of(&r) } };
 	if (r.tidy)
 		tidy_all(&store);
 	else if (r.pipe)

@@ -13,7 +13,7 @@
 #define FILE_MAX ((size_t)16 << 20)
 
 /* "1795293830.0123456789abcdef 7 1795293999 1" */
-static bool take_line(struct str line, struct retry *d)
+static bool retries_take_line(struct str line, struct retry *d)
 {
 	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), retries = str_cut(&line, ' '),
 		   since = str_cut(&line, ' ');
@@ -33,7 +33,7 @@ void retries_read(const struct spool *s, struct retry **list, size_t *n)
 	*n = 0;
 	fullio_read_at(s->space, FILE_NAME, &t, FILE_MAX);
 	for (rest = text_view(&t); rest.n;) {
-		if (!take_line(str_cut(&rest, '\n'), &d))
+		if (!retries_take_line(str_cut(&rest, '\n'), &d))
 			continue;
 		*list = mem_more(*list, sizeof(**list), *n);
 		(*list)[(*n)++] = d;

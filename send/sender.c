@@ -34,7 +34,7 @@ static uint64_t now_ms(void)
 	return clock_now_ms() + 1; /* 0 is never */
 }
 
-static uint64_t below(uint64_t n)
+static uint64_t sender_below(uint64_t n)
 {
 	uint64_t r = 0;
 
@@ -49,14 +49,14 @@ static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 	uint64_t cap = BASE_MS;
 
 	if (requested_s)
-		return (requested_s < REQUESTED_MAX_S ? requested_s : REQUESTED_MAX_S) * 1000 + below(BASE_MS);
+		return (requested_s < REQUESTED_MAX_S ? requested_s : REQUESTED_MAX_S) * 1000 + sender_below(BASE_MS);
 	while (failures-- > 1 && cap < CAP_MS)
 		cap *= 2;
-	return below(cap < CAP_MS ? cap : CAP_MS) + 1;
+	return sender_below(cap < CAP_MS ? cap : CAP_MS) + 1;
 }
 
 /* At most one line a minute. */
-static bool may_report(struct sender *s)
+static bool sender_may_report(struct sender *s)
 {
 	uint64_t now = now_ms();
 
@@ -68,14 +68,14 @@ static bool may_report(struct sender *s)
 
 /* ---- what waits ---------------------------------------------------------------------------------------------- */
 
-static int cmp(struct spool_name a, struct spool_name b)
+static int sender_cmp(struct spool_name a, struct spool_name b)
 {
 	if (a.epoch != b.epoch)
 		return a.epoch < b.epoch ? -1 : 1;
 	return a.tag < b.tag ? -1 : a.tag > b.tag;
 }
 
-static void forget(struct sender *s, size_t i)
+static void sender_forget(struct sender *s, size_t i)
 {
 	s->doubtful |= s->window[i].retries > 0;
 	free(s->window[i].text);
@@ -84,15 +84,15 @@ static void forget(struct sender *s, size_t i)
 }
 
 /* What is in the spool now; what is known of windows that were there before is kept. */
-static void merge(struct sender *s, const struct spool_name *names, size_t n)
+static void sender_merge(struct sender *s, const struct spool_name *names, size_t n)
 {
 	struct ringpoll *all = mem_alloc(sizeof(*all), n ? n : 1);
 	size_t old = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		for (; old < s->n && cmp(s->window[old].name, names[i]) < 0; old++)
+		for (; old < s->n && sender_cmp(s->window[old].name, names[i]) < 0; old++)
 			free(s->window[old].text);
-		if (old < s->n && cmp(s->window[old].name, names[i]) == 0)
+		if (old < s->n && sender_cmp(s->window[old].name, names[i]) == 0)
 			all[i] = s->window[old++];
 		else
 			all[i].name = names[i];
@@ -106,18 +106,18 @@ static void merge(struct sender *s, const struct spool_name *names, size_t n)
 }
 
 /* Whatever anybody put into the spool. */
-static void look(struct sender *s)
+static void sender_look(struct sender *s)
 {
 	struct spool_name *names;
 	size_t n;
 
 	s->listed = now_ms();
 	if (!spool_windows(s->spool, &names, &n)) {
-		if (may_report(s))
+		if (sender_may_report(s))
 			warn("cannot read the spool: %s", strerror(errno));
 		return;
 	}
-	merge(s, names, n);
+	sender_merge(s, names, n);
 	free(names);
 }
 
@@ -129,13 +129,13 @@ void sender_add(struct sender *s, struct spool_name n)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void insert(struct sender *s, struct spool_name n)
+static void sender_insert(struct sender *s, struct spool_name n)
 {
 	size_t i = s->n;
 
-	while (i && cmp(s->window[i - 1].name, n) > 0)
+	while (i && sender_cmp(s->window[i - 1].name, n) > 0)
 		i--;
-	if (i && cmp(s->window[i - 1].name, n) == 0)
+	if (i && sender_cmp(s->window[i - 1].name, n) == 0)
 		return;
 	if (s->n == s->cap) {
 		s->cap = s->cap ? 2 * s->cap : 64;
@@ -150,7 +150,7 @@ static void take_added(struct sender *s)
 {
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->nadded; i++)
-		insert(s, s->added[i]);
+		sender_insert(s, s->added[i]);
 	s->nadded = 0;
 	free(s->added);
 	s->added = NULL;
@@ -177,7 +177,7 @@ static bool is_away(const struct sender *s)
 }
 
 /* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
-static struct ringpoll *choose(struct sender *s, uint64_t now)
+static struct ringpoll *sender_choose(struct sender *s, uint64_t now)
 {
 	struct ringpoll *oldest = NULL, *newest = NULL;
 
@@ -204,19 +204,19 @@ static struct ringpoll *choose(struct sender *s, uint64_t now)
 static void cannot_remove(struct sender *s, struct ringpoll *w)
 {
 	w->due = now_ms() + LOOK_MS;
-	if (errno != EBUSY && may_report(s))
+	if (errno != EBUSY && sender_may_report(s))
 		warn("window %" PRIu64 " is sent, but cannot be removed: %s", w->name.epoch, strerror(errno));
 }
 
-static void finish(struct sender *s, struct ringpoll *w)
+static void sender_finish(struct sender *s, struct ringpoll *w)
 {
 	if (spool_done(s->spool, w->name))
-		forget(s, (size_t)(w - s->window));
+		sender_forget(s, (size_t)(w - s->window));
 	else
 		cannot_remove(s, w);
 }
 
-static void confirmed(struct sender *s, struct ringpoll *w)
+static void sender_confirmed(struct sender *s, struct ringpoll *w)
 {
 	s->sent++;
 	s->failures = s->away = 0;
@@ -228,19 +228,19 @@ static void confirmed(struct sender *s, struct ringpoll *w)
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	w->sent = true;
 	s->doubtful |= s->noted > 0; /* of another window it is known now that the store takes some */
-	finish(s, w);
+	sender_finish(s, w);
 }
 
-static void refuse(struct sender *s, struct ringpoll *w, struct str why)
+static void sender_refuse(struct sender *s, struct ringpoll *w, struct str why)
 {
 	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
 	if (spool_refuse(s->spool, w->name, why)) {
 		count(COUNT_REFUSED, 1);
 		s->refused++;
-		forget(s, (size_t)(w - s->window));
+		sender_forget(s, (size_t)(w - s->window));
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (errno != EBUSY && may_report(s))
+		if (errno != EBUSY && sender_may_report(s))
 			warn("cannot put window %" PRIu64 " into bad/: %s", w->name.epoch, strerror(errno));
 	}
 }
@@ -251,7 +251,7 @@ static void put_off(struct sender *s, struct ringpoll *w, const struct store_rep
 
 	s->failures++;
 	s->away = r->verdict == STORE_INDETERMINATE ? 0 : s->away + 1;
-	pause = r->verdict == STORE_HOLD ? HOLD_MS + below(HOLD_MS) : pause_ms(s->failures, r->after);
+	pause = r->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) : pause_ms(s->failures, r->after);
 	s->store_due = now + pause;
 	/* another window goes first then */
 	w->due = s->store_due + pause_ms(w->attempts, 0);
@@ -264,7 +264,7 @@ static void put_off(struct sender *s, struct ringpoll *w, const struct store_rep
 		     (int)r->why.n, r->why.p);
 		s->held = true;
 		s->shown = now;
-	} else if (may_report(s)) {
+	} else if (sender_may_report(s)) {
 		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)r->why.n, r->why.p);
 	}
 }
@@ -351,7 +351,7 @@ static struct sending *sending_of(struct ringpoll *w, size_t which)
 	return w->text + which;
 }
 
-static void tally(const struct store_report *r)
+static void sender_tally(const struct store_report *r)
 {
 	count(COUNT_DOCUMENTS, r->documents);
 	count(COUNT_KNOWN, r->known);
@@ -369,14 +369,14 @@ static bool send_text(struct sender *s, struct ringpoll *w, size_t which, const 
 	if (p->done)
 		return true;
 	s->store->ops->send(s->store->it, text, &p->resume, is_poison(s, w), &r);
-	tally(&r);
+	sender_tally(&r);
 	w->retries += r.verdict == STORE_INDETERMINATE;
 	s->doubtful |= r.verdict == STORE_INDETERMINATE;
 	p->differs |= r.differs;
 	keep_rest(s, p, text, &r);
 	p->done = sent = r.verdict == STORE_SENT;
 	if (r.verdict == STORE_REFUSED || (r.verdict == STORE_INDETERMINATE && is_poison(s, w) && w->retries > RETRIES))
-		refuse(s, w, text_view(&r.why));
+		sender_refuse(s, w, text_view(&r.why));
 	else if (!sent)
 		put_off(s, w, &r);
 	store_report_free(&r);
@@ -384,7 +384,7 @@ static bool send_text(struct sender *s, struct ringpoll *w, size_t which, const 
 }
 
 /* The backlog goes at so many windows in the time that one of them took. */
-static void pace(struct sender *s, const struct window *w)
+static void sender_pace(struct sender *s, const struct window *w)
 {
 	if (s->o.catch_up > 0 && w->until > w->epoch && w->epoch + FRESH_S < (uint64_t)time(NULL))
 		s->backlog_due = now_ms() + (uint64_t)((double)(w->until - w->epoch) * 1000 / s->o.catch_up);
@@ -403,7 +403,7 @@ static void send_all(struct sender *s, struct ringpoll *w, struct str rest, stru
 		decoded.n = 0;
 		wrong = window_parse(&rest, &decoded, &text);
 		if (wrong) {
-			refuse(s, w, str_of(wrong));
+			sender_refuse(s, w, str_of(wrong));
 			good = false;
 		} else {
 			if (which == 0 && rest.n == 0)
@@ -412,8 +412,8 @@ static void send_all(struct sender *s, struct ringpoll *w, struct str rest, stru
 		}
 	}
 	if (good) {
-		pace(s, &text);
-		confirmed(s, w);
+		sender_pace(s, &text);
+		sender_confirmed(s, w);
 	}
 	text_free(&decoded);
 }
@@ -428,19 +428,19 @@ static void send_window(struct sender *s, struct ringpoll *w)
 	}
 	w->attempts++;
 	if (w->sent) {
-		finish(s, w);
+		sender_finish(s, w);
 	} else if (spool_get(s->spool, w->name, &text, &packed)) {
 		if (text.n)
 			send_all(s, w, text_view(&text), text_view(&packed));
 		else
-			refuse(s, w, STR("it is empty"));
+			sender_refuse(s, w, STR("it is empty"));
 	} else if (errno == EBADMSG) {
-		refuse(s, w, STR("it is damaged"));
+		sender_refuse(s, w, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		forget(s, (size_t)(w - s->window)); /* it made room */
+		sender_forget(s, (size_t)(w - s->window)); /* it made room */
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (may_report(s))
+		if (sender_may_report(s))
 			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
 	}
 	text_free(&text);
@@ -490,7 +490,7 @@ static enum store_joined join_window(struct sender *s, struct ringpoll *w, struc
 }
 
 /* Those that go together begin at `at`; nothing is known of any. */
-static void part(struct sender *s, size_t at, size_t n, const struct store_report *r)
+static void sender_part(struct sender *s, size_t at, size_t n, const struct store_report *r)
 {
 	for (size_t i = at; i < at + n; i++)
 		s->window[i].alone = true;
@@ -513,12 +513,12 @@ static void send_together(struct sender *s, struct ringpoll *first)
 	}
 	if (joined != STORE_PARTED)
 		s->store->ops->send_joined(s->store->it, &r);
-	tally(&r);
+	sender_tally(&r);
 	if (r.verdict != STORE_SENT) {
-		part(s, at, n, &r);
+		sender_part(s, at, n, &r);
 	} else {
 		for (size_t before = s->n; n--; before = s->n) {
-			confirmed(s, s->window + at);
+			sender_confirmed(s, s->window + at);
 			at += s->n == before; /* it could not be removed yet */
 		}
 	}
@@ -527,7 +527,7 @@ static void send_together(struct sender *s, struct ringpoll *first)
 
 /* ---- from run to run ------------------------------------------------------------------------------------------ */
 
-static void recall(struct sender *s)
+static void sender_recall(struct sender *s)
 {
 	uint64_t now = (uint64_t)time(NULL);
 	struct retry *d;
@@ -535,9 +535,9 @@ static void recall(struct sender *s)
 
 	retries_read(s->spool, &d, &n);
 	for (size_t i = 0; i < s->n; i++) { /* both are in order */
-		while (k < n && cmp(d[k].name, s->window[i].name) < 0)
+		while (k < n && sender_cmp(d[k].name, s->window[i].name) < 0)
 			k++;
-		if (k == n || cmp(d[k].name, s->window[i].name) != 0)
+		if (k == n || sender_cmp(d[k].name, s->window[i].name) != 0)
 			continue;
 		s->window[i].retries = d[k].retries;
 		s->window[i].aged = d[k].since < now ? (now - d[k].since) * 1000 : 0;
@@ -547,7 +547,7 @@ static void recall(struct sender *s)
 	free(d);
 }
 
-static void note(struct sender *s)
+static void sender_note(struct sender *s)
 {
 	uint64_t now = (uint64_t)time(NULL);
 	struct retry *d = NULL;
@@ -562,7 +562,7 @@ static void note(struct sender *s)
 		d[n++] = (struct retry){ w->name, w->retries, now - age_ms(w) / 1000, others_taken(s, w) };
 	}
 	s->doubtful = !retries_write(s->spool, d, n);
-	if (s->doubtful && may_report(s))
+	if (s->doubtful && sender_may_report(s))
 		warn("cannot write spool/doubts: %s", strerror(errno));
 	s->noted = n;
 	free(d);
@@ -573,8 +573,8 @@ static void note(struct sender *s)
 void sender_begin(struct sender *s)
 {
 	pthread_mutex_init(&s->lock, NULL);
-	look(s);
-	recall(s);
+	sender_look(s);
+	sender_recall(s);
 }
 
 void sender_not_before(struct sender *s, uint64_t ms)
@@ -593,8 +593,8 @@ bool sender_step(struct sender *s)
 
 	take_added(s);
 	if (now_ms() - s->listed > (s->n < 1000 ? LIST_MS / 10 : LIST_MS))
-		look(s);
-	w = choose(s, now_ms());
+		sender_look(s);
+	w = sender_choose(s, now_ms());
 	if (w && s->store->ops->join && w + 1 < s->window + s->n && goes_along(s, w) && goes_along(s, w + 1))
 		send_together(s, w);
 	else if (w)
@@ -633,8 +633,8 @@ void sender_report(struct sender *s, bool now)
 	count_set(COUNT_OLDEST_S, s->n && s->window[0].name.epoch < time_s ? time_s - s->window[0].name.epoch : 0);
 	count_set(COUNT_HELD, s->held);
 	if (s->doubtful)
-		note(s);
-	if (!counters_write() && may_report(s))
+		sender_note(s);
+	if (!counters_write() && sender_may_report(s))
 		warn("cannot write pjsend.prom: %s", strerror(errno));
 }
 

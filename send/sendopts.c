@@ -65,7 +65,7 @@ static bool good_key(struct str key)
 }
 
 /* Sorted by key, so that the order of options does not make another stream. */
-static void opt_label(void *to, const char *value, const char *name)
+static void sendopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 	struct str v = str_of(value), key = str_cut(&v, '='), rest = text_view(&r->labels), k, old;
@@ -93,7 +93,7 @@ static void opt_label(void *to, const char *value, const char *name)
 	r->labels = all;
 }
 
-static void opt_time(void *to, const char *value, const char *name)
+static void sendopts_opt_time(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -111,7 +111,7 @@ static void opt_fold(void *to, const char *value, const char *name)
 	r->option[r->noptions++] = value;
 }
 
-static void operands(struct request *r, char **operand)
+static void sendopts_operands(struct request *r, char **operand)
 {
 	for (; *operand; operand++) {
 		const char *value = *operand;
@@ -128,7 +128,7 @@ static void operands(struct request *r, char **operand)
 	}
 }
 
-static void check(struct request *r)
+static void sendopts_check(struct request *r)
 {
 	if (r->once && r->interval > 0)
 		die_usage("--once and -i do not go together");
@@ -151,12 +151,12 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "pjrecord's directory (.)" },
 		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "each window once, and end: for cron" },
 		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &r->interval, NULL, "look for new windows so often (1)" },
-		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, opt_label,
+		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, sendopts_opt_label,
 		  "what every window is marked with; may be repeated" },
 		{ 0, "host", "NAME", OPT_STR, &r->host, NULL, "name of the host (as the recording says)" },
 		{ 0, "pid", NULL, OPT_FLAG, &r->pids, NULL, "first frames are comm-PID (eve: always)" },
 		{ 0, "fold", "OPTION", OPT_CALL, r, opt_fold, "give pjfold this option; may be repeated" },
-		{ 0, "time", "TIME", OPT_CALL, r, opt_time, "of a pipe (-): when it began" },
+		{ 0, "time", "TIME", OPT_CALL, r, sendopts_opt_time, "of a pipe (-): when it began" },
 		{ 0, "seconds", "N", OPT_U64, &r->seconds, NULL,
 		  "of a pipe: how long it is (as its header says, else 1)" },
 		{ 0, "keep", "raw|spool", OPT_CALL, r, opt_keep,
@@ -206,11 +206,11 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 	r->min_free = 0.05;
 	r->spool_bytes = (uint64_t)1 << 30;
 	r->options.roll_up_days = 7;
-	operands(r, opt_parse(&tool, argc, argv));
+	sendopts_operands(r, opt_parse(&tool, argc, argv));
 	if (!r->store)
 		r->store = getenv("PJ_STORE");
 	if (r->host && !*r->host)
 		die_usage("--host: the name is empty");
 	if (!r->schema && !r->tidy)
-		check(r);
+		sendopts_check(r);
 }

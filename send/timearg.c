@@ -25,7 +25,7 @@ static bool take_clock(struct str *s, struct tm *tm)
 	return h < 24 && m < 60 && sec < 61;
 }
 
-static bool ends(struct str zone, struct tm *tm, uint64_t *moment)
+static bool timearg_ends(struct str zone, struct tm *tm, uint64_t *moment)
 {
 	int64_t offset = 0, t;
 	uint64_t h, m = 0;
@@ -80,7 +80,7 @@ static bool day_of(uint64_t now, int days, struct tm *tm)
 }
 
 /* "-10m" */
-static bool relative(struct str s, uint64_t now, uint64_t *moment)
+static bool timearg_relative(struct str s, uint64_t now, uint64_t *moment)
 {
 	static const struct {
 		char letter;
@@ -109,7 +109,7 @@ bool timearg_parse(const char *text, uint64_t now, uint64_t *moment)
 
 	if (str_eq(s, STR("now")) || (s.n && s.p[0] == '-')) {
 		*moment = now;
-		return s.p[0] == 'n' || relative(s, now, moment);
+		return s.p[0] == 'n' || timearg_relative(s, now, moment);
 	}
 	if (str_u64(s.n && s.p[0] == '@' ? str_from(s, 1) : s, moment))
 		return *moment < MOMENT_MAX;
@@ -125,11 +125,11 @@ bool timearg_parse(const char *text, uint64_t now, uint64_t *moment)
 			return false;
 	}
 	if (s.n == 0)
-		return dated && ends(s, &tm, moment);
+		return dated && timearg_ends(s, &tm, moment);
 	if (dated && s.p[0] != ' ' && s.p[0] != 'T')
 		return false;
 	s = dated ? str_trim_left(str_from(s, 1)) : s;
-	return take_clock(&s, &tm) && ends(s, &tm, moment);
+	return take_clock(&s, &tm) && timearg_ends(s, &tm, moment);
 }
 
 void timearg_text(char s[32], uint64_t moment)

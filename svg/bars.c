@@ -66,7 +66,7 @@ static void put_scaled(struct text *t, double shown)
 	text_add(t, decimals);
 }
 
-static bool is_letter(char c)
+static bool bars_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -76,8 +76,8 @@ static bool is_plural(struct str unit)
 {
 	const char *end = unit.p + unit.n;
 
-	return unit.n > 3 && end[-1] == 's' && end[-2] != 's' && is_letter(end[-2]) && is_letter(end[-3]) &&
-	       is_letter(end[-4]);
+	return unit.n > 3 && end[-1] == 's' && end[-2] != 's' && bars_is_letter(end[-2]) && bars_is_letter(end[-3]) &&
+	       bars_is_letter(end[-4]);
 }
 
 /* Units that are read in larger ones: names from the smallest on, each `step` times the one before. */
@@ -161,7 +161,7 @@ bool bars_is_dark(uint32_t rgb)
 /* Keys: in a difference (step, is it new), the callers of what is gone, the root; else (colour, tint), the root. */
 enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
-static uint32_t key_of(const struct drawing *d, uint32_t frame)
+static uint32_t bars_key_of(const struct drawing *d, uint32_t frame)
 {
 	uint32_t name = d->styles->of[frame];
 
@@ -195,7 +195,7 @@ static struct bar *add_bar(struct drawing *d, uint32_t frame, uint32_t key, doub
 }
 
 /* Of frames that are drawn with these widths: 1 to draw i, 0 to jump over all of it, -1 when there is no room. */
-static int wanted(struct drawing *d, uint32_t i, double width)
+static int bars_wanted(struct drawing *d, uint32_t i, double width)
 {
 	if (width <= 0 || px_of(d, width) < d->detail.frame_px)
 		return 0;
@@ -211,11 +211,11 @@ static bool collect_frames(struct drawing *d)
 	const struct layout *l = d->layout;
 
 	for (uint32_t i = 0; i < l->n;) {
-		int draw = wanted(d, i, (double)l->width[i]);
+		int draw = bars_wanted(d, i, (double)l->width[i]);
 		if (draw < 0)
 			return false;
 		if (draw)
-			add_bar(d, i, key_of(d, i), (double)l->start[i], (double)l->width[i], l->level[i]);
+			add_bar(d, i, bars_key_of(d, i), (double)l->start[i], (double)l->width[i], l->level[i]);
 		i = draw ? i + 1 : l->end[i];
 	}
 	return true;
@@ -232,7 +232,7 @@ static bool collect_gone(struct drawing *d)
 	add_bar(d, ROOT, KEY_ROOT, d->gone_left, (double)c->gone_sum * d->gone_scale, 0)->gone = true;
 	for (uint32_t i = 0; i < l->n;) {
 		double width = (double)c->gone_width[i] * d->gone_scale;
-		int draw = wanted(d, i, width);
+		int draw = bars_wanted(d, i, width);
 		if (draw < 0)
 			return false;
 		if (draw) {
@@ -329,7 +329,7 @@ static void put_path(struct text *t, const struct drawing *d, const struct bar *
 	text_add(t, "\"/>\n");
 }
 
-static void put_weight(struct text *t, const struct drawing *d, uint64_t weight, uint64_t sum)
+static void bars_put_weight(struct text *t, const struct drawing *d, uint64_t weight, uint64_t sum)
 {
 	bars_weight(t, d->look, weight);
 	text_add(t, ", ");
@@ -342,9 +342,9 @@ static void put_change(struct text *t, const struct drawing *d, uint32_t frame)
 	const struct sig_change *j = change_of(d->change, frame);
 
 	text_add(t, "before ");
-	put_weight(t, d, l->before[frame], l->before_sum);
+	bars_put_weight(t, d, l->before[frame], l->before_sum);
 	text_add(t, " \xe2\x86\x92 after ");
-	put_weight(t, d, l->width[frame], l->sum);
+	bars_put_weight(t, d, l->width[frame], l->sum);
 	if (j->why == SIG_MOVED)
 		text_add(t, "; moved: same code, reached another way");
 	else if (j->why != SIG_CHANGED)
@@ -355,20 +355,20 @@ static void put_change(struct text *t, const struct drawing *d, uint32_t frame)
 		text_printf(t, "; %+.2f points", (double)j->points);
 }
 
-static void put_facts(struct text *t, const struct drawing *d, const struct bar *bar)
+static void bars_put_facts(struct text *t, const struct drawing *d, const struct bar *bar)
 {
 	bool root = bar->frame == ROOT;
 
 	if (root && bar->gone)
-		put_weight(t, d, d->change->gone_sum, d->layout->before_sum);
+		bars_put_weight(t, d, d->change->gone_sum, d->layout->before_sum);
 	else if (root && d->change)
-		put_weight(t, d, d->layout->sum, d->layout->sum);
+		bars_put_weight(t, d, d->layout->sum, d->layout->sum);
 	else if (root)
-		put_weight(t, d, d->look->total, d->look->total);
+		bars_put_weight(t, d, d->look->total, d->look->total);
 	else if (d->change)
 		put_change(t, d, bar->frame);
 	else
-		put_weight(t, d, d->layout->width[bar->frame], d->look->total);
+		bars_put_weight(t, d, d->layout->width[bar->frame], d->look->total);
 }
 
 /* Weights, and the name unless the label says all of it. */
@@ -382,7 +382,7 @@ static void put_tooltip(struct text *t, const struct drawing *d, struct str name
 		label_fit(&tip, name, TOOLTIP_MAX, LABEL_RIGHT);
 		text_add(&tip, " (");
 	}
-	put_facts(&tip, d, bar);
+	bars_put_facts(&tip, d, bar);
 	if (named)
 		text_char(&tip, ')');
 	text_add(t, "<title>");
@@ -450,7 +450,7 @@ static void put_bars(struct text *t, struct drawing *d)
 	text_add(t, "</g>\n");
 }
 
-static void coarsen(struct detail *detail)
+static void bars_coarsen(struct detail *detail)
 {
 	if (detail->frame_px > 20)
 		detail->rows = (detail->rows * 3 + 1) / 4;
@@ -483,7 +483,7 @@ void bars_draw(struct bars *b, struct text *t, const struct look *look, const st
 	d.detail.label_px = 24;
 	d.detail.rows = rows < PICTURE_ROWS ? rows : PICTURE_ROWS;
 	d.bar = mem_alloc(sizeof(*d.bar), BARS_MAX);
-	for (;; coarsen(&d.detail)) {
+	for (;; bars_coarsen(&d.detail)) {
 		t->n = 0;
 		if (!collect_bars(&d))
 			continue;

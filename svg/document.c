@@ -7,26 +7,26 @@
 
 /* ---- config ------------------------------------------------------------------------------------------------- */
 
-static void put_key(struct text *t, const char *key)
+static void document_put_key(struct text *t, const char *key)
 {
 	text_printf(t, "%s\"%s\":", t->n > 1 ? "," : "", key);
 }
 
-static void put_string(struct text *t, const char *key, struct str value)
+static void document_put_string(struct text *t, const char *key, struct str value)
 {
-	put_key(t, key);
+	document_put_key(t, key);
 	xml_json(t, value);
 }
 
-static void put_number(struct text *t, const char *key, double value)
+static void document_put_number(struct text *t, const char *key, double value)
 {
-	put_key(t, key);
+	document_put_key(t, key);
 	text_printf(t, "%.15g", value);
 }
 
 static void put_colour(struct text *t, const char *key, bool present, uint32_t rgb)
 {
-	put_key(t, key);
+	document_put_key(t, key);
 	text_char(t, '"');
 	if (present)
 		text_rgb(t, rgb);
@@ -35,7 +35,7 @@ static void put_colour(struct text *t, const char *key, bool present, uint32_t r
 
 static void put_kinds(struct text *t, const struct styles *n)
 {
-	put_key(t, "kinds");
+	document_put_key(t, "kinds");
 	text_char(t, '[');
 	for (uint32_t i = 0; i < n->nkinds; i++) {
 		text_add(t, i ? ",[" : "[");
@@ -49,7 +49,7 @@ static void put_kinds(struct text *t, const struct styles *n)
 
 static void put_colours(struct text *t, const struct styles *n)
 {
-	put_key(t, "colors");
+	document_put_key(t, "colors");
 	text_char(t, '[');
 	for (uint32_t i = 0; i < n->ncolours; i++) {
 		text_add(t, i ? ",[\"" : "[\"");
@@ -66,7 +66,7 @@ static void put_attrs(struct text *t, const struct link_attrs *a, const struct s
 {
 	bool first = true;
 
-	put_key(t, "attrs");
+	document_put_key(t, "attrs");
 	text_char(t, '[');
 	for (uint32_t i = 0; a && i < n->n; i++) {
 		const struct link_attr *attr =
@@ -83,14 +83,14 @@ static void put_attrs(struct text *t, const struct link_attrs *a, const struct s
 	text_char(t, ']');
 }
 
-static const char *cut_name(enum label_cut cut)
+static const char *document_cut_name(enum label_cut cut)
 {
 	return cut == LABEL_SMART ? "smart" : cut == LABEL_LEFT ? "left" : "right";
 }
 
 static void put_ramp(struct text *t, const struct change *c)
 {
-	put_key(t, "ramp");
+	document_put_key(t, "ramp");
 	for (int dark = 0; dark < 2; dark++) {
 		text_add(t, dark ? ",[" : "[[");
 		for (unsigned step = 0; step < CHANGE_STEPS; step++) {
@@ -105,16 +105,16 @@ static void put_ramp(struct text *t, const struct change *c)
 
 static void put_diff(struct text *t, const struct layout *l, const struct change *c)
 {
-	put_key(t, "diff");
+	document_put_key(t, "diff");
 	text_printf(t, "{\"sums\":[%ju,%ju]", (uintmax_t)l->before_sum, (uintmax_t)l->sum);
-	put_number(t, "shares", c->rule.shares);
-	put_number(t, "z", c->rule.z);
-	put_number(t, "points", c->rule.points);
-	put_number(t, "relative", c->rule.relative);
-	put_number(t, "dispersion", c->rule.dispersion);
-	put_number(t, "drift", c->rule.drift);
-	put_number(t, "counted", c->rule.counted);
-	put_string(t, "note", c->note);
+	document_put_number(t, "shares", c->rule.shares);
+	document_put_number(t, "z", c->rule.z);
+	document_put_number(t, "points", c->rule.points);
+	document_put_number(t, "relative", c->rule.relative);
+	document_put_number(t, "dispersion", c->rule.dispersion);
+	document_put_number(t, "drift", c->rule.drift);
+	document_put_number(t, "counted", c->rule.counted);
+	document_put_string(t, "note", c->note);
 	put_ramp(t, c);
 	text_char(t, '}');
 }
@@ -123,32 +123,32 @@ static void put_config(struct text *t, const struct look *look, const struct lay
 		       const struct change *c)
 {
 	text_char(t, '{');
-	put_number(t, "v", 1);
-	put_string(t, "title", look->title);
-	put_string(t, "subtitle", look->subtitle);
-	put_string(t, "notes", look->notes);
-	put_string(t, "unit", look->unit);
-	put_string(t, "nametype", look->nametype);
-	put_string(t, "root", STR("all"));
-	put_key(t, "total");
+	document_put_number(t, "v", 1);
+	document_put_string(t, "title", look->title);
+	document_put_string(t, "subtitle", look->subtitle);
+	document_put_string(t, "notes", look->notes);
+	document_put_string(t, "unit", look->unit);
+	document_put_string(t, "nametype", look->nametype);
+	document_put_string(t, "root", STR("all"));
+	document_put_key(t, "total");
 	text_u64(t, look->total);
-	put_number(t, "factor", look->factor);
-	put_number(t, "width", look->width);
-	put_number(t, "inverted", look->inverted);
-	put_number(t, "fh", look->row);
-	put_number(t, "fs", look->font_size);
-	put_number(t, "cw", look->char_width);
-	put_string(t, "font", look->font);
-	put_number(t, "min", look->min_px);
-	put_string(t, "truncate", str_of(cut_name(look->cut)));
+	document_put_number(t, "factor", look->factor);
+	document_put_number(t, "width", look->width);
+	document_put_number(t, "inverted", look->inverted);
+	document_put_number(t, "fh", look->row);
+	document_put_number(t, "fs", look->font_size);
+	document_put_number(t, "cw", look->char_width);
+	document_put_string(t, "font", look->font);
+	document_put_number(t, "min", look->min_px);
+	document_put_string(t, "truncate", str_of(document_cut_name(look->cut)));
 	put_colour(t, "search", look->own_search, look->search);
 	put_colour(t, "bg", look->own_background, look->background);
 	put_kinds(t, n);
 	put_colours(t, n);
-	put_number(t, "legend", look->legend);
-	put_number(t, "reverse", look->reverse);
-	put_number(t, "chart", look->chart);
-	put_string(t, "header", look->header);
+	document_put_number(t, "legend", look->legend);
+	document_put_number(t, "reverse", look->reverse);
+	document_put_number(t, "chart", look->chart);
+	document_put_string(t, "header", look->header);
 	put_attrs(t, look->attrs, n);
 	if (c)
 		put_diff(t, l, c);

@@ -46,7 +46,7 @@ static void put_totals(struct text *t, const struct look *look, const struct lay
 }
 
 /* One line of small text at y, cut to the picture's width. */
-static void put_line(struct text *t, struct str line, double y, uint32_t width, uint32_t ink)
+static void picture_put_line(struct text *t, struct str line, double y, uint32_t width, uint32_t ink)
 {
 	struct text cut = { 0 };
 
@@ -74,7 +74,7 @@ static void put_title(struct picture *p, const struct look *look)
 }
 
 /* Totals and subtitle, on one line where they fit. Returns the height of the header so far. */
-static uint32_t put_facts(struct picture *p, const struct look *look)
+static uint32_t picture_put_facts(struct picture *p, const struct look *look)
 {
 	struct text line = { 0 };
 	uint32_t height = TOTALS_Y + 11;
@@ -86,10 +86,10 @@ static uint32_t put_facts(struct picture *p, const struct look *look)
 	}
 	if (look->subtitle.n == 0 ||
 	    (double)label_columns(text_view(&line)) * UI_CHAR_PX <= p->width - 2.0 * PICTURE_PAD) {
-		put_line(&p->head, text_view(&line), TOTALS_Y, p->width, p->muted);
+		picture_put_line(&p->head, text_view(&line), TOTALS_Y, p->width, p->muted);
 	} else {
-		put_line(&p->head, text_view(&p->totals), TOTALS_Y, p->width, p->muted);
-		put_line(&p->head, look->subtitle, TOTALS_Y + LINE_PX, p->width, p->muted);
+		picture_put_line(&p->head, text_view(&p->totals), TOTALS_Y, p->width, p->muted);
+		picture_put_line(&p->head, look->subtitle, TOTALS_Y + LINE_PX, p->width, p->muted);
 		height += LINE_PX;
 	}
 	text_free(&line);
@@ -138,7 +138,7 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 }
 
 /* The square is a character: it flows with the text, whatever the font. */
-static void put_share(struct text *t, const struct share *share, const struct look *look, bool first)
+static void picture_put_share(struct text *t, const struct share *share, const struct look *look, bool first)
 {
 	text_printf(t, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
 	text_rgb(t, share->rgb);
@@ -169,7 +169,7 @@ static uint32_t put_legend(struct picture *p, const struct look *look, const str
 			x = PICTURE_PAD;
 			lines++;
 		}
-		put_share(&p->head, &share[i], look, first);
+		picture_put_share(&p->head, &share[i], look, first);
 		x += chip;
 	}
 	text_add(&p->head, lines ? "</text>" : "");
@@ -211,7 +211,7 @@ static uint32_t put_change_legend(struct picture *p, const struct look *look, co
 	put_scale(p, look, c, y);
 	if (c->note.n == 0)
 		return y + LEGEND_PX;
-	put_line(&p->head, c->note, y + 10 + LINE_PX, p->width, p->muted);
+	picture_put_line(&p->head, c->note, y + 10 + LINE_PX, p->width, p->muted);
 	return y + LEGEND_PX + LINE_PX;
 }
 
@@ -249,7 +249,7 @@ void picture_make(struct picture *p, const struct look *look, const struct layou
 	choose_ink(p, look);
 	put_totals(&p->totals, look, l, n);
 	put_title(p, look);
-	uint32_t top = put_facts(p, look);
+	uint32_t top = picture_put_facts(p, look);
 	if (c)
 		top = put_change_legend(p, look, c, top);
 	else if (look->legend)
@@ -265,7 +265,7 @@ void picture_empty(struct picture *p, const struct look *look, const char *why)
 	choose_ink(p, look);
 	put_title(p, look);
 	text_add(&p->totals, "no samples");
-	put_line(&p->head, str_of(why), TOTALS_Y + 6, p->width, p->muted);
+	picture_put_line(&p->head, str_of(why), TOTALS_Y + 6, p->width, p->muted);
 }
 
 void picture_free(struct picture *p)

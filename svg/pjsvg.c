@@ -20,8 +20,8 @@
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
 /* False: the input was damaged; what came before is in s. columns: of the files so far, 0 at first. */
-static bool read_file(const char *path, struct stacks *s, struct folded_header *h, struct folded_tally *t,
-		      unsigned *columns)
+static bool pjsvg_read_file(const char *path, struct stacks *s, struct folded_header *h, struct folded_tally *t,
+			    unsigned *columns)
 {
 	struct in in;
 
@@ -52,15 +52,15 @@ static void report_bad_lines(const struct folded_tally *t)
 		     t->rounded == 1 ? "weight was" : "weights were");
 }
 
-static bool read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+static bool pjsvg_read_all(char **files, struct stacks *s, struct folded_header *h, struct folded_tally *t)
 {
 	unsigned columns = 0;
 	bool complete = true;
 
 	if (!*files)
-		complete = read_file(NULL, s, h, t, &columns);
+		complete = pjsvg_read_file(NULL, s, h, t, &columns);
 	for (; *files; files++)
-		complete &= read_file(*files, s, h, t, &columns);
+		complete &= pjsvg_read_file(*files, s, h, t, &columns);
 	if (columns > 1)
 		stacks_add(s, 0, 1, 0); /* a difference even when nothing has any weight after */
 	return complete;
@@ -68,8 +68,8 @@ static bool read_all(char **files, struct stacks *s, struct folded_header *h, st
 
 /* The stacks that are drawn: those read, or `turned`. The header's texts stay with those read; its dispersions are of
  * nodes that are no longer there. */
-static const struct stacks *turn(struct stacks *turned, const struct request *r, const struct stacks *s,
-				 struct folded_header *h)
+static const struct stacks *pjsvg_turn(struct stacks *turned, const struct request *r, const struct stacks *s,
+				       struct folded_header *h)
 {
 	struct reroot how = { .base = r->base, .nbase = r->nbase, .reverse = r->reverse };
 	struct reroot_dropped dropped;
@@ -98,7 +98,7 @@ static void add_fact(struct text *t, struct str fact, const char *after)
 }
 
 /* A number of seconds; false for wall time and anything else. */
-static bool seconds(struct str s, double *value)
+static bool pjsvg_seconds(struct str s, double *value)
 {
 	char text[32];
 
@@ -115,7 +115,7 @@ static void add_time(struct text *t, const struct folded_header *h)
 {
 	double from, to;
 
-	if (seconds(h->from, &from) && seconds(h->to, &to) && to >= from) {
+	if (pjsvg_seconds(h->from, &from) && pjsvg_seconds(h->to, &to) && to >= from) {
 		text_printf(t, "%s%.1f s", t->n ? MIDDOT : "", to - from);
 		return;
 	}
@@ -141,7 +141,7 @@ static struct str make_subtitle(struct arena *a, const struct request *r, const 
 	return subtitle;
 }
 
-static struct str given(struct arena *a, const char *value, struct str otherwise)
+static struct str pjsvg_given(struct arena *a, const char *value, struct str otherwise)
 {
 	return value ? visible_copy(a, str_of(value)) : otherwise;
 }
@@ -173,12 +173,12 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 	struct str unit = h->unit.n ? visible_copy(a, h->unit) : STR("samples");
 
 	return (struct look){
-		.title = given(a, r->title, default_title(r, differs)),
+		.title = pjsvg_given(a, r->title, default_title(r, differs)),
 		.subtitle = make_subtitle(a, r, h),
-		.notes = given(a, r->notes, STR("")),
-		.unit = given(a, r->unit, unit),
-		.nametype = given(a, r->nametype, STR("Function:")),
-		.font = given(a, r->font, STR(FONT)),
+		.notes = pjsvg_given(a, r->notes, STR("")),
+		.unit = pjsvg_given(a, r->unit, unit),
+		.nametype = pjsvg_given(a, r->nametype, STR("Function:")),
+		.font = pjsvg_given(a, r->font, STR(FONT)),
 		.font_size = r->font_size,
 		.char_width = r->char_width,
 		.min_px = r->min_px < 0 ? -r->min_px * (width - 2 * PICTURE_PAD) : r->min_px,
@@ -202,8 +202,8 @@ static struct look make_look(struct arena *a, const struct request *r, const str
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static void assess(struct change *c, struct arena *a, const struct request *r, const struct look *look,
-		   const struct layout *l, const struct stacks *s, const struct folded_header *h)
+static void pjsvg_assess(struct change *c, struct arena *a, const struct request *r, const struct look *look,
+			 const struct layout *l, const struct stacks *s, const struct folded_header *h)
 {
 	struct sig_rule rule = rule_make(r, h, s, look->unit);
 	float *dispersion = folded_dispersion(h, s);
@@ -242,7 +242,7 @@ static void write_graph(struct out *out, struct arena *a, const struct request *
 	layout_make(&layout, s);
 	styles_make(&styles, &layout, s, &how);
 	if (differs)
-		assess(&change, a, r, look, &layout, s, h);
+		pjsvg_assess(&change, a, r, look, &layout, s, h);
 	document_write(out, look, &layout, &styles, differs ? &change : NULL);
 	if (differs)
 		change_free(&change);
@@ -258,7 +258,7 @@ static void report_empty(const struct request *r, const struct folded_tally *tal
 		warn("no samples%s", tally->bad && !tally->lines ? NO_STACKS : " in the input");
 }
 
-static int draw(const struct request *r, char **files)
+static int pjsvg_draw(const struct request *r, char **files)
 {
 	static struct out out;
 	struct stacks stacks = { .in_time = r->chart };
@@ -273,10 +273,10 @@ static int draw(const struct request *r, char **files)
 		link_attrs_read(&attrs, r->nameattr);
 	if (r->palette_map)
 		palmap_read(&map, r->palette_map);
-	bool complete = read_all(files, &stacks, &header, &tally);
+	bool complete = pjsvg_read_all(files, &stacks, &header, &tally);
 	report_bad_lines(&tally);
 	struct str head = make_header(&arena, r, &stacks, header);
-	const struct stacks *s = turn(&turned, r, &stacks, &header);
+	const struct stacks *s = pjsvg_turn(&turned, r, &stacks, &header);
 
 	bool differs = s->self[1];
 	uint64_t sum = stacks_sum(s, 0) + (differs ? stacks_sum(s, 1) : 0);
@@ -350,7 +350,7 @@ static void unpack_file(struct unpacked *u, const char *path)
 }
 
 /* All or nothing: what is wrong is found before anything is written. */
-static int unpack(char **files, const char *output)
+static int pjsvg_unpack(char **files, const char *output)
 {
 	static struct out out;
 	size_t n = 0;
@@ -380,8 +380,8 @@ int main(int argc, char **argv)
 	confine(&(struct confine){
 		.input = files, .file = { request.nameattr }, .output = { request.output, request.palette_map } });
 	int status = request.csp_hash ? print_csp_hash() :
-		     request.unpack   ? unpack(files, request.output) :
-					draw(&request, files);
+		     request.unpack   ? pjsvg_unpack(files, request.output) :
+					pjsvg_draw(&request, files);
 	free(request.base);
 	return status;
 }

@@ -9,7 +9,7 @@
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
-static bool is_letter(char c)
+static bool request_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -20,7 +20,7 @@ static bool is_font(struct str s)
 	if (s.n == 0 || s.n > 200)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		if (!is_letter(s.p[i]) && !byte_is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
+		if (!request_is_letter(s.p[i]) && !byte_is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
 			return false;
 	}
 	return true;
@@ -96,7 +96,7 @@ static void set_minwidth(void *to, const char *value, const char *name)
 	*min_px = *end == '%' ? -v / 100 : v;
 }
 
-static void set_min_delta(void *to, const char *value, const char *name)
+static void request_set_min_delta(void *to, const char *value, const char *name)
 {
 	struct request *r = to;
 
@@ -106,7 +106,7 @@ static void set_min_delta(void *to, const char *value, const char *name)
 /* ---- options of others -------------------------------------------------------------------------------------- */
 
 /* What to say about options of flamegraph.pl and inferno-flamegraph that are not honoured. */
-static const char *excuse(const char *name)
+static const char *request_excuse(const char *name)
 {
 	static const struct {
 		const char *name, *text;
@@ -127,14 +127,14 @@ static const char *excuse(const char *name)
 	return i < countof(excuses) ? excuses[i].text : "it is of another tool";
 }
 
-static void note(void *to, const char *value, const char *name)
+static void request_note(void *to, const char *value, const char *name)
 {
 	(void)to;
 	(void)value;
-	warn("%s has no effect: %s", name, excuse(name));
+	warn("%s has no effect: %s", name, request_excuse(name));
 }
 
-static void ignore(void *to, const char *value, const char *name)
+static void request_ignore(void *to, const char *value, const char *name)
 {
 	(void)to;
 	(void)value;
@@ -166,7 +166,7 @@ static void choose_row(struct request *r)
 		     r->font_size);
 }
 
-static void check(struct request *r)
+static void request_check(struct request *r)
 {
 	if (r->width)
 		check_range("--width", (double)r->width, 200, 20000);
@@ -222,20 +222,20 @@ char **request_parse(struct request *r, int argc, char **argv)
 		{ 0, "csp-hash", NULL, OPT_FLAG, &r->csp_hash, NULL,
 		  "print what a Content-Security-Policy calls the viewer" },
 		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "two columns: colour what differs by Z standard errors [2]" },
-		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, set_min_delta,
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, request_set_min_delta,
 		  "... and by so many points of the total, and so much of itself [0.5,1%]" },
 		{ 0, "negate", NULL, OPT_FLAG, &r->negate, NULL, "two columns: swap the colours of more and less" },
 		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
-		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "no-sort", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "encoding", "NAME", OPT_CALL, NULL, note, NULL },
-		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, NULL, note, NULL },
-		{ 0, "stroke-color", "COLOR", OPT_CALL, NULL, note, NULL },
-		{ 0, "uicolor", "COLOR", OPT_CALL, NULL, note, NULL },
-		{ 'q', "quiet", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
-		{ 'v', "verbose", NULL, OPT_CALL_FLAG, NULL, ignore, NULL },
+		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
+		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
+		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
+		{ 0, "no-sort", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
+		{ 0, "encoding", "NAME", OPT_CALL, NULL, request_note, NULL },
+		{ 0, "pretty-xml", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
+		{ 0, "stroke-color", "COLOR", OPT_CALL, NULL, request_note, NULL },
+		{ 0, "uicolor", "COLOR", OPT_CALL, NULL, request_note, NULL },
+		{ 'q', "quiet", NULL, OPT_CALL_FLAG, NULL, request_ignore, NULL },
+		{ 'v', "verbose", NULL, OPT_CALL_FLAG, NULL, request_ignore, NULL },
 	};
 	const struct tool tool = {
 		.name = "pjsvg",
@@ -261,6 +261,6 @@ char **request_parse(struct request *r, int argc, char **argv)
 		.relative = -1,
 	};
 	char **files = opt_parse(&tool, argc, argv);
-	check(r);
+	request_check(r);
 	return files;
 }

@@ -19,7 +19,7 @@ static bool is_count(struct str shown, struct str unit)
 	return true;
 }
 
-static double choose(double is_requested, bool known, double shown, double otherwise)
+static double rule_choose(double is_requested, bool known, double shown, double otherwise)
 {
 	return is_requested >= 0 ? is_requested : known ? shown : otherwise;
 }
@@ -28,9 +28,9 @@ struct sig_rule rule_make(const struct request *r, const struct folded_header *h
 			  struct str unit)
 {
 	return (struct sig_rule){
-		.z = choose(r->z, h->has_rule, h->z, SIG_Z),
-		.points = choose(r->points, h->has_rule, h->points, SIG_POINTS),
-		.relative = choose(r->relative, h->has_rule, h->relative, SIG_RELATIVE),
+		.z = rule_choose(r->z, h->has_rule, h->z, SIG_Z),
+		.points = rule_choose(r->points, h->has_rule, h->points, SIG_POINTS),
+		.relative = rule_choose(r->relative, h->has_rule, h->relative, SIG_RELATIVE),
 		.dispersion = h->dispersion > 1 ? h->dispersion : 1,
 		.drift = h->drift,
 		.shares = sig_by_shares(stacks_sum(s, 0), stacks_sum(s, 1)),

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Names the path that the user gave, and the folder only if that is at fault. */
-static int cannot_create(const struct outpath *p, const char *path, int error, struct outfile_failure *why)
+static int outfile_cannot_create(const struct outpath *p, const char *path, int error, struct outfile_failure *why)
 {
 	why->error = error;
 	if (p->refused[0]) {
@@ -25,25 +25,25 @@ static int cannot_create(const struct outpath *p, const char *path, int error, s
 	return -1;
 }
 
-static int create(struct outfile *f, const char *path, bool any, struct outfile_failure *why)
+static int outfile_create(struct outfile *f, const char *path, bool any, struct outfile_failure *why)
 {
 	struct outpath *p = &f->place;
 	int fd;
 
 	if (!outpath_resolve(p, path))
-		return cannot_create(p, path, errno, why);
+		return outfile_cannot_create(p, path, errno, why);
 	if (p->fd >= 0 && S_ISDIR(p->st.st_mode))
-		return cannot_create(&(struct outpath){ .fd = -1 }, path, EISDIR, why);
+		return outfile_cannot_create(&(struct outpath){ .fd = -1 }, path, EISDIR, why);
 	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
 		fd = any ? outpath_open(p, O_WRONLY) : -1;
 		errno = any ? errno : EINVAL;
-		return fd < 0 ? cannot_create(p, path, errno, why) : fd;
+		return fd < 0 ? outfile_cannot_create(p, path, errno, why) : fd;
 	}
 	f->fd = tempfile_create(p->folder, p->fd >= 0 ? p->st.st_mode & 0777 : 0666, f->temp);
 	if (f->fd < 0)
 		f->temp[0] = 0;
 	fd = f->fd < 0 ? -1 : fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? cannot_create(p, path, errno, why) : fd;
+	return fd < 0 ? outfile_cannot_create(p, path, errno, why) : fd;
 }
 
 int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_failure *why)
@@ -51,7 +51,7 @@ int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_f
 	int fd;
 
 	*f = OUTFILE_NONE;
-	fd = create(f, path, any, why);
+	fd = outfile_create(f, path, any, why);
 	if (fd < 0)
 		outfile_discard(f);
 	else if (!f->temp[0])

@@ -31,7 +31,7 @@ static const char *kind_of(const struct stat *st)
 	}
 }
 
-static bool refuse(struct outpath *p, const char *name, const struct stat *st)
+static bool outpath_refuse(struct outpath *p, const char *name, const struct stat *st)
 {
 	snprintf(p->refused, sizeof(p->refused),
 		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(st), name,
@@ -41,7 +41,7 @@ static bool refuse(struct outpath *p, const char *name, const struct stat *st)
 }
 
 /* True if only this user or the owner of the folder can have made the entry. */
-static bool is_trusted(const struct stat *folder, const struct stat *entry)
+static bool outpath_is_trusted(const struct stat *folder, const struct stat *entry)
 {
 	return !(folder->st_mode & SHARED_WRITE) || entry->st_uid == geteuid() || entry->st_uid == folder->st_uid;
 }
@@ -78,7 +78,7 @@ static bool start_at(struct walk *w, const char *path)
 }
 
 /* Puts the target of a link in front of the rest of the path. */
-static bool follow(struct walk *w, int link)
+static bool outpath_follow(struct walk *w, int link)
 {
 	char target[PATH_MAX];
 	struct text t = { 0 };
@@ -113,11 +113,11 @@ static bool take_link(struct walk *w, const char *name, int link, const struct s
 	errno = ELOOP;
 	if (fs.f_flags & NO_SYMLINK_FOLLOW)
 		return false;
-	return is_trusted(&folder, st) ? follow(w, link) : refuse(p, name, st);
+	return outpath_is_trusted(&folder, st) ? outpath_follow(w, link) : outpath_refuse(p, name, st);
 }
 
 /* One component. p->name is set once the last one is found. */
-static bool step(struct walk *w, char *name, bool last)
+static bool outpath_step(struct walk *w, char *name, bool last)
 {
 	struct outpath *p = w->p;
 	struct stat st;
@@ -171,7 +171,7 @@ bool outpath_resolve(struct outpath *p, const char *path)
 		memcpy(name, n ? w.next : ".", n ? n : 1); /* "DIR/": DIR itself */
 		name[n ? n : 1] = 0;
 		w.next += n;
-		good = step(&w, name, !*w.next);
+		good = outpath_step(&w, name, !*w.next);
 	}
 	free(w.rest);
 	if (good && fstat(p->folder, &st) == 0)
@@ -205,9 +205,9 @@ int outpath_open(struct outpath *p, int flags)
 	errno = ENOENT;
 	if (p->fd < 0 || fstat(p->folder, &folder) < 0)
 		return -1;
-	if (!is_trusted(&folder, &p->st) ||
+	if (!outpath_is_trusted(&folder, &p->st) ||
 	    (p->shared && S_ISREG(p->st.st_mode) && (p->st.st_uid != geteuid() || p->st.st_nlink > 1))) {
-		refuse(p, p->name, &p->st);
+		outpath_refuse(p, p->name, &p->st);
 		return -1;
 	}
 	/* by the descriptor: the name may mean something else meanwhile */
@@ -215,7 +215,7 @@ int outpath_open(struct outpath *p, int flags)
 	return open(self, flags | O_CLOEXEC);
 }
 
-static bool make_folder(const struct outpath *p, mode_t mode)
+static bool outpath_make_folder(const struct outpath *p, mode_t mode)
 {
 	int parent;
 
@@ -244,7 +244,7 @@ int outpath_directory(struct outpath *p, const char *path, mode_t mode)
 		return -1;
 	if (p->magic)
 		return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p->fd < 0 && mode && !make_folder(p, mode))
+	if (p->fd < 0 && mode && !outpath_make_folder(p, mode))
 		return -1;
 	return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }

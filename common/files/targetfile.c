@@ -50,7 +50,7 @@ int targetfile_root(pid_t pid)
 }
 
 /* Of O_PATH. */
-static int find(int root, struct str path, uint64_t flags, uint64_t resolve)
+static int targetfile_find(int root, struct str path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve };
@@ -72,10 +72,10 @@ static int find(int root, struct str path, uint64_t flags, uint64_t resolve)
 
 int targetfile_open(int root, struct str path, bool links)
 {
-	return targetfile_reopen(find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
+	return targetfile_reopen(targetfile_find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
 }
 
 int targetfile_folder(int root, struct str path)
 {
-	return find(root, path, O_DIRECTORY, 0);
+	return targetfile_find(root, path, O_DIRECTORY, 0);
 }

@@ -75,7 +75,7 @@ static bool is_stale(int fd)
 	return errno != EWOULDBLOCK && st.st_mtime < time(NULL) - STALE_AGE;
 }
 
-static void sweep_file(int folder, const char *name)
+static void tempfile_sweep_file(int folder, const char *name)
 {
 	struct stat st;
 	int fd;
@@ -103,6 +103,6 @@ void tempfile_sweep(int folder)
 	}
 	while ((e = readdir(dir)))
 		if (is_tempfile(e->d_name))
-			sweep_file(folder, e->d_name);
+			tempfile_sweep_file(folder, e->d_name);
 	closedir(dir);
 }

@@ -86,7 +86,7 @@ static struct {
 
 /* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would
  * read memory. */
-static bool may_be_read(int fd)
+static bool broker_may_be_read(int fd)
 {
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
 	char link[48], path[PATH_BYTES];
@@ -112,7 +112,7 @@ static int open_to_read(int folder, const char *path, int flags)
 	if (flags & O_DIRECTORY)
 		return openat(folder, path, O_RDONLY | O_CLOEXEC | (flags & (O_DIRECTORY | O_NOFOLLOW)));
 	fd = openat(folder, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
-	if (server.is_broker && !may_be_read(fd)) {
+	if (server.is_broker && !broker_may_be_read(fd)) {
 		close(fd);
 		errno = EACCES;
 		return -1;
@@ -159,7 +159,7 @@ struct listing {
 	struct text text;
 };
 
-static void add_entry(void *with, const char *name)
+static void broker_add_entry(void *with, const char *name)
 {
 	struct listing *l = with;
 	char target[PATH_BYTES];
@@ -178,7 +178,7 @@ static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
 	int fd = memfd_create("pj-names", MFD_CLOEXEC);
-	bool good = fd >= 0 && each_name(folder, add_entry, &l) && fullio_write(fd, text_view(&l.text)) &&
+	bool good = fd >= 0 && each_name(folder, broker_add_entry, &l) && fullio_write(fd, text_view(&l.text)) &&
 		    lseek(fd, 0, SEEK_SET) == 0;
 	int error = errno;
 
@@ -189,7 +189,7 @@ static int names_of(int folder, bool targets)
 	return good ? fd : -1;
 }
 
-static void path_of(int fd, struct reply *reply)
+static void broker_path_of(int fd, struct reply *reply)
 {
 	char link[48];
 	ssize_t n;
@@ -202,7 +202,7 @@ static void path_of(int fd, struct reply *reply)
 
 /* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the
  * broker writes in. */
-static int output(const char *path, struct reply *reply)
+static int broker_open_output(const char *path, struct reply *reply)
 {
 	int fd;
 
@@ -263,7 +263,7 @@ static int commit_cached(const char *name, size_t prefix)
 	return 0;
 }
 
-static int open_cached(const char *name)
+static int broker_open_cached(const char *name)
 {
 	if (!strchr(name, '/'))
 		return targetfile_reopen(openat(server.cache, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -272,7 +272,7 @@ static int open_cached(const char *name)
 }
 
 /* Returns a descriptor, or -1; given: that of the request, or AT_FDCWD. */
-static int serve(const struct request *q, int given, struct reply *reply)
+static int broker_serve(const struct request *q, int given, struct reply *reply)
 {
 	int fd = -1;
 
@@ -282,13 +282,13 @@ static int serve(const struct request *q, int given, struct reply *reply)
 	case OPEN: fd = open_to_read(given, q->path, (int)q->flags); break;
 	case INPUT: fd = open_input(q->path); break;
 	case NAMES: fd = names_of(given, q->flags); break;
-	case PATH: path_of(given, reply); return -1;
+	case PATH: broker_path_of(given, reply); return -1;
 	case SPOOL: fd = open(q->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); break;
 	case MEMORY: fd = memfd_create("pj-memory", MFD_CLOEXEC); break;
-	case OUTPUT: fd = output(q->path, reply); break;
+	case OUTPUT: fd = broker_open_output(q->path, reply); break;
 	case COMMIT: reply->error = outfile_commit(&server.output, q->path, &reply->why) ? 0 : EIO; return -1;
 	case DISCARD: outfile_discard(&server.output); break;
-	case CACHE_OPEN: fd = open_cached(q->path); break;
+	case CACHE_OPEN: fd = broker_open_cached(q->path); break;
 	case CACHE_CREATE: fd = create_cached(); break;
 	case CACHE_COMMIT: reply->error = commit_cached(q->path, q->flags); return -1;
 	}
@@ -299,14 +299,14 @@ static int serve(const struct request *q, int given, struct reply *reply)
 /* ---- the broker
  * -------------------------------------------------------------------------------------------------------- */
 
-static bool answer(int socket, const struct request *q, int given)
+static bool broker_answer(int socket, const struct request *q, int given)
 {
 	static struct reply reply;
 	bool sent;
 	int fd;
 
 	reply = (struct reply){ 0 };
-	fd = serve(q, given >= 0 ? given : AT_FDCWD, &reply);
+	fd = broker_serve(q, given >= 0 ? given : AT_FDCWD, &reply);
 	sent = fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
 	if (fd >= 0)
 		close(fd);
@@ -320,14 +320,14 @@ static bool answer_next(int socket)
 	int given;
 	ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
 	bool answered = n > (ssize_t)offsetof(struct request, path) &&
-			!q.path[n - (ssize_t)offsetof(struct request, path) - 1] && answer(socket, &q, given);
+			!q.path[n - (ssize_t)offsetof(struct request, path) - 1] && broker_answer(socket, &q, given);
 
 	if (given >= 0)
 		close(given);
 	return answered;
 }
 
-static void run(int socket)
+static void broker_run(int socket)
 {
 	while (answer_next(socket))
 		;
@@ -355,7 +355,7 @@ static void set_signals(void)
 
 /* Of all descriptors these stay, as 3 and 4: a reader of our output would wait for its end as long as the broker lives.
  */
-static void keep_only(int socket, int null)
+static void broker_keep_only(int socket, int null)
 {
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10),
 	    second = server.cache >= 0 ? fcntl(server.cache, F_DUPFD_CLOEXEC, 10) : -1;
@@ -384,8 +384,8 @@ static NORETURN void be_broker(int socket)
 		capabilities_limit(CAPABILITIES);
 	sandbox_enter(&(struct sandbox){
 		.groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
-	keep_only(socket, null);
-	run(3);
+	broker_keep_only(socket, null);
+	broker_run(3);
 	_exit(0);
 }
 
@@ -454,7 +454,7 @@ bool broker_start(const struct broker *b)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* Returns the size of the request; 0 and errno if the path is too long. */
-static size_t make(struct request *q, enum operation operation, const char *path, unsigned flags)
+static size_t broker_make(struct request *q, enum operation operation, const char *path, unsigned flags)
 {
 	size_t n = strlen(path);
 
@@ -467,7 +467,7 @@ static size_t make(struct request *q, enum operation operation, const char *path
 	return offsetof(struct request, path) + n + 1;
 }
 
-static int exchange(const struct request *q, size_t size, int given, struct reply *reply)
+static int broker_exchange(const struct request *q, size_t size, int given, struct reply *reply)
 {
 	int fd = -1;
 	ssize_t n;
@@ -484,17 +484,17 @@ static int exchange(const struct request *q, size_t size, int given, struct repl
 }
 
 /* reply->error is set, as is errno. */
-static int call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
+static int broker_call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
 {
 	struct request q;
-	size_t size = make(&q, operation, path, flags);
+	size_t size = broker_make(&q, operation, path, flags);
 	int fd = -1;
 
 	reply->error = ENAMETOOLONG;
 	if (size) {
 		reply->error = EPIPE;
 		pthread_mutex_lock(&client.lock);
-		fd = client.socket >= 0 ? exchange(&q, size, given, reply) : serve(&q, given, reply);
+		fd = client.socket >= 0 ? broker_exchange(&q, size, given, reply) : broker_serve(&q, given, reply);
 		pthread_mutex_unlock(&client.lock);
 	}
 	errno = reply->error;
@@ -505,7 +505,7 @@ static int call_simply(enum operation operation, int given, const char *path, un
 {
 	struct reply reply;
 
-	return call(operation, given, path, flags, &reply);
+	return broker_call(operation, given, path, flags, &reply);
 }
 
 int broker_open(int folder, const char *path, int flags)
@@ -522,7 +522,7 @@ int broker_input(const char *path)
 	return fd >= 0 ? fd : call_simply(INPUT, AT_FDCWD, path, 0);
 }
 
-static bool list(int folder, bool targets, struct text *t)
+static bool broker_list(int folder, bool targets, struct text *t)
 {
 	int fd = call_simply(NAMES, folder, "", targets);
 	bool good = fd >= 0 && fullio_read(fd, t, SIZE_MAX / 2);
@@ -534,19 +534,19 @@ static bool list(int folder, bool targets, struct text *t)
 
 bool broker_names(int folder, struct text *names)
 {
-	return list(folder, false, names);
+	return broker_list(folder, false, names);
 }
 
 bool broker_links(int folder, struct text *links)
 {
-	return list(folder, true, links);
+	return broker_list(folder, true, links);
 }
 
 bool broker_path(int fd, struct text *path)
 {
 	struct reply reply;
 
-	call(PATH, fd, "", 0, &reply);
+	broker_call(PATH, fd, "", 0, &reply);
 	if (reply.error)
 		return false;
 	text_add(path, reply.why.text);
@@ -565,7 +565,7 @@ int broker_memory(void)
 }
 
 /* The broker explains a failure, unless it is itself what failed. */
-static void explain(struct outfile_failure *why, const char *path, const struct reply *reply)
+static void broker_explain(struct outfile_failure *why, const char *path, const struct reply *reply)
 {
 	*why = reply->why;
 	if (why->text[0])
@@ -583,9 +583,9 @@ int broker_output(const char *path, bool *temporary, struct outfile_failure *why
 	if (fd >= 0)
 		return fd;
 	reply.why.text[0] = 0;
-	fd = call(OUTPUT, AT_FDCWD, path, 0, &reply);
+	fd = broker_call(OUTPUT, AT_FDCWD, path, 0, &reply);
 	if (fd < 0)
-		explain(why, path, &reply);
+		broker_explain(why, path, &reply);
 	*temporary = fd >= 0 && reply.temporary;
 	client.unfinished = *temporary;
 	return fd;
@@ -596,11 +596,11 @@ bool broker_output_commit(const char *path, struct outfile_failure *why)
 	struct reply reply;
 
 	reply.why = (struct outfile_failure){ 0 };
-	call(COMMIT, AT_FDCWD, path, 0, &reply);
+	broker_call(COMMIT, AT_FDCWD, path, 0, &reply);
 	client.unfinished = 0;
 	if (!reply.error)
 		return true;
-	explain(why, path, &reply);
+	broker_explain(why, path, &reply);
 	return false;
 }
 
@@ -622,7 +622,7 @@ void broker_output_abandon(void)
 		outfile_unlink(&server.output);
 		return;
 	}
-	if (fdmessage_put(client.socket, &q, make(&q, DISCARD, "", 0), -1))
+	if (fdmessage_put(client.socket, &q, broker_make(&q, DISCARD, "", 0), -1))
 		poll(&p, 1, ABANDON_MS); /* its reply: the file is gone */
 }
 
@@ -652,6 +652,6 @@ bool broker_cache_commit(const char *name, size_t prefix)
 {
 	struct reply reply;
 
-	call(CACHE_COMMIT, AT_FDCWD, name, (unsigned)prefix, &reply);
+	broker_call(CACHE_COMMIT, AT_FDCWD, name, (unsigned)prefix, &reply);
 	return !reply.error;
 }

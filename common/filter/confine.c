@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The folder that holds a file, as a C string. */
-static char *folder_of(const char *path)
+static char *confine_folder_of(const char *path)
 {
 	struct text t = { 0 };
 	ptrdiff_t slash = str_rfind(str_of(path), '/');
@@ -43,9 +43,9 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 		return n;
 	}
 	real = realpath(output, NULL);
-	folder[n++] = folder_of(output);
+	folder[n++] = confine_folder_of(output);
 	if (real)
-		folder[n++] = folder_of(real);
+		folder[n++] = confine_folder_of(real);
 	free(real);
 	return n;
 }

@@ -110,7 +110,7 @@ static bool next_member(struct in *in)
 	return false;
 }
 
-static size_t read_gzip(struct in *in, char *buf, size_t n)
+static size_t in_read_gzip(struct in *in, char *buf, size_t n)
 {
 	z_stream *z = &in->gzip->z;
 
@@ -151,7 +151,7 @@ static size_t read_on(struct in *in, char *buf, size_t n)
 	if (in->eof || n == 0)
 		return 0;
 	if (in->gzip) {
-		size_t m = read_gzip(in, buf, n);
+		size_t m = in_read_gzip(in, buf, n);
 
 		in->eof = m == 0;
 		return m;

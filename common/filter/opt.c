@@ -15,7 +15,7 @@ static bool is_optional(const struct opt *opt)
 	return opt->arg[0] == '[';
 }
 
-static void help(const struct tool *tool)
+static void opt_help(const struct tool *tool)
 {
 	static struct out o;
 	char left[80];
@@ -49,7 +49,7 @@ static void help(const struct tool *tool)
 	exit(PJ_OK);
 }
 
-static void version(const struct tool *tool)
+static void opt_version(const struct tool *tool)
 {
 	static struct out o;
 
@@ -59,7 +59,7 @@ static void version(const struct tool *tool)
 	exit(PJ_OK);
 }
 
-static double number(const char *value, const char *shown)
+static double opt_parse_number(const char *value, const char *shown)
 {
 	char *end;
 	double d;
@@ -124,7 +124,7 @@ void opt_min_delta(const char *value, const char *name, double *points, double *
 }
 
 /* Carries out one option; shown is how the user would write it. */
-static void apply(const struct opt *opt, const char *value, const char *shown)
+static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
 	case OPT_FLAG: *(bool *)opt->to = true; break;
@@ -134,7 +134,7 @@ static void apply(const struct opt *opt, const char *value, const char *shown)
 		if (!str_u64(str_of(value), opt->to))
 			die_usage("%s: '%s' is not a whole number", shown, value);
 		break;
-	case OPT_DOUBLE: *(double *)opt->to = number(value, shown); break;
+	case OPT_DOUBLE: *(double *)opt->to = opt_parse_number(value, shown); break;
 	case OPT_CALL:
 	case OPT_CALL_FLAG: opt->call(opt->to, value, shown); break;
 	}
@@ -170,8 +170,8 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 		if (eq)
 			die_usage("option '%s' takes no value", shown);
 		if (str_eq(name, STR("help")))
-			help(tool);
-		version(tool);
+			opt_help(tool);
+		opt_version(tool);
 	}
 	if (!opt)
 		die_usage("unknown option '%s'", shown);
@@ -185,7 +185,7 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	} else if (eq) {
 		die_usage("option '%s' takes no value", shown);
 	}
-	apply(opt, value, shown);
+	opt_apply(opt, value, shown);
 }
 
 /* argv[*i] is -x, -xyz (flags together), -oVALUE or -o VALUE. */
@@ -196,7 +196,7 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 		char shown[] = { '-', *p, 0 };
 
 		if (*p == 'h' && !opt)
-			help(tool);
+			opt_help(tool);
 		if (!opt)
 			die_usage("unknown option '%s' in '%s'", shown, argv[*i]);
 		if (opt->arg && !is_optional(opt)) {
@@ -204,10 +204,10 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 
 			if (!value)
 				die_usage("option '%s' needs a value: %s %s", shown, shown, opt->arg);
-			apply(opt, value, shown);
+			opt_apply(opt, value, shown);
 			return;
 		}
-		apply(opt, NULL, shown);
+		opt_apply(opt, NULL, shown);
 	}
 }
 

@@ -24,7 +24,7 @@ struct out_gzip {
 static pid_t process;
 
 /* Whatever thread runs this: the signal, whose action is the default one again, goes to the process. */
-static void on_signal(int sig)
+static void out_on_signal(int sig)
 {
 	pid_t own = getpid(); /* that of a forked process; not allowed to one that gave up its rights */
 
@@ -37,7 +37,7 @@ static void on_signal(int sig)
 void out_prepare(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction remove = { .sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, before;
+	struct sigaction remove = { .sa_handler = out_on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, before;
 
 	if (process)
 		return;
@@ -47,12 +47,12 @@ void out_prepare(void)
 			sigaction(signals[i], &remove, NULL);
 }
 
-static const char *shown(const struct out *o)
+static const char *out_shown(const struct out *o)
 {
 	return o->path ? o->path : "standard output";
 }
 
-static NORETURN void give_up(const struct outfile_failure *why)
+static NORETURN void out_give_up(const struct outfile_failure *why)
 {
 	if (!why->error)
 		die("%s", why->text);
@@ -75,14 +75,14 @@ void out_open(struct out *o, const char *path)
 		die_usage("the name of the output file is empty");
 	o->fd = broker_output(path, &o->temporary, &why);
 	if (o->fd < 0)
-		give_up(&why);
+		out_give_up(&why);
 	if (!o->temporary)
 		return;
 	diag_at_death(broker_output_discard);
 	out_prepare();
 }
 
-static void write_all(struct out *o, const char *p, size_t n)
+static void out_write_all(struct out *o, const char *p, size_t n)
 {
 	while (n) {
 		ssize_t done = write(o->fd, p, n);
@@ -90,7 +90,7 @@ static void write_all(struct out *o, const char *p, size_t n)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			die_errno("cannot write '%s'", shown(o));
+			die_errno("cannot write '%s'", out_shown(o));
 		p += done;
 		n -= (size_t)done;
 	}
@@ -116,7 +116,7 @@ static void compress_all(struct out *o, const char *p, size_t n, int how)
 			z->next_out = o->gzip->buf;
 			z->avail_out = sizeof(o->gzip->buf);
 			deflate(z, n ? Z_NO_FLUSH : how);
-			write_all(o, (const char *)o->gzip->buf, sizeof(o->gzip->buf) - z->avail_out);
+			out_write_all(o, (const char *)o->gzip->buf, sizeof(o->gzip->buf) - z->avail_out);
 		} while (z->avail_out == 0);
 	} while (n);
 }
@@ -126,10 +126,10 @@ static void pass_on(struct out *o, const char *p, size_t n)
 	if (o->gzip)
 		compress_all(o, p, n, Z_NO_FLUSH);
 	else
-		write_all(o, p, n);
+		out_write_all(o, p, n);
 }
 
-static void flush(struct out *o)
+static void out_flush(struct out *o)
 {
 	pass_on(o, o->buf, o->n);
 	o->n = 0;
@@ -146,7 +146,7 @@ static void end_gzip(struct out *o)
 void out_bytes(struct out *o, const void *p, size_t n)
 {
 	if (n > sizeof(o->buf) - o->n) {
-		flush(o);
+		out_flush(o);
 		if (n >= sizeof(o->buf)) {
 			pass_on(o, p, n);
 			return;
@@ -215,14 +215,14 @@ void out_close(struct out *o)
 {
 	struct outfile_failure why;
 
-	flush(o);
+	out_flush(o);
 	if (o->gzip)
 		end_gzip(o);
 	/* also standard output: some file systems report a full disk only now */
 	if (close(o->fd) < 0)
-		die_errno("cannot write '%s'", shown(o));
+		die_errno("cannot write '%s'", out_shown(o));
 	if (o->temporary && !broker_output_commit(o->path, &why))
-		give_up(&why);
+		out_give_up(&why);
 	o->temporary = false;
 	o->fd = -1;
 }

@@ -16,7 +16,7 @@
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
 /* Exactly n hexadecimal digits at i. */
-static bool digits_at(struct str s, size_t i, size_t n)
+static bool containers_digits_at(struct str s, size_t i, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
 		if (i + k >= s.n || !byte_is_hex(s.p[i + k]))
@@ -46,10 +46,10 @@ static size_t uid_at(struct str s, size_t i)
 	static const size_t part[] = { 8, 4, 4, 4, 12 };
 	size_t at = i;
 
-	if (digits_at(s, i, 32))
+	if (containers_digits_at(s, i, 32))
 		return 32;
 	for (size_t k = 0; k < countof(part); k++) {
-		if (!digits_at(s, at, part[k]))
+		if (!containers_digits_at(s, at, part[k]))
 			return 0;
 		at += part[k];
 		if (k + 1 < countof(part) && (at >= s.n || (s.p[at] != '-' && s.p[at] != '_')))
@@ -77,8 +77,9 @@ static struct str podman_pod(struct str path)
 {
 	ptrdiff_t at = str_find_str(path, STR("libpod_pod_"));
 
-	return at >= 0 && digits_at(path, (size_t)at + 11, ID) ? str_head(str_from(path, (size_t)at + 11), ID) :
-								 (struct str){ 0 };
+	return at >= 0 && containers_digits_at(path, (size_t)at + 11, ID) ?
+		       str_head(str_from(path, (size_t)at + 11), ID) :
+		       (struct str){ 0 };
 }
 
 static struct str last_component(struct str path)
@@ -116,7 +117,7 @@ static struct str uid_key(struct str uid, char key[UID])
 	return (struct str){ key, uid.n };
 }
 
-static void add_name(struct containers *c, struct str key, struct str pod, struct str namespace)
+static void containers_add_name(struct containers *c, struct str key, struct str pod, struct str namespace)
 {
 	uint32_t id = intern(&c->keys, key);
 	struct text t = { 0 };
@@ -141,7 +142,7 @@ static void add_link(struct containers *c, struct str file, struct str target)
 	struct str pod, namespace, uid = { 0 };
 	char key[UID];
 
-	if (!str_ends(file, STR(".log")) || file.n < ID + 5 || !digits_at(file, file.n - 4 - ID, ID) ||
+	if (!str_ends(file, STR(".log")) || file.n < ID + 5 || !containers_digits_at(file, file.n - 4 - ID, ID) ||
 	    file.p[file.n - 5 - ID] != '-')
 		return;
 	pod = file;
@@ -150,12 +151,12 @@ static void add_link(struct containers *c, struct str file, struct str target)
 	namespace = str_cut(&namespace, '_');
 	if (pod.n == 0 || namespace.n == 0)
 		return;
-	add_name(c, str_head(str_from(file, file.n - 4 - ID), ID), pod, namespace);
+	containers_add_name(c, str_head(str_from(file, file.n - 4 - ID), ID), pod, namespace);
 	for (size_t i = 0; i < target.n && !uid.n; i++)
 		if (target.p[i] == '_')
 			uid = str_head(str_from(target, i + 1), uid_at(target, i + 1));
 	if (uid.n)
-		add_name(c, uid_key(uid, key), pod, namespace);
+		containers_add_name(c, uid_key(uid, key), pod, namespace);
 }
 
 void containers_read(struct containers *c, const char *folder)
@@ -186,7 +187,7 @@ static struct str pod_name(const struct containers *c, struct str key)
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-static void put_container(struct str path, struct text *out)
+static void containers_put_container(struct str path, struct text *out)
 {
 	struct str id = containers_id(path), name = id.n ? str_head(id, SHORT) : named_container(path);
 
@@ -209,12 +210,12 @@ static void put_pod(const struct containers *c, struct str path, struct text *ou
 	text_str(out, name.n ? name : STR("[host]"));
 }
 
-static void put_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+static void containers_put_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
 {
 	if (path.n == 0)
 		text_str(out, STR("[unknown]"));
 	else if (by == BY_CONTAINER)
-		put_container(path, out);
+		containers_put_container(path, out);
 	else if (by == BY_POD)
 		put_pod(c, path, out);
 	else
@@ -243,7 +244,7 @@ void containers_name(const struct containers *c, enum containers_by by, struct s
 	struct str user = delegated_user(path);
 	size_t start = out->n;
 
-	put_name(c, by, path, out);
+	containers_put_name(c, by, path, out);
 	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
 		return;
 	text_add(out, "@user-"); /* frames of this kind hold no blanks */

@@ -14,7 +14,7 @@
 #define BLOCK (64u << 10)
 #define DENSE_MIN (1u << 20) /* bytes; in fewer a hole does no harm */
 
-static size_t read_file(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t elfhead_read_file(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
 	if (at >= s->size)
 		return 0;
@@ -29,11 +29,11 @@ bool elfhead_file(struct elfhead_source *s, int fd)
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	*s = (struct elfhead_source){ .read = read_file, .fd = fd, .size = (uint64_t)st.st_size };
+	*s = (struct elfhead_source){ .read = elfhead_read_file, .fd = fd, .size = (uint64_t)st.st_size };
 	return true;
 }
 
-static size_t read_image(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t elfhead_read_image(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
 	if (at >= s->size)
 		return 0;
@@ -45,7 +45,7 @@ static size_t read_image(const struct elfhead_source *s, uint64_t at, void *p, s
 
 struct elfhead_source elfhead_image(struct str image)
 {
-	return (struct elfhead_source){ .read = read_image, .fd = -1, .image = image.p, .size = image.n };
+	return (struct elfhead_source){ .read = elfhead_read_image, .fd = -1, .image = image.p, .size = image.n };
 }
 
 /* ---- both classes as one ----------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ size_t elfhead_symbol_size(const struct elfhead *h)
 /* ---- reading ------------------------------------------------------------------------------------------------------
  */
 
-static const char *read_header(struct elfhead *h)
+static const char *elfhead_read_header(struct elfhead *h)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -160,7 +160,7 @@ static bool is_inside(const struct elfhead *h, uint64_t at, uint64_t n, uint64_t
 }
 
 /* A table of n entries in the file, in memory of ours with a NUL behind it; NULL where it does not lie in it. */
-static char *read_table(struct elfhead *h, uint64_t at, size_t n, size_t size)
+static char *elfhead_read_table(struct elfhead *h, uint64_t at, size_t n, size_t size)
 {
 	char *p;
 
@@ -171,7 +171,7 @@ static char *read_table(struct elfhead *h, uint64_t at, size_t n, size_t size)
 }
 
 /* The names end at a NUL that is near, or they are none: tens of thousands of sections may have the same long one. */
-static void read_names(struct elfhead *h, uint64_t index)
+static void elfhead_read_names(struct elfhead *h, uint64_t index)
 {
 	const Elf64_Shdr *s = &h->section[index];
 	struct str text = { 0 };
@@ -179,7 +179,7 @@ static void read_names(struct elfhead *h, uint64_t index)
 	if (index == 0 || index >= h->sections || s->sh_type == SHT_NOBITS || s->sh_size > NAMES_MAX)
 		return;
 	text.n = (size_t)s->sh_size;
-	text.p = elfhead_is_dense(h, s->sh_offset, s->sh_size) ? read_table(h, s->sh_offset, text.n, 1) : NULL;
+	text.p = elfhead_is_dense(h, s->sh_offset, s->sh_size) ? elfhead_read_table(h, s->sh_offset, text.n, 1) : NULL;
 	for (size_t i = 0; text.p && i < h->sections; i++) {
 		struct str rest = str_from(text, h->section[i].sh_name < text.n ? h->section[i].sh_name : text.n);
 		const char *end =
@@ -191,7 +191,7 @@ static void read_names(struct elfhead *h, uint64_t index)
 }
 
 /* Where there are many, section 0 has the numbers. */
-static const char *read_sections(struct elfhead *h)
+static const char *elfhead_read_sections(struct elfhead *h)
 {
 	size_t size = elfhead_section_size(h);
 	uint64_t n = h->header.e_shnum, names = h->header.e_shstrndx;
@@ -202,7 +202,7 @@ static const char *read_sections(struct elfhead *h)
 		return NULL;
 	if (h->header.e_shnum && h->header.e_shentsize != size)
 		return "an ELF file with headers of an unknown size";
-	table = read_table(h, h->header.e_shoff, 1, size);
+	table = elfhead_read_table(h, h->header.e_shoff, 1, size);
 	if (!table)
 		return "truncated";
 	first = section_at(h, table);
@@ -210,7 +210,7 @@ static const char *read_sections(struct elfhead *h)
 	names = names == SHN_XINDEX ? first.sh_link : names;
 	if (n > ELFHEAD_SECTIONS_MAX)
 		return "an ELF file with too many sections";
-	table = read_table(h, h->header.e_shoff, (size_t)n, size);
+	table = elfhead_read_table(h, h->header.e_shoff, (size_t)n, size);
 	if (!table)
 		return "truncated";
 	h->sections = (size_t)n;
@@ -218,7 +218,7 @@ static const char *read_sections(struct elfhead *h)
 	h->name = arena_new(&h->arena, struct str, n + 1);
 	for (size_t i = 0; i < n; i++)
 		h->section[i] = section_at(h, table + i * size);
-	read_names(h, names);
+	elfhead_read_names(h, names);
 	return NULL;
 }
 
@@ -233,7 +233,7 @@ static const char *read_segments(struct elfhead *h)
 		return NULL;
 	if (h->header.e_phentsize != size)
 		return "an ELF file with headers of an unknown size";
-	table = read_table(h, h->header.e_phoff, n, size);
+	table = elfhead_read_table(h, h->header.e_phoff, n, size);
 	if (!table)
 		return "truncated";
 	h->segments = n;
@@ -248,11 +248,11 @@ const char *elfhead_read(struct elfhead *h, const struct elfhead_source *s, bool
 	const char *why;
 
 	*h = (struct elfhead){ .source = *s };
-	why = read_header(h);
+	why = elfhead_read_header(h);
 	if (!why)
 		why = read_segments(h);
 	if (!why && sections)
-		why = read_sections(h);
+		why = elfhead_read_sections(h);
 	return why;
 }
 
@@ -361,7 +361,7 @@ bool elfhead_inflate(const struct elfhead *h, uint64_t at, uint64_t packed, char
 	return n == 0;
 }
 
-static struct str inflated(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
+static struct str elfhead_inflated(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
 {
 	union {
 		Elf64_Chdr wide;
@@ -391,7 +391,7 @@ struct str elfhead_section(const struct elfhead *h, const Elf64_Shdr *s, struct 
 	    !is_inside(h, s->sh_offset, s->sh_size, 1) || !elfhead_is_dense(h, s->sh_offset, s->sh_size))
 		return (struct str){ 0 };
 	if (s->sh_flags & SHF_COMPRESSED)
-		return inflated(h, s, arena, max);
+		return elfhead_inflated(h, s, arena, max);
 	if (h->source.image)
 		return (struct str){ h->source.image + s->sh_offset, (size_t)s->sh_size };
 	p = arena_alloc(arena, 1, (size_t)s->sh_size);

@@ -10,7 +10,7 @@
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
 /* Values hold no blanks: they, '%' and control bytes travel as %XX. */
-static void put_value(struct text *t, const char *key, struct str value)
+static void foldedhead_put_value(struct text *t, const char *key, struct str value)
 {
 	static const char hex[] = "0123456789ABCDEF";
 
@@ -42,24 +42,24 @@ static void put_rule(struct text *t, const struct folded_header *h)
 		text_printf(t, " z=%g points=%g relative=%g", h->z, h->points, h->relative);
 }
 
-static void put_header(struct text *t, const struct folded_header *h)
+static void foldedhead_put_header(struct text *t, const struct folded_header *h)
 {
 	text_add(t, "# pj");
-	put_value(t, "unit", h->unit);
-	put_value(t, "event", h->event);
-	put_value(t, "frequency", h->frequency);
-	put_value(t, "from", h->from);
-	put_value(t, "to", h->to);
-	put_value(t, "host", h->host);
+	foldedhead_put_value(t, "unit", h->unit);
+	foldedhead_put_value(t, "event", h->event);
+	foldedhead_put_value(t, "frequency", h->frequency);
+	foldedhead_put_value(t, "from", h->from);
+	foldedhead_put_value(t, "to", h->to);
+	foldedhead_put_value(t, "host", h->host);
 	if (!h->samples_unknown)
 		text_printf(t, " samples=%llu", (unsigned long long)h->samples);
 	if (h->lost_known)
 		text_printf(t, " lost=%llu", (unsigned long long)h->lost);
-	put_value(t, "labels", h->labels);
+	foldedhead_put_value(t, "labels", h->labels);
 	put_rule(t, h);
 }
 
-static struct str decoded(struct arena *a, struct str value)
+static struct str foldedhead_decoded(struct arena *a, struct str value)
 {
 	char *p = (char *)(uintptr_t)arena_copy(a, value).p;
 	size_t w = 0;
@@ -78,7 +78,7 @@ static struct str decoded(struct arena *a, struct str value)
 }
 
 /* Of several headers: numbers add up, the time range grows, what differs is joined by '+'. */
-static void join(struct arena *a, struct str *have, struct str value)
+static void foldedhead_join(struct arena *a, struct str *have, struct str value)
 {
 	struct str rest = *have;
 	char *p;
@@ -97,13 +97,13 @@ static void join(struct arena *a, struct str *have, struct str value)
 	*have = (struct str){ p, have->n + value.n + 1 };
 }
 
-static bool later(struct str a, struct str b)
+static bool foldedhead_later(struct str a, struct str b)
 {
 	return a.n != b.n ? a.n > b.n : str_cmp(a, b) > 0; /* numbers and ISO times of equal form */
 }
 
 /* A plain decimal from least to most; what is not keeps *to as it is. */
-static bool get_number(struct str s, double least, double max, double *to)
+static bool foldedhead_get_number(struct str s, double least, double max, double *to)
 {
 	char text[32], *end;
 	double d;
@@ -136,15 +136,15 @@ static void get_rule(struct str key, struct str value, struct folded_header *h, 
 			h->windows[1] = (unsigned)after;
 		}
 	} else if (str_eq(key, STR("dispersion")) && h->dispersion <= 0) {
-		get_number(value, 1, NOISE_MAX, &h->dispersion);
+		foldedhead_get_number(value, 1, NOISE_MAX, &h->dispersion);
 	} else if (str_eq(key, STR("drift")) && h->drift <= 0) {
-		get_number(value, 0.001, 1, &h->drift);
+		foldedhead_get_number(value, 0.001, 1, &h->drift);
 	} else if (first_rule && str_eq(key, STR("z"))) {
-		h->has_rule |= get_number(value, 0, 1000, &h->z);
+		h->has_rule |= foldedhead_get_number(value, 0, 1000, &h->z);
 	} else if (first_rule && str_eq(key, STR("points"))) {
-		h->has_rule |= get_number(value, 0, 100, &h->points);
+		h->has_rule |= foldedhead_get_number(value, 0, 100, &h->points);
 	} else if (first_rule && str_eq(key, STR("relative"))) {
-		h->has_rule |= get_number(value, 0, 1, &h->relative);
+		h->has_rule |= foldedhead_get_number(value, 0, 1, &h->relative);
 	}
 }
 
@@ -172,8 +172,9 @@ static bool get_text(struct str key, struct str value, struct folded_header *h, 
 		if (!str_eq(key, texts[i].key))
 			continue;
 		if (texts[i].several == JOINED)
-			join(a, have, value);
-		else if (have->n == 0 || (texts[i].several == LATEST ? later(value, *have) : later(*have, value)))
+			foldedhead_join(a, have, value);
+		else if (have->n == 0 ||
+			 (texts[i].several == LATEST ? foldedhead_later(value, *have) : foldedhead_later(*have, value)))
 			*have = value;
 		return true;
 	}
@@ -188,7 +189,7 @@ static void get_unit(struct str unit, struct folded_header *h, struct place at)
 	h->unit = unit;
 }
 
-static void get_header(struct str line, struct folded_header *h, struct arena *a, struct place at)
+static void foldedhead_get_header(struct str line, struct folded_header *h, struct arena *a, struct place at)
 {
 	bool first_rule = !h->has_rule, samples = false;
 	uint64_t n;
@@ -197,7 +198,7 @@ static void get_header(struct str line, struct folded_header *h, struct arena *a
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
 
-		value = decoded(a, value);
+		value = foldedhead_decoded(a, value);
 		if (str_eq(key, STR("unit"))) {
 			get_unit(value, h, at);
 		} else if (str_eq(key, STR("samples")) && str_u64(value, &n)) {
@@ -221,7 +222,7 @@ static void keep_about(struct folded_comments *c, struct str line)
 	struct str stack = line, number = str_cut(&stack, ' ');
 	double dispersion;
 
-	if (stack.n == 0 || c->n >= NOISE_MAX || !get_number(number, 1, NOISE_MAX, &dispersion))
+	if (stack.n == 0 || c->n >= NOISE_MAX || !foldedhead_get_number(number, 1, NOISE_MAX, &dispersion))
 		return;
 	if (c->n == c->cap) {
 		c->cap = c->cap ? c->cap * 2 : 64;
@@ -241,7 +242,7 @@ void folded_comment(struct folded_comments *c, struct folded_header *h, struct s
 {
 	line = str_trim(line);
 	if (folded_is_header(line)) {
-		get_header(str_trim_left(str_from(line, 4)), h, &s->frames.bytes, at);
+		foldedhead_get_header(str_trim_left(str_from(line, 4)), h, &s->frames.bytes, at);
 		c->header = true;
 	} else if (str_starts(line, STR("# dispersion "))) {
 		keep_about(c, str_from(line, 13));
@@ -318,7 +319,7 @@ float *folded_dispersion(const struct folded_header *h, const struct stacks *s)
 }
 
 /* "a;b;c" of a node, from behind, since nodes know their callers. */
-static void put_stack(struct text *t, const struct stacks *s, uint32_t node)
+static void foldedhead_put_stack(struct text *t, const struct stacks *s, uint32_t node)
 {
 	size_t n = 0, at;
 
@@ -347,7 +348,7 @@ static void put_noise(struct text *t, const struct stacks *s, const struct folde
 		if (by_node[id] <= 0)
 			continue;
 		text_printf(t, "\n# dispersion %.2f ", (double)by_node[id]);
-		put_stack(t, s, id);
+		foldedhead_put_stack(t, s, id);
 	}
 	stacks_walk_end(&walk);
 	free(by_node);
@@ -355,7 +356,7 @@ static void put_noise(struct text *t, const struct stacks *s, const struct folde
 
 void folded_head(struct text *t, const struct folded_header *h, const struct stacks *s, unsigned columns)
 {
-	put_header(t, h);
+	foldedhead_put_header(t, h);
 	if (columns == 2 && h->nnoise)
 		put_noise(t, s, h);
 }

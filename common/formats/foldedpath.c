@@ -31,7 +31,7 @@ static bool begins_with_frame(struct str rest, struct str name)
 }
 
 /* Does the frame of stack at `at` come behind its siblings before? The stack before is the same up to `same`. */
-static bool follows(const struct path *p, struct str stack, size_t at, size_t same)
+static bool foldedpath_follows(const struct path *p, struct str stack, size_t at, size_t same)
 {
 	const struct path_step *before = &p->step[p->nsteps];
 	struct str name = intern_str(&p->s->frames, p->s->node[before->last].frame), rest = str_from(stack, at);
@@ -42,7 +42,7 @@ static bool follows(const struct path *p, struct str stack, size_t at, size_t sa
 }
 
 /* How many bytes stack and the stack before begin with alike, from the names of that. */
-static size_t same_bytes(const struct path *p, struct str stack)
+static size_t foldedpath_same_bytes(const struct path *p, struct str stack)
 {
 	size_t at = 0;
 
@@ -159,7 +159,7 @@ uint32_t path_to(struct path *p, struct str stack, size_t same)
 	size_t nsteps = p->nsteps, at = 0;
 	uint32_t node = 0, sibling = 0;
 
-	same = same == PATH_UNKNOWN ? same_bytes(p, stack) : same < stack.n ? same : stack.n;
+	same = same == PATH_UNKNOWN ? foldedpath_same_bytes(p, stack) : same < stack.n ? same : stack.n;
 	/* a step counts only if its frame ends in both texts */
 	for (; p->nsteps; p->nsteps--) {
 		const struct path_step *step = &p->step[p->nsteps - 1];
@@ -175,7 +175,7 @@ uint32_t path_to(struct path *p, struct str stack, size_t same)
 	if (p->along && p->nsteps < nsteps && p->loose == SIZE_MAX) {
 		if (at > stack.n)
 			p->loose = p->nsteps; /* back to a caller: what it calls next may be there */
-		else if (!follows(p, stack, at, same))
+		else if (!foldedpath_follows(p, stack, at, same))
 			p->loose = p->nsteps + 1;
 		p->in_order = p->in_order && p->loose == SIZE_MAX;
 		sibling = p->s->node[p->step[p->nsteps].node].frame;

@@ -67,7 +67,7 @@ struct reader {
 	uint64_t sum;     /* no overflow: the tree takes 63 bits in all */
 };
 
-static bool is_comment(struct str line)
+static bool foldedread_is_comment(struct str line)
 {
 	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
 }
@@ -125,7 +125,7 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 		const char *why;
 		bool rounded;
 
-		if (is_comment(line)) {
+		if (foldedread_is_comment(line)) {
 			folded_comment(&comments, h, line, s, in_place(in));
 			t->comments++;
 			after_stack = false;

@@ -52,7 +52,7 @@ static size_t writer_next(struct writer *w, const struct stacks *s, size_t depth
 	return depth;
 }
 
-static char *put_weight(char *p, uint64_t weight)
+static char *foldedwrite_put_weight(char *p, uint64_t weight)
 {
 	size_t n = 1;
 
@@ -64,12 +64,12 @@ static char *put_weight(char *p, uint64_t weight)
 	return p + 1 + n;
 }
 
-static void put_line(struct out *o, struct writer *w, size_t n, const uint64_t *weight, unsigned columns)
+static void foldedwrite_put_line(struct out *o, struct writer *w, size_t n, const uint64_t *weight, unsigned columns)
 {
 	char *end = w->text + n - 1; /* where the last ';' is */
 
 	for (unsigned c = 0; c < columns; c++)
-		end = put_weight(end, weight[c]);
+		end = foldedwrite_put_weight(end, weight[c]);
 	*end++ = '\n';
 	out_bytes(o, w->text, (size_t)(end - w->text));
 	w->text[n - 1] = ';';
@@ -101,7 +101,7 @@ void folded_write(struct out *o, const struct stacks *s, unsigned columns, const
 
 		depth = writer_next(&w, s, depth, id);
 		if (weight[0] || (columns == 2 && weight[1]))
-			put_line(o, &w, w.at[depth].end, weight, columns);
+			foldedwrite_put_line(o, &w, w.at[depth].end, weight, columns);
 	}
 	stacks_walk_end(&walk);
 	free(w.text);

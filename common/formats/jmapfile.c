@@ -17,7 +17,7 @@ void jmap_signed(struct text *t, int64_t value)
 	jmap_number(t, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-static void put_u32(struct text *t, uint32_t value)
+static void jmapfile_put_u32(struct text *t, uint32_t value)
 {
 	for (unsigned i = 0; i < 4; i++)
 		text_char(t, (char)(value >> 8 * i));
@@ -32,15 +32,15 @@ static uint32_t get_u32(const char *p)
 	return value;
 }
 
-static uint32_t sum_of(struct str body)
+static uint32_t jmapfile_sum_of(struct str body)
 {
 	return (uint32_t)crc32_z(0, (const unsigned char *)body.p, body.n);
 }
 
 void jmap_frame(struct text *file, struct str body)
 {
-	put_u32(file, (uint32_t)body.n);
-	put_u32(file, sum_of(body));
+	jmapfile_put_u32(file, (uint32_t)body.n);
+	jmapfile_put_u32(file, jmapfile_sum_of(body));
 	text_str(file, body);
 }
 
@@ -82,7 +82,7 @@ int jmap_next(struct str *s, struct str *body)
 	if (n == 0 || n > JMAP_MAX_BODY || n > s->n - JMAP_HEAD_BYTES)
 		return -1;
 	*body = str_head(str_from(*s, JMAP_HEAD_BYTES), n);
-	if (sum_of(*body) != get_u32(s->p + 4))
+	if (jmapfile_sum_of(*body) != get_u32(s->p + 4))
 		return -1;
 	*s = str_from(*s, JMAP_HEAD_BYTES + n);
 	return 1;

@@ -35,7 +35,7 @@ void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	}
 }
 
-static void put_share(struct text *t, uint64_t part, uint64_t complete)
+static void unwindstats_put_share(struct text *t, uint64_t part, uint64_t complete)
 {
 	double share = complete ? 100.0 * (double)part / (double)complete : 0;
 
@@ -55,7 +55,7 @@ static void put_reasons(struct text *t, const struct pj_unwinding *c)
 		if (!n)
 			continue;
 		text_add(t, any ? ", " : " (");
-		put_share(t, n, c->stacks);
+		unwindstats_put_share(t, n, c->stacks);
 		text_char(t, ' ');
 		text_add(t, reasons[i].what);
 		any = true;
@@ -67,9 +67,9 @@ static void put_reasons(struct text *t, const struct pj_unwinding *c)
 static void put_fp(struct text *t, const struct pj_unwinding *c)
 {
 	text_add(t, " (all code with tables ");
-	put_share(t, c->complete - c->fp_complete, c->stacks - c->fp);
+	unwindstats_put_share(t, c->complete - c->fp_complete, c->stacks - c->fp);
 	text_add(t, ", some without ");
-	put_share(t, c->fp_complete, c->fp);
+	unwindstats_put_share(t, c->fp_complete, c->fp);
 	text_char(t, ')');
 }
 
@@ -105,7 +105,7 @@ static void put_verified(struct text *t, const struct pj_unwinding *c)
 	text_add(t, "; of ");
 	text_grouped(t, n);
 	text_add(t, " that were compared with frame pointers, ");
-	put_share(t, equal, n);
+	unwindstats_put_share(t, equal, n);
 	text_add(t, " are the same (");
 	text_grouped(t, c->one_lost);
 	text_add(t, " but for a caller that those lose)");
@@ -119,7 +119,7 @@ static void put_verified(struct text *t, const struct pj_unwinding *c)
 
 void unwindstats_text(struct text *t, const struct pj_unwinding *c)
 {
-	put_share(t, c->complete, c->stacks);
+	unwindstats_put_share(t, c->complete, c->stacks);
 	text_add(t, " of ");
 	text_grouped(t, c->stacks);
 	text_add(t, " stacks are whole");
@@ -127,12 +127,12 @@ void unwindstats_text(struct text *t, const struct pj_unwinding *c)
 		put_fp(t, c);
 	if (c->cut) {
 		text_add(t, ", ");
-		put_share(t, c->cut, c->stacks);
+		unwindstats_put_share(t, c->cut, c->stacks);
 		text_add(t, " are longer than the copy");
 	}
 	if (c->broken) {
 		text_add(t, ", ");
-		put_share(t, c->broken, c->stacks);
+		unwindstats_put_share(t, c->broken, c->stacks);
 		text_add(t, " are broken");
 		put_reasons(t, c);
 	}
@@ -142,7 +142,7 @@ void unwindstats_text(struct text *t, const struct pj_unwinding *c)
 		text_add(t, "; ");
 		text_grouped(t, c->java);
 		text_add(t, c->java == 1 ? " goes through Java, " : " go through Java, ");
-		put_share(t, c->java_complete, c->java);
+		unwindstats_put_share(t, c->java_complete, c->java);
 		text_add(t, " of these whole");
 	}
 	if (c->late) {

@@ -37,7 +37,7 @@ static size_t index_of(const struct backoff *b, uint64_t place)
 	return i;
 }
 
-static const struct backoff_place *find_place(const struct backoff *b, uint64_t place)
+static const struct backoff_place *backoff_find_place(const struct backoff *b, uint64_t place)
 {
 	size_t i = index_of(b, place);
 
@@ -52,7 +52,7 @@ static uint64_t free_again(const struct backoff_place *p)
 
 /* The slot of a place; of too many places the one that is free again first gives way, unless that is later than
  * `until`: NULL. */
-static struct backoff_place *slot_of(struct backoff *b, uint64_t place, uint64_t until)
+static struct backoff_place *backoff_slot_of(struct backoff *b, uint64_t place, uint64_t until)
 {
 	size_t i = index_of(b, place);
 
@@ -79,7 +79,7 @@ static uint64_t avoided_ns(unsigned failures)
 
 /* ---- processes --------------------------------------------------------------------------------------------------- */
 
-static void reap(struct backoff *b)
+static void backoff_reap(struct backoff *b)
 {
 	for (size_t i = 0; i < countof(b->lingering); i++)
 		if (b->lingering[i].pid && waitpid(b->lingering[i].pid, NULL, WNOHANG) != 0)
@@ -107,7 +107,7 @@ void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uin
 		b->rest = now + REST_NS;
 	backoff_abandon(b, pid, place);
 	if (place) {
-		struct backoff_place *slot = slot_of(b, place, UINT64_MAX);
+		struct backoff_place *slot = backoff_slot_of(b, place, UINT64_MAX);
 
 		if (now > slot->last + FORGET_NS)
 			slot->n = slot->crashes = 0;
@@ -122,7 +122,7 @@ void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uin
 void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now)
 {
 	uint64_t counted = blocked_ns < BACKOFF_BLOCKED_MAX_NS ? blocked_ns : BACKOFF_BLOCKED_MAX_NS;
-	struct backoff_place *slot = slot_of(b, place, now + BACKOFF_SHARE * counted);
+	struct backoff_place *slot = backoff_slot_of(b, place, now + BACKOFF_SHARE * counted);
 
 	if (!slot)
 		return;
@@ -143,11 +143,11 @@ static bool lingers_at(const struct backoff *b, uint64_t place)
 
 bool backoff_avoids(struct backoff *b, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = find_place(b, place);
+	const struct backoff_place *slot = backoff_find_place(b, place);
 	bool avoided = slot && now < slot->until;
 
 	if (!avoided && lingers_at(b, place)) {
-		reap(b);
+		backoff_reap(b);
 		avoided = lingers_at(b, place);
 	}
 	b->avoided += avoided;
@@ -156,14 +156,14 @@ bool backoff_avoids(struct backoff *b, uint64_t place, uint64_t now)
 
 bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = find_place(b, place);
+	const struct backoff_place *slot = backoff_find_place(b, place);
 
 	return slot && slot->paid > now + BACKOFF_SHARE * BACKOFF_BURST_NS;
 }
 
 bool backoff_has_space(struct backoff *b)
 {
-	reap(b);
+	backoff_reap(b);
 	/* a helper may be two processes */
 	return backoff_lingering(b) + 2 <= (b->lingering_max ? b->lingering_max : BACKOFF_LINGERING_MAX);
 }
@@ -175,7 +175,7 @@ bool backoff_may_start(struct backoff *b, uint64_t now)
 
 uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = place ? find_place(b, place) : NULL;
+	const struct backoff_place *slot = place ? backoff_find_place(b, place) : NULL;
 	uint64_t until = slot ? slot->until : 0;
 
 	if (place && lingers_at(b, place) && until < now + LINGER_NS)

@@ -42,7 +42,7 @@ bool fdmessage_send(int socket, const void *p, size_t n, int fd)
 	return fdmessage_send_all(socket, p, n, &fd, fd >= 0);
 }
 
-static void close_all(int *fd, size_t n)
+static void fdmessage_close_all(int *fd, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (fd[i] >= 0)
@@ -65,7 +65,7 @@ static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
 	memcpy(came, CMSG_DATA(c), n * sizeof(int));
 	memcpy(fd, came, (n < FDMESSAGE_MAX ? n : FDMESSAGE_MAX) * sizeof(int));
 	if (n > FDMESSAGE_MAX)
-		close_all(came + FDMESSAGE_MAX, n - FDMESSAGE_MAX);
+		fdmessage_close_all(came + FDMESSAGE_MAX, n - FDMESSAGE_MAX);
 }
 
 ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags)
@@ -84,7 +84,7 @@ ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDME
 	take_descriptors(&m, fd);
 	if (got > 0 && !(m.msg_flags & MSG_TRUNC))
 		return got;
-	close_all(fd, FDMESSAGE_MAX); /* an empty message can have some, too */
+	fdmessage_close_all(fd, FDMESSAGE_MAX); /* an empty message can have some, too */
 	errno = EBADMSG;
 	return got ? -1 : 0;
 }
@@ -95,7 +95,7 @@ int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], 
 
 	if (got <= 0 || (size_t)got == n)
 		return got <= 0 ? (int)got : 1;
-	close_all(fd, FDMESSAGE_MAX);
+	fdmessage_close_all(fd, FDMESSAGE_MAX);
 	errno = EBADMSG;
 	return -1;
 }
@@ -106,7 +106,7 @@ ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int fl
 	ssize_t got = fdmessage_receive_some_all(socket, p, size, all, flags);
 
 	if (all[1] >= 0)
-		close_all(all, FDMESSAGE_MAX);
+		fdmessage_close_all(all, FDMESSAGE_MAX);
 	*fd = all[0];
 	return got;
 }
@@ -116,7 +116,7 @@ int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags)
 	int all[FDMESSAGE_MAX], got = fdmessage_receive_all(socket, p, n, all, flags);
 
 	if (all[1] >= 0)
-		close_all(all, FDMESSAGE_MAX);
+		fdmessage_close_all(all, FDMESSAGE_MAX);
 	*fd = all[0];
 	return got;
 }

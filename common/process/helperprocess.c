@@ -25,7 +25,7 @@ static void be_first_victim(void)
 }
 
 /* Descriptors move out of each other's way first. */
-static void place(const int *fd, size_t n)
+static void helperprocess_place(const int *fd, size_t n)
 {
 	int moved[HELPERPROCESS_FDS_MAX];
 
@@ -54,14 +54,14 @@ void helperprocess_become_with(const char *name, const int *fd, size_t n)
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_NAME, name);
 	be_first_victim();
-	place(fd, n);
+	helperprocess_place(fd, n);
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	open("/dev/null", O_RDONLY);
 	open("/dev/null", O_WRONLY);
 }
 
-static pid_t run(const struct helperprocess *a, pid_t pid)
+static pid_t helperprocess_run(const struct helperprocess *a, pid_t pid)
 {
 	if (pid == 0) {
 		helperprocess_become_with(a->name, a->fd, a->fds);
@@ -74,15 +74,15 @@ static pid_t run(const struct helperprocess *a, pid_t pid)
 
 pid_t helperprocess_start(const struct helperprocess *a)
 {
-	return run(a, fork());
+	return helperprocess_run(a, fork());
 }
 
 pid_t helperprocess_start_sibling(const struct helperprocess *a)
 {
 #ifdef __s390__
-	return run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
+	return helperprocess_run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
 #else
-	return run(a, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
+	return helperprocess_run(a, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
 #endif
 }
 

@@ -150,7 +150,7 @@ static const int instrumented[] = {
 #endif
 };
 
-static unsigned listed(const int *call, size_t n)
+static unsigned sandbox_listed(const int *call, size_t n)
 {
 	unsigned count = 0;
 
@@ -167,15 +167,15 @@ unsigned sandbox_calls(unsigned groups)
 	unsigned n = countof(protecting) + 1; /* getrandom, tgkill, or openat */
 
 	if (groups & SANDBOX_ROOTS)
-		return n + listed(in_roots, countof(in_roots)) +
-		       (groups & SANDBOX_FORK ? listed(forking, countof(forking)) + 1 /* clone */ : 0);
-	n += listed(base, countof(base));
+		return n + sandbox_listed(in_roots, countof(in_roots)) +
+		       (groups & SANDBOX_FORK ? sandbox_listed(forking, countof(forking)) + 1 /* clone */ : 0);
+	n += sandbox_listed(base, countof(base));
 
 	for (size_t i = 0; i < countof(grouped); i++)
 		if (groups & grouped[i].group)
-			n += listed(grouped[i].call, countof(grouped[i].call));
+			n += sandbox_listed(grouped[i].call, countof(grouped[i].call));
 	if (groups & SANDBOX_OPENER)
-		n += listed(opening, countof(opening));
+		n += sandbox_listed(opening, countof(opening));
 	if (groups & SANDBOX_THREADS)
 		n++; /* clone */
 	return n;
@@ -190,56 +190,57 @@ struct program {
 	unsigned short n;
 };
 
-static void emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static void sandbox_emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
 	if (p->n < PROGRAM_MAX)
 		p->code[p->n++] = (struct sock_filter){ code, jt, jf, k };
 }
 
 /* One return for all calls of a list: the kernel compiles the program in each process that it is for. */
-static void allow(struct program *p, const int *call, size_t n)
+static void sandbox_allow(struct program *p, const int *call, size_t n)
 {
-	unsigned left = listed(call, n);
+	unsigned left = sandbox_listed(call, n);
 
 	for (size_t i = 0; i < n; i++)
 		if (call[i] >= 0)
-			emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], (uint8_t)left--, 0);
-	emit(p, BPF_JMP | BPF_JA, 1, 0, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+			sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], (uint8_t)left--, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JA, 1, 0, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
  * libc takes clone. */
 static void allow_threads(struct program *p)
 {
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
-	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* Signals to this process only. */
 static void allow_own_signals(struct program *p)
 {
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
-	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
+	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number
  * before and after. */
 static void allow_unless(struct program *p, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
-	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)argument), 0, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
-	emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS,
+		     (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)argument), 0, 0);
+	sandbox_emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
+	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* openat2 keeps its flags in memory, where no filter sees them. */
@@ -247,29 +248,29 @@ static void allow_roots(struct program *p, unsigned groups)
 {
 	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
 
-	allow(p, in_roots, countof(in_roots));
+	sandbox_allow(p, in_roots, countof(in_roots));
 	allow_unless(p, SYS_openat, 2, writing, EPERM);
 #if !defined(__GLIBC__) && defined(SYS_open)
 	allow_unless(p, SYS_open, 1, writing, EPERM);
 #endif
 	if (!(groups & SANDBOX_FORK))
 		return;
-	allow(p, forking, countof(forking));
+	sandbox_allow(p, forking, countof(forking));
 	allow_unless(p, SYS_clone, 0, NEW_NAMESPACES, EPERM);
 }
 
 static void allow_base(struct program *p, unsigned groups)
 {
-	allow(p, base, countof(base));
+	sandbox_allow(p, base, countof(base));
 	for (size_t i = 0; i < countof(grouped); i++)
 		if (groups & grouped[i].group)
-			allow(p, grouped[i].call, countof(grouped[i].call));
+			sandbox_allow(p, grouped[i].call, countof(grouped[i].call));
 	if (groups & SANDBOX_OPENER)
-		allow(p, opening, countof(opening));
+		sandbox_allow(p, opening, countof(opening));
 	if (groups & SANDBOX_FILTER)
 		allow_own_signals(p);
 	else
-		allow(p, (const int[]){ SYS_getrandom }, 1);
+		sandbox_allow(p, (const int[]){ SYS_getrandom }, 1);
 	if (groups & SANDBOX_THREADS)
 		allow_threads(p);
 }
@@ -280,13 +281,13 @@ static bool filter_calls(unsigned groups)
 	struct program p = { .n = 0 };
 	struct sock_fprog program;
 
-	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
-	emit(&p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
-	emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	sandbox_emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	sandbox_emit(&p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
+	sandbox_emit(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	sandbox_emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
 	if (INSTRUMENTED) {
-		allow(&p, instrumented, countof(instrumented));
-		allow(&p, base, countof(base));
+		sandbox_allow(&p, instrumented, countof(instrumented));
+		sandbox_allow(&p, base, countof(base));
 	}
 	if (groups & SANDBOX_ROOTS)
 		allow_roots(&p, groups);
@@ -294,7 +295,8 @@ static bool filter_calls(unsigned groups)
 		allow_base(&p, groups);
 	for (size_t i = 0; i < countof(protecting); i++)
 		allow_unless(&p, protecting[i], 2, PROT_EXEC, EACCES);
-	emit(&p, BPF_RET | BPF_K, groups & LENIENT ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0, 0);
+	sandbox_emit(&p, BPF_RET | BPF_K, groups & LENIENT ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS, 0,
+		     0);
 	program = (struct sock_fprog){ p.n, p.code };
 	return p.n < PROGRAM_MAX && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 #else
@@ -321,7 +323,7 @@ struct beneath {
 #define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
 
 /* Grants `rights` below a folder, or for a file. One that does not exist needs none. */
-static bool grant(int ruleset, const char *path, uint64_t rights)
+static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
 	struct beneath rule = { rights, fd };
@@ -366,7 +368,8 @@ static bool forbid_files(const struct sandbox *s)
 	if (fd < 0)
 		return false;
 	for (size_t i = 0; s->writable && s->writable[i]; i++)
-		done = grant(fd, s->writable[i], r.files & ~(UINT64_C(1) << 0)) && done; /* nothing is executed */
+		done = sandbox_grant(fd, s->writable[i], r.files & ~(UINT64_C(1) << 0)) &&
+		       done; /* nothing is executed */
 	done = syscall(RESTRICT_SELF, fd, 0) == 0 && done;
 	close(fd);
 	return done;
@@ -388,7 +391,7 @@ static bool change_user(uid_t uid)
 	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-static bool limit(__rlimit_resource_t resource, uint64_t max)
+static bool sandbox_limit(__rlimit_resource_t resource, uint64_t max)
 {
 	struct rlimit now;
 
@@ -399,14 +402,15 @@ static bool limit(__rlimit_resource_t resource, uint64_t max)
 	return setrlimit(resource, &(struct rlimit){ max, max }) == 0;
 }
 
-static bool set_limits(const struct sandbox *s)
+static bool sandbox_set_limits(const struct sandbox *s)
 {
-	bool done = limit(RLIMIT_CORE, 0) && (s->groups & LENIENT || limit(RLIMIT_FSIZE, s->file_bytes));
+	bool done =
+		sandbox_limit(RLIMIT_CORE, 0) && (s->groups & LENIENT || sandbox_limit(RLIMIT_FSIZE, s->file_bytes));
 
 	if (s->files)
-		done = limit(RLIMIT_NOFILE, s->files) && done;
+		done = sandbox_limit(RLIMIT_NOFILE, s->files) && done;
 	if (s->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
-		done = limit(RLIMIT_AS, s->address_space) && done;
+		done = sandbox_limit(RLIMIT_AS, s->address_space) && done;
 	return done;
 }
 
@@ -431,7 +435,7 @@ unsigned sandbox_reported(void)
 }
 
 /* Once: the process cannot reach the page afterwards. */
-static void report(unsigned missing)
+static void sandbox_report(unsigned missing)
 {
 	if (!reported)
 		return;
@@ -462,7 +466,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 	unsigned missing = 0;
 
 	sort_once();
-	if (!set_limits(s))
+	if (!sandbox_set_limits(s))
 		missing |= SANDBOX_LIMITS;
 	if (!change_user(s->uid))
 		missing |= SANDBOX_USER;
@@ -475,7 +479,7 @@ unsigned sandbox_enter(const struct sandbox *s)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(s->groups))
 		missing |= SANDBOX_SECCOMP;
-	report(missing);
+	sandbox_report(missing);
 	return missing;
 }
 

@@ -33,7 +33,7 @@ bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 }
 
 /* The start of a file of the process: what matters here are some hundred bytes. */
-static struct str read_start(int process, const char *name, char *buffer, size_t n)
+static struct str taskid_read_start(int process, const char *name, char *buffer, size_t n)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : read(fd, buffer, n);
@@ -48,7 +48,7 @@ bool taskid_read(int process, struct taskid *id)
 	char buffer[2048];
 	bool zombie;
 
-	return taskid_parse(read_start(process, "stat", buffer, sizeof(buffer)), id, &zombie) && !zombie;
+	return taskid_parse(taskid_read_start(process, "stat", buffer, sizeof(buffer)), id, &zombie) && !zombie;
 }
 
 bool taskid_is(int process, const struct taskid *id)
@@ -97,7 +97,7 @@ enum taskid_answer taskid_check(int process, const struct taskid *id, struct tas
 {
 	char buffer[4096];
 	struct stat st;
-	bool is_users = taskid_parse_user(read_start(process, "status", buffer, sizeof(buffer)), user) &&
+	bool is_users = taskid_parse_user(taskid_read_start(process, "status", buffer, sizeof(buffer)), user) &&
 			fstatat(process, "mem", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == user->uid &&
 			st.st_gid == user->gid;
 

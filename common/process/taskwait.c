@@ -38,7 +38,7 @@ static bool read_link(struct job *j)
 	return n >= 0;
 }
 
-static void work(void *arg)
+static void taskwait_work(void *arg)
 {
 	struct job *j = arg;
 
@@ -55,7 +55,7 @@ static void work(void *arg)
 	j->error = errno;
 }
 
-static void drop(void *arg)
+static void taskwait_drop(void *arg)
 {
 	struct job *j = arg;
 
@@ -67,7 +67,7 @@ static void drop(void *arg)
 	free(j);
 }
 
-static uint64_t find_place(void *arg)
+static uint64_t taskwait_find_place(void *arg)
 {
 	const struct job *j = arg;
 
@@ -75,7 +75,8 @@ static uint64_t find_place(void *arg)
 }
 
 /* NULL and errno: no answer. The caller drops it. */
-static struct job *query(enum question question, int process, const struct taskid *id, const char *name, size_t max)
+static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
+				  size_t max)
 {
 	struct job *j = mem_alloc(sizeof(*j), 1);
 
@@ -83,36 +84,37 @@ static struct job *query(enum question question, int process, const struct taski
 	if (id)
 		j->id = *id;
 	snprintf(j->name, sizeof(j->name), "%s", name);
-	if (timelimit_call(&(struct timelimit_call){ work, drop, find_place, j, TASKWAIT_MS, 20 * TASKWAIT_MS }))
+	if (timelimit_call(&(struct timelimit_call){ taskwait_work, taskwait_drop, taskwait_find_place, j, TASKWAIT_MS,
+						     20 * TASKWAIT_MS }))
 		return j;
 	return NULL;
 }
 
 bool taskwait_is(int process, const struct taskid *id)
 {
-	struct job *j = query(IS, process, id, "", 0);
+	struct job *j = taskwait_query(IS, process, id, "", 0);
 	bool same = j && j->answer == TASKID_SAME;
 
 	if (j)
-		drop(j);
+		taskwait_drop(j);
 	return same;
 }
 
 enum taskid_answer taskwait_check(int process, const struct taskid *id, struct taskid_user *user)
 {
-	struct job *j = query(CHECK, process, id, "", 0);
+	struct job *j = taskwait_query(CHECK, process, id, "", 0);
 	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
 
 	if (j) {
 		*user = j->user;
-		drop(j);
+		taskwait_drop(j);
 	}
 	return answer;
 }
 
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
 {
-	struct job *j = query(OPEN_MEMORY, process, id, "", 0);
+	struct job *j = taskwait_query(OPEN_MEMORY, process, id, "", 0);
 	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
 	int error = j ? j->error : errno;
 
@@ -121,7 +123,7 @@ enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, st
 		*fd = j->fd;
 		*user = j->user;
 		j->fd = -1;
-		drop(j);
+		taskwait_drop(j);
 	}
 	errno = error;
 	return answer;
@@ -129,7 +131,7 @@ enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, st
 
 static bool query_bytes(enum question question, int process, const char *name, struct text *t, size_t max)
 {
-	struct job *j = query(question, process, NULL, name, max);
+	struct job *j = taskwait_query(question, process, NULL, name, max);
 	bool good = j && j->answer == TASKID_SAME;
 	int error = j ? j->error : errno;
 
@@ -138,7 +140,7 @@ static bool query_bytes(enum question question, int process, const char *name, s
 
 		*t = j->bytes; /* the buffer of t is reused by nobody: it is freed with the job */
 		j->bytes = before;
-		drop(j);
+		taskwait_drop(j);
 	}
 	errno = error;
 	return good;
@@ -156,12 +158,12 @@ bool taskwait_link(int process, const char *name, struct text *t, size_t max)
 
 int taskwait_folder(int process, const char *name)
 {
-	struct job *j = query(OPEN_FOLDER, process, NULL, name, 0);
+	struct job *j = taskwait_query(OPEN_FOLDER, process, NULL, name, 0);
 	int fd = j ? j->fd : -1, error = j ? j->error : errno;
 
 	if (j) {
 		j->fd = -1;
-		drop(j);
+		taskwait_drop(j);
 	}
 	errno = error;
 	return fd;

@@ -103,7 +103,7 @@ static uint64_t namespace_inode(int folder, const char *name)
 	return fstatat(folder, name, &st, 0) == 0 ? st.st_ino : 0;
 }
 
-static uint64_t inode_of(int fd)
+static uint64_t tenants_inode_of(int fd)
 {
 	struct stat st;
 
@@ -137,7 +137,7 @@ static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 	if (own && namespace_inode(process, kind_names[kind]) == own)
 		return 0;
 	fd = openat(process, kind_names[kind], O_RDONLY | O_CLOEXEC);
-	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && (inode = inode_of(fd)) != own; i++) {
+	for (unsigned i = 0; fd >= 0 && i < NESTED_MAX && (inode = tenants_inode_of(fd)) != own; i++) {
 		int parent = ioctl(fd, NS_GET_PARENT);
 
 		outermost = inode;
@@ -234,7 +234,7 @@ static bool read_texts(int process, struct texts *t)
 
 /* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one
  * place. */
-static uint64_t place_of(struct tenant of, const struct status *s)
+static uint64_t tenants_place_of(struct tenant of, const struct status *s)
 {
 	uint64_t key = of.kind != TENANT_UNKNOWN ? of.key : s->is_nested ? 0 : s->pid;
 
@@ -249,7 +249,7 @@ static uint64_t place_from_texts(int process, uint64_t pid, struct tenant *of)
 		t.status = (struct status){ .pid = pid };
 	*of = tenant_from(&t.facts);
 	text_free(&t.cgroup);
-	return place_of(*of, &t.status);
+	return tenants_place_of(*of, &t.status);
 }
 
 static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
@@ -340,7 +340,7 @@ static struct tenant find_tenant(int process, bool soon)
 		found = tenant_from(&t.facts);
 		if (found.kind != TENANT_CONTAINER) {
 			if (soon)
-				find_namespaces_soon(process, place_of(found, &t.status), &t.facts);
+				find_namespaces_soon(process, tenants_place_of(found, &t.status), &t.facts);
 			else
 				find_namespaces(process, &t.facts);
 			found = tenant_from(&t.facts);
@@ -491,7 +491,7 @@ static void remove_account(struct tenants *t, size_t gap)
 }
 
 /* Holds nothing, is not in debt, and was not used for long. */
-static bool is_idle(const struct account *a, uint64_t now)
+static bool tenants_is_idle(const struct account *a, uint64_t now)
 {
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
 		if (a->sums.held[i])
@@ -510,7 +510,7 @@ static void forget_idle(struct tenants *t)
 		return;
 	t->next_sweep = now + SWEEP_NS;
 	for (size_t i = 0; i < TABLE; i++)
-		while (t->account[i].used && is_idle(&t->account[i], now))
+		while (t->account[i].used && tenants_is_idle(&t->account[i], now))
 			remove_account(t, i);
 }
 
@@ -537,7 +537,7 @@ static struct account *account_of(struct tenants *t, struct tenant of)
 }
 
 /* amount * ns / 1 s without overflow: both are bounded by what fills a burst. */
-static void refill(struct tenants *t, struct account *a, enum tenant_flow flow, uint64_t now)
+static void tenants_refill(struct tenants *t, struct account *a, enum tenant_flow flow, uint64_t now)
 {
 	uint64_t rate = t->limits.flow[flow].per_second, burst = t->limits.flow[flow].burst;
 	uint64_t passed = now > a->filled[flow] ? now - a->filled[flow] : 0;
@@ -557,7 +557,7 @@ bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uin
 
 	if (t->limits.flow[flow].burst == 0)
 		return true;
-	refill(t, a, flow, now);
+	tenants_refill(t, a, flow, now);
 	a->sums.refused_flow[flow] += a->level[flow] <= 0;
 	return a->level[flow] > 0;
 }
@@ -568,7 +568,7 @@ bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uin
 
 	if (t->limits.flow[flow].burst == 0)
 		return true;
-	refill(t, a, flow, now);
+	tenants_refill(t, a, flow, now);
 	return a->level[flow] >= 0 && (uint64_t)a->level[flow] >= amount;
 }
 
@@ -577,7 +577,7 @@ bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, ui
 	struct account *a = account_of(t, of);
 
 	if (t->limits.flow[flow].burst) {
-		refill(t, a, flow, now);
+		tenants_refill(t, a, flow, now);
 		if (a->level[flow] < 0 || (uint64_t)a->level[flow] < amount) {
 			a->sums.refused_flow[flow]++;
 			return false;
@@ -593,7 +593,7 @@ void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, 
 	struct account *a = account_of(t, of);
 
 	if (t->limits.flow[flow].burst) {
-		refill(t, a, flow, now);
+		tenants_refill(t, a, flow, now);
 		a->level[flow] -= amount < INT64_MAX / 4 ? (int64_t)amount : INT64_MAX / 4;
 		if (a->level[flow] < INT64_MIN / 4)
 			a->level[flow] = INT64_MIN / 4;
@@ -642,7 +642,7 @@ void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stoc
 /* ---- reports
  * --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t refusals(const struct account *a)
+static uint64_t tenants_refusals(const struct account *a)
 {
 	uint64_t sum = 0;
 
@@ -655,17 +655,17 @@ static uint64_t refusals(const struct account *a)
 
 size_t tenants_over(const struct tenants *t)
 {
-	size_t n = refusals(&t->shared) > 0;
+	size_t n = tenants_refusals(&t->shared) > 0;
 
 	for (size_t i = 0; i < TABLE; i++)
-		n += t->account[i].used && refusals(&t->account[i]) > 0;
+		n += t->account[i].used && tenants_refusals(&t->account[i]) > 0;
 	return n;
 }
 
 static int by_refusals(const void *x, const void *y)
 {
 	const struct account *a = *(const struct account *const *)x, *b = *(const struct account *const *)y;
-	uint64_t m = refusals(a), n = refusals(b);
+	uint64_t m = tenants_refusals(a), n = tenants_refusals(b);
 
 	if (m != n)
 		return m < n ? 1 : -1;
@@ -681,9 +681,9 @@ void tenants_each_refused(const struct tenants *t, size_t max,
 	size_t n = 0;
 
 	for (size_t i = 0; i < TABLE; i++)
-		if (t->account[i].used && refusals(&t->account[i]))
+		if (t->account[i].used && tenants_refusals(&t->account[i]))
 			list[n++] = &t->account[i];
-	if (refusals(&t->shared))
+	if (tenants_refusals(&t->shared))
 		list[n++] = &t->shared;
 	qsort(list, n, sizeof(*list), by_refusals);
 	for (size_t i = 0; i < n && i < max; i++)

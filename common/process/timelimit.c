@@ -48,7 +48,7 @@ static bool is_resting(const struct rest *r, uint64_t now)
 }
 
 /* With the lock, which find_place is called without: it reads files, and threads of other priorities call, too. */
-static uint64_t find_place(const struct timelimit_call *call)
+static uint64_t timelimit_find_place(const struct timelimit_call *call)
 {
 	uint64_t place;
 
@@ -66,13 +66,13 @@ static bool any_rests(uint64_t now)
 	return false;
 }
 
-static bool rests(const struct timelimit_call *call)
+static bool timelimit_rests(const struct timelimit_call *call)
 {
 	uint64_t now = clock_now(), place;
 
 	if (!any_rests(now))
 		return false;
-	place = find_place(call);
+	place = timelimit_find_place(call);
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
 		if (pool.rest[i].place == place && is_resting(&pool.rest[i], now))
 			return true;
@@ -90,7 +90,7 @@ static unsigned count_left(void)
 
 /* A slot that no thread waits in: of that place, else the one whose rest ends first. There is one for each running
  * call. */
-static struct rest *slot_of(uint64_t place)
+static struct rest *timelimit_slot_of(uint64_t place)
 {
 	struct rest *best = NULL;
 
@@ -116,7 +116,7 @@ static void leave_slot(const struct worker *w)
 			pool.rest[i].left = NULL;
 }
 
-static void *work(void *arg)
+static void *timelimit_work(void *arg)
 {
 	struct worker *w = arg;
 	bool left;
@@ -149,7 +149,7 @@ static struct worker *start_worker(void)
 	struct worker *w = mem_alloc(sizeof(*w), 1);
 
 	threads_condition(&w->change);
-	if (threads_start(NULL, STACK_BYTES, work, w) == 0)
+	if (threads_start(NULL, STACK_BYTES, timelimit_work, w) == 0)
 		return w;
 	pthread_cond_destroy(&w->change);
 	free(w);
@@ -204,7 +204,7 @@ static void start_child(void)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-static void prepare(void)
+static void timelimit_prepare(void)
 {
 	pthread_key_create(&own_worker, end_worker);
 	pthread_atfork(before_fork, after_fork, start_child);
@@ -247,29 +247,29 @@ static bool still_runs(const struct worker *w)
 	return runs;
 }
 
-static void wait_until(struct worker *w, uint64_t end)
+static void timelimit_wait_until(struct worker *w, uint64_t end)
 {
 	while (w->state == RUNS && threads_wait(&w->change, &pool.lock, end))
 		continue;
 }
 
-static bool wait_for(struct worker *w)
+static bool timelimit_wait_for(struct worker *w)
 {
 	uint64_t start = clock_now(), end = start + w->call.ms * MS, place;
 
-	wait_until(w, end);
+	timelimit_wait_until(w, end);
 	while (w->state == RUNS && end < start + w->call.loaded_ms * MS && still_runs(w)) {
 		end += w->call.ms * MS;
-		wait_until(w, end);
+		timelimit_wait_until(w, end);
 	}
 	if (w->state != RUNS)
 		return true;
-	place = find_place(&w->call);
+	place = timelimit_find_place(&w->call);
 	if (w->state != RUNS)
 		return true;
 	w->state = LEFT;
 	pthread_setspecific(own_worker, NULL);
-	*slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
+	*timelimit_slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
 	return false;
 }
 
@@ -280,9 +280,9 @@ bool timelimit_call(const struct timelimit_call *call)
 	bool done = false;
 	int error = ETIMEDOUT;
 
-	pthread_once(&once, prepare);
+	pthread_once(&once, timelimit_prepare);
 	pthread_mutex_lock(&pool.lock);
-	if (!rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
+	if (!timelimit_rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
 		w = take_worker();
 		error = w ? error : EAGAIN;
 	}
@@ -291,7 +291,7 @@ bool timelimit_call(const struct timelimit_call *call)
 		w->call = *call;
 		w->state = RUNS;
 		pthread_cond_signal(&w->change);
-		done = wait_for(w);
+		done = timelimit_wait_for(w);
 		pool.running--;
 	}
 	pthread_mutex_unlock(&pool.lock);

@@ -25,7 +25,7 @@ struct attr {
 static bool is_short; /* slices of some thread, by us */
 
 /* A value of -1 is no error. */
-static int urgency(void)
+static int urgency_current(void)
 {
 	errno = 0;
 	return getpriority(PRIO_PROCESS, 0);
@@ -34,14 +34,14 @@ static int urgency(void)
 /* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and forget what is asked for. */
 static bool cut_slices(uint64_t ns)
 {
-	struct attr a = { .size = sizeof(a), .policy = SCHED_OTHER, .nice = urgency(), .runtime = ns };
+	struct attr a = { .size = sizeof(a), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };
 
 	return syscall(SYS_sched_setattr, 0, &a, 0) == 0;
 }
 
 void urgency_raise(void)
 {
-	int now = urgency();
+	int now = urgency_current();
 
 	if (now > URGENCY_USUAL || errno || sched_getscheduler(0) != SCHED_OTHER)
 		return;
@@ -58,7 +58,7 @@ void urgency_short_slices(void)
 
 void urgency_lower(int max)
 {
-	if (urgency() < max)
+	if (urgency_current() < max)
 		setpriority(PRIO_PROCESS, 0, max);
 	if (is_short) /* and stays so: slices are a thread's, and others have short ones */
 		cut_slices(0);

@@ -78,12 +78,12 @@ static int time_cmp(const void *va, const void *vb)
 	return (*a > *b) - (*a < *b);
 }
 
-static uint64_t after(uint64_t time)
+static uint64_t frametimes_after(uint64_t time)
 {
 	return time == UINT64_MAX ? time : time + 1;
 }
 
-static void sort(struct frametimes *f)
+static void frametimes_sort(struct frametimes *f)
 {
 	size_t n = 0;
 
@@ -91,7 +91,8 @@ static void sort(struct frametimes *f)
 	f->time = mem_grow(f->time, sizeof(*f->time), 4 * f->n + 1);
 	for (size_t i = 0; i < f->n; i++) {
 		const struct frametimes_life *l = &f->one[i].life;
-		const uint64_t at[] = { l->may_from, l->from, after(l->until), after(l->may_until) };
+		const uint64_t at[] = { l->may_from, l->from, frametimes_after(l->until),
+					frametimes_after(l->may_until) };
 
 		for (size_t k = 0; k < countof(at); k++)
 			if (n == 0 || f->time[n - 1] != at[k])
@@ -131,7 +132,7 @@ static int was_there(const struct one *o, uint64_t time)
 	return time && time >= o->life.may_from && time <= o->life.may_until ? MAYBE : NOT;
 }
 
-static void make(struct frametimes *f, uint64_t time)
+static void frametimes_make(struct frametimes *f, uint64_t time)
 {
 	const struct one *before = NULL;
 	size_t n = 0;
@@ -166,10 +167,10 @@ const struct javaunwind_code *frametimes_at(struct frametimes *f, uint64_t time)
 	if (!f || f->n == 0)
 		return NULL;
 	if (!f->sorted)
-		sort(f);
+		frametimes_sort(f);
 	stretch = time ? stretch_of(f, time) : SIZE_MAX;
 	if (!f->made || stretch != f->stretch)
-		make(f, time);
+		frametimes_make(f, time);
 	f->made = true;
 	f->stretch = stretch;
 	return f->code.n ? &f->code : NULL;

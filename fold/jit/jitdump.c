@@ -101,7 +101,7 @@ static bool window_string(struct window *w, uint64_t offset, uint64_t end, struc
 	return true;
 }
 
-static uint32_t u32_at(const char *p)
+static uint32_t jitdump_u32_at(const char *p)
 {
 	uint32_t v;
 
@@ -126,7 +126,7 @@ struct record {
 
 static const char too_much[] = "more than is read of one jitdump";
 
-static struct str keep(struct jitdump *j, struct str s)
+static struct str jitdump_keep(struct jitdump *j, struct str s)
 {
 	uint32_t n = j->names.n, id = intern(&j->names, s);
 
@@ -135,7 +135,7 @@ static struct str keep(struct jitdump *j, struct str s)
 	return intern_str(&j->names, id);
 }
 
-static void add_event(struct jitdump *j, uint64_t time, uint64_t start, uint64_t size, uint32_t code)
+static void jitdump_add_event(struct jitdump *j, uint64_t time, uint64_t start, uint64_t size, uint32_t code)
 {
 	if (j->nevents == j->events_cap) {
 		j->events_cap = j->events_cap ? j->events_cap * 2 : 1024;
@@ -146,7 +146,7 @@ static void add_event(struct jitdump *j, uint64_t time, uint64_t start, uint64_t
 }
 
 /* Where the newest code with that index is kept. */
-static uint32_t *newest(struct jitdump *j, uint64_t index)
+static uint32_t *jitdump_newest(struct jitdump *j, uint64_t index)
 {
 	uint32_t id = intern(&j->indexes, (struct str){ (const char *)&index, sizeof(index) });
 
@@ -167,12 +167,12 @@ static void add_code(struct jitdump *j, const struct jitdump_code *code)
 		j->code = mem_grow(j->code, sizeof(*j->code), j->cap);
 	}
 	j->code[j->ncodes] = *code;
-	*newest(j, code->index) = (uint32_t)j->ncodes;
-	add_event(j, code->from, code->start, code->size, (uint32_t)j->ncodes);
+	*jitdump_newest(j, code->index) = (uint32_t)j->ncodes;
+	jitdump_add_event(j, code->from, code->start, code->size, (uint32_t)j->ncodes);
 	j->ncodes++;
 }
 
-static bool is_full(const struct jitdump *j)
+static bool jitdump_is_full(const struct jitdump *j)
 {
 	return j->ncodes >= CODES_MAX || j->memory > MEMORY_LIMIT;
 }
@@ -195,9 +195,9 @@ static const char *read_load(struct jitdump *j, struct window *w, const struct r
 		return "code is longer than its record";
 	if (code.size > UINT64_MAX - code.start)
 		return "code ends behind the last address";
-	if (is_full(j))
+	if (jitdump_is_full(j))
 		return too_much;
-	code.name = keep(j, name);
+	code.name = jitdump_keep(j, name);
 	if (j->debug_line && j->debug_address == code.start) {
 		code.line = j->debug_line;
 		code.file = j->debug_file;
@@ -218,17 +218,17 @@ static const char *read_move(struct jitdump *j, struct window *w, const struct r
 		return "record is too short for a move";
 	from = u64_at(p + PREFIX + 16);
 	to = u64_at(p + PREFIX + 24);
-	at = *newest(j, u64_at(p + PREFIX + 40));
+	at = *jitdump_newest(j, u64_at(p + PREFIX + 40));
 	if (at == NO_CODE || j->code[at].start != from)
 		return "moves code that was not loaded";
 	code = j->code[at];
 	if (code.size > UINT64_MAX - to)
 		return "code ends behind the last address";
-	if (is_full(j))
+	if (jitdump_is_full(j))
 		return too_much;
 	code.start = to;
 	code.from = r->time;
-	add_event(j, r->time, from, code.size, NO_CODE);
+	jitdump_add_event(j, r->time, from, code.size, NO_CODE);
 	add_code(j, &code);
 	return NULL;
 }
@@ -249,14 +249,14 @@ static const char *read_debug(struct jitdump *j, struct window *w, const struct 
 	p = r->end - r->at >= DEBUG + DEBUG_ENTRY ? window_get(w, r->at + DEBUG, DEBUG_ENTRY) : NULL;
 	if (!p)
 		return "record is too short for lines";
-	line = u32_at(p + 8);
+	line = jitdump_u32_at(p + 8);
 	if (!window_string(w, r->at + DEBUG + DEBUG_ENTRY, r->end, &file))
 		return "name without an end";
-	if (is_full(j))
+	if (jitdump_is_full(j))
 		return too_much;
 	j->debug_address = address;
 	j->debug_line = line;
-	j->debug_file = keep(j, file);
+	j->debug_file = jitdump_keep(j, file);
 	return NULL;
 }
 
@@ -273,7 +273,7 @@ static const char *read_unwind(struct jitdump *j, struct window *w, const struct
 	if (size > r->end - r->at - UNWIND || header > size)
 		return "unwind tables are longer than their record";
 	size -= header;
-	if (size > UNWIND_LIMIT || is_full(j))
+	if (size > UNWIND_LIMIT || jitdump_is_full(j))
 		return too_much;
 	copy = arena_alloc(&j->unwinds, 1, size);
 	j->memory += size + 16;
@@ -290,7 +290,7 @@ static const char *read_unwind(struct jitdump *j, struct window *w, const struct
 	return NULL;
 }
 
-static void count_bad(struct jitdump *j, uint64_t at, const char *why)
+static void jitdump_count_bad(struct jitdump *j, uint64_t at, const char *why)
 {
 	if (j->bad++ == 0) {
 		j->first_bad = at;
@@ -298,26 +298,26 @@ static void count_bad(struct jitdump *j, uint64_t at, const char *why)
 	}
 }
 
-static void read_records(struct jitdump *j, struct window *w, uint64_t at)
+static void jitdump_read_records(struct jitdump *j, struct window *w, uint64_t at)
 {
 	while (at < w->size) {
 		const char *p = window_get(w, at, PREFIX), *why = NULL;
 		struct record r = { .at = at };
-		uint32_t size = p ? u32_at(p + 4) : 0;
+		uint32_t size = p ? jitdump_u32_at(p + 4) : 0;
 
 		if (!p || size > w->size - at) {
-			count_bad(j, at, "the last record is not whole");
+			jitdump_count_bad(j, at, "the last record is not whole");
 			return;
 		}
 		if (size < PREFIX) { /* where the next one is, nobody knows */
-			count_bad(j, at, "record is shorter than its own head");
+			jitdump_count_bad(j, at, "record is shorter than its own head");
 			return;
 		}
 		if (at + size > FILE_LIMIT) {
-			count_bad(j, at, too_much);
+			jitdump_count_bad(j, at, too_much);
 			return;
 		}
-		r.id = u32_at(p);
+		r.id = jitdump_u32_at(p);
 		r.time = u64_at(p + 8);
 		r.end = at + size;
 		switch (r.id) { /* what is new is skipped; after CODE_CLOSE nothing should come */
@@ -327,7 +327,7 @@ static void read_records(struct jitdump *j, struct window *w, uint64_t at)
 		case CODE_UNWINDING_INFO: why = read_unwind(j, w, &r); break;
 		}
 		if (why)
-			count_bad(j, at, why);
+			jitdump_count_bad(j, at, why);
 		at = r.end;
 	}
 }
@@ -385,7 +385,8 @@ static void make_cuts(struct timeline *t, const struct event *e, size_t n)
 
 /* The nodes that make up the range of e: counted in place[node], or e written where place[node] says, which moves on.
  */
-static void enter(const struct timeline *t, const struct event *e, uint32_t *place, uint32_t *list, uint32_t number)
+static void jitdump_enter(const struct timeline *t, const struct event *e, uint32_t *place, uint32_t *list,
+			  uint32_t number)
 {
 	size_t l = (size_t)blob_of(t, e->start) + t->ncuts, r = (size_t)blob_of(t, e->last) + 1 + t->ncuts;
 
@@ -416,7 +417,7 @@ static void make_timeline(struct jitdump *j)
 	place = mem_alloc(sizeof(*place), nodes + 1);
 	t->first = mem_alloc(sizeof(*t->first), nodes + 1);
 	for (size_t i = 0; i < j->nevents; i++)
-		enter(t, &j->event[i], place, NULL, 0);
+		jitdump_enter(t, &j->event[i], place, NULL, 0);
 	for (size_t i = 0; i < nodes; i++) { /* at most 2 million events in 2 * 22 nodes each: fits */
 		uint32_t n = place[i];
 
@@ -426,7 +427,7 @@ static void make_timeline(struct jitdump *j)
 	t->first[nodes] = sum;
 	t->list = mem_alloc(sizeof(*t->list), sum);
 	for (size_t i = 0; i < j->nevents; i++)
-		enter(t, &j->event[i], place, t->list, (uint32_t)i);
+		jitdump_enter(t, &j->event[i], place, t->list, (uint32_t)i);
 	free(place);
 }
 
@@ -466,25 +467,25 @@ const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t addres
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
-static const char *read_header(struct jitdump *j, struct window *w)
+static const char *jitdump_read_header(struct jitdump *j, struct window *w)
 {
 	const char *p = window_get(w, 0, HEADER);
 	uint32_t size;
 
 	if (!p)
 		return w->size < HEADER ? "too short for a jitdump" : "cannot be read";
-	if (u32_at(p) == MAGIC_SWAPPED)
+	if (jitdump_u32_at(p) == MAGIC_SWAPPED)
 		return "jitdump of a machine of other byte order";
-	if (u32_at(p) != MAGIC)
+	if (jitdump_u32_at(p) != MAGIC)
 		return "not a jitdump";
-	if (u32_at(p + 4) != 1)
+	if (jitdump_u32_at(p + 4) != 1)
 		return "jitdump of a version that is not known";
-	size = u32_at(p + 8);
+	size = jitdump_u32_at(p + 8);
 	if (size < HEADER || size > w->size)
 		return "head is not whole";
-	j->pid = u32_at(p + 20);
+	j->pid = jitdump_u32_at(p + 20);
 	j->arch_clock = u64_at(p + 32) & ARCH_TIMESTAMP;
-	read_records(j, w, size);
+	jitdump_read_records(j, w, size);
 	return NULL;
 }
 
@@ -498,7 +499,7 @@ struct jitdump *jitdump_open(int fd, const char **why)
 	*why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
 	if (!*why) {
 		w->size = (uint64_t)st.st_size;
-		*why = read_header(j, w);
+		*why = jitdump_read_header(j, w);
 	}
 	close(fd);
 	free(w);

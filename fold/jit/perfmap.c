@@ -30,7 +30,7 @@ struct back {
 static const char too_long[] = "line is longer than 64 kB";
 
 /* The bytes before those that are there, which move up. */
-static void fetch(struct back *b)
+static void perfmap_fetch(struct back *b)
 {
 	size_t want = b->at - b->from < (off_t)CHUNK ? (size_t)(b->at - b->from) : CHUNK, got;
 
@@ -55,7 +55,7 @@ static bool back_line(struct back *b, struct str *line, const char **why)
 			b->overlong = true;
 			b->n = 0;
 		}
-		fetch(b);
+		perfmap_fetch(b);
 	}
 	b->done = !newline;
 	*line = newline ? (struct str){ newline + 1, (size_t)(b->buf + b->n - newline - 1) } :
@@ -104,7 +104,7 @@ static bool take_hex(struct str *s, uint64_t *value)
 }
 
 /* NULL, or why line is none of a perf map. A writer that truncated its file and went on leaves NULs in front. */
-static const char *parse(struct str line, struct entry *e)
+static const char *perfmap_parse(struct str line, struct entry *e)
 {
 	while (line.n && line.p[0] == 0)
 		line = str_from(line, 1);
@@ -160,7 +160,7 @@ static void finder_free(struct finder *f)
 }
 
 /* The first query at or behind address. */
-static uint32_t first_at(const struct finder *f, uint64_t address)
+static uint32_t perfmap_first_at(const struct finder *f, uint64_t address)
 {
 	uint32_t lo, hi, s;
 
@@ -210,7 +210,7 @@ static struct str without_nul(struct str name)
 }
 
 /* Gives the name to what has none yet in the range. Without size it is that of its start alone, as with perf. */
-static size_t answer(struct finder *f, const struct entry *e, struct intern *names)
+static size_t perfmap_answer(struct finder *f, const struct entry *e, struct intern *names)
 {
 	uint64_t span = e->size ? e->size : 1;
 	uint32_t i, name = 0;
@@ -218,7 +218,7 @@ static size_t answer(struct finder *f, const struct entry *e, struct intern *nam
 
 	if (is_missed(f, e->start, e->start + (span - 1)))
 		return 0;
-	for (i = first_open(f, first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span;
+	for (i = first_open(f, perfmap_first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span;
 	     i = first_open(f, i)) {
 		uint64_t offset = f->q[i].address - e->start;
 
@@ -232,7 +232,7 @@ static size_t answer(struct finder *f, const struct entry *e, struct intern *nam
 }
 
 /* Lines are counted from the end while they are read. */
-static void count_bad(struct perfmap_tally *t, const char *why)
+static void perfmap_count_bad(struct perfmap_tally *t, const char *why)
 {
 	t->bad++;
 	t->why = why;
@@ -269,11 +269,11 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *q, size_t n, struct inte
 		t->lines++;
 		if (!why && str_is_blank(line))
 			continue;
-		why = why ? why : parse(line, &e);
+		why = why ? why : perfmap_parse(line, &e);
 		if (why)
-			count_bad(t, why);
+			perfmap_count_bad(t, why);
 		else
-			answered += answer(&f, &e, names);
+			answered += perfmap_answer(&f, &e, names);
 	}
 	/* the number from the end becomes that from the start */
 	t->first_bad = t->first_bad && !t->cut ? t->lines - t->first_bad + 1 : 0;

@@ -117,7 +117,7 @@ static const char *take_gone(struct timeline *t, struct str *s, const struct sca
 	return NULL;
 }
 
-static const char *take_new(struct timeline *t, struct str *s, const struct scan *scan)
+static const char *timeline_take_new(struct timeline *t, struct str *s, const struct scan *scan)
 {
 	uint64_t count, size, kind, id = 0, level, name, begin = 0;
 	int64_t delta;
@@ -152,7 +152,7 @@ static const char *take_new(struct timeline *t, struct str *s, const struct scan
 	return NULL;
 }
 
-static const char *take_scan(struct timeline *t, struct str s)
+static const char *timeline_take_scan(struct timeline *t, struct str s)
 {
 	struct scan scan;
 	const char *why;
@@ -173,7 +173,7 @@ static const char *take_scan(struct timeline *t, struct str s)
 	t->resumed = false;
 	why = take_gone(t, &s, &scan);
 	if (!why)
-		why = take_new(t, &s, &scan);
+		why = timeline_take_new(t, &s, &scan);
 	t->last_scan = scan.now + scan.now_ns;
 	return why ? why : s.n ? "bytes behind a scan" : NULL;
 }
@@ -207,7 +207,7 @@ static const char *take_inlined(struct timeline *t, struct str s)
 	return s.n ? "bytes behind inlined calls" : NULL;
 }
 
-static bool take_facts(struct timeline *t, struct str *s, struct walked *w)
+static bool timeline_take_facts(struct timeline *t, struct str *s, struct walked *w)
 {
 	if (!blobcodec_decode(s, &w->blob, &w->runs))
 		return false;
@@ -231,7 +231,7 @@ static const char *take_frames(struct timeline *t, struct str s)
 			return "frames of code that never came";
 		p = &t->blob[t->first + number];
 		w->blob = (struct code_blob){ .start = p->code.start, .end = p->end };
-		if (!take_facts(t, &s, w))
+		if (!timeline_take_facts(t, &s, w))
 			return "frames that make no sense";
 		p->walked = w;
 	}
@@ -245,7 +245,7 @@ static const char *take_frames(struct timeline *t, struct str s)
 			return "frames that end too soon";
 		o.walked.blob.start = end + (uint64_t)from;
 		end = o.walked.blob.end = o.walked.blob.start + size;
-		if (!take_facts(t, &s, &o.walked))
+		if (!timeline_take_facts(t, &s, &o.walked))
 			return "frames that make no sense";
 		t->other = mem_more(t->other, sizeof(*t->other), t->nothers);
 		t->other[t->nothers++] = o;
@@ -289,7 +289,7 @@ static void end_run(struct timeline *t)
 	t->nnames = t->names_cap = 0;
 }
 
-static const char *take(struct timeline *t, struct str body)
+static const char *timeline_take(struct timeline *t, struct str body)
 {
 	struct str rest = str_from(body, 1);
 
@@ -302,7 +302,7 @@ static const char *take(struct timeline *t, struct str body)
 		end_run(t);
 		return NULL;
 	case JMAP_NAMES: return take_names(t, rest);
-	case JMAP_SCAN: return take_scan(t, rest);
+	case JMAP_SCAN: return timeline_take_scan(t, rest);
 	case JMAP_INLINED: return take_inlined(t, rest);
 	case JMAP_FRAMES: return take_frames(t, rest);
 	case JMAP_LEFT: return take_left(t, rest);
@@ -339,7 +339,7 @@ struct timeline *timeline_parse(struct str bytes, const char **why)
 		got = jmap_next(&rest, &body);
 		if (got == 0)
 			break;
-		t->why = got < 0 ? "torn or damaged from here on" : take(t, body);
+		t->why = got < 0 ? "torn or damaged from here on" : timeline_take(t, body);
 		if (t->why)
 			t->bad = at;
 	}
@@ -434,7 +434,7 @@ static bool is_later(const struct blob *a, const struct blob *b)
 #define DEPTH_MAX 256 /* MaxInlineLevel is 15 */
 
 /* The code at a node: its method, and what was inlined down to there. */
-static const struct jitdump_code *code_at(struct timeline *t, const struct blob *p, uint32_t node)
+static const struct jitdump_code *timeline_code_at(struct timeline *t, const struct blob *p, uint32_t node)
 {
 	struct inlined_node *at = &p->inlined->node[node];
 	uint32_t chain[DEPTH_MAX], n = 0;
@@ -471,7 +471,7 @@ static const struct jitdump_code *inlined_at(struct timeline *t, const struct bl
 		else
 			high = middle;
 	}
-	return in && low < in->nruns && in->run[low].node ? code_at(t, p, in->run[low].node) : &p->code;
+	return in && low < in->nruns && in->run[low].node ? timeline_code_at(t, p, in->run[low].node) : &p->code;
 }
 
 const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure)

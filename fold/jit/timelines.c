@@ -56,7 +56,7 @@ static uint64_t only_start(const struct timelines *s, uint32_t pid)
 	return n == 1 ? start : 0;
 }
 
-static struct timeline *open_one(struct timelines *s, uint32_t pid)
+static struct timeline *timelines_open_one(struct timelines *s, uint32_t pid)
 {
 	const struct pj_process *p =
 		s->symstore && s->symstore->who->is ? recorder_process(s->symstore->who, pid) : NULL;
@@ -108,7 +108,7 @@ struct timeline *timelines_of(struct timelines *s, uint32_t pid)
 	memmove(&s->one[low + 1], &s->one[low], (s->n - low) * sizeof(*s->one));
 	s->n++;
 	s->one[low] = (struct timelines_one){ pid, NULL };
-	return s->one[low].t = open_one(s, pid);
+	return s->one[low].t = timelines_open_one(s, pid);
 }
 
 void timelines_close(struct timelines *s)

@@ -102,7 +102,7 @@ static size_t pack_block(const struct ksyms *all, size_t i, struct block *b, str
 	return i;
 }
 
-static uint64_t sum_of(const struct head *head, const struct block *block)
+static uint64_t kallcache_sum_of(const struct head *head, const struct block *block)
 {
 	size_t skip = offsetof(struct head, end);
 
@@ -130,7 +130,7 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 		block[k].at += sizeof(head) + head.nblocks * sizeof(*block);
 	memcpy(head.magic, magic, sizeof(magic));
 	memcpy(head.key, key.p, key.n < KEY_MAX ? key.n : KEY_MAX);
-	head.sum = sum_of(&head, block);
+	head.sum = kallcache_sum_of(&head, block);
 	text_bytes(file, &head, sizeof(head));
 	text_bytes(file, block, head.nblocks * sizeof(*block));
 	text_str(file, text_view(&bytes));
@@ -140,7 +140,7 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-static bool read_at(int fd, void *to, size_t n, uint64_t at)
+static bool kallcache_read_at(int fd, void *to, size_t n, uint64_t at)
 {
 	return fullio_pread(fd, to, n, at) == n;
 }
@@ -154,15 +154,17 @@ static bool is_sound(const struct block *b)
 	       b->at <= INT64_MAX;
 }
 
-static bool read_head(struct kallcache *c, struct str key)
+static bool kallcache_read_head(struct kallcache *c, struct str key)
 {
 	struct head *h = &c->head;
 
-	if (key.n > KEY_MAX || !read_at(c->fd, h, sizeof(*h), 0) || memcmp(h->magic, magic, sizeof(magic)) != 0 ||
-	    h->key[KEY_MAX] || !str_eq(str_of(h->key), key) || h->nblocks == 0 || h->nblocks > BLOCKS_MAX)
+	if (key.n > KEY_MAX || !kallcache_read_at(c->fd, h, sizeof(*h), 0) ||
+	    memcmp(h->magic, magic, sizeof(magic)) != 0 || h->key[KEY_MAX] || !str_eq(str_of(h->key), key) ||
+	    h->nblocks == 0 || h->nblocks > BLOCKS_MAX)
 		return false;
 	c->block = mem_alloc(sizeof(*c->block), h->nblocks);
-	if (!read_at(c->fd, c->block, h->nblocks * sizeof(*c->block), sizeof(*h)) || sum_of(h, c->block) != h->sum)
+	if (!kallcache_read_at(c->fd, c->block, h->nblocks * sizeof(*c->block), sizeof(*h)) ||
+	    kallcache_sum_of(h, c->block) != h->sum)
 		return false;
 	for (uint32_t i = 0; i < h->nblocks; i++)
 		if (!is_sound(&c->block[i]))
@@ -175,7 +177,7 @@ struct kallcache *kallcache_of(int fd, struct str key)
 	struct kallcache *c = mem_alloc(sizeof(*c), 1);
 
 	c->fd = fd;
-	if (read_head(c, key))
+	if (kallcache_read_head(c, key))
 		return c;
 	kallcache_close(c);
 	return NULL;
@@ -191,7 +193,7 @@ void kallcache_close(struct kallcache *c)
 }
 
 /* Block i, counted from 0, into memory; false when it is not as it was written. */
-static bool load(struct kallcache *c, uint32_t i)
+static bool kallcache_load(struct kallcache *c, uint32_t i)
 {
 	const struct block *b = &c->block[i];
 	char buf[sizeof(c->distance) + sizeof(c->name) + sizeof(c->names)];
@@ -201,7 +203,7 @@ static bool load(struct kallcache *c, uint32_t i)
 	if (c->loaded == i + 1)
 		return true;
 	c->loaded = 0;
-	if (!read_at(c->fd, buf, b->size, b->at) || hash_sum(buf, b->size) != b->sum)
+	if (!kallcache_read_at(c->fd, buf, b->size, b->at) || hash_sum(buf, b->size) != b->sum)
 		return false;
 	memcpy(c->distance, buf, distances);
 	memcpy(c->name, buf + distances, places);
@@ -246,7 +248,7 @@ enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, stru
 
 	if (block == 0 || address >= c->head.end)
 		return KALLCACHE_OUTSIDE;
-	if (!load(c, block - 1))
+	if (!kallcache_load(c, block - 1))
 		return KALLCACHE_BROKEN;
 	first = c->block[block - 1].first;
 	hi = c->block[block - 1].n;
@@ -268,7 +270,7 @@ enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, stru
 enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, uint64_t *start)
 {
 	for (uint32_t i = 0; i < c->head.nblocks; i++) {
-		if (!load(c, i))
+		if (!kallcache_load(c, i))
 			return KALLCACHE_BROKEN;
 		for (uint32_t k = 0; k < c->block[i].n; k++) {
 			if (!str_eq(name_in_block(c, k), name))
@@ -311,7 +313,7 @@ static bool this_kernel(char key[KEY_MAX + 1])
 #define CACHE_PREFIX "kallsyms-" /* files of other boots begin with it, too: they are removed */
 
 /* A folder that is ours, below at (AT_FDCWD: path is absolute); made when make is set. -1: there is none. */
-static int own_folder(int at, const char *path, int flags, bool make)
+static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 {
 	struct stat st;
 	int fd;
@@ -333,17 +335,17 @@ static int cache_folder(bool make)
 	int base = -1, fd;
 
 	if (xdg && xdg[0] == '/') {
-		base = own_folder(AT_FDCWD, xdg, 0, make);
+		base = kallcache_own_folder(AT_FDCWD, xdg, 0, make);
 	} else if (home && home[0] == '/') {
-		int top = own_folder(AT_FDCWD, home, 0, false);
+		int top = kallcache_own_folder(AT_FDCWD, home, 0, false);
 
-		base = top >= 0 ? own_folder(top, ".cache", 0, make) : -1;
+		base = top >= 0 ? kallcache_own_folder(top, ".cache", 0, make) : -1;
 		if (top >= 0)
 			close(top);
 	}
 	if (base < 0)
 		return -1;
-	fd = own_folder(base, "pj", O_NOFOLLOW, make);
+	fd = kallcache_own_folder(base, "pj", O_NOFOLLOW, make);
 	close(base);
 	return fd;
 }
@@ -373,13 +375,13 @@ static bool is_there(bool make)
 	return fd >= 0 || broker_runs();
 }
 
-static void cache_name(const char *key, char name[64])
+static void kallcache_cache_name(const char *key, char name[64])
 {
 	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
 }
 
 /* A file that nobody else can write or read. */
-static bool is_own(int fd)
+static bool kallcache_is_own(int fd)
 {
 	struct stat st;
 
@@ -395,9 +397,9 @@ struct kallcache *kallcache_open(void)
 
 	if (!this_kernel(key) || !is_there(false))
 		return NULL;
-	cache_name(key, name);
+	kallcache_cache_name(key, name);
 	fd = broker_cache_open(name);
-	if (fd >= 0 && is_own(fd))
+	if (fd >= 0 && kallcache_is_own(fd))
 		c = kallcache_of(fd, str_of(key));
 	else if (fd >= 0)
 		close(fd);
@@ -413,7 +415,7 @@ void kallcache_store(const struct ksyms *all)
 
 	if (fd < 0)
 		return;
-	cache_name(key, name);
+	kallcache_cache_name(key, name);
 	kallcache_pack(all, str_of(key), &file);
 	good = fullio_write(fd, text_view(&file));
 	if (close(fd) == 0 && good)

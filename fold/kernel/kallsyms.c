@@ -56,7 +56,7 @@ static uint32_t keep_module(struct builder *b, struct str module)
 	return b->module;
 }
 
-static void add_symbol(struct builder *b, struct ksym s)
+static void kallsyms_add_symbol(struct builder *b, struct ksym s)
 {
 	if (b->t.n == b->cap) {
 		b->cap = b->cap ? b->cap * 2 : 4096;
@@ -67,7 +67,7 @@ static void add_symbol(struct builder *b, struct ksym s)
 }
 
 /* "ffffffff81000000 T name", behind a module's "\t[module]". What looks different is passed over. */
-static void add_line(struct builder *b, struct str line)
+static void kallsyms_add_line(struct builder *b, struct str line)
 {
 	struct str hex = str_cut(&line, ' '), name;
 	uint64_t start;
@@ -85,18 +85,18 @@ static void add_line(struct builder *b, struct str line)
 	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
 		return;
-	add_symbol(b, (struct ksym){ start, keep_name(&b->t.names, name), keep_module(b, line) });
+	kallsyms_add_symbol(b, (struct ksym){ start, keep_name(&b->t.names, name), keep_module(b, line) });
 }
 
 /* All whole lines in text; returns how many bytes they are. */
-static size_t add_lines(struct builder *b, struct str text)
+static size_t kallsyms_add_lines(struct builder *b, struct str text)
 {
 	size_t n = text.n;
 	ptrdiff_t end;
 
 	while ((end = str_find(text, '\n')) >= 0) {
 		if (end < LINE_MAX_BYTES)
-			add_line(b, str_head(text, (size_t)end));
+			kallsyms_add_line(b, str_head(text, (size_t)end));
 		text = str_from(text, (size_t)end + 1);
 	}
 	return n - text.n;
@@ -127,7 +127,7 @@ static const char *read_lines(struct builder *b, gzFile in)
 			break;
 		}
 		saved += (size_t)got;
-		used = add_lines(b, (struct str){ buf, saved });
+		used = kallsyms_add_lines(b, (struct str){ buf, saved });
 		/* a line of half the buffer is none of a kernel: its rest will not parse either */
 		saved = saved - used < 32 * 1024 ? saved - used : 0;
 		memmove(buf, buf + used, saved);
@@ -146,7 +146,7 @@ static int symbol_cmp(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static const char *assess(const struct builder *b)
+static const char *kallsyms_assess(const struct builder *b)
 {
 	static const char hidden[] =
 		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
@@ -155,7 +155,7 @@ static const char *assess(const struct builder *b)
 }
 
 /* Takes fd over. Bytes that are not packed pass through zlib as they are. */
-static const char *read_table(int fd, struct ksyms *table)
+static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
 	struct builder b = { 0 };
 	struct stat st;
@@ -170,7 +170,7 @@ static const char *read_table(int fd, struct ksyms *table)
 	why = read_lines(&b, in);
 	gzclose_r(in);
 	if (!why)
-		why = assess(&b);
+		why = kallsyms_assess(&b);
 	if (why) {
 		ksyms_free(&b.t);
 		return why;
@@ -185,14 +185,14 @@ static const char *read_path(const char *path, struct ksyms *table)
 {
 	int fd = broker_open(AT_FDCWD, path, 0);
 
-	return fd < 0 ? (errno == EINVAL ? "not a regular file" : strerror(errno)) : read_table(fd, table);
+	return fd < 0 ? (errno == EINVAL ? "not a regular file" : strerror(errno)) : kallsyms_read_table(fd, table);
 }
 
 struct kallsyms *kallsyms_open_file(int fd, const char **why)
 {
 	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
 
-	*why = read_table(fd, &k->table);
+	*why = kallsyms_read_table(fd, &k->table);
 	if (!*why)
 		return k;
 	kallsyms_close(k);
@@ -230,7 +230,7 @@ void kallsyms_close(struct kallsyms *k)
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
 /* Kernels do not say where a symbol ends: where the next one begins, or for the last of a module, one page on. */
-static uint64_t end_of(const struct ksyms *t, size_t i)
+static uint64_t kallsyms_end_of(const struct ksyms *t, size_t i)
 {
 	const struct ksym *s = &t->sym[i];
 
@@ -240,7 +240,7 @@ static uint64_t end_of(const struct ksyms *t, size_t i)
 }
 
 /* The first symbol behind address, seeking from *from on, where the search before ended. */
-static size_t after(const struct ksyms *t, uint64_t address, size_t from)
+static size_t kallsyms_after(const struct ksyms *t, uint64_t address, size_t from)
 {
 	size_t lo = from, step = 1, hi;
 
@@ -264,25 +264,25 @@ static size_t after(const struct ksyms *t, uint64_t address, size_t from)
 
 /* The symbol at address, or -1. Of several that start at one address perf takes the last that is listed: it gives ends
  * first, so that all others are empty, and an empty one loses whatever else there is to say for it. */
-static ptrdiff_t find(const struct ksyms *t, uint64_t address, size_t *from)
+static ptrdiff_t kallsyms_find(const struct ksyms *t, uint64_t address, size_t *from)
 {
-	size_t i = *from = after(t, address, *from);
+	size_t i = *from = kallsyms_after(t, address, *from);
 
-	return i > 0 && address < end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
+	return i > 0 && address < kallsyms_end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
 
 /* Relocation is that of the core kernel: modules of another boot lie where this one says nothing about. */
 static ptrdiff_t find_relocated(const struct ksyms *t, uint64_t address, int64_t relocate, size_t from[2])
 {
-	ptrdiff_t at = find(t, address - (uint64_t)relocate, &from[0]);
+	ptrdiff_t at = kallsyms_find(t, address - (uint64_t)relocate, &from[0]);
 
 	if (relocate == 0 || (at >= 0 && t->sym[at].module == 0))
 		return at;
-	at = find(t, address, &from[1]);
+	at = kallsyms_find(t, address, &from[1]);
 	return at >= 0 && t->sym[at].module ? at : -1;
 }
 
-static void answer(struct symbols_query *q, uint32_t name, uint64_t start)
+static void kallsyms_answer(struct symbols_query *q, uint32_t name, uint64_t start)
 {
 	uint64_t offset = q->address - start;
 
@@ -317,7 +317,7 @@ static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct s
 			module = t->sym[at].module ? intern(names, str_of(t->names.p + t->sym[at].module)) : 0;
 			before = at;
 		}
-		answer(&q[i], name, t->sym[at].start + (module ? 0 : (uint64_t)relocate));
+		kallsyms_answer(&q[i], name, t->sym[at].start + (module ? 0 : (uint64_t)relocate));
 		if (modules)
 			modules[i] = module;
 		answered++;
@@ -349,7 +349,7 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t reloc
 		if (!id || start != before)
 			id = intern(names, name);
 		before = start;
-		answer(&q[i], id, start + (uint64_t)relocate);
+		kallsyms_answer(&q[i], id, start + (uint64_t)relocate);
 		(*answered)++;
 	}
 	return KALLCACHE_FOUND;

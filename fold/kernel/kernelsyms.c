@@ -133,7 +133,7 @@ static const char *query_saved(const struct kernelsyms_options *o, struct symbol
 /* ---- vmlinux ------------------------------------------------------------------------------------------------ */
 
 /* Zeros may fill an id up: records hold 20 bytes. */
-static bool same_build(struct build_id a, struct build_id b)
+static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
 
@@ -152,7 +152,7 @@ static const char *query_elf(const struct kernelsyms_options *o, int fd, struct 
 		return why;
 	if (o->id.n == 0)
 		why = "the recording does not tell the build-id of its kernel";
-	else if (!same_build(o->id, elfsyms_build_id(e)))
+	else if (!kernelsyms_same_build(o->id, elfsyms_build_id(e)))
 		why = "it has another build-id than the recorded kernel";
 	else if (!elfsyms_has_symtab(e))
 		why = "stripped";

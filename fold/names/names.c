@@ -88,7 +88,7 @@ static bool is_kernel(struct str dso)
 }
 
 /* perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
-static bool is_jit(struct str dso)
+static bool names_is_jit(struct str dso)
 {
 	struct str base = basename_of(dso), digits;
 
@@ -120,7 +120,7 @@ static void put_kind(struct names *n, enum names_kind kind)
 }
 
 /* Names that carry their kind already (agents with annotate_java_frames) keep it. */
-static struct str cut_kind(struct str s, enum names_kind *kind)
+static struct str names_cut_kind(struct str s, enum names_kind *kind)
 {
 	static const char letters[] = "kj1i0";
 	const char *at;
@@ -181,7 +181,7 @@ static void make_safe(struct names *n, size_t from)
 	end_name(n, from);
 }
 
-static void put_line(struct names *n, struct str line)
+static void names_put_line(struct names *n, struct str line)
 {
 	if (line.n == 0)
 		return;
@@ -210,7 +210,7 @@ static void put_unresolved(struct names *n, struct names_frame f, enum names_kin
 		text_char(&n->text, '>');
 	}
 	text_char(&n->text, ']');
-	put_line(n, f.line);
+	names_put_line(n, f.line);
 	make_safe(n, from);
 	put_kind(n, kind);
 }
@@ -219,14 +219,14 @@ static void put_resolved(struct names *n, struct str s, enum names_kind kind, bo
 {
 	size_t from = n->text.n;
 
-	s = cut_kind(s, &kind);
+	s = names_cut_kind(s, &kind);
 	if (jit)
 		put_jit(n, s, &kind);
 	else if (kind == KIND_KERNEL)
 		text_str(&n->text, s);
 	else if (!rust_name(&n->text, s))
 		cxx_name(&n->text, s, true);
-	put_line(n, line);
+	names_put_line(n, line);
 	make_safe(n, from);
 	put_kind(n, kind);
 }
@@ -249,7 +249,7 @@ struct str names_make(struct names *n, struct names_frame f)
 	bool jit;
 
 	f.dso = clean_dso(f.dso);
-	jit = f.interpreted || is_jit(f.dso);
+	jit = f.interpreted || names_is_jit(f.dso);
 	if (f.interpreted)
 		kind = KIND_INTERPRETED;
 	else if (f.inlined)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static struct str key_of(struct buildids *b, bool kernel, struct str path)
+static struct str buildids_key_of(struct buildids *b, bool kernel, struct str path)
 {
 	b->key.n = 0;
 	text_char(&b->key, kernel ? 'k' : 'u');
@@ -15,7 +15,7 @@ void buildids_update(struct buildids *b, const struct perfdata_build_id *list, s
 {
 	for (; b->done < n; b->done++) {
 		const struct perfdata_build_id *new = &list[b->done];
-		uint32_t before = b->paths.n, path = intern(&b->paths, key_of(b, new->kernel, new->path));
+		uint32_t before = b->paths.n, path = intern(&b->paths, buildids_key_of(b, new->kernel, new->path));
 
 		if (path >= b->cap) {
 			b->cap = b->cap ? 2 * b->cap : 64;
@@ -28,7 +28,7 @@ void buildids_update(struct buildids *b, const struct perfdata_build_id *list, s
 
 struct build_id buildids_find(struct buildids *b, bool kernel, struct str path)
 {
-	uint32_t found = b->paths.n ? intern_find(&b->paths, key_of(b, kernel, path)) : 0;
+	uint32_t found = b->paths.n ? intern_find(&b->paths, buildids_key_of(b, kernel, path)) : 0;
 
 	return found ? b->id[found] : (struct build_id){ 0 };
 }

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-static struct str key_of(const uint64_t *number)
+static struct str cgroupnames_key_of(const uint64_t *number)
 {
 	return (struct str){ (const char *)number, sizeof(*number) };
 }
 
 void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path)
 {
-	uint32_t id = intern(&g->ids, key_of(&number));
+	uint32_t id = intern(&g->ids, cgroupnames_key_of(&number));
 
 	if (id >= g->cap) {
 		size_t cap = 2 * (size_t)id + 64;
@@ -26,7 +26,7 @@ void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path)
 
 struct str cgroupnames_path(const struct cgroupnames *g, uint64_t number)
 {
-	uint32_t id = intern_find(&g->ids, key_of(&number));
+	uint32_t id = intern_find(&g->ids, cgroupnames_key_of(&number));
 
 	return id ? g->path[id] : (struct str){ 0 };
 }

@@ -29,7 +29,7 @@ const char *interpreted_take(struct interpreted *s, struct arena *a, struct str 
 	return NULL;
 }
 
-static int place_cmp(const struct interpreted_method *a, uint32_t pid, uint64_t method)
+static int interpreted_place_cmp(const struct interpreted_method *a, uint32_t pid, uint64_t method)
 {
 	if (a->pid != pid)
 		return a->pid < pid ? -1 : 1;
@@ -39,7 +39,7 @@ static int place_cmp(const struct interpreted_method *a, uint32_t pid, uint64_t 
 static int method_cmp(const void *va, const void *vb)
 {
 	const struct interpreted_method *a = va, *b = vb;
-	int c = place_cmp(a, b->pid, b->method);
+	int c = interpreted_place_cmp(a, b->pid, b->method);
 
 	return c ? c : str_cmp(a->name, b->name);
 }
@@ -53,7 +53,7 @@ void interpreted_sort(struct interpreted *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct interpreted_method m = s->method[i], *last = saved ? &s->method[saved - 1] : NULL;
 
-		if (!last || place_cmp(last, m.pid, m.method) != 0)
+		if (!last || interpreted_place_cmp(last, m.pid, m.method) != 0)
 			s->method[saved++] = m;
 		else if (!str_eq(last->name, m.name))
 			last->name.n = 0;
@@ -68,12 +68,12 @@ const struct interpreted_method *interpreted_find(const struct interpreted *s, u
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (place_cmp(&s->method[mid], pid, method) < 0)
+		if (interpreted_place_cmp(&s->method[mid], pid, method) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < s->n && place_cmp(&s->method[low], pid, method) == 0 ? &s->method[low] : NULL;
+	return low < s->n && interpreted_place_cmp(&s->method[low], pid, method) == 0 ? &s->method[low] : NULL;
 }
 
 void interpreted_free(struct interpreted *s)

@@ -12,7 +12,7 @@ uint64_t bytes_end(const struct bytes *b)
 	return last ? last->start + last->n : 0;
 }
 
-static struct bytes_block *add_block(struct bytes *b, uint64_t start)
+static struct bytes_block *perfbytes_add_block(struct bytes *b, uint64_t start)
 {
 	struct bytes_block *k;
 
@@ -45,7 +45,7 @@ static struct bytes_block *block_with_space(struct bytes *b, uint64_t keep, size
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	tail = n ? last->p + (last->n - n) : NULL;
-	fresh = add_block(b, keep); /* may move the table, not the bytes */
+	fresh = perfbytes_add_block(b, keep); /* may move the table, not the bytes */
 	if (n)
 		memcpy(fresh->p, tail, n);
 	fresh->n = n;

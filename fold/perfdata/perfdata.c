@@ -35,7 +35,7 @@ struct perfdata *perfdata_open(struct in *in)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-static void advance(struct perfdata *p)
+static void perfdata_advance(struct perfdata *p)
 {
 	size_t max = p->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
 
@@ -58,7 +58,7 @@ static void advance(struct perfdata *p)
 
 /* ---- delivering ---------------------------------------------------------------------------------------------- */
 
-static void give_back(struct perfdata *p)
+static void perfdata_give_back(struct perfdata *p)
 {
 	if (!p->held)
 		return;
@@ -68,7 +68,7 @@ static void give_back(struct perfdata *p)
 	bytes_tidy(&p->inner);
 }
 
-static const char *aligned(struct perfdata *p, const char *record)
+static const char *perfdata_aligned(struct perfdata *p, const char *record)
 {
 	if ((uintptr_t)record % 8 == 0)
 		return record;
@@ -106,9 +106,9 @@ static bool values_are_known(const struct perfdata *p)
 	return known;
 }
 
-static bool deliver(struct perfdata *p, uint64_t where)
+static bool perfdata_deliver(struct perfdata *p, uint64_t where)
 {
-	const char *r = aligned(p, bytes_held(reader_stream(p, where), where & ~INNER));
+	const char *r = perfdata_aligned(p, bytes_held(reader_stream(p, where), where & ~INNER));
 	uint32_t event = perfevents_of(&p->events, load32(r), r + sizeof(struct perf_record),
 				       load16(r + 6) - sizeof(struct perf_record));
 	const char *why;
@@ -131,7 +131,7 @@ static bool deliver(struct perfdata *p, uint64_t where)
 }
 
 /* Records of the processors alternate, so those that come lie in other places: brings them on their way. */
-static void expect(struct perfdata *p)
+static void perfdata_expect(struct perfdata *p)
 {
 	const struct order *o = &p->order;
 	const char *next;
@@ -151,18 +151,18 @@ const struct perfdata_record *perfdata_next(struct perfdata *p)
 	if (next_value(p))
 		return &p->record;
 	for (;;) {
-		give_back(p);
+		perfdata_give_back(p);
 		if (p->now_at < p->now_n) {
-			if (deliver(p, p->now[p->now_at++]))
+			if (perfdata_deliver(p, p->now[p->now_at++]))
 				return &p->record;
 		} else if (order_next(&p->order, &e)) {
-			expect(p);
-			if (deliver(p, e.where))
+			perfdata_expect(p);
+			if (perfdata_deliver(p, e.where))
 				return &p->record;
 		} else if (p->ended) {
 			return NULL;
 		} else {
-			advance(p);
+			perfdata_advance(p);
 		}
 	}
 }

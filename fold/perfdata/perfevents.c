@@ -60,7 +60,7 @@ static void software_name(struct text *t, uint64_t config)
 	text_add(t, config < countof(name) ? name[config] : "unknown-software");
 }
 
-static void cache_name(struct text *t, uint64_t config)
+static void perfevents_cache_name(struct text *t, uint64_t config)
 {
 	static const char *const cache[] = { "L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node" };
 	static const char *const operation[][2] = { { "load", "loads" },
@@ -76,7 +76,7 @@ static void cache_name(struct text *t, uint64_t config)
 		text_printf(t, "%s-%s", cache[c], operation[o][1]);
 }
 
-static struct str name_of(struct perfevents *e, const struct perf_event_attr *a)
+static struct str perfevents_name_of(struct perfevents *e, const struct perf_event_attr *a)
 {
 	struct text t = { 0 };
 	struct str name;
@@ -91,7 +91,7 @@ static struct str name_of(struct perfevents *e, const struct perf_event_attr *a)
 		add_modifiers(&t, a);
 		break;
 	case PERF_TYPE_HW_CACHE:
-		cache_name(&t, a->config);
+		perfevents_cache_name(&t, a->config);
 		add_modifiers(&t, a);
 		break;
 	case PERF_TYPE_TRACEPOINT: text_add(&t, "unknown tracepoint"); break;
@@ -113,12 +113,12 @@ static struct str name_of(struct perfevents *e, const struct perf_event_attr *a)
 
 /* ---- layouts ------------------------------------------------------------------------------------------------- */
 
-static bool has(uint64_t set, uint64_t bit)
+static bool perfevents_has(uint64_t set, uint64_t bit)
 {
 	return (set & bit) != 0;
 }
 
-static uint8_t count(uint64_t set, uint64_t bits)
+static uint8_t perfevents_count(uint64_t set, uint64_t bits)
 {
 	return (uint8_t)__builtin_popcountll(set & bits);
 }
@@ -130,24 +130,25 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *a)
 	uint64_t after_id = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
 	struct perfevents_layout l = { .id_at = -1,
 				       .time_at = -1,
-				       .regs_user = count(a->sample_regs_user, ~0ull),
-				       .regs_intr = count(a->sample_regs_intr, ~0ull) };
+				       .regs_user = perfevents_count(a->sample_regs_user, ~0ull),
+				       .regs_intr = perfevents_count(a->sample_regs_intr, ~0ull) };
 
-	if (has(s, PERF_SAMPLE_IDENTIFIER))
+	if (perfevents_has(s, PERF_SAMPLE_IDENTIFIER))
 		l.id_at = 0;
-	else if (has(s, PERF_SAMPLE_ID))
-		l.id_at = (int8_t)count(s, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR);
-	if (has(s, PERF_SAMPLE_TIME))
-		l.time_at = (int8_t)count(s, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	else if (perfevents_has(s, PERF_SAMPLE_ID))
+		l.id_at = (int8_t)perfevents_count(s, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+							      PERF_SAMPLE_ADDR);
+	if (perfevents_has(s, PERF_SAMPLE_TIME))
+		l.time_at = (int8_t)perfevents_count(s, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
 	if (!a->sample_id_all)
 		return l;
-	l.trailer = count(s, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | after_time);
-	if (has(s, PERF_SAMPLE_IDENTIFIER))
+	l.trailer = perfevents_count(s, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | after_time);
+	if (perfevents_has(s, PERF_SAMPLE_IDENTIFIER))
 		l.id_back = 1;
-	else if (has(s, PERF_SAMPLE_ID))
-		l.id_back = (uint8_t)(1 + count(s, after_id));
-	if (has(s, PERF_SAMPLE_TIME))
-		l.time_back = (uint8_t)(1 + count(s, after_time));
+	else if (perfevents_has(s, PERF_SAMPLE_ID))
+		l.id_back = (uint8_t)(1 + perfevents_count(s, after_id));
+	if (perfevents_has(s, PERF_SAMPLE_TIME))
+		l.time_back = (uint8_t)(1 + perfevents_count(s, after_time));
 	return l;
 }
 
@@ -178,7 +179,7 @@ uint32_t perfevents_add(struct perfevents *e, struct str attr)
 	e->build_ids = e->build_ids || load64(attr.p + ATTR_FLAGS) & ATTR_BUILD_ID;
 	v = &e->event[e->n];
 	*v = (struct perfdata_event){
-		.name = name_of(e, &a),
+		.name = perfevents_name_of(e, &a),
 		.type = a.type,
 		.config = a.config,
 		.frequency = a.freq ? a.sample_freq : 0,
@@ -205,7 +206,7 @@ void perfevents_set_name(struct perfevents *e, uint32_t event, struct str name)
 
 /* ---- ids ----------------------------------------------------------------------------------------------------- */
 
-static struct perfevents_id *slot_of(const struct perfevents *e, uint64_t id)
+static struct perfevents_id *perfevents_slot_of(const struct perfevents *e, uint64_t id)
 {
 	size_t i = (size_t)hash_number(id) & e->mask;
 
@@ -214,7 +215,7 @@ static struct perfevents_id *slot_of(const struct perfevents *e, uint64_t id)
 	return &e->slot[i];
 }
 
-static void grow(struct perfevents *e)
+static void perfevents_grow(struct perfevents *e)
 {
 	struct perfevents_id *old = e->slot;
 	size_t n = old ? e->mask + 1 : 0;
@@ -223,7 +224,7 @@ static void grow(struct perfevents *e)
 	e->slot = mem_alloc(sizeof(*e->slot), e->mask + 1);
 	for (size_t i = 0; i < n; i++)
 		if (old[i].event)
-			*slot_of(e, old[i].id) = old[i];
+			*perfevents_slot_of(e, old[i].id) = old[i];
 	free(old);
 }
 
@@ -232,8 +233,8 @@ void perfevents_add_id(struct perfevents *e, uint32_t event, uint64_t id)
 	struct perfevents_id *slot;
 
 	if (!e->slot || 2 * e->nids > e->mask)
-		grow(e);
-	slot = slot_of(e, id);
+		perfevents_grow(e);
+	slot = perfevents_slot_of(e, id);
 	if (slot->event)
 		return; /* the first that has it keeps it */
 	*slot = (struct perfevents_id){ .id = id, .event = event + 1 };
@@ -242,13 +243,13 @@ void perfevents_add_id(struct perfevents *e, uint32_t event, uint64_t id)
 
 struct perfevents_id *perfevents_find(const struct perfevents *e, uint64_t id)
 {
-	struct perfevents_id *slot = e->slot ? slot_of(e, id) : NULL;
+	struct perfevents_id *slot = e->slot ? perfevents_slot_of(e, id) : NULL;
 
 	return slot && slot->event ? slot : NULL;
 }
 
 /* Of what id this is, 0 (made by perf: the first event's) included. */
-static uint32_t event_of(const struct perfevents *e, const char *p)
+static uint32_t perfevents_event_of(const struct perfevents *e, const char *p)
 {
 	uint64_t id = load64(p);
 	const struct perfevents_id *found;
@@ -265,7 +266,7 @@ static uint32_t event_of_sample(const struct perfevents *e, const char *body, si
 
 	for (unsigned i = 0; event == EVENT_NONE && i < e->nid_at; i++)
 		if (((size_t)e->id_at[i] + 1) * 8 <= n)
-			event = event_of(e, body + e->id_at[i] * 8);
+			event = perfevents_event_of(e, body + e->id_at[i] * 8);
 	return event;
 }
 
@@ -280,7 +281,7 @@ uint32_t perfevents_of(const struct perfevents *e, uint32_t type, const char *bo
 		return event_of_sample(e, body, n);
 	for (unsigned i = 0; event == EVENT_NONE && i < e->nid_back; i++)
 		if (e->id_back[i] * 8u <= n)
-			event = event_of(e, body + n - e->id_back[i] * 8u);
+			event = perfevents_event_of(e, body + n - e->id_back[i] * 8u);
 	return event == EVENT_NONE ? 0 : event; /* only its trailer's layout matters, and all are alike */
 }
 

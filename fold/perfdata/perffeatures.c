@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static bool take32(struct str *s, uint32_t *v)
+static bool perffeatures_take32(struct str *s, uint32_t *v)
 {
 	if (s->n < sizeof(*v))
 		return false;
@@ -14,7 +14,7 @@ static bool take32(struct str *s, uint32_t *v)
 	return true;
 }
 
-static bool take64(struct str *s, uint64_t *v)
+static bool perffeatures_take64(struct str *s, uint64_t *v)
 {
 	if (s->n < sizeof(*v))
 		return false;
@@ -23,7 +23,7 @@ static bool take64(struct str *s, uint64_t *v)
 	return true;
 }
 
-static bool take_bytes(struct str *s, uint64_t n, struct str *bytes)
+static bool perffeatures_take_bytes(struct str *s, uint64_t n, struct str *bytes)
 {
 	if (s->n < n)
 		return false;
@@ -40,21 +40,21 @@ static struct str until_nul(struct str s)
 }
 
 /* u32 length, so many bytes, of which those behind a NUL are padding. */
-static bool take_text(struct str *s, struct str *text)
+static bool perffeatures_take_text(struct str *s, struct str *text)
 {
 	uint32_t n;
 
-	if (!take32(s, &n) || !take_bytes(s, n, text))
+	if (!perffeatures_take32(s, &n) || !perffeatures_take_bytes(s, n, text))
 		return false;
 	*text = until_nul(*text);
 	return true;
 }
 
-static const char *read_text(struct perffeatures *f, struct str body, struct str *to)
+static const char *perffeatures_read_text(struct perffeatures *f, struct str body, struct str *to)
 {
 	struct str text;
 
-	if (!take_text(&body, &text))
+	if (!perffeatures_take_text(&body, &text))
 		return "a feature's text is cut";
 	*to = arena_copy(&f->text, text);
 	return NULL;
@@ -66,11 +66,11 @@ static const char *read_arguments(struct perffeatures *f, struct str body)
 	struct str text;
 	uint32_t n;
 
-	if (!take32(&body, &n) || n > body.n / 4) /* each has a length */
+	if (!perffeatures_take32(&body, &n) || n > body.n / 4) /* each has a length */
 		return "the command line is cut";
 	info->narguments = 0;
 	info->argument = arena_new(&f->text, struct str, n);
-	while (info->narguments < n && take_text(&body, &text))
+	while (info->narguments < n && perffeatures_take_text(&body, &text))
 		info->argument[info->narguments++] = arena_copy(&f->text, text);
 	return info->narguments == n ? NULL : "the command line is cut";
 }
@@ -81,14 +81,15 @@ static const char *read_events(struct perfevents *e, struct str body)
 	struct str attr, name;
 	uint64_t id;
 
-	if (!take32(&body, &n) || !take32(&body, &attr_size))
+	if (!perffeatures_take32(&body, &n) || !perffeatures_take32(&body, &attr_size))
 		return "the list of events is cut";
 	for (uint32_t i = 0; i < n && i < e->n; i++) {
-		if (!take_bytes(&body, attr_size, &attr) || !take32(&body, &nids) || !take_text(&body, &name))
+		if (!perffeatures_take_bytes(&body, attr_size, &attr) || !perffeatures_take32(&body, &nids) ||
+		    !perffeatures_take_text(&body, &name))
 			return "the list of events is cut";
 		perfevents_set_name(e, i, name);
 		for (; nids; nids--) {
-			if (!take64(&body, &id))
+			if (!perffeatures_take64(&body, &id))
 				return "the list of events is cut";
 			perfevents_add_id(e, i, id);
 		}
@@ -96,12 +97,12 @@ static const char *read_events(struct perfevents *e, struct str body)
 	return NULL;
 }
 
-static const char *read_clock(struct perffeatures *f, struct str body)
+static const char *perffeatures_read_clock(struct perffeatures *f, struct str body)
 {
 	uint32_t version, clock;
 
-	if (!take32(&body, &version) || !take32(&body, &clock) || !take64(&body, &f->info.clock_wall) ||
-	    !take64(&body, &f->info.clock_record))
+	if (!perffeatures_take32(&body, &version) || !perffeatures_take32(&body, &clock) ||
+	    !perffeatures_take64(&body, &f->info.clock_wall) || !perffeatures_take64(&body, &f->info.clock_record))
 		return "the clock's feature is cut";
 	f->info.clock = (int32_t)clock;
 	f->info.has_clock_data = true;
@@ -111,15 +112,16 @@ static const char *read_clock(struct perffeatures *f, struct str body)
 static const char *read_processors(struct perffeatures *f, struct str body)
 {
 	/* the documentation names them the other way round; this is what perf writes and reads */
-	return take32(&body, &f->info.cpus) && take32(&body, &f->info.cpus_online) ? NULL :
-										     "the number of processors is cut";
+	return perffeatures_take32(&body, &f->info.cpus) && perffeatures_take32(&body, &f->info.cpus_online) ?
+		       NULL :
+		       "the number of processors is cut";
 }
 
-static const char *read_memory(struct perffeatures *f, struct str body)
+static const char *perffeatures_read_memory(struct perffeatures *f, struct str body)
 {
 	uint64_t kb;
 
-	if (!take64(&body, &kb))
+	if (!perffeatures_take64(&body, &kb))
 		return "the size of memory is cut";
 	f->info.memory = kb <= UINT64_MAX / 1024 ? kb * 1024 : UINT64_MAX;
 	return NULL;
@@ -179,20 +181,20 @@ const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsi
 {
 	switch (feature) {
 	case FEATURE_BUILD_ID: return read_build_ids(f, body);
-	case FEATURE_HOSTNAME: return read_text(f, body, &f->info.host);
-	case FEATURE_OSRELEASE: return read_text(f, body, &f->info.kernel);
-	case FEATURE_VERSION: return read_text(f, body, &f->info.version);
-	case FEATURE_ARCH: return read_text(f, body, &f->info.arch);
-	case FEATURE_CPUDESC: return read_text(f, body, &f->info.cpu);
+	case FEATURE_HOSTNAME: return perffeatures_read_text(f, body, &f->info.host);
+	case FEATURE_OSRELEASE: return perffeatures_read_text(f, body, &f->info.kernel);
+	case FEATURE_VERSION: return perffeatures_read_text(f, body, &f->info.version);
+	case FEATURE_ARCH: return perffeatures_read_text(f, body, &f->info.arch);
+	case FEATURE_CPUDESC: return perffeatures_read_text(f, body, &f->info.cpu);
 	case FEATURE_NRCPUS: return read_processors(f, body);
-	case FEATURE_TOTAL_MEM: return read_memory(f, body);
+	case FEATURE_TOTAL_MEM: return perffeatures_read_memory(f, body);
 	case FEATURE_CMDLINE: return read_arguments(f, body);
 	case FEATURE_EVENT_DESC: return read_events(e, body);
 	case FEATURE_SAMPLE_TIME:
-		return take64(&body, &f->info.first) && take64(&body, &f->info.last) ?
+		return perffeatures_take64(&body, &f->info.first) && perffeatures_take64(&body, &f->info.last) ?
 			       NULL :
 			       "the times of the samples are cut";
-	case FEATURE_CLOCK_DATA: return read_clock(f, body);
+	case FEATURE_CLOCK_DATA: return perffeatures_read_clock(f, body);
 	case FEATURE_COMPRESSED: f->info.compressed = true; return NULL;
 	case FEATURE_PJ_START:
 	case FEATURE_PJ_END: return recorder_read(&f->info.recorder, &f->text, body);

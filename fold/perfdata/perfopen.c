@@ -12,7 +12,7 @@
 #define FEATURE_MAX ((uint64_t)64 << 20) /* a larger one is not looked at */
 #define AHEAD ((size_t)64 << 20)         /* at most that much is read before the first sample */
 
-static struct place place_of(const struct in *in)
+static struct place perfopen_place_of(const struct in *in)
 {
 	return (struct place){ in->name, 0 };
 }
@@ -20,14 +20,14 @@ static struct place place_of(const struct in *in)
 static void check_magic(const struct in *in, struct str first)
 {
 	if (str_starts(first, STR(PERF_MAGIC_SWAPPED)) || str_starts(first, STR(PERF_MAGIC_1_SWAPPED)))
-		die_at(place_of(in),
+		die_at(perfopen_place_of(in),
 		       "perf.data of a machine of the other byte order: use perf script there, or where it can be read");
 	if (str_starts(first, STR(PERF_MAGIC_1)))
-		die_at(place_of(in), "perf.data of version 1, from before 2010: it cannot be read");
+		die_at(perfopen_place_of(in), "perf.data of version 1, from before 2010: it cannot be read");
 	if (!str_starts(first, STR(PERF_MAGIC)))
-		die_at(place_of(in), "this is not perf.data");
+		die_at(perfopen_place_of(in), "this is not perf.data");
 	if (first.n < PERF_PIPE_HEADER)
-		die_at(place_of(in), "perf.data ends in its header");
+		die_at(perfopen_place_of(in), "perf.data ends in its header");
 }
 
 static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
@@ -101,14 +101,15 @@ static void read_attrs(struct perfdata *p, const struct perf_file_header *h, uin
 	char *entry;
 
 	if (h->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || h->attr_size > 65536)
-		die_at(place_of(p->in), "perf.data has events of %llu bytes: its header is damaged",
+		die_at(perfopen_place_of(p->in), "perf.data has events of %llu bytes: its header is damaged",
 		       (unsigned long long)h->attr_size);
 	if (h->attrs.offset > file_size || n > (file_size - h->attrs.offset) / h->attr_size) {
 		reader_bad(p, h->attrs.offset, "the events are cut");
 		n = h->attrs.offset > file_size ? 0 : (file_size - h->attrs.offset) / h->attr_size;
 	}
 	if (n == 0)
-		die_at(place_of(p->in), "perf.data without events: nothing was recorded, or its header is damaged");
+		die_at(perfopen_place_of(p->in),
+		       "perf.data without events: nothing was recorded, or its header is damaged");
 	if (n > FILE_EVENTS) {
 		reader_bad(p, h->attrs.offset, "more than 65536 events");
 		n = FILE_EVENTS;
@@ -124,7 +125,7 @@ static void read_attrs(struct perfdata *p, const struct perf_file_header *h, uin
 	}
 	free(entry);
 	if (p->events.n == 0)
-		die_at(place_of(p->in), "perf.data without events that can be used");
+		die_at(perfopen_place_of(p->in), "perf.data without events that can be used");
 }
 
 static void read_feature(struct perfdata *p, unsigned feature, struct perf_section s, uint64_t file_size)
@@ -193,7 +194,7 @@ static bool is_unfinished(const struct perf_file_header *h, bool early, uint64_t
 	return h->data.size == 0 || h->data.offset + h->data.size > file_size || (early && none);
 }
 
-static void open_file(struct perfdata *p)
+static void perfopen_open_file(struct perfdata *p)
 {
 	struct perf_file_header h = { 0 };
 	char bytes[sizeof(h)] = { 0 };
@@ -206,15 +207,16 @@ static void open_file(struct perfdata *p)
 		in_seekable(p->in, &file_size);
 	}
 	if (in_pread(p->in, bytes, sizeof(bytes), 0) < PERF_OLD_FILE_HEADER)
-		die_at(place_of(p->in), "perf.data ends in its header");
+		die_at(perfopen_place_of(p->in), "perf.data ends in its header");
 	memcpy(&h, bytes, sizeof(h));
 	if (h.size < sizeof(h))
 		memset(h.features, 0, sizeof(h.features));
 	if (h.size < PERF_OLD_FILE_HEADER || h.data.offset < PERF_OLD_FILE_HEADER || h.data.offset > INNER / 2 ||
 	    h.data.size > INNER / 2)
-		die_at(place_of(p->in), "perf.data with a damaged header");
+		die_at(perfopen_place_of(p->in), "perf.data with a damaged header");
 	if (has_feature(h.features, FEATURE_DIR_FORMAT))
-		die_at(place_of(p->in), "part of a directory of perf record --threads: perf script -i DIRECTORY |");
+		die_at(perfopen_place_of(p->in),
+		       "part of a directory of perf record --threads: perf script -i DIRECTORY |");
 	read_attrs(p, &h, file_size);
 	early = early_features(p, &h, features);
 	info->unfinished = is_unfinished(&h, early, file_size);
@@ -238,7 +240,7 @@ static void open_pipe(struct perfdata *p)
 	while (!p->started && reader_memory(p) < AHEAD)
 		p->started = !reader_next(p) || p->started;
 	if (p->events.n == 0) {
-		struct place place = place_of(p->in);
+		struct place place = perfopen_place_of(p->in);
 
 		perfdata_close(p);
 		die_at(place, "perf.data without events: nothing was recorded");
@@ -253,7 +255,7 @@ void reader_open(struct perfdata *p)
 	if (load64(first.p + 8) == PERF_PIPE_HEADER)
 		open_pipe(p);
 	else
-		open_file(p);
+		perfopen_open_file(p);
 	if (p->features.info.clock < 0)
 		p->features.info.clock = p->events.clock;
 }

@@ -35,8 +35,8 @@ static size_t find_runs(struct order *o)
 	return n;
 }
 
-static void merge(const struct order_entry *a, const struct order_entry *middle, const struct order_entry *end,
-		  struct order_entry *to)
+static void perforder_merge(const struct order_entry *a, const struct order_entry *middle,
+			    const struct order_entry *end, struct order_entry *to)
 {
 	const struct order_entry *b = middle;
 
@@ -47,7 +47,7 @@ static void merge(const struct order_entry *a, const struct order_entry *middle,
 }
 
 /* Merges neighbouring runs until one is left. */
-static void sort(struct order *o)
+static void perforder_sort(struct order *o)
 {
 	size_t runs, saved;
 
@@ -69,7 +69,7 @@ static void sort(struct order *o)
 		for (size_t i = 0; i < runs; i += 2) {
 			size_t middle = o->run[i], end = i + 1 < runs ? o->run[i + 1] : middle;
 
-			merge(o->e + start, o->e + middle, o->e + end, o->space + start);
+			perforder_merge(o->e + start, o->e + middle, o->e + end, o->space + start);
 			start = end;
 			o->run[saved++] = end;
 		}
@@ -86,21 +86,21 @@ static void ready_until(struct order *o, uint64_t time)
 
 void order_round(struct order *o)
 {
-	sort(o);
+	perforder_sort(o);
 	ready_until(o, o->limit);
 	o->limit = o->latest;
 }
 
 void order_half(struct order *o)
 {
-	sort(o);
+	perforder_sort(o);
 	if (o->n)
 		ready_until(o, o->e[0].time + (o->e[o->n - 1].time - o->e[0].time) / 2);
 }
 
 void order_all(struct order *o)
 {
-	sort(o);
+	perforder_sort(o);
 	o->ready = o->n;
 }
 

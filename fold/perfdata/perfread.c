@@ -18,7 +18,8 @@ static void deliver_now(struct perfdata *p, uint64_t where)
 }
 
 /* r: a whole record of the kernel's, at this place of one of the streams. */
-static void queue(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h, struct str r)
+static void perfread_queue(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h,
+			   struct str r)
 {
 	const char *body = r.p + sizeof(*h);
 	size_t n = r.n - sizeof(*h);
@@ -108,7 +109,7 @@ static void take_record(struct perfdata *p, uint64_t stream, uint64_t place, con
 
 	p->tally.records++;
 	switch (perfrecords_use(h->type)) {
-	case RECORD_USED: queue(p, stream, place, h, r); break;
+	case RECORD_USED: perfread_queue(p, stream, place, h, r); break;
 	case RECORD_PASSED:
 		if (h->type >= RECORD_USER)
 			why = take_user(p, h->type, r);
@@ -186,7 +187,7 @@ static bool take_inner(struct perfdata *p)
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
 /* No more can be read: what would begin at `at` is not whole, or has no size. */
-static bool stop(struct perfdata *p, const char *why)
+static bool perfread_stop(struct perfdata *p, const char *why)
 {
 	reader_bad(p, p->at, why);
 	p->features.info.unfinished = true;
@@ -210,7 +211,7 @@ static bool read_joined(struct perfdata *p)
 	}
 	s = bytes_at(&p->raw, p->at, size);
 	if (s.n < size)
-		return stop(p, "cut in the middle of a record");
+		return perfread_stop(p, "cut in the middle of a record");
 	take_packed(p, p->at, (struct str){ s.p + COMPRESSED2_HEADER, size - COMPRESSED2_HEADER });
 	p->at += size;
 	p->joined = p->at < p->joined ? p->joined : 0;
@@ -223,10 +224,10 @@ static bool read_compressed2(struct perfdata *p, size_t size)
 	uint64_t data, complete;
 
 	if (s.n < COMPRESSED2_HEADER)
-		return stop(p, "cut in the middle of a record");
+		return perfread_stop(p, "cut in the middle of a record");
 	data = load64(s.p + 8);
 	if (data > INNER / 2)
-		return stop(p, "compressed data of a size that cannot be");
+		return perfread_stop(p, "compressed data of a size that cannot be");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
 	if (complete > size) { /* the size overflowed */
 		if (data > COMPRESSED2_MAX) {
@@ -237,14 +238,14 @@ static bool read_compressed2(struct perfdata *p, size_t size)
 	}
 	s = bytes_at(&p->raw, p->at, COMPRESSED2_HEADER + (size_t)data);
 	if (s.n < COMPRESSED2_HEADER + data)
-		return stop(p, "cut in the middle of a record");
+		return perfread_stop(p, "cut in the middle of a record");
 	take_packed(p, p->at, (struct str){ s.p + COMPRESSED2_HEADER, (size_t)data });
 	p->at += size;
 	return true;
 }
 
 /* Bytes that follow a record and are not in its size. */
-static uint64_t trailing(uint32_t type, struct str r)
+static uint64_t perfread_trailing(uint32_t type, struct str r)
 {
 	uint64_t n = 0;
 
@@ -264,24 +265,24 @@ static bool read_raw(struct perfdata *p)
 	if (s.n == 0)
 		return false;
 	if (s.n < sizeof(h))
-		return stop(p, "cut in the middle of a record");
+		return perfread_stop(p, "cut in the middle of a record");
 	memcpy(&h, s.p, sizeof(h));
 	if (h.type == RECORD_COMPRESSED2)
 		return read_compressed2(p, h.size);
 	if (h.size < sizeof(h))
-		return stop(p, "a record without size: nothing behind it can be read");
+		return perfread_stop(p, "a record without size: nothing behind it can be read");
 	s = bytes_at(&p->raw, p->at, h.size);
 	if (s.n < h.size)
-		return stop(p, "cut in the middle of a record");
+		return perfread_stop(p, "cut in the middle of a record");
 	s = str_head(s, h.size);
-	skip = trailing(h.type, s);
+	skip = perfread_trailing(h.type, s);
 	if (h.type == RECORD_COMPRESSED)
 		take_packed(p, p->at, str_from(s, sizeof(h)));
 	else
 		take_record(p, 0, p->at, &h, s);
 	p->at += h.size;
 	if (skip > INNER / 2 || p->at + skip > p->raw.end)
-		return stop(p, "the bytes behind a record are cut");
+		return perfread_stop(p, "the bytes behind a record are cut");
 	p->at += skip;
 	return true;
 }

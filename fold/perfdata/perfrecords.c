@@ -33,7 +33,7 @@ struct words {
 	size_t n;
 };
 
-static bool take(struct words *w, uint64_t *value)
+static bool perfrecords_take(struct words *w, uint64_t *value)
 {
 	if (w->n == 0)
 		return false;
@@ -52,12 +52,12 @@ static bool take_some(struct words *w, uint64_t n, const uint64_t **p)
 	return true;
 }
 
-static uint32_t low(uint64_t word)
+static uint32_t perfrecords_low(uint64_t word)
 {
 	return (uint32_t)word;
 }
 
-static uint32_t high(uint64_t word)
+static uint32_t perfrecords_high(uint64_t word)
 {
 	return (uint32_t)(word >> 32);
 }
@@ -77,7 +77,7 @@ static const char *take_values(struct words *w, uint64_t format, struct perfreco
 	v->step = 1 + id + lost;
 	v->id_at = 1;
 	if (group) {
-		if (!take(w, &n) || !take_some(w, times, &ignored) || n > w->n / v->step)
+		if (!perfrecords_take(w, &n) || !take_some(w, times, &ignored) || n > w->n / v->step)
 			return "counter values end behind the record";
 	} else { /* the times stand between value and id */
 		v->id_at += times;
@@ -87,11 +87,11 @@ static const char *take_values(struct words *w, uint64_t format, struct perfreco
 	return take_some(w, n * v->step, &v->word) ? NULL : "counter values end behind the record";
 }
 
-static const char *take_chain(struct words *w, struct perfdata_record *r)
+static const char *perfrecords_take_chain(struct words *w, struct perfdata_record *r)
 {
 	uint64_t n;
 
-	if (!take(w, &n) || !take_some(w, n, &r->sample.ips))
+	if (!perfrecords_take(w, &n) || !take_some(w, n, &r->sample.ips))
 		return "the callchain ends behind the record";
 	r->sample.has_chain = true;
 	if (n >= 2 && r->sample.ips[n - 2] == CONTEXT_USER_DEFERRED) {
@@ -109,7 +109,7 @@ static const char *skip_raw(struct words *w)
 
 	if (w->n == 0)
 		return "no room for raw data";
-	bytes = (uint64_t)low(*w->p) + 4;
+	bytes = (uint64_t)perfrecords_low(*w->p) + 4;
 	if (bytes % 8)
 		return "raw data of a size that is not aligned";
 	return take_some(w, bytes / 8, &ignored) ? NULL : "raw data end behind the record";
@@ -120,30 +120,30 @@ static const char *take_branches(struct words *w, uint64_t type, struct perfdata
 	const uint64_t *ignored;
 	uint64_t n;
 
-	if (!take(w, &n) || !take_some(w, type & BRANCH_HW_INDEX ? 1 : 0, &ignored) || n > w->n / 3 ||
+	if (!perfrecords_take(w, &n) || !take_some(w, type & BRANCH_HW_INDEX ? 1 : 0, &ignored) || n > w->n / 3 ||
 	    !take_some(w, 3 * n, &r->sample.branch) || !take_some(w, type & BRANCH_COUNTERS ? n : 0, &ignored))
 		return "branches end behind the record";
 	r->sample.nbranches = n;
 	return NULL;
 }
 
-static const char *take_regs(struct words *w, unsigned n, uint64_t *abi, const uint64_t **regs)
+static const char *perfrecords_take_regs(struct words *w, unsigned n, uint64_t *abi, const uint64_t **regs)
 {
-	if (!take(w, abi) || !take_some(w, *abi ? n : 0, regs))
+	if (!perfrecords_take(w, abi) || !take_some(w, *abi ? n : 0, regs))
 		return "registers end behind the record";
 	return NULL;
 }
 
-static const char *take_stack(struct words *w, struct perfdata_record *r)
+static const char *perfrecords_take_stack(struct words *w, struct perfdata_record *r)
 {
 	const uint64_t *bytes;
 	uint64_t size, valid;
 
-	if (!take(w, &size))
+	if (!perfrecords_take(w, &size))
 		return "no room for the copy of the stack";
 	if (size == 0)
 		return NULL;
-	if (size % 8 || !take_some(w, size / 8, &bytes) || !take(w, &valid))
+	if (size % 8 || !take_some(w, size / 8, &bytes) || !perfrecords_take(w, &valid))
 		return "the copy of the stack ends behind the record";
 	r->sample.stack = (struct str){ (const char *)bytes, (size_t)(valid < size ? valid : size) };
 	return NULL;
@@ -156,29 +156,29 @@ static bool take_fixed(struct words *w, uint64_t s, struct perfdata_record *r)
 	bool good = true;
 
 	if (s & PERF_SAMPLE_IDENTIFIER)
-		good &= take(w, &v);
+		good &= perfrecords_take(w, &v);
 	if (s & PERF_SAMPLE_IP)
-		good &= take(w, &r->sample.ip);
+		good &= perfrecords_take(w, &r->sample.ip);
 	if (s & PERF_SAMPLE_TID) {
-		good &= take(w, &v);
-		r->pid = low(v);
-		r->tid = high(v);
+		good &= perfrecords_take(w, &v);
+		r->pid = perfrecords_low(v);
+		r->tid = perfrecords_high(v);
 	}
 	if (s & PERF_SAMPLE_TIME)
-		good &= take(w, &r->time);
+		good &= perfrecords_take(w, &r->time);
 	if (s & PERF_SAMPLE_ADDR)
-		good &= take(w, &r->sample.addr);
+		good &= perfrecords_take(w, &r->sample.addr);
 	if (s & PERF_SAMPLE_ID)
-		good &= take(w, &v);
+		good &= perfrecords_take(w, &v);
 	if (s & PERF_SAMPLE_STREAM_ID)
-		good &= take(w, &v);
+		good &= perfrecords_take(w, &v);
 	if (s & PERF_SAMPLE_CPU) {
-		good &= take(w, &v);
-		r->cpu = low(v);
+		good &= perfrecords_take(w, &v);
+		r->cpu = perfrecords_low(v);
 		r->has_cpu = true;
 	}
 	if (s & PERF_SAMPLE_PERIOD)
-		good &= take(w, &r->sample.period);
+		good &= perfrecords_take(w, &r->sample.period);
 	return good;
 }
 
@@ -193,12 +193,14 @@ static const char *take_rest(struct words *w, uint64_t s, unsigned regs, struct 
 
 	if (!take_some(w, n, &ignored))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_REGS_INTR && (why = take_regs(w, regs, &v, &ignored)))
+	if (s & PERF_SAMPLE_REGS_INTR && (why = perfrecords_take_regs(w, regs, &v, &ignored)))
 		return why;
-	if ((s & PERF_SAMPLE_PHYS_ADDR && !take(w, &v)) || (s & PERF_SAMPLE_CGROUP && !take(w, &r->sample.cgroup)) ||
-	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !take(w, &v)) || (s & PERF_SAMPLE_CODE_PAGE_SIZE && !take(w, &v)))
+	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(w, &v)) ||
+	    (s & PERF_SAMPLE_CGROUP && !perfrecords_take(w, &r->sample.cgroup)) ||
+	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(w, &v)) ||
+	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(w, &v)))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_AUX && (!take(w, &v) || v > w->n * 8))
+	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(w, &v) || v > w->n * 8))
 		return "AUX data end behind the record";
 	return NULL;
 }
@@ -221,15 +223,15 @@ static const char *parse_sample(struct words w, const struct perfevents *e, uint
 	if (s & PERF_SAMPLE_READ)
 		why = take_values(&w, v->read_format, values);
 	if (!why && s & PERF_SAMPLE_CALLCHAIN)
-		why = take_chain(&w, r);
+		why = perfrecords_take_chain(&w, r);
 	if (!why && s & PERF_SAMPLE_RAW)
 		why = skip_raw(&w);
 	if (!why && s & PERF_SAMPLE_BRANCH_STACK)
 		why = take_branches(&w, v->branch_sample_type, r);
 	if (!why && s & PERF_SAMPLE_REGS_USER)
-		why = take_regs(&w, l->regs_user, &r->sample.regs_abi, &r->sample.regs);
+		why = perfrecords_take_regs(&w, l->regs_user, &r->sample.regs_abi, &r->sample.regs);
 	if (!why && s & PERF_SAMPLE_STACK_USER)
-		why = take_stack(&w, r);
+		why = perfrecords_take_stack(&w, r);
 	return why ? why : take_rest(&w, s, l->regs_intr, r);
 }
 
@@ -238,20 +240,20 @@ static const char *parse_sample(struct words w, const struct perfevents *e, uint
 static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *r)
 {
 	if (s & PERF_SAMPLE_TID) {
-		r->pid = low(*w);
-		r->tid = high(*w++);
+		r->pid = perfrecords_low(*w);
+		r->tid = perfrecords_high(*w++);
 	}
 	if (s & PERF_SAMPLE_TIME)
 		r->time = *w++;
 	w += (s & PERF_SAMPLE_ID ? 1 : 0) + (s & PERF_SAMPLE_STREAM_ID ? 1 : 0);
 	if (s & PERF_SAMPLE_CPU) {
-		r->cpu = low(*w);
+		r->cpu = perfrecords_low(*w);
 		r->has_cpu = true;
 	}
 }
 
 /* The bytes up to a NUL, or all. */
-static struct str text_of(struct words w)
+static struct str perfrecords_text_of(struct words w)
 {
 	struct str s = { (const char *)w.p, w.n * 8 };
 	ptrdiff_t end = str_find(s, 0);
@@ -261,8 +263,8 @@ static struct str text_of(struct words w)
 
 static void set_thread(struct perfdata_record *r, uint64_t word)
 {
-	r->pid = low(word);
-	r->tid = high(word);
+	r->pid = perfrecords_low(word);
+	r->tid = perfrecords_high(word);
 }
 
 /*
@@ -292,7 +294,7 @@ static const char *parse_mmap(struct words w, bool two, bool build_ids, struct p
 	r->mmap.length = p[2];
 	r->mmap.offset = p[3];
 	r->mmap.data = r->misc & MISC_MMAP_DATA;
-	r->mmap.path = text_of(w);
+	r->mmap.path = perfrecords_text_of(w);
 	if (!two) {
 		r->mmap.protection = r->mmap.data ? 1 : 5; /* PROT_READ, PROT_EXEC: it does not say */
 		return NULL;
@@ -303,13 +305,13 @@ static const char *parse_mmap(struct words w, bool two, bool build_ids, struct p
 		r->mmap.build_id.n = id[0];
 		memcpy(r->mmap.build_id.byte, id + 4, r->mmap.build_id.n);
 	} else {
-		r->mmap.major = low(p[4]);
-		r->mmap.minor = high(p[4]);
+		r->mmap.major = perfrecords_low(p[4]);
+		r->mmap.minor = perfrecords_high(p[4]);
 		r->mmap.inode = p[5];
 		r->mmap.generation = p[6];
 	}
-	r->mmap.protection = low(p[7]);
-	r->mmap.flags = high(p[7]);
+	r->mmap.protection = perfrecords_low(p[7]);
+	r->mmap.flags = perfrecords_high(p[7]);
 	return NULL;
 }
 
@@ -320,10 +322,10 @@ static const char *parse_task(struct words w, bool fork, struct perfdata_record 
 	if (!take_some(&w, 3, &p))
 		return "a fork or exit that is too short";
 	r->kind = fork ? PERFDATA_FORK : PERFDATA_EXIT;
-	r->pid = low(p[0]);
-	r->tid = low(p[1]);
-	r->fork.ppid = high(p[0]);
-	r->fork.ptid = high(p[1]);
+	r->pid = perfrecords_low(p[0]);
+	r->tid = perfrecords_low(p[1]);
+	r->fork.ppid = perfrecords_high(p[0]);
+	r->fork.ptid = perfrecords_high(p[1]);
 	r->fork.synthesised = fork && r->misc & MISC_FORK_EXEC;
 	return NULL;
 }
@@ -332,11 +334,11 @@ static const char *parse_comm(struct words w, struct perfdata_record *r)
 {
 	uint64_t v;
 
-	if (!take(&w, &v))
+	if (!perfrecords_take(&w, &v))
 		return "a comm that is too short";
 	r->kind = PERFDATA_COMM;
 	set_thread(r, v);
-	r->comm.comm = text_of(w);
+	r->comm.comm = perfrecords_text_of(w);
 	r->comm.exec = r->misc & MISC_COMM_EXEC;
 	return NULL;
 }
@@ -359,7 +361,7 @@ static const char *parse_namespaces(struct words w, struct perfdata_record *r)
 	uint64_t v, n;
 	const uint64_t *p;
 
-	if (!take(&w, &v) || !take(&w, &n) || n > w.n / 2 || !take_some(&w, 2 * n, &p))
+	if (!perfrecords_take(&w, &v) || !perfrecords_take(&w, &n) || n > w.n / 2 || !take_some(&w, 2 * n, &p))
 		return "namespaces end behind the record";
 	r->kind = PERFDATA_NAMESPACES;
 	set_thread(r, v);
@@ -371,10 +373,10 @@ static const char *parse_namespaces(struct words w, struct perfdata_record *r)
 
 static const char *parse_cgroup(struct words w, struct perfdata_record *r)
 {
-	if (!take(&w, &r->cgroup.id))
+	if (!perfrecords_take(&w, &r->cgroup.id))
 		return "a cgroup that is too short";
 	r->kind = PERFDATA_CGROUP;
-	r->cgroup.path = text_of(w);
+	r->cgroup.path = perfrecords_text_of(w);
 	return NULL;
 }
 
@@ -382,19 +384,19 @@ static const char *parse_ksymbol(struct words w, struct perfdata_record *r)
 {
 	uint64_t v;
 
-	if (!take(&w, &r->ksymbol.start) || !take(&w, &v))
+	if (!perfrecords_take(&w, &r->ksymbol.start) || !perfrecords_take(&w, &v))
 		return "a kernel symbol that is too short";
 	r->kind = PERFDATA_KSYMBOL;
-	r->ksymbol.length = low(v);
-	r->ksymbol.type = (uint16_t)high(v);
-	r->ksymbol.gone = high(v) >> 16 & 1;
-	r->ksymbol.name = text_of(w);
+	r->ksymbol.length = perfrecords_low(v);
+	r->ksymbol.type = (uint16_t)perfrecords_high(v);
+	r->ksymbol.gone = perfrecords_high(v) >> 16 & 1;
+	r->ksymbol.name = perfrecords_text_of(w);
 	return NULL;
 }
 
 static const char *parse_deferred(struct words w, struct perfdata_record *r)
 {
-	if (!take(&w, &r->deferred.cookie) || !take(&w, &r->deferred.nips) ||
+	if (!perfrecords_take(&w, &r->deferred.cookie) || !perfrecords_take(&w, &r->deferred.nips) ||
 	    !take_some(&w, r->deferred.nips, &r->deferred.ips))
 		return "the callchain ends behind the record";
 	r->kind = PERFDATA_DEFERRED;

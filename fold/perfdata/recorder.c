@@ -8,14 +8,14 @@
 /* ---- items ------------------------------------------------------------------------------------------------------ */
 
 /* As much of a struct as is there and known; the rest is 0. */
-static void load(void *to, size_t size, struct str body)
+static void recorder_load(void *to, size_t size, struct str body)
 {
 	memset(to, 0, size);
 	if (body.n)
 		memcpy(to, body.p, body.n < size ? body.n : size);
 }
 
-static struct str text_of(struct arena *a, struct str body)
+static struct str recorder_text_of(struct arena *a, struct str body)
 {
 	ptrdiff_t end = str_find(body, 0);
 
@@ -45,20 +45,20 @@ static void *one_more(void *array, size_t size, size_t n)
 static void take_process(struct recorder *r, struct str body)
 {
 	r->process = one_more(r->process, sizeof(*r->process), r->nprocesses);
-	load(&r->process[r->nprocesses++], sizeof(*r->process), body);
+	recorder_load(&r->process[r->nprocesses++], sizeof(*r->process), body);
 }
 
 static void take_idle(struct recorder *r, struct str body)
 {
 	r->idle = one_more(r->idle, sizeof(*r->idle), r->nidle);
-	load(&r->idle[r->nidle++], sizeof(*r->idle), body);
+	recorder_load(&r->idle[r->nidle++], sizeof(*r->idle), body);
 }
 
 static void take_tenant(struct recorder *r, struct str body)
 {
 	struct pj_tenant row;
 
-	load(&row, sizeof(row), body);
+	recorder_load(&row, sizeof(row), body);
 	if (row.kind && r->tenants.n < PJ_TENANTS)
 		r->tenants.row[r->tenants.n++] = row;
 	else
@@ -69,16 +69,16 @@ static void take_helper(struct recorder *r, struct str body)
 {
 	struct pj_helper helper;
 
-	load(&helper, sizeof(helper), body);
+	recorder_load(&helper, sizeof(helper), body);
 	if (helper.kind < PJ_HELPERS)
 		r->helper[helper.kind] = helper;
 }
 
-static void take_file(struct recorder *r, struct str body)
+static void recorder_take_file(struct recorder *r, struct str body)
 {
 	struct pj_build_id id;
 
-	load(&id, sizeof(id), body);
+	recorder_load(&id, sizeof(id), body);
 	if (id.inode == 0 || id.size < 2 || id.size > sizeof(id.id))
 		return;
 	r->file = one_more(r->file, sizeof(*r->file), r->nfiles);
@@ -89,7 +89,7 @@ static void take_event(struct recorder *r, struct str body)
 {
 	uint64_t event;
 
-	load(&event, sizeof(event), body);
+	recorder_load(&event, sizeof(event), body);
 	if (event >= RECORDER_EVENTS)
 		return;
 	if (event >= r->nwalked) {
@@ -100,23 +100,23 @@ static void take_event(struct recorder *r, struct str body)
 	r->walked[event] = true;
 }
 
-static const char *take_item(struct recorder *r, struct arena *a, uint32_t type, struct str body)
+static const char *recorder_take_item(struct recorder *r, struct arena *a, uint32_t type, struct str body)
 {
 	struct str text;
 
 	switch (type) {
 	case PJ_ITEM_BOOT:
-		text = text_of(a, body);
+		text = recorder_text_of(a, body);
 		if (!is_boot(text))
 			return "what pjrecord says of the boot is none";
 		r->boot = text;
 		break;
 	case PJ_ITEM_WINDOW:
-		load(&r->window, sizeof(r->window), body);
+		recorder_load(&r->window, sizeof(r->window), body);
 		r->has_window = true;
 		break;
 	case PJ_ITEM_KALLSYMS:
-		text = text_of(a, body);
+		text = recorder_text_of(a, body);
 		if (!is_file_name(text))
 			return "what pjrecord says of kernel symbols is no name of a file";
 		if (r->nkallsyms < RECORDER_KERNELS)
@@ -125,26 +125,26 @@ static const char *take_item(struct recorder *r, struct arena *a, uint32_t type,
 	case PJ_ITEM_PROCESS: take_process(r, body); break;
 	case PJ_ITEM_IDLE: take_idle(r, body); break;
 	case PJ_ITEM_LOSS:
-		load(&r->loss, sizeof(r->loss), body);
+		recorder_load(&r->loss, sizeof(r->loss), body);
 		r->has_loss = true;
 		break;
 	case PJ_ITEM_UNWINDING:
 		r->unwound = true;
 		if (body.n)
-			load(&r->unwinding, sizeof(r->unwinding), body);
+			recorder_load(&r->unwinding, sizeof(r->unwinding), body);
 		break;
 	case PJ_ITEM_UNWOUND: take_event(r, body); break;
-	case PJ_ITEM_BUILD_ID: take_file(r, body); break;
+	case PJ_ITEM_BUILD_ID: recorder_take_file(r, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&r->interpreted, a, body);
 	case PJ_ITEM_TENANT: take_tenant(r, body); break;
 	case PJ_ITEM_HELPER: take_helper(r, body); break;
-	case PJ_ITEM_VERSION: r->version = text_of(a, body); break;
+	case PJ_ITEM_VERSION: r->version = recorder_text_of(a, body); break;
 	default: /* of a newer pjrecord */ break;
 	}
 	return NULL;
 }
 
-static int process_cmp(const void *va, const void *vb)
+static int recorder_process_cmp(const void *va, const void *vb)
 {
 	const struct pj_process *a = va, *b = vb;
 
@@ -182,13 +182,13 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 		body = str_from(body, sizeof(item));
 		if (item.size > body.n)
 			return "what pjrecord says is cut";
-		why = take_item(r, a, item.type, str_head(body, item.size));
+		why = recorder_take_item(r, a, item.type, str_head(body, item.size));
 		bad = bad ? bad : why;
 		complete = ((size_t)item.size + 7) & ~(size_t)7;
 		body = str_from(body, complete < body.n ? complete : body.n);
 	}
 	if (r->nprocesses)
-		qsort(r->process, r->nprocesses, sizeof(*r->process), process_cmp);
+		qsort(r->process, r->nprocesses, sizeof(*r->process), recorder_process_cmp);
 	if (r->nfiles)
 		qsort(r->file, r->nfiles, sizeof(*r->file), file_cmp);
 	interpreted_sort(&r->interpreted);

@@ -14,7 +14,7 @@ static bool starts_stream(struct str packed)
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
-static bool start(struct zstdstream *z, struct str packed)
+static bool zstdstream_start(struct zstdstream *z, struct str packed)
 {
 	if (!z->stream && !(z->stream = ZSTD_createDCtx()))
 		die("cannot start zstd: out of memory");
@@ -33,7 +33,7 @@ bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size
 
 	*made = 0;
 	*more = false;
-	if (start(z, *packed)) {
+	if (zstdstream_start(z, *packed)) {
 		status = ZSTD_decompressStream(z->stream, &out, &in);
 		z->broken = ZSTD_isError(status);
 	}

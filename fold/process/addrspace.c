@@ -87,7 +87,7 @@ uint32_t addrspace_methods(struct addrspace *a, uint32_t pid)
 }
 
 /* perf's is_anon_memory, is_no_dso_memory. */
-static bool is_anonymous(struct str path, uint32_t flags)
+static bool addrspace_is_anonymous(struct str path, uint32_t flags)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
 	       str_starts(path, STR("/anon_hugepage")) || (flags & MAP_HUGE);
@@ -168,7 +168,7 @@ static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
 		id = addrspace_special(a, DSO_VDSO, path);
 	else if (str_eq(path, STR(PJ_OVER_BUDGET_PATH)))
 		id = addrspace_special(a, DSO_DATA, path);
-	else if (is_anonymous(path, r->mmap.flags) || is_no_file(path))
+	else if (addrspace_is_anonymous(path, r->mmap.flags) || is_no_file(path))
 		id = exec && r->pid ? addrspace_jit(a, r->pid) :
 				      addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
 	else if (exec && is_jit_memory(a, r))
@@ -261,7 +261,7 @@ static void grow_threads(struct addrspace *a)
 }
 
 /* Where a tid is in the table, or would be. */
-static uint32_t slot_of(const struct addrspace *a, uint32_t tid)
+static uint32_t addrspace_slot_of(const struct addrspace *a, uint32_t tid)
 {
 	uint32_t i = thread_hash(tid) & a->mask;
 
@@ -271,13 +271,13 @@ static uint32_t slot_of(const struct addrspace *a, uint32_t tid)
 }
 
 /* The place of a tid; used is false until somebody was seen under it. */
-static struct addrspace_thread *thread_of(struct addrspace *a, uint32_t tid)
+static struct addrspace_thread *addrspace_thread_of(struct addrspace *a, uint32_t tid)
 {
 	uint32_t i;
 
 	if (a->nthreads >= a->mask / 2)
 		grow_threads(a);
-	i = slot_of(a, tid);
+	i = addrspace_slot_of(a, tid);
 	if (!a->slot[i]) {
 		a->nthreads++;
 		a->slot[i] = mem_alloc(sizeof(**a->slot), 1);
@@ -303,7 +303,7 @@ static struct addrspace_space *space_new(struct addrspace_maps *maps)
 	return s;
 }
 
-static void forget(struct addrspace_thread *t)
+static void addrspace_forget(struct addrspace_thread *t)
 {
 	space_drop(t->space);
 	*t = (struct addrspace_thread){ .tid = t->tid };
@@ -311,20 +311,20 @@ static void forget(struct addrspace_thread *t)
 
 struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uint32_t tid)
 {
-	struct addrspace_thread *t = thread_of(a, tid), *leader;
+	struct addrspace_thread *t = addrspace_thread_of(a, tid), *leader;
 
 	if (likely(t->used && t->pid == pid))
 		return t;
-	forget(t); /* the number was given to another process, and nobody told */
+	addrspace_forget(t); /* the number was given to another process, and nobody told */
 	t->used = true;
 	t->pid = pid;
 	if (pid == tid) {
 		t->space = space_new(shared_new(a));
 		return t;
 	}
-	leader = thread_of(a, pid);
+	leader = addrspace_thread_of(a, pid);
 	if (!leader->used || leader->pid != pid) {
-		forget(leader);
+		addrspace_forget(leader);
 		leader->used = true;
 		leader->pid = pid;
 		leader->space = space_new(shared_new(a));
@@ -352,9 +352,9 @@ static void delete_thread(struct addrspace *a, uint32_t at)
 }
 
 /* Nobody asks for it any more: but for a leader, whose name is that of its process. */
-static void bury(struct addrspace *a, const struct addrspace_end *end)
+static void addrspace_bury(struct addrspace *a, const struct addrspace_end *end)
 {
-	uint32_t at = slot_of(a, end->tid), pid;
+	uint32_t at = addrspace_slot_of(a, end->tid), pid;
 	struct addrspace_thread *t = a->slot[at];
 
 	if (!t || t->ended != end->ended)
@@ -365,7 +365,7 @@ static void bury(struct addrspace *a, const struct addrspace_end *end)
 	}
 	pid = t->pid;
 	delete_thread(a, at);
-	at = slot_of(a, pid);
+	at = addrspace_slot_of(a, pid);
 	t = a->slot[at];
 	if (t && t->ended == WAITS && t->pid == pid && t->space->refs == 1)
 		delete_thread(a, at);
@@ -394,7 +394,7 @@ static void exit_record(struct addrspace *a, const struct perfdata_record *r)
 
 	if (!r->has_time || r->tid == 0)
 		return;
-	t = a->mask ? a->slot[slot_of(a, r->tid)] : NULL;
+	t = a->mask ? a->slot[addrspace_slot_of(a, r->tid)] : NULL;
 	if (!t || !t->used || t->pid != r->pid)
 		return;
 	remember_end(a, t, r->time);
@@ -404,7 +404,7 @@ static void exit_record(struct addrspace *a, const struct perfdata_record *r)
 		if (a->ends - a->ends_forgotten <= LINGER_MAX && r->time <= first->time + LINGER_NS)
 			break;
 		a->ends_forgotten++;
-		bury(a, first);
+		addrspace_bury(a, first);
 	}
 }
 
@@ -432,7 +432,7 @@ static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
 	if (parent->tid == r->tid)
 		return; /* nobody is its own child */
 	maps->refs++;   /* the new one may take the number of the old one's leader */
-	forget(thread_of(a, r->tid));
+	addrspace_forget(addrspace_thread_of(a, r->tid));
 	t = addrspace_thread(a, r->pid, r->tid);
 	t->comm = comm;
 	if (r->pid != r->fork.ppid && !r->fork.synthesised && maps_empty(&t->space->maps->maps)) {
@@ -528,7 +528,7 @@ static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
 	maps_insert(&t->space->maps->maps, m);
 }
 
-static void ksymbol(struct addrspace *a, const struct perfdata_record *r)
+static void addrspace_ksymbol(struct addrspace *a, const struct perfdata_record *r)
 {
 	struct map m = { .start = r->ksymbol.start };
 
@@ -551,7 +551,7 @@ void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
 	case PERFDATA_COMM: comm_record(a, r); break;
 	case PERFDATA_FORK: fork_thread(a, r); break;
 	case PERFDATA_EXIT: exit_record(a, r); break;
-	case PERFDATA_KSYMBOL: ksymbol(a, r); break;
+	case PERFDATA_KSYMBOL: addrspace_ksymbol(a, r); break;
 	default: break;
 	}
 }

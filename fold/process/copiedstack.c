@@ -20,7 +20,7 @@ struct walk_table {
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
 
-static struct build_id build_id_of(struct walk *w, const struct dso *d, const struct perfdata *data)
+static struct build_id build_id_of(struct copiedstack *w, const struct dso *d, const struct perfdata *data)
 {
 	const struct perfdata_build_id *id;
 	size_t n;
@@ -33,7 +33,7 @@ static struct build_id build_id_of(struct walk *w, const struct dso *d, const st
 }
 
 /* Is fd the recorded build? What has no id to compare is taken for it. Keeps fd. */
-static bool is_build(int fd, const struct build_id *id)
+static bool copiedstack_is_build(int fd, const struct build_id *id)
 {
 	struct build_id found;
 
@@ -43,9 +43,9 @@ static bool is_build(int fd, const struct build_id *id)
 	return found.n == id->n && memcmp(found.byte, id->byte, id->n) == 0;
 }
 
-static int checked(int fd, const struct build_id *id)
+static int copiedstack_checked(int fd, const struct build_id *id)
 {
-	if (fd >= 0 && !is_build(fd, id)) {
+	if (fd >= 0 && !copiedstack_is_build(fd, id)) {
 		close(fd);
 		return -1;
 	}
@@ -53,7 +53,7 @@ static int checked(int fd, const struct build_id *id)
 }
 
 /* perf's cache of files: ~/.debug/.build-id/xx/yyyy/elf */
-static int open_cached(const struct build_id *id)
+static int copiedstack_open_cached(const struct build_id *id)
 {
 	const char *home = getenv("HOME");
 	char path[4096], hex[2 * BUILD_ID_MAX + 1] = "";
@@ -68,8 +68,8 @@ static int open_cached(const struct build_id *id)
 
 /* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of
  * perf's cache. */
-static int open_mapped(struct walk *w, const struct dso *d, const struct provenance *origin,
-		       const struct perfdata *data)
+static int copiedstack_open_mapped(struct copiedstack *w, const struct dso *d, const struct provenance *origin,
+				   const struct perfdata *data)
 {
 	struct build_id id = build_id_of(w, d, data);
 	pid_t live = provenance_process(origin, d->pid, d->mapped_ns);
@@ -81,26 +81,27 @@ static int open_mapped(struct walk *w, const struct dso *d, const struct provena
 	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
 		return -1;
 	if (w->symstore)
-		fd = checked(symstore_binary(w->symstore, d->pid, &id,
-					     &(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
-			     &id);
+		fd = copiedstack_checked(
+			symstore_binary(w->symstore, d->pid, &id,
+					&(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
+			&id);
 	if (fd >= 0)
 		return fd;
 	if (live && !w->symfs)
-		fd = checked(fileopener_inside(live, d->path), &id);
+		fd = copiedstack_checked(fileopener_inside(live, d->path), &id);
 	if (fd < 0 && (w->symfs || origin->host || id.n))
-		fd = checked(fileopener_path(path), &id);
-	fd = fd >= 0 ? fd : checked(open_cached(&id), &id);
+		fd = copiedstack_checked(fileopener_path(path), &id);
+	fd = fd >= 0 ? fd : copiedstack_checked(copiedstack_open_cached(&id), &id);
 	if (fd < 0 && w->symstore)
-		fd = checked(
+		fd = copiedstack_checked(
 			symstore_unclaimed(w->symstore, d->pid, &id,
 					   &(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
 			&id);
 	return fd;
 }
 
-static struct walk_table *table_of(struct walk *w, const struct addrspace *a, uint32_t dso,
-				   const struct provenance *origin, const struct perfdata *data)
+static struct walk_table *copiedstack_table_of(struct copiedstack *w, const struct addrspace *a, uint32_t dso,
+					       const struct provenance *origin, const struct perfdata *data)
 {
 	struct walk_table *t;
 	const char *why;
@@ -119,7 +120,7 @@ static struct walk_table *table_of(struct walk *w, const struct addrspace *a, ui
 	t->tried = true;
 	if (a->dso[dso].kind != DSO_FILE)
 		return t;
-	fd = open_mapped(w, &a->dso[dso], origin, data);
+	fd = copiedstack_open_mapped(w, &a->dso[dso], origin, data);
 	if (fd >= 0)
 		t->table = unwind_table_open(fd, &why);
 	return t;
@@ -127,18 +128,18 @@ static struct walk_table *table_of(struct walk *w, const struct addrspace *a, ui
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-static void push(struct walk *w, uint64_t ip, bool method)
+static void copiedstack_push(struct copiedstack *w, uint64_t ip, bool method)
 {
 	if (w->n == w->cap_frames) {
 		w->cap_frames = w->cap_frames ? 2 * w->cap_frames : 128;
 		w->frame = mem_grow(w->frame, sizeof(*w->frame), w->cap_frames);
 	}
-	w->frame[w->n++] = (struct walk_frame){ ip, method };
+	w->frame[w->n++] = (struct copiedstack_frame){ ip, method };
 }
 
 /* One stack: who is walked, and when. */
-struct walking {
-	struct walk *w;
+struct stack_walk {
+	struct copiedstack *w;
 	const struct addrspace *a;
 	const struct addrspace_thread *t;
 	const struct provenance *origin;
@@ -147,7 +148,7 @@ struct walking {
 	struct javaunwind_code java; /* no pieces: it is none */
 };
 
-static bool read_code(void *arg, uint64_t address, void *to, size_t n)
+static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t n)
 {
 	(void)arg;
 	(void)address;
@@ -156,21 +157,21 @@ static bool read_code(void *arg, uint64_t address, void *to, size_t n)
 	return false; /* it is gone */
 }
 
-static bool is_code(void *arg, uint64_t address)
+static bool copiedstack_is_code(void *arg, uint64_t address)
 {
-	const struct walking *k = arg;
+	const struct stack_walk *k = arg;
 	enum dso_kind kind = k->a->dso[addrspace_find(k->a, k->t, MODE_USER, address).dso].kind;
 
 	return kind == DSO_FILE || kind == DSO_VDSO;
 }
 
-static int how(void *arg, const struct code_blob *p, uint64_t address)
+static int copiedstack_how(void *arg, const struct code_blob *p, uint64_t address)
 {
-	return frametimes_how(((const struct walking *)arg)->frames, p, address);
+	return frametimes_how(((const struct stack_walk *)arg)->frames, p, address);
 }
 
 /* Of the machine that was recorded; NULL: of one whose stacks nobody here can walk. */
-static const struct processor *processor_of(const struct perfdata *data)
+static const struct processor *copiedstack_processor_of(const struct perfdata *data)
 {
 	struct str machine = perfdata_info(data)->arch;
 
@@ -178,7 +179,7 @@ static const struct processor *processor_of(const struct perfdata *data)
 }
 
 /* What is known of the code of a JVM at the time of r. */
-static void find_java(struct walking *k, const struct perfdata_record *r)
+static void copiedstack_find_java(struct stack_walk *k, const struct perfdata_record *r)
 {
 	struct timeline *t = k->w->timelines ? timelines_of(k->w->timelines, r->pid) : NULL;
 	const struct javaunwind_code *code;
@@ -188,39 +189,40 @@ static void find_java(struct walking *k, const struct perfdata_record *r)
 	if (!code)
 		return;
 	k->java = *code;
-	k->java.read = read_code;
-	k->java.is_code = is_code;
-	k->java.how = how;
+	k->java.read = copiedstack_read_code;
+	k->java.is_code = copiedstack_is_code;
+	k->java.how = copiedstack_how;
 	k->java.arg = k;
 }
 
-static enum unwind_end step_java(const struct walking *k, struct unwind_state *s, const struct code_blob *p)
+static enum unwind_end copiedstack_step_java(const struct stack_walk *k, struct unwind_state *s,
+					     const struct code_blob *p)
 {
 	struct javaunwind_frame f;
 	enum unwind_end end = javaunwind_step(s, &k->java, p, &f);
 
 	if (!f.thawed)
-		push(k->w, f.exact || f.address == 0 ? f.address : f.address - 1, f.method);
+		copiedstack_push(k->w, f.exact || f.address == 0 ? f.address : f.address - 1, f.method);
 	return end;
 }
 
-static enum unwind_end step_native(const struct walking *k, struct unwind_state *s)
+static enum unwind_end step_native(const struct stack_walk *k, struct unwind_state *s)
 {
 	uint64_t ip = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
 	struct addrspace_place place = addrspace_find(k->a, k->t, MODE_USER, ip);
-	struct unwind_code code = { .table = table_of(k->w, k->a, place.dso, k->origin, k->data)->table };
+	struct unwind_code code = { .table = copiedstack_table_of(k->w, k->a, place.dso, k->origin, k->data)->table };
 
-	push(k->w, ip, false);
+	copiedstack_push(k->w, ip, false);
 	if (code.table && !unwind_table_bias(code.table, ip, place.address, &code.bias))
 		code.table = NULL;
 	return unwind_step(s, code, k->w->n == 1);
 }
 
-void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
+void walk_stack(struct copiedstack *w, const struct addrspace *a, const struct addrspace_thread *t,
 		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data)
 {
-	const struct processor *p = processor_of(data);
-	struct walking k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
+	const struct processor *p = copiedstack_processor_of(data);
+	struct stack_walk k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
 	struct unwind_state s;
 	enum unwind_end end = UNWIND_MORE;
 	size_t max = w->as_perf ? PERF_MAX : MAXIMUM;
@@ -231,17 +233,17 @@ void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspac
 	    !unwind_start_on(p, &s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
 		return;
 	if (p == &processor_x86_64)
-		find_java(&k, r);
+		copiedstack_find_java(&k, r);
 	while (end == UNWIND_MORE && w->n < max) {
 		const struct code_blob *blob = k.java.n ? javaunwind_find(&k.java, &s) : NULL;
 
-		end = blob ? step_java(&k, &s, blob) : step_native(&k, &s);
+		end = blob ? copiedstack_step_java(&k, &s, blob) : step_native(&k, &s);
 	}
 	w->short_copy = end == UNWIND_STACK_CUT;
 	w->cut += w->short_copy;
 }
 
-void walk_free(struct walk *w)
+void walk_free(struct copiedstack *w)
 {
 	for (size_t i = 0; i < w->cap; i++)
 		unwind_table_close(w->table[i].table);

@@ -14,7 +14,7 @@
 #include "fold/perfdata/buildids.h"
 #include "fold/jit/timelines.h"
 
-struct walk {
+struct copiedstack {
 	const char *symfs;
 	const struct symstore *symstore; /* of pjrecord, or NULL */
 	bool as_perf;
@@ -23,7 +23,7 @@ struct walk {
 	struct buildids buildids;
 	struct walk_table *table; /* by DSO */
 	size_t cap;
-	struct walk_frame {
+	struct copiedstack_frame {
 		uint64_t ip; /* callers' are those of the call */
 		bool method; /* it is the address of an interpreted method */
 	} * frame;           /* of the walked stack, leaf first */
@@ -33,9 +33,9 @@ struct walk {
 };
 
 /* Walks the stack of r, a sample with registers; frame[0..n) is what was found. */
-void walk_stack(struct walk *w, const struct addrspace *a, const struct addrspace_thread *t,
+void walk_stack(struct copiedstack *w, const struct addrspace *a, const struct addrspace_thread *t,
 		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data);
 
-void walk_free(struct walk *w);
+void walk_free(struct copiedstack *w);
 
 #endif

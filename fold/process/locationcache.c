@@ -100,7 +100,7 @@ uint32_t locationcache_site(struct locationcache *p, const struct addrspace_thre
 /* ---- jitdumps ----------------------------------------------------------------------------------------------- */
 
 /* perf's own mark: a JIT maps one page of "jit-PID.dump", executable, when it begins to write it. */
-static bool is_jitdump(struct str path)
+static bool locationcache_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
 
@@ -139,7 +139,7 @@ void locationcache_map(struct locationcache *p, const struct perfdata_record *r,
 	uint64_t bad;
 	int fd;
 
-	if (!is_jitdump(r->mmap.path))
+	if (!locationcache_is_jitdump(r->mmap.path))
 		return;
 	jit = addrspace_jit(p->as, r->pid);
 	if (p->as->dso[jit].jitdump)

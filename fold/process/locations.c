@@ -10,7 +10,7 @@ static uint32_t hash_location(uint32_t dso, uint64_t address)
 	return (uint32_t)hash_pair(address, dso);
 }
 
-static void grow(struct locations *s)
+static void locations_grow(struct locations *s)
 {
 	uint32_t nslots = s->mask ? (s->mask + 1) * 2 : 4096;
 
@@ -35,7 +35,7 @@ uint32_t locations_id(struct locations *s, uint32_t dso, uint64_t address)
 	uint32_t i, id;
 
 	if (unlikely(s->n == s->cap))
-		grow(s);
+		locations_grow(s);
 	for (i = hash_location(dso, address) & s->mask; (id = s->slot[i]) != 0; i = (i + 1) & s->mask)
 		if (s->location[id].address == address && s->location[id].dso == dso)
 			return id;

@@ -24,7 +24,7 @@ static struct maps_node *node_new(struct map map)
 }
 
 /* Takes a reference, gives one to a node that nobody else sees. */
-static struct maps_node *own(struct maps_node *n)
+static struct maps_node *maps_own(struct maps_node *n)
 {
 	struct maps_node *copy;
 
@@ -41,7 +41,7 @@ static struct maps_node *own(struct maps_node *n)
 	return copy;
 }
 
-static void drop(struct maps_node *n)
+static void maps_drop(struct maps_node *n)
 {
 	while (n) {
 		struct maps_node *left = n->left, *right = n->right;
@@ -65,10 +65,10 @@ static void drop(struct maps_node *n)
 }
 
 /* Into what starts before `at` and what does not. */
-static void split(struct maps_node *n, uint64_t at, struct maps_node **before, struct maps_node **after)
+static void maps_split(struct maps_node *n, uint64_t at, struct maps_node **before, struct maps_node **after)
 {
 	while (n) {
-		n = own(n);
+		n = maps_own(n);
 		if (n->map.start < at) {
 			*before = n;
 			before = &n->right;
@@ -83,18 +83,18 @@ static void split(struct maps_node *n, uint64_t at, struct maps_node **before, s
 }
 
 /* All of a lies before b. */
-static struct maps_node *join(struct maps_node *a, struct maps_node *b)
+static struct maps_node *maps_join(struct maps_node *a, struct maps_node *b)
 {
 	struct maps_node *root, **link = &root;
 
 	while (a && b) {
 		if (a->priority > b->priority) {
-			a = own(a);
+			a = maps_own(a);
 			*link = a;
 			link = &a->right;
 			a = a->right;
 		} else {
-			b = own(b);
+			b = maps_own(b);
 			*link = b;
 			link = &b->left;
 			b = b->left;
@@ -111,10 +111,10 @@ static const struct map *last_of(const struct maps_node *n)
 	return n ? &n->map : NULL;
 }
 
-static void cut_last(struct maps_node **n, uint64_t end)
+static void maps_cut_last(struct maps_node **n, uint64_t end)
 {
 	for (; *n; n = &(*n)->right) {
-		*n = own(*n);
+		*n = maps_own(*n);
 		if (!(*n)->right)
 			(*n)->map.end = end;
 	}
@@ -126,8 +126,8 @@ void maps_insert(struct maps *m, struct map new)
 	const struct map *last;
 	struct map rest = { 0 }; /* what sticks out behind */
 
-	split(m->root, new.start, &before, &covered);
-	split(covered, new.end, &covered, &after);
+	maps_split(m->root, new.start, &before, &covered);
+	maps_split(covered, new.end, &covered, &after);
 	last = last_of(covered ? covered : before);
 	if (last && last->end > new.end) {
 		rest = *last;
@@ -135,13 +135,13 @@ void maps_insert(struct maps *m, struct map new)
 	}
 	last = last_of(before);
 	if (last && last->end > new.start)
-		cut_last(&before, new.start);
-	drop(covered);
+		maps_cut_last(&before, new.start);
+	maps_drop(covered);
 	if (new.dso)
-		before = join(before, node_new(new));
+		before = maps_join(before, node_new(new));
 	if (rest.end)
-		before = join(before, node_new(rest));
-	m->root = join(before, after);
+		before = maps_join(before, node_new(rest));
+	m->root = maps_join(before, after);
 }
 
 const struct map *maps_find(const struct maps *m, uint64_t ip)
@@ -168,6 +168,6 @@ struct maps maps_copy(const struct maps *m)
 
 void maps_free(struct maps *m)
 {
-	drop(m->root);
+	maps_drop(m->root);
 	m->root = NULL;
 }

@@ -8,7 +8,7 @@
 #define FRONT_SETS (1u << 16)
 
 /* Two places per hash, the newer first: bounded, whatever the input. */
-struct lines_set {
+struct linecache_set {
 	uint32_t tag[2];
 	uint32_t entry[2];
 };
@@ -63,7 +63,7 @@ static ptrdiff_t find_dso(struct str s)
 }
 
 /* symbol and rest are pieces of tail; rest begins at the blank before "(dso)". */
-static void split(struct str tail, struct str *symbol, struct str *rest)
+static void linecache_split_line(struct str tail, struct str *symbol, struct str *rest)
 {
 	ptrdiff_t dso;
 
@@ -79,7 +79,7 @@ struct names_frame linecache_split(struct str tail)
 	struct names_frame f = { 0 };
 	struct str rest;
 
-	split(tail, &f.symbol, &rest);
+	linecache_split_line(tail, &f.symbol, &rest);
 	f.symbol = str_trim(f.symbol);
 	if (rest.n) {
 		size_t open = rest.p[0] == '(' ? 1 : 2;
@@ -123,7 +123,7 @@ static size_t entry_size(const struct line_entry *e)
 	return (sizeof(*e) + e->symbol_n + e->rest_n + 7) & ~(size_t)7;
 }
 
-static void grow_slots(struct linecache *l)
+static void linecache_grow_slots(struct linecache *l)
 {
 	uint32_t nslots = l->mask ? (l->mask + 1) * 2 : 4096;
 
@@ -164,7 +164,7 @@ static void name_frames(struct linecache *l, struct line_entry *e, struct names_
 	e->unresolved = names_unresolved(f);
 }
 
-static uint32_t add_entry(struct linecache *l, struct str symbol, struct str rest, uint32_t hash)
+static uint32_t linecache_add_entry(struct linecache *l, struct str symbol, struct str rest, uint32_t hash)
 {
 	size_t at = l->pool_n, size = (sizeof(struct line_entry) + symbol.n + rest.n + 7) & ~(size_t)7;
 	struct line_entry *e;
@@ -196,7 +196,7 @@ static bool same_8(const char *a, const char *b)
 	return x == y;
 }
 
-static bool same_bytes(const char *a, const char *b, size_t n)
+static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 {
 	if (likely(n >= 8)) {
 		for (; n > 8; n -= 8, a += 8, b += 8) {
@@ -217,22 +217,22 @@ static bool entry_is(const struct line_entry *e, struct str tail)
 {
 	size_t n = (size_t)e->symbol_n + e->rest_n;
 
-	return tail.n >= n && same_bytes(tail.p, e->key, e->symbol_n) &&
-	       same_bytes(tail.p + tail.n - e->rest_n, e->key + e->symbol_n, e->rest_n) &&
+	return tail.n >= n && linecache_same_bytes(tail.p, e->key, e->symbol_n) &&
+	       linecache_same_bytes(tail.p + tail.n - e->rest_n, e->key + e->symbol_n, e->rest_n) &&
 	       is_offset(tail.p + e->symbol_n, tail.n - n);
 }
 
 /* By (symbol, dso): finds or makes the entry. */
-static uint32_t find_entry(struct linecache *l, struct str tail)
+static uint32_t linecache_find_entry(struct linecache *l, struct str tail)
 {
 	struct str symbol, rest;
 	uint32_t hash, i;
 
-	split(tail, &symbol, &rest);
+	linecache_split_line(tail, &symbol, &rest);
 	rest = without_dso_offset(l, rest);
 	hash = (uint32_t)(hash_bytes(symbol.p, symbol.n) * 31 + hash_bytes(rest.p, rest.n));
 	if (l->n >= l->mask / 2)
-		grow_slots(l);
+		linecache_grow_slots(l);
 	for (i = hash & l->mask; l->slot[i]; i = (i + 1) & l->mask) {
 		const struct line_entry *e = entry_at(l, l->slot[i]);
 
@@ -240,7 +240,7 @@ static uint32_t find_entry(struct linecache *l, struct str tail)
 		    memcmp(e->key, symbol.p, symbol.n) == 0 && memcmp(e->key + symbol.n, rest.p, rest.n) == 0)
 			return l->slot[i];
 	}
-	l->slot[i] = add_entry(l, symbol, rest, hash);
+	l->slot[i] = linecache_add_entry(l, symbol, rest, hash);
 	return l->slot[i];
 }
 
@@ -261,7 +261,7 @@ void linecache_hash(const struct linecache *l, struct line_ref *ref)
 
 void linecache_guess(const struct linecache *l, struct line_ref *ref)
 {
-	const struct lines_set *set = &l->front[ref->hash & (FRONT_SETS - 1)];
+	const struct linecache_set *set = &l->front[ref->hash & (FRONT_SETS - 1)];
 	uint32_t tag = (uint32_t)(ref->hash >> 32);
 
 	ref->guess = set->tag[0] == tag ? set->entry[0] : set->tag[1] == tag ? set->entry[1] : 0;
@@ -272,12 +272,12 @@ void linecache_guess(const struct linecache *l, struct line_ref *ref)
 const struct line_entry *linecache_get(struct linecache *l, const struct line_ref *ref)
 {
 	struct str tail = { ref->p, ref->n };
-	struct lines_set *set;
+	struct linecache_set *set;
 	uint32_t at;
 
 	if (likely(ref->guess && entry_is(entry_at(l, ref->guess), tail)))
 		return entry_at(l, ref->guess);
-	at = find_entry(l, tail);
+	at = linecache_find_entry(l, tail);
 	set = &l->front[ref->hash & (FRONT_SETS - 1)];
 	set->tag[1] = set->tag[0];
 	set->entry[1] = set->entry[0];

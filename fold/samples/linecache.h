@@ -31,7 +31,7 @@ struct linecache {
 	uint32_t n;
 	uint32_t *slot;
 	uint32_t mask;
-	struct lines_set *front;
+	struct linecache_set *front;
 	uint32_t *more;
 	uint32_t nmore, more_cap;
 	char *scratch;

@@ -56,7 +56,7 @@ int samples_event_cmp(const void *va, const void *vb)
 	return str_cmp(a->name, b->name);
 }
 
-static struct samples_event *event_of(struct samples *p, struct str name)
+static struct samples_event *samples_event_of(struct samples *p, struct str name)
 {
 	uint32_t id;
 
@@ -143,7 +143,7 @@ static uint32_t make_root(struct samples *p, const struct sample_key *h)
 	return stacks_child(&p->stacks, 0, frame);
 }
 
-static uint32_t root_of(struct samples *p, const struct sample_key *h)
+static uint32_t samples_root_of(struct samples *p, const struct sample_key *h)
 {
 	struct str label = h->before.n ? h->before : h->comm;
 	struct samples_root *r = &p->roots[hash_bytes(label.p, label.n) % ROOTS];
@@ -266,7 +266,7 @@ static uint64_t weight_of(const struct samples *p, const struct sample_key *h)
 
 void samples_open(struct samples *p, const struct sample_key *h)
 {
-	struct samples_event *e = event_of(p, h->event);
+	struct samples_event *e = samples_event_of(p, h->event);
 
 	e->samples++;
 	e->period += h->period;
@@ -283,7 +283,7 @@ void samples_open(struct samples *p, const struct sample_key *h)
 	}
 	if (p->options->times)
 		count_time(&p->tally, h);
-	p->sample.root = root_of(p, h);
+	p->sample.root = samples_root_of(p, h);
 	p->sample.weight = weight_of(p, h);
 	p->sample.state = SAMPLE_OPEN;
 	p->regular = true;
@@ -297,7 +297,7 @@ const struct suffix_sample *samples_before(const struct samples *p)
 }
 
 /* Is the frame one of --skip-after? Looked up once per frame id. */
-static bool is_skip_after(struct samples *p, uint32_t frame)
+static bool samples_is_skip_after(struct samples *p, uint32_t frame)
 {
 	if (frame >= p->skip_cap) {
 		size_t cap = (size_t)p->stacks.frames.cap + 1;
@@ -324,7 +324,7 @@ static void reduce_frames(struct samples *p)
 	size_t n = 0;
 
 	for (size_t i = 0; p->options->nskip_after && i < p->nframes; i++) {
-		if (is_skip_after(p, p->frame[i])) {
+		if (samples_is_skip_after(p, p->frame[i])) {
 			p->nframes = i + 1;
 			p->sample.root = 0;
 		}
@@ -366,7 +366,7 @@ static void push_inwards(struct samples *p, const struct line_entry *e)
 
 /* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them.
  */
-static struct suffix_line take_shared(struct samples *p, struct suffix_line *to, const char *end)
+static struct suffix_line samples_take_shared(struct samples *p, struct suffix_line *to, const char *end)
 {
 	const struct suffix_sample *last = &p->root->last;
 	const struct suffix_line *from = p->suffixes.line + last->first + last->n - p->shared;
@@ -414,7 +414,7 @@ static void close_regular(struct samples *p, const char *end)
 	suffixcache_reserve(&p->suffixes, n + 1); /* never nothing: no pointer to it would be valid */
 	line = p->suffixes.line + first;
 	if (p->shared)
-		leaf = take_shared(p, line + inner, end);
+		leaf = samples_take_shared(p, line + inner, end);
 	leaf = walk_lines(p, line, leaf);
 	p->tally.samples++;
 	p->tally.fp += n == 0;
@@ -478,7 +478,7 @@ void samples_fork(struct samples *worker, const struct samples *of)
 	worker->first_ns = of->first_ns;
 }
 
-static bool before(const struct samples_place *a, const struct samples_place *b)
+static bool samples_is_before(const struct samples_place *a, const struct samples_place *b)
 {
 	return a->block != b->block ? a->block < b->block : a->line < b->line;
 }
@@ -492,8 +492,8 @@ static void merge_places(struct samples_tally *to, const struct samples_tally *f
 
 	memset(all, 0, sizeof(all));
 	for (size_t k = 0; k < SAMPLES_PLACES && (i < ni || j < nj); k++)
-		all[k] = j == nj || (i < ni && before(&to->place[i], &from->place[j])) ? to->place[i++] :
-											 from->place[j++];
+		all[k] = j == nj || (i < ni && samples_is_before(&to->place[i], &from->place[j])) ? to->place[i++] :
+												    from->place[j++];
 	memcpy(to->place, all, sizeof(all));
 }
 
@@ -524,7 +524,7 @@ void samples_merge_counts(struct samples *p, const struct samples *worker)
 		to->last_ns = from->last_ns;
 	to->overflow = to->overflow || from->overflow;
 	for (uint32_t i = 0; i < worker->nevents; i++) {
-		struct samples_event *e = event_of(p, worker->event[i].name);
+		struct samples_event *e = samples_event_of(p, worker->event[i].name);
 
 		e->samples += worker->event[i].samples;
 		e->period += worker->event[i].period;

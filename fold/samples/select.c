@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static struct select_key *key_of(struct select *s, struct str name, bool *numbers)
+static struct select_key *select_key_of(struct select *s, struct str name, bool *numbers)
 {
 	*numbers = false;
 	if (str_eq(name, STR("comm")))
@@ -37,7 +37,7 @@ static struct select_range parse_range(struct str value, const char *text)
 	return r;
 }
 
-static void add_value(struct select_key *key, bool numbers, struct str value, const char *text)
+static void select_add_value(struct select_key *key, bool numbers, struct str value, const char *text)
 {
 	if (numbers) {
 		key->range = mem_grow(key->range, sizeof(*key->range), key->n + 1);
@@ -63,17 +63,17 @@ void select_only(struct select *s, const char *text)
 	while (rest.n) {
 		struct str blob = str_cut(&rest, ','), value = blob, name = str_cut(&value, '=');
 		bool is_numbers;
-		struct select_key *next = name.n < blob.n ? key_of(s, name, &is_numbers) : NULL;
+		struct select_key *next = name.n < blob.n ? select_key_of(s, name, &is_numbers) : NULL;
 
 		if (next) {
 			key = next;
 			numbers = is_numbers;
-			add_value(key, numbers, value, text);
+			select_add_value(key, numbers, value, text);
 		} else if (!key) {
 			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there",
 				  text, (int)name.n, name.p);
 		} else if (numbers) {
-			add_value(key, true, blob, text);
+			select_add_value(key, true, blob, text);
 		} else {
 			struct str *last = &key->glob[key->n - 1];
 
@@ -192,7 +192,7 @@ bool select_event(const struct select *s, struct str event)
 	return in_globs(&s->event, event);
 }
 
-static uint64_t absolute(struct select_time t, uint64_t first_ns)
+static uint64_t select_absolute(struct select_time t, uint64_t first_ns)
 {
 	uint64_t ns = t.ns;
 
@@ -206,8 +206,8 @@ bool select_sample(const struct select *s, const struct sample_key *h, uint64_t 
 	if (select_needs_time(s)) {
 		uint64_t ns;
 
-		if (!samplekey_ns(h, &ns) || (s->from.set && ns < absolute(s->from, first_ns)) ||
-		    (s->to.set && ns >= absolute(s->to, first_ns)))
+		if (!samplekey_ns(h, &ns) || (s->from.set && ns < select_absolute(s->from, first_ns)) ||
+		    (s->to.set && ns >= select_absolute(s->to, first_ns)))
 			return false;
 	}
 	return in_ranges(&s->pid, h->pid) && in_ranges(&s->tid, h->tid) && in_ranges(&s->cpu, h->cpu) &&

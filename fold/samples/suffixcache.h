@@ -22,7 +22,7 @@ struct suffix_line {
 struct suffix_sample {
 	uint64_t block;    /* + 1 */
 	const char *end;   /* of its text: at the empty line */
-	uint32_t first, n; /* its lines, innermost first, in struct tails */
+	uint32_t first, n; /* its lines, innermost first, in struct suffixcache */
 };
 
 struct suffixcache {

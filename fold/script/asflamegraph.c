@@ -10,7 +10,7 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_word(char c)
+static bool asflamegraph_is_word(char c)
 {
 	return byte_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -134,7 +134,7 @@ static bool cut_frame(struct str line, struct frame_line *f)
 	split = (size_t)(open - p) - 1;
 	while (is_space(p[pc]))
 		pc++; /* open ends this */
-	for (pc_end = pc; is_word(p[pc_end]);)
+	for (pc_end = pc; asflamegraph_is_word(p[pc_end]);)
 		pc_end++;
 	for (symbol = pc_end; is_space(p[symbol]);)
 		symbol++;
@@ -184,7 +184,7 @@ static uint64_t parse_weight(struct str digits)
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static bool has(struct str s, struct str needle)
+static bool asflamegraph_has(struct str s, struct str needle)
 {
 	return str_find_str(s, needle) >= 0;
 }
@@ -211,7 +211,7 @@ static bool is_go_method(struct str name)
 {
 	ptrdiff_t open = str_find_str(name, STR(".("));
 
-	return open >= 0 && has(str_from(name, (size_t)open + 2), STR(")."));
+	return open >= 0 && asflamegraph_has(str_from(name, (size_t)open + 2), STR(")."));
 }
 
 /* Without everything from the first '(' on that is not the one of "(anonymous namespace)". */
@@ -267,12 +267,12 @@ static void write_suffix(struct asflamegraph *f, struct str dso, bool inlined)
 	struct text *t = &f->name;
 
 	if (inlined) {
-		if (!has(text_view(t), STR("_[i]")))
+		if (!asflamegraph_has(text_view(t), STR("_[i]")))
 			text_str(t, STR("_[i]"));
 	} else if (f->options.kernel && (str_starts(dso, STR("[")) || str_ends(dso, STR("vmlinux"))) &&
-		   !has(dso, STR("unknown"))) {
+		   !asflamegraph_has(dso, STR("unknown"))) {
 		text_str(t, STR("_[k]"));
-	} else if (f->options.jit && is_perf_map(dso) && !has(text_view(t), STR("_[j]"))) {
+	} else if (f->options.jit && is_perf_map(dso) && !asflamegraph_has(text_view(t), STR("_[j]"))) {
 		text_str(t, STR("_[j]"));
 	}
 }
@@ -310,7 +310,8 @@ static struct asflamegraph_names name_line(struct asflamegraph *f, const struct 
 }
 
 /* The names of a line, from memory when it was seen before, whatever its address and offset. */
-static struct asflamegraph_names find_names(struct asflamegraph *f, struct frame_line *line, struct stacks *s)
+static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *f, struct frame_line *line,
+							 struct stacks *s)
 {
 	struct str symbol = cut_offset(line->symbol), key = line->both;
 	size_t i;
@@ -322,7 +323,7 @@ static struct asflamegraph_names find_names(struct asflamegraph *f, struct frame
 		key = text_view(&f->name);
 		line->symbol = symbol;
 	}
-	if (f->options.addrs && has(symbol, STR("[unknown]"))) {
+	if (f->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
 		struct asflamegraph_names names = name_line(f, line, s);
 
 		f->pool.n = names.first; /* stays readable until the next line */
@@ -344,7 +345,7 @@ static struct asflamegraph_names find_names(struct asflamegraph *f, struct frame
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
 /* Cuts the first name off a text that may hold several. False: that was the last. */
-static bool cut_name(struct str *rest, struct str *name)
+static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 {
 	ptrdiff_t end = str_find(*rest, ';');
 
@@ -368,7 +369,7 @@ static void add_part(struct asflamegraph *f, struct str source, struct stacks *s
 	}
 	rest = text_view(t);
 	do {
-		more = cut_name(&rest, &name);
+		more = asflamegraph_cut_name(&rest, &name);
 		ids_push(&f->part, stacks_frame(s, name));
 	} while (more);
 }
@@ -425,7 +426,7 @@ static void add_frames(struct asflamegraph *f, struct frame_line *line, struct s
 		f->stray += !f->skipping;
 		return;
 	}
-	names = find_names(f, line, s);
+	names = asflamegraph_find_names(f, line, s);
 	if (f->options.srcline) {
 		for (size_t i = 0; i < names.n; i++)
 			ids_push(&f->waiting, f->pool.id[names.first + i]);
@@ -473,7 +474,7 @@ static void begin_sample(struct asflamegraph *f, const struct sample_key *h, str
 	f->java = str_starts(text_view(&f->comm), STR("java"));
 }
 
-static void end_sample(struct asflamegraph *f, struct stacks *s)
+static void asflamegraph_end_sample(struct asflamegraph *f, struct stacks *s)
 {
 	struct str comm = text_view(&f->comm), name;
 	uint32_t node = 0;
@@ -483,7 +484,7 @@ static void end_sample(struct asflamegraph *f, struct stacks *s)
 	if (comm.n == 0)
 		return;
 	do {
-		more = cut_name(&comm, &name);
+		more = asflamegraph_cut_name(&comm, &name);
 		node = stacks_child(s, node, stacks_frame(s, name));
 	} while (more);
 	for (size_t i = f->stack.n; i-- > 0;)
@@ -509,7 +510,7 @@ void asflamegraph_line(struct asflamegraph *f, struct str line, struct place at,
 	if (f->waiting_lines) { /* whatever it looks like */
 		add_source(f, line, s);
 	} else if (line.n == 0) {
-		end_sample(f, s);
+		asflamegraph_end_sample(f, s);
 	} else if (line.p[0] == '#') {
 		return;
 	} else if (cut_header(line, &header)) {
@@ -527,7 +528,7 @@ void asflamegraph_end(struct asflamegraph *f, struct stacks *s)
 {
 	while (f->waiting_lines)
 		add_source(f, (struct str){ 0 }, s);
-	end_sample(f, s);
+	asflamegraph_end_sample(f, s);
 }
 
 void asflamegraph_free(struct asflamegraph *f)

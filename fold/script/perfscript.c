@@ -30,7 +30,7 @@ static void skip_line(struct script *p, struct str line)
 }
 
 /* end: where the empty line begins that closes the sample; NULL when something else does. */
-static void close_sample(struct script *p, const char *end)
+static void perfscript_close_sample(struct script *p, const char *end)
 {
 	if (p->weak) {
 		samples_skip(&p->samples, p->weak_line, p->weak_number);
@@ -40,7 +40,7 @@ static void close_sample(struct script *p, const char *end)
 	samples_close(&p->samples, end);
 }
 
-static enum samples_state state(const struct script *p)
+static enum samples_state perfscript_state(const struct script *p)
 {
 	return p->samples.sample.state;
 }
@@ -61,7 +61,7 @@ static bool split_address(struct str line, struct str *address, struct str *tail
 	return true;
 }
 
-static void headerless(struct script *p)
+static void perfscript_headerless(struct script *p)
 {
 	samples_open(&p->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
@@ -71,10 +71,10 @@ static bool in_sample(struct script *p)
 {
 	if (p->weak)
 		samples_open(&p->samples, &p->weak_header);
-	else if (state(p) == SAMPLE_NONE)
-		headerless(p);
+	else if (perfscript_state(p) == SAMPLE_NONE)
+		perfscript_headerless(p);
 	p->weak = false;
-	return state(p) == SAMPLE_OPEN;
+	return perfscript_state(p) == SAMPLE_OPEN;
 }
 
 /* A line that begins with a TAB. perf prints the address 16 wide, so that it mostly ends at a known place. */
@@ -83,8 +83,8 @@ static void frame_line(struct script *p, struct str line)
 	struct str address, tail;
 
 	if (unlikely(p->single))
-		close_sample(p, NULL);
-	if (state(p) == SAMPLE_IGNORED)
+		perfscript_close_sample(p, NULL);
+	if (perfscript_state(p) == SAMPLE_IGNORED)
 		return;
 	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) &&
 		   (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
@@ -96,12 +96,12 @@ static void frame_line(struct script *p, struct str line)
 		skip_line(p, line);
 		return;
 	}
-	if (likely(state(p) == SAMPLE_OPEN) || in_sample(p))
+	if (likely(perfscript_state(p) == SAMPLE_OPEN) || in_sample(p))
 		samples_frame(&p->samples, tail, address, line.p);
 }
 
 /* -F+srcline: "  file:line" belongs to the frame before it, and there " (inlined)" stands behind the line. */
-static bool srcline(struct script *p, struct str line)
+static bool perfscript_srcline(struct script *p, struct str line)
 {
 	struct str text = str_trim(line);
 	struct names_frame f;
@@ -109,7 +109,7 @@ static bool srcline(struct script *p, struct str line)
 
 	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || text.n == 0)
 		return false;
-	if (state(p) == SAMPLE_IGNORED)
+	if (perfscript_state(p) == SAMPLE_IGNORED)
 		return true;
 	samples_look_up(&p->samples);
 	p->samples.regular = false;
@@ -177,18 +177,18 @@ static void sample_line(struct script *p, struct str line, const struct sample_k
 	}
 	samples_open(&p->samples, h);
 	p->single = single_frame(h, &address, &tail);
-	if (p->single && state(p) == SAMPLE_OPEN)
+	if (p->single && perfscript_state(p) == SAMPLE_OPEN)
 		samples_frame(&p->samples, tail, address, NULL);
 }
 
-static bool is_comment(struct str line)
+static bool perfscript_is_comment(struct str line)
 {
 	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
 }
 
 /* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script
  * --header. */
-static void comment(struct script *p, struct str line)
+static void perfscript_comment(struct script *p, struct str line)
 {
 	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
 	struct str rest;
@@ -219,51 +219,51 @@ static void other_line(struct script *p, struct str line)
 
 	switch (samplekey_parse(line, &h)) {
 	case SAMPLEKEY_SAMPLE:
-		close_sample(p, NULL);
+		perfscript_close_sample(p, NULL);
 		sample_line(p, line, &h);
 		return;
 	case SAMPLEKEY_RECORD:
-		close_sample(p, NULL);
+		perfscript_close_sample(p, NULL);
 		p->samples.tally.lost += h.lost;
 		return;
 	case SAMPLEKEY_DEFERRED:
-		close_sample(p, NULL);
+		perfscript_close_sample(p, NULL);
 		p->samples.tally.deferred++;
 		p->samples.sample.state = SAMPLE_IGNORED;
 		return;
 	case SAMPLEKEY_WEAK:
 	case SAMPLEKEY_NONE: break;
 	}
-	if (is_comment(line)) {
-		comment(p, line);
+	if (perfscript_is_comment(line)) {
+		perfscript_comment(p, line);
 		return;
 	}
-	if (p->single && is_source_place(line) && srcline(p, line))
+	if (p->single && is_source_place(line) && perfscript_srcline(p, line))
 		return;
-	if (!p->single && state(p) != SAMPLE_NONE) {
-		if (p->samples.nframes + p->samples.nrefs && srcline(p, line))
+	if (!p->single && perfscript_state(p) != SAMPLE_NONE) {
+		if (p->samples.nframes + p->samples.nrefs && perfscript_srcline(p, line))
 			return;
 		/* perf 3.x: frames without a TAB */
 		if (split_address(line, &address, &tail) && tail.n) {
-			if (state(p) == SAMPLE_OPEN)
+			if (perfscript_state(p) == SAMPLE_OPEN)
 				samples_frame(&p->samples, tail, address, NULL);
 			return;
 		}
-		if (srcline(p, line))
+		if (perfscript_srcline(p, line))
 			return;
 		skip_line(p, line);
 		return;
 	}
-	close_sample(p, NULL);
+	perfscript_close_sample(p, NULL);
 	if (single_frame(&h, &address, &tail)) {
 		sample_line(p, line, &h);
 		return;
 	}
 	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */
-		headerless(p);
-		if (state(p) == SAMPLE_OPEN)
+		perfscript_headerless(p);
+		if (perfscript_state(p) == SAMPLE_OPEN)
 			samples_frame(&p->samples, tail, address, NULL);
-		close_sample(p, NULL);
+		perfscript_close_sample(p, NULL);
 		return;
 	}
 	p->weak = true;
@@ -302,16 +302,17 @@ static bool find_shared(struct script *p, const char *at, const char *end, struc
 
 /* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and
  * the sample done. Returns where to go on. */
-static const char *take_shared(struct script *p, const char *at, const struct shared *s)
+static const char *perfscript_take_shared(struct script *p, const char *at, const struct shared *s)
 {
 	uint64_t serial = p->samples.serial;
 
 	script_lines(p, at, s->from, false);
-	if (p->samples.serial != serial || state(p) != SAMPLE_OPEN || !p->samples.regular || p->samples.nframes)
+	if (p->samples.serial != serial || perfscript_state(p) != SAMPLE_OPEN || !p->samples.regular ||
+	    p->samples.nframes)
 		return s->from;
 	p->samples.shared = s->lines;
 	p->line += s->lines + 1;
-	close_sample(p, s->end);
+	perfscript_close_sample(p, s->end);
 	return s->end + 1;
 }
 
@@ -330,12 +331,12 @@ static void script_lines(struct script *p, const char *at, const char *end, bool
 		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !str_is_blank(line))) {
 			frame_line(p, line);
 		} else if (str_is_blank(line)) {
-			close_sample(p, from);
+			perfscript_close_sample(p, from);
 		} else {
 			other_line(p, line);
-			if (share && p->share_here && p->samples.root && state(p) == SAMPLE_OPEN &&
+			if (share && p->share_here && p->samples.root && perfscript_state(p) == SAMPLE_OPEN &&
 			    p->samples.nrefs + p->samples.nframes == 0 && newline && find_shared(p, at, end, &shared))
-				at = take_shared(p, at, &shared);
+				at = perfscript_take_shared(p, at, &shared);
 		}
 	}
 }
@@ -347,7 +348,7 @@ void script_block(struct script *p, struct str text, uint64_t block)
 	p->samples.suffixes.n = 0;
 	p->share_here = p->samples.share;
 	script_lines(p, text.p, text.p + text.n, true);
-	close_sample(p, NULL);
+	perfscript_close_sample(p, NULL);
 }
 
 /* ---- borders ------------------------------------------------------------------------------------------------ */

@@ -25,7 +25,7 @@ struct output {
 	jmp_buf full;
 };
 
-static void put(const char *p, size_t n, void *opaque)
+static void demangle_put(const char *p, size_t n, void *opaque)
 {
 	struct output *o = opaque;
 
@@ -40,14 +40,14 @@ static bool by_callback(struct text *out, const char *symbol,
 	struct output o = { .text = out, .limit = out->n + LONGEST_NAME };
 	size_t before = out->n;
 
-	if (setjmp(o.full) == 0 && demangle(symbol, DMGL_NO_OPTS, put, &o) && o.text->n > before)
+	if (setjmp(o.full) == 0 && demangle(symbol, DMGL_NO_OPTS, demangle_put, &o) && o.text->n > before)
 		return true;
 	out->n = before;
 	return false;
 }
 
 /* camlStdlib__List__map_12 → Stdlib.List.map_12, as perf does it; libiberty does not know OCaml. */
-static bool ocaml(struct text *out, struct str s)
+static bool demangle_ocaml(struct text *out, struct str s)
 {
 	uint64_t byte;
 
@@ -68,7 +68,7 @@ static bool ocaml(struct text *out, struct str s)
 	return true;
 }
 
-static bool dlang(struct text *out, struct str symbol, const char *s)
+static bool demangle_dlang(struct text *out, struct str symbol, const char *s)
 {
 	size_t refs = 0;
 	char *name;
@@ -88,7 +88,7 @@ static bool dlang(struct text *out, struct str symbol, const char *s)
 static bool demangle_c(struct text *out, struct str symbol, const char *s)
 {
 	if (str_starts(symbol, STR("_D")))
-		return dlang(out, symbol, s);
+		return demangle_dlang(out, symbol, s);
 	/* Rust's old names look like C++: it is asked first */
 	return by_callback(out, s, rust_demangle_callback) || by_callback(out, s, cplus_demangle_v3_callback);
 }
@@ -101,7 +101,7 @@ bool elfsyms_demangle(struct text *out, struct str symbol)
 	if (symbol.n < 2 || symbol.n > LONGEST_SYMBOL || memchr(symbol.p, 0, symbol.n))
 		return false;
 	if (symbol.p[0] != '_')
-		return ocaml(out, symbol);
+		return demangle_ocaml(out, symbol);
 	if (symbol.n >= sizeof(space))
 		s = mem_alloc(1, symbol.n + 1);
 	memcpy(s, symbol.p, symbol.n);

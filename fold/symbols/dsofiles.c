@@ -34,20 +34,20 @@ struct search {
 	struct text debug_dir;   /* where that is, with the slash */
 	struct text debuglink;
 	uint32_t debuglink_crc;
-	enum dso_why why;
+	enum dso_reason why;
 	struct text name; /* scratch */
 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
 /* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */
-static void note(struct search *s, enum dso_why why)
+static void dsofiles_note(struct search *s, enum dso_reason why)
 {
 	if (s->why == DSO_NO_FILE)
 		s->why = why;
 }
 
-static bool same_build(struct build_id a, struct build_id b)
+static bool dsofiles_same_build(struct build_id a, struct build_id b)
 {
 	static const uint8_t zero[BUILD_ID_MAX];
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -64,12 +64,12 @@ static struct elfsyms *open_elf(struct search *s, int fd)
 
 	if (fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			note(s, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
+			dsofiles_note(s, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
 		return NULL;
 	}
 	e = elfsyms_open(fd, &s->options->elf, &why);
 	if (!e)
-		note(s, DSO_NOT_ELF);
+		dsofiles_note(s, DSO_NOT_ELF);
 	return e;
 }
 
@@ -86,12 +86,12 @@ static struct str dir_of(struct str path) /* with the slash */
 /* ---- candidates ------------------------------------------------------------------------------------------------- */
 
 /* Takes e over: keeps it when it is needed. */
-static void consider(struct search *s, struct elfsyms *e)
+static void dsofiles_consider(struct search *s, struct elfsyms *e)
 {
 	if (!e)
 		return;
-	if (s->id.n && (!elfsyms_build_id(e).n || !same_build(s->id, elfsyms_build_id(e)))) {
-		note(s, DSO_OTHER_BUILD);
+	if (s->id.n && (!elfsyms_build_id(e).n || !dsofiles_same_build(s->id, elfsyms_build_id(e)))) {
+		dsofiles_note(s, DSO_OTHER_BUILD);
 		elfsyms_close(e);
 		return;
 	}
@@ -107,7 +107,7 @@ static void consider(struct search *s, struct elfsyms *e)
 		elfsyms_close(e);
 }
 
-static bool complete(const struct search *s)
+static bool dsofiles_complete(const struct search *s)
 {
 	return s->symbols && s->runtime && (s->debug || !s->options->inlined);
 }
@@ -135,13 +135,13 @@ static int open_as_mapped(struct search *s, const char *path)
 
 static void try_path(struct search *s)
 {
-	if (!complete(s) && s->name.n) {
+	if (!dsofiles_complete(s) && s->name.n) {
 		text_char(&s->name, '\0');
-		consider(s, open_elf(s, open_as_mapped(s, s->name.p)));
+		dsofiles_consider(s, open_elf(s, open_as_mapped(s, s->name.p)));
 	}
 }
 
-static void begin(struct search *s, const char *start)
+static void dsofiles_begin(struct search *s, const char *start)
 {
 	s->name.n = 0;
 	text_add(&s->name, start);
@@ -149,7 +149,7 @@ static void begin(struct search *s, const char *start)
 
 /* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is
  * mostly a hole of its file system, which costs its author nothing. */
-static bool may_be_read(int fd)
+static bool dsofiles_may_be_read(int fd)
 {
 	struct stat st;
 
@@ -169,7 +169,7 @@ static bool crc_matches(struct search *s)
 	text_char(&s->name, '\0');
 	s->name.n--;
 	fd = open_as_mapped(s, s->name.p);
-	read_it = fd >= 0 && may_be_read(fd);
+	read_it = fd >= 0 && dsofiles_may_be_read(fd);
 	for (off_t at = 0; read_it && at <= CRC_MAX && (n = read(fd, block, 1u << 16)) > 0; at += n)
 		crc = crc32(crc, block, (uInt)n);
 	if (fd >= 0)
@@ -180,7 +180,7 @@ static bool crc_matches(struct search *s)
 
 static void try_link(struct search *s, const char *root, struct str dir, const char *sub)
 {
-	begin(s, root);
+	dsofiles_begin(s, root);
 	text_str(&s->name, dir);
 	text_add(&s->name, sub);
 	text_str(&s->name, text_view(&s->debuglink));
@@ -201,7 +201,7 @@ static void try_debuglink(struct search *s, struct str path)
 }
 
 /* ROOT/.build-id/xx/yyyy: appends to the name; false when no build-id is known. */
-static bool add_build_id(struct search *s)
+static bool dsofiles_add_build_id(struct search *s)
 {
 	if (s->id.n < 2)
 		return false;
@@ -216,16 +216,16 @@ static void try_cache(struct search *s, const char *what)
 {
 	const char *dir = s->options->debug_dir, *home = getenv("HOME");
 
-	if (complete(s) || (!dir && !home))
+	if (dsofiles_complete(s) || (!dir && !home))
 		return;
-	begin(s, dir ? dir : home);
+	dsofiles_begin(s, dir ? dir : home);
 	if (!dir)
 		text_add(&s->name, "/.debug");
-	if (!add_build_id(s))
+	if (!dsofiles_add_build_id(s))
 		return;
 	text_add(&s->name, what);
 	text_char(&s->name, '\0');
-	consider(s, open_elf(s, fileopener_path(s->name.p)));
+	dsofiles_consider(s, open_elf(s, fileopener_path(s->name.p)));
 }
 
 /* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */
@@ -238,15 +238,15 @@ static void try_debug_root(struct search *s, struct str path)
 {
 	if (s->query->elsewhere && !is_recorded_by_path(s))
 		return;
-	begin(s, DEBUG_ROOT);
+	dsofiles_begin(s, DEBUG_ROOT);
 	text_str(&s->name, path);
 	text_add(&s->name, ".debug");
 	try_path(s);
-	begin(s, DEBUG_ROOT);
+	dsofiles_begin(s, DEBUG_ROOT);
 	text_str(&s->name, path);
 	try_path(s);
-	begin(s, DEBUG_ROOT);
-	if (add_build_id(s)) {
+	dsofiles_begin(s, DEBUG_ROOT);
+	if (dsofiles_add_build_id(s)) {
 		text_add(&s->name, ".debug");
 		try_path(s);
 	}
@@ -258,13 +258,13 @@ static void try_rest(struct search *s, struct str path)
 
 	if (s->query->elsewhere && !is_recorded_by_path(s))
 		return;
-	begin(s, "");
+	dsofiles_begin(s, "");
 	text_str(&s->name, dir);
 	text_add(&s->name, ".debug/");
 	text_str(&s->name, str_from(path, dir.n));
 	try_path(s);
 	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still say /lib */
-		begin(s, DEBUG_ROOT);
+		dsofiles_begin(s, DEBUG_ROOT);
 		text_str(&s->name, str_from(path, 4));
 		try_path(s);
 	}
@@ -282,7 +282,7 @@ static void open_path(struct search *s, struct str path)
 			 -1;
 
 	if (fd < 0 && !is_recorded_by_path(s)) {
-		note(s, DSO_NO_FILE);
+		dsofiles_note(s, DSO_NO_FILE);
 		return;
 	}
 	s->name.n = 0;
@@ -291,7 +291,7 @@ static void open_path(struct search *s, struct str path)
 	if (fd < 0)
 		fd = open_as_mapped(s, s->name.p);
 	s->path = open_elf(s, fd);
-	if (s->options->symstore && s->id.n && (!s->path || !same_build(s->id, elfsyms_build_id(s->path)))) {
+	if (s->options->symstore && s->id.n && (!s->path || !dsofiles_same_build(s->id, elfsyms_build_id(s->path)))) {
 		fd = symstore_unclaimed(s->options->symstore, s->query->pid, &s->id, &s->query->numbers);
 		if (fd >= 0 && s->path)
 			elfsyms_close(s->path);
@@ -313,13 +313,13 @@ static void consider_path(struct search *s)
 
 	if (!e)
 		return;
-	if (s->id.n && !same_build(s->id, elfsyms_build_id(e))) {
+	if (s->id.n && !dsofiles_same_build(s->id, elfsyms_build_id(e))) {
 		s->path = NULL;
-		note(s, DSO_OTHER_BUILD);
+		dsofiles_note(s, DSO_OTHER_BUILD);
 		elfsyms_close(e);
 		return;
 	}
-	consider(s, e);
+	dsofiles_consider(s, e);
 }
 
 /* "/usr/lib/x.so (deleted)": when the build-id matches, the file was only renamed, or copied over itself. */
@@ -373,9 +373,9 @@ static int open_own_vdso(void)
 static void find_vdso(struct search *s)
 {
 	if (s->options->symstore)
-		consider(s, open_elf(s, symstore_vdso(s->options->symstore)));
-	if (!complete(s) && (s->id.n || s->options->local))
-		consider(s, open_elf(s, open_own_vdso()));
+		dsofiles_consider(s, open_elf(s, symstore_vdso(s->options->symstore)));
+	if (!dsofiles_complete(s) && (s->id.n || s->options->local))
+		dsofiles_consider(s, open_elf(s, open_own_vdso()));
 	try_cache(s, "/vdso");
 	try_cache(s, "/elf");
 }
@@ -384,7 +384,7 @@ static void find_vdso(struct search *s)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
-static size_t query(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+static size_t dsofiles_query_one(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
 {
 	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
 	 * when the program is linked statically, and names other functions; no use in doing that as well.) */
@@ -405,7 +405,7 @@ static size_t query(struct search *s, struct symbols_query *q, size_t n, struct 
 /* The files that debug information refers to are searched for like those of the process. */
 static int open_named(struct search *s, struct str dir, const char *name)
 {
-	begin(s, "");
+	dsofiles_begin(s, "");
 	if (name[0] != '/') {
 		text_str(&s->name, dir);
 		text_char(&s->name, '/');
@@ -416,7 +416,7 @@ static int open_named(struct search *s, struct str dir, const char *name)
 }
 
 /* A .dwo: where it was made, or beside the file. libdw compares its own number of it. */
-static int open_split(void *with, const char *dir, const char *name)
+static int dsofiles_open_split(void *with, const char *dir, const char *name)
 {
 	struct search *s = with;
 	int fd = open_named(s, str_of(dir), name);
@@ -424,17 +424,17 @@ static int open_split(void *with, const char *dir, const char *name)
 	return fd >= 0 ? fd : open_named(s, text_view(&s->debug_dir), name);
 }
 
-static bool is_build(int fd, struct str id)
+static bool dsofiles_is_build(int fd, struct str id)
 {
 	struct build_id want = { .n = id.n < BUILD_ID_MAX ? (uint8_t)id.n : BUILD_ID_MAX },
 			own = elfsyms_file_build_id(fd);
 
 	memcpy(want.byte, id.p, want.n);
-	return own.n && want.n && same_build(want, own);
+	return own.n && want.n && dsofiles_same_build(want, own);
 }
 
 /* What dwz moved out: below its build-id, or by its name. */
-static int open_shared(void *with, const char *name, struct str build_id)
+static int dsofiles_open_shared(void *with, const char *name, struct str build_id)
 {
 	struct search *s = with;
 	struct text path = { 0 };
@@ -451,7 +451,7 @@ static int open_shared(void *with, const char *name, struct str build_id)
 	}
 	if (fd < 0)
 		fd = open_named(s, text_view(&s->debug_dir), name);
-	if (fd >= 0 && !is_build(fd, build_id)) {
+	if (fd >= 0 && !dsofiles_is_build(fd, build_id)) {
 		close(fd);
 		fd = -1;
 	}
@@ -460,7 +460,8 @@ static int open_shared(void *with, const char *name, struct str build_id)
 
 static void query_inlined(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
 {
-	struct inlines_options o = { .as_perf = s->options->elf.as_perf, .files = { open_split, open_shared, s } };
+	struct inlines_options o = { .as_perf = s->options->elf.as_perf,
+				     .files = { dsofiles_open_split, dsofiles_open_shared, s } };
 	struct elfsyms *runtime = s->runtime ? s->runtime : s->path ? s->path : s->debug;
 	struct dsofiles_inlined *i = s->options->inlined;
 
@@ -485,8 +486,8 @@ static void close_files(struct search *s)
 	text_free(&s->name);
 }
 
-enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q,
-			      size_t n, struct intern *names)
+enum dso_reason dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d,
+				 struct symbols_query *q, size_t n, struct intern *names)
 {
 	struct search s = { .options = o, .query = d, .id = d->build_id, .why = DSO_NO_FILE };
 	size_t open = 0, answered;
@@ -497,7 +498,7 @@ enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dso
 		find_vdso(&s);
 	else if (d->path.n && d->path.p[0] == '/' && !memchr(d->path.p, 0, d->path.n))
 		find_files(&s);
-	answered = query(&s, q, n, names);
+	answered = dsofiles_query_one(&s, q, n, names);
 	if (o->inlined)
 		query_inlined(&s, q, n, names);
 	if (s.symbols || (answered == open && s.runtime))

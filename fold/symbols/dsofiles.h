@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-enum dso_why {
+enum dso_reason {
 	DSO_FOUND,
 	DSO_NO_FILE,
 	DSO_OTHER_BUILD,
@@ -51,7 +51,7 @@ struct dsofiles_query {
 };
 
 /* Asks the files in perf's order for q[0..n) (file offsets, ascending). Returns why what is left unanswered is so. */
-enum dso_why dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d, struct symbols_query *q,
-			      size_t n, struct intern *names);
+enum dso_reason dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d,
+				 struct symbols_query *q, size_t n, struct intern *names);
 
 #endif

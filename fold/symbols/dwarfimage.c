@@ -34,7 +34,7 @@ struct part {
 /* ---- finding ------------------------------------------------------------------------------------------------ */
 
 /* A name with what stands around it: "z" for the old way to pack, ".dwo" for split units. */
-static const struct elf_section *find(const struct elffile *f, const char *name, bool old, bool split)
+static const struct elf_section *dwarfimage_find(const struct elffile *f, const char *name, bool old, bool split)
 {
 	char text[40] = "";
 	struct str s = str_of(name);
@@ -52,18 +52,19 @@ static const struct elf_section *find(const struct elffile *f, const char *name,
 	return elffile_section(f, (struct str){ text, n });
 }
 
-static bool holds(const struct elffile *f, const struct elf_section *s)
+static bool dwarfimage_holds(const struct elffile *f, const struct elf_section *s)
 {
 	return s && s->type != SHT_NOBITS && s->size && s->offset <= f->size && s->size <= f->size - s->offset;
 }
 
 bool dwarfimage_has(const struct elffile *f, bool split)
 {
-	return holds(f, find(f, names[INFO], false, split)) || holds(f, find(f, names[INFO], true, split));
+	return dwarfimage_holds(f, dwarfimage_find(f, names[INFO], false, split)) ||
+	       dwarfimage_holds(f, dwarfimage_find(f, names[INFO], true, split));
 }
 
 /* The head of a packed section: how, and how large it is unpacked. */
-static bool read_head(const struct elffile *f, struct part *p, bool old)
+static bool dwarfimage_read_head(const struct elffile *f, struct part *p, bool old)
 {
 	union {
 		Elf64_Chdr wide;
@@ -91,19 +92,19 @@ static bool read_head(const struct elffile *f, struct part *p, bool old)
 
 static const char *find_part(const struct elffile *f, const char *name, bool split, struct part *p)
 {
-	const struct elf_section *s = find(f, name, false, split);
+	const struct elf_section *s = dwarfimage_find(f, name, false, split);
 	bool old = !s;
 
 	*p = (struct part){ 0 };
 	if (old)
-		s = find(f, name, true, split);
-	if (!holds(f, s))
+		s = dwarfimage_find(f, name, true, split);
+	if (!dwarfimage_holds(f, s))
 		return NULL;
 	p->from = s->offset;
 	p->packed = s->size;
 	if (!old && !(s->flags & SHF_COMPRESSED))
 		p->size = s->size;
-	else if (!read_head(f, p, old))
+	else if (!dwarfimage_read_head(f, p, old))
 		return "damaged";
 	return elfhead_is_dense(&f->head, p->from, p->packed) ? NULL : "damaged";
 }
@@ -136,7 +137,7 @@ static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 	return made == p->size;
 }
 
-static const char *unpack(const struct elffile *f, const struct part *p, char *to)
+static const char *dwarfimage_unpack(const struct elffile *f, const struct part *p, char *to)
 {
 	switch (p->method) {
 	case 0: return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
@@ -177,7 +178,7 @@ static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 }
 
 /* Every unit has the library read its table: of one large table and many units, without end. */
-static const char *check_units(struct str info, struct str abbrevs)
+static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 {
 	struct dwarf_bytes b = dwarf_bytes_of(info);
 	uint64_t read = 0, last = UINT64_MAX, size = 0;
@@ -210,13 +211,14 @@ static const char *check_units(struct str info, struct str abbrevs)
 
 /* ---- making ------------------------------------------------------------------------------------------------- */
 
-static uint64_t aligned(uint64_t n)
+static uint64_t dwarfimage_aligned(uint64_t n)
 {
 	return (n + GAP - 1) & ~(uint64_t)(GAP - 1);
 }
 
 /* Headers: file, sections by their plain names. The name of section i begins at text[name[i]]. */
-static void put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text, uint64_t table)
+static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text,
+				   uint64_t table)
 {
 	Elf64_Shdr s[SECTIONS + 2] = { 0 };
 	Elf64_Ehdr h = {
@@ -263,7 +265,7 @@ static struct str part_bytes(const struct dwarfimage *image, const struct part *
 const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, bool split)
 {
 	struct part part[SECTIONS];
-	uint64_t at = aligned(sizeof(Elf64_Ehdr)), text;
+	uint64_t at = dwarfimage_aligned(sizeof(Elf64_Ehdr)), text;
 	const char *why = NULL;
 
 	*image = (struct dwarfimage){ 0 };
@@ -274,7 +276,7 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, b
 		if (!why && part[i].size > BYTES_MAX - at)
 			why = "more than is read of one file";
 		part[i].to = at;
-		at += why ? 0 : aligned(part[i].size) + GAP;
+		at += why ? 0 : dwarfimage_aligned(part[i].size) + GAP;
 	}
 	if (why)
 		return why;
@@ -285,14 +287,14 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, b
 	image->n = at + (SECTIONS + 2) * sizeof(Elf64_Shdr) + GAP;
 	image->p = mem_alloc(1, image->n);
 	for (size_t i = 0; i < SECTIONS && !why; i++)
-		why = unpack(f, &part[i], image->p + part[i].to);
+		why = dwarfimage_unpack(f, &part[i], image->p + part[i].to);
 	if (!why)
-		why = check_units(part_bytes(image, &part[INFO]), part_bytes(image, &part[ABBREV]));
+		why = dwarfimage_check_units(part_bytes(image, &part[INFO]), part_bytes(image, &part[ABBREV]));
 	if (why) {
 		dwarfimage_free(image);
 		return why;
 	}
-	put_headers(image, part, split, text, at);
+	dwarfimage_put_headers(image, part, split, text, at);
 	return NULL;
 }
 

@@ -32,7 +32,7 @@ struct elfsyms {
 
 /* ---- notes, links ---------------------------------------------------------------------------------------------- */
 
-static uint32_t u32_at(struct str s, size_t i)
+static uint32_t elfsyms_u32_at(struct str s, size_t i)
 {
 	uint32_t v;
 
@@ -45,7 +45,8 @@ struct build_id elfsyms_note_build_id(struct str notes)
 	struct build_id id = { 0 };
 
 	while (notes.n >= 12) {
-		uint64_t name = u32_at(notes, 0), desc = u32_at(notes, 4), type = u32_at(notes, 8);
+		uint64_t name = elfsyms_u32_at(notes, 0), desc = elfsyms_u32_at(notes, 4),
+			 type = elfsyms_u32_at(notes, 8);
 		uint64_t desc_at = 12 + ((name + 3) & ~(uint64_t)3), next = desc_at + ((desc + 3) & ~(uint64_t)3);
 
 		if (desc_at + desc > notes.n)
@@ -79,7 +80,7 @@ static void read_debuglink(struct elfsyms *e)
 		return;
 	e->debuglink = str_head(s, (size_t)(end - s.p));
 	if (((e->debuglink.n + 4) & ~(size_t)3) + 4 <= s.n)
-		e->debuglink_crc = u32_at(s, (e->debuglink.n + 4) & ~(size_t)3);
+		e->debuglink_crc = elfsyms_u32_at(s, (e->debuglink.n + 4) & ~(size_t)3);
 }
 
 static const struct elf_section *table_named(const struct elffile *f, struct str name, uint32_t type)
@@ -262,7 +263,7 @@ static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool
 }
 
 /* The open questions, apart: their addresses, and where they stand in q. */
-static size_t gather(const struct symbols_query *q, size_t n, uint64_t *at, size_t *index)
+static size_t elfsyms_gather(const struct symbols_query *q, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;
 
@@ -276,11 +277,11 @@ static size_t gather(const struct symbols_query *q, size_t n, uint64_t *at, size
 }
 
 /* runtime NULL: places are addresses, moved by so much. */
-static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q, size_t n,
-		      struct intern *names)
+static size_t elfsyms_resolve_query(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q,
+				    size_t n, struct intern *names)
 {
 	uint64_t *at = mem_alloc(sizeof(*at), n + 1);
-	size_t *index = mem_alloc(sizeof(*index), n + 1), open = gather(q, n, at, index), answered = 0;
+	size_t *index = mem_alloc(sizeof(*index), n + 1), open = elfsyms_gather(q, n, at, index), answered = 0;
 	struct symtab_answer *answer = mem_alloc(sizeof(*answer), open + 1);
 	struct symtab_search s = {
 		.tables = e->table, .runtime = runtime, .mangled = e->options.mangled, .names = names
@@ -312,7 +313,8 @@ static size_t resolve(struct elfsyms *e, struct elffile *runtime, uint64_t moved
 size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
 		       struct intern *names)
 {
-	return resolve(e, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, q, n, names); /* reads some of its bytes */
+	return elfsyms_resolve_query(e, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, q, n,
+				     names); /* reads some of its bytes */
 }
 
 size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n,
@@ -322,7 +324,8 @@ size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbo
 
 	while (wraps < n && q[wraps].address < moved)
 		wraps++;
-	return resolve(e, NULL, moved, q, wraps, names) + resolve(e, NULL, moved, q + wraps, n - wraps, names);
+	return elfsyms_resolve_query(e, NULL, moved, q, wraps, names) +
+	       elfsyms_resolve_query(e, NULL, moved, q + wraps, n - wraps, names);
 }
 
 bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address)

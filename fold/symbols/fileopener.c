@@ -140,7 +140,7 @@ static bool send_reply(int socket, struct reply reply, int fd)
 	return fdmessage_put(socket, &reply, sizeof(reply), fd);
 }
 
-static bool is_zero(const char *p, size_t n)
+static bool fileopener_is_zero(const char *p, size_t n)
 {
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
@@ -155,7 +155,8 @@ static int copy_bytes(int from, int to, int socket)
 	while ((n = pread(from, block, sizeof(block), at)) > 0) {
 		if (at > COPY_MAX)
 			return EFBIG;
-		if (!is_zero(block, (size_t)n) && (lseek(to, at, SEEK_SET) < 0 || write(to, block, (size_t)n) != n))
+		if (!fileopener_is_zero(block, (size_t)n) &&
+		    (lseek(to, at, SEEK_SET) < 0 || write(to, block, (size_t)n) != n))
 			return ENOSPC;
 		at += n;
 		if (!send_reply(socket, (struct reply){ .error = PROGRESS }, -1))
@@ -167,7 +168,7 @@ static int copy_bytes(int from, int to, int socket)
 }
 
 /* Takes fd; returns a copy of the file in memory, or -1 and errno. */
-static int copied(int fd, bool owner, int socket)
+static int fileopener_copied(int fd, bool owner, int socket)
 {
 	int copy = memfd_create("pjfold-file", MFD_CLOEXEC), error = copy < 0 ? errno : 0;
 	struct stat st;
@@ -195,7 +196,7 @@ static uint64_t target_mount_ns(int32_t pid)
 													   0;
 }
 
-static void run_helper(int socket)
+static void fileopener_run_helper(int socket)
 {
 	static struct request r;
 	int fd;
@@ -214,7 +215,7 @@ static void run_helper(int socket)
 		}
 		fd = open_request(&r);
 		if (fd >= 0 && r.kind != STAT && !is_local(fd, r.kind == INSIDE || r.kind == MAP_INSIDE))
-			fd = copied(fd, r.kind == PLAIN || r.kind == MAP_INSIDE, socket);
+			fd = fileopener_copied(fd, r.kind == PLAIN || r.kind == MAP_INSIDE, socket);
 		error = fd < 0 ? errno : 0;
 		sent = send_reply(socket, (struct reply){ .error = error }, fd);
 		if (fd >= 0)
@@ -229,30 +230,30 @@ static void run_helper(int socket)
 
 /* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a
  * helper lives. */
-static void keep_only(int socket)
+static void fileopener_keep_only(int socket)
 {
 	if (socket != SOCKET_FD)
 		dup3(socket, SOCKET_FD, 0);
 	syscall(SYS_close_range, SOCKET_FD + 1u, ~0u, 0u);
 }
 
-static pid_t fork_helper(int socket)
+static pid_t fileopener_fork_helper(int socket)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		prctl(PR_SET_NAME, "pjfold-open");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		keep_only(socket);
+		fileopener_keep_only(socket);
 		sandbox_narrow(SANDBOX_ROOTS);
-		run_helper(SOCKET_FD);
+		fileopener_run_helper(SOCKET_FD);
 		_exit(0);
 	}
 	return pid;
 }
 
 /* For each byte a new helper, whose socket is sent; the one before is killed: it may hang. Ends with the other end. */
-static void run_starter(int control)
+static void fileopener_run_starter(int control)
 {
 	pid_t helper = 0;
 	char byte;
@@ -270,7 +271,7 @@ static void run_starter(int control)
 			;
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 			break;
-		helper = fork_helper(pair[1]);
+		helper = fileopener_fork_helper(pair[1]);
 		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
@@ -289,14 +290,14 @@ static NORETURN void become_starter(int socket, bool unprivileged)
 	for (size_t i = 0; i < countof(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, "pjfold-start");
-	keep_only(socket);
+	fileopener_keep_only(socket);
 	for (int fd = 0; fd < SOCKET_FD; fd++)
 		close(fd);
 	for (int fd = 0; fd < SOCKET_FD; fd++)
 		open("/dev/null", O_RDWR);
 	capabilities_limit(unprivileged ? 0 : CAPABILITIES);
 	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_ROOTS | SANDBOX_FORK, .keep_capabilities = true });
-	run_starter(SOCKET_FD);
+	fileopener_run_starter(SOCKET_FD);
 	_exit(0);
 }
 
@@ -328,7 +329,7 @@ void fileopener_start(bool unprivileged)
 		close(pair[0]);
 }
 
-static bool start_helper(void)
+static bool fileopener_start_helper(void)
 {
 	struct reply reply = { 0 };
 
@@ -357,7 +358,7 @@ struct locationcache {
 	bool elsewhere;
 };
 
-static uint64_t key(uint64_t what, struct str bytes)
+static uint64_t fileopener_key(uint64_t what, struct str bytes)
 {
 	return (hash_bytes(bytes.p, bytes.n) ^ what) | 1;
 }
@@ -365,8 +366,8 @@ static uint64_t key(uint64_t what, struct str bytes)
 static struct locationcache places_of(const struct request *r, uint64_t mount_ns)
 {
 	struct str path = { r->path, r->n };
-	struct locationcache p = { .file = key((uint64_t)(uint32_t)r->pid << 32, path),
-				   .directory = key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
+	struct locationcache p = { .file = fileopener_key((uint64_t)(uint32_t)r->pid << 32, path),
+				   .directory = fileopener_key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
 				   .elsewhere = mount_ns };
 
 	if (mount_ns)
@@ -438,7 +439,7 @@ static bool wait_for_reply(void)
 }
 
 /* Returns the descriptor, or -1 and errno. */
-static int await(struct reply *reply)
+static int fileopener_await(struct reply *reply)
 {
 	int fd;
 
@@ -457,12 +458,12 @@ static int await(struct reply *reply)
 	return fd;
 }
 
-static int exchange(const struct request *r, struct reply *reply)
+static int fileopener_exchange(const struct request *r, struct reply *reply)
 {
 	size_t n = offsetof(struct request, path) + r->n + 1;
 
 	if (fdmessage_put(opener.socket, r, n, -1))
-		return await(reply);
+		return fileopener_await(reply);
 	errno = EPIPE;
 	return -1;
 }
@@ -487,7 +488,7 @@ static bool find_where(int32_t pid, uint64_t *mount_ns)
 	if (!pid || pid == opener.where_pid)
 		return true;
 	errno = 0;
-	fd = exchange(&r, &reply);
+	fd = fileopener_exchange(&r, &reply);
 	if (is_silence(fd, errno))
 		return false;
 	opener.where_pid = pid;
@@ -495,32 +496,32 @@ static bool find_where(int32_t pid, uint64_t *mount_ns)
 	return true;
 }
 
-static int skip(void)
+static int fileopener_skip(void)
 {
 	opener.skipped++;
 	errno = ETIMEDOUT;
 	return -1;
 }
 
-static int query(const struct request *r)
+static int fileopener_query(const struct request *r)
 {
 	struct reply reply = { 0 };
 	uint64_t mount_ns = 0;
 	struct locationcache p;
 	int fd, error;
 
-	if (!start_helper())
+	if (!fileopener_start_helper())
 		return open_request(r);
 	if (r->kind != STAT && !find_where(r->pid, &mount_ns)) {
 		p = places_of(r, 0);
 		note_silence(&p);
-		return skip();
+		return fileopener_skip();
 	}
 	p = places_of(r, mount_ns);
 	if (is_skipped(&p))
-		return skip();
+		return fileopener_skip();
 	errno = 0;
-	fd = exchange(r, &reply);
+	fd = fileopener_exchange(r, &reply);
 	error = errno;
 	if (is_silence(fd, error)) {
 		note_silence(&p);
@@ -541,7 +542,7 @@ static int open_as(enum kind kind, pid_t pid, struct str path)
 	}
 	memcpy(r.path, path.p, path.n);
 	pthread_mutex_lock(&opener.lock);
-	fd = query(&r);
+	fd = fileopener_query(&r);
 	error = errno;
 	pthread_mutex_unlock(&opener.lock);
 	errno = error;

@@ -72,7 +72,7 @@ struct inlines {
 	struct text text;
 };
 
-static bool give_up(struct inlines *w, const char *why)
+static bool inlines_give_up(struct inlines *w, const char *why)
 {
 	if (!w->why)
 		w->why = why;
@@ -80,10 +80,10 @@ static bool give_up(struct inlines *w, const char *why)
 }
 
 /* False when there was enough of it. */
-static bool spend(struct inlines *w, uint64_t steps)
+static bool inlines_spend(struct inlines *w, uint64_t steps)
 {
 	w->work += steps;
-	return w->work <= w->max || give_up(w, "it would take too long");
+	return w->work <= w->max || inlines_give_up(w, "it would take too long");
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
@@ -107,7 +107,7 @@ static int next_entry(struct inlines *w, Dwarf_Die *die)
 	}
 	if (found < 0 || !next.addr) {
 		if (found < 0)
-			give_up(w, "damaged");
+			inlines_give_up(w, "damaged");
 		return -1;
 	}
 	/* the end of a level is a 0; behind it is what follows in the level above, maybe also an end */
@@ -125,14 +125,14 @@ static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
 			    NULL, NULL, NULL) != 0)
 		return;
 	for (const char *end = (const char *)unit->addr + (next - offset); at < end; at++)
-		if (*at || !spend(w, 1)) {
-			give_up(w, "damaged");
+		if (*at || !inlines_spend(w, 1)) {
+			inlines_give_up(w, "damaged");
 			break;
 		}
 }
 
 /* All entries of a unit, in their order, each once: what is not looked into is passed over. */
-static void walk(struct inlines *w, Dwarf_Die *unit, struct within top, const struct visitor *v)
+static void inlines_walk(struct inlines *w, Dwarf_Die *unit, struct within top, const struct visitor *v)
 {
 	struct within level[DEPTH] = { top }, inner;
 	Dwarf_Die die = *unit, child;
@@ -140,14 +140,14 @@ static void walk(struct inlines *w, Dwarf_Die *unit, struct within top, const st
 
 	if (dwarf_child(unit, &die) != 0)
 		return;
-	while (spend(w, 1)) {
+	while (inlines_spend(w, 1)) {
 		int tag = dwarf_tag(&die);
 
-		if (tag == DW_TAG_invalid && !give_up(w, "damaged"))
+		if (tag == DW_TAG_invalid && !inlines_give_up(w, "damaged"))
 			break;
 		inner = level[depth];
 		if (v->visit(w, &die, tag, level[depth], &inner) && dwarf_child(&die, &child) == 0) {
-			if (depth + 1 == DEPTH && !give_up(w, "nested too deep"))
+			if (depth + 1 == DEPTH && !inlines_give_up(w, "nested too deep"))
 				break;
 			level[++depth] = inner;
 			die = child;
@@ -176,7 +176,7 @@ static const char *string_of(Dwarf_Die *die, unsigned attribute)
 	return s && s[0] && strnlen(s, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? s : NULL;
 }
 
-static struct known *known(struct inlines *w, const Dwarf_Die *die)
+static struct known *inlines_known(struct inlines *w, const Dwarf_Die *die)
 {
 	uint32_t id = intern(&w->known, (struct str){ (const char *)&die->addr, sizeof(die->addr) });
 
@@ -223,22 +223,22 @@ static void leave_scope(struct inlines *w, struct within inner, const char *end)
 static struct scopes scopes_of(struct inlines *w, Dwarf_Die *unit)
 {
 	static const struct visitor v = { visit_scope, leave_scope };
-	struct scopes s = known(w, unit)->scopes;
+	struct scopes s = inlines_known(w, unit)->scopes;
 
 	if (s.n == 0) {
 		s.first = w->nscopes;
 		add_scope(w, unit, s.first);
-		walk(w, unit, (struct within){ .function = s.first }, &v);
+		inlines_walk(w, unit, (struct within){ .function = s.first }, &v);
 		w->scope[s.first].end = (const char *)UINTPTR_MAX;
 		s.n = w->nscopes - s.first;
-		known(w, unit)->scopes = s;
+		inlines_known(w, unit)->scopes = s;
 	}
 	return s;
 }
 
 /* The innermost scope of the unit that holds the entry at address, and is not itself that; s.first: only the unit does.
  */
-static uint32_t innermost(const struct inlines *w, struct scopes s, const char *address)
+static uint32_t inlines_innermost(const struct inlines *w, struct scopes s, const char *address)
 {
 	uint32_t lo = s.first + 1, hi = s.first + s.n, at;
 
@@ -286,7 +286,7 @@ static void put_scopes(struct inlines *w, struct text *t, Dwarf_Die *die)
 	    language == DW_LANG_Mips_Assembler)
 		return;
 	scopes = scopes_of(w, &unit);
-	for (uint32_t at = innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain);
+	for (uint32_t at = inlines_innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain);
 	     at = w->scope[at].outer)
 		chain[n++] = at;
 	while (n-- > 0) {
@@ -311,7 +311,7 @@ static Dwarf_Die declaration_of(const Dwarf_Die *die)
 	return d;
 }
 
-static uint32_t make_name(struct inlines *w, Dwarf_Die *die)
+static uint32_t inlines_make_name(struct inlines *w, Dwarf_Die *die)
 {
 	const char *linkage = string_of(die, DW_AT_linkage_name), *name;
 	Dwarf_Die declared;
@@ -336,7 +336,7 @@ static uint32_t make_name(struct inlines *w, Dwarf_Die *die)
 }
 
 /* The name of the function that was inlined; made once for each. */
-static uint32_t name_of(struct inlines *w, Dwarf_Die *call)
+static uint32_t inlines_name_of(struct inlines *w, Dwarf_Die *call)
 {
 	Dwarf_Die die = *call, origin;
 	Dwarf_Attribute a;
@@ -344,18 +344,18 @@ static uint32_t name_of(struct inlines *w, Dwarf_Die *call)
 
 	if (dwarf_attr(call, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
 		die = origin;
-	name = known(w, &die)->name;
+	name = inlines_known(w, &die)->name;
 	if (!name) {
-		name = make_name(w, &die);
-		known(w, &die)->name = name;
-		spend(w, w->text.n);
+		name = inlines_make_name(w, &die);
+		inlines_known(w, &die)->name = name;
+		inlines_spend(w, w->text.n);
 	}
 	return name;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------- */
 
-static size_t first_at(const struct inlines *w, uint64_t address)
+static size_t inlines_first_at(const struct inlines *w, uint64_t address)
 {
 	size_t lo = 0, hi = w->n;
 
@@ -385,16 +385,16 @@ static bool next_range(struct inlines *w, struct ranges *r)
 	for (;;) {
 		r->next = dwarf_ranges(r->die, r->next, &r->base, &start, &end);
 		if (r->next < 0)
-			return give_up(w, "damaged");
-		if (r->next == 0 || !spend(w, 1))
+			return inlines_give_up(w, "damaged");
+		if (r->next == 0 || !inlines_spend(w, 1))
 			return false;
 		if (start == 0 || start >= end)
 			continue;
-		r->at = r->end = first_at(w, start);
+		r->at = r->end = inlines_first_at(w, start);
 		while (r->end < w->n && w->place[r->end].address < end)
 			r->end++;
 		if (r->at < r->end)
-			return spend(w, r->end - r->at);
+			return inlines_spend(w, r->end - r->at);
 	}
 }
 
@@ -439,7 +439,7 @@ static uint32_t add_call(struct inlines *w, Dwarf_Die *die, uint32_t outer)
 		w->calls_cap *= 2;
 		w->call = mem_grow(w->call, sizeof(*w->call), w->calls_cap);
 	}
-	w->call[w->ncalls] = (struct call){ name_of(w, die), outer, depth };
+	w->call[w->ncalls] = (struct call){ inlines_name_of(w, die), outer, depth };
 	return w->ncalls++;
 }
 
@@ -458,7 +458,7 @@ static bool enter_call(struct inlines *w, Dwarf_Die *die, struct within outer, s
 				continue;
 			if (!any) {
 				if (w->call[outer.call].depth == CALLS_MAX)
-					return give_up(w, "nested too deep");
+					return inlines_give_up(w, "nested too deep");
 				inner->call = add_call(w, die, outer.call);
 				any = true;
 			}
@@ -511,7 +511,7 @@ static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within
 /* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything:
  * it is made to find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours,
  * and end in it. */
-static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
+static bool inlines_open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
 	char saved_dir[sizeof(folder)], saved_name[12], name[12];
@@ -526,14 +526,14 @@ static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_D
 		file = (char *)(uintptr_t)string_of(unit, DW_AT_GNU_dwo_name);
 	fd = file && w->o->files.split ? w->o->files.split(w->o->files.with, dir, file) : -1;
 	if (fd < 0)
-		return give_up(w, "a .dwo file of it is missing");
+		return inlines_give_up(w, "a .dwo file of it is missing");
 	why = elffile_open(&f, fd);
 	if (!why)
 		why = dwarfimage_make(&image, &f, true);
 	elffile_close(&f);
 	close(fd);
 	if (why)
-		return give_up(w, "a .dwo file of it is damaged");
+		return inlines_give_up(w, "a .dwo file of it is damaged");
 	copy = broker_memory();
 	snprintf(name, sizeof(name), "%d", copy);
 	memset(split, 0, sizeof(*split));
@@ -550,7 +550,7 @@ static bool open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_D
 	if (copy >= 0)
 		close(copy);
 	dwarfimage_free(&image);
-	return split->addr || give_up(w, "a .dwo file of it cannot be used");
+	return split->addr || inlines_give_up(w, "a .dwo file of it cannot be used");
 }
 
 static void look_into(struct inlines *w, Dwarf_Die *unit, Dwarf_Die *entries)
@@ -558,10 +558,10 @@ static void look_into(struct inlines *w, Dwarf_Die *unit, Dwarf_Die *entries)
 	static const struct visitor v = { visit_code, NULL };
 
 	w->deep = false;
-	walk(w, entries, (struct within){ 0 }, &v);
+	inlines_walk(w, entries, (struct within){ 0 }, &v);
 	w->deep = count_open(w, unit) > 0;
 	if (w->deep)
-		walk(w, entries, (struct within){ 0 }, &v);
+		inlines_walk(w, entries, (struct within){ 0 }, &v);
 }
 
 static void read_units(struct inlines *w)
@@ -571,16 +571,16 @@ static void read_units(struct inlines *w)
 	uint8_t kind;
 	int found;
 
-	while ((found = dwarf_get_units(w->dwarf, cu, &cu, NULL, &kind, &unit, NULL)) == 0 && spend(w, 1)) {
+	while ((found = dwarf_get_units(w->dwarf, cu, &cu, NULL, &kind, &unit, NULL)) == 0 && inlines_spend(w, 1)) {
 		if (!unit.addr || (kind != DW_UT_compile && kind != DW_UT_skeleton) || count_open(w, &unit) == 0)
 			continue;
-		if (kind == DW_UT_skeleton && open_split(w, cu, &unit, &split))
+		if (kind == DW_UT_skeleton && inlines_open_split(w, cu, &unit, &split))
 			look_into(w, &unit, &split);
 		else
 			look_into(w, &unit, &unit);
 	}
 	if (found < 0)
-		give_up(w, "damaged");
+		inlines_give_up(w, "damaged");
 }
 
 /* ---- the file ----------------------------------------------------------------------------------------------- */
@@ -613,7 +613,7 @@ static void close_dwarf(struct opened *d)
 }
 
 /* What several files have in common, and dwz moved out of them. */
-static void open_shared(struct inlines *w, const struct elffile *f, struct opened *shared)
+static void inlines_open_shared(struct inlines *w, const struct elffile *f, struct opened *shared)
 {
 	struct str link = elffile_bytes((struct elffile *)(uintptr_t)f, elffile_section(f, STR(".gnu_debugaltlink")),
 					4096),
@@ -629,26 +629,27 @@ static void open_shared(struct inlines *w, const struct elffile *f, struct opene
 	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
 		dwarf_setalt(w->dwarf, shared->dwarf);
 	else
-		give_up(w, "what it shares with other files (.gnu_debugaltlink) is missing");
+		inlines_give_up(w, "what it shares with other files (.gnu_debugaltlink) is missing");
 	elffile_close(&file);
 	if (fd >= 0)
 		close(fd);
 }
 
-static int place_cmp(const void *va, const void *vb)
+static int inlines_place_cmp(const void *va, const void *vb)
 {
 	const struct place *a = va, *b = vb;
 
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static void find_places(struct inlines *w, const struct elffile *runtime, const struct symbols_query *q, size_t n)
+static void inlines_find_places(struct inlines *w, const struct elffile *runtime, const struct symbols_query *q,
+				size_t n)
 {
 	w->place = mem_alloc(sizeof(*w->place), n);
 	for (size_t i = 0; i < n; i++)
 		if (elffile_address(runtime, q[i].address, &w->place[w->n].address))
 			w->place[w->n++].query = (uint32_t)i;
-	qsort(w->place, w->n, sizeof(*w->place), place_cmp);
+	qsort(w->place, w->n, sizeof(*w->place), inlines_place_cmp);
 }
 
 /* The names of a call and of those around it, the outermost first. */
@@ -664,11 +665,11 @@ static uint32_t chain_name(struct inlines *w, uint32_t call)
 		if (n)
 			text_char(&w->text, 0);
 	}
-	return spend(w, w->text.n) ? intern(w->names, text_view(&w->text)) : 0;
+	return inlines_spend(w, w->text.n) ? intern(w->names, text_view(&w->text)) : 0;
 }
 
 /* Neighbours mostly are in the same call. */
-static void answer(struct inlines *w, struct symbols_query *q)
+static void inlines_answer(struct inlines *w, struct symbols_query *q)
 {
 	uint32_t last = 0, id = 0;
 
@@ -694,10 +695,10 @@ const char *inlines_resolve(const struct inlines_options *o, const struct elffil
 		/* every byte a few times, every place in every level */
 		w.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
 		w.call = mem_alloc(sizeof(*w.call), w.calls_cap);
-		find_places(&w, runtime, q, n);
-		open_shared(&w, dwarf, &shared);
+		inlines_find_places(&w, runtime, q, n);
+		inlines_open_shared(&w, dwarf, &shared);
 		read_units(&w);
-		answer(&w, q);
+		inlines_answer(&w, q);
 	}
 	free(w.place);
 	free(w.call);

@@ -20,7 +20,7 @@ static bool is_x86(const struct elffile *f)
 }
 
 /* Sizes as linkers write them; x86's section header may lie. */
-static void sizes(const struct plt *p, const struct elf_section *s, uint64_t *head, uint64_t *entry)
+static void plt_sizes(const struct plt *p, const struct elf_section *s, uint64_t *head, uint64_t *entry)
 {
 	switch (p->file->machine) {
 	case EM_ARM:
@@ -39,7 +39,7 @@ static void sizes(const struct plt *p, const struct elf_section *s, uint64_t *he
 	}
 }
 
-static struct plt_part part(const struct elf_section *s, uint64_t entry)
+static struct plt_part plt_part_of(const struct elf_section *s, uint64_t entry)
 {
 	if (s->type == SHT_NOBITS || s->size > UINT64_MAX - s->offset)
 		return (struct plt_part){ 0 };
@@ -63,7 +63,7 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static struct plt_slot slot_of(const struct elffile *f, bool rela, const char *p)
+static struct plt_slot plt_slot_of(const struct elffile *f, bool rela, const char *p)
 {
 	union {
 		Elf64_Rela a64;
@@ -95,11 +95,11 @@ static struct plt_slot *read_slots(struct elffile *f, const struct elf_section *
 		return NULL;
 	slot = mem_alloc(sizeof(*slot), bytes.n / size + 1);
 	for (; bytes.n >= size; bytes = str_from(bytes, size))
-		slot[(*count)++] = slot_of(f, rela, bytes.p);
+		slot[(*count)++] = plt_slot_of(f, rela, bytes.p);
 	return slot;
 }
 
-static const struct elf_section *linked(const struct elffile *f, const struct elf_section *s)
+static const struct elf_section *plt_linked(const struct elffile *f, const struct elf_section *s)
 {
 	const struct elf_section *table = s && s->link && s->link < f->sections ? &f->section[s->link] : NULL;
 
@@ -117,7 +117,7 @@ static void need_slots(struct plt *p)
 		s = elffile_section(p->file, STR(".rel.plt"));
 	if (!s)
 		return;
-	p->symbols = linked(p->file, s);
+	p->symbols = plt_linked(p->file, s);
 	if (p->as_perf && (!p->symbols || p->symbols->type != SHT_DYNSYM))
 		return;
 	p->slot = read_slots(p->file, s, &p->slots);
@@ -139,9 +139,9 @@ static void need_got_slots(struct plt *p)
 	if (p->gots_read)
 		return;
 	p->gots_read = true;
-	if (!s || p->file->machine != EM_X86_64 || !linked(p->file, s))
+	if (!s || p->file->machine != EM_X86_64 || !plt_linked(p->file, s))
 		return;
-	p->symbols = linked(p->file, s);
+	p->symbols = plt_linked(p->file, s);
 	p->got_slot = read_slots(p->file, s, &p->got_slots);
 	for (size_t i = 0; i < p->got_slots; i++)
 		if (p->got_slot[i].symbol)
@@ -159,22 +159,22 @@ void plt_open(struct plt *p, struct elffile *file, bool as_perf)
 	*p = (struct plt){ .file = file, .as_perf = as_perf };
 	if (!lazy)
 		return;
-	sizes(p, lazy, &p->head, &entry);
+	plt_sizes(p, lazy, &p->head, &entry);
 	if (!entry)
 		return;
-	p->lazy = part(lazy, entry);
+	p->lazy = plt_part_of(lazy, entry);
 	if (as_perf)
 		need_slots(p);
 	if (as_perf || !is_x86(file))
 		return;
 	direct = elffile_section(file, STR(".plt.sec"));
 	if (direct) {
-		sizes(p, direct, &head, &entry);
-		p->direct = part(direct, entry);
+		plt_sizes(p, direct, &head, &entry);
+		p->direct = plt_part_of(direct, entry);
 	}
 	got = elffile_section(file, STR(".plt.got"));
 	if (got && got->entsize >= 8)
-		p->got = part(got, got->entsize);
+		p->got = plt_part_of(got, got->entsize);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
@@ -204,12 +204,12 @@ static struct plt_stub stub_of(struct plt *p, const struct plt_slot *slot, uint6
 	return s;
 }
 
-static bool inside(const struct plt_part *part, uint64_t place)
+static bool plt_inside(const struct plt_part *part, uint64_t place)
 {
 	return place >= part->start && place < part->end && part->entry;
 }
 
-static struct plt_stub numbered(struct plt *p, const struct plt_part *part, uint64_t head, uint64_t place)
+static struct plt_stub plt_numbered(struct plt *p, const struct plt_part *part, uint64_t head, uint64_t place)
 {
 	uint64_t i = (place - part->start - head) / part->entry;
 
@@ -224,12 +224,12 @@ static struct plt_stub in_lazy(struct plt *p, uint64_t place)
 	if (p->direct.entry)
 		return (struct plt_stub){ .kind = PLT_HEAD, .start = p->lazy.start };
 	if (place - p->lazy.start >= p->head)
-		return numbered(p, &p->lazy, p->head, place);
+		return plt_numbered(p, &p->lazy, p->head, place);
 	return (struct plt_stub){ .kind = p->as_perf ? PLT_NONE : PLT_HEAD, .start = p->lazy.start };
 }
 
 /* The slot that `endbr64; bnd jmp *slot(%rip)` goes through, relative to the stub; 0 when it is something else. */
-static uint64_t displacement(const unsigned char *code, size_t n)
+static uint64_t plt_displacement(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	size_t i = n >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0;
@@ -250,7 +250,7 @@ static struct plt_stub in_got(struct plt *p, uint64_t place)
 	unsigned char code[16];
 	size_t n =
 		elffile_read(p->file, start, code, p->got.entry < sizeof(code) ? (size_t)p->got.entry : sizeof(code));
-	uint64_t d = displacement(code, n);
+	uint64_t d = plt_displacement(code, n);
 	struct plt_slot key = { .offset = s->addr + (start - s->offset) + d }, *slot = NULL;
 
 	need_got_slots(p);
@@ -261,11 +261,11 @@ static struct plt_stub in_got(struct plt *p, uint64_t place)
 
 struct plt_stub plt_at(struct plt *p, uint64_t place)
 {
-	if (inside(&p->direct, place)) {
+	if (plt_inside(&p->direct, place)) {
 		need_slots(p);
-		return numbered(p, &p->direct, 0, place);
+		return plt_numbered(p, &p->direct, 0, place);
 	}
-	if (inside(&p->got, place))
+	if (plt_inside(&p->got, place))
 		return in_got(p, place);
-	return inside(&p->lazy, place) ? in_lazy(p, place) : (struct plt_stub){ 0 };
+	return plt_inside(&p->lazy, place) ? in_lazy(p, place) : (struct plt_stub){ 0 };
 }

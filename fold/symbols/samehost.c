@@ -44,7 +44,7 @@ bool samehost_is_this_host(struct str hostname, struct str kernel_release)
 
 /* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and
  * some ticks of the process table. Who would pass for another process has to get its number within that time. */
-static uint64_t drift(uint64_t uptime)
+static uint64_t samehost_drift(uint64_t uptime)
 {
 	uint64_t clocks = uptime / 10000;
 
@@ -55,7 +55,7 @@ bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 {
 	uint64_t uptime = clock_now(), wall = clock_wall(), since, expected;
 
-	if (record_ns > uptime + drift(uptime) || wall_ns > wall + WALL_SLACK)
+	if (record_ns > uptime + samehost_drift(uptime) || wall_ns > wall + WALL_SLACK)
 		return false;
 	since = uptime > record_ns ? uptime - record_ns : 0;
 	expected = wall - since; /* wraps only where the clocks make no sense */
@@ -99,7 +99,7 @@ pid_t samehost_parse_status(struct str status)
 }
 
 /* The beginning of a file of /proc/PID; empty when there is none. Takes fd. */
-static struct str read_proc(int fd, char *buf, size_t space)
+static struct str samehost_read_proc(int fd, char *buf, size_t space)
 {
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, space);
 
@@ -108,9 +108,9 @@ static struct str read_proc(int fd, char *buf, size_t space)
 	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
 }
 
-static struct str read_stat(pid_t pid, char *buf, size_t space)
+static struct str samehost_read_stat(pid_t pid, char *buf, size_t space)
 {
-	return read_proc(pid > 0 ? fileopener_stat(pid) : -1, buf, space);
+	return samehost_read_proc(pid > 0 ? fileopener_stat(pid) : -1, buf, space);
 }
 
 bool samehost_boot_is(struct str id)
@@ -130,7 +130,7 @@ bool samehost_process_is(pid_t pid, uint64_t start_ticks)
 	char buf[4096], state;
 	uint64_t ticks;
 
-	return samehost_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) &&
+	return samehost_parse_stat(samehost_read_stat(pid, buf, sizeof(buf)), &state, &ticks) && !is_dead(state) &&
 	       ticks == start_ticks;
 }
 
@@ -140,7 +140,8 @@ bool samehost_process_lived(pid_t pid, uint64_t sample_ns)
 	long hz = sysconf(_SC_CLK_TCK);
 	char buf[4096], state;
 
-	if (hz <= 0 || sample_ns == 0 || !samehost_parse_stat(read_stat(pid, buf, sizeof(buf)), &state, &ticks))
+	if (hz <= 0 || sample_ns == 0 ||
+	    !samehost_parse_stat(samehost_read_stat(pid, buf, sizeof(buf)), &state, &ticks))
 		return false;
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
@@ -148,7 +149,7 @@ bool samehost_process_lived(pid_t pid, uint64_t sample_ns)
 	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is
 	 */
 	start = start > asleep ? start - asleep : 0;
-	return sample_ns <= uptime + drift(uptime) && start <= sample_ns + drift(uptime);
+	return sample_ns <= uptime + samehost_drift(uptime) && start <= sample_ns + samehost_drift(uptime);
 }
 
 pid_t samehost_inner_pid(pid_t pid)
@@ -158,5 +159,5 @@ pid_t samehost_inner_pid(pid_t pid)
 	if (pid <= 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
-	return samehost_parse_status(read_proc(broker_open(AT_FDCWD, path, 0), buf, sizeof(buf)));
+	return samehost_parse_status(samehost_read_proc(broker_open(AT_FDCWD, path, 0), buf, sizeof(buf)));
 }

@@ -19,7 +19,7 @@ struct search {
 };
 
 /* Names in a folder below DIR, each with a 0 after it. */
-static void list(const struct search *s, const char *folder, struct text *names)
+static void symconflicts_list(const struct search *s, const char *folder, struct text *names)
 {
 	int fd = broker_open(s->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);
 
@@ -39,7 +39,7 @@ static uint64_t inode_in(const struct search *s, const char *folder, const char 
 	return symstoreindex_inode(s->symstore->index, path);
 }
 
-static void look_at(struct search *s, const char *folder, const char *start, struct str rest)
+static void symconflicts_look_at(struct search *s, const char *folder, const char *start, struct str rest)
 {
 	uint64_t own, all, shared;
 	char id[sizeof(s->found.first)];
@@ -66,16 +66,16 @@ static void search_tenant(struct search *s, const char *tenant)
 
 	snprintf(folder, sizeof(folder), "tenants/%s/", tenant);
 	snprintf(path, sizeof(path), "symbols/%s.build-id", folder);
-	list(s, path, &ids);
+	symconflicts_list(s, path, &ids);
 	for (struct str left = text_view(&ids); left.n && s->polled_at < FILES_MAX;) {
 		struct str id = str_cut(&left, 0);
 
 		if (id.n != 2 || id.p[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "symbols/%s.build-id/%.2s", folder, id.p);
-		list(s, path, &names);
+		symconflicts_list(s, path, &names);
 		for (struct str files = text_view(&names); files.n && s->polled_at++ < FILES_MAX;)
-			look_at(s, folder, id.p, str_cut(&files, 0));
+			symconflicts_look_at(s, folder, id.p, str_cut(&files, 0));
 	}
 	text_free(&ids);
 	text_free(&names);

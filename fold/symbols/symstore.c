@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Cuts the last part off, and returns it. */
-static struct str cut_last(char *path)
+static struct str symstore_cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -34,8 +34,8 @@ static int find_dir(const struct in *in)
 	int fd = -1;
 
 	if (broker_path(in->fd, &path) && path.p[0] == '/') {
-		cut_last(path.p);
-		folder = cut_last(path.p);
+		symstore_cut_last(path.p);
+		folder = symstore_cut_last(path.p);
 		if (str_eq(folder, STR("out")) || str_eq(folder, STR("recording")))
 			fd = broker_open(AT_FDCWD, path.p[0] ? path.p : "/", O_DIRECTORY);
 	}
@@ -253,7 +253,7 @@ int symstore_binary(const struct symstore *k, uint32_t pid, const struct build_i
 }
 
 /* Which file that is; takes fd, which may be -1: 0. */
-static uint64_t inode_of(int fd)
+static uint64_t symstore_inode_of(int fd)
 {
 	struct stat st = { 0 };
 
@@ -270,7 +270,7 @@ static uint64_t inode_of_binary(const struct symstore *k, uint32_t pid, const st
 	char path[BINARY_PATH];
 	uint64_t inode = is_askable(k, id, n) ? find_binary(k, pid, id, n, path) : 0;
 
-	return inode || id->n > 1 ? inode : inode_of(symstore_unclaimed(k, pid, id, n));
+	return inode || id->n > 1 ? inode : symstore_inode_of(symstore_unclaimed(k, pid, id, n));
 }
 
 struct symstore_origin symstore_origin(const struct symstore *k, uint32_t pid, const struct build_id *id,

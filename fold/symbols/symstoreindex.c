@@ -43,7 +43,7 @@ void symstoreindex_free(struct symstore_index *x)
 	free(x);
 }
 
-static struct entry *entry_of(struct symstore_index *x, struct str path)
+static struct entry *symstoreindex_entry_of(struct symstore_index *x, struct str path)
 {
 	uint32_t id = intern(&x->paths, path);
 
@@ -57,14 +57,14 @@ static struct entry *entry_of(struct symstore_index *x, struct str path)
 	return &x->entry[id];
 }
 
-static void list(struct symstore_index *x, struct str folder)
+static void symstoreindex_list(struct symstore_index *x, struct str folder)
 {
 	struct text path = { 0 }, names = { 0 };
 	int fd;
 
-	if (entry_of(x, folder)->listed)
+	if (symstoreindex_entry_of(x, folder)->listed)
 		return;
-	entry_of(x, folder)->listed = true;
+	symstoreindex_entry_of(x, folder)->listed = true;
 	text_str(&path, folder);
 	text_char(&path, 0);
 	fd = broker_open(x->dir, path.p, O_DIRECTORY);
@@ -76,20 +76,20 @@ static void list(struct symstore_index *x, struct str folder)
 		path.n = folder.n;
 		text_char(&path, '/');
 		text_str(&path, str_cut(&left, 0));
-		entry_of(x, text_view(&path));
+		symstoreindex_entry_of(x, text_view(&path));
 	}
 	text_free(&path);
 	text_free(&names);
 }
 
-static bool exists(struct symstore_index *x, struct str path)
+static bool symstoreindex_exists(struct symstore_index *x, struct str path)
 {
 	for (size_t i = 0; i < path.n; i++) {
 		struct str rest = str_from(path, i + 1);
 
 		if (path.p[i] != '/')
 			continue;
-		list(x, str_head(path, i));
+		symstoreindex_list(x, str_head(path, i));
 		if (!intern_find(&x->paths, str_head(path, i + 1 + str_cut(&rest, '/').n)))
 			return false;
 	}
@@ -97,15 +97,15 @@ static bool exists(struct symstore_index *x, struct str path)
 }
 
 /* With the lock held. */
-static uint64_t inode_of(struct symstore_index *x, const char *path)
+static uint64_t symstoreindex_inode_of(struct symstore_index *x, const char *path)
 {
 	struct entry *e;
 	struct stat st;
 	int fd;
 
-	if (!exists(x, str_of(path)))
+	if (!symstoreindex_exists(x, str_of(path)))
 		return 0;
-	e = entry_of(x, str_of(path));
+	e = symstoreindex_entry_of(x, str_of(path));
 	if (e->polled)
 		return e->inode;
 	e->polled = true;
@@ -123,7 +123,7 @@ uint64_t symstoreindex_inode(struct symstore_index *x, const char *path)
 	uint64_t inode;
 
 	pthread_mutex_lock(&x->lock);
-	inode = inode_of(x, path);
+	inode = symstoreindex_inode_of(x, path);
 	pthread_mutex_unlock(&x->lock);
 	return inode;
 }
@@ -133,7 +133,7 @@ int symstoreindex_open(struct symstore_index *x, const char *path)
 	bool there;
 
 	pthread_mutex_lock(&x->lock);
-	there = exists(x, str_of(path));
+	there = symstoreindex_exists(x, str_of(path));
 	pthread_mutex_unlock(&x->lock);
 	if (there)
 		return broker_open(x->dir, path, O_NOFOLLOW);

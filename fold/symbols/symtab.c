@@ -156,7 +156,7 @@ static uint64_t to_place(struct stream *s, uint64_t vaddr, const struct elf_sect
 }
 
 /* Can it be the name of a place? As perf's filters say. */
-static inline bool wanted(const struct stream *s, const Elf64_Sym *sym)
+static inline bool symtab_wanted(const struct stream *s, const Elf64_Sym *sym)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), see = ELF64_ST_VISIBILITY(sym->st_other);
 
@@ -210,7 +210,7 @@ static size_t stream_block(struct stream *s, struct symbol *out)
 			Elf64_Sym sym;
 
 			as_wide(s->block + i, f->wide, &sym);
-			if (!wanted(s, &sym) || is_mapping_symbol(s, &sym))
+			if (!symtab_wanted(s, &sym) || is_mapping_symbol(s, &sym))
 				continue;
 			if (f->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
 				sym.st_value &= ~(uint64_t)1; /* Thumb */
@@ -381,7 +381,7 @@ static void read_strings(struct choice *c, struct strings *s, const struct elffi
 	s->all = (struct str){ p, elffile_read(f, table->offset, p, size) };
 }
 
-static struct str read_name(struct choice *c, const struct candidate *k)
+static struct str symtab_read_name(struct choice *c, const struct candidate *k)
 {
 	const struct symtab *tab = &c->search->tables[k->table];
 	const struct elf_section *table = &tab->file->section[tab->table->link];
@@ -405,29 +405,29 @@ static struct str read_name(struct choice *c, const struct candidate *k)
 }
 
 /* Empty when too much was spent. */
-static struct str name_of(struct choice *c, const struct candidate *k)
+static struct str symtab_name_of(struct choice *c, const struct candidate *k)
 {
 	struct str name = { 0 };
 
 	if (symtab_spend(c->search, 0))
-		name = read_name(c, k);
+		name = symtab_read_name(c, k);
 	return symtab_spend(c->search, name.n) ? name : (struct str){ 0 };
 }
 
-static void load(struct choice *c, struct candidate *k)
+static void symtab_load(struct choice *c, struct candidate *k)
 {
 	struct text *t = &c->search->text;
 
 	if (k->loaded)
 		return;
 	k->loaded = true;
-	k->text = k->raw = k->raw.p ? k->raw : name_of(c, k);
+	k->text = k->raw = k->raw.p ? k->raw : symtab_name_of(c, k);
 	t->n = 0;
 	if (!c->search->mangled && elfsyms_demangle(t, k->raw) && symtab_spend(c->search, t->n))
 		k->text = arena_copy(&c->arena, text_view(t));
 }
 
-static size_t underscores(struct str s)
+static size_t symtab_underscores(struct str s)
 {
 	size_t n = 0;
 
@@ -446,17 +446,17 @@ static bool second_wins(struct choice *c, struct candidate *a, struct candidate 
 		return weak_a;
 	if (global_a != global_b)
 		return global_b;
-	load(c, a);
-	b->raw = name_of(c, b);
+	symtab_load(c, a);
+	b->raw = symtab_name_of(c, b);
 	if (b->raw.n == 0 || str_eq(a->raw, b->raw)) /* .dynsym repeats .symtab */
 		return false;
-	load(c, b);
-	if (underscores(a->text) != underscores(b->text))
-		return underscores(b->text) < underscores(a->text);
+	symtab_load(c, b);
+	if (symtab_underscores(a->text) != symtab_underscores(b->text))
+		return symtab_underscores(b->text) < symtab_underscores(a->text);
 	return b->text.n > a->text.n;
 }
 
-static void challenge(struct choice *c, struct group *g, const struct candidate *k)
+static void symtab_challenge(struct choice *c, struct group *g, const struct candidate *k)
 {
 	struct candidate b = *k;
 
@@ -472,12 +472,12 @@ static void end_of_table(struct choice *c)
 		struct group *g = &c->group[i];
 
 		if (g->unsized.is)
-			challenge(c, g, &g->unsized);
+			symtab_challenge(c, g, &g->unsized);
 		g->unsized.is = false;
 	}
 }
 
-static void choose(void *to, size_t table, const struct symbol *symbol, size_t n)
+static void symtab_choose(void *to, size_t table, const struct symbol *symbol, size_t n)
 {
 	struct choice *c = to;
 
@@ -497,14 +497,14 @@ static void choose(void *to, size_t table, const struct symbol *symbol, size_t n
 		if (symbol[k].size == 0)
 			g->unsized = new;
 		else
-			challenge(c, g, &new);
+			symtab_challenge(c, g, &new);
 	}
 }
 
 static uint32_t group_name(struct choice *c, struct group *g)
 {
 	if (!g->name) {
-		load(c, &g->best);
+		symtab_load(c, &g->best);
 		g->name = g->best.text.n ? intern(c->search->names, g->best.text) : 0;
 	}
 	return g->name;
@@ -550,7 +550,7 @@ static uint64_t *distinct_starts(const struct open_places *o, size_t *count)
 }
 
 /* Does the chosen symbol of the group reach the place? One without size does when no other starts between. */
-static bool reaches(const struct open_places *o, const struct group *g, uint64_t at, bool nearest)
+static bool symtab_reaches(const struct open_places *o, const struct group *g, uint64_t at, bool nearest)
 {
 	uint64_t start = g->best.symbol.start;
 
@@ -569,21 +569,21 @@ static struct group *group_at(struct choice *c, uint64_t start)
 }
 
 /* The group whose symbol reaches the place i; or NULL, and *below is where to look on (0: nowhere). */
-static struct group *reaching(struct work *w, struct choice *c, size_t i, uint64_t *below)
+static struct group *symtab_reaching(struct work *w, struct choice *c, size_t i, uint64_t *below)
 {
 	struct open_places *o = &w->open;
 	struct group *near = o->first ? group_at(c, o->nearest[i]) : NULL, *g = group_at(c, o->reach[i]);
 
-	if (near && reaches(o, near, w->at[i], true))
+	if (near && symtab_reaches(o, near, w->at[i], true))
 		return near;
-	if (g && reaches(o, g, w->at[i], false))
+	if (g && symtab_reaches(o, g, w->at[i], false))
 		return g;
 	*below = g ? o->reach[i] : 0;
 	return NULL;
 }
 
 /* Answers the places that a chosen symbol reaches; closes them, and those where there is nothing left to look at. */
-static void settle(struct work *w)
+static void symtab_settle(struct work *w)
 {
 	struct choice c = { .search = w->search };
 	size_t n, left = 0;
@@ -593,9 +593,9 @@ static void settle(struct work *w)
 	c.group = mem_alloc(sizeof(*c.group), n + 1);
 	c.strings = mem_alloc(sizeof(*c.strings), w->search->n_tables + 1);
 	if (n)
-		stream_all(w->search, choose, &c);
+		stream_all(w->search, symtab_choose, &c);
 	for (size_t i = 0; i < w->n; i++) {
-		struct group *g = reaching(w, &c, i, &below);
+		struct group *g = symtab_reaching(w, &c, i, &below);
 
 		if (g) {
 			*w->answer[i] = (struct symtab_answer){ g->best.symbol.start, group_name(&c, g), g->ifunc };
@@ -631,7 +631,7 @@ static void one_round(struct work *w, bool first)
 	stream_all(w->search, note_starts, o);
 	carry_nearest(o);
 	free(o->places.first);
-	settle(w);
+	symtab_settle(w);
 }
 
 void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer)

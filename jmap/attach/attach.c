@@ -36,7 +36,7 @@ static bool read_signals(const struct targetuser *g, struct replies_signals *s)
 
 /* ---- the socket ------------------------------------------------------------------------------------------------ */
 
-static void name_of(const struct targetuser *g, const char *what, char name[TARGETUSER_NAME])
+static void attach_name_of(const struct targetuser *g, const char *what, char name[TARGETUSER_NAME])
 {
 	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)g->inner);
 }
@@ -50,7 +50,7 @@ static int find_socket(const struct targetuser *g)
 	struct stat st;
 	int fd;
 
-	name_of(g, "java", name);
+	attach_name_of(g, "java", name);
 	fd = (int)syscall(SYS_openat2, g->tmp, name, &how, sizeof(how));
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == g->uid)
 		return fd;
@@ -117,7 +117,7 @@ static struct hotspot_reason create_trigger(const struct targetuser *g, struct t
 	int error;
 
 	*t = (struct trigger){ .folder = -1 };
-	name_of(g, "attach", t->name);
+	attach_name_of(g, "attach", t->name);
 	if (create_in(t, g->tmp) || (g->cwd >= 0 && errno != EEXIST && create_in(t, g->cwd)))
 		return targetuser_fine();
 	error = errno;
@@ -175,7 +175,7 @@ static struct hotspot_reason may_be_woken(const struct targetuser *g, struct rep
 	return targetuser_fine();
 }
 
-static struct hotspot_reason wake(const struct targetuser *g, int *fd)
+static struct hotspot_reason attach_wake(const struct targetuser *g, int *fd)
 {
 	struct trigger t;
 	struct replies_signals s;
@@ -221,13 +221,13 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *g, int *fd
 		if (error != ECONNREFUSED) /* else it is of a JVM that is gone, and had its number */
 			return why_not_connected(error);
 	}
-	return wake(g, fd);
+	return attach_wake(g, fd);
 }
 
 /* ---- a question ------------------------------------------------------------------------------------------------ */
 
 /* Waits until it can be read or written; false: too late. */
-static bool ready(int fd, short events, uint64_t until)
+static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = events };
@@ -240,14 +240,15 @@ static bool ready(int fd, short events, uint64_t until)
 	}
 }
 
-static struct hotspot_reason talk(int fd, struct str request, struct text *t)
+static struct hotspot_reason attach_talk(int fd, struct str request, struct text *t)
 {
 	uint64_t until = clock_now_ms() + ATTACH_REPLY_MS;
 	size_t before = t->n;
 
 	while (request.n) {
-		ssize_t n =
-			ready(fd, POLLOUT, until) ? send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+		ssize_t n = attach_ready(fd, POLLOUT, until) ?
+				    send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) :
+				    -1;
 
 		if (n <= 0 && clock_now_ms() >= until)
 			return guest_reason("timeout", "it does not take the question");
@@ -260,7 +261,7 @@ static struct hotspot_reason talk(int fd, struct str request, struct text *t)
 		char buffer[4096];
 		ssize_t n;
 
-		if (!ready(fd, POLLIN, until))
+		if (!attach_ready(fd, POLLIN, until))
 			return guest_reason("timeout",
 					    "no answer within %d s: it is stopped, or busy with somebody else",
 					    ATTACH_REPLY_MS / 1000);
@@ -291,7 +292,7 @@ struct hotspot_reason attach_query(const struct targetuser *g, const char *const
 		text_bytes(&request, word[i] ? word[i] : "", word[i] ? strlen(word[i]) + 1 : 1);
 	r = connect_or_wake(g, &fd);
 	if (!r.code)
-		r = talk(fd, text_view(&request), reply);
+		r = attach_talk(fd, text_view(&request), reply);
 	if (!r.code && !replies_status(reply, before, status))
 		r = guest_reason("bad-reply", "its answer does not begin with a number");
 	if (fd >= 0)

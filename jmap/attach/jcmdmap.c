@@ -190,7 +190,8 @@ static struct hotspot_reason query_agent(const struct targetuser *g, void *arg, 
 
 /* ---- asking ---------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason check(const struct targetuser *g, const struct jvm_process *p, enum jcmdmap_method method)
+static struct hotspot_reason jcmdmap_check_target(const struct targetuser *g, const struct jvm_process *p,
+						  enum jcmdmap_method method)
 {
 	struct read_answer a;
 	struct hotspot_reason r = jvmhandle_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = targetuser_fine();
@@ -221,7 +222,7 @@ struct hotspot_reason jcmdmap_check(const struct jvm_process *p, enum jcmdmap_me
 	struct hotspot_reason r = targetuser_enter(&g, p);
 
 	if (!r.code)
-		r = check(&g, p, method);
+		r = jcmdmap_check_target(&g, p, method);
 	targetuser_leave(&g);
 	return r;
 }
@@ -235,7 +236,7 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *m, const struct jvm_proc
 
 	*m = (struct mapparser_map){ .fd = -1 };
 	if (!r.code)
-		r = check(&g, p, method);
+		r = jcmdmap_check_target(&g, p, method);
 	if (!r.code)
 		r = guest_do(&g, method == JCMDMAP_JCMD ? query_perfmap : query_agent, NULL, JOB_SECONDS,
 			     UNTRUSTEDMAP_MOST_BYTES, &bytes);

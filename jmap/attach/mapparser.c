@@ -27,7 +27,7 @@ struct work {
 };
 
 /* In the process. */
-static void parse(void *arg)
+static void mapparser_parse(void *arg)
 {
 	const struct work *w = arg;
 	const struct sandbox rights = { .groups = SANDBOX_DEADLINE,
@@ -67,7 +67,7 @@ bool mapparser_run(struct mapparser_map *m, struct str bytes, enum untrustedmap_
 	int fd[FDS] = { memfd_create("map", MFD_CLOEXEC), memfd_create("counts", MFD_CLOEXEC) };
 	pid_t pid = fd[FD_MAP] >= 0 && fd[FD_COUNTS] >= 0 ?
 			    helperprocess_start(&(struct helperprocess){
-				    .name = "pjmap-parse", .fd = fd, .fds = FDS, .run = parse, .to = &w }) :
+				    .name = "pjmap-parse", .fd = fd, .fds = FDS, .run = mapparser_parse, .to = &w }) :
 			    0;
 	bool good;
 

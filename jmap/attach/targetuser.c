@@ -113,7 +113,7 @@ struct answer {
 	char code[24], why[160];
 };
 
-static NORETURN void work(const struct targetuser *g, int to, targetuser_job *job, void *arg)
+static NORETURN void targetuser_work(const struct targetuser *g, int to, targetuser_job *job, void *arg)
 {
 	struct text out = { 0 };
 	struct answer a = { 0 };
@@ -148,7 +148,7 @@ static const char *known_code(const char *code)
 }
 
 /* All that comes until the end, in time. */
-static bool collect(int from, uint64_t until, size_t max, struct text *t)
+static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *t)
 {
 	for (;;) {
 		struct pollfd p = { .fd = from, .events = POLLIN };
@@ -190,10 +190,10 @@ struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, 
 	}
 	if (child == 0) {
 		close(end[0]);
-		work(g, end[1], job, arg);
+		targetuser_work(g, end[1], job, arg);
 	}
 	close(end[1]);
-	in_time = collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + max, &all);
+	in_time = targetuser_collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + max, &all);
 	close(end[0]);
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -8,7 +8,7 @@
 #define ENTRY_SIZE_MAX ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
 
 /* How many bytes the character has that s begins with; 0: it is none. */
-static size_t character(struct str s)
+static size_t untrustedmap_character(struct str s)
 {
 	unsigned char c = (unsigned char)s.p[0];
 	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
@@ -29,7 +29,7 @@ static size_t character(struct str s)
 static void put_clean(struct text *t, struct str s)
 {
 	while (s.n) {
-		size_t n = character(s);
+		size_t n = untrustedmap_character(s);
 
 		if (n)
 			text_str(t, str_head(s, n));
@@ -82,7 +82,8 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	return true;
 }
 
-static void put_name(struct codemap *c, struct str name, enum untrustedmap_names names, enum method_style style)
+static void untrustedmap_put_name(struct codemap *c, struct str name, enum untrustedmap_names names,
+				  enum method_style style)
 {
 	struct text clean = { 0 }, class_name = { 0 };
 	struct method_name m;
@@ -98,23 +99,24 @@ static void put_name(struct codemap *c, struct str name, enum untrustedmap_names
 	text_free(&class_name);
 }
 
-static bool hex(struct str s, uint64_t *value)
+static bool untrustedmap_hex(struct str s, uint64_t *value)
 {
 	if (str_starts(s, STR("0x")) || str_starts(s, STR("0X")))
 		s = str_from(s, 2);
 	return str_hex(s, value);
 }
 
-static bool take_line(struct codemap *c, struct str line, enum untrustedmap_names names, enum method_style style)
+static bool untrustedmap_take_line(struct codemap *c, struct str line, enum untrustedmap_names names,
+				   enum method_style style)
 {
 	uint64_t begin, size;
 	size_t at = c->names.n;
 
-	if (line.n > UNTRUSTEDMAP_MOST_LINE || !hex(str_cut(&line, ' '), &begin) || !hex(str_cut(&line, ' '), &size) ||
-	    line.n == 0 || size == 0 || size > ENTRY_SIZE_MAX || size > UINT64_MAX - begin ||
-	    c->n == UNTRUSTEDMAP_MOST_LINES)
+	if (line.n > UNTRUSTEDMAP_MOST_LINE || !untrustedmap_hex(str_cut(&line, ' '), &begin) ||
+	    !untrustedmap_hex(str_cut(&line, ' '), &size) || line.n == 0 || size == 0 || size > ENTRY_SIZE_MAX ||
+	    size > UINT64_MAX - begin || c->n == UNTRUSTEDMAP_MOST_LINES)
 		return false;
-	put_name(c, line, names, style);
+	untrustedmap_put_name(c, line, names, style);
 	if (c->n == c->cap) {
 		c->cap = c->cap ? c->cap * 2 : 1024;
 		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
@@ -124,7 +126,7 @@ static bool take_line(struct codemap *c, struct str line, enum untrustedmap_name
 }
 
 /* Of equal addresses the later line first: a map that is appended to says the newest last. */
-static int by_begin(const void *a, const void *b)
+static int untrustedmap_by_begin(const void *a, const void *b)
 {
 	const struct codemap_entry *x = a, *y = b;
 
@@ -153,9 +155,9 @@ void untrustedmap_read(struct codemap *c, struct str bytes, enum untrustedmap_na
 		struct str line = str_cut(&bytes, '\n');
 
 		if (line.n && line.p[0] != '#')
-			c->left_out += !take_line(c, line, names, style);
+			c->left_out += !untrustedmap_take_line(c, line, names, style);
 	}
 	if (c->n)
-		qsort(c->entry, c->n, sizeof(*c->entry), by_begin);
+		qsort(c->entry, c->n, sizeof(*c->entry), untrustedmap_by_begin);
 	drop_overlaps(c);
 }

@@ -16,7 +16,8 @@ static bool same_blob(const struct blob *a, const struct blob *b)
 	       a->name == b->name;
 }
 
-static void add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t name, size_t name_n, uint32_t blob)
+static void codemap_add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t name, size_t name_n,
+			      uint32_t blob)
 {
 	if (c->n == c->cap) {
 		c->cap = c->cap ? c->cap * 2 : 1024;
@@ -26,13 +27,14 @@ static void add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t na
 }
 
 /* Code from begin to end of the blob with that number; its name is what was appended since. */
-static void add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
+static void codemap_add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
-	add_named(c, begin, end, name, c->names.n - name, blob);
+	codemap_add_named(c, begin, end, name, c->names.n - name, blob);
 }
 
 /* A block of stubs stub by stub, and what is around them as the block. */
-static void add_stubs(struct codemap *c, const struct stubs *stubs, const struct blob *b, uint32_t i, size_t name)
+static void codemap_add_stubs(struct codemap *c, const struct stubs *stubs, const struct blob *b, uint32_t i,
+			      size_t name)
 {
 	size_t name_n = c->names.n - name;
 	uint64_t at = b->begin;
@@ -44,38 +46,39 @@ static void add_stubs(struct codemap *c, const struct stubs *stubs, const struct
 		if (one->begin < b->begin || one->end > b->end)
 			continue;
 		if (one->begin > at)
-			add_named(c, at, one->begin, name, name_n, i);
+			codemap_add_named(c, at, one->begin, name, name_n, i);
 		text_str(&c->names, stubs_name(stubs, one));
-		add_entry(c, one->begin, at = one->end, from, i);
+		codemap_add_entry(c, one->begin, at = one->end, from, i);
 	}
 	if (at < b->end)
-		add_named(c, at, b->end, name, name_n, i);
+		codemap_add_named(c, at, b->end, name, name_n, i);
 }
 
 /* The interpreter piece by piece, and what is around them as a whole. */
-static void add_interpreter(struct codemap *c, struct hotspot *h, const struct codecache *code, uint32_t i, size_t name)
+static void codemap_add_interpreter(struct codemap *c, struct hotspot *h, const struct codecache *code, uint32_t i,
+				    size_t name)
 {
 	const struct blob *b = &code->blob[i];
 	struct codelets parts;
 	uint64_t at = b->begin;
 
 	if (!codelets_read(&parts, h, code, b)) {
-		add_entry(c, b->begin, b->end, name, i);
+		codemap_add_entry(c, b->begin, b->end, name, i);
 		return;
 	}
 	if (parts.one[0].begin > at)
-		add_entry(c, at, parts.one[0].begin, name, i);
+		codemap_add_entry(c, at, parts.one[0].begin, name, i);
 	for (size_t k = 0; k < parts.n; k++) {
 		size_t from = c->names.n;
 
 		text_str(&c->names, codelets_name(&parts, &parts.one[k]));
-		add_entry(c, parts.one[k].begin, at = parts.one[k].end, from, i);
+		codemap_add_entry(c, parts.one[k].begin, at = parts.one[k].end, from, i);
 	}
 	if (at < b->end) {
 		size_t from = c->names.n;
 
 		text_add(&c->names, "Interpreter");
-		add_entry(c, at, b->end, from, i);
+		codemap_add_entry(c, at, b->end, from, i);
 	}
 	codelets_free(&parts);
 }
@@ -114,8 +117,8 @@ static void expect_names(struct hotspot *h, const struct codecache *code, size_t
 }
 
 /* Blob number i of the first scan. */
-static void add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs,
-		     uint32_t i, enum method_style style)
+static void codemap_add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code,
+			     const struct stubs *stubs, uint32_t i, enum method_style style)
 {
 	const struct blob *b = &code->blob[i];
 	size_t name = c->names.n;
@@ -126,11 +129,11 @@ static void add_blob(struct codemap *c, struct hotspot *h, const struct codecach
 		return;
 	}
 	if (style == METHOD_JAVA && !b->compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
-		add_interpreter(c, h, code, i, name);
+		codemap_add_interpreter(c, h, code, i, name);
 	else if (stubs->n && !b->compiled && stubs_is_block(str_from(text_view(&c->names), name)))
-		add_stubs(c, stubs, b, i, name);
+		codemap_add_stubs(c, stubs, b, i, name);
 	else
-		add_entry(c, b->begin, b->end, name, i);
+		codemap_add_entry(c, b->begin, b->end, name, i);
 }
 
 /* False: the budget is exceeded. A line takes its name twice: here, and where it is printed. */
@@ -142,7 +145,7 @@ static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache
 
 		if (i % EXPECTED == 0)
 			expect_names(h, code, i, style);
-		add_blob(c, h, code, stubs, (uint32_t)i, style);
+		codemap_add_blob(c, h, code, stubs, (uint32_t)i, style);
 		if (!readbudget_bytes(h->memory.budget, 2 * (c->names.n + c->n * sizeof(*c->entry) - before)))
 			return false;
 	}
@@ -183,7 +186,7 @@ void codemap_free(struct codemap *c)
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-static void put_name(struct text *t, struct str name)
+static void codemap_put_name(struct text *t, struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		unsigned char b = (unsigned char)name.p[i];
@@ -220,7 +223,7 @@ void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, s
 		put_hex(t, end - begin);
 		text_char(t, ' ');
 	}
-	put_name(t, name);
+	codemap_put_name(t, name);
 	text_char(t, '\n');
 }
 

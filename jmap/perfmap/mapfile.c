@@ -28,7 +28,7 @@ static int create_temporary(int dir, char *name, size_t size)
 }
 
 /* The owner is changed last: until then only we can open the file. */
-static bool fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
+static bool mapfile_fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	if (fchmod(fd, 0600) < 0 || !fullio_copy(fd, from, n))
 		return false;
@@ -50,7 +50,7 @@ const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n,
 	if (fd < 0) {
 		what = "cannot write into";
 	} else {
-		if (!fill(fd, from, n, owner, durable))
+		if (!mapfile_fill(fd, from, n, owner, durable))
 			what = "cannot write into";
 		saved = errno;
 		if (close(fd) < 0 && !what) {

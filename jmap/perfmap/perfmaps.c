@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct perfmap *find(const struct perfmaps *m, pid_t pid)
+static struct perfmap *perfmaps_find(const struct perfmaps *m, pid_t pid)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->one[i].pid == pid && !m->one[i].ended)
@@ -17,7 +17,7 @@ static struct perfmap *find(const struct perfmaps *m, pid_t pid)
 }
 
 /* The number of the file that is there now; 0: none. */
-static ino_t inode_of(const struct perfmaps *m, pid_t pid)
+static ino_t perfmaps_inode_of(const struct perfmaps *m, pid_t pid)
 {
 	char path[4200];
 	struct stat st;
@@ -27,11 +27,11 @@ static ino_t inode_of(const struct perfmaps *m, pid_t pid)
 }
 
 /* Empties the file if it is still the one that was written: the number of the process may be another's by now. */
-static void drop(struct perfmaps *m, size_t i)
+static void perfmaps_drop(struct perfmaps *m, size_t i)
 {
 	const struct perfmap *one = &m->one[i];
 
-	if (one->inode && inode_of(m, one->pid) == one->inode)
+	if (one->inode && perfmaps_inode_of(m, one->pid) == one->inode)
 		publisher_put(m->publisher, one->pid, STDIN_FILENO, 0, &one->owner, false);
 	tenants_release(m->tenants, m->one[i].tenant, TENANT_SAVED_BYTES, m->one[i].bytes);
 	m->n--;
@@ -43,7 +43,7 @@ static bool drop_oldest(struct perfmaps *m, struct tenant of)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->one[i].ended && tenant_same(m->one[i].tenant, of)) {
-			drop(m, i);
+			perfmaps_drop(m, i);
 			return true;
 		}
 	return false;
@@ -51,7 +51,7 @@ static bool drop_oldest(struct perfmaps *m, struct tenant of)
 
 bool perfmaps_reserve(struct perfmaps *m, pid_t pid, struct tenant of, uint64_t bytes)
 {
-	struct perfmap *one = find(m, pid);
+	struct perfmap *one = perfmaps_find(m, pid);
 
 	if (!one) {
 		if (m->n == m->cap) {
@@ -65,26 +65,26 @@ bool perfmaps_reserve(struct perfmaps *m, pid_t pid, struct tenant of, uint64_t 
 	one->bytes = 0;
 	while (!tenants_hold(m->tenants, of, TENANT_SAVED_BYTES, bytes))
 		if (!drop_oldest(m, of)) {
-			drop(m, (size_t)(find(m, pid) - m->one));
+			perfmaps_drop(m, (size_t)(perfmaps_find(m, pid) - m->one));
 			return false;
 		}
-	find(m, pid)->bytes = bytes;
+	perfmaps_find(m, pid)->bytes = bytes;
 	return true;
 }
 
 void perfmaps_written(struct perfmaps *m, pid_t pid, const struct taskid_user *owner)
 {
-	struct perfmap *one = find(m, pid);
+	struct perfmap *one = perfmaps_find(m, pid);
 
 	if (!one)
 		return;
-	one->inode = inode_of(m, pid);
+	one->inode = perfmaps_inode_of(m, pid);
 	one->owner = *owner;
 }
 
 void perfmaps_ended(struct perfmaps *m, pid_t pid)
 {
-	struct perfmap *one = find(m, pid);
+	struct perfmap *one = perfmaps_find(m, pid);
 
 	if (one)
 		one->ended = true;

@@ -44,7 +44,7 @@ struct answer {
 /* ---- the process ----------------------------------------------------------------------------------------------- */
 
 /* -1: pjmap ended. */
-static int receive(struct request_to_publish *r)
+static int publisher_receive(struct request_to_publish *r)
 {
 	int fd;
 	ssize_t n = fdmessage_take(SOCKET_FD, r, sizeof(*r), &fd);
@@ -56,7 +56,7 @@ static int receive(struct request_to_publish *r)
 	return -1;
 }
 
-static struct answer publish(const char *dir, const struct request_to_publish *r, int fd)
+static struct answer publisher_publish(const char *dir, const struct request_to_publish *r, int fd)
 {
 	struct answer a = { 0 };
 	const char *what;
@@ -91,7 +91,7 @@ static void leave_all(int socket)
 	open("/dev/null", O_WRONLY);
 }
 
-static NORETURN void run(const char *dir, int socket)
+static NORETURN void publisher_run(const char *dir, int socket)
 {
 	const uint64_t needed =
 		CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
@@ -101,8 +101,8 @@ static NORETURN void run(const char *dir, int socket)
 	leave_all(socket);
 	if (!capabilities_limit(needed))
 		_exit(1);
-	while ((fd = receive(&r)) >= 0) {
-		struct answer a = publish(dir, &r, fd);
+	while ((fd = publisher_receive(&r)) >= 0) {
+		struct answer a = publisher_publish(dir, &r, fd);
 
 		close(fd);
 		if (!fdmessage_send(SOCKET_FD, &a, sizeof(a), -1))
@@ -124,7 +124,7 @@ struct publisher *publisher_start(const char *dir)
 	if (p->process < 0)
 		die_errno("cannot make a process");
 	if (p->process == 0)
-		run(dir, pair[1]);
+		publisher_run(dir, pair[1]);
 	close(pair[1]);
 	p->socket = pair[0];
 	return p;

@@ -37,7 +37,7 @@ static struct hotspot_reason cannot_start(void)
 	return r;
 }
 
-static void close_all(const int *fd, size_t n)
+static void jvmhandle_close_all(const int *fd, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (fd[i] >= 0)
@@ -45,7 +45,7 @@ static void close_all(const int *fd, size_t n)
 }
 
 /* fd: of the helper; READ_FD_MEM is there. False and errno. */
-static bool fork_helper(struct jvmhandle *l, const struct jvm_process *p, int fd[READ_FDS])
+static bool jvmhandle_fork_helper(struct jvmhandle *l, const struct jvm_process *p, int fd[READ_FDS])
 {
 	int pair[2];
 
@@ -76,12 +76,12 @@ struct hotspot_reason jvmhandle_start(struct jvmhandle *l, const struct jvm_proc
 		r = hotspot_refusal(taskwait_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
 	if (r.code)
 		return r;
-	if (!fork_helper(l, p, fd)) {
+	if (!jvmhandle_fork_helper(l, p, fd)) {
 		r = cannot_start();
-		close_all((const int[]){ l->socket, l->records, l->map }, 3);
+		jvmhandle_close_all((const int[]){ l->socket, l->records, l->map }, 3);
 		*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 	}
-	close_all((const int[]){ fd[READ_FD_SOCKET], fd[READ_FD_MEM] }, 2);
+	jvmhandle_close_all((const int[]){ fd[READ_FD_SOCKET], fd[READ_FD_MEM] }, 2);
 	return r;
 }
 
@@ -91,7 +91,7 @@ void jvmhandle_end(struct jvmhandle *l, struct jvmhandle_left *left, struct tena
 		return;
 	if (l->since) /* it may hang; one that is idle ends when its socket is closed */
 		kill(l->helper, SIGKILL);
-	close_all((const int[]){ l->socket, l->records, l->map }, 3);
+	jvmhandle_close_all((const int[]){ l->socket, l->records, l->map }, 3);
 	left->one = mem_more(left->one, sizeof(*left->one), left->n);
 	left->one[left->n++] = (struct jvmhandle_ended){ l->helper, of, clock_now() };
 	*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
@@ -150,7 +150,7 @@ uint64_t jvmhandle_cpu(struct jvmhandle *l)
 }
 
 /* The start of a file of the helper. */
-static void read_proc(const struct jvmhandle *l, const char *name, char *text, size_t n)
+static void jvmhandle_read_proc(const struct jvmhandle *l, const char *name, char *text, size_t n)
 {
 	char path[64];
 	ssize_t got;
@@ -164,12 +164,12 @@ static void read_proc(const struct jvmhandle *l, const char *name, char *text, s
 	text[got < 0 ? 0 : got] = 0;
 }
 
-static uint64_t scheduled(const struct jvmhandle *l)
+static uint64_t jvmhandle_scheduled(const struct jvmhandle *l)
 {
 	unsigned long long ran, waited;
 	char text[96];
 
-	read_proc(l, "schedstat", text, sizeof(text));
+	jvmhandle_read_proc(l, "schedstat", text, sizeof(text));
 	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? ran + waited : 0;
 }
 
@@ -177,7 +177,7 @@ uint64_t jvmhandle_blocked(struct jvmhandle *l, uint64_t since, uint64_t now)
 {
 	uint64_t before = l->scheduled, busy;
 
-	l->scheduled = scheduled(l);
+	l->scheduled = jvmhandle_scheduled(l);
 	busy = l->scheduled > before ? l->scheduled - before : 0; /* or more: of requests that were short, too */
 	return now - since > busy ? now - since - busy : 0;
 }
@@ -193,7 +193,7 @@ bool jvmhandle_hangs(const struct jvmhandle *l, uint64_t now)
 	if (now > l->since + ANSWER_NS || clock_gettime(l->clock, &t) < 0 ||
 	    (uint64_t)t.tv_sec * SECOND_NS > l->cpu + RUNS_NS)
 		return true;
-	read_proc(l, "stat", text, sizeof(text));
+	jvmhandle_read_proc(l, "stat", text, sizeof(text));
 	state = strrchr(text, ')');
 	return !state || !state[1] || state[2] != 'R';
 }
@@ -258,7 +258,7 @@ struct hotspot_reason jvmhandle_reason(const struct read_answer *a)
 
 /* ---- one look -------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason wait_for(struct jvmhandle *l, struct read_answer *a, uint64_t until)
+static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *l, struct read_answer *a, uint64_t until)
 {
 	struct pollfd p = { .fd = l->socket, .events = POLLIN };
 	enum jvmhandle_state state;
@@ -290,7 +290,7 @@ struct hotspot_reason jvmhandle_once(const struct jvm_process *p, enum read_task
 	if (r.code)
 		return r;
 	jvmhandle_query(&l, &q, clock_now());
-	r = wait_for(&l, a, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
+	r = jvmhandle_wait_for(&l, a, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
 	if (map && !r.code) {
 		*map = l.map;
 		l.map = -1;

@@ -27,7 +27,7 @@ struct readhelper {
 };
 
 /* False: it is too much. */
-static bool put_file(int fd, struct str bytes)
+static bool readhelper_put_file(int fd, struct str bytes)
 {
 	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && fullio_write(fd, bytes);
 }
@@ -54,7 +54,7 @@ static struct hotspot_reason open_layout(struct readhelper *r)
 	return why;
 }
 
-static void take_facts(const struct hotspot *h, struct read_answer *a)
+static void readhelper_take_facts(const struct hotspot *h, struct read_answer *a)
 {
 	snprintf(a->version, sizeof(a->version), "%s", h->version);
 	snprintf(a->command, sizeof(a->command), "%s", h->command);
@@ -63,7 +63,7 @@ static void take_facts(const struct hotspot *h, struct read_answer *a)
 	a->refuses_attach = h->refuses_attach;
 }
 
-static struct hotspot_reason write_map(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason readhelper_write_map(struct readhelper *r, struct read_answer *a)
 {
 	const struct read_request *q = &r->request;
 	struct text map = { 0 };
@@ -73,7 +73,7 @@ static struct hotspot_reason write_map(struct readhelper *r, struct read_answer 
 		return why;
 	a->map_too_large = !journal_map(&r->journal, (enum method_style)q->style, q->map_max, &map);
 	a->has_map = !a->map_too_large;
-	if (a->has_map && !put_file(FD(READ_FD_MAP), text_view(&map)))
+	if (a->has_map && !readhelper_put_file(FD(READ_FD_MAP), text_view(&map)))
 		why = no_space();
 	a->map_bytes = a->has_map ? map.n : 0;
 	text_free(&map);
@@ -91,12 +91,12 @@ static struct hotspot_reason read_timeline(struct readhelper *r, struct read_ans
 	t->bytes_max = r->request.memory_max;
 	why = journal_scan(t, &r->h, &records);
 	a->code_n = r->h.code.n;
-	if (!why.code && records.n && !put_file(FD(READ_FD_RECORDS), text_view(&records)))
+	if (!why.code && records.n && !readhelper_put_file(FD(READ_FD_RECORDS), text_view(&records)))
 		why = no_space();
 	a->record_bytes = records.n;
 	text_free(&records);
 	if (!why.code)
-		why = write_map(r, a);
+		why = readhelper_write_map(r, a);
 	a->began = t->before;
 	a->took = t->before_ns;
 	a->came = t->came;
@@ -122,17 +122,17 @@ static struct hotspot_reason read_map(struct readhelper *r, struct read_answer *
 	a->code_n = c.n;
 	a->map_bytes = map.n;
 	codemap_free(&c);
-	if (!put_file(FD(READ_FD_MAP), text_view(&map)))
+	if (!readhelper_put_file(FD(READ_FD_MAP), text_view(&map)))
 		why = no_space();
 	text_free(&map);
 	return why;
 }
 
-static struct hotspot_reason work(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason readhelper_work(struct readhelper *r, struct read_answer *a)
 {
 	struct hotspot_reason why = open_layout(r);
 
-	take_facts(&r->h, a);
+	readhelper_take_facts(&r->h, a);
 	if (why.code || r->request.task == READ_LAYOUT)
 		return why;
 	if (r->request.task == READ_TIMELINE)
@@ -147,7 +147,7 @@ static struct hotspot_reason work(struct readhelper *r, struct read_answer *a)
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
 /* False: pjmap ended. */
-static bool receive(struct read_request *q)
+static bool readhelper_receive(struct read_request *q)
 {
 	struct iovec part = { q, sizeof(*q) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -160,7 +160,7 @@ static bool receive(struct read_request *q)
 }
 
 /* False: pjmap ended. */
-static bool answer(struct readhelper *r)
+static bool readhelper_answer(struct readhelper *r)
 {
 	const struct read_request *q = &r->request;
 	struct read_answer *a = &r->answer;
@@ -170,7 +170,7 @@ static bool answer(struct readhelper *r)
 
 	memset(a, 0, sizeof(*a));
 	r->budget = (struct readbudget){ .steps = q->steps, .bytes = q->bytes, .deadline = q->deadline };
-	why = work(r, a);
+	why = readhelper_work(r, a);
 	a->serial = q->serial;
 	snprintf(a->code, sizeof(a->code), "%s", why.code ? why.code : "");
 	snprintf(a->why, sizeof(a->why), "%s", why.code ? why.why : "");
@@ -197,7 +197,7 @@ NORETURN void readhelper_run(const struct jvm_process *p, const int fd[READ_FDS]
 	helperprocess_become_with("pjmap-jvm", fd, READ_FDS);
 	sandbox_enter(&rights);
 	r->p = p;
-	while (receive(&r->request) && answer(r))
+	while (readhelper_receive(&r->request) && readhelper_answer(r))
 		;
 	_exit(0);
 }

@@ -40,7 +40,7 @@ struct read_request {
 struct read_answer {
 	uint64_t serial;
 	char code[16], why[160];                       /* of struct hotspot_reason; code empty: none */
-	uint32_t over;                                 /* enum budget_limit */
+	uint32_t over;                                 /* enum readbudget_limit */
 	int32_t frame_pointers;                        /* 1, 0; -1: not known */
 	char version[64], command[256], collector[16]; /* collector empty: not known */
 	uint8_t refuses_attach;                        /* SUMMARY: -XX:+DisableAttachMechanism */

@@ -11,7 +11,7 @@
 #define AT_ONCE (256u << 10) /* bytes of many that are read by few calls: they stay in the processor's cache */
 #define BATCH 256u
 
-static void forget(struct frameinfo *f)
+static void frameinfo_forget(struct frameinfo *f)
 {
 	f->none = f->read.n = f->compiled.n = f->others.n = 0;
 	f->ncompiled = f->nothers = f->last_number = f->last_end = 0;
@@ -41,7 +41,7 @@ static size_t code_bytes(const struct code_blob *p)
 	return n <= CODE_MAX && (p->kind == BLOB_COMPILED || p->kind == BLOB_NATIVE || p->kind == BLOB_STUB) ? n : 0;
 }
 
-static void put_facts(struct frameinfo *f, struct hotspot *h, const struct code_blob *p, struct text *to)
+static void frameinfo_put_facts(struct frameinfo *f, struct hotspot *h, const struct code_blob *p, struct text *to)
 {
 	size_t n = code_bytes(p);
 
@@ -108,7 +108,7 @@ void frameinfo_read(struct frameinfo *f, struct hotspot *h, const struct blob *f
 	put_batch(f, h, &b);
 }
 
-static const struct frameinfo_one *find(const struct frameinfo *f, uint64_t begin)
+static const struct frameinfo_one *frameinfo_find(const struct frameinfo *f, uint64_t begin)
 {
 	size_t low = 0, high = f->none;
 
@@ -125,7 +125,7 @@ static const struct frameinfo_one *find(const struct frameinfo *f, uint64_t begi
 
 void frameinfo_compiled(struct frameinfo *f, const struct blob *b, uint64_t number)
 {
-	const struct frameinfo_one *one = find(f, b->begin);
+	const struct frameinfo_one *one = frameinfo_find(f, b->begin);
 
 	if (!one)
 		return;
@@ -144,7 +144,7 @@ void frameinfo_other(struct frameinfo *f, struct hotspot *h, const struct blob *
 
 		jmap_signed(&f->others, (int64_t)(p->start - f->last_end));
 		jmap_number(&f->others, p->end - p->start);
-		put_facts(f, h, p, &f->others);
+		frameinfo_put_facts(f, h, p, &f->others);
 		f->last_end = p->end;
 		f->nothers++;
 	}
@@ -173,7 +173,7 @@ void frameinfo_end(struct frameinfo *f, struct text *file)
 		jmap_frame(file, text_view(&body));
 	}
 	text_free(&body);
-	forget(f);
+	frameinfo_forget(f);
 	blobframes_rest(&f->frames);
 	text_free(&f->code);
 	text_free(&f->read);

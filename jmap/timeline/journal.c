@@ -55,7 +55,7 @@ static uint32_t name_id(struct journal *t, struct change *c, struct str name)
 }
 
 /* Appends the name. */
-static bool spell(struct change *c, const struct blob *b)
+static bool journal_spell(struct change *c, const struct blob *b)
 {
 	c->text.n = 0;
 	return hotspot_name(c->h, b, METHOD_HOTSPOT, &c->text) && c->text.n <= NAME_MAX_BYTES &&
@@ -96,7 +96,7 @@ static uint32_t method_number(void *arg, uint64_t method)
 		c->names_cap = c->names_cap ? c->names_cap * 2 : 1024;
 		c->name = mem_grow(c->name, sizeof(*c->name), c->names_cap);
 	}
-	c->name[id] = spell(c, &b) ? name_id(c->j, c, text_view(&c->text)) : 0;
+	c->name[id] = journal_spell(c, &b) ? name_id(c->j, c, text_view(&c->text)) : 0;
 	return c->name[id];
 }
 
@@ -237,7 +237,7 @@ static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
 }
 
 /* Code that is new gets its name. False: it waits for the next scan, or there is no memory for it. */
-static bool take_new(struct journal *t, struct change *c, size_t i, size_t j, uint32_t *name)
+static bool journal_take_new(struct journal *t, struct change *c, size_t i, size_t j, uint32_t *name)
 {
 	const struct blob *b = &c->h->code.blob[j];
 
@@ -249,7 +249,7 @@ static bool take_new(struct journal *t, struct change *c, size_t i, size_t j, ui
 		*(c->beyond ? &c->beyond : &c->later) += 1;
 		return false;
 	}
-	if (c->next == c->nbatch || c->batch[c->next].address != b->address || !spell(c, b))
+	if (c->next == c->nbatch || c->batch[c->next].address != b->address || !journal_spell(c, b))
 		return false;
 	if (t->bytes_max && c->bytes + LIVE_BYTES + c->text.n + NAME_BYTES > t->bytes_max) {
 		c->beyond++;
@@ -288,7 +288,7 @@ static void take_list(struct journal *t, struct listed *list)
 
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no
  * memory. */
-static bool compare(struct journal *t, struct hotspot *h, struct change *c)
+static bool journal_compare(struct journal *t, struct hotspot *h, struct change *c)
 {
 	const struct codecache *now = &h->code;
 	struct listed list = { mem_try_alloc(sizeof(*list.live), now->n + 1),
@@ -313,7 +313,7 @@ static bool compare(struct journal *t, struct hotspot *h, struct change *c)
 			list.serial[list.n++] = t->serial[i++];
 			continue;
 		}
-		if (!take_new(t, c, i, j, &list.name[list.n])) {
+		if (!journal_take_new(t, c, i, j, &list.name[list.n])) {
 			c->unnamed++;
 			if (i < t->nlive && t->live[i].address == b->address)
 				put_gone(c, t->serial[i++]);
@@ -371,7 +371,7 @@ static void put_scan(const struct journal *t, const struct change *c, uint64_t b
 	text_free(&body);
 }
 
-static void append(struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
+static void journal_append(struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
 {
 	if (c->ncome + c->ngone)
 		put_scan(t, c, began, took, file);
@@ -399,7 +399,7 @@ static void end_change(struct change *c)
 }
 
 /* A scan that was compared. */
-static void take_scan(struct journal *t, struct change *c, uint64_t began, struct text *file)
+static void journal_take_scan(struct journal *t, struct change *c, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;
 
@@ -409,7 +409,7 @@ static void take_scan(struct journal *t, struct change *c, uint64_t began, struc
 	t->unnamed = c->unnamed;
 	t->beyond = c->beyond;
 	t->later = c->later;
-	append(t, c, began, took, file);
+	journal_append(t, c, began, took, file);
 	t->before = began;
 	t->before_ns = took;
 	nametable_renew(&t->names, t->name, t->nlive);
@@ -427,8 +427,8 @@ struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, struct 
 	c->h = h;
 	c->j = t;
 	c->bytes = journal_bytes(t);
-	if (compare(t, h, c))
-		take_scan(t, c, began, file);
+	if (journal_compare(t, h, c))
+		journal_take_scan(t, c, began, file);
 	else
 		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
 	end_change(c);

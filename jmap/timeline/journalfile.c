@@ -16,7 +16,7 @@
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
 /* A run begins behind so many bytes that are whole. */
-static bool begin(struct journalfile *t, off_t complete)
+static bool journalfile_begin(struct journalfile *t, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
 	bool good;
@@ -75,7 +75,7 @@ const char *journalfile_open(struct journalfile *t, const char *dir, const struc
 		t->start[n++] = *version > ' ' && *version < 0x7f ? *version : '?';
 	t->folder = mapsdir_enter(dir, boot);
 	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
-	if (t->fd >= 0 && begin(t, (off_t)jmap_complete(t->fd)))
+	if (t->fd >= 0 && journalfile_begin(t, (off_t)jmap_complete(t->fd)))
 		return NULL;
 	saved = errno;
 	journalfile_close(t, false);
@@ -100,7 +100,7 @@ bool journalfile_begin_anew(struct journalfile *t)
 		return true;
 	unlinkat(t->folder, name, 0); /* of a run that was killed: its lock is gone */
 	t->fd = open_locked(t->folder, name);
-	if (t->fd < 0 || !begin(t, 0)) {
+	if (t->fd < 0 || !journalfile_begin(t, 0)) {
 		saved = errno;
 		if (t->fd >= 0)
 			close(t->fd);
@@ -114,7 +114,7 @@ bool journalfile_begin_anew(struct journalfile *t)
 }
 
 /* What began anew is all there now. */
-static bool take_name(struct journalfile *t)
+static bool journalfile_take_name(struct journalfile *t)
 {
 	char name[MAPSDIR_NAME + 8];
 
@@ -125,7 +125,7 @@ static bool take_name(struct journalfile *t)
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
-static void mark(const struct journalfile *t, uint64_t took)
+static void journalfile_mark(const struct journalfile *t, uint64_t took)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 	uint64_t ns = clock_wall();
@@ -148,8 +148,8 @@ bool journalfile_append(struct journalfile *t, const struct journalfile_scan *sc
 	if (good && t->first_size == 0)
 		t->first_size = n;
 	if (good && t->anew)
-		good = take_name(t);
-	mark(t, scan->took);
+		good = journalfile_take_name(t);
+	journalfile_mark(t, scan->took);
 	t->last = scan->began + scan->took;
 	return good;
 }

@@ -28,7 +28,7 @@
 /* ---- folders --------------------------------------------------------------------------------------------------- */
 
 /* Takes a folder; -1 and errno when it is somebody else's: what it holds could be anything. */
-static int own(int fd)
+static int mapsdir_own(int fd)
 {
 	struct stat st;
 
@@ -40,11 +40,11 @@ static int own(int fd)
 }
 
 /* A folder of ours below another one; -1 and errno. */
-static int enter(int dir, const char *name)
+static int mapsdir_enter_folder(int dir, const char *name)
 {
 	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
 		return -1;
-	return own(openat(dir, name, FOLDER));
+	return mapsdir_own(openat(dir, name, FOLDER));
 }
 
 int mapsdir_enter(const char *dir, const char *boot)
@@ -56,8 +56,8 @@ int mapsdir_enter(const char *dir, const char *boot)
 
 	if (at < 0)
 		return -1;
-	maps = enter(at, "maps");
-	folder = maps < 0 ? -1 : enter(maps, boot);
+	maps = mapsdir_enter_folder(at, "maps");
+	folder = maps < 0 ? -1 : mapsdir_enter_folder(maps, boot);
 	saved = errno;
 	close(at);
 	if (maps >= 0)
@@ -95,7 +95,7 @@ void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)
 }
 
 /* False: another file. */
-static bool parse_name(const char *text, pid_t *pid, uint64_t *start)
+static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 {
 	struct str name = str_of(text), number;
 	char back[MAPSDIR_NAME];
@@ -142,8 +142,8 @@ struct sweep {
 };
 
 /* Calls f for each name in a folder, which it takes. */
-static void each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg), struct sweep *s,
-		 const void *arg)
+static void mapsdir_each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg),
+			 struct sweep *s, const void *arg)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
@@ -186,7 +186,7 @@ static uint64_t wall_of(uint64_t start)
 	return boot / ns + start / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static void take_file(struct sweep *s, int dir, const char *name, const void *arg)
+static void mapsdir_take_file(struct sweep *s, int dir, const char *name, const void *arg)
 {
 	const char *boot = arg;
 	struct found f = { .lives = false };
@@ -198,7 +198,7 @@ static void take_file(struct sweep *s, int dir, const char *name, const void *ar
 		return;
 	if (name[0] == '.' && (uint64_t)st.st_mtime + TEMP_AGE < s->now)
 		unlinkat(dir, name, 0);
-	if (!parse_name(name, &pid, &start))
+	if (!mapsdir_parse_name(name, &pid, &start))
 		return;
 	if (strcmp(boot, s->boot) == 0) {
 		f.lives = process_lives(s, pid, start);
@@ -222,13 +222,13 @@ static void take_boot(struct sweep *s, int dir, const char *name, const void *ar
 {
 	(void)arg;
 	if (strlen(name) == BOOT_ID)
-		each(openat(dir, name, FOLDER), take_file, s, name);
+		mapsdir_each(openat(dir, name, FOLDER), mapsdir_take_file, s, name);
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /* arg: they are complete. */
-static void take_window(struct sweep *s, int dir, const char *text, const void *arg)
+static void mapsdir_take_window(struct sweep *s, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
 	struct stat st;
@@ -245,7 +245,7 @@ static void take_window(struct sweep *s, int dir, const char *text, const void *
 		(struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
 }
 
-static int by_from(const void *a, const void *b)
+static int mapsdir_by_from(const void *a, const void *b)
 {
 	const struct window *x = a, *y = b;
 
@@ -259,11 +259,11 @@ static void find_windows(struct sweep *s)
 
 	if (dir < 0)
 		return;
-	each(openat(dir, "out", FOLDER), take_window, s, s);
-	each(openat(dir, "recording", FOLDER), take_window, s, NULL);
+	mapsdir_each(openat(dir, "out", FOLDER), mapsdir_take_window, s, s);
+	mapsdir_each(openat(dir, "recording", FOLDER), mapsdir_take_window, s, NULL);
 	close(dir);
 	if (s->nwindows)
-		qsort(s->window, s->nwindows, sizeof(*s->window), by_from);
+		qsort(s->window, s->nwindows, sizeof(*s->window), mapsdir_by_from);
 	for (size_t i = 0; i < s->nwindows; i++) {
 		if (saved && s->window[i].from <= s->window[saved - 1].until) {
 			if (s->window[i].until > s->window[saved - 1].until)
@@ -307,7 +307,7 @@ static bool delete_locked(int folder, const char *name)
 	return gone;
 }
 
-static void let_go(struct sweep *s, struct found *f)
+static void mapsdir_let_go(struct sweep *s, struct found *f)
 {
 	int folder = openat(s->maps, f->boot, FOLDER);
 
@@ -324,7 +324,7 @@ static void let_go(struct sweep *s, struct found *f)
 	*(f->needed ? &s->swept.needed : &s->swept.unneeded) += 1;
 }
 
-static int by_age(const void *a, const void *b)
+static int mapsdir_by_age(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
@@ -408,17 +408,17 @@ static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
 		struct found *f = &s->one[i];
 
 		if (!f->lives && !f->gone && f->needed == needed && (f->tenant == 0 || s->held[f->tenant] > level))
-			let_go(s, f);
+			mapsdir_let_go(s, f);
 	}
 }
 
-static void choose(struct sweep *s, uint64_t max)
+static void mapsdir_choose(struct sweep *s, uint64_t max)
 {
 	bool too_much = max && s->swept.bytes > max;
 
 	find_windows(s);
 	if (s->n)
-		qsort(s->one, s->n, sizeof(*s->one), by_age);
+		qsort(s->one, s->n, sizeof(*s->one), mapsdir_by_age);
 	if (too_much)
 		sum_tenants(s);
 	for (size_t i = 0; i < s->n; i++) {
@@ -426,7 +426,7 @@ static void choose(struct sweep *s, uint64_t max)
 
 		f->needed = is_needed(s, f);
 		if (!f->lives && !f->needed && f->until + MAPSDIR_AGE < s->now)
-			let_go(s, f);
+			mapsdir_let_go(s, f);
 	}
 	if (!too_much || s->swept.bytes <= max)
 		return;
@@ -440,13 +440,13 @@ struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char
 	uint64_t began = clock_now();
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	s.maps = at < 0 ? -1 : own(openat(at, "maps", FOLDER));
+	s.maps = at < 0 ? -1 : mapsdir_own(openat(at, "maps", FOLDER));
 	if (at >= 0)
 		close(at);
 	if (s.maps >= 0) {
-		each(openat(s.maps, ".", FOLDER), take_boot, &s, NULL);
+		mapsdir_each(openat(s.maps, ".", FOLDER), take_boot, &s, NULL);
 		if (may_matter(&s, max))
-			choose(&s, max);
+			mapsdir_choose(&s, max);
 		close(s.maps);
 	}
 	free(s.one);

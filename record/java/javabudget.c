@@ -23,7 +23,7 @@ static size_t bytes_of_tenant(const struct javacode *j, const struct tenant *t)
 }
 
 /* The largest JVM of the tenant that holds most; only: of this tenant; NULL: of any. */
-static struct javacode_jvm *largest(const struct javacode *j, const struct tenant *only)
+static struct javacode_jvm *javabudget_largest(const struct javacode *j, const struct tenant *only)
 {
 	struct javacode_jvm *found = NULL;
 	size_t max = 0;
@@ -47,7 +47,7 @@ bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes)
 
 	while (!tenants_hold(j->tenants, jvm->tenant, TENANT_MEMORY, bytes)) {
 		bool own = bytes_of_tenant(j, &jvm->tenant) + bytes > TENANT_BYTES_MAX;
-		struct javacode_jvm *victim = largest(j, own ? &jvm->tenant : NULL);
+		struct javacode_jvm *victim = javabudget_largest(j, own ? &jvm->tenant : NULL);
 
 		javabudget_drop(victim ? victim : jvm);
 		if (!victim || victim == jvm)

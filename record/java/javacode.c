@@ -46,13 +46,13 @@ static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
 	}
 }
 
-static void show(struct javacode_jvm *jvm)
+static void javacode_show(struct javacode_jvm *jvm)
 {
 	jvm->code.blob = jvm->blob;
 	jvm->code.n = jvm->n;
 }
 
-static void move(struct javacode_jvm *jvm, size_t to, size_t from)
+static void javacode_move(struct javacode_jvm *jvm, size_t to, size_t from)
 {
 	memmove(jvm->blob + to, jvm->blob + from, (jvm->n - from) * sizeof(*jvm->blob));
 	memmove(jvm->fact + to, jvm->fact + from, (jvm->n - from) * sizeof(*jvm->fact));
@@ -71,7 +71,7 @@ static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 		jvm->fact[saved++] = jvm->fact[i];
 	}
 	jvm->n = saved;
-	show(jvm);
+	javacode_show(jvm);
 }
 
 /* The number of the first piece that ends behind an address. */
@@ -91,7 +91,8 @@ static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 }
 
 /* In the place of what was there. */
-static bool insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *b, uint64_t now)
+static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *b,
+			    uint64_t now)
 {
 	uint64_t begin = code->blob[0].start, end = code->blob[code->n - 1].end;
 	size_t at, after;
@@ -108,13 +109,13 @@ static bool insert(struct javacode_jvm *jvm, const struct javaunwind_code *code,
 	at = first_after(jvm, begin);
 	for (after = at; after < jvm->n && jvm->blob[after].start < end; after++)
 		;
-	move(jvm, at + code->n, after);
+	javacode_move(jvm, at + code->n, after);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->blob[at + i] = code->blob[i];
 		jvm->fact[at + i] = (struct fact){ *b, now, now, now };
 	}
 	forget_lines(jvm, begin, end);
-	show(jvm);
+	javacode_show(jvm);
 	return true;
 }
 
@@ -126,7 +127,7 @@ static bool is_code_of(const struct hotspot_reason *why, const char *code)
 }
 
 /* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
-static void print_message(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
+static void javacode_print_message(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	if (is_code_of(why, "gone") || is_code_of(why, "starting") ||
 	    (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
@@ -144,7 +145,7 @@ static void print_message(struct javacode *j, const struct javacode_jvm *jvm, co
 	}
 }
 
-static void release(struct javacode_jvm *jvm)
+static void javacode_release(struct javacode_jvm *jvm)
 {
 	tenants_release(jvm->owner->tenants, jvm->tenant, TENANT_MEMORY, jvm->bytes);
 	jvm->bytes = 0;
@@ -152,7 +153,7 @@ static void release(struct javacode_jvm *jvm)
 
 static void free_code(struct javacode_jvm *jvm)
 {
-	release(jvm);
+	javacode_release(jvm);
 	free(jvm->blob);
 	free(jvm->fact);
 	for (size_t k = 0; jvm->line && k < LINES; k++)
@@ -162,15 +163,15 @@ static void free_code(struct javacode_jvm *jvm)
 	jvm->fact = NULL;
 	jvm->line = NULL;
 	jvm->n = jvm->cap = 0;
-	show(jvm);
+	javacode_show(jvm);
 }
 
 /* Forgets all code of this JVM. */
-static void forget(struct javacode_jvm *jvm)
+static void javacode_forget(struct javacode_jvm *jvm)
 {
 	jvm->gone = false;
 	jvm->n = 0;
-	show(jvm);
+	javacode_show(jvm);
 	forget_lines(jvm, 0, UINT64_MAX);
 	memset(jvm->missed, 0, sizeof(jvm->missed));
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
@@ -183,7 +184,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *j = jvm->owner;
 
-	print_message(j, jvm, why);
+	javacode_print_message(j, jvm, why);
 	if (is_code_of(why, "over-budget"))
 		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
 	jvmreader_close(j->reader, jvm->reader);
@@ -191,7 +192,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 	if (is_code_of(why, "gone") && jvm->n)
 		jvm->gone = true;
 	else
-		forget(jvm);
+		javacode_forget(jvm);
 	if (is_code_of(why, "starting") ||
 	    is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
@@ -202,7 +203,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
 }
 
-static void lose(struct javacode_jvm *jvm)
+static void javacode_lose(struct javacode_jvm *jvm)
 {
 	struct hotspot_reason why = jvmreader_why(jvm->reader);
 
@@ -218,7 +219,7 @@ void javabudget_drop(struct javacode_jvm *jvm)
 	jvm->owner->counts.over_memory++;
 	jvm->pause = RETRY_MAX;
 	lose_for(jvm, &why);
-	release(jvm);
+	javacode_release(jvm);
 	jvm->dropped = true;
 }
 
@@ -234,12 +235,12 @@ static void print_over_time(struct javacode *j, const struct javacode_jvm *jvm)
 }
 
 /* Was it answered? */
-static bool took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
+static bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
 {
 	if (answer == JVMREADER_DONE)
 		return true;
 	if (answer == JVMREADER_LOST) {
-		lose(jvm);
+		javacode_lose(jvm);
 	} else {
 		jvm->late = true;
 		jvm->owner->counts.late++;
@@ -276,7 +277,7 @@ static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *byt
 }
 
 /* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
-static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
+static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *j = jvm->owner;
 	struct missed *m = missed_at(jvm, address);
@@ -287,12 +288,12 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
 		return JAVACODE_NONE;
 	if (m->address != address || m->until < j->now) {
 		j->counts.is_requested++;
-		if (!took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
+		if (!javacode_took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
 			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
 		jvm->pause = 0;
 		jvm->code.call_stub_return = f.code.call_stub_return;
 		jvm->code.continuation_return = f.code.continuation_return;
-		if (f.where == CODECACHE_BLOB && insert(jvm, &f.code, &f.blob, clock_now())) {
+		if (f.where == CODECACHE_BLOB && javacode_insert(jvm, &f.code, &f.blob, clock_now())) {
 			if (f.bytes)
 				keep_line(jvm, address / LINE, f.bytes);
 			return jvm->reader ? JAVACODE_BLOB : JAVACODE_NONE;
@@ -310,9 +311,9 @@ static enum javacode_answer look_up(struct javacode_jvm *jvm, uint64_t address, 
  * return to. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
-	enum javacode_answer answer = look_up(jvm, ip - 1, in);
+	enum javacode_answer answer = javacode_look_up(jvm, ip - 1, in);
 
-	return answer == JAVACODE_NONE && *in ? look_up(jvm, ip, in) : answer;
+	return answer == JAVACODE_NONE && *in ? javacode_look_up(jvm, ip, in) : answer;
 }
 
 /* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for
@@ -324,12 +325,12 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 	size_t n = 1;
 
 	j->counts.checks++;
-	if (!took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
+	if (!javacode_took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
 		return jvm->reader || jvm->gone;
 	if (n == 0) {
 		forget_lines(jvm, b.begin, b.end);
-		move(jvm, i, i + 1);
-		show(jvm);
+		javacode_move(jvm, i, i + 1);
+		javacode_show(jvm);
 		return false;
 	}
 	jvm->fact[i].seen = clock_now();
@@ -344,12 +345,12 @@ static void note_special(struct javacode_jvm *jvm)
 	bool in;
 
 	if (address && (i == jvm->n || jvm->blob[i].start >= address))
-		look_up(jvm, address - 1, &in);
+		javacode_look_up(jvm, address - 1, &in);
 	else if (address)
 		jvm->fact[i].first_seen = jvm->owner->now;
 }
 
-static bool read_code(void *arg, uint64_t address, void *to, size_t n);
+static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n);
 
 static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 {
@@ -364,7 +365,7 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *p, u
 	uint8_t byte[7];
 	int32_t to;
 
-	if (ip - p->start < sizeof(byte) || !read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
+	if (ip - p->start < sizeof(byte) || !javacode_read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
 		return true;
 	memcpy(&to, byte + 3, sizeof(to));
 	if (byte[2] == 0xe8 && ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
@@ -420,7 +421,8 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 			if (answer != JAVACODE_NONE)
 				return answer;
 		}
-		answer = s->interrupted || s->ip == 0 ? look_up(jvm, s->ip, &in) : look_up_return(jvm, s->ip, &in);
+		answer = s->interrupted || s->ip == 0 ? javacode_look_up(jvm, s->ip, &in) :
+							look_up_return(jvm, s->ip, &in);
 		if (answer != JAVACODE_BLOB)
 			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
 	}
@@ -432,7 +434,7 @@ struct naming {
 	uint32_t pid;
 };
 
-static void take_name(void *to, uint64_t method, struct str name)
+static void javacode_take_name(void *to, uint64_t method, struct str name)
 {
 	struct naming *n = to;
 
@@ -451,7 +453,8 @@ void javacode_name(struct javacode *j, struct javanames *names)
 			continue;
 		method = javanames_wanted(names, to.pid, &n);
 		if (n)
-			took(j->jvm[i], jvmreader_names(j->reader, j->jvm[i]->reader, method, n, take_name, &to));
+			javacode_took(j->jvm[i], jvmreader_names(j->reader, j->jvm[i]->reader, method, n,
+								 javacode_take_name, &to));
 	}
 }
 
@@ -466,13 +469,13 @@ static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 	if (l || !jvm->reader)
 		return l;
 	j->counts.bytes++;
-	if (!took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
+	if (!javacode_took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
 		return NULL;
 	keep_line(jvm, number, bytes);
 	return line_at(jvm, number);
 }
 
-static bool read_code(void *arg, uint64_t address, void *to, size_t n)
+static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
 {
 	char *out = to;
 
@@ -491,7 +494,7 @@ static bool read_code(void *arg, uint64_t address, void *to, size_t n)
 }
 
 /* Code that was freed since is, too: who asks wants to know where a frame ends, and not to look for another place. */
-static bool is_code(void *arg, uint64_t address)
+static bool javacode_is_code(void *arg, uint64_t address)
 {
 	return is_mapped(arg, address);
 }
@@ -516,7 +519,7 @@ static bool has_libjvm(const struct process *p)
 	return p->maps && p->maps->libjvms;
 }
 
-static void let_go(struct javacode *j, size_t i)
+static void javacode_let_go(struct javacode *j, size_t i)
 {
 	struct javacode_jvm *jvm = j->jvm[i];
 
@@ -526,24 +529,24 @@ static void let_go(struct javacode *j, size_t i)
 	j->jvm[i] = j->jvm[--j->n];
 }
 
-static struct javacode_jvm *add(struct javacode *j, const struct process *p)
+static struct javacode_jvm *javacode_add(struct javacode *j, const struct process *p)
 {
 	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
 
 	if (j->n == JVM_COUNT_MAX)
-		let_go(j, javabudget_find_dispensable(j));
+		javacode_let_go(j, javabudget_find_dispensable(j));
 	jvm->owner = j;
 	jvm->pid = p->pid;
 	jvm->start_ticks = p->start_ticks;
 	jvm->tenant = javabudget_find_tenant(p->pid);
-	jvm->code.read = read_code;
-	jvm->code.is_code = is_code;
+	jvm->code.read = javacode_read_code;
+	jvm->code.is_code = javacode_is_code;
 	jvm->code.arg = jvm;
 	j->jvm[j->n++] = jvm;
 	return jvm;
 }
 
-static bool is_of(const struct javacode_jvm *jvm, const struct process *p)
+static bool javacode_is_of(const struct javacode_jvm *jvm, const struct process *p)
 {
 	return jvm->pid == p->pid &&
 	       (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
@@ -556,13 +559,13 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 
 	if (!has_libjvm(p))
 		return NULL;
-	while (i < j->n && !is_of(j->jvm[i], p))
+	while (i < j->n && !javacode_is_of(j->jvm[i], p))
 		i++;
-	jvm = i < j->n ? j->jvm[i] : add(j, p);
+	jvm = i < j->n ? j->jvm[i] : javacode_add(j, p);
 	jvm->process = p;
 	jvm->first_seen = j->now;
 	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
-		forget(jvm);
+		javacode_forget(jvm);
 		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
 		j->counts.opened++;
 	}
@@ -570,7 +573,7 @@ struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
 }
 
 /* All at once: pieces that were met lately. */
-static void see(struct javacode *j, struct javacode_jvm *jvm)
+static void javacode_see(struct javacode *j, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
 	size_t n = 0, saved, next = 0, to = 0;
@@ -583,7 +586,7 @@ static void see(struct javacode *j, struct javacode_jvm *jvm)
 		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= j->now)
 			j->space[n++] = jvm->fact[i].blob;
 	saved = n;
-	if (n == 0 || !took(jvm, jvmreader_check(j->reader, jvm->reader, j->space, &saved)))
+	if (n == 0 || !javacode_took(jvm, jvmreader_check(j->reader, jvm->reader, j->space, &saved)))
 		return;
 	for (size_t i = 0; i < jvm->n; i++) {
 		struct fact f = jvm->fact[i];
@@ -600,7 +603,7 @@ static void see(struct javacode *j, struct javacode_jvm *jvm)
 		jvm->fact[to++] = f;
 	}
 	jvm->n = to;
-	show(jvm);
+	javacode_show(jvm);
 }
 
 void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flush)
@@ -620,7 +623,7 @@ void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flu
 		struct javacode_jvm *jvm = j->jvm[(j->turn + i) % j->n];
 
 		if (jvm->reader && jvm->first_seen + LATELY_NS >= now)
-			see(j, jvm);
+			javacode_see(j, jvm);
 	}
 }
 
@@ -631,8 +634,8 @@ void javacode_tick(struct javacode *j, uint64_t now)
 		const struct process *p = processes_find(j->processes, jvm->pid);
 
 		jvm->process = NULL;
-		if (!p || p->exited || !is_of(jvm, p) || !has_libjvm(p) || jvm->first_seen + IDLE_NS < now)
-			let_go(j, i);
+		if (!p || p->exited || !javacode_is_of(jvm, p) || !has_libjvm(p) || jvm->first_seen + IDLE_NS < now)
+			javacode_let_go(j, i);
 		else if (now > IDLE_NS)
 			forget_before(jvm, now - IDLE_NS);
 	}
@@ -664,7 +667,7 @@ void javacode_free(struct javacode *j)
 	if (!j)
 		return;
 	while (j->n)
-		let_go(j, j->n - 1);
+		javacode_let_go(j, j->n - 1);
 	jvmreader_free(j->reader);
 	tenants_free(j->tenants);
 	free(j->jvm);

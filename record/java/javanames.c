@@ -36,7 +36,7 @@ struct javanames *javanames_new(void)
 	return mem_alloc(sizeof(struct javanames), 1);
 }
 
-static void forget(struct javanames *s)
+static void javanames_forget(struct javanames *s)
 {
 	intern_free(&s->keys);
 	arena_free(&s->names);
@@ -48,16 +48,16 @@ static void forget(struct javanames *s)
 void javanames_free(struct javanames *s)
 {
 	if (s)
-		forget(s);
+		javanames_forget(s);
 	free(s);
 }
 
-static struct str bytes_of(const struct key *k)
+static struct str javanames_bytes_of(const struct key *k)
 {
 	return (struct str){ (const char *)k, sizeof(*k) };
 }
 
-static struct key key_of(const struct javanames *s, uint32_t id)
+static struct key javanames_key_of(const struct javanames *s, uint32_t id)
 {
 	struct key k;
 
@@ -70,11 +70,11 @@ void javanames_note(struct javanames *s, uint32_t pid, uint64_t method)
 	struct key k = { method, pid, 0 };
 	uint32_t before = s->keys.n;
 
-	if (before >= JAVANAMES_MAX && !intern_find(&s->keys, bytes_of(&k))) {
+	if (before >= JAVANAMES_MAX && !intern_find(&s->keys, javanames_bytes_of(&k))) {
 		s->left_out += s->left_out < UINT32_MAX;
 		return;
 	}
-	if (intern(&s->keys, bytes_of(&k)) <= before)
+	if (intern(&s->keys, javanames_bytes_of(&k)) <= before)
 		return;
 	s->one = mem_more(s->one, sizeof(*s->one), before);
 	s->one[before] = (struct one){ 0 };
@@ -86,7 +86,7 @@ const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n)
 
 	*n = 0;
 	for (uint32_t i = s->nasked; i < s->keys.n; i++) {
-		struct key k = key_of(s, i + 1);
+		struct key k = javanames_key_of(s, i + 1);
 
 		if (k.pid == pid && !s->one[i].is_requested) {
 			s->wanted = mem_more(s->wanted, sizeof(*s->wanted), *n);
@@ -103,7 +103,7 @@ const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n)
 void javanames_named(struct javanames *s, uint32_t pid, uint64_t method, struct str name)
 {
 	struct key k = { method, pid, 0 };
-	uint32_t id = intern_find(&s->keys, bytes_of(&k));
+	uint32_t id = intern_find(&s->keys, javanames_bytes_of(&k));
 
 	if (!id || name.n > LONGEST || name.n > JAVANAMES_BYTES - s->bytes)
 		return;
@@ -132,7 +132,7 @@ static size_t put_process(const struct javanames *s, const struct key *key, size
 	item->n = 0;
 	text_bytes(item, &head, sizeof(head));
 	for (i = 0; i < n && key[i].pid == head.pid && item->n < ITEM_BYTES; i++) {
-		struct str name = s->one[intern_find(&s->keys, bytes_of(&key[i])) - 1].name;
+		struct str name = s->one[intern_find(&s->keys, javanames_bytes_of(&key[i])) - 1].name;
 		struct pj_method m = { .method = key[i].method, .size = (uint32_t)name.n };
 
 		text_bytes(item, &m, sizeof(m));
@@ -148,7 +148,7 @@ void javanames_end(struct javanames *s, struct text *t)
 	struct text item = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		key[i] = key_of(s, (uint32_t)i + 1);
+		key[i] = javanames_key_of(s, (uint32_t)i + 1);
 	if (n)
 		qsort(key, n, sizeof(*key), key_cmp);
 	for (size_t i = 0; i < n;) {
@@ -157,5 +157,5 @@ void javanames_end(struct javanames *s, struct text *t)
 	}
 	free(key);
 	text_free(&item);
-	forget(s);
+	javanames_forget(s);
 }

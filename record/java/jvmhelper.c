@@ -43,12 +43,12 @@ struct jvmhelper {
 
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason ended(void)
+static struct hotspot_reason jvmhelper_ended(void)
 {
 	return (struct hotspot_reason){ .code = "gone", .why = "it ended" };
 }
 
-static struct hotspot_reason read_layout(struct image *i, const struct jvm_process *p)
+static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct jvm_process *p)
 {
 	struct hotspot_reason r = hotspot_read_layout(&i->h, p);
 	const char *missing = r.code ? NULL : blobframes_open(&i->f, &i->h);
@@ -83,14 +83,14 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 	i->h.memory.budget = &i->budget;
 	key = (struct jvmbuilds_key){ q->user, q->mount_ns, p.library.major, p.library.minor, p.library.inode };
 	if (!jvmbuilds_take(helper->builds, &key, -1, p.library.base, &i->h, &i->f)) {
-		r = read_layout(i, &p);
+		r = jvmhelper_read_layout(i, &p);
 		if (!r.code)
 			jvmbuilds_keep(helper->builds, &key, -1, p.library.base, &i->h, &i->f);
 	}
 	return r;
 }
 
-static void cool(struct image *i)
+static void jvmhelper_cool(struct image *i)
 {
 	memory_rest(&i->h.memory);
 	blobframes_rest(&i->f);
@@ -123,25 +123,25 @@ static void warm_up(struct jvmhelper *helper, struct image *i)
 			oldest = k;
 	}
 	if (helper->warm[oldest])
-		cool(helper->warm[oldest]);
+		jvmhelper_cool(helper->warm[oldest]);
 	helper->warm[oldest] = i;
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
-static void read_text(struct image *i, uint64_t address, struct jvm_reply *a)
+static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_reply *a)
 {
 	a->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, a->text, JVM_BYTES_N);
 }
 
 /* Returns the bytes of the array. */
-static size_t find(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t jvmhelper_find(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
 	const char *why = blobframes_at(&i->f, &i->h, q->address, &where, &a->blob);
 
 	if (why == codecache_gone)
-		i->why = ended();
+		i->why = jvmhelper_ended();
 	else if (why) /* it is about to begin */
 		where = CODECACHE_FREE;
 	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
@@ -152,11 +152,11 @@ static size_t find(struct image *i, const struct jvm_request *q, struct jvm_repl
 	a->continuation_return = i->f.code.continuation_return;
 	if (a->n)
 		memcpy(a->code_blob, i->f.code.blob, a->n * sizeof(*a->code_blob));
-	read_text(i, q->address, a);
+	jvmhelper_read_text(i, q->address, a);
 	return a->n * sizeof(*a->code_blob);
 }
 
-static size_t check(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t jvmhelper_check(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
 {
 	static struct blob same[JVM_BLOBS_MAX];
 	size_t n;
@@ -168,12 +168,13 @@ static size_t check(struct image *i, const struct jvm_request *q, struct jvm_rep
 		if (q->blob[k].address == same[a->n].address && q->blob[k].compile_id == same[a->n].compile_id)
 			a->same[a->n++] = k;
 	if (n == 0 && !memory_bulk(&i->h.memory, i->h.memory.probe, &byte, 1))
-		i->why = ended();
+		i->why = jvmhelper_ended();
 	return a->n * sizeof(*a->same);
 }
 
 /* As many as fit into an answer. */
-static size_t read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *q,
+				   struct jvm_reply *a)
 {
 	hotspot_expect(&i->h, q->method, q->n, true);
 	for (a->n = 0; a->n < q->n; a->n++) {
@@ -203,13 +204,13 @@ static size_t query_image(struct jvmhelper *helper, struct image *i, const struc
 	warm_up(helper, i);
 	memory_forget(&i->h.memory);
 	if (q->question == JVM_FIND)
-		n = find(i, q, a);
+		n = jvmhelper_find(i, q, a);
 	else if (q->question == JVM_CHECK)
-		n = check(i, q, a);
+		n = jvmhelper_check(i, q, a);
 	else if (q->question == JVM_NAMES)
-		n = read_names(helper, i, q, a);
+		n = jvmhelper_read_names(helper, i, q, a);
 	else
-		read_text(i, q->address, a);
+		jvmhelper_read_text(i, q->address, a);
 	return n;
 }
 
@@ -221,11 +222,11 @@ static void open_slot(struct jvmhelper *helper, const struct jvm_request *q, int
 	helper->image[q->slot] = i;
 	i->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = QUESTION_BYTES };
 	i->why = open_image(helper, i, q, fd);
-	cool(i);
+	jvmhelper_cool(i);
 }
 
 /* False: the recorder went away. */
-static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
+static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 {
 	const struct jvm_request *q = &helper->request;
 	struct jvm_reply *a = &helper->reply;
@@ -259,7 +260,7 @@ static bool answer(struct jvmhelper *helper, int fd[JVM_FDS])
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
 /* False: the recorder went away. */
-static bool receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
+static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
 	struct jvm_request *q = &helper->request;
 	uint64_t awake = clock_now() + AWAKE_NS;
@@ -291,8 +292,8 @@ void jvmhelper_run(int socket)
 	helper->socket = socket;
 	helper->builds = jvmbuilds_new();
 	sandbox_enter(&rights);
-	while (go_on && receive(helper, fd)) {
-		go_on = answer(helper, fd);
+	while (go_on && jvmhelper_receive(helper, fd)) {
+		go_on = jvmhelper_answer(helper, fd);
 		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)
 				close(fd[i]);

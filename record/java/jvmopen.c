@@ -44,7 +44,7 @@ void jvmopen_free(struct jvmopen *o)
 	free(o);
 }
 
-static uint64_t find_place(void *arg)
+static uint64_t jvmopen_find_place(void *arg)
 {
 	const struct jvmopen *o = arg;
 
@@ -67,8 +67,8 @@ struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason
 	*o = (struct jvmopen){ .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .start = start };
 	for (size_t i = 0; i < JVM_FDS; i++)
 		o->fd[i] = -1;
-	if (!timelimit_call(
-		    &(struct timelimit_call){ run_open, drop_open, find_place, o, JVMOPEN_MS, 20 * JVMOPEN_MS }))
+	if (!timelimit_call(&(struct timelimit_call){ run_open, drop_open, jvmopen_find_place, o, JVMOPEN_MS,
+						      20 * JVMOPEN_MS }))
 		return NULL;
 	*why = o->why;
 	if (!o->why.code)

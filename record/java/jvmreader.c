@@ -75,14 +75,14 @@ struct jvmreader {
 
 /* ---- the process ---------------------------------------------------------------------------------------------- */
 
-static void run_helper(void *to)
+static void jvmreader_run_helper(void *to)
 {
 	(void)to;
 	urgency_short_slices();
 	jvmhelper_run(HELPERPROCESS_FD);
 }
 
-static void start_helper(struct jvmreader *r)
+static void jvmreader_start_helper(struct jvmreader *r)
 {
 	int pair[2], bytes = SOCKET_BYTES;
 
@@ -93,7 +93,7 @@ static void start_helper(struct jvmreader *r)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	/* URGENCY_SOON: a question has a fixed bound of steps, and a tenant one of CPU time */
 	r->pid = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, run_helper, NULL });
+		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, jvmreader_run_helper, NULL });
 	close(pair[1]);
 	if (!r->pid || clock_getcpuclockid(r->pid, &r->clock) != 0) {
 		close(pair[0]);
@@ -107,7 +107,7 @@ static void start_helper(struct jvmreader *r)
 }
 
 /* Helpers that were killed end when what they are blocked at answers. */
-static void reap(struct jvmreader *r)
+static void jvmreader_reap(struct jvmreader *r)
 {
 	for (unsigned i = 0; i < LEFT_MAX; i++) {
 		if (r->left[i].pid && waitpid(r->left[i].pid, NULL, WNOHANG) != 0) {
@@ -149,7 +149,7 @@ static void replace_helper(struct jvmreader *r, const char *code, const char *wh
 		snprintf(r->at->why.why, sizeof(r->at->why.why), "%s", why);
 	end_helper(r);
 	if (clock_now() > r->started + RESTART_NS)
-		start_helper(r);
+		jvmreader_start_helper(r);
 }
 
 static bool is_stuck(const struct jvmreader *r, const struct tenant *t)
@@ -171,7 +171,7 @@ static uint64_t time_waiting(const struct jvmreader *r)
 	return s.waited;
 }
 
-static uint64_t cpu_time(const struct jvmreader *r)
+static uint64_t jvmreader_cpu_time(const struct jvmreader *r)
 {
 	struct timespec t;
 
@@ -181,7 +181,7 @@ static uint64_t cpu_time(const struct jvmreader *r)
 /* Charges the CPU time that was used since the last time to the tenant whose JVM is read. */
 static void charge_cpu(struct jvmreader *r, uint64_t now)
 {
-	uint64_t cpu = cpu_time(r);
+	uint64_t cpu = jvmreader_cpu_time(r);
 
 	r->used += cpu - r->cpu;
 	if (r->tenants) {
@@ -213,7 +213,7 @@ static void charge_blocked(struct jvmreader *r, uint64_t blocked, uint64_t now)
 }
 
 /* The question is over. */
-static void charge(struct jvmreader *r, uint64_t ended, uint64_t now)
+static void jvmreader_charge(struct jvmreader *r, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
 
@@ -224,7 +224,7 @@ static void charge(struct jvmreader *r, uint64_t ended, uint64_t now)
 }
 
 /* Does it wait for something that is not a CPU? */
-static bool is_blocked(const struct jvmreader *r)
+static bool jvmreader_is_blocked(const struct jvmreader *r)
 {
 	char path[64], text[128];
 	const char *state;
@@ -248,7 +248,7 @@ static const char *const codes[] = { "openj9",     "zing",        "no-permission
 				     "unreadable", "over-budget", "not-dumpable" };
 
 /* A reason that the helper gives: its text is shown to people. */
-static struct hotspot_reason reason_of(const struct jvm_reply *a)
+static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *a)
 {
 	struct hotspot_reason r = { .code = "unreadable" };
 
@@ -261,19 +261,19 @@ static struct hotspot_reason reason_of(const struct jvm_reply *a)
 }
 
 /* An answer arrived. */
-static void collect(struct jvmreader *r)
+static void jvmreader_collect(struct jvmreader *r)
 {
 	uint64_t now = clock_now(), ended = r->reply.ns < now - r->since ? r->since + r->reply.ns : now;
 
-	charge(r, ended, now);
+	jvmreader_charge(r, ended, now);
 	if (r->at && r->reply.lost)
-		r->at->why = reason_of(&r->reply);
+		r->at->why = jvmreader_reason_of(&r->reply);
 	r->at = NULL;
 	r->busy = false;
 }
 
 /* Waits for the answer until a time. False: it did not come. */
-static bool receive(struct jvmreader *r, uint64_t until)
+static bool jvmreader_receive(struct jvmreader *r, uint64_t until)
 {
 	while (r->busy) {
 		ssize_t n = recv(r->socket, &r->reply, sizeof(r->reply), MSG_DONTWAIT);
@@ -282,7 +282,7 @@ static bool receive(struct jvmreader *r, uint64_t until)
 
 		if (n >= (ssize_t)JVM_REPLY_HEAD && r->reply.serial == r->serial) {
 			r->reply_n = (size_t)n - JVM_REPLY_HEAD;
-			collect(r);
+			jvmreader_collect(r);
 			return true;
 		}
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
@@ -303,10 +303,10 @@ static bool receive(struct jvmreader *r, uint64_t until)
 }
 
 /* Is there a helper that waits for a question? */
-static bool is_idle(struct jvmreader *r)
+static bool jvmreader_is_idle(struct jvmreader *r)
 {
 	if (r->busy)
-		receive(r, 0);
+		jvmreader_receive(r, 0);
 	return r->pid && !r->busy;
 }
 
@@ -318,8 +318,8 @@ static bool send_request(struct jvmreader *r, size_t array, const int *fd)
 }
 
 /* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */
-static enum jvmreader_answer query(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
-				   size_t array, const int *fd)
+static enum jvmreader_answer jvmreader_query(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
+					     size_t array, const int *fd)
 {
 	uint64_t now = clock_now(), after;
 	bool answered;
@@ -330,10 +330,10 @@ static enum jvmreader_answer query(struct jvmreader *r, struct jvmreader_jvm *jv
 	r->at = jvm;
 	r->payer = jvm->tenant;
 	r->since = now;
-	r->cpu = cpu_time(r); /* what it used while it waited for a question is not charged */
+	r->cpu = jvmreader_cpu_time(r); /* what it used while it waited for a question is not charged */
 	r->used = 0;
 	r->busy = true;
-	answered = send_request(r, array, fd) && receive(r, now + r->patience);
+	answered = send_request(r, array, fd) && jvmreader_receive(r, now + r->patience);
 	after = clock_now();
 	r->patience -= after - now < r->patience ? after - now : r->patience;
 	if (r->busy)
@@ -363,27 +363,27 @@ static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm 
 	r->request.start = o->id.start;
 	r->request.mount_ns =
 		o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
-	answer = query(r, jvm, JVM_OPEN, 0, o->fd);
+	answer = jvmreader_query(r, jvm, JVM_OPEN, 0, o->fd);
 	jvmopen_free(o);
 	return answer;
 }
 
-static void mend(struct jvmreader *r)
+static void jvmreader_mend(struct jvmreader *r)
 {
 	uint64_t now = clock_now();
 
 	if (r->counts.left)
-		reap(r);
-	if (!is_idle(r) && r->pid && now > r->since + HANG_NS) {
+		jvmreader_reap(r);
+	if (!jvmreader_is_idle(r) && r->pid && now > r->since + HANG_NS) {
 		charge_cpu(r, now);
-		if (is_blocked(r) || r->used > RUNS_NS || now > r->since + ANSWER_NS) {
+		if (jvmreader_is_blocked(r) || r->used > RUNS_NS || now > r->since + ANSWER_NS) {
 			r->counts.hung++;
-			charge(r, now, now);
+			jvmreader_charge(r, now, now);
 			replace_helper(r, "hangs", "reading its memory takes too long");
 		}
 	}
 	if (!r->pid && now > r->started + RESTART_NS)
-		start_helper(r);
+		jvmreader_start_helper(r);
 }
 
 static bool has_time(const struct jvmreader *r, struct tenant of)
@@ -395,13 +395,13 @@ static bool has_time(const struct jvmreader *r, struct tenant of)
 }
 
 /* DONE: the JVM is open, and the helper waits for a question. */
-static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
+static enum jvmreader_answer jvmreader_begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
 {
-	mend(r);
+	jvmreader_mend(r);
 	jvm->over_budget = false;
 	if (jvm->why.code)
 		return JVMREADER_LOST;
-	if (!is_idle(r) || r->patience == 0)
+	if (!jvmreader_is_idle(r) || r->patience == 0)
 		return JVMREADER_LATE;
 	r->counts.avoided += is_stuck(r, &jvm->tenant);
 	jvm->over_budget = is_stuck(r, &jvm->tenant) || !has_time(r, jvm->tenant);
@@ -413,12 +413,12 @@ static enum jvmreader_answer begin(struct jvmreader *r, struct jvmreader_jvm *jv
 static enum jvmreader_answer query_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
 				      uint64_t address)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
+	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
 
 	if (answer != JVMREADER_DONE)
 		return answer;
 	r->request.address = address;
-	return query(r, jvm, question, 0, NULL);
+	return jvmreader_query(r, jvm, question, 0, NULL);
 }
 
 /* Are these what pieces of code can be? */
@@ -462,14 +462,14 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *
 static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const struct blob *b,
 					size_t from, size_t n)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
+	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
 	const struct jvm_reply *a = &r->reply;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
 	r->request.n = (uint32_t)n;
 	memcpy(r->request.blob, b + from, n * sizeof(*b));
-	answer = query(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
+	answer = jvmreader_query(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
 	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same);
 	     i++)
 		if (a->same[i] < n)
@@ -511,22 +511,22 @@ enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm 
 
 bool jvmreader_ready(struct jvmreader *r)
 {
-	mend(r);
-	return r->patience && is_idle(r);
+	jvmreader_mend(r);
+	return r->patience && jvmreader_is_idle(r);
 }
 
 /* Names of up to JVM_METHODS_MAX methods; *done: how many were handled. */
 static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
 				       size_t *done, void (*fn)(void *to, uint64_t method, struct str name), void *to)
 {
-	enum jvmreader_answer answer = begin(r, jvm);
+	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
 	struct str names;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
 	r->request.n = (uint32_t)n;
 	memcpy(r->request.method, method, n * sizeof(*method));
-	answer = query(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
+	answer = jvmreader_query(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
 	if (!taskwait_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
@@ -578,7 +578,7 @@ void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm)
 {
 	if (!jvm)
 		return;
-	is_idle(r);
+	jvmreader_is_idle(r);
 	if (r->at == jvm)
 		r->at = NULL;
 	if (r->pid && jvm->helper == r->helper) { /* if this cannot be sent, the next JVM in the slot takes its place */
@@ -628,7 +628,7 @@ struct jvmreader *jvmreader_new(struct tenants *t)
 
 	r->tenants = t;
 	r->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
-	start_helper(r);
+	jvmreader_start_helper(r);
 	return r;
 }
 

@@ -23,7 +23,7 @@ const struct jitcopy_limits jitcopy_limits = {
 /* ---- bytes
  * ------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t size_of(int fd)
+static uint64_t jitcopy_size_of(int fd)
 {
 	struct stat st;
 
@@ -42,7 +42,7 @@ static int open_copy(const struct jitcopy *c, int folder, int flags)
 	return fd;
 }
 
-static bool is_late(const struct jitcopy *c)
+static bool jitcopy_is_late(const struct jitcopy *c)
 {
 	return clock_now() > c->deadline;
 }
@@ -57,7 +57,7 @@ static uint64_t hole_at(int fd, uint64_t at, uint64_t n)
 	return (uint64_t)data <= at ? 0 : (uint64_t)data - at < n ? (uint64_t)data - at : n;
 }
 
-static bool is_zero(const char *p, size_t n)
+static bool jitcopy_is_zero(const char *p, size_t n)
 {
 	return n && p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
@@ -69,7 +69,7 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 
 	for (size_t i = 0;; i += page) {
 		page = PAGE - (at + i) % PAGE < n - i ? PAGE - (at + i) % PAGE : n - i;
-		if (page && !is_zero(block + i, page))
+		if (page && !jitcopy_is_zero(block + i, page))
 			continue;
 		if (i > start && pwrite(to, block + start, i - start, (off_t)(at + start)) != (ssize_t)(i - start))
 			return false;
@@ -93,7 +93,7 @@ static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, 
 		c->ntail = 0;
 		return hole;
 	}
-	if (is_late(c))
+	if (jitcopy_is_late(c))
 		return 0;
 	if (fullio_pread(c->fd, block, part, c->at + done) < part)
 		return 0;
@@ -107,10 +107,10 @@ static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, 
 }
 
 /* The next n bytes of the file to the end of the copy, all of them or none. */
-static enum jitcopy_why append(struct jitcopy *c, int folder, uint64_t n, struct jitcopy_cost *cost)
+static enum jitcopy_why jitcopy_append(struct jitcopy *c, int folder, uint64_t n, struct jitcopy_cost *cost)
 {
 	int to = open_copy(c, folder, c->length ? 0 : O_CREAT);
-	uint64_t before = to >= 0 ? size_of(to) : 0, done = 0, part = 1;
+	uint64_t before = to >= 0 ? jitcopy_size_of(to) : 0, done = 0, part = 1;
 	bool full = to < 0;
 
 	if (c->length && ((to < 0 && errno == ENOENT) || (to >= 0 && before != c->length))) {
@@ -139,8 +139,8 @@ static enum jitcopy_why append(struct jitcopy *c, int folder, uint64_t n, struct
  * ------------------------------------------------------------------------------------------------------ */
 
 /* Asks for the end of complete records; RECORDS_LATER and `at` if there is no answer for now. */
-static enum jitcopy_records find_records(const struct jitcopy_limits *l, int fd, const struct jitcopy_span *span,
-					 uint64_t *end)
+static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *l, int fd,
+						 const struct jitcopy_span *span, uint64_t *end)
 {
 	enum jitcopy_records records = l->records ? l->records(l->to, fd, span, end) : RECORDS_LATER;
 
@@ -167,7 +167,7 @@ static bool complete_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Have both files the same bytes from `at` to `end`? */
-static bool same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
+static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
 {
 	char block[2][BLOCK / 2];
 
@@ -200,10 +200,10 @@ static void put_aside(struct jitcopy *c, int folder)
 }
 
 /* There is a copy of an earlier run: it is compared with the file, a part in each call. */
-static void resume(struct jitcopy *c, int folder)
+static void jitcopy_resume(struct jitcopy *c, int folder)
 {
 	int copy = open_copy(c, folder, 0);
-	uint64_t end = copy >= 0 ? size_of(copy) : 0;
+	uint64_t end = copy >= 0 ? jitcopy_size_of(copy) : 0;
 	char last = '\n';
 
 	c->earlier = c->length = end;
@@ -222,19 +222,20 @@ static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 {
 	int copy = open_copy(c, folder, 0);
 	uint64_t end = c->earlier - c->at < CHUNK ? c->earlier : c->at + CHUNK;
-	bool good = copy >= 0 && size_of(copy) == c->earlier, later = false;
+	bool good = copy >= 0 && jitcopy_size_of(copy) == c->earlier, later = false;
 
 	if (good && c->kind == JITCOPY_DUMP) {
 		struct jitcopy_span span = { c->at, c->earlier, CHUNK, l->record };
 		int reader = openat(folder, c->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		enum jitcopy_records records = reader >= 0 ? find_records(l, reader, &span, &end) : RECORDS_LATER;
+		enum jitcopy_records records =
+			reader >= 0 ? jitcopy_find_records(l, reader, &span, &end) : RECORDS_LATER;
 
 		if (reader >= 0)
 			close(reader);
 		later = records == RECORDS_LATER;
 		good = records == RECORDS_OK;
 	}
-	good = good && end <= size && same_bytes(copy, c->fd, c->at, end, cost);
+	good = good && end <= size && jitcopy_same_bytes(copy, c->fd, c->at, end, cost);
 	if (good && end > c->at && end < c->earlier) {
 		c->at = end;
 	} else if (good && end > 0 &&
@@ -243,7 +244,7 @@ static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 		c->earlier = 0;
 		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
 		fullio_pread(copy, c->tail, c->ntail, end - c->ntail);
-	} else if (!is_late(c) && !later) {
+	} else if (!jitcopy_is_late(c) && !later) {
 		put_aside(c, folder);
 		c->at = 0;
 	}
@@ -252,7 +253,7 @@ static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_
 	return !later;
 }
 
-static void take(struct jitcopy *c, int fd)
+static void jitcopy_take(struct jitcopy *c, int fd)
 {
 	struct stat st = { 0 };
 
@@ -270,8 +271,8 @@ void jitcopy_open(struct jitcopy *c, enum jitcopy_kind kind, int fd, int folder,
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	if (fd < 0)
 		return;
-	take(c, fd);
-	resume(c, folder);
+	jitcopy_take(c, fd);
+	jitcopy_resume(c, folder);
 }
 
 void jitcopy_close(struct jitcopy *c)
@@ -289,8 +290,8 @@ void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_
 	if (fd < 0)
 		return;
 	if (c->fd < 0) {
-		take(c, fd);
-		resume(c, folder);
+		jitcopy_take(c, fd);
+		jitcopy_resume(c, folder);
 		return;
 	}
 	if (fstat(fd, &st) < 0 || (st.st_dev == c->dev && st.st_ino == c->ino)) {
@@ -300,7 +301,7 @@ void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_
 	jitcopy_go_on(c, folder, l, &cost);
 	close(c->fd);
 	put_aside(c, folder);
-	take(c, fd);
+	jitcopy_take(c, fd);
 }
 
 /* ---- going on
@@ -344,7 +345,7 @@ static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct j
 	if (c->length == 0)
 		pass_over(c, size, l->map);
 	until = c->at + l->step;
-	while (why == JITCOPY_OK && c->at < size && c->at < until && !is_late(c)) {
+	while (why == JITCOPY_OK && c->at < size && c->at < until && !jitcopy_is_late(c)) {
 		uint64_t before = c->at;
 
 		if (!complete_lines(c, c->at, &end))
@@ -355,7 +356,7 @@ static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct j
 			return JITCOPY_LARGE;
 		if (c->length + (end - c->at) > l->map)
 			put_aside(c, folder);
-		why = append(c, folder, end - c->at, cost);
+		why = jitcopy_append(c, folder, end - c->at, cost);
 		if (why == JITCOPY_EVICTED) { /* newer lines follow in a new copy */
 			c->length = 0;
 			why = JITCOPY_OK;
@@ -375,10 +376,10 @@ static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct
 
 	if (size < c->at)
 		return JITCOPY_NO_TEXT;
-	while (why == JITCOPY_OK && c->at < until && !is_late(c)) {
+	while (why == JITCOPY_OK && c->at < until && !jitcopy_is_late(c)) {
 		uint64_t before = c->at;
 		enum jitcopy_records records =
-			find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
+			jitcopy_find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
 
 		if (records == RECORDS_BAD)
 			return JITCOPY_NO_TEXT;
@@ -386,7 +387,7 @@ static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct
 			return records == RECORDS_LARGE ? JITCOPY_LARGE : JITCOPY_OK;
 		if (end > l->dump || c->written + (end - c->at) > l->total)
 			return JITCOPY_LARGE;
-		why = append(c, folder, end - c->at, cost);
+		why = jitcopy_append(c, folder, end - c->at, cost);
 		if (c->at == before)
 			break;
 	}
@@ -404,12 +405,12 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitco
 		return JITCOPY_OK;
 	c->deadline = clock_now() + l->ns;
 	size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-	while (c->earlier && cost->read < l->step && !is_late(c) && compare_earlier(c, folder, l, size, cost))
+	while (c->earlier && cost->read < l->step && !jitcopy_is_late(c) && compare_earlier(c, folder, l, size, cost))
 		;
 	if (!c->earlier && (size != c->at || memcmp(&st.st_mtim, &c->mtime, sizeof(c->mtime)) != 0))
 		why = c->kind == JITCOPY_MAP ? copy_lines(c, folder, l, size, cost) :
 					       copy_records(c, folder, l, size, cost);
-	if (why == JITCOPY_OK && is_late(c) && c->at == before && ++c->late == LATE_MAX)
+	if (why == JITCOPY_OK && jitcopy_is_late(c) && c->at == before && ++c->late == LATE_MAX)
 		why = JITCOPY_LARGE;
 	c->mtime = st.st_mtim;
 	c->ended = why != JITCOPY_OK && why != JITCOPY_DISK;
@@ -418,5 +419,5 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitco
 
 bool jitcopy_is_after(const struct jitcopy *c)
 {
-	return c->fd >= 0 && !c->ended && size_of(c->fd) > c->at;
+	return c->fd >= 0 && !c->ended && jitcopy_size_of(c->fd) > c->at;
 }

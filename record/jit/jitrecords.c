@@ -19,7 +19,7 @@ struct blocks {
 };
 
 /* n bytes at an offset, valid until the next call; NULL if the file ends before. */
-static const char *bytes_at(struct blocks *b, uint64_t at, size_t n)
+static const char *jitrecords_bytes_at(struct blocks *b, uint64_t at, size_t n)
 {
 	if (at < b->at || at + n > b->at + b->n) {
 		b->n = fullio_pread(b->fd, b->buf, BLOCK, at);
@@ -36,7 +36,7 @@ enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uin
 
 	*end = span->at;
 	if (span->at == 0) {
-		if (!(p = bytes_at(&b, 0, DUMP_RECORD)))
+		if (!(p = jitrecords_bytes_at(&b, 0, DUMP_RECORD)))
 			return RECORDS_OK;
 		n = load32(p + 8);
 		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
@@ -46,7 +46,7 @@ enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uin
 		*end = n;
 	}
 	while (*end - span->at < span->max && span->size - *end >= DUMP_RECORD &&
-	       (p = bytes_at(&b, *end, DUMP_RECORD))) {
+	       (p = jitrecords_bytes_at(&b, *end, DUMP_RECORD))) {
 		n = load32(p + 4);
 		if (n < DUMP_RECORD)
 			return RECORDS_BAD;

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-static size_t size_of(uint32_t n)
+static size_t chains_size_of(uint32_t n)
 {
 	return sizeof(struct chain) + n * sizeof(uint64_t);
 }
 
-static struct chain **find(struct chains *c, uint64_t hash, const uint64_t *ips, uint32_t n)
+static struct chain **chains_find(struct chains *c, uint64_t hash, const uint64_t *ips, uint32_t n)
 {
 	struct chain **at = c->bucket + (hash & (c->nbuckets - 1));
 
@@ -20,7 +20,7 @@ static struct chain **find(struct chains *c, uint64_t hash, const uint64_t *ips,
 	return at;
 }
 
-static void widen(struct chains *c)
+static void chains_widen(struct chains *c)
 {
 	struct chains wide = *c;
 
@@ -39,7 +39,7 @@ static void widen(struct chains *c)
 }
 
 /* Forgets what nobody refers to. */
-static void sweep(struct chains *c)
+static void chains_sweep(struct chains *c)
 {
 	for (size_t i = 0; i < c->nbuckets; i++)
 		for (struct chain **at = c->bucket + i; *at;) {
@@ -50,7 +50,7 @@ static void sweep(struct chains *c)
 				continue;
 			}
 			*at = one->next;
-			c->bytes -= size_of(one->n);
+			c->bytes -= chains_size_of(one->n);
 			c->n--;
 			free(one);
 		}
@@ -60,20 +60,20 @@ static void sweep(struct chains *c)
 struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
 {
 	uint64_t hash = hash_bytes(ips, n * sizeof(*ips));
-	size_t size = size_of(n);
+	size_t size = chains_size_of(n);
 	struct chain **at, *one;
 
 	if (c->n >= c->nbuckets)
-		widen(c);
-	at = find(c, hash, ips, n);
+		chains_widen(c);
+	at = chains_find(c, hash, ips, n);
 	if (*at) {
 		if ((*at)->references++ == 0)
 			c->unused -= size;
 		return *at;
 	}
 	if (c->unused > CHAINS_UNUSED) { /* enough that a walk over all is worth it */
-		sweep(c);
-		at = find(c, hash, ips, n);
+		chains_sweep(c);
+		at = chains_find(c, hash, ips, n);
 	}
 	if (c->bytes + size > CHAINS_MAX)
 		return NULL;
@@ -92,7 +92,7 @@ struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
 void chains_put(struct chains *c, struct chain *chain)
 {
 	if (chain && --chain->references == 0)
-		c->unused += size_of(chain->n);
+		c->unused += chains_size_of(chain->n);
 }
 
 void chains_free(struct chains *c)

@@ -68,7 +68,7 @@ void offcpu_free(struct offcpu *o)
 
 /* ---- threads ------------------------------------------------------------------------------------------------- */
 
-static struct slot *place(const struct offcpu *o, uint32_t tid)
+static struct slot *offcpu_place(const struct offcpu *o, uint32_t tid)
 {
 	size_t i = (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & o->mask;
 
@@ -77,15 +77,15 @@ static struct slot *place(const struct offcpu *o, uint32_t tid)
 	return o->slot + i;
 }
 
-static struct slot *find(const struct offcpu *o, uint32_t tid)
+static struct slot *offcpu_find(const struct offcpu *o, uint32_t tid)
 {
-	struct slot *t = place(o, tid);
+	struct slot *t = offcpu_place(o, tid);
 
 	return t->status == NOBODY ? NULL : t;
 }
 
 /* Twice as many slots, or, when many have ended, as many without those. */
-static void make_space(struct offcpu *o)
+static void offcpu_make_space(struct offcpu *o)
 {
 	struct slot *old = o->slot;
 	size_t n = o->mask + 1, saved = 0;
@@ -101,18 +101,18 @@ static void make_space(struct offcpu *o)
 	o->used = saved;
 	for (size_t i = 0; i < n; i++)
 		if (old[i].status != NOBODY)
-			*place(o, old[i].tid) = old[i];
+			*offcpu_place(o, old[i].tid) = old[i];
 	free(old);
 }
 
 /* The thread, known or not; new ones run. */
-static struct slot *get(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static struct slot *offcpu_get(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = place(o, tid);
+	struct slot *t = offcpu_place(o, tid);
 
 	if (t->status == NOBODY && 2 * (o->used + 1) > o->mask) {
-		make_space(o);
-		t = place(o, tid);
+		offcpu_make_space(o);
+		t = offcpu_place(o, tid);
 	}
 	if (t->status == NOBODY) {
 		*t = (struct slot){ .tid = tid, .status = RUNNING, .last = ns };
@@ -128,7 +128,7 @@ static void drop_chain(struct offcpu *o, struct slot *t)
 	t->chain = NULL;
 }
 
-static void become(struct slot *t, enum status status, uint64_t ns)
+static void offcpu_become(struct slot *t, enum status status, uint64_t ns)
 {
 	t->status = (uint8_t)status;
 	t->since = t->last = ns;
@@ -156,7 +156,7 @@ static uint64_t certain_until(const struct offcpu *o, const struct slot *t)
 }
 
 /* Hands over from its start to end, at that time. */
-static void give(struct offcpu *o, const struct slot *t, uint64_t end, uint64_t time)
+static void offcpu_give(struct offcpu *o, const struct slot *t, uint64_t end, uint64_t time)
 {
 	struct offcpu_sample s = { .pid = t->pid,
 				   .tid = t->tid,
@@ -191,18 +191,18 @@ static void give_complete(struct offcpu *o, const struct slot *t, uint64_t ns)
 		o->counts.brief_ns += ns - start;
 		return;
 	}
-	give(o, t, ns, ns);
+	offcpu_give(o, t, ns, ns);
 }
 
 /* What a thread did up to ns is not known, or only at first: that counts. */
-static void give_up(struct offcpu *o, struct slot *t, uint64_t ns, uint64_t time)
+static void offcpu_give_up(struct offcpu *o, struct slot *t, uint64_t ns, uint64_t time)
 {
 	uint64_t from = start_of(o, t), until = from;
 
 	if (t->status == OFF && !is_certain(o, t)) {
 		until = certain_until(o, t);
 		until = until < from ? from : until > ns ? ns : until;
-		give(o, t, until, time);
+		offcpu_give(o, t, until, time);
 	}
 	o->counts.unknown += t->status == OFF;
 	o->counts.unknown_ns += ns > until ? ns - until : 0;
@@ -212,7 +212,7 @@ static void give_up(struct offcpu *o, struct slot *t, uint64_t ns, uint64_t time
 /* ---- what the kernel tells ----------------------------------------------------------------------------------- */
 
 /* Older than what is known of the thread: it came too late (rings.h), and what it would have told is lost. */
-static bool is_late(struct offcpu *o, const struct slot *t, uint64_t ns)
+static bool offcpu_is_late(struct offcpu *o, const struct slot *t, uint64_t ns)
 {
 	if (ns >= t->last)
 		return false;
@@ -224,18 +224,18 @@ static bool is_late(struct offcpu *o, const struct slot *t, uint64_t ns)
 static void must_run(struct offcpu *o, struct slot *t, uint64_t ns)
 {
 	if (t->status == OFF || t->status == UNKNOWN)
-		give_up(o, t, ns, ns);
+		offcpu_give_up(o, t, ns, ns);
 	if (t->status != RUNNING)
-		become(t, RUNNING, ns);
+		offcpu_become(t, RUNNING, ns);
 	t->last = ns;
 }
 
-static void take_chain(struct offcpu *o, const struct ring_sample *r, bool cgroup)
+static void offcpu_take_chain(struct offcpu *o, const struct ring_sample *r, bool cgroup)
 {
 	uint64_t space = (r->head.size - sizeof(*r)) / sizeof(uint64_t);
-	struct slot *t = get(o, r->pid, r->tid, r->time);
+	struct slot *t = offcpu_get(o, r->pid, r->tid, r->time);
 
-	if (t->status == ENDED || is_late(o, t, r->time) || space < r->nips + cgroup)
+	if (t->status == ENDED || offcpu_is_late(o, t, r->time) || space < r->nips + cgroup)
 		return;
 	must_run(o, t, r->time);
 	drop_chain(o, t);
@@ -246,14 +246,14 @@ static void take_chain(struct offcpu *o, const struct ring_sample *r, bool cgrou
 
 static void take_out(struct offcpu *o, const struct ring_tail *r, bool preempted)
 {
-	struct slot *t = get(o, r->pid, r->tid, r->time);
+	struct slot *t = offcpu_get(o, r->pid, r->tid, r->time);
 
-	if (t->status == ENDED || is_late(o, t, r->time))
+	if (t->status == ENDED || offcpu_is_late(o, t, r->time))
 		return;
 	must_run(o, t, r->time);
 	if (!is_certain(o, t) || o->doubtful)
 		drop_chain(o, t); /* it may be that of a switch before */
-	become(t, o->doubtful ? UNKNOWN : OFF, r->time);
+	offcpu_become(t, o->doubtful ? UNKNOWN : OFF, r->time);
 	t->preempted = preempted;
 	t->cpu = r->cpu;
 	t->stale = o->retries;
@@ -262,61 +262,61 @@ static void take_out(struct offcpu *o, const struct ring_tail *r, bool preempted
 
 static void take_in(struct offcpu *o, const struct ring_tail *r)
 {
-	struct slot *t = find(o, r->tid);
+	struct slot *t = offcpu_find(o, r->tid);
 
 	if (!t) {
-		t = get(o, r->pid, r->tid, r->time);
+		t = offcpu_get(o, r->pid, r->tid, r->time);
 		o->counts.before++;
 		o->counts.before_ns += r->time > o->floor ? r->time - o->floor : 0;
 		return;
 	}
-	if (t->status == ENDED || is_late(o, t, r->time))
+	if (t->status == ENDED || offcpu_is_late(o, t, r->time))
 		return;
 	if (t->status == OFF && is_certain(o, t) && !o->doubtful)
 		give_complete(o, t, r->time);
 	else if (t->status == RUNNING)
 		o->counts.unknown++; /* its way out is missing */
 	else if (t->status != FRESH)
-		give_up(o, t, r->time, r->time);
+		offcpu_give_up(o, t, r->time, r->time);
 	drop_chain(o, t);
 	t->pid = r->pid;
-	become(t, RUNNING, r->time);
+	offcpu_become(t, RUNNING, r->time);
 }
 
 static void take_fork(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = get(o, pid, tid, ns);
+	struct slot *t = offcpu_get(o, pid, tid, ns);
 
 	if (t->status == OFF || t->status == UNKNOWN)
-		give_up(o, t, t->last, ns); /* another one, whose end was lost */
+		offcpu_give_up(o, t, t->last, ns); /* another one, whose end was lost */
 	drop_chain(o, t);
-	become(t, FRESH, ns);
+	offcpu_become(t, FRESH, ns);
 }
 
-static void take_exit(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static void offcpu_take_exit(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = get(o, pid, tid, ns);
+	struct slot *t = offcpu_get(o, pid, tid, ns);
 
 	if (t->status == OFF || t->status == UNKNOWN)
-		give_up(o, t, ns, ns);
+		offcpu_give_up(o, t, ns, ns);
 	drop_chain(o, t);
-	become(t, ENDED, ns);
+	offcpu_become(t, ENDED, ns);
 }
 
 /* A thread that is not the first of its process and calls exec becomes the first: the others end, and so does its old
  * number. */
 static void take_exec(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = find(o, tid);
+	struct slot *t = offcpu_find(o, tid);
 
 	if (!t || t->status == RUNNING)
 		return;
 	for (size_t i = 0; i <= o->mask; i++)
 		if (o->slot[i].pid == pid && o->slot[i].status != NOBODY) {
 			drop_chain(o, o->slot + i);
-			become(o->slot + i, ENDED, ns);
+			offcpu_become(o->slot + i, ENDED, ns);
 		}
-	become(t, RUNNING, ns);
+	offcpu_become(t, RUNNING, ns);
 }
 
 /* The idle tasks are 0; -1 is one that ended, and leaves the CPU for the last time. */
@@ -336,7 +336,7 @@ void offcpu_record(struct offcpu *o, const struct ring_record *record, bool cgro
 	switch (r->type) {
 	case RECORD_SAMPLE:
 		if (r->size >= sizeof(struct ring_sample) && is_thread(((const struct ring_sample *)r)->tid))
-			take_chain(o, (const struct ring_sample *)r, cgroup);
+			offcpu_take_chain(o, (const struct ring_sample *)r, cgroup);
 		break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE:
@@ -353,7 +353,7 @@ void offcpu_record(struct offcpu *o, const struct ring_record *record, bool cgro
 		break;
 	case RECORD_EXIT:
 		if (n >= 24)
-			take_exit(o, load32(body), load32(body + 8), record->time);
+			offcpu_take_exit(o, load32(body), load32(body + 8), record->time);
 		break;
 	case RECORD_COMM:
 		if (n >= 8 && r->misc & MISC_COMM_EXEC)
@@ -393,10 +393,10 @@ void offcpu_border(struct offcpu *o, uint64_t ns)
 		if ((t->status != OFF && t->status != UNKNOWN) || ns <= o->floor)
 			continue;
 		if (t->status == OFF && is_certain(o, t)) {
-			give(o, t, ns, ns - 1);
+			offcpu_give(o, t, ns, ns - 1);
 			continue;
 		}
-		give_up(o, t, ns, ns - 1);
+		offcpu_give_up(o, t, ns, ns - 1);
 		t->status = UNKNOWN;
 	}
 	o->floor = ns > o->floor ? ns : o->floor;
@@ -412,7 +412,7 @@ void offcpu_check(struct offcpu *o, bool (*alive)(void *to, uint32_t tid), void 
 			continue;
 		o->counts.unknown += t->status == OFF;
 		drop_chain(o, t);
-		become(t, ENDED, o->now);
+		offcpu_become(t, ENDED, o->now);
 	}
 }
 
@@ -460,7 +460,8 @@ size_t offcpu_bytes(const struct offcpu *o)
 	return sizeof(*o) + (o->mask + 1) * sizeof(*o->slot) + o->chains.bytes + o->chains.nbuckets * sizeof(void *);
 }
 
-static void report(struct text *t, const char *before, uint64_t n, const char *one, const char *many, uint64_t ns)
+static void offcpu_report(struct text *t, const char *before, uint64_t n, const char *one, const char *many,
+			  uint64_t ns)
 {
 	text_add(t, before);
 	text_grouped(t, n);
@@ -469,18 +470,18 @@ static void report(struct text *t, const char *before, uint64_t n, const char *o
 
 void offcpu_text(struct text *t, const struct pj_offcpu *c)
 {
-	report(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
-	report(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
+	offcpu_report(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
+	offcpu_report(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
 	if (c->brief)
-		report(t, "; not written: ", c->brief, "shorter than was asked for", "shorter than was asked for",
-		       c->brief_ns);
+		offcpu_report(t, "; not written: ", c->brief, "shorter than was asked for",
+			      "shorter than was asked for", c->brief_ns);
 	if (c->unknown || c->unknown_ns)
-		report(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
+		offcpu_report(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
 	if (c->fp)
-		report(t, "; without callchain, not written: ", c->fp, "time", "times", c->fp_ns);
+		offcpu_report(t, "; without callchain, not written: ", c->fp, "time", "times", c->fp_ns);
 	if (c->before)
-		report(t, "; off since before the recording, so without callchain: ", c->before,
-		       "thread that came back", "threads that came back", c->before_ns);
+		offcpu_report(t, "; off since before the recording, so without callchain: ", c->before,
+			      "thread that came back", "threads that came back", c->before_ns);
 	if (c->never) {
 		text_add(t, c->before ? " and " : "; off since before the recording, so without callchain: ");
 		text_grouped(t, c->never);

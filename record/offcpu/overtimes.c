@@ -41,22 +41,23 @@ void overtimes_free(struct overtimes *o)
 	free(o);
 }
 
-static bool is_of(const struct row *row, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
+static bool overtimes_is_of(const struct row *row, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
 {
 	return row->sample.pid == r->pid && row->sample.tid == r->tid && row->sample.event == r->event &&
 	       row->cgroup == cgroup && tenant_same(row->of, of);
 }
 
-static uint32_t *bucket_of(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
+static uint32_t *overtimes_bucket_of(struct overtimes *o, struct tenant of, const struct ring_sample *r,
+				     uint64_t cgroup)
 {
 	size_t i = hash_pair((uint64_t)r->pid << 32 | r->tid, cgroup ^ r->event) & (BUCKETS - 1);
 
-	while (o->bucket[i] && !is_of(&o->row[o->bucket[i] - 1], of, r, cgroup))
+	while (o->bucket[i] && !overtimes_is_of(&o->row[o->bucket[i] - 1], of, r, cgroup))
 		i = (i + 1) & (BUCKETS - 1);
 	return &o->bucket[i];
 }
 
-static struct tenant_rows *rows_of(struct overtimes *o, struct tenant of)
+static struct tenant_rows *overtimes_rows_of(struct overtimes *o, struct tenant of)
 {
 	size_t i = hash_pair(of.key, of.kind) & (TENANT_BUCKETS - 1);
 
@@ -81,8 +82,8 @@ static struct row *new_row(struct overtimes *o)
 
 bool overtimes_add(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
 {
-	uint32_t *bucket = bucket_of(o, of, r, cgroup), *last;
-	struct tenant_rows *rows = rows_of(o, of);
+	uint32_t *bucket = overtimes_bucket_of(o, of, r, cgroup), *last;
+	struct tenant_rows *rows = overtimes_rows_of(o, of);
 	struct row *row;
 
 	last = &rows->last[r->event & 1];

@@ -67,7 +67,7 @@ void switches_begin(struct switches *w, uint64_t ns)
 }
 
 /* Of a switch its trailer says whose it is; of a change of state what it begins with. */
-static uint32_t pid_of(const struct ring_record *record)
+static uint32_t switches_pid_of(const struct ring_record *record)
 {
 	const struct perf_record *r = record->head;
 	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
@@ -79,7 +79,7 @@ static uint32_t pid_of(const struct ring_record *record)
 
 void switches_record(struct switches *w, const struct ring_record *record)
 {
-	if (w && w->o.wanted(w->o.to, pid_of(record)))
+	if (w && w->o.wanted(w->o.to, switches_pid_of(record)))
 		offcpu_record(w->offcpu, record, w->o.cgroup && record->kind == RING_OF_SWITCHES);
 }
 
@@ -123,7 +123,7 @@ static void count_live(void *to, struct process *p)
 }
 
 /* Threads that live and did not run. */
-static uint64_t never(struct switches *w, size_t ran)
+static uint64_t switches_never(struct switches *w, size_t ran)
 {
 	w->live = 0;
 	if (w->o.all)
@@ -143,7 +143,7 @@ struct pj_offcpu switches_end(struct switches *w, uint64_t ns)
 	counts = offcpu_counts(w->offcpu);
 	offcpu_count_from_here(w->offcpu);
 	counts.lost = w->lost;
-	counts.never = never(w, ran);
+	counts.never = switches_never(w, ran);
 	w->lost = 0;
 	return counts;
 }

@@ -12,7 +12,7 @@
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
 
-static bool write_all(struct chunk *c, const char *p, size_t n)
+static bool chunk_write_all(struct chunk *c, const char *p, size_t n)
 {
 	while (n && !c->error) {
 		ssize_t got = write(c->fd, p, n);
@@ -31,16 +31,16 @@ static bool write_all(struct chunk *c, const char *p, size_t n)
 
 static void write_out(struct chunk *c)
 {
-	write_all(c, c->buf, c->n);
+	chunk_write_all(c, c->buf, c->n);
 	c->n = 0;
 }
 
-static void put(struct chunk *c, const void *p, size_t n)
+static void chunk_put(struct chunk *c, const void *p, size_t n)
 {
 	if (c->cap - c->n < n)
 		write_out(c);
 	if (n > c->cap) {
-		write_all(c, p, n);
+		chunk_write_all(c, p, n);
 	} else if (n) {
 		memcpy(c->buf + c->n, p, n);
 		c->n += n;
@@ -48,7 +48,7 @@ static void put(struct chunk *c, const void *p, size_t n)
 	c->written += n;
 }
 
-static void patch(struct chunk *c, uint64_t offset, const void *p, size_t n)
+static void chunk_patch(struct chunk *c, uint64_t offset, const void *p, size_t n)
 {
 	ssize_t got;
 
@@ -61,7 +61,7 @@ static void patch(struct chunk *c, uint64_t offset, const void *p, size_t n)
 		c->error = got < 0 ? errno : EIO;
 }
 
-static void put_u32(struct text *t, uint32_t v)
+static void chunk_put_u32(struct text *t, uint32_t v)
 {
 	text_bytes(t, &v, sizeof(v));
 }
@@ -71,45 +71,45 @@ static void put_u64(struct text *t, uint64_t v)
 	text_bytes(t, &v, sizeof(v));
 }
 
-static void pad(struct text *t, size_t start, size_t to)
+static void chunk_pad(struct text *t, size_t start, size_t to)
 {
 	while ((t->n - start) % to)
 		text_char(t, 0);
 }
 
 /* perf's strings: length with its padding, bytes, NUL, padding to 64 (NAME_ALIGN). */
-static void put_string(struct text *t, const char *s)
+static void chunk_put_string(struct text *t, const char *s)
 {
 	size_t n = strlen(s) + 1, padded = (n + 63) & ~(size_t)63, start;
 
-	put_u32(t, (uint32_t)padded);
+	chunk_put_u32(t, (uint32_t)padded);
 	start = t->n;
 	text_bytes(t, s, n);
-	pad(t, start, padded);
+	chunk_pad(t, start, padded);
 }
 
 void chunk_put_item(struct text *t, uint32_t type, const void *p, size_t n)
 {
 	size_t start = t->n;
 
-	put_u32(t, type);
-	put_u32(t, (uint32_t)n);
+	chunk_put_u32(t, type);
+	chunk_put_u32(t, (uint32_t)n);
 	text_bytes(t, p, n);
-	pad(t, start, 8);
+	chunk_pad(t, start, 8);
 }
 
 /* ---- features ----------------------------------------------------------------------------------------------- */
 
 static void describe_events(struct text *t, const struct chunk_facts *f)
 {
-	put_u32(t, (uint32_t)f->nevents);
-	put_u32(t, sizeof(struct perf_event_attr));
+	chunk_put_u32(t, (uint32_t)f->nevents);
+	chunk_put_u32(t, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < f->nevents; i++) {
 		const struct chunk_event *e = f->event + i;
 
 		text_bytes(t, &e->attr, sizeof(e->attr));
-		put_u32(t, (uint32_t)e->nids);
-		put_string(t, e->name);
+		chunk_put_u32(t, (uint32_t)e->nids);
+		chunk_put_string(t, e->name);
 		for (size_t k = 0; k < e->nids; k++)
 			put_u64(t, e->ids[k]);
 	}
@@ -146,23 +146,23 @@ struct root_frames {
 };
 
 /* The section of one feature that is known at the start; false: this is not one, or nothing is known. */
-static bool describe(struct text *t, unsigned feature, const struct root_frames *s)
+static bool chunk_describe(struct text *t, unsigned feature, const struct root_frames *s)
 {
 	const struct chunk_facts *f = s->facts;
 
 	switch (feature) {
 	case FEATURE_TRACING_DATA: text_str(t, f->tracing); return f->tracing.n;
-	case FEATURE_HOSTNAME: return put_string(t, f->host), true;
-	case FEATURE_OSRELEASE: return put_string(t, f->kernel), true;
-	case FEATURE_VERSION: return put_string(t, "pjrecord " PJ_VERSION), true;
-	case FEATURE_ARCH: return put_string(t, f->arch), true;
+	case FEATURE_HOSTNAME: return chunk_put_string(t, f->host), true;
+	case FEATURE_OSRELEASE: return chunk_put_string(t, f->kernel), true;
+	case FEATURE_VERSION: return chunk_put_string(t, "pjrecord " PJ_VERSION), true;
+	case FEATURE_ARCH: return chunk_put_string(t, f->arch), true;
 	case FEATURE_NRCPUS:
-		put_u32(t, f->cpus); /* perf writes those available first, whatever its documentation says */
-		put_u32(t, f->cpus_online);
+		chunk_put_u32(t, f->cpus); /* perf writes those available first, whatever its documentation says */
+		chunk_put_u32(t, f->cpus_online);
 		return true;
 	case FEATURE_CPUDESC:
 		if (f->cpu)
-			put_string(t, f->cpu);
+			chunk_put_string(t, f->cpu);
 		return f->cpu;
 	case FEATURE_TOTAL_MEM: return put_u64(t, f->memory), true;
 	case FEATURE_CMDLINE: {
@@ -170,16 +170,16 @@ static bool describe(struct text *t, unsigned feature, const struct root_frames 
 
 		while (f->argv && f->argv[n])
 			n++;
-		put_u32(t, n);
+		chunk_put_u32(t, n);
 		for (uint32_t i = 0; i < n; i++)
-			put_string(t, f->argv[i]);
+			chunk_put_string(t, f->argv[i]);
 		return n;
 	}
 	case FEATURE_EVENT_DESC: return describe_events(t, f), true;
 	case FEATURE_CLOCKID: return put_u64(t, 1), true; /* resolution in ns */
 	case FEATURE_CLOCK_DATA:
-		put_u32(t, 1); /* version */
-		put_u32(t, 1); /* CLOCK_MONOTONIC */
+		chunk_put_u32(t, 1); /* version */
+		chunk_put_u32(t, 1); /* CLOCK_MONOTONIC */
 		put_u64(t, s->wall);
 		put_u64(t, s->record);
 		return true;
@@ -223,12 +223,12 @@ static void begin_file(struct chunk *c, const struct chunk_facts *f, const struc
 	for (unsigned i = 1; i < FEATURES; i++) {
 		struct perf_section place = { t.n, 0 };
 
-		if (!describe(&t, i, s)) {
+		if (!chunk_describe(&t, i, s)) {
 			t.n = place.offset;
 			continue;
 		}
 		place.size = t.n - place.offset;
-		pad(&t, 0, 8);
+		chunk_pad(&t, 0, 8);
 		set_bit(c->pre, i);
 		text_bytes(&c->features, &place, sizeof(place));
 	}
@@ -238,11 +238,11 @@ static void begin_file(struct chunk *c, const struct chunk_facts *f, const struc
 	c->data = t.n;
 	h.data = (struct perf_section){ t.n, 0 };
 	memcpy(t.p, &h, sizeof(h));
-	put(c, t.p, t.n);
+	chunk_put(c, t.p, t.n);
 	text_free(&t);
 }
 
-static void put_header(struct text *t, uint32_t type, size_t size)
+static void chunk_put_header(struct text *t, uint32_t type, size_t size)
 {
 	struct perf_record r = { .type = type, .size = (uint16_t)size };
 
@@ -262,26 +262,26 @@ static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struc
 		const struct chunk_event *e = f->event + i;
 		size_t n = strlen(e->name) + 1, start = t.n;
 
-		put_header(&t, RECORD_ATTR, 8 + sizeof(e->attr) + e->nids * 8);
+		chunk_put_header(&t, RECORD_ATTR, 8 + sizeof(e->attr) + e->nids * 8);
 		text_bytes(&t, &e->attr, sizeof(e->attr));
 		for (size_t k = 0; k < e->nids; k++)
 			put_u64(&t, e->ids[k]);
 		start = t.n;
-		put_header(&t, RECORD_EVENT_UPDATE, (8 + 16 + n + 7) & ~(size_t)7);
+		chunk_put_header(&t, RECORD_EVENT_UPDATE, (8 + 16 + n + 7) & ~(size_t)7);
 		put_u64(&t, UPDATE_NAME);
 		put_u64(&t, e->nids ? e->ids[0] : 0);
 		text_bytes(&t, e->name, n);
-		pad(&t, start, 8);
+		chunk_pad(&t, start, 8);
 	}
 	for (unsigned i = 1; i < FEATURES; i++) {
 		size_t start = t.n;
 
 		if (i == FEATURE_TRACING_DATA)
 			continue;
-		put_header(&t, RECORD_FEATURE, 0);
+		chunk_put_header(&t, RECORD_FEATURE, 0);
 		put_u64(&t, i);
-		bool known = describe(&t, i, s);
-		pad(&t, start, 8);
+		bool known = chunk_describe(&t, i, s);
+		chunk_pad(&t, start, 8);
 		uint16_t complete = (uint16_t)(t.n - start);
 		if (!known || t.n - start > PERF_RECORD_MAX)
 			t.n = start;
@@ -289,13 +289,13 @@ static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struc
 			memcpy(t.p + start + 6, &complete, sizeof(complete));
 	}
 	if (f->tracing.n) {
-		put_header(&t, RECORD_TRACING_DATA, 16);
-		put_u32(&t, (uint32_t)((f->tracing.n + 7) & ~(size_t)7)); /* padding included */
-		put_u32(&t, 0);
+		chunk_put_header(&t, RECORD_TRACING_DATA, 16);
+		chunk_put_u32(&t, (uint32_t)((f->tracing.n + 7) & ~(size_t)7)); /* padding included */
+		chunk_put_u32(&t, 0);
 		text_str(&t, f->tracing);
-		pad(&t, 0, 8);
+		chunk_pad(&t, 0, 8);
 	}
-	put(c, t.p, t.n);
+	chunk_put(c, t.p, t.n);
 	text_free(&t);
 }
 
@@ -316,8 +316,8 @@ void chunk_begin(struct chunk *c, int fd, bool pipe, const struct chunk_facts *f
 
 void chunk_record2(struct chunk *c, const void *a, size_t na, const void *b, size_t nb)
 {
-	put(c, a, na);
-	put(c, b, nb);
+	chunk_put(c, a, na);
+	chunk_put(c, b, nb);
 	c->records++;
 }
 
@@ -332,12 +332,12 @@ void chunk_flush(struct chunk *c)
 	uint64_t size;
 
 	if (c->records)
-		put(c, &round, sizeof(round));
+		chunk_put(c, &round, sizeof(round));
 	c->records = 0;
 	write_out(c);
 	size = c->written - c->data;
 	if (!c->pipe && size != c->reported)
-		patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
+		chunk_patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
 	c->reported = size;
 }
 
@@ -376,11 +376,11 @@ static void end_file(struct chunk *c, const struct chunk_end *e)
 	if (late[1].size)
 		text_bytes(&t, times, sizeof(times));
 	text_str(&t, e->pj);
-	put(c, t.p, t.n);
+	chunk_put(c, t.p, t.n);
 	text_free(&t);
 	write_out(c);
-	patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
-	patch(c, offsetof(struct perf_file_header, features), bits, sizeof(bits));
+	chunk_patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
+	chunk_patch(c, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
 /* As many of the items as go into one record; *rest is what is left. One that is too large for any is left out. */
@@ -414,11 +414,11 @@ static void end_pipe(struct chunk *c, const struct chunk_end *e)
 	struct text t = { 0 };
 
 	while ((some = some_items(&rest, PERF_RECORD_MAX - 64)).n) {
-		put_header(&t, RECORD_FEATURE, sizeof(struct perf_record) + 8 + some.n);
+		chunk_put_header(&t, RECORD_FEATURE, sizeof(struct perf_record) + 8 + some.n);
 		put_u64(&t, FEATURE_PJ_END);
 		text_str(&t, some);
 	}
-	put(c, t.p, t.n);
+	chunk_put(c, t.p, t.n);
 	text_free(&t);
 	write_out(c);
 }

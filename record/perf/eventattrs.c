@@ -119,7 +119,7 @@ static void follow_switches(struct eventattrs *a)
 }
 
 /* Events have our numbers in the files, one each. */
-static void number(struct eventattrs *a)
+static void eventattrs_number(struct eventattrs *a)
 {
 	for (size_t i = 0; i <= a->o.nevents; i++) {
 		uint64_t *id = mem_alloc(sizeof(*id), 1);
@@ -134,7 +134,7 @@ void eventattrs_opened(struct eventattrs *a)
 {
 	if (a->o.offcpu)
 		follow_switches(a);
-	number(a);
+	eventattrs_number(a);
 	a->reported = mem_alloc(sizeof(*a->reported), a->o.nevents + 1);
 	memcpy(a->reported, a->event, (a->o.nevents + 1) * sizeof(*a->reported));
 	for (size_t i = 0; i < a->o.nevents; i++)

@@ -119,7 +119,7 @@ static void take_modifiers(struct perf_event_attr *a, struct str m, struct str s
 		a->exclude_user = 1;
 }
 
-static void add_event(struct events *e, const struct perf_event_attr *a, struct str name)
+static void events_add_event(struct events *e, const struct perf_event_attr *a, struct str name)
 {
 	struct chunk_event *event;
 	char *copy = mem_alloc(1, name.n + 1);
@@ -130,7 +130,7 @@ static void add_event(struct events *e, const struct perf_event_attr *a, struct 
 	*event = (struct chunk_event){ .attr = *a, .name = copy };
 }
 
-static const struct known *find(struct str name)
+static const struct known *events_find(struct str name)
 {
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_eq(name, str_of(known[i].name)) || (known[i].alias && str_eq(name, str_of(known[i].alias))))
@@ -189,7 +189,7 @@ static void parse_tracepoint(struct events *e, struct str spec, const struct eve
 		text_add(&full, e->tracepoint[i].name);
 		if (modifiers.n)
 			text_printf(&full, ":%.*s", (int)modifiers.n, modifiers.p);
-		add_event(e, &a, text_view(&full));
+		events_add_event(e, &a, text_view(&full));
 		text_free(&full);
 	}
 }
@@ -213,8 +213,8 @@ static void add_offcpu(struct events *e, const struct events_options *o)
 
 	a.sample_period = 1;
 	e->offcpu = e->n + 1;
-	add_event(e, &a, STR("offcpu-time"));
-	add_event(e, &a, STR("offcpu-time-preempted"));
+	events_add_event(e, &a, STR("offcpu-time"));
+	events_add_event(e, &a, STR("offcpu-time-preempted"));
 }
 
 /* ---- a list -------------------------------------------------------------------------------------------------- */
@@ -223,14 +223,14 @@ static void parse_one(struct events *e, struct str spec, const struct events_opt
 {
 	struct str modifiers = spec, name = str_cut(&modifiers, ':');
 	struct known raw = { .type = PERF_TYPE_RAW, .ticks = true };
-	const struct known *k = find(name);
+	const struct known *k = events_find(name);
 	struct perf_event_attr a;
 
 	if (str_eq(name, STR("auto"))) {
 		struct perf_event_attr cycles = { .type = HW, .config = PERF_COUNT_HW_CPU_CYCLES };
 
 		e->by_clock = !events_try(&cycles) && hint_no_pmu(errno);
-		k = find(e->by_clock ? STR("cpu-clock") : STR("cycles"));
+		k = events_find(e->by_clock ? STR("cpu-clock") : STR("cycles"));
 		name = str_of(k->name);
 	}
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
@@ -245,7 +245,7 @@ static void parse_one(struct events *e, struct str spec, const struct events_opt
 			(int)spec.n, spec.p);
 	a = common_attr(k, o);
 	take_modifiers(&a, modifiers, spec);
-	add_event(e, &a, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
+	events_add_event(e, &a, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
 }
 
 void events_parse(struct events *e, const char *list, const struct events_options *o)

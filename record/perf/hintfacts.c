@@ -19,7 +19,7 @@
 #define FIRST_PID_NS "pid:[4026531836]"
 #define FIRST_USER_NS "user:[4026531837]"
 
-static struct str read_file(const char *path, char *buf, size_t n)
+static struct str hintfacts_read_file(const char *path, char *buf, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : read(fd, buf, n);
@@ -29,7 +29,7 @@ static struct str read_file(const char *path, char *buf, size_t n)
 	return str_trim((struct str){ buf, got > 0 ? (size_t)got : 0 });
 }
 
-static int64_t number(struct str s)
+static int64_t hintfacts_number(struct str s)
 {
 	bool negative = s.n && s.p[0] == '-';
 	uint64_t value;
@@ -44,11 +44,11 @@ static int64_t sysctl_of(const char *path)
 {
 	char buf[64];
 
-	return number(read_file(path, buf, sizeof(buf)));
+	return hintfacts_number(hintfacts_read_file(path, buf, sizeof(buf)));
 }
 
 /* The value of a line "key:\tvalue" of /proc/PID/status. */
-static struct str field(struct str status, const char *key)
+static struct str hintfacts_field(struct str status, const char *key)
 {
 	while (status.n) {
 		struct str line = str_cut(&status, '\n');
@@ -84,11 +84,11 @@ static int in_container(const struct hint_facts *f)
 }
 
 /* "[none] integrity confidentiality" */
-static int lockdown(void)
+static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
 	char buf[200];
-	struct str s = read_file("/sys/kernel/security/lockdown", buf, sizeof(buf));
+	struct str s = hintfacts_read_file("/sys/kernel/security/lockdown", buf, sizeof(buf));
 
 	for (size_t i = 0; i < countof(level); i++)
 		if (str_find_str(s, str_of(level[i])) >= 0)
@@ -96,7 +96,7 @@ static int lockdown(void)
 	return HINT_UNKNOWN;
 }
 
-static int64_t limit(rlim_t value)
+static int64_t hintfacts_limit(rlim_t value)
 {
 	return value == RLIM_INFINITY ? -1 : (int64_t)value;
 }
@@ -104,7 +104,7 @@ static int64_t limit(rlim_t value)
 void hint_gather(struct hint_facts *f)
 {
 	char buf[8192];
-	struct str status = read_file("/proc/self/status", buf, sizeof(buf));
+	struct str status = hintfacts_read_file("/proc/self/status", buf, sizeof(buf));
 	struct rlimit l;
 	ssize_t n;
 
@@ -113,11 +113,11 @@ void hint_gather(struct hint_facts *f)
 	f->kptr_restrict = (int)sysctl_of("/proc/sys/kernel/kptr_restrict");
 	f->max_sample_rate = sysctl_of("/proc/sys/kernel/perf_event_max_sample_rate");
 	f->mlock_kb = sysctl_of("/proc/sys/kernel/perf_event_mlock_kb");
-	f->seccomp = (int)number(field(status, "Seccomp"));
-	f->no_new_privs = (int)number(field(status, "NoNewPrivs"));
-	str_hex(field(status, "CapEff"), &f->cap_effective);
-	str_hex(field(status, "CapBnd"), &f->cap_bounding);
-	f->lockdown = lockdown();
+	f->seccomp = (int)hintfacts_number(hintfacts_field(status, "Seccomp"));
+	f->no_new_privs = (int)hintfacts_number(hintfacts_field(status, "NoNewPrivs"));
+	str_hex(hintfacts_field(status, "CapEff"), &f->cap_effective);
+	str_hex(hintfacts_field(status, "CapBnd"), &f->cap_bounding);
+	f->lockdown = hintfacts_lockdown();
 	f->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
 	f->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
 	f->container = in_container(f);
@@ -133,10 +133,10 @@ void hint_gather(struct hint_facts *f)
 	f->uid = geteuid();
 	f->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &l) == 0)
-		f->memlock = limit(l.rlim_cur);
+		f->memlock = hintfacts_limit(l.rlim_cur);
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
-		f->files_soft = limit(l.rlim_cur);
-		f->files_hard = limit(l.rlim_max);
+		f->files_soft = hintfacts_limit(l.rlim_cur);
+		f->files_hard = hintfacts_limit(l.rlim_max);
 	}
 	n = readlink("/proc/self/exe", f->program, sizeof(f->program) - 1);
 	f->program[n > 0 ? n : 0] = 0;

@@ -17,14 +17,14 @@ bool hint_no_pmu(int error)
 
 /* ---- remedies ------------------------------------------------------------------------------------------------ */
 
-static bool has(uint64_t caps, unsigned cap)
+static bool hints_has(uint64_t caps, unsigned cap)
 {
 	return caps >> cap & 1;
 }
 
-static bool perfmon(const struct hint_facts *f)
+static bool hints_perfmon(const struct hint_facts *f)
 {
-	return has(f->cap_effective, PRIV_PERFMON) || has(f->cap_effective, PRIV_SYS_ADMIN);
+	return hints_has(f->cap_effective, PRIV_PERFMON) || hints_has(f->cap_effective, PRIV_SYS_ADMIN);
 }
 
 static const char *perfmon_name(const struct hint_facts *f)
@@ -112,10 +112,10 @@ static const char *event_name(const struct hint *h)
 	return h->name ? h->name : "this event";
 }
 
-static void filtered(struct text *t, const struct hint *h)
+static void hints_filtered(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
-	bool allowed = perfmon(f);
+	bool allowed = hints_perfmon(f);
 
 	text_printf(t, "a seccomp filter forbids perf_event_open (%s): ", h->error == ENOSYS ? "ENOSYS" : "EPERM");
 	if (f->container != 1)
@@ -133,7 +133,7 @@ static void filtered(struct text *t, const struct hint *h)
 static void not_there(struct text *t, const struct hint *h)
 {
 	if (h->facts.seccomp == 2 && h->facts.paranoid != HINT_UNKNOWN)
-		filtered(t, h);
+		hints_filtered(t, h);
 	else
 		text_add(
 			t,
@@ -147,7 +147,7 @@ static void by_module(struct text *t, const struct hint *h)
 		t,
 		"a security module (SELinux, AppArmor) refuses perf_event_open, though %s: look for 'denied' in: sudo "
 		"journalctl -k -g denied",
-		perfmon(&h->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
+		hints_perfmon(&h->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
 /* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
@@ -166,8 +166,8 @@ static void no_permission(struct text *t, const struct hint *h)
 	int level = f->paranoid;
 	bool other = h->pid && h->owner >= 0 && (uid_t)h->owner != f->uid;
 
-	if (perfmon(f) && f->user_ns != 1 && (!other || has(f->cap_effective, PRIV_SYS_PTRACE))) {
-		if (level != HINT_UNKNOWN && level >= 3 && !has(f->cap_effective, PRIV_SYS_ADMIN))
+	if (hints_perfmon(f) && f->user_ns != 1 && (!other || hints_has(f->cap_effective, PRIV_SYS_PTRACE))) {
+		if (level != HINT_UNKNOWN && level >= 3 && !hints_has(f->cap_effective, PRIV_SYS_ADMIN))
 			by_distribution(t, f);
 		else
 			by_module(t, h);
@@ -197,13 +197,13 @@ static void not_permitted(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
 
-	if (is_tracepoint(h) && !perfmon(f) && (f->paranoid == HINT_UNKNOWN || f->paranoid > -1)) {
+	if (is_tracepoint(h) && !hints_perfmon(f) && (f->paranoid == HINT_UNKNOWN || f->paranoid > -1)) {
 		text_printf(t, "tracepoints need %s, or kernel.perf_event_paranoid ", perfmon_name(f));
 		put_now(t, "= -1", f->paranoid);
 		put_perfmon(t, f, -1);
 	} else if (f->seccomp == 2) {
-		filtered(t, h);
-	} else if (f->paranoid != HINT_UNKNOWN && f->paranoid >= 3 && !perfmon(f)) {
+		hints_filtered(t, h);
+	} else if (f->paranoid != HINT_UNKNOWN && f->paranoid >= 3 && !hints_perfmon(f)) {
 		no_permission(t, h);
 	} else {
 		by_module(t, h);
@@ -228,7 +228,7 @@ static void not_valid(struct text *t, const struct hint *h)
 			event_name(h));
 }
 
-static void gone(struct text *t, const struct hint *h)
+static void hints_gone(struct text *t, const struct hint *h)
 {
 	if (h->pid)
 		text_printf(
@@ -240,7 +240,7 @@ static void gone(struct text *t, const struct hint *h)
 		text_add(t, "the process has ended");
 }
 
-static void files(struct text *t, const struct hint *h)
+static void hints_files(struct text *t, const struct hint *h)
 {
 	const struct hint_facts *f = &h->facts;
 	uint64_t wanted = h->needed ? h->needed : f->files_hard > 0 ? 4 * (uint64_t)f->files_hard : 65536;
@@ -266,9 +266,9 @@ static void open_failed(struct text *t, const struct hint *h)
 	case EPERM: not_permitted(t, h); return;
 	case EINVAL:
 	case E2BIG: not_valid(t, h); return;
-	case ESRCH: gone(t, h); return;
+	case ESRCH: hints_gone(t, h); return;
 	case EMFILE:
-	case ENFILE: files(t, h); return;
+	case ENFILE: hints_files(t, h); return;
 	case EBUSY:
 		text_printf(t,
 			    "somebody else has the counter for '%s' (the NMI watchdog, another profiler): sudo sysctl "
@@ -299,7 +299,7 @@ static void ring_failed(struct text *t, const struct hint *h)
 	uint64_t kb = (h->ring_bytes + 1023) / 1024;
 
 	if (h->error == EMFILE || h->error == ENFILE) {
-		files(t, h);
+		hints_files(t, h);
 	} else if (h->error == EPERM || h->error == EAGAIN) {
 		text_printf(t, "rings of %" PRIu64 " kB", kb);
 		if (f->cpus > 0)
@@ -354,7 +354,7 @@ static void tracefs_failed(struct text *t, const struct hint *h)
 static void proc_failed(struct text *t, const struct hint *h)
 {
 	if (h->error == ENOENT || h->error == ESRCH || h->owner < 0) {
-		gone(t, h);
+		hints_gone(t, h);
 	} else if (h->error == EACCES || h->error == EPERM) {
 		text_printf(t, "process %ld belongs to user %" PRId64 ", whose memory map only CAP_SYS_PTRACE shows: ",
 			    (long)h->pid, h->owner);
@@ -394,7 +394,7 @@ static void kallsyms_failed(struct text *t, const struct hint *h)
 			t,
 			"kernel.kptr_restrict is %d, which hides kernel symbols from everybody: sudo sysctl kernel.kptr_restrict=1",
 			f->kptr_restrict);
-	} else if (!has(f->cap_effective, PRIV_SYSLOG) || f->user_ns == 1) {
+	} else if (!hints_has(f->cap_effective, PRIV_SYSLOG) || f->user_ns == 1) {
 		text_add(t, "kernel symbols are hidden without CAP_SYSLOG: ");
 		hint_capability(t, f, "cap_syslog");
 		if (f->user_ns == 1)
@@ -416,7 +416,7 @@ void hint_text(struct text *t, const struct hint *h)
 	switch (h->step) {
 	case HINT_OPEN: open_failed(t, h); break;
 	case HINT_RING: ring_failed(t, h); break;
-	case HINT_FILES: files(t, h); break;
+	case HINT_FILES: hints_files(t, h); break;
 	case HINT_TRACEFS: tracefs_failed(t, h); break;
 	case HINT_PROC: proc_failed(t, h); break;
 	case HINT_CGROUP: cgroup_failed(t, h); break;

@@ -83,7 +83,7 @@ void privileges_user(const char *name, uid_t *uid, gid_t *gid)
 	}
 }
 
-static unsigned threads(void)
+static unsigned privileges_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");
 	const struct dirent *e;
@@ -97,7 +97,7 @@ static unsigned threads(void)
 	return n;
 }
 
-static void become(uid_t uid, gid_t gid)
+static void privileges_become(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
 
@@ -113,7 +113,7 @@ void privileges_drop(uid_t uid, gid_t gid)
 	struct capabilities c;
 	uint64_t keep;
 
-	if (threads() > 1)
+	if (privileges_threads() > 1)
 		die("privileges can only be dropped before there are threads");
 	if (getuid() != geteuid())
 		die("not made to be set-uid: use setcap (see pjrecord --check)");
@@ -127,7 +127,7 @@ void privileges_drop(uid_t uid, gid_t gid)
 	if (c.effective & BIT(CAP_SETPCAP))
 		capabilities_bound(keep); /* before the user changes, and SETPCAP is gone */
 	if (uid != geteuid() || gid != getegid())
-		become(uid, gid);
+		privileges_become(uid, gid);
 	if (!capabilities_limit(keep))
 		die_errno("cannot drop capabilities");
 	if (geteuid() != uid || getegid() != gid)

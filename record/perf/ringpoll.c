@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void learn(struct ringpoll *w, const struct rings *r)
+static void ringpoll_learn(struct ringpoll *w, const struct rings *r)
 {
 	size_t n = rings_fds(r, NULL, 0);
 	int *fd = mem_alloc(sizeof(*fd), n);
@@ -46,7 +46,7 @@ void ringpoll_for(struct ringpoll *w, const struct rings *r, int fd, int ms)
 
 	set_pause(w, r);
 	if (!w->known || rings_fds(r, NULL, 0) != w->n)
-		learn(w, r);
+		ringpoll_learn(w, r);
 	w->poll[w->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */

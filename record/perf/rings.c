@@ -58,7 +58,7 @@ bool rings_add(struct rings *r, int fd, size_t bytes, enum ring_kind kind, uint3
 	return true;
 }
 
-static void unmap(struct rings *r, struct ring *ring)
+static void rings_unmap(struct rings *r, struct ring *ring)
 {
 	size_t n = (size_t)(ring->data - (char *)ring->page) + ring->size;
 
@@ -72,7 +72,7 @@ void rings_remove(struct rings *r, uint32_t tag)
 
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->ring[i].tag == tag)
-			unmap(r, r->ring + i);
+			rings_unmap(r, r->ring + i);
 		else
 			r->ring[n++] = r->ring[i];
 	}
@@ -84,7 +84,7 @@ void rings_free(struct rings *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->n; i++)
-		unmap(r, r->ring + i);
+		rings_unmap(r, r->ring + i);
 	free(r->ring);
 	free(r->heap);
 	free(r);
@@ -92,7 +92,7 @@ void rings_free(struct rings *r)
 
 /* ---- one ring ------------------------------------------------------------------------------------------------ */
 
-static void copy(const struct ring *ring, uint64_t from, char *to, size_t n)
+static void rings_copy(const struct ring *ring, uint64_t from, char *to, size_t n)
 {
 	size_t at = (size_t)from & (ring->size - 1), head = ring->size - at < n ? ring->size - at : n;
 
@@ -101,7 +101,7 @@ static void copy(const struct ring *ring, uint64_t from, char *to, size_t n)
 }
 
 /* The 8 bytes at a place; all that we look at in a record before it is copied are aligned, so none is in two parts. */
-static uint64_t word_at(const struct ring *ring, uint64_t at)
+static uint64_t rings_word_at(const struct ring *ring, uint64_t at)
 {
 	uint64_t word;
 
@@ -111,7 +111,7 @@ static uint64_t word_at(const struct ring *ring, uint64_t at)
 
 static struct perf_record header_at(const struct ring *ring, uint64_t at)
 {
-	uint64_t word = word_at(ring, at);
+	uint64_t word = rings_word_at(ring, at);
 	struct perf_record h;
 
 	_Static_assert(sizeof(h) == sizeof(word), "a header is a word");
@@ -119,7 +119,7 @@ static struct perf_record header_at(const struct ring *ring, uint64_t at)
 	return h;
 }
 
-static void release(const struct ring *ring)
+static void rings_release(const struct ring *ring)
 {
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
@@ -143,18 +143,18 @@ static void skip_unwanted(struct rings *r, struct ring *ring)
 		h = header_at(ring, ring->tail);
 		if (!may_skip(&h) || h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail))
 			return;
-		if (!r->skip(r->skip_to, (uint32_t)word_at(ring, ring->tail + sizeof(h))))
+		if (!r->skip(r->skip_to, (uint32_t)rings_word_at(ring, ring->tail + sizeof(h))))
 			return;
 		r->skipped++;
 		ring->tail += h.size;
 		if (ring->tail - ring->page->data_tail > ring->size / 8)
-			release(ring);
+			rings_release(ring);
 	}
 }
 
 /* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied).
  */
-static bool look(struct rings *r, struct ring *ring)
+static bool rings_look(struct rings *r, struct ring *ring)
 {
 	struct perf_record h;
 	uint64_t left, at;
@@ -172,29 +172,29 @@ static bool look(struct rings *r, struct ring *ring)
 		ring->tail = ring->head;
 		return false;
 	}
-	ring->time = word_at(ring, ring->tail + at);
+	ring->time = rings_word_at(ring, ring->tail + at);
 	return true;
 }
 
 /* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which
  * is the copy of a stack, and most of that is never looked at. */
-static struct perf_record *take(struct rings *r, struct ring *ring, bool *fixed)
+static struct perf_record *rings_take(struct rings *r, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
 	const struct perf_record *h = &r->complete.record;
 
-	copy(ring, ring->tail, r->complete.bytes, sizeof(struct perf_record));
+	rings_copy(ring, ring->tail, r->complete.bytes, sizeof(struct perf_record));
 	ring->tail += h->size;
 	*fixed = h->type == RECORD_SAMPLE && h->size > LARGE && ring->size - at >= h->size;
 	if (*fixed)
 		return (struct perf_record *)(void *)(ring->data + at);
-	copy(ring, ring->tail - h->size, r->complete.bytes, h->size);
+	rings_copy(ring, ring->tail - h->size, r->complete.bytes, h->size);
 	return &r->complete.record;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */
 
-static bool before(const struct rings *r, uint32_t a, uint32_t b)
+static bool rings_before(const struct rings *r, uint32_t a, uint32_t b)
 {
 	const struct ring *x = r->ring + a, *y = r->ring + b;
 
@@ -206,16 +206,16 @@ static void sift_down(struct rings *r, size_t i)
 	uint32_t moved = r->heap[i];
 
 	for (size_t child; (child = 2 * i + 1) < r->nheap; i = child) {
-		if (child + 1 < r->nheap && before(r, r->heap[child + 1], r->heap[child]))
+		if (child + 1 < r->nheap && rings_before(r, r->heap[child + 1], r->heap[child]))
 			child++;
-		if (!before(r, r->heap[child], moved))
+		if (!rings_before(r, r->heap[child], moved))
 			break;
 		r->heap[i] = r->heap[child];
 	}
 	r->heap[i] = moved;
 }
 
-static unsigned share(const struct ring *ring)
+static unsigned rings_share(const struct ring *ring)
 {
 	uint64_t used = ring->head - ring->tail;
 
@@ -231,25 +231,25 @@ static void look_at_all(struct rings *r, uint64_t horizon)
 
 		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 		ring->tail = ring->page->data_tail;
-		if (share(ring) > r->high)
-			r->high = share(ring);
-		if (look(r, ring) && ring->time < horizon)
+		if (rings_share(ring) > r->high)
+			r->high = rings_share(ring);
+		if (rings_look(r, ring) && ring->time < horizon)
 			r->heap[r->nheap++] = i;
 	}
 	for (size_t i = r->nheap / 2; i-- > 0;)
 		sift_down(r, i);
 }
 
-static void give_back(struct rings *r)
+static void rings_give_back(struct rings *r)
 {
 	r->left = 0;
 	for (size_t i = 0; i < r->n; i++) {
 		struct ring *ring = r->ring + i;
 
 		if (ring->tail != ring->page->data_tail)
-			release(ring);
-		if (share(ring) > r->left)
-			r->left = share(ring);
+			rings_release(ring);
+		if (rings_share(ring) > r->left)
+			r->left = rings_share(ring);
 	}
 }
 
@@ -278,21 +278,21 @@ size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const
 			r->late++;
 		else
 			r->last = record.time;
-		record.head = take(r, ring, &record.fixed);
+		record.head = rings_take(r, ring, &record.fixed);
 		fn(to, &record);
 		if (unlikely(r->hold)) {
 			ring->tail = tail;
 			break;
 		}
 		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
-			release(ring);
-		if (!look(r, ring) || ring->time >= horizon)
+			rings_release(ring);
+		if (!rings_look(r, ring) || ring->time >= horizon)
 			r->heap[0] = r->heap[--r->nheap];
 		if (r->nheap)
 			sift_down(r, 0);
 	}
 	r->hold = false;
-	give_back(r);
+	rings_give_back(r);
 	return n;
 }
 
@@ -306,7 +306,7 @@ static bool is_lossy(const struct ring *ring)
 	if (ring->size - (head - at) < margin)
 		return true;
 	for (; at < head; at += h.size) {
-		copy(ring, at, (char *)&h, sizeof(h));
+		rings_copy(ring, at, (char *)&h, sizeof(h));
 		if (h.type == RECORD_LOST || h.type == RECORD_LOST_SAMPLES || h.size < sizeof(h))
 			return true;
 	}

@@ -69,7 +69,7 @@ uint32_t *sources_parse_cpus(struct str s, size_t *n)
 	return cpu;
 }
 
-static uint32_t *online(size_t *n)
+static uint32_t *sources_online(size_t *n)
 {
 	char text[4096];
 	int fd = open(ONLINE, O_RDONLY | O_CLOEXEC);
@@ -173,7 +173,7 @@ static bool more_descriptors(void)
 	return setrlimit(RLIMIT_NOFILE, &l) == 0;
 }
 
-static int open_event(struct sources *s, struct perf_event_attr *a, pid_t pid, int cpu, unsigned long flags)
+static int sources_open_event(struct sources *s, struct perf_event_attr *a, pid_t pid, int cpu, unsigned long flags)
 {
 	for (;;) {
 		int fd = (int)syscall(SYS_perf_event_open, a, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
@@ -229,7 +229,7 @@ struct owner {
 	unsigned long flags;
 };
 
-static struct owner owner(const struct sources *s, size_t i)
+static struct owner sources_owner(const struct sources *s, size_t i)
 {
 	switch (s->o.target) {
 	case TARGET_CGROUPS: return (struct owner){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
@@ -239,7 +239,7 @@ static struct owner owner(const struct sources *s, size_t i)
 	}
 }
 
-static size_t whoms(const struct sources *s)
+static size_t sources_whoms(const struct sources *s)
 {
 	return s->o.target == TARGET_CGROUPS ? s->o.ncgroups : s->o.target == TARGET_THREADS ? s->ntids : 1;
 }
@@ -249,7 +249,7 @@ static uint64_t descriptors_needed(const struct sources *s)
 {
 	uint64_t one = s->o.nevents + 1 + (s->o.switches ? 1 : 0);
 
-	return s->ncpus * whoms(s) * one + DESCRIPTORS_BESIDE;
+	return s->ncpus * sources_whoms(s) * one + DESCRIPTORS_BESIDE;
 }
 
 static uint64_t locked_bytes(const struct sources *s)
@@ -278,11 +278,11 @@ static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind,
 	return true;
 }
 
-static bool open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number, struct owner w,
-		     uint32_t cpu, int *ring, enum ring_kind kind, struct sources_failure *why)
+static bool sources_open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number,
+			     struct owner w, uint32_t cpu, int *ring, enum ring_kind kind, struct sources_failure *why)
 {
 	a->wakeup_watermark = (uint32_t)(s->bytes[kind] / 4);
-	int fd = open_event(s, a, w.pid, (int)cpu, w.flags);
+	int fd = sources_open_event(s, a, w.pid, (int)cpu, w.flags);
 	uint64_t id;
 
 	*why = (struct sources_failure){ .step = SOURCES_OPEN,
@@ -312,25 +312,25 @@ static bool open_one(struct sources *s, struct perf_event_attr *a, const char *w
 static bool open_cpu(struct sources *s, uint32_t cpu, struct sources_failure *why)
 {
 	int ring = -1, state = -1, switches = -1;
-	size_t n = whoms(s);
+	size_t n = sources_whoms(s);
 
 	for (size_t i = 0; i < n; i++) {
-		struct owner w = owner(s, i), all = { -1, 0 };
+		struct owner w = sources_owner(s, i), all = { -1, 0 };
 
 		if ((s->o.target != TARGET_CGROUPS || i == 0) &&
-		    !open_one(s, s->o.state, NULL, s->o.nevents + 1, s->o.target == TARGET_CGROUPS ? all : w, cpu,
-			      &state, RING_OF_STATE, why))
+		    !sources_open_one(s, s->o.state, NULL, s->o.nevents + 1, s->o.target == TARGET_CGROUPS ? all : w,
+				      cpu, &state, RING_OF_STATE, why))
 			return false;
 		for (size_t e = 0; e < s->o.nevents; e++) {
 			if (s->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
 			    s->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
 				continue; /* one that we make ourselves */
-			if (!open_one(s, &s->o.event[e].attr, s->o.event[e].name, e + 1, w, cpu, &ring, RING_OF_SAMPLES,
-				      why))
+			if (!sources_open_one(s, &s->o.event[e].attr, s->o.event[e].name, e + 1, w, cpu, &ring,
+					      RING_OF_SAMPLES, why))
 				return false;
 		}
-		if (s->o.switches && !open_one(s, s->o.switches, "context-switches", s->o.nevents + 2, w, cpu,
-					       &switches, RING_OF_SWITCHES, why))
+		if (s->o.switches && !sources_open_one(s, s->o.switches, "context-switches", s->o.nevents + 2, w, cpu,
+						       &switches, RING_OF_SWITCHES, why))
 			return false;
 	}
 	return true;
@@ -415,7 +415,7 @@ static bool can_open_more(const struct sources *s, struct sources_failure *why)
 }
 
 /* Of rings that hold copies of stacks: on all CPUs not more than a share of the memory. */
-static size_t bounded(const struct sources *s, size_t bytes, size_t least)
+static size_t sources_bounded(const struct sources *s, size_t bytes, size_t least)
 {
 	struct sysinfo info;
 	uint64_t max = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / RING_SHARE : UINT64_MAX;
@@ -432,7 +432,7 @@ static void set_sizes(struct sources *s)
 
 	s->bytes[RING_OF_SAMPLES] = samples;
 	if (!s->o.ring_bytes && s->o.ring_wanted > samples)
-		s->bytes[RING_OF_SAMPLES] = bounded(s, s->o.ring_wanted, samples);
+		s->bytes[RING_OF_SAMPLES] = sources_bounded(s, s->o.ring_wanted, samples);
 	s->bytes[RING_OF_STATE] = s->o.large ? RING_STATE : RING_STATE_SMALL;
 	s->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
 }
@@ -474,7 +474,7 @@ struct sources *sources_open(const struct sources_options *o, struct rings *ring
 
 	s->o = *o;
 	s->rings = rings;
-	s->cpu = online(&s->ncpus);
+	s->cpu = sources_online(&s->ncpus);
 	set_sizes(s);
 	bool ok = (o->target != TARGET_THREADS || find_threads(s, why)) &&
 		  (o->target != TARGET_CGROUPS || open_cgroups(s, why));
@@ -522,7 +522,7 @@ bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to)
 	struct sources_failure why;
 	bool came = false;
 	size_t n;
-	uint32_t *now = online(&n);
+	uint32_t *now = sources_online(&n);
 
 	if (n == 0 || (n == s->ncpus && memcmp(now, s->cpu, n * sizeof(*now)) == 0)) {
 		free(now);

@@ -16,8 +16,8 @@
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
 /* The path as a C string, in t. */
-static const char *path_of(struct text *t, const char *dir, const char *folder, struct str system, struct str name,
-			   const char *file)
+static const char *tracefs_path_of(struct text *t, const char *dir, const char *folder, struct str system,
+				   struct str name, const char *file)
 {
 	t->n = 0;
 	text_printf(t, "%s/%s", dir, folder);
@@ -38,8 +38,9 @@ const char *tracefs_dir(void)
 
 	for (size_t i = 0; i < countof(dir); i++) {
 		struct text path = { 0 };
-		bool there = access(path_of(&path, dir[i], "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
-				    R_OK | X_OK) == 0;
+		bool there =
+			access(tracefs_path_of(&path, dir[i], "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			       R_OK | X_OK) == 0;
 
 		text_free(&path);
 		if (there)
@@ -56,7 +57,8 @@ const char *tracefs_dir(void)
 static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
 {
 	struct text path = { 0 }, text = { 0 };
-	bool ok = fullio_read_at(AT_FDCWD, path_of(&path, dir, "events", system, name, "id"), &text, FILE_BYTES_MAX);
+	bool ok = fullio_read_at(AT_FDCWD, tracefs_path_of(&path, dir, "events", system, name, "id"), &text,
+				 FILE_BYTES_MAX);
 
 	if (ok && !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
 			   id)) {
@@ -68,7 +70,7 @@ static bool read_id(const char *dir, struct str system, struct str name, uint64_
 	return ok;
 }
 
-static bool add(struct tracepoint **found, size_t *n, struct str system, struct str name, uint64_t id)
+static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system, struct str name, uint64_t id)
 {
 	struct text t = { 0 };
 
@@ -127,7 +129,7 @@ static bool visit_system(void *to, struct str system)
 	if (!str_glob(w->systems, system) || system.n > NAME_BYTES_MAX)
 		return true;
 	w->system = system;
-	if (!each_entry(path_of(&path, w->dir, "events", system, (struct str){ 0 }, NULL), visit_name, w)) {
+	if (!each_entry(tracefs_path_of(&path, w->dir, "events", system, (struct str){ 0 }, NULL), visit_name, w)) {
 		w->denied |= errno == EACCES || errno == EPERM;
 		ok = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
 		     errno == EPERM; /* events/enable and the like are files */
@@ -136,11 +138,11 @@ static bool visit_system(void *to, struct str system)
 	return ok;
 }
 
-static bool walk(struct walk *w)
+static bool tracefs_walk(struct walk *w)
 {
 	struct text path = { 0 };
-	bool ok = each_entry(path_of(&path, w->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL), visit_system,
-			     w);
+	bool ok = each_entry(tracefs_path_of(&path, w->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			     visit_system, w);
 	int error = errno;
 
 	text_free(&path);
@@ -160,7 +162,7 @@ static bool take_found(void *to, struct str system, struct str name)
 	struct finding *f = to;
 	uint64_t id;
 
-	return !read_id(f->dir, system, name, &id) || add(f->found, f->n, system, name, id);
+	return !read_id(f->dir, system, name, &id) || tracefs_add(f->found, f->n, system, name, id);
 }
 
 static int by_name(const void *a, const void *b)
@@ -184,10 +186,10 @@ bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found
 		return false;
 	}
 	if (!is_pattern(pattern))
-		return read_id(dir, system, name, &id) && add(found, n, system, name, id);
+		return read_id(dir, system, name, &id) && tracefs_add(found, n, system, name, id);
 	struct finding f = { dir, found, n };
 	struct walk w = { .dir = dir, .systems = system, .names = name, .fn = take_found, .to = &f };
-	if (!walk(&w))
+	if (!tracefs_walk(&w))
 		return false;
 	if (*n > before)
 		qsort(*found + before, *n - before, sizeof(**found), by_name);
@@ -216,7 +218,7 @@ struct near {
 };
 
 /* Bytes to insert, delete or change to come from one to the other. */
-static unsigned distance(struct str a, struct str b)
+static unsigned tracefs_distance(struct str a, struct str b)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
 
@@ -246,7 +248,7 @@ static bool take_near(void *to, struct str system, struct str name)
 	size_t i;
 
 	text_printf(&t, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
-	far = distance(near->name, text_view(&t));
+	far = tracefs_distance(near->name, text_view(&t));
 	if (far > near->name.n / 3 + 1) {
 		text_free(&t);
 		return true;
@@ -274,7 +276,7 @@ void tracefs_nearest(const char *dir, struct str name, struct text *t)
 	struct near near = { .name = str_head(name, name.n < NAME_BYTES_MAX ? name.n : NAME_BYTES_MAX) };
 	struct walk w = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_near, .to = &near };
 
-	walk(&w);
+	tracefs_walk(&w);
 	for (size_t i = 0; i < near.n; i++) {
 		text_add(t, i ? ", " : "");
 		text_str(t, text_view(&near.best[i].text));
@@ -287,7 +289,7 @@ void tracefs_nearest(const char *dir, struct str name, struct text *t)
 /* Layout: what tools/perf/util/trace-event-read.c reads of version 0.6. */
 
 /* A file behind its size, of 4 or 8 bytes. */
-static bool put_file(struct text *t, const char *path, size_t width)
+static bool tracefs_put_file(struct text *t, const char *path, size_t width)
 {
 	uint64_t size = 0;
 	size_t at = t->n;
@@ -308,7 +310,7 @@ static bool put_header_file(struct text *t, const char *dir, const char *name)
 	bool ok;
 
 	text_bytes(t, name, strlen(name) + 1);
-	ok = put_file(t, path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name), 8);
+	ok = tracefs_put_file(t, tracefs_path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name), 8);
 	text_free(&path);
 	return ok;
 }
@@ -323,7 +325,7 @@ static bool put_formats(struct text *t, const char *dir, const struct tracepoint
 	for (size_t i = 0; ok && i < n; i++) {
 		struct str name = str_of(tp[i].name), system = str_cut(&name, ':');
 
-		ok = put_file(t, path_of(&path, dir, "events", system, name, "format"), 8);
+		ok = tracefs_put_file(t, tracefs_path_of(&path, dir, "events", system, name, "format"), 8);
 	}
 	text_free(&path);
 	return ok;
@@ -337,7 +339,7 @@ static struct str system_of(const struct tracepoint *tp)
 }
 
 /* Those of one system from tp on; they are sorted. */
-static size_t run_of(const struct tracepoint *tp, size_t n)
+static size_t tracefs_run_of(const struct tracepoint *tp, size_t n)
 {
 	size_t i = 1;
 
@@ -353,7 +355,7 @@ static bool put_systems(struct text *t, const char *dir, const struct tracepoint
 	size_t ftrace = 0, nftrace = 0;
 
 	for (size_t i = 0, run; i < n; i += run) {
-		run = run_of(tp + i, n - i);
+		run = tracefs_run_of(tp + i, n - i);
 		if (str_eq(system_of(tp + i), STR("ftrace"))) {
 			ftrace = i;
 			nftrace = run;
@@ -365,7 +367,7 @@ static bool put_systems(struct text *t, const char *dir, const struct tracepoint
 		return false;
 	text_bytes(t, &systems, sizeof(systems));
 	for (size_t i = 0, run; i < n; i += run) {
-		run = run_of(tp + i, n - i);
+		run = tracefs_run_of(tp + i, n - i);
 		if (nftrace && i == ftrace)
 			continue;
 		text_str(t, system_of(tp + i));
@@ -400,8 +402,9 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tp, size_t n, st
 	     put_systems(t, dir, sorted, unique);
 	text_bytes(t, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
 	if (ok)
-		put_file(t, path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			 4);                        /* may be missing */
+		tracefs_put_file(
+			t, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			4);                         /* may be missing */
 	text_bytes(t, &cmdlines, sizeof(cmdlines)); /* samples have their own */
 	text_free(&path);
 	free(sorted);

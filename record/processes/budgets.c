@@ -60,7 +60,7 @@ static uint64_t sum_u64(uint64_t a, uint64_t b)
 }
 
 /* The row of a tenant; the one of all others if there are too many. */
-static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
+static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < report->n; i++)
 		if (report->row[i].kind == kind && report->row[i].key == key)
@@ -73,7 +73,7 @@ static struct pj_tenant *row_of(struct pj_tenants *report, uint32_t kind, uint64
 
 void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
 {
-	struct pj_tenant *row = b ? row_of(&b->window, of.kind, of.key) : NULL;
+	struct pj_tenant *row = b ? budgets_row_of(&b->window, of.kind, of.key) : NULL;
 	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples),
 			     [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
 			     [OVER_READS] = offsetof(struct pj_tenant, reads),
@@ -106,7 +106,7 @@ bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_
 	    tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
 		return true;
 	budgets_over(b, of, OVER_SAMPLES, 1);
-	row_of(&b->window, of.kind, of.key)->bytes += bytes;
+	budgets_row_of(&b->window, of.kind, of.key)->bytes += bytes;
 	return false;
 }
 
@@ -130,7 +130,7 @@ void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_
 	tenants_charge(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
 }
 
-static void add_row(struct pj_tenant *sum, const struct pj_tenant *more)
+static void budgets_add_row(struct pj_tenant *sum, const struct pj_tenant *more)
 {
 	sum->samples = sum_u64(sum->samples, more->samples);
 	sum->mappings = sum_u64(sum->mappings, more->mappings);
@@ -164,13 +164,13 @@ void budgets_end(struct budgets *b, struct pj_tenants *report)
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
 {
 	for (uint32_t i = 0; i < more->n; i++)
-		add_row(row_of(sum, more->row[i].kind, more->row[i].key), &more->row[i]);
-	add_row(&sum->others, &more->others);
+		budgets_add_row(budgets_row_of(sum, more->row[i].kind, more->row[i].key), &more->row[i]);
+	budgets_add_row(&sum->others, &more->others);
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static void put_row(struct text *t, const struct pj_tenant *row, const char *name)
+static void budgets_put_row(struct text *t, const struct pj_tenant *row, const char *name)
 {
 	const struct {
 		uint64_t n;
@@ -206,16 +206,16 @@ void budgets_text(struct text *t, const struct pj_tenants *report, size_t max)
 		struct tenant of = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
 
 		if (i >= max) {
-			add_row(&others, &report->row[i]);
+			budgets_add_row(&others, &report->row[i]);
 			continue;
 		}
 		text_add(t, separator);
-		put_row(t, &report->row[i], tenant_name(&of, name));
+		budgets_put_row(t, &report->row[i], tenant_name(&of, name));
 		separator = "; ";
 	}
 	if (budgets_lost(&others)) {
 		text_add(t, separator);
-		put_row(t, &others, "others");
+		budgets_put_row(t, &others, "others");
 	}
 }
 

@@ -34,7 +34,7 @@ struct cgroups {
 
 /* ---- table --------------------------------------------------------------------------------------------------- */
 
-static struct cgroup **place(const struct cgroups *g, uint64_t id)
+static struct cgroup **cgroups_place(const struct cgroups *g, uint64_t id)
 {
 	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & g->mask;
 
@@ -49,7 +49,7 @@ static size_t cgroup_bytes(const struct cgroup *c)
 }
 
 /* Keeps those that a window since keep_from has; with `read` those that were read from the hierarchy, too. */
-static void rebuild(struct cgroups *g, size_t wide, uint64_t keep_from, bool read)
+static void cgroups_rebuild(struct cgroups *g, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
 
@@ -57,7 +57,7 @@ static void rebuild(struct cgroups *g, size_t wide, uint64_t keep_from, bool rea
 		struct cgroup *c = g->slot[i];
 
 		if (c && (c->window >= keep_from || (read && !c->announced))) {
-			*place(&new, c->id) = c;
+			*cgroups_place(&new, c->id) = c;
 			new.n++;
 			new.bytes += cgroup_bytes(c);
 		} else {
@@ -76,8 +76,8 @@ static void put_cgroup(struct cgroups *g, uint64_t id, struct str path, bool ann
 	struct cgroup **at, *c;
 
 	if (!g->slot || 2 * g->n > g->mask)
-		rebuild(g, g->slot ? 2 * (g->mask + 1) : 64, 0, true);
-	at = place(g, id);
+		cgroups_rebuild(g, g->slot ? 2 * (g->mask + 1) : 64, 0, true);
+	at = cgroups_place(g, id);
 	if (*at && str_eq((*at)->path, path))
 		return;
 	c = mem_alloc(1, sizeof(*c) + path.n + 1);
@@ -109,14 +109,14 @@ static void limit_cgroups(struct cgroups *g)
 
 	if (g->unseen > UNSEEN_MAX) {
 		g->unseen = 0;
-		rebuild(g, g->mask + 1, 1, true);
+		cgroups_rebuild(g, g->mask + 1, 1, true);
 	}
 	if (g->bytes <= BYTES_MAX)
 		return;
 	latest = latest_window(g);
-	rebuild(g, g->mask + 1, latest ? latest : UINT64_MAX, false);
+	cgroups_rebuild(g, g->mask + 1, latest ? latest : UINT64_MAX, false);
 	if (g->bytes > BYTES_MAX / 2)
-		rebuild(g, g->mask + 1, UINT64_MAX, false);
+		cgroups_rebuild(g, g->mask + 1, UINT64_MAX, false);
 }
 
 void cgroups_add(struct cgroups *g, uint64_t id, struct str path)
@@ -134,7 +134,7 @@ size_t cgroups_bytes(const struct cgroups *g)
 void cgroups_forget(struct cgroups *g, uint64_t serial)
 {
 	if (g->n > MANY)
-		rebuild(g, g->mask + 1, serial + 1, false);
+		cgroups_rebuild(g, g->mask + 1, serial + 1, false);
 }
 
 /* ---- reading the hierarchy ----------------------------------------------------------------------------------- */
@@ -281,7 +281,7 @@ void cgroups_free(struct cgroups *g)
 
 struct cgroup *cgroups_find(struct cgroups *g, uint64_t id, uint64_t now_ns)
 {
-	struct cgroup *c = g->slot ? *place(g, id) : NULL;
+	struct cgroup *c = g->slot ? *cgroups_place(g, id) : NULL;
 	uint64_t began, cost;
 
 	if (c || !g->point || now_ns < g->again_ns)
@@ -291,5 +291,5 @@ struct cgroup *cgroups_find(struct cgroups *g, uint64_t id, uint64_t now_ns)
 	cost = clock_now() - began;
 	limit_cgroups(g);
 	g->again_ns = now_ns + (cost * BACK_OFF > AGAIN_NS ? cost * BACK_OFF : AGAIN_NS);
-	return g->slot ? *place(g, id) : NULL;
+	return g->slot ? *cgroups_place(g, id) : NULL;
 }

@@ -16,7 +16,7 @@ struct host {
 };
 
 /* The first bytes of a file as a string without its last newline. */
-static void read_line(const char *path, char *to, size_t n)
+static void host_read_line(const char *path, char *to, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? 0 : read(fd, to, n - 1);
@@ -50,7 +50,7 @@ struct host *host_new(void)
 	struct host *h = mem_alloc(sizeof(*h), 1);
 
 	uname(&h->name);
-	read_line("/proc/sys/kernel/random/boot_id", h->boot, sizeof(h->boot));
+	host_read_line("/proc/sys/kernel/random/boot_id", h->boot, sizeof(h->boot));
 	find_cpu(h);
 	return h;
 }
@@ -81,7 +81,7 @@ unsigned host_max_stack(void)
 {
 	char text[32];
 
-	read_line("/proc/sys/kernel/perf_event_max_stack", text, sizeof(text));
+	host_read_line("/proc/sys/kernel/perf_event_max_stack", text, sizeof(text));
 	unsigned long n = strtoul(text, NULL, 10);
 	return n ? (unsigned)n : 127;
 }

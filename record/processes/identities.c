@@ -78,7 +78,7 @@ void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct i
 	i->read = read;
 }
 
-static bool look_up(const struct identities *i, uint32_t pid, struct identity *found)
+static bool identities_look_up(const struct identities *i, uint32_t pid, struct identity *found)
 {
 	struct lookup *l = mem_alloc(sizeof(*l), 1);
 	bool good;
@@ -104,7 +104,7 @@ static bool find_in_time(struct identities *i, uint32_t pid, struct identity *fo
 	}
 	if (i->waited >= IDENTITY_WAITS_NS)
 		return false;
-	good = look_up(i, pid, found);
+	good = identities_look_up(i, pid, found);
 	now = clock_now() - now;
 	if (now > SLOW_NS)
 		i->waited += now;

@@ -21,17 +21,17 @@ void idlist_begin(struct idlist *l)
 	l->entries.n = l->waiting.n = 0;
 }
 
-static struct symsaver_mapping mapping_of(const struct ringpoll *w)
+static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *w)
 {
 	return (struct symsaver_mapping){
 		.major = w->major, .minor = w->minor, .inode = w->inode, .generation = w->generation
 	};
 }
 
-void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped_file *f)
+void idlist_add(struct idlist *l, struct symsaver *keep, uint32_t pid, struct mapped_file *f)
 {
 	struct ringpoll w = { f->major, f->minor, f->inode, f->generation, pid, (uint32_t)f->path.n };
-	struct symsaver_mapping m = mapping_of(&w);
+	struct symsaver_mapping m = idlist_mapping_of(&w);
 
 	if (f->path.n == 0 || f->path.n >= LONGEST)
 		return;
@@ -48,7 +48,7 @@ void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
 /* Paths that have an entry. */
-static void read_entries(const struct idlist *l, struct intern *reported)
+static void idlist_read_entries(const struct idlist *l, struct intern *reported)
 {
 	struct perf_record r;
 
@@ -61,8 +61,8 @@ static void read_entries(const struct idlist *l, struct intern *reported)
 }
 
 /* perf knows one build of a path: a second one would be taken for the first. */
-static void report(struct idlist *l, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
-		   struct str path)
+static void idlist_report(struct idlist *l, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
+			  struct str path)
 {
 	uint32_t before = reported->n;
 
@@ -70,7 +70,7 @@ static void report(struct idlist *l, struct intern *reported, const struct pj_bu
 		kernel_put_build_id(&l->entries, USER, (int32_t)pid, id->id, id->size, path);
 }
 
-void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
+void idlist_end(struct idlist *l, struct symsaver *keep, struct text *items)
 {
 	struct str rest = text_view(&l->waiting);
 	struct intern reported = { 0 };
@@ -85,7 +85,7 @@ void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
 		memcpy(&w, rest.p, sizeof(w));
 		path = str_head(str_from(rest, sizeof(w)), w.path_n);
 		rest = str_from(rest, sizeof(w) + w.path_n);
-		m = mapping_of(&w);
+		m = idlist_mapping_of(&w);
 		id = (struct pj_build_id){
 			.major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation
 		};
@@ -93,10 +93,10 @@ void idlist_end(struct idlist *l, struct keep *keep, struct text *items)
 		if (!id.size)
 			continue;
 		if (!read)
-			read_entries(l, &reported);
+			idlist_read_entries(l, &reported);
 		read = true;
 		chunk_put_item(items, PJ_ITEM_BUILD_ID, &id, sizeof(id));
-		report(l, &reported, &id, w.pid, path);
+		idlist_report(l, &reported, &id, w.pid, path);
 	}
 	intern_free(&reported);
 }

@@ -22,10 +22,10 @@ struct idlist {
 void idlist_begin(struct idlist *l);
 
 /* A file of this window, once each; the keeper may know its build-id from the window before. keep may be NULL. */
-void idlist_add(struct idlist *l, struct keep *keep, uint32_t pid, struct mapped_file *f);
+void idlist_add(struct idlist *l, struct symsaver *keep, uint32_t pid, struct mapped_file *f);
 
 /* What the keeper found meanwhile: entries, and items appended to items. */
-void idlist_end(struct idlist *l, struct keep *keep, struct text *items);
+void idlist_end(struct idlist *l, struct symsaver *keep, struct text *items);
 
 void idlist_free(struct idlist *l);
 

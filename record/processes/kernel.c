@@ -42,7 +42,7 @@ struct kernel {
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-static struct text read_file(const char *path)
+static struct text kernel_read_file(const char *path)
 {
 	struct text t = { 0 };
 
@@ -50,7 +50,8 @@ static struct text read_file(const char *path)
 	return t;
 }
 
-static void add_symbol(struct kernel *k, uint64_t start, uint32_t size, uint16_t type, uint16_t flags, struct str name)
+static void kernel_add_symbol(struct kernel *k, uint64_t start, uint32_t size, uint16_t type, uint16_t flags,
+			      struct str name)
 {
 	struct ksymbol *s;
 
@@ -82,10 +83,10 @@ static void take_symbol_line(struct kernel *k, struct str line)
 	else if (!k->end && str_eq(name, STR("_etext")))
 		k->end = a;
 	else if (str_eq(module, STR("[bpf]")))
-		add_symbol(k, a, 0, 1, 0, name);
+		kernel_add_symbol(k, a, 0, 1, 0, name);
 }
 
-static void read_symbols(struct kernel *k)
+static void kernel_read_symbols(struct kernel *k)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char text[8192]; /* the kernel gives a page at once; a large frame would be more than is copied of our own stack
@@ -110,7 +111,7 @@ static void read_symbols(struct kernel *k)
 		k->symbol[k->nsymbols - 1].size = 4096;
 }
 
-static int by_address(const void *a, const void *b)
+static int kernel_by_address(const void *a, const void *b)
 {
 	const struct module *x = a, *y = b;
 
@@ -129,7 +130,7 @@ static void take_module_line(struct kernel *k, struct str line)
 
 void kernel_refresh(struct kernel *k)
 {
-	struct text t = read_file("/proc/modules");
+	struct text t = kernel_read_file("/proc/modules");
 
 	if (str_eq(text_view(&t), text_view(&k->modules))) {
 		text_free(&t);
@@ -142,7 +143,7 @@ void kernel_refresh(struct kernel *k)
 	struct str lines = text_view(&t);
 	while (lines.n)
 		take_module_line(k, str_cut(&lines, '\n'));
-	qsort(k->module, k->nmodules, sizeof(*k->module), by_address);
+	qsort(k->module, k->nmodules, sizeof(*k->module), kernel_by_address);
 	k->first_module = k->nmodules ? k->module[0].start : UINT64_MAX;
 	k->last_module = k->nmodules ? k->module[k->nmodules - 1].start + k->module[k->nmodules - 1].size : 0;
 }
@@ -150,7 +151,7 @@ void kernel_refresh(struct kernel *k)
 struct kernel *kernel_new(void)
 {
 	struct kernel *k = mem_alloc(sizeof(*k), 1);
-	struct text notes = read_file("/sys/kernel/notes");
+	struct text notes = kernel_read_file("/sys/kernel/notes");
 	struct utsname u;
 
 	k->id_size = kerneltext_build_id(text_view(&notes), k->id);
@@ -158,7 +159,7 @@ struct kernel *kernel_new(void)
 	if (uname(&u) == 0)
 		snprintf(k->release, sizeof(k->release), "%s", u.release);
 	k->first_module = UINT64_MAX;
-	read_symbols(k);
+	kernel_read_symbols(k);
 	kernel_refresh(k);
 	return k;
 }
@@ -194,12 +195,12 @@ void kernel_symbol(struct kernel *k, const struct perf_record *record)
 			k->symbol[i--] = k->symbol[--k->nsymbols];
 	name = (struct str){ p + 16, strnlen(p + 16, n - 16) };
 	if (!(load16(p + 14) & 1)) /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
-		add_symbol(k, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
+		kernel_add_symbol(k, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-static size_t begin(struct text *t, uint32_t type, uint16_t misc)
+static size_t kernel_begin_record(struct text *t, uint32_t type, uint16_t misc)
 {
 	struct perf_record r = { .type = type, .misc = misc };
 
@@ -208,7 +209,7 @@ static size_t begin(struct text *t, uint32_t type, uint16_t misc)
 }
 
 /* Text, NUL, padding, trailer. */
-static void end(struct text *t, size_t start, struct str name, uint64_t event, uint64_t ns)
+static void kernel_end(struct text *t, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
 	struct ring_tail tail = { .time = ns, .event = event };
 
@@ -221,16 +222,16 @@ static void end(struct text *t, size_t start, struct str name, uint64_t event, u
 	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-static void put_map(struct text *t, uint64_t from, uint64_t size, uint64_t offset, struct str name, uint64_t event,
-		    uint64_t ns)
+static void kernel_put_map(struct text *t, uint64_t from, uint64_t size, uint64_t offset, struct str name,
+			   uint64_t event, uint64_t ns)
 {
-	size_t start = begin(t, RECORD_MMAP, 1);
+	size_t start = kernel_begin_record(t, RECORD_MMAP, 1);
 	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1: the kernel */
 	uint64_t where[3] = { from, size, offset };
 
 	text_bytes(t, ids, sizeof(ids));
 	text_bytes(t, where, sizeof(where));
-	end(t, start, name, event, ns);
+	kernel_end(t, start, name, event, ns);
 }
 
 static struct str module_path(const struct kernel *k, struct module *m)
@@ -239,7 +240,7 @@ static struct str module_path(const struct kernel *k, struct module *m)
 		char path[320];
 
 		snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", k->release);
-		struct text t = read_file(path);
+		struct text t = kernel_read_file(path);
 		m->path = kerneltext_module_path(text_view(&t), k->release, m->name);
 		text_free(&t);
 	}
@@ -251,16 +252,16 @@ void kernel_begin(struct kernel *k, struct text *records, uint64_t event, uint64
 	for (size_t i = 0; i < k->nmodules; i++)
 		k->module[i].hit = false;
 	if (k->start && k->end > k->start)
-		put_map(records, k->start, k->end - k->start, k->start, STR(KERNEL_NAME), event, ns);
+		kernel_put_map(records, k->start, k->end - k->start, k->start, STR(KERNEL_NAME), event, ns);
 	for (size_t i = 0; i < k->nsymbols; i++) {
 		const struct ksymbol *s = k->symbol + i;
-		size_t start = begin(records, RECORD_KSYMBOL, 0);
+		size_t start = kernel_begin_record(records, RECORD_KSYMBOL, 0);
 
 		text_bytes(records, &s->start, 8);
 		text_bytes(records, &s->size, 4);
 		text_bytes(records, &s->type, 2);
 		text_bytes(records, &s->flags, 2);
-		end(records, start, str_of(s->name), event, ns);
+		kernel_end(records, start, str_of(s->name), event, ns);
 	}
 }
 
@@ -288,14 +289,14 @@ void kernel_modules_hit(struct kernel *k, struct text *records, const uint64_t *
 		if (ips[i] < k->first_module || ips[i] >= k->last_module || !(m = module_at(k, ips[i])) || m->hit)
 			continue;
 		m->hit = true;
-		put_map(records, m->start, m->size, 0, module_path(k, m), event, ns);
+		kernel_put_map(records, m->start, m->size, 0, module_path(k, m), event, ns);
 	}
 }
 
 void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const uint8_t *id, unsigned n,
 			 struct str path)
 {
-	size_t start = begin(section, 0, (uint16_t)(mode | MISC_BUILD_ID_SIZE));
+	size_t start = kernel_begin_record(section, 0, (uint16_t)(mode | MISC_BUILD_ID_SIZE));
 	uint8_t padded[24] = { 0 };
 
 	memcpy(padded, id, n <= 20 ? n : 20);
@@ -322,7 +323,7 @@ void kernel_build_ids(const struct kernel *k, struct text *section)
 		if (!k->module[i].hit)
 			continue;
 		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", k->module[i].name);
-		struct text t = read_file(path);
+		struct text t = kernel_read_file(path);
 		n = kerneltext_build_id(text_view(&t), id);
 		text_free(&t);
 		if (n)

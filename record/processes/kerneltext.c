@@ -6,7 +6,7 @@
 
 #define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* kernel addresses have the highest bit */
 
-static uint32_t word(struct str s, size_t at)
+static uint32_t kerneltext_word(struct str s, size_t at)
 {
 	return load32(s.p + at);
 }
@@ -14,13 +14,13 @@ static uint32_t word(struct str s, size_t at)
 unsigned kerneltext_build_id(struct str notes, uint8_t id[20])
 {
 	while (notes.n >= 12) {
-		uint64_t name = ((uint64_t)word(notes, 0) + 3) & ~(uint64_t)3, desc = word(notes, 4),
-			 complete = 12 + name + ((desc + 3) & ~(uint64_t)3);
+		uint64_t name = ((uint64_t)kerneltext_word(notes, 0) + 3) & ~(uint64_t)3,
+			 desc = kerneltext_word(notes, 4), complete = 12 + name + ((desc + 3) & ~(uint64_t)3);
 
 		if (12 + name + desc > notes.n)
 			return 0;
-		if (word(notes, 8) == 3 && word(notes, 0) == 4 && memcmp(notes.p + 12, "GNU", 4) == 0 && desc > 0 &&
-		    desc <= 20) {
+		if (kerneltext_word(notes, 8) == 3 && kerneltext_word(notes, 0) == 4 &&
+		    memcmp(notes.p + 12, "GNU", 4) == 0 && desc > 0 && desc <= 20) {
 			memset(id, 0, 20);
 			memcpy(id, notes.p + 12 + name, desc);
 			return (unsigned)desc;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void widen(struct linktable *table)
+static void linktable_widen(struct linktable *table)
 {
 	size_t wide = table->slot ? 2 * (table->mask + 1) : 64;
 	struct link **slot = mem_alloc(sizeof(struct link *), wide), *next;
@@ -24,7 +24,7 @@ static void widen(struct linktable *table)
 void linktable_add(struct linktable *table, struct link *entry, uint64_t hash)
 {
 	if (!table->slot || table->n > table->mask)
-		widen(table);
+		linktable_widen(table);
 	entry->hash = hash;
 	entry->next = table->slot[hash & table->mask];
 	table->slot[hash & table->mask] = entry;

@@ -13,8 +13,8 @@
  */
 
 /* Charges bytes for a set; *charged: those that somebody has to be given back. False: over the budget. */
-static bool charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
-		   uint32_t *charged)
+static bool mappings_charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
+			    uint32_t *charged)
 {
 	bool free_of_charge = !pool->tenants || set->bytes + bytes <= MAPPINGS_FREE;
 
@@ -26,7 +26,7 @@ static bool charge(struct mapping_pool *pool, struct mappings *set, const struct
 	return true;
 }
 
-static void give_back(struct mapping_pool *pool, const struct tenant *payer, uint32_t charged)
+static void mappings_give_back(struct mapping_pool *pool, const struct tenant *payer, uint32_t charged)
 {
 	if (charged)
 		tenants_release(pool->tenants, *payer, TENANT_MEMORY, charged);
@@ -43,14 +43,14 @@ static uint64_t file_hash(const struct mapped_file *f)
 	return hash_mix(hash_bytes(id, sizeof(id)), hash_bytes(f->path.p, f->path.n));
 }
 
-static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
+static bool mappings_same_file(const struct mapped_file *a, const struct mapped_file *b)
 {
 	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor &&
 	       a->protection == b->protection && a->flags == b->flags && str_eq(a->path, b->path);
 }
 
 /* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */
-static bool is_jitdump(struct str path)
+static bool mappings_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
 
@@ -66,7 +66,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	uint32_t charged;
 	char *path;
 
-	if (!charge(pool, set, payer, bytes, &charged))
+	if (!mappings_charge(pool, set, payer, bytes, &charged))
 		return NULL;
 	f = mem_alloc(1, bytes);
 	path = (char *)(f + 1);
@@ -78,20 +78,20 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	memcpy(path, like->path.p, like->path.n);
 	f->path = (struct str){ path, like->path.n };
 	f->libjvm = discover_is_libjvm(f->path);
-	f->jitdump = is_jitdump(f->path);
+	f->jitdump = mappings_is_jitdump(f->path);
 	linktable_add(&pool->files, &f->link, hash);
 	return f;
 }
 
 /* Found or made, with one more reference; NULL: over the budget. */
-static struct mapped_file *take_file(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
-				     const struct mapped_file *like)
+static struct mapped_file *mappings_take_file(struct mapping_pool *pool, struct mappings *set,
+					      const struct tenant *payer, const struct mapped_file *like)
 {
 	uint64_t hash = file_hash(like);
 	struct link *e = linktable_first(&pool->files, hash);
 	struct mapped_file *f;
 
-	while (e && !(e->hash == hash && same_file((struct mapped_file *)e, like)))
+	while (e && !(e->hash == hash && mappings_same_file((struct mapped_file *)e, like)))
 		e = e->next;
 	f = e ? (struct mapped_file *)e : make_file(pool, set, payer, like, hash);
 	if (f)
@@ -104,7 +104,7 @@ static void drop_file(struct mapping_pool *pool, struct mapped_file *f)
 	if (--f->references)
 		return;
 	linktable_remove(&pool->files, &f->link);
-	give_back(pool, &f->payer, f->charged);
+	mappings_give_back(pool, &f->payer, f->charged);
 	free(f);
 }
 
@@ -123,7 +123,7 @@ static struct mapping_block *make_block(struct mapping_pool *pool, struct mappin
 	struct mapping_block *b;
 	uint32_t charged;
 
-	if (!charge(pool, set, payer, block_bytes(cap), &charged))
+	if (!mappings_charge(pool, set, payer, block_bytes(cap), &charged))
 		return NULL;
 	b = mem_alloc(1, block_bytes(cap));
 	*b = (struct mapping_block){ .references = 1, .cap = cap, .charged = charged, .payer = *payer };
@@ -132,7 +132,7 @@ static struct mapping_block *make_block(struct mapping_pool *pool, struct mappin
 
 static void free_block(struct mapping_pool *pool, struct mapping_block *b)
 {
-	give_back(pool, &b->payer, b->charged);
+	mappings_give_back(pool, &b->payer, b->charged);
 	free(b);
 }
 
@@ -234,13 +234,13 @@ struct place {
 	uint32_t block, at;
 };
 
-static uint64_t end_of(const struct mapping *m)
+static uint64_t mappings_end_of(const struct mapping *m)
 {
 	return m->start + m->length;
 }
 
 /* The first mapping that ends after address; block nblocks: none. */
-static struct place place_of(const struct mappings *set, uint64_t address)
+static struct place mappings_place_of(const struct mappings *set, uint64_t address)
 {
 	uint32_t low = 0, high = set->nblocks, from = 0, to;
 
@@ -248,7 +248,7 @@ static struct place place_of(const struct mappings *set, uint64_t address)
 		uint32_t mid = low + (high - low) / 2;
 		const struct mapping_block *b = set->block[mid];
 
-		if (end_of(&b->mapping[b->n - 1]) <= address)
+		if (mappings_end_of(&b->mapping[b->n - 1]) <= address)
 			low = mid + 1;
 		else
 			high = mid;
@@ -259,7 +259,7 @@ static struct place place_of(const struct mappings *set, uint64_t address)
 	while (from < to) {
 		uint32_t mid = from + (to - from) / 2;
 
-		if (end_of(&set->block[low]->mapping[mid]) <= address)
+		if (mappings_end_of(&set->block[low]->mapping[mid]) <= address)
 			from = mid + 1;
 		else
 			to = mid;
@@ -274,7 +274,7 @@ static const struct mapping *mapping_in(const struct mappings *set, struct place
 
 const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 {
-	const struct mapping *m = mapping_in(set, place_of(set, address));
+	const struct mapping *m = mapping_in(set, mappings_place_of(set, address));
 
 	return m && m->start <= address ? m : NULL;
 }
@@ -290,12 +290,12 @@ static void count_file(struct mappings *set, const struct mapped_file *f, uint32
 }
 
 /* A block with room at the place where a mapping with this start belongs; there is none in the set that overlaps it. */
-static bool make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
-		       struct place *p)
+static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
+				uint64_t start, struct place *p)
 {
 	struct mapping_block *b;
 
-	*p = place_of(set, start);
+	*p = mappings_place_of(set, start);
 	if (p->at == 0 && p->block > 0) { /* also the end of the block before */
 		p->block--;
 		p->at = set->block[p->block]->n;
@@ -305,7 +305,7 @@ static bool make_space(struct mapping_pool *pool, struct mappings *set, const st
 	if (p->block < set->nblocks && p->at > 0 && p->at < MAPPINGS_BLOCK) {
 		if (!own_block(pool, set, payer, p->block, 0) || !split_block(pool, set, payer, p->block))
 			return false;
-		return make_space(pool, set, payer, start, p);
+		return mappings_make_space(pool, set, payer, start, p);
 	}
 	if (p->block < set->nblocks && p->at == MAPPINGS_BLOCK) {
 		p->block++;
@@ -320,14 +320,15 @@ static bool make_space(struct mapping_pool *pool, struct mappings *set, const st
 }
 
 /* Takes over the reference to its file; false: over the budget. */
-static bool insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, const struct mapping *m)
+static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
+			    const struct mapping *m)
 {
 	struct mapping_block *b;
 	struct place p;
 
 	if (set->n >= MAPPINGS_MAX && pool->tenants)
 		tenants_refused(pool->tenants, *payer, TENANT_MEMORY);
-	if (set->n >= MAPPINGS_MAX || !make_space(pool, set, payer, m->start, &p)) {
+	if (set->n >= MAPPINGS_MAX || !mappings_make_space(pool, set, payer, m->start, &p)) {
 		drop_file(pool, m->file);
 		return false;
 	}
@@ -363,11 +364,11 @@ static void remove_at(struct mapping_pool *pool, struct mappings *set, const str
 }
 
 /* No mapping lies in [start, end) afterwards: parts of those in front and behind stay. */
-static void clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
-		  uint64_t end)
+static void mappings_clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
+			   uint64_t end)
 {
 	for (;;) {
-		struct place p = place_of(set, start);
+		struct place p = mappings_place_of(set, start);
 		const struct mapping *at = mapping_in(set, p);
 		struct mapping front, after;
 
@@ -375,9 +376,9 @@ static void clear(struct mapping_pool *pool, struct mappings *set, const struct 
 			return;
 		front = after = *at;
 		front.length = start > at->start ? start - at->start : 0;
-		if (end_of(at) > end) {
+		if (mappings_end_of(at) > end) {
 			after.start = end;
-			after.length = end_of(at) - end;
+			after.length = mappings_end_of(at) - end;
 			after.offset += end - at->start;
 		} else {
 			after.length = 0;
@@ -385,9 +386,9 @@ static void clear(struct mapping_pool *pool, struct mappings *set, const struct 
 		front.file->references += (front.length ? 1u : 0u) + (after.length ? 1u : 0u);
 		remove_at(pool, set, payer, p);
 		if (front.length)
-			insert(pool, set, payer, &front);
+			mappings_insert(pool, set, payer, &front);
 		if (after.length)
-			insert(pool, set, payer, &after);
+			mappings_insert(pool, set, payer, &after);
 	}
 }
 
@@ -427,14 +428,14 @@ enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **s
 	if (__builtin_add_overflow(mapping->start, mapping->length, &end) || mapping->start == end)
 		return MAPPINGS_BAD;
 	if (same && same->start == new.start && same->length == new.length &&
-	    same->offset == new.offset &&same_file(same->file, file))
+	    same->offset == new.offset &&mappings_same_file(same->file, file))
 		return MAPPINGS_SAME;
 	s = own_set(pool, set);
 	s->version = ++pool->version;
 	new.id = ++pool->id;
-	new.file = take_file(pool, s, payer, file);
-	clear(pool, s, payer, new.start, end);
-	return new.file &&insert(pool, s, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
+	new.file = mappings_take_file(pool, s, payer, file);
+	mappings_clear(pool, s, payer, new.start, end);
+	return new.file &&mappings_insert(pool, s, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
 }
 
 void mappings_drop(struct mapping_pool *pool, struct mappings **set)

@@ -33,7 +33,7 @@ uint64_t procfs_own_mount_ns(void)
 	return mount_ns("/proc/self/ns/mnt");
 }
 
-static struct str word(struct str *s)
+static struct str procfs_word(struct str *s)
 {
 	*s = str_trim_left(*s);
 	return str_cut(s, ' ');
@@ -41,8 +41,8 @@ static struct str word(struct str *s)
 
 bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
 {
-	struct str range = word(&line), perms = word(&line), offset = word(&line), device = word(&line),
-		   inode = word(&line), start;
+	struct str range = procfs_word(&line), perms = procfs_word(&line), offset = procfs_word(&line),
+		   device = procfs_word(&line), inode = procfs_word(&line), start;
 	uint64_t end, major, minor;
 
 	if (perms.n != 4 || perms.p[2] != 'x')
@@ -73,7 +73,7 @@ uint64_t procfs_parse_start(struct str stat)
 	uint64_t ticks = 0;
 
 	for (int field = 3; at >= 0 && field <= 22; field++) {
-		struct str w = word(&rest);
+		struct str w = procfs_word(&rest);
 
 		if (field == 22 && !str_u64(w, &ticks))
 			return 0;
@@ -120,14 +120,14 @@ uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 
 	*n = 0;
 	while (stat.n) {
-		struct str line = str_cut(&stat, '\n'), name = word(&line);
+		struct str line = str_cut(&stat, '\n'), name = procfs_word(&line);
 		uint64_t cpu, value = 0, wait = 0;
 
 		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
 			continue;
 		for (int i = 0; i < 3; i++) /* user nice system */
-			word(&line);
-		if (!str_u64(word(&line), &value) || !str_u64(word(&line), &wait))
+			procfs_word(&line);
+		if (!str_u64(procfs_word(&line), &value) || !str_u64(procfs_word(&line), &wait))
 			continue;
 		if (cpu >= *n) {
 			idle = mem_grow(idle, sizeof(*idle), cpu + 1);

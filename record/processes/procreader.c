@@ -51,7 +51,7 @@ static int open_of(uint32_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static ssize_t read_start(int fd, char *to, size_t n)
+static ssize_t procreader_read_start(int fd, char *to, size_t n)
 {
 	ssize_t got = fd < 0 ? -1 : read(fd, to, n);
 
@@ -63,7 +63,7 @@ static ssize_t read_start(int fd, char *to, size_t n)
 static uint64_t start_ticks(uint32_t pid)
 {
 	char text[1024];
-	ssize_t n = read_start(open_of(pid, "stat"), text, sizeof(text));
+	ssize_t n = procreader_read_start(open_of(pid, "stat"), text, sizeof(text));
 
 	return n > 0 ? procfs_parse_start((struct str){ text, (size_t)n }) : 0;
 }
@@ -80,7 +80,7 @@ static void add_thread(struct procreader_answer *a, uint32_t pid, uint32_t tid, 
 	*t = (struct procreader_thread){ .pid = pid, .tid = tid };
 	if (named) {
 		snprintf(path, sizeof(path), "task/%u/comm", tid);
-		n = read_start(open_of(pid, path), t->comm, COMM_MAX - 1);
+		n = procreader_read_start(open_of(pid, path), t->comm, COMM_MAX - 1);
 		if (n <= 0)
 			return;
 		t->comm[n - (t->comm[n - 1] == '\n')] = 0;
@@ -157,7 +157,7 @@ static void read_maps(struct procreader_answer *a)
 		close(fd);
 }
 
-static void survey(struct procreader_answer *a)
+static void procreader_scan_threads(struct procreader_answer *a)
 {
 	DIR *d = opendir("/proc");
 
@@ -213,7 +213,7 @@ static void drop_reading(void *arg)
 	free(r);
 }
 
-static uint64_t find_place(void *arg)
+static uint64_t procreader_find_place(void *arg)
 {
 	const struct reading *r = arg;
 
@@ -229,7 +229,7 @@ static struct procreader_answer *new_answer(uint32_t pid)
 	return a;
 }
 
-static struct procreader_answer *answer(struct request q)
+static struct procreader_answer *procreader_send_answer(struct request q)
 {
 	struct procreader_answer *a = new_answer(q.pid);
 	struct reading *r;
@@ -237,14 +237,14 @@ static struct procreader_answer *answer(struct request q)
 	if (!q.pid) { /* lists of processes and threads wait for none of them */
 		uint64_t before = cpu_ns();
 
-		survey(a);
+		procreader_scan_threads(a);
 		a->cost_ns = cpu_ns() - before;
 		return a;
 	}
 	r = mem_alloc(sizeof(*r), 1);
 	*r = (struct reading){ q, a };
-	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, find_place, r, PROCREADER_STALL_MS,
-						     20 * PROCREADER_STALL_MS })) {
+	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, procreader_find_place, r,
+						     PROCREADER_STALL_MS, 20 * PROCREADER_STALL_MS })) {
 		free(r);
 		return a;
 	}
@@ -275,7 +275,7 @@ static void put_answer(struct procreader *r, struct procreader_answer *a)
 	r->nanswers++;
 }
 
-static void *run(void *arg)
+static void *procreader_run(void *arg)
 {
 	struct procreader *r = arg;
 	bool left;
@@ -295,7 +295,7 @@ static void *run(void *arg)
 		r->n--;
 		r->busy = true;
 		pthread_mutex_unlock(&r->lock);
-		a = answer(q);
+		a = procreader_send_answer(q);
 		pthread_mutex_lock(&r->lock);
 		r->busy = false;
 		put_answer(r, a);
@@ -318,7 +318,7 @@ struct procreader *procreader_start(void)
 	pthread_mutex_init(&r->lock, NULL);
 	threads_condition(&r->work);
 	threads_condition(&r->done);
-	if (threads_start(NULL, 0, run, r) == 0)
+	if (threads_start(NULL, 0, procreader_run, r) == 0)
 		return r;
 	free_all(r);
 	return NULL;

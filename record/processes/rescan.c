@@ -141,7 +141,7 @@ void rescan_over(struct rescan *m, struct process *process)
 /* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
  * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
  * is known. */
-static void request(struct rescan *m, struct process *process, uint32_t tid, uint64_t now)
+static void rescan_request(struct rescan *m, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(m->budgets);
 
@@ -166,7 +166,7 @@ static void apply_thread(struct rescan *m, const struct procreader_thread *found
 	processes_scanned(m->processes, found->pid, found->tid);
 	process = processes_find(m->processes, found->pid);
 	if (!known && !process->requested && now >= process->retry)
-		request(m, process, 0, now);
+		rescan_request(m, process, 0, now);
 }
 
 static void apply_survey(struct rescan *m, const struct procreader_answer *a, uint64_t now)
@@ -233,7 +233,7 @@ static void settle_cost(struct rescan *m, struct process *process, uint64_t cost
 		budgets_credit_proc(m->budgets, process->tenant, reserved - cost);
 }
 
-static void apply(struct rescan *m, const struct procreader_answer *a)
+static void rescan_apply(struct rescan *m, const struct procreader_answer *a)
 {
 	uint64_t now = clock_now(), cost;
 	struct process *process;
@@ -277,7 +277,7 @@ static bool take_one(struct rescan *m, uint64_t wait_ns)
 
 	if (!a)
 		return false;
-	apply(m, a);
+	rescan_apply(m, a);
 	procreader_answer_free(a);
 	return true;
 }
@@ -309,7 +309,7 @@ void rescan_lost(struct rescan *m, uint64_t ns)
 }
 
 /* For an answer that mostly comes in 0.1 ms; not longer than WAITS_NS in a second. */
-static void wait_for(struct rescan *m, const struct process *process, uint64_t now)
+static void rescan_wait_for(struct rescan *m, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
 	uint64_t end = now + WAIT_NS;
@@ -370,9 +370,9 @@ void rescan_sampled(struct rescan *m, uint32_t pid, uint32_t tid, uint64_t ip)
 	unknown |= ip <= INT64_MAX && !processes_at(process, ip);
 	if (!unknown && !may_check(m, now))
 		return;
-	request(m, process, process->stale ? 0 : tid, now);
+	rescan_request(m, process, process->stale ? 0 : tid, now);
 	if (process->requested && unknown && !process->stale)
-		wait_for(m, process, now);
+		rescan_wait_for(m, process, now);
 }
 
 /* ---- the start -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ struct state {
 	struct processes *processes;
 	struct cgroups *cgroups;
 	struct kernel *kernel;
-	struct keep *keep;
+	struct symsaver *keep;
 	uint64_t event, window, own_mount_ns;
 	struct rescan *rescan;
 	struct idlist ids;
@@ -27,8 +27,8 @@ struct state {
 	uint64_t last_cgroup;
 };
 
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct rescan *m,
-			uint64_t event)
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct symsaver *keep,
+			struct rescan *m, uint64_t event)
 {
 	struct state *s = mem_alloc(sizeof(*s), 1);
 
@@ -92,7 +92,7 @@ uint64_t state_markers(const uint64_t *ips, uint64_t n)
 
 /* ---- records that are made ----------------------------------------------------------------------------------- */
 
-static size_t begin(struct text *t, uint32_t type, uint16_t misc)
+static size_t state_begin_record(struct text *t, uint32_t type, uint16_t misc)
 {
 	struct perf_record r = { .type = type, .misc = misc };
 
@@ -100,8 +100,8 @@ static size_t begin(struct text *t, uint32_t type, uint16_t misc)
 	return t->n - sizeof(r);
 }
 
-static void end(const struct state *s, struct text *t, size_t start, struct str name, uint32_t pid, uint32_t tid,
-		uint64_t ns)
+static void state_end_record(const struct state *s, struct text *t, size_t start, struct str name, uint32_t pid,
+			     uint32_t tid, uint64_t ns)
 {
 	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .event = s->event };
 	uint16_t size;
@@ -117,17 +117,17 @@ static void end(const struct state *s, struct text *t, size_t start, struct str 
 
 static void put_comm(const struct state *s, struct text *t, const struct thread *thread, uint64_t ns)
 {
-	size_t start = begin(t, RECORD_COMM, 0);
+	size_t start = state_begin_record(t, RECORD_COMM, 0);
 
 	text_bytes(t, &thread->pid, 4);
 	text_bytes(t, &thread->tid, 4);
-	end(s, t, start, str_of(thread->comm), thread->pid, thread->tid, ns);
+	state_end_record(s, t, start, str_of(thread->comm), thread->pid, thread->tid, ns);
 }
 
-static void put_map(const struct state *s, struct text *t, uint32_t pid, const struct mapping *m, uint64_t ns)
+static void state_put_map(const struct state *s, struct text *t, uint32_t pid, const struct mapping *m, uint64_t ns)
 {
 	const struct mapped_file *f = m->file;
-	size_t start = begin(t, RECORD_MMAP2, (uint16_t)(2 | (f->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
+	size_t start = state_begin_record(t, RECORD_MMAP2, (uint16_t)(2 | (f->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
 	uint32_t ids[2] = { pid, pid }, device[2] = { f->major, f->minor }, access[2] = { f->protection, f->flags };
 	uint64_t where[3] = { m->start, m->length, m->offset }, inode[2] = { f->inode, f->generation };
 	uint8_t id[24] = { f->build_id_size };
@@ -142,7 +142,7 @@ static void put_map(const struct state *s, struct text *t, uint32_t pid, const s
 		text_bytes(t, inode, sizeof(inode));
 	}
 	text_bytes(t, access, sizeof(access));
-	end(s, t, start, f->path, pid, pid, ns);
+	state_end_record(s, t, start, f->path, pid, pid, ns);
 }
 
 /* The file itself is opened by the keeper only (keep_build_id): its file system may never answer. */
@@ -156,7 +156,7 @@ static void note_build_id(struct state *s, const struct process *p, struct mappe
 
 /* ---- what will be needed later ------------------------------------------------------------------------------- */
 
-static struct symsaver_process keeps(const struct process *p)
+static struct symsaver_process state_keeps(const struct process *p)
 {
 	return (struct symsaver_process){ p->pid, p->start_ticks, p->mount_ns, p->tenant };
 }
@@ -164,7 +164,7 @@ static struct symsaver_process keeps(const struct process *p)
 static void keep_map(struct state *s, const struct process *p, const struct mapping *m)
 {
 	const struct mapped_file *f = m->file;
-	struct symsaver_process who = keeps(p);
+	struct symsaver_process who = state_keeps(p);
 	struct symsaver_mapping what = { .start = m->start,
 					 .length = m->length,
 					 .pgoff = m->offset,
@@ -190,7 +190,7 @@ static void note_process(struct state *s, struct process *p)
 	rescan_identify(
 		s->rescan, p,
 		s->window); /* again: it may be another user, or in a container, since its parent was looked up */
-	who = keeps(p);
+	who = state_keeps(p);
 	elsewhere = s->keep ? symsaver_process(s->keep, &who) :
 			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
 	item = (struct pj_process){ .pid = p->pid,
@@ -251,7 +251,7 @@ static void give_map(struct state *s, struct text *t, struct process *p, const s
 	if (!m || !is_news(s, p, m))
 		return;
 	note_build_id(s, p, m->file);
-	put_map(s, t, p->pid, m, ns);
+	state_put_map(s, t, p->pid, m, ns);
 	if (p->maps->n > SAVED_MAX)
 		keep_map(s, p, m);
 }
@@ -354,7 +354,7 @@ void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint
 	struct process *p = processes_make(s->processes, pid);
 
 	if (is_news(s, p, &page))
-		put_map(s, records, pid, &page, ns);
+		state_put_map(s, records, pid, &page, ns);
 }
 
 struct tenant state_tenant(const struct state *s, uint32_t pid)
@@ -390,9 +390,9 @@ void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t n
 	if (!c || c->window == s->window || c->path.n > 4096)
 		return;
 	c->window = s->window;
-	start = begin(records, RECORD_CGROUP, 0);
+	start = state_begin_record(records, RECORD_CGROUP, 0);
 	text_bytes(records, &id, sizeof(id));
-	end(s, records, start, c->path, 0, 0, ns);
+	state_end_record(s, records, start, c->path, 0, 0, ns);
 }
 
 /* ---- the kernel's records ------------------------------------------------------------------------------------ */
@@ -405,7 +405,7 @@ static struct str name_at(const struct perf_record *r, size_t at)
 	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : STR("");
 }
 
-static bool has_bytes(const struct perf_record *r, size_t n)
+static bool state_has_bytes(const struct perf_record *r, size_t n)
 {
 	return r->size >= sizeof(*r) + n + sizeof(struct ring_tail);
 }
@@ -511,7 +511,7 @@ static void take_namespaces(struct state *s, const char *p, size_t n, uint64_t n
 	process->namespaces = namespaces;
 }
 
-static bool take_exit(struct state *s, const char *p, uint64_t ns)
+static bool state_take_exit(struct state *s, const char *p, uint64_t ns)
 {
 	uint32_t pid = load32(p), tid = load32(p + 8);
 	const struct thread *t = processes_thread(s->processes, tid);
@@ -532,18 +532,18 @@ bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
 	processes_time(s->processes, ns);
 	switch (r->type) {
 	case RECORD_FORK:
-		if (has_bytes(r, 24))
+		if (state_has_bytes(r, 24))
 			processes_fork(s->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
 		return false;
-	case RECORD_EXIT: return has_bytes(r, 24) && take_exit(s, p, ns);
-	case RECORD_COMM: return has_bytes(r, 8) && take_comm(s, r, ns);
-	case RECORD_MMAP2: return has_bytes(r, 64) && take_map(s, r, ns);
+	case RECORD_EXIT: return state_has_bytes(r, 24) && state_take_exit(s, p, ns);
+	case RECORD_COMM: return state_has_bytes(r, 8) && take_comm(s, r, ns);
+	case RECORD_MMAP2: return state_has_bytes(r, 64) && take_map(s, r, ns);
 	case RECORD_NAMESPACES:
-		if (has_bytes(r, 16))
+		if (state_has_bytes(r, 16))
 			take_namespaces(s, p, n, ns);
 		return false;
 	case RECORD_CGROUP:
-		if (has_bytes(r, 8))
+		if (state_has_bytes(r, 8))
 			cgroups_add(s->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
 		return false;
 	case RECORD_KSYMBOL: kernel_symbol(s->kernel, r); return true;

@@ -19,8 +19,8 @@
 struct state;
 
 /* event: number of the event that carries these records. keep may be NULL. */
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct keep *keep, struct rescan *m,
-			uint64_t event);
+struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct symsaver *keep,
+			struct rescan *m, uint64_t event);
 void state_free(struct state *s);
 
 void state_begin(struct state *s, uint64_t window); /* window: serial + 1 */

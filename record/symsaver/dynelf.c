@@ -24,7 +24,7 @@ struct program {
 /* ---- sources: what an address holds -------------------------------------------------------------------------------
  */
 
-static size_t read_memory(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t dynelf_read_memory(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
 {
 	at += s->bias;
 	if (at > INT64_MAX || n > INT64_MAX - at)
@@ -33,7 +33,7 @@ static size_t read_memory(const struct elfhead_source *s, uint64_t at, void *p, 
 }
 
 /* n bytes at an address as linked. */
-static size_t bytes_at(const struct program *p, uint64_t address, void *to, size_t n)
+static size_t dynelf_bytes_at(const struct program *p, uint64_t address, void *to, size_t n)
 {
 	if (!p->file.read)
 		return elfhead_bytes(&p->head, address, to, n);
@@ -101,8 +101,8 @@ static void read_dynamic(struct program *p)
 			Elf64_Dyn d = { 0 };
 			Elf32_Dyn narrow;
 
-			if (bytes_at(p, h->segment[i].p_vaddr + n * size, h->wide ? (void *)&d : (void *)&narrow,
-				     size) < size)
+			if (dynelf_bytes_at(p, h->segment[i].p_vaddr + n * size, h->wide ? (void *)&d : (void *)&narrow,
+					    size) < size)
 				return;
 			if (!h->wide)
 				d = (Elf64_Dyn){ narrow.d_tag, { narrow.d_un.d_val } };
@@ -113,31 +113,31 @@ static void read_dynamic(struct program *p)
 	}
 }
 
-static uint32_t word_at(const struct program *p, uint64_t address)
+static uint32_t dynelf_word_at(const struct program *p, uint64_t address)
 {
 	uint32_t v = 0;
 
-	return bytes_at(p, address, &v, sizeof(v)) == sizeof(v) ? v : 0;
+	return dynelf_bytes_at(p, address, &v, sizeof(v)) == sizeof(v) ? v : 0;
 }
 
 /* The hash table of GNU does not tell how many symbols there are: its last chain ends with the last one. */
 static uint32_t count_gnu(const struct program *p)
 {
-	uint32_t buckets = word_at(p, p->gnu_hash), first = word_at(p, p->gnu_hash + 4),
-		 blooms = word_at(p, p->gnu_hash + 8);
+	uint32_t buckets = dynelf_word_at(p, p->gnu_hash), first = dynelf_word_at(p, p->gnu_hash + 4),
+		 blooms = dynelf_word_at(p, p->gnu_hash + 8);
 	uint64_t at = p->gnu_hash + 16 + (uint64_t)blooms * (p->head.wide ? 8 : 4), chains = at + (uint64_t)buckets * 4;
 	uint32_t last = 0, *bucket;
 
 	if (buckets == 0 || buckets > BUCKETS_MAX)
 		return 0;
 	bucket = mem_alloc(sizeof(*bucket), buckets);
-	if (bytes_at(p, at, bucket, buckets * sizeof(*bucket)) == buckets * sizeof(*bucket))
+	if (dynelf_bytes_at(p, at, bucket, buckets * sizeof(*bucket)) == buckets * sizeof(*bucket))
 		for (uint32_t i = 0; i < buckets; i++)
 			last = bucket[i] > last ? bucket[i] : last;
 	free(bucket);
 	if (last < first)
 		return first;
-	while (last < SYMBOLS_MAX && !(word_at(p, chains + (uint64_t)(last - first) * 4) & 1))
+	while (last < SYMBOLS_MAX && !(dynelf_word_at(p, chains + (uint64_t)(last - first) * 4) & 1))
 		last++;
 	return last + 1;
 }
@@ -149,7 +149,7 @@ static uint32_t count_symbols(const struct program *p)
 	if (!p->symbols || !p->strings)
 		return 0;
 	if (p->hash)
-		n = word_at(p, p->hash + 4);
+		n = dynelf_word_at(p, p->hash + 4);
 	if (!n && p->gnu_hash)
 		n = count_gnu(p);
 	return n < SYMBOLS_MAX ? n : 0;
@@ -159,14 +159,14 @@ static uint32_t count_symbols(const struct program *p)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* A file in the making: bytes, and section headers that follow them. */
-struct maker {
+struct cfi_helper {
 	const struct program *p;
 	struct text bytes, names;
 	Elf64_Shdr *section;
 	size_t n;
 };
 
-static size_t add_section(struct maker *m, const char *name, Elf64_Shdr s)
+static size_t add_section(struct cfi_helper *m, const char *name, Elf64_Shdr s)
 {
 	s.sh_name = (uint32_t)m->names.n;
 	text_bytes(&m->names, name, strlen(name) + 1);
@@ -174,7 +174,7 @@ static size_t add_section(struct maker *m, const char *name, Elf64_Shdr s)
 	return m->n++;
 }
 
-static uint64_t add_bytes(struct maker *m, const void *p, size_t n)
+static uint64_t add_bytes(struct cfi_helper *m, const void *p, size_t n)
 {
 	uint64_t at;
 
@@ -186,7 +186,7 @@ static uint64_t add_bytes(struct maker *m, const void *p, size_t n)
 }
 
 /* The section of the segment that holds an address; 0: none does. */
-static uint16_t section_of(const struct maker *m, uint64_t address)
+static uint16_t section_of(const struct cfi_helper *m, uint64_t address)
 {
 	for (size_t i = 1; i < m->n; i++) {
 		const Elf64_Shdr *s = &m->section[i];
@@ -197,7 +197,7 @@ static uint16_t section_of(const struct maker *m, uint64_t address)
 	return SHN_ABS;
 }
 
-static void add_segments(struct maker *m)
+static void add_segments(struct cfi_helper *m)
 {
 	const struct elfhead *h = &m->p->head;
 
@@ -216,7 +216,7 @@ static void add_segments(struct maker *m)
 }
 
 /* Symbols name sections that are not there any more; each gets that of its segment. */
-static void mend_symbols(const struct maker *m, char *table, uint32_t n)
+static void mend_symbols(const struct cfi_helper *m, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		if (m->p->head.wide) {
@@ -237,7 +237,7 @@ static void mend_symbols(const struct maker *m, char *table, uint32_t n)
 	}
 }
 
-static const char *add_symbols(struct maker *m, uint32_t n, uint64_t max)
+static const char *add_symbols(struct cfi_helper *m, uint32_t n, uint64_t max)
 {
 	const struct program *p = m->p;
 	size_t size = elfhead_symbol_size(&p->head), symbols = n * size;
@@ -247,7 +247,7 @@ static const char *add_symbols(struct maker *m, uint32_t n, uint64_t max)
 	if (p->string_size > max || symbols > max - p->string_size)
 		return reducer_too_large;
 	bytes = mem_alloc(1, symbols > p->string_size ? symbols : (size_t)p->string_size);
-	if (bytes_at(p, p->symbols, bytes, symbols) < symbols) {
+	if (dynelf_bytes_at(p, p->symbols, bytes, symbols) < symbols) {
 		free(bytes);
 		return "truncated";
 	}
@@ -263,7 +263,7 @@ static const char *add_symbols(struct maker *m, uint32_t n, uint64_t max)
 				  .sh_info = 1,
 				  .sh_addralign = 8,
 				  .sh_entsize = size });
-	symbols = bytes_at(p, p->strings, bytes, (size_t)p->string_size);
+	symbols = dynelf_bytes_at(p, p->strings, bytes, (size_t)p->string_size);
 	at = add_bytes(m, bytes, symbols);
 	add_section(m, ".dynstr",
 		    (Elf64_Shdr){ .sh_type = SHT_STRTAB,
@@ -276,7 +276,7 @@ static const char *add_symbols(struct maker *m, uint32_t n, uint64_t max)
 	return NULL;
 }
 
-static void add_build_id(struct maker *m, const struct reduced *r)
+static void dynelf_add_build_id(struct cfi_helper *m, const struct reduced *r)
 {
 	uint32_t note[3] = { 4, r->build_id_n, NT_GNU_BUILD_ID };
 	uint64_t at;
@@ -292,15 +292,15 @@ static void add_build_id(struct maker *m, const struct reduced *r)
 }
 
 /* The file's own header and segments, as they are in memory. */
-static bool add_headers(struct maker *m)
+static bool add_headers(struct cfi_helper *m)
 {
 	const struct elfhead *h = &m->p->head;
 	size_t header = h->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
 	       segments = h->segments * h->header.e_phentsize;
 	uint64_t at = m->p->first;
 	char *p = mem_alloc(1, header + segments);
-	bool good = bytes_at(m->p, at, p, header) == header &&
-		    bytes_at(m->p, at + h->header.e_phoff, p + header, segments) == segments;
+	bool good = dynelf_bytes_at(m->p, at, p, header) == header &&
+		    dynelf_bytes_at(m->p, at + h->header.e_phoff, p + header, segments) == segments;
 
 	if (m->p->file.read) /* there they need not be loaded */
 		good = m->p->file.read(&m->p->file, 0, p, header) == header &&
@@ -314,7 +314,7 @@ static bool add_headers(struct maker *m)
 	return good;
 }
 
-static void end_headers(struct maker *m, uint64_t sections, uint16_t names)
+static void end_headers(struct cfi_helper *m, uint64_t sections, uint16_t names)
 {
 	const struct elfhead *h = &m->p->head;
 	char *p = m->bytes.p;
@@ -342,7 +342,7 @@ static void end_headers(struct maker *m, uint64_t sections, uint16_t names)
 	}
 }
 
-static const char *make(struct maker *m, uint32_t nsymbols, uint64_t max, const struct reduced *r)
+static const char *dynelf_make(struct cfi_helper *m, uint32_t nsymbols, uint64_t max, const struct reduced *r)
 {
 	const struct elfhead *h = &m->p->head;
 	uint64_t at;
@@ -353,7 +353,7 @@ static const char *make(struct maker *m, uint32_t nsymbols, uint64_t max, const 
 		return "truncated";
 	add_section(m, "", (Elf64_Shdr){ 0 });
 	add_segments(m);
-	add_build_id(m, r);
+	dynelf_add_build_id(m, r);
 	why = nsymbols ? add_symbols(m, nsymbols, max) : NULL;
 	if (why)
 		return why;
@@ -373,7 +373,7 @@ static const char *make(struct maker *m, uint32_t nsymbols, uint64_t max, const 
 
 static const char *write_program(struct program *p, int out, uint64_t max, struct reduced *r)
 {
-	struct maker m = { .p = p };
+	struct cfi_helper m = { .p = p };
 	const char *why = find_span(p);
 	uint32_t n;
 
@@ -384,7 +384,7 @@ static const char *write_program(struct program *p, int out, uint64_t max, struc
 	n = count_symbols(p);
 	r->names = n > 1;
 	m.section = mem_alloc(sizeof(*m.section), p->head.segments + 8);
-	why = make(&m, n, max, r);
+	why = dynelf_make(&m, n, max, r);
 	r->bytes = m.bytes.n;
 	if (!why && !elfreducer_put(out, m.bytes.p, m.bytes.n, 0))
 		why = reducer_cannot_write;
@@ -400,7 +400,7 @@ static const char *write_program(struct program *p, int out, uint64_t max, struc
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *r)
 {
 	struct program p = { 0 };
-	struct elfhead_source s = { .read = read_memory, .fd = mem, .bias = base, .size = UINT64_MAX };
+	struct elfhead_source s = { .read = dynelf_read_memory, .fd = mem, .bias = base, .size = UINT64_MAX };
 	const char *why;
 
 	*r = (struct reduced){ 0 };

@@ -12,7 +12,7 @@
 const char reducer_too_large[] = "too large";
 const char reducer_cannot_write[] = "cannot write";
 
-struct reducer {
+struct elfreducer {
 	struct elfhead head;
 	int out;
 	bool has_got_stubs; /* .plt.got */
@@ -35,7 +35,7 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 }
 
 /* What plt.c of the fold reads to name stubs; what leads to symbols elsewhere, or holds them packed; what unwinds. */
-static bool is_wanted(const struct reducer *r, size_t i)
+static bool is_wanted(const struct elfreducer *r, size_t i)
 {
 	static const struct str names[] = {
 		STR(".plt"),           STR(".plt.sec"),  STR(".plt.got"),       STR(".rela.plt"),
@@ -63,7 +63,7 @@ static bool is_wanted(const struct reducer *r, size_t i)
 	}
 }
 
-static void choose(struct reducer *r)
+static void elfreducer_choose(struct elfreducer *r)
 {
 	const struct elfhead *h = &r->head;
 
@@ -86,7 +86,7 @@ static void choose(struct reducer *r)
 			r->keep[i] = false;
 }
 
-static bool names_code(const struct reducer *r)
+static bool names_code(const struct elfreducer *r)
 {
 	for (size_t i = 1; i < r->head.sections; i++)
 		if (r->keep[i] && r->head.section[i].sh_size &&
@@ -99,19 +99,19 @@ static bool names_code(const struct reducer *r)
 /* ---- where it goes --------------------------------------------------------------------------------------------------
  */
 
-static uint64_t align(uint64_t at, uint64_t to)
+static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 {
 	to = to > ALIGN_MAX ? ALIGN_MAX : to;
 	return to & (to - 1) || to < 2 ? at : (at + to - 1) & ~(to - 1);
 }
 
 /* Part of the program; stubs are told by their places even where a damaged header denies it. */
-static bool stays(const struct reducer *r, size_t i)
+static bool elfreducer_stays(const struct elfreducer *r, size_t i)
 {
 	return r->head.section[i].sh_flags & SHF_ALLOC || str_starts(r->head.name[i], STR(".plt"));
 }
 
-static const char *check_sizes(struct reducer *r)
+static const char *check_sizes(struct elfreducer *r)
 {
 	const struct elfhead *h = &r->head;
 
@@ -132,7 +132,7 @@ static const char *check_sizes(struct reducer *r)
 }
 
 /* Changes the section headers from what they were to what they will be. */
-static void lay_out(struct reducer *r)
+static void lay_out(struct elfreducer *r)
 {
 	struct elfhead *h = &r->head;
 	size_t header = h->header.e_ehsize, segments = h->segments * h->header.e_phentsize;
@@ -144,7 +144,7 @@ static void lay_out(struct reducer *r)
 		Elf64_Shdr *s = &h->section[i];
 
 		r->from[i] = s->sh_offset;
-		if (r->keep[i] && stays(r, i) && s->sh_offset + s->sh_size > r->end)
+		if (r->keep[i] && elfreducer_stays(r, i) && s->sh_offset + s->sh_size > r->end)
 			r->end = s->sh_offset + s->sh_size;
 	}
 	for (size_t i = 1; i < h->sections; i++) {
@@ -152,15 +152,15 @@ static void lay_out(struct reducer *r)
 
 		if (s->sh_type == SHT_NULL && !r->keep[i])
 			continue;
-		if (!stays(r, i)) {
-			s->sh_offset = align(r->end, s->sh_addralign);
+		if (!elfreducer_stays(r, i)) {
+			s->sh_offset = elfreducer_align(r->end, s->sh_addralign);
 			if (r->keep[i])
 				r->end = s->sh_offset + s->sh_size;
 		}
 		if (!r->keep[i])
 			s->sh_type = SHT_NOBITS;
 	}
-	h->header.e_shoff = align(r->end, 8);
+	h->header.e_shoff = elfreducer_align(r->end, 8);
 }
 
 /* ---- writing
@@ -180,7 +180,7 @@ bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at)
 	return true;
 }
 
-static const char *copy(struct reducer *r, uint64_t from, uint64_t to, uint64_t n)
+static const char *elfreducer_copy(struct elfreducer *r, uint64_t from, uint64_t to, uint64_t n)
 {
 	while (n) {
 		size_t part = n < BLOCK ? (size_t)n : BLOCK;
@@ -197,7 +197,7 @@ static const char *copy(struct reducer *r, uint64_t from, uint64_t to, uint64_t 
 }
 
 /* The file's header but for where its sections are said to be, and the table of segments: both as they were. */
-static const char *put_headers(struct reducer *r)
+static const char *elfreducer_put_headers(struct elfreducer *r)
 {
 	struct elfhead *h = &r->head;
 	size_t size = elfhead_section_size(h), n = h->header.e_ehsize;
@@ -207,9 +207,9 @@ static const char *put_headers(struct reducer *r)
 	bool good;
 
 	if (!why)
-		why = copy(r, 0, 0, n);
+		why = elfreducer_copy(r, 0, 0, n);
 	if (!why)
-		why = copy(r, h->header.e_phoff, h->header.e_phoff, h->segments * h->header.e_phentsize);
+		why = elfreducer_copy(r, h->header.e_phoff, h->header.e_phoff, h->segments * h->header.e_phentsize);
 	if (why)
 		return why;
 	table = mem_alloc(size, h->sections + 1);
@@ -222,7 +222,7 @@ static const char *put_headers(struct reducer *r)
 	return good ? NULL : reducer_cannot_write;
 }
 
-static const char *write_all(struct reducer *r)
+static const char *elfreducer_write_all(struct elfreducer *r)
 {
 	const struct elfhead *h = &r->head;
 	const char *why = NULL;
@@ -232,13 +232,14 @@ static const char *write_all(struct reducer *r)
 		return reducer_too_large;
 	for (size_t i = 1; i < h->sections && !why; i++)
 		if (r->keep[i])
-			why = copy(r, r->from[i], h->section[i].sh_offset, h->section[i].sh_size);
-	return why ? why : put_headers(r); /* last: a damaged file may have sections that lie over its headers */
+			why = elfreducer_copy(r, r->from[i], h->section[i].sh_offset, h->section[i].sh_size);
+	return why ? why :
+		     elfreducer_put_headers(r); /* last: a damaged file may have sections that lie over its headers */
 }
 
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *result)
 {
-	struct reducer r = { .out = out, .max = max };
+	struct elfreducer r = { .out = out, .max = max };
 	struct elfhead_source source;
 	const char *why = "not a regular file";
 
@@ -251,12 +252,12 @@ const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *resu
 		r.block = mem_alloc(1, BLOCK);
 		result->build_id_n = (uint8_t)elfhead_build_id(&r.head, false, result->build_id);
 		if (r.head.sections)
-			choose(&r);
+			elfreducer_choose(&r);
 		why = check_sizes(&r);
 	}
 	if (!why && r.head.sections) {
 		result->names = names_code(&r);
-		why = write_all(&r);
+		why = elfreducer_write_all(&r);
 	}
 	result->bytes = r.bytes;
 	free(r.keep);

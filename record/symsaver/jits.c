@@ -37,18 +37,18 @@ struct jit {
 /* ---- opening
  * ---------------------------------------------------------------------------------------------------------- */
 
-static bool enter(struct jits *j, const struct jit *p)
+static bool jits_enter(struct jits *j, const struct jit *p)
 {
 	return !j->enter || j->enter(j->to, p->mount_ns, p->process);
 }
 
-static void leave(struct jits *j)
+static void jits_leave(struct jits *j)
 {
 	if (j->enter)
 		j->enter(j->to, 0, -1);
 }
 
-static int root_of(struct jits *j, const struct jit *p, uint64_t now)
+static int jits_root_of(struct jits *j, const struct jit *p, uint64_t now)
 {
 	int root = targetfiles_root(p->process), held;
 
@@ -59,7 +59,7 @@ static int root_of(struct jits *j, const struct jit *p, uint64_t now)
 }
 
 /* Counted once for each time it is seen. */
-static void refuse(struct jits *j, struct jit *p, enum jits_event why)
+static void jits_refuse(struct jits *j, struct jit *p, enum jits_event why)
 {
 	if (!p->refused)
 		j->count[why]++;
@@ -67,20 +67,20 @@ static void refuse(struct jits *j, struct jit *p, enum jits_event why)
 }
 
 /* A plain file of that user. Takes fd; -1 when it is not. */
-static int trusted(struct jits *j, struct jit *p, int fd)
+static int jits_trusted(struct jits *j, struct jit *p, int fd)
 {
 	struct stat st;
 
 	if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_uid == p->uid || st.st_uid == 0) && st.st_nlink <= 1))
 		return fd;
 	close(fd);
-	refuse(j, p, JITS_UNTRUSTED);
+	jits_refuse(j, p, JITS_UNTRUSTED);
 	return -1;
 }
 
 static int open_map(struct jits *j, struct jit *p, uint64_t now)
 {
-	int root = root_of(j, p, now), tmp = -1, fd = -1, error;
+	int root = jits_root_of(j, p, now), tmp = -1, fd = -1, error;
 	char name[40];
 
 	targetfiles_identity(p->process, &p->uid, &p->inner); /* it may have become another user meanwhile */
@@ -95,10 +95,10 @@ static int open_map(struct jits *j, struct jit *p, uint64_t now)
 	if (root >= 0)
 		close(root);
 	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or no regular file */
-		refuse(j, p, JITS_UNTRUSTED);
+		jits_refuse(j, p, JITS_UNTRUSTED);
 	else if (fd < 0 && (error == EACCES || error == EPERM))
-		refuse(j, p, JITS_FORBIDDEN);
-	return trusted(j, p, fd);
+		jits_refuse(j, p, JITS_FORBIDDEN);
+	return jits_trusted(j, p, fd);
 }
 
 static void copy_name(const struct jit *p, const char *kind, char name[JITCOPY_NAME])
@@ -110,7 +110,7 @@ static void copy_name(const struct jit *p, const char *kind, char name[JITCOPY_N
 }
 
 /* Opens the folder of this boot, in which that of the tenant is. Not the caller's. */
-static int folder_of(struct jits *j, const struct jit *p)
+static int jits_folder_of(struct jits *j, const struct jit *p)
 {
 	int folder = saverdir_jit(j->dir);
 	char name[TENANT_NAME];
@@ -123,7 +123,7 @@ static int folder_of(struct jits *j, const struct jit *p)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
-static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
+static void jits_count(struct jits *j, struct jit *p, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
 					 [JITCOPY_NO_TEXT] = JITS_UNTRUSTED,
@@ -136,7 +136,7 @@ static void count(struct jits *j, struct jit *p, enum jitcopy_why why)
 	j->count[event[why]]++;
 }
 
-static uint64_t cpu_now(void)
+static uint64_t jits_cpu_now(void)
 {
 	struct timespec t;
 
@@ -145,7 +145,7 @@ static uint64_t cpu_now(void)
 }
 
 /* False: there was nothing new, or it is not the time for it. */
-static bool copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
+static bool jits_copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
 {
 	struct jitcopy_cost cost;
 	uint64_t cpu, now = clock_now();
@@ -157,14 +157,14 @@ static bool copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted
 		p->over = true;
 		return false;
 	}
-	folder = folder_of(j, p);
+	folder = jits_folder_of(j, p);
 	if (folder < 0 || !saverdir_room(j->dir, 0)) {
-		count(j, p, JITCOPY_DISK);
+		jits_count(j, p, JITCOPY_DISK);
 		return false;
 	}
-	cpu = cpu_now();
-	count(j, p, jitcopy_go_on(c, folder, &j->limits, &cost));
-	saverbudget_charge(&j->dir->budget, p->tenant, cost.read, cpu_now() - cpu, now);
+	cpu = jits_cpu_now();
+	jits_count(j, p, jitcopy_go_on(c, folder, &j->limits, &cost));
+	saverbudget_charge(&j->dir->budget, p->tenant, cost.read, jits_cpu_now() - cpu, now);
 	j->dir->bytes += cost.written;
 	if (cost.read && !*counted) {
 		*counted = true;
@@ -181,7 +181,7 @@ static void look_for_map(struct jits *j, struct jit *p, uint64_t now)
 	if (now < p->look || p->map.ended)
 		return;
 	fd = open_map(j, p, now);
-	if (fd >= 0 && (folder = folder_of(j, p)) >= 0) {
+	if (fd >= 0 && (folder = jits_folder_of(j, p)) >= 0) {
 		if (!p->map.name[0]) {
 			copy_name(p, "map", name);
 			jitcopy_open(&p->map, JITCOPY_MAP, fd, folder, name);
@@ -210,7 +210,7 @@ static void copy_rest(struct jits *j, struct jit *p, struct jitcopy *c, bool *co
 	uint64_t until = j->deadline ? j->deadline : clock_now() + LAST_NS;
 
 	p->over = false;
-	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && copy(j, p, c, counted); n++)
+	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && jits_copy(j, p, c, counted); n++)
 		;
 	if (p->over && jitcopy_is_after(c)) {
 		j->count[JITS_BUDGET]++;
@@ -219,18 +219,18 @@ static void copy_rest(struct jits *j, struct jit *p, struct jitcopy *c, bool *co
 }
 
 /* It ended, or is as good as. */
-static void finish(struct jits *j, size_t i, uint64_t now)
+static void jits_finish(struct jits *j, size_t i, uint64_t now)
 {
 	struct jit *p = j->jit[i];
 
-	if (enter(j, p)) {
+	if (jits_enter(j, p)) {
 		p->look = 0;
 		look_for_map(j, p, now);
 		copy_rest(j, p, &p->map, &p->map_counted);
 		copy_rest(j, p, &p->dump, &p->dump_counted);
-		leave(j);
+		jits_leave(j);
 	} else {
-		refuse(j, p, JITS_SLOW);
+		jits_refuse(j, p, JITS_SLOW);
 	}
 	free_jit(p);
 	j->jit[i] = j->jit[--j->n];
@@ -240,7 +240,7 @@ static void finish(struct jits *j, size_t i, uint64_t now)
  * ----------------------------------------------------------------------------------------------------------------------
  */
 
-static size_t find(const struct jits *j, uint32_t pid)
+static size_t jits_find(const struct jits *j, uint32_t pid)
 {
 	size_t i = 0;
 
@@ -250,7 +250,7 @@ static size_t find(const struct jits *j, uint32_t pid)
 }
 
 /* How many processes of its tenant are followed. */
-static size_t count_tenant(const struct jits *j, struct tenant of)
+static size_t jits_count_tenant(const struct jits *j, struct tenant of)
 {
 	size_t n = 0;
 
@@ -260,32 +260,32 @@ static size_t count_tenant(const struct jits *j, struct tenant of)
 }
 
 /* Of the tenant that has most processes, the one that was seen longest ago is not followed any more. */
-static void make_space(struct jits *j, uint64_t now)
+static void jits_make_space(struct jits *j, uint64_t now)
 {
 	size_t oldest = 0, max = 0;
 
 	if (j->n < JITS_MAX)
 		return;
 	for (size_t i = 0; i < j->n; i++) {
-		size_t n = count_tenant(j, j->jit[i]->tenant);
+		size_t n = jits_count_tenant(j, j->jit[i]->tenant);
 
 		if (n > max || (n == max && j->jit[i]->seen < j->jit[oldest]->seen)) {
 			max = n;
 			oldest = i;
 		}
 	}
-	finish(j, oldest, now);
+	jits_finish(j, oldest, now);
 }
 
 /* The process, new if need be; NULL: it is gone, or nothing of it may be read. */
-static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
+static struct jit *jits_need(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
-	size_t i = find(j, pid);
+	size_t i = jits_find(j, pid);
 	struct jit *p;
 	int process;
 
 	if (i < j->n && j->jit[i]->start != start) {
-		finish(j, i, now); /* the number is another's by now */
+		jits_finish(j, i, now); /* the number is another's by now */
 		i = j->n;
 	}
 	if (i == j->n) {
@@ -294,7 +294,7 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 			j->count[JITS_GONE]++;
 			return NULL;
 		}
-		make_space(j, now);
+		jits_make_space(j, now);
 		p = mem_alloc(sizeof(*p), 1);
 		*p = (struct jit){ .pid = pid,
 				   .start = start,
@@ -317,7 +317,7 @@ static struct jit *need(struct jits *j, uint32_t pid, uint64_t start, uint64_t m
 }
 
 /* The copies are needed by one more window. */
-static void touch(struct jits *j, const struct jit *p)
+static void jits_touch(struct jits *j, const struct jit *p)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };
 	char name[JITCOPY_NAME];
@@ -330,61 +330,61 @@ static void touch(struct jits *j, const struct jit *p)
 
 void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
-	struct jit *p = need(j, pid, start, mount_ns, now);
+	struct jit *p = jits_need(j, pid, start, mount_ns, now);
 
 	if (!p)
 		return;
 	p->refused = p->no_space = false;
-	touch(j, p);
-	if (!enter(j, p)) {
-		refuse(j, p, JITS_SLOW);
+	jits_touch(j, p);
+	if (!jits_enter(j, p)) {
+		jits_refuse(j, p, JITS_SLOW);
 		return;
 	}
 	look_for_map(j, p, now);
-	copy(j, p, &p->map, &p->map_counted);
-	leave(j);
+	jits_copy(j, p, &p->map, &p->map_counted);
+	jits_leave(j);
 }
 
 void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *m,
 	       uint64_t now)
 {
-	struct jit *p = need(j, pid, start, mount_ns, now);
+	struct jit *p = jits_need(j, pid, start, mount_ns, now);
 	int root, fd, folder;
 	char name[JITCOPY_NAME];
 
 	if (!p)
 		return;
-	touch(j, p);
+	jits_touch(j, p);
 	if (p->dump.name[0])
 		return;
-	if (!enter(j, p)) {
-		refuse(j, p, JITS_SLOW);
+	if (!jits_enter(j, p)) {
+		jits_refuse(j, p, JITS_SLOW);
 		return;
 	}
-	root = root_of(j, p, now);
+	root = jits_root_of(j, p, now);
 	fd = targetfiles_open(root, p->process, m, NULL);
 	if (root >= 0)
 		close(root);
 	if (fd < 0)
 		j->count[JITS_OTHER]++;
-	fd = trusted(j, p, fd);
-	folder = fd >= 0 ? folder_of(j, p) : -1;
+	fd = jits_trusted(j, p, fd);
+	folder = fd >= 0 ? jits_folder_of(j, p) : -1;
 	if (folder >= 0) {
 		copy_name(p, "dump", name);
 		jitcopy_open(&p->dump, JITCOPY_DUMP, fd, folder, name);
-		copy(j, p, &p->dump, &p->dump_counted);
+		jits_copy(j, p, &p->dump, &p->dump_counted);
 	} else if (fd >= 0) {
 		close(fd);
 	}
-	leave(j);
+	jits_leave(j);
 }
 
 void jits_exit(struct jits *j, uint32_t pid, uint64_t now)
 {
-	size_t i = find(j, pid);
+	size_t i = jits_find(j, pid);
 
 	if (i < j->n)
-		finish(j, i, now);
+		jits_finish(j, i, now);
 }
 
 void jits_tick(struct jits *j, uint64_t now)
@@ -392,14 +392,14 @@ void jits_tick(struct jits *j, uint64_t now)
 	for (size_t i = 0; i < j->n;) {
 		struct jit *p = j->jit[i];
 
-		if (enter(j, p)) {
+		if (jits_enter(j, p)) {
 			look_for_map(j, p, now);
-			copy(j, p, &p->map, &p->map_counted);
-			copy(j, p, &p->dump, &p->dump_counted);
-			leave(j);
+			jits_copy(j, p, &p->map, &p->map_counted);
+			jits_copy(j, p, &p->dump, &p->dump_counted);
+			jits_leave(j);
 		}
 		if (now >= p->alive && !targetfiles_lives(p->process)) {
-			finish(j, i, now);
+			jits_finish(j, i, now);
 			continue;
 		}
 		p->alive = now >= p->alive ? now + ALIVE : p->alive;
@@ -411,5 +411,5 @@ void jits_free(struct jits *j, uint64_t now)
 {
 	j->deadline = clock_now() + END_NS;
 	while (j->n)
-		finish(j, j->n - 1, now);
+		jits_finish(j, j->n - 1, now);
 }

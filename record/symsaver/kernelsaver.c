@@ -96,7 +96,7 @@ static bool has_address(struct str s, int *state)
 	return false;
 }
 
-static bool put(z_stream *z, int fd, unsigned char *out, int how)
+static bool kernelsaver_put(z_stream *z, int fd, unsigned char *out, int how)
 {
 	do {
 		z->next_out = out;
@@ -111,7 +111,7 @@ static bool put(z_stream *z, int fd, unsigned char *out, int how)
 
 /* Packs from into to. False: it cannot be written. *known: there was an address. Of 122,000 symbols, level 6 saves 20 %
  * of 1.1 MB, and takes 0.13 s of CPU time in place of 0.04 s. */
-static bool pack(int from, int to, bool *known)
+static bool kernelsaver_pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
 	z_stream z = { 0 };
@@ -124,9 +124,9 @@ static bool pack(int from, int to, bool *known)
 		*known = *known || has_address((struct str){ (char *)in, (size_t)n }, &state);
 		z.next_in = in;
 		z.avail_in = (unsigned)n;
-		good = put(&z, to, out, Z_NO_FLUSH);
+		good = kernelsaver_put(&z, to, out, Z_NO_FLUSH);
 	}
-	good = good && put(&z, to, out, Z_FINISH);
+	good = good && kernelsaver_put(&z, to, out, Z_FINISH);
 	deflateEnd(&z);
 	free(in);
 	free(out);
@@ -148,7 +148,7 @@ static bool write_kallsyms(struct kernelsaver *k, uint64_t n)
 		return false;
 	}
 	kernelsaver_name(name, k->dir->boot, n);
-	good = pack(from, f.fd, &known);
+	good = kernelsaver_pack(from, f.fd, &known);
 	close(from);
 	if (!good || !known) {
 		k->hidden = good;
@@ -162,7 +162,7 @@ static bool write_kallsyms(struct kernelsaver *k, uint64_t n)
 /* ---- snapshots
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void snapshot(struct kernelsaver *k, uint64_t n, struct str modules)
+static void kernelsaver_snapshot(struct kernelsaver *k, uint64_t n, struct str modules)
 {
 	k->hidden = false;
 	/* modules last: they say that kallsyms is there */
@@ -175,7 +175,7 @@ static void snapshot(struct kernelsaver *k, uint64_t n, struct str modules)
 }
 
 /* The highest number of this boot; 0: none. */
-static uint64_t newest(const struct kernelsaver *k)
+static uint64_t kernelsaver_newest(const struct kernelsaver *k)
 {
 	struct text prefix = { 0 };
 	int fd = k->dir->symbols >= 0 ? openat(k->dir->symbols, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -222,11 +222,11 @@ void kernelsaver_start(struct kernelsaver *k, struct saverdir *dir, const char *
 	*k = (struct kernelsaver){ .dir = dir, .proc = proc };
 	read_modules(k, &modules);
 	k->modules = kernelsaver_sum(text_view(&modules));
-	n = newest(k);
+	n = kernelsaver_newest(k);
 	if (n && is_snapshot(k, n, k->modules))
 		k->now = n;
 	else
-		snapshot(k, n + 1, text_view(&modules));
+		kernelsaver_snapshot(k, n + 1, text_view(&modules));
 	text_free(&modules);
 }
 
@@ -239,7 +239,7 @@ bool kernelsaver_scan(struct kernelsaver *k)
 	sum = kernelsaver_sum(text_view(&modules));
 	if (sum != k->modules) {
 		k->modules = sum;
-		snapshot(k, newest(k) + 1, text_view(&modules));
+		kernelsaver_snapshot(k, kernelsaver_newest(k) + 1, text_view(&modules));
 	}
 	text_free(&modules);
 	return k->now != before;

@@ -20,7 +20,7 @@
  */
 
 /* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
-static int own_folder(int at, const char *name, bool make)
+static int saverdir_own_folder(int at, const char *name, bool make)
 {
 	struct stat st;
 	int fd;
@@ -48,10 +48,10 @@ const char *saverdir_open(struct saverdir *k, const char *dir, const char *proc,
 	outpath_close(&place);
 	if (k->dir < 0)
 		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
-	k->symbols = own_folder(k->dir, "symbols", false);
+	k->symbols = saverdir_own_folder(k->dir, "symbols", false);
 	if (k->symbols < 0 && errno != ENOENT)
 		return "symbols/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
-	k->jit = own_folder(k->dir, "jit", false);
+	k->jit = saverdir_own_folder(k->dir, "jit", false);
 	if (k->jit < 0 && errno != ENOENT)
 		return "jit/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
 	return NULL;
@@ -72,16 +72,16 @@ void saverdir_close(struct saverdir *k)
 static bool need_symbols(struct saverdir *k)
 {
 	if (k->symbols < 0)
-		k->symbols = own_folder(k->dir, "symbols", true);
+		k->symbols = saverdir_own_folder(k->dir, "symbols", true);
 	return k->symbols >= 0;
 }
 
 int saverdir_jit(struct saverdir *k)
 {
 	if (k->jit < 0)
-		k->jit = own_folder(k->dir, "jit", true);
+		k->jit = saverdir_own_folder(k->dir, "jit", true);
 	if (k->boot_jit < 0 && k->jit >= 0)
-		k->boot_jit = own_folder(k->jit, k->boot, true);
+		k->boot_jit = saverdir_own_folder(k->jit, k->boot, true);
 	return k->boot_jit;
 }
 

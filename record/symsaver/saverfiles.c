@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static void count(struct saverfiles *k, enum keep_count what, uint64_t n)
+static void saverfiles_count(struct saverfiles *k, enum saver_count what, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
 }
@@ -49,7 +49,7 @@ static void report_build_id(struct saverfiles *k, const struct target_mapping *m
 	saverids_put(&k->shared->found, &found);
 }
 
-struct tenant saverfiles_owner(const struct keep_message *m)
+struct tenant saverfiles_owner(const struct saver_message *m)
 {
 	struct tenant of = m->process.of;
 
@@ -60,7 +60,7 @@ struct tenant saverfiles_owner(const struct keep_message *m)
 
 /* The parser of a tenant may have been taken over by a file of his. What it reads of files of root is believed for all
  * tenants, so these have a parser that reads no others. */
-static void choose_parser(struct saverfiles *k, const struct keep_message *m, bool trusted)
+static void choose_parser(struct saverfiles *k, const struct saver_message *m, bool trusted)
 {
 	static const struct tenant host = { TENANT_UNKNOWN, 0 };
 	struct tenant of = trusted ? host : saverfiles_owner(m);
@@ -68,7 +68,7 @@ static void choose_parser(struct saverfiles *k, const struct keep_message *m, bo
 	symhelper_for(&k->parser, &of);
 }
 
-static unsigned read_build_id(struct saverfiles *k, const struct keep_message *m, int fd, uint8_t id[20])
+static unsigned saverfiles_read_build_id(struct saverfiles *k, const struct saver_message *m, int fd, uint8_t id[20])
 {
 	choose_parser(k, m, savernames_trusted(m, fd));
 	return symhelper_build_id(&k->parser, fd, id);
@@ -77,25 +77,26 @@ static unsigned read_build_id(struct saverfiles *k, const struct keep_message *m
 /* For targetfiles.h. */
 struct assessed {
 	struct saverfiles *files;
-	const struct keep_message *message;
+	const struct saver_message *message;
 };
 
-static bool is_build(void *to, int fd, const uint8_t *id, unsigned n)
+static bool saverfiles_is_build(void *to, int fd, const uint8_t *id, unsigned n)
 {
 	const struct assessed *j = to;
 	uint8_t found[20];
 
-	return read_build_id(j->files, j->message, fd, found) == n && memcmp(found, id, n) == 0;
+	return saverfiles_read_build_id(j->files, j->message, fd, found) == n && memcmp(found, id, n) == 0;
 }
 
-static int open_mapped(struct saverfiles *k, const struct keep_message *m, int root, int process)
+static int saverfiles_open_mapped(struct saverfiles *k, const struct saver_message *m, int root, int process)
 {
 	struct assessed assessed = { k, m };
 
-	return targetfiles_open(root, process, &m->mapping, &(struct targetfiles_judge){ is_build, &assessed });
+	return targetfiles_open(root, process, &m->mapping,
+				&(struct targetfiles_judge){ saverfiles_is_build, &assessed });
 }
 
-bool saverfiles_are_saved(struct saverfiles *k, const struct keep_message *m)
+bool saverfiles_are_saved(struct saverfiles *k, const struct saver_message *m)
 {
 	struct tenant of = saverfiles_owner(m);
 	char path[SAVERDIR_PATH];
@@ -114,8 +115,9 @@ bool saverfiles_are_saved(struct saverfiles *k, const struct keep_message *m)
 	return true;
 }
 
-/* Has the parser reduce what fd or mem is into a file, and gives that its names. -1: kept, else enum keep_why. */
-static int reduce_and_keep(struct saverfiles *k, const struct keep_message *m, int fd, int mem, uint64_t base)
+/* Has the parser reduce what fd or mem is into a file, and gives that its names. -1: kept, else enum symsaver_reason.
+ */
+static int reduce_and_keep(struct saverfiles *k, const struct saver_message *m, int fd, int mem, uint64_t base)
 {
 	struct saverdir_file f = { .fd = -1 };
 	enum symparser_answer answer;
@@ -141,28 +143,28 @@ static int reduce_and_keep(struct saverfiles *k, const struct keep_message *m, i
 	if (why < 0 && !savernames_commit(k->dir, m, &f, r.build_id, r.build_id_n, trusted, &conflict))
 		why = SYMSAVER_DISK;
 	saverdir_discard(k->dir, &f);
-	count(k, COUNT_CONFLICTS, conflict);
+	saverfiles_count(k, COUNT_CONFLICTS, conflict);
 	return why;
 }
 
 /* It may be kept under another name. */
-static bool is_saved_elsewhere(struct saverfiles *k, const struct keep_message *m, int fd)
+static bool is_saved_elsewhere(struct saverfiles *k, const struct saver_message *m, int fd)
 {
 	uint8_t id[20] = { 0 };
 	unsigned n;
 
 	if (m->mapping.build_id_n > 1)
 		return false;
-	n = read_build_id(k, m, fd, id);
+	n = saverfiles_read_build_id(k, m, fd, id);
 	report_build_id(k, &m->mapping, id, n);
 	return savernames_find_id(k->dir, m, id, n);
 }
 
-/* Opens, and has it reduced; -1: kept, else enum keep_why. */
-static int keep_binary(struct saverfiles *k, const struct keep_message *m, int process, int root)
+/* Opens, and has it reduced; -1: kept, else enum symsaver_reason. */
+static int keep_binary(struct saverfiles *k, const struct saver_message *m, int process, int root)
 {
 	uint64_t base = 0;
-	int error, why, mem = -1, fd = open_mapped(k, m, root, process);
+	int error, why, mem = -1, fd = saverfiles_open_mapped(k, m, root, process);
 
 	error = errno;
 	if (fd >= 0 && is_saved_elsewhere(k, m, fd)) {
@@ -176,7 +178,7 @@ static int keep_binary(struct saverfiles *k, const struct keep_message *m, int p
 	why = reduce_and_keep(k, m, fd, mem, base);
 	close(fd >= 0 ? fd : mem);
 	if (why < 0)
-		count(k, COUNT_BINARIES, 1);
+		saverfiles_count(k, COUNT_BINARIES, 1);
 	return why;
 }
 
@@ -195,16 +197,16 @@ static bool will_stay(struct str path)
 }
 
 /* Does this host still have the file at its path? Then the recorder gets its build-id. */
-static bool is_here(struct saverfiles *k, const struct keep_message *m)
+static bool is_here(struct saverfiles *k, const struct saver_message *m)
 {
 	int root = targetfile_root(getpid()), fd = root >= 0 ? targetfile_open(root, m->mapping.path, true) : -1;
 	struct assessed assessed = { k, m };
-	bool same =
-		fd >= 0 && targetfiles_is_mapped(fd, &m->mapping, &(struct targetfiles_judge){ is_build, &assessed });
+	bool same = fd >= 0 && targetfiles_is_mapped(fd, &m->mapping,
+						     &(struct targetfiles_judge){ saverfiles_is_build, &assessed });
 	uint8_t id[20] = { 0 };
 
 	if (same && !m->mapping.build_id_n)
-		report_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
+		report_build_id(k, &m->mapping, id, saverfiles_read_build_id(k, m, fd, id));
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)
@@ -213,7 +215,7 @@ static bool is_here(struct saverfiles *k, const struct keep_message *m)
 }
 
 /* The root that its path is below; -1 and errno. */
-static int root_of(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
+static int saverfiles_root_of(struct saverfiles *k, const struct saver_message *m, int process, uint64_t now)
 {
 	int held;
 
@@ -226,14 +228,15 @@ static int root_of(struct saverfiles *k, const struct keep_message *m, int proce
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Finds its build-id. -1: done, else enum keep_why. */
-static int find_id(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
+/* Finds its build-id. -1: done, else enum symsaver_reason. */
+static int find_id(struct saverfiles *k, const struct saver_message *m, int process, uint64_t now)
 {
-	int root = root_of(k, m, process, now), fd = open_mapped(k, m, root, process), error = errno;
+	int root = saverfiles_root_of(k, m, process, now), fd = saverfiles_open_mapped(k, m, root, process),
+	    error = errno;
 	uint8_t id[20] = { 0 };
 
 	if (fd >= 0) {
-		report_build_id(k, &m->mapping, id, read_build_id(k, m, fd, id));
+		report_build_id(k, &m->mapping, id, saverfiles_read_build_id(k, m, fd, id));
 		close(fd);
 	}
 	if (root >= 0)
@@ -241,7 +244,7 @@ static int find_id(struct saverfiles *k, const struct keep_message *m, int proce
 	return fd >= 0 ? -1 : (int)why_errno(error);
 }
 
-int saverfiles_save(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now)
+int saverfiles_save(struct saverfiles *k, const struct saver_message *m, int process, uint64_t now)
 {
 	int root, why;
 
@@ -253,7 +256,7 @@ int saverfiles_save(struct saverfiles *k, const struct keep_message *m, int proc
 		saverbudget_count(&k->dir->budget, m->process.of, 1);
 		return SYMSAVER_BUDGET;
 	}
-	root = root_of(k, m, process, now);
+	root = saverfiles_root_of(k, m, process, now);
 	if (process >= 0 && root < 0 && (errno == EACCES || errno == EPERM))
 		why = SYMSAVER_FORBIDDEN;
 	else

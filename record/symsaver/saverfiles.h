@@ -14,7 +14,7 @@
 #include "record/symsaver/symhelper.h"
 
 struct saverfiles {
-	struct keep_shared *shared; /* for counts, and build-ids that were found */
+	struct saver_shared *shared; /* for counts, and build-ids that were found */
 	struct saverdir *dir;
 	struct targetfiles_roots *roots;
 	const char *proc;
@@ -23,15 +23,15 @@ struct saverfiles {
 };
 
 /* The tenant of a message's files. */
-struct tenant saverfiles_owner(const struct keep_message *m);
+struct tenant saverfiles_owner(const struct saver_message *m);
 
 /* True if the file is kept already, maybe since before the recorder began; the recorder gets its build-id from what was
  * kept. */
-bool saverfiles_are_saved(struct saverfiles *k, const struct keep_message *m);
+bool saverfiles_are_saved(struct saverfiles *k, const struct saver_message *m);
 
 /* Keeps the file, or finds its build-id, as the message asks. To be called after symhelper_enter. process: -1 if it
- * ended. Returns -1 if it is kept, or need not be; else enum keep_why. */
-int saverfiles_save(struct saverfiles *k, const struct keep_message *m, int process, uint64_t now);
+ * ended. Returns -1 if it is kept, or need not be; else enum symsaver_reason. */
+int saverfiles_save(struct saverfiles *k, const struct saver_message *m, int process, uint64_t now);
 
 enum symsaver_reason saverfiles_reason(enum symparser_answer answer);
 

@@ -20,49 +20,49 @@ bool saverids_put(struct saverids_ring *r, const struct pj_build_id *id)
 	return true;
 }
 
-static uint32_t place_of(const struct saverids_table *t, const struct pj_build_id *id)
+static uint32_t saverids_place_of(const struct saverids_table *t, const struct pj_build_id *id)
 {
 	uint64_t numbers[3] = { (uint64_t)id->major << 32 | id->minor, id->inode, id->generation };
 
 	return (uint32_t)hash_bytes(numbers, sizeof(numbers)) & (t->cap - 1);
 }
 
-static bool same_file(const struct pj_build_id *a, const struct pj_build_id *b)
+static bool saverids_same_file(const struct pj_build_id *a, const struct pj_build_id *b)
 {
 	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor;
 }
 
 /* The slot of that file, or the free one where it would be. */
-static struct pj_build_id *slot_of(const struct saverids_table *t, const struct pj_build_id *id)
+static struct pj_build_id *saverids_slot_of(const struct saverids_table *t, const struct pj_build_id *id)
 {
-	uint32_t i = place_of(t, id);
+	uint32_t i = saverids_place_of(t, id);
 
-	while (t->slot[i].size && !same_file(&t->slot[i], id))
+	while (t->slot[i].size && !saverids_same_file(&t->slot[i], id))
 		i = (i + 1) & (t->cap - 1);
 	return &t->slot[i];
 }
 
-static void grow(struct saverids_table *t)
+static void saverids_grow(struct saverids_table *t)
 {
 	struct saverids_table larger = { .cap = t->cap ? 2 * t->cap : FIRST_CAP, .n = t->n };
 
 	larger.slot = mem_alloc(larger.cap, sizeof(*larger.slot));
 	for (uint32_t i = 0; i < t->cap; i++)
 		if (t->slot[i].size)
-			*slot_of(&larger, &t->slot[i]) = t->slot[i];
+			*saverids_slot_of(&larger, &t->slot[i]) = t->slot[i];
 	free(t->slot);
 	*t = larger;
 }
 
-static void add(struct saverids_table *t, const struct pj_build_id *id)
+static void saverids_add(struct saverids_table *t, const struct pj_build_id *id)
 {
 	struct pj_build_id *slot;
 
 	if (t->n >= SAVERIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
 		return;
 	if (2 * t->n >= t->cap)
-		grow(t);
-	slot = slot_of(t, id);
+		saverids_grow(t);
+	slot = saverids_slot_of(t, id);
 	t->n += slot->size == 0;
 	*slot = *id;
 }
@@ -78,7 +78,7 @@ void saverids_take(struct saverids *k, struct saverids_ring *r)
 	for (; tail != head; tail++) {
 		struct pj_build_id id = r->entry[tail & MASK];
 
-		add(&k->now, &id);
+		saverids_add(&k->now, &id);
 	}
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
@@ -90,7 +90,7 @@ const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major
 	const struct saverids_table *table[] = { &k->now, &k->before };
 
 	for (size_t i = 0; i < countof(table); i++) {
-		const struct pj_build_id *slot = table[i]->n ? slot_of(table[i], &wanted) : NULL;
+		const struct pj_build_id *slot = table[i]->n ? saverids_slot_of(table[i], &wanted) : NULL;
 
 		if (slot && slot->size)
 			return slot;

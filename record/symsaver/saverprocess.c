@@ -33,7 +33,7 @@
 #define FAILED 1024 /* remembered until the next window; a power of two */
 
 struct saver {
-	struct keep_shared *shared;
+	struct saver_shared *shared;
 	const struct saverprocess_options *o;
 	struct saverdir dir;
 	struct targetfiles_roots roots;
@@ -58,12 +58,12 @@ struct saver {
 /* ---- counts
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void count(struct saver *k, enum keep_count what, uint64_t n)
+static void saverprocess_count(struct saver *k, enum saver_count what, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
 }
 
-static void fail(struct saver *k, enum symsaver_reason why, uint64_t n)
+static void saverprocess_fail(struct saver *k, enum symsaver_reason why, uint64_t n)
 {
 	atomic_fetch_add_explicit(&k->shared->failed[why], n, memory_order_relaxed);
 }
@@ -87,7 +87,7 @@ static bool is_avoided(const struct saver *k, uint64_t place)
 }
 
 /* Of this process and its parsers. */
-static struct cpu_time cpu_time(const struct saver *k)
+static struct cpu_time saverprocess_cpu_time(const struct saver *k)
 {
 	struct cpu_time t = { .wall = clock_now() };
 	struct schedstat s;
@@ -101,7 +101,7 @@ static struct cpu_time cpu_time(const struct saver *k)
 static void enter_place(struct saver *k, uint64_t place)
 {
 	k->place = place;
-	k->entered = cpu_time(k);
+	k->entered = saverprocess_cpu_time(k);
 	atomic_store_explicit(&k->shared->busy_place, place, memory_order_relaxed);
 	atomic_store_explicit(&k->shared->busy_since, k->entered.wall, memory_order_release);
 }
@@ -113,7 +113,7 @@ static void leave_place(struct saver *k)
 
 	if (!k->place)
 		return;
-	now = cpu_time(k);
+	now = saverprocess_cpu_time(k);
 	wall = now.wall - k->entered.wall;
 	cpu = now.cpu - k->entered.cpu;
 	atomic_store_explicit(&k->shared->busy_since, 0, memory_order_release);
@@ -129,7 +129,7 @@ static struct tenant tenant_now(const struct saver *k, int process, uint64_t mou
 }
 
 /* Where files of a process are. */
-static uint64_t place_of(const struct saver *k, struct tenant of, uint64_t mount_ns, uint64_t device)
+static uint64_t saverprocess_place_of(const struct saver *k, struct tenant of, uint64_t mount_ns, uint64_t device)
 {
 	if (of.kind == TENANT_UNKNOWN && mount_ns)
 		of = (struct tenant){ TENANT_MOUNT_NS, mount_ns };
@@ -137,7 +137,7 @@ static uint64_t place_of(const struct saver *k, struct tenant of, uint64_t mount
 }
 
 /* For jits.h; process -1: leaves. */
-static bool enter(void *to, uint64_t mount_ns, int process)
+static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 {
 	struct saver *k = to;
 	struct tenant of;
@@ -147,7 +147,7 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 	if (process < 0)
 		return true;
 	of = tenant_now(k, process, mount_ns);
-	place = place_of(k, of, mount_ns, 0);
+	place = saverprocess_place_of(k, of, mount_ns, 0);
 	if (is_avoided(k, place) || backoff_rests(&k->backoff, place, clock_now()))
 		return false;
 	enter_place(k, place);
@@ -156,7 +156,7 @@ static bool enter(void *to, uint64_t mount_ns, int process)
 }
 
 /* For jitcopy.h. */
-static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
+static enum jitcopy_records saverprocess_find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
 	struct saver *k = to;
 
@@ -166,27 +166,27 @@ static enum jitcopy_records find_records(void *to, int fd, const struct jitcopy_
 /* ---- binaries
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static void done(struct saver *k, uint64_t key)
+static void saverprocess_done(struct saver *k, uint64_t key)
 {
 	atomic_store_explicit(&k->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
 /* What could not be kept is tried and counted once a window, but for what ended: another process may have the file. */
-static void give_up(struct saver *k, uint64_t key, enum symsaver_reason why)
+static void saverprocess_give_up(struct saver *k, uint64_t key, enum symsaver_reason why)
 {
 	if (why != SYMSAVER_GONE)
-		done(k, key);
+		saverprocess_done(k, key);
 	else if (k->failed[key & (FAILED - 1)] == key)
 		return;
 	k->failed[key & (FAILED - 1)] = key;
-	fail(k, why, 1);
+	saverprocess_fail(k, why, 1);
 }
 
 /* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False:
  * that is avoided. */
 static bool enter_process(struct saver *k, const struct symsaver_process *p)
 {
-	uint64_t place = place_of(k, p->of, p->mount_ns, 0);
+	uint64_t place = saverprocess_place_of(k, p->of, p->mount_ns, 0);
 
 	if (is_avoided(k, place))
 		return false;
@@ -209,15 +209,15 @@ static bool open_process(struct saver *k, const struct symsaver_process *p, int 
 enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file rests */
 
 /* The parser failed, or there is none for a moment: then the message waits. */
-static int why_failed(struct saver *k, uint64_t place, struct keep_message *m)
+static int why_failed(struct saver *k, uint64_t place, struct saver_message *m)
 {
 	if (k->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&k->queue, place, m))
 		return DEFERRED;
 	return (int)saverfiles_reason(k->files.parser.failed);
 }
 
-/* -1: done, else enum keep_why, or DEFERRED. */
-static int visit(struct saver *k, struct keep_message *m, uint64_t now)
+/* -1: done, else enum symsaver_reason, or DEFERRED. */
+static int saverprocess_visit(struct saver *k, struct saver_message *m, uint64_t now)
 {
 	struct tenant of;
 	uint64_t place;
@@ -227,7 +227,7 @@ static int visit(struct saver *k, struct keep_message *m, uint64_t now)
 		return SYMSAVER_HUNG;
 	m->process.of = tenant_now(k, process, m->process.mount_ns);
 	of = saverfiles_owner(m);
-	place = place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
+	place = saverprocess_place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
 
 	if (is_avoided(k, place)) {
 		why = SYMSAVER_HUNG;
@@ -246,18 +246,18 @@ static int visit(struct saver *k, struct keep_message *m, uint64_t now)
 	return why;
 }
 
-static void on_binary(struct saver *k, struct keep_message *m, uint64_t now)
+static void on_binary(struct saver *k, struct saver_message *m, uint64_t now)
 {
 	int why = -1;
 
 	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
 		return;
 	if (m->kind == KEEP_ID || !saverfiles_are_saved(&k->files, m))
-		why = visit(k, m, now);
+		why = saverprocess_visit(k, m, now);
 	if (why < 0)
-		done(k, m->key);
+		saverprocess_done(k, m->key);
 	else if (why != DEFERRED)
-		give_up(k, m->key, (enum symsaver_reason)why);
+		saverprocess_give_up(k, m->key, (enum symsaver_reason)why);
 }
 
 /* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
@@ -283,7 +283,7 @@ static void keep_vdso(struct saver *k)
 /* ---- processes
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void on_root(struct saver *k, const struct keep_message *m, uint64_t now)
+static void on_root(struct saver *k, const struct saver_message *m, uint64_t now)
 {
 	int process, root;
 
@@ -307,9 +307,9 @@ static void report_jits(struct saver *k)
 		[JITS_SLOW] = SYMSAVER_SLOW,           [JITS_BUDGET] = SYMSAVER_BUDGET
 	};
 
-	count(k, COUNT_MAPS, k->jits.count[JITS_SAVED] - k->reported[JITS_SAVED]);
+	saverprocess_count(k, COUNT_MAPS, k->jits.count[JITS_SAVED] - k->reported[JITS_SAVED]);
 	for (size_t i = JITS_SAVED + 1; i < JITS_EVENTS; i++)
-		fail(k, (enum symsaver_reason)why[i], k->jits.count[i] - k->reported[i]);
+		saverprocess_fail(k, (enum symsaver_reason)why[i], k->jits.count[i] - k->reported[i]);
 	memcpy(k->reported, k->jits.count, sizeof(k->reported));
 }
 
@@ -318,18 +318,20 @@ static void report_jits(struct saver *k)
 
 static void report_kernel(struct saver *k)
 {
-	struct keep_shared *s = k->shared;
+	struct saver_shared *s = k->shared;
 
 	if (k->kernel.now != atomic_load(&s->kernel_now)) {
 		atomic_store(&s->kernel_before, k->kernel.before);
 		atomic_store(&s->kernel_changed, clock_now());
 		atomic_store(&s->kernel_now, k->kernel.now);
-		count(k, COUNT_KERNELS, 1);
+		saverprocess_count(k, COUNT_KERNELS, 1);
 	}
 	if (k->kernel.hidden && !k->hidden_reported)
-		count(k, COUNT_HIDDEN, 1);
+		saverprocess_count(k, COUNT_HIDDEN, 1);
 	if (k->kernel.failed && !k->kernel.hidden && !k->kernel_reported)
-		fail(k, k->kernel.error == EACCES || k->kernel.error == EPERM ? SYMSAVER_FORBIDDEN : SYMSAVER_DISK, 1);
+		saverprocess_fail(
+			k, k->kernel.error == EACCES || k->kernel.error == EPERM ? SYMSAVER_FORBIDDEN : SYMSAVER_DISK,
+			1);
 	k->hidden_reported = k->kernel.hidden;
 	k->kernel_reported = k->kernel.failed;
 }
@@ -346,7 +348,7 @@ static void on_window(struct saver *k)
 	report_kernel(k);
 }
 
-static void on_message(struct saver *k, struct keep_message *m)
+static void on_message(struct saver *k, struct saver_message *m)
 {
 	uint64_t now = clock_now();
 
@@ -376,12 +378,12 @@ static void on_message(struct saver *k, struct keep_message *m)
 	}
 }
 
-static void sweep(struct saver *k)
+static void saverprocess_sweep(struct saver *k)
 {
 	struct saversweep s = saversweep_run(&k->dir, k->o->max_bytes, k->o->min_age_s);
 
-	count(k, COUNT_REMOVED, s.removed);
-	count(k, COUNT_FORCED, s.forced);
+	saverprocess_count(k, COUNT_REMOVED, s.removed);
+	saverprocess_count(k, COUNT_FORCED, s.forced);
 }
 
 /* What became of the parsers. */
@@ -415,7 +417,7 @@ static int do_what_is_due(struct saver *k)
 		k->next_slow = now + SLOW_EVERY;
 	}
 	if (now >= k->next_sweep || k->dir.bytes > k->o->max_bytes) {
-		sweep(k);
+		saverprocess_sweep(k);
 		k->next_sweep = now + SWEEP_EVERY;
 	}
 	report_jits(k);
@@ -442,7 +444,7 @@ static bool sleep_until_woken(struct saver *k, int wake, int ms)
 	return n != 0;
 }
 
-static void drain(struct saver *k, struct keep_message *m, char *path)
+static void saverprocess_drain(struct saver *k, struct saver_message *m, char *path)
 {
 	/* a flood of messages must not keep what is due from being done */
 	for (unsigned n = 0; n < 256 && saverring_get(k->shared, m, path); n++)
@@ -452,7 +454,7 @@ static void drain(struct saver *k, struct keep_message *m, char *path)
 }
 
 /* Opens what the loop needs; NULL, or why it cannot run. */
-static const char *begin(struct saver *k)
+static const char *saverprocess_begin(struct saver *k)
 {
 	const char *why = k->o->dir ? saverdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
 	struct stat st;
@@ -473,10 +475,10 @@ static const char *begin(struct saver *k)
 				 .roots = &k->roots,
 				 .proc = k->o->proc,
 				 .limits = jitcopy_limits,
-				 .enter = enter,
+				 .enter = saverprocess_enter,
 				 .to = k };
 	saverbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
-	k->jits.limits.records = find_records;
+	k->jits.limits.records = saverprocess_find_records;
 	k->jits.limits.to = k;
 	kernelsaver_start(&k->kernel, &k->dir, k->o->proc);
 	report_kernel(k);
@@ -486,7 +488,7 @@ static const char *begin(struct saver *k)
 
 /* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only
  * (keep_stop). */
-static void finish(struct saver *k, struct keep_message *m, char *path)
+static void saverprocess_finish(struct saver *k, struct saver_message *m, char *path)
 {
 	alarm(FINISH_S);
 	while (saverring_get(k->shared, m, path))
@@ -502,21 +504,21 @@ static void finish(struct saver *k, struct keep_message *m, char *path)
 	saverqueue_free(&k->queue);
 }
 
-void saverprocess_run(struct keep_shared *s, const struct saverprocess_options *o, int wake)
+void saverprocess_run(struct saver_shared *s, const struct saverprocess_options *o, int wake)
 {
 	struct saver *k = mem_alloc(sizeof(*k), 1);
 	char *path = mem_alloc(1, SAVERRING_PATH + 1);
-	struct keep_message m;
+	struct saver_message m;
 	bool more = true;
 
 	k->shared = s;
 	k->o = o;
-	if (!begin(k)) {
+	if (!saverprocess_begin(k)) {
 		while (more && !atomic_load(&s->stop)) {
-			drain(k, &m, path);
+			saverprocess_drain(k, &m, path);
 			more = sleep_until_woken(k, wake, do_what_is_due(k));
 		}
-		finish(k, &m, path);
+		saverprocess_finish(k, &m, path);
 	}
 	if (k->schedstat >= 0)
 		close(k->schedstat);

@@ -13,19 +13,19 @@
 #define SAVERQUEUE_PLACE_MAX 256 /* of one place */
 
 struct saverqueue {
-	struct waiting_message {
+	struct queued_message {
 		uint64_t place;
-		struct keep_message message;
+		struct saver_message message;
 		char *path;
 	} * message[SAVERQUEUE_MAX];
 	size_t n;
 };
 
 /* Adds a copy of a message. Returns false if the queue, or the share of its place, is full. */
-bool saverqueue_add(struct saverqueue *q, uint64_t place, const struct keep_message *m);
+bool saverqueue_add(struct saverqueue *q, uint64_t place, const struct saver_message *m);
 
 /* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
-bool saverqueue_next(struct saverqueue *q, const struct backoff *b, uint64_t now, struct keep_message *m,
+bool saverqueue_next(struct saverqueue *q, const struct backoff *b, uint64_t now, struct saver_message *m,
 		     char path[SAVERRING_PATH + 1]);
 
 void saverqueue_free(struct saverqueue *q);

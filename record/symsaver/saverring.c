@@ -3,7 +3,7 @@
 
 #define MASK (SAVERRING_BYTES - 1)
 
-static void put_bytes(struct keep_shared *s, uint64_t at, const void *p, size_t n)
+static void put_bytes(struct saver_shared *s, uint64_t at, const void *p, size_t n)
 {
 	size_t i = (size_t)(at & MASK), first = n < SAVERRING_BYTES - i ? n : SAVERRING_BYTES - i;
 
@@ -11,7 +11,7 @@ static void put_bytes(struct keep_shared *s, uint64_t at, const void *p, size_t 
 	memcpy(s->ring, (const char *)p + first, n - first);
 }
 
-static void get_bytes(const struct keep_shared *s, uint64_t at, void *p, size_t n)
+static void get_bytes(const struct saver_shared *s, uint64_t at, void *p, size_t n)
 {
 	size_t i = (size_t)(at & MASK), first = n < SAVERRING_BYTES - i ? n : SAVERRING_BYTES - i;
 
@@ -19,7 +19,7 @@ static void get_bytes(const struct keep_shared *s, uint64_t at, void *p, size_t 
 	memcpy((char *)p + first, s->ring, n - first);
 }
 
-bool saverring_put(struct keep_shared *s, struct keep_message *m, struct str path)
+bool saverring_put(struct saver_shared *s, struct saver_message *m, struct str path)
 {
 	uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed);
 	uint64_t used = head - atomic_load_explicit(&s->tail, memory_order_acquire);
@@ -36,7 +36,7 @@ bool saverring_put(struct keep_shared *s, struct keep_message *m, struct str pat
 	return true;
 }
 
-bool saverring_get(struct keep_shared *s, struct keep_message *m, char path[SAVERRING_PATH + 1])
+bool saverring_get(struct saver_shared *s, struct saver_message *m, char path[SAVERRING_PATH + 1])
 {
 	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
 

@@ -20,7 +20,7 @@
 #define SAVERRING_BYTES (512u << 10) /* a power of two: 3000 messages or so */
 #define SAVERRING_PATH 4096
 
-enum keep_kind {
+enum saver_kind {
 	KEEP_ROOT,   /* a process in another mount namespace */
 	KEEP_BINARY, /* a file that has to be kept */
 	KEEP_CHECK,  /* a file of this host, which has to be kept when it will not stay */
@@ -31,7 +31,7 @@ enum keep_kind {
 	KEEP_WINDOW
 };
 
-struct keep_message {
+struct saver_message {
 	uint32_t size; /* of all, with the path behind it; a multiple of 8 */
 	uint32_t kind;
 	uint32_t elsewhere; /* the path is below the root of the process, not below ours */
@@ -43,7 +43,7 @@ struct keep_message {
 #define KEEP_AVOID BACKOFF_PLACES_MAX
 #define KEEP_DONE 4096 /* a power of two */
 
-struct keep_shared {
+struct saver_shared {
 	/* by the keeper */
 	_Atomic uint64_t busy_since,
 		busy_place; /* when it began to touch files of a process (CLOCK_MONOTONIC; 0: it does not); backoff.h */
@@ -51,40 +51,40 @@ struct keep_shared {
 	_Atomic uint64_t done[KEEP_DONE]; /* keys of files that are kept, or need not be: not to be told of again in
 					     this window */
 	_Atomic uint64_t count[12], failed[SYMSAVER_REASONS];
-	_Atomic uint64_t parser[3];   /* enum keep_parser */
+	_Atomic uint64_t parser[3];   /* enum saver_parser */
 	struct saverbudget_over over; /* files that were left out or removed, by tenant */
 	_Atomic uint32_t sleeping;
 	struct saverids_ring found; /* build-ids of files whose mappings do not tell them */
 	/* by the recorder */
 	_Atomic uint32_t stop;
-	struct keep_avoided {
+	struct saver_avoided {
 		uint64_t place, until; /* CLOCK_MONOTONIC, ns */
 	} avoid[KEEP_AVOID];           /* set before a keeper starts */
 	_Atomic uint64_t head, tail;   /* bytes that were written, that were read */
 	char ring[SAVERRING_BYTES];
 };
 
-enum keep_count { /* of count[] */
-		  COUNT_BINARIES,
-		  COUNT_MAPS,
-		  COUNT_KERNELS,
-		  COUNT_BYTES,
-		  COUNT_REMOVED,
-		  COUNT_FORCED,
-		  COUNT_HIDDEN,
-		  COUNT_CONFLICTS
+enum saver_count { /* of count[] */
+		   COUNT_BINARIES,
+		   COUNT_MAPS,
+		   COUNT_KERNELS,
+		   COUNT_BYTES,
+		   COUNT_REMOVED,
+		   COUNT_FORCED,
+		   COUNT_HIDDEN,
+		   COUNT_CONFLICTS
 };
 
-enum keep_parser { /* processes that parse for the keepers, in all; that were killed and have not ended */
-		   PARSER_HUNG,
-		   PARSER_CRASHED,
-		   PARSER_LINGERING
+enum saver_parser { /* processes that parse for the keepers, in all; that were killed and have not ended */
+		    PARSER_HUNG,
+		    PARSER_CRASHED,
+		    PARSER_LINGERING
 };
 
 /* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */
-bool saverring_put(struct keep_shared *s, struct keep_message *m, struct str path);
+bool saverring_put(struct saver_shared *s, struct saver_message *m, struct str path);
 
 /* Takes the next message out, its path into path; false: there is none. */
-bool saverring_get(struct keep_shared *s, struct keep_message *m, char path[SAVERRING_PATH + 1]);
+bool saverring_get(struct saver_shared *s, struct saver_message *m, char path[SAVERRING_PATH + 1]);
 
 #endif

@@ -95,7 +95,7 @@ static size_t age_of(const struct sweep *s, uint64_t mtime)
 	return mtime <= s->oldest ? 0 : mtime >= s->now ? AGES - 1 : (size_t)((mtime - s->oldest) / width);
 }
 
-static uint64_t bytes_of(const struct stat *st)
+static uint64_t saversweep_bytes_of(const struct stat *st)
 {
 	uint64_t bytes = (uint64_t)st->st_blocks * 512;
 
@@ -107,7 +107,7 @@ static uint64_t part_of(const struct stat *st, bool of_tenant)
 {
 	uint64_t links = st->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)st->st_nlink - of_tenant : 1;
 
-	return bytes_of(st) / links;
+	return saversweep_bytes_of(st) / links;
 }
 
 static bool is_orphan(const struct share *share, const struct stat *st)
@@ -116,7 +116,8 @@ static bool is_orphan(const struct share *share, const struct stat *st)
 }
 
 /* share NULL: a link in shared/, which goes with the last file of a tenant. */
-static void sweep_file(struct sweep *s, struct share *share, int folder, const char *name, const struct stat *st)
+static void saversweep_sweep_file(struct sweep *s, struct share *share, int folder, const char *name,
+				  const struct stat *st)
 {
 	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0;
 	uint64_t part = share ? part_of(st, share != s->share[SHARE_HOST]) : 0;
@@ -129,12 +130,12 @@ static void sweep_file(struct sweep *s, struct share *share, int folder, const c
 	if (is_orphan(share, st) || (s->counting && mtime < s->needed)) {
 		if (unlinkat(folder, name, 0) == 0) {
 			s->swept.removed += share != NULL;
-			s->swept.bytes += bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+			s->swept.bytes += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
 			return;
 		}
 	}
 	if (s->counting)
-		s->total += bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+		s->total += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
 	if (!share)
 		return;
 	if (s->counting) {
@@ -181,7 +182,7 @@ static void sweep_folder(struct sweep *s, struct share *share, int fd, const cha
 			if (strcmp(e->d_name, s->k->boot) != 0)
 				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
 		} else if (S_ISREG(st.st_mode)) {
-			sweep_file(s, share, dirfd(dir), e->d_name, &st);
+			saversweep_sweep_file(s, share, dirfd(dir), e->d_name, &st);
 		}
 	}
 	closedir(dir);

@@ -26,7 +26,7 @@ void symhelper_init(struct symhelper *h, const char *proc, void (*run)(int socke
 
 /* ---- the process --------------------------------------------------------------------------------------------- */
 
-static void run_parser(void *to)
+static void symhelper_run_parser(void *to)
 {
 	const struct symhelper *h = to;
 
@@ -34,7 +34,7 @@ static void run_parser(void *to)
 	h->run(HELPERPROCESS_FD);
 }
 
-static void start(struct symhelper *h)
+static void symhelper_start(struct symhelper *h)
 {
 	struct timeval look = { .tv_usec = LOOK_US };
 	int pair[2];
@@ -42,7 +42,7 @@ static void start(struct symhelper *h)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
 	h->pid = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-symbol", &pair[1], 1, URGENCY_USUAL, run_parser, h });
+		&(struct helperprocess){ "pjrecord-symbol", &pair[1], 1, URGENCY_USUAL, symhelper_run_parser, h });
 	close(pair[1]);
 	if (!h->pid || setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) < 0) {
 		close(pair[0]);
@@ -56,7 +56,7 @@ static void start(struct symhelper *h)
 }
 
 /* Closes what leads to the parser. Returns its PID, still to be reaped. */
-static pid_t let_go(struct symhelper *h)
+static pid_t symhelper_let_go(struct symhelper *h)
 {
 	pid_t pid = h->pid;
 
@@ -70,10 +70,10 @@ static pid_t let_go(struct symhelper *h)
 }
 
 /* It ends as its socket is closed: it waits for a question. */
-static void end(struct symhelper *h)
+static void symhelper_end(struct symhelper *h)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
-	pid_t pid = let_go(h), ended = 0;
+	pid_t pid = symhelper_let_go(h), ended = 0;
 
 	for (unsigned tries = 0; pid && tries < END_TRIES && (ended = waitpid(pid, NULL, WNOHANG)) == 0; tries++)
 		nanosleep(&moment, NULL);
@@ -83,12 +83,12 @@ static void end(struct symhelper *h)
 
 void symhelper_free(struct symhelper *h)
 {
-	end(h);
+	symhelper_end(h);
 }
 
-static enum symparser_answer fail(struct symhelper *h, bool hung)
+static enum symparser_answer symhelper_fail(struct symhelper *h, bool hung)
 {
-	backoff_failed(&h->backoff, let_go(h), h->place, hung, clock_now());
+	backoff_failed(&h->backoff, symhelper_let_go(h), h->place, hung, clock_now());
 	h->failed = hung ? SYMPARSER_HUNG : SYMPARSER_CRASHED;
 	return h->failed;
 }
@@ -101,9 +101,9 @@ static enum symparser_answer make_ready(struct symhelper *h)
 	if (h->place && backoff_avoids(&h->backoff, h->place, now))
 		return SYMPARSER_HUNG;
 	if (h->pid && h->of != h->tenant)
-		end(h);
+		symhelper_end(h);
 	if (!h->pid && backoff_may_start(&h->backoff, now))
-		start(h);
+		symhelper_start(h);
 	return h->pid ? SYMPARSER_DONE : SYMPARSER_OFF;
 }
 
@@ -123,7 +123,7 @@ static bool makes_progress(struct symhelper *h)
 	return moved || targetfiles_runs(h->proc, h->pid);
 }
 
-static enum symparser_answer await(struct symhelper *h, struct symparser_reply *reply)
+static enum symparser_answer symhelper_await(struct symhelper *h, struct symparser_reply *reply)
 {
 	uint64_t since = clock_now(), moved = since;
 
@@ -136,17 +136,17 @@ static enum symparser_answer await(struct symhelper *h, struct symparser_reply *
 			return SYMPARSER_DONE;
 		}
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) /* it ended, or sends what was not asked for */
-			return fail(h, false);
+			return symhelper_fail(h, false);
 		now = clock_now();
 		if (makes_progress(h))
 			moved = now;
 		if (now - moved > SYMHELPER_BLOCKED_NS || now - since > h->limit_ns)
-			return fail(h, true);
+			return symhelper_fail(h, true);
 	}
 }
 
-static enum symparser_answer query(struct symhelper *h, struct symparser_request *q, const int *fd, size_t fds,
-				   struct symparser_reply *reply)
+static enum symparser_answer symhelper_query(struct symhelper *h, struct symparser_request *q, const int *fd,
+					     size_t fds, struct symparser_reply *reply)
 {
 	enum symparser_answer answer = make_ready(h);
 
@@ -156,7 +156,8 @@ static enum symparser_answer query(struct symhelper *h, struct symparser_request
 		return answer;
 	}
 	q->serial = ++h->serial;
-	answer = fdmessage_send_all(h->socket, q, sizeof(*q), fd, fds) ? await(h, reply) : fail(h, false);
+	answer = fdmessage_send_all(h->socket, q, sizeof(*q), fd, fds) ? symhelper_await(h, reply) :
+									 symhelper_fail(h, false);
 	if (answer != SYMPARSER_DONE) {
 		*reply = (struct symparser_reply){ 0 };
 		return answer;
@@ -183,7 +184,7 @@ unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20])
 	struct symparser_request q = { .question = SYMPARSER_ID };
 	struct symparser_reply reply;
 
-	query(h, &q, &fd, 1, &reply);
+	symhelper_query(h, &q, &fd, 1, &reply);
 	memcpy(id, reply.build_id, sizeof(reply.build_id));
 	return reply.build_id_n;
 }
@@ -193,7 +194,7 @@ enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uin
 {
 	struct symparser_request q = { .question = SYMPARSER_REDUCE, .max = max };
 
-	return query(h, &q, (int[]){ [SYMPARSER_IN] = fd, [SYMPARSER_OUT] = out }, 2, reply);
+	return symhelper_query(h, &q, (int[]){ [SYMPARSER_IN] = fd, [SYMPARSER_OUT] = out }, 2, reply);
 }
 
 enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint64_t base, int out, uint64_t max,
@@ -201,7 +202,7 @@ enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint
 {
 	struct symparser_request q = { .question = SYMPARSER_MEMORY_IMAGE, .base = base, .max = max };
 
-	return query(h, &q, (int[]){ [SYMPARSER_IN] = mem, [SYMPARSER_OUT] = out }, 2, reply);
+	return symhelper_query(h, &q, (int[]){ [SYMPARSER_IN] = mem, [SYMPARSER_OUT] = out }, 2, reply);
 }
 
 enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct jitcopy_span *span, uint64_t *end)
@@ -209,7 +210,7 @@ enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct
 	struct symparser_request q = { .question = SYMPARSER_RECORDS, .span = *span };
 	struct symparser_reply reply;
 
-	if (query(h, &q, &fd, 1, &reply) != SYMPARSER_DONE || reply.records > RECORDS_LARGE)
+	if (symhelper_query(h, &q, &fd, 1, &reply) != SYMPARSER_DONE || reply.records > RECORDS_LARGE)
 		return RECORDS_LATER;
 	*end = reply.end;
 	return (enum jitcopy_records)reply.records;

@@ -22,7 +22,7 @@ static enum symparser_answer answer_of(const char *why)
 }
 
 /* A section may hold any note: the kernel's way is that of segments. */
-static unsigned read_build_id(int fd, uint8_t id[20])
+static unsigned symparser_read_build_id(int fd, uint8_t id[20])
 {
 	struct elfhead_source s;
 	struct elfhead h;
@@ -36,7 +36,7 @@ static unsigned read_build_id(int fd, uint8_t id[20])
 	return n;
 }
 
-static const char *reduce(int in, int out, uint64_t max, struct reduced *r)
+static const char *symparser_reduce(int in, int out, uint64_t max, struct reduced *r)
 {
 	const char *why = elfreducer_write(in, out, max, r);
 
@@ -45,7 +45,7 @@ static const char *reduce(int in, int out, uint64_t max, struct reduced *r)
 	return why;
 }
 
-static void answer(const struct symparser_request *q, const int *fd, struct symparser_reply *a)
+static void symparser_send_answer(const struct symparser_request *q, const int *fd, struct symparser_reply *a)
 {
 	struct reduced r = { 0 };
 
@@ -54,11 +54,11 @@ static void answer(const struct symparser_request *q, const int *fd, struct symp
 		return;
 	}
 	if (q->question != SYMPARSER_MEMORY_IMAGE)
-		a->build_id_n = (uint8_t)read_build_id(fd[SYMPARSER_IN], a->build_id);
+		a->build_id_n = (uint8_t)symparser_read_build_id(fd[SYMPARSER_IN], a->build_id);
 	if (q->question == SYMPARSER_ID)
 		return;
 	if (q->question == SYMPARSER_REDUCE) {
-		a->answer = answer_of(reduce(fd[SYMPARSER_IN], fd[SYMPARSER_OUT], q->max, &r));
+		a->answer = answer_of(symparser_reduce(fd[SYMPARSER_IN], fd[SYMPARSER_OUT], q->max, &r));
 	} else {
 		a->answer = answer_of(dynelf_from_memory(fd[SYMPARSER_IN], q->base, fd[SYMPARSER_OUT], q->max, &r));
 		a->build_id_n = r.build_id_n;
@@ -83,7 +83,7 @@ void symparser_run(int saver)
 		struct symparser_reply a = { .serial = q.serial };
 
 		sandbox_deadline(SYMPARSER_CPU_MS);
-		answer(&q, fd, &a);
+		symparser_send_answer(&q, fd, &a);
 		sandbox_deadline(0);
 		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)

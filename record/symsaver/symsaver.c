@@ -42,10 +42,10 @@ struct verdict {
 	uint64_t start, mount_ns;
 };
 
-struct keep {
+struct symsaver {
 	struct symsaver_options o;
 	struct saverprocess_options saver_options;
-	struct keep_shared *shared;
+	struct saver_shared *shared;
 	struct saverids ids;
 	uint64_t own_ns;
 	pid_t saver; /* 0: none */
@@ -66,7 +66,7 @@ struct keep {
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* The places that the next keeper leaves alone, and until when. */
-static void publish_avoided(struct keep *k)
+static void publish_avoided(struct symsaver *k)
 {
 	uint64_t now = clock_now();
 	size_t n = 0;
@@ -76,7 +76,7 @@ static void publish_avoided(struct keep *k)
 		uint64_t until = backoff_avoided_until(&k->backoff, k->backoff.place[i].place, now);
 
 		if (k->backoff.place[i].place && until > now)
-			k->shared->avoid[n++] = (struct keep_avoided){ k->backoff.place[i].place, until };
+			k->shared->avoid[n++] = (struct saver_avoided){ k->backoff.place[i].place, until };
 	}
 }
 
@@ -84,16 +84,16 @@ static void publish_avoided(struct keep *k)
  * them. */
 static void run_saver(void *to)
 {
-	struct keep *k = to;
+	struct symsaver *k = to;
 
 	madvise(k->shared, sizeof(*k->shared), MADV_DONTFORK);
 	urgency_idle_disk();
 	saverprocess_run(k->shared, &k->saver_options, HELPERPROCESS_FD);
 }
 
-static bool start_saver(struct keep *k)
+static bool symsaver_start_saver(struct symsaver *k)
 {
-	struct keep_shared *s = k->shared;
+	struct saver_shared *s = k->shared;
 	int wake[2];
 
 	/* no pipe: who writes into that of a keeper that died is ended by SIGPIPE */
@@ -117,7 +117,7 @@ static bool start_saver(struct keep *k)
 }
 
 /* The start of a file of the keeper in /proc; empty if it cannot be read. */
-static struct str read_saver(const struct keep *k, const char *name, char *buf, size_t cap)
+static struct str read_saver(const struct symsaver *k, const char *name, char *buf, size_t cap)
 {
 	char path[256];
 	ssize_t n;
@@ -133,7 +133,7 @@ static struct str read_saver(const struct keep *k, const char *name, char *buf, 
 
 /* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not
  * show that. */
-static bool is_blocked(struct keep *k, uint64_t since, uint64_t now, uint64_t ns)
+static bool symsaver_is_blocked(struct symsaver *k, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
 	struct str stat = read_saver(k, "stat", buf, sizeof(buf)), schedstat;
@@ -149,7 +149,7 @@ static bool is_blocked(struct keep *k, uint64_t since, uint64_t now, uint64_t ns
 }
 
 /* The next keeper starts in rest_ns. */
-static void end_saver(struct keep *k, uint64_t rest_ns)
+static void end_saver(struct symsaver *k, uint64_t rest_ns)
 {
 	k->next = clock_now() + rest_ns;
 	close(k->wake);
@@ -165,9 +165,9 @@ static bool has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-void symsaver_tick(struct keep *k)
+void symsaver_tick(struct symsaver *k)
 {
-	struct keep_shared *s = k->shared;
+	struct saver_shared *s = k->shared;
 	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
 	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
 
@@ -175,20 +175,20 @@ void symsaver_tick(struct keep *k)
 		backoff_failed(&k->backoff, k->saver, since ? place : 0, false, now);
 		end_saver(k, k->hang_ns / 2);
 	} else if (k->saver && since && now > since &&
-		   (now - since > k->hang_ns || is_blocked(k, since, now, BLOCKED_NS))) {
+		   (now - since > k->hang_ns || symsaver_is_blocked(k, since, now, BLOCKED_NS))) {
 		backoff_failed(&k->backoff, k->saver, place, true, now);
 		end_saver(k, 0);
 	}
 	if (!k->saver && now >= k->next && backoff_may_start(&k->backoff, now)) {
 		memset(k->reported, 0, sizeof(k->reported));
-		start_saver(k);
+		symsaver_start_saver(k);
 	}
 }
 
 /* ---- starting
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t inode_of(const char *proc, const char *name)
+static uint64_t symsaver_inode_of(const char *proc, const char *name)
 {
 	char path[256];
 	struct stat st;
@@ -197,7 +197,7 @@ static uint64_t inode_of(const char *proc, const char *name)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-static void set_defaults(struct keep *k, const struct symsaver_options *o)
+static void set_defaults(struct symsaver *k, const struct symsaver_options *o)
 {
 	k->o = *o;
 	k->o.proc = o->proc ? o->proc : "/proc";
@@ -213,9 +213,9 @@ static void set_defaults(struct keep *k, const struct symsaver_options *o)
 	};
 }
 
-struct keep *symsaver_start(const struct symsaver_options *o, const char **why)
+struct symsaver *symsaver_start(const struct symsaver_options *o, const char **why)
 {
-	struct keep *k = mem_alloc(sizeof(*k), 1);
+	struct symsaver *k = mem_alloc(sizeof(*k), 1);
 	struct saverdir d;
 
 	set_defaults(k, o);
@@ -232,9 +232,9 @@ struct keep *symsaver_start(const struct symsaver_options *o, const char **why)
 		k->shared = NULL;
 		*why = "no memory that can be shared";
 	}
-	k->own_ns = inode_of(k->o.proc, "self/ns/mnt");
+	k->own_ns = symsaver_inode_of(k->o.proc, "self/ns/mnt");
 	k->border = clock_now();
-	if (!*why && !start_saver(k))
+	if (!*why && !symsaver_start_saver(k))
 		*why = strerror(errno);
 	if (!*why)
 		return k;
@@ -248,13 +248,13 @@ struct keep *symsaver_start(const struct symsaver_options *o, const char **why)
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* It is full: it will wake. It died: keep_tick sees to that. */
-static void wake_saver(struct keep *k)
+static void wake_saver(struct symsaver *k)
 {
 	if (k->wake >= 0 && send(k->wake, "", 1, MSG_NOSIGNAL) < 0)
 		return;
 }
 
-static void put(struct keep *k, struct keep_message *m, struct str path)
+static void symsaver_put(struct symsaver *k, struct saver_message *m, struct str path)
 {
 	if (!k->saver || !saverring_put(k->shared, m, path)) {
 		k->dropped++;
@@ -265,7 +265,7 @@ static void put(struct keep *k, struct keep_message *m, struct str path)
 }
 
 /* Was it told in this window? */
-static bool is_recorded(struct keep *k, uint64_t key)
+static bool is_recorded(struct symsaver *k, uint64_t key)
 {
 	uint64_t *slot = &k->reported[key & (REPORTED - 1)];
 
@@ -276,7 +276,7 @@ static bool is_recorded(struct keep *k, uint64_t key)
 }
 
 /* A file of a tenant; 0: no file. */
-static uint64_t key_of(const struct symsaver_process *p, const struct symsaver_mapping *m)
+static uint64_t symsaver_key_of(const struct symsaver_process *p, const struct symsaver_mapping *m)
 {
 	uint64_t id[8] = { 0 };
 
@@ -293,10 +293,12 @@ static uint64_t key_of(const struct symsaver_process *p, const struct symsaver_m
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
-static void report(struct keep *k, enum keep_kind kind, const struct verdict *v, const struct symsaver_process *p,
-		   const struct symsaver_mapping *m)
+static void symsaver_report(struct symsaver *k, enum saver_kind kind, const struct verdict *v,
+			    const struct symsaver_process *p, const struct symsaver_mapping *m)
 {
-	struct keep_message message = { .kind = kind, .elsewhere = v->elsewhere, .key = key_of(p, m), .process = *p };
+	struct saver_message message = {
+		.kind = kind, .elsewhere = v->elsewhere, .key = symsaver_key_of(p, m), .process = *p
+	};
 	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
 
 	if ((kind == KEEP_BINARY || kind == KEEP_CHECK || kind == KEEP_ID) &&
@@ -313,12 +315,12 @@ static void report(struct keep *k, enum keep_kind kind, const struct verdict *v,
 							   .build_id_n = m->build_id_n };
 		memcpy(message.mapping.build_id, m->build_id, sizeof(m->build_id));
 	}
-	put(k, &message, m ? m->path : (struct str){ 0 });
+	symsaver_put(k, &message, m ? m->path : (struct str){ 0 });
 }
 
 /* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours
  * (taskwait.h). */
-static bool is_elsewhere(const struct keep *k, const struct symsaver_process *p)
+static bool symsaver_is_elsewhere(const struct symsaver *k, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
 	char path[256];
@@ -340,26 +342,26 @@ static bool is_elsewhere(const struct keep *k, const struct symsaver_process *p)
 	return longer;
 }
 
-static struct verdict *verdict_of(struct keep *k, const struct symsaver_process *p)
+static struct verdict *verdict_of(struct symsaver *k, const struct symsaver_process *p)
 {
 	struct verdict *v = &k->verdict[p->pid & (VERDICTS - 1)];
 
 	if (v->pid != p->pid || v->start != p->start || v->mount_ns != p->mount_ns || p->start == 0)
-		*v = (struct verdict){ p->pid, is_elsewhere(k, p), false, p->start, p->mount_ns };
+		*v = (struct verdict){ p->pid, symsaver_is_elsewhere(k, p), false, p->start, p->mount_ns };
 	return v;
 }
 
-bool symsaver_process(struct keep *k, const struct symsaver_process *p)
+bool symsaver_process(struct symsaver *k, const struct symsaver_process *p)
 {
 	struct verdict *v = verdict_of(k, p);
 
 	if (v->elsewhere && k->o.dir)
-		report(k, KEEP_ROOT, v, p, NULL);
+		symsaver_report(k, KEEP_ROOT, v, p, NULL);
 	return v->elsewhere;
 }
 
 /* Code of no file, as fold sees it: its names are in a map. */
-static bool is_jit(struct str path)
+static bool symsaver_is_jit(struct str path)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
 	       str_starts(path, STR("/anon_hugepage")) || str_starts(path, STR("/memfd:")) ||
@@ -375,35 +377,36 @@ static bool is_dump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-void symsaver_mapping(struct keep *k, const struct symsaver_process *p, const struct symsaver_mapping *m)
+void symsaver_mapping(struct symsaver *k, const struct symsaver_process *p, const struct symsaver_mapping *m)
 {
 	struct verdict *v = verdict_of(k, p);
-	bool jit = is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
+	bool jit = symsaver_is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
 	bool file = (!jit || memory) && m->path.p[0] == '/' && (m->inode || m->build_id_n);
 
 	if (!k->o.dir) {
 		if (file && !m->build_id_n)
-			report(k, KEEP_ID, v, p, m);
+			symsaver_report(k, KEEP_ID, v, p, m);
 		return;
 	}
 	if (jit && p->start) {
 		v->jit = true;
-		report(k, KEEP_JIT, v, p, NULL);
+		symsaver_report(k, KEEP_JIT, v, p, NULL);
 	} else if (jit) {
 		k->gone += !is_recorded(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
 	}
 	if (is_dump(m->path)) {
 		if ((v->elsewhere || k->o.all) && p->start) {
 			v->jit = true;
-			report(k, KEEP_DUMP, v, p, m);
+			symsaver_report(k, KEEP_DUMP, v, p, m);
 		}
 	} else if (file) {
-		report(k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK,
-		       v, p, m);
+		symsaver_report(
+			k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK,
+			v, p, m);
 	}
 }
 
-unsigned symsaver_build_id(struct keep *k, const struct symsaver_mapping *m, uint8_t id[20])
+unsigned symsaver_build_id(struct symsaver *k, const struct symsaver_mapping *m, uint8_t id[20])
 {
 	const struct pj_build_id *found;
 
@@ -414,12 +417,12 @@ unsigned symsaver_build_id(struct keep *k, const struct symsaver_mapping *m, uin
 	return found ? found->size : 0;
 }
 
-static uint64_t busy_since(const struct keep *k)
+static uint64_t busy_since(const struct symsaver *k)
 {
 	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
 }
 
-void symsaver_settle(struct keep *k, unsigned deadline_ms)
+void symsaver_settle(struct symsaver *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, 1000000 };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
@@ -435,20 +438,20 @@ void symsaver_settle(struct keep *k, unsigned deadline_ms)
 	}
 }
 
-void symsaver_exit(struct keep *k, uint32_t pid)
+void symsaver_exit(struct symsaver *k, uint32_t pid)
 {
 	struct verdict *v = &k->verdict[pid & (VERDICTS - 1)];
-	struct keep_message m = { .kind = KEEP_EXIT, .process.pid = pid };
+	struct saver_message m = { .kind = KEEP_EXIT, .process.pid = pid };
 
 	if (v->pid == pid && v->jit)
-		put(k, &m, (struct str){ 0 });
+		symsaver_put(k, &m, (struct str){ 0 });
 	if (v->pid == pid)
 		*v = (struct verdict){ 0 };
 }
 
-void symsaver_window(struct keep *k)
+void symsaver_window(struct symsaver *k)
 {
-	struct keep_message m = { .kind = KEEP_WINDOW };
+	struct saver_message m = { .kind = KEEP_WINDOW };
 
 	memset(k->reported, 0, sizeof(k->reported));
 	for (size_t i = 0; i < KEEP_DONE; i++)
@@ -456,7 +459,7 @@ void symsaver_window(struct keep *k)
 	k->border = clock_now();
 	saverids_take(&k->ids, &k->shared->found);
 	saverids_window(&k->ids);
-	put(k, &m, (struct str){ 0 });
+	symsaver_put(k, &m, (struct str){ 0 });
 	symsaver_tick(k);
 }
 
@@ -464,9 +467,9 @@ void symsaver_window(struct keep *k)
  * ---------------------------------------------------------------------------------------------------------------------
  */
 
-size_t symsaver_kernels(struct keep *k, char names[2][64])
+size_t symsaver_kernels(struct symsaver *k, char names[2][64])
 {
-	const struct keep_shared *s = k->shared;
+	const struct saver_shared *s = k->shared;
 	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before),
 		 changed = atomic_load(&s->kernel_changed);
 	char name[SAVERDIR_PATH];
@@ -483,9 +486,9 @@ size_t symsaver_kernels(struct keep *k, char names[2][64])
 	return n;
 }
 
-struct symsaver_counts symsaver_counts(struct keep *k)
+struct symsaver_counts symsaver_counts(struct symsaver *k)
 {
-	const struct keep_shared *s = k->shared;
+	const struct saver_shared *s = k->shared;
 	struct symsaver_counts c = {
 		.binaries = s->count[COUNT_BINARIES],
 		.maps = s->count[COUNT_MAPS],
@@ -508,7 +511,7 @@ struct symsaver_counts symsaver_counts(struct keep *k)
 	return c;
 }
 
-void symsaver_each_over(struct keep *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+void symsaver_each_over(struct symsaver *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
 {
 	saverbudget_each(&k->shared->over, &k->over, f, arg);
 }
@@ -577,7 +580,7 @@ void symsaver_text(struct text *t, const struct symsaver_counts *c)
 			    c->crashed == 1 ? "" : "s");
 }
 
-struct symsaver_counts symsaver_stop(struct keep *k, unsigned deadline_ms)
+struct symsaver_counts symsaver_stop(struct symsaver *k, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, STOP_LOOK_NS };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000), busy_ns = 0, last = clock_now();
@@ -593,7 +596,7 @@ struct symsaver_counts symsaver_stop(struct keep *k, unsigned deadline_ms)
 		since = busy_since(k);
 		busy_ns += since ? clock_now() - last : 0;
 		last = clock_now();
-		blocked = since && is_blocked(k, since, last, SYMSAVER_STOP_BLOCKED_MS * UINT64_C(1000000));
+		blocked = since && symsaver_is_blocked(k, since, last, SYMSAVER_STOP_BLOCKED_MS * UINT64_C(1000000));
 	}
 	if (!ended) {
 		k->backoff.hung++;

@@ -24,7 +24,7 @@
  */
 
 /* The beginning of a file of the process. */
-static struct str read_file(int process, const char *name, char *buf, size_t space)
+static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, buf, space) : -1;
@@ -51,7 +51,7 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 
 /* In limited time: the recorder itself calls this, and a process can make readers of its stat wait for ever
  * (timelimit.h). */
-static bool read_stat(int process, char *state, uint64_t *start)
+static bool targetfiles_read_stat(int process, char *state, uint64_t *start)
 {
 	struct text t = { 0 };
 	bool found;
@@ -73,7 +73,7 @@ int target_process(const char *proc, uint32_t pid, uint64_t start)
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (read_stat(fd, &state, &began) && (start == 0 || began == start))
+	if (targetfiles_read_stat(fd, &state, &began) && (start == 0 || began == start))
 		return fd;
 	close(fd);
 	errno = ESRCH;
@@ -85,7 +85,7 @@ char targetfiles_state(int process)
 	uint64_t start;
 	char state;
 
-	if (read_stat(process, &state, &start))
+	if (targetfiles_read_stat(process, &state, &start))
 		return state;
 	return errno == ETIMEDOUT ? '?' : 0;
 }
@@ -110,7 +110,7 @@ bool targetfiles_runs(const char *proc, pid_t pid)
 bool targetfiles_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 {
 	char buf[8192];
-	struct str status = read_file(process, "status", buf, sizeof(buf));
+	struct str status = targetfiles_read_file(process, "status", buf, sizeof(buf));
 	bool has_uid = false;
 
 	while (status.n) {
@@ -165,7 +165,8 @@ bool targetfiles_is_mapped(int fd, const struct target_mapping *m, const struct 
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
-static int checked(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess, bool *other)
+static int targetfiles_checked(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess,
+			       bool *other)
 {
 	if (fd < 0 || targetfiles_is_mapped(fd, m, assess))
 		return fd;
@@ -207,7 +208,7 @@ static int among_open_files(int process, const struct target_mapping *m, const s
 	for (unsigned n = 0; found < 0 && n < OPEN_FILES_MAX && (e = readdir(dir)); n++) {
 		if (!byte_is_digit(e->d_name[0]) || fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		found = checked(open_magic(dirfd(dir), e->d_name), m, assess, &other);
+		found = targetfiles_checked(open_magic(dirfd(dir), e->d_name), m, assess, &other);
 	}
 	closedir(dir);
 	return found;
@@ -230,7 +231,7 @@ static int among_mapped_files(int process, const struct target_mapping *m, const
 	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)m->start);
 	while (fd < 0 && (e = readdir(d)))
 		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-			fd = checked(open_magic(dirfd(d), e->d_name), m, assess, &other);
+			fd = targetfiles_checked(open_magic(dirfd(d), e->d_name), m, assess, &other);
 	closedir(d);
 	return fd;
 }
@@ -241,11 +242,11 @@ int targetfiles_open(int root, int process, const struct target_mapping *m, cons
 	int fd = -1, error = ESRCH;
 
 	if (root >= 0 && m->path.n && m->path.p[0] == '/') {
-		fd = checked(targetfile_open(root, without_deleted(m->path), true), m, assess, &other);
+		fd = targetfiles_checked(targetfile_open(root, without_deleted(m->path), true), m, assess, &other);
 		error = errno;
 	}
 	if (fd < 0 && process >= 0)
-		fd = checked(open_magic(process, "exe"), m, assess, &other);
+		fd = targetfiles_checked(open_magic(process, "exe"), m, assess, &other);
 	if (fd < 0 && process >= 0 && (!m->build_id_n || str_starts(m->path, STR("/memfd:"))))
 		fd = among_open_files(process, m, assess);
 	if (fd < 0 && process >= 0)
@@ -262,7 +263,7 @@ struct line {
 	uint64_t start, end, offset, major, minor, inode;
 };
 
-static struct str word(struct str *s, char sep)
+static struct str targetfiles_word(struct str *s, char sep)
 {
 	*s = str_trim_left(*s);
 	return str_cut(s, sep);
@@ -270,14 +271,14 @@ static struct str word(struct str *s, char sep)
 
 static bool parse_line(struct str s, struct line *l)
 {
-	struct str start = word(&s, '-'), end = word(&s, ' '), offset, major, minor;
+	struct str start = targetfiles_word(&s, '-'), end = targetfiles_word(&s, ' '), offset, major, minor;
 
-	word(&s, ' ');
-	offset = word(&s, ' ');
-	major = word(&s, ':');
-	minor = word(&s, ' ');
+	targetfiles_word(&s, ' ');
+	offset = targetfiles_word(&s, ' ');
+	major = targetfiles_word(&s, ':');
+	minor = targetfiles_word(&s, ' ');
 	return str_hex(start, &l->start) && str_hex(end, &l->end) && str_hex(offset, &l->offset) &&
-	       str_hex(major, &l->major) && str_hex(minor, &l->minor) && str_u64(word(&s, ' '), &l->inode);
+	       str_hex(major, &l->major) && str_hex(minor, &l->minor) && str_u64(targetfiles_word(&s, ' '), &l->inode);
 }
 
 struct base_search {
@@ -287,7 +288,7 @@ struct base_search {
 	bool found, done;
 };
 
-static void look_at(struct base_search *b, struct str text)
+static void targetfiles_look_at(struct base_search *b, struct str text)
 {
 	struct line l;
 
@@ -315,7 +316,7 @@ static bool find_base(int process, struct base_search *b)
 
 		total += (size_t)n;
 		while (!b->done && str_find(lines, '\n') >= 0)
-			look_at(b, str_cut(&lines, '\n'));
+			targetfiles_look_at(b, str_cut(&lines, '\n'));
 		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and some numbers */
 		memmove(buf, lines.p, have);
 	}
@@ -348,14 +349,14 @@ int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *ba
 /* ---- roots
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void let_go(struct targetfiles_held *h)
+static void targetfiles_let_go(struct targetfiles_held *h)
 {
 	close(h->root);
 	close(h->process);
 	*h = (struct targetfiles_held){ 0 };
 }
 
-static struct targetfiles_held *find(struct targetfiles_roots *r, uint64_t mount_ns)
+static struct targetfiles_held *targetfiles_find(struct targetfiles_roots *r, uint64_t mount_ns)
 {
 	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
 		if (r->held[i].mount_ns == mount_ns)
@@ -365,7 +366,7 @@ static struct targetfiles_held *find(struct targetfiles_roots *r, uint64_t mount
 
 int targetfiles_roots_find(struct targetfiles_roots *r, uint64_t mount_ns, uint64_t now)
 {
-	struct targetfiles_held *h = mount_ns ? find(r, mount_ns) : NULL;
+	struct targetfiles_held *h = mount_ns ? targetfiles_find(r, mount_ns) : NULL;
 
 	if (h)
 		h->used = now;
@@ -382,14 +383,14 @@ struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *r, uint64
 
 void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
 {
-	struct targetfiles_held *h = find(r, mount_ns);
+	struct targetfiles_held *h = targetfiles_find(r, mount_ns);
 	struct targetfiles_held new = {
 		.mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now
 	};
 
 	if (mount_ns == 0 || (h && h->died == 0))
 		return;
-	h = h ? h : find(r, 0);
+	h = h ? h : targetfiles_find(r, 0);
 	if (!h) {
 		h = &r->held[0];
 		for (size_t i = 1; i < TARGETFILES_ROOTS; i++)
@@ -406,7 +407,7 @@ void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int 
 		return;
 	}
 	if (h->mount_ns)
-		let_go(h);
+		targetfiles_let_go(h);
 	*h = new;
 }
 
@@ -420,7 +421,7 @@ void targetfiles_roots_tick(struct targetfiles_roots *r, uint64_t now)
 		if (!h->died && !targetfiles_lives(h->process))
 			h->died = now;
 		if (h->died && now - h->died > LINGER_NS)
-			let_go(h);
+			targetfiles_let_go(h);
 	}
 }
 
@@ -428,5 +429,5 @@ void targetfiles_roots_free(struct targetfiles_roots *r)
 {
 	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
 		if (r->held[i].mount_ns)
-			let_go(&r->held[i]);
+			targetfiles_let_go(&r->held[i]);
 }

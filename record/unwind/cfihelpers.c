@@ -64,12 +64,12 @@ struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const st
 
 /* ---- pairs ----------------------------------------------------------------------------------------------------- */
 
-static bool runs(const struct pair *p)
+static bool cfihelpers_runs(const struct pair *p)
 {
 	return p->opener != 0;
 }
 
-static void start(struct cfihelpers *h, struct pair *p, uint64_t now)
+static void cfihelpers_start_pair(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
 
@@ -83,7 +83,7 @@ static void start(struct cfihelpers *h, struct pair *p, uint64_t now)
 }
 
 /* Closes what leads to a pair, which is still to be reaped. */
-static void let_go(struct cfihelpers *h, struct pair *p)
+static void cfihelpers_let_go(struct cfihelpers *h, struct pair *p)
 {
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, p->socket, NULL);
 	close(p->socket);
@@ -111,12 +111,12 @@ static void end_processes(struct cfihelpers *h, pid_t *pid, size_t n, unsigned t
 }
 
 /* Of a pair without requests. */
-static void end(struct cfihelpers *h, struct pair *p)
+static void cfihelpers_end(struct cfihelpers *h, struct pair *p)
 {
 	pid_t pid[2] = { p->opener, p->parser };
 
-	if (runs(p)) {
-		let_go(h, p);
+	if (cfihelpers_runs(p)) {
+		cfihelpers_let_go(h, p);
 		end_processes(h, pid, countof(pid), END_TRIES);
 	}
 	*p = (struct pair){ 0 };
@@ -133,8 +133,8 @@ void cfihelpers_stop(struct cfihelpers *h)
 
 		pid[2 * i] = p->opener;
 		pid[2 * i + 1] = p->parser;
-		if (runs(p))
-			let_go(h, p);
+		if (cfihelpers_runs(p))
+			cfihelpers_let_go(h, p);
 	}
 	end_processes(h, pid, countof(pid), 100 * END_TRIES / 5); /* where they hang, they are left to init */
 	cfistarter_close(&h->starter);
@@ -167,13 +167,13 @@ static struct pair *slot_for(struct cfihelpers *h, uint64_t key)
 			oldest = p;
 	}
 	if (oldest)
-		end(h, oldest);
+		cfihelpers_end(h, oldest);
 	return oldest;
 }
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-static unsigned requested(const struct pair *p, uint64_t place)
+static unsigned cfihelpers_requested(const struct pair *p, uint64_t place)
 {
 	unsigned n = 0;
 
@@ -191,14 +191,14 @@ enum cfihelpers_pending cfihelpers_query(struct cfihelpers *h, const struct cfih
 		p = slot_for(h, owner->key);
 	if (!p)
 		return CFIHELPERS_BUSY;
-	if (!runs(p) && now >= p->restart) {
+	if (!cfihelpers_runs(p) && now >= p->restart) {
 		p->key = owner->key;
-		start(h, p, now);
+		cfihelpers_start_pair(h, p, now);
 	}
 	p->used = now;
-	if (!runs(p))
+	if (!cfihelpers_runs(p))
 		return CFIHELPERS_OFF;
-	if (p->nasked == QUEUE || requested(p, owner->place) == QUEUE_SHARE ||
+	if (p->nasked == QUEUE || cfihelpers_requested(p, owner->place) == QUEUE_SHARE ||
 	    send(p->socket, r, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
 		return CFIHELPERS_BUSY;
 	if (p->nasked == 0)
@@ -213,7 +213,7 @@ bool cfihelpers_avoid(struct cfihelpers *h, uint64_t place, uint64_t now)
 }
 
 /* True if a pair waits for a file system, not for a CPU. */
-static bool is_blocked(struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_is_blocked(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	if (now >= p->polled + LOOK_NS) {
 		p->polled = now;
@@ -226,11 +226,11 @@ bool cfihelpers_answer_soon(struct cfihelpers *h, uint64_t key, uint64_t now)
 {
 	struct pair *p = pair_of(h, key);
 
-	if (!p || !runs(p))
+	if (!p || !cfihelpers_runs(p))
 		return false;
 	if (!p->nasked || now < p->progress + BLOCKED_NS)
 		return true;
-	return now < p->progress + SOON_NS && (key == CFIHELPERS_HOST || !is_blocked(h, p, now));
+	return now < p->progress + SOON_NS && (key == CFIHELPERS_HOST || !cfihelpers_is_blocked(h, p, now));
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static struct cfihelpers_request next_request(struct pair *p)
 }
 
 /* Returns false if the pair ended. */
-static bool receive(struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_receive(struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	struct cfimaker_reply r = { 0 };
 	struct cfihelpers_request q;
@@ -264,7 +264,7 @@ static bool receive(struct cfihelpers *h, struct pair *p, uint64_t now)
 	return got != 0;
 }
 
-static bool hangs(const struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_hangs(const struct cfihelpers *h, struct pair *p, uint64_t now)
 {
 	uint64_t since = p->running > p->progress ? p->running : p->progress;
 
@@ -278,13 +278,13 @@ static bool hangs(const struct cfihelpers *h, struct pair *p, uint64_t now)
 	return true;
 }
 
-static void fail(struct cfihelpers *h, struct pair *p, bool hung, uint64_t now)
+static void cfihelpers_fail(struct cfihelpers *h, struct pair *p, bool hung, uint64_t now)
 {
 	uint64_t place = p->nasked ? p->is_requested[p->first].owner.place : 0;
 	pid_t opener = p->opener, parser = p->parser;
 	bool first = true;
 
-	let_go(h, p);
+	cfihelpers_let_go(h, p);
 	p->restart = hung ? now : now + RESTART_NS;
 	for (; p->nasked; first = false) {
 		struct cfihelpers_request q = next_request(p);
@@ -299,10 +299,10 @@ static void look_after(struct cfihelpers *h, uint64_t now)
 {
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
 		struct pair *p = &h->pair[i];
-		bool ended = runs(p) && !receive(h, p, now);
+		bool ended = cfihelpers_runs(p) && !cfihelpers_receive(h, p, now);
 
-		if (ended || (runs(p) && hangs(h, p, now)))
-			fail(h, p, !ended, now);
+		if (ended || (cfihelpers_runs(p) && cfihelpers_hangs(h, p, now)))
+			cfihelpers_fail(h, p, !ended, now);
 	}
 }
 
@@ -321,7 +321,7 @@ void cfihelpers_tick(struct cfihelpers *h, uint64_t now)
 	look_after(h, now);
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
 		if (h->pair[i].key && !h->pair[i].nasked && h->pair[i].used + CFIHELPERS_IDLE_NS < now)
-			end(h, &h->pair[i]);
+			cfihelpers_end(h, &h->pair[i]);
 	backoff_has_space(&h->backoff);
 }
 
@@ -330,7 +330,7 @@ unsigned cfihelpers_running(const struct cfihelpers *h)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		n += runs(&h->pair[i]);
+		n += cfihelpers_runs(&h->pair[i]);
 	return n;
 }
 

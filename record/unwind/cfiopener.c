@@ -15,7 +15,7 @@
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
-static struct target_mapping mapping_of(const struct cfimaker_request *r)
+static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *r)
 {
 	return (struct target_mapping){ .start = r->address,
 					.major = r->major,
@@ -43,9 +43,9 @@ static int open_without(struct targetfiles_roots *roots, const struct cfimaker_r
 	return fd;
 }
 
-static int open_mapped(struct targetfiles_roots *roots, const char *proc, const struct cfimaker_request *r)
+static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *proc, const struct cfimaker_request *r)
 {
-	struct target_mapping m = mapping_of(r);
+	struct target_mapping m = cfiopener_mapping_of(r);
 	int process = target_process(proc, r->pid, r->start_ticks), root = -1, fd = -1;
 
 	if (process >= 0) {
@@ -72,11 +72,11 @@ static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_rep
 	       fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
 }
 
-static bool answer(int recorder, int parser, struct targetfiles_roots *roots, const char *proc,
-		   const struct cfimaker_request *r)
+static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots *roots, const char *proc,
+			     const struct cfimaker_request *r)
 {
 	struct cfimaker_reply reply = { .number = r->number, .answer = CFIMAKER_GONE };
-	int fd = open_mapped(roots, proc, r), image = -1;
+	int fd = cfiopener_open_mapped(roots, proc, r), image = -1;
 	bool good = fd < 0 || have_parsed(parser, fd, r->number, &reply, &image);
 
 	if (fd >= 0)
@@ -87,7 +87,7 @@ static bool answer(int recorder, int parser, struct targetfiles_roots *roots, co
 	return good;
 }
 
-static bool is_complete(const struct cfimaker_request *r, size_t n)
+static bool cfiopener_is_complete(const struct cfimaker_request *r, size_t n)
 {
 	size_t head = offsetof(struct cfimaker_request, path);
 
@@ -121,9 +121,9 @@ void cfiopener_run(int recorder, int parser, const char *proc)
 	size_t n;
 
 	while ((n = await_request(recorder, parser, &r)) > 0) {
-		if (!is_complete(&r, n))
+		if (!cfiopener_is_complete(&r, n))
 			continue;
-		if (!answer(recorder, parser, &roots, proc, &r))
+		if (!cfiopener_answer(recorder, parser, &roots, proc, &r))
 			break;
 		if (clock_now() - polled > ROOTS_EVERY) {
 			targetfiles_roots_tick(&roots, clock_now());

@@ -26,7 +26,7 @@ static int image_of(const struct unwind_table *t)
 }
 
 /* Takes fd over. */
-static enum cfimaker_answer make(int fd, int *image)
+static enum cfimaker_answer cfiparser_make(int fd, int *image)
 {
 	const char *why;
 	struct unwind_table *t = unwind_table_open(fd, &why);
@@ -65,7 +65,7 @@ void cfiparser_run(int opener)
 
 		sandbox_deadline(CFIPARSER_CPU_MS);
 		before = cpu_us();
-		reply.answer = make(fd, &image);
+		reply.answer = cfiparser_make(fd, &image);
 		reply.cpu_us = cpu_us() - before;
 		sandbox_deadline(0);
 		sent = fdmessage_send(opener, &reply, sizeof(reply), image);

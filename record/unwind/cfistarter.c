@@ -23,7 +23,7 @@ static void run_opener(void *proc)
 	cfiopener_run(HELPERPROCESS_FD, HELPERPROCESS_FD + 1, proc);
 }
 
-static void run_parser(void *to)
+static void cfistarter_run_parser(void *to)
 {
 	(void)to;
 	cfiparser_run(HELPERPROCESS_FD);
@@ -38,7 +38,7 @@ static struct started start_both(int recorder, const char *proc)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return s;
 	s.parser = helperprocess_start_sibling(
-		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, run_parser, NULL });
+		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, cfistarter_run_parser, NULL });
 	if (s.parser)
 		s.opener = helperprocess_start_sibling(
 			&(struct helperprocess){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON,
@@ -48,7 +48,7 @@ static struct started start_both(int recorder, const char *proc)
 	return s;
 }
 
-static void run_starter(void *to)
+static void cfistarter_run_starter(void *to)
 {
 	const struct cfistarter *s = to;
 	int recorder;
@@ -77,7 +77,7 @@ static void fork_starter(struct cfistarter *s)
 		return;
 	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
 	s->pid = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON, run_starter, s });
+		&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON, cfistarter_run_starter, s });
 	close(pair[1]);
 	if (s->pid)
 		s->socket = pair[0];

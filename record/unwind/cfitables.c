@@ -47,7 +47,7 @@ struct entry {
 	struct shared_table *shared; /* NULL: none */
 };
 
-struct tables {
+struct cfitables {
 	struct cfitables_options o;
 	struct cfihelpers *helpers;
 	struct budgets *budgets; /* NULL: no limit */
@@ -91,14 +91,14 @@ static uint64_t own_mount_ns(const char *proc)
 }
 
 static size_t drop_shared(struct shared_table *s);
-static void take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
-			uint64_t now);
+static void cfitables_take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r,
+				  int image, uint64_t now);
 static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now);
 
-struct tables *cfitables_start(const struct cfitables_options *o)
+struct cfitables *cfitables_start(const struct cfitables_options *o)
 {
-	struct tables *t = mem_alloc(sizeof(*t), 1);
-	struct cfihelpers_user user = { take_answer, take_failure, t };
+	struct cfitables *t = mem_alloc(sizeof(*t), 1);
+	struct cfihelpers_user user = { cfitables_take_answer, take_failure, t };
 
 	t->o = *o;
 	t->o.max_bytes = o->max_bytes ? o->max_bytes : CFITABLES_MOST;
@@ -109,7 +109,7 @@ struct tables *cfitables_start(const struct cfitables_options *o)
 	return t;
 }
 
-void cfitables_stop(struct tables *t)
+void cfitables_stop(struct cfitables *t)
 {
 	if (!t)
 		return;
@@ -128,12 +128,12 @@ static uint64_t device_of(const struct entry *e)
 	return (uint64_t)e->major << 32 | e->minor;
 }
 
-static uint32_t *bucket_of(struct tables *t, const struct entry *e)
+static uint32_t *cfitables_bucket_of(struct cfitables *t, const struct entry *e)
 {
 	return &t->bucket[hash_pair(e->inode ^ e->generation << 32, device_of(e)) & (BUCKETS - 1)];
 }
 
-static bool is_of(const struct entry *e, const struct mapped_file *f, uint64_t owner)
+static bool cfitables_is_of(const struct entry *e, const struct mapped_file *f, uint64_t owner)
 {
 	return e->state != FREE && e->owner == owner && e->inode == f->inode && e->generation == f->generation &&
 	       e->major == f->major && e->minor == f->minor;
@@ -151,11 +151,11 @@ static size_t drop_shared(struct shared_table *s)
 	return bytes;
 }
 
-static size_t forget(struct tables *t, uint32_t number)
+static size_t cfitables_forget(struct cfitables *t, uint32_t number)
 {
 	size_t bytes;
 	struct entry *e = &t->entry[number];
-	uint32_t *link = bucket_of(t, e);
+	uint32_t *link = cfitables_bucket_of(t, e);
 
 	while (*link != number)
 		link = &t->entry[*link].next;
@@ -167,19 +167,19 @@ static size_t forget(struct tables *t, uint32_t number)
 }
 
 /* Nothing of it is under way. */
-static bool is_idle(const struct entry *e)
+static bool cfitables_is_idle(const struct entry *e)
 {
 	return e->state == READY || e->state == NONE || e->state == WANTED;
 }
 
 /* The entry that can be done without best: 0 when all are in use. */
-static uint32_t oldest(const struct tables *t, bool with_table, uint64_t before)
+static uint32_t cfitables_oldest(const struct cfitables *t, bool with_table, uint64_t before)
 {
 	uint32_t found = 0;
 
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct entry *e = &t->entry[i];
-		bool candidate = with_table ? e->state == READY : is_idle(e);
+		bool candidate = with_table ? e->state == READY : cfitables_is_idle(e);
 
 		if (candidate && e->used < before && (!found || e->used < t->entry[found].used))
 			found = i;
@@ -187,15 +187,15 @@ static uint32_t oldest(const struct tables *t, bool with_table, uint64_t before)
 	return found;
 }
 
-static uint32_t take_number(struct tables *t, uint64_t now)
+static uint32_t take_number(struct cfitables *t, uint64_t now)
 {
 	uint32_t number = t->free;
 
 	if (!number && t->n == ENTRY_COUNT_MAX) {
-		number = oldest(t, false, now);
+		number = cfitables_oldest(t, false, now);
 		if (!number)
 			return 0;
-		forget(t, number);
+		cfitables_forget(t, number);
 	}
 	if (number) {
 		t->free = t->entry[number].next;
@@ -209,14 +209,14 @@ static uint32_t take_number(struct tables *t, uint64_t now)
 	return t->n++;
 }
 
-static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t owner, uint64_t now)
+static uint32_t cfitables_entry_of(struct cfitables *t, const struct mapped_file *f, uint64_t owner, uint64_t now)
 {
 	struct entry like = {
 		.owner = owner, .major = f->major, .minor = f->minor, .inode = f->inode, .generation = f->generation
 	};
-	uint32_t i = *bucket_of(t, &like);
+	uint32_t i = *cfitables_bucket_of(t, &like);
 
-	while (i && !is_of(&t->entry[i], f, owner))
+	while (i && !cfitables_is_of(&t->entry[i], f, owner))
 		i = t->entry[i].next;
 	if (i)
 		return i;
@@ -225,9 +225,9 @@ static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t
 		return 0;
 	like.state = WANTED;
 	like.wanted = like.used = now;
-	like.next = *bucket_of(t, &like);
+	like.next = *cfitables_bucket_of(t, &like);
 	t->entry[i] = like;
-	*bucket_of(t, &like) = i;
+	*cfitables_bucket_of(t, &like) = i;
 	return i;
 }
 
@@ -235,7 +235,7 @@ static uint32_t entry_of(struct tables *t, const struct mapped_file *f, uint64_t
 
 /* Which tenant a process is, as far as it was looked up while it lived. Processes of a recording were looked up for
  * their samples; others are here, once. */
-static struct tenant tenant_of_process(struct tables *t, const struct process *p)
+static struct tenant tenant_of_process(struct cfitables *t, const struct process *p)
 {
 	struct known_tenant *known = &t->known[p->pid % KNOWN_TENANTS];
 	int process;
@@ -254,7 +254,7 @@ static struct tenant tenant_of_process(struct tables *t, const struct process *p
 
 /* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the
  * host's helpers never read its files. */
-static struct cfihelpers_owner owner_of(struct tables *t, const struct process *p, uint64_t device)
+static struct cfihelpers_owner cfitables_owner_of(struct cfitables *t, const struct process *p, uint64_t device)
 {
 	struct cfihelpers_owner owner = { .of = tenant_of_process(t, p) };
 
@@ -269,7 +269,7 @@ static struct cfihelpers_owner owner_of(struct tables *t, const struct process *
 }
 
 /* A process of the host may have become another user's since it was looked up. */
-static bool is_still_owner(struct tables *t, const struct process *p, const struct cfihelpers_owner *owner)
+static bool is_still_owner(struct cfitables *t, const struct process *p, const struct cfihelpers_owner *owner)
 {
 	int process = owner->key == CFIHELPERS_HOST ? target_process(t->o.proc, p->pid, p->start_ticks) : -1;
 	bool same = true;
@@ -284,7 +284,7 @@ static bool is_still_owner(struct tables *t, const struct process *p, const stru
 }
 
 /* Its tenant is over its budget of CPU time, or helpers failed at its files: counted. */
-static bool is_left_out(struct tables *t, const struct cfihelpers_owner *owner, uint64_t now)
+static bool is_left_out(struct cfitables *t, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, t->own_ns);
 	bool out = cfihelpers_avoid(t->helpers, owner->place, now) ||
@@ -296,8 +296,8 @@ static bool is_left_out(struct tables *t, const struct cfihelpers_owner *owner, 
 }
 
 /* False: not for this process, or not now. */
-static bool query(struct tables *t, uint32_t number, const struct process *p, const struct mapping *m,
-		  const struct cfihelpers_owner *owner, uint64_t now)
+static bool cfitables_query(struct cfitables *t, uint32_t number, const struct process *p, const struct mapping *m,
+			    const struct cfihelpers_owner *owner, uint64_t now)
 {
 	struct entry *e = &t->entry[number];
 	struct cfimaker_request r = { .number = number,
@@ -329,8 +329,8 @@ static bool is_file(const struct mapped_file *f)
 	return f->inode && f->path.n > 1 && f->path.p[0] == '/' && f->path.p[1] != '/';
 }
 
-static enum cfitables_answer found(const struct unwind_table *table, uint64_t address, uint64_t offset,
-				   struct unwind_code *code)
+static enum cfitables_answer cfitables_found(const struct unwind_table *table, uint64_t address, uint64_t offset,
+					     struct unwind_code *code)
 {
 	if (!table || !unwind_table_bias(table, address, offset, &code->bias))
 		return CFITABLES_NONE;
@@ -338,7 +338,7 @@ static enum cfitables_answer found(const struct unwind_table *table, uint64_t ad
 	return CFITABLES_READY;
 }
 
-enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, const struct mapping *m,
+enum cfitables_answer cfitables_find(struct cfitables *t, const struct process *p, const struct mapping *m,
 				     uint64_t address, uint64_t now, struct unwind_code *code)
 {
 	struct mapped_file *f = m->file;
@@ -346,19 +346,19 @@ enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, 
 	struct entry *e;
 
 	if (!is_file(f))
-		return str_eq(f->path, STR("[vdso]")) ? found(t->vdso, address, address - m->start, code) :
+		return str_eq(f->path, STR("[vdso]")) ? cfitables_found(t->vdso, address, address - m->start, code) :
 							CFITABLES_NONE;
-	owner = owner_of(t, p, (uint64_t)f->major << 32 | f->minor);
-	if (!f->table || f->table >= t->n || !is_of(&t->entry[f->table], f, owner.key))
-		f->table = entry_of(t, f, owner.key, now);
+	owner = cfitables_owner_of(t, p, (uint64_t)f->major << 32 | f->minor);
+	if (!f->table || f->table >= t->n || !cfitables_is_of(&t->entry[f->table], f, owner.key))
+		f->table = cfitables_entry_of(t, f, owner.key, now);
 	if (!f->table)
 		return CFITABLES_NONE;
 	e = &t->entry[f->table];
 	e->used = now;
-	if (e->state == WANTED && !query(t, f->table, p, m, &owner, now))
+	if (e->state == WANTED && !cfitables_query(t, f->table, p, m, &owner, now))
 		return CFITABLES_NONE;
 	if (e->state == READY)
-		return found(e->shared->table, address, address - m->start + m->offset, code);
+		return cfitables_found(e->shared->table, address, address - m->start + m->offset, code);
 	if (e->state != WANTED && e->state != REQUESTED)
 		return CFITABLES_NONE;
 	return !e->again && cfihelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ?
@@ -368,18 +368,18 @@ enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, 
 
 /* ---- answers ------------------------------------------------------------------------------------------------- */
 
-static void make_space(struct tables *t, uint64_t now)
+static void cfitables_make_space(struct cfitables *t, uint64_t now)
 {
 	uint32_t i;
 
-	while (t->bytes > t->o.max_bytes && (i = oldest(t, true, now))) {
+	while (t->bytes > t->o.max_bytes && (i = cfitables_oldest(t, true, now))) {
 		t->counts.evicted++;
-		t->bytes -= forget(t, i);
+		t->bytes -= cfitables_forget(t, i);
 	}
 }
 
 /* Sealed: who made it cannot take it away or change it. */
-static struct unwind_table *table_of(int image)
+static struct unwind_table *cfitables_table_of(int image)
 {
 	enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
 	const char *why;
@@ -393,7 +393,7 @@ static struct unwind_table *table_of(int image)
 }
 
 /* The file cannot be had by that tenant; nobody waits for it any more. */
-static void refuse(struct entry *e, uint64_t place, uint64_t now)
+static void cfitables_refuse(struct entry *e, uint64_t place, uint64_t now)
 {
 	e->state = WANTED;
 	e->refused = place;
@@ -403,11 +403,11 @@ static void refuse(struct entry *e, uint64_t place, uint64_t now)
 
 /* Another tenant's helpers may have made the same bytes of the same file: then there is one table of them. Takes
  * `table` over. */
-static struct shared_table *share(struct tables *t, const struct entry *e, struct unwind_table *table)
+static struct shared_table *cfitables_share(struct cfitables *t, const struct entry *e, struct unwind_table *table)
 {
 	struct shared_table *s;
 
-	for (uint32_t i = *bucket_of(t, e); i; i = t->entry[i].next) {
+	for (uint32_t i = *cfitables_bucket_of(t, e); i; i = t->entry[i].next) {
 		const struct entry *other = &t->entry[i];
 
 		if (!other->shared || other->inode != e->inode || other->generation != e->generation ||
@@ -423,17 +423,17 @@ static struct shared_table *share(struct tables *t, const struct entry *e, struc
 	return s;
 }
 
-static void take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
-			uint64_t now)
+static void cfitables_take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r,
+				  int image, uint64_t now)
 {
-	struct tables *t = to;
+	struct cfitables *t = to;
 	struct entry *e = &t->entry[q->number];
-	struct unwind_table *table = table_of(image);
+	struct unwind_table *table = cfitables_table_of(image);
 
-	e->shared = table ? share(t, e, table) : NULL;
+	e->shared = table ? cfitables_share(t, e, table) : NULL;
 	e->state = table ? READY : r->answer == CFIMAKER_GONE ? WANTED : NONE;
 	if (e->state == WANTED)
-		refuse(e, q->owner.place, now);
+		cfitables_refuse(e, q->owner.place, now);
 	if (t->budgets && !backoff_is_host(&q->owner.of, t->own_ns))
 		tenants_charge(budgets_tenants(t->budgets), q->owner.of, TENANT_CPU_NS, r->cpu_us * UINT64_C(1000),
 			       now);
@@ -447,54 +447,54 @@ static void take_answer(void *to, const struct cfihelpers_request *q, const stru
  */
 static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now)
 {
-	struct tables *t = to;
+	struct cfitables *t = to;
 	struct entry *e = &t->entry[q->number];
 
 	e->state = first && !hung && e->crashed ? NONE : WANTED;
 	e->crashed = e->crashed || (first && !hung);
 	e->wanted = now;
 	if (first && hung)
-		refuse(e, q->owner.place, now);
+		cfitables_refuse(e, q->owner.place, now);
 }
 
-void cfitables_take(struct tables *t, uint64_t now)
+void cfitables_take(struct cfitables *t, uint64_t now)
 {
 	cfihelpers_take(t->helpers, now);
 	if (t->bytes > t->o.max_bytes)
-		make_space(t, now - SECOND_NS);
+		cfitables_make_space(t, now - SECOND_NS);
 }
 
-int cfitables_fd(const struct tables *t)
+int cfitables_fd(const struct cfitables *t)
 {
 	return cfihelpers_fd(t->helpers);
 }
 
 /* ---- now and then -------------------------------------------------------------------------------------------- */
 
-void cfitables_tick(struct tables *t, uint64_t now)
+void cfitables_tick(struct cfitables *t, uint64_t now)
 {
 	cfihelpers_tick(t->helpers, now);
 	t->bytes = 0;
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct entry *e = &t->entry[i];
 
-		if (is_idle(e) && e->used + IDLE_NS < now)
-			forget(t, i);
+		if (cfitables_is_idle(e) && e->used + IDLE_NS < now)
+			cfitables_forget(t, i);
 		else if (e->state == READY && unwind_table_is_full(e->shared->table))
-			forget(t, i);
+			cfitables_forget(t, i);
 		else if (e->shared)
 			t->bytes += unwind_table_bytes(e->shared->table) / e->shared->references;
 	}
 	if (t->bytes > t->o.max_bytes)
-		make_space(t, now - SECOND_NS);
+		cfitables_make_space(t, now - SECOND_NS);
 }
 
-void cfitables_budgets(struct tables *t, struct budgets *budgets)
+void cfitables_budgets(struct cfitables *t, struct budgets *budgets)
 {
 	t->budgets = budgets;
 }
 
-struct cfitables_counts cfitables_count(const struct tables *t)
+struct cfitables_counts cfitables_count(const struct cfitables *t)
 {
 	struct cfitables_counts c = t->counts;
 

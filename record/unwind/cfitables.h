@@ -31,26 +31,26 @@ enum cfitables_answer {
 	CFITABLES_LATE  /* they are being made, and it is too late to wait */
 };
 
-struct tables;
+struct cfitables;
 
 /* Forks. To be called after privileges are dropped. */
-struct tables *cfitables_start(const struct cfitables_options *o);
-void cfitables_stop(struct tables *t);
+struct cfitables *cfitables_start(const struct cfitables_options *o);
+void cfitables_stop(struct cfitables *t);
 
 /* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
-void cfitables_budgets(struct tables *t, struct budgets *budgets);
+void cfitables_budgets(struct cfitables *t, struct budgets *budgets);
 
 /* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or
  * tables_tick. */
-enum cfitables_answer cfitables_find(struct tables *t, const struct process *p, const struct mapping *m,
+enum cfitables_answer cfitables_find(struct cfitables *t, const struct process *p, const struct mapping *m,
 				     uint64_t address, uint64_t now, struct unwind_code *code);
 
 /* Takes what was made. Waits for nothing; tables_fd becomes readable when there is something. -1: never. */
-void cfitables_take(struct tables *t, uint64_t now);
-int cfitables_fd(const struct tables *t);
+void cfitables_take(struct cfitables *t, uint64_t now);
+int cfitables_fd(const struct cfitables *t);
 
 /* Looks after memory and the process; every few seconds. */
-void cfitables_tick(struct tables *t, uint64_t now);
+void cfitables_tick(struct cfitables *t, uint64_t now);
 
 struct cfitables_counts {
 	size_t tables, bytes;             /* now */
@@ -58,6 +58,6 @@ struct cfitables_counts {
 	uint64_t evicted;
 	struct helper_counts helpers;
 };
-struct cfitables_counts cfitables_count(const struct tables *t);
+struct cfitables_counts cfitables_count(const struct cfitables *t);
 
 #endif

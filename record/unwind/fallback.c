@@ -28,7 +28,7 @@ size_t fallback_ring(const struct fallback *f)
 	return f->bytes ? power_of_two(f->o.rate * (f->bytes + BESIDE)) : 0;
 }
 
-static uint64_t enough(const struct fallback *f)
+static uint64_t fallback_enough(const struct fallback *f)
 {
 	uint64_t samples = f->o.rate / LATE;
 
@@ -37,11 +37,11 @@ static uint64_t enough(const struct fallback *f)
 
 size_t fallback_ring_least(const struct fallback *f)
 {
-	return f->bytes ? power_of_two(enough(f)) : 0;
+	return f->bytes ? power_of_two(fallback_enough(f)) : 0;
 }
 
 /* The next shorter copy. */
-static void less(struct fallback *f)
+static void fallback_less(struct fallback *f)
 {
 	size_t i = 0;
 
@@ -50,7 +50,7 @@ static void less(struct fallback *f)
 	f->bytes = f->o.exactly ? 0 : copies[i];
 }
 
-static void blame(struct fallback *f, enum fallback_by by)
+static void fallback_blame(struct fallback *f, enum fallback_by by)
 {
 	if (f->by == FALLBACK_NONE)
 		f->by = by;
@@ -61,9 +61,9 @@ static void leave_out_impossible(struct fallback *f)
 {
 	size_t max = f->o.ring_bytes ? f->o.ring_bytes : RING_STACKS;
 
-	while (f->bytes && enough(f) > max) {
-		blame(f, FALLBACK_RING_SIZE);
-		less(f);
+	while (f->bytes && fallback_enough(f) > max) {
+		fallback_blame(f, FALLBACK_RING_SIZE);
+		fallback_less(f);
 	}
 }
 
@@ -85,9 +85,9 @@ bool fallback_next(struct fallback *f, const struct sources_failure *why)
 		return false;
 	if (f->by == FALLBACK_NONE)
 		f->why = *why;
-	blame(f, FALLBACK_REFUSED);
+	fallback_blame(f, FALLBACK_REFUSED);
 	if (why->step == SOURCES_MAP && (why->error == EPERM || why->error == ENOMEM || why->error == EAGAIN))
-		less(f);
+		fallback_less(f);
 	else
 		f->bytes = 0;
 	return true;

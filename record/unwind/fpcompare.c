@@ -10,13 +10,13 @@ void fpcompare_put(struct fpcompare_walk *w, uint64_t ip, enum fpcompare_code co
 		w->frame[w->n++] = (struct fpcompare_frame){ ip, code };
 }
 
-static bool keeps(const struct fpcompare_walk *w, size_t i)
+static bool fpcompare_keeps(const struct fpcompare_walk *w, size_t i)
 {
 	return w->frame[i].code == FPCOMPARE_KEEPS;
 }
 
 /* Callers that frame pointers may have lost: the leaf's, and those of bare code. */
-static unsigned find_places(const struct fpcompare_walk *w, size_t place[PLACES])
+static unsigned fpcompare_find_places(const struct fpcompare_walk *w, size_t place[PLACES])
 {
 	unsigned n = 0;
 
@@ -33,8 +33,8 @@ struct pass {
 };
 
 /* Where they part, when the walk's frames at places whose bits are set are left out. */
-static struct pass compare(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, const size_t *place,
-			   unsigned bits)
+static struct pass fpcompare_compare(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, const size_t *place,
+				     unsigned bits)
 {
 	struct pass p = { 0 };
 	unsigned next = 0;
@@ -54,7 +54,7 @@ static struct pass compare(const struct fpcompare_walk *w, const uint64_t *fp, s
 }
 
 /* Frame pointers end before w's frame number at. */
-static enum fpcompare at_end(const struct fpcompare_walk *w, size_t at, enum fpcompare so_far)
+static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *w, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
 
@@ -62,7 +62,7 @@ static enum fpcompare at_end(const struct fpcompare_walk *w, size_t at, enum fpc
 		return so_far;
 	for (size_t i = at; i < w->n; i++)
 		java |= w->frame[i].code != FPCOMPARE_NATIVE;
-	if (keeps(w, at - 1))
+	if (fpcompare_keeps(w, at - 1))
 		return FPCOMPARE_LOST;
 	return !java && at > 1 && w->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
@@ -73,13 +73,13 @@ static enum fpcompare one_ends(const struct fpcompare_walk *w, const struct pass
 	enum fpcompare same = p->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
 
 	if (p->fp == n)
-		return full ? same : at_end(w, p->at, same);
+		return full ? same : fpcompare_at_end(w, p->at, same);
 	if (w->complete)
 		return FPCOMPARE_OTHER;
 	return w->cut ? same : FPCOMPARE_SHORT;
 }
 
-static bool has(const struct fpcompare_walk *w, uint64_t ip)
+static bool fpcompare_has(const struct fpcompare_walk *w, uint64_t ip)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->frame[i].ip == ip)
@@ -97,16 +97,17 @@ static enum fpcompare they_part(const struct fpcompare_walk *w, const uint64_t *
 		if (w->frame[at].ip == fp[i]) {
 			last = at;
 			i++;
-		} else if (at > 1 && keeps(w, at - 1)) {
+		} else if (at > 1 && fpcompare_keeps(w, at - 1)) {
 			worst = FPCOMPARE_LOST;
 		}
 	}
 	if (i == n) {
-		end = full ? worst : at_end(w, at, worst);
+		end = full ? worst : fpcompare_at_end(w, at, worst);
 		return end > worst ? end : worst;
 	}
 	/* a register that was no frame pointer leads nowhere; where the leaf just makes one, it may lead back */
-	if (w->complete && !keeps(w, last) && (!has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == FPCOMPARE_BARE)))
+	if (w->complete && !fpcompare_keeps(w, last) &&
+	    (!fpcompare_has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == FPCOMPARE_BARE)))
 		return FPCOMPARE_FEWER;
 	return FPCOMPARE_OTHER;
 }
@@ -114,11 +115,11 @@ static enum fpcompare they_part(const struct fpcompare_walk *w, const uint64_t *
 enum fpcompare fpcompare_of(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at)
 {
 	size_t place[PLACES];
-	unsigned places = find_places(w, place);
+	unsigned places = fpcompare_find_places(w, place);
 
 	*at = 0;
 	for (unsigned bits = 0; bits < 1U << places; bits++) {
-		struct pass p = compare(w, fp, n, place, bits);
+		struct pass p = fpcompare_compare(w, fp, n, place, bits);
 
 		if (p.fp == n || p.at == w->n)
 			return one_ends(w, &p, n, full);

@@ -18,7 +18,7 @@ static const struct root_frames *find_in_set(const struct root_frames *set, uint
 }
 
 /* A full set loses its oldest entry. */
-static void learn(struct rootframes *s, const struct root_frames *like)
+static void rootframes_learn_frames(struct rootframes *s, const struct root_frames *like)
 {
 	struct root_frames *set = &s->slot[set_of(like->pid, like->inner)];
 	const struct root_frames *found = find_in_set(set, like->pid, like->inner);
@@ -64,7 +64,7 @@ void rootframes_learn(struct rootframes *s, const struct process *p, const uint6
 		like.outer[0] = ips[n - k];
 		if (!like.inner || !is_libc(file_of(p, like.inner)))
 			return;
-		learn(s, &like);
+		rootframes_learn_frames(s, &like);
 	}
 }
 

@@ -11,9 +11,9 @@
 #define RECORD_MAX (PERF_RECORD_MAX & ~7u)
 #define FRAME_SPACE 40u /* bytes that stay free for what a frame, or the end of a walk, adds at most */
 
-struct unwinding {
+struct samplestack {
 	const struct processes *processes;
-	struct tables *tables;
+	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
 	uint64_t unread; /* JVMs, before this window */
@@ -26,7 +26,7 @@ struct unwinding {
 
 /* One sample. */
 struct walk {
-	struct unwinding *u;
+	struct samplestack *u;
 	const struct process *process; /* NULL: not known */
 	struct javacode_jvm *jvm;      /* NULL: none, or not met yet */
 	uint64_t time, now;
@@ -46,7 +46,7 @@ struct parts {
 	struct str stack;
 };
 
-static bool take(struct str *s, uint64_t n, struct str *part)
+static bool samplestack_take(struct str *s, uint64_t n, struct str *part)
 {
 	if (n > s->n)
 		return false;
@@ -59,28 +59,29 @@ static bool take_u64(struct str *s, uint64_t *v)
 {
 	struct str part;
 
-	if (!take(s, 8, &part))
+	if (!samplestack_take(s, 8, &part))
 		return false;
 	*v = load64(part.p);
 	return true;
 }
 
-static bool take_regs(struct str *s, uint64_t mask, struct parts *p)
+static bool samplestack_take_regs(struct str *s, uint64_t mask, struct parts *p)
 {
 	struct str part = { 0 };
 
-	if (!take_u64(s, &p->abi) || (p->abi && !take(s, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
+	if (!take_u64(s, &p->abi) || (p->abi && !samplestack_take(s, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
 		return false;
 	p->regs = (const void *)part.p;
 	return true;
 }
 
 /* So many bytes were reserved, and so many of them were copied. */
-static bool take_stack(struct str *s, struct parts *p)
+static bool samplestack_take_stack(struct str *s, struct parts *p)
 {
 	uint64_t size, copied;
 
-	if (!take_u64(s, &size) || (size && (size % 8 || !take(s, size, &p->stack) || !take_u64(s, &copied))))
+	if (!take_u64(s, &size) ||
+	    (size && (size % 8 || !samplestack_take(s, size, &p->stack) || !take_u64(s, &copied))))
 		return false;
 	if (size)
 		p->stack = str_head(p->stack, copied < size ? (size_t)copied : (size_t)size);
@@ -92,20 +93,20 @@ static bool take_apart(const struct perf_event_attr *a, const struct ring_sample
 	struct str s = { (const char *)r, r->head.size }, part;
 
 	*p = (struct parts){ 0 };
-	if (!take(&s,
-		  a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
-							offsetof(struct ring_sample, period),
-		  &part))
+	if (!samplestack_take(&s,
+			      a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
+								    offsetof(struct ring_sample, period),
+			      &part))
 		return false;
 	p->chain = s.p;
-	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !take(&s, 8 * p->nips, &part))
+	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !samplestack_take(&s, 8 * p->nips, &part))
 		return false;
 	p->ips = (const void *)part.p;
 	p->raw.p = s.p;
 	if (a->sample_type & PERF_SAMPLE_RAW &&
-	    (s.n < 4 || !take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
+	    (s.n < 4 || !samplestack_take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
 		return false;
-	if (!take_regs(&s, a->sample_regs_user, p) || !take_stack(&s, p))
+	if (!samplestack_take_regs(&s, a->sample_regs_user, p) || !samplestack_take_stack(&s, p))
 		return false;
 	p->after = s;
 	return true;
@@ -140,7 +141,7 @@ struct frame {
 	bool nothing; /* no frame */
 };
 
-static enum unwind_end step_fp(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end samplestack_step_fp(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
 	(void)c;
 	(void)f;
@@ -155,7 +156,7 @@ static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c
 	return end;
 }
 
-static enum unwind_end step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end samplestack_step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
 {
 	struct javaunwind_frame j;
 	enum unwind_end end;
@@ -170,12 +171,12 @@ static enum unwind_end step_java(struct unwind_state *s, const struct code *c, b
 
 static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf,
 					    struct frame *f) = {
-	[CODE_FP] = step_fp,
+	[CODE_FP] = samplestack_step_fp,
 	[CODE_OF_FILE] = step_of_file,
-	[CODE_JAVA] = step_java,
+	[CODE_JAVA] = samplestack_step_java,
 };
 
-static void find_java(struct walk *w, const struct unwind_state *s, struct code *c)
+static void samplestack_find_java(struct walk *w, const struct unwind_state *s, struct code *c)
 {
 	enum javacode_answer answer;
 
@@ -191,7 +192,7 @@ static void find_java(struct walk *w, const struct unwind_state *s, struct code 
 }
 
 /* Where s is. False: it is not known yet. */
-static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c)
+static bool samplestack_code_at(struct walk *w, const struct unwind_state *s, struct code *c)
 {
 	const struct process *p = w->process;
 	uint64_t address = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
@@ -205,7 +206,7 @@ static bool code_at(struct walk *w, const struct unwind_state *s, struct code *c
 	case CFITABLES_READY: c->kind = CODE_OF_FILE; return true;
 	case CFITABLES_WAIT: return false;
 	case CFITABLES_LATE: c->late = true; return true;
-	default: find_java(w, s, c); return true;
+	default: samplestack_find_java(w, s, c); return true;
 	}
 }
 
@@ -218,19 +219,19 @@ struct walked {
 	struct code last; /* where it ended */
 };
 
-static void put(struct text *out, uint64_t v)
+static void samplestack_put(struct text *out, uint64_t v)
 {
 	text_bytes(out, &v, sizeof(v));
 }
 
 /* A mark is before what is no return address, once; the leaf is behind one anyway. */
-static void put_frame(struct text *out, const struct frame *f, bool marked)
+static void samplestack_put_frame(struct text *out, const struct frame *f, bool marked)
 {
 	if (f->nothing)
 		return;
 	if (f->marked && !marked)
-		put(out, CONTEXT_USER);
-	put(out, f->address);
+		samplestack_put(out, CONTEXT_USER);
+	samplestack_put(out, f->address);
 }
 
 /* Whether frame pointers can be expected behind it: stubs of C2, of which no prologue is known, have none. */
@@ -253,7 +254,7 @@ static enum fpcompare_code keeps_pointer(const struct unwind_state *s, const str
 }
 
 /* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
-static bool walk(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
+static bool samplestack_walk(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
 {
 	bool leaf = true, thawed = false;
 
@@ -266,8 +267,8 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t max, struct tex
 		struct code c;
 
 		if (!leaf && marked)
-			put(out, CONTEXT_USER);
-		if (!code_at(of, s, &c)) {
+			samplestack_put(out, CONTEXT_USER);
+		if (!samplestack_code_at(of, s, &c)) {
 			if (of->wait)
 				return false;
 			c.late = true;
@@ -278,7 +279,7 @@ static bool walk(struct walk *of, struct unwind_state *s, size_t max, struct tex
 		w->java |= c.kind == CODE_JAVA;
 		w->late |= c.late;
 		w->end = step[c.kind](s, &c, leaf, &f);
-		put_frame(out, &f, marked);
+		samplestack_put_frame(out, &f, marked);
 		thawed = f.nothing; /* the next one is not where frame pointers lead */
 		if (f.method)
 			javanames_note(of->u->names, of->process->pid, f.address);
@@ -296,29 +297,29 @@ static bool walk_complete(struct walk *of, struct unwind_state *s, size_t max, s
 	struct unwind_state start = *s;
 	size_t first = out->n;
 
-	if (!walk(of, s, max, out, w))
+	if (!samplestack_walk(of, s, max, out, w))
 		return false;
 	if (w->end == UNWIND_ROOT || !s->no_fde)
 		return true;
 	out->n = first;
 	*s = start;
 	s->assume_leaf = true;
-	if (!walk(of, s, max, out, w))
+	if (!samplestack_walk(of, s, max, out, w))
 		return false;
 	if (w->end == UNWIND_ROOT && !w->fp)
 		return true;
 	out->n = first;
 	*s = start;
-	return walk(of, s, max, out, w);
+	return samplestack_walk(of, s, max, out, w);
 }
 
 /* See PJ_ITEM_UNWINDING. */
-static void put_end(struct text *out, enum unwind_end end)
+static void samplestack_put_end(struct text *out, enum unwind_end end)
 {
 	if (end != UNWIND_ROOT)
-		put(out, CONTEXT_USER);
+		samplestack_put(out, CONTEXT_USER);
 	if (end == UNWIND_NO_CODE || end == UNWIND_LOOP)
-		put(out, CONTEXT_USER);
+		samplestack_put(out, CONTEXT_USER);
 }
 
 /* ---- frame pointers, too ----------------------------------------------------------------------------------------- */
@@ -326,18 +327,18 @@ static void put_end(struct text *out, enum unwind_end end)
 enum { LIMIT = 127 }; /* kernel.perf_event_max_stack, unless it was raised */
 enum { EQUAL = 3 };   /* addresses, one behind the other, that make sure that two callchains met */
 
-static uint64_t word(const struct text *out, size_t at)
+static uint64_t samplestack_word(const struct text *out, size_t at)
 {
 	return load64(out->p + at);
 }
 
 /* How many addresses of the walk, from its last one inwards, are those of fp from fp[i] on. Marks are in no callchain
  * of both. */
-static uint64_t equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
+static uint64_t samplestack_equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
 {
 	uint64_t n = 0;
 
-	while (n <= i && first + 8 * (n + 1) <= out->n && fp[i - n] == word(out, out->n - 8 * (n + 1)))
+	while (n <= i && first + 8 * (n + 1) <= out->n && fp[i - n] == samplestack_word(out, out->n - 8 * (n + 1)))
 		n++;
 	return n;
 }
@@ -349,7 +350,7 @@ static bool is_root(struct walk *w, uint64_t ip)
 	struct frame f;
 	struct code c;
 
-	return ip && code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
+	return ip && samplestack_code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
 }
 
 /* Those that frame pointers left out at the outer end; bytes of out that stay, or 0: they are not known. */
@@ -379,15 +380,15 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 	const struct root_frames *start;
 	size_t at;
 
-	if (is_root(w, word(out, out->n - 8)))
+	if (is_root(w, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
 	at = find_start(w, from, out, &start);
 	if (!at)
 		return UNWIND_STACK_CUT;
 	out->n = at;
 	for (size_t i = 0; i < ROOTFRAMES_FRAMES && start->outer[i]; i++)
-		put(out, start->outer[i]);
-	if (is_root(w, word(out, out->n - 8)))
+		samplestack_put(out, start->outer[i]);
+	if (is_root(w, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
 	out->n = at; /* of the program before an exec, perhaps */
 	return UNWIND_STACK_CUT;
@@ -396,14 +397,15 @@ static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
 /* Where the last address of the walk is in fp[0..n): where most callers are the same, as in a recursion only the right
  * one has the innermost, too; n: nowhere. Few are enough from the leaf on, where the table says, too, that the frame
  * pointer has the next. */
-static uint64_t find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n, bool fp_valid)
+static uint64_t samplestack_find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n,
+				      bool fp_valid)
 {
 	uint64_t best = n, max = EQUAL - 1, walked = (out->n - first) / 8;
 
-	if (fp_valid && walked && walked <= n && equal(out, first, fp, walked - 1) == walked)
+	if (fp_valid && walked && walked <= n && samplestack_equal(out, first, fp, walked - 1) == walked)
 		return walked - 1;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t same = equal(out, first, fp, i);
+		uint64_t same = samplestack_equal(out, first, fp, i);
 
 		if (same > max) {
 			best = i;
@@ -415,10 +417,10 @@ static uint64_t find_last(const struct text *out, size_t first, const uint64_t *
 
 /* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's
  * part of the kernel's callchain; full: the kernel had no room for more. */
-static enum unwind_end join(struct walk *w, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n, bool full,
-			    size_t max, struct text *out)
+static enum unwind_end samplestack_join(struct walk *w, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n,
+					bool full, size_t max, struct text *out)
 {
-	uint64_t last = find_last(out, first, fp, n, fp_valid);
+	uint64_t last = samplestack_find_last(out, first, fp, n, fp_valid);
 	enum unwind_end end = UNWIND_STACK_CUT;
 	size_t from = out->n;
 
@@ -426,7 +428,7 @@ static enum unwind_end join(struct walk *w, bool fp_valid, size_t first, const u
 		return end;
 	w->u->counts.joined++;
 	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_SPACE <= max; i++)
-		put(out, fp[i]);
+		samplestack_put(out, fp[i]);
 	if (!full)
 		end = join_start(w, from, out);
 	if (!all_mapped(w, from, out)) {
@@ -469,7 +471,8 @@ static void show_frame(const struct walk *w, const char *who, uint64_t ip)
 }
 
 /* Both, from two frames before they part. */
-static void show(const struct walk *w, const struct fpcompare_walk *ours, const uint64_t *fp, uint64_t n, size_t at)
+static void samplestack_show(const struct walk *w, const struct fpcompare_walk *ours, const uint64_t *fp, uint64_t n,
+			     size_t at)
 {
 	size_t from = at > 2 ? at - 2 : 0;
 
@@ -482,7 +485,7 @@ static void show(const struct walk *w, const struct fpcompare_walk *ours, const 
 }
 
 /* fp[0..n): the user's part of the kernel's callchain. */
-static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
+static void samplestack_verify_one(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
 {
 	struct pj_unwinding *c = &w->u->counts;
 	uint64_t *const count[FPCOMPARES] = {
@@ -502,13 +505,13 @@ static void verify(struct walk *w, const uint64_t *fp, uint64_t n, bool full, en
 	++*count[a];
 	if (a >= FPCOMPARE_LOST && w->u->show) {
 		w->u->show--;
-		show(w, ours, fp, n, at);
+		samplestack_show(w, ours, fp, n, at);
 	}
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-static uint64_t *reason(struct pj_unwinding *c, const struct walked *w)
+static uint64_t *samplestack_reason(struct pj_unwinding *c, const struct walked *w)
 {
 	if (w->end == UNWIND_LOOP)
 		return &c->astray;
@@ -520,7 +523,7 @@ static uint64_t *reason(struct pj_unwinding *c, const struct walked *w)
 }
 
 /* stack: what was copied. */
-static void count(struct unwinding *u, const struct walked *w, struct str stack)
+static void samplestack_count(struct samplestack *u, const struct walked *w, struct str stack)
 {
 	struct pj_unwinding *c = &u->counts;
 
@@ -536,7 +539,7 @@ static void count(struct unwinding *u, const struct walked *w, struct str stack)
 		c->cut++;
 	} else {
 		c->broken++;
-		++*(stack.n ? reason(c, w) : &c->no_stack);
+		++*(stack.n ? samplestack_reason(c, w) : &c->no_stack);
 	}
 }
 
@@ -550,7 +553,7 @@ static uint64_t kernel_part(const struct parts *p)
 	return n;
 }
 
-static void finish(struct text *out, size_t chain, const struct parts *p)
+static void samplestack_finish(struct text *out, size_t chain, const struct parts *p)
 {
 	uint64_t n = (out->n - chain) / 8 - 1;
 	uint16_t size;
@@ -562,7 +565,7 @@ static void finish(struct text *out, size_t chain, const struct parts *p)
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-bool samplestack_sample(struct unwinding *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
+bool samplestack_sample(struct samplestack *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
 			uint64_t now, struct text *out)
 {
 	struct walk of = {
@@ -581,12 +584,12 @@ bool samplestack_sample(struct unwinding *u, const struct perf_event_attr *a, co
 	}
 	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
 	chain = out->n;
-	put(out, 0);
+	samplestack_put(out, 0);
 	kernel = kernel_part(&p);
 	text_bytes(out, p.ips, 8 * kernel);
 	max = RECORD_MAX - p.raw.n - p.after.n;
 	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
-		put(out, CONTEXT_USER);
+		samplestack_put(out, CONTEXT_USER);
 		first = out->n;
 		if (max >
 		    first + FRAME_SPACE + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
@@ -594,24 +597,24 @@ bool samplestack_sample(struct unwinding *u, const struct perf_event_attr *a, co
 		if (!walk_complete(&of, &s, max, out, &w))
 			return false;
 		if (u->verify && p.stack.n && kernel < p.nips)
-			verify(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
+			samplestack_verify_one(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
 		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = join(&of, s.fp_valid, first, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT,
-				     max, out);
+			w.end = samplestack_join(&of, s.fp_valid, first, p.ips + kernel + 1, p.nips - kernel - 1,
+						 p.nips >= LIMIT, max, out);
 		else if (w.end == UNWIND_ROOT)
 			rootframes_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
-		put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
-		count(u, &w, p.stack);
+		samplestack_put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
+		samplestack_count(u, &w, p.stack);
 		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
 	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
 		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
-		put_end(out, UNWIND_NO_CODE);
+		samplestack_put_end(out, UNWIND_NO_CODE);
 		u->counts.stacks++;
 		u->counts.fp++;
 		u->counts.broken++;
 		u->counts.narrow++;
 	}
-	finish(out, chain, &p);
+	samplestack_finish(out, chain, &p);
 	return true;
 }
 
@@ -625,19 +628,19 @@ bool samplestack_skip(const struct perf_event_attr *a, const struct ring_sample 
 		return false;
 	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
 	chain = out->n;
-	put(out, 0);
-	put(out, CONTEXT_USER);
-	put(out, PJ_OVER_BUDGET_IP);
-	finish(out, chain, &p);
+	samplestack_put(out, 0);
+	samplestack_put(out, CONTEXT_USER);
+	samplestack_put(out, PJ_OVER_BUDGET_IP);
+	samplestack_finish(out, chain, &p);
 	return true;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct unwinding *samplestack_new(const struct processes *p, struct tables *t, struct javacode *j,
-				  struct javanames *names)
+struct samplestack *samplestack_new(const struct processes *p, struct cfitables *t, struct javacode *j,
+				    struct javanames *names)
 {
-	struct unwinding *u = mem_alloc(sizeof(*u), 1);
+	struct samplestack *u = mem_alloc(sizeof(*u), 1);
 
 	u->processes = p;
 	u->tables = t;
@@ -647,26 +650,26 @@ struct unwinding *samplestack_new(const struct processes *p, struct tables *t, s
 	return u;
 }
 
-void samplestack_limit(struct unwinding *u, uint32_t max_frames)
+void samplestack_limit(struct samplestack *u, uint32_t max_frames)
 {
 	if (max_frames)
 		u->max_frames = max_frames;
 }
 
-void samplestack_verify(struct unwinding *u, unsigned show)
+void samplestack_verify(struct samplestack *u, unsigned show)
 {
 	u->verify = mem_alloc(sizeof(*u->verify), 1);
 	u->show = show;
 }
 
-void samplestack_free(struct unwinding *u)
+void samplestack_free(struct samplestack *u)
 {
 	if (u)
 		free(u->verify);
 	free(u);
 }
 
-struct pj_unwinding samplestack_counts(const struct unwinding *u)
+struct pj_unwinding samplestack_counts(const struct samplestack *u)
 {
 	struct pj_unwinding c = u->counts;
 
@@ -675,7 +678,7 @@ struct pj_unwinding samplestack_counts(const struct unwinding *u)
 	return c;
 }
 
-void samplestack_reset_counts(struct unwinding *u)
+void samplestack_reset_counts(struct samplestack *u)
 {
 	u->counts = (struct pj_unwinding){ 0 };
 	if (u->javacode)

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 struct unwinder {
-	struct tables *tables;
+	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
-	struct unwinding *unwinding;
+	struct samplestack *unwinding;
 	uint64_t now; /* of this look at the rings */
 	bool flush;
 };

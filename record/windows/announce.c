@@ -9,7 +9,7 @@
 
 #define WAITING_MAX ((size_t)64 << 10)
 
-static uint64_t lines(struct str s)
+static uint64_t announce_lines(struct str s)
 {
 	uint64_t n = 0;
 
@@ -18,11 +18,11 @@ static uint64_t lines(struct str s)
 	return n;
 }
 
-static void give_up(struct announce *a, const char *why)
+static void announce_give_up(struct announce *a, const char *why)
 {
 	warn("cannot print paths of windows any more: standard output: %s; recording goes on", why);
 	a->gone = true;
-	a->unprinted += lines(text_view(&a->waiting));
+	a->unprinted += announce_lines(text_view(&a->waiting));
 	a->waiting.n = 0;
 }
 
@@ -41,7 +41,7 @@ void announce_path(struct announce *a, struct str path)
 }
 
 /* May one line be written now, without waiting for longer? A pipe that is ready takes PIPE_BUF bytes. */
-static bool ready(int ms)
+static bool announce_ready(int ms)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
 	int n;
@@ -53,7 +53,7 @@ static bool ready(int ms)
 
 bool announce_flush(struct announce *a, int ms)
 {
-	while (a->waiting.n && ready(ms)) {
+	while (a->waiting.n && announce_ready(ms)) {
 		struct str rest = text_view(&a->waiting), line = str_cut(&rest, '\n');
 		ssize_t n = write(STDOUT_FILENO, line.p, line.n + 1);
 
@@ -62,7 +62,7 @@ bool announce_flush(struct announce *a, int ms)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0) {
-			give_up(a, strerror(errno));
+			announce_give_up(a, strerror(errno));
 			break;
 		}
 		a->waiting.n -= (size_t)n;
@@ -75,6 +75,6 @@ bool announce_flush(struct announce *a, int ms)
 void announce_end(struct announce *a, int ms)
 {
 	if (!announce_flush(a, ms))
-		give_up(a, "its reader does not read");
+		announce_give_up(a, "its reader does not read");
 	text_free(&a->waiting);
 }

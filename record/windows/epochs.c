@@ -84,7 +84,7 @@ void epochs_text(const struct epochs *e, struct text *t)
 		text_printf(t, "%020" PRIu64 " %020" PRIu64 "\n", e->range[i].from, e->range[i].to);
 }
 
-static bool lock(int fd)
+static bool epochs_lock(int fd)
 {
 	int done;
 
@@ -93,7 +93,7 @@ static bool lock(int fd)
 	return done == 0;
 }
 
-static bool load(int fd, struct epochs *e)
+static bool epochs_load(int fd, struct epochs *e)
 {
 	char buf[FILE_MAX];
 	ssize_t n = pread(fd, buf, sizeof(buf), 0);
@@ -104,7 +104,7 @@ static bool load(int fd, struct epochs *e)
 
 /* In place: making a new file each time would cost the recorder more than it is worth. What is there is written over
  * with lines of the same length; killed in between, the file says more than is used, never less. */
-static bool store(int fd, const struct epochs *e)
+static bool epochs_store(int fd, const struct epochs *e)
 {
 	struct text t = { 0 };
 	bool good;
@@ -122,12 +122,12 @@ bool epochs_take_from(int fd, uint64_t wanted, uint64_t *epoch)
 	bool good;
 	int error;
 
-	if (!lock(fd))
+	if (!epochs_lock(fd))
 		return false;
-	good = load(fd, &e);
+	good = epochs_load(fd, &e);
 	if (good) {
 		*epoch = epochs_take(&e, wanted);
-		good = store(fd, &e);
+		good = epochs_store(fd, &e);
 	}
 	error = errno;
 	flock(fd, LOCK_UN);
@@ -141,12 +141,12 @@ bool epochs_add_to(int fd, const struct epochs *add)
 	bool good;
 	int error;
 
-	if (!lock(fd))
+	if (!epochs_lock(fd))
 		return false;
-	good = load(fd, &e);
+	good = epochs_load(fd, &e);
 	for (size_t i = 0; i < add->n; i++)
 		add_range(&e, add->range[i].from, add->range[i].to, 0);
-	good = good && store(fd, &e);
+	good = good && epochs_store(fd, &e);
 	error = errno;
 	flock(fd, LOCK_UN);
 	errno = error;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Is it still what the name means, now that we have its lock? */
-static bool same(int space, const char *name, int fd)
+static bool leftovers_same(int space, const char *name, int fd)
 {
 	struct stat st, named;
 
@@ -33,7 +33,7 @@ static void sweep_one(int space, const char *name)
 
 	if (fd < 0)
 		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(space, name, fd))
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && leftovers_same(space, name, fd))
 		unlinkat(space, name, 0);
 	close(fd);
 }
@@ -61,7 +61,7 @@ void leftovers_sweep(const struct windir *r)
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-static void write_why(int bad, const char *name, const char *why)
+static void leftovers_write_why(int bad, const char *name, const char *why)
 {
 	char beside[60], text[300];
 
@@ -76,12 +76,12 @@ static void put_away(const struct leftovers *l, const char *name, const char *wh
 		warn("cannot move recording/%s to bad: %s", name, strerror(errno));
 		return;
 	}
-	write_why(l->windir->bad, name, why);
+	leftovers_write_why(l->windir->bad, name, why);
 	l->metrics->bad++;
 	warn("recording/%s was left by a run that was killed, and %s: it is in bad/", name, why);
 }
 
-static void rescue(const struct leftovers *l, int fd, const char *name, uint64_t epoch)
+static void leftovers_rescue_window(const struct leftovers *l, int fd, const char *name, uint64_t epoch)
 {
 	struct rescued r;
 	const char *why = NULL;
@@ -100,7 +100,7 @@ static void rescue(const struct leftovers *l, int fd, const char *name, uint64_t
 	warn("recording/%s was left by a run that was killed, and cannot be rescued now: %s", name, why);
 }
 
-static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
+static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	const struct leftovers *l = arg;
 	int fd = windir_file(space, name, O_RDWR);
@@ -110,8 +110,8 @@ static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
 			warn("cannot look at recording/%s: %s", name, strerror(errno));
 		return true;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && same(space, name, fd))
-		rescue(l, fd, name, epoch);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && leftovers_same(space, name, fd))
+		leftovers_rescue_window(l, fd, name, epoch);
 	close(fd);
 	return true;
 }
@@ -119,5 +119,5 @@ static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
 void leftovers_rescue(const struct leftovers *l)
 {
 	/* the folder is read while names leave it, which readdir allows */
-	windir_each(l->windir->recording, look_at, (void *)(uintptr_t)l);
+	windir_each(l->windir->recording, leftovers_look_at, (void *)(uintptr_t)l);
 }

@@ -147,7 +147,7 @@ static const struct row {
 #undef AT
 };
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t metrics_sum(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
@@ -174,7 +174,7 @@ static uint64_t parse_value(struct str s, unsigned digits)
 	return value * scale + fraction * power_of_ten(digits - (unsigned)s.n);
 }
 
-static void put_name(struct text *t, const struct row *r)
+static void metrics_put_name(struct text *t, const struct row *r)
 {
 	text_printf(t, "pj_record_%s", r->name);
 	if (*r->label)
@@ -187,7 +187,7 @@ static uint64_t value_before(const struct row *r, struct str before)
 	struct text name = { 0 };
 	uint64_t value = 0;
 
-	put_name(&name, r);
+	metrics_put_name(&name, r);
 	text_char(&name, ' ');
 	while (before.n) {
 		struct str line = str_cut(&before, '\n');
@@ -199,13 +199,13 @@ static uint64_t value_before(const struct row *r, struct str before)
 	return value;
 }
 
-static uint64_t value_of(const struct row *r, const struct metrics *m, struct str before)
+static uint64_t metrics_value_of(const struct row *r, const struct metrics *m, struct str before)
 {
 	uint64_t value;
 
 	memcpy(&value, (const char *)m + r->at, sizeof(value));
 	if (r->kind == COUNTER)
-		return add(value, value_before(r, before));
+		return metrics_sum(value, value_before(r, before));
 	return r->kind == GAUGE_SAVED && !value ? value_before(r, before) : value;
 }
 
@@ -273,7 +273,7 @@ static void read_tenants(struct pj_tenants *sum, struct str before)
 	}
 }
 
-static void put_tenant(struct text *t, struct pj_tenant *row, const char *name)
+static void metrics_put_tenant(struct text *t, struct pj_tenant *row, const char *name)
 {
 	for (size_t i = 0; i < countof(over_what); i++)
 		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i],
@@ -290,7 +290,7 @@ static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
 	budgets_add(sum, &named);
 }
 
-static void put_tenants(struct text *t, const struct metrics *m, struct str before)
+static void metrics_put_tenants(struct text *t, const struct metrics *m, struct str before)
 {
 	struct pj_tenants sum = { 0 };
 	char name[TENANT_NAME];
@@ -302,9 +302,9 @@ static void put_tenants(struct text *t, const struct metrics *m, struct str befo
 	for (size_t i = 0; i < sum.n; i++) {
 		struct tenant of = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
 
-		put_tenant(t, &sum.row[i], tenant_name(&of, name));
+		metrics_put_tenant(t, &sum.row[i], tenant_name(&of, name));
 	}
-	put_tenant(t, &sum.others, "others");
+	metrics_put_tenant(t, &sum.others, "others");
 }
 
 /* ---- the text -------------------------------------------------------------------------------------------------- */
@@ -313,18 +313,18 @@ void metrics_text(struct text *t, const struct metrics *m, struct str before)
 {
 	for (size_t i = 0; i < countof(rows); i++) {
 		const struct row *r = rows + i;
-		uint64_t value = value_of(r, m, before), scale = power_of_ten(r->digits);
+		uint64_t value = metrics_value_of(r, m, before), scale = power_of_ten(r->digits);
 
 		if (r->help)
 			text_printf(t, "# HELP pj_record_%s %s\n# TYPE pj_record_%s %s\n", r->name, r->help, r->name,
 				    r->kind == COUNTER ? "counter" : "gauge");
-		put_name(t, r);
+		metrics_put_name(t, r);
 		text_printf(t, " %" PRIu64, value / scale);
 		if (r->digits)
 			text_printf(t, ".%0*" PRIu64, (int)r->digits, value % scale);
 		text_char(t, '\n');
 	}
-	put_tenants(t, m, before);
+	metrics_put_tenants(t, m, before);
 }
 
 static void read_before(int dir, struct text *t)
@@ -342,7 +342,7 @@ static void read_before(int dir, struct text *t)
 }
 
 /* Other runs hold it for moments only; whoever else does must not stop us. */
-static bool lock(int dir)
+static bool metrics_lock(int dir)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
@@ -363,7 +363,7 @@ bool metrics_write(struct metrics *m, int dir)
 	bool good;
 	int error;
 
-	if (!lock(dir))
+	if (!metrics_lock(dir))
 		return false;
 	read_before(dir, &before);
 	metrics_text(&now, m, text_view(&before));
@@ -381,16 +381,16 @@ bool metrics_write(struct metrics *m, int dir)
 void metrics_add(struct metrics *m, const struct window_report *r)
 {
 	m->windows++;
-	m->samples = add(m->samples, r->samples);
-	m->bytes = add(m->bytes, r->bytes);
-	m->recorded_ns = add(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
-	m->unrecorded_ns = add(m->unrecorded_ns, r->unrecorded_ns);
+	m->samples = metrics_sum(m->samples, r->samples);
+	m->bytes = metrics_sum(m->bytes, r->bytes);
+	m->recorded_ns = metrics_sum(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
+	m->unrecorded_ns = metrics_sum(m->unrecorded_ns, r->unrecorded_ns);
 	metrics_add_dropped(m, r);
-	m->offcpu.blocked_ns = add(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
-	m->offcpu.preempted_ns = add(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
-	m->offcpu.brief_ns = add(m->offcpu.brief_ns, r->offcpu.brief_ns);
-	m->offcpu.unknown_ns = add(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
-	m->offcpu.lost = add(m->offcpu.lost, r->offcpu.lost);
+	m->offcpu.blocked_ns = metrics_sum(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
+	m->offcpu.preempted_ns = metrics_sum(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
+	m->offcpu.brief_ns = metrics_sum(m->offcpu.brief_ns, r->offcpu.brief_ns);
+	m->offcpu.unknown_ns = metrics_sum(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
+	m->offcpu.lost = metrics_sum(m->offcpu.lost, r->offcpu.lost);
 	unwindstats_add(&m->unwinding, &r->unwinding);
 	add_tenants(&m->tenants, &r->tenants);
 }
@@ -399,38 +399,38 @@ static void add_saved(struct metrics *m, const struct symsaver_counts *c)
 {
 	struct symsaver_counts *k = &m->saved;
 
-	k->binaries = add(k->binaries, c->binaries);
-	k->maps = add(k->maps, c->maps);
-	k->kernels = add(k->kernels, c->kernels);
+	k->binaries = metrics_sum(k->binaries, c->binaries);
+	k->maps = metrics_sum(k->maps, c->maps);
+	k->kernels = metrics_sum(k->kernels, c->kernels);
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
-		k->failed[i] = add(k->failed[i], c->failed[i]);
-	k->dropped = add(k->dropped, c->dropped);
-	k->conflicts = add(k->conflicts, c->conflicts);
-	k->removed = add(k->removed, c->removed);
-	k->forced = add(k->forced, c->forced);
-	k->hung = add(k->hung, c->hung);
-	k->crashed = add(k->crashed, c->crashed);
+		k->failed[i] = metrics_sum(k->failed[i], c->failed[i]);
+	k->dropped = metrics_sum(k->dropped, c->dropped);
+	k->conflicts = metrics_sum(k->conflicts, c->conflicts);
+	k->removed = metrics_sum(k->removed, c->removed);
+	k->forced = metrics_sum(k->forced, c->forced);
+	k->hung = metrics_sum(k->hung, c->hung);
+	k->crashed = metrics_sum(k->crashed, c->crashed);
 	k->lingering = c->lingering;
 	k->off = c->off;
 }
 
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)
 {
-	sum->samples = add(sum->samples, more->samples);
-	sum->records = add(sum->records, more->records);
-	sum->throttled = add(sum->throttled, more->throttled);
-	sum->unknown = add(sum->unknown, more->unknown);
-	sum->late = add(sum->late, more->late);
-	sum->depth = add(sum->depth, more->depth);
+	sum->samples = metrics_sum(sum->samples, more->samples);
+	sum->records = metrics_sum(sum->records, more->records);
+	sum->throttled = metrics_sum(sum->throttled, more->throttled);
+	sum->unknown = metrics_sum(sum->unknown, more->unknown);
+	sum->late = metrics_sum(sum->late, more->late);
+	sum->depth = metrics_sum(sum->depth, more->depth);
 	if (more->ring_high > sum->ring_high)
 		sum->ring_high = more->ring_high;
 }
 
 static void add_helpers(struct helper_counts *sum, const struct helper_counts *more)
 {
-	sum->hung = add(sum->hung, more->hung);
-	sum->crashed = add(sum->crashed, more->crashed);
-	sum->avoided = add(sum->avoided, more->avoided);
+	sum->hung = metrics_sum(sum->hung, more->hung);
+	sum->crashed = metrics_sum(sum->crashed, more->crashed);
+	sum->avoided = metrics_sum(sum->avoided, more->avoided);
 	sum->lingering = more->lingering;
 	sum->off = more->off;
 }
@@ -467,7 +467,7 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 	text_add(t, n == 1 ? one : many);
 }
 
-static void put_share(struct text *t, uint64_t part, uint64_t all)
+static void metrics_put_share(struct text *t, uint64_t part, uint64_t all)
 {
 	double share = all ? 100 * (double)part / (double)all : 0;
 
@@ -484,7 +484,7 @@ static void put_losses(struct text *t, const struct window_report *r)
 
 	if (l->samples) {
 		put_count(t, "; LOST ", l->samples, "sample", "samples");
-		put_share(t, l->samples, add(l->samples, r->samples));
+		metrics_put_share(t, l->samples, metrics_sum(l->samples, r->samples));
 	}
 	if (l->records)
 		put_count(t, "; LOST ", l->records, "record of processes", "records of processes");
@@ -499,14 +499,14 @@ static void put_losses(struct text *t, const struct window_report *r)
 		put_count(t, "; ", l->late, "record came late", "records came late");
 	if (l->depth) {
 		put_count(t, "; ", l->depth, "stack", "stacks");
-		put_share(t, l->depth, r->samples);
+		metrics_put_share(t, l->depth, r->samples);
 		text_add(t, " cut");
 		if (r->depth_limit)
 			text_printf(t, " at %u frames", r->depth_limit);
 	}
 }
 
-static void put_helpers(struct text *t, const struct window_report *r)
+static void metrics_put_helpers(struct text *t, const struct window_report *r)
 {
 	struct helper_counts sum = r->helpers;
 
@@ -540,7 +540,7 @@ void metrics_summary(struct text *t, const struct window_report *r)
 		text_add(t, "; ");
 		unwindstats_text(t, &r->unwinding);
 	}
-	put_helpers(t, r);
+	metrics_put_helpers(t, r);
 	if (r->has_offcpu) {
 		text_add(t, "; off the CPU: ");
 		offcpu_text(t, &r->offcpu);

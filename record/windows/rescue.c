@@ -36,12 +36,12 @@ struct table {
 	struct perf_section at[FEATURES];
 };
 
-static bool read_all(int fd, void *to, size_t n, uint64_t at)
+static bool rescue_read_all(int fd, void *to, size_t n, uint64_t at)
 {
 	return fullio_pread(fd, to, n, at) == n;
 }
 
-static bool write_all(int fd, const void *from, size_t n, uint64_t at)
+static bool rescue_write_all(int fd, const void *from, size_t n, uint64_t at)
 {
 	const char *p = from;
 
@@ -59,12 +59,12 @@ static bool write_all(int fd, const void *from, size_t n, uint64_t at)
 	return true;
 }
 
-static bool within(struct perf_section s, uint64_t limit)
+static bool rescue_within(struct perf_section s, uint64_t limit)
 {
 	return s.offset <= limit && s.size <= limit - s.offset;
 }
 
-static const char *read_header(int fd, struct perf_file_header *h, uint64_t *size)
+static const char *rescue_read_header(int fd, struct perf_file_header *h, uint64_t *size)
 {
 	struct stat st;
 
@@ -73,12 +73,12 @@ static const char *read_header(int fd, struct perf_file_header *h, uint64_t *siz
 	*size = (uint64_t)st.st_size;
 	if (*size == 0)
 		return "it is empty";
-	if (*size < sizeof(*h) || !read_all(fd, h, sizeof(*h), 0))
+	if (*size < sizeof(*h) || !rescue_read_all(fd, h, sizeof(*h), 0))
 		return "it ends in its header";
 	if (memcmp(h->magic, PERF_MAGIC, sizeof(h->magic)) != 0 || h->size != sizeof(*h))
 		return "its header is damaged, or was not written";
 	if (h->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || h->attr_size > 65536 ||
-	    h->attrs.size < h->attr_size || h->attrs.size > ATTRS_MAX || !within(h->attrs, h->data.offset) ||
+	    h->attrs.size < h->attr_size || h->attrs.size > ATTRS_MAX || !rescue_within(h->attrs, h->data.offset) ||
 	    h->attrs.offset < sizeof(*h))
 		return "its events are damaged, or were not written";
 	if (h->data.offset > *size || h->data.offset % 8)
@@ -88,15 +88,16 @@ static const char *read_header(int fd, struct perf_file_header *h, uint64_t *siz
 
 /* The table whose bits are these, at that place; sections that do not lie in front of limit are left out. False: it is
  * cut. */
-static bool read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *t)
+static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *t)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
 		t->at[i] = (struct perf_section){ 0 };
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
-		if (at > limit || limit - at < sizeof(t->at[i]) || !read_all(fd, &t->at[i], sizeof(t->at[i]), at))
+		if (at > limit || limit - at < sizeof(t->at[i]) ||
+		    !rescue_read_all(fd, &t->at[i], sizeof(t->at[i]), at))
 			return false;
-		if (!within(t->at[i], limit))
+		if (!rescue_within(t->at[i], limit))
 			t->at[i] = (struct perf_section){ 0 };
 		at += sizeof(t->at[i]);
 	}
@@ -104,13 +105,13 @@ static bool read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t lim
 }
 
 /* What was known when the window began: in front of the data. */
-static void read_front(int fd, const struct perf_file_header *h, struct table *t)
+static void rescue_read_front(int fd, const struct perf_file_header *h, struct table *t)
 {
 	uint64_t bits[4];
 
-	if (h->event_types.size < sizeof(bits) || !within(h->event_types, h->data.offset) ||
-	    !read_all(fd, bits, sizeof(bits), h->event_types.offset) ||
-	    !read_table(fd, bits, h->event_types.offset + sizeof(bits), h->data.offset, t))
+	if (h->event_types.size < sizeof(bits) || !rescue_within(h->event_types, h->data.offset) ||
+	    !rescue_read_all(fd, bits, sizeof(bits), h->event_types.offset) ||
+	    !rescue_read_table(fd, bits, h->event_types.offset + sizeof(bits), h->data.offset, t))
 		*t = (struct table){ 0 };
 }
 
@@ -122,7 +123,7 @@ static void find_fields(int fd, const struct perf_file_header *h, struct walk *w
 	char attr[PERF_ATTR_MIN];
 
 	for (uint64_t at = 0; at + h->attr_size <= h->attrs.size; at += h->attr_size) {
-		if (!read_all(fd, attr, sizeof(attr), h->attrs.offset + at))
+		if (!rescue_read_all(fd, attr, sizeof(attr), h->attrs.offset + at))
 			return;
 		if (at && ((load64(attr + 24) ^ sample_type) & before))
 			return;
@@ -134,7 +135,7 @@ static void find_fields(int fd, const struct perf_file_header *h, struct walk *w
 	w->pid_at = sample_type & SAMPLE_TID ? w->time_at - 8 : 0;
 }
 
-static bool plausible(const struct perf_record *r)
+static bool rescue_plausible(const struct perf_record *r)
 {
 	/* bytes that follow these are no records */
 	if (r->type == RECORD_TRACING_DATA || r->type == RECORD_AUXTRACE)
@@ -142,7 +143,7 @@ static bool plausible(const struct perf_record *r)
 	return r->type > 0 && r->type < KNOWN_RECORDS && r->size >= sizeof(*r) && r->size % 8 == 0;
 }
 
-static void count_process(struct walk *w, uint32_t pid)
+static void rescue_count_process(struct walk *w, uint32_t pid)
 {
 	uint8_t bit = (uint8_t)(1u << pid % 8);
 
@@ -152,12 +153,12 @@ static void count_process(struct walk *w, uint32_t pid)
 	w->processes++;
 }
 
-static void count(struct walk *w, const struct perf_record *r, const char *p)
+static void rescue_count(struct walk *w, const struct perf_record *r, const char *p)
 {
 	if (r->type == RECORD_SAMPLE) {
 		w->samples++;
 		if (w->pid_at && r->size >= w->pid_at + 4)
-			count_process(w, load32(p + w->pid_at));
+			rescue_count_process(w, load32(p + w->pid_at));
 		if (w->time_at && r->size >= w->time_at + 8) {
 			uint64_t time = load64(p + w->time_at);
 
@@ -191,7 +192,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
 			n -= i;
 			i = 0;
 			want = limit - at < BUFFER - n ? (size_t)(limit - at) : BUFFER - n;
-			if (!read_all(fd, buf + n, want, at))
+			if (!rescue_read_all(fd, buf + n, want, at))
 				limit = at; /* it shrinks */
 			else
 				n += want;
@@ -200,9 +201,9 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
 		if (n - i < sizeof(r))
 			break;
 		memcpy(&r, buf + i, sizeof(r));
-		if (!plausible(&r) || r.size > n - i)
+		if (!rescue_plausible(&r) || r.size > n - i)
 			break;
-		count(w, &r, buf + i);
+		rescue_count(w, &r, buf + i);
 		i += r.size;
 		w->end += r.size;
 	}
@@ -218,11 +219,12 @@ static bool has_end(const struct perf_file_header *h)
 
 /* Is nothing to be done, as it was killed between its last write and its new name? After a power failure the header may
  * be there and the table not. */
-static bool is_complete(int fd, const struct perf_file_header *h, uint64_t size, const struct walk *w)
+static bool rescue_is_complete(int fd, const struct perf_file_header *h, uint64_t size, const struct walk *w)
 {
 	struct table t;
 
-	if (!has_end(h) || w->end != h->data.offset + h->data.size || !read_table(fd, h->features, w->end, size, &t))
+	if (!has_end(h) || w->end != h->data.offset + h->data.size ||
+	    !rescue_read_table(fd, h->features, w->end, size, &t))
 		return false;
 	for (unsigned i = 0; i < FEATURES; i++)
 		if ((h->features[i / 64] >> i % 64 & 1) && !t.at[i].size)
@@ -265,15 +267,15 @@ static bool make_complete(int fd, struct perf_file_header *h, const struct walk 
 	uint64_t bits[4] = { 0 };
 	bool good;
 
-	read_front(fd, h, &front);
+	rescue_read_front(fd, h, &front);
 	put_table(&out, &front, w, bits);
 	/* a kill in between: the table does not look like a record, so that the next walk ends at the same place */
 	memset(h->features, 0, sizeof(h->features));
 	h->data.size = w->end - h->data.offset;
-	good = write_all(fd, h, sizeof(*h), 0) && ftruncate(fd, (off_t)w->end) == 0 &&
-	       write_all(fd, out.p, out.n, w->end);
+	good = rescue_write_all(fd, h, sizeof(*h), 0) && ftruncate(fd, (off_t)w->end) == 0 &&
+	       rescue_write_all(fd, out.p, out.n, w->end);
 	memcpy(h->features, bits, sizeof(bits));
-	good = good && write_all(fd, h, sizeof(*h), 0);
+	good = good && rescue_write_all(fd, h, sizeof(*h), 0);
 	text_free(&out);
 	return good;
 }
@@ -285,15 +287,16 @@ bool chunk_rescue(int fd, struct rescued *r, const char **why)
 	uint64_t size;
 
 	*r = (struct rescued){ 0 };
-	*why = read_header(fd, &h, &size);
+	*why = rescue_read_header(fd, &h, &size);
 	if (*why)
 		return false;
 	find_fields(fd, &h, &w);
-	walk_records(fd, h.data.offset, has_end(&h) && within(h.data, size) ? h.data.offset + h.data.size : size, &w);
+	walk_records(fd, h.data.offset, has_end(&h) && rescue_within(h.data, size) ? h.data.offset + h.data.size : size,
+		     &w);
 	*r = (struct rescued){ w.samples, w.processes };
 	if (w.samples == 0)
 		*why = "it holds no sample";
-	else if (!is_complete(fd, &h, size, &w) && !make_complete(fd, &h, &w))
+	else if (!rescue_is_complete(fd, &h, size, &w) && !make_complete(fd, &h, &w))
 		*why = strerror(errno);
 	return *why == NULL;
 }
@@ -305,11 +308,12 @@ static struct perf_section find_feature(int fd, unsigned feature)
 	struct table t = { 0 };
 	uint64_t size;
 
-	if (feature >= FEATURES || read_header(fd, &h, &size))
+	if (feature >= FEATURES || rescue_read_header(fd, &h, &size))
 		return (struct perf_section){ 0 };
 	if (!has_end(&h))
-		read_front(fd, &h, &t);
-	else if (!within(h.data, size) || !read_table(fd, h.features, h.data.offset + h.data.size, size, &t))
+		rescue_read_front(fd, &h, &t);
+	else if (!rescue_within(h.data, size) ||
+		 !rescue_read_table(fd, h.features, h.data.offset + h.data.size, size, &t))
 		return (struct perf_section){ 0 };
 	return t.at[feature];
 }
@@ -319,14 +323,14 @@ size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
 	struct perf_section s = find_feature(fd, feature);
 	struct pj_item item;
 
-	while (s.size >= sizeof(item) && read_all(fd, &item, sizeof(item), s.offset)) {
+	while (s.size >= sizeof(item) && rescue_read_all(fd, &item, sizeof(item), s.offset)) {
 		uint64_t complete = sizeof(item) + (((uint64_t)item.size + 7) & ~UINT64_C(7));
 
 		if (item.size > s.size - sizeof(item))
 			break;
 		if (item.type == type) {
 			n = item.size < n ? item.size : n;
-			return read_all(fd, to, n, s.offset + sizeof(item)) ? n : 0;
+			return rescue_read_all(fd, to, n, s.offset + sizeof(item)) ? n : 0;
 		}
 		complete = complete < s.size ? complete : s.size;
 		s.offset += complete;
@@ -340,7 +344,7 @@ bool chunk_times(int fd, uint64_t *first, uint64_t *last)
 	struct perf_section s = find_feature(fd, FEATURE_SAMPLE_TIME);
 	uint64_t time[2];
 
-	if (s.size < sizeof(time) || !read_all(fd, time, sizeof(time), s.offset))
+	if (s.size < sizeof(time) || !rescue_read_all(fd, time, sizeof(time), s.offset))
 		return false;
 	*first = time[0];
 	*last = time[1];

@@ -36,7 +36,7 @@ uint64_t retention_free(const struct windir *r, uint64_t *all)
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
 /* The folder as we left it. Who changes it at the same moment is seen with the next change. */
-static void remember(struct retention *k, const struct windir *r)
+static void retention_remember(struct retention *k, const struct windir *r)
 {
 	struct stat st;
 
@@ -56,7 +56,7 @@ static uint64_t stamp_of(const struct stat *st)
 	return st->st_mtim.tv_sec > 0 ? (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec : 0;
 }
 
-static void append(struct retention *k, uint64_t epoch, const struct stat *st, bool bad)
+static void retention_append(struct retention *k, uint64_t epoch, const struct stat *st, bool bad)
 {
 	uint64_t bytes = retention_size(st), stamp = stamp_of(st);
 
@@ -81,26 +81,26 @@ struct looking {
 	bool bad;
 };
 
-static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
+static bool retention_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	struct looking *l = arg;
 	struct stat st;
 
 	if (fstatat(space, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-		append(l->k, epoch, &st, l->bad);
+		retention_append(l->k, epoch, &st, l->bad);
 	return true;
 }
 
-static void look(struct retention *k, const struct windir *r)
+static void retention_look(struct retention *k, const struct windir *r)
 {
 	struct looking bad = { k, true }, good = { k, false };
 	uint64_t start = clock_now();
 
 	k->n = 0;
 	k->windows = k->bytes = k->bad_windows = k->bad_bytes = k->newest = 0;
-	remember(k, r);
-	windir_each(r->bad, look_at, &bad);
-	windir_each(r->out, look_at, &good);
+	retention_remember(k, r);
+	windir_each(r->bad, retention_look_at, &bad);
+	windir_each(r->out, retention_look_at, &good);
 	k->sorted = false;
 	k->polled = clock_now();
 	k->look_ns = k->polled - start;
@@ -114,13 +114,13 @@ void retention_scan(struct retention *k, const struct windir *r)
 	    st.st_mtim.tv_nsec == k->changed_ns)
 		return;
 	if (!k->polled || clock_now() - k->polled > k->look_ns * LOOK_SHARE)
-		look(k, r);
+		retention_look(k, r);
 }
 
 void retention_add(struct retention *k, const struct windir *r, uint64_t epoch, const struct stat *st)
 {
-	remember(k, r);
-	append(k, epoch, st, false);
+	retention_remember(k, r);
+	retention_append(k, epoch, st, false);
 }
 
 /* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
@@ -166,7 +166,7 @@ uint64_t retention_now(struct retention_clock *c, uint64_t wall, uint64_t boot, 
 	return expected;
 }
 
-static int by_age(const void *a, const void *b)
+static int retention_by_age(const void *a, const void *b)
 {
 	const struct retention_window *x = a, *y = b;
 
@@ -177,10 +177,10 @@ static int by_age(const void *a, const void *b)
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
-static void sort(struct retention *k)
+static void retention_sort(struct retention *k)
 {
 	if (!k->sorted && k->n)
-		qsort(k->window, k->n, sizeof(*k->window), by_age);
+		qsort(k->window, k->n, sizeof(*k->window), retention_by_age);
 	k->sorted = true;
 }
 
@@ -212,19 +212,32 @@ static void find_expired(struct retention *k, uint64_t age_s, uint64_t now)
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
 /* Under its lock, and only what the name still means. */
-static enum gone delete (int space, uint64_t epoch, const char *why) {
-	char name[40], beside[50]; struct stat st, named; enum gone gone = GONE; int fd;
+static enum gone retention_delete(int space, uint64_t epoch, const char *why)
+{
+	char name[40], beside[50];
+	struct stat st, named;
+	enum gone gone = GONE;
+	int fd;
 
-	snprintf(name, sizeof(name), "%" PRIu64 ".data", epoch); snprintf(beside, sizeof(beside), "%s.why", name);
-	fd = windir_file(space, name, O_RDONLY); if (fd < 0) return errno == ENOENT ? NOT_THERE : REFUSED;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) gone = IN_USE;
+	snprintf(name, sizeof(name), "%" PRIu64 ".data", epoch);
+	snprintf(beside, sizeof(beside), "%s.why", name);
+	fd = windir_file(space, name, O_RDONLY);
+	if (fd < 0)
+		return errno == ENOENT ? NOT_THERE : REFUSED;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		gone = IN_USE;
 	else if (fstat(fd, &st) < 0 || fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-		 st.st_ino != named.st_ino || st.st_dev != named.st_dev) gone = NOT_THERE;
-	else if (unlinkat(space, name, 0) < 0){ gone = errno == ENOENT ? NOT_THERE : REFUSED; if (gone == REFUSED)
-							warn("cannot delete %s (%s): %s", name, why, strerror(errno)); }
-if (gone == GONE) unlinkat(space, beside, 0); /* of bad/ */
-close(fd);
-return gone;
+		 st.st_ino != named.st_ino || st.st_dev != named.st_dev)
+		gone = NOT_THERE;
+	else if (unlinkat(space, name, 0) < 0) {
+		gone = errno == ENOENT ? NOT_THERE : REFUSED;
+		if (gone == REFUSED)
+			warn("cannot delete %s (%s): %s", name, why, strerror(errno));
+	}
+	if (gone == GONE)
+		unlinkat(space, beside, 0); /* of bad/ */
+	close(fd);
+	return gone;
 }
 
 /* One run over the list. */
@@ -240,7 +253,8 @@ struct limiting {
 };
 
 /* Why that one has to go; NULL: it may stay. */
-static const char *reason(const struct limiting *l, const struct retention_window *w, enum metrics_deleted *which)
+static const char *retention_reason(const struct limiting *l, const struct retention_window *w,
+				    enum metrics_deleted *which)
 {
 	const struct retention_limits *limits = l->limits;
 
@@ -265,17 +279,17 @@ static bool may_go(const struct retention *k, size_t i)
 }
 
 /* Has anything to go? Either the oldest of a folder, or none of it. */
-static bool too_much(const struct limiting *l)
+static bool retention_too_much(const struct limiting *l)
 {
 	const struct retention *k = l->k;
 	enum metrics_deleted which;
 	size_t good = k->bad_windows;
 
-	return (k->bad_windows && reason(l, k->window, &which)) ||
-	       (good < k->n && may_go(k, good) && reason(l, k->window + good, &which));
+	return (k->bad_windows && retention_reason(l, k->window, &which)) ||
+	       (good < k->n && may_go(k, good) && retention_reason(l, k->window + good, &which));
 }
 
-static void forget(struct retention *k, const struct retention_window *w)
+static void retention_forget(struct retention *k, const struct retention_window *w)
 {
 	if (w->bad) {
 		k->bad_bytes -= w->bytes;
@@ -288,7 +302,7 @@ static void forget(struct retention *k, const struct retention_window *w)
 
 /* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2,
  * 4, 8, ... more. */
-static void drop_symbols(struct limiting *l)
+static void retention_drop_symbols(struct limiting *l)
 {
 	if (!l->limits->drop_symbols || l->deleted < l->next_drop)
 		return;
@@ -297,9 +311,10 @@ static void drop_symbols(struct limiting *l)
 }
 
 /* True: it is gone, or was already. */
-static bool let_go(struct limiting *l, const struct retention_window *w, const char *why, enum metrics_deleted which)
+static bool retention_let_go(struct limiting *l, const struct retention_window *w, const char *why,
+			     enum metrics_deleted which)
 {
-	enum gone gone = delete (w->bad ? l->r->bad : l->r->out, w->epoch, why);
+	enum gone gone = retention_delete(w->bad ? l->r->bad : l->r->out, w->epoch, why);
 
 	if (gone == IN_USE || gone == REFUSED)
 		return false;
@@ -321,16 +336,16 @@ static void delete_oldest(struct limiting *l)
 	for (; i < k->n && may_go(k, i); i++) {
 		struct retention_window w = k->window[i];
 		enum metrics_deleted which;
-		const char *why = reason(l, &w, &which);
+		const char *why = retention_reason(l, &w, &which);
 
 		if (why && which == DELETED_FREE) {
-			drop_symbols(l);
-			why = reason(l, &w, &which);
+			retention_drop_symbols(l);
+			why = retention_reason(l, &w, &which);
 		}
 		if (!why && !w.bad)
 			break;
-		if (why && let_go(l, &w, why, which))
-			forget(k, &w);
+		if (why && retention_let_go(l, &w, why, which))
+			retention_forget(k, &w);
 		else
 			k->window[stay++] = w; /* somebody reads it: the next one */
 	}
@@ -339,7 +354,7 @@ static void delete_oldest(struct limiting *l)
 	k->n -= i - stay;
 }
 
-static void print_message(const struct limiting *l)
+static void retention_print_message(const struct limiting *l)
 {
 	struct text t = { 0 };
 
@@ -360,16 +375,16 @@ bool retention_limit(struct retention *k, const struct windir *r, const struct r
 	l.free_wanted = l.free_wanted > limits->reserve ? l.free_wanted : limits->reserve;
 	if (space && l.free_wanted < l.free + space)
 		l.free_wanted = l.free + space; /* also where a quota is what is full */
-	sort(k);
+	retention_sort(k);
 	find_expired(k, limits->age_s, now);
-	if (!too_much(&l))
+	if (!retention_too_much(&l))
 		return l.free >= l.free_wanted;
-	look(k, r);
-	sort(k);
+	retention_look(k, r);
+	retention_sort(k);
 	find_expired(k, limits->age_s, now);
 	delete_oldest(&l);
 	if (l.deleted)
-		print_message(&l);
-	remember(k, r);
+		retention_print_message(&l);
+	retention_remember(k, r);
 	return l.free >= l.free_wanted;
 }

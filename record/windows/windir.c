@@ -188,7 +188,7 @@ static uid_t sudo_user(void)
 /* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but
  * to another user only if --user names that user. DIR is "." by default, and any user may have made a directory of that
  * name. */
-static struct heir owner_of(const char *dir, const struct stat *st, gid_t gid)
+static struct heir windir_owner_of(const char *dir, const struct stat *st, gid_t gid)
 {
 	if (st->st_uid != 0 && st->st_uid != sudo_user())
 		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu",
@@ -223,7 +223,7 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	if (fstat(fd, &st) < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	if (*uid == (uid_t)-1 && geteuid() == 0)
-		heir = owner_of(dir, &st, *gid);
+		heir = windir_owner_of(dir, &st, *gid);
 	for (size_t i = 0; i < countof(windir_name); i++) {
 		if (!make_for(fd, windir_name[i], &heir) && errno != EEXIST)
 			die_making(dir, windir_name[i]);

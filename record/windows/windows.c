@@ -76,12 +76,12 @@ struct windows {
 	bool short_of_space, no_metrics, not_synced, cut_stacks; /* said */
 };
 
-static void name_of(char name[NAME], uint64_t epoch)
+static void windows_name_of(char name[NAME], uint64_t epoch)
 {
 	snprintf(name, NAME, "%" PRIu64 ".data", epoch);
 }
 
-static enum metrics_dropped reason_of(int error)
+static enum metrics_dropped windows_reason_of(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EFBIG ? DROPPED_DISK : DROPPED_IO;
 }
@@ -94,7 +94,7 @@ static bool space_helps(int error)
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
 /* As rename, but what has the new name stays: EEXIST. */
-static bool move(int from, const char *name, int to, const char *new_name)
+static bool windows_move(int from, const char *name, int to, const char *new_name)
 {
 	if (renameat2(from, name, to, new_name, RENAME_NOREPLACE) == 0)
 		return true;
@@ -115,7 +115,7 @@ static void forget_own(struct windows *ws, uint64_t epoch)
 			ws->own[i--] = ws->own[--ws->nown];
 }
 
-static void forget(struct windows *ws, uint64_t epoch)
+static void windows_forget(struct windows *ws, uint64_t epoch)
 {
 	pthread_mutex_lock(&ws->lock);
 	forget_own(ws, epoch);
@@ -177,20 +177,20 @@ static void write_metrics(struct windows *ws)
 
 /* Symbols are the keeper's, but it looks once a minute, and a full file system cannot wait. Names and times alone say
  * what may go. */
-static uint64_t drop_symbols(void *arg)
+static uint64_t windows_drop_symbols(void *arg)
 {
 	const struct windows *ws = arg;
 
 	return saversweep_unneeded(ws->windir.dir);
 }
 
-static void keep_limits(struct windows *ws, uint64_t space)
+static void windows_keep_limits(struct windows *ws, uint64_t space)
 {
 	struct retention_limits limits = { .bytes = ws->o.keep_bytes,
 					   .age_s = ws->o.keep_age_s,
 					   .min_free = ws->o.min_free,
 					   .reserve = ws->reserve,
-					   .drop_symbols = drop_symbols,
+					   .drop_symbols = windows_drop_symbols,
 					   .arg = ws };
 	uint64_t now;
 
@@ -216,15 +216,15 @@ static void sync_dirs(struct windows *ws)
 }
 
 /* To out/; should somebody have put a file of that name there, under another. */
-static bool publish(struct windows *ws, uint64_t from, uint64_t *epoch)
+static bool windows_publish(struct windows *ws, uint64_t from, uint64_t *epoch)
 {
 	char name[NAME], new_name[NAME];
 
-	name_of(name, from);
+	windows_name_of(name, from);
 	*epoch = from;
 	for (int i = 0; i < ATTEMPTS; i++) {
-		name_of(new_name, *epoch);
-		if (move(ws->windir.recording, name, ws->windir.out, new_name))
+		windows_name_of(new_name, *epoch);
+		if (windows_move(ws->windir.recording, name, ws->windir.out, new_name))
 			return true;
 		if (errno != EEXIST || !epochs_take_from(ws->used, *epoch + 1, epoch))
 			return false;
@@ -233,7 +233,7 @@ static bool publish(struct windows *ws, uint64_t from, uint64_t *epoch)
 }
 
 /* It is in out/, whoever wrote it: r says what is in it. */
-static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_report *r, const char *what)
+static void windows_announce(struct windows *ws, int fd, uint64_t epoch, struct window_report *r, const char *what)
 {
 	struct text path = { 0 }, summary = { 0 };
 	struct stat st;
@@ -263,23 +263,23 @@ static void announce(struct windows *ws, int fd, uint64_t epoch, struct window_r
 	text_free(&summary);
 }
 
-static void drop(struct windows *ws, struct job *j)
+static void windows_drop_job(struct windows *ws, struct job *j)
 {
 	char name[NAME];
 	struct stat st;
 	uint64_t bytes = fstat(j->w.fd, &st) == 0 ? retention_size(&st) : 0;
 
-	name_of(name, j->w.epoch);
+	windows_name_of(name, j->w.epoch);
 	if (unlinkat(ws->windir.recording, name, 0) < 0)
 		warn("cannot remove '%s/recording/%s': %s", ws->dir, name, strerror(errno));
 	close(j->w.fd);
-	forget(ws, j->w.epoch);
+	windows_forget(ws, j->w.epoch);
 	if (!j->error)
 		return;
 	warn("window %" PRIu64 " is dropped, with %" PRIu64 " samples: cannot write '%s/recording/%s': %s", j->w.epoch,
 	     j->r.samples, ws->dir, name, strerror(j->error));
 	pthread_mutex_lock(&ws->lock);
-	ws->dropped[reason_of(j->error)]++;
+	ws->dropped[windows_reason_of(j->error)]++;
 	pthread_mutex_unlock(&ws->lock);
 	metrics_add_dropped(&ws->metrics, &j->r);
 	ws->symbols_bytes = j->r.saved.bytes ? j->r.saved.bytes : ws->symbols_bytes;
@@ -287,29 +287,29 @@ static void drop(struct windows *ws, struct job *j)
 		return;
 	bytes = bytes > j->r.bytes ? bytes : j->r.bytes;
 	ws->reserve = ws->reserve > 2 * bytes ? ws->reserve : 2 * bytes;
-	keep_limits(ws, bytes + bytes / 2 + 65536);
+	windows_keep_limits(ws, bytes + bytes / 2 + 65536);
 }
 
-static void finish(struct windows *ws, struct job *j)
+static void windows_finish_job(struct windows *ws, struct job *j)
 {
 	uint64_t epoch;
 
 	retention_stamp(&ws->saved, &ws->windir, j->w.fd);
-	if (fsync(j->w.fd) < 0 || !publish(ws, j->w.epoch, &epoch)) {
+	if (fsync(j->w.fd) < 0 || !windows_publish(ws, j->w.epoch, &epoch)) {
 		j->error = errno;
-		drop(ws, j);
+		windows_drop_job(ws, j);
 		return;
 	}
-	announce(ws, j->w.fd, epoch, &j->r, "");
+	windows_announce(ws, j->w.fd, epoch, &j->r, "");
 	close(j->w.fd);
 	pthread_mutex_lock(&ws->lock);
 	forget_own(ws, j->w.epoch);
 	ws->complete++;
 	pthread_mutex_unlock(&ws->lock);
-	keep_limits(ws, 0);
+	windows_keep_limits(ws, 0);
 }
 
-static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *found)
+static bool windows_rescued(void *arg, int fd, uint64_t from, const struct rescued *found)
 {
 	struct windows *ws = arg;
 	struct window_report r = { .samples = found->samples, .processes = found->processes };
@@ -317,23 +317,23 @@ static bool rescued(void *arg, int fd, uint64_t from, const struct rescued *foun
 	uint64_t epoch;
 
 	retention_stamp(&ws->saved, &ws->windir, fd);
-	if (!publish(ws, from, &epoch))
+	if (!windows_publish(ws, from, &epoch))
 		return false;
 	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &r.loss, sizeof(r.loss));
 	if (chunk_times(fd, &r.begin, &r.end) &&
 	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w)) == sizeof(w) && w.begin < r.begin)
 		r.begin = w.begin;
 	ws->metrics.rescued++;
-	announce(ws, fd, epoch, &r, "left by a run that was killed: ");
+	windows_announce(ws, fd, epoch, &r, "left by a run that was killed: ");
 	return true;
 }
 
 static void clean_up(struct windows *ws)
 {
-	struct leftovers l = { &ws->windir, &ws->metrics, rescued, ws };
+	struct leftovers l = { &ws->windir, &ws->metrics, windows_rescued, ws };
 
 	leftovers_rescue(&l);
-	keep_limits(ws, 0);
+	windows_keep_limits(ws, 0);
 }
 
 /* Up to a second when a reader of paths has to catch up. */
@@ -345,7 +345,7 @@ static void wait_for_more(struct windows *ws)
 		pthread_cond_wait(&ws->more, &ws->lock);
 }
 
-static void work(struct windows *ws)
+static void windows_work(struct windows *ws)
 {
 	struct job j;
 	uint64_t space;
@@ -367,18 +367,18 @@ static void work(struct windows *ws)
 	pthread_mutex_unlock(&ws->lock);
 	announce_flush(&ws->announce, 0);
 	if (space)
-		keep_limits(ws, space);
+		windows_keep_limits(ws, space);
 	if (left)
 		clean_up(ws);
 	if (has_job && j.drop)
-		drop(ws, &j);
+		windows_drop_job(ws, &j);
 	else if (has_job)
-		finish(ws, &j);
+		windows_finish_job(ws, &j);
 	if (space || left || has_job)
 		write_metrics(ws);
 }
 
-static bool at_end(struct windows *ws)
+static bool windows_at_end(struct windows *ws)
 {
 	bool end;
 
@@ -388,7 +388,7 @@ static bool at_end(struct windows *ws)
 	return end;
 }
 
-static void *finisher(void *arg)
+static void *windows_finisher(void *arg)
 {
 	struct windows *ws = arg;
 
@@ -396,8 +396,8 @@ static void *finisher(void *arg)
 	leftovers_sweep(&ws->windir);
 	clean_up(ws);
 	write_metrics(ws);
-	while (!at_end(ws))
-		work(ws);
+	while (!windows_at_end(ws))
+		windows_work(ws);
 	announce_end(&ws->announce, DEADLINE_MS);
 	write_metrics(ws);
 	return NULL;
@@ -454,7 +454,7 @@ struct windows *windows_open(const struct windows_options *options)
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
 	pthread_mutex_init(&ws->lock, NULL);
 	threads_condition(&ws->more);
-	error = threads_start(&ws->finisher, 0, finisher,
+	error = threads_start(&ws->finisher, 0, windows_finisher,
 			      ws); /* without signals: writing to a reader of paths that left is EPIPE */
 	if (error) {
 		errno = error;
@@ -505,7 +505,7 @@ static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 	return -1;
 }
 
-static bool create(struct windows *ws, uint64_t epoch, struct window *w)
+static bool windows_create_window(struct windows *ws, uint64_t epoch, struct window *w)
 {
 	char name[NAME], temp[TEMP];
 	int error;
@@ -513,11 +513,11 @@ static bool create(struct windows *ws, uint64_t epoch, struct window *w)
 	for (int i = 0; i < ATTEMPTS; i++) {
 		if (!epochs_take_from(ws->used, epoch, &w->epoch))
 			return false;
-		name_of(name, w->epoch);
+		windows_name_of(name, w->epoch);
 		w->fd = new_file(ws, name, temp);
 		if (w->fd < 0)
 			return false;
-		if (move(ws->windir.recording, temp, ws->windir.recording, name))
+		if (windows_move(ws->windir.recording, temp, ws->windir.recording, name))
 			return true;
 		error = errno;
 		unlinkat(ws->windir.recording, temp, 0);
@@ -535,13 +535,13 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
 	int error;
 
 	*w = (struct window){ .fd = -1 };
-	good = create(ws, epoch, w);
+	good = windows_create_window(ws, epoch, w);
 	error = errno;
 	pthread_mutex_lock(&ws->lock);
 	if (good && ws->nown < countof(ws->own)) {
 		ws->own[ws->nown++] = w->epoch;
 	} else if (!good) {
-		ws->dropped[reason_of(error)]++;
+		ws->dropped[windows_reason_of(error)]++;
 		ws->space = space_helps(error) ? SPACE : ws->space;
 		pthread_cond_signal(&ws->more);
 	}
@@ -559,7 +559,7 @@ bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
 
 /* A window that does not fit into the queue keeps its name and loses its lock: it will be found as one of a killed run.
  */
-static void enqueue(struct windows *ws, struct window *w, const struct job *j)
+static void windows_enqueue(struct windows *ws, struct window *w, const struct job *j)
 {
 	bool fits;
 
@@ -584,7 +584,7 @@ static void enqueue(struct windows *ws, struct window *w, const struct job *j)
 
 void windows_finish(struct windows *ws, struct window *w, const struct window_report *r)
 {
-	enqueue(ws, w, &(struct job){ .w = *w, .r = *r });
+	windows_enqueue(ws, w, &(struct job){ .w = *w, .r = *r });
 }
 
 void windows_drop(struct windows *ws, struct window *w, int error, const struct window_report *r)
@@ -593,7 +593,7 @@ void windows_drop(struct windows *ws, struct window *w, int error, const struct 
 
 	if (r)
 		j.r = *r;
-	enqueue(ws, w, &j);
+	windows_enqueue(ws, w, &j);
 }
 
 /* ---- runs that overlap --------------------------------------------------------------------------------------- */
@@ -605,7 +605,7 @@ struct predecessor {
 	bool found;
 };
 
-static bool is_own(struct windows *ws, uint64_t epoch)
+static bool windows_is_own(struct windows *ws, uint64_t epoch)
 {
 	bool own = false;
 
@@ -616,14 +616,14 @@ static bool is_own(struct windows *ws, uint64_t epoch)
 	return own;
 }
 
-static bool look_at(void *arg, int space, const char *name, uint64_t epoch)
+static bool windows_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	struct predecessor *p = arg;
 	struct pj_window w;
 	char boot[37] = "";
 	int fd;
 
-	if (is_own(p->ws, epoch))
+	if (windows_is_own(p->ws, epoch))
 		return true;
 	fd = windir_file(space, name, O_RDONLY);
 	if (fd < 0)
@@ -643,7 +643,7 @@ bool windows_predecessor(struct windows *ws, uint64_t *end_ns)
 	struct predecessor p = { .ws = ws };
 
 	boot_id("/proc", p.boot);
-	windir_each(ws->windir.recording, look_at, &p);
+	windir_each(ws->windir.recording, windows_look_at, &p);
 	*end_ns = p.end;
 	return p.found;
 }

@@ -43,7 +43,7 @@ static void close_run(struct making *m)
 
 /* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50
  * times this. */
-static bool is_plain(const struct making *m, uint64_t at)
+static bool blobcodec_is_plain(const struct making *m, uint64_t at)
 {
 	const uint8_t *b = m->code + at;
 
@@ -64,7 +64,7 @@ static bool is_plain(const struct making *m, uint64_t at)
 }
 
 /* Looks at offsets [from, to), as far as nobody did. */
-static void look(struct making *m, uint64_t from, uint64_t to)
+static void blobcodec_look(struct making *m, uint64_t from, uint64_t to)
 {
 	from = from > m->next ? from : m->next;
 	to = to < m->n ? to : m->n;
@@ -72,7 +72,7 @@ static void look(struct making *m, uint64_t from, uint64_t to)
 		uint64_t address = m->p->start + from;
 		enum javaframe how;
 
-		if (from >= m->prologue && is_plain(m, from))
+		if (from >= m->prologue && blobcodec_is_plain(m, from))
 			continue;
 		how = m->p->kind == BLOB_STUB ? javaframe_stub(&m->c, m->p, address) :
 						javaframe_compiled(&m->c, m->p, address);
@@ -87,7 +87,7 @@ static void look(struct making *m, uint64_t from, uint64_t to)
 	}
 }
 
-static bool has(const struct making *m, uint64_t at, const char *bytes, size_t n)
+static bool blobcodec_has(const struct making *m, uint64_t at, const char *bytes, size_t n)
 {
 	return at <= m->n && n <= m->n - at && memcmp(m->code + at, bytes, n) == 0;
 }
@@ -100,14 +100,14 @@ static void look_around(struct making *m, uint64_t i)
 {
 	switch (m->code[i]) {
 	case 0x5d: /* pop rbp */
-	case 0xc9: /* leave */ look(m, i, i + (m->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE)); break;
+	case 0xc9: /* leave */ blobcodec_look(m, i, i + (m->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE)); break;
 	case 0xec: /* sub rsp, N */
-		if (i >= 2 && (has(m, i - 2, "\x48\x83", 2) || has(m, i - 2, "\x48\x81", 2)))
-			look(m, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
+		if (i >= 2 && (blobcodec_has(m, i - 2, "\x48\x83", 2) || blobcodec_has(m, i - 2, "\x48\x81", 2)))
+			blobcodec_look(m, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
 		break;
 	case 0x15: /* lea r10, [poll]; mov [r15 + N], r10; jmp */
-		if (i >= 2 && has(m, i - 2, "\x4c\x8d", 2) && has(m, i + 5, "\x4d\x89\x97", 3))
-			look(m, i - 2, i + 13);
+		if (i >= 2 && blobcodec_has(m, i - 2, "\x4c\x8d", 2) && blobcodec_has(m, i + 5, "\x4d\x89\x97", 3))
+			blobcodec_look(m, i - 2, i + 13);
 		break;
 	default: break;
 	}
@@ -122,7 +122,7 @@ static void put_runs(struct text *to, const struct code_blob *p, const void *cod
 	m.c = (struct javaunwind_code){ .read = read_copy, .arg = &m };
 	m.prologue = p->complete != BLOB_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;
 	if (p->kind != BLOB_STUB)
-		look(&m, p->entry, (p->complete != BLOB_NEVER ? p->complete : p->entry) + AFTER_PROLOGUE);
+		blobcodec_look(&m, p->entry, (p->complete != BLOB_NEVER ? p->complete : p->entry) + AFTER_PROLOGUE);
 	for (uint64_t i = p->entry; i < m.n; i++)
 		if (telling[m.code[i]])
 			look_around(&m, i);

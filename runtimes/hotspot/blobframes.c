@@ -12,7 +12,7 @@ enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJ
 
 /* ---- where things are -------------------------------------------------------------------------------------------- */
 
-static struct vmlayout_field field(const struct vmstructs *v, const char *type, const char *name)
+static struct vmlayout_field blobframes_field(const struct vmstructs *v, const char *type, const char *name)
 {
 	struct vm_field f = vmstructs_field(v, type, name);
 
@@ -22,11 +22,11 @@ static struct vmlayout_field field(const struct vmstructs *v, const char *type, 
 }
 
 /* The first of several names, of an nmethod. */
-static struct vmlayout_field either(const struct vmstructs *v, const char *name)
+static struct vmlayout_field blobframes_either(const struct vmstructs *v, const char *name)
 {
-	struct vmlayout_field f = field(v, "nmethod", name);
+	struct vmlayout_field f = blobframes_field(v, "nmethod", name);
 
-	return f.width ? f : field(v, "CompiledMethod", name);
+	return f.width ? f : blobframes_field(v, "CompiledMethod", name);
 }
 
 static uint64_t static_at(const struct vmstructs *v, const char *type, const char *name)
@@ -48,17 +48,17 @@ static void find_nmethod(struct blobframes_layout *l, const struct vmstructs *v)
 	for (size_t i = 0; i < countof(names); i++) {
 		bool *offset = i == 0 ? &l->entry_offset : &l->deopt_offset;
 
-		*to[i] = either(v, names[i].pointer);
+		*to[i] = blobframes_either(v, names[i].pointer);
 		if (to[i]->width)
 			continue;
-		*to[i] = either(v, names[i].offset);
+		*to[i] = blobframes_either(v, names[i].offset);
 		if (!to[i]->width && names[i].old)
-			*to[i] = either(v, names[i].old);
+			*to[i] = blobframes_either(v, names[i].old);
 		*offset |= to[i]->width != 0;
 	}
-	l->orig_pc = either(v, "_orig_pc_offset");
-	l->frame_size = field(v, "CodeBlob", "_frame_size");
-	l->complete = field(v, "CodeBlob", "_frame_complete_offset");
+	l->orig_pc = blobframes_either(v, "_orig_pc_offset");
+	l->frame_size = blobframes_field(v, "CodeBlob", "_frame_size");
+	l->complete = blobframes_field(v, "CodeBlob", "_frame_complete_offset");
 }
 
 const char *blobframes_open(struct blobframes *f, const struct hotspot *h)
@@ -70,7 +70,7 @@ const char *blobframes_open(struct blobframes *f, const struct hotspot *h)
 	find_nmethod(l, v);
 	l->call_stub_return = static_at(v, "StubRoutines", "_call_stub_return_address");
 	l->continuation_return = static_at(v, "ContinuationEntry", "_return_pc");
-	l->continuation = field(v, "JavaThread", "_cont_entry");
+	l->continuation = blobframes_field(v, "JavaThread", "_cont_entry");
 	if (!l->frame_size.width || !l->complete.width || !l->entry.width)
 		return "CodeBlob::_frame_size";
 	if (!l->deopt[0].width || !l->orig_pc.width)
@@ -99,7 +99,7 @@ void blobframes_move(struct blobframes_layout *l, uint64_t by)
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-static struct code_blob *add(struct blobframes *f, uint64_t start, uint64_t end, enum blob_kind kind)
+static struct code_blob *blobframes_add(struct blobframes *f, uint64_t start, uint64_t end, enum blob_kind kind)
 {
 	if (f->npieces == f->cap) {
 		f->cap = f->cap ? f->cap * 2 : 4096;
@@ -110,7 +110,7 @@ static struct code_blob *add(struct blobframes *f, uint64_t start, uint64_t end,
 	return &f->blob[f->npieces++];
 }
 
-static uint64_t address_of(struct vmlayout_field at, bool offset, const char *object, uint64_t base)
+static uint64_t blobframes_address_of(struct vmlayout_field at, bool offset, const char *object, uint64_t base)
 {
 	int64_t value = vmlayout_get_signed(at, object);
 
@@ -130,9 +130,9 @@ static uint32_t frame_bytes(const struct blobframes_layout *l, const char *objec
 static void add_compiled(struct blobframes *f, const struct blob *b, const char *object, bool native)
 {
 	const struct blobframes_layout *l = &f->layout;
-	uint64_t entry = address_of(l->entry, l->entry_offset, object, b->begin);
+	uint64_t entry = blobframes_address_of(l->entry, l->entry_offset, object, b->begin);
 	int64_t complete = vmlayout_get_signed(l->complete, object), orig = vmlayout_get_signed(l->orig_pc, object);
-	struct code_blob *p = add(f, b->begin, b->end, native ? BLOB_NATIVE : BLOB_COMPILED);
+	struct code_blob *p = blobframes_add(f, b->begin, b->end, native ? BLOB_NATIVE : BLOB_COMPILED);
 
 	p->frame = frame_bytes(l, object);
 	if (p->frame < 16)
@@ -141,14 +141,15 @@ static void add_compiled(struct blobframes *f, const struct blob *b, const char 
 	if (complete >= 0 && (uint64_t)complete <= b->end - b->begin)
 		p->complete = (uint32_t)complete;
 	for (unsigned i = 0; i < 2 && !native; i++) {
-		uint64_t at = l->deopt[i].width ? address_of(l->deopt[i], l->deopt_offset, object, b->address) : 0;
+		uint64_t at =
+			l->deopt[i].width ? blobframes_address_of(l->deopt[i], l->deopt_offset, object, b->address) : 0;
 
 		p->deopt[i] = at >= b->begin && at <= b->end ? at : 0;
 	}
 	p->orig_pc = orig > 0 && orig < 1 << 23 ? (uint32_t)orig : 0;
 }
 
-static bool begins(const unsigned char *code, size_t n, const char *bytes, size_t length)
+static bool blobframes_begins(const unsigned char *code, size_t n, const char *bytes, size_t length)
 {
 	return n >= length && memcmp(code, bytes, length) == 0;
 }
@@ -156,7 +157,7 @@ static bool begins(const unsigned char *code, size_t n, const char *bytes, size_
 /* push rbp; mov rbp, rsp */
 static bool keeps_rbp(const unsigned char *code, size_t n)
 {
-	return begins(code, n, "\x55\x48\x8b\xec", 4);
+	return blobframes_begins(code, n, "\x55\x48\x8b\xec", 4);
 }
 
 /* mov rsp, [r15 + offset of the continuation]: where a frame that was thawed returns to */
@@ -164,7 +165,7 @@ static bool is_thaw(const struct blobframes_layout *l, const unsigned char *code
 {
 	uint32_t offset;
 
-	if (!l->continuation.width || n < 7 || !begins(code, n, "\x49\x8b\xa7", 3))
+	if (!l->continuation.width || n < 7 || !blobframes_begins(code, n, "\x49\x8b\xa7", 3))
 		return false;
 	memcpy(&offset, code + 3, 4);
 	return offset == l->continuation.at;
@@ -176,7 +177,7 @@ static bool is_thaw(const struct blobframes_layout *l, const unsigned char *code
 /* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known
  * belong to the one before them, or push nothing if they are the first. A block with more entries than any HotSpot
  * makes gets none at all. */
-static void add_stubs(struct blobframes *f, struct hotspot *h, const struct blob *b, bool continuations)
+static void blobframes_add_stubs(struct blobframes *f, struct hotspot *h, const struct blob *b, bool continuations)
 {
 	size_t n = (size_t)(b->end - b->begin), before = f->npieces, entries_max = SPLIT_MAX - f->nsplit;
 	unsigned char *code;
@@ -187,13 +188,13 @@ static void add_stubs(struct blobframes *f, struct hotspot *h, const struct blob
 	if (n == 0 || n > STUB_BYTES_MAX || entries_max == 0 || !budget_steps(h->memory.budget, n / 64))
 		return;
 	code = mem_grow(NULL, 1, n);
-	p = add(f, b->begin, b->end, continuations ? BLOB_THAW : BLOB_LEAF);
+	p = blobframes_add(f, b->begin, b->end, continuations ? BLOB_THAW : BLOB_LEAF);
 	if (memory_bulk(&h->memory, b->begin, code, n)) {
 		for (size_t at = 0; at < n; at++) {
 			if ((b->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
 				continue;
 			bool thaw = is_thaw(&f->layout, code + at, n - at),
-			     cookie = begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
+			     cookie = blobframes_begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
 
 			if (!thaw && !cookie && !keeps_rbp(code + at, n - at))
 				continue;
@@ -203,7 +204,7 @@ static void add_stubs(struct blobframes *f, struct hotspot *h, const struct blob
 					break;
 				}
 				p->end = b->begin + at;
-				p = add(f, b->begin + at, b->end, BLOB_STUB);
+				p = blobframes_add(f, b->begin + at, b->end, BLOB_STUB);
 			}
 			p->kind = thaw ? BLOB_THAW : BLOB_STUB;
 			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
@@ -221,7 +222,7 @@ static void add_runtime(struct blobframes *f, struct hotspot *h, const struct bl
 	struct code_blob *p;
 
 	memory_read(&h->memory, b->begin, code, b->end - b->begin < 4 ? 0 : 4);
-	p = add(f, b->begin, b->end, BLOB_LEAF);
+	p = blobframes_add(f, b->begin, b->end, BLOB_LEAF);
 	p->frame = frame_bytes(&f->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
 		p->orig_pc = 16; /* C1 pushes both classes */
@@ -229,8 +230,9 @@ static void add_runtime(struct blobframes *f, struct hotspot *h, const struct bl
 		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
 		/* C2's begin with sub rsp; others push what they want first */
-		p->kind = begins(code, 4, "\x48\x81\xec", 3) || begins(code, 4, "\x48\x83\xec", 3) ||
-					  begins(code, 4, "\x89\x84\x24", 3) ?
+		p->kind = blobframes_begins(code, 4, "\x48\x81\xec", 3) ||
+					  blobframes_begins(code, 4, "\x48\x83\xec", 3) ||
+					  blobframes_begins(code, 4, "\x89\x84\x24", 3) ?
 				  BLOB_COMPILED :
 				  BLOB_PUSHED;
 	}
@@ -240,13 +242,13 @@ static void add_runtime(struct blobframes *f, struct hotspot *h, const struct bl
 
 /* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push
  * r13. */
-static void find_entry(struct code_blob *p, const unsigned char *code, size_t n)
+static void blobframes_find_entry(struct code_blob *p, const unsigned char *code, size_t n)
 {
 	p->entry = BLOB_NEVER;
 	for (size_t i = 0; i + 7 <= n; i++) {
-		if (p->entry == BLOB_NEVER && begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+		if (p->entry == BLOB_NEVER && blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
 			p->entry = (uint32_t)i;
-		if (begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
+		if (blobframes_begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
 			p->complete = (uint32_t)i;
 			return;
 		}
@@ -255,7 +257,7 @@ static void find_entry(struct code_blob *p, const unsigned char *code, size_t n)
 
 static void add_codelet(struct blobframes *f, struct hotspot *h, const struct codelet *c, struct str name)
 {
-	struct code_blob *p = add(f, c->begin, c->end, BLOB_BYTECODE);
+	struct code_blob *p = blobframes_add(f, c->begin, c->end, BLOB_BYTECODE);
 	size_t n = (size_t)(c->end - c->begin);
 	unsigned char *code;
 
@@ -264,12 +266,12 @@ static void add_codelet(struct blobframes *f, struct hotspot *h, const struct co
 	code = mem_grow(NULL, 1, n);
 	p->kind = BLOB_ENTRY;
 	if (memory_bulk(&h->memory, c->begin, code, n))
-		find_entry(p, code, n);
+		blobframes_find_entry(p, code, n);
 	free(code);
 }
 
 /* False: its pieces are not known yet. */
-static bool add_interpreter(struct blobframes *f, struct hotspot *h, const struct blob *b)
+static bool blobframes_add_interpreter(struct blobframes *f, struct hotspot *h, const struct blob *b)
 {
 	struct codelets c;
 
@@ -284,7 +286,7 @@ static bool add_interpreter(struct blobframes *f, struct hotspot *h, const struc
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 /* False: it is not what it was, or not complete. */
-static bool add_blob(struct blobframes *f, struct hotspot *h, const struct blob *b, const char *object)
+static bool blobframes_add_blob(struct blobframes *f, struct hotspot *h, const struct blob *b, const char *object)
 {
 	char text[128];
 	struct str name;
@@ -298,11 +300,11 @@ static bool add_blob(struct blobframes *f, struct hotspot *h, const struct blob 
 	if (b->compiled)
 		add_compiled(f, b, object, str_starts(name, STR("native")));
 	else if (str_eq(name, STR("Interpreter")))
-		return add_interpreter(f, h, b);
+		return blobframes_add_interpreter(f, h, b);
 	else if (str_starts(name, STR("StubRoutines")) || str_starts(name, STR("Stub Generator")))
-		add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
+		blobframes_add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
 	else if (str_starts(name, STR("I2C/C2I")) || str_eq(name, STR("adapters")))
-		add(f, b->begin, b->end, BLOB_ADAPTER);
+		blobframes_add(f, b->begin, b->end, BLOB_ADAPTER);
 	else
 		add_runtime(f, h, b, name, object);
 	return true;
@@ -330,7 +332,7 @@ static bool take_all(struct blobframes *f, struct hotspot *h, const struct blob 
 
 		if (i % OBJECTS == 0 && !read_objects(f, h, blob + i, n - i, objects))
 			return false;
-		if (!add_blob(f, h, &blob[i], objects + i % OBJECTS * f->layout.bytes))
+		if (!blobframes_add_blob(f, h, &blob[i], objects + i % OBJECTS * f->layout.bytes))
 			continue;
 		if (f->npieces > first && first > 0 && f->blob[first].start < f->blob[first - 1].end)
 			f->npieces = first; /* read while it changed */
@@ -338,7 +340,7 @@ static bool take_all(struct blobframes *f, struct hotspot *h, const struct blob 
 	return true;
 }
 
-static void report(struct blobframes *f, struct hotspot *h)
+static void blobframes_report(struct blobframes *f, struct hotspot *h)
 {
 	const struct blobframes_layout *l = &f->layout;
 
@@ -363,7 +365,7 @@ const char *blobframes_take_some(struct blobframes *f, struct hotspot *h, const 
 		f->npieces = 0;
 		return codecache_gone;
 	}
-	report(f, h);
+	blobframes_report(f, h);
 	return NULL;
 }
 
@@ -391,12 +393,12 @@ const char *blobframes_at(struct blobframes *f, struct hotspot *h, uint64_t addr
 	f->early = false; /* who is in the interpreter does not make it */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, f->layout.bytes, 1);
-		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) || !add_blob(f, h, b, object) ||
-		    f->npieces == 0)
+		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) ||
+		    !blobframes_add_blob(f, h, b, object) || f->npieces == 0)
 			*where = CODECACHE_FREE;
 		free(object);
 	}
-	report(f, h);
+	blobframes_report(f, h);
 	return why;
 }
 

@@ -48,7 +48,7 @@ static bool read_heap(struct memory *m, const struct vmlayout *l, uint64_t addre
 	return true;
 }
 
-static int by_address(const void *a, const void *b)
+static int codecache_by_address(const void *a, const void *b)
 {
 	const struct heap *x = a, *y = b;
 
@@ -56,7 +56,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* NULL, or why not. */
-static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct heap *heap, size_t *n)
+static const char *codecache_find_heaps(struct memory *m, const struct vmlayout *l, struct heap *heap, size_t *n)
 {
 	uint64_t array, count = 1, data = 0;
 
@@ -81,7 +81,7 @@ static const char *find_heaps(struct memory *m, const struct vmlayout *l, struct
 			return "one of its code heaps makes no sense";
 		*n += heap[*n].map_n > 0;
 	}
-	qsort(heap, *n, sizeof(*heap), by_address);
+	qsort(heap, *n, sizeof(*heap), codecache_by_address);
 	for (size_t i = 1; i < *n; i++)
 		if (heap[i].low < heap[i - 1].high)
 			return "its code heaps lie one upon the other";
@@ -105,7 +105,7 @@ static bool grow_blocks(struct codecache *c, struct memory *m, size_t n)
 }
 
 /* Addresses of where blocks begin, appended to c->begin. NULL, or why not. */
-static const char *find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
+static const char *codecache_find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
 {
 	if (!c->map)
 		c->map = mem_grow(NULL, 1, MAP_BYTES);
@@ -238,16 +238,16 @@ static void take_blocks(struct codecache *c, struct memory *m, const struct vmla
 	}
 }
 
-static const char *scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
+static const char *codecache_scan_heaps(struct codecache *c, struct memory *m, const struct vmlayout *l)
 {
 	struct heap heap[HEAPS_MAX];
 	size_t nheaps = 0, n = 0;
 	uint32_t size = l->block_header + l->blob_bytes;
 	uint64_t names[4] = { 0 };
-	const char *why = find_heaps(m, l, heap, &nheaps);
+	const char *why = codecache_find_heaps(m, l, heap, &nheaps);
 
 	for (size_t i = 0; i < nheaps && !why; i++)
-		why = find_blocks(c, m, &heap[i], &n);
+		why = codecache_find_blocks(c, m, &heap[i], &n);
 	if (why)
 		return why;
 	if (!c->bytes || c->bytes_each < size) {
@@ -273,7 +273,7 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
 
 	c->n = 0;
 	c->torn = 0;
-	why = scan(c, m, l);
+	why = codecache_scan_heaps(c, m, l);
 	if (m->budget && m->budget->over)
 		why = codecache_over;
 	if (why)
@@ -324,7 +324,7 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 	uint64_t names[4] = { 0 }, begin, segment;
 	size_t nheaps = 0;
 	char bytes[FIRST_MAX];
-	const char *why = find_heaps(m, l, heap, &nheaps);
+	const char *why = codecache_find_heaps(m, l, heap, &nheaps);
 	uint32_t size = l->block_header + l->blob_bytes;
 
 	*where = CODECACHE_ELSEWHERE;

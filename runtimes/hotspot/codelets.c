@@ -32,8 +32,8 @@ bool codelets_find(struct codelets_layout *l, const struct vmstructs *v)
 }
 
 /* The codelet at `at` of bytes, which are n and stand at address; false: it makes no sense. */
-static bool take(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes, uint64_t n,
-		 uint64_t at, uint64_t address)
+static bool codelets_take_one(struct codelets *c, struct memory *m, const struct codelets_layout *l, const char *bytes,
+			      uint64_t n, uint64_t at, uint64_t address)
 {
 	char text[NAME_LENGTH_MAX];
 	uint64_t description;
@@ -76,7 +76,8 @@ bool codelets_made(struct memory *m, const struct codecache *code)
 	return false;
 }
 
-static bool read_all(struct codelets *c, struct memory *m, const struct codelets_layout *l, const struct blob *b)
+static bool codelets_read_all(struct codelets *c, struct memory *m, const struct codelets_layout *l,
+			      const struct blob *b)
 {
 	uint64_t queue, buffer, begin, end;
 	char *bytes;
@@ -90,7 +91,7 @@ static bool read_all(struct codelets *c, struct memory *m, const struct codelets
 	bytes = mem_grow(NULL, 1, (size_t)end);
 	good = memory_bulk(m, buffer, bytes, (size_t)end);
 	for (uint64_t at = begin; good && at < end;) {
-		good = take(c, m, l, bytes, end, at, buffer);
+		good = codelets_take_one(c, m, l, bytes, end, at, buffer);
 		if (good)
 			at = c->one[c->n - 1].end - buffer;
 	}
@@ -102,7 +103,7 @@ bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_l
 		   const struct blob *interpreter)
 {
 	*c = (struct codelets){ 0 };
-	if (read_all(c, m, l, interpreter) && c->n)
+	if (codelets_read_all(c, m, l, interpreter) && c->n)
 		return true;
 	codelets_free(c);
 	return false;

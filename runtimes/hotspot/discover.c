@@ -18,7 +18,7 @@
 #define TEXT_BYTES_MAX ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
 
 /* A file of a process, whole. False and errno: not there, not allowed, too long. */
-static bool read_file(int folder, const char *name, struct text *t)
+static bool discover_read_file(int folder, const char *name, struct text *t)
 {
 	t->n = 0;
 	return fullio_read_at(folder, name, t, TEXT_BYTES_MAX);
@@ -143,7 +143,7 @@ uint64_t jvm_process_age_ns(const struct jvm_process *p)
 	return now > start ? now - start : 0;
 }
 
-static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct text *t)
+static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *p, struct text *t)
 {
 	char path[4200];
 	bool zombie = false;
@@ -183,23 +183,23 @@ static bool look_at(const char *proc, pid_t pid, struct jvm_process *p, struct t
 
 static void look_closer(struct jvm_process *p, struct text *t)
 {
-	if (read_file(p->folder, "comm", t)) {
+	if (discover_read_file(p->folder, "comm", t)) {
 		struct str comm = str_trim_right(text_view(t));
 
 		if (comm.n && comm.p[comm.n - 1] == '\n')
 			comm.n--;
 		snprintf(p->comm, sizeof(p->comm), "%.*s", (int)comm.n, comm.p);
 	}
-	if (read_file(p->folder, "status", t))
+	if (discover_read_file(p->folder, "status", t))
 		read_status(p, text_view(t));
-	if (read_file(p->folder, "cgroup", t))
+	if (discover_read_file(p->folder, "cgroup", t))
 		choose_cgroup(&p->cgroup, text_view(t));
 }
 
 bool discover_one(const char *proc, pid_t pid, struct jvm_process *p)
 {
 	struct text t = { 0 };
-	bool found = look_at(proc, pid, p, &t);
+	bool found = discover_look_at(proc, pid, p, &t);
 
 	if (found)
 		look_closer(p, &t);
@@ -210,7 +210,7 @@ bool discover_one(const char *proc, pid_t pid, struct jvm_process *p)
 bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p)
 {
 	struct text t = { 0 };
-	bool found = look_at(proc, pid, p, &t);
+	bool found = discover_look_at(proc, pid, p, &t);
 
 	if (found && p->alive && p->kind != JVM_NONE && p->kind != JVM_UNKNOWN && p->kind != JVM_STALLED)
 		look_closer(p, &t);
@@ -263,7 +263,7 @@ struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_proc
 		struct jvm_process p;
 		bool is_java;
 
-		if (!look_at(proc, pid[i], &p, &t))
+		if (!discover_look_at(proc, pid[i], &p, &t))
 			continue;
 		d.processes += p.alive;
 		if (p.alive && p.kind == JVM_UNKNOWN)

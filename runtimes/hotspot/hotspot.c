@@ -12,12 +12,12 @@
 #define YOUNG_NS UINT64_C(1000000000)
 #define EXPECTED_MAX (256u << 10)
 
-static struct hotspot_reason fine(void)
+static struct hotspot_reason hotspot_fine(void)
 {
 	return (struct hotspot_reason){ 0 };
 }
 
-static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *fmt, ...)
+static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, const char *fmt, ...)
 {
 	struct hotspot_reason r = { .code = code };
 	va_list ap;
@@ -32,7 +32,7 @@ static PRINTF(2, 3) struct hotspot_reason reason(const char *code, const char *f
 
 /* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible
  * (visible.h). */
-static void read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
+static void hotspot_read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&h->tables, type, field);
 	uint64_t p;
@@ -102,46 +102,47 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 
 /* Of memory that is open; age: of the process. */
-static struct hotspot_reason read_layout(struct hotspot *h, uint64_t base, uint64_t age_ns)
+static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *h, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
 
 	h->memory.probe = base;
 	why = libjvm_open(&h->libjvm, &h->memory, base);
 	if (why)
-		return reason("no-vmstructs", "%s", why);
+		return hotspot_set_reason("no-vmstructs", "%s", why);
 	why = vmstructs_read(&h->tables, &h->libjvm);
 	if (h->memory.budget && h->memory.budget->over)
-		return reason("over-budget", "its tables cost more than those of one JVM may");
+		return hotspot_set_reason("over-budget", "its tables cost more than those of one JVM may");
 	if (why) /* the loader may still be at work on these tables */
-		return age_ns < YOUNG_NS ? reason("starting", "%s yet", why) : reason("no-vmstructs", "%s", why);
-	read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
-	read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
+		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
+					   hotspot_set_reason("no-vmstructs", "%s", why);
+	hotspot_read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
+	hotspot_read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
 	each_flag(h, take_flag);
 	why = vmlayout_make(&h->layout, &h->tables);
 	if (h->memory.budget && h->memory.budget->over)
-		return reason("over-budget", "what it tells of itself costs more than one JVM may");
+		return hotspot_set_reason("over-budget", "what it tells of itself costs more than one JVM may");
 	if (why)
-		return reason("unsupported", "its libjvm.so does not tell %s", why);
-	return fine();
+		return hotspot_set_reason("unsupported", "its libjvm.so does not tell %s", why);
+	return hotspot_fine();
 }
 
 struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 {
 	switch (answer) {
-	case TASKID_SAME: return fine();
+	case TASKID_SAME: return hotspot_fine();
 	case TASKID_PRIVATE:
-		return reason(
+		return hotspot_set_reason(
 			"not-dumpable",
 			"its own user may not read its memory, as with file capabilities or after a change of user");
 	case TASKID_DENIED:
 		if (errno == EACCES || errno == EPERM)
-			return reason("no-permission",
-				      "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
-		return reason("gone", "%s", strerror(errno));
+			return hotspot_set_reason("no-permission",
+						  "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
+		return hotspot_set_reason("gone", "%s", strerror(errno));
 	case TASKID_GONE: break;
 	}
-	return reason("gone", "it ended, or runs another program");
+	return hotspot_set_reason("gone", "it ended, or runs another program");
 }
 
 struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user)
@@ -152,19 +153,21 @@ struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, str
 struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
 {
 	if (p->kind == JVM_OPENJ9)
-		return reason(
+		return hotspot_set_reason(
 			"openj9",
 			"OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself",
 			(int)p->inner);
 	if (p->kind == JVM_ZING)
-		return reason("zing", "Zing does not tell its layout");
+		return hotspot_set_reason("zing", "Zing does not tell its layout");
 	if (p->kind == JVM_UNKNOWN)
-		return reason("no-permission", "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
+		return hotspot_set_reason("no-permission",
+					  "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
 	if (p->kind == JVM_STALLED)
-		return reason("stalled", "its files in /proc do not answer: it keeps the lock of its own memory");
+		return hotspot_set_reason("stalled",
+					  "its files in /proc do not answer: it keeps the lock of its own memory");
 	if (p->kind != JVM_HOTSPOT)
-		return reason("no-jvm", "it has no libjvm.so mapped");
-	return fine();
+		return hotspot_set_reason("no-jvm", "it has no libjvm.so mapped");
+	return hotspot_fine();
 }
 
 struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
@@ -185,7 +188,7 @@ struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jv
 
 struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)
 {
-	return read_layout(h, p->library.base, jvm_process_age_ns(p));
+	return hotspot_read_vm_layout(h, p->library.base, jvm_process_age_ns(p));
 }
 
 struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
@@ -207,7 +210,7 @@ struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_
 {
 	*h = (struct hotspot){ .frame_pointers = -1 };
 	memory_image(&h->memory, blob, n);
-	return read_layout(h, base, UINT64_MAX);
+	return hotspot_read_vm_layout(h, base, UINT64_MAX);
 }
 
 void hotspot_close(struct hotspot *h)
@@ -237,12 +240,12 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	methods_free(&h->methods);
 	why = codecache_scan(&h->code, &h->memory, &h->layout);
 	if (!why)
-		return fine();
+		return hotspot_fine();
 	if (why == codecache_over)
-		return reason("over-budget", "%s", why);
+		return hotspot_set_reason("over-budget", "%s", why);
 	if (strcmp(why, codecache_gone) == 0)
-		return reason("gone", "%s", why);
-	return reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
+		return hotspot_set_reason("gone", "%s", why);
+	return hotspot_set_reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
 }
 
 void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures)

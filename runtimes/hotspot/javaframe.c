@@ -9,7 +9,8 @@ struct window {
 	int from, to; /* known ones, relative to the address */
 };
 
-static bool open_window(struct window *w, const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
+static bool javaframe_open_window(struct window *w, const struct javaunwind_code *c, const struct code_blob *p,
+				  uint64_t address)
 {
 	uint64_t after = address - p->start, ahead = p->end - address;
 
@@ -18,12 +19,13 @@ static bool open_window(struct window *w, const struct javaunwind_code *c, const
 	return c->read(c->arg, address + (uint64_t)(int64_t)w->from, w->byte, (size_t)(w->to - w->from));
 }
 
-static bool bytes_at(const struct window *w, int at, const uint8_t *byte, int n)
+static bool javaframe_bytes_at(const struct window *w, int at, const uint8_t *byte, int n)
 {
 	return at >= w->from && at + n <= w->to && memcmp(w->byte + (at - w->from), byte, (size_t)n) == 0;
 }
 
-#define AT(w, at, ...) bytes_at(w, at, (const uint8_t[]){ __VA_ARGS__ }, (int)sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define AT(w, at, ...) \
+	javaframe_bytes_at(w, at, (const uint8_t[]){ __VA_ARGS__ }, (int)sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* mov rbp, rsp */
 static bool is_mov(const struct window *w, int at)
@@ -109,7 +111,7 @@ static bool is_save(const struct window *w, int at)
 }
 
 /* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
-static enum javaframe around(const struct window *w)
+static enum javaframe javaframe_around(const struct window *w)
 {
 	if (find_push(w, 0) == 0)
 		return JAVAFRAME_NONE;
@@ -156,9 +158,9 @@ enum javaframe javaframe_compiled(const struct javaunwind_code *c, const struct 
 		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
 	if (c->how)
 		return (enum javaframe)c->how(c->arg, p, address);
-	if (!open_window(&w, c, p, address))
+	if (!javaframe_open_window(&w, c, p, address))
 		return JAVAFRAME_COMPLETE;
-	f = around(&w);
+	f = javaframe_around(&w);
 	if (f != JAVAFRAME_COMPLETE)
 		return f;
 	if (p->complete != BLOB_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
@@ -182,7 +184,7 @@ enum javaframe javaframe_stub(const struct javaunwind_code *c, const struct code
 		return JAVAFRAME_RBP;
 	if (c->how)
 		return (enum javaframe)c->how(c->arg, p, address);
-	if (open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || after_leave(&w)))
+	if (javaframe_open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || after_leave(&w)))
 		return JAVAFRAME_NONE;
 	return JAVAFRAME_COMPLETE;
 }
@@ -415,7 +417,7 @@ static bool is_at_return(const struct follow *f)
 	return FOLLOW_IS(f, "\x58\x49\x8b\xe5");
 }
 
-static void follow(struct follow *f)
+static void javaframe_follow(struct follow *f)
 {
 	while (!f->done && f->at < f->n && (follow_space(f) || follow_move(f) || follow_call(f)))
 		;
@@ -430,7 +432,7 @@ static bool may_spill(const struct javaunwind_code *c, uint64_t address, uint64_
 
 	if (!c->read(c->arg, address, byte, f.n))
 		return false;
-	follow(&f);
+	javaframe_follow(&f);
 	return f.done || f.at + LONGEST > f.n;
 }
 
@@ -446,19 +448,19 @@ uint32_t javaframe_spilled(const struct javaunwind_code *c, const struct code_bl
 	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
 	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
 		return 0;
-	follow(&f);
+	javaframe_follow(&f);
 	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------------------
  */
 
-static bool has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
+static bool javaframe_has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
 {
 	return at + length <= n && memcmp(byte + at, what, length) == 0;
 }
 
-#define HAS(at, what) has_bytes(byte, n, at, what, sizeof(what) - 1)
+#define HAS(at, what) javaframe_has_bytes(byte, n, at, what, sizeof(what) - 1)
 
 enum javaframe_exception javaframe_exception(const struct javaunwind_code *c, const struct code_blob *p,
 					     uint64_t address)
@@ -563,7 +565,7 @@ bool javaframe_exit(const struct javaunwind_code *c, const struct code_blob *p, 
 	bool math = p->kind == BLOB_ENTRY && p->complete == BLOB_NEVER; /* it made no frame that it could leave */
 	struct window w;
 
-	if (!open_window(&w, c, p, address))
+	if (!javaframe_open_window(&w, c, p, address))
 		return false;
 	for (size_t i = 0; i < countof(before); i++) {
 		int at = -before[i], n = pop_bytes(&w, at, &e->ra), after = before[i] - n;

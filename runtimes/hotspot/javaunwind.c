@@ -12,12 +12,12 @@ static const uint32_t SAVED = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 
 
 enum { SENDER_MAX = 1 << 20, BEYOND_MAX = 4, THAW_EFFORT = 1000, PUSHED_MAX = 16, PUT_AWAY_MAX = 4096 };
 
-static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value)
+static bool javaunwind_load(const struct unwind_state *s, uint64_t address, uint64_t *value)
 {
 	return cfi_load(s->stack, s->stack_start, address, value);
 }
 
-static bool has(const struct unwind_state *s, unsigned reg)
+static bool javaunwind_has(const struct unwind_state *s, unsigned reg)
 {
 	return s->valid >> reg & 1;
 }
@@ -63,7 +63,7 @@ static bool may_return_to(const struct javaunwind_code *c, uint64_t ip)
 /* ---- arriving ---------------------------------------------------------------------------------------------------- */
 
 /* The caller is at ip; what is known of its registers but these is in valid. */
-static enum unwind_end arrive(struct unwind_state *s, uint64_t ip, uint64_t sp, uint32_t valid)
+static enum unwind_end javaunwind_arrive(struct unwind_state *s, uint64_t ip, uint64_t sp, uint32_t valid)
 {
 	/* the stack grows with each step, but where the return address was popped already */
 	if (sp < s->sp + !s->interrupted)
@@ -84,15 +84,15 @@ static uint32_t rbp_if_known(const struct unwind_state *s)
 }
 
 /* The return address is at `at`; rbp is still the caller's. */
-static enum unwind_end step_fp(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
+static enum unwind_end javaunwind_step_fp(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
 {
 	uint64_t ip;
 
-	if (!load(s, at, &ip))
+	if (!javaunwind_load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(c, ip))
 		return UNWIND_NO_CODE;
-	return arrive(s, ip, at + 8, rbp_if_known(s));
+	return javaunwind_arrive(s, ip, at + 8, rbp_if_known(s));
 }
 
 /* rbp and the return address were saved at `at`. */
@@ -101,12 +101,12 @@ static enum unwind_end step_saved(struct unwind_state *s, const struct javaunwin
 	uint64_t ip, bp, before = s->bp;
 	enum unwind_end end;
 
-	if (!load(s, at, &bp) || !load(s, at + 8, &ip))
+	if (!javaunwind_load(s, at, &bp) || !javaunwind_load(s, at + 8, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(c, ip))
 		return UNWIND_NO_CODE;
 	s->bp = bp;
-	end = arrive(s, ip, at + 16, 1U << CFI_RBP);
+	end = javaunwind_arrive(s, ip, at + 16, 1U << CFI_RBP);
 	if (end != UNWIND_MORE)
 		s->bp = before;
 	return end;
@@ -117,12 +117,12 @@ static bool may_return_at(const struct unwind_state *s, const struct javaunwind_
 {
 	uint64_t ip;
 
-	return load(s, at, &ip) && may_return_to(c, ip);
+	return javaunwind_load(s, at, &ip) && may_return_to(c, ip);
 }
 
 static bool is_frame(const struct unwind_state *s)
 {
-	return has(s, CFI_RBP) && s->bp % 8 == 0 && s->bp >= s->sp && s->bp - s->stack_start <= s->stack.n;
+	return javaunwind_has(s, CFI_RBP) && s->bp % 8 == 0 && s->bp >= s->sp && s->bp - s->stack_start <= s->stack.n;
 }
 
 static enum unwind_end step_by_rbp(struct unwind_state *s, const struct javaunwind_code *c)
@@ -160,11 +160,12 @@ static enum unwind_end step_leaf(struct unwind_state *s, const struct javaunwind
 	uint32_t more = 0, pushed = s->interrupted ? javaframe_pushed(c, p, s->ip, &more) : javaframe_aligned(c, s->ip);
 	uint64_t at = s->sp + pushed + more, ip;
 
-	if (!load(s, at, &ip))
+	if (!javaunwind_load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	/* such stubs are called by native code, too, whose registers they keep */
-	return may_return_to(c, ip) ? arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
-				      UNWIND_NO_CODE;
+	return may_return_to(c, ip) ?
+		       javaunwind_arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
+		       UNWIND_NO_CODE;
 }
 
 static enum unwind_end step_compiled(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
@@ -176,13 +177,13 @@ static enum unwind_end step_compiled(struct unwind_state *s, const struct javaun
 	if (p->frame < 16)
 		return step_leaf(s, c, p);
 	if (!s->interrupted && (s->ip == p->deopt[0] || s->ip == p->deopt[1]) && p->orig_pc &&
-	    load(s, s->sp + p->orig_pc, &ip) && ip - p->start <= p->end - p->start)
+	    javaunwind_load(s, s->sp + p->orig_pc, &ip) && ip - p->start <= p->end - p->start)
 		f->address = ip;
 	if (s->interrupted) {
 		switch (javaframe_compiled(c, p, s->ip)) {
-		case JAVAFRAME_NONE: return step_fp(s, c, s->sp);
+		case JAVAFRAME_NONE: return javaunwind_step_fp(s, c, s->sp);
 		case JAVAFRAME_RBP: return step_saved(s, c, s->sp);
-		case JAVAFRAME_UNSAVED: return step_fp(s, c, s->sp + p->frame - 8);
+		case JAVAFRAME_UNSAVED: return javaunwind_step_fp(s, c, s->sp + p->frame - 8);
 		case JAVAFRAME_COMPLETE: break;
 		}
 	}
@@ -200,7 +201,7 @@ static enum unwind_end step_put_away(struct unwind_state *s, const struct javaun
 	uint32_t away = s->interrupted ? javaframe_put_away(c, p, s->ip) : 0;
 	uint64_t at;
 
-	if (!away || !load(s, s->sp + away, &at) || at % 8 || at <= s->sp || at - s->sp > PUT_AWAY_MAX)
+	if (!away || !javaunwind_load(s, s->sp + away, &at) || at % 8 || at <= s->sp || at - s->sp > PUT_AWAY_MAX)
 		return UNWIND_NO_CODE;
 	return step_saved(s, c, at);
 }
@@ -216,10 +217,10 @@ static enum unwind_end step_stub_frame(struct unwind_state *s, const struct java
 		return is_frame(s) ? step_by_rbp(s, c) : step_put_away(s, c, p);
 	if (!is_frame(s))
 		return UNWIND_NO_CODE;
-	if (!load(s, s->bp, &bp))
+	if (!javaunwind_load(s, s->bp, &bp))
 		return UNWIND_STACK_CUT;
 	s->bp = bp;
-	end = step_fp(s, c, before + 16);
+	end = javaunwind_step_fp(s, c, before + 16);
 	if (end != UNWIND_MORE)
 		s->bp = before;
 	return end;
@@ -231,9 +232,9 @@ static enum unwind_end step_stub_itself(struct unwind_state *s, const struct jav
 	if (s->interrupted) {
 		switch (javaframe_stub(c, p, s->ip)) {
 		case JAVAFRAME_NONE:
-			return step_fp(s, c,
-				       s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
-		case JAVAFRAME_RBP: return p->entry ? step_fp(s, c, s->sp + 16) : step_saved(s, c, s->sp);
+			return javaunwind_step_fp(
+				s, c, s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
+		case JAVAFRAME_RBP: return p->entry ? javaunwind_step_fp(s, c, s->sp + 16) : step_saved(s, c, s->sp);
 		default: return step_stub_frame(s, c, p);
 		}
 	}
@@ -269,7 +270,7 @@ static enum unwind_end step_call_stub(struct unwind_state *s, const struct javau
 
 	if (end == UNWIND_MORE)
 		for (size_t i = 0; i < countof(saved); i++)
-			if (load(s, frame - 8U * saved[i].words, &s->reg[saved[i].reg]))
+			if (javaunwind_load(s, frame - 8U * saved[i].words, &s->reg[saved[i].reg]))
 				s->valid |= 1U << saved[i].reg;
 	return end;
 }
@@ -279,12 +280,12 @@ static uint64_t sender_sp(const struct unwind_state *s, uint64_t otherwise)
 {
 	uint64_t sp = s->reg[R13];
 
-	return has(s, R13) && sp % 8 == 0 && sp > s->sp && sp - s->sp < SENDER_MAX ? sp : otherwise;
+	return javaunwind_has(s, R13) && sp % 8 == 0 && sp > s->sp && sp - s->sp < SENDER_MAX ? sp : otherwise;
 }
 
 static enum unwind_end step_to(struct unwind_state *s, const struct javaunwind_code *c, uint64_t ip, uint64_t sp)
 {
-	return may_return_to(c, ip) ? arrive(s, ip, sp, rbp_if_known(s)) : UNWIND_NO_CODE;
+	return may_return_to(c, ip) ? javaunwind_arrive(s, ip, sp, rbp_if_known(s)) : UNWIND_NO_CODE;
 }
 
 static enum unwind_end step_adapter(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
@@ -293,15 +294,16 @@ static enum unwind_end step_adapter(struct unwind_state *s, const struct javaunw
 
 	switch (javaframe_adapter(c, p, s->ip)) {
 	case JAVAFRAME_IN_RAX: /* it was popped: the caller's sp is ours */
-		return has(s, RAX) ? step_to(s, c, s->reg[RAX], s->sp) : UNWIND_NO_CODE;
+		return javaunwind_has(s, RAX) ? step_to(s, c, s->reg[RAX], s->sp) : UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
-		return has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, s->sp)) : UNWIND_NO_CODE;
-	case JAVAFRAME_AT_R13: return sender_sp(s, s->sp) == s->reg[R13] ? step_fp(s, c, s->reg[R13]) : UNWIND_NO_CODE;
+		return javaunwind_has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, s->sp)) : UNWIND_NO_CODE;
+	case JAVAFRAME_AT_R13:
+		return sender_sp(s, s->sp) == s->reg[R13] ? javaunwind_step_fp(s, c, s->reg[R13]) : UNWIND_NO_CODE;
 	case JAVAFRAME_AT_SP_SENDER:
-		return load(s, s->sp, &ip) ? step_to(s, c, ip, sender_sp(s, s->sp + 8)) : UNWIND_STACK_CUT;
+		return javaunwind_load(s, s->sp, &ip) ? step_to(s, c, ip, sender_sp(s, s->sp + 8)) : UNWIND_STACK_CUT;
 	case JAVAFRAME_AT_SP: break;
 	}
-	return step_fp(s, c, s->sp);
+	return javaunwind_step_fp(s, c, s->sp);
 }
 
 static enum unwind_end step_pushed(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
@@ -311,9 +313,9 @@ static enum unwind_end step_pushed(struct unwind_state *s, const struct javaunwi
 	if (s->interrupted) {
 		switch (javaframe_exception(c, p, s->ip)) {
 		case JAVAFRAME_EXCEPTION_IN_RDX:
-			return has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
-		case JAVAFRAME_EXCEPTION_AT_SP: return step_fp(s, c, s->sp);
-		case JAVAFRAME_EXCEPTION_AFTER: return step_fp(s, c, s->sp + 8);
+			return javaunwind_has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
+		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(s, c, s->sp);
+		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(s, c, s->sp + 8);
 		case JAVAFRAME_EXCEPTION_NOT: /* what it pushes first is not known */
 			if (s->ip - p->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
@@ -359,17 +361,17 @@ static enum unwind_end step_interpreted(struct unwind_state *s, const struct jav
 
 	if (!is_frame(s))
 		return UNWIND_NO_CODE;
-	if (!load(s, s->bp, &bp) || !load(s, s->bp + 8, &ip))
+	if (!javaunwind_load(s, s->bp, &bp) || !javaunwind_load(s, s->bp + 8, &ip))
 		return UNWIND_STACK_CUT;
 	/* while the frame is made they are in registers */
 	if (s->interrupted && s->sp > s->bp - 8)
 		sender = s->reg[R13];
 	else
-		known = load(s, s->bp - 8, &sender);
+		known = javaunwind_load(s, s->bp - 8, &sender);
 	if (s->interrupted && s->sp > s->bp - 24)
 		method = s->reg[RBX];
 	else
-		known &= load(s, s->bp - 24, &method);
+		known &= javaunwind_load(s, s->bp - 24, &method);
 	if (!known || sender % 8 || sender < s->bp + 8 || sender - s->bp > SENDER_MAX || !may_return_to(c, ip))
 		return UNWIND_NO_CODE;
 	if (method % 8 == 0 && method >= 4096) /* else a frame that is being made of a compiled one */
@@ -377,7 +379,7 @@ static enum unwind_end step_interpreted(struct unwind_state *s, const struct jav
 	/* deoptimisation makes frames of methods without arguments so */
 	sender = sender < s->bp + 16 ? s->bp + 16 : sender;
 	s->bp = bp;
-	end = arrive(s, ip, sender, 1U << CFI_RBP);
+	end = javaunwind_arrive(s, ip, sender, 1U << CFI_RBP);
 	if (end != UNWIND_MORE)
 		s->bp = before;
 	return end;
@@ -385,7 +387,7 @@ static enum unwind_end step_interpreted(struct unwind_state *s, const struct jav
 
 static void name_by_rbx(const struct unwind_state *s, struct javaunwind_frame *f)
 {
-	if (has(s, RBX) && s->reg[RBX] % 8 == 0 && s->reg[RBX] >= 4096)
+	if (javaunwind_has(s, RBX) && s->reg[RBX] % 8 == 0 && s->reg[RBX] >= 4096)
 		*f = (struct javaunwind_frame){ .address = s->reg[RBX], .exact = true, .method = true };
 }
 
@@ -395,7 +397,7 @@ static enum unwind_end step_exit(struct unwind_state *s, const struct javaunwind
 {
 	uint64_t ip = s->reg[e->ra], sp = s->reg[e->sender];
 
-	if (!e->popped && !load(s, s->sp, &ip))
+	if (!e->popped && !javaunwind_load(s, s->sp, &ip))
 		return UNWIND_STACK_CUT;
 	if (sp % 8 || sp <= s->sp || sp - s->sp > SENDER_MAX)
 		sp = s->sp + 8;
@@ -411,16 +413,16 @@ static enum unwind_end step_math(struct unwind_state *s, const struct javaunwind
 	uint64_t at, ip;
 
 	if (sender_sp(s, 0) && may_return_at(s, c, s->reg[R13] - 8))
-		return step_fp(s, c, s->reg[R13] - 8);
+		return javaunwind_step_fp(s, c, s->reg[R13] - 8);
 	if (s->interrupted && javaframe_exit(c, p, s->ip, &e))
 		return step_exit(s, c, &e);
 	spilled = spilled_bytes(s, c, p);
 	at = s->sp + spilled;
-	if (!load(s, at, &ip))
+	if (!javaunwind_load(s, at, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(c, ip) && !s->interrupted && !spilled) {
 		at += 8; /* aligned for a call */
-		if (!load(s, at, &ip))
+		if (!javaunwind_load(s, at, &ip))
 			return UNWIND_STACK_CUT;
 	}
 	return step_to(s, c, ip, sender_sp(s, at + 8));
@@ -441,19 +443,20 @@ static enum unwind_end step_entry(struct unwind_state *s, const struct javaunwin
 		if (!s->interrupted || !javaframe_exit(c, p, s->ip, &e))
 			return step_interpreted(s, c, f);
 		if (!e.popped)
-			return step_fp(s, c, s->sp);
-		return may_return_to(c, s->reg[e.ra]) ? arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) :
+			return javaunwind_step_fp(s, c, s->sp);
+		return may_return_to(c, s->reg[e.ra]) ? javaunwind_arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) :
 							UNWIND_NO_CODE;
 	}
 	name_by_rbx(s, f);
 	ip = s->reg[RAX];
 	if (at == p->complete + 2) /* behind push rbp */
-		return load(s, s->sp + 8, &ip) && may_return_to(c, ip) ?
-			       arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) :
+		return javaunwind_load(s, s->sp + 8, &ip) && may_return_to(c, ip) ?
+			       javaunwind_arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) :
 			       UNWIND_NO_CODE;
-	if ((at == p->complete + 1 || p->entry == BLOB_NEVER || at <= p->entry) && !load(s, s->sp, &ip))
+	if ((at == p->complete + 1 || p->entry == BLOB_NEVER || at <= p->entry) && !javaunwind_load(s, s->sp, &ip))
 		return UNWIND_STACK_CUT;
-	return may_return_to(c, ip) ? arrive(s, ip, sender_sp(s, s->sp + 8), rbp_if_known(s)) : UNWIND_NO_CODE;
+	return may_return_to(c, ip) ? javaunwind_arrive(s, ip, sender_sp(s, s->sp + 8), rbp_if_known(s)) :
+				      UNWIND_NO_CODE;
 }
 
 static enum unwind_end step_bytecode(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,

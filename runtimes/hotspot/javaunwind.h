@@ -40,7 +40,7 @@ struct code_blob {
 	uint32_t complete; /* offset behind the prologue; JAVA_ENTRY: of `push rax`; JAVA_NEVER: not known */
 	uint32_t orig_pc;  /* offset from sp of the return address that was put away; 0: none. JAVA_LEAF: bytes that its
 			      callers push */
-	uint8_t kind;      /* enum java_kind */
+	uint8_t kind;      /* enum blob_kind */
 };
 
 /* A JVM at one moment. */

@@ -53,7 +53,7 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 }
 
 /* glibc's loader adds the base to what it keeps, musl's does not. */
-static uint64_t place(const struct libjvm *l, uint64_t value)
+static uint64_t libjvm_place(const struct libjvm *l, uint64_t value)
 {
 	return value < l->base ? l->base + value : value;
 }
@@ -75,15 +75,15 @@ const char *libjvm_open(struct libjvm *l, struct memory *m, uint64_t base)
 		if (d.d_tag == DT_NULL)
 			break;
 		if (d.d_tag == DT_SYMTAB)
-			l->symbols = place(l, d.d_un.d_ptr);
+			l->symbols = libjvm_place(l, d.d_un.d_ptr);
 		else if (d.d_tag == DT_STRTAB)
-			l->strings = place(l, d.d_un.d_ptr);
+			l->strings = libjvm_place(l, d.d_un.d_ptr);
 		else if (d.d_tag == DT_STRSZ)
 			l->strings_n = d.d_un.d_val;
 		else if (d.d_tag == DT_GNU_HASH)
-			l->gnu_hash = place(l, d.d_un.d_ptr);
+			l->gnu_hash = libjvm_place(l, d.d_un.d_ptr);
 		else if (d.d_tag == DT_HASH)
-			l->hash = place(l, d.d_un.d_ptr);
+			l->hash = libjvm_place(l, d.d_un.d_ptr);
 	}
 	return l->symbols && l->strings && (l->gnu_hash || l->hash) ? NULL : "its libjvm.so has no table of symbols";
 }

@@ -85,7 +85,7 @@ void memory_forget(struct memory *m)
 }
 
 /* What the image has from address on, without a hole. */
-static size_t read_image(const struct memory *m, uint64_t address, char *to, size_t n)
+static size_t memory_read_image(const struct memory *m, uint64_t address, char *to, size_t n)
 {
 	size_t low = 0, high = m->npieces, have = 0;
 
@@ -108,12 +108,12 @@ static size_t read_image(const struct memory *m, uint64_t address, char *to, siz
 	return have;
 }
 
-static size_t read_at(const struct memory *m, uint64_t address, void *to, size_t n)
+static size_t memory_read_at(const struct memory *m, uint64_t address, void *to, size_t n)
 {
 	if (address > INT64_MAX || n > INT64_MAX - address || !budget_steps(m->budget, READ_STEPS(n)))
 		return 0;
 	if (m->fd < 0)
-		return read_image(m, address, to, n);
+		return memory_read_image(m, address, to, n);
 	return fullio_pread(m->fd, to, n, address);
 }
 
@@ -128,7 +128,7 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
 	p = &m->page[slot];
 	if (m->number[slot] != number + 1) {
 		m->number[slot] = number + 1;
-		p->n = read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
+		p->n = memory_read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
 		if (m->budget && m->budget->over)
 			m->number[slot] = 0; /* not read, and not unreadable either */
 	}
@@ -157,7 +157,7 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n)
 
 bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n)
 {
-	return read_at(m, address, to, n) == n;
+	return memory_read_at(m, address, to, n) == n;
 }
 
 /* ---- many pieces ------------------------------------------------------------------------------------------------ */
@@ -207,13 +207,13 @@ void memory_sort(struct memory *m, struct memory_want *want, size_t count)
 /* One request, straight to its place. */
 static void read_one(const struct memory *m, const struct memory_want *w, char *to)
 {
-	if (read_at(m, w->address, to + w->at, w->n) != w->n)
+	if (memory_read_at(m, w->address, to + w->at, w->n) != w->n)
 		memset(to + w->at, 0, w->n);
 }
 
 /* How many requests, from the first on, one read serves: neighbours, as far as they fit into the bounce buffer. *end:
  * of the last byte. */
-static size_t run_of(const struct memory_want *want, size_t count, uint64_t *end)
+static size_t memory_run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
 	uint64_t start = want->address;
 	size_t n = 0;
@@ -233,13 +233,13 @@ static size_t run_of(const struct memory_want *want, size_t count, uint64_t *end
 static size_t gather_run(struct memory *m, const struct memory_want *want, size_t count, char *to)
 {
 	uint64_t start = want->address, end;
-	size_t n = run_of(want, count, &end), got;
+	size_t n = memory_run_of(want, count, &end), got;
 
 	if (n <= 1) {
 		read_one(m, want, to);
 		return 1;
 	}
-	got = read_at(m, start, m->bounce, (size_t)(end - start));
+	got = memory_read_at(m, start, m->bounce, (size_t)(end - start));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = want[i].address - start;
 
@@ -262,7 +262,7 @@ bool memory_gather(struct memory *m, struct memory_want *want, size_t count, voi
 		i += gather_run(m, want + i, count - i, to);
 	if (!budget_steps(m->budget, count))
 		return false;
-	return read_at(m, m->probe, &byte, 1) == 1;
+	return memory_read_at(m, m->probe, &byte, 1) == 1;
 }
 
 /* ---- small things ----------------------------------------------------------------------------------------------- */

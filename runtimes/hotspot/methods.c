@@ -68,7 +68,7 @@ struct sweep {
 	bool gone;
 };
 
-static void *rows(size_t size, size_t n)
+static void *methods_rows(size_t size, size_t n)
 {
 	return mem_grow(NULL, size, n + 1);
 }
@@ -92,7 +92,7 @@ static size_t each_once(struct sweep *s, size_t n, uint32_t *number)
 /* `size` bytes of each of the first n, in rows. */
 static char *read_rows(struct sweep *s, size_t n, uint32_t offset, uint32_t size)
 {
-	char *to = rows(size, n);
+	char *to = methods_rows(size, n);
 
 	for (size_t i = 0; i < n; i++)
 		s->want[i] = (struct memory_want){ s->want[i].address + offset, size, (uint32_t)i * size };
@@ -100,7 +100,7 @@ static char *read_rows(struct sweep *s, size_t n, uint32_t offset, uint32_t size
 	return to;
 }
 
-static uint32_t end_of(struct vmlayout_field f, uint32_t least)
+static uint32_t methods_end_of(struct vmlayout_field f, uint32_t least)
 {
 	return f.at + f.width > least ? f.at + f.width : least;
 }
@@ -113,11 +113,11 @@ struct symbols_of {
 #define NONE UINT32_MAX
 
 /* The symbols that are wanted become their bytes. */
-static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names)
+static struct str *methods_read_symbols(struct sweep *s, size_t n, struct methods *names)
 {
 	const struct vmlayout *l = s->l;
-	struct str *symbol = rows(sizeof(*symbol), n);
-	uint64_t *at = rows(sizeof(*at), n);
+	struct str *symbol = methods_rows(sizeof(*symbol), n);
+	uint64_t *at = methods_rows(sizeof(*at), n);
 	uint32_t total = 0;
 	size_t nlonger = 0;
 
@@ -140,7 +140,7 @@ static struct str *read_symbols(struct sweep *s, size_t n, struct methods *names
 		at[i] = total;
 		total += (uint32_t)length;
 	}
-	names->longer = rows(1, total);
+	names->longer = methods_rows(1, total);
 	s->gone = !memory_gather(s->m, s->want, nlonger, names->longer) || s->gone;
 	for (size_t i = 0; i < n; i++)
 		if (!symbol[i].p)
@@ -164,17 +164,18 @@ struct pools {
 static struct pools read_pools(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes)
 {
 	const struct vmlayout *l = s->l;
-	struct pools p = { .of = rows(sizeof(*p.of), n), .bytes = end_of(l->pool_length, end_of(l->pool_holder, 0)) };
+	struct pools p = { .of = methods_rows(sizeof(*p.of), n),
+			   .bytes = methods_end_of(l->pool_length, methods_end_of(l->pool_holder, 0)) };
 
 	for (size_t i = 0; i < n; i++)
 		s->want[i] =
 			(struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
 	p.n = each_once(s, n, p.of);
-	p.address = rows(sizeof(*p.address), p.n);
+	p.address = methods_rows(sizeof(*p.address), p.n);
 	for (size_t i = 0; i < p.n; i++)
 		p.address[i] = s->want[i].address;
 	p.row = read_rows(s, p.n, 0, p.bytes);
-	p.holder = rows(sizeof(*p.holder), p.n);
+	p.holder = methods_rows(sizeof(*p.holder), p.n);
 	for (size_t i = 0; i < p.n; i++)
 		s->want[i] = (struct memory_want){ vmlayout_get(l->pool_holder, p.row + i * p.bytes), 0, (uint32_t)i };
 	p.nholders = each_once(s, p.n, p.holder);
@@ -193,11 +194,11 @@ static void free_pools(struct pools *p)
 
 /* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one
  * tells something else in some JDKs. */
-static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
-			      const struct pools *p, bool signatures)
+static uint64_t *methods_read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
+				      const struct pools *p, bool signatures)
 {
 	const struct vmlayout *l = s->l;
-	uint64_t *entry = rows(2 * sizeof(*entry), n);
+	uint64_t *entry = methods_rows(2 * sizeof(*entry), n);
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t first = p->address[p->of[i]] + l->pool_header;
@@ -225,11 +226,11 @@ static uint64_t *read_entries(struct sweep *s, size_t n, const char *consts, uin
 static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
-	struct symbols_of *of = rows(sizeof(*of), n);
+	struct symbols_of *of = methods_rows(sizeof(*of), n);
 	struct pools p = read_pools(s, n, consts, const_bytes);
-	uint64_t *entry = read_entries(s, n, consts, const_bytes, &p, signatures);
+	uint64_t *entry = methods_read_entries(s, n, consts, const_bytes, &p, signatures);
 	size_t k = 0, each = signatures ? 2 : 1;
-	uint32_t *number = rows(sizeof(*number), p.nholders + each * n);
+	uint32_t *number = methods_rows(sizeof(*number), p.nholders + each * n);
 
 	for (; k < p.nholders; k++) {
 		uint64_t symbol;
@@ -256,23 +257,24 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 		    bool signatures)
 {
 	struct sweep s = { .m = m, .l = l };
-	uint32_t *number, const_bytes = end_of(l->constants, end_of(l->name_index, end_of(l->signature_index, 0)));
+	uint32_t *number, const_bytes = methods_end_of(
+				  l->constants, methods_end_of(l->name_index, methods_end_of(l->signature_index, 0)));
 	struct symbols_of *of;
 	struct str *symbol;
 	size_t nsymbols;
 	char *row, *consts;
 
 	methods_free(names);
-	if (const_bytes > ROW_MAX || end_of(l->pool_length, end_of(l->pool_holder, 0)) > ROW_MAX ||
-	    end_of(l->symbol_length, l->symbol_body) > FIRST_BYTES)
+	if (const_bytes > ROW_MAX || methods_end_of(l->pool_length, methods_end_of(l->pool_holder, 0)) > ROW_MAX ||
+	    methods_end_of(l->symbol_length, l->symbol_body) > FIRST_BYTES)
 		return true; /* no JVM is so: one by one, then */
-	number = rows(sizeof(*number), n);
-	s.want = rows(3 * sizeof(*s.want), n);
+	number = methods_rows(sizeof(*number), n);
+	s.want = methods_rows(3 * sizeof(*s.want), n);
 	for (size_t i = 0; i < n; i++)
 		s.want[i] = (struct memory_want){ method[i], 0, (uint32_t)i };
 	names->n = n = each_once(&s, n, number);
-	names->method = rows(sizeof(*names->method), n);
-	names->name = rows(sizeof(*names->name), n);
+	names->method = methods_rows(sizeof(*names->method), n);
+	names->name = methods_rows(sizeof(*names->name), n);
 	for (size_t i = 0; i < n; i++)
 		names->method[i] = s.want[i].address;
 	row = read_rows(&s, n, l->const_method.at, 8);
@@ -282,7 +284,7 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 	consts = read_rows(&s, n, 0,
 			   const_bytes); /* they stand in the order of their methods, whatever that of memory is */
 	of = find_symbols(&s, n, consts, const_bytes, signatures, &nsymbols);
-	symbol = read_symbols(&s, nsymbols, names);
+	symbol = methods_read_symbols(&s, nsymbols, names);
 	for (size_t i = 0; i < n; i++) {
 		struct str class_name = symbol[of[i].class_name], own = symbol[of[i].method];
 

@@ -10,13 +10,13 @@
 #define DEPTH_MAX 256        /* MaxInlineLevel is 15 */
 
 /* The three tables of a method, copied. */
-struct tables {
+struct cfitables {
 	const char *pcs, *scopes, *metadata;
 	uint32_t npcs, nscopes, nmetadata;
 };
 
 /* Returns NULL if there is no memory for it. */
-static char *space(struct scopes *s, struct readbudget *budget, size_t n)
+static char *scopes_space(struct scopes *s, struct readbudget *budget, size_t n)
 {
 	if (s->folder_count < n) {
 		readbudget_return(budget, s->folder_count);
@@ -110,7 +110,7 @@ static bool read_spans(struct memory *m, const struct span span[3], char *at, co
 }
 
 static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayout *l, const struct blob *b,
-			struct tables *t)
+			struct cfitables *t)
 {
 	struct span span[3];
 	const char *at[3];
@@ -118,21 +118,21 @@ static bool read_tables(struct scopes *s, struct memory *m, const struct vmlayou
 
 	if (!find_spans(m, l, b, span) || span[0].n == 0 || span[1].n == 0 || span[2].n == 0)
 		return false;
-	to = space(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
+	to = scopes_space(s, m->budget, (size_t)(span[0].n + span[1].n + span[2].n));
 	if (!to || !read_spans(m, span, to, at))
 		return false;
-	*t = (struct tables){ .pcs = at[0],
-			      .scopes = at[1],
-			      .metadata = at[2],
-			      .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
-			      .nscopes = (uint32_t)span[1].n,
-			      .nmetadata = (uint32_t)(span[2].n / 8) };
+	*t = (struct cfitables){ .pcs = at[0],
+				 .scopes = at[1],
+				 .metadata = at[2],
+				 .npcs = (uint32_t)(span[0].n / l->scopes.pc_bytes),
+				 .nscopes = (uint32_t)span[1].n,
+				 .nmetadata = (uint32_t)(span[2].n / 8) };
 	return true;
 }
 
 /* UNSIGNED5: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. excluded: bytes are larger by so
  * much. */
-static bool get_number(const struct tables *t, uint32_t *at, unsigned excluded, uint32_t *value)
+static bool scopes_get_number(const struct cfitables *t, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;
 
@@ -153,15 +153,16 @@ static bool get_number(const struct tables *t, uint32_t *at, unsigned excluded, 
 }
 
 /* The methods of the scope at `at`, innermost first, as addresses; 0: makes no sense. */
-static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, uint64_t method[DEPTH_MAX])
+static uint32_t scopes_chain(const struct cfitables *t, uint32_t at, unsigned excluded, uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
 
 	while (at) {
 		uint32_t sender, index, here = at;
 
-		if (n == DEPTH_MAX || !get_number(t, &at, excluded, &sender) || !get_number(t, &at, excluded, &index) ||
-		    index == 0 || index > t->nmetadata || sender >= here)
+		if (n == DEPTH_MAX || !scopes_get_number(t, &at, excluded, &sender) ||
+		    !scopes_get_number(t, &at, excluded, &index) || index == 0 || index > t->nmetadata ||
+		    sender >= here)
 			return 0; /* callers stand before what they call */
 		memcpy(&method[n++], t->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
@@ -169,7 +170,7 @@ static uint32_t chain(const struct tables *t, uint32_t at, unsigned excluded, ui
 	return n;
 }
 
-static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
+static uint32_t chain_of(const struct cfitables *t, uint32_t at, enum scopes_packing *packing, uint64_t root,
 			 uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
@@ -177,7 +178,7 @@ static uint32_t chain_of(const struct tables *t, uint32_t at, enum scopes_packin
 	for (unsigned excluded = 0; excluded < 2; excluded++) {
 		if (*packing != PACKING_UNKNOWN && *packing != PACKING_FROM_0 + excluded)
 			continue;
-		n = chain(t, at, excluded, method);
+		n = scopes_chain(t, at, excluded, method);
 		if (n && method[n - 1] == root) {
 			if (n > 1) /* alone it might be chance */
 				*packing = PACKING_FROM_0 + excluded;
@@ -217,7 +218,7 @@ static void begin_tree(struct scopes *s)
 	s->n = 1;
 }
 
-static uint32_t child(struct scopes *s, uint32_t parent, uint32_t method)
+static uint32_t scopes_child(struct scopes *s, uint32_t parent, uint32_t method)
 {
 	uint32_t *slot = find_slot(s, parent, method), found = *slot;
 
@@ -248,7 +249,7 @@ static void add_run(struct scopes *s, uint32_t end, uint32_t node)
 #define NODES_MAX 4096
 
 /* The node of the scope at `at`, and in *calls how deep it is. */
-static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, enum scopes_packing *packing,
+static uint32_t node_of(struct scopes *s, const struct cfitables *t, uint32_t at, enum scopes_packing *packing,
 			uint64_t root, uint32_t (*number)(void *arg, uint64_t method), void *arg, uint32_t *calls)
 {
 	uint64_t method[DEPTH_MAX];
@@ -260,7 +261,7 @@ static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, e
 
 		if (called == 0)
 			break;
-		node = child(s, node, called);
+		node = scopes_child(s, node, called);
 	}
 	return node;
 }
@@ -268,7 +269,7 @@ static uint32_t node_of(struct scopes *s, const struct tables *t, uint32_t at, e
 bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing,
 		 const struct blob *b, uint32_t (*number)(void *arg, uint64_t method), void *arg)
 {
-	struct tables t = { 0 };
+	struct cfitables t = { 0 };
 	uint64_t size = b->end - b->begin, last = 0;
 	uint32_t node = 0, steps = 0;
 

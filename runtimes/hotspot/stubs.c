@@ -33,7 +33,7 @@ bool stubs_is_block(struct str name)
 	return str_starts(name, STR("StubRoutines ("));
 }
 
-static void find_blocks(struct finder *f, const struct codecache *code)
+static void stubs_find_blocks(struct finder *f, const struct codecache *code)
 {
 	char name[NAME_LENGTH_MAX];
 
@@ -67,7 +67,7 @@ static bool in_block(const struct finder *f, uint64_t begin, uint64_t end)
 	return false;
 }
 
-static bool read_name(struct finder *f, uint64_t address, char name[NAME_LENGTH_MAX])
+static bool stubs_read_name(struct finder *f, uint64_t address, char name[NAME_LENGTH_MAX])
 {
 	if (!memory_string(&f->h->memory, address, name, NAME_LENGTH_MAX) || name[0] == 0)
 		return false;
@@ -77,14 +77,14 @@ static bool read_name(struct finder *f, uint64_t address, char name[NAME_LENGTH_
 	return true;
 }
 
-static int by_begin(const void *a, const void *b)
+static int stubs_by_begin(const void *a, const void *b)
 {
 	const struct stub *x = a, *y = b;
 
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static void drop(struct stubs *s)
+static void stubs_drop(struct stubs *s)
 {
 	free(s->one);
 	s->one = NULL;
@@ -93,12 +93,12 @@ static void drop(struct stubs *s)
 }
 
 /* A StubCodeDesc, whole. False: it makes no sense. */
-static bool take(struct stubs *s, struct finder *f, const uint64_t word[WORDS], unsigned at)
+static bool stubs_take(struct stubs *s, struct finder *f, const uint64_t word[WORDS], unsigned at)
 {
 	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
 	size_t from = s->names.n;
 
-	if (!is_desc(word, at) || !read_name(f, word[GROUP], of) || !read_name(f, word[NAME], name))
+	if (!is_desc(word, at) || !stubs_read_name(f, word[GROUP], of) || !stubs_read_name(f, word[NAME], name))
 		return false;
 	if (!str_eq(str_of(of), group))
 		return true; /* in a blob of its own */
@@ -113,31 +113,31 @@ static bool take(struct stubs *s, struct finder *f, const uint64_t word[WORDS], 
 }
 
 /* The list that begins at first; false, and s is empty: it is none. */
-static bool walk(struct stubs *s, struct finder *f, uint64_t first, unsigned at)
+static bool stubs_walk(struct stubs *s, struct finder *f, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
 	bool good = true;
 
-	drop(s);
+	stubs_drop(s);
 	for (unsigned steps = 0; next && good; steps++) {
 		good = steps < STUBS_MAX && f->effort && memory_read(&f->h->memory, next, word, sizeof(word)) &&
-		       take(s, f, word, at);
+		       stubs_take(s, f, word, at);
 		f->effort -= f->effort > 0;
 		next = word[NEXT];
 	}
 	good = good && s->n >= LEAST_STUBS;
 	if (good)
-		qsort(s->one, s->n, sizeof(*s->one), by_begin);
+		qsort(s->one, s->n, sizeof(*s->one), stubs_by_begin);
 	for (size_t i = 1; good && i < s->n; i++)
 		good = s->one[i].begin >= s->one[i - 1].end;
 	if (!good)
-		drop(s);
+		stubs_drop(s);
 	return good;
 }
 
 static bool walk_either(struct stubs *s, struct finder *f, uint64_t first)
 {
-	return walk(s, f, first, BEGIN) || walk(s, f, first, BEGIN_8);
+	return stubs_walk(s, f, first, BEGIN) || stubs_walk(s, f, first, BEGIN_8);
 }
 
 /* Might v point to what malloc gave? Most pointers go into the library itself; and between the heap of a program that
@@ -169,7 +169,7 @@ static size_t find_outward(struct finder *f, uint64_t *data, size_t nwords, stru
 }
 
 /* Looks at what all pointers in libjvm.so's data point to, at once; few of it looks like a StubCodeDesc. */
-static bool search(struct stubs *s, struct finder *f)
+static bool stubs_search(struct stubs *s, struct finder *f)
 {
 	const struct libjvm *l = &f->h->libjvm;
 	size_t n = 0, nwords = (size_t)(l->data_n < DATA_MAX ? l->data_n / 8 : 0);
@@ -209,12 +209,12 @@ bool stubs_read(struct stubs *s, struct hotspot *h, const struct codecache *code
 	if (s->head && memory_pointer(&h->memory, s->head, &first)) {
 		if (first == s->first)
 			return true;
-		find_blocks(&f, code);
+		stubs_find_blocks(&f, code);
 		s->first = walk_either(s, &f, first) ? first : 0;
 		return s->first != 0;
 	}
-	find_blocks(&f, code);
-	return f.nblocks && search(s, &f);
+	stubs_find_blocks(&f, code);
+	return f.nblocks && stubs_search(s, &f);
 }
 
 void stubs_free(struct stubs *s)

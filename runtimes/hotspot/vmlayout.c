@@ -12,7 +12,7 @@ struct wanted {
 	const char *or_type, *or_field;
 };
 
-static struct vmlayout_field find(const struct vmstructs *v, const char *type, const char *field)
+static struct vmlayout_field vmlayout_find(const struct vmstructs *v, const char *type, const char *field)
 {
 	struct vm_field f = type ? vmstructs_field(v, type, field) : (struct vm_field){ 0 };
 
@@ -21,12 +21,12 @@ static struct vmlayout_field find(const struct vmstructs *v, const char *type, c
 	return (struct vmlayout_field){ (uint32_t)f.at, f.width };
 }
 
-static const char *find_all(const struct vmstructs *v, const struct wanted *w, size_t n)
+static const char *vmlayout_find_all(const struct vmstructs *v, const struct wanted *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		*w[i].to = find(v, w[i].type, w[i].field);
+		*w[i].to = vmlayout_find(v, w[i].type, w[i].field);
 		if (!w[i].to->width)
-			*w[i].to = find(v, w[i].or_type, w[i].or_field);
+			*w[i].to = vmlayout_find(v, w[i].or_type, w[i].or_field);
 		if (!w[i].to->width && w[i].needed)
 			return w[i].field;
 	}
@@ -41,7 +41,7 @@ static uint64_t static_of(const struct vmstructs *v, const char *type, const cha
 }
 
 /* An object within another one: its offset. */
-static bool inner(const struct vmstructs *v, const char *type, const char *field, uint64_t *at)
+static bool vmlayout_inner(const struct vmstructs *v, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(v, type, field);
 
@@ -49,7 +49,7 @@ static bool inner(const struct vmstructs *v, const char *type, const char *field
 	return f.known && !f.is_static && f.at <= BYTES_MAX;
 }
 
-static const char *find_heaps(struct vmlayout *l, const struct vmstructs *v)
+static const char *vmlayout_find_heaps(struct vmlayout *l, const struct vmstructs *v)
 {
 	bool array = static_of(v, "CodeCache", "_heaps") != 0;
 	const struct wanted wanted[] = {
@@ -64,9 +64,10 @@ static const char *find_heaps(struct vmlayout *l, const struct vmstructs *v)
 	l->heaps = static_of(v, "CodeCache", array ? "_heaps" : "_heap"); /* JDK 8 has one */
 	if (!l->heaps)
 		return "CodeCache::_heaps";
-	if (!inner(v, "CodeHeap", "_memory", &l->heap_memory) || !inner(v, "CodeHeap", "_segmap", &l->heap_segmap))
+	if (!vmlayout_inner(v, "CodeHeap", "_memory", &l->heap_memory) ||
+	    !vmlayout_inner(v, "CodeHeap", "_segmap", &l->heap_segmap))
 		return "CodeHeap::_segmap";
-	return find_all(v, wanted, countof(wanted));
+	return vmlayout_find_all(v, wanted, countof(wanted));
 }
 
 static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
@@ -84,11 +85,11 @@ static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
 		{ &l->compile_id, true, "nmethod", "_compile_id", NULL, NULL },
 		{ &l->level, false, "nmethod", "_comp_level", NULL, NULL },
 	};
-	const char *missing = find_all(v, wanted, countof(wanted));
+	const char *missing = vmlayout_find_all(v, wanted, countof(wanted));
 
 	if (missing)
 		return missing;
-	if (size == 0 || size > BYTES_MAX || !inner(v, "HeapBlock", "_header", &header))
+	if (size == 0 || size > BYTES_MAX || !vmlayout_inner(v, "HeapBlock", "_header", &header))
 		return "HeapBlock";
 	l->block_header = (uint32_t)size;
 	l->block_length.at += (uint32_t)header;
@@ -102,7 +103,7 @@ static const char *find_blobs(struct vmlayout *l, const struct vmstructs *v)
 	return NULL;
 }
 
-static const char *find_names(struct vmlayout *l, const struct vmstructs *v)
+static const char *vmlayout_find_names(struct vmlayout *l, const struct vmstructs *v)
 {
 	uint64_t size = vmstructs_size(v, "ConstantPool"), body;
 	const struct wanted wanted[] = {
@@ -115,13 +116,13 @@ static const char *find_names(struct vmlayout *l, const struct vmstructs *v)
 		{ &l->class_name, true, "Klass", "_name", NULL, NULL },
 		{ &l->symbol_length, true, "Symbol", "_length", NULL, NULL },
 	};
-	const char *missing = find_all(v, wanted, countof(wanted));
+	const char *missing = vmlayout_find_all(v, wanted, countof(wanted));
 
 	if (missing)
 		return missing;
 	if (size == 0 || size > BYTES_MAX)
 		return "ConstantPool";
-	if (!inner(v, "Symbol", "_body", &body) && !inner(v, "Symbol", "_body[0]", &body))
+	if (!vmlayout_inner(v, "Symbol", "_body", &body) && !vmlayout_inner(v, "Symbol", "_body[0]", &body))
 		return "Symbol::_body";
 	l->pool_header = (uint32_t)size;
 	l->symbol_body = (uint32_t)body;
@@ -146,13 +147,13 @@ static void find_scopes(struct vmlayout_scopes *s, const struct vmstructs *v)
 		{ &s->pc_scope, true, "PcDesc", "_scope_decode_offset", NULL, NULL },
 	};
 
-	if (find_all(v, wanted, countof(wanted)) || size > 64 || s->pc_offset.at + s->pc_offset.width > size ||
+	if (vmlayout_find_all(v, wanted, countof(wanted)) || size > 64 || s->pc_offset.at + s->pc_offset.width > size ||
 	    s->pc_scope.at + s->pc_scope.width > size)
 		return;
 	s->pc_bytes = (uint32_t)size;
 	s->data_is_pointer = s->data.width == 8;
 	if (!s->data.width)
-		s->data = find(v, "nmethod", "_scopes_data_offset");
+		s->data = vmlayout_find(v, "nmethod", "_scopes_data_offset");
 	s->known = s->data.width && (s->immutable.width ? s->immutable_size.width != 0 : s->pcs_end.width != 0) &&
 		   (s->metadata.width || (s->mutable_data.width && s->mutable_size.width && s->relocation_size.width));
 }
@@ -162,11 +163,11 @@ const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v)
 	const char *missing;
 
 	*l = (struct vmlayout){ 0 };
-	missing = find_heaps(l, v);
+	missing = vmlayout_find_heaps(l, v);
 	if (!missing)
 		missing = find_blobs(l, v);
 	if (!missing)
-		missing = find_names(l, v);
+		missing = vmlayout_find_names(l, v);
 	find_scopes(&l->scopes, v);
 	return missing;
 }

@@ -15,7 +15,7 @@ struct table {
 	uint64_t offset[6];
 };
 
-static bool get_number(struct libjvm *l, const char *symbol, uint64_t *value)
+static bool vmstructs_get_number(struct libjvm *l, const char *symbol, uint64_t *value)
 {
 	uint64_t address;
 
@@ -25,17 +25,17 @@ static bool get_number(struct libjvm *l, const char *symbol, uint64_t *value)
 static bool open_table(struct libjvm *l, struct table *t, const char *name, const char *stride,
 		       const char *const *offset, size_t n)
 {
-	if (!get_number(l, name, &t->at) || t->at == 0 || !get_number(l, stride, &t->stride) || t->stride == 0 ||
-	    t->stride > STRIDE_MAX)
+	if (!vmstructs_get_number(l, name, &t->at) || t->at == 0 || !vmstructs_get_number(l, stride, &t->stride) ||
+	    t->stride == 0 || t->stride > STRIDE_MAX)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!get_number(l, offset[i], &t->offset[i]) || t->offset[i] > t->stride - 4)
+		if (!vmstructs_get_number(l, offset[i], &t->offset[i]) || t->offset[i] > t->stride - 4)
 			return false;
 	return true;
 }
 
 /* NULL: the budget is exceeded. */
-static struct vm_value *value_of(struct vmstructs *v, const struct libjvm *l, struct str name)
+static struct vm_value *vmstructs_value_of(struct vmstructs *v, const struct libjvm *l, struct str name)
 {
 	uint32_t id;
 
@@ -144,7 +144,7 @@ static const char *read_types(struct vmstructs *v, struct libjvm *l)
 
 		if (!string_at(l, entry + t.offset[0], name))
 			break;
-		value = value_of(v, l, str_of(name));
+		value = vmstructs_value_of(v, l, str_of(name));
 		if (!value)
 			break;
 		if (memory_u64(l->m, entry + t.offset[1], 8, &size) && size < 1u << 20)
@@ -183,7 +183,7 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 								  8; /* no type string: a pointer to a static */
 		name.n = 0;
 		text_printf(&name, "%s::%s", type, field);
-		value = value_of(v, l, text_view(&name));
+		value = vmstructs_value_of(v, l, text_view(&name));
 		if (!value)
 			break;
 		value->field = f;
@@ -213,7 +213,7 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 			break;
 		name.n = 0;
 		text_printf(&name, "#%s", constant);
-		to = value_of(v, l, text_view(&name));
+		to = vmstructs_value_of(v, l, text_view(&name));
 		if (!to)
 			break;
 		to->value = value;
@@ -253,7 +253,8 @@ uint64_t vmstructs_bytes(const struct vmstructs *v)
 	       (v->name.mask + 1ull) * sizeof(*v->name.slot) + (uint64_t)v->cap * sizeof(*v->value);
 }
 
-static const struct vm_value *look_up(const struct vmstructs *v, const char *a, const char *between, const char *b)
+static const struct vm_value *vmstructs_look_up(const struct vmstructs *v, const char *a, const char *between,
+						const char *b)
 {
 	struct text name = { 0 };
 	uint32_t id;
@@ -266,21 +267,21 @@ static const struct vm_value *look_up(const struct vmstructs *v, const char *a, 
 
 struct vm_field vmstructs_field(const struct vmstructs *v, const char *type, const char *field)
 {
-	const struct vm_value *value = look_up(v, type, "::", field);
+	const struct vm_value *value = vmstructs_look_up(v, type, "::", field);
 
 	return value ? value->field : (struct vm_field){ 0 };
 }
 
 uint64_t vmstructs_size(const struct vmstructs *v, const char *type)
 {
-	const struct vm_value *value = look_up(v, type, "", "");
+	const struct vm_value *value = vmstructs_look_up(v, type, "", "");
 
 	return value ? (uint64_t)value->value : 0;
 }
 
 bool vmstructs_constant(const struct vmstructs *v, const char *name, int64_t *value)
 {
-	const struct vm_value *found = look_up(v, "#", name, "");
+	const struct vm_value *found = vmstructs_look_up(v, "#", name, "");
 
 	if (found)
 		*value = found->value;

@@ -125,7 +125,7 @@ static void end_early(struct unpack *u, const char *why, int error)
 	u->error = error;
 }
 
-static bool fill(struct unpack *u)
+static bool pack_fill(struct unpack *u)
 {
 	struct unpack_state *s = u->state;
 	ssize_t n;
@@ -183,7 +183,7 @@ void unpack_next(struct unpack *u, int fd)
 	s->packing = PLAIN;
 	s->eof = s->open = s->end = false;
 	s->at = s->n = s->line.n = s->given = 0;
-	if (!fill(u))
+	if (!pack_fill(u))
 		return;
 	head = (struct str){ s->in, s->n };
 	if (str_starts(head, STR("\x1F\x8B"))) {
@@ -200,7 +200,7 @@ static size_t read_plain(struct unpack *u, char *buf, size_t n)
 {
 	struct unpack_state *s = u->state;
 
-	if (!fill(u))
+	if (!pack_fill(u))
 		return 0;
 	n = n < s->n - s->at ? n : s->n - s->at;
 	memcpy(buf, s->in + s->at, n);
@@ -209,14 +209,14 @@ static size_t read_plain(struct unpack *u, char *buf, size_t n)
 }
 
 /* Members may follow each other. */
-static size_t read_gzip(struct unpack *u, char *buf, size_t n)
+static size_t pack_read_gzip(struct unpack *u, char *buf, size_t n)
 {
 	struct unpack_state *s = u->state;
 
 	s->z.next_out = (unsigned char *)buf;
 	s->z.avail_out = (unsigned)n;
 	while (s->z.avail_out == n && !u->errors) {
-		bool more = fill(u);
+		bool more = pack_fill(u);
 		int status;
 
 		if (!more && !s->open)
@@ -245,7 +245,7 @@ static size_t read_zstd(struct unpack *u, char *buf, size_t n)
 	ZSTD_outBuffer out = { buf, n, 0 };
 
 	while (out.pos == 0 && !u->errors) {
-		bool more = fill(u);
+		bool more = pack_fill(u);
 		ZSTD_inBuffer in = { s->in + s->at, s->n - s->at, 0 };
 		size_t status;
 
@@ -275,7 +275,7 @@ size_t unpack_read(struct unpack *u, char *buf, size_t n)
 	if (u->errors || n == 0)
 		return 0;
 	switch (u->state->packing) {
-	case GZIP: return read_gzip(u, buf, n);
+	case GZIP: return pack_read_gzip(u, buf, n);
 	case ZSTD: return read_zstd(u, buf, n);
 	default: return read_plain(u, buf, n);
 	}

@@ -9,7 +9,7 @@
 /* ---- header -------------------------------------------------------------------------------------------------- */
 
 /* Values hold no blanks: they, '%' and control bytes travel as %XX (pj-folded(5)). */
-static void put_value(struct text *t, const char *key, struct str value)
+static void window_put_value(struct text *t, const char *key, struct str value)
 {
 	if (value.n == 0)
 		return;
@@ -27,15 +27,15 @@ static void put_value(struct text *t, const char *key, struct str value)
 void window_header(struct text *t, const struct window *w)
 {
 	text_add(t, "# pj");
-	put_value(t, "unit", w->unit);
-	put_value(t, "event", w->event);
-	put_value(t, "frequency", w->frequency);
+	window_put_value(t, "unit", w->unit);
+	window_put_value(t, "event", w->event);
+	window_put_value(t, "frequency", w->frequency);
 	text_printf(t, " from=%" PRIu64 " to=%" PRIu64, w->epoch, w->until);
-	put_value(t, "host", w->host);
+	window_put_value(t, "host", w->host);
 	text_printf(t, " samples=%" PRIu64, w->samples);
 	if (w->lost_known)
 		text_printf(t, " lost=%" PRIu64, w->lost);
-	put_value(t, "labels", w->labels);
+	window_put_value(t, "labels", w->labels);
 	text_printf(t, " machine=%016" PRIx64 " stream=%016" PRIx64, w->machine, w->stream);
 	if (w->parts != 1)
 		text_printf(t, " parts=%" PRIu64, w->parts);
@@ -43,7 +43,7 @@ void window_header(struct text *t, const struct window *w)
 }
 
 /* Into t, which has room for it, so that what was decoded before stays where it is. */
-static struct str decoded(struct text *t, struct str value)
+static struct str window_decoded(struct text *t, struct str value)
 {
 	size_t at = t->n;
 
@@ -62,7 +62,7 @@ static struct str decoded(struct text *t, struct str value)
 	return (struct str){ t->p + at, t->n - at };
 }
 
-static bool hex16(struct str s, uint64_t *value)
+static bool window_hex16(struct str s, uint64_t *value)
 {
 	return s.n == 16 && str_hex(s, value);
 }
@@ -70,16 +70,16 @@ static bool hex16(struct str s, uint64_t *value)
 enum { HAS_FROM = 1, HAS_TO = 2, HAS_MACHINE = 4, HAS_STREAM = 8, HAS_SAMPLES = 16, HAS_ALL = 31 };
 
 /* One key=value of the header; a value that is wrong is as if it were absent. */
-static unsigned take(struct window *w, struct str key, struct str value)
+static unsigned window_take(struct window *w, struct str key, struct str value)
 {
 	if (str_eq(key, STR("from")))
 		return str_u64(value, &w->epoch) ? HAS_FROM : 0;
 	if (str_eq(key, STR("to")))
 		return str_u64(value, &w->until) ? HAS_TO : 0;
 	if (str_eq(key, STR("machine")))
-		return hex16(value, &w->machine) ? HAS_MACHINE : 0;
+		return window_hex16(value, &w->machine) ? HAS_MACHINE : 0;
 	if (str_eq(key, STR("stream")))
-		return hex16(value, &w->stream) ? HAS_STREAM : 0;
+		return window_hex16(value, &w->stream) ? HAS_STREAM : 0;
 	if (str_eq(key, STR("samples")))
 		return str_u64(value, &w->samples) ? HAS_SAMPLES : 0;
 	if (str_eq(key, STR("lost")))
@@ -99,7 +99,7 @@ static unsigned take(struct window *w, struct str key, struct str value)
 	return 0;
 }
 
-static const char *take_header(struct str line, struct text *t, struct window *w)
+static const char *window_take_header(struct str line, struct text *t, struct window *w)
 {
 	unsigned has = 0;
 
@@ -107,7 +107,7 @@ static const char *take_header(struct str line, struct text *t, struct window *w
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
 
-		has |= take(w, key, decoded(t, value));
+		has |= window_take(w, key, window_decoded(t, value));
 	}
 	if (has != HAS_ALL || w->host.n == 0)
 		return "its header does not say which window it is (from, to, host, samples, machine, stream)";
@@ -140,7 +140,7 @@ const char *window_parse_header(struct str *rest, struct text *t, struct window 
 	*w = (struct window){ .parts = 1 };
 	if (!folded_is_header(line))
 		return "it does not begin with a '# pj' line";
-	return take_header(str_trim(str_from(line, 4)), t, w);
+	return window_take_header(str_trim(str_from(line, 4)), t, w);
 }
 
 const char *window_parse(struct str *rest, struct text *t, struct window *w)

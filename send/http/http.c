@@ -91,7 +91,7 @@ static const struct libcurl *lib;
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-static const char *part(struct http *h, CURLU *u, CURLUPart what)
+static const char *http_part(struct http *h, CURLU *u, CURLUPart what)
 {
 	char *s = NULL;
 	const char *copy = NULL;
@@ -104,15 +104,15 @@ static const char *part(struct http *h, CURLU *u, CURLUPart what)
 
 static const char *check_url(CURLU *u, struct http *h)
 {
-	const char *scheme = part(h, u, CURLUPART_SCHEME), *host = part(h, u, CURLUPART_HOST);
+	const char *scheme = http_part(h, u, CURLUPART_SCHEME), *host = http_part(h, u, CURLUPART_HOST);
 
-	if (part(h, u, CURLUPART_PASSWORD) || part(h, u, CURLUPART_USER))
+	if (http_part(h, u, CURLUPART_PASSWORD) || http_part(h, u, CURLUPART_USER))
 		return "a URL is seen by everyone who looks at the processes: put user:password into a file for --auth, or into PJ_STORE_AUTH";
 	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
 		return "the URL must begin with http:// or https://";
 	if (!host || !*host)
 		return "the URL names no host";
-	if (part(h, u, CURLUPART_QUERY) || part(h, u, CURLUPART_FRAGMENT))
+	if (http_part(h, u, CURLUPART_QUERY) || http_part(h, u, CURLUPART_FRAGMENT))
 		return "the URL must end with its path";
 	return NULL;
 }
@@ -140,13 +140,13 @@ static const char *split_url(struct http *h, const char *url)
 		if (!wrong) {
 			struct text t = { 0 };
 
-			port = part(h, u, CURLUPART_PORT);
-			h->scheme = part(h, u, CURLUPART_SCHEME);
-			h->host = part(h, u, CURLUPART_HOST);
+			port = http_part(h, u, CURLUPART_PORT);
+			h->scheme = http_part(h, u, CURLUPART_SCHEME);
+			h->host = http_part(h, u, CURLUPART_HOST);
 			text_printf(&t, "%s://%s%s%s", h->scheme, h->host, port ? ":" : "", port ? port : "");
 			h->server = arena_copy(&h->arena, text_view(&t)).p;
 			text_free(&t);
-			http_set_path(h, str_of(part(h, u, CURLUPART_PATH)));
+			http_set_path(h, str_of(http_part(h, u, CURLUPART_PATH)));
 		}
 	}
 	lib->url_cleanup(u);
@@ -198,7 +198,7 @@ static bool read_secret(struct http *h, struct text *why)
 	return good && !wrong;
 }
 
-static bool readable(const char *path, struct text *why)
+static bool http_readable(const char *path, struct text *why)
 {
 	if (!path || access(path, R_OK) == 0)
 		return true;
@@ -253,8 +253,8 @@ struct http *http_open(const char *url, const struct http_options *o, struct tex
 	wrong = split_url(h, url);
 	if (wrong)
 		text_add(why, wrong);
-	else if (read_secret(h, why) && readable(h->options.cacert, why) && readable(h->options.cert, why) &&
-		 readable(h->options.key, why))
+	else if (read_secret(h, why) && http_readable(h->options.cacert, why) && http_readable(h->options.cert, why) &&
+		 http_readable(h->options.key, why))
 		goto good;
 	http_close(h);
 	return NULL;
@@ -290,7 +290,7 @@ struct str http_path(const struct http *h)
 
 /* ---- a request -------------------------------------------------------------------------------------------------- */
 
-static size_t take(char *p, size_t size, size_t n, void *to)
+static size_t http_take(char *p, size_t size, size_t n, void *to)
 {
 	struct http *h = to;
 	long status = 0;
@@ -309,7 +309,7 @@ static size_t take(char *p, size_t size, size_t n, void *to)
 	return n;
 }
 
-static size_t take_header(char *p, size_t size, size_t n, void *to)
+static size_t http_take_header(char *p, size_t size, size_t n, void *to)
 {
 	static const char name[] = "X-Total-Count:";
 	struct http *h = to;
@@ -351,7 +351,7 @@ static void set_trust(struct http *h)
 	}
 }
 
-static void set_limits(struct http *h, bool lasting)
+static void http_set_limits(struct http *h, bool lasting)
 {
 	CURL *c = h->curl;
 	long all = h->options.timeout ? (long)h->options.timeout : WAIT_ALL;
@@ -429,7 +429,8 @@ static void add_reason(struct text *why, struct str body)
 		text_add(why, "...");
 }
 
-static void explain(struct http *h, CURLcode code, const char *message, const struct http_reply *r, struct text *why)
+static void http_explain(struct http *h, CURLcode code, const char *message, const struct http_reply *r,
+			 struct text *why)
 {
 	text_add(why, h->server);
 	if (h->too_long)
@@ -462,7 +463,7 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	text_str(&h->url, q->path);
 	text_char(&h->url, 0);
 	lib->easy_reset(c); /* the connection stays */
-	set_limits(h, q->lasting);
+	http_set_limits(h, q->lasting);
 	set_trust(h);
 	set_body(h, q, &headers);
 	if (q->header)
@@ -477,9 +478,9 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	lib->easy_setopt(c, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
 	lib->easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
 	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, message);
-	lib->easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+	lib->easy_setopt(c, CURLOPT_WRITEFUNCTION, http_take);
 	lib->easy_setopt(c, CURLOPT_WRITEDATA, h);
-	lib->easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+	lib->easy_setopt(c, CURLOPT_HEADERFUNCTION, http_take_header);
 	lib->easy_setopt(c, CURLOPT_HEADERDATA, h);
 	code = lib->easy_perform(c);
 	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
@@ -498,7 +499,7 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	r.body = text_view(&h->body);
 	r.total = str_of(h->total);
 	if (r.class != HTTP_DONE)
-		explain(h, code, message, &r, why);
+		http_explain(h, code, message, &r, why);
 	h->request = NULL;
 	return r;
 }

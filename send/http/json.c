@@ -98,12 +98,12 @@ void json_quote(struct text *t, struct str s)
 #include <jansson.h>
 #include <math.h>
 
-static const json_t *real(const struct jv *v)
+static const json_t *json_handle(const struct jv *v)
 {
 	return (const json_t *)(const void *)v;
 }
 
-static const struct jv *ours(const json_t *v)
+static const struct jv *json_ours(const json_t *v)
 {
 	return (const struct jv *)(const void *)v;
 }
@@ -128,29 +128,29 @@ void jv_free(struct jv *v)
 
 const struct jv *jv_get(const struct jv *v, const char *key)
 {
-	return ours(json_object_get(real(v), key));
+	return json_ours(json_object_get(json_handle(v), key));
 }
 
 const struct jv *jv_at(const struct jv *v, size_t i)
 {
-	return ours(json_array_get(real(v), i));
+	return json_ours(json_array_get(json_handle(v), i));
 }
 
 size_t jv_count(const struct jv *v)
 {
-	return json_array_size(real(v));
+	return json_array_size(json_handle(v));
 }
 
 bool jv_is_array(const struct jv *v)
 {
-	return v && json_is_array(real(v));
+	return v && json_is_array(json_handle(v));
 }
 
 bool jv_str(const struct jv *v, struct str *s)
 {
-	if (!v || !json_is_string(real(v)))
+	if (!v || !json_is_string(json_handle(v)))
 		return false;
-	*s = (struct str){ json_string_value(real(v)), json_string_length(real(v)) };
+	*s = (struct str){ json_string_value(json_handle(v)), json_string_length(json_handle(v)) };
 	return true;
 }
 
@@ -158,13 +158,13 @@ bool jv_u64(const struct jv *v, uint64_t *n)
 {
 	double d;
 
-	if (v && json_is_integer(real(v)) && json_integer_value(real(v)) >= 0) {
-		*n = (uint64_t)json_integer_value(real(v));
+	if (v && json_is_integer(json_handle(v)) && json_integer_value(json_handle(v)) >= 0) {
+		*n = (uint64_t)json_integer_value(json_handle(v));
 		return true;
 	}
-	if (!v || !json_is_real(real(v)))
+	if (!v || !json_is_real(json_handle(v)))
 		return false;
-	d = json_real_value(real(v));
+	d = json_real_value(json_handle(v));
 	if (!(d >= 0 && d < 9007199254740992.0) || d != floor(d))
 		return false;
 	*n = (uint64_t)d;
@@ -173,15 +173,15 @@ bool jv_u64(const struct jv *v, uint64_t *n)
 
 bool jv_true(const struct jv *v)
 {
-	return v && json_is_true(real(v));
+	return v && json_is_true(json_handle(v));
 }
 
 bool jv_each(const struct jv *v, bool (*each)(void *to, struct str key, const struct jv *value), void *to)
 {
-	json_t *object = (json_t *)(uintptr_t)real(v);
+	json_t *object = (json_t *)(uintptr_t)json_handle(v);
 
 	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
-		if (!each(to, str_of(json_object_iter_key(at)), ours(json_object_iter_value(at))))
+		if (!each(to, str_of(json_object_iter_key(at)), json_ours(json_object_iter_value(at))))
 			return false;
 	return true;
 }

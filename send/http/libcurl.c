@@ -17,7 +17,7 @@ static const struct {
 };
 
 /* The interface is the same since 2006, under either name. */
-static void *load(void)
+static void *libcurl_load_symbols(void)
 {
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so" };
 	void *library = NULL;
@@ -31,7 +31,7 @@ const struct libcurl *libcurl_load(const char **why)
 {
 	static struct libcurl it;
 	static bool loaded;
-	void *library = loaded ? NULL : load();
+	void *library = loaded ? NULL : libcurl_load_symbols();
 
 	if (loaded)
 		return &it;

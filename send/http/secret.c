@@ -36,7 +36,7 @@ static bool is_private(const struct stat *st)
 	return !(st->st_mode & (S_IRWXO | S_IWGRP)) && !(st->st_uid == geteuid() && st->st_mode & S_IRGRP);
 }
 
-static bool read_file(const char *file, struct text *secret, struct text *why)
+static bool secret_read_file(const char *file, struct text *secret, struct text *why)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -58,7 +58,7 @@ static bool read_file(const char *file, struct text *secret, struct text *why)
 bool secret_read(const char *file, struct text *secret, struct text *why)
 {
 	if (file)
-		return read_file(file, secret, why);
+		return secret_read_file(file, secret, why);
 	secret_take_environment();
 	text_str(secret, text_view(&taken));
 	return true;

@@ -41,7 +41,7 @@ static bool is_inherited(const char *variable)
 }
 
 /* The pointers are environ's. Freed by the caller. */
-static char **environment(void)
+static char **child_environment(void)
 {
 	char **list;
 	size_t n = 0;
@@ -58,11 +58,11 @@ static char **environment(void)
 }
 
 /* stdin is empty, signals are as they were before us. */
-static int start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
+static int child_start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	char **env = environment();
+	char **env = child_environment();
 	sigset_t set;
 	int error;
 
@@ -86,7 +86,7 @@ static int start(pid_t *pid, char *const argv[], const int out[2], const int err
 }
 
 /* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
-static bool take(int fd, struct text *t, size_t max, int *error)
+static bool child_take(int fd, struct text *t, size_t max, int *error)
 {
 	char buf[65536];
 	ssize_t n = read(fd, buf, sizeof(buf));
@@ -118,9 +118,9 @@ static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned sec
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (p[0].fd >= 0 && p[0].revents && !take(out, &c->out, OUT_MAX, &c->error))
+		if (p[0].fd >= 0 && p[0].revents && !child_take(out, &c->out, OUT_MAX, &c->error))
 			p[0].fd = -1;
-		if (p[1].fd >= 0 && p[1].revents && !take(err, &c->err, ERR_MAX, &c->error))
+		if (p[1].fd >= 0 && p[1].revents && !child_take(err, &c->err, ERR_MAX, &c->error))
 			p[1].fd = -1;
 	}
 }
@@ -149,7 +149,7 @@ void child_run(struct child *c, char *const argv[], unsigned seconds, const atom
 		close(out[1]);
 		return;
 	}
-	c->error = start(&pid, argv, out, err);
+	c->error = child_start(&pid, argv, out, err);
 	close(out[1]);
 	close(err[1]);
 	if (!c->error) {
@@ -171,7 +171,7 @@ void child_free(struct child *c)
 	text_free(&c->err);
 }
 
-static char *joined(struct str folder, const char *name)
+static char *child_joined(struct str folder, const char *name)
 {
 	struct text t = { 0 };
 
@@ -191,12 +191,12 @@ char *child_find(const char *name)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
 	struct str own = { self, n > 0 ? (size_t)n : 0 }, path = str_of(getenv("PATH"));
 	ptrdiff_t slash = str_rfind(own, '/');
-	char *found = slash > 0 ? joined(str_head(own, (size_t)slash), name) : NULL;
+	char *found = slash > 0 ? child_joined(str_head(own, (size_t)slash), name) : NULL;
 
 	while (!found && path.n) {
 		struct str folder = str_cut(&path, ':');
 
-		found = folder.n ? joined(folder, name) : NULL;
+		found = folder.n ? child_joined(folder, name) : NULL;
 	}
 	return found;
 }

@@ -10,12 +10,12 @@
 #define SECTION_MAX 65536 /* of the part in front, which holds three items; more is not looked at */
 #define EVENTS_MAX 1024
 
-static bool at(int fd, uint64_t offset, void *p, size_t n)
+static bool chunkinfo_at(int fd, uint64_t offset, void *p, size_t n)
 {
 	return fullio_pread(fd, p, n, offset) == n;
 }
 
-static void take_item(struct chunkinfo *c, uint32_t type, const unsigned char *p, size_t n)
+static void chunkinfo_take_item(struct chunkinfo *c, uint32_t type, const unsigned char *p, size_t n)
 {
 	struct pj_window w;
 
@@ -37,14 +37,14 @@ static void take_items(struct chunkinfo *c, int fd, const struct perf_section *s
 	size_t n = s->size < sizeof(buf) ? (size_t)s->size : sizeof(buf), i = 0;
 	struct pj_item item;
 
-	if (!at(fd, s->offset, buf, n))
+	if (!chunkinfo_at(fd, s->offset, buf, n))
 		return;
 	while (n - i >= sizeof(item)) {
 		memcpy(&item, buf + i, sizeof(item));
 		i += sizeof(item);
 		if (item.size > n - i)
 			return;
-		take_item(c, item.type, buf + i, item.size);
+		chunkinfo_take_item(c, item.type, buf + i, item.size);
 		i += ((size_t)item.size + 7) & ~(size_t)7;
 		if (i > n)
 			return;
@@ -52,18 +52,18 @@ static void take_items(struct chunkinfo *c, int fd, const struct perf_section *s
 }
 
 /* Behind the bits stand the sections of those that are set, in order. */
-static void read_front(struct chunkinfo *c, int fd, uint64_t table)
+static void chunkinfo_read_front(struct chunkinfo *c, int fd, uint64_t table)
 {
 	uint64_t bits[4];
 	struct perf_section s;
 	uint64_t offset = table + sizeof(bits);
 
-	if (!table || !at(fd, table, bits, sizeof(bits)))
+	if (!table || !chunkinfo_at(fd, table, bits, sizeof(bits)))
 		return;
 	for (unsigned i = 0; i < FEATURE_PJ_START; i++)
 		if (bits[i / 64] >> i % 64 & 1)
 			offset += sizeof(s);
-	if ((bits[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1) && at(fd, offset, &s, sizeof(s)))
+	if ((bits[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1) && chunkinfo_at(fd, offset, &s, sizeof(s)))
 		take_items(c, fd, &s);
 }
 
@@ -75,7 +75,7 @@ static unsigned count_events(int fd, const struct perf_file_header *h)
 	for (uint64_t i = 0; i < n && i < EVENTS_MAX; i++) {
 		struct perf_event_attr a;
 
-		if (!at(fd, h->attrs.offset + i * h->attr_size, &a, PERF_ATTR_MIN))
+		if (!chunkinfo_at(fd, h->attrs.offset + i * h->attr_size, &a, PERF_ATTR_MIN))
 			return events;
 		events += a.type != PERF_TYPE_SOFTWARE || a.config != PERF_COUNT_SW_DUMMY;
 	}
@@ -87,9 +87,9 @@ void chunkinfo_read(struct chunkinfo *c, int fd)
 	struct perf_file_header h;
 
 	*c = (struct chunkinfo){ 0 };
-	if (!at(fd, 0, &h, sizeof(h)) || memcmp(h.magic, PERF_MAGIC, 8) != 0)
+	if (!chunkinfo_at(fd, 0, &h, sizeof(h)) || memcmp(h.magic, PERF_MAGIC, 8) != 0)
 		return;
 	c->perf = true;
 	c->events = count_events(fd, &h);
-	read_front(c, fd, h.event_types.offset);
+	chunkinfo_read_front(c, fd, h.event_types.offset);
 }

@@ -81,7 +81,7 @@ uint64_t counter_get(enum counter which)
 }
 
 /* A line "pj_send_NAME VALUE"; what is none is passed over, and its counter starts again. */
-static void take_line(struct str line)
+static void counters_take_line(struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
 	uint64_t value;
@@ -105,13 +105,13 @@ void counters_open(int dir)
 	fullio_read(fd, &t, FILE_MAX);
 	rest = text_view(&t);
 	while (rest.n)
-		take_line(str_cut(&rest, '\n'));
+		counters_take_line(str_cut(&rest, '\n'));
 	text_free(&t);
 	if (fd >= 0)
 		close(fd);
 }
 
-static uint64_t value_of(enum counter which)
+static uint64_t counters_value_of(enum counter which)
 {
 	if (which == COUNT_LAST_SENT)
 		return now[which] ? now[which] : before[which];
@@ -128,7 +128,7 @@ static void put_all(struct text *t)
 		if (rows[i].help)
 			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)fp.n, fp.p,
 				    rows[i].help, (int)fp.n, fp.p, is_gauge(rows[i].which) ? "gauge" : "counter");
-		text_printf(t, "pj_send_%s %" PRIu64 "\n", rows[i].name, value_of(rows[i].which));
+		text_printf(t, "pj_send_%s %" PRIu64 "\n", rows[i].name, counters_value_of(rows[i].which));
 	}
 }
 

@@ -30,7 +30,7 @@ struct collected {
 	const char *wrong;
 };
 
-static void complain(struct collected *c, uint64_t line, const char *wrong)
+static void folding_complain(struct collected *c, uint64_t line, const char *wrong)
 {
 	if (!c->wrong) {
 		c->wrong_line = line;
@@ -38,7 +38,7 @@ static void complain(struct collected *c, uint64_t line, const char *wrong)
 	}
 }
 
-static void collect(struct collected *c, struct str stack, uint64_t count, uint64_t line, struct text *mended)
+static void folding_collect(struct collected *c, struct str stack, uint64_t count, uint64_t line, struct text *mended)
 {
 	struct str rest = stack;
 	uint64_t number;
@@ -59,7 +59,7 @@ static void collect(struct collected *c, struct str stack, uint64_t count, uint6
 		c->cap = cap;
 	}
 	if (count > INT64_MAX - c->sum) {
-		complain(c, line, "the sum is larger than any recording's");
+		folding_complain(c, line, "the sum is larger than any recording's");
 		return;
 	}
 	c->count[id] += count;
@@ -77,17 +77,17 @@ static void collect_all(struct collected *c, struct str lines)
 		bool rounded;
 
 		if (n > 1 && folded_is_header(line))
-			complain(c, n, "another profile begins here: each is a window of its own");
+			folding_complain(c, n, "another profile begins here: each is a window of its own");
 		if (str_is_blank(line) || line.p[0] == '#')
 			continue;
 		wrong = folded_parse(line, &stack, &count, &rounded);
 		if (wrong || stack.n == 0)
-			complain(c, n, wrong ? wrong : "no stack before the weight");
+			folding_complain(c, n, wrong ? wrong : "no stack before the weight");
 		else
-			collect(c, stack, count, n, &mended);
+			folding_collect(c, stack, count, n, &mended);
 	}
 	if (c->lines && c->two == c->lines)
-		complain(c, 1, "each line ends in two numbers: this is a difference, not a profile");
+		folding_complain(c, 1, "each line ends in two numbers: this is a difference, not a profile");
 	text_free(&mended);
 }
 
@@ -114,7 +114,7 @@ void folding_host(struct text *t, struct str host)
 	}
 }
 
-static bool decimal(struct str s, uint64_t *ns)
+static bool folding_decimal(struct str s, uint64_t *ns)
 {
 	struct str complete = str_cut(&s, '.');
 	uint64_t fraction = 0, scale = 1000000000;
@@ -134,11 +134,13 @@ static uint64_t seconds_of(const struct folded_header *h)
 
 	if (str_u64(h->from, &from) && str_u64(h->to, &to)) /* of a window; times of samples have decimals */
 		return to > from ? to - from : 0;
-	return decimal(h->from, &from) && decimal(h->to, &to) && to >= from ? (to - from) / 1000000000 + 1 : 0;
+	return folding_decimal(h->from, &from) && folding_decimal(h->to, &to) && to >= from ?
+		       (to - from) / 1000000000 + 1 :
+		       0;
 }
 
 /* unit, event, recorder and labels: what is counted, by whom. */
-static uint64_t stream_of(const struct folding *f, const struct window *w)
+static uint64_t folding_stream_of(const struct folding *f, const struct window *w)
 {
 	struct text t = { 0 };
 	uint64_t n;
@@ -186,7 +188,7 @@ static bool add_window(const struct folding *f, struct str folded, uint64_t epoc
 	w.samples = h.present && !h.samples_unknown ? h.samples : c.sum;
 	w.lost = h.lost;
 	w.lost_known = h.lost_known;
-	w.stream = stream_of(f, &w);
+	w.stream = folding_stream_of(f, &w);
 	if (c.sum) {
 		window_header(text, &w);
 		write_stacks(text, &c);
@@ -202,7 +204,7 @@ static bool add_window(const struct folding *f, struct str folded, uint64_t epoc
 /* ---- pjfold -------------------------------------------------------------------------------------------------- */
 
 /* The first line that it said, or what became of it. */
-static void why_of(const struct child *c, struct text *why)
+static void folding_why_of(const struct child *c, struct text *why)
 {
 	struct str err = text_view(&c->err), line = str_cut(&err, '\n');
 
@@ -253,13 +255,13 @@ static bool lacked_memory(const struct child *c)
 }
 
 /* Status 1 is a window that cannot be read, or only in part; all else is not its fault. */
-static enum fold_result assess(const struct child *c, bool some, struct text *why)
+static enum fold_result folding_assess(const struct child *c, bool some, struct text *why)
 {
 	if (c->status == 0)
 		return some ? FOLD_GOOD : FOLD_EMPTY;
 	if (c->stopped)
 		return FOLD_STOPPED;
-	why_of(c, why);
+	folding_why_of(c, why);
 	if (c->error)
 		return FOLD_FAILED;
 	if (c->status == 1 && lacked_memory(c))
@@ -278,7 +280,7 @@ static enum fold_result fold_event(const struct folding *f, const char *path, co
 
 	run_pjfold(f, path, event, &c);
 	some = add_window(f, text_view(&c.out), epoch, seconds, text, NULL);
-	result = assess(&c, some, why);
+	result = folding_assess(&c, some, why);
 	child_free(&c);
 	return result;
 }
@@ -312,7 +314,7 @@ static enum fold_result list_events(const struct folding *f, const char *path, c
 		name[n++][event.n] = 0;
 	}
 	if (c.error)
-		why_of(&c, why);
+		folding_why_of(&c, why);
 	*count = n;
 	result = c.error ? FOLD_FAILED : c.stopped ? FOLD_STOPPED : FOLD_GOOD;
 	child_free(&c);

@@ -14,20 +14,20 @@
 #define NOBODY_NS (UINT64_C(60) * 1000000000)
 
 /* PID of "PID-START.jmap". */
-static bool pid_of(const char *name, uint64_t *pid)
+static bool jmapscans_pid_of(const char *name, uint64_t *pid)
 {
 	struct str s = str_of(name);
 
 	return str_ends(s, STR(".jmap")) && str_u64(str_cut(&s, '-'), pid) && *pid > 0 && *pid < INT32_MAX;
 }
 
-static bool missing(int folder, const char *name, uint64_t end)
+static bool jmapscans_is_missing(int folder, const char *name, uint64_t end)
 {
 	struct stat st;
 	uint64_t pid, seen;
 
-	if (!pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_mtim.tv_sec < 0)
+	if (!jmapscans_pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < 0)
 		return false;
 	seen = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	if (seen >= end || (end > NOBODY_NS && seen < end - NOBODY_NS))
@@ -52,7 +52,7 @@ unsigned jmapscans_missing(int dir, const char *boot, uint64_t end)
 		return 0;
 	}
 	while ((e = readdir(d)))
-		n += missing(fd, e->d_name, end);
+		n += jmapscans_is_missing(fd, e->d_name, end);
 	closedir(d);
 	return n;
 }

@@ -28,12 +28,12 @@
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static void put_name(char s[NAME], struct spool_name n, bool zstd)
+static void spool_put_name(char s[NAME], struct spool_name n, bool zstd)
 {
 	snprintf(s, NAME, "%" PRIu64 ".%016" PRIx64 ".folded.%s", n.epoch, n.tag, zstd ? "zst" : "gz");
 }
 
-static bool parse_name(const char *name, struct spool_name *n, bool *zstd)
+static bool spool_parse_name(const char *name, struct spool_name *n, bool *zstd)
 {
 	struct str rest = str_of(name), epoch = str_cut(&rest, '.'), tag = str_cut(&rest, '.');
 	char back[NAME];
@@ -41,7 +41,7 @@ static bool parse_name(const char *name, struct spool_name *n, bool *zstd)
 	*zstd = str_eq(rest, STR("folded.zst"));
 	if (!str_u64(epoch, &n->epoch) || tag.n != 16 || !str_hex(tag, &n->tag))
 		return false;
-	put_name(back, *n, *zstd);
+	spool_put_name(back, *n, *zstd);
 	return str_eq(str_of(name), str_of(back));
 }
 
@@ -77,7 +77,7 @@ static int epoch_cmp(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static DIR *open_list(int folder)
+static DIR *spool_open_list(int folder)
 {
 	int fd = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -87,24 +87,24 @@ static DIR *open_list(int folder)
 	return d;
 }
 
-static int open_file(int folder, const char *name)
+static int spool_open_file(int folder, const char *name)
 {
 	return openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-static bool synced(int folder)
+static bool spool_synced(int folder)
 {
 	return fsync(folder) == 0 || errno == EINVAL;
 }
 
 /* ---- DIR ----------------------------------------------------------------------------------------------------- */
 
-static int enter(int dir, const char *dir_name, const char *space, bool make)
+static int spool_enter(int dir, const char *dir_name, const char *space, bool make)
 {
 	struct stat st, own;
 	int fd;
 
-	if (make && mkdirat(dir, space, 0750) < 0 ? errno != EEXIST : make && !synced(dir))
+	if (make && mkdirat(dir, space, 0750) < 0 ? errno != EEXIST : make && !spool_synced(dir))
 		die_errno("cannot make the directory '%s/%s'", dir_name, space);
 	fd = openat(dir, space, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
@@ -169,7 +169,7 @@ static void make_recorder(struct spool *s, const char *dir)
 	if (renameat2(s->space, temp, s->space, "recorder", RENAME_NOREPLACE) < 0)
 		unlinkat(s->space, temp, 0);
 	close(fd);
-	if (!synced(s->space) || !read_recorder(s))
+	if (!spool_synced(s->space) || !read_recorder(s))
 		die("cannot read '%s/spool/recorder': remove it, if it is damaged and nothing waits to be sent", dir);
 }
 
@@ -184,9 +184,9 @@ void spool_open(struct spool *s, const char *dir)
 	if (s->dir < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	outpath_close(&place);
-	s->space = enter(s->dir, dir, "spool", true);
-	s->bad = enter(s->dir, dir, "bad", true);
-	s->out = enter(s->dir, dir, "out", false);
+	s->space = spool_enter(s->dir, dir, "spool", true);
+	s->bad = spool_enter(s->dir, dir, "bad", true);
+	s->out = spool_enter(s->dir, dir, "out", false);
 	s->machine = machine_number();
 	s->alone = false;
 	make_recorder(s, dir);
@@ -200,7 +200,7 @@ bool spool_lock(struct spool *s)
 
 void spool_sweep(struct spool *s)
 {
-	DIR *d = open_list(s->space);
+	DIR *d = spool_open_list(s->space);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -232,7 +232,7 @@ void spool_close(struct spool *s)
 
 bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 {
-	DIR *d = open_list(s->space);
+	DIR *d = spool_open_list(s->space);
 	const struct dirent *e;
 	struct spool_name name;
 	size_t saved = 0;
@@ -243,7 +243,7 @@ bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
 	if (!d)
 		return false;
 	while ((e = readdir(d))) {
-		if (!parse_name(e->d_name, &name, &zstd))
+		if (!spool_parse_name(e->d_name, &name, &zstd))
 			continue;
 		*names = mem_more(*names, sizeof(**names), *n);
 		(*names)[(*n)++] = name;
@@ -292,7 +292,7 @@ void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t 
 		for (unsigned zstd = 0; zstd < 2; zstd++) {
 			uint64_t at;
 
-			put_name(name, names[i], zstd);
+			spool_put_name(name, names[i], zstd);
 			at = changed_at(s->space, name);
 			if (at > list[i].at)
 				list[i].at = at;
@@ -313,10 +313,10 @@ bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n)
 	*epochs = NULL;
 	*n = 0;
 	if (s->out < 0) /* who records may begin later than who sends */
-		s->out = enter(s->dir, s->name, "out", false);
+		s->out = spool_enter(s->dir, s->name, "out", false);
 	if (s->out < 0)
 		return true;
-	d = open_list(s->out);
+	d = spool_open_list(s->out);
 	if (!d)
 		return false;
 	while ((e = readdir(d))) {
@@ -331,13 +331,13 @@ bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n)
 	return true;
 }
 
-static int open_window(const struct spool *s, struct spool_name n, char name[NAME])
+static int spool_open_window(const struct spool *s, struct spool_name n, char name[NAME])
 {
 	int fd = -1;
 
 	for (unsigned zstd = 0; zstd < 2 && fd < 0; zstd++) {
-		put_name(name, n, zstd);
-		fd = open_file(s->space, name);
+		spool_put_name(name, n, zstd);
+		fd = spool_open_file(s->space, name);
 	}
 	return fd;
 }
@@ -345,7 +345,7 @@ static int open_window(const struct spool *s, struct spool_name n, char name[NAM
 bool spool_has(const struct spool *s, struct spool_name n)
 {
 	char name[NAME];
-	int fd = open_window(s, n, name);
+	int fd = spool_open_window(s, n, name);
 
 	if (fd >= 0)
 		close(fd);
@@ -376,7 +376,7 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 	bool good;
 	int error;
 
-	put_name(name, n, pack_has_zstd);
+	spool_put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
 	good = (pack_has_zstd ? pack_zstd(&packed, text, s->saved ? PACK_ZSTD : PACK_ZSTD_SHORT) :
 				pack_gzip(&packed, text, PACK_GZIP)) &&
@@ -412,7 +412,7 @@ static bool unpack_all(int fd, struct text *text)
 bool spool_get(const struct spool *s, struct spool_name n, struct text *text, struct text *packed)
 {
 	char name[NAME];
-	int fd = open_window(s, n, name), error;
+	int fd = spool_open_window(s, n, name), error;
 	bool good;
 
 	if (fd < 0)
@@ -436,7 +436,7 @@ int spool_chunk_open(const struct spool *s, uint64_t epoch)
 	int fd, error;
 
 	chunk_name(name, epoch);
-	fd = s->out < 0 ? -1 : open_file(s->out, name);
+	fd = s->out < 0 ? -1 : spool_open_file(s->out, name);
 	if (fd < 0)
 		return -1;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
@@ -457,14 +457,14 @@ bool spool_drop_chunk(const struct spool *s, uint64_t epoch)
 	int fd, error = 0;
 
 	chunk_name(name, epoch);
-	fd = s->out < 0 ? -1 : open_file(s->out, name);
+	fd = s->out < 0 ? -1 : spool_open_file(s->out, name);
 	if (fd < 0)
 		return s->out < 0 || errno == ENOENT;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		error = EBUSY;
 	else if (unlinkat(s->out, name, 0) < 0 && errno != ENOENT)
 		error = errno;
-	else if (!synced(s->out))
+	else if (!spool_synced(s->out))
 		error = errno;
 	close(fd);
 	errno = error;
@@ -476,7 +476,7 @@ static bool drop_window(const struct spool *s, struct spool_name n)
 	char name[NAME];
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
-		put_name(name, n, zstd);
+		spool_put_name(name, n, zstd);
 		if (unlinkat(s->space, name, 0) < 0 && errno != ENOENT)
 			return false;
 	}
@@ -492,7 +492,7 @@ bool spool_done(struct spool *s, struct spool_name n)
 
 /* ---- bad ----------------------------------------------------------------------------------------------------- */
 
-static bool write_why(const struct spool *s, const char *name, struct str why)
+static bool spool_write_why(const struct spool *s, const char *name, struct str why)
 {
 	struct text t = { 0 };
 	char file[NAME + 32];
@@ -507,7 +507,7 @@ static bool write_why(const struct spool *s, const char *name, struct str why)
 }
 
 /* Lines of text that are not there yet. */
-static void merge(struct text *there, struct str text)
+static void spool_merge(struct text *there, struct str text)
 {
 	struct intern lines = { 0 };
 
@@ -531,14 +531,14 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 	bool good;
 	int fd;
 
-	put_name(name, n, false);
-	fd = open_file(s->bad, name);
+	spool_put_name(name, n, false);
+	fd = spool_open_file(s->bad, name);
 	if (fd < 0 || !unpack_all(fd, &all))
 		all.n = 0;
 	if (fd >= 0)
 		close(fd);
-	merge(&all, text);
-	good = write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
+	spool_merge(&all, text);
+	good = spool_write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
 	       fullio_replace(s->bad, name, text_view(&packed));
 	text_free(&packed);
 	text_free(&all);
@@ -552,7 +552,8 @@ static bool move_to_bad(const struct spool *s, int from, const char *name, const
 		errno = EEXIST;
 		return false;
 	}
-	return write_why(s, to, why) && renameat2(from, name, s->bad, to, RENAME_NOREPLACE) == 0 && synced(s->bad);
+	return spool_write_why(s, to, why) && renameat2(from, name, s->bad, to, RENAME_NOREPLACE) == 0 &&
+	       spool_synced(s->bad);
 }
 
 bool spool_refuse(struct spool *s, struct spool_name n, struct str why)
@@ -563,12 +564,12 @@ bool spool_refuse(struct spool *s, struct spool_name n, struct str why)
 
 	if (n.tag == s->recorder && !spool_drop_chunk(s, n.epoch))
 		return false;
-	fd = open_window(s, n, name);
+	fd = spool_open_window(s, n, name);
 	if (fd < 0)
 		return false;
 	close(fd);
 	do {
-		put_name(to, n, str_ends(str_of(name), STR(".zst")));
+		spool_put_name(to, n, str_ends(str_of(name), STR(".zst")));
 		good = move_to_bad(s, s->space, name, to, why);
 		n.tag++;
 	} while (!good && errno == EEXIST);
@@ -584,12 +585,12 @@ bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why)
 	snprintf(to, sizeof(to), "%s", name);
 	for (unsigned i = 2; !(good = move_to_bad(s, s->out, name, to, why)) && errno == EEXIST; i++)
 		snprintf(to, sizeof(to), "%s.%u", name, i);
-	return good && synced(s->out);
+	return good && spool_synced(s->out);
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t bytes_at(int folder, const char *name)
+static uint64_t spool_bytes_at(int folder, const char *name)
 {
 	struct stat st;
 
@@ -606,7 +607,7 @@ static bool is_ours(const char *name, uint64_t *epoch)
 	uint64_t again;
 	bool zstd;
 
-	if (parse_name(name, &n, &zstd)) {
+	if (spool_parse_name(name, &n, &zstd)) {
 		*epoch = n.epoch;
 		return true;
 	}
@@ -614,15 +615,15 @@ static bool is_ours(const char *name, uint64_t *epoch)
 	       (str_eq(rest, STR("data")) || (str_starts(rest, STR("data.")) && str_u64(str_from(rest, 5), &again)));
 }
 
-static uint64_t bytes_of(int folder)
+static uint64_t spool_bytes_of(int folder)
 {
-	DIR *d = open_list(folder);
+	DIR *d = spool_open_list(folder);
 	const struct dirent *e;
 	uint64_t bytes = 0, epoch;
 
 	while (d && (e = readdir(d)))
 		if (is_ours(e->d_name, &epoch))
-			bytes += bytes_at(folder, e->d_name);
+			bytes += spool_bytes_at(folder, e->d_name);
 	if (d)
 		closedir(d);
 	return bytes;
@@ -630,8 +631,8 @@ static uint64_t bytes_of(int folder)
 
 uint64_t spool_bytes(const struct spool *s, uint64_t *bad)
 {
-	*bad = bytes_of(s->bad);
-	return bytes_of(s->space);
+	*bad = spool_bytes_of(s->bad);
+	return spool_bytes_of(s->space);
 }
 
 uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
@@ -640,8 +641,8 @@ uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
 	uint64_t bytes = 0;
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
-		put_name(name, n, zstd);
-		bytes += bytes_at(s->space, name);
+		spool_put_name(name, n, zstd);
+		bytes += spool_bytes_at(s->space, name);
 	}
 	return bytes;
 }
@@ -657,7 +658,7 @@ double spool_free(const struct spool *s)
 
 bool spool_drop_bad(const struct spool *s, uint64_t *bytes)
 {
-	DIR *d = open_list(s->bad);
+	DIR *d = spool_open_list(s->bad);
 	const struct dirent *e;
 	uint64_t epoch, least = UINT64_MAX;
 	char oldest[NAME + 24] = "", why[NAME + 32];
@@ -671,7 +672,7 @@ bool spool_drop_bad(const struct spool *s, uint64_t *bytes)
 		closedir(d);
 	if (!*oldest)
 		return false;
-	*bytes = bytes_at(s->bad, oldest);
+	*bytes = spool_bytes_at(s->bad, oldest);
 	snprintf(why, sizeof(why), "%s.why", oldest);
 	unlinkat(s->bad, why, 0);
 	return unlinkat(s->bad, oldest, 0) == 0;

@@ -18,7 +18,7 @@
 #define REPORT_MS 60000
 #define COUNT_MS 60000 /* the spool is measured again, as others may have changed it */
 
-static bool may_report(struct spooler *s)
+static bool spooler_may_report(struct spooler *s)
 {
 	uint64_t now = clock_now_ms();
 
@@ -31,7 +31,7 @@ static bool may_report(struct spooler *s)
 /* ---- what was done ------------------------------------------------------------------------------------------- */
 
 /* Of that epoch, or where it would stand. */
-static size_t place_of(const struct spooler *s, uint64_t epoch)
+static size_t spooler_place_of(const struct spooler *s, uint64_t epoch)
 {
 	size_t low = 0, high = s->n;
 
@@ -46,17 +46,17 @@ static size_t place_of(const struct spooler *s, uint64_t epoch)
 	return low;
 }
 
-static struct spooler_done *find(struct spooler *s, uint64_t epoch)
+static struct spooler_done *spooler_find(struct spooler *s, uint64_t epoch)
 {
-	size_t i = place_of(s, epoch);
+	size_t i = spooler_place_of(s, epoch);
 
 	return i < s->n && s->done[i].epoch == epoch ? s->done + i : NULL;
 }
 
-static struct spooler_done *remember(struct spooler *s, uint64_t epoch)
+static struct spooler_done *spooler_remember(struct spooler *s, uint64_t epoch)
 {
-	struct spooler_done *d = find(s, epoch);
-	size_t i = place_of(s, epoch);
+	struct spooler_done *d = spooler_find(s, epoch);
+	size_t i = spooler_place_of(s, epoch);
 
 	if (d)
 		return d;
@@ -71,7 +71,7 @@ static struct spooler_done *remember(struct spooler *s, uint64_t epoch)
 }
 
 /* What is in out/ no more needs no memory; both lists are sorted. */
-static void prune(struct spooler *s, const uint64_t *epochs, size_t n)
+static void spooler_prune(struct spooler *s, const uint64_t *epochs, size_t n)
 {
 	size_t saved = 0, at = 0;
 
@@ -106,11 +106,11 @@ static bool is_ready(struct spooler *s, int fd)
 	return true;
 }
 
-static void again(struct spooler *s, struct spooler_done *d, struct str why)
+static void spooler_again(struct spooler *s, struct spooler_done *d, struct str why)
 {
 	d->due = clock_now_ms() + AGAIN_MS;
 	count(COUNT_FOLD_FAILED, 1);
-	if (may_report(s))
+	if (spooler_may_report(s))
 		warn("window %" PRIu64 " cannot be folded yet: %.*s", d->epoch, (int)why.n, why.p);
 }
 
@@ -124,7 +124,7 @@ static void to_bad(struct spooler *s, struct spooler_done *d, struct str why)
 		warn("cannot put window %" PRIu64 " into bad/: %s", d->epoch, strerror(errno));
 }
 
-static void put(struct spooler *s, struct spooler_done *d, struct str text)
+static void spooler_put(struct spooler *s, struct spooler_done *d, struct str text)
 {
 	struct spool_name n = { d->epoch, s->spool->recorder };
 
@@ -132,7 +132,7 @@ static void put(struct spooler *s, struct spooler_done *d, struct str text)
 		struct text why = { 0 };
 
 		text_printf(&why, "cannot write into the spool: %s", strerror(errno));
-		again(s, d, text_view(&why));
+		spooler_again(s, d, text_view(&why));
 		text_free(&why);
 		return;
 	}
@@ -145,7 +145,7 @@ static void put(struct spooler *s, struct spooler_done *d, struct str text)
 		s->spooled(s->to, n);
 }
 
-static void fold(struct spooler *s, struct spooler_done *d, int fd)
+static void spooler_fold(struct spooler *s, struct spooler_done *d, int fd)
 {
 	struct text text = { 0 }, why = { 0 }, path = { 0 };
 	enum fold_result result;
@@ -159,9 +159,9 @@ static void fold(struct spooler *s, struct spooler_done *d, int fd)
 	case FOLD_PART:
 		count(COUNT_DAMAGED, 1);
 		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", d->epoch, (int)why.n, why.p);
-		put(s, d, text_view(&text));
+		spooler_put(s, d, text_view(&text));
 		break;
-	case FOLD_GOOD: put(s, d, text_view(&text)); break;
+	case FOLD_GOOD: spooler_put(s, d, text_view(&text)); break;
 	case FOLD_EMPTY:
 		d->folded = true;
 		count(COUNT_EMPTY, 1);
@@ -172,9 +172,9 @@ static void fold(struct spooler *s, struct spooler_done *d, int fd)
 		if (d->tries >= TRIES)
 			to_bad(s, d, text_view(&why));
 		else
-			again(s, d, text_view(&why));
+			spooler_again(s, d, text_view(&why));
 		break;
-	case FOLD_FAILED: again(s, d, text_view(&why)); break;
+	case FOLD_FAILED: spooler_again(s, d, text_view(&why)); break;
 	case FOLD_STOPPED: break;
 	}
 	text_free(&text);
@@ -183,9 +183,9 @@ static void fold(struct spooler *s, struct spooler_done *d, int fd)
 }
 
 /* True: it waits for pjmap. */
-static bool take(struct spooler *s, uint64_t epoch)
+static bool spooler_take(struct spooler *s, uint64_t epoch)
 {
-	struct spooler_done *d = find(s, epoch);
+	struct spooler_done *d = spooler_find(s, epoch);
 	int fd;
 
 	if (d && d->folded)
@@ -199,13 +199,13 @@ static bool take(struct spooler *s, uint64_t epoch)
 		close(fd);
 		return true;
 	}
-	fold(s, remember(s, epoch), fd);
+	spooler_fold(s, spooler_remember(s, epoch), fd);
 	return false;
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */
 
-static void measure(struct spooler *s)
+static void spooler_measure(struct spooler *s)
 {
 	if (s->counted && clock_now_ms() - s->counted < COUNT_MS)
 		return;
@@ -225,7 +225,7 @@ static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
 	uint64_t dropped = 0;
 
 	for (size_t i = 0; i < n && short_of_space(s); i++) {
-		struct spooler_done *d = find(s, epochs[i]);
+		struct spooler_done *d = spooler_find(s, epochs[i]);
 
 		if (d && d->folded && spool_has(s->spool, (struct spool_name){ epochs[i], s->spool->recorder }) &&
 		    spool_drop_chunk(s->spool, epochs[i]))
@@ -234,19 +234,19 @@ static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
 	count(COUNT_RAW_DROPPED, dropped);
 }
 
-static bool over(const struct spooler *s)
+static bool spooler_over(const struct spooler *s)
 {
 	return (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) || short_of_space(s);
 }
 
 /* Windows that were sent meanwhile are not known here: what seems too much is measured. */
-static bool too_much(struct spooler *s)
+static bool spooler_too_much(struct spooler *s)
 {
 	if (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) {
 		s->counted = 0;
-		measure(s);
+		spooler_measure(s);
 	}
-	return over(s);
+	return spooler_over(s);
 }
 
 static void take_off(uint64_t *bytes, uint64_t n)
@@ -261,16 +261,16 @@ static void drop_spool(struct spooler *s)
 	size_t n;
 	uint64_t dropped = 0, refused = 0, bytes;
 
-	while (over(s) && spool_drop_bad(s->spool, &bytes)) {
+	while (spooler_over(s) && spool_drop_bad(s->spool, &bytes)) {
 		take_off(&s->bad_bytes, bytes);
 		refused++;
 	}
-	if (refused && may_report(s))
+	if (refused && spooler_may_report(s))
 		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
-	if (!over(s) || !spool_windows(s->spool, &names, &n))
+	if (!spooler_over(s) || !spool_windows(s->spool, &names, &n))
 		return;
 	spool_oldest_first(s->spool, names, n);
-	for (size_t i = 0; i + 1 < n && over(s); i++) {
+	for (size_t i = 0; i + 1 < n && spooler_over(s); i++) {
 		bytes = spool_window_bytes(s->spool, names[i]);
 		if (spool_done(s->spool, names[i])) {
 			dropped++;
@@ -279,17 +279,17 @@ static void drop_spool(struct spooler *s)
 	}
 	free(names);
 	count(COUNT_DROPPED, dropped);
-	if (dropped && may_report(s))
+	if (dropped && spooler_may_report(s))
 		warn("%" PRIu64 " windows, the oldest, are deleted unsent to make room; in all %" PRIu64, dropped,
 		     counter_get(COUNT_DROPPED));
 }
 
-static void keep_limits(struct spooler *s, const uint64_t *epochs, size_t n)
+static void spooler_keep_limits(struct spooler *s, const uint64_t *epochs, size_t n)
 {
-	measure(s);
+	spooler_measure(s);
 	if (short_of_space(s))
 		drop_chunks(s, epochs, n);
-	if (too_much(s))
+	if (spooler_too_much(s))
 		drop_spool(s);
 }
 
@@ -304,7 +304,7 @@ void spooler_begin(struct spooler *s)
 		die_errno("cannot read the spool");
 	for (size_t i = 0; i < n; i++)
 		if (names[i].tag == s->spool->recorder)
-			remember(s, names[i].epoch)->folded = true;
+			spooler_remember(s, names[i].epoch)->folded = true;
 	free(names);
 }
 
@@ -314,19 +314,19 @@ bool spooler_pass(struct spooler *s)
 	size_t n;
 	bool waits = false;
 
-	measure(s);
+	spooler_measure(s);
 	if (!spool_chunks(s->spool, &epochs, &n)) {
-		if (may_report(s))
+		if (spooler_may_report(s))
 			warn("cannot read '%s/out': %s", s->dir, strerror(errno));
 		return false;
 	}
 	for (size_t i = 0; i < n && !*s->stop; i++) {
-		waits |= take(s, epochs[i]);
+		waits |= spooler_take(s, epochs[i]);
 		if (s->bytes + s->bad_bytes > s->max_bytes)
-			keep_limits(s, epochs, i + 1);
+			spooler_keep_limits(s, epochs, i + 1);
 	}
-	keep_limits(s, epochs, n);
-	prune(s, epochs, n);
+	spooler_keep_limits(s, epochs, n);
+	spooler_prune(s, epochs, n);
 	free(epochs);
 	return waits;
 }
@@ -339,7 +339,7 @@ bool spooler_left(struct spooler *s)
 	if (!spool_chunks(s->spool, &epochs, &n))
 		return true;
 	for (size_t i = 0; i < n; i++) {
-		const struct spooler_done *d = find(s, epochs[i]);
+		const struct spooler_done *d = spooler_find(s, epochs[i]);
 
 		left += !d || !d->folded;
 	}

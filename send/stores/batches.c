@@ -15,45 +15,45 @@ enum store_verdict batches_verdict(enum http_class class, bool isolate)
 	}
 }
 
-static const char *mark(const char *s)
+static const char *batches_mark(const char *s)
 {
 	return s ? s : "";
 }
 
 /* Takes up to `most` documents off *rest. */
-static void fill(const struct batches *how, struct batch *b, struct str *rest, size_t max)
+static void batches_fill(const struct batches *how, struct batch *b, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
 	uint64_t count;
 	size_t length;
 
 	b->n = b->body.n = 0;
-	text_add(&b->body, mark(how->open));
+	text_add(&b->body, batches_mark(how->open));
 	for (before = *rest; b->n < max && window_next(rest, &stack, &count); before = *rest) {
 		length = b->body.n;
 		if (b->n)
-			text_add(&b->body, mark(how->between));
+			text_add(&b->body, batches_mark(how->between));
 		how->add(&b->body, b->window, b->fixed, stack, count);
-		if (b->n && b->body.n + strlen(mark(how->shut)) > how->max_bytes) {
+		if (b->n && b->body.n + strlen(batches_mark(how->shut)) > how->max_bytes) {
 			b->body.n = length;
 			*rest = before;
 			break;
 		}
 		b->n++;
 	}
-	text_add(&b->body, mark(how->shut));
+	text_add(&b->body, batches_mark(how->shut));
 	b->stacks = str_head(start, start.n - rest->n);
 }
 
 /* The next document, which will not be sent again. */
-static void refuse(const struct batch *b, struct store_report *r)
+static void batches_refuse(const struct batch *b, struct store_report *r)
 {
 	text_str(&r->refused, b->stacks);
 	if (!r->refused_why.n)
 		text_str(&r->refused_why, text_view(&r->why));
 }
 
-static struct str skip(struct str lines, size_t n)
+static struct str batches_skip(struct str lines, size_t n)
 {
 	struct str stack;
 	uint64_t count;
@@ -68,7 +68,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 {
 	uint32_t state = (uint32_t)(*resume >> 32);
 	struct batch b = { .window = w, .first = (uint32_t)*resume };
-	struct str rest = skip(w->stacks, b.first);
+	struct str rest = batches_skip(w->stacks, b.first);
 	size_t max = how->docs_now ? how->docs_now : how->docs_max, refused = 0, done, known;
 	bool taken = b.first > 0;
 
@@ -78,7 +78,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 		struct str from = rest;
 		enum http_class class;
 
-		fill(how, &b, &rest, max);
+		batches_fill(how, &b, &rest, max);
 		if (b.n == 0)
 			break;
 		done = b.n;
@@ -91,7 +91,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 			r->known += known;
 			taken = true;
 			if (done < b.n)
-				rest = skip(from, done);
+				rest = batches_skip(from, done);
 			max = max < how->docs_max / 2 ? 2 * max : how->docs_now ? how->docs_now : how->docs_max;
 		} else if (class == HTTP_SMALLER && b.n > 1) {
 			max = how->docs_now = b.n / 2;
@@ -102,7 +102,7 @@ void batches_send(struct batches *how, void *store, const struct window *w, uint
 			rest = from;
 			done = 0;
 		} else if (class == HTTP_POISON || class == HTTP_SMALLER) {
-			refuse(&b, r);
+			batches_refuse(&b, r);
 			if (++refused >= REFUSED_MAX && !taken)
 				r->verdict = STORE_REFUSED;
 		} else {

@@ -29,7 +29,7 @@
 #define WINDOWS_TOGETHER 32
 #define PART ((size_t)256 << 10)
 
-static const char *schema(void)
+static const char *clickhouse_schema(void)
 {
 	return "-- For clickhouse:URL/DATABASE.TABLE, here default.pj. The order of the key is what it costs: 15 bytes a stack and window.\n"
 	       "CREATE TABLE IF NOT EXISTS pj (\n"
@@ -130,7 +130,7 @@ uint64_t ch_number(struct text *space, struct str *line)
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* The number in "Code: 60, e.displayText() = ..."; 0: it is another text. */
-static uint64_t code_of(struct str body)
+static uint64_t clickhouse_code_of(struct str body)
 {
 	uint64_t code = 0;
 	size_t n = 6;
@@ -156,7 +156,7 @@ static enum http_class class_of(const struct http_reply *r, struct text *why)
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
 	static const uint64_t again[] = { 159, 202, 203, 209, 210, 241, 242, 243, 252, 285, 319, 999 };
 	static const uint64_t hold[] = { 16, 47, 60, 62, 81, 115, 164, 192, 193, 194, 497, 516 };
-	uint64_t code = code_of(r->body);
+	uint64_t code = clickhouse_code_of(r->body);
 
 	if (r->class == HTTP_AGAIN || r->class == HTTP_SMALLER)
 		return r->class;
@@ -177,8 +177,8 @@ static enum http_class class_of(const struct http_reply *r, struct text *why)
 }
 
 /* INSERT of what is in body, which may be packed already. */
-static enum http_class insert(struct clickhouse *c, const char *suffix, const char *columns, struct str body,
-			      bool packed, struct store_report *r)
+static enum http_class clickhouse_insert(struct clickhouse *c, const char *suffix, const char *columns, struct str body,
+					 bool packed, struct store_report *r)
 {
 	struct http_request q = {
 		.method = "POST", .type = "text/tab-separated-values", .body = body, .pack = !packed, .packed = packed
@@ -199,7 +199,7 @@ static enum http_class insert(struct clickhouse *c, const char *suffix, const ch
 	if (reply.class == HTTP_DONE && !str_is_blank(reply.body)) {
 		text_printf(&r->why, "HTTP %u with a text, which ClickHouse does not answer to an INSERT",
 			    reply.status);
-		return code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
+		return clickhouse_code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
 	}
 	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &r->why);
 }
@@ -208,37 +208,38 @@ static enum http_class insert(struct clickhouse *c, const char *suffix, const ch
 
 static enum http_class insert_stacks(struct clickhouse *c, struct str body, bool packed, struct store_report *r)
 {
-	return insert(c, "", "hostname, day, stack, timestamp, stream, machine, value", body, packed, r);
+	return clickhouse_insert(c, "", "hostname, day, stack, timestamp, stream, machine, value", body, packed, r);
 }
 
 static enum http_class insert_windows(struct clickhouse *c, struct str body, struct store_report *r)
 {
-	return insert(
+	return clickhouse_insert(
 		c, "_windows",
 		"hostname, day, timestamp, stream, machine, until, unit, event, frequency, labels.name, labels.value, samples, lost, stacks, value",
 		body, false, r);
 }
 
-static void put_key(struct text *t, const struct window *w)
+static void clickhouse_put_key(struct text *t, const struct window *w)
 {
 	ch_put(t, w->host, false);
 	text_char(t, '\t');
 	ch_put_day(t, w->epoch);
 }
 
-static void put_name(struct text *t, const struct window *w)
+static void clickhouse_put_name(struct text *t, const struct window *w)
 {
 	text_printf(t, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", w->epoch, w->stream, w->machine);
 }
 
-static void frame(struct text fixed[2], const struct window *w)
+static void clickhouse_frame(struct text fixed[2], const struct window *w)
 {
-	put_key(&fixed[0], w);
+	clickhouse_put_key(&fixed[0], w);
 	text_char(&fixed[0], '\t');
-	put_name(&fixed[1], w);
+	clickhouse_put_name(&fixed[1], w);
 }
 
-static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
+static void clickhouse_add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack,
+			   uint64_t count)
 {
 	(void)w;
 	text_str(t, text_view(&fixed[0]));
@@ -248,8 +249,8 @@ static void add(struct text *t, const struct window *w, const struct text fixed[
 	text_char(t, '\n');
 }
 
-static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
-			    struct store_report *r)
+static enum http_class clickhouse_post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
+				       struct store_report *r)
 {
 	(void)done;
 	(void)known;
@@ -271,7 +272,7 @@ static void put_labels(struct text *t, struct str labels, bool values)
 	text_char(t, ']');
 }
 
-static void count(const struct window *w, uint64_t *stacks, uint64_t *sum)
+static void clickhouse_count(const struct window *w, uint64_t *stacks, uint64_t *sum)
 {
 	struct str lines = w->stacks, stack;
 	uint64_t n;
@@ -282,10 +283,10 @@ static void count(const struct window *w, uint64_t *stacks, uint64_t *sum)
 }
 
 /* The row that says that all others are there. */
-static void put_window(struct text *t, const struct window *w, uint64_t stacks, uint64_t sum)
+static void clickhouse_put_window(struct text *t, const struct window *w, uint64_t stacks, uint64_t sum)
 {
-	put_key(t, w);
-	put_name(t, w);
+	clickhouse_put_key(t, w);
+	clickhouse_put_name(t, w);
 	text_printf(t, "%" PRIu64 "\t", w->until);
 	ch_put(t, w->unit, false);
 	text_char(t, '\t');
@@ -300,14 +301,14 @@ static void put_window(struct text *t, const struct window *w, uint64_t stacks, 
 		    w->lost_known ? w->lost : 1, stacks, sum);
 }
 
-static enum http_class confirm(struct clickhouse *c, const struct window *w, struct store_report *r)
+static enum http_class clickhouse_confirm(struct clickhouse *c, const struct window *w, struct store_report *r)
 {
 	struct text t = { 0 };
 	uint64_t stacks, sum;
 	enum http_class class;
 
-	count(w, &stacks, &sum);
-	put_window(&t, w, stacks, sum);
+	clickhouse_count(w, &stacks, &sum);
+	clickhouse_put_window(&t, w, stacks, sum);
 	class = insert_windows(c, text_view(&t), r);
 	text_free(&t);
 	return class;
@@ -332,7 +333,7 @@ struct http_reply ch_query(struct clickhouse *c, bool (*take)(void *to, struct s
 	return r;
 }
 
-static void verify(struct clickhouse *c, const struct window *w, uint64_t *resume, struct store_report *r)
+static void clickhouse_verify(struct clickhouse *c, const struct window *w, uint64_t *resume, struct store_report *r)
 {
 	struct text space = { 0 };
 	struct http_reply reply;
@@ -355,7 +356,7 @@ static void verify(struct clickhouse *c, const struct window *w, uint64_t *resum
 		r->verdict = batches_verdict(reply.class, false);
 		return;
 	}
-	count(w, &stacks, &sum);
+	clickhouse_count(w, &stacks, &sum);
 	body = reply.body;
 	text_reserve(&space, body.n);
 	stored = ch_number(&space, &body);
@@ -380,7 +381,7 @@ static bool is_taken(struct clickhouse *c, const struct window *w, bool isolate,
 	uint64_t stacks, sum;
 	enum http_class class;
 
-	count(w, &stacks, &sum);
+	clickhouse_count(w, &stacks, &sum);
 	class = ch_seen(c, w, stacks, sum, &r->differs, r);
 	r->verdict = batches_verdict(class, isolate);
 	if (class == HTTP_DONE)
@@ -398,12 +399,12 @@ static void clickhouse_send(void *store, const struct window *w, uint64_t *resum
 	batches_send(&c->batches, c, w, resume, isolate, r);
 	if (r->verdict != STORE_SENT)
 		return;
-	class = confirm(c, w, r);
+	class = clickhouse_confirm(c, w, r);
 	r->verdict = batches_verdict(class, isolate);
 	if (class == HTTP_DONE)
 		r->why.n = 0;
 	if (r->verdict == STORE_SENT && c->verify)
-		verify(c, w, resume, r);
+		clickhouse_verify(c, w, resume, r);
 }
 
 /* ---- several windows in one request ------------------------------------------------------------------------------ */
@@ -449,7 +450,7 @@ static void *post_body(void *arg)
 }
 
 /* The stacks that are under way are there. False: r says why not. */
-static bool arrived(struct together *t, struct store_report *r)
+static bool clickhouse_arrived(struct together *t, struct store_report *r)
 {
 	struct under_way *u = &t->under_way;
 
@@ -487,7 +488,7 @@ static bool post_together(struct clickhouse *c, struct store_report *r)
 	struct under_way *u = &t->under_way;
 
 	pack_rows(t, true);
-	if (!arrived(t, r))
+	if (!clickhouse_arrived(t, r))
 		return false;
 	*u = (struct under_way){ .c = c, .any = true, .body = text_view(&t->packed[t->which]), .docs = t->docs };
 	u->threaded = pthread_create(&u->thread, NULL, post_body, u) == 0;
@@ -500,11 +501,11 @@ static bool post_together(struct clickhouse *c, struct store_report *r)
 }
 
 /* Nothing is joined any more. */
-static void part(struct together *t)
+static void clickhouse_part(struct together *t)
 {
 	struct store_report r = { 0 };
 
-	arrived(t, &r);
+	clickhouse_arrived(t, &r);
 	store_report_free(&r);
 	if (t->docs) /* what is packed of it is forgotten */
 		pack_rows(t, true);
@@ -512,7 +513,7 @@ static void part(struct together *t)
 	t->n = t->docs = t->bytes = 0;
 }
 
-static bool is_full(const struct together *t)
+static bool clickhouse_is_full(const struct together *t)
 {
 	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_max;
 }
@@ -525,7 +526,7 @@ static enum store_joined may_join(struct clickhouse *c, const struct window *w, 
 	enum http_class class;
 	bool differs;
 
-	if (!ch_seen_knows(c, w) && !arrived(c->together, r)) /* one request at a time */
+	if (!ch_seen_knows(c, w) && !clickhouse_arrived(c->together, r)) /* one request at a time */
 		return STORE_PARTED;
 	class = ch_seen(c, w, stacks, sum, &differs, &own);
 	r->requests += own.requests;
@@ -544,26 +545,26 @@ static enum store_joined clickhouse_join(void *store, const struct window *w, st
 
 	if (c->verify || !t->gzip || t->packed_max < PACKED_TOGETHER / 16)
 		return STORE_ALONE;
-	count(w, &stacks, &sum);
+	clickhouse_count(w, &stacks, &sum);
 	switch (may_join(c, w, stacks, sum, r)) {
-	case STORE_PARTED: part(t); return STORE_PARTED;
+	case STORE_PARTED: clickhouse_part(t); return STORE_PARTED;
 	case STORE_ALONE: return STORE_ALONE;
 	default: break;
 	}
-	frame(fixed, w);
+	clickhouse_frame(fixed, w);
 	while (good && window_next(&lines, &stack, &n)) {
-		add(&t->rows, w, fixed, stack, n);
+		clickhouse_add(&t->rows, w, fixed, stack, n);
 		t->docs++;
 		if (t->rows.n >= PART)
 			pack_rows(t, false);
-		if (is_full(t))
+		if (clickhouse_is_full(t))
 			good = post_together(c, r);
 	}
-	put_window(&t->windows, w, stacks, sum);
+	clickhouse_put_window(&t->windows, w, stacks, sum);
 	text_free(&fixed[0]);
 	text_free(&fixed[1]);
 	if (!good) {
-		part(t);
+		clickhouse_part(t);
 		return STORE_PARTED;
 	}
 	return ++t->n < WINDOWS_TOGETHER ? STORE_JOINED : STORE_FULL;
@@ -575,20 +576,20 @@ static void clickhouse_send_joined(void *store, struct store_report *r)
 	struct together *t = c->together;
 	enum http_class class;
 
-	if ((t->docs == 0 || post_together(c, r)) && arrived(t, r) && t->windows.n) {
+	if ((t->docs == 0 || post_together(c, r)) && clickhouse_arrived(t, r) && t->windows.n) {
 		class = insert_windows(c, text_view(&t->windows), r);
 		r->verdict = batches_verdict(class, false);
 		if (class == HTTP_DONE)
 			r->why.n = 0;
 	}
-	part(t);
+	clickhouse_part(t);
 }
 
 static void together_close(struct together *t)
 {
 	if (!t)
 		return;
-	part(t);
+	clickhouse_part(t);
 	gzip_close(t->gzip);
 	text_free(&t->rows);
 	text_free(&t->windows);
@@ -644,9 +645,11 @@ static void *clickhouse_open(struct str where_to, const struct store_options *o,
 {
 	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
 
-	c->batches = (struct batches){
-		.docs_max = DOCS_MAX, .max_bytes = BYTE_COUNT_MAX, .frame = frame, .add = add, .post = post
-	};
+	c->batches = (struct batches){ .docs_max = DOCS_MAX,
+				       .max_bytes = BYTE_COUNT_MAX,
+				       .frame = clickhouse_frame,
+				       .add = clickhouse_add,
+				       .post = clickhouse_post };
 	c->verify = o->verify;
 	c->http = store_http(where_to, o, why);
 	if (c->http && take_table(c, why))
@@ -666,6 +669,6 @@ const struct store_ops store_clickhouse = {
 	.send_joined = clickhouse_send_joined,
 	.list = ch_list,
 	.fetch = ch_fetch,
-	.schema = schema,
+	.schema = clickhouse_schema,
 	.close = clickhouse_close,
 };

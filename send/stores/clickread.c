@@ -24,7 +24,7 @@ struct rows {
 	size_t n;
 };
 
-static bool take_rows(void *to, struct str blob)
+static bool clickread_take_rows(void *to, struct str blob)
 {
 	struct rows *r = to;
 	struct str all, line;
@@ -47,7 +47,7 @@ static bool take_rows(void *to, struct str blob)
 }
 
 /* Whole lines are the text that is wanted: they are not taken apart. */
-static bool take_text(void *to, struct str blob)
+static bool clickread_take_text(void *to, struct str blob)
 {
 	struct rows *r = to;
 	ptrdiff_t end = str_rfind(blob, '\n');
@@ -64,7 +64,7 @@ static bool take_text(void *to, struct str blob)
 }
 
 /* The next of ['a','b'], unescaped into room; false: none is left. */
-static bool quoted(struct text *space, struct str *array, struct str *value)
+static bool clickread_quoted(struct text *space, struct str *array, struct str *value)
 {
 	size_t at = space->n, i = 2;
 
@@ -85,12 +85,12 @@ static void join_labels(struct text *space, struct text *t, struct str names, st
 {
 	struct str name, value;
 
-	while (quoted(space, &names, &name) && quoted(space, &values, &value))
+	while (clickread_quoted(space, &names, &name) && clickread_quoted(space, &values, &value))
 		text_printf(t, "%s%.*s=%.*s", t->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
 }
 
 /* The sum that this one belongs to, new if need be. */
-static struct sum *sum_of(struct rows *r, const struct window *w, struct str by)
+static struct sum *clickread_sum_of(struct rows *r, const struct window *w, struct str by)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		struct sum *s = &r->sum[i];
@@ -106,7 +106,7 @@ static struct sum *sum_of(struct rows *r, const struct window *w, struct str by)
 	return &r->sum[r->n++];
 }
 
-static bool take_window(struct rows *r, struct str line)
+static bool clickread_take_window(struct rows *r, struct str line)
 {
 	struct text space = { 0 }, labels = { 0 };
 	struct window w = { .parts = 1 };
@@ -145,7 +145,7 @@ static bool take_window(struct rows *r, struct str line)
 		return r->sink->window(r->sink->to, &w);
 	if (r->query->by == BY_LABEL)
 		label_find(w.labels, r->query->by_label, &by);
-	s = sum_of(r, &w, by);
+	s = clickread_sum_of(r, &w, by);
 	s->w.epoch = w.epoch < s->w.epoch ? w.epoch : s->w.epoch;
 	s->w.until = w.until > s->w.until ? w.until : s->w.until;
 	s->w.samples += w.samples;
@@ -166,7 +166,7 @@ static bool take_window(struct rows *r, struct str line)
 }
 
 /* Of which windows: the first days of the key make it cheap. */
-static void where(struct text *t, const struct store_query *q, uint64_t from, uint64_t to, struct str host)
+static void clickread_where(struct text *t, const struct store_query *q, uint64_t from, uint64_t to, struct str host)
 {
 	to = to < UINT32_MAX ? to : UINT32_MAX;
 	from = from < to ? from : to;
@@ -181,7 +181,7 @@ static void where(struct text *t, const struct store_query *q, uint64_t from, ui
 	}
 }
 
-static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
+static bool clickread_windows(struct clickhouse *c, struct rows *r, struct text *why)
 {
 	const struct store_query *q = r->query;
 	bool hosts = r->list || q->by == BY_HOST || q->by == BY_TIME, times = r->list || q->by == BY_TIME;
@@ -195,14 +195,14 @@ static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
 		"sum(samples), if(min(lost) < 0, -1, sum(lost)), count() FROM %.*s_windows` FINAL",
 		hosts ? "hostname" : "if(min(hostname) = max(hostname), min(hostname), '')", (int)c->table.n,
 		c->table.p);
-	where(&c->query, q, q->from, q->to, (struct str){ 0 });
+	clickread_where(&c->query, q, q->from, q->to, (struct str){ 0 });
 	text_printf(
 		&c->query,
 		" GROUP BY stream, unit, event, labels.name, labels.value%s%s ORDER BY h, e, unit, event, stream FORMAT TabSeparated",
 		hosts ? ", hostname" : "", times ? ", timestamp" : "");
-	r->row = take_window;
+	r->row = clickread_take_window;
 	r->part.n = 0;
-	reply = ch_query(c, take_rows, r, why);
+	reply = ch_query(c, clickread_take_rows, r, why);
 	if (!r->stopped && r->part.n && reply.class == HTTP_DONE) {
 		text_add(why, "the answer is cut");
 		return false;
@@ -210,7 +210,7 @@ static bool windows(struct clickhouse *c, struct rows *r, struct text *why)
 	return reply.class == HTTP_DONE && !r->stopped;
 }
 
-static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, struct text *why)
+static bool clickread_stacks(struct clickhouse *c, struct rows *r, const struct sum *s, struct text *why)
 {
 	bool one = r->query->by == BY_TIME, hosts = one || r->query->by == BY_HOST;
 	uint64_t from = one ? s->w.epoch : r->query->from, to = one ? s->w.epoch + 1 : r->query->to;
@@ -222,17 +222,17 @@ static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, st
 	c->query.n = 0;
 	text_printf(&c->query, "SELECT concat(stack, ' ', toString(sum(value))) FROM %.*s` FINAL", (int)c->table.n,
 		    c->table.p);
-	where(&c->query, r->query, from, to, host);
+	clickread_where(&c->query, r->query, from, to, host);
 	text_printf(&c->query, " AND stream IN (%.*s)", (int)s->streams.n, s->streams.p);
 	/* stacks are sent before their window: those of a window that is not there yet do not count */
 	text_printf(
 		&c->query,
 		" AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",
 		(int)c->table.n, c->table.p);
-	where(&c->query, r->query, from, to, host);
+	clickread_where(&c->query, r->query, from, to, host);
 	text_add(&c->query, ") GROUP BY stack ORDER BY stack FORMAT TSVRaw");
 	r->part.n = 0;
-	reply = ch_query(c, take_text, r, why);
+	reply = ch_query(c, clickread_take_text, r, why);
 	if (reply.class == HTTP_DONE && !r->stopped && r->part.n) {
 		text_add(why, "the answer is cut");
 		return false;
@@ -240,14 +240,15 @@ static bool stacks(struct clickhouse *c, struct rows *r, const struct sum *s, st
 	return reply.class == HTTP_DONE && !r->stopped;
 }
 
-static bool both(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why, bool list)
+static bool clickread_both(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why,
+			   bool list)
 {
 	struct clickhouse *c = store;
 	struct rows r = { .query = q, .sink = sink, .list = list };
-	bool good = q->from >= q->to || windows(c, &r, why);
+	bool good = q->from >= q->to || clickread_windows(c, &r, why);
 
 	for (size_t i = 0; i < r.n; i++) {
-		good = good && stacks(c, &r, &r.sum[i], why);
+		good = good && clickread_stacks(c, &r, &r.sum[i], why);
 		text_free(&r.sum[i].streams);
 	}
 	if (r.stopped)
@@ -260,10 +261,10 @@ static bool both(void *store, const struct store_query *q, const struct store_si
 
 bool ch_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
 {
-	return both(store, q, sink, why, false);
+	return clickread_both(store, q, sink, why, false);
 }
 
 bool ch_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
 {
-	return both(store, q, sink, why, true);
+	return clickread_both(store, q, sink, why, true);
 }

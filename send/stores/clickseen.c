@@ -35,7 +35,7 @@ struct ch_seen {
 	size_t next; /* to be forgotten */
 };
 
-static bool knows(const struct seen_host *s, const struct window *w)
+static bool clickseen_knows(const struct seen_host *s, const struct window *w)
 {
 	return w->epoch >= s->from && w->epoch < s->to && str_eq(w->host, text_view(&s->name));
 }
@@ -43,13 +43,13 @@ static bool knows(const struct seen_host *s, const struct window *w)
 bool ch_seen_knows(const struct clickhouse *c, const struct window *w)
 {
 	for (size_t i = 0; c->seen && i < HOSTS_MAX; i++)
-		if (knows(c->seen->host + i, w))
+		if (clickseen_knows(c->seen->host + i, w))
 			return true;
 	return false;
 }
 
 /* What is known of its host, or room for that. */
-static struct seen_host *host_of(struct ch_seen *s, const struct window *w)
+static struct seen_host *clickseen_host_of(struct ch_seen *s, const struct window *w)
 {
 	for (size_t i = 0; i < HOSTS_MAX; i++)
 		if (str_eq(w->host, text_view(&s->host[i].name)))
@@ -57,7 +57,7 @@ static struct seen_host *host_of(struct ch_seen *s, const struct window *w)
 	return s->host + s->next++ % HOSTS_MAX;
 }
 
-static void take_rows(struct seen_host *s, struct str body)
+static void clickseen_take_rows(struct seen_host *s, struct str body)
 {
 	struct text space = { 0 };
 
@@ -100,7 +100,8 @@ static void put_question(struct text *t, const struct clickhouse *c, const struc
 		    w->epoch, to, ROW_COUNT_MAX);
 }
 
-static enum http_class query(struct clickhouse *c, struct seen_host *s, const struct window *w, struct store_report *r)
+static enum http_class clickseen_query(struct clickhouse *c, struct seen_host *s, const struct window *w,
+				       struct store_report *r)
 {
 	uint64_t now = (uint64_t)time(NULL), to = w->epoch + SETTLED_S < now ? now - SETTLED_S : w->epoch + 1;
 	struct http_reply reply;
@@ -112,7 +113,7 @@ static enum http_class query(struct clickhouse *c, struct seen_host *s, const st
 	r->after = reply.after;
 	if (reply.class != HTTP_DONE)
 		return reply.class;
-	take_rows(s, reply.body);
+	clickseen_take_rows(s, reply.body);
 	s->name.n = 0;
 	text_str(&s->name, w->host);
 	s->from = w->epoch;
@@ -123,7 +124,7 @@ static enum http_class query(struct clickhouse *c, struct seen_host *s, const st
 }
 
 /* The first row of that second, or behind it. */
-static size_t place_of(const struct seen_host *s, uint64_t epoch)
+static size_t clickseen_place_of(const struct seen_host *s, uint64_t epoch)
 {
 	size_t low = 0, high = s->n;
 
@@ -146,14 +147,14 @@ enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t s
 	*differs = false;
 	if (!c->seen)
 		c->seen = mem_alloc(sizeof(*c->seen), 1);
-	s = host_of(c->seen, w);
-	if (!knows(s, w)) {
-		enum http_class class = query(c, s, w, r);
+	s = clickseen_host_of(c->seen, w);
+	if (!clickseen_knows(s, w)) {
+		enum http_class class = clickseen_query(c, s, w, r);
 
 		if (class != HTTP_DONE)
 			return class;
 	}
-	for (size_t i = place_of(s, w->epoch); i < s->n && s->row[i].epoch == w->epoch; i++) {
+	for (size_t i = clickseen_place_of(s, w->epoch); i < s->n && s->row[i].epoch == w->epoch; i++) {
 		const struct seen_row *row = s->row + i;
 
 		if (row->stream == w->stream && row->machine == w->machine)

@@ -30,7 +30,7 @@ struct couch {
 };
 
 /* Names sort by host, then time: ten digits until the year 2286. */
-static void add_name(struct text *t, const struct window *w)
+static void couch_add_name(struct text *t, const struct window *w)
 {
 	utf8_mend(t, w->host);
 	text_printf(t, ":%010" PRIu64 ":%016" PRIx64 ":%016" PRIx64, w->epoch, w->stream, w->machine);
@@ -56,7 +56,7 @@ static void add_base64(struct text *t, struct str s)
 }
 
 /* Its number, by which one that is there already is known to be the same. */
-static uint64_t sum_of(const struct window *w)
+static uint64_t couch_sum_of(const struct window *w)
 {
 	struct str lines = w->stacks, stack;
 	uint64_t n, sum = 0;
@@ -66,7 +66,7 @@ static uint64_t sum_of(const struct window *w)
 	return sum;
 }
 
-static bool make(struct text *t, const struct window *w)
+static bool couch_make(struct text *t, const struct window *w)
 {
 	struct text packed = { 0 }, head = { 0 }, all = { 0 };
 	struct str labels = w->labels, key, value;
@@ -97,7 +97,7 @@ static bool make(struct text *t, const struct window *w)
 	text_printf(t,
 		    ",\"sum\":\"%016" PRIx64
 		    "\",\"_attachments\":{\"folded.gz\":{\"content_type\":\"application/gzip\",\"data\":\"",
-		    sum_of(w));
+		    couch_sum_of(w));
 	add_base64(t, text_view(&packed));
 	text_add(t, "\"}}}");
 	text_free(&packed);
@@ -106,7 +106,7 @@ static bool make(struct text *t, const struct window *w)
 	return good;
 }
 
-static struct http_reply query(struct couch *c, const char *method, struct text *why)
+static struct http_reply couch_query(struct couch *c, const char *method, struct text *why)
 {
 	struct http_request q = { .method = method, .path = text_view(&c->path) };
 	struct http_reply r;
@@ -120,9 +120,9 @@ static struct http_reply query(struct couch *c, const char *method, struct text 
 }
 
 /* It is there: is it this one? */
-static enum http_class compare(struct couch *c, const struct window *w, struct store_report *r)
+static enum http_class couch_compare(struct couch *c, const struct window *w, struct store_report *r)
 {
-	struct http_reply reply = query(c, "GET", &r->why);
+	struct http_reply reply = couch_query(c, "GET", &r->why);
 	struct text sum = { 0 };
 	const char *wrong = "it is there, but says nothing of itself";
 	struct str stored;
@@ -132,7 +132,7 @@ static enum http_class compare(struct couch *c, const struct window *w, struct s
 	if (reply.class != HTTP_DONE)
 		return reply.class;
 	v = jv_parse(reply.body, &wrong);
-	text_printf(&sum, "%016" PRIx64, sum_of(w));
+	text_printf(&sum, "%016" PRIx64, couch_sum_of(w));
 	r->differs = !jv_str(jv_get(v, "sum"), &stored) || !str_eq(stored, text_view(&sum));
 	jv_free(v);
 	text_free(&sum);
@@ -151,14 +151,14 @@ static void couch_send(void *store, const struct window *w, uint64_t *resume, bo
 	struct jv *v;
 
 	(void)resume;
-	if (!make(&body, w)) {
+	if (!couch_make(&body, w)) {
 		text_add(&r->why, "no memory to pack it");
 		r->verdict = STORE_LATER;
 		return;
 	}
 	c->path.n = 0;
 	text_char(&c->path, '/');
-	add_name(&name, w);
+	couch_add_name(&name, w);
 	http_escape(&c->path, text_view(&name));
 	q.path = text_view(&c->path);
 	q.body = text_view(&body);
@@ -178,7 +178,7 @@ static void couch_send(void *store, const struct window *w, uint64_t *resume, bo
 	}
 	jv_free(v);
 	if (class == HTTP_CONFLICT)
-		class = compare(c, w, r);
+		class = couch_compare(c, w, r);
 	else if (class == HTTP_DONE)
 		r->documents = 1;
 	r->verdict = batches_verdict(class, isolate);
@@ -206,7 +206,7 @@ struct page {
 	struct str last;
 };
 
-static struct str copy(struct arena *a, const struct jv *v)
+static struct str couch_copy(struct arena *a, const struct jv *v)
 {
 	struct str s = { 0 };
 
@@ -229,10 +229,10 @@ static void take_doc(struct page *p, const struct store_query *q, struct str nam
 
 	if (!jv_u64(jv_get(doc, "timestamp"), &f.w.epoch) || !jv_u64(jv_get(doc, "until"), &f.w.until))
 		return; /* not one of ours */
-	f.w.host = copy(&p->arena, jv_get(doc, "hostname"));
-	f.w.unit = copy(&p->arena, jv_get(doc, "unit"));
-	f.w.event = copy(&p->arena, jv_get(doc, "event"));
-	f.w.frequency = copy(&p->arena, jv_get(doc, "frequency"));
+	f.w.host = couch_copy(&p->arena, jv_get(doc, "hostname"));
+	f.w.unit = couch_copy(&p->arena, jv_get(doc, "unit"));
+	f.w.event = couch_copy(&p->arena, jv_get(doc, "event"));
+	f.w.frequency = couch_copy(&p->arena, jv_get(doc, "frequency"));
 	jv_u64(jv_get(doc, "samples"), &f.w.samples);
 	f.w.lost_known = jv_u64(jv_get(doc, "lost"), &f.w.lost);
 	jv_each(jv_get(doc, "labels"), add_label, &labels);
@@ -280,7 +280,7 @@ static bool read_page(struct couch *c, struct page *p, const struct store_query 
 		text_free(&last);
 	}
 	text_free(&key);
-	reply = query(c, "GET", why);
+	reply = couch_query(c, "GET", why);
 	if (reply.class != HTTP_DONE)
 		return false;
 	v = jv_parse(reply.body, &wrong);
@@ -306,7 +306,7 @@ static bool read_page(struct couch *c, struct page *p, const struct store_query 
 }
 
 /* An attachment, unpacked, to the sink. False: see *why; if that is empty the sink has enough. */
-static bool read_text(struct couch *c, const struct found *f, const struct store_sink *sink, struct text *why)
+static bool couch_read_text(struct couch *c, const struct found *f, const struct store_sink *sink, struct text *why)
 {
 	int fd = memfd_create("folded", MFD_CLOEXEC);
 	struct unpack u = { 0 };
@@ -318,7 +318,7 @@ static bool read_text(struct couch *c, const struct found *f, const struct store
 	text_char(&c->path, '/');
 	http_escape(&c->path, f->name);
 	text_add(&c->path, "/folded.gz");
-	reply = query(c, "GET", why);
+	reply = couch_query(c, "GET", why);
 	if (reply.class != HTTP_DONE || fd < 0 || write(fd, reply.body.p, reply.body.n) != (ssize_t)reply.body.n ||
 	    lseek(fd, 0, SEEK_SET) != 0) {
 		if (fd >= 0)
@@ -342,7 +342,8 @@ static bool read_text(struct couch *c, const struct found *f, const struct store
 	return good;
 }
 
-static bool each(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why, bool texts)
+static bool couch_each(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why,
+		       bool texts)
 {
 	struct couch *c = store;
 	struct page p = { 0 };
@@ -352,7 +353,7 @@ static bool each(void *store, const struct store_query *q, const struct store_si
 		do {
 			good = read_page(c, &p, q, why);
 			for (size_t i = 0; good && i < p.n; i++)
-				good = texts ? read_text(c, &p.found[i], sink, why) :
+				good = texts ? couch_read_text(c, &p.found[i], sink, why) :
 					       sink->window(sink->to, &p.found[i].w);
 		} while (good && p.rows >= PAGE);
 	}
@@ -363,12 +364,12 @@ static bool each(void *store, const struct store_query *q, const struct store_si
 
 static bool couch_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
 {
-	return each(store, q, sink, why, true);
+	return couch_each(store, q, sink, why, true);
 }
 
 static bool couch_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
 {
-	return each(store, q, sink, why, false);
+	return couch_each(store, q, sink, why, false);
 }
 
 /* ---- */

@@ -103,7 +103,7 @@ bool dir_host_good(struct str host)
 
 /* ---- folders ------------------------------------------------------------------------------------------------- */
 
-static DIR *open_list(int folder)
+static DIR *dirnames_open_list(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -130,7 +130,7 @@ static bool is_within(const char *s, uint64_t from, uint64_t to)
 
 bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n)
 {
-	DIR *d = open_list(folder);
+	DIR *d = dirnames_open_list(folder);
 	const struct dirent *e;
 	struct dir_name name;
 	size_t saved = 0;
@@ -169,7 +169,7 @@ static int by_bytes(const void *a, const void *b)
 
 bool dir_folders(int folder, bool days, char ***names, size_t *n)
 {
-	DIR *d = open_list(folder);
+	DIR *d = dirnames_open_list(folder);
 	const struct dirent *e;
 	uint64_t day;
 

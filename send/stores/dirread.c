@@ -33,7 +33,7 @@ struct reading {
 
 /* ---- one file ------------------------------------------------------------------------------------------------ */
 
-static int open_file(const struct reading *r, const struct dir_name *n)
+static int dirread_open_file(const struct reading *r, const struct dir_name *n)
 {
 	char name[DIR_NAME];
 
@@ -41,7 +41,7 @@ static int open_file(const struct reading *r, const struct dir_name *n)
 	return openat(r->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void damaged(const struct reading *r, const struct dir_name *n, const char *why)
+static void dirread_damaged(const struct reading *r, const struct dir_name *n, const char *why)
 {
 	struct text place = { 0 };
 	char name[DIR_NAME];
@@ -54,8 +54,8 @@ static void damaged(const struct reading *r, const struct dir_name *n, const cha
 }
 
 /* What the header of a file says; NULL, or why it cannot be used. lines: what else was read. */
-static const char *read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w,
-			     struct str *lines)
+static const char *dirread_read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w,
+				     struct str *lines)
 {
 	const char *wrong;
 
@@ -78,7 +78,7 @@ static bool send_lines(const struct reading *r, struct unpack *u, struct str lin
 
 /* ---- streams ------------------------------------------------------------------------------------------------- */
 
-static struct stream *stream_of(struct reading *r, uint64_t id)
+static struct stream *dirread_stream_of(struct reading *r, uint64_t id)
 {
 	for (size_t i = 0; i < r->nstreams; i++)
 		if (r->stream[i].id == id)
@@ -99,7 +99,7 @@ static void forget_streams(struct reading *r)
 	r->nstreams = 0;
 }
 
-static void learn(struct reading *r, struct stream *s, const struct window *w)
+static void dirread_learn(struct reading *r, struct stream *s, const struct window *w)
 {
 	struct window facts = *w;
 	struct str rest;
@@ -112,23 +112,23 @@ static void learn(struct reading *r, struct stream *s, const struct window *w)
 }
 
 /* Facts of its stream are known afterwards, or the file is damaged. */
-static bool look(struct reading *r, const struct dir_name *n, struct stream *s)
+static bool dirread_look(struct reading *r, const struct dir_name *n, struct stream *s)
 {
 	struct window w;
 	struct text decoded = { 0 };
 	struct str lines;
-	int fd = open_file(r, n);
+	int fd = dirread_open_file(r, n);
 	const char *wrong = fd < 0 ? strerror(errno) : NULL;
 
 	if (fd >= 0) {
 		unpack_next(&r->unpack, fd);
-		wrong = read_head(&r->unpack, n, &decoded, &w, &lines);
+		wrong = dirread_read_head(&r->unpack, n, &decoded, &w, &lines);
 		if (!wrong)
-			learn(r, s, &w);
+			dirread_learn(r, s, &w);
 		close(fd);
 	}
 	if (wrong)
-		damaged(r, n, wrong);
+		dirread_damaged(r, n, wrong);
 	text_free(&decoded);
 	return s->known;
 }
@@ -239,44 +239,44 @@ static bool fetch_file(struct reading *r, const struct dir_name *n, struct strea
 	struct str lines = { 0 };
 	const char *wrong;
 	bool good = true;
-	int fd = open_file(r, n);
+	int fd = dirread_open_file(r, n);
 
 	if (fd < 0) {
 		/* the window was rolled up, or the day removed, while we were reading */
 		text_printf(r->why, "%s/%s changes while it is read; once more, please", r->host, r->day);
-		return errno != ENOENT ? (damaged(r, n, strerror(errno)), r->why->n = 0, true) : false;
+		return errno != ENOENT ? (dirread_damaged(r, n, strerror(errno)), r->why->n = 0, true) : false;
 	}
 	unpack_next(u, fd);
-	wrong = read_head(u, n, &decoded, &w, &lines);
+	wrong = dirread_read_head(u, n, &decoded, &w, &lines);
 	if (!wrong) {
 		if (!s->known)
-			learn(r, s, &w);
+			dirread_learn(r, s, &w);
 		if (s->wanted)
 			good = r->sink->window(r->sink->to, &w) && send_lines(r, u, lines);
 		wrong = u->errors;
 	}
 	if (wrong && good)
-		damaged(r, n, wrong);
+		dirread_damaged(r, n, wrong);
 	close(fd);
 	text_free(&decoded);
 	return good;
 }
 
-static bool read_file(struct reading *r, const struct dir_name *files, size_t nfiles, const struct dir_name *n)
+static bool dirread_read_file(struct reading *r, const struct dir_name *files, size_t nfiles, const struct dir_name *n)
 {
-	struct stream *s = stream_of(r, n->stream);
+	struct stream *s = dirread_stream_of(r, n->stream);
 
 	if (s->known && !s->wanted)
 		return true;
 	if (!n->hour && in_hour(r, files, nfiles, n))
 		return true;
 	if (n > files && !n->hour && !n[-1].hour && n[-1].epoch == n->epoch && n[-1].stream == n->stream) {
-		damaged(r, n, "another window of its stream begins in that second: only that one counts");
+		dirread_damaged(r, n, "another window of its stream begins in that second: only that one counts");
 		return true;
 	}
 	if (r->lines)
 		return fetch_file(r, n, s);
-	if (!s->known && !look(r, n, s))
+	if (!s->known && !dirread_look(r, n, s))
 		return true;
 	return !s->wanted || list_file(r, n, s);
 }
@@ -295,7 +295,7 @@ static bool read_day(struct reading *r, int host, const char *day)
 			text_printf(r->why, "cannot read %s/%s: %s", r->host, day, strerror(errno));
 	}
 	for (size_t i = 0; i < n && good; i++)
-		good = read_file(r, files, n, files + i);
+		good = dirread_read_file(r, files, n, files + i);
 	free(files);
 	if (r->folder >= 0)
 		close(r->folder);

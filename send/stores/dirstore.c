@@ -51,7 +51,7 @@ bool dir_pack(const struct dir_store *d, struct text *t, struct str s)
 }
 
 /* A folder below another, made and durable if it was not there; -1: errno. */
-static int make_folder(int at, const char *name)
+static int dirstore_make_folder(int at, const char *name)
 {
 	int fd = dir_enter(at, name);
 
@@ -65,7 +65,7 @@ static int make_folder(int at, const char *name)
 }
 
 /* What passes by itself is tried again at once and for ever; the rest needs somebody. */
-static void failed(struct store_report *r, const char *what, int error)
+static void dirstore_failed(struct store_report *r, const char *what, int error)
 {
 	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR ||
 		      error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
@@ -75,7 +75,7 @@ static void failed(struct store_report *r, const char *what, int error)
 }
 
 /* Does the file say what is to be sent? */
-static bool holds(int fd, struct str text)
+static bool dirstore_holds(int fd, struct str text)
 {
 	struct unpack u;
 	char buf[16384];
@@ -108,7 +108,7 @@ static int begins_there(int day, struct dir_name n)
 }
 
 /* Is the window stored already? As it is, of either packing, or in the sum of its hour. -1: errno. */
-static int stored(int day, const struct window *w, struct dir_name n, struct store_report *r)
+static int dirstore_stored(int day, const struct window *w, struct dir_name n, struct store_report *r)
 {
 	struct dir_name hour;
 	struct text offsets = { 0 };
@@ -121,7 +121,7 @@ static int stored(int day, const struct window *w, struct dir_name n, struct sto
 		fd = openat(day, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	}
 	if (fd >= 0) {
-		r->differs = !holds(fd, w->text);
+		r->differs = !dirstore_holds(fd, w->text);
 		close(fd);
 		return 1;
 	}
@@ -143,16 +143,16 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 	struct text packed = { 0 };
 	struct str bytes;
 	char name[DIR_NAME];
-	int error, there = stored(day, w, n, r);
+	int error, there = dirstore_stored(day, w, n, r);
 
 	if (there < 0) {
-		failed(r, "cannot read the folder of the day", errno);
+		dirstore_failed(r, "cannot read the folder of the day", errno);
 		return;
 	}
 	if (there) {
 		r->known = 1;
 		if (fsync(day) < 0 && errno != EINVAL) /* it was renamed, perhaps by a run that was killed then */
-			failed(r, "cannot sync the folder of the day", errno);
+			dirstore_failed(r, "cannot sync the folder of the day", errno);
 		return;
 	}
 	dir_name_put(name, &n);
@@ -161,12 +161,12 @@ static void send_to(struct dir_store *d, int day, const struct window *w, struct
 	} else if (dir_pack(d, &packed, w->text)) {
 		bytes = text_view(&packed);
 	} else {
-		failed(r, "cannot pack a window", ENOMEM);
+		dirstore_failed(r, "cannot pack a window", ENOMEM);
 		return;
 	}
 	error = fullio_replace(day, name, bytes) ? 0 : errno;
 	if (error)
-		failed(r, "cannot write a window", error);
+		dirstore_failed(r, "cannot write a window", error);
 	else
 		r->documents = 1;
 	r->bytes = error ? 0 : bytes.n;
@@ -190,13 +190,13 @@ static void dir_send(void *store, const struct window *w, uint64_t *resume, bool
 	memcpy(host_name, w->host.p, w->host.n);
 	host_name[w->host.n] = 0;
 	dir_day_put(day_name, w->epoch / DIR_DAY);
-	host = make_folder(d->root, host_name);
+	host = dirstore_make_folder(d->root, host_name);
 	if (host >= 0)
-		day = make_folder(host, day_name);
+		day = dirstore_make_folder(host, day_name);
 	if (day >= 0)
 		send_to(d, day, w, r);
 	else
-		failed(r, "cannot make the folder of the day", errno);
+		dirstore_failed(r, "cannot make the folder of the day", errno);
 	if (day >= 0)
 		close(day);
 	if (host >= 0)

@@ -32,7 +32,7 @@ struct sum {
 	bool lost_known, any, damaged;
 };
 
-static void take_facts(struct sum *sum, const struct window *w)
+static void dirtidy_take_facts(struct sum *sum, const struct window *w)
 {
 	if (!sum->any) { /* a copy, by writing and reading it */
 		struct str rest;
@@ -47,7 +47,7 @@ static void take_facts(struct sum *sum, const struct window *w)
 	sum->parts += w->parts;
 }
 
-static void add_lines(struct sum *sum, struct str lines)
+static void dirtidy_add_lines(struct sum *sum, struct str lines)
 {
 	struct folded_header none = { 0 };
 	struct folded_tally tally = { 0 };
@@ -60,7 +60,7 @@ static void add_lines(struct sum *sum, struct str lines)
 }
 
 /* A window, or the roll-up before, which brings its own list of windows. */
-static bool add_file(struct sum *sum, int day, const struct dir_name *n)
+static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 {
 	struct text decoded = { 0 };
 	struct unpack u;
@@ -79,10 +79,10 @@ static bool add_file(struct sum *sum, int day, const struct dir_name *n)
 		rest = lines;
 		good = !window_parse(&rest, &decoded, &w) && w.stream == n->stream && rest.n == 0;
 		if (good) {
-			take_facts(sum, &w);
+			dirtidy_take_facts(sum, &w);
 			lines = w.stacks;
 			do
-				add_lines(sum, lines);
+				dirtidy_add_lines(sum, lines);
 			while (unpack_lines(&u, &lines));
 		}
 	}
@@ -120,7 +120,7 @@ static void put_frames(struct text *t, const struct stacks *s, uint32_t node)
 }
 
 /* Header, list of windows, stacks. */
-static void write_sum(struct text *t, const struct sum *sum, uint64_t hour)
+static void dirtidy_write_sum(struct text *t, const struct sum *sum, uint64_t hour)
 {
 	struct window w = sum->facts;
 	struct stacks_walk walk;
@@ -167,11 +167,11 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 		uint64_t offset = files[i].epoch % DIR_HOUR;
 
 		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
-			continue;                      /* it waits for its grace to end */
-		good = add_file(&sum, day, files + i); /* a damaged one stays as it is, and so do the others */
+			continue;                              /* it waits for its grace to end */
+		good = dirtidy_add_file(&sum, day, files + i); /* a damaged one stays as it is, and so do the others */
 	}
 	if (good) {
-		write_sum(&text, &sum, name.epoch);
+		dirtidy_write_sum(&text, &sum, name.epoch);
 		dir_name_put(file, &name);
 		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
 		       name.zstd            ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
@@ -325,7 +325,7 @@ static uint64_t day_bytes(int host, const char *name)
 }
 
 /* The newest day stays. */
-static bool keep_limits(const struct dir_store *d, int host, char **days, size_t n, uint64_t now)
+static bool dirtidy_keep_limits(const struct dir_store *d, int host, char **days, size_t n, uint64_t now)
 {
 	uint64_t day, sum = 0;
 
@@ -361,7 +361,7 @@ static bool tidy_host(const struct dir_store *d, const char *name, uint64_t now)
 		close(host);
 		return false;
 	}
-	more = keep_limits(d, host, days, n, now);
+	more = dirtidy_keep_limits(d, host, days, n, now);
 	for (size_t i = 0; i < n && !more && d->roll_up_days; i++) {
 		uint64_t day;
 		int folder;

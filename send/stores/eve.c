@@ -45,7 +45,7 @@ static struct eve_id id_of(const struct window *w, struct str stack)
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* A question may be asked again at once: connections that break are not overload. */
-static struct http_reply query(struct http *h, const char *method, struct str path, struct text *why)
+static struct http_reply eve_query(struct http *h, const char *method, struct str path, struct text *why)
 {
 	struct http_request q = { .method = method, .path = path };
 	struct http_reply reply;
@@ -59,7 +59,8 @@ static struct http_reply query(struct http *h, const char *method, struct str pa
 }
 
 /* GET of the documents that `where` asks for; NULL: *class and e->why say why not. */
-static struct jv *request(struct eve *e, struct str where, const char *rest, enum http_class *class, uint64_t *total)
+static struct jv *eve_request(struct eve *e, struct str where, const char *rest, enum http_class *class,
+			      uint64_t *total)
 {
 	struct http_reply reply;
 	const char *wrong;
@@ -69,7 +70,7 @@ static struct jv *request(struct eve *e, struct str where, const char *rest, enu
 	text_add(&e->path, "?where=");
 	http_escape(&e->path, where);
 	text_add(&e->path, rest);
-	reply = query(e->http, "GET", text_view(&e->path), &e->why);
+	reply = eve_query(e->http, "GET", text_view(&e->path), &e->why);
 	*class = reply.class;
 	if (reply.class != HTTP_DONE)
 		return NULL;
@@ -109,7 +110,7 @@ struct is_requested {
 	size_t n;
 };
 
-static enum http_class look(struct eve *e, struct is_requested *a, struct store_report *r)
+static enum http_class eve_look(struct eve *e, struct is_requested *a, struct store_report *r)
 {
 	struct text where = { 0 };
 	enum http_class class;
@@ -120,8 +121,8 @@ static enum http_class look(struct eve *e, struct is_requested *a, struct store_
 	for (size_t i = 0; i < a->n; i++)
 		text_printf(&where, "%s\"%s\"", i ? "," : "", a->id[i].hex);
 	text_add(&where, "]}}");
-	v = request(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class,
-		    &total);
+	v = eve_request(e, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D", &class,
+			&total);
 	r->requests++;
 	for (size_t k = 0; v && k < jv_count(jv_get(v, "_items")); k++) {
 		const struct jv *item = jv_at(jv_get(v, "_items"), k);
@@ -142,7 +143,7 @@ static enum http_class look(struct eve *e, struct is_requested *a, struct store_
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
 /* As %016x. */
-static void put_number(struct text *t, uint64_t n)
+static void eve_put_number(struct text *t, uint64_t n)
 {
 	char hex[16];
 
@@ -151,7 +152,7 @@ static void put_number(struct text *t, uint64_t n)
 	text_bytes(t, hex, sizeof(hex));
 }
 
-static void frame(struct text fixed[2], const struct window *w)
+static void eve_frame(struct text fixed[2], const struct window *w)
 {
 	text_printf(&fixed[0], "{\"_id\":\"%08" PRIx32, (uint32_t)w->epoch);
 	text_printf(&fixed[1], "\",\"timestamp\":%" PRIu64 ",\"hostname\":", w->epoch);
@@ -159,10 +160,11 @@ static void frame(struct text fixed[2], const struct window *w)
 	text_add(&fixed[1], ",\"stack\":");
 }
 
-static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
+static void eve_add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack,
+		    uint64_t count)
 {
 	text_str(t, text_view(&fixed[0]));
-	put_number(t, window_id(w, stack));
+	eve_put_number(t, window_id(w, stack));
 	text_str(t, text_view(&fixed[1]));
 	json_quote(t, stack);
 	text_add(t, ",\"value\":");
@@ -171,7 +173,7 @@ static void add(struct text *t, const struct window *w, const struct text fixed[
 }
 
 /* Does the answer confirm each of n documents? */
-static bool confirms(struct str body, size_t n)
+static bool eve_confirms(struct str body, size_t n)
 {
 	const char *wrong;
 	struct jv *v = jv_parse(body, &wrong);
@@ -187,7 +189,7 @@ static bool confirms(struct str body, size_t n)
 }
 
 /* Every k-th of the documents that were there, in one question. */
-static enum http_class compare(struct eve *e, const struct batch *b, size_t known, struct store_report *r)
+static enum http_class eve_compare(struct eve *e, const struct batch *b, size_t known, struct store_report *r)
 {
 	struct is_requested a = { 0 };
 	struct str lines = b->stacks, stack;
@@ -201,10 +203,10 @@ static enum http_class compare(struct eve *e, const struct batch *b, size_t know
 		a.stack[a.n] = stack;
 		a.count[a.n++] = count;
 	}
-	return look(e, &a, r);
+	return eve_look(e, &a, r);
 }
 
-static struct str nth(struct str lines, size_t i)
+static struct str eve_nth(struct str lines, size_t i)
 {
 	struct str stack = { 0 };
 	uint64_t count;
@@ -215,8 +217,8 @@ static struct str nth(struct str lines, size_t i)
 }
 
 /* A document of the batch is there: how many are? */
-static enum http_class search(struct eve *e, const struct batch *b, size_t *done, uint32_t *state,
-			      struct store_report *r)
+static enum http_class eve_search(struct eve *e, const struct batch *b, size_t *done, uint32_t *state,
+				  struct store_report *r)
 {
 	size_t low = *state ? *state & 0xFFFF : 1, high = *state ? *state >> 16 : b->n;
 	enum http_class class;
@@ -226,8 +228,8 @@ static enum http_class search(struct eve *e, const struct batch *b, size_t *done
 		struct http_reply reply;
 
 		e->path.n = 0;
-		text_printf(&e->path, "/%s", id_of(b->window, nth(b->stacks, middle)).hex);
-		reply = query(e->http, "HEAD", text_view(&e->path), &e->why);
+		text_printf(&e->path, "/%s", id_of(b->window, eve_nth(b->stacks, middle)).hex);
+		reply = eve_query(e->http, "HEAD", text_view(&e->path), &e->why);
 		r->requests++;
 		*state = (uint32_t)(high << 16 | low);
 		if (reply.class == HTTP_DONE)
@@ -238,13 +240,13 @@ static enum http_class search(struct eve *e, const struct batch *b, size_t *done
 			return reply.class;
 	}
 	*state = (uint32_t)(high << 16 | low);
-	class = compare(e, b, low, r);
+	class = eve_compare(e, b, low, r);
 	*done = low;
 	return class;
 }
 
-static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
-			    struct store_report *r)
+static enum http_class eve_post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
+				struct store_report *r)
 {
 	struct eve *e = store;
 	struct http_request q = { .method = "POST", .type = "application/json", .body = text_view(&b->body) };
@@ -262,7 +264,7 @@ static enum http_class post(void *store, struct batch *b, size_t *done, size_t *
 		r->bytes += reply.sent;
 		r->after = reply.after;
 		class = reply.class;
-		if (class == HTTP_DONE && !confirms(reply.body, b->n)) {
+		if (class == HTTP_DONE && !eve_confirms(reply.body, b->n)) {
 			e->why.n = 0;
 			text_printf(&e->why, "HTTP %u, but not every document is confirmed: this is not Eve",
 				    reply.status);
@@ -275,7 +277,7 @@ static enum http_class post(void *store, struct batch *b, size_t *done, size_t *
 		}
 	}
 	if (class == HTTP_CONFLICT) {
-		class = search(e, b, done, state, r);
+		class = eve_search(e, b, done, state, r);
 		*known = *done;
 	}
 	if (class != HTTP_DONE) {
@@ -298,13 +300,13 @@ static bool is_in(struct str lines, struct str stack)
 }
 
 /* All that was sent is there, whatever the database confirmed; what is missing is sent again. */
-static void verify(struct eve *e, const struct window *w, struct store_report *r)
+static void eve_verify(struct eve *e, const struct window *w, struct store_report *r)
 {
 	struct str lines = w->stacks, refused = text_view(&r->refused);
 	struct batch b = { .window = w };
 	bool more = true;
 
-	frame(b.fixed, w);
+	eve_frame(b.fixed, w);
 	while (more && r->verdict == STORE_SENT) {
 		struct is_requested a = { 0 };
 		enum http_class class;
@@ -314,13 +316,13 @@ static void verify(struct eve *e, const struct window *w, struct store_report *r
 			a.id[a.n] = id_of(w, a.stack[a.n]);
 			a.n++;
 		}
-		class = a.n ? look(e, &a, r) : HTTP_DONE;
+		class = a.n ? eve_look(e, &a, r) : HTTP_DONE;
 		b.body.n = 0;
 		for (size_t i = 0; i < a.n && class == HTTP_DONE; i++) {
 			if (a.found[i] || is_in(refused, a.stack[i]))
 				continue;
 			text_char(&b.body, n++ ? ',' : '[');
-			add(&b.body, w, b.fixed, a.stack[i], a.count[i]);
+			eve_add(&b.body, w, b.fixed, a.stack[i], a.count[i]);
 		}
 		if (n) {
 			struct http_request q = { .method = "POST",
@@ -346,7 +348,7 @@ static void eve_send(void *store, const struct window *w, uint64_t *resume, bool
 
 	batches_send(&e->batches, e, w, resume, isolate, r);
 	if (r->verdict == STORE_SENT && e->verify)
-		verify(e, w, r);
+		eve_verify(e, w, r);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -371,7 +373,7 @@ static void where_of(struct text *t, const struct store_query *q, struct str aft
 }
 
 /* Blanks in a stack are bytes of a frame; what would end a line is not. */
-static void add_line(struct text *t, struct str stack, uint64_t value)
+static void eve_add_line(struct text *t, struct str stack, uint64_t value)
 {
 	for (size_t i = 0; i < stack.n; i++)
 		text_char(t, stack.p[i] == '\n' || stack.p[i] == 0 ? '_' : stack.p[i]);
@@ -388,7 +390,7 @@ struct reading {
 	size_t bad;
 };
 
-static bool flush(struct reading *g)
+static bool eve_flush(struct reading *g)
 {
 	bool good = !g->lines.n || g->sink->lines(g->sink->to, text_view(&g->lines));
 
@@ -397,14 +399,14 @@ static bool flush(struct reading *g)
 }
 
 /* A window begins where one of the things changes that must not be added up. */
-static bool turn(struct reading *g, struct str host, uint64_t epoch)
+static bool eve_turn(struct reading *g, struct str host, uint64_t epoch)
 {
 	bool hosts = g->query->by == BY_HOST, times = g->query->by == BY_TIME;
 	struct window w = { .unit = STR("samples"), .parts = 1 };
 
 	if (g->begun && (!(hosts || times) || str_eq(host, text_view(&g->host))) && (!times || epoch == g->epoch))
 		return true;
-	if (!flush(g))
+	if (!eve_flush(g))
 		return false;
 	g->begun = true;
 	g->host.n = 0;
@@ -417,7 +419,7 @@ static bool turn(struct reading *g, struct str host, uint64_t epoch)
 	return g->sink->window(g->sink->to, &w);
 }
 
-static bool take_item(struct reading *g, const struct jv *item)
+static bool eve_take_item(struct reading *g, const struct jv *item)
 {
 	struct str host = { 0 }, stack;
 	uint64_t epoch, value;
@@ -429,14 +431,14 @@ static bool take_item(struct reading *g, const struct jv *item)
 			g->sink->damaged(g->sink->to, STR("eve"), "documents without timestamp, stack or value");
 		return true;
 	}
-	if (!turn(g, host, epoch))
+	if (!eve_turn(g, host, epoch))
 		return false;
-	add_line(&g->lines, stack, value);
-	return g->lines.n < 65536 || flush(g);
+	eve_add_line(&g->lines, stack, value);
+	return g->lines.n < 65536 || eve_flush(g);
 }
 
 /* Pages go on from the last id: numbers of pages make the database count, and "next" of Eve is no URL. */
-static bool pages(struct reading *g, struct text *why)
+static bool eve_pages(struct reading *g, struct text *why)
 {
 	static const char rest[] =
 		"&sort=_id&max_results=1000&projection=%7B%22timestamp%22:1,%22hostname%22:1,%22stack%22:1,%22value%22:1%7D";
@@ -451,7 +453,7 @@ static bool pages(struct reading *g, struct text *why)
 		struct str id = { 0 };
 
 		where_of(&where, g->query, text_view(&after));
-		v = request(g->eve, text_view(&where), rest, &class, &total);
+		v = eve_request(g->eve, text_view(&where), rest, &class, &total);
 		if (!v) {
 			text_str(why, text_view(&g->eve->why));
 			good = false;
@@ -460,7 +462,7 @@ static bool pages(struct reading *g, struct text *why)
 		n = jv_count(jv_get(v, "_items"));
 		more = n > 0 && total > n;
 		for (size_t i = 0; good && i < n; i++)
-			good = take_item(g, jv_at(jv_get(v, "_items"), i));
+			good = eve_take_item(g, jv_at(jv_get(v, "_items"), i));
 		if (more && (!jv_str(jv_get(jv_at(jv_get(v, "_items"), n - 1), "_id"), &id) ||
 			     str_cmp(id, text_view(&after)) <= 0)) {
 			text_add(why, "the documents come in no order: this is not Eve");
@@ -472,7 +474,7 @@ static bool pages(struct reading *g, struct text *why)
 	}
 	text_free(&where);
 	text_free(&after);
-	return good && flush(g);
+	return good && eve_flush(g);
 }
 
 static bool take_sum(void *to, struct str stack, const struct jv *value)
@@ -485,12 +487,12 @@ static bool take_sum(void *to, struct str stack, const struct jv *value)
 			g->sink->damaged(g->sink->to, STR("stacks"), "sums that are no whole numbers");
 		return true;
 	}
-	add_line(&g->lines, stack, n);
-	return g->lines.n < 65536 || flush(g);
+	eve_add_line(&g->lines, stack, n);
+	return g->lines.n < 65536 || eve_flush(g);
 }
 
 /* The original's service adds up; its range has both ends, and no host is a host without name. */
-static bool sums(struct reading *g, struct text *why)
+static bool eve_sums(struct reading *g, struct text *why)
 {
 	const struct store_query *q = g->query;
 	struct http_reply reply;
@@ -501,7 +503,7 @@ static bool sums(struct reading *g, struct text *why)
 	g->eve->path.n = 0;
 	text_printf(&g->eve->path, "/?start_time=%" PRIu64 "&end_time=%" PRIu64 "&hostname=", q->from, q->to - 1);
 	http_escape(&g->eve->path, q->host.n ? q->host : STR("ALL"));
-	reply = query(g->eve->stacks, "GET", text_view(&g->eve->path), why);
+	reply = eve_query(g->eve->stacks, "GET", text_view(&g->eve->path), why);
 	if (reply.class != HTTP_DONE)
 		return false;
 	v = jv_parse(reply.body, &wrong);
@@ -509,7 +511,7 @@ static bool sums(struct reading *g, struct text *why)
 		text_add(why, wrong);
 		return false;
 	}
-	good = turn(g, q->host, 0) && jv_each(v, take_sum, g) && flush(g);
+	good = eve_turn(g, q->host, 0) && jv_each(v, take_sum, g) && eve_flush(g);
 	jv_free(v);
 	return good;
 }
@@ -526,7 +528,8 @@ static bool eve_fetch(void *store, const struct store_query *q, const struct sto
 		text_add(why, "eve: keeps neither labels nor events");
 		return false;
 	}
-	good = e->stacks && (q->by == BY_ALL || (q->by == BY_HOST && q->host.n)) ? sums(&g, why) : pages(&g, why);
+	good = e->stacks && (q->by == BY_ALL || (q->by == BY_HOST && q->host.n)) ? eve_sums(&g, why) :
+										   eve_pages(&g, why);
 	text_free(&g.lines);
 	text_free(&g.host);
 	return good;
@@ -583,7 +586,7 @@ static bool eve_list(void *store, const struct store_query *q, const struct stor
 		struct jv *v;
 
 		where_next(&where, q, n ? &pair[n - 1] : NULL);
-		v = request(e, text_view(&where), rest, &class, &total);
+		v = eve_request(e, text_view(&where), rest, &class, &total);
 		if (!v) {
 			text_str(why, text_view(&e->why));
 			good = false;
@@ -640,9 +643,9 @@ static void *eve_open(struct str where, const struct store_options *o, struct te
 				       .open = "[",
 				       .between = ",",
 				       .shut = "]",
-				       .frame = frame,
-				       .add = add,
-				       .post = post };
+				       .frame = eve_frame,
+				       .add = eve_add,
+				       .post = eve_post };
 	e->verify = o->verify;
 	e->http = store_http(where, o, why);
 	if (e->http && o->stacks_url)

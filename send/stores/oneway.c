@@ -81,7 +81,7 @@ static void ndjson_send(void *store, const struct window *w, uint64_t *resume, b
 }
 
 /* Opens a file to append to; one that another user may have planted is refused. */
-static int open_file(const char *path, struct text *why)
+static int oneway_open_file(const char *path, struct text *why)
 {
 	struct outpath place;
 	int fd = -1;
@@ -108,7 +108,7 @@ static void *ndjson_open(struct str where, const struct store_options *o, struct
 	(void)o;
 	text_printf(&path, "%.*s%c", (int)where.n, where.p, 0);
 	n->ours = !str_eq(where, STR("-"));
-	n->fd = n->ours ? open_file(path.p, why) : STDOUT_FILENO;
+	n->fd = n->ours ? oneway_open_file(path.p, why) : STDOUT_FILENO;
 	text_free(&path);
 	if (n->fd < 0 || fstat(n->fd, &st) != 0) {
 		if (why->n == 0)
@@ -149,7 +149,8 @@ struct pyroscope {
 	struct text name, path;
 };
 
-static void add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack, uint64_t count)
+static void oneway_add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack,
+		       uint64_t count)
 {
 	(void)w;
 	(void)fixed;
@@ -158,7 +159,7 @@ static void add(struct text *t, const struct window *w, const struct text fixed[
 }
 
 /* Values are taken as they are but for what ends one. */
-static void add_value(struct text *t, struct str value)
+static void oneway_add_value(struct text *t, struct str value)
 {
 	for (size_t i = 0; i < value.n; i++)
 		text_char(t, (unsigned char)value.p[i] <= ' ' || strchr("{},=\"", value.p[i]) ? '_' : value.p[i]);
@@ -172,7 +173,7 @@ static void add_tag(struct text *t, struct str key, struct str value)
 		text_char(t, byte_is_digit(key.p[i]) || ((key.p[i] | 32) >= 'a' && (key.p[i] | 32) <= 'z') ? key.p[i] :
 													     '_');
 	text_char(t, '=');
-	add_value(t, value);
+	oneway_add_value(t, value);
 }
 
 /* SERVICE.EVENT{hostname=...,...} */
@@ -182,9 +183,9 @@ static void add_series(struct text *t, const struct window *w)
 
 	if (!label_find(w->labels, STR("service"), &value))
 		value = STR("pj");
-	add_value(t, value);
+	oneway_add_value(t, value);
 	text_char(t, '.');
-	add_value(t, w->event.n ? w->event : STR("cpu"));
+	oneway_add_value(t, w->event.n ? w->event : STR("cpu"));
 	text_char(t, '{');
 	add_tag(t, STR("hostname"), w->host);
 	while (label_next(&labels, &key, &value))
@@ -193,8 +194,8 @@ static void add_series(struct text *t, const struct window *w)
 	text_char(t, '}');
 }
 
-static enum http_class post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
-			    struct store_report *r)
+static enum http_class oneway_post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
+				   struct store_report *r)
 {
 	struct pyroscope *p = store;
 	const struct window *w = b->window;
@@ -250,7 +251,9 @@ static void *pyroscope_open(struct str where, const struct store_options *o, str
 {
 	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
 
-	p->batches = (struct batches){ .docs_max = PROFILE_DOCS, .max_bytes = PROFILE_BYTES, .add = add, .post = post };
+	p->batches = (struct batches){
+		.docs_max = PROFILE_DOCS, .max_bytes = PROFILE_BYTES, .add = oneway_add, .post = oneway_post
+	};
 	p->http = store_http(where, o, why);
 	if (p->http)
 		return p;

@@ -96,7 +96,7 @@ static bool pairs_intersect(struct pairs *p, uint32_t caller, uint32_t callee)
 	}
 }
 
-static void put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
+static void encode_put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
 {
 	put_digit(t, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
 	if (pop >= 7)
@@ -123,7 +123,7 @@ void encode_tree(struct text *t, const struct layout *l, const struct styles *n)
 		} else {
 			callees_push(list, id, &tree.memory);
 		}
-		put_frame(t, depth + 1 - l->level[i], k, id);
+		encode_put_frame(t, depth + 1 - l->level[i], k, id);
 		depth = l->level[i];
 	}
 	arena_free(&tree.memory);

@@ -12,7 +12,7 @@ static const uint32_t constant[64] = {
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t x, unsigned n)
+static uint32_t sha256_rotate(uint32_t x, unsigned n)
 {
 	return x >> n | x << (32 - n);
 }
@@ -23,21 +23,21 @@ static void fill_schedule(uint32_t w[64], const unsigned char block[64])
 		w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
 		       (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 	for (unsigned i = 16; i < 64; i++) {
-		uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-		uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+		uint32_t a = sha256_rotate(w[i - 15], 7) ^ sha256_rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+		uint32_t b = sha256_rotate(w[i - 2], 17) ^ sha256_rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
 		w[i] = w[i - 16] + a + w[i - 7] + b;
 	}
 }
 
-static void add_block(uint32_t hash[8], const unsigned char block[64])
+static void sha256_add_block(uint32_t hash[8], const unsigned char block[64])
 {
 	uint32_t w[64], v[8];
 
 	fill_schedule(w, block);
 	memcpy(v, hash, sizeof(v));
 	for (unsigned i = 0; i < 64; i++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
+		uint32_t s1 = sha256_rotate(v[4], 6) ^ sha256_rotate(v[4], 11) ^ sha256_rotate(v[4], 25);
+		uint32_t s0 = sha256_rotate(v[0], 2) ^ sha256_rotate(v[0], 13) ^ sha256_rotate(v[0], 22);
 		uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + constant[i] + w[i];
 		uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 		memmove(v + 1, v, 7 * sizeof(*v));
@@ -60,7 +60,7 @@ static void add_end(uint32_t hash[8], struct str rest, uint64_t length)
 	for (unsigned i = 0; i < 8; i++)
 		end[n - 1 - i] = (unsigned char)(length * 8 >> (8 * i));
 	for (size_t at = 0; at < n; at += 64)
-		add_block(hash, end + at);
+		sha256_add_block(hash, end + at);
 }
 
 void sha256(struct str s, unsigned char digest[32])
@@ -70,7 +70,7 @@ void sha256(struct str s, unsigned char digest[32])
 	uint64_t length = s.n;
 
 	for (; s.n >= 64; s = str_from(s, 64))
-		add_block(hash, (const unsigned char *)s.p);
+		sha256_add_block(hash, (const unsigned char *)s.p);
 	add_end(hash, s, length);
 	for (unsigned i = 0; i < 32; i++)
 		digest[i] = (unsigned char)(hash[i / 4] >> (24 - 8 * (i % 4)));

@@ -59,7 +59,7 @@ static size_t entity_length(struct str s)
 }
 
 /* Where in the bytes the text's position is. */
-static size_t place_of(const struct block *b, size_t at)
+static size_t unpack_place_of(const struct block *b, size_t at)
 {
 	size_t i = 0;
 
@@ -68,7 +68,7 @@ static size_t place_of(const struct block *b, size_t at)
 	return b->offset + i;
 }
 
-static bool fail(struct parser *p, size_t where, const char *why)
+static bool unpack_fail(struct parser *p, size_t where, const char *why)
 {
 	if (!p->why) {
 		p->why = why;
@@ -79,7 +79,7 @@ static bool fail(struct parser *p, size_t where, const char *why)
 
 static bool fail_at(struct parser *p, const struct cursor *c, const char *why)
 {
-	return fail(p, place_of(c->block, c->at), why);
+	return unpack_fail(p, unpack_place_of(c->block, c->at), why);
 }
 
 /* Finds the first block at or behind from. */
@@ -93,19 +93,19 @@ static bool find_block(struct parser *p, struct block *b, struct str bytes, size
 	b->raw = str_from(bytes, b->offset);
 	ptrdiff_t end = str_find_str(b->raw, END_TAG);
 	if (end < 0)
-		return fail(p, b->offset, "the block does not end");
+		return unpack_fail(p, b->offset, "the block does not end");
 	b->raw.n = (size_t)end;
 	return true;
 }
 
-static bool unescape(struct parser *p, struct block *b)
+static bool unpack_unescape(struct parser *p, struct block *b)
 {
 	for (size_t i = 0; i < b->raw.n;) {
 		struct str rest = str_from(b->raw, i);
 		size_t n = entity_length(rest);
 		char c = n == 5 ? '&' : n == 1 ? rest.p[0] : rest.p[1] == 'l' ? '<' : '>';
 		if (n == 1 && (c == '&' || c == '<' || c == '>'))
-			return fail(p, b->offset + i, "the block is not escaped as pjsvg does it");
+			return unpack_fail(p, b->offset + i, "the block is not escaped as pjsvg does it");
 		text_char(&b->text, c);
 		i += n;
 	}
@@ -114,27 +114,27 @@ static bool unescape(struct parser *p, struct block *b)
 
 /* ---- config ------------------------------------------------------------------------------------------------- */
 
-static char peek(const struct cursor *c)
+static char unpack_peek(const struct cursor *c)
 {
 	return c->at < c->end ? c->block->text.p[c->at] : 0;
 }
 
-static bool take(struct parser *p, struct cursor *c, char wanted)
+static bool unpack_take(struct parser *p, struct cursor *c, char wanted)
 {
-	if (peek(c) != wanted || c->at == c->end)
+	if (unpack_peek(c) != wanted || c->at == c->end)
 		return fail_at(p, c, "the config is not as pjsvg writes it");
 	c->at++;
 	return true;
 }
 
 /* True: there is one more element, and c stands on it. */
-static bool more(struct parser *p, struct cursor *c, bool *first, char end)
+static bool unpack_more(struct parser *p, struct cursor *c, bool *first, char end)
 {
-	if (peek(c) == end && c->at < c->end) {
+	if (unpack_peek(c) == end && c->at < c->end) {
 		c->at++;
 		return false;
 	}
-	if (!*first && !take(p, c, ','))
+	if (!*first && !unpack_take(p, c, ','))
 		return false;
 	*first = false;
 	return true;
@@ -143,15 +143,15 @@ static bool more(struct parser *p, struct cursor *c, bool *first, char end)
 static bool get_string(struct parser *p, struct cursor *c, struct text *t)
 {
 	t->n = 0;
-	if (!take(p, c, '"'))
+	if (!unpack_take(p, c, '"'))
 		return false;
-	while (c->at < c->end && peek(c) != '"') {
-		if (peek(c) == '\\' && ++c->at < c->end && peek(c) != '"' && peek(c) != '\\')
+	while (c->at < c->end && unpack_peek(c) != '"') {
+		if (unpack_peek(c) == '\\' && ++c->at < c->end && unpack_peek(c) != '"' && unpack_peek(c) != '\\')
 			return fail_at(p, c, "the config has an escape that pjsvg does not write");
 		if (c->at < c->end)
 			text_char(t, c->block->text.p[c->at++]);
 	}
-	return take(p, c, '"');
+	return unpack_take(p, c, '"');
 }
 
 static bool get_count(struct parser *p, struct cursor *c, uint32_t *value)
@@ -159,7 +159,7 @@ static bool get_count(struct parser *p, struct cursor *c, uint32_t *value)
 	uint64_t v = 0;
 	size_t from = c->at;
 
-	while (byte_is_digit(peek(c)) && v <= UINT32_MAX)
+	while (byte_is_digit(unpack_peek(c)) && v <= UINT32_MAX)
 		v = v * 10 + (uint64_t)(c->block->text.p[c->at++] - '0');
 	if (c->at == from || v > UINT32_MAX)
 		return fail_at(p, c, "the config has no whole number here");
@@ -175,7 +175,7 @@ static bool skip_value(struct parser *p, struct cursor *c)
 	bool good = true;
 
 	do {
-		char b = peek(c);
+		char b = unpack_peek(c);
 		if (b == '"') {
 			good = get_string(p, c, &ignored);
 			continue;
@@ -185,7 +185,7 @@ static bool skip_value(struct parser *p, struct cursor *c)
 		depth += b == '[' || b == '{';
 		depth -= (b == ']' || b == '}') && depth;
 		c->at++;
-	} while (good && (depth || (peek(c) != ',' && peek(c) != '}')));
+	} while (good && (depth || (unpack_peek(c) != ',' && unpack_peek(c) != '}')));
 	text_free(&ignored);
 	return good;
 }
@@ -205,9 +205,9 @@ static bool get_kinds(struct parser *p, struct cursor *c, struct text *t)
 {
 	bool first = true;
 
-	for (p->nkinds = 0; more(p, c, &first, ']'); p->nkinds++) {
-		if (!take(p, c, '[') || !get_string(p, c, t) || !take(p, c, ',') || !get_string(p, c, t) ||
-		    !take(p, c, ']'))
+	for (p->nkinds = 0; unpack_more(p, c, &first, ']'); p->nkinds++) {
+		if (!unpack_take(p, c, '[') || !get_string(p, c, t) || !unpack_take(p, c, ',') ||
+		    !get_string(p, c, t) || !unpack_take(p, c, ']'))
 			return false;
 		if (!is_suffix(text_view(t)))
 			return fail_at(p, c, "the config has a suffix that is none of a kind of code");
@@ -222,10 +222,11 @@ static bool get_colours(struct parser *p, struct cursor *c, struct text *t)
 {
 	bool first = true;
 
-	for (p->ncolours = 0; more(p, c, &first, ']'); p->ncolours++) {
+	for (p->ncolours = 0; unpack_more(p, c, &first, ']'); p->ncolours++) {
 		uint32_t kind;
-		if (!take(p, c, '[') || !get_string(p, c, t) || !take(p, c, ',') || !get_string(p, c, t) ||
-		    !take(p, c, ',') || !get_count(p, c, &kind) || !take(p, c, ']'))
+		if (!unpack_take(p, c, '[') || !get_string(p, c, t) || !unpack_take(p, c, ',') ||
+		    !get_string(p, c, t) || !unpack_take(p, c, ',') || !get_count(p, c, &kind) ||
+		    !unpack_take(p, c, ']'))
 			return false;
 		p->kind = mem_grow(p->kind, sizeof(*p->kind), (size_t)p->ncolours + 1);
 		p->kind[p->ncolours] = kind;
@@ -245,7 +246,7 @@ static bool is_head(struct str s)
 	return true;
 }
 
-static bool get_header(struct parser *p, struct cursor *c, struct text *t)
+static bool unpack_get_header(struct parser *p, struct cursor *c, struct text *t)
 {
 	struct text *header = &p->u->header;
 
@@ -263,11 +264,11 @@ static bool get_value(struct parser *p, struct cursor *c, struct str key, struct
 	uint32_t number = 0;
 
 	if (str_eq(key, STR("header")))
-		return get_header(p, c, t);
+		return unpack_get_header(p, c, t);
 	if (str_eq(key, STR("kinds")))
-		return take(p, c, '[') && get_kinds(p, c, t);
+		return unpack_take(p, c, '[') && get_kinds(p, c, t);
 	if (str_eq(key, STR("colors")))
-		return take(p, c, '[') && get_colours(p, c, t);
+		return unpack_take(p, c, '[') && get_colours(p, c, t);
 	if (str_eq(key, STR("diff")))
 		p->diff = true;
 	if (!str_eq(key, STR("v")) && !str_eq(key, STR("reverse")) && !str_eq(key, STR("chart")))
@@ -287,10 +288,10 @@ static bool parse_config(struct parser *p)
 {
 	struct cursor c = { &p->config, 0, p->config.text.n };
 	struct text key = { 0 }, value = { 0 };
-	bool first = true, good = take(p, &c, '{');
+	bool first = true, good = unpack_take(p, &c, '{');
 
-	while (good && more(p, &c, &first, '}'))
-		good = get_string(p, &c, &key) && take(p, &c, ':') && get_value(p, &c, text_view(&key), &value);
+	while (good && unpack_more(p, &c, &first, '}'))
+		good = get_string(p, &c, &key) && unpack_take(p, &c, ':') && get_value(p, &c, text_view(&key), &value);
 	text_free(&key);
 	text_free(&value);
 	if (p->why || !good)
@@ -320,7 +321,7 @@ static uint32_t digit_of(char c)
 
 static bool get_digit(struct parser *p, struct cursor *c, uint32_t *digit)
 {
-	*digit = c->at < c->end ? digit_of(peek(c)) : 88;
+	*digit = c->at < c->end ? digit_of(unpack_peek(c)) : 88;
 	if (*digit == 88)
 		return fail_at(p, c, "there is no digit");
 	c->at++;
@@ -365,12 +366,13 @@ static bool next_section(struct parser *p, struct cursor *c, bool last)
 	}
 	ptrdiff_t n = str_find_str(rest, STR("\n\n"));
 	if (last && n >= 0)
-		return fail(p, place_of(c->block, c->at + (size_t)n), "there are more sections than there should be");
+		return unpack_fail(p, unpack_place_of(c->block, c->at + (size_t)n),
+				   "there are more sections than there should be");
 	c->end = c->at + (n < 0 ? rest.n : (size_t)n);
 	return true;
 }
 
-static bool add_name(struct parser *p, struct cursor *c, struct str visible, uint32_t colour, struct text *bytes)
+static bool unpack_add_name(struct parser *p, struct cursor *c, struct str visible, uint32_t colour, struct text *bytes)
 {
 	if (colour >= p->ncolours || p->kind[colour] >= p->nkinds)
 		return fail_at(p, c, "the name has a colour that the config has not");
@@ -399,9 +401,9 @@ static bool get_name(struct parser *p, struct cursor *c, struct text *text, stru
 	if (shared > text->n)
 		return fail_at(p, c, "the name shares more than the one before has");
 	text->n = shared;
-	while (c->at < c->end && peek(c) != '\n')
+	while (c->at < c->end && unpack_peek(c) != '\n')
 		text_char(text, c->block->text.p[c->at++]);
-	return add_name(p, c, text_view(text), colour > UINT32_MAX ? UINT32_MAX : (uint32_t)colour, bytes);
+	return unpack_add_name(p, c, text_view(text), colour > UINT32_MAX ? UINT32_MAX : (uint32_t)colour, bytes);
 }
 
 static bool parse_names(struct parser *p, struct cursor *c)
@@ -520,10 +522,10 @@ static bool add_pause(struct parser *p, uint32_t i, uint32_t parent_node)
 	if (pause == 0)
 		return true;
 	if (f->parent[i] == UINT32_MAX || f->self[f->parent[i]] < pause)
-		return fail(p, p->data.offset, "a pause is longer than its frame's own weight");
+		return unpack_fail(p, p->data.offset, "a pause is longer than its frame's own weight");
 	f->self[f->parent[i]] -= pause;
 	return stacks_add(&p->u->stacks, parent_node, 0, pause) ||
-	       fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
+	       unpack_fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
 }
 
 static bool add_weights(struct parser *p, const uint32_t *node)
@@ -533,7 +535,7 @@ static bool add_weights(struct parser *p, const uint32_t *node)
 	for (uint32_t i = 0; i < f->n; i++) {
 		if ((f->self[i] && !stacks_add(&p->u->stacks, node[i], 0, f->self[i])) ||
 		    (p->diff && f->other[i] && !stacks_add(&p->u->stacks, node[i], 1, f->other[i])))
-			return fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
+			return unpack_fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
 	}
 	return true;
 }
@@ -587,16 +589,16 @@ static size_t count_blocks(struct str bytes)
 	return n;
 }
 
-static bool find_blocks(struct parser *p, struct str bytes)
+static bool unpack_find_blocks(struct parser *p, struct str bytes)
 {
 	if (!find_block(p, &p->config, bytes, 0, CONFIG_TAG))
-		return fail(p, 0,
-			    str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
-				    "no pj-c block: the picture had no samples, or it is cut off" :
-				    "not a picture of pjsvg: no pj-d block");
+		return unpack_fail(p, 0,
+				   str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
+					   "no pj-c block: the picture had no samples, or it is cut off" :
+					   "not a picture of pjsvg: no pj-d block");
 	if (!find_block(p, &p->data, bytes, p->config.offset, DATA_TAG))
-		return fail(p, 0, "no pj-d block: the picture is cut off");
-	return unescape(p, &p->config) && unescape(p, &p->data);
+		return unpack_fail(p, 0, "no pj-d block: the picture is cut off");
+	return unpack_unescape(p, &p->config) && unpack_unescape(p, &p->data);
 }
 
 const char *unpack_parse(struct unpacked *u, struct str bytes, size_t *offset)
@@ -604,7 +606,7 @@ const char *unpack_parse(struct unpacked *u, struct str bytes, size_t *offset)
 	struct parser p = { .u = u };
 
 	*u = (struct unpacked){ .pictures = count_blocks(bytes) };
-	if (find_blocks(&p, bytes) && parse_config(&p))
+	if (unpack_find_blocks(&p, bytes) && parse_config(&p))
 		parse_data(&p);
 	*offset = p.where;
 	text_free(&p.config.text);

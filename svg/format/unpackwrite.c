@@ -11,7 +11,7 @@ struct path {
 	size_t n, cap;
 };
 
-static void put_stack(struct out *o, struct path *path, const struct unpacked *u, uint32_t node)
+static void unpackwrite_put_stack(struct out *o, struct path *path, const struct unpacked *u, uint32_t node)
 {
 	const struct stacks *s = &u->stacks;
 
@@ -30,7 +30,7 @@ static void put_stack(struct out *o, struct path *path, const struct unpacked *u
 	}
 }
 
-static void put_weight(struct out *o, uint64_t weight)
+static void unpackwrite_put_weight(struct out *o, uint64_t weight)
 {
 	out_char(o, ' ');
 	out_u64(o, weight);
@@ -42,8 +42,8 @@ static void write_in_time(struct out *o, struct path *path, const struct unpacke
 	struct stacks_moment *moment = stacks_moments(&u->stacks, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		put_stack(o, path, u, moment[i].node);
-		put_weight(o, moment[i].weight);
+		unpackwrite_put_stack(o, path, u, moment[i].node);
+		unpackwrite_put_weight(o, moment[i].weight);
 		out_char(o, '\n');
 	}
 	free(moment);
@@ -83,10 +83,10 @@ static void write_turned(struct out *o, struct path *path, const struct unpacked
 	if (n)
 		qsort_r(node, n, sizeof(*node), turned_cmp, &order);
 	for (uint32_t i = 0; i < n; i++) {
-		put_stack(o, path, u, node[i]);
-		put_weight(o, s->self[0][node[i]]);
+		unpackwrite_put_stack(o, path, u, node[i]);
+		unpackwrite_put_weight(o, s->self[0][node[i]]);
 		if (u->columns > 1)
-			put_weight(o, s->self[1] ? s->self[1][node[i]] : 0);
+			unpackwrite_put_weight(o, s->self[1] ? s->self[1][node[i]] : 0);
 		out_char(o, '\n');
 	}
 	free((void *)(uintptr_t)order.rank);

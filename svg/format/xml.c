@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/format/xml.h"
 
-static const char *entity(char c)
+static const char *xml_entity(char c)
 {
 	switch (c) {
 	case '&': return "&amp;";
@@ -18,7 +18,7 @@ static void put_escaped(struct text *t, struct str s, bool quotes)
 	size_t from = 0;
 
 	for (size_t i = 0; i < s.n; i++) {
-		const char *e = entity(s.p[i]);
+		const char *e = xml_entity(s.p[i]);
 		if (!e || (!quotes && (s.p[i] == '"' || s.p[i] == '\'')))
 			continue;
 		text_bytes(t, s.p + from, i - from);

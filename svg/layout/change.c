@@ -33,8 +33,8 @@ uint32_t change_colour(const struct change *c, unsigned step, bool dark)
 	return ramp[dark][c->negate ? CHANGE_STEPS - 1 - step : step];
 }
 
-static struct sig_change *assess(const struct layout *l, const struct stacks *s, struct sig_rule rule, bool shares,
-				 const float *dispersion)
+static struct sig_change *change_assess(const struct layout *l, const struct stacks *s, struct sig_rule rule,
+					bool shares, const float *dispersion)
 {
 	struct sig_change *by_frame = mem_alloc(sizeof(*by_frame), (size_t)l->n + 1);
 
@@ -89,7 +89,7 @@ void change_make(struct change *c, const struct layout *l, const struct stacks *
 {
 	*c = (struct change){ .rule = *rule };
 	for (int way = 0; way < CHANGE_WAYS; way++)
-		c->assessed[way] = assess(l, s, *rule, way == CHANGE_SHARES, dispersion);
+		c->assessed[way] = change_assess(l, s, *rule, way == CHANGE_SHARES, dispersion);
 	c->gone_start = mem_alloc(sizeof(*c->gone_start), (size_t)l->n + 1);
 	c->gone_width = mem_alloc(sizeof(*c->gone_width), (size_t)l->n + 1);
 	measure_gone(c, l);

@@ -21,7 +21,7 @@ const char *code_label(enum code code)
 	return label[code];
 }
 
-static bool has(struct str s, struct str needle)
+static bool codekind_has(struct str s, struct str needle)
 {
 	return str_find_str(s, needle) >= 0;
 }
@@ -97,17 +97,17 @@ static bool is_js(struct str s)
 		STR("RegExp:"),      STR("Builtins_"), STR("BytecodeHandler:"),
 	};
 
-	if (starts_with_any(s, tag, countof(tag)) || has(s, STR("node:internal/")) || is_v8_place(s))
+	if (starts_with_any(s, tag, countof(tag)) || codekind_has(s, STR("node:internal/")) || is_v8_place(s))
 		return true;
 	if (str_find(s, '.') < 0)
 		return false;
-	return str_ends(s, STR(".js")) || has(s, STR(".js:")) || has(s, STR(".mjs:")) || has(s, STR(".cjs:")) ||
-	       has(s, STR(".ts:"));
+	return str_ends(s, STR(".js")) || codekind_has(s, STR(".js:")) || codekind_has(s, STR(".mjs:")) ||
+	       codekind_has(s, STR(".cjs:")) || codekind_has(s, STR(".ts:"));
 }
 
 static bool is_python(struct str s)
 {
-	return str_starts(s, STR("py::")) || str_ends(s, STR(".py")) || has(s, STR(".py:")) ||
+	return str_starts(s, STR("py::")) || str_ends(s, STR(".py")) || codekind_has(s, STR(".py:")) ||
 	       str_eq(s, STR("<module>"));
 }
 
@@ -135,7 +135,7 @@ static bool is_java(struct str s)
 		return false;
 	struct str last = str_from(s, (size_t)slash + 1);
 	return last.n && is_upper(last.p[0]) && (str_find(last, '.') > 0 || str_find(last, ':') > 0) &&
-	       !has(last, STR(".go:"));
+	       !codekind_has(last, STR(".go:"));
 }
 
 /* What HotSpot compiles at its own start, as its maps and perf-map-agent call it. */
@@ -179,7 +179,7 @@ static bool may_be_java(struct str s)
 
 static bool is_cpp(struct str s)
 {
-	return has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) ||
+	return codekind_has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) ||
 	       str_starts(s, STR("operator")) || str_starts(s, STR("-[")) || str_starts(s, STR("+["));
 }
 

@@ -61,7 +61,7 @@ size_t label_columns(struct str s)
 	return columns;
 }
 
-static bool fits(struct str s, size_t max)
+static bool labels_fits(struct str s, size_t max)
 {
 	/* A character has at most four bytes; most names need not be counted. */
 	return s.n <= max || (s.n <= max * 4 && label_columns(s) <= max);
@@ -199,7 +199,7 @@ static bool put_initials(struct text *t, const struct parts *p, size_t max)
 		}
 	}
 	text_str(t, str_from(p->all, p->owner));
-	if (p->owner && fits((struct str){ t->p + start, t->n - start }, max))
+	if (p->owner && labels_fits((struct str){ t->p + start, t->n - start }, max))
 		return true;
 	t->n = start;
 	return false;
@@ -224,11 +224,11 @@ static void fit_path(struct text *t, const struct parts *p, size_t max)
 
 	if (put_initials(t, p, max))
 		return;
-	if (fits(from_owner, max))
+	if (labels_fits(from_owner, max))
 		text_str(t, from_owner);
 	else if (shows_half_class(p, max))
 		put_tail(t, from_owner, max);
-	else if (fits(method, max))
+	else if (labels_fits(method, max))
 		text_str(t, method);
 	else
 		put_head(t, method, max);
@@ -239,14 +239,14 @@ static void fit_scopes(struct text *t, struct str plain, size_t max)
 	size_t from = last_scope(plain, plain.n);
 	struct str shortest = str_from(plain, from);
 
-	if (!fits(shortest, max)) {
+	if (!labels_fits(shortest, max)) {
 		put_head(t, shortest, max);
 		return;
 	}
 	/* Outer namespaces come back as long as there is room. */
 	while (from >= 2) {
 		size_t outer = last_scope(plain, from - 2);
-		if (!fits(str_from(plain, outer), max))
+		if (!labels_fits(str_from(plain, outer), max))
 			break;
 		from = outer;
 	}
@@ -279,7 +279,7 @@ static void fit_smart(struct text *t, struct str name, size_t max)
 	struct text plain = { 0 };
 
 	name = without_tag(name);
-	if (fits(name, max)) {
+	if (labels_fits(name, max)) {
 		text_str(t, name);
 		return;
 	}
@@ -290,7 +290,7 @@ static void fit_smart(struct text *t, struct str name, size_t max)
 		fit_path(t, &parts, max);
 	} else {
 		put_plain_cpp(&plain, name);
-		if (plain.n && fits(text_view(&plain), max))
+		if (plain.n && labels_fits(text_view(&plain), max))
 			text_str(t, text_view(&plain));
 		else
 			put_head(t, name, max);
@@ -302,7 +302,7 @@ void label_fit(struct text *t, struct str name, size_t max, enum label_cut cut)
 {
 	if (max < LABEL_LEAST)
 		return;
-	if (fits(name, max))
+	if (labels_fits(name, max))
 		text_str(t, name);
 	else if (cut == LABEL_SMART)
 		fit_smart(t, name, max);

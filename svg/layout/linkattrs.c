@@ -51,7 +51,7 @@ bool link_attrs_is_safe_href(struct str href)
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static void refuse(struct reader *r, const char *why, struct str what)
+static void linkattrs_refuse(struct reader *r, const char *why, struct str what)
 {
 	if (r->bad++ < 3)
 		warn_at(in_place(&r->in), "%s%.*s", why, (int)(what.n < 200 ? what.n : 200), what.p ? what.p : "");
@@ -69,7 +69,7 @@ static void set_href(struct reader *r, struct link_attr *attr, struct str value)
 	if (link_attrs_is_safe_href(value) && str_eq(seen, value))
 		attr->href = seen;
 	else
-		refuse(r, "not an address of http, https or a relative one: ", value);
+		linkattrs_refuse(r, "not an address of http, https or a relative one: ", value);
 }
 
 static void set_key(struct reader *r, struct link_attr *attr, struct str key, struct str value)
@@ -86,7 +86,7 @@ static void set_key(struct reader *r, struct link_attr *attr, struct str key, st
 }
 
 /* Of several lines about a name the last counts. */
-static void keep(struct link_attrs *a, struct str name, struct link_attr attr)
+static void linkattrs_keep(struct link_attrs *a, struct str name, struct link_attr attr)
 {
 	uint32_t id = intern(&a->names, visible_copy(&a->memory, name));
 
@@ -97,23 +97,23 @@ static void keep(struct link_attrs *a, struct str name, struct link_attr attr)
 	a->of[id] = attr;
 }
 
-static void read_line(struct reader *r, struct str line)
+static void linkattrs_read_line(struct reader *r, struct str line)
 {
 	struct str rest = line, name = str_cut(&rest, '\t');
 	struct link_attr attr = { 0 };
 
 	if (name.n == line.n) {
-		refuse(r, "not attributes of a name: no tab behind it", (struct str){ 0 });
+		linkattrs_refuse(r, "not attributes of a name: no tab behind it", (struct str){ 0 });
 		return;
 	}
 	while (rest.n) {
 		struct str value = str_cut(&rest, '\t'), complete = value, key = str_cut(&value, '=');
 		if (key.n == complete.n)
-			refuse(r, "not an attribute, key=value: ", complete);
+			linkattrs_refuse(r, "not an attribute, key=value: ", complete);
 		else
 			set_key(r, &attr, key, without_quotes(value));
 	}
-	keep(r->attrs, name, attr);
+	linkattrs_keep(r->attrs, name, attr);
 }
 
 void link_attrs_read(struct link_attrs *a, const char *path)
@@ -127,7 +127,7 @@ void link_attrs_read(struct link_attrs *a, const char *path)
 	while (in_line(&r.in, &line)) {
 		line = str_trim_right(line);
 		if (line.n)
-			read_line(&r, line);
+			linkattrs_read_line(&r, line);
 	}
 	if (r.in.errors)
 		die_at(in_place(&r.in), "%s", r.in.errors);

@@ -151,7 +151,7 @@ static struct shade hue_shade(enum hue hue, bool hash, struct str frame)
 
 /* ---- palettes by language ----------------------------------------------------------------------------------- */
 
-static bool has(struct str s, struct str needle)
+static bool palette_has(struct str s, struct str needle)
 {
 	return str_find_str(s, needle) >= 0;
 }
@@ -172,8 +172,8 @@ static enum hue hue_java(struct str s)
 		if (str_starts(path, package[i]))
 			return GREEN;
 	}
-	if (has(s, STR("::")))
-		return has(s, STR(":::")) ? GREEN : YELLOW;
+	if (palette_has(s, STR("::")))
+		return palette_has(s, STR(":::")) ? GREEN : YELLOW;
 	return str_ends(s, STR("_[k]")) ? ORANGE : RED;
 }
 
@@ -183,22 +183,22 @@ static enum hue hue_js(struct str s)
 
 	if (str_ends(s, STR("_[j]")))
 		return slash >= 0 ? GREEN : AQUA;
-	if (has(s, STR("::")))
+	if (palette_has(s, STR("::")))
 		return YELLOW;
-	if (slash >= 0 && has(str_from(s, (size_t)slash), STR(".js")))
+	if (slash >= 0 && palette_has(str_from(s, (size_t)slash), STR(".js")))
 		return GREEN;
 	if (str_find(s, ':') >= 0)
 		return AQUA;
 	if (str_eq(s, STR(" ")))
 		return GREEN;
-	return has(s, STR("_[k]")) ? ORANGE : RED;
+	return palette_has(s, STR("_[k]")) ? ORANGE : RED;
 }
 
 static enum hue hue_perl(struct str s)
 {
-	if (has(s, STR("::")))
+	if (palette_has(s, STR("::")))
 		return YELLOW;
-	if (has(s, STR("Perl")) || has(s, STR(".pl")))
+	if (palette_has(s, STR("Perl")) || palette_has(s, STR(".pl")))
 		return GREEN;
 	return str_ends(s, STR("_[k]")) ? ORANGE : RED;
 }
@@ -207,7 +207,7 @@ static enum hue hue_python(struct str s)
 {
 	ptrdiff_t python = str_find_str(s, STR("python"));
 
-	if (has(s, STR("site-packages")))
+	if (palette_has(s, STR("site-packages")))
 		return AQUA;
 	if (python >= 0 && s.n > (size_t)python + 6 && s.p[python + 6] >= '0' && s.p[python + 6] <= '9')
 		return YELLOW;
@@ -228,7 +228,7 @@ static enum hue hue_rust(struct str s)
 		if (str_starts(inner, base[i]))
 			return ORANGE;
 	}
-	return has(s, STR("::")) ? AQUA : YELLOW;
+	return palette_has(s, STR("::")) ? AQUA : YELLOW;
 }
 
 /* ---- all palettes ------------------------------------------------------------------------------------------- */
@@ -321,7 +321,7 @@ struct shade palette_shade(const struct palette *p, bool hash, struct str frame,
 		return kind_shade(frame, place);
 	if (p->by == BY_LANGUAGE)
 		hue = p->language(frame);
-	else if (p->by == BY_CHAIN && has(frame, STR("_[w]")))
+	else if (p->by == BY_CHAIN && palette_has(frame, STR("_[w]")))
 		hue = AQUA;
 
 	shade = p->by == BY_CHAIN && place == CODE_WOKEN ? woken_shade(hash, frame) : hue_shade(hue, hash, frame);

@@ -14,7 +14,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static ptrdiff_t find_last(struct str s, struct str needle)
+static ptrdiff_t palmap_find_last(struct str s, struct str needle)
 {
 	for (size_t i = s.n < needle.n ? 0 : s.n - needle.n + 1; i-- > 0;) {
 		if (str_starts(str_from(s, i), needle))
@@ -39,7 +39,7 @@ static bool parse_channels(struct str s, uint32_t *rgb)
 const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb)
 {
 	line = str_trim_right(line);
-	ptrdiff_t at = find_last(line, BEFORE_COLOUR);
+	ptrdiff_t at = palmap_find_last(line, BEFORE_COLOUR);
 
 	if (at < 0 || !str_ends(line, STR(")")))
 		return "no ->rgb(r,g,b) at its end";
@@ -108,7 +108,7 @@ void palmap_colour(struct palmap *m, struct str name, uint32_t *rgb)
 	m->added = true;
 }
 
-static void put_line(struct out *o, struct str name, uint32_t rgb)
+static void palmap_put_line(struct out *o, struct str name, uint32_t rgb)
 {
 	out_str(o, name);
 	out_printf(o, "->rgb(%u,%u,%u)\n", rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255);
@@ -129,7 +129,7 @@ void palmap_write(const struct palmap *m)
 		sorted[rank[id]] = id;
 	out_open(&out, m->path);
 	for (uint32_t i = 0; i < m->names.n; i++)
-		put_line(&out, intern_str(&m->names, sorted[i]), m->rgb[sorted[i]]);
+		palmap_put_line(&out, intern_str(&m->names, sorted[i]), m->rgb[sorted[i]]);
 	out_close(&out);
 	free(sorted);
 	free(rank);

@@ -11,7 +11,7 @@ struct path {
 	size_t n, cap;
 };
 
-struct turning {
+struct rerooting {
 	struct stacks *dst;
 	const struct stacks *src;
 	const struct reroot *how;
@@ -31,7 +31,7 @@ static bool is_base(const struct reroot *how, struct str frame)
 	return false;
 }
 
-static void mark_bases(struct turning *t)
+static void mark_bases(struct rerooting *t)
 {
 	for (uint32_t id = 1; id <= t->src->frames.n; id++)
 		t->is_base[id] = is_base(t->how, intern_str(&t->src->frames, id));
@@ -47,7 +47,7 @@ static void path_push(struct path *p, uint32_t frame)
 }
 
 /* The frames of a stack, from its end to the base. False: it has none. */
-static bool find_path(struct turning *t, uint32_t node)
+static bool find_path(struct rerooting *t, uint32_t node)
 {
 	t->path.n = 0;
 	for (; node; node = t->src->node[node].parent) {
@@ -60,7 +60,7 @@ static bool find_path(struct turning *t, uint32_t node)
 }
 
 /* Only frames that are used get a name there. */
-static uint32_t frame_there(struct turning *t, uint32_t frame)
+static uint32_t frame_there(struct rerooting *t, uint32_t frame)
 {
 	if (!t->frame[frame])
 		t->frame[frame] = stacks_frame(t->dst, intern_str(&t->src->frames, frame));
@@ -68,7 +68,7 @@ static uint32_t frame_there(struct turning *t, uint32_t frame)
 }
 
 /* Sums fit: they fitted in src. */
-static void move_stack(struct turning *t, uint32_t node, uint64_t first, uint64_t second)
+static void move_stack(struct rerooting *t, uint32_t node, uint64_t first, uint64_t second)
 {
 	uint32_t to = 0;
 
@@ -84,7 +84,7 @@ static void move_stack(struct turning *t, uint32_t node, uint64_t first, uint64_
 		stacks_add(t->dst, to, 1, second);
 }
 
-static void move_in_time(struct turning *t)
+static void move_in_time(struct rerooting *t)
 {
 	size_t n;
 	struct stacks_moment *moment = stacks_moments(t->src, &n);
@@ -94,7 +94,7 @@ static void move_in_time(struct turning *t)
 	free(moment);
 }
 
-static void move_all(struct turning *t)
+static void move_all(struct rerooting *t)
 {
 	const struct stacks *s = t->src;
 
@@ -107,7 +107,7 @@ static void move_all(struct turning *t)
 
 struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src, const struct reroot *how)
 {
-	struct turning t = { .dst = dst, .src = src, .how = how };
+	struct rerooting t = { .dst = dst, .src = src, .how = how };
 
 	t.is_base = mem_alloc(1, (size_t)src->frames.n + 1);
 	t.frame = mem_alloc(sizeof(*t.frame), (size_t)src->frames.n + 1);

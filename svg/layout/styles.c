@@ -14,7 +14,7 @@ struct variant {
 	uint32_t index;  /* before sorting */
 };
 
-struct maker {
+struct cfi_helper {
 	struct styles *styles;
 	const struct stacks *stacks;
 	const struct styles_how *how;
@@ -112,7 +112,7 @@ static uint32_t kind_index(struct styles *n, const char *label, struct str suffi
 	return n->nkinds++;
 }
 
-static void variant_add(struct maker *m, struct str frame, enum code_place place)
+static void variant_add(struct cfi_helper *m, struct str frame, enum code_place place)
 {
 	struct str fp = folded_plain(frame);
 	struct shade shade = palette_shade(m->how->palette, m->how->hash, frame, place);
@@ -137,7 +137,7 @@ static void variant_add(struct maker *m, struct str frame, enum code_place place
 }
 
 /* names->of gets the indexes of variants, for now. */
-static void collect_variants(struct maker *m, const struct layout *l)
+static void collect_variants(struct cfi_helper *m, const struct layout *l)
 {
 	uint8_t *place = make_places(l, m->stacks, m->how);
 
@@ -160,7 +160,7 @@ static void round_colour(uint32_t *rgb, uint32_t low)
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
 }
 
-static uint32_t count_colours(struct maker *m, struct intern *table)
+static uint32_t count_colours(struct cfi_helper *m, struct intern *table)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct variant *v = &m->variant[i];
@@ -169,7 +169,7 @@ static uint32_t count_colours(struct maker *m, struct intern *table)
 	return table->n;
 }
 
-static void number_colours(struct maker *m)
+static void number_colours(struct cfi_helper *m)
 {
 	struct styles *n = m->styles;
 	struct intern table = { 0 };
@@ -199,7 +199,7 @@ static int variant_cmp(const void *a, const void *b)
 	return order ? order : (x->colour > y->colour) - (x->colour < y->colour);
 }
 
-static void number_styles(struct maker *m, const struct layout *l)
+static void number_styles(struct cfi_helper *m, const struct layout *l)
 {
 	struct styles *n = m->styles;
 	uint32_t *id = mem_alloc(sizeof(*id), (size_t)m->n + 1); /* by index of the variant */
@@ -254,7 +254,7 @@ static void tint_styles(struct styles *n)
 
 void styles_make(struct styles *n, const struct layout *l, const struct stacks *s, const struct styles_how *how)
 {
-	struct maker m = { .styles = n, .stacks = s, .how = how };
+	struct cfi_helper m = { .styles = n, .stacks = s, .how = how };
 
 	*n = (struct styles){ 0 };
 	m.memo = mem_alloc(sizeof(*m.memo), ((size_t)s->frames.n + 1) * CODE_PLACES);

@@ -390,7 +390,7 @@ static void start(void)
 static void stop(void)
 {
 	shutdown(client.socket, SHUT_RDWR);
-	run(world.broker);
+	broker_run(world.broker);
 	for (size_t i = 0; i < client.npriors; i++)
 		if (client.prior[i].fd >= 0)
 			close(client.prior[i].fd);

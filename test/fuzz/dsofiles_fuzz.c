@@ -148,8 +148,8 @@ static bool next_file(struct str *rest, unsigned *place, struct str *bytes, bool
 	return true;
 }
 
-static enum dso_why query_all(const uint8_t *head, const struct build_id *id, const struct symstore *symstore,
-			      struct symbols_query *q, struct intern *names)
+static enum dso_reason query_all(const uint8_t *head, const struct build_id *id, const struct symstore *symstore,
+				 struct symbols_query *q, struct intern *names)
 {
 	struct dsofiles_inlined inlined = { 0 };
 	char cache[128];
@@ -164,7 +164,7 @@ static enum dso_why query_all(const uint8_t *head, const struct build_id *id, co
 				    .pid = 10835,
 				    .elsewhere = head[0] & ELSEWHERE,
 				    .live = head[0] & LIVE ? 1 : 0 };
-	enum dso_why why;
+	enum dso_reason why;
 
 	snprintf(cache, sizeof(cache), "%s/cache", fuzz_folder_path);
 	for (unsigned i = 0; i < PLACES; i++)
@@ -178,7 +178,7 @@ static void query_twice(const uint8_t *head, const struct build_id *id)
 {
 	static struct symbols_query first[PLACES], again[PLACES];
 	struct intern names = { 0 };
-	enum dso_why why = query_all(head, id, NULL, first, &names);
+	enum dso_reason why = query_all(head, id, NULL, first, &names);
 
 	MUST(query_all(head, id, NULL, again, &names) == why);
 	for (unsigned i = 0; i < PLACES; i++)

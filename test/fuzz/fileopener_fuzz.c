@@ -56,7 +56,7 @@ static int fake_poll(struct pollfd *p, nfds_t n, int ms)
 static void run_helper_now(void)
 {
 	shutdown(world.sockets[0], SHUT_WR);
-	run_helper(world.sockets[1]);
+	fileopener_run_helper(world.sockets[1]);
 	shutdown(world.sockets[1], SHUT_WR);
 }
 

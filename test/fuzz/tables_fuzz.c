@@ -134,7 +134,7 @@ static void helper_answers(void)
 	close(fd);
 }
 
-static void find(struct tables *t)
+static void find(struct cfitables *t)
 {
 	unsigned which = fuzz_byte(&world.rest) % FILES;
 	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
@@ -158,7 +158,7 @@ static void find(struct tables *t)
 			;
 }
 
-static void do_one(struct tables *t)
+static void do_one(struct cfitables *t)
 {
 	unsigned byte = fuzz_byte(&world.rest);
 
@@ -189,7 +189,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	struct cfitables_options o = { .proc = "/proc" };
 	struct cfitables_counts c;
 	struct budgets *b;
-	struct tables *t;
+	struct cfitables *t;
 	unsigned descriptors = fuzz_descriptors();
 	uint8_t options;
 

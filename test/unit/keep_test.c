@@ -124,11 +124,11 @@ static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m
 	return found;
 }
 
-static struct keep *start(unsigned hang_s)
+static struct symsaver *start(unsigned hang_s)
 {
 	struct symsaver_options o = { .dir = dir, .hang_s = hang_s };
 	const char *why;
-	struct keep *k = symsaver_start(&o, &why);
+	struct symsaver *k = symsaver_start(&o, &why);
 
 	if (!k)
 		printf("# %s\n", why);
@@ -180,13 +180,13 @@ static pid_t run_copy(const char *name)
 		execl(path, path, "60", (char *)NULL);
 		_exit(127);
 	}
-	UNTIL((struct keep *)NULL, mapping_of(pid, path, &m, file));
+	UNTIL((struct symsaver *)NULL, mapping_of(pid, path, &m, file));
 	return pid;
 }
 
 static void deleted(void)
 {
-	struct keep *k = start(0);
+	struct symsaver *k = start(0);
 	char file[4096] = "", numbers[256], path[41] = "", folder[TENANT_NAME], command[512];
 	struct symsaver_mapping m = { 0 };
 	uint8_t id[20];
@@ -240,7 +240,7 @@ static void deleted(void)
 
 static void gone(void)
 {
-	struct keep *k = start(0);
+	struct symsaver *k = start(0);
 	char file[4096] = "";
 	struct symsaver_mapping m = { 0 };
 	pid_t first = run_copy("brief"), second;
@@ -302,7 +302,7 @@ static const char *own_folder(void)
 
 static void maps(void)
 {
-	struct keep *k = start(0);
+	struct symsaver *k = start(0);
 	pid_t pid = idle_child(), second = idle_child(), third = idle_child();
 	struct symsaver_process p = who(pid), q = who(second), r = who(third);
 	char source[64], copy[300], name[128], planted[64], linked[64];
@@ -389,7 +389,7 @@ static bool all_as_planted(const struct victim *v)
 static void replaced(void)
 {
 	static struct victim v[countof(planted)];
-	struct keep *k = start(0);
+	struct symsaver *k = start(0);
 	char command[500];
 	bool good = true;
 
@@ -424,7 +424,7 @@ static void replaced(void)
 /* The number is given to somebody else: what is told of one is not taken from the other. */
 static void reused(void)
 {
-	struct keep *k = start(0);
+	struct symsaver *k = start(0);
 	pid_t pid = idle_child();
 	struct symsaver_process p = who(pid);
 	char source[64];
@@ -450,7 +450,7 @@ static void reused(void)
 
 static void crashes(void)
 {
-	struct keep *k = start(1);
+	struct symsaver *k = start(1);
 	pid_t saver = 0, next = 0, pid = run_copy("gone2");
 	struct symsaver_process p = who(pid);
 	struct symsaver_mapping m = { 0 };
@@ -510,7 +510,7 @@ static void killed(void)
 		abort();
 	recorder = fork();
 	if (recorder == 0) {
-		struct keep *k = start(0);
+		struct symsaver *k = start(0);
 
 		symsaver_mapping(k, &p, &anonymous);
 		UNTIL(k, symsaver_counts(k).maps == 1);
@@ -524,7 +524,7 @@ static void killed(void)
 	saver = saver_of(recorder);
 	append(source, "2000 10 b\n");
 	end_child(recorder);
-	UNTIL((struct keep *)NULL, kill(saver, 0) < 0);
+	UNTIL((struct symsaver *)NULL, kill(saver, 0) < 0);
 	ok(saver > 0 && kill(saver, 0) < 0, "a recorder is killed, and its keeper ends");
 	is_str(content(at(name)), STR("1000 10 a\n2000 10 b\n"), "after it took what was there");
 	unlink(source);
@@ -613,7 +613,7 @@ static void hangs(void)
 	struct symsaver_mapping m = { .start = 4096, .inode = 7, .major = 1, .path = STR("") };
 	int stop[2];
 	pid_t pid, saver;
-	struct keep *k;
+	struct symsaver *k;
 	struct symsaver_process p;
 	struct symsaver_counts c;
 	double before;

@@ -17,7 +17,7 @@ int main(void)
 {
 	struct backoff b = { 0 };
 	struct saverqueue *q = calloc(1, sizeof(*q));
-	struct keep_message m = { .kind = KEEP_CHECK, .mapping.path = STR("/some/path") }, got;
+	struct saver_message m = { .kind = KEEP_CHECK, .mapping.path = STR("/some/path") }, got;
 	char path[SAVERRING_PATH + 1];
 	uint64_t slow = user(1), taken = 0;
 

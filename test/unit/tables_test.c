@@ -111,7 +111,7 @@ static struct process process_of(uint64_t user)
 	};
 }
 
-static enum cfitables_answer look_up(struct tables *t, const struct process *p, unsigned which, uint64_t inode,
+static enum cfitables_answer look_up(struct cfitables *t, const struct process *p, unsigned which, uint64_t inode,
 				     uint64_t now)
 {
 	struct mapping m = { .start = 0x1000, .length = 0x100000, .file = &file[which] };
@@ -121,7 +121,7 @@ static enum cfitables_answer look_up(struct tables *t, const struct process *p, 
 	return cfitables_find(t, p, &m, 0x1000, now, &code);
 }
 
-static enum cfitables_answer find_by(struct tables *t, uint64_t user, uint64_t inode, uint64_t now)
+static enum cfitables_answer find_by(struct cfitables *t, uint64_t user, uint64_t inode, uint64_t now)
 {
 	struct process p = process_of(user);
 
@@ -129,7 +129,7 @@ static enum cfitables_answer find_by(struct tables *t, uint64_t user, uint64_t i
 }
 
 /* Takes answers for a minute at most, until the helpers gave `answers`. The time of the tables stands still. */
-static bool answered(struct tables *t, uint64_t answers, uint64_t now)
+static bool answered(struct cfitables *t, uint64_t answers, uint64_t now)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
 	struct cfitables_counts c;
@@ -158,7 +158,7 @@ static void wait_until_first_pair_sleeps(void)
 
 static void test_hang(void)
 {
-	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	struct cfitables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	uint64_t now = SECOND_NS;
 
 	started = 0;
@@ -196,7 +196,7 @@ static void test_hang(void)
 
 static void test_failures(void)
 {
-	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	struct cfitables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct timespec moment = { .tv_nsec = 1000000 };
 	uint64_t now = SECOND_NS;
 
@@ -215,7 +215,7 @@ static void test_failures(void)
 
 static void test_trust(void)
 {
-	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	struct cfitables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct process ended = { .pid = 0x7ffffff0, .start_ticks = 7, .tenant_window = 1 }, host = process_of(1);
 	uint64_t now = SECOND_NS;
 
@@ -248,7 +248,7 @@ static void test_trust(void)
 
 static void test_limits(void)
 {
-	struct tables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	struct cfitables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	struct process host = process_of(1);
 	uint64_t now = SECOND_NS;
 	unsigned n = 0;

@@ -108,7 +108,7 @@ static const struct ring_sample *record(struct text *t, const struct perf_event_
 }
 
 /* Waits until all tables are there. */
-static bool unwound(struct unwinding *u, struct tables *tables, const struct perf_event_attr *a,
+static bool unwound(struct samplestack *u, struct cfitables *tables, const struct perf_event_attr *a,
 		    const struct ring_sample *r, struct text *out)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
@@ -145,10 +145,10 @@ static bool is_right(const struct text *out, uint64_t marks)
 	return marks == 0 || ips[n - 1] == CONTEXT_USER;
 }
 
-static void test_records(struct processes *p, struct tables *tables)
+static void test_records(struct processes *p, struct cfitables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP), raw = attr_of(PERF_SAMPLE_CGROUP | PERF_SAMPLE_RAW);
-	struct unwinding *u = samplestack_new(p, tables, NULL, NULL);
+	struct samplestack *u = samplestack_new(p, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 }, shown = { 0 };
 	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	struct pj_unwinding c;
@@ -233,10 +233,10 @@ static uint64_t frames_of(const struct text *out)
 
 /* Beyond --max-frames the outer frames are left out: those next to the leaf stay, and the stack is counted as longer
  * than its copy. */
-static void test_limit(struct processes *p, struct tables *tables)
+static void test_limit(struct processes *p, struct cfitables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
-	struct unwinding *u = samplestack_new(p, tables, NULL, NULL);
+	struct samplestack *u = samplestack_new(p, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 };
 	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	const uint64_t *ips;
@@ -271,7 +271,7 @@ static void test_limit(struct processes *p, struct tables *tables)
 }
 
 /* What cannot be had is asked for once, and nobody waits for ever. */
-static void test_nothing(struct tables *tables)
+static void test_nothing(struct cfitables *tables)
 {
 	struct mapped_file file = { .major = 1, .minor = 2, .inode = 3, .path = STR("/nowhere") };
 	struct mapping m = { .start = 0x1000, .length = 0x1000, .file = &file };
@@ -306,7 +306,7 @@ static void test_nothing(struct tables *tables)
 static void test_all(void)
 {
 	struct processes *p = processes_new(NULL);
-	struct tables *tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	struct cfitables *tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 
 	rescan_read(p, (uint32_t)getpid());
 	deep(5);

@@ -59,7 +59,7 @@ uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, 
 	}
 }
 
-static uint64_t address_of(const struct cfi *c, const struct dwarf_bytes *b)
+static uint64_t cfi_address_of(const struct cfi *c, const struct dwarf_bytes *b)
 {
 	return c->address + (uint64_t)(b->p - (const uint8_t *)c->bytes.p);
 }
@@ -101,12 +101,12 @@ static enum cfi_kind head_at(const struct cfi *c, size_t at, struct head *h)
 	return CFI_FDE;
 }
 
-static struct dwarf_bytes inside(const struct cfi *c, const struct head *h)
+static struct dwarf_bytes cfi_inside(const struct cfi *c, const struct head *h)
 {
 	return dwarf_bytes_of((struct str){ c->bytes.p + h->start, h->end - h->start });
 }
 
-static struct str rest(const struct dwarf_bytes *b)
+static struct str cfi_rest(const struct dwarf_bytes *b)
 {
 	return (struct str){ (const char *)b->p, dwarf_left(b) };
 }
@@ -131,7 +131,7 @@ static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const 
 
 			/* the personality may be indirect; where it leads does not matter */
 			if (encoding != PE_OMIT)
-				cfi_pointer(&a, encoding & 15, address_of(c, &a), 0);
+				cfi_pointer(&a, encoding & 15, cfi_address_of(c, &a), 0);
 			break;
 		}
 		case 'S': e->signal = true; break;
@@ -143,14 +143,14 @@ static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const 
 	b->bad = b->bad || a.bad;
 }
 
-static const struct processor *processor_of(const struct cfi *c)
+static const struct processor *cfi_processor_of(const struct cfi *c)
 {
 	return c->processor ? c->processor : &processor_x86_64;
 }
 
 static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry *e)
 {
-	struct dwarf_bytes b = inside(c, h);
+	struct dwarf_bytes b = cfi_inside(c, h);
 	uint64_t version = dwarf_uint(&b, 1), ra;
 	const char *augmentation = (const char *)b.p;
 	const uint8_t *nul = memchr(b.p, 0, dwarf_left(&b) < AUGMENTATION_MAX ? dwarf_left(&b) : AUGMENTATION_MAX);
@@ -172,11 +172,11 @@ static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry
 		read_augmentation(c, &b, augmentation + 1, e);
 	else if (augmentation[0])
 		return false; /* of unknown size */
-	ra = processor_slot(processor_of(c), ra);
+	ra = processor_slot(cfi_processor_of(c), ra);
 	if (b.bad || ra >= CFI_NREGS)
 		return false;
 	e->ra = (uint8_t)ra;
-	e->initial = rest(&b);
+	e->initial = cfi_rest(&b);
 	return true;
 }
 
@@ -207,12 +207,12 @@ enum cfi_kind cfi_entry_at(const struct cfi *c, size_t at, struct cfi_entry *e, 
 		return kind;
 	if (!cie_place(c, &h, &cie_at) || head_at(c, cie_at, &cie) != CFI_CIE || !read_cie(c, &cie, e))
 		return CFI_BAD;
-	b = inside(c, &h);
-	e->start = cfi_pointer(&b, e->encoding, address_of(c, &b), 0);
+	b = cfi_inside(c, &h);
+	e->start = cfi_pointer(&b, e->encoding, cfi_address_of(c, &b), 0);
 	e->length = plain_pointer(&b, e->encoding & 15);
 	if (e->augmented)
 		dwarf_take(&b, dwarf_uleb(&b));
-	e->program = rest(&b);
+	e->program = cfi_rest(&b);
 	return b.bad ? CFI_BAD : CFI_FDE;
 }
 
@@ -231,14 +231,14 @@ struct machine {
 	uint32_t cap;
 };
 
-static unsigned slot_of(const struct machine *m, uint64_t reg)
+static unsigned cfi_slot_of(const struct machine *m, uint64_t reg)
 {
-	return processor_slot(processor_of(m->c), reg);
+	return processor_slot(cfi_processor_of(m->c), reg);
 }
 
 static struct cfi_rule *rule_of(struct machine *m, uint64_t reg)
 {
-	unsigned slot = slot_of(m, reg);
+	unsigned slot = cfi_slot_of(m, reg);
 
 	return slot < CFI_NREGS ? &m->now.reg[slot] : &m->other;
 }
@@ -274,7 +274,7 @@ static bool shorten_ra(const struct cfi_rule *ra, bool link, struct cfi_row *row
 }
 
 /* Fills what is short of a row; false when the rules need a full one. */
-static bool shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
+static bool cfi_shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
 		return true;
@@ -308,7 +308,7 @@ static struct cfi_row make_row(const struct machine *m, uint64_t end)
 		row.flags |= CFI_ROW_SIGNAL;
 	if (m->now.reg[m->e->ra].how == CFI_UNDEFINED)
 		row.flags |= CFI_ROW_ROOT;
-	if (shorten(&m->now, processor_of(m->c)->link, &row))
+	if (cfi_shorten(&m->now, cfi_processor_of(m->c)->link, &row))
 		return row;
 	row.flags &= (uint8_t)~CFI_ROW_LINK;
 	full = mem_alloc(sizeof(*full), 1);
@@ -319,7 +319,7 @@ static struct cfi_row make_row(const struct machine *m, uint64_t end)
 }
 
 /* The rules so far hold up to `to`. False when there is nothing to be done behind it. */
-static bool advance(struct machine *m, uint64_t to)
+static bool cfi_advance(struct machine *m, uint64_t to)
 {
 	uint64_t end = to < m->until ? to : m->until;
 
@@ -340,7 +340,7 @@ static bool advance(struct machine *m, uint64_t to)
 
 static void set_cfa(struct machine *m, uint64_t dwarf, int64_t offset)
 {
-	unsigned reg = slot_of(m, dwarf);
+	unsigned reg = cfi_slot_of(m, dwarf);
 
 	/* a register that is never known */
 	if (reg >= CFI_NREGS)
@@ -349,7 +349,7 @@ static void set_cfa(struct machine *m, uint64_t dwarf, int64_t offset)
 		m->now.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = (uint8_t)reg, .value = offset };
 }
 
-static struct cfi_rule expression(struct dwarf_bytes *b, enum cfi_how how)
+static struct cfi_rule cfi_expression(struct dwarf_bytes *b, enum cfi_how how)
 {
 	uint64_t n = dwarf_uleb(b);
 	const uint8_t *p = dwarf_take(b, n);
@@ -392,7 +392,7 @@ enum {
 	CFA_RESTORE = 0xc0
 };
 
-static bool remember(struct machine *m)
+static bool cfi_remember(struct machine *m)
 {
 	if (m->nkept == STATES_MAX)
 		return false;
@@ -400,7 +400,7 @@ static bool remember(struct machine *m)
 	return true;
 }
 
-static bool restore(struct machine *m)
+static bool cfi_restore(struct machine *m)
 {
 	if (m->nkept == 0)
 		return false;
@@ -416,7 +416,7 @@ static void set_rule(struct machine *m, uint64_t reg, enum cfi_how how, uint64_t
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-	unsigned slot = slot_of(m, reg);
+	unsigned slot = cfi_slot_of(m, reg);
 
 	if (slot < CFI_NREGS)
 		m->now.reg[slot] = m->initial.reg[slot];
@@ -437,7 +437,7 @@ static bool cfa_instruction(struct machine *m, struct dwarf_bytes *b, uint8_t op
 		reg = dwarf_uleb(b);
 		set_cfa(m, reg, (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align));
 		return true;
-	case CFA_DEF_CFA_EXPRESSION: m->now.cfa = expression(b, CFI_IS_EXPR); return true;
+	case CFA_DEF_CFA_EXPRESSION: m->now.cfa = cfi_expression(b, CFI_IS_EXPR); return true;
 	case CFA_DEF_CFA_REGISTER: set_cfa(m, dwarf_uleb(b), m->now.cfa.value); return true;
 	case CFA_DEF_CFA_OFFSET: m->now.cfa.value = (int64_t)dwarf_uleb(b); break;
 	case CFA_DEF_CFA_OFFSET_SF: m->now.cfa.value = (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align); break;
@@ -461,40 +461,40 @@ static bool register_instruction(struct machine *m, struct dwarf_bytes *b, uint8
 	case CFA_UNDEFINED: set_rule(m, reg, CFI_UNDEFINED, 0); return true;
 	case CFA_SAME_VALUE: set_rule(m, reg, CFI_SAME, 0); return true;
 	case CFA_REGISTER: {
-		unsigned from = slot_of(m, dwarf_uleb(b));
+		unsigned from = cfi_slot_of(m, dwarf_uleb(b));
 
 		*rule_of(m, reg) = (struct cfi_rule){ .how = from < CFI_NREGS ? CFI_REGISTER : CFI_UNDEFINED,
 						      .reg = (uint8_t)(from % CFI_NREGS) };
 		return true;
 	}
-	case CFA_EXPRESSION: *rule_of(m, reg) = expression(b, CFI_AT_EXPR); return true;
-	case CFA_VAL_EXPRESSION: *rule_of(m, reg) = expression(b, CFI_IS_EXPR); return true;
+	case CFA_EXPRESSION: *rule_of(m, reg) = cfi_expression(b, CFI_AT_EXPR); return true;
+	case CFA_VAL_EXPRESSION: *rule_of(m, reg) = cfi_expression(b, CFI_IS_EXPR); return true;
 	default: return false;
 	}
 }
 
 /* False at the end of what concerns us, or of what can be understood. */
-static bool instruction(struct machine *m, struct dwarf_bytes *b)
+static bool cfi_instruction(struct machine *m, struct dwarf_bytes *b)
 {
 	uint8_t op = (uint8_t)dwarf_uint(b, 1);
 	uint64_t step = m->e->code_align;
 
 	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC: return advance(m, m->at + (op & 63) * step);
+	case CFA_ADVANCE_LOC: return cfi_advance(m, m->at + (op & 63) * step);
 	case CFA_OFFSET: set_rule(m, op & 63, CFI_AT, dwarf_uleb(b)); return true;
 	case CFA_RESTORE: restore_rule(m, op & 63); return true;
 	default: break;
 	}
 	switch (op) {
 	case CFA_NOP: return true;
-	case CFA_SET_LOC: return advance(m, cfi_pointer(b, m->e->encoding, address_of(m->c, b), 0));
-	case CFA_ADVANCE_LOC1: return advance(m, m->at + dwarf_uint(b, 1) * step);
-	case CFA_ADVANCE_LOC2: return advance(m, m->at + dwarf_uint(b, 2) * step);
-	case CFA_ADVANCE_LOC4: return advance(m, m->at + dwarf_uint(b, 4) * step);
-	case CFA_REMEMBER_STATE: return remember(m);
-	case CFA_RESTORE_STATE: return restore(m);
+	case CFA_SET_LOC: return cfi_advance(m, cfi_pointer(b, m->e->encoding, cfi_address_of(m->c, b), 0));
+	case CFA_ADVANCE_LOC1: return cfi_advance(m, m->at + dwarf_uint(b, 1) * step);
+	case CFA_ADVANCE_LOC2: return cfi_advance(m, m->at + dwarf_uint(b, 2) * step);
+	case CFA_ADVANCE_LOC4: return cfi_advance(m, m->at + dwarf_uint(b, 4) * step);
+	case CFA_REMEMBER_STATE: return cfi_remember(m);
+	case CFA_RESTORE_STATE: return cfi_restore(m);
 	case CFA_NEGATE_RA_STATE: /* signed or not, the bits that sign are dropped */
-	case CFA_NEGATE_RA_STATE_WITH_PC: return processor_of(m->c)->link;
+	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(m->c)->link;
 	case CFA_GNU_ARGS_SIZE: dwarf_uleb(b); return true;
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_REGISTER:
@@ -507,14 +507,14 @@ static bool instruction(struct machine *m, struct dwarf_bytes *b)
 }
 
 /* Runs a program; false when it stopped before its end. */
-static bool run(struct machine *m, struct str program)
+static bool cfi_run(struct machine *m, struct str program)
 {
 	struct dwarf_bytes b = dwarf_bytes_of(program);
 
 	if (program.n > PROGRAM_MAX)
 		return false;
 	while (dwarf_left(&b))
-		if (!instruction(m, &b) || b.bad)
+		if (!cfi_instruction(m, &b) || b.bad)
 			return false;
 	return true;
 }
@@ -529,12 +529,12 @@ struct cfi_rows *cfi_rows_of(const struct cfi *c, const struct cfi_entry *e, uin
 	m.rows->start = (uint32_t)(e->start - base);
 	m.rows->end = (uint32_t)(e->start - base + e->length);
 	/* nothing may be advanced in a CIE: `until` is not behind `at` yet */
-	if (!run(&m, e->initial))
+	if (!cfi_run(&m, e->initial))
 		goto none;
 	m.initial = m.now;
 	m.until = e->start + e->length;
-	if (run(&m, e->program))
-		advance(&m, m.until);
+	if (cfi_run(&m, e->program))
+		cfi_advance(&m, m.until);
 	if (m.rows->n)
 		return m.rows;
 none:

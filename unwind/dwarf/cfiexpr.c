@@ -62,7 +62,7 @@ enum {
 	OP_NOP = 0x96
 };
 
-static void push(struct evaluation *v, uint64_t value)
+static void cfiexpr_push(struct evaluation *v, uint64_t value)
 {
 	if (v->n == OPERANDS_MAX)
 		v->bad = true;
@@ -70,7 +70,7 @@ static void push(struct evaluation *v, uint64_t value)
 		v->operand[v->n++] = value;
 }
 
-static uint64_t pop(struct evaluation *v)
+static uint64_t cfiexpr_pop(struct evaluation *v)
 {
 	if (v->n == 0) {
 		v->bad = true;
@@ -79,30 +79,30 @@ static uint64_t pop(struct evaluation *v)
 	return v->operand[--v->n];
 }
 
-static void pick(struct evaluation *v, uint64_t i)
+static void cfiexpr_pick(struct evaluation *v, uint64_t i)
 {
 	if (i >= v->n)
 		v->bad = true;
 	else
-		push(v, v->operand[v->n - 1 - i]);
+		cfiexpr_push(v, v->operand[v->n - 1 - i]);
 }
 
-static void swap(struct evaluation *v)
+static void cfiexpr_swap(struct evaluation *v)
 {
-	uint64_t a = pop(v), b = pop(v);
+	uint64_t a = cfiexpr_pop(v), b = cfiexpr_pop(v);
 
-	push(v, a);
-	push(v, b);
+	cfiexpr_push(v, a);
+	cfiexpr_push(v, b);
 }
 
 /* The top one becomes the third. */
-static void rotate(struct evaluation *v)
+static void cfiexpr_rotate(struct evaluation *v)
 {
-	uint64_t a = pop(v), b = pop(v), c = pop(v);
+	uint64_t a = cfiexpr_pop(v), b = cfiexpr_pop(v), c = cfiexpr_pop(v);
 
-	push(v, a);
-	push(v, c);
-	push(v, b);
+	cfiexpr_push(v, a);
+	cfiexpr_push(v, c);
+	cfiexpr_push(v, b);
 }
 
 static void push_register(struct evaluation *v, uint64_t dwarf, int64_t offset)
@@ -112,12 +112,12 @@ static void push_register(struct evaluation *v, uint64_t dwarf, int64_t offset)
 	if (reg >= CFI_NREGS || !(v->p->valid >> reg & 1))
 		v->bad = true;
 	else
-		push(v, v->p->reg[reg] + (uint64_t)offset);
+		cfiexpr_push(v, v->p->reg[reg] + (uint64_t)offset);
 }
 
-static void deref(struct evaluation *v, uint64_t size)
+static void cfiexpr_deref(struct evaluation *v, uint64_t size)
 {
-	uint64_t at = pop(v) - v->p->stack_start, value = 0;
+	uint64_t at = cfiexpr_pop(v) - v->p->stack_start, value = 0;
 	struct str s = v->p->stack;
 
 	if (size == 0 || size > 8 || s.n < size || at > s.n - size) {
@@ -125,10 +125,10 @@ static void deref(struct evaluation *v, uint64_t size)
 		return;
 	}
 	memcpy(&value, s.p + at, size);
-	push(v, value);
+	cfiexpr_push(v, value);
 }
 
-static void jump(struct evaluation *v, bool taken)
+static void cfiexpr_jump(struct evaluation *v, bool taken)
 {
 	int64_t by = (int64_t)dwarf_sint(&v->b, 2), at = (const char *)v->b.p - v->all.p;
 
@@ -140,7 +140,7 @@ static void jump(struct evaluation *v, bool taken)
 		v->b.p = (const uint8_t *)v->all.p + at + by;
 }
 
-static uint64_t divide(struct evaluation *v, uint64_t a, uint64_t b)
+static uint64_t cfiexpr_divide(struct evaluation *v, uint64_t a, uint64_t b)
 {
 	if (b == 0)
 		v->bad = true;
@@ -148,7 +148,7 @@ static uint64_t divide(struct evaluation *v, uint64_t a, uint64_t b)
 	return b == 0 ? 0 : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
 }
 
-static uint64_t shifted(uint64_t a, uint64_t by, uint8_t op)
+static uint64_t cfiexpr_shifted(uint64_t a, uint64_t by, uint8_t op)
 {
 	bool minus = (int64_t)a < 0;
 
@@ -158,32 +158,32 @@ static uint64_t shifted(uint64_t a, uint64_t by, uint8_t op)
 }
 
 /* Two operands, one result. */
-static void binary(struct evaluation *v, uint8_t op)
+static void cfiexpr_binary(struct evaluation *v, uint8_t op)
 {
-	uint64_t b = pop(v), a = pop(v);
+	uint64_t b = cfiexpr_pop(v), a = cfiexpr_pop(v);
 	int64_t sb = (int64_t)b, sa = (int64_t)a;
 
 	switch (op) {
-	case OP_AND: push(v, a & b); break;
-	case OP_OR: push(v, a | b); break;
-	case OP_XOR: push(v, a ^ b); break;
-	case OP_PLUS: push(v, a + b); break;
-	case OP_MINUS: push(v, a - b); break;
-	case OP_MUL: push(v, a * b); break;
-	case OP_DIV: push(v, divide(v, a, b)); break;
+	case OP_AND: cfiexpr_push(v, a & b); break;
+	case OP_OR: cfiexpr_push(v, a | b); break;
+	case OP_XOR: cfiexpr_push(v, a ^ b); break;
+	case OP_PLUS: cfiexpr_push(v, a + b); break;
+	case OP_MINUS: cfiexpr_push(v, a - b); break;
+	case OP_MUL: cfiexpr_push(v, a * b); break;
+	case OP_DIV: cfiexpr_push(v, cfiexpr_divide(v, a, b)); break;
 	case OP_MOD:
 		v->bad |= b == 0;
-		push(v, b ? a % b : 0);
+		cfiexpr_push(v, b ? a % b : 0);
 		break;
 	case OP_SHL:
 	case OP_SHR:
-	case OP_SHRA: push(v, shifted(a, b, op)); break;
-	case OP_EQ: push(v, sa == sb); break;
-	case OP_GE: push(v, sa >= sb); break;
-	case OP_GT: push(v, sa > sb); break;
-	case OP_LE: push(v, sa <= sb); break;
-	case OP_LT: push(v, sa < sb); break;
-	case OP_NE: push(v, sa != sb); break;
+	case OP_SHRA: cfiexpr_push(v, cfiexpr_shifted(a, b, op)); break;
+	case OP_EQ: cfiexpr_push(v, sa == sb); break;
+	case OP_GE: cfiexpr_push(v, sa >= sb); break;
+	case OP_GT: cfiexpr_push(v, sa > sb); break;
+	case OP_LE: cfiexpr_push(v, sa <= sb); break;
+	case OP_LT: cfiexpr_push(v, sa < sb); break;
+	case OP_NE: cfiexpr_push(v, sa != sb); break;
 	default: v->bad = true;
 	}
 }
@@ -197,41 +197,41 @@ static bool push_operation(struct evaluation *v, uint8_t op)
 	case OP_CONST1U:
 	case OP_CONST2U:
 	case OP_CONST4U:
-	case OP_CONST8U: push(v, dwarf_uint(b, 1U << (op - OP_CONST1U) / 2)); return true;
+	case OP_CONST8U: cfiexpr_push(v, dwarf_uint(b, 1U << (op - OP_CONST1U) / 2)); return true;
 	case OP_CONST1S:
 	case OP_CONST2S:
 	case OP_CONST4S:
-	case OP_CONST8S: push(v, dwarf_sint(b, 1U << (op - OP_CONST1S) / 2)); return true;
-	case OP_CONSTU: push(v, dwarf_uleb(b)); return true;
-	case OP_CONSTS: push(v, (uint64_t)dwarf_sleb(b)); return true;
-	case OP_DUP: pick(v, 0); return true;
-	case OP_DROP: pop(v); return true;
-	case OP_OVER: pick(v, 1); return true;
-	case OP_PICK: pick(v, dwarf_uint(b, 1)); return true;
-	case OP_SWAP: swap(v); return true;
-	case OP_ROT: rotate(v); return true;
+	case OP_CONST8S: cfiexpr_push(v, dwarf_sint(b, 1U << (op - OP_CONST1S) / 2)); return true;
+	case OP_CONSTU: cfiexpr_push(v, dwarf_uleb(b)); return true;
+	case OP_CONSTS: cfiexpr_push(v, (uint64_t)dwarf_sleb(b)); return true;
+	case OP_DUP: cfiexpr_pick(v, 0); return true;
+	case OP_DROP: cfiexpr_pop(v); return true;
+	case OP_OVER: cfiexpr_pick(v, 1); return true;
+	case OP_PICK: cfiexpr_pick(v, dwarf_uint(b, 1)); return true;
+	case OP_SWAP: cfiexpr_swap(v); return true;
+	case OP_ROT: cfiexpr_rotate(v); return true;
 	default: return false;
 	}
 }
 
-static void unary(struct evaluation *v, uint8_t op)
+static void cfiexpr_unary(struct evaluation *v, uint8_t op)
 {
-	uint64_t a = pop(v);
+	uint64_t a = cfiexpr_pop(v);
 
 	switch (op) {
-	case OP_ABS: push(v, (int64_t)a < 0 ? 0 - a : a); break;
-	case OP_NEG: push(v, 0 - a); break;
-	case OP_NOT: push(v, ~a); break;
-	default: push(v, a + dwarf_uleb(&v->b)); break;
+	case OP_ABS: cfiexpr_push(v, (int64_t)a < 0 ? 0 - a : a); break;
+	case OP_NEG: cfiexpr_push(v, 0 - a); break;
+	case OP_NOT: cfiexpr_push(v, ~a); break;
+	default: cfiexpr_push(v, a + dwarf_uleb(&v->b)); break;
 	}
 }
 
-static void operation(struct evaluation *v, uint8_t op)
+static void cfiexpr_operation(struct evaluation *v, uint8_t op)
 {
 	uint64_t reg;
 
 	if (op >= OP_LIT0 && op <= OP_LIT31) {
-		push(v, (uint64_t)(op - OP_LIT0));
+		cfiexpr_push(v, (uint64_t)(op - OP_LIT0));
 		return;
 	}
 	if (op >= OP_BREG0 && op <= OP_BREG31) {
@@ -242,19 +242,19 @@ static void operation(struct evaluation *v, uint8_t op)
 		return;
 	switch (op) {
 	case OP_NOP: break;
-	case OP_DEREF: deref(v, 8); break;
-	case OP_DEREF_SIZE: deref(v, dwarf_uint(&v->b, 1)); break;
+	case OP_DEREF: cfiexpr_deref(v, 8); break;
+	case OP_DEREF_SIZE: cfiexpr_deref(v, dwarf_uint(&v->b, 1)); break;
 	case OP_BREGX:
 		reg = dwarf_uleb(&v->b);
 		push_register(v, reg, dwarf_sleb(&v->b));
 		break;
-	case OP_SKIP: jump(v, true); break;
-	case OP_BRA: jump(v, pop(v) != 0); break;
+	case OP_SKIP: cfiexpr_jump(v, true); break;
+	case OP_BRA: cfiexpr_jump(v, cfiexpr_pop(v) != 0); break;
 	case OP_ABS:
 	case OP_NEG:
 	case OP_NOT:
-	case OP_PLUS_UCONST: unary(v, op); break;
-	default: binary(v, op); break;
+	case OP_PLUS_UCONST: cfiexpr_unary(v, op); break;
+	default: cfiexpr_binary(v, op); break;
 	}
 }
 
@@ -268,15 +268,15 @@ bool cfi_evaluate(struct str expression, const struct cfi_place *p, const uint64
 	v.n = 0;
 	v.bad = false;
 	if (cfa)
-		push(&v, *cfa);
+		cfiexpr_push(&v, *cfa);
 	for (unsigned steps = 0; dwarf_left(&v.b); steps++) {
 		if (steps == STEPS_MAX || *p->effort == 0)
 			return false;
 		--*p->effort;
-		operation(&v, (uint8_t)dwarf_uint(&v.b, 1));
+		cfiexpr_operation(&v, (uint8_t)dwarf_uint(&v.b, 1));
 		if (v.bad || v.b.bad)
 			return false;
 	}
-	*result = pop(&v);
+	*result = cfiexpr_pop(&v);
 	return !v.bad;
 }

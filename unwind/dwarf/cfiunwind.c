@@ -8,12 +8,12 @@
  * which a thousand each for 17 registers would take 70 ms a stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
-static const struct processor *processor_of(const struct unwind_state *s)
+static const struct processor *cfiunwind_processor_of(const struct unwind_state *s)
 {
 	return s->processor ? s->processor : &processor_x86_64;
 }
 
-static bool load(const struct unwind_state *s, uint64_t address, uint64_t *value)
+static bool cfiunwind_load(const struct unwind_state *s, uint64_t address, uint64_t *value)
 {
 	return cfi_load(s->stack, s->stack_start, address, value);
 }
@@ -54,9 +54,9 @@ bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, u
 /* ---- steps ---- */
 
 /* The caller is found: its registers are in *next but for these. */
-static enum unwind_end arrive(struct unwind_state *s, struct unwind_state *next, uint64_t ip, uint64_t sp)
+static enum unwind_end cfiunwind_arrive(struct unwind_state *s, struct unwind_state *next, uint64_t ip, uint64_t sp)
 {
-	ip &= processor_of(s)->code;
+	ip &= cfiunwind_processor_of(s)->code;
 	if (ip == 0)
 		return UNWIND_ROOT;
 	next->ip = ip;
@@ -71,9 +71,9 @@ static enum unwind_end arrive(struct unwind_state *s, struct unwind_state *next,
 /* The return address, where nothing was pushed but that. */
 static bool load_return(const struct unwind_state *s, uint64_t *ip, uint64_t *sp)
 {
-	if (!processor_of(s)->link) {
+	if (!cfiunwind_processor_of(s)->link) {
 		*sp = s->sp + 8;
-		return load(s, s->sp, ip);
+		return cfiunwind_load(s, s->sp, ip);
 	}
 	*sp = s->sp;
 	*ip = s->reg[CFI_RA];
@@ -89,7 +89,7 @@ static enum unwind_end step_by_frame_pointer(struct unwind_state *s)
 	/* a call through a pointer that was 0: nothing was pushed but the return address */
 	if (s->ip == 0 && s->interrupted) {
 		next.interrupted = false;
-		return load_return(s, &ip, &sp) ? arrive(s, &next, ip, sp) : UNWIND_STACK_CUT;
+		return load_return(s, &ip, &sp) ? cfiunwind_arrive(s, &next, ip, sp) : UNWIND_STACK_CUT;
 	}
 	if (!(s->valid >> CFI_RBP & 1))
 		return UNWIND_NO_CODE;
@@ -97,21 +97,21 @@ static enum unwind_end step_by_frame_pointer(struct unwind_state *s)
 		return UNWIND_ROOT;
 	if (s->bp % 8 || s->bp < s->sp)
 		return UNWIND_NO_CODE;
-	if (!load(s, s->bp, &next.bp) || !load(s, s->bp + 8, &ip))
+	if (!cfiunwind_load(s, s->bp, &next.bp) || !cfiunwind_load(s, s->bp + 8, &ip))
 		return UNWIND_STACK_CUT;
 	next.interrupted = false;
 	next.valid = 1U << CFI_RBP;
-	return arrive(s, &next, ip, s->bp + 16);
+	return cfiunwind_arrive(s, &next, ip, s->bp + 16);
 }
 
 /* A word that was saved. Below sp it was restored already, and the register has it. True when *value is known. */
-static bool saved(const struct unwind_state *s, uint64_t address, bool known, uint64_t *value)
+static bool cfiunwind_saved(const struct unwind_state *s, uint64_t address, bool known, uint64_t *value)
 {
-	return address < s->sp ? known : load(s, address, value);
+	return address < s->sp ? known : cfiunwind_load(s, address, value);
 }
 
 /* The return address is at an address that the copy does not have. */
-static enum unwind_end cut_at(struct unwind_state *s, uint64_t address)
+static enum unwind_end cfiunwind_cut_at(struct unwind_state *s, uint64_t address)
 {
 	s->fp_valid = s->valid >> CFI_RBP & 1 && address == s->reg[CFI_RBP] + 8;
 	return UNWIND_STACK_CUT;
@@ -124,18 +124,18 @@ static enum unwind_end link_of_row(struct unwind_state *s, const struct cfi_row 
 
 	/* also where it was saved, and is back already */
 	if (row->flags & CFI_ROW_LINK || at < s->sp) {
-		*ip = s->reg[CFI_RA] & processor_of(s)->code;
+		*ip = s->reg[CFI_RA] & cfiunwind_processor_of(s)->code;
 		return s->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
 	}
-	if (!load(s, at, ip))
-		return cut_at(s, at);
-	*ip &= processor_of(s)->code;
+	if (!cfiunwind_load(s, at, ip))
+		return cfiunwind_cut_at(s, at);
+	*ip &= cfiunwind_processor_of(s)->code;
 	return UNWIND_MORE;
 }
 
 static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row *row)
 {
-	const struct processor *p = processor_of(s);
+	const struct processor *p = cfiunwind_processor_of(s);
 	uint64_t cfa = s->reg[row->reg] + (uint64_t)(int64_t)row->cfa, ip;
 	unsigned left = row->saved;
 	uint32_t valid = s->valid & p->saved;
@@ -149,15 +149,15 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 		end = link_of_row(s, row, cfa, &ip);
 		if (end != UNWIND_MORE)
 			return end;
-	} else if (unlikely(!load(s, cfa - 8, &ip))) {
-		return cut_at(s, cfa - 8);
+	} else if (unlikely(!cfiunwind_load(s, cfa - 8, &ip))) {
+		return cfiunwind_cut_at(s, cfa - 8);
 	}
 	if (unlikely(ip == 0))
 		return UNWIND_ROOT;
 	for (; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left), reg = cfi_saved[i];
 
-		if (!saved(s, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1, &s->reg[reg]))
+		if (!cfiunwind_saved(s, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1, &s->reg[reg]))
 			valid &= ~(1U << reg);
 	}
 	s->ip = ip;
@@ -169,8 +169,8 @@ static enum unwind_end step_by_row(struct unwind_state *s, const struct cfi_row 
 }
 
 /* What a rule says; *cut when it is in memory that is not in the copy. */
-static bool apply(const struct cfi_rule *r, const struct cfi_place *p, unsigned reg, uint64_t cfa, uint64_t *value,
-		  bool *cut)
+static bool cfiunwind_apply(const struct cfi_rule *r, const struct cfi_place *p, unsigned reg, uint64_t cfa,
+			    uint64_t *value, bool *cut)
 {
 	uint64_t address = cfa + (uint64_t)r->value;
 	bool known = p->valid >> reg & 1;
@@ -208,7 +208,7 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *p, ui
 /* The caller's registers but ip and sp. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, uint64_t cfa, struct unwind_state *next)
 {
-	uint32_t saved = processor_of(next)->saved;
+	uint32_t saved = cfiunwind_processor_of(next)->saved;
 	bool cut;
 
 	next->valid = 0;
@@ -217,13 +217,13 @@ static void apply_all(const struct cfi_rules *full, const struct cfi_place *p, u
 
 		if (r.how == CFI_UNSPECIFIED && saved >> i & 1)
 			r.how = CFI_SAME;
-		if (i != CFI_RSP && apply(&r, p, i, cfa, &next->reg[i], &cut))
+		if (i != CFI_RSP && cfiunwind_apply(&r, p, i, cfa, &next->reg[i], &cut))
 			next->valid |= 1U << i;
 	}
 	next->bp = next->reg[CFI_RBP];
 }
 
-static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
+static struct cfi_place cfiunwind_place_of(const struct unwind_state *s, uint32_t *effort)
 {
 	struct cfi_place p = { .processor = s->processor,
 			       .valid = s->valid,
@@ -232,7 +232,7 @@ static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
 			       .effort = effort };
 
 	memcpy(p.reg, s->reg, sizeof(s->reg));
-	if (!processor_of(s)->link) {
+	if (!cfiunwind_processor_of(s)->link) {
 		p.reg[CFI_RA] = s->ip;
 		p.valid |= 1U << CFI_RA;
 	}
@@ -242,22 +242,22 @@ static struct cfi_place place_of(const struct unwind_state *s, uint32_t *effort)
 static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_row *row)
 {
 	const struct cfi_rules *full = row->full;
-	bool link = processor_of(s)->link;
+	bool link = cfiunwind_processor_of(s)->link;
 	struct cfi_rule ra = full->reg[row->ra];
 	const struct cfi_rule *rsp = &full->reg[CFI_RSP];
 	struct unwind_state next = *s;
-	struct cfi_place p = place_of(s, &next.effort);
+	struct cfi_place p = cfiunwind_place_of(s, &next.effort);
 	bool cut = false, popped;
 	uint64_t cfa, ip, sp;
 
 	if (!find_cfa(full, &p, &cfa))
 		return UNWIND_NO_CODE;
 	sp = cfa;
-	if (rsp->how != CFI_UNSPECIFIED && !apply(rsp, &p, CFI_RSP, cfa, &sp, &cut))
+	if (rsp->how != CFI_UNSPECIFIED && !cfiunwind_apply(rsp, &p, CFI_RSP, cfa, &sp, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	if (link && ra.how == CFI_UNSPECIFIED)
 		ra.how = CFI_SAME;
-	if (!apply(&ra, &p, row->ra, cfa, &ip, &cut))
+	if (!cfiunwind_apply(&ra, &p, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
 	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an
@@ -269,7 +269,7 @@ static enum unwind_end step_by_rules(struct unwind_state *s, const struct cfi_ro
 	if (!next.interrupted && sp - s->stack_start > s->stack.n)
 		return UNWIND_STACK_CUT;
 	apply_all(full, &p, cfa, &next);
-	return arrive(s, &next, ip, sp);
+	return cfiunwind_arrive(s, &next, ip, sp);
 }
 
 /* The kernel was asked to return from a signal handler, and has not yet: that system call is the last instruction of
@@ -294,8 +294,8 @@ static enum unwind_end step_from_leaf(struct unwind_state *s)
 	if (ip == 0) /* a guess is no proof of a root */
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
-	next.valid &= processor_of(s)->saved;
-	return arrive(s, &next, ip, sp);
+	next.valid &= cfiunwind_processor_of(s)->saved;
+	return cfiunwind_arrive(s, &next, ip, sp);
 }
 
 /* In a loop of assembly rbp may be anything, and 0 is no root. */

@@ -82,7 +82,7 @@ static void read_frames(struct reader *r, const Elf64_Shdr *s, struct cfi *c)
 		r->e->large = true;
 }
 
-static void read_sections(struct reader *r)
+static void unwindelf_read_sections(struct reader *r)
 {
 	struct unwind_elf *e = r->e;
 
@@ -108,7 +108,7 @@ static void read_sections(struct reader *r)
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
 
-static struct str take_bytes(struct reader *r, uint64_t offset, uint64_t n)
+static struct str unwindelf_take_bytes(struct reader *r, uint64_t offset, uint64_t n)
 {
 	Elf64_Shdr s = { .sh_type = SHT_PROGBITS, .sh_offset = offset, .sh_size = n };
 	struct str bytes = take_section(r, &s, UINT64_MAX);
@@ -119,14 +119,14 @@ static struct str take_bytes(struct reader *r, uint64_t offset, uint64_t n)
 }
 
 /* From an address to the end of its segment in the file. */
-static struct str bytes_at(struct reader *r, uint64_t address)
+static struct str unwindelf_bytes_at(struct reader *r, uint64_t address)
 {
 	for (size_t i = 0; i < r->head.segments; i++) {
 		const Elf64_Phdr *p = &r->head.segment[i];
 
 		if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
-			return take_bytes(r, p->p_offset + (address - p->p_vaddr),
-					  p->p_filesz - (address - p->p_vaddr));
+			return unwindelf_take_bytes(r, p->p_offset + (address - p->p_vaddr),
+						    p->p_filesz - (address - p->p_vaddr));
 	}
 	return (struct str){ 0 };
 }
@@ -139,14 +139,14 @@ static void read_frames_by_segment(struct reader *r, const Elf64_Phdr *p)
 	uint64_t at;
 
 	e->header.address = p->p_vaddr;
-	e->header.bytes = take_bytes(r, p->p_offset, p->p_filesz);
+	e->header.bytes = unwindelf_take_bytes(r, p->p_offset, p->p_filesz);
 	b = dwarf_bytes_of(e->header.bytes);
 	dwarf_take(&b, 1);
 	at = dwarf_uint(&b, 1);
 	dwarf_take(&b, 2);
 	at = cfi_pointer(&b, (uint8_t)at, p->p_vaddr + 4, p->p_vaddr);
 	if (!b.bad)
-		e->eh_frame = (struct cfi){ .bytes = bytes_at(r, at), .address = at };
+		e->eh_frame = (struct cfi){ .bytes = unwindelf_bytes_at(r, at), .address = at };
 }
 
 static void read_program(struct reader *r)
@@ -176,7 +176,7 @@ static void read_program(struct reader *r)
  */
 
 /* Sections that cannot be used (cut off, too many) leave the program's own way to the tables. */
-static const char *read_head(struct reader *r, int fd)
+static const char *unwindelf_read_head(struct reader *r, int fd)
 {
 	struct elfhead_source source;
 	const char *why;
@@ -200,9 +200,9 @@ const char *unwind_elf_read(struct unwind_elf *e, int fd)
 	const char *why;
 
 	*e = (struct unwind_elf){ .debug_frame.debug = true };
-	why = read_head(&r, fd);
+	why = unwindelf_read_head(&r, fd);
 	if (!why) {
-		read_sections(&r);
+		unwindelf_read_sections(&r);
 		read_program(&r);
 	}
 	elfhead_free(&r.head);

@@ -77,7 +77,7 @@ static void found_add(struct found *f, uint64_t start, uint64_t at)
 	f->fde[f->n++] = (struct fde){ start, at };
 }
 
-static void find_all(struct found *f, const struct cfi *c)
+static void unwindtable_find_all(struct found *f, const struct cfi *c)
 {
 	struct cfi_entry e;
 	size_t next;
@@ -155,7 +155,7 @@ static void table_add(struct unwind_table *t, struct blobframes *s, struct cfi c
 	c.processor = t->processor;
 	find_by_header(&f, &c, &header);
 	if (f.n == 0)
-		find_all(&f, &c);
+		unwindtable_find_all(&f, &c);
 	found_sort(&f);
 	if (!t->elf.processor && f.n) {
 		t->base = f.fde[0].start;
@@ -232,7 +232,7 @@ struct image {
 
 static const char image_magic[8] = "pjtable1";
 
-static uint64_t place(uint64_t *at, uint64_t n)
+static uint64_t unwindtable_place(uint64_t *at, uint64_t n)
 {
 	uint64_t here = *at;
 
@@ -240,29 +240,29 @@ static uint64_t place(uint64_t *at, uint64_t n)
 	return here;
 }
 
-static struct image layout(const struct unwind_table *t)
+static struct image unwindtable_layout(const struct unwind_table *t)
 {
 	struct image i = { .base = t->base, .end = t->end, .nloads = t->nloads, .nplts = t->nplts };
 	uint64_t at = sizeof(i);
 
 	memcpy(i.magic, image_magic, sizeof(i.magic));
 	i.magic[7] = t->processor->link ? 'a' : i.magic[7];
-	i.loads = place(&at, t->nloads * sizeof(*t->load));
-	i.plts = place(&at, t->nplts * sizeof(*t->plt));
+	i.loads = unwindtable_place(&at, t->nloads * sizeof(*t->load));
+	i.plts = unwindtable_place(&at, t->nplts * sizeof(*t->plt));
 	for (unsigned k = 0; k < countof(i.part); k++) {
 		const struct blobframes *f = &t->frames[k];
 		struct part *p = &i.part[k];
 
 		*p = (struct part){ .address = f->cfi.address, .nbytes = f->n ? f->cfi.bytes.n : 0, .nrefs = f->n };
-		p->bytes = place(&at, p->nbytes);
-		p->refs = place(&at, p->nrefs * sizeof(*f->ref));
+		p->bytes = unwindtable_place(&at, p->nbytes);
+		p->refs = unwindtable_place(&at, p->nrefs * sizeof(*f->ref));
 	}
 	i.size = at;
 	return i;
 }
 
 /* lseek and write: the process that makes images may not call pwrite (sandbox.h). */
-static bool put(int fd, const void *p, uint64_t n, uint64_t at)
+static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 {
 	while (n) {
 		ssize_t done = lseek(fd, (off_t)at, SEEK_SET) < 0 ? -1 : write(fd, p, n);
@@ -278,18 +278,18 @@ static bool put(int fd, const void *p, uint64_t n, uint64_t at)
 
 bool unwind_table_save(const struct unwind_table *t, int fd)
 {
-	struct image i = layout(t);
-	bool ok = ftruncate(fd, (off_t)i.size) == 0 && put(fd, &i, sizeof(i), 0) &&
-		  put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
-		  put(fd, t->plt, i.nplts * sizeof(*t->plt), i.plts);
+	struct image i = unwindtable_layout(t);
+	bool ok = ftruncate(fd, (off_t)i.size) == 0 && unwindtable_put(fd, &i, sizeof(i), 0) &&
+		  unwindtable_put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
+		  unwindtable_put(fd, t->plt, i.nplts * sizeof(*t->plt), i.plts);
 
 	for (unsigned k = 0; k < countof(i.part) && ok; k++)
-		ok = put(fd, t->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
-		     put(fd, t->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
+		ok = unwindtable_put(fd, t->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
+		     unwindtable_put(fd, t->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
 	return ok;
 }
 
-static bool within(const struct image *i, uint64_t at, uint64_t n, uint64_t each)
+static bool unwindtable_within(const struct image *i, uint64_t at, uint64_t n, uint64_t each)
 {
 	return at % 8 == 0 && at <= i->size && n <= (i->size - at) / each;
 }
@@ -299,13 +299,13 @@ static bool is_image(const struct image *i, uint64_t size)
 	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 &&
 		  (i->magic[7] == image_magic[7] || i->magic[7] == 'a') && i->size == size &&
 		  i->nplts <= UNWIND_PLTS_MAX && i->end - i->base <= UINT32_MAX &&
-		  within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
-		  within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
+		  unwindtable_within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
+		  unwindtable_within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
 
 	for (unsigned k = 0; k < countof(i->part) && ok; k++)
 		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX &&
-		     within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
-		     within(i, i->part[k].refs, i->part[k].nrefs, sizeof(struct ref));
+		     unwindtable_within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
+		     unwindtable_within(i, i->part[k].refs, i->part[k].nrefs, sizeof(struct ref));
 	return ok;
 }
 
@@ -442,7 +442,7 @@ bool unwind_table_is_full(const struct unwind_table *t)
 }
 
 /* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
-static const struct cfi_rows *rows_of(const struct blobframes *s, struct recent *r, uint64_t base, size_t i)
+static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *s, struct recent *r, uint64_t base, size_t i)
 {
 	struct cfi_rows *rows = atomic_load_explicit(&s->rows[i], memory_order_acquire), *first = NULL;
 	struct cfi_entry e;
@@ -473,7 +473,7 @@ static const struct cfi_row *frames_row(const struct blobframes *s, struct recen
 		low = s->ref[low + half].start <= address ? low + half : low;
 		n -= half;
 	}
-	rows = rows_of(s, r, base, low);
+	rows = unwindtable_rows_of(s, r, base, low);
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
