@@ -99,69 +99,70 @@ void *mem_huge(size_t size)
 }
 
 /* A fresh block for at least n bytes. What was left of the block before stays unused. */
-static void arena_refill(struct arena *a, size_t n)
+static void arena_refill(struct arena *arena, size_t n)
 {
-	size_t size = a->total < BLOCK_MIN ? BLOCK_MIN : a->total < BLOCK_MAX ? a->total : BLOCK_MAX;
-	struct arena_block *b;
+	size_t size = arena->total < BLOCK_MIN ? BLOCK_MIN : arena->total < BLOCK_MAX ? arena->total : BLOCK_MAX;
+	struct arena_block *block;
 
 	if (n > SIZE_MAX / 2)
 		out_of_memory(n);
-	if (size < n + sizeof(*b) + ALIGN)
-		size = n + sizeof(*b) + ALIGN;
-	b = calloc(1, size);
-	if (!b)
+	if (size < n + sizeof(*block) + ALIGN)
+		size = n + sizeof(*block) + ALIGN;
+	block = calloc(1, size);
+	if (!block)
 		out_of_memory(size);
-	b->next = a->block;
-	b->size = size;
-	a->block = b;
-	a->total += size;
-	a->at = (char *)(b + 1);
-	a->end = (char *)b + size;
-	POISON(a->at, (size_t)(a->end - a->at));
+	block->next = arena->block;
+	block->size = size;
+	arena->block = block;
+	arena->total += size;
+	arena->at = (char *)(block + 1);
+	arena->end = (char *)block + size;
+	POISON(arena->at, (size_t)(arena->end - arena->at));
 }
 
-static char *arena_take(struct arena *a, size_t n, size_t align)
+static char *arena_take(struct arena *arena, size_t n, size_t align)
 {
-	size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
+	size_t pad = arena->at ? (size_t)(-(uintptr_t)arena->at & (align - 1)) : 0;
 	char *p;
 
-	if (!a->at || (size_t)(a->end - a->at) < pad + GAP || (size_t)(a->end - a->at) - pad - GAP < n) {
-		arena_refill(a, n + GAP);
-		pad = (size_t)(-(uintptr_t)a->at & (align - 1));
+	if (!arena->at || (size_t)(arena->end - arena->at) < pad + GAP ||
+	    (size_t)(arena->end - arena->at) - pad - GAP < n) {
+		arena_refill(arena, n + GAP);
+		pad = (size_t)(-(uintptr_t)arena->at & (align - 1));
 	}
-	p = a->at + pad;
-	a->at = p + n + GAP;
+	p = arena->at + pad;
+	arena->at = p + n + GAP;
 	UNPOISON(p, n);
 	return p;
 }
 
-void *arena_alloc(struct arena *a, size_t size, size_t count)
+void *arena_alloc(struct arena *arena, size_t size, size_t count)
 {
 	size_t n;
 
 	if (__builtin_mul_overflow(size, count, &n))
 		out_of_memory(SIZE_MAX);
-	return arena_take(a, n, ALIGN);
+	return arena_take(arena, n, ALIGN);
 }
 
-struct str arena_copy(struct arena *a, struct str s)
+struct str arena_copy(struct arena *arena, struct str string)
 {
-	char *p = arena_take(a, s.n + 1, 1);
+	char *p = arena_take(arena, string.n + 1, 1);
 
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	p[s.n] = 0;
-	return (struct str){ p, s.n };
+	if (string.n)
+		memcpy(p, string.p, string.n);
+	p[string.n] = 0;
+	return (struct str){ p, string.n };
 }
 
-void arena_free(struct arena *a)
+void arena_free(struct arena *arena)
 {
-	while (a->block) {
-		struct arena_block *b = a->block;
+	while (arena->block) {
+		struct arena_block *block = arena->block;
 
-		a->block = b->next;
-		UNPOISON(b, b->size);
-		free(b);
+		arena->block = block->next;
+		UNPOISON(block, block->size);
+		free(block);
 	}
-	*a = (struct arena){ 0 };
+	*arena = (struct arena){ 0 };
 }

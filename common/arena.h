@@ -20,9 +20,9 @@ struct arena {
 
 #define arena_new(a, T, count) ((T *)arena_alloc((a), sizeof(T), (count)))
 
-void *arena_alloc(struct arena *a, size_t size, size_t count); /* zeroed, aligned for any type */
-struct str arena_copy(struct arena *a, struct str s);          /* bytes of its own, packed, NUL behind them */
-void arena_free(struct arena *a);                              /* everything; the arena is empty again */
+void *arena_alloc(struct arena *arena, size_t size, size_t count); /* zeroed, aligned for any type */
+struct str arena_copy(struct arena *arena, struct str string);     /* bytes of its own, packed, NUL behind them */
+void arena_free(struct arena *arena);                              /* everything; the arena is empty again */
 
 /* To be called before threads start. From then on freed memory is kept for the next use: giving it back to the system
  * makes it interrupt every processor that runs a thread of ours. */

@@ -5,10 +5,10 @@
 
 static uint64_t clocks_read_clock(clockid_t id)
 {
-	struct timespec t = { 0 };
+	struct timespec spec = { 0 };
 
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	clock_gettime(id, &spec);
+	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
 uint64_t clock_now(void)

@@ -53,11 +53,11 @@ void diag_at_death(void (*clean)(void))
 	at_death = clean;
 }
 
-/* Length of the character at the start of s, or 0 when its first byte must be escaped. */
-static size_t shown_as_is(struct str s)
+/* Length of the character at the start of string, or 0 when its first byte must be escaped. */
+static size_t shown_as_is(struct str string)
 {
 	uint32_t code;
-	size_t n = visible_point(s, &code);
+	size_t n = visible_point(string, &code);
 
 	return n && code >= 0x20 && code != 0x7F && !visible_hides(code) ? n : 0;
 }
@@ -116,12 +116,12 @@ void warn(const char *fmt, ...)
 	va_end(args);
 }
 
-void warn_at(struct place at, const char *fmt, ...)
+void warn_at(struct place place, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	diag_print_message(at, fmt, args, "");
+	diag_print_message(place, fmt, args, "");
 	va_end(args);
 }
 
@@ -142,12 +142,12 @@ void die(const char *fmt, ...)
 	diag_end(death);
 }
 
-void die_at(struct place at, const char *fmt, ...)
+void die_at(struct place place, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	diag_print_message(at, fmt, args, "");
+	diag_print_message(place, fmt, args, "");
 	va_end(args);
 	diag_end(death);
 }

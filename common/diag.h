@@ -32,11 +32,11 @@ const char *diag_tool_name(void);
 bool diag_is_terminal(int fd);
 
 void warn(const char *fmt, ...) PRINTF(1, 2);
-void warn_at(struct place at, const char *fmt, ...) PRINTF(2, 3);
-NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                     /* exit PJ_FAILED */
-NORETURN void die_at(struct place at, const char *fmt, ...) PRINTF(2, 3); /* exit PJ_FAILED */
-NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);               /* ": " strerror(errno) behind it */
-NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);               /* exit PJ_USAGE, points at --help */
+void warn_at(struct place place, const char *fmt, ...) PRINTF(2, 3);
+NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                        /* exit PJ_FAILED */
+NORETURN void die_at(struct place place, const char *fmt, ...) PRINTF(2, 3); /* exit PJ_FAILED */
+NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);                  /* ": " strerror(errno) behind it */
+NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);                  /* exit PJ_USAGE, points at --help */
 
 /* From now on die*() but die_usage end with this status instead of PJ_FAILED: for tools that pass on another's. */
 void diag_failure_is(int status);

@@ -34,13 +34,13 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint64_t hash_with(struct hash_secret s, const void *data, size_t n)
+static inline uint64_t hash_with(struct hash_secret secret, const void *data, size_t n)
 {
 	const unsigned char *p = data;
-	uint64_t h = s.a ^ n, a = 0, b = 0;
+	uint64_t h = secret.a ^ n, a = 0, b = 0;
 
 	for (; n > 16; n -= 16, p += 16)
-		h = hash_mix(hash_load(p) ^ s.b, hash_load(p + 8) ^ h);
+		h = hash_mix(hash_load(p) ^ secret.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
 		b = hash_load(p + n - 8); /* may overlap: the length is mixed in */
@@ -48,7 +48,7 @@ static inline uint64_t hash_with(struct hash_secret s, const void *data, size_t 
 		for (size_t i = 0; i < n; i++)
 			a = a << 8 | p[i];
 	}
-	return hash_mix(h ^ a, b ^ s.c);
+	return hash_mix(h ^ a, b ^ secret.c);
 }
 
 static inline uint64_t hash_bytes(const void *data, size_t n)

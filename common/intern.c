@@ -27,31 +27,31 @@ static void intern_grow_slots(struct intern *t)
 	t->mask = nslots - 1;
 }
 
-static uint32_t intern_find_slot(const struct intern *t, struct str s, uint32_t hash, uint32_t *slot)
+static uint32_t intern_find_slot(const struct intern *t, struct str string, uint32_t hash, uint32_t *slot)
 {
 	uint32_t i = hash & t->mask;
 
 	for (; t->slot[i].id; i = (i + 1) & t->mask)
-		if (t->slot[i].hash == hash && str_eq(t->str[t->slot[i].id], s))
+		if (t->slot[i].hash == hash && str_eq(t->str[t->slot[i].id], string))
 			return t->slot[i].id;
 	*slot = i;
 	return 0;
 }
 
-uint32_t intern_find(const struct intern *t, struct str s)
+uint32_t intern_find(const struct intern *t, struct str string)
 {
 	uint32_t slot;
 
-	return t->mask ? intern_find_slot(t, s, (uint32_t)hash_bytes(s.p, s.n), &slot) : 0;
+	return t->mask ? intern_find_slot(t, string, (uint32_t)hash_bytes(string.p, string.n), &slot) : 0;
 }
 
-uint32_t intern(struct intern *t, struct str s)
+uint32_t intern(struct intern *t, struct str string)
 {
-	uint32_t hash = (uint32_t)hash_bytes(s.p, s.n), slot, id;
+	uint32_t hash = (uint32_t)hash_bytes(string.p, string.n), slot, id;
 
 	if (t->n >= t->mask / 2)
 		intern_grow_slots(t);
-	id = intern_find_slot(t, s, hash, &slot);
+	id = intern_find_slot(t, string, hash, &slot);
 	if (id)
 		return id;
 	if (t->n + 1 >= t->cap) {
@@ -61,7 +61,7 @@ uint32_t intern(struct intern *t, struct str s)
 			t->str[0] = (struct str){ "", 0 };
 	}
 	id = ++t->n;
-	t->str[id] = arena_copy(&t->bytes, s);
+	t->str[id] = arena_copy(&t->bytes, string);
 	t->slot[slot] = (struct intern_slot){ id, hash };
 	return id;
 }
@@ -100,34 +100,34 @@ static uint64_t head_of(const char *p, size_t n)
 /* By the 8 bytes in head; a string that ends within them comes before one that goes on with NULs. */
 static int head_cmp(const void *va, const void *vb)
 {
-	const struct rankee *a = va, *b = vb;
+	const struct rankee *rankee = va, *b = vb;
 
-	if (a->head != b->head)
-		return a->head < b->head ? -1 : 1;
-	return (a->left > b->left) - (a->left < b->left);
+	if (rankee->head != b->head)
+		return rankee->head < b->head ? -1 : 1;
+	return (rankee->left > b->left) - (rankee->left < b->left);
 }
 
 /* A few names that are equal up to depth: comparing the rest of them is cheaper than sorting in steps. */
-static void sort_few(struct rankee *r, size_t n, size_t depth)
+static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 {
 	for (size_t i = 1; i < n; i++) {
-		struct rankee one = r[i];
+		struct rankee one = rankee[i];
 		size_t k = i;
 
 		for (; k > 0; k--) {
-			struct str a = { r[k - 1].p + depth, r[k - 1].n - depth };
+			struct str string = { rankee[k - 1].p + depth, rankee[k - 1].n - depth };
 			struct str b = { one.p + depth, one.n - depth };
 
-			if (str_cmp(a, b) <= 0)
+			if (str_cmp(string, b) <= 0)
 				break;
-			r[k] = r[k - 1];
+			rankee[k] = rankee[k - 1];
 		}
-		r[k] = one;
+		rankee[k] = one;
 	}
 }
 
 /* Names share long beginnings (packages, namespaces): sort by 8 bytes, then every run of equals by its next 8. */
-static void sort_names(struct rankee *r, size_t n)
+static void sort_names(struct rankee *rankee, size_t n)
 {
 	struct run {
 		size_t from, n, depth;
@@ -135,7 +135,7 @@ static void sort_names(struct rankee *r, size_t n)
 	size_t ntodo = 0, cap = 0;
 
 	for (;; run = todo[--ntodo]) {
-		struct rankee *at = r + run.from;
+		struct rankee *at = rankee + run.from;
 
 		if (run.n < FEW) {
 			sort_few(at, run.n, run.depth);
@@ -169,15 +169,15 @@ static void sort_names(struct rankee *r, size_t n)
 
 uint32_t *intern_ranks(const struct intern *t)
 {
-	struct rankee *r = mem_alloc(sizeof(*r), t->n);
+	struct rankee *rankee = mem_alloc(sizeof(*rankee), t->n);
 	uint32_t *rank = mem_alloc(sizeof(*rank), (size_t)t->n + 1);
 
 	for (uint32_t id = 1; id <= t->n; id++)
-		r[id - 1] = (struct rankee){ .p = t->str[id].p, .n = t->str[id].n, .id = id };
+		rankee[id - 1] = (struct rankee){ .p = t->str[id].p, .n = t->str[id].n, .id = id };
 	if (t->n)
-		sort_names(r, t->n);
+		sort_names(rankee, t->n);
 	for (uint32_t i = 0; i < t->n; i++)
-		rank[r[i].id] = i;
-	free(r);
+		rank[rankee[i].id] = i;
+	free(rankee);
 	return rank;
 }

@@ -22,9 +22,9 @@ struct intern {
 	struct arena bytes;
 };
 
-uint32_t intern(struct intern *t, struct str s);            /* id of s, new if need be */
-uint32_t intern_find(const struct intern *t, struct str s); /* id of s, or 0 */
-void intern_free(struct intern *t);
+uint32_t intern(struct intern *intern, struct str string);            /* id of string, new if need be */
+uint32_t intern_find(const struct intern *intern, struct str string); /* id of string, or 0 */
+void intern_free(struct intern *intern);
 
 static inline struct str intern_str(const struct intern *t, uint32_t id)
 {
@@ -32,6 +32,6 @@ static inline struct str intern_str(const struct intern *t, uint32_t id)
 }
 
 /* rank[id] = position of id's bytes among all, from 0; caller frees. Index 0 is unused. */
-uint32_t *intern_ranks(const struct intern *t);
+uint32_t *intern_ranks(const struct intern *intern);
 
 #endif

@@ -18,8 +18,8 @@ struct progress {
 	bool drawn;
 };
 
-void progress_begin(struct progress *p, uint64_t total);
-void progress_at(struct progress *p, uint64_t done); /* cheap; draws at most ten times a second */
-void progress_end(struct progress *p);
+void progress_begin(struct progress *progress, uint64_t total);
+void progress_at(struct progress *progress, uint64_t done); /* cheap; draws at most ten times a second */
+void progress_end(struct progress *progress);
 
 #endif

@@ -12,9 +12,9 @@
 /* ---- one pair ------------------------------------------------------------------------------------------------ */
 
 /* Of nothing there are no shares. */
-static bool by_shares(const struct sig_rule *r)
+static bool by_shares(const struct sig_rule *rule)
 {
-	return r->shares && r->sum[0] && r->sum[1];
+	return rule->shares && rule->sum[0] && rule->sum[1];
 }
 
 static double significance_larger(double x, double y)
@@ -23,13 +23,13 @@ static double significance_larger(double x, double y)
 }
 
 /* What a weight is of all: of its own side, or of the larger one, so that counts differ by points, too. */
-static void parts_of(const struct sig_rule *r, double before, double after, double part[2])
+static void parts_of(const struct sig_rule *rule, double before, double after, double part[2])
 {
-	double ta = (double)r->sum[0], tb = (double)r->sum[1], max = significance_larger(ta, tb);
+	double ta = (double)rule->sum[0], tb = (double)rule->sum[1], max = significance_larger(ta, tb);
 
 	if (max <= 0) {
 		part[0] = part[1] = 0;
-	} else if (by_shares(r)) {
+	} else if (by_shares(rule)) {
 		part[0] = before / ta;
 		part[1] = after / tb;
 	} else {
@@ -38,12 +38,12 @@ static void parts_of(const struct sig_rule *r, double before, double after, doub
 	}
 }
 
-double sig_variance(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion, double drift)
+double sig_variance(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion, double drift)
 {
-	double a = (double)before, b = (double)after, ta = (double)r->sum[0], tb = (double)r->sum[1];
+	double a = (double)before, b = (double)after, ta = (double)rule->sum[0], tb = (double)rule->sum[1];
 	double p, mean = (a + b) / 2;
 
-	if (!by_shares(r))
+	if (!by_shares(rule))
 		return dispersion * (a + b) + drift * drift * mean * mean;
 	p = (a + b) / (ta + tb);
 	p = p < 1 ? p * (1 - p) : 0;
@@ -62,13 +62,13 @@ bool sig_counted(struct str unit)
 	return unit.n == 0 || str_eq(unit, STR("samples"));
 }
 
-double sig_difference(const struct sig_rule *r, uint64_t before, uint64_t after)
+double sig_difference(const struct sig_rule *rule, uint64_t before, uint64_t after)
 {
 	double part[2];
 
-	if (!by_shares(r))
+	if (!by_shares(rule))
 		return (double)after - (double)before;
-	parts_of(r, (double)before, (double)after, part);
+	parts_of(rule, (double)before, (double)after, part);
 	return part[1] - part[0];
 }
 
@@ -79,34 +79,34 @@ static uint8_t level_of(double z, bool tested, double relative)
 	return relative < 0.3 ? 2 : relative < 0.6 ? 3 : 4;
 }
 
-struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion)
+struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion)
 {
-	struct sig_change c = { .why = SIG_NOISE };
-	bool tested = r->counted && r->z > 0;
+	struct sig_change change = { .why = SIG_NOISE };
+	bool tested = rule->counted && rule->z > 0;
 	double part[2], d, var, z = 0, relative;
 
-	parts_of(r, (double)before, (double)after, part);
+	parts_of(rule, (double)before, (double)after, part);
 	d = part[1] - part[0];
 	relative = d == 0 ? 0 : fabs(d) / significance_larger(part[0], part[1]);
 	if (tested) {
 		if (!(dispersion > 0))
-			dispersion = r->dispersion;
-		var = sig_variance(r, before, after, dispersion >= 1 ? dispersion : 1, r->drift);
-		z = var > 0 ? fabs(sig_difference(r, before, after)) / sqrt(var) : 0;
+			dispersion = rule->dispersion;
+		var = sig_variance(rule, before, after, dispersion >= 1 ? dispersion : 1, rule->drift);
+		z = var > 0 ? fabs(sig_difference(rule, before, after)) / sqrt(var) : 0;
 	}
-	c.less = d < 0;
-	c.z = (float)z;
-	c.points = (float)(100 * d);
-	c.relative = (float)relative;
-	if (d == 0 || (tested && z < r->z))
-		return c;
-	if (100 * fabs(d) < r->points || relative < r->relative) {
-		c.why = SIG_SMALL;
-		return c;
+	change.less = d < 0;
+	change.z = (float)z;
+	change.points = (float)(100 * d);
+	change.relative = (float)relative;
+	if (d == 0 || (tested && z < rule->z))
+		return change;
+	if (100 * fabs(d) < rule->points || relative < rule->relative) {
+		change.why = SIG_SMALL;
+		return change;
 	}
-	c.why = SIG_CHANGED;
-	c.level = level_of(z, tested, relative);
-	return c;
+	change.why = SIG_CHANGED;
+	change.level = level_of(z, tested, relative);
+	return change;
 }
 
 /* ---- functions ----------------------------------------------------------------------------------------------- */
@@ -123,217 +123,223 @@ struct reach {
 	uint32_t *first;     /* by frame: where in outer; [frames + 1] values and one more */
 };
 
-static bool has_self(const struct stacks *s, uint32_t id)
+static bool has_self(const struct stacks *stacks, uint32_t id)
 {
-	return s->self[0][id] || (s->self[1] && s->self[1][id]);
+	return stacks->self[0][id] || (stacks->self[1] && stacks->self[1][id]);
 }
 
 /* Goes down and up the tree; outermost[id] becomes true where no caller has the same frame. */
-static void significance_walk(const struct stacks *s, struct reach *w, bool *outermost)
+static void significance_walk(const struct stacks *stacks, struct reach *reach, bool *outermost)
 {
-	uint32_t *order = stacks_order(s), *open = mem_alloc(sizeof(*open), (size_t)s->frames.n + 1);
+	uint32_t *order = stacks_order(stacks), *open = mem_alloc(sizeof(*open), (size_t)stacks->frames.n + 1);
 	uint32_t at = 0, n = 0;
 
 	/* `at` is the node whose callees come next; its way up is known by parent */
-	for (uint32_t i = 0; i + 1 < s->n; i++) {
+	for (uint32_t i = 0; i + 1 < stacks->n; i++) {
 		uint32_t id = order[i];
 
-		while (at != s->node[id].parent) {
-			open[s->node[at].frame]--;
-			w->to[at] = n;
-			at = s->node[at].parent;
+		while (at != stacks->node[id].parent) {
+			open[stacks->node[at].frame]--;
+			reach->to[at] = n;
+			at = stacks->node[at].parent;
 		}
-		outermost[id] = open[s->node[id].frame]++ == 0;
-		w->from[id] = n;
-		if (has_self(s, id))
-			w->stack[n++] = id;
+		outermost[id] = open[stacks->node[id].frame]++ == 0;
+		reach->from[id] = n;
+		if (has_self(stacks, id))
+			reach->stack[n++] = id;
 		at = id;
 	}
-	for (; at; at = s->node[at].parent)
-		w->to[at] = n;
+	for (; at; at = stacks->node[at].parent)
+		reach->to[at] = n;
 	free(order);
 	free(open);
 }
 
-static void reach_make(struct reach *w, const struct stacks *s)
+static void reach_make(struct reach *reach, const struct stacks *stacks)
 {
-	bool *outermost = mem_alloc(sizeof(*outermost), s->n);
-	uint32_t nframes = s->frames.n;
+	bool *outermost = mem_alloc(sizeof(*outermost), stacks->n);
+	uint32_t nframes = stacks->frames.n;
 
-	w->stack = mem_alloc(sizeof(*w->stack), s->n);
-	w->from = mem_alloc(sizeof(*w->from), s->n);
-	w->to = mem_alloc(sizeof(*w->to), s->n);
-	w->outer = mem_alloc(sizeof(*w->outer), s->n);
-	w->first = mem_alloc(sizeof(*w->first), (size_t)nframes + 3);
-	significance_walk(s, w, outermost);
-	for (uint32_t id = 1; id < s->n; id++)
-		w->first[s->node[id].frame + 2] += outermost[id];
+	reach->stack = mem_alloc(sizeof(*reach->stack), stacks->n);
+	reach->from = mem_alloc(sizeof(*reach->from), stacks->n);
+	reach->to = mem_alloc(sizeof(*reach->to), stacks->n);
+	reach->outer = mem_alloc(sizeof(*reach->outer), stacks->n);
+	reach->first = mem_alloc(sizeof(*reach->first), (size_t)nframes + 3);
+	significance_walk(stacks, reach, outermost);
+	for (uint32_t id = 1; id < stacks->n; id++)
+		reach->first[stacks->node[id].frame + 2] += outermost[id];
 	for (uint32_t f = 0; f <= nframes; f++)
-		w->first[f + 2] += w->first[f + 1];
-	for (uint32_t id = 1; id < s->n; id++)
+		reach->first[f + 2] += reach->first[f + 1];
+	for (uint32_t id = 1; id < stacks->n; id++)
 		if (outermost[id])
-			w->outer[w->first[s->node[id].frame + 1]++] = id;
+			reach->outer[reach->first[stacks->node[id].frame + 1]++] = id;
 	free(outermost);
 }
 
-static void reach_free(struct reach *w)
+static void reach_free(struct reach *reach)
 {
-	free(w->stack);
-	free(w->from);
-	free(w->to);
-	free(w->outer);
-	free(w->first);
+	free(reach->stack);
+	free(reach->from);
+	free(reach->to);
+	free(reach->outer);
+	free(reach->first);
 }
 
 /* Weights of the functions; the mean dispersion of their places where only that is known. */
-static void sum_up(const struct sig_rule *r, const struct stacks *s, const struct reach *w, uint64_t *const total[2],
-		   const float *by_node, float *by_frame, struct sig_function *f)
+static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, const struct reach *reach,
+		   uint64_t *const total[2], const float *by_node, float *by_frame, struct sig_function *function)
 {
-	for (uint32_t id = 1; id < s->n; id++) {
-		f[s->node[id].frame].self[0] += s->self[0][id];
-		f[s->node[id].frame].self[1] += s->self[1] ? s->self[1][id] : 0;
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		function[stacks->node[id].frame].self[0] += stacks->self[0][id];
+		function[stacks->node[id].frame].self[1] += stacks->self[1] ? stacks->self[1][id] : 0;
 	}
-	for (uint32_t frame = 1; frame <= s->frames.n; frame++) {
+	for (uint32_t frame = 1; frame <= stacks->frames.n; frame++) {
 		double noise = 0, all = 0;
 
-		for (uint32_t i = w->first[frame]; i < w->first[frame + 1]; i++) {
-			uint32_t id = w->outer[i];
+		for (uint32_t i = reach->first[frame]; i < reach->first[frame + 1]; i++) {
+			uint32_t id = reach->outer[i];
 			double weight = (double)total[0][id] + (double)total[1][id];
 
-			f[frame].total[0] += total[0][id];
-			f[frame].total[1] += total[1][id];
+			function[frame].total[0] += total[0][id];
+			function[frame].total[1] += total[1][id];
 			all += weight;
 			noise += weight * (double)(by_node ? by_node[id] : 0);
 		}
 		if (by_node)
 			by_frame[frame] = all > 0 ? (float)(noise / all) : 0;
-		f[frame].change = sig_compare(r, f[frame].total[0], f[frame].total[1], (double)by_frame[frame]);
+		function[frame].change =
+			sig_compare(rule, function[frame].total[0], function[frame].total[1], (double)by_frame[frame]);
 	}
 }
 
-/* What the functions that have self weight under f weigh outside of f, before and after; false when work ran out. */
-static bool significance_elsewhere(const struct stacks *s, const struct reach *w, const struct sig_function *f,
-				   uint32_t frame, uint32_t *seen, uint64_t *work, uint64_t e[2])
+/* What the functions that have self weight under function weigh outside of function, before and after; false when work
+ * ran out. */
+static bool significance_elsewhere(const struct stacks *stacks, const struct reach *reach,
+				   const struct sig_function *function, uint32_t frame, uint32_t *seen, uint64_t *work,
+				   uint64_t e[2])
 {
 	e[0] = e[1] = 0;
-	for (uint32_t i = w->first[frame]; i < w->first[frame + 1]; i++) {
-		uint32_t id = w->outer[i], n = w->to[id] - w->from[id];
+	for (uint32_t i = reach->first[frame]; i < reach->first[frame + 1]; i++) {
+		uint32_t id = reach->outer[i], n = reach->to[id] - reach->from[id];
 
 		if (*work < n)
 			return false;
 		*work -= n;
-		for (uint32_t k = w->from[id]; k < w->to[id]; k++) {
-			uint32_t g = s->node[w->stack[k]].frame;
+		for (uint32_t k = reach->from[id]; k < reach->to[id]; k++) {
+			uint32_t g = stacks->node[reach->stack[k]].frame;
 
 			if (seen[g] == frame)
 				continue;
 			seen[g] = frame;
-			e[0] += f[g].self[0];
-			e[1] += f[g].self[1];
+			e[0] += function[g].self[0];
+			e[1] += function[g].self[1];
 		}
 	}
-	e[0] -= f[frame].total[0];
-	e[1] -= f[frame].total[1];
+	e[0] -= function[frame].total[0];
+	e[1] -= function[frame].total[1];
 	return true;
 }
 
 /*
- * When f's share rises, all other shares fall in proportion: that much is no sign of code that moved into f. Counts
- * need no such correction.
+ * When f's share rises, all other shares fall in proportion: that much is no sign of code that moved into function.
+ * Counts need no such correction.
  */
-static bool is_moved(const struct sig_rule *r, const struct sig_function *f, const uint64_t e[2])
+static bool is_moved(const struct sig_rule *rule, const struct sig_function *function, const uint64_t e[2])
 {
 	double in[2], out[2], d, moved;
 
-	parts_of(r, (double)f->total[0], (double)f->total[1], in);
-	parts_of(r, (double)e[0], (double)e[1], out);
+	parts_of(rule, (double)function->total[0], (double)function->total[1], in);
+	parts_of(rule, (double)e[0], (double)e[1], out);
 	d = in[1] - in[0];
 	moved = out[1] - out[0];
-	if (by_shares(r) && in[0] < 1)
+	if (by_shares(rule) && in[0] < 1)
 		moved += d * out[0] / (1 - in[0]);
 	return moved * d < 0 && fabs(moved) >= fabs(d) / 3;
 }
 
-static void find_moved(const struct sig_rule *r, const struct stacks *s, const struct reach *w, struct sig_function *f)
+static void find_moved(const struct sig_rule *rule, const struct stacks *stacks, const struct reach *reach,
+		       struct sig_function *function)
 {
-	uint32_t *seen = mem_alloc(sizeof(*seen), (size_t)s->frames.n + 1);
+	uint32_t *seen = mem_alloc(sizeof(*seen), (size_t)stacks->frames.n + 1);
 	uint64_t work = MOVED_WORK, e[2];
 
-	for (uint32_t frame = 1; frame <= s->frames.n; frame++) {
-		if (f[frame].change.why != SIG_CHANGED)
+	for (uint32_t frame = 1; frame <= stacks->frames.n; frame++) {
+		if (function[frame].change.why != SIG_CHANGED)
 			continue;
-		if (significance_elsewhere(s, w, f, frame, seen, &work, e) && is_moved(r, &f[frame], e)) {
-			f[frame].change.why = SIG_MOVED;
-			f[frame].change.level = 0;
+		if (significance_elsewhere(stacks, reach, function, frame, seen, &work, e) &&
+		    is_moved(rule, &function[frame], e)) {
+			function[frame].change.why = SIG_MOVED;
+			function[frame].change.level = 0;
 		}
 	}
 	free(seen);
 }
 
-static struct sig_function *significance_functions(const struct sig_rule *r, const struct stacks *s,
+static struct sig_function *significance_functions(const struct sig_rule *rule, const struct stacks *stacks,
 						   uint64_t *const total[2], const float *by_node, const float *given)
 {
-	size_t n = (size_t)s->frames.n + 1;
-	struct sig_function *f = mem_alloc(sizeof(*f), n);
+	size_t n = (size_t)stacks->frames.n + 1;
+	struct sig_function *function = mem_alloc(sizeof(*function), n);
 	float *by_frame = mem_alloc(sizeof(*by_frame), n);
-	struct reach w;
+	struct reach reach;
 
-	if (s->n > 1) {
+	if (stacks->n > 1) {
 		if (given)
 			memcpy(by_frame, given, n * sizeof(*given));
-		reach_make(&w, s);
-		sum_up(r, s, &w, total, by_node, by_frame, f);
-		find_moved(r, s, &w, f);
-		reach_free(&w);
+		reach_make(&reach, stacks);
+		sum_up(rule, stacks, &reach, total, by_node, by_frame, function);
+		find_moved(rule, stacks, &reach, function);
+		reach_free(&reach);
 	}
 	free(by_frame);
-	return f;
+	return function;
 }
 
-struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
+struct sig_function *sig_functions(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion)
 {
-	uint64_t *total[2] = { stacks_totals(s, 0), stacks_totals(s, 1) };
-	struct sig_function *f = significance_functions(r, s, total, NULL, dispersion);
+	uint64_t *total[2] = { stacks_totals(stacks, 0), stacks_totals(stacks, 1) };
+	struct sig_function *function = significance_functions(rule, stacks, total, NULL, dispersion);
 
 	free(total[0]);
 	free(total[1]);
-	return f;
+	return function;
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
 /* Is what is new (gone) here gone (new) in other places of the same function? Then it is called another way. */
-static bool significance_is_elsewhere(const struct sig_rule *r, const struct sig_function *f, uint64_t before,
+static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
 {
-	double here = sig_difference(r, before, after), all = sig_difference(r, f->total[0], f->total[1]);
+	double here = sig_difference(rule, before, after),
+	       all = sig_difference(rule, function->total[0], function->total[1]);
 
 	return (before == 0 || after == 0) && (here < 0 ? -all : all) < fabs(here) / 3;
 }
 
-struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, const float *dispersion)
+struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion)
 {
-	struct sig_change *c = mem_alloc(sizeof(*c), s->n);
-	uint64_t *total[2] = { stacks_totals(s, 0), stacks_totals(s, 1) };
-	struct sig_function *f = significance_functions(r, s, total, dispersion, NULL);
+	struct sig_change *change = mem_alloc(sizeof(*change), stacks->n);
+	uint64_t *total[2] = { stacks_totals(stacks, 0), stacks_totals(stacks, 1) };
+	struct sig_function *function = significance_functions(rule, stacks, total, dispersion, NULL);
 
 	/* callers have smaller numbers than callees */
-	for (uint32_t id = 1; id < s->n; id++) {
-		const struct sig_function *of = &f[s->node[id].frame];
-		const struct sig_change *caller = &c[s->node[id].parent];
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		const struct sig_function *of = &function[stacks->node[id].frame];
+		const struct sig_change *caller = &change[stacks->node[id].parent];
 
-		c[id] = sig_compare(r, total[0][id], total[1][id], dispersion ? (double)dispersion[id] : 0);
-		if (c[id].why != SIG_CHANGED)
+		change[id] = sig_compare(rule, total[0][id], total[1][id], dispersion ? (double)dispersion[id] : 0);
+		if (change[id].why != SIG_CHANGED)
 			continue;
-		if ((of->change.why == SIG_MOVED && of->change.less == c[id].less) ||
-		    significance_is_elsewhere(r, of, total[0][id], total[1][id]) ||
-		    (caller->why == SIG_MOVED && caller->less == c[id].less && (!total[0][id] || !total[1][id]))) {
-			c[id].why = SIG_MOVED;
-			c[id].level = 0;
+		if ((of->change.why == SIG_MOVED && of->change.less == change[id].less) ||
+		    significance_is_elsewhere(rule, of, total[0][id], total[1][id]) ||
+		    (caller->why == SIG_MOVED && caller->less == change[id].less && (!total[0][id] || !total[1][id]))) {
+			change[id].why = SIG_MOVED;
+			change[id].level = 0;
 		}
 	}
-	free(f);
+	free(function);
 	free(total[0]);
 	free(total[1]);
-	return c;
+	return change;
 }

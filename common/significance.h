@@ -57,12 +57,12 @@ bool sig_by_shares(uint64_t before, uint64_t after);
 bool sig_counted(struct str unit);
 
 /* One pair of weights. dispersion 0: the rule's. Pure. */
-struct sig_change sig_compare(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion);
+struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion);
 
 /* The parts of it, for who estimates dispersion and drift: after minus before, in shares or counts, and its variance.
  */
-double sig_difference(const struct sig_rule *r, uint64_t before, uint64_t after);
-double sig_variance(const struct sig_rule *r, uint64_t before, uint64_t after, double dispersion, double drift);
+double sig_difference(const struct sig_rule *rule, uint64_t before, uint64_t after);
+double sig_variance(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion, double drift);
 
 /* A function: a frame in all its places, its own calls counted once. */
 struct sig_function {
@@ -71,11 +71,12 @@ struct sig_function {
 	struct sig_change change; /* of total */
 };
 
-/* Every function of s, by frame id; s->frames.n + 1 values, caller frees. dispersion: by frame id, 0 where it is the
- * rule's; or NULL. */
-struct sig_function *sig_functions(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
+/* Every function of stacks, by frame id; stacks->frames.n + 1 values, caller frees. dispersion: by frame id, 0 where it
+ * is the rule's; or NULL. */
+struct sig_function *sig_functions(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
-/* Every node of s (two columns), the root excepted; s->n values, caller frees. dispersion: by node, or NULL. */
-struct sig_change *sig_assess(const struct sig_rule *r, const struct stacks *s, const float *dispersion);
+/* Every node of stacks (two columns), the root excepted; stacks->n values, caller frees. dispersion: by node, or NULL.
+ */
+struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
 #endif

@@ -43,25 +43,25 @@ struct stacks {
  * the nodes with weight. One column only.
  */
 
-uint32_t stacks_frame(struct stacks *s, struct str name); /* same as intern(&s->frames, name) */
+uint32_t stacks_frame(struct stacks *stacks, struct str name); /* same as intern(&stacks->frames, name) */
 
 /* The node of frame called from parent, new if need be. */
-uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame);
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
 /* The node of frame called from parent, or 0. In time nothing is found. */
-uint32_t stacks_find(struct stacks *s, uint32_t parent, uint32_t frame);
+uint32_t stacks_find(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
 /* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
-void stacks_expect(const struct stacks *s, uint32_t node, const uint32_t *frame, size_t n);
+void stacks_expect(const struct stacks *stacks, uint32_t node, const uint32_t *frame, size_t n);
 
 /* Add to the self weight of node. False, and nothing changed, when the sum of all weights of that column would not fit
  * into 63 bits: then totals always fit, too. */
-bool stacks_add(struct stacks *s, uint32_t node, unsigned column, uint64_t weight);
+bool stacks_add(struct stacks *stacks, uint32_t node, unsigned column, uint64_t weight);
 
-uint64_t stacks_sum(const struct stacks *s, unsigned column); /* of all self weights */
+uint64_t stacks_sum(const struct stacks *stacks, unsigned column); /* of all self weights */
 
 /* Every node's weight with all below it; n values, caller frees. */
-uint64_t *stacks_totals(const struct stacks *s, unsigned column);
+uint64_t *stacks_totals(const struct stacks *stacks, unsigned column);
 
 /* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal
  * sequences of (depth, frame bytes), however they were built. In time: in order of time. Nothing may be added
@@ -72,28 +72,29 @@ struct stacks_walk {
 	uint32_t *child, *next; /* lists by node; NULL: numbers are in order */
 };
 
-void stacks_walk_begin(struct stacks_walk *w, const struct stacks *s);
-void stacks_walk_end(struct stacks_walk *w);
+void stacks_walk_begin(struct stacks_walk *walk, const struct stacks *stacks);
+void stacks_walk_end(struct stacks_walk *walk);
 
 /* The next node; 0: that was all. */
-static inline uint32_t stacks_walk_next(struct stacks_walk *w)
+static inline uint32_t stacks_walk_next(struct stacks_walk *walk)
 {
 	uint32_t to;
 
-	if (!w->child)
-		return w->at + 1 < w->s->n ? ++w->at : 0;
-	for (to = w->child[w->at]; !to; w->at = w->s->node[w->at].parent) { /* back to the first caller that has more */
-		if (w->at == 0)
+	if (!walk->child)
+		return walk->at + 1 < walk->s->n ? ++walk->at : 0;
+	for (to = walk->child[walk->at]; !to;
+	     walk->at = walk->s->node[walk->at].parent) { /* back to the first caller that has more */
+		if (walk->at == 0)
 			return 0;
-		to = w->next[w->at];
+		to = walk->next[walk->at];
 		if (to)
 			break;
 	}
-	return w->at = to;
+	return walk->at = to;
 }
 
 /* All nodes in that order; n-1 values, caller frees. */
-uint32_t *stacks_order(const struct stacks *s);
+uint32_t *stacks_order(const struct stacks *stacks);
 
 /* One stretch of time in one stack. */
 struct stacks_moment {
@@ -102,7 +103,7 @@ struct stacks_moment {
 };
 
 /* In time: all weights as they followed each other, equal neighbours added up. Sets *n; caller frees. */
-struct stacks_moment *stacks_moments(const struct stacks *s, size_t *n);
+struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n);
 
 /* Adds all of src to dst. False on overflow as in stacks_add. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);
@@ -111,29 +112,29 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src);
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
 
 /* Frame f becomes names' frame[f]; what becomes equal is one. Takes names, which is empty then. Not in time. */
-void stacks_rename(struct stacks *s, struct intern *names, const uint32_t *frame);
+void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *frame);
 
 /* The columns change places; both are there then. */
-void stacks_swap(struct stacks *s);
+void stacks_swap(struct stacks *stacks);
 
-void stacks_free(struct stacks *s);
+void stacks_free(struct stacks *stacks);
 
-void stacks_grow(struct stacks *s); /* for stacks_append: room for more nodes */
+void stacks_grow(struct stacks *stacks); /* for stacks_append: room for more nodes */
 
 /* A new node, whatever is there when in time; else the caller knows that it is not there yet. Looks nothing up. */
-static inline uint32_t stacks_append(struct stacks *s, uint32_t parent, uint32_t frame)
+static inline uint32_t stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	uint32_t id;
 
-	if (unlikely(s->n >= s->cap))
-		stacks_grow(s);
-	id = s->n++; /* memory that no node needs yet is not touched */
-	s->node[id] = (struct stacks_node){ parent, frame };
-	s->self[0][id] = 0;
-	if (s->self[1])
-		s->self[1][id] = 0;
-	if (unlikely(s->in_time))
-		s->before[id] = s->self[0][parent];
+	if (unlikely(stacks->n >= stacks->cap))
+		stacks_grow(stacks);
+	id = stacks->n++; /* memory that no node needs yet is not touched */
+	stacks->node[id] = (struct stacks_node){ parent, frame };
+	stacks->self[0][id] = 0;
+	if (stacks->self[1])
+		stacks->self[1][id] = 0;
+	if (unlikely(stacks->in_time))
+		stacks->before[id] = stacks->self[0][parent];
 	return id;
 }
 

@@ -5,17 +5,17 @@
 #include <emmintrin.h>
 #endif
 
-struct str str_of(const char *s)
+struct str str_of(const char *string)
 {
-	return s ? (struct str){ s, strlen(s) } : (struct str){ 0 };
+	return string ? (struct str){ string, strlen(string) } : (struct str){ 0 };
 }
 
-int str_cmp(struct str a, struct str b)
+int str_cmp(struct str string, struct str b)
 {
-	size_t n = a.n < b.n ? a.n : b.n;
-	int c = n ? memcmp(a.p, b.p, n) : 0;
+	size_t n = string.n < b.n ? string.n : b.n;
+	int c = n ? memcmp(string.p, b.p, n) : 0;
 
-	return c ? c : (a.n > b.n) - (a.n < b.n);
+	return c ? c : (string.n > b.n) - (string.n < b.n);
 }
 
 #ifdef __SSE2__
@@ -50,102 +50,102 @@ static inline size_t common_64(const char *a, const char *b)
 }
 #endif
 
-size_t str_common(struct str a, struct str b)
+size_t str_common(struct str string, struct str b)
 {
-	size_t max = a.n < b.n ? a.n : b.n, n = 0, more;
+	size_t max = string.n < b.n ? string.n : b.n, n = 0, more;
 
 	if (max < 64) {
-		while (n < max && a.p[n] == b.p[n])
+		while (n < max && string.p[n] == b.p[n])
 			n++;
 		return n;
 	}
 	for (; max - n >= 64; n += 64) {
-		more = common_64(a.p + n, b.p + n);
+		more = common_64(string.p + n, b.p + n);
 		if (more < 64)
 			return n + more;
 	}
-	return max - 64 + common_64(a.p + max - 64, b.p + max - 64); /* the last ones, some once more */
+	return max - 64 + common_64(string.p + max - 64, b.p + max - 64); /* the last ones, some once more */
 }
 
-bool str_starts(struct str s, struct str prefix)
+bool str_starts(struct str string, struct str prefix)
 {
-	return s.n >= prefix.n && str_eq(str_head(s, prefix.n), prefix);
+	return string.n >= prefix.n && str_eq(str_head(string, prefix.n), prefix);
 }
 
-bool str_ends(struct str s, struct str suffix)
+bool str_ends(struct str string, struct str suffix)
 {
-	return s.n >= suffix.n && str_eq(str_from(s, s.n - suffix.n), suffix);
+	return string.n >= suffix.n && str_eq(str_from(string, string.n - suffix.n), suffix);
 }
 
-ptrdiff_t str_find(struct str s, char c)
+ptrdiff_t str_find(struct str string, char c)
 {
-	const char *p = s.n ? memchr(s.p, c, s.n) : NULL;
+	const char *p = string.n ? memchr(string.p, c, string.n) : NULL;
 
-	return p ? p - s.p : -1;
+	return p ? p - string.p : -1;
 }
 
-ptrdiff_t str_rfind(struct str s, char c)
+ptrdiff_t str_rfind(struct str string, char c)
 {
-	const char *p = s.n ? memrchr(s.p, c, s.n) : NULL;
+	const char *p = string.n ? memrchr(string.p, c, string.n) : NULL;
 
-	return p ? p - s.p : -1;
+	return p ? p - string.p : -1;
 }
 
-ptrdiff_t str_find_str(struct str s, struct str needle)
+ptrdiff_t str_find_str(struct str string, struct str needle)
 {
 	const char *p;
 
 	if (needle.n == 0)
 		return 0;
-	p = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
-	return p ? p - s.p : -1;
+	p = string.n ? memmem(string.p, string.n, needle.p, needle.n) : NULL;
+	return p ? p - string.p : -1;
 }
 
-struct str str_cut(struct str *s, char sep)
+struct str str_cut(struct str *string, char sep)
 {
-	ptrdiff_t i = str_find(*s, sep);
-	struct str head = *s;
+	ptrdiff_t i = str_find(*string, sep);
+	struct str head = *string;
 
 	if (i < 0) {
-		*s = str_from(*s, s->n);
+		*string = str_from(*string, string->n);
 		return head;
 	}
-	*s = str_from(*s, (size_t)i + 1);
+	*string = str_from(*string, (size_t)i + 1);
 	return str_head(head, (size_t)i);
 }
 
-bool str_u64(struct str s, uint64_t *value)
+bool str_u64(struct str string, uint64_t *value)
 {
 	uint64_t v = 0;
 	size_t i = 0;
 
-	if (s.n == 0)
+	if (string.n == 0)
 		return false;
-	for (; i < s.n && i < 19; i++) { /* 19 digits always fit */
-		unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
+	for (; i < string.n && i < 19; i++) { /* 19 digits always fit */
+		unsigned digit = (unsigned char)string.p[i] - (unsigned)'0';
 
 		if (digit > 9)
 			return false;
 		v = v * 10 + digit;
 	}
-	for (; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
+	for (; i < string.n; i++) {
+		if (string.p[i] < '0' || string.p[i] > '9')
 			return false;
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(string.p[i] - '0'), &v))
 			return false;
 	}
 	*value = v;
 	return true;
 }
 
-bool str_hex(struct str s, uint64_t *value)
+bool str_hex(struct str string, uint64_t *value)
 {
 	uint64_t v = 0;
 
-	if (s.n == 0)
+	if (string.n == 0)
 		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
+	for (size_t i = 0; i < string.n; i++) {
+		char c = string.p[i];
 		unsigned digit;
 
 		if (c >= '0' && c <= '9')
@@ -197,17 +197,17 @@ static bool glob_one(struct str pattern, size_t *i, unsigned char c)
 	return hit != negate;
 }
 
-bool str_glob(struct str pattern, struct str s)
+bool str_glob(struct str pattern, struct str string)
 {
 	size_t i = 0, j = 0, star = SIZE_MAX, from = 0;
 
-	while (j < s.n) {
+	while (j < string.n) {
 		size_t next = i;
 
 		if (i < pattern.n && pattern.p[i] == '*') {
 			star = ++i;
 			from = j;
-		} else if (i < pattern.n && glob_one(pattern, &next, (unsigned char)s.p[j])) {
+		} else if (i < pattern.n && glob_one(pattern, &next, (unsigned char)string.p[j])) {
 			i = next;
 			j++;
 		} else if (star != SIZE_MAX) {

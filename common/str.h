@@ -22,37 +22,37 @@ struct str {
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 
 /* A str of a C string; NULL gives the empty one. */
-struct str str_of(const char *s);
+struct str str_of(const char *string);
 
-static inline bool str_eq(struct str a, struct str b)
+static inline bool str_eq(struct str string, struct str b)
 {
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+	return string.n == b.n && (string.n == 0 || memcmp(string.p, b.p, string.n) == 0);
 }
 
-int str_cmp(struct str a, struct str b); /* <0, 0, >0 by bytes; a prefix comes first */
+int str_cmp(struct str string, struct str b); /* <0, 0, >0 by bytes; a prefix comes first */
 
-size_t str_common(struct str a, struct str b); /* how many bytes they begin with alike */
+size_t str_common(struct str string, struct str b); /* how many bytes they begin with alike */
 
-bool str_starts(struct str s, struct str prefix);
-bool str_ends(struct str s, struct str suffix);
+bool str_starts(struct str string, struct str prefix);
+bool str_ends(struct str string, struct str suffix);
 
-static inline struct str str_from(struct str s, size_t i) /* without its first i bytes; i <= s.n */
+static inline struct str str_from(struct str string, size_t i) /* without its first i bytes; i <= string.n */
 {
-	return (struct str){ i ? s.p + i : s.p, s.n - i }; /* NULL + 0 is undefined in C */
+	return (struct str){ i ? string.p + i : string.p, string.n - i }; /* NULL + 0 is undefined in C */
 }
 
-static inline struct str str_head(struct str s, size_t n) /* its first n bytes; n <= s.n */
+static inline struct str str_head(struct str string, size_t n) /* its first n bytes; n <= string.n */
 {
-	return (struct str){ s.p, n };
+	return (struct str){ string.p, n };
 }
 
 /* Position of the first (last) such byte or substring, or -1. */
-ptrdiff_t str_find(struct str s, char c);
-ptrdiff_t str_rfind(struct str s, char c);
-ptrdiff_t str_find_str(struct str s, struct str needle);
+ptrdiff_t str_find(struct str string, char c);
+ptrdiff_t str_rfind(struct str string, char c);
+ptrdiff_t str_find_str(struct str string, struct str needle);
 
-/* Head up to sep; the rest behind sep stays in *s (empty when there was no sep). */
-struct str str_cut(struct str *s, char sep);
+/* Head up to sep; the rest behind sep stays in *string (empty when there was no sep). */
+struct str str_cut(struct str *string, char sep);
 
 static inline bool byte_is_digit(char c)
 {
@@ -70,36 +70,36 @@ static inline bool byte_is_blank(char c) /* space, tab, CR */
 }
 
 /* Without blanks at the start, the end, both. */
-static inline struct str str_trim_left(struct str s)
+static inline struct str str_trim_left(struct str string)
 {
-	while (s.n && byte_is_blank(s.p[0]))
-		s = str_from(s, 1);
-	return s;
+	while (string.n && byte_is_blank(string.p[0]))
+		string = str_from(string, 1);
+	return string;
 }
 
-static inline struct str str_trim_right(struct str s)
+static inline struct str str_trim_right(struct str string)
 {
-	while (s.n && byte_is_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
+	while (string.n && byte_is_blank(string.p[string.n - 1]))
+		string.n--;
+	return string;
 }
 
-static inline struct str str_trim(struct str s)
+static inline struct str str_trim(struct str string)
 {
-	return str_trim_left(str_trim_right(s));
+	return str_trim_left(str_trim_right(string));
 }
 
-static inline bool str_is_blank(struct str s) /* empty, or blanks only */
+static inline bool str_is_blank(struct str string) /* empty, or blanks only */
 {
-	return str_trim_left(s).n == 0;
+	return str_trim_left(string).n == 0;
 }
 
-/* The whole of s as a number; false when it is anything else or does not fit. */
-bool str_u64(struct str s, uint64_t *value);
-bool str_hex(struct str s, uint64_t *value); /* no 0x */
+/* The whole of string as a number; false when it is anything else or does not fit. */
+bool str_u64(struct str string, uint64_t *value);
+bool str_hex(struct str string, uint64_t *value); /* no 0x */
 
-/* Does s match the shell pattern (* ? [a-z] [!a] \x)? Bytes, no special rule for '/' or a leading dot; linear in
+/* Does string match the shell pattern (* ? [a-z] [!a] \x)? Bytes, no special rule for '/' or a leading dot; linear in
  * pattern times text. */
-bool str_glob(struct str pattern, struct str s);
+bool str_glob(struct str pattern, struct str string);
 
 #endif

@@ -7,38 +7,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void text_reserve(struct text *t, size_t more)
+void text_reserve(struct text *text, size_t more)
 {
-	if (t->cap - t->n >= more)
+	if (text->cap - text->n >= more)
 		return;
-	size_t cap = t->cap ? t->cap * 2 : 256;
-	while (cap - t->n < more)
+	size_t cap = text->cap ? text->cap * 2 : 256;
+	while (cap - text->n < more)
 		cap *= 2;
-	t->p = mem_grow(t->p, 1, cap);
-	t->cap = cap;
+	text->p = mem_grow(text->p, 1, cap);
+	text->cap = cap;
 }
 
-void text_bytes(struct text *t, const void *p, size_t n)
+void text_bytes(struct text *text, const void *p, size_t n)
 {
 	if (n == 0)
 		return;
-	text_reserve(t, n);
-	memcpy(t->p + t->n, p, n);
-	t->n += n;
+	text_reserve(text, n);
+	memcpy(text->p + text->n, p, n);
+	text->n += n;
 }
 
-void text_str(struct text *t, struct str s)
+void text_str(struct text *text, struct str string)
 {
-	text_bytes(t, s.p, s.n);
+	text_bytes(text, string.p, string.n);
 }
 
-void text_add(struct text *t, const char *s)
+void text_add(struct text *text, const char *string)
 {
-	text_bytes(t, s, strlen(s));
+	text_bytes(text, string, strlen(string));
 }
 
 /* Digits of value, most significant first, with sep before every group of three (0: none). */
-static void text_put_number(struct text *t, uint64_t value, char sep)
+static void text_put_number(struct text *text, uint64_t value, char sep)
 {
 	char buf[32];
 	size_t at = sizeof(buf);
@@ -51,43 +51,43 @@ static void text_put_number(struct text *t, uint64_t value, char sep)
 		value /= 10;
 		digits++;
 	} while (value);
-	text_bytes(t, buf + at, sizeof(buf) - at);
+	text_bytes(text, buf + at, sizeof(buf) - at);
 }
 
-void text_u64(struct text *t, uint64_t value)
+void text_u64(struct text *text, uint64_t value)
 {
-	text_put_number(t, value, 0);
+	text_put_number(text, value, 0);
 }
 
-void text_grouped(struct text *t, uint64_t value)
+void text_grouped(struct text *text, uint64_t value)
 {
-	text_put_number(t, value, ',');
+	text_put_number(text, value, ',');
 }
 
-void text_tenths(struct text *t, int64_t value)
+void text_tenths(struct text *text, int64_t value)
 {
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
 	if (value < 0)
-		text_char(t, '-');
+		text_char(text, '-');
 	if (v >= 10 || v == 0)
-		text_u64(t, v / 10);
+		text_u64(text, v / 10);
 	if (v % 10) {
-		text_char(t, '.');
-		text_char(t, (char)('0' + v % 10));
+		text_char(text, '.');
+		text_char(text, (char)('0' + v % 10));
 	}
 }
 
-void text_rgb(struct text *t, uint32_t rgb)
+void text_rgb(struct text *text, uint32_t rgb)
 {
 	static const char hex[] = "0123456789abcdef";
 
-	text_char(t, '#');
+	text_char(text, '#');
 	for (int shift = 20; shift >= 0; shift -= 4)
-		text_char(t, hex[(rgb >> shift) & 15]);
+		text_char(text, hex[(rgb >> shift) & 15]);
 }
 
-void text_printf(struct text *t, const char *fmt, ...)
+void text_printf(struct text *text, const char *fmt, ...)
 {
 	va_list ap, again;
 
@@ -96,15 +96,15 @@ void text_printf(struct text *t, const char *fmt, ...)
 	int n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	if (n > 0) {
-		text_reserve(t, (size_t)n + 1);
-		vsnprintf(t->p + t->n, (size_t)n + 1, fmt, again);
-		t->n += (size_t)n;
+		text_reserve(text, (size_t)n + 1);
+		vsnprintf(text->p + text->n, (size_t)n + 1, fmt, again);
+		text->n += (size_t)n;
 	}
 	va_end(again);
 }
 
-void text_free(struct text *t)
+void text_free(struct text *text)
 {
-	free(t->p);
-	*t = (struct text){ 0 };
+	free(text->p);
+	*text = (struct text){ 0 };
 }

@@ -16,28 +16,28 @@ struct text {
 	size_t cap;
 };
 
-void text_reserve(struct text *t, size_t more); /* makes room for that many bytes */
-void text_bytes(struct text *t, const void *p, size_t n);
-void text_str(struct text *t, struct str s);
-void text_add(struct text *t, const char *s); /* a C string */
-void text_u64(struct text *t, uint64_t value);
-void text_grouped(struct text *t, uint64_t value); /* 1,234,567 */
-void text_tenths(struct text *t, int64_t value);   /* value / 10 in as few bytes as SVG needs: 12 -.5 3.4 */
-void text_rgb(struct text *t, uint32_t rgb);       /* #rrggbb */
-void text_printf(struct text *t, const char *fmt, ...) PRINTF(2, 3);
-void text_free(struct text *t);
+void text_reserve(struct text *text, size_t more); /* makes room for that many bytes */
+void text_bytes(struct text *text, const void *p, size_t n);
+void text_str(struct text *text, struct str string);
+void text_add(struct text *text, const char *string); /* a C string */
+void text_u64(struct text *text, uint64_t value);
+void text_grouped(struct text *text, uint64_t value); /* 1,234,567 */
+void text_tenths(struct text *text, int64_t value);   /* value / 10 in as few bytes as SVG needs: 12 -.5 3.4 */
+void text_rgb(struct text *text, uint32_t rgb);       /* #rrggbb */
+void text_printf(struct text *text, const char *fmt, ...) PRINTF(2, 3);
+void text_free(struct text *text);
 
-static inline void text_char(struct text *t, char c)
+static inline void text_char(struct text *text, char c)
 {
-	if (t->n == t->cap)
-		text_reserve(t, 1);
-	t->p[t->n++] = c;
+	if (text->n == text->cap)
+		text_reserve(text, 1);
+	text->p[text->n++] = c;
 }
 
 /* What was put together so far; valid until the next change. */
-static inline struct str text_view(const struct text *t)
+static inline struct str text_view(const struct text *text)
 {
-	return (struct str){ t->p, t->n };
+	return (struct str){ text->p, text->n };
 }
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/visible.h"
 
-size_t visible_point(struct str s, uint32_t *code)
+size_t visible_point(struct str string, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
-	if (s.n == 0)
+	if (string.n == 0)
 		return 0;
-	unsigned char c = (unsigned char)s.p[0];
+	unsigned char c = (unsigned char)string.p[0];
 	if (c < 0x80) {
 		*code = c;
 		return 1;
 	}
 	size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-	if (c < 0xc2 || c > 0xf4 || s.n < n)
+	if (c < 0xc2 || c > 0xf4 || string.n < n)
 		return 0;
 	uint32_t u = c & (0xffU >> (n + 1));
 	for (size_t i = 1; i < n; i++) {
-		unsigned char d = (unsigned char)s.p[i];
+		unsigned char d = (unsigned char)string.p[i];
 		if ((d & 0xc0) != 0x80)
 			return 0;
 		u = u << 6 | (d & 0x3f);
@@ -60,103 +60,103 @@ bool visible_hides(uint32_t u)
 	return (u & 0xfffe) == 0xfffe;
 }
 
-/* Length of what looks like an escape at the start of s, a backslash; 0 when it is none. */
-static size_t escape_length(struct str s)
+/* Length of what looks like an escape at the start of string, a backslash; 0 when it is none. */
+static size_t escape_length(struct str string)
 {
-	size_t digits = s.n < 2 ? 0 : s.p[1] == 'x' ? 2 : s.p[1] == 'u' ? 4 : s.p[1] == 'U' ? 8 : 0;
+	size_t digits = string.n < 2 ? 0 : string.p[1] == 'x' ? 2 : string.p[1] == 'u' ? 4 : string.p[1] == 'U' ? 8 : 0;
 
-	if (digits == 0 || s.n < digits + 2)
+	if (digits == 0 || string.n < digits + 2)
 		return 0;
 	for (size_t i = 2; i < digits + 2; i++) {
-		if (!byte_is_hex(s.p[i]))
+		if (!byte_is_hex(string.p[i]))
 			return 0;
 	}
 	return digits + 2;
 }
 
 /* Stays as it is. */
-static bool visible_is_plain(struct str s)
+static bool visible_is_plain(struct str string)
 {
-	unsigned char c = (unsigned char)s.p[0];
+	unsigned char c = (unsigned char)string.p[0];
 
-	return c >= 0x20 && c < 0x7f && (c != '\\' || !escape_length(s));
+	return c >= 0x20 && c < 0x7f && (c != '\\' || !escape_length(string));
 }
 
-void visible_str(struct text *t, struct str s)
+void visible_str(struct text *text, struct str string)
 {
-	while (s.n) {
+	while (string.n) {
 		size_t plain = 0;
-		while (plain < s.n && visible_is_plain(str_from(s, plain)))
+		while (plain < string.n && visible_is_plain(str_from(string, plain)))
 			plain++;
-		text_bytes(t, s.p, plain);
-		s = str_from(s, plain);
-		if (s.n == 0)
+		text_bytes(text, string.p, plain);
+		string = str_from(string, plain);
+		if (string.n == 0)
 			break;
 
 		uint32_t u = 0;
-		size_t n = visible_point(s, &u);
+		size_t n = visible_point(string, &u);
 		if (n <= 1)
-			text_printf(t, "\\x%02x", (unsigned char)s.p[0]);
+			text_printf(text, "\\x%02x", (unsigned char)string.p[0]);
 		else if (!visible_hides(u))
-			text_bytes(t, s.p, n);
+			text_bytes(text, string.p, n);
 		else if (u > 0xffff)
-			text_printf(t, "\\U%08x", u);
+			text_printf(text, "\\U%08x", u);
 		else
-			text_printf(t, "\\u%04x", u);
-		s = str_from(s, n ? n : 1);
+			text_printf(text, "\\u%04x", u);
+		string = str_from(string, n ? n : 1);
 	}
 }
 
 /* False: no code point has that number. */
-static bool put_utf8(struct text *t, uint64_t u)
+static bool put_utf8(struct text *text, uint64_t u)
 {
 	if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
 		return false;
 	if (u < 0x80) {
-		text_char(t, (char)u);
+		text_char(text, (char)u);
 		return true;
 	}
 	unsigned more = u > 0xffff ? 3 : u > 0x7ff ? 2 : 1;
-	text_char(t, (char)((0xff00u >> (more + 1) & 0xff) | u >> (6 * more)));
+	text_char(text, (char)((0xff00u >> (more + 1) & 0xff) | u >> (6 * more)));
 	while (more--)
-		text_char(t, (char)(0x80 | (u >> (6 * more) & 0x3f)));
+		text_char(text, (char)(0x80 | (u >> (6 * more) & 0x3f)));
 	return true;
 }
 
-void visible_bytes(struct text *t, struct str s)
+void visible_bytes(struct text *text, struct str string)
 {
-	while (s.n) {
-		size_t n = s.p[0] == '\\' ? escape_length(s) : 0;
+	while (string.n) {
+		size_t n = string.p[0] == '\\' ? escape_length(string) : 0;
 		uint64_t value = 0;
 		bool done = false;
 
-		if (n && str_hex(str_from(str_head(s, n), 2), &value)) {
-			done = n > 4 ? put_utf8(t, value) : true;
+		if (n && str_hex(str_from(str_head(string, n), 2), &value)) {
+			done = n > 4 ? put_utf8(text, value) : true;
 			if (n == 4)
-				text_char(t, (char)value);
+				text_char(text, (char)value);
 		}
 		if (!done)
-			text_char(t, s.p[0]);
-		s = str_from(s, done ? n : 1);
+			text_char(text, string.p[0]);
+		string = str_from(string, done ? n : 1);
 	}
 }
 
-struct str visible_copy(struct arena *a, struct str bytes)
+struct str visible_copy(struct arena *arena, struct str bytes)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	struct str copy;
 
-	visible_str(&t, bytes);
-	copy = arena_copy(a, text_view(&t));
-	text_free(&t);
+	visible_str(&text, bytes);
+	copy = arena_copy(arena, text_view(&text));
+	text_free(&text);
 	return copy;
 }
 
-size_t visible_plain_length(struct str s)
+size_t visible_plain_length(struct str string)
 {
 	size_t plain = 0;
 
-	while (plain < s.n && visible_is_plain(str_from(s, plain)))
+	while (plain < string.n && visible_is_plain(str_from(string, plain)))
 		plain++;
 	return plain;
 }

@@ -13,19 +13,19 @@
 #include "common/arena.h"
 #include "common/text.h"
 
-void visible_str(struct text *t, struct str bytes);
-struct str visible_copy(struct arena *a, struct str bytes);
+void visible_str(struct text *text, struct str string);
+struct str visible_copy(struct arena *arena, struct str bytes);
 
-/* Returns the length of the longest prefix of s that visible_str would leave as it is. */
-size_t visible_plain_length(struct str s);
+/* Returns the length of the longest prefix of string that visible_str would leave as it is. */
+size_t visible_plain_length(struct str string);
 
 /* The inverse: appends the bytes that visible_str made `visible` of. What is no escape stays as it is, also in text
  * that visible_str never makes. */
-void visible_bytes(struct text *t, struct str visible);
+void visible_bytes(struct text *text, struct str string);
 
-/* The code point that starts s and its length in bytes; 0 when the first byte is not the start of a valid sequence
+/* The code point that starts string and its length in bytes; 0 when the first byte is not the start of a valid sequence
  * (truncated, overlong, surrogate, beyond U+10FFFF, empty). */
-size_t visible_point(struct str s, uint32_t *code);
+size_t visible_point(struct str string, uint32_t *code);
 
 /* Code points beyond ASCII that must not reach a reader as they are. */
 bool visible_hides(uint32_t code);

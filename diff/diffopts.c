@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void diffopts_add_file(struct request *r, unsigned side, const char *path)
+static void diffopts_add_file(struct request *request, unsigned side, const char *path)
 {
-	r->side[side] = mem_grow(r->side[side], sizeof(*r->side[side]), r->nside[side] + 1);
-	r->side[side][r->nside[side]++] = path;
+	request->side[side] = mem_grow(request->side[side], sizeof(*request->side[side]), request->nside[side] + 1);
+	request->side[side][request->nside[side]++] = path;
 }
 
 static void opt_before(void *to, const char *value, const char *name)
@@ -28,53 +28,53 @@ static void opt_after(void *to, const char *value, const char *name)
 
 static void opt_table(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	r->table = true;
-	if (value && !str_u64(str_of(value), &r->rows))
+	request->table = true;
+	if (value && !str_u64(str_of(value), &request->rows))
 		die_usage("%s: '%s' is not a whole number", name, value);
 }
 
 static void opt_tsv(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	(void)name;
-	r->table = r->tsv = true;
+	request->table = request->tsv = true;
 }
 
 static void diffopts_set_min_delta(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	opt_min_delta(value, name, &r->points, &r->relative);
+	opt_min_delta(value, name, &request->points, &request->relative);
 }
 
 static void opt_drift(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	const char *at = value;
 
-	r->drift = -1;
+	request->drift = -1;
 	if (str_eq(str_of(value), STR("auto")))
 		return;
-	if (!opt_number(&at, 100, &r->drift) || *at)
+	if (!opt_number(&at, 100, &request->drift) || *at)
 		die_usage("%s: '%s' is neither a percentage nor auto", name, value);
-	r->drift /= 100;
+	request->drift /= 100;
 }
 
 static void opt_compare(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
-	r->compare = str_eq(str_of(name), STR("--counts")) ? COMPARE_COUNTS : COMPARE_SHARES;
+	request->compare = str_eq(str_of(name), STR("--counts")) ? COMPARE_COUNTS : COMPARE_SHARES;
 }
 
 static void opt_fail_over(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	struct request_limit limit = { 0 };
 	const char *at = value;
 
@@ -84,12 +84,12 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 		limit.glob = str_of(at + 1);
 	if (*at && limit.glob.n == 0)
 		die_usage("%s: '%s' has no pattern behind the comma", name, value);
-	r->limit = mem_grow(r->limit, sizeof(*r->limit), r->nlimits + 1);
-	r->limit[r->nlimits++] = limit;
+	request->limit = mem_grow(request->limit, sizeof(*request->limit), request->nlimits + 1);
+	request->limit[request->nlimits++] = limit;
 }
 
 /* BEFORE AFTER, or BEFORE... : AFTER... */
-static void diffopts_take_operands(struct request *r, char **operand)
+static void diffopts_take_operands(struct request *request, char **operand)
 {
 	size_t n = 0, colon = 0, stdins = 0;
 	bool split = false;
@@ -102,51 +102,54 @@ static void diffopts_take_operands(struct request *r, char **operand)
 		split = true;
 		colon = n;
 	}
-	if (n && r->nside[0] + r->nside[1])
+	if (n && request->nside[0] + request->nside[1])
 		die_usage("'%s': files are named either by --before and --after or alone", operand[0]);
 	if (n && !split && n != 2)
 		die_usage("%llu file%s: two are compared; several a side are parted by ':', as in a1 a2 : b1 b2",
 			  (unsigned long long)n, n == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++)
 		if (!split || i != colon)
-			diffopts_add_file(r, i > (split ? colon : 0), operand[i]);
-	if (!r->nside[0] || !r->nside[1])
-		die_usage("no files %s: give two, BEFORE and AFTER", r->nside[0] ? "after" : "before");
+			diffopts_add_file(request, i > (split ? colon : 0), operand[i]);
+	if (!request->nside[0] || !request->nside[1])
+		die_usage("no files %s: give two, BEFORE and AFTER", request->nside[0] ? "after" : "before");
 	for (unsigned side = 0; side < 2; side++)
-		for (size_t i = 0; i < r->nside[side]; i++)
-			stdins += str_eq(str_of(r->side[side][i]), STR("-"));
+		for (size_t i = 0; i < request->nside[side]; i++)
+			stdins += str_eq(str_of(request->side[side][i]), STR("-"));
 	if (stdins > 1)
 		die_usage("standard input can be read once only");
 }
 
-void diffopts_parse(struct request *r, int argc, char **argv)
+void diffopts_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL,
+		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
-		{ 'a', "before", "FILE", OPT_CALL, r, opt_before, "a window of the profile before; may be repeated" },
-		{ 'b', "after", "FILE", OPT_CALL, r, opt_after, "a window of the profile after; may be repeated" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary" },
-		{ 0, "table", "[=N]", OPT_CALL, r, opt_table,
+		{ 'a', "before", "FILE", OPT_CALL, request, opt_before,
+		  "a window of the profile before; may be repeated" },
+		{ 'b', "after", "FILE", OPT_CALL, request, opt_after,
+		  "a window of the profile after; may be repeated" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "no summary" },
+		{ 0, "table", "[=N]", OPT_CALL, request, opt_table,
 		  "print the N functions that changed most instead (50; 0: all)" },
-		{ 0, "tsv", NULL, OPT_CALL_FLAG, r, opt_tsv, "the table for scripts: fields parted by tabs" },
-		{ 0, "all", NULL, OPT_FLAG, &r->all, NULL, "the table also has functions that did not change" },
-		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, r, opt_fail_over,
+		{ 0, "tsv", NULL, OPT_CALL_FLAG, request, opt_tsv, "the table for scripts: fields parted by tabs" },
+		{ 0, "all", NULL, OPT_FLAG, &request->all, NULL, "the table also has functions that did not change" },
+		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, request, opt_fail_over,
 		  "exit 3 when a function grew by PCT points; may be repeated" },
-		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, diffopts_set_min_delta,
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, request, diffopts_set_min_delta,
 		  "least change: percent of the total, and of the function (0.5,1%)" },
-		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "least change in standard deviations (2; 0: not tested)" },
-		{ 0, "drift", "R%|auto", OPT_CALL, r, opt_drift,
+		{ 0, "sig", "Z", OPT_DOUBLE, &request->z, NULL,
+		  "least change in standard deviations (2; 0: not tested)" },
+		{ 0, "drift", "R%|auto", OPT_CALL, request, opt_drift,
 		  "how much runs of one program differ (auto: from several windows)" },
-		{ 0, "shares", NULL, OPT_CALL_FLAG, r, opt_compare,
+		{ 0, "shares", NULL, OPT_CALL_FLAG, request, opt_compare,
 		  "compare shares of the totals (when these differ by over 2 %)" },
-		{ 0, "counts", NULL, OPT_CALL_FLAG, r, opt_compare, "compare counts as they are" },
-		{ 'n', "normalize", NULL, OPT_FLAG, &r->scale_column, NULL,
+		{ 0, "counts", NULL, OPT_CALL_FLAG, request, opt_compare, "compare counts as they are" },
+		{ 'n', "normalize", NULL, OPT_FLAG, &request->scale_column, NULL,
 		  "scale the first column to the total of the second" },
-		{ 's', "strip-hex", NULL, OPT_FLAG, &r->strip_hex, NULL, "every 0x12ab in a name becomes 0x..." },
-		{ 0, "exact", NULL, OPT_FLAG, &r->exact, NULL,
+		{ 's', "strip-hex", NULL, OPT_FLAG, &request->strip_hex, NULL, "every 0x12ab in a name becomes 0x..." },
+		{ 0, "exact", NULL, OPT_FLAG, &request->exact, NULL,
 		  "keep kinds of code, clones and generated classes apart" },
-		{ 0, "no-header", NULL, OPT_NOFLAG, &r->header, NULL,
+		{ 0, "no-header", NULL, OPT_NOFLAG, &request->header, NULL,
 		  "no line '# pj ...' in front, and no dispersions" },
 	};
 	const struct tool tool = {
@@ -160,22 +163,22 @@ void diffopts_parse(struct request *r, int argc, char **argv)
 	};
 	char **operand;
 
-	*r = (struct request){
+	*request = (struct request){
 		.header = true, .rows = 50, .z = SIG_Z, .points = SIG_POINTS, .relative = SIG_RELATIVE, .drift = -1
 	};
 	operand = opt_parse(&tool, argc, argv);
-	if (r->z > 1000)
-		die_usage("--sig %g: 1000 at most", r->z);
-	if (r->all && !r->table)
+	if (request->z > 1000)
+		die_usage("--sig %g: 1000 at most", request->z);
+	if (request->all && !request->table)
 		die_usage("--all goes with --table");
-	if (r->scale_column && r->table)
+	if (request->scale_column && request->table)
 		die_usage("--normalize scales folded text; --table compares --shares");
-	diffopts_take_operands(r, operand);
+	diffopts_take_operands(request, operand);
 }
 
-void diffopts_free(struct request *r)
+void diffopts_free(struct request *request)
 {
-	free(r->side[0]);
-	free(r->side[1]);
-	free(r->limit);
+	free(request->side[0]);
+	free(request->side[1]);
+	free(request->limit);
 }

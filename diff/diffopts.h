@@ -29,7 +29,7 @@ struct request {
 	size_t nlimits;
 };
 
-void diffopts_parse(struct request *r, int argc, char **argv);
-void diffopts_free(struct request *r);
+void diffopts_parse(struct request *request, int argc, char **argv);
+void diffopts_free(struct request *request);
 
 #endif

@@ -11,20 +11,20 @@
 #define MEDIAN_CHI2 0.4549 /* of chi^2 with one degree of freedom */
 #define DISPERSION_MAX 1e6
 
-static double noise_share(const struct sig_rule *r, uint64_t a, uint64_t b)
+static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
 {
-	return ((double)a + (double)b) / ((double)r->sum[0] + (double)r->sum[1]);
+	return ((double)a + (double)b) / ((double)rule->sum[0] + (double)rule->sum[1]);
 }
 
 /* Nodes whose weights say something of their own: not tiny, not nearly all, not the same as their caller's. */
-static uint32_t noise_informative(const struct profile *p, const struct sig_rule *r, uint64_t *const total[2],
+static uint32_t noise_informative(const struct profile *profile, const struct sig_rule *rule, uint64_t *const total[2],
 				  uint32_t *which)
 {
 	uint32_t n = 0;
 
-	for (uint32_t id = 1; id < p->s.n; id++) {
-		uint32_t up = p->s.node[id].parent;
-		double s = noise_share(r, total[0][id], total[1][id]);
+	for (uint32_t id = 1; id < profile->s.n; id++) {
+		uint32_t up = profile->s.node[id].parent;
+		double s = noise_share(rule, total[0][id], total[1][id]);
 
 		if (s >= SHARE_LEAST && s <= SHARE_LIMIT &&
 		    (total[0][id] != total[0][up] || total[1][id] != total[1][up]))
@@ -43,13 +43,14 @@ static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 	return x > 0 ? x : 0; /* rounding */
 }
 
-static double dispersion_of(const struct sig_rule *r, double df, uint64_t a, uint64_t b, double sum2_a, double sum2_b)
+static double dispersion_of(const struct sig_rule *rule, double df, uint64_t a, uint64_t b, double sum2_a,
+			    double sum2_b)
 {
-	double p = noise_share(r, a, b), v = p < 1 ? p * (1 - p) : 0, phi;
+	double p = noise_share(rule, a, b), v = p < 1 ? p * (1 - p) : 0, phi;
 
 	if (!(v > 0))
 		return 0;
-	phi = (noise_chi2(sum2_a, a, r->sum[0]) + noise_chi2(sum2_b, b, r->sum[1])) / (v * df);
+	phi = (noise_chi2(sum2_a, a, rule->sum[0]) + noise_chi2(sum2_b, b, rule->sum[1])) / (v * df);
 	return phi < 1 ? 1 : phi > DISPERSION_MAX ? DISPERSION_MAX : phi;
 }
 
@@ -85,36 +86,37 @@ static void noise_shrink(float *phi, uint32_t n, double to, double df)
 	}
 }
 
-void noise_dispersion(struct noise *n, const struct profile *p, const struct sig_rule *r)
+void noise_dispersion(struct noise *noise, const struct profile *profile, const struct sig_rule *rule)
 {
 	double df = 0;
 	uint64_t *total[2];
-	struct sig_rule none = *r;
-	struct sig_function *f;
+	struct sig_rule none = *rule;
+	struct sig_function *function;
 	uint32_t *which;
 
-	*n = (struct noise){ .dispersion = 1 };
+	*noise = (struct noise){ .dispersion = 1 };
 	for (unsigned side = 0; side < 2; side++)
-		df += p->windows[side] ? p->windows[side] - 1 : 0;
-	if (!p->scatter || df <= 0)
+		df += profile->windows[side] ? profile->windows[side] - 1 : 0;
+	if (!profile->scatter || df <= 0)
 		return;
-	total[0] = stacks_totals(&p->s, 0);
-	total[1] = stacks_totals(&p->s, 1);
-	which = mem_alloc(sizeof(*which), p->s.n);
-	n->node = mem_alloc(sizeof(*n->node), p->s.n);
-	n->frame = mem_alloc(sizeof(*n->frame), (size_t)p->s.frames.n + 1);
-	for (uint32_t id = 1; id < p->s.n; id++)
-		n->node[id] = (float)dispersion_of(r, df, total[0][id], total[1][id], p->node[0][id], p->node[1][id]);
+	total[0] = stacks_totals(&profile->s, 0);
+	total[1] = stacks_totals(&profile->s, 1);
+	which = mem_alloc(sizeof(*which), profile->s.n);
+	noise->node = mem_alloc(sizeof(*noise->node), profile->s.n);
+	noise->frame = mem_alloc(sizeof(*noise->frame), (size_t)profile->s.frames.n + 1);
+	for (uint32_t id = 1; id < profile->s.n; id++)
+		noise->node[id] = (float)dispersion_of(rule, df, total[0][id], total[1][id], profile->node[0][id],
+						       profile->node[1][id]);
 	none.points = 1000; /* weights are wanted, no judgement */
-	f = sig_functions(&none, &p->s, NULL);
-	for (uint32_t id = 1; id <= p->s.frames.n; id++)
-		n->frame[id] =
-			(float)dispersion_of(r, df, f[id].total[0], f[id].total[1], p->frame[0][id], p->frame[1][id]);
-	free(f);
-	n->dispersion = noise_median(n->node, which, noise_informative(p, r, total, which));
-	noise_shrink(n->node, p->s.n, n->dispersion, df);
-	noise_shrink(n->frame, p->s.frames.n + 1, n->dispersion, df);
-	n->node[0] = (float)n->dispersion;
+	function = sig_functions(&none, &profile->s, NULL);
+	for (uint32_t id = 1; id <= profile->s.frames.n; id++)
+		noise->frame[id] = (float)dispersion_of(rule, df, function[id].total[0], function[id].total[1],
+							profile->frame[0][id], profile->frame[1][id]);
+	free(function);
+	noise->dispersion = noise_median(noise->node, which, noise_informative(profile, rule, total, which));
+	noise_shrink(noise->node, profile->s.n, noise->dispersion, df);
+	noise_shrink(noise->frame, profile->s.frames.n + 1, noise->dispersion, df);
+	noise->node[0] = (float)noise->dispersion;
 	free(which);
 	free(total[0]);
 	free(total[1]);
@@ -127,49 +129,50 @@ struct distance {
 };
 
 /* Is the median of d^2 / (counting + rho^2 drift) above what it is when rho is the drift? */
-static bool too_far(const struct distance *e, uint32_t n, double rho)
+static bool too_far(const struct distance *distance, uint32_t n, double rho)
 {
 	uint32_t below = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		below += e[i].d2 <= MEDIAN_CHI2 * (e[i].counting + rho * rho * e[i].drift);
+		below += distance[i].d2 <= MEDIAN_CHI2 * (distance[i].counting + rho * rho * distance[i].drift);
 	return below <= n / 2;
 }
 
-double noise_drift(const struct profile *p, const struct sig_rule *r)
+double noise_drift(const struct profile *profile, const struct sig_rule *rule)
 {
-	uint64_t *total[2] = { stacks_totals(&p->s, 0), stacks_totals(&p->s, 1) };
-	uint32_t *which = mem_alloc(sizeof(*which), p->s.n), n = noise_informative(p, r, total, which);
-	struct distance *e = mem_alloc(sizeof(*e), n);
+	uint64_t *total[2] = { stacks_totals(&profile->s, 0), stacks_totals(&profile->s, 1) };
+	uint32_t *which = mem_alloc(sizeof(*which), profile->s.n), n = noise_informative(profile, rule, total, which);
+	struct distance *distance = mem_alloc(sizeof(*distance), n);
 	double low = 0, high = NOISE_DRIFT_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t a = total[0][which[i]], b = total[1][which[i]];
-		double d = sig_difference(r, a, b);
+		double d = sig_difference(rule, a, b);
 
-		e[i] = (struct distance){ d * d, sig_variance(r, a, b, 1, 0), sig_variance(r, a, b, 0, 1) };
+		distance[i] =
+			(struct distance){ d * d, sig_variance(rule, a, b, 1, 0), sig_variance(rule, a, b, 0, 1) };
 	}
-	if (n < NODES_LEAST || !too_far(e, n, 0)) {
+	if (n < NODES_LEAST || !too_far(distance, n, 0)) {
 		high = 0;
-	} else if (!too_far(e, n, high)) {
+	} else if (!too_far(distance, n, high)) {
 		for (int step = 0; step < 30; step++) {
 			double middle = (low + high) / 2;
 
-			if (too_far(e, n, middle))
+			if (too_far(distance, n, middle))
 				low = middle;
 			else
 				high = middle;
 		}
 	}
-	free(e);
+	free(distance);
 	free(which);
 	free(total[0]);
 	free(total[1]);
 	return high;
 }
 
-void noise_free(struct noise *n)
+void noise_free(struct noise *noise)
 {
-	free(n->node);
-	free(n->frame);
+	free(noise->node);
+	free(noise->frame);
 }

@@ -20,11 +20,11 @@ struct noise {
 	float *frame;      /* by frame */
 };
 
-/* sum, shares and dispersion of r must be set; of p all windows be in. */
-void noise_dispersion(struct noise *n, const struct profile *p, const struct sig_rule *r);
+/* sum, shares and dispersion of rule must be set; of profile all windows be in. */
+void noise_dispersion(struct noise *noise, const struct profile *profile, const struct sig_rule *rule);
 
-double noise_drift(const struct profile *p, const struct sig_rule *r);
+double noise_drift(const struct profile *profile, const struct sig_rule *rule);
 
-void noise_free(struct noise *n);
+void noise_free(struct noise *noise);
 
 #endif

@@ -17,9 +17,9 @@ struct str normalname_suffix(enum normalname_kind kind)
 /* Cuts the suffix off. Kernel code is other code: its suffix stays, as *tail. */
 static struct str normalname_cut_kind(struct str frame, struct str *tail, enum normalname_kind *kind)
 {
-	struct str fp = folded_plain(frame);
+	struct str string = folded_plain(frame);
 
-	*tail = str_from(frame, fp.n);
+	*tail = str_from(frame, string.n);
 	*kind = NORMALNAME_NATIVE;
 	for (unsigned k = 0; tail->n && k < NORMALNAME_NATIVE; k++) {
 		if (str_eq(*tail, suffixes[k])) {
@@ -27,61 +27,62 @@ static struct str normalname_cut_kind(struct str frame, struct str *tail, enum n
 			tail->n = 0;
 		}
 	}
-	return fp;
+	return string;
 }
 
-static size_t normalname_digits_at(struct str s, size_t i)
+static size_t normalname_digits_at(struct str string, size_t i)
 {
 	size_t n = 0;
 
-	while (i + n < s.n && byte_is_digit(s.p[i + n]))
+	while (i + n < string.n && byte_is_digit(string.p[i + n]))
 		n++;
 	return n;
 }
 
-static size_t hex_at(struct str s, size_t i)
+static size_t hex_at(struct str string, size_t i)
 {
 	size_t n = 0;
 
-	while (i + n < s.n && byte_is_hex(s.p[i + n]))
+	while (i + n < string.n && byte_is_hex(string.p[i + n]))
 		n++;
 	return n;
 }
 
 /* f.cold, f.part.0, f.constprop.0.isra.2 -> f. Names with '/' are not of a C compiler. */
-static struct str without_clones(struct str s)
+static struct str without_clones(struct str string)
 {
 	static const struct str numbered[] = { STR(".cold"),      STR(".part"),     STR(".isra"),
 					       STR(".constprop"), STR(".lto_priv"), STR(".llvm") };
 	struct str before;
 
-	if (str_find(s, '/') >= 0)
-		return s;
+	if (str_find(string, '/') >= 0)
+		return string;
 	do {
-		struct str rest = s;
+		struct str rest = string;
 
-		before = s;
+		before = string;
 		while (rest.n && byte_is_digit(rest.p[rest.n - 1]))
 			rest.n--;
-		if (rest.n < s.n && rest.n && rest.p[rest.n - 1] == '.')
+		if (rest.n < string.n && rest.n && rest.p[rest.n - 1] == '.')
 			rest.n--;
 		else
-			rest = s;
+			rest = string;
 		for (size_t i = 0; i < countof(numbered); i++)
-			if ((rest.n < s.n || i == 0) && rest.n > numbered[i].n && str_ends(rest, numbered[i]))
-				s = str_head(s, rest.n - numbered[i].n);
-	} while (s.n < before.n);
-	return s;
+			if ((rest.n < string.n || i == 0) && rest.n > numbered[i].n && str_ends(rest, numbered[i]))
+				string = str_head(string, rest.n - numbered[i].n);
+	} while (string.n < before.n);
+	return string;
 }
 
 /* Numbers of a class that was made at run time: "$12/0x00007f04bc002aa0", "$14", "/485815673", ".0x80". */
-static size_t class_number(struct str s, size_t i)
+static size_t class_number(struct str string, size_t i)
 {
 	size_t from = i;
 
-	while (i + 1 < s.n && (s.p[i] == '$' || s.p[i] == '/' || s.p[i] == '.' || s.p[i] == '+')) {
-		bool hex = s.p[i + 1] == '0' && i + 2 < s.n && s.p[i + 2] == 'x';
-		size_t n = hex ? 2 + hex_at(s, i + 3) : normalname_digits_at(s, i + 1);
+	while (i + 1 < string.n &&
+	       (string.p[i] == '$' || string.p[i] == '/' || string.p[i] == '.' || string.p[i] == '+')) {
+		bool hex = string.p[i + 1] == '0' && i + 2 < string.n && string.p[i + 2] == 'x';
+		size_t n = hex ? 2 + hex_at(string, i + 3) : normalname_digits_at(string, i + 1);
 
 		if (n == 0)
 			break;
@@ -91,13 +92,14 @@ static size_t class_number(struct str s, size_t i)
 }
 
 /* "/0x7f04bc002aa0" and "+0x1c": addresses and offsets. */
-static size_t normalname_address(struct str s, size_t i)
+static size_t normalname_address(struct str string, size_t i)
 {
 	size_t n;
 
-	if ((s.p[i] != '/' && s.p[i] != '+') || i + 3 >= s.n || s.p[i + 1] != '0' || s.p[i + 2] != 'x')
+	if ((string.p[i] != '/' && string.p[i] != '+') || i + 3 >= string.n || string.p[i + 1] != '0' ||
+	    string.p[i + 2] != 'x')
 		return 0;
-	n = hex_at(s, i + 3);
+	n = hex_at(string, i + 3);
 	return n ? 3 + n : 0;
 }
 
@@ -107,26 +109,26 @@ static bool is_word_byte(char c)
 }
 
 /* What is numbered by the JVM, and how long its name is without the number. */
-static size_t normalname_generated(struct str s, size_t i)
+static size_t normalname_generated(struct str string, size_t i)
 {
 	static const struct str prefixes[] = { STR("GeneratedMethodAccessor"), STR("GeneratedConstructorAccessor"),
 					       STR("GeneratedSerializationConstructorAccessor"), STR("$Proxy"),
 					       STR("jdk/proxy") };
 
 	for (size_t k = 0; k < countof(prefixes); k++)
-		if (str_starts(str_from(s, i), prefixes[k]))
+		if (str_starts(str_from(string, i), prefixes[k]))
 			return prefixes[k].n;
 	return 0;
 }
 
 /* lambda$main$0, lambda$main$7f6d5c3e$1 -> lambda$main, from i to the end of the method's name. */
-static size_t normalname_lambda(struct str s, size_t i, size_t *skip)
+static size_t normalname_lambda(struct str string, size_t i, size_t *skip)
 {
-	struct str rest = str_from(s, i), name;
+	struct str rest = str_from(string, i), name;
 	ptrdiff_t number, hash;
 
 	*skip = 0;
-	if (!str_starts(rest, STR("lambda$")) || (i && (is_word_byte(s.p[i - 1]) || s.p[i - 1] == '$')))
+	if (!str_starts(rest, STR("lambda$")) || (i && (is_word_byte(string.p[i - 1]) || string.p[i - 1] == '$')))
 		return 0;
 	name = rest;
 	name.n = 0;
@@ -144,78 +146,79 @@ static size_t normalname_lambda(struct str s, size_t i, size_t *skip)
 	return (size_t)number;
 }
 
-static void put_generated(struct text *t, struct str s)
+static void put_generated(struct text *text, struct str string)
 {
-	for (size_t i = 0; i < s.n;) {
+	for (size_t i = 0; i < string.n;) {
 		size_t n = 0, skip = 0;
 
-		if (s.p[i] == '/' || s.p[i] == '+') {
-			skip = normalname_address(s, i);
-		} else if (s.p[i] == '$' && str_starts(str_from(s, i), STR("$$Lambda"))) {
+		if (string.p[i] == '/' || string.p[i] == '+') {
+			skip = normalname_address(string, i);
+		} else if (string.p[i] == '$' && str_starts(str_from(string, i), STR("$$Lambda"))) {
 			n = 8;
-			skip = class_number(s, i + n);
-		} else if (s.p[i] == 'L' && str_starts(str_from(s, i), STR("LambdaForm$"))) {
+			skip = class_number(string, i + n);
+		} else if (string.p[i] == 'L' && str_starts(str_from(string, i), STR("LambdaForm$"))) {
 			n = 11;
-			while (i + n < s.n && is_word_byte(s.p[i + n]))
+			while (i + n < string.n && is_word_byte(string.p[i + n]))
 				n++;
-			skip = class_number(s, i + n);
-		} else if (s.p[i] == 'l') {
-			n = normalname_lambda(s, i, &skip);
-		} else if (s.p[i] == 'G' || s.p[i] == '$' || s.p[i] == 'j') {
-			n = normalname_generated(s, i);
-			skip = n ? normalname_digits_at(s, i + n) : 0;
+			skip = class_number(string, i + n);
+		} else if (string.p[i] == 'l') {
+			n = normalname_lambda(string, i, &skip);
+		} else if (string.p[i] == 'G' || string.p[i] == '$' || string.p[i] == 'j') {
+			n = normalname_generated(string, i);
+			skip = n ? normalname_digits_at(string, i + n) : 0;
 		}
 		if (n == 0 && skip == 0)
 			n = 1;
-		text_bytes(t, s.p + i, n);
+		text_bytes(text, string.p + i, n);
 		i += n + skip;
 	}
 }
 
-static struct str without_hex(struct normalname *c, struct str s)
+static struct str without_hex(struct normalname *normal, struct str string)
 {
-	c->hex.n = 0;
-	for (size_t i = 0; i < s.n;) {
-		size_t n = s.p[i] == '0' && i + 2 < s.n && s.p[i + 1] == 'x' ? hex_at(s, i + 2) : 0;
+	normal->hex.n = 0;
+	for (size_t i = 0; i < string.n;) {
+		size_t n = string.p[i] == '0' && i + 2 < string.n && string.p[i + 1] == 'x' ? hex_at(string, i + 2) : 0;
 
 		if (n)
-			text_str(&c->hex, STR("0x..."));
+			text_str(&normal->hex, STR("0x..."));
 		else
-			text_char(&c->hex, s.p[i]);
+			text_char(&normal->hex, string.p[i]);
 		i += n ? n + 2 : 1;
 	}
-	return text_view(&c->hex);
+	return text_view(&normal->hex);
 }
 
 /* Is there anything that put_generated could change? Most names have nothing. */
-static bool normalname_plain(struct str s)
+static bool normalname_plain(struct str string)
 {
-	return s.n == 0 || (!memchr(s.p, '$', s.n) && str_find_str(s, STR("0x")) < 0 &&
-			    str_find_str(s, STR("Accessor")) < 0 && str_find_str(s, STR("jdk/proxy")) < 0);
+	return string.n == 0 ||
+	       (!memchr(string.p, '$', string.n) && str_find_str(string, STR("0x")) < 0 &&
+		str_find_str(string, STR("Accessor")) < 0 && str_find_str(string, STR("jdk/proxy")) < 0);
 }
 
-struct str normalname_name(struct normalname *c, struct str frame, enum normalname_kind *kind)
+struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind)
 {
-	struct str tail, fp;
+	struct str tail, string;
 
 	*kind = NORMALNAME_NATIVE;
-	if (c->exact)
-		return c->strip_hex ? without_hex(c, frame) : frame;
-	fp = normalname_cut_kind(frame, &tail, kind);
-	fp = without_clones(fp);
-	c->text.n = 0;
-	if (normalname_plain(fp))
-		text_str(&c->text, fp);
+	if (normal->exact)
+		return normal->strip_hex ? without_hex(normal, frame) : frame;
+	string = normalname_cut_kind(frame, &tail, kind);
+	string = without_clones(string);
+	normal->text.n = 0;
+	if (normalname_plain(string))
+		text_str(&normal->text, string);
 	else
-		put_generated(&c->text, fp);
-	if (c->text.n == 0)
-		text_str(&c->text, fp); /* nothing but an address */
-	text_str(&c->text, tail);
-	return c->strip_hex ? without_hex(c, text_view(&c->text)) : text_view(&c->text);
+		put_generated(&normal->text, string);
+	if (normal->text.n == 0)
+		text_str(&normal->text, string); /* nothing but an address */
+	text_str(&normal->text, tail);
+	return normal->strip_hex ? without_hex(normal, text_view(&normal->text)) : text_view(&normal->text);
 }
 
-void normalname_free(struct normalname *c)
+void normalname_free(struct normalname *normal)
 {
-	text_free(&c->text);
-	text_free(&c->hex);
+	text_free(&normal->text);
+	text_free(&normal->hex);
 }

@@ -27,10 +27,10 @@ struct normalname {
 };
 
 /* The name of frame, valid until the next call; *kind is what canon_suffix would put behind it. */
-struct str normalname_name(struct normalname *c, struct str frame, enum normalname_kind *kind);
+struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind);
 
 struct str normalname_suffix(enum normalname_kind kind);
 
-void normalname_free(struct normalname *c);
+void normalname_free(struct normalname *normal);
 
 #endif

@@ -11,51 +11,51 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 }
 
 /* Frames of the window by their names here. */
-static uint32_t *frames_of(struct profile *p, const struct stacks *window, enum normalname_kind *kind)
+static uint32_t *frames_of(struct profile *profile, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
 
 	for (uint32_t id = 1; id <= window->frames.n; id++)
-		frame[id] = stacks_frame(&p->s,
-					 normalname_name(&p->normalname, intern_str(&window->frames, id), &kind[id]));
+		frame[id] = stacks_frame(
+			&profile->s, normalname_name(&profile->normalname, intern_str(&window->frames, id), &kind[id]));
 	return frame;
 }
 
-static void kinds_grow(struct profile *p)
+static void kinds_grow(struct profile *profile)
 {
-	uint32_t n = p->s.frames.n + 1;
+	uint32_t n = profile->s.frames.n + 1;
 
-	if (n > p->nkind) {
+	if (n > profile->nkind) {
 		n += n / 2;
-		p->kind = grow_zeroed(p->kind, sizeof(*p->kind), p->nkind, n);
-		p->nkind = n;
+		profile->kind = grow_zeroed(profile->kind, sizeof(*profile->kind), profile->nkind, n);
+		profile->nkind = n;
 	}
 }
 
-static void weigh_kinds(struct profile *p, const struct stacks *window, const uint32_t *frame,
+static void weigh_kinds(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			const enum normalname_kind *kind)
 {
 	uint64_t *total[2] = { stacks_totals(window, 0), stacks_totals(window, 1) };
 
-	kinds_grow(p);
+	kinds_grow(profile);
 	for (uint32_t id = 1; id < window->n; id++) {
 		uint32_t f = window->node[id].frame;
 
-		p->kind[frame[f]][kind[f]] += (double)total[0][id] + (double)total[1][id];
+		profile->kind[frame[f]][kind[f]] += (double)total[0][id] + (double)total[1][id];
 	}
 	free(total[0]);
 	free(total[1]);
 }
 
 /* Adds columns of from, with frames as given, to to; node[] is where they went. */
-static bool add_nodes(struct stacks *to, const struct stacks *from, const uint32_t *frame, unsigned column,
+static bool add_nodes(struct stacks *stacks, const struct stacks *from, const uint32_t *frame, unsigned column,
 		      unsigned columns, uint32_t *node)
 {
 	for (uint32_t id = 1; id < from->n; id++) {
-		node[id] = stacks_child(to, node[from->node[id].parent], frame[from->node[id].frame]);
+		node[id] = stacks_child(stacks, node[from->node[id].parent], frame[from->node[id].frame]);
 		for (unsigned c = 0; c < columns; c++)
 			if (from->self[c] && from->self[c][id] &&
-			    !stacks_add(to, node[id], column + c, from->self[c][id]))
+			    !stacks_add(stacks, node[id], column + c, from->self[c][id]))
 				return false;
 	}
 	return true;
@@ -63,34 +63,34 @@ static bool add_nodes(struct stacks *to, const struct stacks *from, const uint32
 
 /* ---- scatter ------------------------------------------------------------------------------------------------- */
 
-static void scatter_grow(struct profile *p)
+static void scatter_grow(struct profile *profile)
 {
-	if (p->s.n > p->nnode) {
-		uint32_t n = p->s.n + p->s.n / 2;
+	if (profile->s.n > profile->nnode) {
+		uint32_t n = profile->s.n + profile->s.n / 2;
 
 		for (unsigned side = 0; side < 2; side++)
-			p->node[side] = grow_zeroed(p->node[side], sizeof(double), p->nnode, n);
-		p->nnode = n;
+			profile->node[side] = grow_zeroed(profile->node[side], sizeof(double), profile->nnode, n);
+		profile->nnode = n;
 	}
-	if (p->s.frames.n + 1 > p->nframe) {
-		uint32_t n = p->s.frames.n + 1 + p->s.frames.n / 2;
+	if (profile->s.frames.n + 1 > profile->nframe) {
+		uint32_t n = profile->s.frames.n + 1 + profile->s.frames.n / 2;
 
 		for (unsigned side = 0; side < 2; side++)
-			p->frame[side] = grow_zeroed(p->frame[side], sizeof(double), p->nframe, n);
-		p->nframe = n;
+			profile->frame[side] = grow_zeroed(profile->frame[side], sizeof(double), profile->nframe, n);
+		profile->nframe = n;
 	}
 }
 
 /* Weight of functions: nodes that have no caller of the same frame. The walk needs children as lists, in any order. */
-static void sum_functions(const struct stacks *s, const uint64_t *total, uint64_t *function)
+static void sum_functions(const struct stacks *stacks, const uint64_t *total, uint64_t *function)
 {
-	uint32_t *child = mem_alloc(sizeof(*child), s->n), *next = mem_alloc(sizeof(*next), s->n);
-	uint32_t *open = mem_alloc(sizeof(*open), (size_t)s->frames.n + 1);
+	uint32_t *child = mem_alloc(sizeof(*child), stacks->n), *next = mem_alloc(sizeof(*next), stacks->n);
+	uint32_t *open = mem_alloc(sizeof(*open), (size_t)stacks->frames.n + 1);
 	uint32_t at = 0;
 
-	for (uint32_t id = s->n; id-- > 1;) {
-		next[id] = child[s->node[id].parent];
-		child[s->node[id].parent] = id;
+	for (uint32_t id = stacks->n; id-- > 1;) {
+		next[id] = child[stacks->node[id].parent];
+		child[stacks->node[id].parent] = id;
 	}
 	while (true) {
 		if (child[at]) { /* down */
@@ -98,11 +98,11 @@ static void sum_functions(const struct stacks *s, const uint64_t *total, uint64_
 
 			at = child[up];
 			child[up] = next[at];
-			if (open[s->node[at].frame]++ == 0)
-				function[s->node[at].frame] += total[at];
+			if (open[stacks->node[at].frame]++ == 0)
+				function[stacks->node[at].frame] += total[at];
 		} else if (at) {
-			open[s->node[at].frame]--;
-			at = s->node[at].parent;
+			open[stacks->node[at].frame]--;
+			at = stacks->node[at].parent;
 		} else {
 			break;
 		}
@@ -112,42 +112,42 @@ static void sum_functions(const struct stacks *s, const uint64_t *total, uint64_
 	free(open);
 }
 
-static void profile_scatter(struct profile *p, unsigned side, const struct stacks *window, const uint32_t *node)
+static void profile_scatter(struct profile *profile, unsigned side, const struct stacks *window, const uint32_t *node)
 {
-	uint64_t *total = mem_alloc(sizeof(*total), p->s.n);
-	uint64_t *function = mem_alloc(sizeof(*function), (size_t)p->s.frames.n + 1);
+	uint64_t *total = mem_alloc(sizeof(*total), profile->s.n);
+	uint64_t *function = mem_alloc(sizeof(*function), (size_t)profile->s.frames.n + 1);
 	double sum = (double)stacks_sum(window, 0);
 
 	for (uint32_t id = 1; id < window->n; id++)
 		total[node[id]] += window->self[0][id];
-	for (uint32_t id = p->s.n; id-- > 1;)
-		total[p->s.node[id].parent] += total[id];
-	sum_functions(&p->s, total, function);
-	scatter_grow(p);
-	for (uint32_t id = 1; id < p->s.n; id++)
+	for (uint32_t id = profile->s.n; id-- > 1;)
+		total[profile->s.node[id].parent] += total[id];
+	sum_functions(&profile->s, total, function);
+	scatter_grow(profile);
+	for (uint32_t id = 1; id < profile->s.n; id++)
 		if (total[id])
-			p->node[side][id] += (double)total[id] * (double)total[id] / sum;
-	for (uint32_t f = 1; f <= p->s.frames.n; f++)
+			profile->node[side][id] += (double)total[id] * (double)total[id] / sum;
+	for (uint32_t f = 1; f <= profile->s.frames.n; f++)
 		if (function[f])
-			p->frame[side][f] += (double)function[f] * (double)function[f] / sum;
+			profile->frame[side][f] += (double)function[f] * (double)function[f] / sum;
 	free(total);
 	free(function);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------- */
 
-bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
+bool profile_add(struct profile *profile, unsigned side, const struct stacks *window)
 {
 	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)window->frames.n + 1);
-	uint32_t *frame = frames_of(p, window, kind), *node = mem_alloc(sizeof(*node), window->n);
-	bool fits = stacks_add(&p->s, 0, side, 0) && add_nodes(&p->s, window, frame, side, 1, node);
+	uint32_t *frame = frames_of(profile, window, kind), *node = mem_alloc(sizeof(*node), window->n);
+	bool fits = stacks_add(&profile->s, 0, side, 0) && add_nodes(&profile->s, window, frame, side, 1, node);
 
 	if (fits && stacks_sum(window, 0)) {
-		p->windows[side]++;
-		if (!p->normalname.exact)
-			weigh_kinds(p, window, frame, kind);
-		if (p->scatter)
-			profile_scatter(p, side, window, node);
+		profile->windows[side]++;
+		if (!profile->normalname.exact)
+			weigh_kinds(profile, window, frame, kind);
+		if (profile->scatter)
+			profile_scatter(profile, side, window, node);
 	}
 	free(kind);
 	free(frame);
@@ -155,28 +155,28 @@ bool profile_add(struct profile *p, unsigned side, const struct stacks *window)
 	return fits;
 }
 
-struct stacks *profile_window(struct profile *p, unsigned side)
+struct stacks *profile_window(struct profile *profile, unsigned side)
 {
-	if (p->scatter)
-		stacks_free(&p->raw);
+	if (profile->scatter)
+		stacks_free(&profile->raw);
 	else if (side)
-		stacks_swap(&p->raw);
-	p->raw_sum = stacks_sum(&p->raw, 0);
-	return &p->raw;
+		stacks_swap(&profile->raw);
+	profile->raw_sum = stacks_sum(&profile->raw, 0);
+	return &profile->raw;
 }
 
-bool profile_read(struct profile *p, unsigned side)
+bool profile_read(struct profile *profile, unsigned side)
 {
 	bool fits = true;
 
-	if (p->scatter) {
-		fits = profile_add(p, side, &p->raw);
-		stacks_free(&p->raw);
+	if (profile->scatter) {
+		fits = profile_add(profile, side, &profile->raw);
+		stacks_free(&profile->raw);
 		return fits;
 	}
-	p->windows[side] += stacks_sum(&p->raw, 0) > p->raw_sum;
+	profile->windows[side] += stacks_sum(&profile->raw, 0) > profile->raw_sum;
 	if (side)
-		stacks_swap(&p->raw);
+		stacks_swap(&profile->raw);
 	return true;
 }
 
@@ -191,47 +191,48 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 }
 
 /* Sums of scatter follow their nodes and frames. Two names may become one ("f_[j].cold" and "f"): sums add up. */
-static void scatter_move(struct profile *p, const struct stacks *to, const uint32_t *frame, const uint32_t *node)
+static void scatter_move(struct profile *profile, const struct stacks *stacks, const uint32_t *frame,
+			 const uint32_t *node)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		double *by_node = mem_alloc(sizeof(*by_node), to->n);
-		double *by_frame = mem_alloc(sizeof(*by_frame), (size_t)to->frames.n + 1);
+		double *by_node = mem_alloc(sizeof(*by_node), stacks->n);
+		double *by_frame = mem_alloc(sizeof(*by_frame), (size_t)stacks->frames.n + 1);
 
-		for (uint32_t id = 1; id < p->s.n; id++)
-			by_node[node[id]] += p->node[side][id];
-		for (uint32_t f = 1; f <= p->s.frames.n; f++)
-			by_frame[frame[f]] += p->frame[side][f];
-		free(p->node[side]);
-		free(p->frame[side]);
-		p->node[side] = by_node;
-		p->frame[side] = by_frame;
+		for (uint32_t id = 1; id < profile->s.n; id++)
+			by_node[node[id]] += profile->node[side][id];
+		for (uint32_t f = 1; f <= profile->s.frames.n; f++)
+			by_frame[frame[f]] += profile->frame[side][f];
+		free(profile->node[side]);
+		free(profile->frame[side]);
+		profile->node[side] = by_node;
+		profile->frame[side] = by_frame;
 	}
-	p->nnode = to->n;
-	p->nframe = to->frames.n + 1;
+	profile->nnode = stacks->n;
+	profile->nframe = stacks->frames.n + 1;
 }
 
-/* What frames of p->s are called in the end, by id. */
-static uint32_t *final_frames(struct profile *p, struct stacks *to)
+/* What frames of profile->s are called in the end, by id. */
+static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 {
-	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)p->s.frames.n + 1);
+	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)profile->s.frames.n + 1);
 	struct text name = { 0 };
 
-	for (uint32_t f = 1; f <= p->s.frames.n; f++) {
+	for (uint32_t f = 1; f <= profile->s.frames.n; f++) {
 		name.n = 0;
-		text_str(&name, intern_str(&p->s.frames, f));
-		if (f < p->nkind)
-			text_str(&name, normalname_suffix(profile_heaviest(p->kind[f])));
-		frame[f] = stacks_frame(to, text_view(&name));
+		text_str(&name, intern_str(&profile->s.frames, f));
+		if (f < profile->nkind)
+			text_str(&name, normalname_suffix(profile_heaviest(profile->kind[f])));
+		frame[f] = stacks_frame(stacks, text_view(&name));
 	}
 	text_free(&name);
 	return frame;
 }
 
 /* When no name stands for code of two kinds, weights need not be known. False when one does. */
-static bool one_kind_each(struct profile *p, const struct stacks *window, const uint32_t *frame,
+static bool one_kind_each(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			  const enum normalname_kind *kind)
 {
-	uint8_t *seen = mem_alloc(sizeof(*seen), (size_t)p->s.frames.n + 1);
+	uint8_t *seen = mem_alloc(sizeof(*seen), (size_t)profile->s.frames.n + 1);
 	bool one = true;
 
 	for (uint32_t f = 1; f <= window->frames.n; f++) {
@@ -239,69 +240,69 @@ static bool one_kind_each(struct profile *p, const struct stacks *window, const 
 		one = one && seen[frame[f]] == 1u << kind[f];
 	}
 	free(seen);
-	kinds_grow(p);
+	kinds_grow(profile);
 	for (uint32_t f = 1; f <= window->frames.n && one; f++)
-		p->kind[frame[f]][kind[f]] = 1;
+		profile->kind[frame[f]][kind[f]] = 1;
 	return one;
 }
 
 /* Both sides were read into one tree as they are: its frames go straight to what they are called in the end. */
-static void end_raw(struct profile *p, struct stacks *to)
+static void end_raw(struct profile *profile, struct stacks *stacks)
 {
-	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)p->raw.frames.n + 1);
-	uint32_t *frame = frames_of(p, &p->raw, kind), *final;
+	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)profile->raw.frames.n + 1);
+	uint32_t *frame = frames_of(profile, &profile->raw, kind), *final;
 
-	if (!p->normalname.exact && !one_kind_each(p, &p->raw, frame, kind))
-		weigh_kinds(p, &p->raw, frame, kind);
-	final = final_frames(p, to);
-	for (uint32_t f = 1; f <= p->raw.frames.n; f++)
+	if (!profile->normalname.exact && !one_kind_each(profile, &profile->raw, frame, kind))
+		weigh_kinds(profile, &profile->raw, frame, kind);
+	final = final_frames(profile, stacks);
+	for (uint32_t f = 1; f <= profile->raw.frames.n; f++)
 		frame[f] = final[frame[f]];
-	stacks_rename(&p->raw, &to->frames, frame);
-	stacks_free(to);
-	*to = p->raw;
-	p->raw = (struct stacks){ 0 };
+	stacks_rename(&profile->raw, &stacks->frames, frame);
+	stacks_free(stacks);
+	*stacks = profile->raw;
+	profile->raw = (struct stacks){ 0 };
 	free(kind);
 	free(frame);
 	free(final);
 }
 
-static void end_windows(struct profile *p, struct stacks *to)
+static void end_windows(struct profile *profile, struct stacks *stacks)
 {
-	uint32_t *frame = final_frames(p, to), *node = mem_alloc(sizeof(*node), p->s.n);
+	uint32_t *frame = final_frames(profile, stacks), *node = mem_alloc(sizeof(*node), profile->s.n);
 
-	add_nodes(to, &p->s, frame, 0, 2, node);
-	if (p->scatter)
-		scatter_move(p, to, frame, node);
+	add_nodes(stacks, &profile->s, frame, 0, 2, node);
+	if (profile->scatter)
+		scatter_move(profile, stacks, frame, node);
 	free(frame);
 	free(node);
 }
 
-void profile_end(struct profile *p)
+void profile_end(struct profile *profile)
 {
-	struct stacks to = { 0 };
+	struct stacks stacks = { 0 };
 
-	stacks_swap(&p->s); /* both columns are there */
-	stacks_swap(&p->s);
-	if (p->scatter)
-		scatter_grow(p);
-	if (p->raw.n)
-		end_raw(p, &to);
+	stacks_swap(&profile->s); /* both columns are there */
+	stacks_swap(&profile->s);
+	if (profile->scatter)
+		scatter_grow(profile);
+	if (profile->raw.n)
+		end_raw(profile, &stacks);
 	else
-		end_windows(p, &to);
-	stacks_swap(&to);
-	stacks_swap(&to);
-	stacks_free(&p->s);
-	p->s = to;
+		end_windows(profile, &stacks);
+	stacks_swap(&stacks);
+	stacks_swap(&stacks);
+	stacks_free(&profile->s);
+	profile->s = stacks;
 }
 
-void profile_free(struct profile *p)
+void profile_free(struct profile *profile)
 {
-	stacks_free(&p->s);
-	stacks_free(&p->raw);
+	stacks_free(&profile->s);
+	stacks_free(&profile->raw);
 	for (unsigned side = 0; side < 2; side++) {
-		free(p->node[side]);
-		free(p->frame[side]);
+		free(profile->node[side]);
+		free(profile->frame[side]);
 	}
-	free(p->kind);
-	normalname_free(&p->normalname);
+	free(profile->kind);
+	normalname_free(&profile->normalname);
 }

@@ -26,17 +26,17 @@ struct profile {
 };
 
 /* The tree to read a window of side 0 (before) or 1 (after) into, by column 0; then profile_read. */
-struct stacks *profile_window(struct profile *p, unsigned side);
+struct stacks *profile_window(struct profile *profile, unsigned side);
 
 /* The window is read. False when the sum of all weights does not fit into 63 bits. */
-bool profile_read(struct profile *p, unsigned side);
+bool profile_read(struct profile *profile, unsigned side);
 
 /* Adds a window to side 0 (before) or 1 (after). False when the sum of all weights does not fit into 63 bits. */
-bool profile_add(struct profile *p, unsigned side, const struct stacks *window);
+bool profile_add(struct profile *profile, unsigned side, const struct stacks *window);
 
 /* When all are in: gives frames the suffix of the kind that weighs most. */
-void profile_end(struct profile *p);
+void profile_end(struct profile *profile);
 
-void profile_free(struct profile *p);
+void profile_free(struct profile *profile);
 
 #endif

@@ -24,7 +24,7 @@ struct table {
 };
 
 /* judge false: numbers only. dispersion: by frame, or NULL. */
-void table_make(struct table *t, const struct sig_rule *r, const struct stacks *s, const float *dispersion,
+void table_make(struct table *table, const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion,
 		bool assess);
 
 struct table_style {
@@ -33,10 +33,10 @@ struct table_style {
 	bool tsv;
 };
 
-void table_write(struct out *o, const struct table *t, const struct table_style *style, const struct sig_rule *r,
-		 const struct stacks *s);
+void table_write(struct out *out, const struct table *table, const struct table_style *style,
+		 const struct sig_rule *rule, const struct stacks *stacks);
 
-void table_free(struct table *t);
+void table_free(struct table *table);
 
 /* Of n two-sided tests at level q: the largest p that is significant, or -1. Sorts p. */
 double table_threshold(double *p, size_t n, double q);

@@ -23,17 +23,17 @@ struct comparison {
 };
 
 /* Samples a side that are needed to see a function go from nothing to that many points; 0: any number will do. */
-double verdict_needs(const struct sig_rule *r, double points);
+double verdict_needs(const struct sig_rule *rule, double points);
 
-bool verdict_is_possible(const struct sig_rule *r, double points);
+bool verdict_is_possible(const struct sig_rule *rule, double points);
 
 /* Lines about both sides and the rule, by whatever puts a line. */
-void verdict_describe(const struct comparison *c, const struct table *t, void (*line)(void *to, const char *text),
-		      void *to);
+void verdict_describe(const struct comparison *comparison, const struct table *table,
+		      void (*line)(void *to, const char *text), void *to);
 
 /* Judges all limits. The status: PJ_OK, PJ_THRESHOLD, or PJ_FAILED when samples are too few. */
-int verdict_fail_over(const struct request *r, const struct comparison *c);
+int verdict_fail_over(const struct request *request, const struct comparison *comparison);
 
-void verdict_bad_lines(const struct comparison *c);
+void verdict_bad_lines(const struct comparison *comparison);
 
 #endif

@@ -9,126 +9,126 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void needs_samples(struct request *r, const char *name)
+static void needs_samples(struct request *request, const char *name)
 {
-	if (!r->sample_option[0])
-		snprintf(r->sample_option, sizeof(r->sample_option), "%s", name);
+	if (!request->sample_option[0])
+		snprintf(request->sample_option, sizeof(request->sample_option), "%s", name);
 }
 
-static void needs_recording(struct request *r, const char *name)
+static void needs_recording(struct request *request, const char *name)
 {
-	if (!r->recording_option[0])
-		snprintf(r->recording_option, sizeof(r->recording_option), "%s", name);
-	needs_samples(r, name);
+	if (!request->recording_option[0])
+		snprintf(request->recording_option, sizeof(request->recording_option), "%s", name);
+	needs_samples(request, name);
 }
 
 static void opt_root(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "process") == 0)
-		r->recording.root = ROOT_PROCESS;
+		request->recording.root = ROOT_PROCESS;
 	else if (strcmp(value, "thread") == 0)
-		r->recording.root = ROOT_THREAD;
+		request->recording.root = ROOT_THREAD;
 	else if (strcmp(value, "both") == 0)
-		r->recording.root = ROOT_BOTH;
+		request->recording.root = ROOT_BOTH;
 	else
 		die_usage("%s=%s: process, thread or both", name, value);
-	needs_recording(r, name);
+	needs_recording(request, name);
 }
 
 static void foldopts_opt_by(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "cgroup") == 0)
-		r->recording.by = BY_CGROUP;
+		request->recording.by = BY_CGROUP;
 	else if (strcmp(value, "container") == 0)
-		r->recording.by = BY_CONTAINER;
+		request->recording.by = BY_CONTAINER;
 	else if (strcmp(value, "pod") == 0)
-		r->recording.by = BY_POD;
+		request->recording.by = BY_POD;
 	else
 		die_usage("%s=%s: cgroup, container or pod", name, value);
-	needs_recording(r, name);
+	needs_recording(request, name);
 }
 
 static void opt_place(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(name, "--symfs") == 0)
-		r->recording.symfs = value;
+		request->recording.symfs = value;
 	else if (strcmp(name, "--kept") == 0)
-		r->recording.saved = value;
+		request->recording.saved = value;
 	else if (strcmp(name, "--maps") == 0)
-		r->recording.maps = value;
+		request->recording.maps = value;
 	else
-		r->recording.kallsyms = value;
-	needs_recording(r, name);
+		request->recording.kallsyms = value;
+	needs_recording(request, name);
 }
 
 static void opt_inline(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	if (!inlines_here)
 		die_usage("%s: this pjfold was built without libdw: install libdw-dev (elfutils-devel) and build again",
 			  name);
-	r->recording.inlined = true;
-	needs_recording(r, name);
+	request->recording.inlined = true;
+	needs_recording(request, name);
 }
 
 static void opt_slice(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (!samplekey_time(str_of(value), &r->recording.slice_ns) || r->recording.slice_ns == 0)
+	if (!samplekey_time(str_of(value), &request->recording.slice_ns) || request->recording.slice_ns == 0)
 		die_usage("%s: '%s' is not a number of seconds", name, value);
-	needs_recording(r, name);
+	needs_recording(request, name);
 }
 
 static void opt_report(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	if (strcmp(name, "--info") == 0)
-		r->info = true;
+		request->info = true;
 	else if (strcmp(name, "--unresolved") == 0)
-		r->unresolved = true;
+		request->unresolved = true;
 	else if (strcmp(name, "--stacks") == 0)
-		r->stacks = true;
+		request->stacks = true;
 	else
-		r->recording.as_perf = true;
-	needs_recording(r, name);
+		request->recording.as_perf = true;
+	needs_recording(request, name);
 }
 
 static void foldopts_opt_label(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	if (strcmp(name, "--tid") == 0)
-		r->script.tid = true;
+		request->script.tid = true;
 	else
-		r->script.pid = true;
-	needs_samples(r, name);
+		request->script.pid = true;
+	needs_samples(request, name);
 }
 
 static void opt_kinds(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	if (strcmp(name, "--kernel") == 0)
-		r->kinds_named |= 1u << KIND_KERNEL;
+		request->kinds_named |= 1u << KIND_KERNEL;
 	else if (strcmp(name, "--jit") == 0)
-		r->kinds_named |= 1u << KIND_JIT;
+		request->kinds_named |= 1u << KIND_JIT;
 	else
-		r->kinds_named |= NAMES_ALL_KINDS;
-	r->kinds_given = true;
-	needs_samples(r, name);
+		request->kinds_named |= NAMES_ALL_KINDS;
+	request->kinds_given = true;
+	needs_samples(request, name);
 }
 
 static void opt_annotate(void *to, const char *value, const char *name)
@@ -141,11 +141,11 @@ static void opt_annotate(void *to, const char *value, const char *name)
 		      { "i", KIND_INLINED },
 		      { "0", KIND_INTERPRETED },
 		      { "1", KIND_C1 } };
-	struct request *r = to;
+	struct request *request = to;
 	struct str rest = str_of(value);
 
-	r->kinds_given = true;
-	needs_samples(r, name);
+	request->kinds_given = true;
+	needs_samples(request, name);
 	if (str_eq(rest, STR("none")))
 		return;
 	if (rest.n == 0)
@@ -158,212 +158,221 @@ static void opt_annotate(void *to, const char *value, const char *name)
 			i++;
 		if (i == countof(kinds))
 			die_usage("--annotate=%s: '%.*s' is none of k, j, i, 0, 1, none", value, (int)word.n, word.p);
-		r->kinds_named |= 1u << kinds[i].kind;
+		request->kinds_named |= 1u << kinds[i].kind;
 	}
 }
 
 static void foldopts_opt_names(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "hotspot") == 0)
-		r->script.names.hotspot = true;
+		request->script.names.hotspot = true;
 	else if (strcmp(value, "java") == 0)
-		r->script.names.hotspot = false;
+		request->script.names.hotspot = false;
 	else
 		die_usage("%s=%s: java or hotspot", name, value);
-	needs_samples(r, name);
+	needs_samples(request, name);
 }
 
 static void opt_weight(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "samples") == 0)
-		r->script.weight = WEIGHT_SAMPLES;
+		request->script.weight = WEIGHT_SAMPLES;
 	else if (strcmp(value, "period") == 0)
-		r->script.weight = WEIGHT_PERIOD;
+		request->script.weight = WEIGHT_PERIOD;
 	else
 		die_usage("%s=%s: samples or period", name, value);
-	needs_samples(r, name);
+	needs_samples(request, name);
 }
 
 static void opt_comm(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "keep") == 0)
-		r->script.comm = COMM_KEEP;
+		request->script.comm = COMM_KEEP;
 	else if (strcmp(value, "none") == 0)
-		r->script.comm = COMM_NONE;
+		request->script.comm = COMM_NONE;
 	else if (strcmp(value, "canonical") == 0)
-		r->script.comm = COMM_CANONICAL;
+		request->script.comm = COMM_CANONICAL;
 	else
 		die_usage("%s=%s: keep, none or canonical", name, value);
-	needs_samples(r, name);
+	needs_samples(request, name);
 }
 
 static void foldopts_opt_only(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	select_only(&r->script.select, value);
-	needs_samples(r, name);
+	select_only(&request->script.select, value);
+	needs_samples(request, name);
 }
 
 /* FlameGraph's --event-filter names one event exactly. */
 static void opt_event_filter(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
-	struct select_key *key = &r->script.select.event;
+	struct request *request = to;
+	struct select_key *key = &request->script.select.event;
 
 	key->glob = mem_grow(key->glob, sizeof(*key->glob), key->n + 1);
 	key->glob[key->n++] = str_of(value);
-	needs_samples(r, name);
+	needs_samples(request, name);
 }
 
 static void opt_skip_after(void *to, const char *value, const char *name)
 {
-	struct samples_options *o = &((struct request *)to)->script;
+	struct samples_options *options = &((struct request *)to)->script;
 
-	o->skip_after = mem_grow(o->skip_after, sizeof(*o->skip_after), o->nskip_after + 1);
-	o->skip_after[o->nskip_after++] = str_of(value);
+	options->skip_after = mem_grow(options->skip_after, sizeof(*options->skip_after), options->nskip_after + 1);
+	options->skip_after[options->nskip_after++] = str_of(value);
 	needs_samples(to, name);
 }
 
 static void opt_flag(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	(void)value;
 	if (strcmp(name, "--addrs") == 0)
-		r->script.names.addresses = true;
+		request->script.names.addresses = true;
 	else if (strcmp(name, "--srcline") == 0)
-		r->script.srcline = true;
+		request->script.srcline = true;
 	else if (strcmp(name, "--collapse-recursion") == 0)
-		r->script.collapse_recursion = true;
+		request->script.collapse_recursion = true;
 	else if (strcmp(name, "--list-events") == 0)
-		r->list_events = true;
+		request->list_events = true;
 	else
-		r->as_flamegraph = true;
-	needs_samples(r, name);
+		request->as_flamegraph = true;
+	needs_samples(request, name);
 }
 
 static void foldopts_opt_time(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(name, "--from") == 0)
-		r->script.select.from = select_parse_time(value, name);
+		request->script.select.from = select_parse_time(value, name);
 	else
-		r->script.select.to = select_parse_time(value, name);
-	needs_samples(r, name);
+		request->script.select.to = select_parse_time(value, name);
+	needs_samples(request, name);
 }
 
 static void opt_top(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (!str_u64(str_of(value), &r->top))
+	if (!str_u64(str_of(value), &request->top))
 		die_usage("%s: '%s' is not a whole number", name, value);
-	r->top_given = true;
+	request->top_given = true;
 }
 
 static void opt_max_lost(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	char *end;
 
-	r->max_lost = strtod(value, &end);
-	if (end == value || (*end && strcmp(end, "%") != 0) || !(r->max_lost >= 0 && r->max_lost <= 100))
+	request->max_lost = strtod(value, &end);
+	if (end == value || (*end && strcmp(end, "%") != 0) || !(request->max_lost >= 0 && request->max_lost <= 100))
 		die_usage("%s: '%s' is not a percentage", name, value);
-	r->has_max_lost = true;
+	request->has_max_lost = true;
 }
 
 /* stackcollapse-perf.pl knows fewer options; what it does not know has no meaning there. */
-static void prepare_flamegraph(struct request *r)
+static void prepare_flamegraph(struct request *request)
 {
-	struct samples_options *o = &r->script;
-	struct select *s = &o->select;
+	struct samples_options *options = &request->script;
+	struct select *select = &options->select;
 
-	if (s->pid.n || s->tid.n || s->cpu.n || s->comm.n || s->cgroup.n || s->event.n > 1 || select_needs_time(s) ||
-	    o->comm != COMM_KEEP || o->nskip_after || o->collapse_recursion || o->names.hotspot || r->list_events)
+	if (select->pid.n || select->tid.n || select->cpu.n || select->comm.n || select->cgroup.n ||
+	    select->event.n > 1 || select_needs_time(select) || options->comm != COMM_KEEP || options->nskip_after ||
+	    options->collapse_recursion || options->names.hotspot || request->list_events)
 		die_usage("--as-flamegraph goes with --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
 			  "--weight and one event only, as stackcollapse-perf.pl does");
-	r->flamegraph = (struct asflamegraph_options){
-		.pid = o->pid,
-		.tid = o->tid,
-		.addrs = o->names.addresses,
-		.srcline = o->srcline,
-		.kernel = r->kinds_named >> KIND_KERNEL & 1,
-		.jit = r->kinds_named >> KIND_JIT & 1,
-		.samples = o->weight == WEIGHT_SAMPLES,
-		.event = s->event.n ? s->event.glob[0] : (struct str){ 0 },
+	request->flamegraph = (struct asflamegraph_options){
+		.pid = options->pid,
+		.tid = options->tid,
+		.addrs = options->names.addresses,
+		.srcline = options->srcline,
+		.kernel = request->kinds_named >> KIND_KERNEL & 1,
+		.jit = request->kinds_named >> KIND_JIT & 1,
+		.samples = options->weight == WEIGHT_SAMPLES,
+		.event = select->event.n ? select->event.glob[0] : (struct str){ 0 },
 	};
 }
 
-void foldopts_parse(struct request *r, int argc, char ***argv)
+void foldopts_parse(struct request *request, int argc, char ***argv)
 {
 	const struct opt opts[] = {
-		{ 'o', "output", "FILE", OPT_STR, &r->out, NULL,
+		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
-		{ 'j', NULL, "N", OPT_U64, &r->threads, NULL, "threads (1); the result is the same for any number" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no summary line" },
-		{ 0, "header", NULL, OPT_FLAG, &r->header, NULL, "put a line '# pj unit=... samples=...' in front" },
-		{ 0, "top", "N", OPT_CALL, r, opt_top, "print the N hottest frames instead: self and total" },
-		{ 0, "list-events", NULL, OPT_CALL_FLAG, r, opt_flag, "print the events of the input instead" },
-		{ 0, "info", NULL, OPT_CALL_FLAG, r, opt_report, "say what the perf.data files are instead" },
-		{ 0, "stacks", NULL, OPT_CALL_FLAG, r, opt_report,
+		{ 'j', NULL, "N", OPT_U64, &request->threads, NULL,
+		  "threads (1); the result is the same for any number" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "no summary line" },
+		{ 0, "header", NULL, OPT_FLAG, &request->header, NULL,
+		  "put a line '# pj unit=... samples=...' in front" },
+		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
+		{ 0, "list-events", NULL, OPT_CALL_FLAG, request, opt_flag, "print the events of the input instead" },
+		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "say what the perf.data files are instead" },
+		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
-		{ 0, "unresolved", NULL, OPT_CALL_FLAG, r, opt_report, "print what has no names instead, and why" },
-		{ 0, "only", "KEY=VALUE,...", OPT_CALL, r, foldopts_opt_only,
+		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
+		  "print what has no names instead, and why" },
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, request, foldopts_opt_only,
 		  "samples of pid=, tid=, comm=GLOB, cpu=, event=GLOB, cgroup=GLOB only" },
-		{ 0, "from", "TIME", OPT_CALL, r, foldopts_opt_time,
+		{ 0, "from", "TIME", OPT_CALL, request, foldopts_opt_time,
 		  "samples at or after TIME: seconds, or +SECONDS from the first" },
-		{ 0, "to", "TIME", OPT_CALL, r, foldopts_opt_time, "samples before TIME" },
-		{ 0, "time-slice", "SECONDS", OPT_CALL, r, opt_slice,
+		{ 0, "to", "TIME", OPT_CALL, request, foldopts_opt_time, "samples before TIME" },
+		{ 0, "time-slice", "SECONDS", OPT_CALL, request, opt_slice,
 		  "one output for each SECONDS of perf.data; -o has a %s for its time" },
-		{ 0, "root", "process|thread|both", OPT_CALL, r, opt_root,
+		{ 0, "root", "process|thread|both", OPT_CALL, request, opt_root,
 		  "first frame of perf.data: comm of process, thread, both" },
-		{ 0, "by", "cgroup|container|pod", OPT_CALL, r, foldopts_opt_by,
+		{ 0, "by", "cgroup|container|pod", OPT_CALL, request, foldopts_opt_by,
 		  "a frame in front of all: where perf.data tells cgroups" },
-		{ 0, "pid", NULL, OPT_CALL_FLAG, r, foldopts_opt_label, "first frame is comm-PID" },
-		{ 0, "tid", NULL, OPT_CALL_FLAG, r, foldopts_opt_label, "first frame is comm-PID/TID" },
-		{ 0, "comm", "keep|none|canonical", OPT_CALL, r, opt_comm,
+		{ 0, "pid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID" },
+		{ 0, "tid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID/TID" },
+		{ 0, "comm", "keep|none|canonical", OPT_CALL, request, opt_comm,
 		  "first frame: as it is, absent, without numbers" },
-		{ 0, "weight", "samples|period", OPT_CALL, r, opt_weight, "count samples, or sum their periods" },
-		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, r, opt_annotate,
+		{ 0, "weight", "samples|period", OPT_CALL, request, opt_weight, "count samples, or sum their periods" },
+		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, request, opt_annotate,
 		  "mark kernel, JIT, inlined, interpreted, C1 code (all)" },
-		{ 0, "kernel", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark kernel code with _[k]" },
-		{ 0, "jit", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark JIT code with _[j]" },
-		{ 0, "all", NULL, OPT_CALL_FLAG, r, opt_kinds, "mark all kinds of code" },
-		{ 0, "names", "java|hotspot", OPT_CALL, r, foldopts_opt_names,
+		{ 0, "kernel", NULL, OPT_CALL_FLAG, request, opt_kinds, "mark kernel code with _[k]" },
+		{ 0, "jit", NULL, OPT_CALL_FLAG, request, opt_kinds, "mark JIT code with _[j]" },
+		{ 0, "all", NULL, OPT_CALL_FLAG, request, opt_kinds, "mark all kinds of code" },
+		{ 0, "names", "java|hotspot", OPT_CALL, request, foldopts_opt_names,
 		  "Java methods as pkg/Class.method, or as the JDK says" },
-		{ 0, "addrs", NULL, OPT_CALL_FLAG, r, opt_flag, "show the address of frames without symbol" },
-		{ 0, "inline", NULL, OPT_CALL_FLAG, r, opt_inline,
+		{ 0, "addrs", NULL, OPT_CALL_FLAG, request, opt_flag, "show the address of frames without symbol" },
+		{ 0, "inline", NULL, OPT_CALL_FLAG, request, opt_inline,
 		  "inlined functions are frames, too (perf.data, debug information)" },
-		{ 0, "srcline", NULL, OPT_CALL_FLAG, r, opt_flag,
+		{ 0, "srcline", NULL, OPT_CALL_FLAG, request, opt_flag,
 		  "add file:line where perf script -F+srcline gave it" },
-		{ 0, "skip-after", "FRAME", OPT_CALL, r, opt_skip_after, "drop the callers of FRAME; may be repeated" },
-		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, r, opt_flag, "a frame that calls itself is one frame" },
-		{ 0, "min-samples", "N", OPT_U64, &r->min_samples, NULL, "fold what weighs less than N into [other]" },
-		{ 0, "max-lost", "PCT", OPT_CALL, r, opt_max_lost,
+		{ 0, "skip-after", "FRAME", OPT_CALL, request, opt_skip_after,
+		  "drop the callers of FRAME; may be repeated" },
+		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, request, opt_flag,
+		  "a frame that calls itself is one frame" },
+		{ 0, "min-samples", "N", OPT_U64, &request->min_samples, NULL,
+		  "fold what weighs less than N into [other]" },
+		{ 0, "max-lost", "PCT", OPT_CALL, request, opt_max_lost,
 		  "exit 3 when more than PCT % of the samples were lost" },
-		{ 0, "show-lost", NULL, OPT_FLAG, &r->show_lost, NULL,
+		{ 0, "show-lost", NULL, OPT_FLAG, &request->show_lost, NULL,
 		  "lost samples are a stack of their own, [lost]" },
-		{ 0, "strict", NULL, OPT_FLAG, &r->strict, NULL, "exit 1 when anything was skipped" },
-		{ 0, "kallsyms", "FILE", OPT_CALL, r, opt_place,
+		{ 0, "strict", NULL, OPT_FLAG, &request->strict, NULL, "exit 1 when anything was skipped" },
+		{ 0, "kallsyms", "FILE", OPT_CALL, request, opt_place,
 		  "names of the recorded kernel: a copy of its /proc/kallsyms, or vmlinux" },
-		{ 0, "symfs", "DIR", OPT_CALL, r, opt_place, "look for files of the recorded machine below DIR" },
-		{ 0, "maps", "DIR", OPT_CALL, r, opt_place, "what pjmap -i saw of JVMs (maps/ where the window lies)" },
-		{ 0, "kept", "DIR", OPT_CALL, r, opt_place, "names that pjrecord kept in DIR (where its window lies)" },
-		{ 0, "unprivileged", NULL, OPT_FLAG, &r->unprivileged, NULL,
+		{ 0, "symfs", "DIR", OPT_CALL, request, opt_place, "look for files of the recorded machine below DIR" },
+		{ 0, "maps", "DIR", OPT_CALL, request, opt_place,
+		  "what pjmap -i saw of JVMs (maps/ where the window lies)" },
+		{ 0, "kept", "DIR", OPT_CALL, request, opt_place,
+		  "names that pjrecord kept in DIR (where its window lies)" },
+		{ 0, "unprivileged", NULL, OPT_FLAG, &request->unprivileged, NULL,
 		  "open files without capabilities, too: for recordings of strangers" },
-		{ 0, "as-perf", NULL, OPT_CALL_FLAG, r, opt_report,
+		{ 0, "as-perf", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "names and stacks of perf.data exactly as perf script has them" },
-		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, r, opt_flag,
+		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, request, opt_flag,
 		  "names and weights of stackcollapse-perf.pl, exactly" },
-		{ 0, "event-filter", "EVENT", OPT_CALL, r, opt_event_filter, NULL },
+		{ 0, "event-filter", "EVENT", OPT_CALL, request, opt_event_filter, NULL },
 	};
 	const struct tool tool = {
 		.name = "pjfold",
@@ -375,31 +384,34 @@ void foldopts_parse(struct request *r, int argc, char ***argv)
 		.nopts = countof(opts),
 	};
 
-	r->threads = 1;
+	request->threads = 1;
 	*argv = opt_parse(&tool, argc, *argv);
-	if (r->threads < 1 || r->threads > 256)
-		die_usage("-j %llu: from 1 to 256", (unsigned long long)r->threads);
-	r->script.names.kinds = r->kinds_given ? r->kinds_named : NAMES_ALL_KINDS;
-	if (r->top_given && r->top == 0)
+	if (request->threads < 1 || request->threads > 256)
+		die_usage("-j %llu: from 1 to 256", (unsigned long long)request->threads);
+	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
+	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
-	if (r->list_events + r->top_given + r->header + r->info + r->stacks + r->unresolved > 1)
+	if (request->list_events + request->top_given + request->header + request->info + request->stacks +
+		    request->unresolved >
+	    1)
 		die_usage("--top, --list-events, --info, --stacks, --unresolved and --header exclude each other");
-	if (r->header && r->as_flamegraph)
+	if (request->header && request->as_flamegraph)
 		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
-	if (select_empty_range(&r->script.select))
+	if (select_empty_range(&request->script.select))
 		die_usage("--from is not before --to: no sample can be in between");
-	if (r->recording.slice_ns && (!slices_name_fits(r->out) || r->list_events || r->top_given || r->info ||
-				      r->stacks || r->unresolved || r->show_lost))
+	if (request->recording.slice_ns &&
+	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->info ||
+	     request->stacks || request->unresolved || request->show_lost))
 		die_usage("--time-slice needs -o with one %%s in its name, and writes neither --show-lost nor tables");
-	r->script.times = r->header;
-	r->recording.samples = &r->script;
-	r->recording.threads = (unsigned)r->threads;
-	if (r->as_flamegraph)
-		prepare_flamegraph(r);
+	request->script.times = request->header;
+	request->recording.samples = &request->script;
+	request->recording.threads = (unsigned)request->threads;
+	if (request->as_flamegraph)
+		prepare_flamegraph(request);
 }
 
-void foldopts_free(struct request *r)
+void foldopts_free(struct request *request)
 {
-	select_free(&r->script.select);
-	free(r->script.skip_after);
+	select_free(&request->script.select);
+	free(request->script.skip_after);
 }

@@ -27,9 +27,10 @@ struct request {
 	const char *out;
 };
 
-/* Fills *r, which is zero; argv becomes the operands. Dies on what cannot be meant. *r must stay where it is. */
-void foldopts_parse(struct request *r, int argc, char ***argv);
+/* Fills *request, which is zero; argv becomes the operands. Dies on what cannot be meant. *request must stay where it
+ * is. */
+void foldopts_parse(struct request *request, int argc, char ***argv);
 
-void foldopts_free(struct request *r);
+void foldopts_free(struct request *request);
 
 #endif

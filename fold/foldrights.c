@@ -45,21 +45,21 @@ static unsigned needs_of_all(char *const *paths)
 	return needs;
 }
 
-void foldrights_give_up(const struct request *r, char *const *paths)
+void foldrights_give_up(const struct request *request, char *const *paths)
 {
 	unsigned needs = needs_of_all(paths);
 	char *cache;
 
 	if (needs) /* only perf.data names files of others */
-		fileopener_start(r->unprivileged);
+		fileopener_start(request->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
 	samehost_prepare();
 	confine(&(struct confine){ .input = paths,
-				   .file = { r->recording.kallsyms },
-				   .output = { r->out },
+				   .file = { request->recording.kallsyms },
+				   .output = { request->out },
 				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL },
 				   .reads_others = needs,
-				   .threads = r->threads > 1,
-				   .unprivileged = r->unprivileged });
+				   .threads = request->threads > 1,
+				   .unprivileged = request->unprivileged });
 	free(cache);
 }

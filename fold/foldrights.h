@@ -11,6 +11,6 @@
 #include "fold/foldopts.h"
 
 /* To be called once, before threads start; paths: the inputs, up to NULL. */
-void foldrights_give_up(const struct request *r, char *const *paths);
+void foldrights_give_up(const struct request *request, char *const *paths);
 
 #endif

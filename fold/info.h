@@ -8,6 +8,6 @@
 #include "fold/foldopts.h"
 
 /* Writes what the files say of themselves; returns the exit status. No path: standard input. */
-int info(const struct request *r, char **paths);
+int info(const struct request *request, char **paths);
 
 #endif

@@ -15,12 +15,12 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static void read_folded(const struct request *r, struct in *in, struct result *res)
+static void read_folded(const struct request *request, struct in *in, struct result *res)
 {
 	unsigned columns;
 
-	if (r->sample_option[0])
-		die_usage("%s needs samples, but '%s' holds folded stacks", r->sample_option, in->name);
+	if (request->sample_option[0])
+		die_usage("%s needs samples, but '%s' holds folded stacks", request->sample_option, in->name);
 	columns = folded_read(in, &res->run.script.samples.stacks, &res->header, &res->folded);
 	if (columns == 0)
 		columns = res->columns;
@@ -38,37 +38,37 @@ static void read_flamegraph(struct in *in, struct result *res)
 		asflamegraph_line(&res->flamegraph, line, in_place(in), &res->run.script.samples.stacks);
 }
 
-static void read_input(const struct request *r, const char *path, struct result *res)
+static void read_input(const struct request *request, const char *path, struct result *res)
 {
 	struct in in;
 
 	in_open(&in, path);
-	if (r->as_flamegraph && perfdata_is(in_peek(&in, 16)))
+	if (request->as_flamegraph && perfdata_is(in_peek(&in, 16)))
 		die_usage(
 			"--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
 			in.name);
 	/* stackcollapse-perf.pl takes everything for samples */
-	switch (r->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
+	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
 	case INPUT_RECORDING:
 		res->script = true;
-		recording_read(&r->recording, &in, &res->run.script.samples, &res->recording);
+		recording_read(&request->recording, &in, &res->run.script.samples, &res->recording);
 		break;
 	case INPUT_SCRIPT:
-		if (r->recording_option[0])
-			die_usage("%s needs perf.data, but '%s' is text", r->recording_option, in.name);
-		if (r->script.select.cgroup.n)
+		if (request->recording_option[0])
+			die_usage("%s needs perf.data, but '%s' is text", request->recording_option, in.name);
+		if (request->script.select.cgroup.n)
 			die_usage("--only cgroup=: perf script text does not tell the cgroup, perf.data does");
-		if (select_needs_wall(&r->script.select))
+		if (select_needs_wall(&request->script.select))
 			die_usage("--from and --to: perf script text does not tell the wall clock; give seconds of the "
 				  "record's clock, or +SECONDS from the first sample");
 		res->script = true;
 		res->text = true;
-		if (r->as_flamegraph)
+		if (request->as_flamegraph)
 			read_flamegraph(&in, res);
 		else
 			run_script(&res->run, &in);
 		break;
-	case INPUT_FOLDED: read_folded(r, &in, res); break;
+	case INPUT_FOLDED: read_folded(request, &in, res); break;
 	case INPUT_EMPTY: break;
 	}
 	if (in.errors) {
@@ -78,14 +78,14 @@ static void read_input(const struct request *r, const char *path, struct result 
 	in_close(&in);
 }
 
-static void read_inputs(const struct request *r, char **paths, struct result *res)
+static void read_inputs(const struct request *request, char **paths, struct result *res)
 {
 	if (!paths[0])
-		read_input(r, NULL, res);
+		read_input(request, NULL, res);
 	for (; paths[0]; paths++)
-		read_input(r, paths[0], res);
+		read_input(request, paths[0], res);
 	run_end(&res->run);
-	if (res->script && r->as_flamegraph && !res->damaged)
+	if (res->script && request->as_flamegraph && !res->damaged)
 		asflamegraph_end(&res->flamegraph, &res->run.script.samples.stacks);
 	if (res->run.script.samples.tally.overflow)
 		die("the sum of all weights does not fit into 63 bits");
@@ -95,121 +95,124 @@ static void read_inputs(const struct request *r, char **paths, struct result *re
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static struct folded_header pjfold_header_of(const struct request *r, const struct result *res, struct arena *a)
+static struct folded_header pjfold_header_of(const struct request *request, const struct result *res,
+					     struct arena *arena)
 {
-	const struct samples *p = &res->run.script.samples;
-	struct folded_header h = res->header;
+	const struct samples *samples = &res->run.script.samples;
+	struct folded_header header = res->header;
 	char text[32];
 
-	if (!h.unit.n)
-		h.unit = res->script ? samples_unit(p, r->script.weight) : STR("samples");
+	if (!header.unit.n)
+		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
 	/* folded text without a header counts samples, and does not tell what was lost */
-	h.samples += res->folded.headerless;
-	h.lost_known =
-		res->header.lost_known || (res->script && (p->tally.lost > 0 || !res->text)); /* perf.data tells all */
+	header.samples += res->folded.headerless;
+	header.lost_known = res->header.lost_known ||
+			    (res->script && (samples->tally.lost > 0 || !res->text)); /* perf.data tells all */
 	if (!res->script)
-		return h;
-	if (!h.event.n)
-		h.event = samples_event_name(p);
-	if (!h.host.n)
-		h.host = p->host;
-	if (!h.frequency.n)
-		h.frequency = p->frequency;
-	if (p->tally.first_ns <= p->tally.last_ns && !h.from.n) {
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(p->tally.first_ns / 1000000000u),
-			 (unsigned long long)(p->tally.first_ns % 1000000000u));
-		h.from = arena_copy(a, str_of(text));
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(p->tally.last_ns / 1000000000u),
-			 (unsigned long long)(p->tally.last_ns % 1000000000u));
-		h.to = arena_copy(a, str_of(text));
+		return header;
+	if (!header.event.n)
+		header.event = samples_event_name(samples);
+	if (!header.host.n)
+		header.host = samples->host;
+	if (!header.frequency.n)
+		header.frequency = samples->frequency;
+	if (samples->tally.first_ns <= samples->tally.last_ns && !header.from.n) {
+		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(samples->tally.first_ns / 1000000000u),
+			 (unsigned long long)(samples->tally.first_ns % 1000000000u));
+		header.from = arena_copy(arena, str_of(text));
+		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(samples->tally.last_ns / 1000000000u),
+			 (unsigned long long)(samples->tally.last_ns % 1000000000u));
+		header.to = arena_copy(arena, str_of(text));
 	}
-	h.samples += p->tally.samples;
-	h.lost += p->tally.lost;
-	return h;
+	header.samples += samples->tally.samples;
+	header.lost += samples->tally.lost;
+	return header;
 }
 
 /* --show-lost: what is missing has its place in the picture, too. */
 static void add_lost(struct result *res)
 {
-	struct samples *p = &res->run.script.samples;
-	uint64_t lost = p->tally.lost + res->header.lost;
+	struct samples *samples = &res->run.script.samples;
+	uint64_t lost = samples->tally.lost + res->header.lost;
 
 	if (lost &&
-	    !stacks_add(&p->stacks, stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[lost]"))), 0, lost))
+	    !stacks_add(&samples->stacks,
+			stacks_child(&samples->stacks, 0, stacks_frame(&samples->stacks, STR("[lost]"))), 0, lost))
 		die("the sum of all weights does not fit into 63 bits");
 }
 
-static void pjfold_write_result(const struct request *r, struct result *res)
+static void pjfold_write_result(const struct request *request, struct result *res)
 {
-	struct samples *p = &res->run.script.samples;
+	struct samples *samples = &res->run.script.samples;
 	struct folded_header header;
-	struct stacks few = { 0 }, *s = &p->stacks;
-	struct arena a = { 0 };
-	struct out *o = mem_alloc(sizeof(*o), 1);
+	struct stacks few = { 0 }, *stacks = &samples->stacks;
+	struct arena arena = { 0 };
+	struct out *out = mem_alloc(sizeof(*out), 1);
 
-	if (r->recording.slice_ns) {
-		header = pjfold_header_of(r, res, &a);
-		res->slices =
-			slices_write(r->out, s, r->header ? &header : NULL, &res->recording.slices, r->min_samples);
-		free(o);
-		arena_free(&a);
+	if (request->recording.slice_ns) {
+		header = pjfold_header_of(request, res, &arena);
+		res->slices = slices_write(request->out, stacks, request->header ? &header : NULL,
+					   &res->recording.slices, request->min_samples);
+		free(out);
+		arena_free(&arena);
 		return;
 	}
-	if (r->show_lost && res->columns != 2)
+	if (request->show_lost && res->columns != 2)
 		add_lost(res);
-	if (r->min_samples > 1 && res->columns != 2) {
-		report_min(&few, s, r->min_samples);
-		s = &few;
+	if (request->min_samples > 1 && res->columns != 2) {
+		report_min(&few, stacks, request->min_samples);
+		stacks = &few;
 	}
-	header = pjfold_header_of(r, res, &a);
-	out_open(o, r->out);
-	if (r->list_events)
-		report_events(o, p->event, p->nevents);
-	else if (r->top)
-		report_top(o, s, r->top);
-	else if (r->unresolved)
-		quality_missing(o, &res->recording, p);
-	else if (r->stacks)
-		quality_stacks(o, &res->recording);
-	else if (r->as_flamegraph && res->script)
-		asflamegraph_write(o, s);
+	header = pjfold_header_of(request, res, &arena);
+	out_open(out, request->out);
+	if (request->list_events)
+		report_events(out, samples->event, samples->nevents);
+	else if (request->top)
+		report_top(out, stacks, request->top);
+	else if (request->unresolved)
+		quality_missing(out, &res->recording, samples);
+	else if (request->stacks)
+		quality_stacks(out, &res->recording);
+	else if (request->as_flamegraph && res->script)
+		asflamegraph_write(out, stacks);
 	else
-		folded_write(o, s, res->columns == 2 ? 2 : 1, r->header || res->header.present ? &header : NULL);
-	out_close(o);
-	free(o);
-	arena_free(&a);
+		folded_write(out, stacks, res->columns == 2 ? 2 : 1,
+			     request->header || res->header.present ? &header : NULL);
+	out_close(out);
+	free(out);
+	arena_free(&arena);
 	stacks_free(&few);
 }
 
 /* Is there anything to write? A file that is there is not replaced by nothing. */
 static bool pjfold_usable(const struct result *res)
 {
-	const struct samples *p = &res->run.script.samples;
+	const struct samples *samples = &res->run.script.samples;
 
-	return p->tally.samples || p->nevents || res->recording.recordings || res->flamegraph.samples ||
+	return samples->tally.samples || samples->nevents || res->recording.recordings || res->flamegraph.samples ||
 	       res->folded.lines || res->header.present;
 }
 
 int main(int argc, char **argv)
 {
-	struct request r = { 0 };
+	struct request request = { 0 };
 	struct result res = { 0 };
 	int status;
 
 	diag_tool("pjfold");
-	foldopts_parse(&r, argc, &argv);
-	foldrights_give_up(&r, argv);
-	if (r.info)
-		return info(&r, argv);
-	res.flamegraph.options = r.flamegraph;
-	run_init(&res.run, &r.script, (unsigned)r.threads);
-	read_inputs(&r, argv, &res);
-	if (pjfold_usable(&res) || !r.out)
-		pjfold_write_result(&r, &res);
-	status = summary(&r, &res);
+	foldopts_parse(&request, argc, &argv);
+	foldrights_give_up(&request, argv);
+	if (request.info)
+		return info(&request, argv);
+	res.flamegraph.options = request.flamegraph;
+	run_init(&res.run, &request.script, (unsigned)request.threads);
+	read_inputs(&request, argv, &res);
+	if (pjfold_usable(&res) || !request.out)
+		pjfold_write_result(&request, &res);
+	status = summary(&request, &res);
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);
 	recording_tally_free(&res.recording);
-	foldopts_free(&r);
+	foldopts_free(&request);
 	return status;
 }

@@ -10,13 +10,13 @@
 #include "fold/recording.h"
 
 /* --unresolved: DSOs by frames without name, with share of all frames and reason. */
-void quality_missing(struct out *o, const struct recording_tally *t, const struct samples *p);
+void quality_missing(struct out *out, const struct recording_tally *tally, const struct samples *samples);
 
 /* --stacks: by first frame. */
-void quality_stacks(struct out *o, const struct recording_tally *t);
+void quality_stacks(struct out *out, const struct recording_tally *tally);
 
 /* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event.
  */
-void quality_print(const struct recording_tally *t, struct str event);
+void quality_print(const struct recording_tally *tally, struct str event);
 
 #endif

@@ -40,30 +40,32 @@ struct recording {
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
 
 /* Registers and a copy of the stack: the callers are in there, but for those that the copy is too short for (false). */
-static bool push_walked(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+static bool push_walked(struct recording *recording, const struct addrspace_thread *thread,
+			const struct perfdata_record *record)
 {
-	walk_stack(&f->walk, &f->as, t, r, &f->origin, f->data);
-	for (size_t i = 0; i < f->walk.n; i++) {
-		const struct copiedstack_frame *w = &f->walk.frame[i];
+	walk_stack(&recording->walk, &recording->as, thread, record, &recording->origin, recording->data);
+	for (size_t i = 0; i < recording->walk.n; i++) {
+		const struct copiedstack_frame *frame = &recording->walk.frame[i];
 
-		if (w->method)
-			samples_push(&f->samples,
-				     locations_id(&f->locations, addrspace_methods(&f->as, t->pid), w->ip) |
+		if (frame->method)
+			samples_push(&recording->samples,
+				     locations_id(&recording->locations, addrspace_methods(&recording->as, thread->pid),
+						  frame->ip) |
 					     LOCATION_BIT);
 		else
-			callchain_push_ip(&f->callchain, t, MODE_USER, w->ip, r->time);
+			callchain_push_ip(&recording->callchain, thread, MODE_USER, frame->ip, record->time);
 	}
-	return !f->walk.short_copy;
+	return !recording->walk.short_copy;
 }
 
 /* The stack of the open sample, all of whose frames are there, goes on outside of what was recorded. */
-static void push_cut(struct recording *f, uint64_t why)
+static void push_cut(struct recording *recording, uint64_t why)
 {
-	samples_push(&f->samples, locations_id(&f->locations, f->cut_dso, why) | LOCATION_BIT);
+	samples_push(&recording->samples, locations_id(&recording->locations, recording->cut_dso, why) | LOCATION_BIT);
 }
 
 /* The kernel keeps so many addresses of a stack; event: NULL where it is not known. */
-static void push_limit(struct recording *f, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
+static void push_limit(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
 
@@ -71,129 +73,134 @@ static void push_limit(struct recording *f, const struct perfdata_event *event, 
 		return;
 	addresses = callchain_addresses(ips, n);
 	if (addresses >= max)
-		push_cut(f, own ? CUT_BY_EVENT : addresses);
+		push_cut(recording, own ? CUT_BY_EVENT : addresses);
 }
 
 /* What the recorder says of the end of a stack that it walked: see PJ_ITEM_UNWINDING. */
-static void push_end(struct recording *f, const uint64_t *ips, uint64_t n)
+static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
 {
 	uint64_t marks = 0;
 
 	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)
 		marks++;
 	if (marks == 1)
-		push_cut(f, CUT_MARKED);
+		push_cut(recording, CUT_MARKED);
 	for (uint64_t i = n - marks; marks == 0 && i-- > 0;)
 		if (ips[i] == CONTEXT_USER) {
-			push_cut(f, CUT_NOWHERE);
+			push_cut(recording, CUT_NOWHERE);
 			return;
 		}
 }
 
-static bool is_walked(const struct recording *f, const struct perfdata_event *e)
+static bool is_walked(const struct recording *recording, const struct perfdata_event *event)
 {
 	size_t n;
 
-	return recorder_walked(&perfdata_info(f->data)->recorder, (uint64_t)(e - perfdata_events(f->data, &n)) + 1);
+	return recorder_walked(&perfdata_info(recording->data)->recorder,
+			       (uint64_t)(event - perfdata_events(recording->data, &n)) + 1);
 }
 
-static void push_frames(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r)
+static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
+			const struct perfdata_record *record)
 {
-	bool walks = r->sample.regs_abi && r->sample.stack.n, complete = true;
+	bool walks = record->sample.regs_abi && record->sample.stack.n, complete = true;
 
-	if (r->sample.has_chain)
-		callchain_push(&f->callchain, t, r);
-	else if (!walks || r->sample.mode != MODE_USER) /* else the walk begins there */
-		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
+	if (record->sample.has_chain)
+		callchain_push(&recording->callchain, thread, record);
+	else if (!walks || record->sample.mode != MODE_USER) /* else the walk begins there */
+		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
 	if (walks)
-		complete = push_walked(f, t, r);
+		complete = push_walked(recording, thread, record);
 	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
-	if (f->samples.nframes == 0 && (!r->sample.has_chain || !f->o->as_perf) && r->sample.ip)
-		callchain_push_ip(&f->callchain, t, r->sample.mode, r->sample.ip, r->time);
+	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
+	    record->sample.ip)
+		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
 	if (!complete)
-		push_cut(f, CUT_COPY);
-	else if (r->sample.has_chain && !f->o->as_perf && is_walked(f, r->sample.event))
-		push_end(f, r->sample.ips, r->sample.nips);
-	else if (r->sample.has_chain)
-		push_limit(f, r->sample.event, r->sample.ips, r->sample.nips);
+		push_cut(recording, CUT_COPY);
+	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
+		push_end(recording, record->sample.ips, record->sample.nips);
+	else if (record->sample.has_chain)
+		push_limit(recording, record->sample.event, record->sample.ips, record->sample.nips);
 }
 
 /* The slice that a time is in. Slices are multiples of their length, on the wall clock where the recording tells it. */
-static struct str slice_of(const struct recording *f, uint64_t ns, char name[SLICES_NAME])
+static struct str slice_of(const struct recording *recording, uint64_t ns, char name[SLICES_NAME])
 {
-	const struct perfdata_info *info = perfdata_info(f->data);
+	const struct perfdata_info *info = perfdata_info(recording->data);
 
 	if (info->has_clock_data)
 		ns += info->clock_wall - info->clock_record;
-	return slices_name(ns, f->o->slice_ns, name);
+	return slices_name(ns, recording->o->slice_ns, name);
 }
 
 /* How many frames stand in front of all others: of --time-slice, then of --by. */
-static unsigned recording_fronts(const struct recording *f)
+static unsigned recording_fronts(const struct recording *recording)
 {
-	return (f->o->slice_ns ? 1u : 0u) + (f->o->by ? 1u : 0u);
+	return (recording->o->slice_ns ? 1u : 0u) + (recording->o->by ? 1u : 0u);
 }
 
 /* The open sample goes below these. */
-static void put_fronts(struct recording *f, const struct perfdata_record *r, struct str cgroup)
+static void put_fronts(struct recording *recording, const struct perfdata_record *record, struct str cgroup)
 {
-	struct stacks *s = &f->samples.stacks;
-	uint32_t root = f->samples.sample.root, node = 0;
+	struct stacks *stacks = &recording->samples.stacks;
+	uint32_t root = recording->samples.sample.root, node = 0;
 	char name[SLICES_NAME];
 
-	if (f->o->slice_ns)
-		node = stacks_child(s, node, stacks_frame(s, slice_of(f, r->time, name)));
-	if (f->o->by) /* the name of it comes later */
-		node = stacks_child(s, node, stacks_frame(s, cgroup));
-	f->samples.sample.root = root ? stacks_child(s, node, s->node[root].frame) : node;
+	if (recording->o->slice_ns)
+		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
+	if (recording->o->by) /* the name of it comes later */
+		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
+	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
 
 /* The open sample has its frames. */
-static void recording_end_sample(struct recording *f, uint32_t comm)
+static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
-	if (f->o->root == ROOT_BOTH && f->samples_options.comm != COMM_NONE)
-		samples_push(&f->samples, locations_id(&f->locations, f->threads_dso, comm) | LOCATION_BIT);
-	samples_close(&f->samples, NULL);
+	if (recording->o->root == ROOT_BOTH && recording->samples_options.comm != COMM_NONE)
+		samples_push(&recording->samples,
+			     locations_id(&recording->locations, recording->threads_dso, comm) | LOCATION_BIT);
+	samples_close(&recording->samples, NULL);
 }
 
-static void recording_close_sample(struct recording *f, const struct addrspace_thread *t,
-				   const struct perfdata_record *r, uint32_t comm)
+static void recording_close_sample(struct recording *recording, const struct addrspace_thread *thread,
+				   const struct perfdata_record *record, uint32_t comm)
 {
-	push_frames(f, t, r);
-	recording_end_sample(f, comm);
+	push_frames(recording, thread, record);
+	recording_end_sample(recording, comm);
 }
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
 /* Samples whose user half is not expected any more end without. */
-static void recording_give_up(struct recording *f, bool at_end)
+static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;
 
-	while (deferred_give_up(&f->deferred, &f->samples, at_end, &comm)) {
-		f->tally->deferred++;
-		recording_end_sample(f, comm);
+	while (deferred_give_up(&recording->deferred, &recording->samples, at_end, &comm)) {
+		recording->tally->deferred++;
+		recording_end_sample(recording, comm);
 	}
 }
 
-static void wait_for_user(struct recording *f, const struct addrspace_thread *t, const struct perfdata_record *r,
-			  uint32_t comm)
+static void wait_for_user(struct recording *recording, const struct addrspace_thread *thread,
+			  const struct perfdata_record *record, uint32_t comm)
 {
-	callchain_push(&f->callchain, t, r);
-	deferred_put(&f->deferred, &f->samples, r->tid, r->sample.cookie, comm);
-	recording_give_up(f, false);
+	callchain_push(&recording->callchain, thread, record);
+	deferred_put(&recording->deferred, &recording->samples, record->tid, record->sample.cookie, comm);
+	recording_give_up(recording, false);
 }
 
 /* The user half of all samples of a thread since it entered the kernel. */
-static void join_user(struct recording *f, const struct perfdata_record *r)
+static void join_user(struct recording *recording, const struct perfdata_record *record)
 {
-	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
+	struct addrspace_thread *thread = addrspace_thread(&recording->as, record->pid, record->tid);
 	uint32_t comm;
 
-	while (deferred_take(&f->deferred, &f->samples, r->tid, r->deferred.cookie, &comm)) {
-		callchain_push_part(&f->callchain, t, r->deferred.ips, r->deferred.nips, r->time);
-		push_limit(f, NULL, r->deferred.ips, r->deferred.nips);
-		recording_end_sample(f, comm);
+	while (deferred_take(&recording->deferred, &recording->samples, record->tid, record->deferred.cookie, &comm)) {
+		callchain_push_part(&recording->callchain, thread, record->deferred.ips, record->deferred.nips,
+				    record->time);
+		push_limit(recording, NULL, record->deferred.ips, record->deferred.nips);
+		recording_end_sample(recording, comm);
 	}
 }
 
@@ -201,149 +208,162 @@ static void join_user(struct recording *f, const struct perfdata_record *r)
 
 /* Whoever had pjrecord take times off the CPU wants to see them; which of its three events comes first is chance. (Only
  * ours has the second: the first of perf's own is what one expects of perf.) */
-static struct str preferred_event(const struct recording *f)
+static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
 	unsigned found = 0;
 	size_t n;
 
-	event = perfdata_events(f->data, &n);
+	event = perfdata_events(recording->data, &n);
 	for (size_t i = 0; i < n; i++)
 		found += str_eq(event[i].name, STR("offcpu-time")) ||
 			 str_eq(event[i].name, STR("offcpu-time-preempted"));
 	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
 }
 
-static void add_sample(struct recording *f, const struct perfdata_record *r)
+static void add_sample(struct recording *recording, const struct perfdata_record *record)
 {
-	const struct samples_options *o = &f->samples_options;
-	struct addrspace_thread *t = addrspace_thread(&f->as, r->pid, r->tid);
-	struct addrspace_thread *leader = r->pid == r->tid ? t : addrspace_thread(&f->as, r->pid, r->pid);
-	uint32_t comm = addrspace_comm(&f->as, t),
-		 first = f->o->root == ROOT_THREAD ? comm : addrspace_comm(&f->as, leader);
-	const uint32_t label[] = { first, o->pid || o->tid ? r->pid : 0, o->tid ? r->tid : 0 };
-	struct sample_key h = {
-		.comm = intern_str(&f->as.comms, comm),
-		.first = intern_str(&f->as.comms, first),
+	const struct samples_options *options = &recording->samples_options;
+	struct addrspace_thread *thread = addrspace_thread(&recording->as, record->pid, record->tid);
+	struct addrspace_thread *leader =
+		record->pid == record->tid ? thread : addrspace_thread(&recording->as, record->pid, record->pid);
+	uint32_t comm = addrspace_comm(&recording->as, thread),
+		 first = recording->o->root == ROOT_THREAD ? comm : addrspace_comm(&recording->as, leader);
+	const uint32_t label[] = { first, options->pid || options->tid ? record->pid : 0,
+				   options->tid ? record->tid : 0 };
+	struct sample_key key = {
+		.comm = intern_str(&recording->as.comms, comm),
+		.first = intern_str(&recording->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
-		.event = r->sample.event->name,
-		.pid = (int32_t)r->pid,
-		.tid = (int32_t)r->tid,
-		.cpu = r->has_cpu ? (int64_t)r->cpu : -1,
-		.period = r->sample.period,
-		.timed = r->has_time,
-		.ns = r->time,
+		.event = record->sample.event->name,
+		.pid = (int32_t)record->pid,
+		.tid = (int32_t)record->tid,
+		.cpu = record->has_cpu ? (int64_t)record->cpu : -1,
+		.period = record->sample.period,
+		.timed = record->has_time,
+		.ns = record->time,
 	};
 
-	if (f->cgroups)
-		h.cgroup = cgroupnames_path(&f->groups, r->sample.cgroup);
+	if (recording->cgroups)
+		key.cgroup = cgroupnames_path(&recording->groups, record->sample.cgroup);
 
-	if (unlikely(!f->samples.chosen))
-		f->samples.preferred = preferred_event(f);
-	samples_open(&f->samples, &h);
-	if (f->samples.sample.state != SAMPLE_OPEN)
+	if (unlikely(!recording->samples.chosen))
+		recording->samples.preferred = preferred_event(recording);
+	samples_open(&recording->samples, &key);
+	if (recording->samples.sample.state != SAMPLE_OPEN)
 		return;
-	if (recording_fronts(f))
-		put_fronts(f, r, h.cgroup);
-	if (unlikely(r->sample.cookie))
-		wait_for_user(f, t, r, comm);
+	if (recording_fronts(recording))
+		put_fronts(recording, record, key.cgroup);
+	if (unlikely(record->sample.cookie))
+		wait_for_user(recording, thread, record, comm);
 	else
-		recording_close_sample(f, t, r, comm);
+		recording_close_sample(recording, thread, record, comm);
 }
 
 /* ---- wall time ---------------------------------------------------------------------------------------------- */
 
 /* A time on the wall clock as one on the record's. */
-static void recording_settle(struct select_time *t, const struct perfdata_info *info, const char *name)
+static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
-	if (!t->wall)
+	if (!time->wall)
 		return;
 	if (!info->has_clock_data)
 		die("'%s' does not tell the wall clock: perf record -k CLOCK_MONOTONIC does; give seconds of the record's "
 		    "clock, or +SECONDS from the first sample",
 		    name);
-	t->wall = false;
-	t->ns = t->ns + info->clock_record < info->clock_wall ? 0 : t->ns + info->clock_record - info->clock_wall;
+	time->wall = false;
+	time->ns =
+		time->ns + info->clock_record < info->clock_wall ? 0 : time->ns + info->clock_record - info->clock_wall;
 }
 
 /* ---- all records -------------------------------------------------------------------------------------------- */
 
-static void recording_lose(struct recording *f, const struct perfdata_record *r, uint64_t records, uint64_t samples)
+static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
+			   uint64_t samples)
 {
 	char name[SLICES_NAME];
 
-	f->lost_records += records;
-	f->lost_samples += samples;
-	if (f->o->slice_ns && r->has_time && r->time)
-		slices_lose(records ? &f->slices_records : &f->slices_samples, slice_of(f, r->time, name),
-			    records + samples);
+	recording->lost_records += records;
+	recording->lost_samples += samples;
+	if (recording->o->slice_ns && record->has_time && record->time)
+		slices_lose(records ? &recording->slices_records : &recording->slices_samples,
+			    slice_of(recording, record->time, name), records + samples);
 }
 
-static void add_record(struct recording *f, const struct perfdata_record *r)
+static void add_record(struct recording *recording, const struct perfdata_record *record)
 {
-	if (r->has_time && r->time) {
-		if (f->first_ns == 0 || r->time < f->first_ns)
-			f->first_ns = r->time;
-		if (r->time > f->last_ns)
-			f->last_ns = r->time;
+	if (record->has_time && record->time) {
+		if (recording->first_ns == 0 || record->time < recording->first_ns)
+			recording->first_ns = record->time;
+		if (record->time > recording->last_ns)
+			recording->last_ns = record->time;
 	}
-	switch (r->kind) {
-	case PERFDATA_SAMPLE: add_sample(f, r); break;
+	switch (record->kind) {
+	case PERFDATA_SAMPLE: add_sample(recording, record); break;
 	case PERFDATA_LOST:
-		if (!r->lost.samples && perfdata_info(f->data)->recorder.is) /* of the state of processes */
+		if (!record->lost.samples &&
+		    perfdata_info(recording->data)->recorder.is) /* of the state of processes */
 			break;
-		recording_lose(f, r, r->lost.samples ? 0 : r->lost.count, r->lost.samples ? r->lost.count : 0);
+		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
+			       record->lost.samples ? record->lost.count : 0);
 		break;
-	case PERFDATA_THROTTLE: f->tally->throttled++; break;
-	case PERFDATA_DEFERRED: join_user(f, r); break;
+	case PERFDATA_THROTTLE: recording->tally->throttled++; break;
+	case PERFDATA_DEFERRED: join_user(recording, record); break;
 	case PERFDATA_CGROUP:
-		if (f->cgroups)
-			cgroupnames_add(&f->groups, r->cgroup.id, r->cgroup.path);
+		if (recording->cgroups)
+			cgroupnames_add(&recording->groups, record->cgroup.id, record->cgroup.path);
 		break;
 	case PERFDATA_MMAP:
-		addrspace_record(&f->as, r);
-		if (!f->o->as_perf)
-			locationcache_map(&f->places, r, &f->origin, perfdata_info(f->data));
+		addrspace_record(&recording->as, record);
+		if (!recording->o->as_perf)
+			locationcache_map(&recording->places, record, &recording->origin,
+					  perfdata_info(recording->data));
 		break;
-	default: addrspace_record(&f->as, r); break;
+	default: addrspace_record(&recording->as, record); break;
 	}
 }
 
-static void recording_read_records(struct recording *f, struct in *in)
+static void recording_read_records(struct recording *recording, struct in *in)
 {
-	const struct perfdata_info *info = perfdata_info(f->data);
-	const struct perfdata_record *r;
+	const struct perfdata_info *info = perfdata_info(recording->data);
+	const struct perfdata_record *record;
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	f->origin = provenance_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
-	if (!f->o->as_perf)
-		timelines_open(&f->places.timelines, f->o->maps, &f->symstore, &f->origin);
-	f->places.monotonic = f->walk.monotonic = info->clock == CLOCK_MONOTONIC;
-	f->walk.timelines = f->o->as_perf ? NULL : &f->places.timelines;
-	while ((r = perfdata_next(f->data)) != NULL) {
-		if (unlikely(r->kind == PERFDATA_SAMPLE && select_needs_wall(&f->samples_options.select))) {
+	recording->origin =
+		provenance_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
+	if (!recording->o->as_perf)
+		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
+			       &recording->origin);
+	recording->places.monotonic = recording->walk.monotonic = info->clock == CLOCK_MONOTONIC;
+	recording->walk.timelines = recording->o->as_perf ? NULL : &recording->places.timelines;
+	while ((record = perfdata_next(recording->data)) != NULL) {
+		if (unlikely(record->kind == PERFDATA_SAMPLE &&
+			     select_needs_wall(&recording->samples_options.select))) {
 			/* a pipe tells of clocks before the first sample */
-			recording_settle(&f->samples_options.select.from, perfdata_info(f->data), in->name);
-			recording_settle(&f->samples_options.select.to, perfdata_info(f->data), in->name);
+			recording_settle(&recording->samples_options.select.from, perfdata_info(recording->data),
+					 in->name);
+			recording_settle(&recording->samples_options.select.to, perfdata_info(recording->data),
+					 in->name);
 		}
-		add_record(f, r);
+		add_record(recording, record);
 	}
-	recording_give_up(f, true);
-	f->origin = provenance_of(perfdata_info(f->data), in, f->first_ns, f->last_ns);
-	id = perfdata_build_ids(f->data, &n);
-	addrspace_build_ids(&f->as, id, n);
+	recording_give_up(recording, true);
+	recording->origin = provenance_of(perfdata_info(recording->data), in, recording->first_ns, recording->last_ns);
+	id = perfdata_build_ids(recording->data, &n);
+	addrspace_build_ids(&recording->as, id, n);
 }
 
 /* What stands where a method may be, and is none of those that the recorder tells, is an address without code. */
-static void settle_methods(struct recording *f)
+static void settle_methods(struct recording *recording)
 {
-	for (uint32_t id = 1; id <= f->locations.n && f->origin.recorder->unwound; id++) {
-		struct location_key *s = &f->locations.location[id];
-		const struct dso *d = &f->as.dso[s->dso];
+	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {
+		struct location_key *key = &recording->locations.location[id];
+		const struct dso *dso = &recording->as.dso[key->dso];
 
-		if (d->kind == DSO_METHOD && !interpreted_find(&f->origin.recorder->interpreted, d->pid, s->address))
-			*s = (struct location_key){ f->places.addresses ? s->address : 0, 0 };
+		if (dso->kind == DSO_METHOD &&
+		    !interpreted_find(&recording->origin.recorder->interpreted, dso->pid, key->address))
+			*key = (struct location_key){ recording->places.addresses ? key->address : 0, 0 };
 	}
 }
 
@@ -357,84 +377,85 @@ struct elf_reduction {
 	size_t cap;
 };
 
-static bool recording_is_skip_after(struct elf_reduction *r, uint32_t frame)
+static bool recording_is_skip_after(struct elf_reduction *reduction, uint32_t frame)
 {
 	struct str name;
 
-	if (frame >= r->cap) {
-		size_t cap = (size_t)r->to->frames.cap + 1;
+	if (frame >= reduction->cap) {
+		size_t cap = (size_t)reduction->to->frames.cap + 1;
 
-		r->skip = mem_grow(r->skip, 1, cap);
-		memset(r->skip + r->cap, 0, cap - r->cap);
-		r->cap = cap;
+		reduction->skip = mem_grow(reduction->skip, 1, cap);
+		memset(reduction->skip + reduction->cap, 0, cap - reduction->cap);
+		reduction->cap = cap;
 	}
-	if (r->skip[frame] == 0) {
-		name = folded_plain(intern_str(&r->to->frames, frame));
-		r->skip[frame] = 2;
-		for (size_t i = 0; i < r->o->nskip_after; i++)
-			if (str_eq(name, folded_plain(r->o->skip_after[i])))
-				r->skip[frame] = 1;
+	if (reduction->skip[frame] == 0) {
+		name = folded_plain(intern_str(&reduction->to->frames, frame));
+		reduction->skip[frame] = 2;
+		for (size_t i = 0; i < reduction->o->nskip_after; i++)
+			if (str_eq(name, folded_plain(reduction->o->skip_after[i])))
+				reduction->skip[frame] = 1;
 	}
-	return r->skip[frame] == 1;
+	return reduction->skip[frame] == 1;
 }
 
 /* The node of frame called from node; top: node is a first frame, which is no function. base: what is above of all. */
-static uint32_t recording_step(struct elf_reduction *r, uint32_t base, uint32_t node, bool top, uint32_t frame)
+static uint32_t recording_step(struct elf_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
-	const struct intern *names = &r->to->frames;
+	const struct intern *names = &reduction->to->frames;
 
-	if (r->o->nskip_after && recording_is_skip_after(r, frame))
-		return stacks_child(r->to, base, frame);
-	if (r->o->collapse_recursion && node && !top) {
-		uint32_t before = r->to->node[node].frame;
+	if (reduction->o->nskip_after && recording_is_skip_after(reduction, frame))
+		return stacks_child(reduction->to, base, frame);
+	if (reduction->o->collapse_recursion && node && !top) {
+		uint32_t before = reduction->to->node[node].frame;
 
 		if (before == frame)
 			return node;
 		if (str_eq(folded_plain(intern_str(names, before)), folded_plain(intern_str(names, frame))))
-			return stacks_child(r->to, r->to->node[node].parent, frame);
+			return stacks_child(reduction->to, reduction->to->node[node].parent, frame);
 	}
-	return stacks_child(r->to, node, frame);
+	return stacks_child(reduction->to, node, frame);
 }
 
 /* By node: is it one of those that stand in front of all? */
-static bool *find_fronts(const struct recording *f)
+static bool *find_fronts(const struct recording *recording)
 {
-	const struct stacks *s = &f->samples.stacks;
-	unsigned n = recording_fronts(f);
-	bool *front = mem_alloc(sizeof(*front), (size_t)s->n + 1);
+	const struct stacks *stacks = &recording->samples.stacks;
+	unsigned n = recording_fronts(recording);
+	bool *front = mem_alloc(sizeof(*front), (size_t)stacks->n + 1);
 
-	for (uint32_t id = 1; id < s->n && n; id++) {
-		uint32_t parent = s->node[id].parent;
+	for (uint32_t id = 1; id < stacks->n && n; id++) {
+		uint32_t parent = stacks->node[id].parent;
 
-		front[id] = parent == 0 || (n == 2 && front[parent] && s->node[parent].parent == 0);
+		front[id] = parent == 0 || (n == 2 && front[parent] && stacks->node[parent].parent == 0);
 	}
 	return front;
 }
 
 /* What a frame in front says: of a cgroup there is the path so far. */
-static uint32_t front_frame(struct recording *f, uint32_t id, struct stacks *to)
+static uint32_t front_frame(struct recording *recording, uint32_t id, struct stacks *stacks)
 {
-	const struct stacks *from = &f->samples.stacks;
+	const struct stacks *from = &recording->samples.stacks;
 	struct str shown = intern_str(&from->frames, from->node[id].frame);
 	struct names names = { 0 };
-	struct text t = { 0 };
+	struct text text = { 0 };
 	uint32_t frame;
 
-	if (!f->o->by || (f->o->slice_ns && from->node[id].parent == 0))
-		return stacks_frame(to, shown);
-	containers_name(&f->containers, f->o->by, shown, &t);
+	if (!recording->o->by || (recording->o->slice_ns && from->node[id].parent == 0))
+		return stacks_frame(stacks, shown);
+	containers_name(&recording->containers, recording->o->by, shown, &text);
 	frame = stacks_frame(
-		to, names_comm(&names, text_view(&t), false)); /* without blanks and what frames must not hold */
+		stacks, names_comm(&names, text_view(&text), false)); /* without blanks and what frames must not hold */
 	names_free(&names);
-	text_free(&t);
+	text_free(&text);
 	return frame;
 }
 
 /* The tree of sites becomes one of names, in to. Parents have smaller numbers than their children. */
-static bool rename_tree(struct recording *f, const struct resolved *names, const bool *front, struct stacks *to)
+static bool rename_tree(struct recording *recording, const struct resolved *names, const bool *front,
+			struct stacks *stacks)
 {
-	const struct stacks *from = &f->samples.stacks;
-	struct elf_reduction r = { .o = f->o->samples, .to = to };
+	const struct stacks *from = &recording->samples.stacks;
+	struct elf_reduction reduction = { .o = recording->o->samples, .to = stacks };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	uint32_t *base =
 		mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
@@ -447,210 +468,219 @@ static bool rename_tree(struct recording *f, const struct resolved *names, const
 		base[id] = base[parent];
 		if (!(frame & LOCATION_BIT)) {
 			top[id] = true;
-			at = stacks_child(to, at,
-					  front[id] ? front_frame(f, id, to) :
-						      stacks_frame(to, intern_str(&from->frames, frame)));
+			at = stacks_child(stacks, at,
+					  front[id] ? front_frame(recording, id, stacks) :
+						      stacks_frame(stacks, intern_str(&from->frames, frame)));
 			if (front[id])
 				base[id] = at;
 		} else {
 			bool first = top[parent];
-			enum dso_kind kind = f->as.dso[f->locations.location[location].dso].kind;
+			enum dso_kind kind = recording->as.dso[recording->locations.location[location].dso].kind;
 
 			top[id] = kind == DSO_THREAD || (kind == DSO_CUT && first);
 			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
-				at = recording_step(&r, base[id], at, first, names->frame[i]);
+				at = recording_step(&reduction, base[id], at, first, names->frame[i]);
 		}
 		node[id] = at;
 		if (from->self[0][id])
-			fits = stacks_add(to, at, 0, from->self[0][id]) && fits;
+			fits = stacks_add(stacks, at, 0, from->self[0][id]) && fits;
 	}
 	free(node);
 	free(base);
 	free(top);
-	free(r.skip);
+	free(reduction.skip);
 	return fits;
 }
 
 /* ---- one recording ------------------------------------------------------------------------------------------ */
 
 /* What was only said while reading, and what the file says of itself. */
-static void take_over(struct recording *f, struct samples *p)
+static void take_over(struct recording *recording, struct samples *samples)
 {
-	const struct perfdata_info *info = perfdata_info(f->data);
+	const struct perfdata_info *info = perfdata_info(recording->data);
 	const struct perfdata_event *event;
 	char text[32];
 	size_t n;
 
 	/* both count what full buffers lost; a record of samples is exact, the other counts all kinds of records */
-	p->tally.lost += f->lost_samples > f->lost_records ? f->lost_samples : f->lost_records;
-	f->tally->lost_records += f->lost_records;
-	f->tally->lost_samples += f->lost_samples;
-	slices_lost_add(&f->tally->slices,
-			f->slices_samples.sum > f->slices_records.sum ? &f->slices_samples : &f->slices_records);
-	slices_lost_free(&f->slices_samples);
-	slices_lost_free(&f->slices_records);
-	f->tally->copy_cut += f->walk.cut;
-	f->tally->methods_left_out += f->o->as_perf ? 0 : info->recorder.interpreted.left_out;
-	f->tally->garbage += f->callchain.garbage;
-	if (!p->host.n)
-		p->host = arena_copy(&p->text, info->host);
-	event = perfdata_events(f->data, &n);
-	for (size_t i = 0; i < n && !p->frequency.n; i++) {
-		if (!str_eq(event[i].name, p->event_name) || event[i].frequency == 0)
+	samples->tally.lost +=
+		recording->lost_samples > recording->lost_records ? recording->lost_samples : recording->lost_records;
+	recording->tally->lost_records += recording->lost_records;
+	recording->tally->lost_samples += recording->lost_samples;
+	slices_lost_add(&recording->tally->slices, recording->slices_samples.sum > recording->slices_records.sum ?
+							   &recording->slices_samples :
+							   &recording->slices_records);
+	slices_lost_free(&recording->slices_samples);
+	slices_lost_free(&recording->slices_records);
+	recording->tally->copy_cut += recording->walk.cut;
+	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
+	recording->tally->garbage += recording->callchain.garbage;
+	if (!samples->host.n)
+		samples->host = arena_copy(&samples->text, info->host);
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n && !samples->frequency.n; i++) {
+		if (!str_eq(event[i].name, samples->event_name) || event[i].frequency == 0)
 			continue;
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)event[i].frequency);
-		p->frequency = arena_copy(&p->text, str_of(text));
+		samples->frequency = arena_copy(&samples->text, str_of(text));
 	}
 }
 
-static void print_input_errors(struct recording *f, struct in *in)
+static void print_input_errors(struct recording *recording, struct in *in)
 {
-	const struct perfdata_tally *t = perfdata_tally(f->data);
+	const struct perfdata_tally *tally = perfdata_tally(recording->data);
 
-	if (t->bad)
-		warn("%s@%llu: %s; %llu record%s not used", in->name, (unsigned long long)t->first_bad, t->why,
-		     (unsigned long long)t->bad, t->bad == 1 ? " is" : "s are");
-	if (perfdata_info(f->data)->unfinished)
+	if (tally->bad)
+		warn("%s@%llu: %s; %llu record%s not used", in->name, (unsigned long long)tally->first_bad, tally->why,
+		     (unsigned long long)tally->bad, tally->bad == 1 ? " is" : "s are");
+	if (perfdata_info(recording->data)->unfinished)
 		warn("%s: the recorder did not end this file: the whole records in it are used%s", in->name,
-		     f->origin.reported || f->o->symfs ? "" : "; names need --symfs /, if it is from this machine");
-	f->tally->damaged = f->tally->damaged || t->bad || perfdata_info(f->data)->unfinished;
+		     recording->origin.reported || recording->o->symfs ?
+			     "" :
+			     "; names need --symfs /, if it is from this machine");
+	recording->tally->damaged =
+		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
 
 /* Names of pods are those of the recorded machine: of this one only if it is that, and was not started again. */
-static void read_pods(struct recording *f)
+static void read_pods(struct recording *recording)
 {
 	struct text folder = { 0 };
 
-	if (f->o->by != BY_POD || (!f->o->symfs && !f->origin.boot))
+	if (recording->o->by != BY_POD || (!recording->o->symfs && !recording->origin.boot))
 		return;
-	text_add(&folder, f->o->symfs ? f->o->symfs : "");
+	text_add(&folder, recording->o->symfs ? recording->o->symfs : "");
 	text_add(&folder, "/var/log/containers");
 	text_char(&folder, 0);
-	containers_read(&f->containers, folder.p);
+	containers_read(&recording->containers, folder.p);
 	text_free(&folder);
 }
 
-static void add_timelines(struct recording_timelines *to, const struct locationcache *p)
+static void add_timelines(struct recording_timelines *timelines, const struct locationcache *locations)
 {
-	to->files += p->timelines.found;
-	to->left_out += p->timelines.left_out;
-	to->sure += p->is_requested[TIMELINE_SURE];
-	to->likely += p->is_requested[TIMELINE_LIKELY];
-	to->ambiguous += p->is_requested[TIMELINE_AMBIGUOUS];
-	to->unknown += p->is_requested[TIMELINE_NONE];
-	to->newest |= p->timelines.found && !p->monotonic;
-	inputerrors_add(&to->errors, &p->timelines.errors);
+	timelines->files += locations->timelines.found;
+	timelines->left_out += locations->timelines.left_out;
+	timelines->sure += locations->is_requested[TIMELINE_SURE];
+	timelines->likely += locations->is_requested[TIMELINE_LIKELY];
+	timelines->ambiguous += locations->is_requested[TIMELINE_AMBIGUOUS];
+	timelines->unknown += locations->is_requested[TIMELINE_NONE];
+	timelines->newest |= locations->timelines.found && !locations->monotonic;
+	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
-static void name_and_add(struct recording *f, struct samples *p)
+static void name_and_add(struct recording *recording, struct samples *samples)
 {
-	struct resolve_options o = {
-		.as_perf = f->o->as_perf,
-		.inlined = f->o->inlined,
-		.kallsyms = f->o->kallsyms,
-		.symfs = f->o->symfs,
-		.symstore = f->o->as_perf ? NULL : &f->symstore,
-		.threads = f->o->threads,
-		.names = f->o->samples->names,
-		.canonical = f->o->samples->comm == COMM_CANONICAL,
+	struct resolve_options options = {
+		.as_perf = recording->o->as_perf,
+		.inlined = recording->o->inlined,
+		.kallsyms = recording->o->kallsyms,
+		.symfs = recording->o->symfs,
+		.symstore = recording->o->as_perf ? NULL : &recording->symstore,
+		.threads = recording->o->threads,
+		.names = recording->o->samples->names,
+		.canonical = recording->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
-	struct stack_quality j;
+	struct stack_quality quality;
 	bool *front;
 
-	settle_methods(f);
-	resolve(&names, &o, &f->origin, &f->as, &f->locations, &p->stacks);
-	read_pods(f);
-	front = find_fronts(f);
-	if (!rename_tree(f, &names, front, &p->stacks))
-		p->tally.overflow = true;
-	j = (struct stack_quality){ &f->as, &f->locations, &f->samples.stacks, front, &names, &p->stacks };
-	stackquality_measure(&j, f->tally, p);
+	settle_methods(recording);
+	resolve(&names, &options, &recording->origin, &recording->as, &recording->locations, &samples->stacks);
+	read_pods(recording);
+	front = find_fronts(recording);
+	if (!rename_tree(recording, &names, front, &samples->stacks))
+		samples->tally.overflow = true;
+	quality = (struct stack_quality){ &recording->as, &recording->locations, &recording->samples.stacks, front,
+					  &names,         &samples->stacks };
+	stackquality_measure(&quality, recording->tally, samples);
 	free(front);
-	inputerrors_add(&f->tally->maps, &names.maps);
-	f->tally->conflicts += names.conflicts;
-	inputerrors_add(&f->tally->jitdumps, &f->places.errors);
-	add_timelines(&f->tally->timelines, &f->places);
+	inputerrors_add(&recording->tally->maps, &names.maps);
+	recording->tally->conflicts += names.conflicts;
+	inputerrors_add(&recording->tally->jitdumps, &recording->places.errors);
+	add_timelines(&recording->tally->timelines, &recording->places);
 	if (names.kernel)
-		f->tally->kernel = names.kernel;
+		recording->tally->kernel = names.kernel;
 	resolved_free(&names);
 }
 
-static bool has_cgroups(const struct recording *f)
+static bool has_cgroups(const struct recording *recording)
 {
 	const struct perfdata_event *event;
 	size_t n;
 
-	event = perfdata_events(f->data, &n);
+	event = perfdata_events(recording->data, &n);
 	for (size_t i = 0; i < n; i++)
 		if (event[i].sample_type & PERF_SAMPLE_CGROUP)
 			return true;
 	return n == 0;
 }
 
-static void recording_begin(struct recording *f, const struct in *in, struct samples *p)
+static void recording_begin(struct recording *recording, const struct in *in, struct samples *samples)
 {
 	/* samples of sites: options that look at names come when names are there */
-	f->samples_options = *f->o->samples;
-	f->samples_options.nskip_after = 0;
-	f->samples_options.collapse_recursion = false;
-	f->samples_options.names.addresses = false;
-	f->samples_options.counts = true;
-	samples_init(&f->samples, &f->samples_options);
-	f->walk.symfs = f->o->symfs;
-	f->walk.as_perf = f->o->as_perf;
-	f->walk.symstore = f->o->as_perf ? NULL : &f->symstore;
-	f->samples.chosen = p->chosen;
-	f->samples.event_key = p->event_key;
-	f->samples.event_name = p->event_name;
-	f->cgroups = f->o->by || f->o->samples->select.cgroup.n;
-	if (f->cgroups && !has_cgroups(f))
+	recording->samples_options = *recording->o->samples;
+	recording->samples_options.nskip_after = 0;
+	recording->samples_options.collapse_recursion = false;
+	recording->samples_options.names.addresses = false;
+	recording->samples_options.counts = true;
+	samples_init(&recording->samples, &recording->samples_options);
+	recording->walk.symfs = recording->o->symfs;
+	recording->walk.as_perf = recording->o->as_perf;
+	recording->walk.symstore = recording->o->as_perf ? NULL : &recording->symstore;
+	recording->samples.chosen = samples->chosen;
+	recording->samples.event_key = samples->event_key;
+	recording->samples.event_name = samples->event_name;
+	recording->cgroups = recording->o->by || recording->o->samples->select.cgroup.n;
+	if (recording->cgroups && !has_cgroups(recording))
 		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
-			  f->o->by ? "--by" : "--only cgroup=", in->name);
-	addrspace_init(&f->as, f->o->as_perf);
-	f->as.symstore = f->walk.symstore;
-	f->threads_dso = addrspace_special(&f->as, DSO_THREAD, STR(""));
-	f->cut_dso = addrspace_special(&f->as, DSO_CUT, STR(""));
-	f->places = (struct locationcache){ .as = &f->as,
-					    .locations = &f->locations,
-					    .symfs = f->o->symfs,
-					    .symstore = f->walk.symstore,
-					    .timelines = { .dir = -1 },
-					    .addresses = f->o->samples->names.addresses };
-	f->callchain = (struct callchain){ .places = &f->places, .to = &f->samples, .as_perf = f->o->as_perf };
+			  recording->o->by ? "--by" : "--only cgroup=", in->name);
+	addrspace_init(&recording->as, recording->o->as_perf);
+	recording->as.symstore = recording->walk.symstore;
+	recording->threads_dso = addrspace_special(&recording->as, DSO_THREAD, STR(""));
+	recording->cut_dso = addrspace_special(&recording->as, DSO_CUT, STR(""));
+	recording->places = (struct locationcache){ .as = &recording->as,
+						    .locations = &recording->locations,
+						    .symfs = recording->o->symfs,
+						    .symstore = recording->walk.symstore,
+						    .timelines = { .dir = -1 },
+						    .addresses = recording->o->samples->names.addresses };
+	recording->callchain = (struct callchain){ .places = &recording->places,
+						   .to = &recording->samples,
+						   .as_perf = recording->o->as_perf };
 }
 
-void recording_read(const struct recording_options *o, struct in *in, struct samples *p, struct recording_tally *t)
+void recording_read(const struct recording_options *options, struct in *in, struct samples *samples,
+		    struct recording_tally *tally)
 {
-	struct recording f = { .o = o, .tally = t };
+	struct recording recording = { .o = options, .tally = tally };
 
-	t->recordings++;
-	t->as_perf = o->as_perf;
-	f.data = perfdata_open(in);
-	symstore_open(&f.symstore, o->saved, in, &perfdata_info(f.data)->recorder);
-	recording_begin(&f, in, p);
-	recording_read_records(&f, in);
-	samples_merge_counts(p, &f.samples);
-	take_over(&f, p);
-	name_and_add(&f, p);
-	print_input_errors(&f, in);
-	deferred_free(&f.deferred);
-	cgroupnames_free(&f.groups);
-	containers_free(&f.containers);
-	locationcache_free(&f.places);
-	walk_free(&f.walk);
-	samples_free(&f.samples);
-	locations_free(&f.locations);
-	addrspace_free(&f.as);
-	symstore_close(&f.symstore);
-	perfdata_close(f.data);
+	tally->recordings++;
+	tally->as_perf = options->as_perf;
+	recording.data = perfdata_open(in);
+	symstore_open(&recording.symstore, options->saved, in, &perfdata_info(recording.data)->recorder);
+	recording_begin(&recording, in, samples);
+	recording_read_records(&recording, in);
+	samples_merge_counts(samples, &recording.samples);
+	take_over(&recording, samples);
+	name_and_add(&recording, samples);
+	print_input_errors(&recording, in);
+	deferred_free(&recording.deferred);
+	cgroupnames_free(&recording.groups);
+	containers_free(&recording.containers);
+	locationcache_free(&recording.places);
+	walk_free(&recording.walk);
+	samples_free(&recording.samples);
+	locations_free(&recording.locations);
+	addrspace_free(&recording.as);
+	symstore_close(&recording.symstore);
+	perfdata_close(recording.data);
 }
 
-void recording_tally_free(struct recording_tally *t)
+void recording_tally_free(struct recording_tally *tally)
 {
-	intern_free(&t->missing_keys);
-	intern_free(&t->quality_keys);
-	free(t->missing);
-	free(t->quality);
-	slices_lost_free(&t->slices);
+	intern_free(&tally->missing_keys);
+	intern_free(&tally->quality_keys);
+	free(tally->missing);
+	free(tally->quality);
+	slices_lost_free(&tally->slices);
 }

@@ -90,9 +90,10 @@ struct recording_tally {
 	uint32_t depth; /* of the deepest stack */
 };
 
-/* Adds all of in to p and t. */
-void recording_read(const struct recording_options *o, struct in *in, struct samples *p, struct recording_tally *t);
+/* Adds all of in to samples and tally. */
+void recording_read(const struct recording_options *options, struct in *in, struct samples *samples,
+		    struct recording_tally *tally);
 
-void recording_tally_free(struct recording_tally *t);
+void recording_tally_free(struct recording_tally *tally);
 
 #endif

@@ -60,13 +60,13 @@ struct task {
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
 
 /* All of the kernel is one job, under the number of its first DSO: kallsyms tells all of it in one go. */
-static uint32_t *job_keys(const struct addrspace *a)
+static uint32_t *job_keys(const struct addrspace *addrspace)
 {
-	uint32_t *key = mem_alloc(sizeof(*key), (size_t)a->keys.n + 1), kernel = 0;
+	uint32_t *key = mem_alloc(sizeof(*key), (size_t)addrspace->keys.n + 1), kernel = 0;
 
-	for (uint32_t d = 0; d <= a->keys.n; d++) {
+	for (uint32_t d = 0; d <= addrspace->keys.n; d++) {
 		key[d] = d;
-		if (a->dso[d].kind != DSO_KERNEL)
+		if (addrspace->dso[d].kind != DSO_KERNEL)
 			continue;
 		kernel = kernel ? kernel : d;
 		key[d] = kernel;
@@ -76,56 +76,56 @@ static uint32_t *job_keys(const struct addrspace *a)
 
 static int job_cmp(const void *va, const void *vb)
 {
-	const struct job *a = va, *b = vb;
+	const struct job *job = va, *b = vb;
 
-	if (a->n != b->n)
-		return a->n < b->n ? 1 : -1;
-	return a->dso < b->dso ? -1 : 1;
+	if (job->n != b->n)
+		return job->n < b->n ? 1 : -1;
+	return job->dso < b->dso ? -1 : 1;
 }
 
 /* Sites by DSO, by counting; the largest DSOs first, so that threads end together. */
-static void make_jobs(struct task *t)
+static void make_jobs(struct task *task)
 {
-	const struct locations *s = t->s;
-	uint32_t *key = job_keys(t->a), ndsos = t->a->keys.n + 1;
+	const struct locations *locations = task->s;
+	uint32_t *key = job_keys(task->a), ndsos = task->a->keys.n + 1;
 	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 1);
 
-	for (uint32_t id = 1; id <= s->n; id++)
-		first[key[s->location[id].dso] + 1]++;
-	t->job = mem_alloc(sizeof(*t->job), ndsos);
+	for (uint32_t id = 1; id <= locations->n; id++)
+		first[key[locations->location[id].dso] + 1]++;
+	task->job = mem_alloc(sizeof(*task->job), ndsos);
 	for (uint32_t d = 0, at = 0; d < ndsos; d++) {
 		if (first[d + 1])
-			t->job[t->njobs++] = (struct job){ d, at, first[d + 1] };
+			task->job[task->njobs++] = (struct job){ d, at, first[d + 1] };
 		at += first[d + 1];
 		first[d + 1] = at;
 	}
-	t->location = mem_alloc(sizeof(*t->location), s->n);
-	for (uint32_t id = 1; id <= s->n; id++)
-		t->location[first[key[s->location[id].dso]]++] = id;
-	qsort(t->job, t->njobs, sizeof(*t->job), job_cmp);
+	task->location = mem_alloc(sizeof(*task->location), locations->n);
+	for (uint32_t id = 1; id <= locations->n; id++)
+		task->location[first[key[locations->location[id].dso]]++] = id;
+	qsort(task->job, task->njobs, sizeof(*task->job), job_cmp);
 	free(first);
 	free(key);
 }
 
 /* Sites of a job by address: least significant byte first, bytes that are all equal skipped. */
-static void sort_locations(const struct locations *s, uint32_t *id, uint32_t *spare, uint32_t n)
+static void sort_locations(const struct locations *locations, uint32_t *id, uint32_t *spare, uint32_t n)
 {
-	uint64_t all = 0, base = n ? s->location[id[0]].address : 0;
+	uint64_t all = 0, base = n ? locations->location[id[0]].address : 0;
 	uint32_t *from = id, *to = spare;
 
 	for (uint32_t i = 0; i < n; i++)
-		all |= s->location[id[i]].address ^ base;
+		all |= locations->location[id[i]].address ^ base;
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		uint32_t at[257] = { 0 }, *swap;
 
 		if ((all >> shift & 255) == 0)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			at[(s->location[from[i]].address >> shift & 255) + 1]++;
+			at[(locations->location[from[i]].address >> shift & 255) + 1]++;
 		for (unsigned b = 0; b < 256; b++)
 			at[b + 1] += at[b];
 		for (uint32_t i = 0; i < n; i++)
-			to[at[s->location[from[i]].address >> shift & 255]++] = from[i];
+			to[at[locations->location[from[i]].address >> shift & 255]++] = from[i];
 		swap = from;
 		from = to;
 		to = swap;
@@ -135,20 +135,20 @@ static void sort_locations(const struct locations *s, uint32_t *id, uint32_t *sp
 }
 
 /* Questions for the sites of a job; several sites may have one address. Returns how many there are. */
-static size_t make_queries(struct worker *w, const uint32_t *id, uint32_t n)
+static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n)
 {
-	const struct locations *s = w->task->s;
+	const struct locations *locations = worker->task->s;
 	size_t nq = 0;
 
-	if (n > w->cap) {
-		w->cap = n;
-		w->q = mem_grow(w->q, sizeof(*w->q), n);
-		w->module = mem_grow(w->module, sizeof(*w->module), n);
+	if (n > worker->cap) {
+		worker->cap = n;
+		worker->q = mem_grow(worker->q, sizeof(*worker->q), n);
+		worker->module = mem_grow(worker->module, sizeof(*worker->module), n);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (nq == 0 || w->q[nq - 1].address != s->location[id[i]].address)
-			w->q[nq++] = (struct symbols_query){ .address = s->location[id[i]].address };
-	memset(w->module, 0, nq * sizeof(*w->module));
+		if (nq == 0 || worker->q[nq - 1].address != locations->location[id[i]].address)
+			worker->q[nq++] = (struct symbols_query){ .address = locations->location[id[i]].address };
+	memset(worker->module, 0, nq * sizeof(*worker->module));
 	return nq;
 }
 
@@ -176,55 +176,56 @@ static bool has_trampoline(struct str path)
 }
 
 /* Nobody called __restore_rt: it is a "return address" that the kernel made, and no instruction is before it. */
-static void query_trampoline(struct worker *w, const struct dsofiles_options *o, const struct dsofiles_query *d,
-			     size_t n)
+static void query_trampoline(struct worker *worker, const struct dsofiles_options *options,
+			     const struct dsofiles_query *query, size_t n)
 {
 	struct symbols_query *q = mem_alloc(sizeof(*q), n);
 	size_t *of = mem_alloc(sizeof(*of), n), nq = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (w->q[i].name)
+		if (worker->q[i].name)
 			continue;
 		of[nq] = i;
-		q[nq++].address = w->q[i].address + 1;
+		q[nq++].address = worker->q[i].address + 1;
 	}
 	if (nq)
-		dsofiles_resolve(o, d, q, nq, &w->raw);
+		dsofiles_resolve(options, query, q, nq, &worker->raw);
 	for (size_t i = 0; i < nq; i++)
 		if (q[i].name && q[i].offset == 0)
-			w->q[of[i]].name = q[i].name;
+			worker->q[of[i]].name = q[i].name;
 	free(q);
 	free(of);
 }
 
-static enum resolve_why query_files(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_files(struct worker *worker, const struct dso *dso, size_t n)
 {
-	const struct task *t = w->task;
-	struct dsofiles_options o = {
-		.elf = { .as_perf = t->o->as_perf },
-		.symfs = t->o->symfs,
-		.symstore = t->o->symstore,
-		.local = t->origin->host,
-		.inlined = t->o->inlined ? &t->out->inlined[d - t->a->dso] : NULL,
+	const struct task *task = worker->task;
+	struct dsofiles_options options = {
+		.elf = { .as_perf = task->o->as_perf },
+		.symfs = task->o->symfs,
+		.symstore = task->o->symstore,
+		.local = task->origin->host,
+		.inlined = task->o->inlined ? &task->out->inlined[dso - task->a->dso] : NULL,
 	};
-	struct dsofiles_query q = {
-		.path = d->path,
-		.build_id = d->build_id,
-		.pid = d->pid,
-		.live = provenance_process(t->origin, d->pid, d->mapped_ns),
-		.numbers = { d->major, d->minor, d->inode, d->generation },
-		.elsewhere = t->o->symstore && recorder_elsewhere(t->origin->recorder, d->pid),
+	struct dsofiles_query query = {
+		.path = dso->path,
+		.build_id = dso->build_id,
+		.pid = dso->pid,
+		.live = provenance_process(task->origin, dso->pid, dso->mapped_ns),
+		.numbers = { dso->major, dso->minor, dso->inode, dso->generation },
+		.elsewhere = task->o->symstore && recorder_elsewhere(task->origin->recorder, dso->pid),
 	};
 
-	enum resolve_why why = resolve_why_of(dsofiles_resolve(&o, &q, w->q, n, &w->raw));
+	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
-	if (why == WHY_NO_FILE && !t->origin->host && !d->build_id.n && !t->o->symfs)
-		why = t->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED; /* a file of that name says nothing */
-	o.inlined = NULL;
-	if (t->o->symstore && symstore_conflicts(t->o->symstore, d->pid, &d->build_id))
-		t->out->conflicts++;
-	if (!t->o->as_perf && has_trampoline(d->path))
-		query_trampoline(w, &o, &q, n);
+	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
+		why = task->origin->reported ? WHY_OTHER_MACHINE :
+					       WHY_NOT_RECORDED; /* a file of that name says nothing */
+	options.inlined = NULL;
+	if (task->o->symstore && symstore_conflicts(task->o->symstore, dso->pid, &dso->build_id))
+		task->out->conflicts++;
+	if (!task->o->as_perf && has_trampoline(dso->path))
+		query_trampoline(worker, &options, &query, n);
 	return why;
 }
 
@@ -257,14 +258,14 @@ static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 }
 
 /* More damage, of DSO dso; the first that is told is that of the first DSO. */
-static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *d, uint32_t dso)
+static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *errors, uint32_t dso)
 {
-	struct input_errors before = *d;
+	struct input_errors before = *errors;
 
-	if (d->n == 0)
+	if (errors->n == 0)
 		return;
 	if (all->n && *first < dso) {
-		inputerrors_add(all, d);
+		inputerrors_add(all, errors);
 		return;
 	}
 	inputerrors_add(&before, all);
@@ -273,38 +274,39 @@ static void add_maps(struct input_errors *all, uint32_t *first, const struct inp
 }
 
 /* path: for people. */
-static bool query_map(struct worker *w, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
+static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
-	struct input_errors d = { 0 };
+	struct input_errors errors = { 0 };
 	bool good;
 
 	if (fd < 0)
 		return false;
-	good = resolve_is_trusted(fd, live, w->task->o->as_perf) && perfmap_resolve(fd, w->q, n, &w->raw, &tally) >= 0;
+	good = resolve_is_trusted(fd, live, worker->task->o->as_perf) &&
+	       perfmap_resolve(fd, worker->q, n, &worker->raw, &tally) >= 0;
 	close(fd);
-	inputerrors_note(&d, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
+	inputerrors_note(&errors, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
 	if (tally.first_bad)
-		inputerrors_note(&d, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad,
+		inputerrors_note(&errors, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad,
 				 tally.why);
 	else
-		inputerrors_note(&d, tally.bad, "%.180s: %s", path, tally.why);
-	add_maps(&w->maps, &w->maps_dso, &d, dso);
+		inputerrors_note(&errors, tally.bad, "%.180s: %s", path, tally.why);
+	add_maps(&worker->maps, &worker->maps_dso, &errors, dso);
 	return good;
 }
 
 /* What pjrecord copied: the map as it was last, then what it was before. */
-static bool query_symstore_maps(struct worker *w, const struct dso *d, size_t n)
+static bool query_symstore_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	static const char *const kinds[] = { "map", "map.1" };
-	const struct symstore *k = w->task->o->symstore;
-	uint32_t dso = (uint32_t)(d - w->task->a->dso);
+	const struct symstore *symstore = worker->task->o->symstore;
+	uint32_t dso = (uint32_t)(d - worker->task->a->dso);
 	bool found = false;
 	char name[192];
 
-	for (size_t i = 0; k && i < countof(kinds); i++) {
-		symstore_name(k, d->pid, kinds[i], name, sizeof(name));
-		found = query_map(w, dso, symstore_jit(k, d->pid, kinds[i]), name, 0, n) || found;
+	for (size_t i = 0; symstore && i < countof(kinds); i++) {
+		symstore_name(symstore, d->pid, kinds[i], name, sizeof(name));
+		found = query_map(worker, dso, symstore_jit(symstore, d->pid, kinds[i]), name, 0, n) || found;
 	}
 	return found;
 }
@@ -320,100 +322,100 @@ static bool is_process(uint32_t pid)
 }
 
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
-static enum resolve_why query_live_maps(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_live_maps(struct worker *worker, const struct dso *d, size_t n)
 {
-	const struct task *t = w->task;
-	pid_t live = provenance_process(t->origin, d->pid, d->mapped_ns), inner;
-	uint32_t dso = (uint32_t)(d - t->a->dso);
+	const struct task *task = worker->task;
+	pid_t live = provenance_process(task->origin, d->pid, d->mapped_ns), inner;
+	uint32_t dso = (uint32_t)(d - task->a->dso);
 	char path[4096];
 	int len, fd;
 
-	if (t->o->symfs) {
-		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", t->o->symfs, (unsigned)d->pid);
-		if (len > 0 && (size_t)len < sizeof(path) && query_map(w, dso, fileopener_plain(path), path, 0, n))
+	if (task->o->symfs) {
+		len = snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", task->o->symfs, (unsigned)d->pid);
+		if (len > 0 && (size_t)len < sizeof(path) && query_map(worker, dso, fileopener_plain(path), path, 0, n))
 			return WHY_NOT_IN_TABLE;
 	}
-	if (!t->origin->boot)
-		return t->o->symfs ? WHY_NO_MAP : t->origin->reported ? WHY_ELSEWHERE : WHY_NOT_RECORDED;
+	if (!task->origin->boot)
+		return task->o->symfs ? WHY_NO_MAP : task->origin->reported ? WHY_ELSEWHERE : WHY_NOT_RECORDED;
 	inner = live ? samehost_inner_pid(live) : 0;
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
 		fd = fileopener_map_inside(live, (struct str){ path, (size_t)len });
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)live, (int)inner);
-		if (query_map(w, dso, fd, path, live, n))
+		if (query_map(worker, dso, fd, path, live, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
 		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
-	if (!live && !t->o->as_perf && recorder_elsewhere(t->origin->recorder, d->pid))
+	if (!live && !task->o->as_perf && recorder_elsewhere(task->origin->recorder, d->pid))
 		return WHY_NO_MAP; /* what has its number in our /tmp was somebody else's, or pjmap's of another one */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
-	return query_map(w, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
 
-static bool all_named(const struct worker *w, size_t n)
+static bool all_named(const struct worker *worker, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!w->q[i].name)
+		if (!worker->q[i].name)
 			return false;
 	return true;
 }
 
 /* While the process lives, its map may be newer than the last copy. */
-static enum resolve_why query_maps(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_maps(struct worker *worker, const struct dso *dso, size_t n)
 {
-	bool saved = query_symstore_maps(w, d, n);
+	bool saved = query_symstore_maps(worker, dso, n);
 	enum resolve_why why;
 
-	if (saved && (all_named(w, n) || !provenance_process(w->task->origin, d->pid, d->mapped_ns)))
+	if (saved && (all_named(worker, n) || !provenance_process(worker->task->origin, dso->pid, dso->mapped_ns)))
 		return WHY_NOT_IN_TABLE;
-	why = query_live_maps(w, d, n);
+	why = query_live_maps(worker, dso, n);
 	return saved ? WHY_NOT_IN_TABLE : why;
 }
 
-static enum resolve_why query_kernel(struct worker *w, size_t n)
+static enum resolve_why query_kernel(struct worker *worker, size_t n)
 {
-	const struct task *t = w->task;
-	const struct addrspace *a = t->a;
-	struct kernelsyms_options o = {
-		.file = t->o->kallsyms,
-		.symfs = t->o->symfs,
-		.symstore = t->o->symstore,
-		.as_perf = t->o->as_perf,
-		.here = t->origin->host,
-		.release = t->origin->release,
-		.symbol = a->kernel_symbol,
-		.address = a->kernel_text,
+	const struct task *task = worker->task;
+	const struct addrspace *addrspace = task->a;
+	struct kernelsyms_options options = {
+		.file = task->o->kallsyms,
+		.symfs = task->o->symfs,
+		.symstore = task->o->symstore,
+		.as_perf = task->o->as_perf,
+		.here = task->origin->host,
+		.release = task->origin->release,
+		.symbol = addrspace->kernel_symbol,
+		.address = addrspace->kernel_text,
 	};
 
-	if (a->kernel_core)
-		o.id = a->dso[a->kernel_core].build_id;
-	t->out->kernel = kernelsyms_resolve(&o, w->q, n, &w->raw, w->module);
-	return t->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
+	if (addrspace->kernel_core)
+		options.id = addrspace->dso[addrspace->kernel_core].build_id;
+	task->out->kernel = kernelsyms_resolve(&options, worker->q, n, &worker->raw, worker->module);
+	return task->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
-static enum resolve_why query_recorder(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why query_recorder(struct worker *worker, const struct dso *dso, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct interpreted_method *m =
-			interpreted_find(&w->task->origin->recorder->interpreted, d->pid, w->q[i].address);
+		const struct interpreted_method *method =
+			interpreted_find(&worker->task->origin->recorder->interpreted, dso->pid, worker->q[i].address);
 
-		if (m && m->name.n)
-			w->q[i].name = intern(&w->raw, m->name);
+		if (method && method->name.n)
+			worker->q[i].name = intern(&worker->raw, method->name);
 	}
 	return WHY_METHOD;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-static enum resolve_why resolve_query(struct worker *w, const struct dso *d, size_t n)
+static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
 {
-	switch (d->kind) {
+	switch (dso->kind) {
 	case DSO_FILE:
-	case DSO_VDSO: return query_files(w, d, n);
-	case DSO_JIT: return query_maps(w, d, n);
-	case DSO_KERNEL: return query_kernel(w, n);
-	case DSO_METHOD: return query_recorder(w, d, n);
+	case DSO_VDSO: return query_files(worker, dso, n);
+	case DSO_JIT: return query_maps(worker, dso, n);
+	case DSO_KERNEL: return query_kernel(worker, n);
+	case DSO_METHOD: return query_recorder(worker, dso, n);
 	case DSO_DATA: return WHY_DATA;
 	case DSO_NOWHERE: return WHY_NO_MAPPING;
 	case DSO_SYMBOL:
@@ -425,114 +427,118 @@ static enum resolve_why resolve_query(struct worker *w, const struct dso *d, siz
 }
 
 /* A frame of --root=both. */
-static uint32_t make_thread(struct worker *w, uint32_t comm)
+static uint32_t make_thread(struct worker *worker, uint32_t comm)
 {
-	struct str name = names_comm(&w->names, intern_str(&w->task->a->comms, comm), w->task->o->canonical);
+	struct str name =
+		names_comm(&worker->names, intern_str(&worker->task->a->comms, comm), worker->task->o->canonical);
 	char text[256];
 	int n = snprintf(text, sizeof(text), "[%.*s]", (int)(name.n < 200 ? name.n : 200), name.p);
 
-	return intern(&w->made, (struct str){ text, (size_t)n });
+	return intern(&worker->made, (struct str){ text, (size_t)n });
 }
 
 /* The functions that were inlined at a place stand behind the one that they are in, each by the rules of all names. */
-static struct str with_inlined(struct worker *w, struct names_frame f, struct str inlined)
+static struct str with_inlined(struct worker *worker, struct names_frame frame, struct str inlined)
 {
-	w->frames.n = 0;
-	text_str(&w->frames, names_make(&w->names, f));
-	for (f.inlined = true; inlined.n;) {
-		f.symbol = str_cut(&inlined, 0);
-		text_char(&w->frames, '\n');
-		text_str(&w->frames, names_make(&w->names, f));
+	worker->frames.n = 0;
+	text_str(&worker->frames, names_make(&worker->names, frame));
+	for (frame.inlined = true; inlined.n;) {
+		frame.symbol = str_cut(&inlined, 0);
+		text_char(&worker->frames, '\n');
+		text_str(&worker->frames, names_make(&worker->names, frame));
 	}
-	return text_view(&w->frames);
+	return text_view(&worker->frames);
 }
 
 /* What a site is called; raw, module and inlined are answers, 0: none. */
-static uint32_t resolve_make_name(struct worker *w, const struct location_key *s, uint32_t raw, uint32_t module,
+static uint32_t resolve_make_name(struct worker *worker, const struct location_key *key, uint32_t raw, uint32_t module,
 				  uint32_t inlined)
 {
-	const struct task *t = w->task;
-	const struct dso *d = &t->a->dso[s->dso];
-	struct names_frame f = { .dso = d->path, .interpreted = d->kind == DSO_METHOD };
+	const struct task *task = worker->task;
+	const struct dso *dso = &task->a->dso[key->dso];
+	struct names_frame frame = { .dso = dso->path, .interpreted = dso->kind == DSO_METHOD };
 	char address[24];
 
 	if (raw)
-		f.symbol = intern_str(&w->raw, raw);
+		frame.symbol = intern_str(&worker->raw, raw);
 	if (module)
-		f.dso = intern_str(&w->raw, module);
-	if (d->kind == DSO_SYMBOL) {
-		f.symbol = d->path;
-		if (!t->o->as_perf)
-			f.dso = STR("[kernel.kallsyms]"); /* code of the kernel, whoever made it */
-	} else if (d->kind == DSO_CODE) {
-		f.symbol = ((const struct jitdump_code *)(uintptr_t)s->address)->name;
-	} else if (d->kind == DSO_KERNEL && !raw && t->o->as_perf && !t->out->kernel) {
-		f.dso = STR("[unknown]"); /* perf's map of the kernel ends where kallsyms ends */
+		frame.dso = intern_str(&worker->raw, module);
+	if (dso->kind == DSO_SYMBOL) {
+		frame.symbol = dso->path;
+		if (!task->o->as_perf)
+			frame.dso = STR("[kernel.kallsyms]"); /* code of the kernel, whoever made it */
+	} else if (dso->kind == DSO_CODE) {
+		frame.symbol = ((const struct jitdump_code *)(uintptr_t)key->address)->name;
+	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
+		frame.dso = STR("[unknown]"); /* perf's map of the kernel ends where kallsyms ends */
 	}
-	if (w->names.addresses && f.symbol.n == 0) {
-		f.address.p = address;
-		f.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)s->address);
+	if (worker->names.addresses && frame.symbol.n == 0) {
+		frame.address.p = address;
+		frame.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)key->address);
 	}
-	if (d->kind == DSO_CODE && ((const struct jitdump_code *)(uintptr_t)s->address)->inlined.n)
-		return intern(&w->made,
-			      with_inlined(w, f, ((const struct jitdump_code *)(uintptr_t)s->address)->inlined));
+	if (dso->kind == DSO_CODE && ((const struct jitdump_code *)(uintptr_t)key->address)->inlined.n)
+		return intern(
+			&worker->made,
+			with_inlined(worker, frame, ((const struct jitdump_code *)(uintptr_t)key->address)->inlined));
 	if (inlined)
-		return intern(&w->made, with_inlined(w, f, intern_str(&w->raw, inlined)));
-	return intern(&w->made, names_make(&w->names, f));
+		return intern(&worker->made, with_inlined(worker, frame, intern_str(&worker->raw, inlined)));
+	return intern(&worker->made, names_make(&worker->names, frame));
 }
 
 /* Neighbours mostly are the same function, which has one name. */
-static void make_names(struct worker *w, const uint32_t *id, uint32_t n)
+static void make_names(struct worker *worker, const uint32_t *id, uint32_t n)
 {
-	const struct task *t = w->task;
+	const struct task *task = worker->task;
 	uint32_t last_raw = 0, last_module = 0, last_inlined = 0, last_dso = UINT32_MAX, last = 0;
 
 	for (uint32_t i = 0, q = 0; i < n; i++) {
-		const struct location_key *s = &t->s->location[id[i]];
-		enum dso_kind kind = t->a->dso[s->dso].kind;
+		const struct location_key *key = &task->s->location[id[i]];
+		enum dso_kind kind = task->a->dso[key->dso].kind;
 		uint32_t raw, module, inlined;
 
-		while (w->q[q].address != s->address)
+		while (worker->q[q].address != key->address)
 			q++;
-		raw = w->q[q].name;
-		module = w->module[q];
-		inlined = w->q[q].inlined;
+		raw = worker->q[q].name;
+		module = worker->module[q];
+		inlined = worker->q[q].inlined;
 		if (kind == DSO_CUT)
-			t->made[id[i]] = intern(&w->made, s->address == CUT_MARKED ? STR("[truncated]") : STR(""));
+			task->made[id[i]] =
+				intern(&worker->made, key->address == CUT_MARKED ? STR("[truncated]") : STR(""));
 		else if (kind == DSO_THREAD)
-			t->made[id[i]] = make_thread(w, (uint32_t)s->address);
+			task->made[id[i]] = make_thread(worker, (uint32_t)key->address);
 		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined &&
-			 s->dso == last_dso)
-			t->made[id[i]] = last;
+			 key->dso == last_dso)
+			task->made[id[i]] = last;
 		else
-			t->made[id[i]] = resolve_make_name(w, s, raw, module, inlined);
-		t->by[id[i]] = (uint8_t)(w - t->worker);
-		t->out->named[id[i]] =
+			task->made[id[i]] = resolve_make_name(worker, key, raw, module, inlined);
+		task->by[id[i]] = (uint8_t)(worker - task->worker);
+		task->out->named[id[i]] =
 			raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
 		last_raw = raw;
 		last_module = module;
 		last_inlined = inlined;
-		last_dso = s->dso;
-		last = t->made[id[i]];
+		last_dso = key->dso;
+		last = task->made[id[i]];
 	}
 }
 
 static void *resolve_work(void *arg)
 {
-	struct worker *w = arg;
-	struct task *t = w->task;
+	struct worker *worker = arg;
+	struct task *task = worker->task;
 	uint32_t *spare = NULL;
 	size_t cap = 0;
 
-	for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->njobs;) {
-		const struct job *j = &t->job[i];
-		uint32_t *id = t->location + j->from;
+	for (uint32_t i; (i = atomic_fetch_add(&task->next, 1)) < task->njobs;) {
+		const struct job *job = &task->job[i];
+		uint32_t *id = task->location + job->from;
 
-		if (j->n > cap)
-			spare = mem_grow(spare, sizeof(*spare), cap = j->n);
-		sort_locations(t->s, id, spare, j->n);
-		t->out->why[j->dso] = (uint8_t)resolve_query(w, &t->a->dso[j->dso], make_queries(w, id, j->n));
-		make_names(w, id, j->n);
+		if (job->n > cap)
+			spare = mem_grow(spare, sizeof(*spare), cap = job->n);
+		sort_locations(task->s, id, spare, job->n);
+		task->out->why[job->dso] =
+			(uint8_t)resolve_query(worker, &task->a->dso[job->dso], make_queries(worker, id, job->n));
+		make_names(worker, id, job->n);
 	}
 	free(spare);
 	return NULL;
@@ -541,36 +547,36 @@ static void *resolve_work(void *arg)
 /* ---- all together ------------------------------------------------------------------------------------------- */
 
 /* The frames of all sites, as ids of to: each distinct text is cut and interned once. */
-static void resolve_collect(struct task *t, struct stacks *to)
+static void resolve_collect(struct task *task, struct stacks *stacks)
 {
-	struct resolved *out = t->out;
-	uint32_t n = t->s->n, used = 0, cap = n + 16;
+	struct resolved *out = task->out;
+	uint32_t n = task->s->n, used = 0, cap = n + 16;
 	uint32_t **text =
-		mem_alloc(sizeof(*text), t->nworkers); /* by worker and made: where its frames are; 0: nowhere yet */
-	uint32_t **count = mem_alloc(sizeof(*count), t->nworkers);
+		mem_alloc(sizeof(*text), task->nworkers); /* by worker and made: where its frames are; 0: nowhere yet */
+	uint32_t **count = mem_alloc(sizeof(*count), task->nworkers);
 
-	for (unsigned i = 0; i < t->nworkers; i++) {
-		text[i] = mem_alloc(sizeof(**text), (size_t)t->worker[i].made.n + 1);
-		count[i] = mem_alloc(sizeof(**count), (size_t)t->worker[i].made.n + 1);
+	for (unsigned i = 0; i < task->nworkers; i++) {
+		text[i] = mem_alloc(sizeof(**text), (size_t)task->worker[i].made.n + 1);
+		count[i] = mem_alloc(sizeof(**count), (size_t)task->worker[i].made.n + 1);
 	}
 	out->first = mem_alloc(sizeof(*out->first), (size_t)n + 2);
 	out->frame = mem_alloc(sizeof(*out->frame), cap);
 	for (uint32_t id = 1; id <= n; id++) {
-		uint32_t by = t->by[id], made = t->made[id], from = text[by][made];
-		struct str rest = count[by][made] ? (struct str){ 0 } : intern_str(&t->worker[by].made, made);
+		uint32_t by = task->by[id], made = task->made[id], from = text[by][made];
+		struct str rest = count[by][made] ? (struct str){ 0 } : intern_str(&task->worker[by].made, made);
 
 		out->first[id] = used;
 		for (uint32_t i = 0; i < count[by][made] || rest.n; i++) {
 			if (used == cap)
 				out->frame = mem_grow(out->frame, sizeof(*out->frame), cap *= 2);
-			out->frame[used] = rest.n ? stacks_frame(to, str_cut(&rest, '\n')) : out->frame[from + i];
+			out->frame[used] = rest.n ? stacks_frame(stacks, str_cut(&rest, '\n')) : out->frame[from + i];
 			used++;
 		}
 		text[by][made] = out->first[id];
 		count[by][made] = used - out->first[id];
 	}
 	out->first[n + 1] = used;
-	for (unsigned i = 0; i < t->nworkers; i++) {
+	for (unsigned i = 0; i < task->nworkers; i++) {
 		free(text[i]);
 		free(count[i]);
 	}
@@ -578,63 +584,63 @@ static void resolve_collect(struct task *t, struct stacks *to)
 	free(count);
 }
 
-static void run_workers(struct task *t)
+static void run_workers(struct task *task)
 {
 	unsigned started = 1;
 
-	t->nworkers = t->o->threads < t->njobs ? t->o->threads : t->njobs;
-	if (t->nworkers < 1)
-		t->nworkers = 1;
-	if (t->nworkers > 1)
+	task->nworkers = task->o->threads < task->njobs ? task->o->threads : task->njobs;
+	if (task->nworkers < 1)
+		task->nworkers = 1;
+	if (task->nworkers > 1)
 		mem_keep();
-	t->worker = mem_alloc(sizeof(*t->worker), t->nworkers);
-	for (unsigned i = 0; i < t->nworkers; i++) {
-		t->worker[i].task = t;
-		t->worker[i].names = t->o->names;
+	task->worker = mem_alloc(sizeof(*task->worker), task->nworkers);
+	for (unsigned i = 0; i < task->nworkers; i++) {
+		task->worker[i].task = task;
+		task->worker[i].names = task->o->names;
 	}
-	for (; started < t->nworkers; started++)
-		if (pthread_create(&t->worker[started].thread, NULL, resolve_work, &t->worker[started]) != 0)
+	for (; started < task->nworkers; started++)
+		if (pthread_create(&task->worker[started].thread, NULL, resolve_work, &task->worker[started]) != 0)
 			break; /* fewer threads do the same work */
-	resolve_work(&t->worker[0]);
+	resolve_work(&task->worker[0]);
 	for (unsigned i = 1; i < started; i++)
-		pthread_join(t->worker[i].thread, NULL);
+		pthread_join(task->worker[i].thread, NULL);
 }
 
-void resolve(struct resolved *out, const struct resolve_options *o, const struct provenance *origin,
-	     const struct addrspace *a, const struct locations *s, struct stacks *to)
+void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
+	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks)
 {
-	struct task t = { .o = o, .origin = origin, .a = a, .s = s, .out = out };
+	struct task task = { .o = options, .origin = origin, .a = addrspace, .s = locations, .out = out };
 	uint32_t maps_dso = 0;
 
 	*out = (struct resolved){ 0 };
-	out->named = mem_alloc(sizeof(*out->named), (size_t)s->n + 1);
-	out->why = mem_alloc(sizeof(*out->why), (size_t)a->keys.n + 1);
-	if (o->inlined)
-		out->inlined = mem_alloc(sizeof(*out->inlined), (size_t)a->keys.n + 1);
-	t.made = mem_alloc(sizeof(*t.made), (size_t)s->n + 1);
-	t.by = mem_alloc(sizeof(*t.by), (size_t)s->n + 1);
-	make_jobs(&t);
-	run_workers(&t);
-	resolve_collect(&t, to);
-	for (unsigned i = 0; i < t.nworkers; i++) {
-		struct worker *w = &t.worker[i];
+	out->named = mem_alloc(sizeof(*out->named), (size_t)locations->n + 1);
+	out->why = mem_alloc(sizeof(*out->why), (size_t)addrspace->keys.n + 1);
+	if (options->inlined)
+		out->inlined = mem_alloc(sizeof(*out->inlined), (size_t)addrspace->keys.n + 1);
+	task.made = mem_alloc(sizeof(*task.made), (size_t)locations->n + 1);
+	task.by = mem_alloc(sizeof(*task.by), (size_t)locations->n + 1);
+	make_jobs(&task);
+	run_workers(&task);
+	resolve_collect(&task, stacks);
+	for (unsigned i = 0; i < task.nworkers; i++) {
+		struct worker *worker = &task.worker[i];
 
-		add_maps(&out->maps, &maps_dso, &w->maps, w->maps_dso);
-		intern_free(&w->raw);
-		intern_free(&w->made);
-		names_free(&w->names);
-		free(w->q);
-		free(w->module);
-		text_free(&w->frames);
+		add_maps(&out->maps, &maps_dso, &worker->maps, worker->maps_dso);
+		intern_free(&worker->raw);
+		intern_free(&worker->made);
+		names_free(&worker->names);
+		free(worker->q);
+		free(worker->module);
+		text_free(&worker->frames);
 	}
-	free(t.worker);
-	free(t.made);
-	free(t.by);
-	free(t.location);
-	free(t.job);
+	free(task.worker);
+	free(task.made);
+	free(task.by);
+	free(task.location);
+	free(task.job);
 }
 
-const char *resolve_why(const struct resolved *r, enum resolve_why why)
+const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
 {
 	static const char *const texts[] = {
 		[WHY_NOT_IN_TABLE] = "no symbol at these addresses",
@@ -653,14 +659,14 @@ const char *resolve_why(const struct resolved *r, enum resolve_why why)
 		[WHY_OTHER_MACHINE] = "of another machine, without build-id; --symfs names its files",
 	};
 
-	return why == WHY_KERNEL ? r->kernel : texts[why];
+	return why == WHY_KERNEL ? resolved->kernel : texts[why];
 }
 
-void resolved_free(struct resolved *r)
+void resolved_free(struct resolved *resolved)
 {
-	free(r->first);
-	free(r->frame);
-	free(r->named);
-	free(r->why);
-	free(r->inlined);
+	free(resolved->first);
+	free(resolved->frame);
+	free(resolved->named);
+	free(resolved->why);
+	free(resolved->inlined);
 }

@@ -58,12 +58,12 @@ struct resolved {
 	struct input_errors maps;         /* lines of perf maps */
 };
 
-void resolve(struct resolved *out, const struct resolve_options *o, const struct provenance *origin,
-	     const struct addrspace *a, const struct locations *s, struct stacks *to);
+void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
+	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks);
 
 /* A reason for people. */
-const char *resolve_why(const struct resolved *r, enum resolve_why why);
+const char *resolve_why(const struct resolved *resolved, enum resolve_why why);
 
-void resolved_free(struct resolved *r);
+void resolved_free(struct resolved *resolved);
 
 #endif

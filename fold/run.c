@@ -108,12 +108,12 @@ struct buffer {
 	size_t n, cap;
 };
 
-static void buffer_space(struct buffer *b, size_t n)
+static void buffer_space(struct buffer *buffer, size_t n)
 {
-	if (n <= b->cap)
+	if (n <= buffer->cap)
 		return;
-	b->cap = n;
-	b->p = mem_grow(b->p, 1, n);
+	buffer->cap = n;
+	buffer->p = mem_grow(buffer->p, 1, n);
 }
 
 /* What the threads of one input share. */
@@ -127,7 +127,7 @@ struct reading {
 };
 
 /* Where to cut text: at a border; a sample that is too long for any memory, at a line. 0: read more first. */
-static size_t run_cut_at(const struct reading *rd, struct str text)
+static size_t run_cut_at(const struct reading *reading, struct str text)
 {
 	size_t border = script_last_border(text);
 
@@ -135,81 +135,82 @@ static size_t run_cut_at(const struct reading *rd, struct str text)
 		return border;
 	border = (size_t)(str_rfind(text, '\n') + 1);
 	if (border == 0)
-		die_at((struct place){ rd->in->name, 0 }, "a line longer than %zu MB: this is not perf script text",
-		       BLOCK_MAX >> 20);
+		die_at((struct place){ reading->in->name, 0 },
+		       "a line longer than %zu MB: this is not perf script text", BLOCK_MAX >> 20);
 	return border;
 }
 
 /* The text that is left: all of it, or, of damaged input, whole samples only. */
-static size_t cut_at_end(const struct reading *rd, struct str text)
+static size_t cut_at_end(const struct reading *reading, struct str text)
 {
-	return rd->in->errors ? script_last_border(text) : text.n;
+	return reading->in->errors ? script_last_border(text) : text.n;
 }
 
-/* Fills b with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call with
- * the lock held. */
-static bool next_block(struct reading *rd, struct buffer *b, size_t want, uint64_t *number)
+/* Fills buffer with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call
+ * with the lock held. */
+static bool next_block(struct reading *reading, struct buffer *buffer, size_t want, uint64_t *number)
 {
-	struct run *r = rd->run;
+	struct run *run = reading->run;
 	size_t cut = 0;
 
-	buffer_space(b, want);
-	buffer_space(b, rd->carry.n);
-	b->n = rd->carry.n;
-	if (b->n)
-		memcpy(b->p, rd->carry.p, b->n);
-	rd->carry.n = 0;
+	buffer_space(buffer, want);
+	buffer_space(buffer, reading->carry.n);
+	buffer->n = reading->carry.n;
+	if (buffer->n)
+		memcpy(buffer->p, reading->carry.p, buffer->n);
+	reading->carry.n = 0;
 	while (!cut) {
-		while (b->n < want && !rd->end) {
-			size_t got = in_read(rd->in, b->p + b->n, want - b->n);
+		while (buffer->n < want && !reading->end) {
+			size_t got = in_read(reading->in, buffer->p + buffer->n, want - buffer->n);
 
-			rd->end = got == 0;
-			b->n += got;
+			reading->end = got == 0;
+			buffer->n += got;
 		}
-		cut = rd->end ? cut_at_end(rd, (struct str){ b->p, b->n }) : run_cut_at(rd, (struct str){ b->p, b->n });
-		if (!cut && rd->end)
+		cut = reading->end ? cut_at_end(reading, (struct str){ buffer->p, buffer->n }) :
+				     run_cut_at(reading, (struct str){ buffer->p, buffer->n });
+		if (!cut && reading->end)
 			return false;
 		if (!cut)
-			buffer_space(b, want *= 2);
+			buffer_space(buffer, want *= 2);
 	}
-	if (rd->end)
-		b->n = cut;
-	buffer_space(&rd->carry, b->n - cut);
-	if (b->n > cut)
-		memcpy(rd->carry.p, b->p + cut, b->n - cut);
-	rd->carry.n = b->n - cut;
-	b->n = cut;
-	if (r->nblocks == r->blocks_cap) {
-		r->blocks_cap = r->blocks_cap ? r->blocks_cap * 2 : 256;
-		r->block = mem_grow(r->block, sizeof(*r->block), r->blocks_cap);
+	if (reading->end)
+		buffer->n = cut;
+	buffer_space(&reading->carry, buffer->n - cut);
+	if (buffer->n > cut)
+		memcpy(reading->carry.p, buffer->p + cut, buffer->n - cut);
+	reading->carry.n = buffer->n - cut;
+	buffer->n = cut;
+	if (run->nblocks == run->blocks_cap) {
+		run->blocks_cap = run->blocks_cap ? run->blocks_cap * 2 : 256;
+		run->block = mem_grow(run->block, sizeof(*run->block), run->blocks_cap);
 	}
-	r->block[r->nblocks] = (struct run_block){ rd->input, 0 };
-	*number = r->nblocks++;
+	run->block[run->nblocks] = (struct run_block){ reading->input, 0 };
+	*number = run->nblocks++;
 	return true;
 }
 
 /* Folds blocks until the input ends, or, with `until_chosen`, until it is known which event counts. */
-static void fold_blocks(struct reading *rd, struct script *p, bool until_chosen)
+static void fold_blocks(struct reading *reading, struct script *script, bool until_chosen)
 {
-	struct buffer b = { 0 };
+	struct buffer buffer = { 0 };
 	uint64_t number;
 
 	for (;;) {
 		bool more;
 
-		pthread_mutex_lock(&rd->lock);
-		more = next_block(rd, &b, until_chosen ? BLOCK_FIRST : BLOCK, &number);
-		pthread_mutex_unlock(&rd->lock);
+		pthread_mutex_lock(&reading->lock);
+		more = next_block(reading, &buffer, until_chosen ? BLOCK_FIRST : BLOCK, &number);
+		pthread_mutex_unlock(&reading->lock);
 		if (!more)
 			break;
-		script_block(p, (struct str){ b.p, b.n }, number);
-		pthread_mutex_lock(&rd->lock);
-		rd->run->block[number].lines = p->line;
-		pthread_mutex_unlock(&rd->lock);
-		if (until_chosen && p->samples.chosen)
+		script_block(script, (struct str){ buffer.p, buffer.n }, number);
+		pthread_mutex_lock(&reading->lock);
+		reading->run->block[number].lines = script->line;
+		pthread_mutex_unlock(&reading->lock);
+		if (until_chosen && script->samples.chosen)
 			break;
 	}
-	free(b.p);
+	free(buffer.p);
 }
 
 struct job {
@@ -226,74 +227,74 @@ static void *run_work(void *arg)
 	return NULL;
 }
 
-static void fold_in_threads(struct reading *rd)
+static void fold_in_threads(struct reading *reading)
 {
-	struct run *r = rd->run;
-	unsigned n = r->threads - 1, started = 0;
+	struct run *run = reading->run;
+	unsigned n = run->threads - 1, started = 0;
 	struct job *job = mem_alloc(sizeof(*job), n);
 
-	if (!r->worker) {
+	if (!run->worker) {
 		mem_keep();
-		r->worker = mem_alloc(sizeof(*r->worker), n);
+		run->worker = mem_alloc(sizeof(*run->worker), n);
 		for (unsigned i = 0; i < n; i++)
-			script_fork(&r->worker[i], &r->script);
+			script_fork(&run->worker[i], &run->script);
 	}
 	for (; started < n; started++) {
-		job[started] = (struct job){ .reading = rd, .script = &r->worker[started] };
+		job[started] = (struct job){ .reading = reading, .script = &run->worker[started] };
 		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
 			break; /* fewer threads do the same work */
 	}
-	fold_blocks(rd, &r->script, false);
+	fold_blocks(reading, &run->script, false);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(job[i].thread, NULL);
 	free(job);
 }
 
-void run_init(struct run *r, const struct samples_options *o, unsigned threads)
+void run_init(struct run *run, const struct samples_options *options, unsigned threads)
 {
-	*r = (struct run){ .threads = threads };
-	script_init(&r->script, o);
+	*run = (struct run){ .threads = threads };
+	script_init(&run->script, options);
 }
 
-void run_script(struct run *r, struct in *in)
+void run_script(struct run *run, struct in *in)
 {
-	struct reading rd = { .run = r, .in = in, .input = r->ninputs };
+	struct reading reading = { .run = run, .in = in, .input = run->ninputs };
 
-	r->input = mem_grow(r->input, sizeof(*r->input), r->ninputs + 1);
-	r->input[r->ninputs++] = in->name;
-	pthread_mutex_init(&rd.lock, NULL);
-	if (!r->script.samples.chosen)
-		fold_blocks(&rd, &r->script, true);
-	if (r->threads > 1 && !rd.end)
-		fold_in_threads(&rd);
+	run->input = mem_grow(run->input, sizeof(*run->input), run->ninputs + 1);
+	run->input[run->ninputs++] = in->name;
+	pthread_mutex_init(&reading.lock, NULL);
+	if (!run->script.samples.chosen)
+		fold_blocks(&reading, &run->script, true);
+	if (run->threads > 1 && !reading.end)
+		fold_in_threads(&reading);
 	else
-		fold_blocks(&rd, &r->script, false);
-	pthread_mutex_destroy(&rd.lock);
-	free(rd.carry.p);
+		fold_blocks(&reading, &run->script, false);
+	pthread_mutex_destroy(&reading.lock);
+	free(reading.carry.p);
 }
 
-void run_end(struct run *r)
+void run_end(struct run *run)
 {
-	for (unsigned i = 0; r->worker && i < r->threads - 1; i++) {
-		samples_merge(&r->script.samples, &r->worker[i].samples);
-		script_free(&r->worker[i]);
+	for (unsigned i = 0; run->worker && i < run->threads - 1; i++) {
+		samples_merge(&run->script.samples, &run->worker[i].samples);
+		script_free(&run->worker[i]);
 	}
-	free(r->worker);
-	r->worker = NULL;
+	free(run->worker);
+	run->worker = NULL;
 }
 
-struct place run_place(const struct run *r, uint64_t block, uint64_t line)
+struct place run_place(const struct run *run, uint64_t block, uint64_t line)
 {
-	uint32_t input = r->block[block].input;
+	uint32_t input = run->block[block].input;
 
-	while (block > 0 && r->block[block - 1].input == input)
-		line += r->block[--block].lines;
-	return (struct place){ r->input[input], line };
+	while (block > 0 && run->block[block - 1].input == input)
+		line += run->block[--block].lines;
+	return (struct place){ run->input[input], line };
 }
 
-void run_free(struct run *r)
+void run_free(struct run *run)
 {
-	script_free(&r->script);
-	free(r->block);
-	free(r->input);
+	script_free(&run->script);
+	free(run->block);
+	free(run->input);
 }

@@ -30,17 +30,17 @@ struct run {
 	uint32_t ninputs;
 };
 
-void run_init(struct run *r, const struct samples_options *o, unsigned threads);
+void run_init(struct run *run, const struct samples_options *options, unsigned threads);
 
 /* Folds all of in. */
-void run_script(struct run *r, struct in *in);
+void run_script(struct run *run, struct in *in);
 
 /* Adds up what the threads did. */
-void run_end(struct run *r);
+void run_end(struct run *run);
 
 /* Where in the input a block's line stands. */
-struct place run_place(const struct run *r, uint64_t block, uint64_t line);
+struct place run_place(const struct run *run, uint64_t block, uint64_t line);
 
-void run_free(struct run *r);
+void run_free(struct run *run);
 
 #endif

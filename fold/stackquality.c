@@ -6,31 +6,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct recording_missing *missing_of(struct recording_tally *t, struct str dso, const char *why)
+static struct recording_missing *missing_of(struct recording_tally *tally, struct str dso, const char *why)
 {
 	char key[4400];
-	uint32_t before = t->missing_keys.n, id;
+	uint32_t before = tally->missing_keys.n, id;
 	int n = snprintf(key, sizeof(key), "%s%c%.*s", why, 0, (int)(dso.n < 4096 ? dso.n : 4096), dso.p);
 
-	id = intern(&t->missing_keys, (struct str){ key, (size_t)n });
+	id = intern(&tally->missing_keys, (struct str){ key, (size_t)n });
 	if (id > before) {
-		struct str saved = intern_str(&t->missing_keys, id);
+		struct str saved = intern_str(&tally->missing_keys, id);
 
-		t->missing = mem_more(t->missing, sizeof(*t->missing), before);
-		t->missing[id - 1] = (struct recording_missing){ str_from(saved, strlen(why) + 1), why, 0 };
+		tally->missing = mem_more(tally->missing, sizeof(*tally->missing), before);
+		tally->missing[id - 1] = (struct recording_missing){ str_from(saved, strlen(why) + 1), why, 0 };
 	}
-	return &t->missing[id - 1];
+	return &tally->missing[id - 1];
 }
 
-static struct recording_quality *quality_of(struct recording_tally *t, struct str name)
+static struct recording_quality *quality_of(struct recording_tally *tally, struct str name)
 {
-	uint32_t before = t->quality_keys.n, id = intern(&t->quality_keys, name);
+	uint32_t before = tally->quality_keys.n, id = intern(&tally->quality_keys, name);
 
 	if (id > before) {
-		t->quality = mem_more(t->quality, sizeof(*t->quality), before);
-		t->quality[id - 1] = (struct recording_quality){ .name = intern_str(&t->quality_keys, id) };
+		tally->quality = mem_more(tally->quality, sizeof(*tally->quality), before);
+		tally->quality[id - 1] = (struct recording_quality){ .name = intern_str(&tally->quality_keys, id) };
 	}
-	return &t->quality[id - 1];
+	return &tally->quality[id - 1];
 }
 
 /* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame
@@ -64,11 +64,11 @@ static bool is_beginning(struct str name)
 		STR("secondary_startup_64_no_verify"),
 		STR("x86_64_start_kernel"),
 	};
-	struct str fp = folded_plain(name);
+	struct str string = folded_plain(name);
 
-	fp = str_cut(&fp, '@');
+	string = str_cut(&string, '@');
 	for (size_t i = 0; i < countof(names); i++)
-		if (str_eq(fp, names[i]))
+		if (str_eq(string, names[i]))
 			return true;
 	return false;
 }
@@ -91,141 +91,146 @@ static bool is_user(enum dso_kind kind)
 	return kind != DSO_KERNEL && kind != DSO_SYMBOL && kind != DSO_THREAD;
 }
 
-static struct stack_facts facts_of(const struct stack_quality *j, struct stack_facts above, uint32_t location)
+static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t location)
 {
-	const struct dso *d = &j->as->dso[j->locations->location[location].dso];
+	const struct dso *dso = &quality->as->dso[quality->locations->location[location].dso];
 
-	if (d->kind == DSO_CUT && j->locations->location[location].address == CUT_NOWHERE) {
+	if (dso->kind == DSO_CUT && quality->locations->location[location].address == CUT_NOWHERE) {
 		above.reaches_root = true;
-	} else if (d->kind == DSO_CUT) {
+	} else if (dso->kind == DSO_CUT) {
 		above.cut = true;
-		above.cut_at = j->locations->location[location].address;
+		above.cut_at = quality->locations->location[location].address;
 	}
-	if (is_no_frame(d->kind))
+	if (is_no_frame(dso->kind))
 		return above;
-	if (above.depth == 0 && !above.reaches_root && j->names->first[location] < j->names->first[location + 1])
-		above.reaches_root =
-			is_beginning(intern_str(&j->to->frames, j->names->frame[j->names->first[location]]));
+	if (above.depth == 0 && !above.reaches_root &&
+	    quality->names->first[location] < quality->names->first[location + 1])
+		above.reaches_root = is_beginning(
+			intern_str(&quality->to->frames, quality->names->frame[quality->names->first[location]]));
 	if (above.depth == 0)
-		above.unsymbolized_root = d->kind == DSO_FILE && !j->names->named[location];
+		above.unsymbolized_root = dso->kind == DSO_FILE && !quality->names->named[location];
 	above.depth++;
-	above.user += is_user(d->kind);
-	above.java = above.java || str_ends(d->path, STR("/libjvm.so"));
+	above.user += is_user(dso->kind);
+	above.java = above.java || str_ends(dso->path, STR("/libjvm.so"));
 	return above;
 }
 
 /* The kernel's limit, as nothing but the deepest callchains tell it. */
-static uint64_t find_limit(const struct stack_quality *j)
+static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = RECORDING_LIMIT;
 
-	for (uint32_t id = 1; id <= j->locations->n; id++) {
-		const struct location_key *s = &j->locations->location[id];
+	for (uint32_t id = 1; id <= quality->locations->n; id++) {
+		const struct location_key *key = &quality->locations->location[id];
 
-		if (j->as->dso[s->dso].kind == DSO_CUT && s->address < CUT_NOWHERE && s->address > limit)
-			limit = s->address;
+		if (quality->as->dso[key->dso].kind == DSO_CUT && key->address < CUT_NOWHERE && key->address > limit)
+			limit = key->address;
 	}
 	return limit;
 }
 
 /* Counts samples of a stack that goes on outside of what was recorded; false: it does not, or enough of it is there. */
-static bool count_cut(struct recording_tally *t, const struct stack_facts *s, uint64_t limit, uint64_t samples)
+static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
 {
-	if (!s->cut || s->reaches_root)
+	if (!facts->cut || facts->reaches_root)
 		return false;
-	if (s->cut_at == CUT_COPY || s->cut_at == CUT_MARKED)
+	if (facts->cut_at == CUT_COPY || facts->cut_at == CUT_MARKED)
 		return true;
-	if (s->cut_at == CUT_BY_EVENT) {
-		t->event_cut += samples;
+	if (facts->cut_at == CUT_BY_EVENT) {
+		tally->event_cut += samples;
 		return true;
 	}
-	if (s->cut_at < limit)
+	if (facts->cut_at < limit)
 		return false;
-	t->limit_cut += samples;
-	t->limit = limit;
+	tally->limit_cut += samples;
+	tally->limit = limit;
 	return true;
 }
 
-static void add_quality(struct recording_tally *t, const struct stack_facts *s, uint64_t limit, uint64_t samples)
+static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit,
+			uint64_t samples)
 {
-	struct recording_quality *q = s->quality ? &t->quality[s->quality - 1] : quality_of(t, STR("[unknown]"));
+	struct recording_quality *quality =
+		facts->quality ? &tally->quality[facts->quality - 1] : quality_of(tally, STR("[unknown]"));
 
-	q->samples += samples;
-	q->reaches_root += s->reaches_root ? samples : 0;
-	q->cut += count_cut(t, s, limit, samples) ? samples : 0;
-	q->user += s->user ? samples : 0;
-	q->unsymbolized_root += s->unsymbolized_root && s->user > 1 && !s->cut ? samples : 0;
-	q->single += s->user == 1 && !s->reaches_root ? samples : 0;
-	q->java += s->java ? samples : 0;
-	if (s->depth > t->depth)
-		t->depth = s->depth;
+	quality->samples += samples;
+	quality->reaches_root += facts->reaches_root ? samples : 0;
+	quality->cut += count_cut(tally, facts, limit, samples) ? samples : 0;
+	quality->user += facts->user ? samples : 0;
+	quality->unsymbolized_root += facts->unsymbolized_root && facts->user > 1 && !facts->cut ? samples : 0;
+	quality->single += facts->user == 1 && !facts->reaches_root ? samples : 0;
+	quality->java += facts->java ? samples : 0;
+	if (facts->depth > tally->depth)
+		tally->depth = facts->depth;
 }
 
 /* Frames by the sites that have them: how many have no name, and why. */
-static void count_frames(const struct stack_quality *j, const uint64_t *hits, struct recording_tally *t,
-			 struct samples *p)
+static void count_frames(const struct stack_quality *quality, const uint64_t *hits, struct recording_tally *tally,
+			 struct samples *samples)
 {
-	for (uint32_t id = 1; id <= j->locations->n; id++) {
-		uint32_t dso = j->locations->location[id].dso;
-		const struct dso *d = &j->as->dso[dso];
-		const char *why = d->kind == DSO_KERNEL && j->names->kernel ?
-					  j->names->kernel :
-					  resolve_why(j->names, (enum resolve_why)j->names->why[dso]);
+	for (uint32_t id = 1; id <= quality->locations->n; id++) {
+		uint32_t dso = quality->locations->location[id].dso;
+		const struct dso *d = &quality->as->dso[dso];
+		const char *why = d->kind == DSO_KERNEL && quality->names->kernel ?
+					  quality->names->kernel :
+					  resolve_why(quality->names, (enum resolve_why)quality->names->why[dso]);
 
 		if (is_no_frame(d->kind))
 			continue;
-		p->tally.frames += hits[id];
-		if (j->names->named[id] || hits[id] == 0)
+		samples->tally.frames += hits[id];
+		if (quality->names->named[id] || hits[id] == 0)
 			continue;
-		p->tally.unresolved += hits[id];
-		missing_of(t, d->path, why)->frames += hits[id];
+		samples->tally.unresolved += hits[id];
+		missing_of(tally, d->path, why)->frames += hits[id];
 	}
 }
 
-static void count_inlined(const struct stack_quality *j, struct recording_inlined *t)
+static void count_inlined(const struct stack_quality *quality, struct recording_inlined *inlined)
 {
-	for (uint32_t d = 0; j->names->inlined && d <= j->as->keys.n; d++) {
-		const struct dso *dso = &j->as->dso[d];
+	for (uint32_t d = 0; quality->names->inlined && d <= quality->as->keys.n; d++) {
+		const struct dso *dso = &quality->as->dso[d];
 
-		if (dso->kind != DSO_FILE || !j->names->inlined[d].is_requested)
+		if (dso->kind != DSO_FILE || !quality->names->inlined[d].is_requested)
 			continue;
-		t->files += j->names->inlined[d].found;
-		t->without += !j->names->inlined[d].found;
-		inputerrors_note(&t->errors, j->names->inlined[d].why != NULL, "%.*s: %s",
-				 (int)(dso->path.n < 160 ? dso->path.n : 160), dso->path.p, j->names->inlined[d].why);
+		inlined->files += quality->names->inlined[d].found;
+		inlined->without += !quality->names->inlined[d].found;
+		inputerrors_note(&inlined->errors, quality->names->inlined[d].why != NULL, "%.*s: %s",
+				 (int)(dso->path.n < 160 ? dso->path.n : 160), dso->path.p,
+				 quality->names->inlined[d].why);
 	}
 }
 
-void stackquality_measure(const struct stack_quality *j, struct recording_tally *t, struct samples *p)
+void stackquality_measure(const struct stack_quality *quality, struct recording_tally *tally, struct samples *p)
 {
-	const struct stacks *from = j->from;
-	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)j->locations->n + 1);
+	const struct stacks *from = quality->from;
+	uint64_t *samples = stacks_totals(from, 1), *hits = mem_alloc(sizeof(*hits), (size_t)quality->locations->n + 1);
 	struct stack_facts *facts = mem_alloc(sizeof(*facts), from->n);
-	uint64_t limit = find_limit(j);
+	uint64_t limit = find_limit(quality);
 
 	for (uint32_t id = 1; id < from->n; id++) {
 		uint32_t frame = from->node[id].frame, location = frame & ~LOCATION_BIT;
 
 		facts[id] = facts[from->node[id].parent];
 		if (!(frame & LOCATION_BIT)) {
-			if (j->front[id])
+			if (quality->front[id])
 				continue;
 			facts[id].quality =
-				(uint32_t)(quality_of(t, intern_str(&from->frames, frame)) - t->quality) + 1;
+				(uint32_t)(quality_of(tally, intern_str(&from->frames, frame)) - tally->quality) + 1;
 		} else {
-			facts[id] = facts_of(j, facts[id], location);
+			facts[id] = facts_of(quality, facts[id], location);
 			hits[location] += samples[id];
-			if (facts[id].quality && !is_no_frame(j->as->dso[j->locations->location[location].dso].kind)) {
-				t->quality[facts[id].quality - 1].frames += samples[id];
-				t->quality[facts[id].quality - 1].unresolved +=
-					j->names->named[location] ? 0 : samples[id];
+			if (facts[id].quality &&
+			    !is_no_frame(quality->as->dso[quality->locations->location[location].dso].kind)) {
+				tally->quality[facts[id].quality - 1].frames += samples[id];
+				tally->quality[facts[id].quality - 1].unresolved +=
+					quality->names->named[location] ? 0 : samples[id];
 			}
 		}
 		if (from->self[1] && from->self[1][id])
-			add_quality(t, &facts[id], limit, from->self[1][id]);
+			add_quality(tally, &facts[id], limit, from->self[1][id]);
 	}
-	count_frames(j, hits, t, p);
-	count_inlined(j, &t->inlined);
+	count_frames(quality, hits, tally, p);
+	count_inlined(quality, &tally->inlined);
 	free(samples);
 	free(hits);
 	free(facts);

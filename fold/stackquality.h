@@ -20,7 +20,7 @@ struct stack_quality {
 	const struct stacks *to; /* whose frames these names are */
 };
 
-/* Adds to t and to the counts of frames in p. */
-void stackquality_measure(const struct stack_quality *j, struct recording_tally *t, struct samples *p);
+/* Adds to tally and to the counts of frames in p. */
+void stackquality_measure(const struct stack_quality *quality, struct recording_tally *tally, struct samples *samples);
 
 #endif

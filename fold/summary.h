@@ -24,6 +24,6 @@ struct result {
 };
 
 /* Says it all, and returns the exit status. */
-int summary(const struct request *r, const struct result *res);
+int summary(const struct request *request, const struct result *res);
 
 #endif

@@ -48,305 +48,314 @@ static void follow_on_signal(int signal)
 
 /* ---- one JVM --------------------------------------------------------------------------------------------------- */
 
-static void follow_let_go(struct follower *f, size_t i, bool ended)
+static void follow_let_go(struct follower *follower, size_t i, bool ended)
 {
-	struct followed *j = &f->one[i];
+	struct followed *followed = &follower->one[i];
 
-	if (!f->r->quiet && ended)
-		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)j->p.pid,
-		     (unsigned long long)j->t.added, (unsigned long long)j->t.removed, (unsigned long long)j->t.written,
-		     j->t.path);
-	perfmaps_ended(&f->maps, j->p.pid);
-	f->left_out += j->left_out;
-	journalfile_close(&j->t, ended);
-	followed_stop(f, j);
-	jvm_process_close(&j->p);
-	f->one[i] = f->one[--f->n];
-	f->ended += ended;
+	if (!follower->r->quiet && ended)
+		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)followed->p.pid,
+		     (unsigned long long)followed->t.added, (unsigned long long)followed->t.removed,
+		     (unsigned long long)followed->t.written, followed->t.path);
+	perfmaps_ended(&follower->maps, followed->p.pid);
+	follower->left_out += followed->left_out;
+	journalfile_close(&followed->t, ended);
+	followed_stop(follower, followed);
+	jvm_process_close(&followed->p);
+	follower->one[i] = follower->one[--follower->n];
+	follower->ended += ended;
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------- */
 
 /* A process that runs another program by now is let go: what it runs is a JVM of its own. */
-static bool is_followed(struct follower *f, const struct jvm_process *p)
+static bool is_followed(struct follower *follower, const struct jvm_process *process)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		const struct followed *known = &f->one[i];
+	for (size_t i = 0; i < follower->n; i++) {
+		const struct followed *known = &follower->one[i];
 
-		if (known->p.pid != p->pid || known->p.start != p->start)
+		if (known->p.pid != process->pid || known->p.start != process->start)
 			continue;
 		if (followed_lives(known))
 			return true;
-		follow_let_go(f, i, true);
+		follow_let_go(follower, i, true);
 		return false;
 	}
 	return false;
 }
 
 /* True: its tenant has as many as it may. */
-static bool are_enough(struct follower *f, struct tenant of)
+static bool are_enough(struct follower *follower, struct tenant tenant)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->n; i++)
-		n += tenant_same(f->one[i].tenant, of);
-	if (n < f->jvms_max && f->n < 4 * f->jvms_max)
+	for (size_t i = 0; i < follower->n; i++)
+		n += tenant_same(follower->one[i].tenant, tenant);
+	if (n < follower->jvms_max && follower->n < 4 * follower->jvms_max)
 		return false;
-	f->not_followed++;
-	allowance_report(&f->allowance, of, "open files");
+	follower->not_followed++;
+	allowance_report(&follower->allowance, tenant, "open files");
 	return true;
 }
 
-/* One that was found. Takes p. */
-static bool follow_add(void *arg, struct jvm_process *p)
+/* One that was found. Takes process. */
+static bool follow_add(void *arg, struct jvm_process *process)
 {
-	struct follower *f = arg;
-	uint64_t now = clock_now(), age = jvm_process_age_ns(p);
-	struct tenant of = tenant_of(p->folder);
+	struct follower *follower = arg;
+	uint64_t now = clock_now(), age = jvm_process_age_ns(process);
+	struct tenant tenant = tenant_of(process->folder);
 
-	if (is_followed(f, p) || are_enough(f, of))
+	if (is_followed(follower, process) || are_enough(follower, tenant))
 		return false;
-	if (f->n == f->cap) {
-		f->cap = f->cap ? f->cap * 2 : 16;
-		f->one = mem_grow(f->one, sizeof(*f->one), f->cap);
+	if (follower->n == follower->cap) {
+		follower->cap = follower->cap ? follower->cap * 2 : 16;
+		follower->one = mem_grow(follower->one, sizeof(*follower->one), follower->cap);
 	}
-	f->one[f->n] = (struct followed){ .p = *p,
-					  .t = { .fd = -1, .folder = -1 },
-					  .look = { .socket = -1, .records = -1, .map = -1 },
-					  .tenant = of,
-					  .cost = UINT64_MAX,
-					  .steps = ALLOWANCE_FIRST_STEPS,
-					  .since = now > age ? now - age : 0,
-					  .next = now };
-	f->n++;
-	f->seen++;
+	follower->one[follower->n] = (struct followed){ .p = *process,
+							.t = { .fd = -1, .folder = -1 },
+							.look = { .socket = -1, .records = -1, .map = -1 },
+							.tenant = tenant,
+							.cost = UINT64_MAX,
+							.steps = ALLOWANCE_FIRST_STEPS,
+							.since = now > age ? now - age : 0,
+							.next = now };
+	follower->n++;
+	follower->seen++;
 	return true;
 }
 
 /* False: there is no such process. */
-static bool add_one(struct follower *f, pid_t pid)
+static bool add_one(struct follower *follower, pid_t pid)
 {
-	struct jvm_process p;
+	struct jvm_process process;
 
-	if (!discover_candidate(f->r->proc, pid, &p))
+	if (!discover_candidate(follower->r->proc, pid, &process))
 		return false;
-	if (!p.alive || (p.kind != JVM_HOTSPOT && p.kind != JVM_OPENJ9) || !follow_add(f, &p))
-		jvm_process_close(&p);
+	if (!process.alive || (process.kind != JVM_HOTSPOT && process.kind != JVM_OPENJ9) ||
+	    !follow_add(follower, &process))
+		jvm_process_close(&process);
 	return true;
 }
 
 static uint64_t follow_cpu_now(void)
 {
-	struct timespec t;
+	struct timespec spec;
 
-	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec : 0;
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spec) == 0 ?
+		       (uint64_t)spec.tv_sec * SECOND + (uint64_t)spec.tv_nsec :
+		       0;
 }
 
 /* Looking for JVMs cost CPU time since `before`. */
-static void follow_account(struct follower *f, uint64_t now, uint64_t before)
+static void follow_account(struct follower *follower, uint64_t now, uint64_t before)
 {
-	f->rested = (f->rested > now ? f->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
+	follower->rested = (follower->rested > now ? follower->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
 }
 
 /* From when on JVMs may be looked for again. */
-static uint64_t may_look_at(const struct follower *f)
+static uint64_t may_look_at(const struct follower *follower)
 {
-	return f->rested > LOOK_BURST ? f->rested - LOOK_BURST : 0;
+	return follower->rested > LOOK_BURST ? follower->rested - LOOK_BURST : 0;
 }
 
-static void look_everywhere(struct follower *f, uint64_t now)
+static void look_everywhere(struct follower *follower, uint64_t now)
 {
 	uint64_t before = follow_cpu_now();
-	struct discovery d = discover(f->r->proc, follow_add, f);
+	struct discovery discovery = discover(follower->r->proc, follow_add, follower);
 
-	if (now < f->regular) /* else it comes too seldom to matter, and what is new shall not wait for it */
-		follow_account(f, now, before);
+	if (now < follower->regular) /* else it comes too seldom to matter, and what is new shall not wait for it */
+		follow_account(follower, now, before);
 
-	if (f->everywhere == 0 && d.forbidden && !f->r->quiet)
-		warn("%u of %u processes may not be looked into", d.forbidden, d.processes);
-	if (f->everywhere == 0 && d.stalled && !f->r->quiet)
-		warn("%u of %u processes do not answer, and are left out", d.stalled, d.processes);
-	f->everywhere = f->regular = now + (f->execs >= 0 ? LOOK_EVERYWHERE : f->r->interval);
+	if (follower->everywhere == 0 && discovery.forbidden && !follower->r->quiet)
+		warn("%u of %u processes may not be looked into", discovery.forbidden, discovery.processes);
+	if (follower->everywhere == 0 && discovery.stalled && !follower->r->quiet)
+		warn("%u of %u processes do not answer, and are left out", discovery.stalled, discovery.processes);
+	follower->everywhere = follower->regular =
+		now + (follower->execs >= 0 ? LOOK_EVERYWHERE : follower->r->interval);
 }
 
 /* There are more than can be watched one by one: all processes are looked at, as soon as that does not cost too much.
  */
-static void look_soon(struct follower *f, uint64_t now)
+static void look_soon(struct follower *follower, uint64_t now)
 {
-	uint64_t soon = may_look_at(f) > now ? may_look_at(f) : now;
+	uint64_t soon = may_look_at(follower) > now ? may_look_at(follower) : now;
 
-	if (soon < f->everywhere)
-		f->everywhere = soon;
+	if (soon < follower->everywhere)
+		follower->everywhere = soon;
 }
 
 /* A process that execs again and again is one candidate, whose program began anew. */
-static void add_candidate(struct follower *f, pid_t pid, uint64_t now)
+static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 {
 	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
 
-	for (size_t i = f->ncandidates; i-- > 0;) {
-		if (f->candidate[i].pid == pid) {
-			f->candidate[i] = new;
+	for (size_t i = follower->ncandidates; i-- > 0;) {
+		if (follower->candidate[i].pid == pid) {
+			follower->candidate[i] = new;
 			return;
 		}
 	}
-	if (f->ncandidates == countof(f->candidate))
-		look_soon(f, now);
+	if (follower->ncandidates == countof(follower->candidate))
+		look_soon(follower, now);
 	else
-		f->candidate[f->ncandidates++] = new;
+		follower->candidate[follower->ncandidates++] = new;
 }
 
-static void take_execs(struct follower *f, uint64_t now)
+static void take_execs(struct follower *follower, uint64_t now)
 {
 	pid_t pid[256];
 	int n;
 
-	if (now < f->execs_read + EXECS_EVERY)
+	if (now < follower->execs_read + EXECS_EVERY)
 		return;
-	while ((n = execs_read(f->execs, pid, countof(pid))) > 0) {
-		f->execs_read = now;
+	while ((n = execs_read(follower->execs, pid, countof(pid))) > 0) {
+		follower->execs_read = now;
 		for (int i = 0; i < n; i++)
-			add_candidate(f, pid[i], now);
+			add_candidate(follower, pid[i], now);
 		if (n < (int)countof(pid))
 			break;
 	}
 	if (n < 0)
-		look_soon(f, now);
+		look_soon(follower, now);
 }
 
-static void try_candidates(struct follower *f, uint64_t now)
+static void try_candidates(struct follower *follower, uint64_t now)
 {
 	size_t saved = 0;
 
-	for (size_t i = 0; i < f->ncandidates; i++) {
-		struct follow_candidate c = f->candidate[i];
+	for (size_t i = 0; i < follower->ncandidates; i++) {
+		struct follow_candidate candidate = follower->candidate[i];
 		uint64_t before;
-		size_t n = f->n;
+		size_t n = follower->n;
 		bool lasts;
 
-		if (c.at > now || may_look_at(f) > now) {
-			f->candidate[saved++] = c;
+		if (candidate.at > now || may_look_at(follower) > now) {
+			follower->candidate[saved++] = candidate;
 			continue;
 		}
 		before = follow_cpu_now();
-		lasts = add_one(f, c.pid);
-		follow_account(f, now, before);
-		if (lasts && f->n == n && ++c.tries < countof(young_after)) {
-			c.at = now + (young_after[c.tries] - young_after[c.tries - 1]) * MS;
-			f->candidate[saved++] = c;
+		lasts = add_one(follower, candidate.pid);
+		follow_account(follower, now, before);
+		if (lasts && follower->n == n && ++candidate.tries < countof(young_after)) {
+			candidate.at = now + (young_after[candidate.tries] - young_after[candidate.tries - 1]) * MS;
+			follower->candidate[saved++] = candidate;
 		}
 	}
-	f->ncandidates = saved;
+	follower->ncandidates = saved;
 }
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the timelines of a tenant's JVMs that live. */
-static uint64_t follow_timelines_of(const struct follower *f, struct tenant of)
+static uint64_t follow_timelines_of(const struct follower *follower, struct tenant tenant)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < f->n; i++)
-		if (f->one[i].t.fd >= 0 && !f->one[i].t.anew && tenant_same(f->one[i].tenant, of))
-			sum += f->one[i].t.size;
+	for (size_t i = 0; i < follower->n; i++)
+		if (follower->one[i].t.fd >= 0 && !follower->one[i].t.anew &&
+		    tenant_same(follower->one[i].tenant, tenant))
+			sum += follower->one[i].t.size;
 	return sum;
 }
 
 /* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with
  * mostly former code begins anew. One whose helper is at work stays as it is. */
-static void follow_shorten(struct follower *f)
+static void follow_shorten(struct follower *follower)
 {
-	uint64_t max = f->r->keep_bytes, bytes = f->swept.bytes;
+	uint64_t max = follower->r->keep_bytes, bytes = follower->swept.bytes;
 
 	while (bytes > max) {
 		struct followed *largest = NULL;
 		uint64_t held = 0;
 
-		for (size_t i = 0; i < f->n; i++) {
-			struct followed *j = &f->one[i];
-			uint64_t n = follow_timelines_of(f, j->tenant);
+		for (size_t i = 0; i < follower->n; i++) {
+			struct followed *followed = &follower->one[i];
+			uint64_t n = follow_timelines_of(follower, followed->tenant);
 
-			if (j->t.fd >= 0 && !j->look.since && !j->t.anew &&
-			    j->t.size > j->t.first_size + j->t.first_size / 2 &&
-			    (!largest || n > held || (n == held && j->t.size > largest->t.size))) {
-				largest = j;
+			if (followed->t.fd >= 0 && !followed->look.since && !followed->t.anew &&
+			    followed->t.size > followed->t.first_size + followed->t.first_size / 2 &&
+			    (!largest || n > held || (n == held && followed->t.size > largest->t.size))) {
+				largest = followed;
 				held = n;
 			}
 		}
 		if (!largest)
 			break;
 		bytes -= largest->t.size < bytes ? largest->t.size : bytes;
-		followed_begin_anew(f, largest, "--keep-bytes");
+		followed_begin_anew(follower, largest, "--keep-bytes");
 		if (!largest->t.anew)
 			break;
 	}
-	if (bytes > max && !f->full_reported)
+	if (bytes > max && !follower->full_reported)
 		warn("--keep-bytes: the JVMs that live need %llu bytes in '%s/maps', and more than %llu may not be used: it is exceeded",
-		     (unsigned long long)f->swept.bytes, f->r->dir, (unsigned long long)max);
-	f->full_reported = bytes > max;
+		     (unsigned long long)follower->swept.bytes, follower->r->dir, (unsigned long long)max);
+	follower->full_reported = bytes > max;
 }
 
-static void follow_sweep(struct follower *f, uint64_t now)
+static void follow_sweep(struct follower *follower, uint64_t now)
 {
-	struct mapsdir_swept s = mapsdir_sweep(f->r->dir, f->r->proc, f->boot, f->r->keep_bytes);
+	struct mapsdir_swept swept =
+		mapsdir_sweep(follower->r->dir, follower->r->proc, follower->boot, follower->r->keep_bytes);
 
-	if (s.unneeded && !f->r->quiet)
-		warn("%llu timelines of JVMs that ended removed: no window needs them", (unsigned long long)s.unneeded);
-	if (s.needed)
+	if (swept.unneeded && !follower->r->quiet)
+		warn("%llu timelines of JVMs that ended removed: no window needs them",
+		     (unsigned long long)swept.unneeded);
+	if (swept.needed)
 		warn("--keep-bytes: %llu timelines removed that windows in '%s' still need: Java code of these JVMs has no names any more; fold "
 		     "sooner, or allow more",
-		     (unsigned long long)s.needed, f->r->dir);
-	if (s.largest_bytes && (s.needed || s.bytes > f->r->keep_bytes))
-		allowance_report(&f->allowance, s.largest, "bytes in DIR/maps");
-	f->swept.unneeded += s.unneeded;
-	f->swept.needed += s.needed;
-	f->swept.bytes = s.bytes;
-	f->grown = 0;
-	f->soonest = now + s.took * SWEEP_SHARE;
-	f->next_sweep = f->soonest > now + SWEEP_EVERY ? f->soonest : now + SWEEP_EVERY;
-	if (f->r->keep_bytes && s.bytes > f->r->keep_bytes)
-		follow_shorten(f);
+		     (unsigned long long)swept.needed, follower->r->dir);
+	if (swept.largest_bytes && (swept.needed || swept.bytes > follower->r->keep_bytes))
+		allowance_report(&follower->allowance, swept.largest, "bytes in DIR/maps");
+	follower->swept.unneeded += swept.unneeded;
+	follower->swept.needed += swept.needed;
+	follower->swept.bytes = swept.bytes;
+	follower->grown = 0;
+	follower->soonest = now + swept.took * SWEEP_SHARE;
+	follower->next_sweep = follower->soonest > now + SWEEP_EVERY ? follower->soonest : now + SWEEP_EVERY;
+	if (follower->r->keep_bytes && swept.bytes > follower->r->keep_bytes)
+		follow_shorten(follower);
 }
 
-static bool is_time_to_sweep(const struct follower *f, uint64_t now)
+static bool is_time_to_sweep(const struct follower *follower, uint64_t now)
 {
-	uint64_t max = f->r->keep_bytes;
+	uint64_t max = follower->r->keep_bytes;
 
-	return now >= f->next_sweep || (max && f->grown > max / 10 && now >= f->soonest);
+	return now >= follower->next_sweep || (max && follower->grown > max / 10 && now >= follower->soonest);
 }
 
 /* Until when a look keeps the others waiting; 0: none does. */
-static uint64_t busy_until(const struct follower *f, uint64_t now)
+static uint64_t busy_until(const struct follower *follower, uint64_t now)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (f->one[i].look.since && now < f->one[i].look.since + FOLLOWED_ALONE)
-			return f->one[i].look.since + FOLLOWED_ALONE;
+	for (size_t i = 0; i < follower->n; i++)
+		if (follower->one[i].look.since && now < follower->one[i].look.since + FOLLOWED_ALONE)
+			return follower->one[i].look.since + FOLLOWED_ALONE;
 	return 0;
 }
 
 /* When a JVM has to be seen to. busy: until then no look begins; 0: now. */
-static uint64_t next_of_one(const struct followed *j, uint64_t busy, uint64_t now)
+static uint64_t next_of_one(const struct followed *followed, uint64_t busy, uint64_t now)
 {
-	if (j->look.since)
+	if (followed->look.since)
 		return now + HANG_TRY;
-	if (j->next > now)
-		return j->next;
+	if (followed->next > now)
+		return followed->next;
 	return busy ? busy : now + BLOCKED_TRY;
 }
 
-static uint64_t next_of(const struct follower *f, uint64_t now)
+static uint64_t next_of(const struct follower *follower, uint64_t now)
 {
-	uint64_t next = f->r->npids || f->everywhere > f->next_sweep ? f->next_sweep : f->everywhere,
-		 busy = busy_until(f, now);
+	uint64_t next = follower->r->npids || follower->everywhere > follower->next_sweep ? follower->next_sweep :
+											    follower->everywhere,
+		 busy = busy_until(follower, now);
 
-	for (size_t i = 0; i < f->n; i++) {
-		uint64_t at = next_of_one(&f->one[i], busy, now);
+	for (size_t i = 0; i < follower->n; i++) {
+		uint64_t at = next_of_one(&follower->one[i], busy, now);
 
 		if (at < next)
 			next = at;
 	}
-	for (size_t i = 0; i < f->ncandidates; i++) {
-		uint64_t at = f->candidate[i].at > may_look_at(f) ? f->candidate[i].at : may_look_at(f);
+	for (size_t i = 0; i < follower->ncandidates; i++) {
+		uint64_t at = follower->candidate[i].at > may_look_at(follower) ? follower->candidate[i].at :
+										  may_look_at(follower);
 
 		if (at < next)
 			next = at;
@@ -355,94 +364,96 @@ static uint64_t next_of(const struct follower *f, uint64_t now)
 }
 
 /* Sockets of helpers that have to answer. */
-static nfds_t put_sockets(const struct follower *f, struct pollfd *p)
+static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled)
 {
 	nfds_t n = 0;
 
-	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++)
-		if (f->one[i].look.since)
-			p[n++] = (struct pollfd){ .fd = f->one[i].look.socket, .events = POLLIN };
+	for (size_t i = 0; i < follower->n && n < PENDING_MAX; i++)
+		if (follower->one[i].look.since)
+			polled[n++] = (struct pollfd){ .fd = follower->one[i].look.socket, .events = POLLIN };
 	return n;
 }
 
 /* A signal that came before it waits ends the wait. */
-static void follow_wait_until(struct follower *f, uint64_t next, const sigset_t *mask)
+static void follow_wait_until(struct follower *follower, uint64_t next, const sigset_t *mask)
 {
-	struct pollfd p[PENDING_MAX + 1];
-	nfds_t n = put_sockets(f, p);
-	uint64_t now = clock_now(), execs = f->execs_read + EXECS_EVERY, ns;
-	struct timespec t;
+	struct pollfd polled[PENDING_MAX + 1];
+	nfds_t n = put_sockets(follower, polled);
+	uint64_t now = clock_now(), execs = follower->execs_read + EXECS_EVERY, ns;
+	struct timespec spec;
 
-	if (f->execs >= 0 && now >= execs)
-		p[n++] = (struct pollfd){ .fd = f->execs, .events = POLLIN };
-	else if (f->execs >= 0 && execs < next)
+	if (follower->execs >= 0 && now >= execs)
+		polled[n++] = (struct pollfd){ .fd = follower->execs, .events = POLLIN };
+	else if (follower->execs >= 0 && execs < next)
 		next = execs;
 	ns = next <= now ? 0 : next - now;
-	t = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
-	ppoll(p, n, &t, mask);
+	spec = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
+	ppoll(polled, n, &spec, mask);
 }
 
-static void print_sum(const struct follower *f)
+static void print_sum(const struct follower *follower)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	if (f->left_out)
-		text_printf(&t, "; %llu pieces of code could not be read or named", (unsigned long long)f->left_out);
-	if (f->swept.unneeded + f->swept.needed)
-		text_printf(&t, "; %llu timelines removed, %llu of them needed",
-			    (unsigned long long)(f->swept.unneeded + f->swept.needed),
-			    (unsigned long long)f->swept.needed);
-	if (f->begun_anew)
-		text_printf(&t, "; %llu began anew", (unsigned long long)f->begun_anew);
-	if (f->allowance.ntold)
-		text_printf(&t, "; %zu tenants over budget", f->allowance.ntold);
-	if (f->hung + f->crashed)
-		text_printf(&t, "; %llu looks hung, %llu crashed", (unsigned long long)f->hung,
-			    (unsigned long long)f->crashed);
-	if (f->not_followed)
-		text_printf(&t, "; %llu JVMs not followed: too many", (unsigned long long)f->not_followed);
-	if (!f->r->quiet)
-		warn("%llu JVM%s followed, %llu ended%.*s", (unsigned long long)f->seen, f->seen == 1 ? "" : "s",
-		     (unsigned long long)f->ended, (int)t.n, t.p ? t.p : "");
-	text_free(&t);
+	if (follower->left_out)
+		text_printf(&text, "; %llu pieces of code could not be read or named",
+			    (unsigned long long)follower->left_out);
+	if (follower->swept.unneeded + follower->swept.needed)
+		text_printf(&text, "; %llu timelines removed, %llu of them needed",
+			    (unsigned long long)(follower->swept.unneeded + follower->swept.needed),
+			    (unsigned long long)follower->swept.needed);
+	if (follower->begun_anew)
+		text_printf(&text, "; %llu began anew", (unsigned long long)follower->begun_anew);
+	if (follower->allowance.ntold)
+		text_printf(&text, "; %zu tenants over budget", follower->allowance.ntold);
+	if (follower->hung + follower->crashed)
+		text_printf(&text, "; %llu looks hung, %llu crashed", (unsigned long long)follower->hung,
+			    (unsigned long long)follower->crashed);
+	if (follower->not_followed)
+		text_printf(&text, "; %llu JVMs not followed: too many", (unsigned long long)follower->not_followed);
+	if (!follower->r->quiet)
+		warn("%llu JVM%s followed, %llu ended%.*s", (unsigned long long)follower->seen,
+		     follower->seen == 1 ? "" : "s", (unsigned long long)follower->ended, (int)text.n,
+		     text.p ? text.p : "");
+	text_free(&text);
 }
 
-static void follow_add_named(struct follower *f)
+static void follow_add_named(struct follower *follower)
 {
-	for (size_t i = 0; i < f->r->npids; i++) {
-		size_t before = f->n;
+	for (size_t i = 0; i < follower->r->npids; i++) {
+		size_t before = follower->n;
 
-		add_one(f, f->r->pid[i]);
-		if (f->n == before) {
-			warn("%d: no such process, or no JVM", (int)f->r->pid[i]);
-			f->failed = true;
+		add_one(follower, follower->r->pid[i]);
+		if (follower->n == before) {
+			warn("%d: no such process, or no JVM", (int)follower->r->pid[i]);
+			follower->failed = true;
 		}
 	}
 }
 
-static void take_answers(struct follower *f, uint64_t now)
+static void take_answers(struct follower *follower, uint64_t now)
 {
-	for (size_t i = f->n; i-- > 0;)
-		if (f->one[i].look.since && !followed_take(f, &f->one[i], now))
-			follow_let_go(f, i, true);
-	if (f->left.n)
-		jvmhandle_reap(&f->left);
+	for (size_t i = follower->n; i-- > 0;)
+		if (follower->one[i].look.since && !followed_take(follower, &follower->one[i], now))
+			follow_let_go(follower, i, true);
+	if (follower->left.n)
+		jvmhandle_reap(&follower->left);
 }
 
 /* When its turn is: one that costs much lets others go first, for a while. */
-static uint64_t turn_of(const struct followed *j)
+static uint64_t turn_of(const struct followed *followed)
 {
-	return j->next + (j->cost == UINT64_MAX ? 0 : LATER * j->cost);
+	return followed->next + (followed->cost == UINT64_MAX ? 0 : LATER * followed->cost);
 }
 
 /* Tenants of the looks that are not answered. Returns how many there are, at most PENDING_MAX. */
-static size_t pending_tenants(const struct follower *f, struct tenant pending[PENDING_MAX])
+static size_t pending_tenants(const struct follower *follower, struct tenant pending[PENDING_MAX])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++)
-		if (f->one[i].look.since)
-			pending[n++] = f->one[i].tenant;
+	for (size_t i = 0; i < follower->n && n < PENDING_MAX; i++)
+		if (follower->one[i].look.since)
+			pending[n++] = follower->one[i].tenant;
 	return n;
 }
 
@@ -456,126 +467,126 @@ static size_t follow_count_tenant(const struct tenant *of, size_t n, struct tena
 }
 
 /* Of those that are due the one whose turn is next; NULL: none may be looked at. */
-static struct followed *next_due(struct follower *f, uint64_t now)
+static struct followed *next_due(struct follower *follower, uint64_t now)
 {
 	struct tenant pending[PENDING_MAX];
-	size_t n = pending_tenants(f, pending);
+	size_t n = pending_tenants(follower, pending);
 	struct followed *found = NULL;
 
-	for (size_t i = 0; i < f->n && n < PENDING_MAX; i++) {
-		struct followed *j = &f->one[i];
+	for (size_t i = 0; i < follower->n && n < PENDING_MAX; i++) {
+		struct followed *followed = &follower->one[i];
 
-		if (j->next <= now && !j->look.since && (!found || turn_of(j) < turn_of(found)) &&
-		    follow_count_tenant(pending, n, j->tenant) < SCANS_MAX)
-			found = j;
+		if (followed->next <= now && !followed->look.since && (!found || turn_of(followed) < turn_of(found)) &&
+		    follow_count_tenant(pending, n, followed->tenant) < SCANS_MAX)
+			found = followed;
 	}
 	return found;
 }
 
 /* One look after the other; beside those whose JVMs do not answer for long. */
-static void begin_scans(struct follower *f, uint64_t now)
+static void begin_scans(struct follower *follower, uint64_t now)
 {
-	struct followed *j;
+	struct followed *followed;
 
-	while (!busy_until(f, now) && (j = next_due(f, now)) != NULL)
-		if (!followed_look(f, j, now, false))
-			follow_let_go(f, (size_t)(j - f->one), true);
+	while (!busy_until(follower, now) && (followed = next_due(follower, now)) != NULL)
+		if (!followed_look(follower, followed, now, false))
+			follow_let_go(follower, (size_t)(followed - follower->one), true);
 }
 
 /* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
-static void follow_work(struct follower *f, const sigset_t *block, const sigset_t *mask)
+static void follow_work(struct follower *follower, const sigset_t *block, const sigset_t *mask)
 {
-	while (!end_requested && (!f->r->npids || f->n)) {
+	while (!end_requested && (!follower->r->npids || follower->n)) {
 		uint64_t now = clock_now();
 
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		if (f->execs >= 0)
-			take_execs(f, now);
-		try_candidates(f, now);
-		if (!f->r->npids && now >= f->everywhere)
-			look_everywhere(f, now);
-		take_answers(f, now);
-		begin_scans(f, now);
-		if (is_time_to_sweep(f, now) && !end_requested)
-			follow_sweep(f, now);
+		if (follower->execs >= 0)
+			take_execs(follower, now);
+		try_candidates(follower, now);
+		if (!follower->r->npids && now >= follower->everywhere)
+			look_everywhere(follower, now);
+		take_answers(follower, now);
+		begin_scans(follower, now);
+		if (is_time_to_sweep(follower, now) && !end_requested)
+			follow_sweep(follower, now);
 		sigprocmask(SIG_BLOCK, block, NULL);
 		if (!end_requested)
-			follow_wait_until(f, next_of(f, clock_now()), mask);
+			follow_wait_until(follower, next_of(follower, clock_now()), mask);
 	}
 }
 
 /* Last looks that go on; those that take too long end. */
-static size_t last_scans(struct follower *f, uint64_t now)
+static size_t last_scans(struct follower *follower, uint64_t now)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->n; i++) {
-		if (f->one[i].look.since && now > f->one[i].look.since + LAST_MAX)
-			followed_stop(f, &f->one[i]);
-		n += f->one[i].look.since && f->one[i].last;
+	for (size_t i = 0; i < follower->n; i++) {
+		if (follower->one[i].look.since && now > follower->one[i].look.since + LAST_MAX)
+			followed_stop(follower, &follower->one[i]);
+		n += follower->one[i].look.since && follower->one[i].last;
 	}
 	return n;
 }
 
 /* Once more, so that the last moments have their code, too; as long as there is time. */
-static void end_all(struct follower *f)
+static void end_all(struct follower *follower)
 {
 	uint64_t now = clock_now(), until = now + LAST_SCANS;
-	struct pollfd p[PENDING_MAX];
-	size_t left = f->n, going;
+	struct pollfd polled[PENDING_MAX];
+	size_t left = follower->n, going;
 
-	while ((going = last_scans(f, now)) + left > 0 && now < until) {
+	while ((going = last_scans(follower, now)) + left > 0 && now < until) {
 		for (; left > 0 && going < LASTS_MAX; left--)
-			if (left <= f->n && !f->one[left - 1].look.since &&
-			    followed_look(f, &f->one[left - 1], now, true))
-				going += f->one[left - 1].look.since != 0;
-		poll(p, put_sockets(f, p), 10);
+			if (left <= follower->n && !follower->one[left - 1].look.since &&
+			    followed_look(follower, &follower->one[left - 1], now, true))
+				going += follower->one[left - 1].look.since != 0;
+		poll(polled, put_sockets(follower, polled), 10);
 		now = clock_now();
-		take_answers(f, now);
+		take_answers(follower, now);
 	}
-	while (f->n)
-		follow_let_go(f, f->n - 1, false);
-	jvmhandle_leave(&f->left);
+	while (follower->n)
+		follow_let_go(follower, follower->n - 1, false);
+	jvmhandle_leave(&follower->left);
 }
 
-bool follow(const struct request *r)
+bool follow(const struct request *request)
 {
-	struct follower *f = mem_alloc(sizeof(*f), 1);
+	struct follower *follower = mem_alloc(sizeof(*follower), 1);
 	pid_t parent = getppid();
 	struct sigaction end = { .sa_handler = follow_on_signal, .sa_flags = SA_RESTART };
 	sigset_t block, mask;
 	bool good;
 
 	mem_give_back();
-	mapsdir_make(r->dir);
-	f->r = r;
-	f->jvms_max = allowance_files();
-	allowance_open(&f->allowance);
-	f->maps = (struct perfmaps){ .dir = r->to ? r->to : "/tmp",
-				     .publisher = r->publisher,
-				     .tenants = f->allowance.tenants };
-	if (boot_id(r->proc, f->boot)) /* without it no timeline can be written, which is said then */
-		mapsdir_prepare(r->dir, f->boot);
+	mapsdir_make(request->dir);
+	follower->r = request;
+	follower->jvms_max = allowance_files();
+	allowance_open(&follower->allowance);
+	follower->maps = (struct perfmaps){ .dir = request->to ? request->to : "/tmp",
+					    .publisher = request->publisher,
+					    .tenants = follower->allowance.tenants };
+	if (boot_id(request->proc, follower->boot)) /* without it no timeline can be written, which is said then */
+		mapsdir_prepare(request->dir, follower->boot);
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
 	sigprocmask(SIG_BLOCK, &block, &mask);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
-	if (r->with_parent)
+	if (request->with_parent)
 		parent_bind(parent);
-	f->execs = r->npids ? -1 : execs_open();
-	mapopts_limit(r);
-	follow_add_named(f);
-	follow_work(f, &block, &mask);
-	end_all(f);
-	if (f->execs >= 0)
-		close(f->execs);
-	print_sum(f);
-	good = !f->failed;
-	perfmaps_free(&f->maps);
-	allowance_close(&f->allowance);
-	free(f->one);
-	free(f);
+	follower->execs = request->npids ? -1 : execs_open();
+	mapopts_limit(request);
+	follow_add_named(follower);
+	follow_work(follower, &block, &mask);
+	end_all(follower);
+	if (follower->execs >= 0)
+		close(follower->execs);
+	print_sum(follower);
+	good = !follower->failed;
+	perfmaps_free(&follower->maps);
+	allowance_close(&follower->allowance);
+	free(follower->one);
+	free(follower);
 	return good;
 }

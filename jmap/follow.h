@@ -12,6 +12,6 @@
 
 /* Until a signal asks to end (or, with pids, until all of them have ended). False: something could not be written,
  * or a JVM that was named could not be read. */
-bool follow(const struct request *r);
+bool follow(const struct request *request);
 
 #endif

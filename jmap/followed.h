@@ -77,18 +77,18 @@ struct follower {
 };
 
 /* Is it still that process, and does it run the same program? */
-bool followed_lives(const struct followed *j);
+bool followed_lives(const struct followed *followed);
 
 /* Begins a look. False: it is gone. */
-bool followed_look(struct follower *f, struct followed *j, uint64_t now, bool last);
+bool followed_look(struct follower *follower, struct followed *followed, uint64_t now, bool last);
 
 /* Takes the answer of a look that goes on, if there is one, or ends the helper if it hangs. False: the JVM is gone. */
-bool followed_take(struct follower *f, struct followed *j, uint64_t now);
+bool followed_take(struct follower *follower, struct followed *followed, uint64_t now);
 
 /* Ends the helper; the next look starts another one. */
-void followed_stop(struct follower *f, struct followed *j);
+void followed_stop(struct follower *follower, struct followed *followed);
 
 /* The timeline is replaced by a new file: there is no room for what was there before. */
-void followed_begin_anew(struct follower *f, struct followed *j, const char *limit);
+void followed_begin_anew(struct follower *follower, struct followed *followed, const char *limit);
 
 #endif

@@ -11,40 +11,40 @@
 
 static void mapopts_opt_names(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (str_eq(str_of(value), STR("java")))
-		r->style = METHOD_JAVA;
+		request->style = METHOD_JAVA;
 	else if (str_eq(str_of(value), STR("hotspot")))
-		r->style = METHOD_HOTSPOT;
+		request->style = METHOD_HOTSPOT;
 	else if (str_eq(str_of(value), STR("flamegraph")))
-		r->style = METHOD_FLAMEGRAPH;
+		request->style = METHOD_FLAMEGRAPH;
 	else
 		die_usage("%s: '%s' is not one of java, hotspot, flamegraph", name, value);
 }
 
 static void opt_method(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (str_eq(str_of(value), STR("vmstructs")))
-		r->method = JCMDMAP_NOT;
+		request->method = JCMDMAP_NOT;
 	else if (str_eq(str_of(value), STR("jcmd")))
-		r->method = JCMDMAP_JCMD;
+		request->method = JCMDMAP_JCMD;
 	else if (str_eq(str_of(value), STR("agent")))
-		r->method = JCMDMAP_AGENT;
+		request->method = JCMDMAP_AGENT;
 	else
 		die_usage("%s: '%s' is not one of vmstructs, jcmd, agent", name, value);
 }
 
-static void set_interval(struct request *r, const char *value, const char *name)
+static void set_interval(struct request *request, const char *value, const char *name)
 {
 	const char *at = value;
 	double seconds;
 
 	if (!opt_number(&at, 86400, &seconds) || *at || seconds < 0.01)
 		die_usage("%s: '%s' is not a number of seconds from 0.01 to 86400", name, value);
-	r->interval = (uint64_t)(seconds * 1e9);
+	request->interval = (uint64_t)(seconds * 1e9);
 }
 
 static void opt_interval(void *to, const char *value, const char *name)
@@ -53,16 +53,16 @@ static void opt_interval(void *to, const char *value, const char *name)
 }
 
 /* pjmap 10, as the original script. So long an interval is rather the number of a process. */
-static void take_fp(struct request *r, const char *value)
+static void take_fp(struct request *request, const char *value)
 {
 	uint64_t number;
 
-	set_interval(r, value, "the interval");
+	set_interval(request, value, "the interval");
 	if (str_u64(str_of(value), &number) && number > 60)
-		r->fp = (pid_t)number;
+		request->fp = (pid_t)number;
 }
 
-static void take_pids(struct request *r, char **operand)
+static void take_pids(struct request *request, char **operand)
 {
 	for (; *operand; operand++) {
 		struct str list = str_of(*operand);
@@ -73,33 +73,34 @@ static void take_pids(struct request *r, char **operand)
 
 			if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
 				die_usage("'%s' is not the number of a process", *operand);
-			r->pid = mem_grow(r->pid, sizeof(*r->pid), r->npids + 1);
-			r->pid[r->npids++] = (pid_t)pid;
+			request->pid = mem_grow(request->pid, sizeof(*request->pid), request->npids + 1);
+			request->pid[request->npids++] = (pid_t)pid;
 		}
 	}
 }
 
-void mapopts_parse(struct request *r, int argc, char **argv)
+void mapopts_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 'l', "list", NULL, OPT_FLAG, &r->list, NULL,
+		{ 'l', "list", NULL, OPT_FLAG, &request->list, NULL,
 		  "print the JVMs of this host, and why one cannot be read" },
-		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "write a perf-PID.map for each JVM, and end" },
-		{ 'i', "interval", "SECONDS", OPT_CALL, r, opt_interval,
+		{ '1', "once", NULL, OPT_FLAG, &request->once, NULL, "write a perf-PID.map for each JVM, and end" },
+		{ 'i', "interval", "SECONDS", OPT_CALL, request, opt_interval,
 		  "follow all JVMs: append what code came and went to DIR/maps" },
-		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "where maps/ is, and pjrecord's out/ (.)" },
-		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes,
+		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "where maps/ is, and pjrecord's out/ (.)" },
+		{ 0, "keep-bytes", "SIZE", OPT_CALL, &request->keep_bytes, opt_bytes,
 		  "of DIR/maps at most (1G), 0: no limit; k, M, G" },
-		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &r->perf_map, NULL, "with -i: keep no perf-PID.map current" },
-		{ 0, "to", "DIR", OPT_STR, &r->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
-		{ 0, "stdout", NULL, OPT_FLAG, &r->to_stdout, NULL, "print the map of one JVM instead" },
-		{ 0, "names", "STYLE", OPT_CALL, r, mapopts_opt_names,
+		{ 0, "no-perf-map", NULL, OPT_NOFLAG, &request->perf_map, NULL,
+		  "with -i: keep no perf-PID.map current" },
+		{ 0, "to", "DIR", OPT_STR, &request->to, NULL, "write the maps into DIR (/tmp, where perf looks)" },
+		{ 0, "stdout", NULL, OPT_FLAG, &request->to_stdout, NULL, "print the map of one JVM instead" },
+		{ 0, "names", "STYLE", OPT_CALL, request, mapopts_opt_names,
 		  "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph" },
-		{ 0, "method", "METHOD", OPT_CALL, r, opt_method,
+		{ 0, "method", "METHOD", OPT_CALL, request, opt_method,
 		  "vmstructs: look only; jcmd, agent: ask the JVM for its map" },
-		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL,
+		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL,
 		  "with -i: end when the process that started it ends" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "say only what went wrong" },
 	};
 	const struct tool tool = {
 		.name = "pjmap",
@@ -116,46 +117,47 @@ void mapopts_parse(struct request *r, int argc, char **argv)
 
 	char **operand;
 
-	*r = (struct request){
+	*request = (struct request){
 		.proc = "/proc", .style = METHOD_JAVA, .perf_map = true, .dir = ".", .keep_bytes = (uint64_t)1 << 30
 	};
 	operand = opt_parse(&tool, argc, argv);
-	if (!r->list && !r->once && !r->to_stdout && !r->interval && operand[0] && !operand[1]) {
-		take_fp(r, operand[0]);
+	if (!request->list && !request->once && !request->to_stdout && !request->interval && operand[0] &&
+	    !operand[1]) {
+		take_fp(request, operand[0]);
 		operand++;
 	}
-	take_pids(r, operand);
-	if (r->interval && (r->list || r->once || r->to_stdout))
+	take_pids(request, operand);
+	if (request->interval && (request->list || request->once || request->to_stdout))
 		die_usage("-i follows JVMs; --list, --once and --stdout look once");
-	if (r->interval && r->method != JCMDMAP_NOT)
+	if (request->interval && request->method != JCMDMAP_NOT)
 		die_usage("-i only looks at JVMs: --method=jcmd and agent are for --once and --list");
-	if (r->with_parent && !r->interval)
+	if (request->with_parent && !request->interval)
 		die_usage("--with-parent is for -i: all else ends by itself");
-	if (r->list && (r->once || r->to || r->to_stdout))
+	if (request->list && (request->once || request->to || request->to_stdout))
 		die_usage("--list prints JVMs, and writes no maps");
-	if (!r->list && !r->once && !r->to_stdout && !r->interval)
+	if (!request->list && !request->once && !request->to_stdout && !request->interval)
 		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to see the JVMs");
-	if (!*r->dir)
+	if (!*request->dir)
 		die_usage("the name of the directory is empty");
-	if (r->to && r->to_stdout)
+	if (request->to && request->to_stdout)
 		die_usage("--to and --stdout are two places for one map");
-	if (r->to_stdout && r->npids != 1)
+	if (request->to_stdout && request->npids != 1)
 		die_usage("--stdout prints the map of one JVM: give its PID");
-	if (r->to && !*r->to)
+	if (request->to && !*request->to)
 		die_usage("the name of the folder is empty");
 }
 
-void mapopts_limit(const struct request *r)
+void mapopts_limit(const struct request *request)
 {
 	uint64_t needed = CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH);
 
-	if (r->method != JCMDMAP_NOT)
+	if (request->method != JCMDMAP_NOT)
 		needed |= CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SETGID);
 	if (!capabilities_limit(needed))
 		die_errno("cannot drop capabilities");
 }
 
-void mapopts_free(struct request *r)
+void mapopts_free(struct request *request)
 {
-	free(r->pid);
+	free(request->pid);
 }

@@ -25,11 +25,11 @@ struct request {
 	struct publisher *publisher; /* writes the maps; NULL: none are written */
 };
 
-void mapopts_parse(struct request *r, int argc, char **argv);
-void mapopts_free(struct request *r);
+void mapopts_parse(struct request *request, int argc, char **argv);
+void mapopts_free(struct request *request);
 
 /* Gives up all capabilities but those to look into processes, and with --method=jcmd and agent those to become their
  * users. To be called when all is open that needs more. */
-void mapopts_limit(const struct request *r);
+void mapopts_limit(const struct request *request);
 
 #endif

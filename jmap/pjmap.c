@@ -22,110 +22,113 @@ struct jvms {
 	size_t n, cap;
 };
 
-static bool pjmap_take(void *arg, struct jvm_process *p)
+static bool pjmap_take(void *arg, struct jvm_process *process)
 {
-	struct jvms *j = arg;
+	struct jvms *jvms = arg;
 
-	if (j->n == j->cap) {
-		j->cap = j->cap ? j->cap * 2 : 16;
-		j->one = mem_grow(j->one, sizeof(*j->one), j->cap);
+	if (jvms->n == jvms->cap) {
+		jvms->cap = jvms->cap ? jvms->cap * 2 : 16;
+		jvms->one = mem_grow(jvms->one, sizeof(*jvms->one), jvms->cap);
 	}
-	j->one[j->n++] = *p;
+	jvms->one[jvms->n++] = *process;
 	return true;
 }
 
 /* ---- which ----------------------------------------------------------------------------------------------------- */
 
 /* True: all that were named are there. */
-static bool find_jvms(const struct request *r, struct jvms *j)
+static bool find_jvms(const struct request *request, struct jvms *jvms)
 {
-	struct discovery d;
+	struct discovery discovery;
 	bool all = true;
 
-	for (size_t i = 0; i < r->npids; i++) {
-		struct jvm_process p;
+	for (size_t i = 0; i < request->npids; i++) {
+		struct jvm_process process;
 
-		if (!discover_one(r->proc, r->pid[i], &p) || !p.alive) {
-			warn("%d: there is no such process", (int)r->pid[i]);
+		if (!discover_one(request->proc, request->pid[i], &process) || !process.alive) {
+			warn("%d: there is no such process", (int)request->pid[i]);
 			all = false;
-		} else if (p.kind == JVM_NONE) {
-			warn("%d: '%s' is no JVM: it has no libjvm.so mapped", (int)r->pid[i], p.comm);
-			jvm_process_close(&p);
+		} else if (process.kind == JVM_NONE) {
+			warn("%d: '%s' is no JVM: it has no libjvm.so mapped", (int)request->pid[i], process.comm);
+			jvm_process_close(&process);
 			all = false;
 		} else {
-			pjmap_take(j, &p);
+			pjmap_take(jvms, &process);
 		}
 	}
-	if (r->npids)
+	if (request->npids)
 		return all;
-	d = discover(r->proc, pjmap_take, j);
-	if (d.forbidden)
-		warn("%u of %u processes may not be looked into%s", d.forbidden, d.processes,
+	discovery = discover(request->proc, pjmap_take, jvms);
+	if (discovery.forbidden)
+		warn("%u of %u processes may not be looked into%s", discovery.forbidden, discovery.processes,
 		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE" :
 				 ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
-	if (d.stalled)
-		warn("%u of %u processes do not answer, and were left out", d.stalled, d.processes);
+	if (discovery.stalled)
+		warn("%u of %u processes do not answer, and were left out", discovery.stalled, discovery.processes);
 	return true;
 }
 
 /* ---- --once ---------------------------------------------------------------------------------------------------- */
 
-static bool print_map(const struct mapparser_map *m)
+static bool print_map(const struct mapparser_map *map)
 {
-	struct out *o = mem_alloc(sizeof(*o), 1);
+	struct out *out = mem_alloc(sizeof(*out), 1);
 	char part[4096];
 	uint64_t at = 0;
 	size_t n;
 
-	out_open(o, NULL);
-	for (; at < m->bytes && (n = fullio_pread(m->fd, part, sizeof(part), at)) > 0; at += n)
-		out_str(o, (struct str){ part, n });
-	out_close(o);
-	free(o);
-	return at >= m->bytes;
+	out_open(out, NULL);
+	for (; at < map->bytes && (n = fullio_pread(map->fd, part, sizeof(part), at)) > 0; at += n)
+		out_str(out, (struct str){ part, n });
+	out_close(out);
+	free(out);
+	return at >= map->bytes;
 }
 
-static bool pjmap_write_map(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
-			    const struct taskid_user *owner)
+static bool pjmap_write_map(const struct request *request, const struct jvm_process *process,
+			    const struct mapparser_map *map, const struct taskid_user *owner)
 {
-	const char *what = publisher_put(r->publisher, p->pid, m->fd, m->bytes, owner, r->to != NULL);
+	const char *what =
+		publisher_put(request->publisher, process->pid, map->fd, map->bytes, owner, request->to != NULL);
 
 	if (what)
-		warn("%d: %s '%s': %s", (int)p->pid, what, r->to ? r->to : "/tmp", strerror(errno));
+		warn("%d: %s '%s': %s", (int)process->pid, what, request->to ? request->to : "/tmp", strerror(errno));
 	return what == NULL;
 }
 
 /* The map of a JVM that does not tell its layout, if it writes one itself. */
-static bool take_own(const struct request *r, const struct jvm_process *p, struct mapparser_map *m, bool *in_place)
+static bool take_own(const struct request *request, const struct jvm_process *process, struct mapparser_map *map,
+		     bool *in_place)
 {
 	struct text path = { 0 };
 	const char *why;
 	bool good;
 
-	text_printf(&path, "%s/perf-%d.map", r->to ? r->to : "/tmp", (int)p->pid);
+	text_printf(&path, "%s/perf-%d.map", request->to ? request->to : "/tmp", (int)process->pid);
 	text_char(&path, 0);
-	good = jcmdmap_own(m, p, r->to_stdout ? NULL : path.p, in_place, r->style, &why);
+	good = jcmdmap_own(map, process, request->to_stdout ? NULL : path.p, in_place, request->style, &why);
 	if (!good)
-		warn("%d: %s", (int)p->pid, why);
+		warn("%d: %s", (int)process->pid, why);
 	text_free(&path);
 	return good;
 }
 
 /* Its map by the method that was asked for. */
-static struct hotspot_reason make_map(const struct request *r, const struct jvm_process *p, struct mapparser_map *m)
+static struct hotspot_reason make_map(const struct request *request, const struct jvm_process *process,
+				      struct mapparser_map *map)
 {
-	struct read_answer a;
+	struct read_answer answer;
 	struct hotspot_reason why;
 
-	*m = (struct mapparser_map){ .fd = -1 };
-	if (r->method == JCMDMAP_NOT) {
-		why = jvmhandle_once(p, READ_MAP, r->style, &a, &m->fd);
-		m->bytes = a.map_bytes;
-		m->lines = a.code_n;
-		m->left_out = a.torn + a.unnamed;
+	*map = (struct mapparser_map){ .fd = -1 };
+	if (request->method == JCMDMAP_NOT) {
+		why = jvmhandle_once(process, READ_MAP, request->style, &answer, &map->fd);
+		map->bytes = answer.map_bytes;
+		map->lines = answer.code_n;
+		map->left_out = answer.torn + answer.unnamed;
 		return why;
 	}
-	return jcmdmap_map(m, p, r->method, r->style);
+	return jcmdmap_map(map, process, request->method, request->style);
 }
 
 /* Some reasons are not the moment's: there is only what it says of itself. */
@@ -139,90 +142,91 @@ static bool reports_nothing(const char *code)
 	return false;
 }
 
-static void print_done(const struct request *r, const struct jvm_process *p, const struct mapparser_map *m,
-		       bool in_place)
+static void print_done(const struct request *request, const struct jvm_process *process,
+		       const struct mapparser_map *map, bool in_place)
 {
-	if (r->quiet)
+	if (request->quiet)
 		return;
-	if (m->left_out)
-		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)p->pid,
-		     (unsigned long long)m->left_out);
-	if (!r->to_stdout)
-		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)p->pid, (unsigned long long)m->lines,
-		     r->to ? r->to : "/tmp", (int)p->pid, in_place ? ", its own" : "");
+	if (map->left_out)
+		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)process->pid,
+		     (unsigned long long)map->left_out);
+	if (!request->to_stdout)
+		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)process->pid, (unsigned long long)map->lines,
+		     request->to ? request->to : "/tmp", (int)process->pid, in_place ? ", its own" : "");
 }
 
-static bool map_one(const struct request *r, const struct jvm_process *p)
+static bool map_one(const struct request *request, const struct jvm_process *process)
 {
-	struct mapparser_map m;
-	struct hotspot_reason why = make_map(r, p, &m);
+	struct mapparser_map map;
+	struct hotspot_reason why = make_map(request, process, &map);
 	struct taskid_user owner;
 	bool in_place = false, done;
 
 	if (why.code)
-		warn("%d: %s: %s", (int)p->pid, why.code, why.why);
+		warn("%d: %s: %s", (int)process->pid, why.code, why.why);
 	done = !why.code;
-	if (why.code && r->method == JCMDMAP_NOT && reports_nothing(why.code))
-		done = take_own(r, p, &m, &in_place);
+	if (why.code && request->method == JCMDMAP_NOT && reports_nothing(why.code))
+		done = take_own(request, process, &map, &in_place);
 	if (done && !in_place) {
-		why = hotspot_may_show(p->folder, &p->id, &owner);
+		why = hotspot_may_show(process->folder, &process->id, &owner);
 		if (why.code)
-			warn("%d: %s: %s", (int)p->pid, why.code, why.why);
-		done = !why.code && (r->to_stdout ? print_map(&m) : pjmap_write_map(r, p, &m, &owner));
+			warn("%d: %s: %s", (int)process->pid, why.code, why.why);
+		done = !why.code &&
+		       (request->to_stdout ? print_map(&map) : pjmap_write_map(request, process, &map, &owner));
 	}
 	if (done)
-		print_done(r, p, &m, in_place);
-	if (m.fd >= 0)
-		close(m.fd);
+		print_done(request, process, &map, in_place);
+	if (map.fd >= 0)
+		close(map.fd);
 	return done;
 }
 
 /* pjmap 4711: is meant so? */
-static void query_plain(const struct request *r)
+static void query_plain(const struct request *request)
 {
-	struct jvm_process p;
+	struct jvm_process process;
 
-	if (!r->fp || !discover_one(r->proc, r->fp, &p))
+	if (!request->fp || !discover_one(request->proc, request->fp, &process))
 		return;
-	if (p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED &&
-	    (p.kind != JVM_UNKNOWN || strcmp(p.comm, "java") == 0))
-		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?", (int)r->fp,
-		     (int)r->fp);
-	jvm_process_close(&p);
+	if (process.alive && process.kind != JVM_NONE && process.kind != JVM_STALLED &&
+	    (process.kind != JVM_UNKNOWN || strcmp(process.comm, "java") == 0))
+		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?",
+		     (int)request->fp, (int)request->fp);
+	jvm_process_close(&process);
 }
 
 int main(int argc, char **argv)
 {
-	struct request r;
-	struct jvms j = { 0 };
+	struct request request;
+	struct jvms jvms = { 0 };
 	bool all;
 
 	diag_tool("pjmap");
-	mapopts_parse(&r, argc, argv);
+	mapopts_parse(&request, argc, argv);
 	sandbox_watch();
-	if (r.quiet)
+	if (request.quiet)
 		setenv(SANDBOX_REPORTED, "1", 0); /* a missing layer is nothing that went wrong */
-	if (r.interval ? r.perf_map : !r.list && !r.to_stdout)
-		r.publisher = publisher_start(r.to ? r.to : "/tmp");
-	if (r.interval) {
-		query_plain(&r);
-		all = follow(&r);
-		publisher_end(r.publisher);
-		mapopts_free(&r);
+	if (request.interval ? request.perf_map : !request.list && !request.to_stdout)
+		request.publisher = publisher_start(request.to ? request.to : "/tmp");
+	if (request.interval) {
+		query_plain(&request);
+		all = follow(&request);
+		publisher_end(request.publisher);
+		mapopts_free(&request);
 		return all ? PJ_OK : PJ_FAILED;
 	}
-	mapopts_limit(&r);
-	all = find_jvms(&r, &j);
-	if (j.n == 0 && !r.npids)
+	mapopts_limit(&request);
+	all = find_jvms(&request, &jvms);
+	if (jvms.n == 0 && !request.npids)
 		warn("no JVM runs here that may be looked into");
-	if (r.list)
-		listing(j.one, j.n, r.method);
-	for (size_t i = 0; i < j.n && !r.list; i++)
-		all = map_one(&r, &j.one[i]) && all;
-	for (size_t i = 0; i < j.n; i++)
-		jvm_process_close(&j.one[i]);
-	free(j.one);
-	publisher_end(r.publisher);
-	mapopts_free(&r);
+	if (request.list)
+		listing(jvms.one, jvms.n, request.method);
+	for (size_t i = 0; i < jvms.n && !request.list; i++)
+		all = map_one(&request, &jvms.one[i]) && all;
+	for (size_t i = 0; i < jvms.n; i++)
+		jvm_process_close(&jvms.one[i]);
+	free(jvms.one);
+	publisher_end(request.publisher);
+	mapopts_free(&request);
 	return all ? PJ_OK : PJ_FAILED;
 }

@@ -32,9 +32,9 @@ static void on_child(int sig)
 	(void)sig;
 }
 
-void command_fork(struct command *c, char **argv, bool to_stderr)
+void command_fork(struct command *command, char **argv, bool to_stderr)
 {
-	struct sigaction a = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
+	struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
 	sigset_t child, before;
 	int go[2], failed[2];
 
@@ -45,10 +45,10 @@ void command_fork(struct command *c, char **argv, bool to_stderr)
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
 		die_errno("a pipe to the command");
-	c->pid = fork();
-	if (c->pid < 0)
+	command->pid = fork();
+	if (command->pid < 0)
 		die_errno("fork");
-	if (c->pid == 0) {
+	if (command->pid == 0) {
 		close(go[1]);
 		close(failed[0]);
 		sigprocmask(SIG_SETMASK, &before, NULL);
@@ -58,24 +58,24 @@ void command_fork(struct command *c, char **argv, bool to_stderr)
 	}
 	close(go[0]);
 	close(failed[1]);
-	c->go = go[1];
-	c->failed = failed[0];
-	sigaction(SIGCHLD, &a, NULL); /* ignored signals wake nobody */
+	command->go = go[1];
+	command->failed = failed[0];
+	sigaction(SIGCHLD, &action, NULL); /* ignored signals wake nobody */
 }
 
-int command_exec(struct command *c)
+int command_exec(struct command *command)
 {
 	int error = 0;
 	ssize_t n;
 
-	if (write(c->go, "g", 1) != 1)
+	if (write(command->go, "g", 1) != 1)
 		return errno;
-	close(c->go);
-	c->go = -1;
+	close(command->go);
+	command->go = -1;
 	do
-		n = read(c->failed, &error, sizeof(error));
+		n = read(command->failed, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);
-	close(c->failed);
+	close(command->failed);
 	return n == (ssize_t)sizeof(error) ? error : 0;
 }
 
@@ -84,31 +84,31 @@ static int as_status(int how)
 	return WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
 }
 
-bool command_ended(struct command *c, int *status)
+bool command_ended(struct command *command, int *status)
 {
 	int how;
 
-	if (waitpid(c->pid, &how, WNOHANG) != c->pid)
+	if (waitpid(command->pid, &how, WNOHANG) != command->pid)
 		return false;
 	*status = as_status(how);
 	return true;
 }
 
-void command_wait(struct command *c, int *status)
+void command_wait(struct command *command, int *status)
 {
 	int how = 0;
 
-	while (waitpid(c->pid, &how, 0) < 0 && errno == EINTR)
+	while (waitpid(command->pid, &how, 0) < 0 && errno == EINTR)
 		;
 	*status = as_status(how);
 }
 
-void command_abandon(struct command *c)
+void command_abandon(struct command *command)
 {
 	int status;
 
-	if (c->go >= 0)
-		close(c->go);
-	c->go = -1;
-	command_wait(c, &status);
+	if (command->go >= 0)
+		close(command->go);
+	command->go = -1;
+	command_wait(command, &status);
 }

@@ -19,11 +19,11 @@ struct command {
 };
 
 /* to_stderr: our standard output is the recording's; what the command prints must not get into it. */
-void command_fork(struct command *c, char **argv, bool to_stderr);
-int command_exec(struct command *c); /* lets it go; errno of its exec, 0: it runs */
-bool command_ended(struct command *c,
+void command_fork(struct command *command, char **argv, bool to_stderr);
+int command_exec(struct command *command); /* lets it go; errno of its exec, 0: it runs */
+bool command_ended(struct command *command,
 		   int *status); /* without waiting; status as exit statuses are: 128 + signal when killed */
-void command_wait(struct command *c, int *status);
-void command_abandon(struct command *c); /* it never runs */
+void command_wait(struct command *command, int *status);
+void command_abandon(struct command *command); /* it never runs */
 
 #endif

@@ -38,72 +38,72 @@ struct check {
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
 /* Bytes of names may be anything: what a terminal might obey is not shown. */
-static void hostcheck_print(enum verdict v, const char *what, const struct text *t)
+static void hostcheck_print(enum verdict verdict, const char *what, const struct text *text)
 {
 	static const char *const word[] = { "ok", "limited", "no" };
 
-	printf("%-8s %s: ", word[v], what);
-	for (size_t i = 0; i < t->n; i++)
-		putchar((unsigned char)t->p[i] < 0x20 || t->p[i] == 0x7F ? '?' : t->p[i]);
+	printf("%-8s %s: ", word[verdict], what);
+	for (size_t i = 0; i < text->n; i++)
+		putchar((unsigned char)text->p[i] < 0x20 || text->p[i] == 0x7F ? '?' : text->p[i]);
 	putchar('\n');
 }
 
-static void hostcheck_line(enum verdict v, const char *what, const char *fmt, ...) PRINTF(3, 4);
-static void hostcheck_line(enum verdict v, const char *what, const char *fmt, ...)
+static void hostcheck_line(enum verdict verdict, const char *what, const char *fmt, ...) PRINTF(3, 4);
+static void hostcheck_line(enum verdict verdict, const char *what, const char *fmt, ...)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char buf[1000];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
-	text_add(&t, buf);
-	hostcheck_print(v, what, &t);
-	text_free(&t);
+	text_add(&text, buf);
+	hostcheck_print(verdict, what, &text);
+	text_free(&text);
 }
 
-static void hint_line(enum verdict v, const char *what, const struct hint *h)
+static void hint_line(enum verdict verdict, const char *what, const struct hint *hint)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	hint_text(&t, h);
-	hostcheck_print(v, what, &t);
-	text_free(&t);
+	hint_text(&text, hint);
+	hostcheck_print(verdict, what, &text);
+	text_free(&text);
 }
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-static int hostcheck_open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
+static int hostcheck_open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	return (int)syscall(SYS_perf_event_open, a, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static struct events_options events_options(const struct check *c)
+static struct events_options events_options(const struct check *check)
 {
-	return (struct events_options){ .frequency = c->o->frequency, .ring_bytes = RING_MAX };
+	return (struct events_options){ .frequency = check->o->frequency, .ring_bytes = RING_MAX };
 }
 
 /* What is left for who may not record everything. */
-static void check_own(struct check *c)
+static void check_own(struct check *check)
 {
-	struct perf_event_attr a = c->events.event[0].attr;
+	struct perf_event_attr attr = check->events.event[0].attr;
 	bool kernel = true;
 	int fd;
 
-	a.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
-	a.precise_ip = 0;
-	a.read_format = 0;
-	fd = hostcheck_open_event(&a, 0, -1);
+	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	attr.precise_ip = 0;
+	attr.read_format = 0;
+	fd = hostcheck_open_event(&attr, 0, -1);
 	if (fd < 0) {
-		a.exclude_kernel = a.exclude_hv = 1;
+		attr.exclude_kernel = attr.exclude_hv = 1;
 		kernel = false;
-		fd = hostcheck_open_event(&a, 0, -1);
+		fd = hostcheck_open_event(&attr, 0, -1);
 	}
 	if (fd < 0) {
-		struct hint h = { .step = HINT_OPEN, .error = errno, .attr = &a, .facts = c->facts };
+		struct hint hint = { .step = HINT_OPEN, .error = errno, .attr = &attr, .facts = check->facts };
 
-		hint_line(NO, "own processes", &h);
+		hint_line(NO, "own processes", &hint);
 		return;
 	}
 	close(fd);
@@ -112,104 +112,105 @@ static void check_own(struct check *c)
 }
 
 /* How callers are found, and what hinders it. */
-static void check_callers(struct check *c, const struct fallback *f)
+static void check_callers(struct check *check, const struct fallback *fallback)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	c->copies = f->bytes;
-	if (f->by != FALLBACK_NONE) {
-		fallback_text(&t, f);
-		hostcheck_print(LIMITED, "callers", &t);
-	} else if (f->bytes) {
+	check->copies = fallback->bytes;
+	if (fallback->by != FALLBACK_NONE) {
+		fallback_text(&text, fallback);
+		hostcheck_print(LIMITED, "callers", &text);
+	} else if (fallback->bytes) {
 		hostcheck_line(OK, "callers", "by tables%s, in copies of %u kB of each stack",
-			       c->o->both ? " and frame pointers" : "", f->bytes / 1024);
+			       check->o->both ? " and frame pointers" : "", fallback->bytes / 1024);
 	} else {
 		hostcheck_line(OK, "callers", "by frame pointers (--unwind=fp)");
 	}
-	text_free(&t);
+	text_free(&text);
 }
 
-static void check_rings(const struct session *s)
+static void check_rings(const struct session *session)
 {
-	struct session_totals t = session_totals(s);
+	struct session_totals totals = session_totals(session);
 	struct text size = { 0 };
 
-	metrics_bytes(&size, t.ring_bytes);
-	hostcheck_line(OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, t.cpus);
+	metrics_bytes(&size, totals.ring_bytes);
+	hostcheck_line(OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, totals.cpus);
 	text_free(&size);
 }
 
 /* As a recording does it, with all its events and rings on all CPUs. */
-static void check_system(struct check *c)
+static void check_system(struct check *check)
 {
-	struct session_options so = { .target = TARGET_HOST,
-				      .event = c->events.event,
-				      .nevents = c->events.n,
-				      .ring_bytes = c->o->ring_bytes,
-				      .stack_bytes = c->o->stack_bytes,
-				      .both = c->o->both,
-				      .exactly = c->o->exactly };
+	struct session_options options = { .target = TARGET_HOST,
+					   .event = check->events.event,
+					   .nevents = check->events.n,
+					   .ring_bytes = check->o->ring_bytes,
+					   .stack_bytes = check->o->stack_bytes,
+					   .both = check->o->both,
+					   .exactly = check->o->exactly };
 	struct sources_failure why = { 0 };
-	struct session *s = session_new(&so, &why);
+	struct session *session = session_new(&options, &why);
 
-	c->all = s;
-	if (!s) {
-		struct hint h;
+	check->all = session;
+	if (!session) {
+		struct hint hint;
 
-		hint_failure(&h, &why);
-		hint_line(NO, "whole system", &h);
-		check_own(c);
+		hint_failure(&hint, &why);
+		hint_line(NO, "whole system", &hint);
+		check_own(check);
 		return;
 	}
-	c->kernel = !session_totals(s).without_kernel;
+	check->kernel = !session_totals(session).without_kernel;
 	hostcheck_line(
-		c->kernel ? OK : LIMITED, "whole system", "all that runs on %zu CPUs%s", session_totals(s).cpus,
-		c->kernel ?
+		check->kernel ? OK : LIMITED, "whole system", "all that runs on %zu CPUs%s",
+		session_totals(session).cpus,
+		check->kernel ?
 			", with the kernel's part of stacks" :
 			", without the kernel's part of stacks: it needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
-	struct session_totals t = session_totals(s);
-	check_callers(c, &t.fallback);
-	check_rings(s);
-	if (session_totals(s).no_cgroups)
+	struct session_totals totals = session_totals(session);
+	check_callers(check, &totals.fallback);
+	check_rings(session);
+	if (session_totals(session).no_cgroups)
 		hostcheck_line(
 			LIMITED, "cgroups",
 			"this kernel does not tell those of samples (before 5.7, or without CONFIG_CGROUP_PERF): "
 			"pjfold --by=container knows only what runs at the start");
 	else
-		hostcheck_line(OK, "cgroups", "samples tell theirs, version %d", c->facts.cgroup2 ? 2 : 1);
-	session_free(s);
+		hostcheck_line(OK, "cgroups", "samples tell theirs, version %d", check->facts.cgroup2 ? 2 : 1);
+	session_free(session);
 }
 
-static void check_counters(const struct check *c)
+static void check_counters(const struct check *check)
 {
-	if (c->events.by_clock)
+	if (check->events.by_clock)
 		hostcheck_line(
 			LIMITED, "event",
 			"cpu-clock, as there are no hardware counters here: code that runs with interrupts off is "
 			"seen where they are on again");
 	else
-		hostcheck_line(OK, "event", "%s", c->events.event[0].name);
+		hostcheck_line(OK, "event", "%s", check->events.event[0].name);
 }
 
-static void check_rate(const struct check *c)
+static void check_rate(const struct check *check)
 {
-	int64_t max = c->facts.max_sample_rate;
+	int64_t max = check->facts.max_sample_rate;
 
-	if (max > 0 && c->o->frequency > (uint64_t)max)
+	if (max > 0 && check->o->frequency > (uint64_t)max)
 		hostcheck_line(NO, "rate",
 			       "%" PRIu64 " Hz are more than %" PRId64
 			       ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-			       c->o->frequency, max, c->o->frequency);
+			       check->o->frequency, max, check->o->frequency);
 	else if (max > 0)
 		hostcheck_line(OK, "rate", "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
-			       c->o->frequency, max);
+			       check->o->frequency, max);
 }
 
-static void check_depth(const struct check *c)
+static void check_depth(const struct check *check)
 {
 	unsigned max = host_max_stack();
 
-	if (!max || c->copies) /* that holds for the kernel's callchains only */
+	if (!max || check->copies) /* that holds for the kernel's callchains only */
 		return;
 	if (max < SERVER_STACK)
 		hostcheck_line(
@@ -221,25 +222,26 @@ static void check_depth(const struct check *c)
 		hostcheck_line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
 }
 
-static void check_descriptors(const struct check *c)
+static void check_descriptors(const struct check *check)
 {
-	uint64_t needed = 2 * (uint64_t)c->facts.cpus + 64;
-	struct hint h = { .step = HINT_FILES, .error = EMFILE, .needed = needed, .facts = c->facts };
+	uint64_t needed = 2 * (uint64_t)check->facts.cpus + 64;
+	struct hint hint = { .step = HINT_FILES, .error = EMFILE, .needed = needed, .facts = check->facts };
 
-	if (c->facts.files_hard >= 0 && needed > (uint64_t)c->facts.files_hard)
-		hint_line(c->all ? LIMITED : NO, "descriptors", &h);
+	if (check->facts.files_hard >= 0 && needed > (uint64_t)check->facts.files_hard)
+		hint_line(check->all ? LIMITED : NO, "descriptors", &hint);
 	else
-		hostcheck_line(OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed, c->facts.files_hard);
+		hostcheck_line(OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed,
+			       check->facts.files_hard);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static void check_kallsyms(const struct check *c)
+static void check_kallsyms(const struct check *check)
 {
-	struct hint h = { .facts = c->facts };
+	struct hint hint = { .facts = check->facts };
 
-	if (hint_kallsyms(&h))
-		hint_line(LIMITED, "kernel symbols", &h);
+	if (hint_kallsyms(&hint))
+		hint_line(LIMITED, "kernel symbols", &hint);
 	else
 		hostcheck_line(OK, "kernel symbols", "can be read");
 }
@@ -269,29 +271,31 @@ static bool tracepoint_id(uint64_t *id)
 	return false;
 }
 
-static void check_tracepoints(const struct check *c)
+static void check_tracepoints(const struct check *check)
 {
-	struct hint h = { .step = HINT_TRACEFS, .name = "sched:sched_switch", .cpu_wide = true, .facts = c->facts };
-	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
-				     .size = sizeof(a),
-				     .sample_period = 1,
-				     .disabled = 1,
-				     .sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME };
+	struct hint hint = {
+		.step = HINT_TRACEFS, .name = "sched:sched_switch", .cpu_wide = true, .facts = check->facts
+	};
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+					.size = sizeof(attr),
+					.sample_period = 1,
+					.disabled = 1,
+					.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME };
 	uint64_t id;
 	int fd;
 
 	if (!tracepoint_id(&id)) {
-		h.error = errno;
-		hint_line(LIMITED, "tracepoints, off-CPU time", &h);
+		hint.error = errno;
+		hint_line(LIMITED, "tracepoints, off-CPU time", &hint);
 		return;
 	}
-	a.config = id;
-	fd = hostcheck_open_event(&a, -1, 0);
+	attr.config = id;
+	fd = hostcheck_open_event(&attr, -1, 0);
 	if (fd < 0) {
-		h.step = HINT_OPEN;
-		h.error = errno;
-		h.attr = &a;
-		hint_line(LIMITED, "tracepoints, off-CPU time", &h);
+		hint.step = HINT_OPEN;
+		hint.error = errno;
+		hint.attr = &attr;
+		hint_line(LIMITED, "tracepoints, off-CPU time", &hint);
 		return;
 	}
 	close(fd);
@@ -300,59 +304,60 @@ static void check_tracepoints(const struct check *c)
 
 /* ---- place --------------------------------------------------------------------------------------------------- */
 
-static void check_place(const struct check *c)
+static void check_place(const struct check *check)
 {
-	const struct hint_facts *f = &c->facts;
-	struct text t = { 0 };
+	const struct hint_facts *facts = &check->facts;
+	struct text text = { 0 };
 
-	text_add(&t, f->container == 1 ? "in a container" : "on the host");
-	if (f->pid_ns == 1)
-		text_add(&t, ", in a PID namespace: processes beyond it have no names (hostPID: true, --pid=host)");
-	if (f->user_ns == 1)
-		text_add(&t, ", in a user namespace: its capabilities do not count");
-	if (f->lockdown == 2)
-		text_add(&t, ", and the kernel is locked down (confidentiality): no tracepoints");
-	text_printf(&t, "; user %lu, with ", (unsigned long)f->uid);
-	privileges_text(&t);
-	hostcheck_print(f->pid_ns == 1 || f->user_ns == 1 || f->lockdown == 2 ? LIMITED : OK, "place", &t);
-	text_free(&t);
+	text_add(&text, facts->container == 1 ? "in a container" : "on the host");
+	if (facts->pid_ns == 1)
+		text_add(&text, ", in a PID namespace: processes beyond it have no names (hostPID: true, --pid=host)");
+	if (facts->user_ns == 1)
+		text_add(&text, ", in a user namespace: its capabilities do not count");
+	if (facts->lockdown == 2)
+		text_add(&text, ", and the kernel is locked down (confidentiality): no tracepoints");
+	text_printf(&text, "; user %lu, with ", (unsigned long)facts->uid);
+	privileges_text(&text);
+	hostcheck_print(facts->pid_ns == 1 || facts->user_ns == 1 || facts->lockdown == 2 ? LIMITED : OK, "place",
+			&text);
+	text_free(&text);
 }
 
-static bool check_disk(const struct check *c)
+static bool check_disk(const struct check *check)
 {
-	const char *dir = c->o->dir;
-	struct windir r = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
-	uint64_t all = 0, left, day = 86400 * c->o->frequency * (uint64_t)c->facts.cpus;
-	struct text t = { 0 };
-	enum verdict v = OK;
+	const char *dir = check->o->dir;
+	struct windir windir = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	uint64_t all = 0, left, day = 86400 * check->o->frequency * (uint64_t)check->facts.cpus;
+	struct text text = { 0 };
+	enum verdict verdict = OK;
 
-	if (r.dir < 0) {
+	if (windir.dir < 0) {
 		hostcheck_line(NO, "disk", "cannot open '%s': %s", dir, strerror(errno));
 		return false;
 	}
-	left = retention_free(&r, &all);
-	day *= c->copies ? COMPLETE_BYTES : SAMPLE_BYTES;
-	metrics_bytes(&t, left);
-	text_add(&t, " of ");
-	metrics_bytes(&t, all);
-	text_printf(&t, " are free in '%s'; ", dir);
-	metrics_bytes(&t, day);
-	text_add(&t, " a day when all CPUs are always busy");
-	if ((double)left < c->o->min_free * (double)all) {
-		v = LIMITED;
-		text_printf(&t, "; this is less than --min-free %.0f%%, so only the newest window would be kept",
-			    100 * c->o->min_free);
+	left = retention_free(&windir, &all);
+	day *= check->copies ? COMPLETE_BYTES : SAMPLE_BYTES;
+	metrics_bytes(&text, left);
+	text_add(&text, " of ");
+	metrics_bytes(&text, all);
+	text_printf(&text, " are free in '%s'; ", dir);
+	metrics_bytes(&text, day);
+	text_add(&text, " a day when all CPUs are always busy");
+	if ((double)left < check->o->min_free * (double)all) {
+		verdict = LIMITED;
+		text_printf(&text, "; this is less than --min-free %.0f%%, so only the newest window would be kept",
+			    100 * check->o->min_free);
 	}
 	/* as root only who owns it may write: who records may be that user */
-	if (faccessat(r.dir, ".", W_OK, AT_EACCESS) < 0) {
-		v = NO;
-		text_printf(&t, "; but it may not be written: %s: sudo chown %lu '%s'", strerror(errno),
-			    (unsigned long)c->facts.uid, dir);
+	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
+		verdict = NO;
+		text_printf(&text, "; but it may not be written: %s: sudo chown %lu '%s'", strerror(errno),
+			    (unsigned long)check->facts.uid, dir);
 	}
-	hostcheck_print(v, "disk", &t);
-	text_free(&t);
-	close(r.dir);
-	return v != NO;
+	hostcheck_print(verdict, "disk", &text);
+	text_free(&text);
+	close(windir.dir);
+	return verdict != NO;
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------------- */
@@ -365,158 +370,159 @@ struct seen {
 };
 
 /* Of a JVM. By tables its memory must be read. */
-static bool has_complete_stacks(const struct check *c, const struct runtime *r)
+static bool has_complete_stacks(const struct check *check, const struct runtime *runtime)
 {
-	return (c->copies && r->readable) || (r->is_requested && r->frame_pointers);
+	return (check->copies && runtime->readable) || (runtime->is_requested && runtime->frame_pointers);
 }
 
-static void hostcheck_see(void *arg, const struct runtime *r)
+static void hostcheck_see(void *arg, const struct runtime *runtime)
 {
-	struct seen *s = arg;
+	struct seen *seen = arg;
 
-	s->jvms += r->jvm;
-	s->jits += !r->jvm;
-	if (r->map && (!r->jvm || has_complete_stacks(s->c, r)))
+	seen->jvms += runtime->jvm;
+	seen->jits += !runtime->jvm;
+	if (runtime->map && (!runtime->jvm || has_complete_stacks(seen->c, runtime)))
 		return;
-	if (s->nbad == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 16;
-		s->bad = mem_grow(s->bad, sizeof(*s->bad), s->cap);
+	if (seen->nbad == seen->cap) {
+		seen->cap = seen->cap ? 2 * seen->cap : 16;
+		seen->bad = mem_grow(seen->bad, sizeof(*seen->bad), seen->cap);
 	}
-	s->bad[s->nbad++] = *r;
+	seen->bad[seen->nbad++] = *runtime;
 }
 
-static void show_jvm(const struct check *c, const struct runtime *r)
+static void show_jvm(const struct check *check, const struct runtime *runtime)
 {
-	struct text t = { 0 };
-	bool complete = has_complete_stacks(c, r);
+	struct text text = { 0 };
+	bool complete = has_complete_stacks(check, runtime);
 
-	text_printf(&t, "%ld %s%s%s ", (long)r->pid, r->comm, *r->main ? " " : "", r->main);
-	if (!complete && !r->is_requested)
-		text_add(&t, "has a command line or environment that cannot be read");
-	else if (!complete && c->copies)
+	text_printf(&text, "%ld %s%s%s ", (long)runtime->pid, runtime->comm, *runtime->main ? " " : "", runtime->main);
+	if (!complete && !runtime->is_requested)
+		text_add(&text, "has a command line or environment that cannot be read");
+	else if (!complete && check->copies)
 		text_add(
-			&t,
+			&text,
 			"has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
 			"Java frame: record with CAP_SYS_PTRACE, or add the flag");
 	else if (!complete)
 		text_add(
-			&t,
+			&text,
 			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: --unwind=auto, or add it "
 			"to the command line or JAVA_TOOL_OPTIONS");
-	if (!r->map)
-		text_printf(&t, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
-			    complete ? "has" : "; and it has", (long)r->pid);
-	hostcheck_print(LIMITED, "JVM", &t);
-	text_free(&t);
+	if (!runtime->map)
+		text_printf(&text, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
+			    complete ? "has" : "; and it has", (long)runtime->pid);
+	hostcheck_print(LIMITED, "JVM", &text);
+	text_free(&text);
 }
 
 /* One of each name, as some come in dozens. */
-static void show_jit(const struct runtime *r, size_t more)
+static void show_jit(const struct runtime *runtime, size_t more)
 {
-	const char *advice = runtime_advice(r->comm);
+	const char *advice = runtime_advice(runtime->comm);
 	char others[40] = "";
 
 	if (more)
 		snprintf(others, sizeof(others), " and %zu more", more);
 	hostcheck_line(LIMITED, "JIT",
 		       "%ld %s%s: code that is made at run time, and no /tmp/perf-%ld.map, so no names%s%s",
-		       (long)r->pid, r->comm, others, (long)r->inner_pid, advice ? ": " : "", advice ? advice : "");
+		       (long)runtime->pid, runtime->comm, others, (long)runtime->inner_pid, advice ? ": " : "",
+		       advice ? advice : "");
 }
 
 static int by_kind(const void *a, const void *b)
 {
-	const struct runtime *x = a, *y = b;
+	const struct runtime *runtime = a, *y = b;
 
-	if (x->jvm != y->jvm)
-		return x->jvm ? -1 : 1;
-	if (!x->jvm && strcmp(x->comm, y->comm) != 0)
-		return strcmp(x->comm, y->comm);
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	if (runtime->jvm != y->jvm)
+		return runtime->jvm ? -1 : 1;
+	if (!runtime->jvm && strcmp(runtime->comm, y->comm) != 0)
+		return strcmp(runtime->comm, y->comm);
+	return runtime->pid < y->pid ? -1 : runtime->pid > y->pid;
 }
 
-static void show_bad(struct seen *s)
+static void show_bad(struct seen *seen)
 {
 	size_t i = 0, shown = 0;
 
-	if (s->nbad)
-		qsort(s->bad, s->nbad, sizeof(*s->bad), by_kind);
-	for (; i < s->nbad && shown < SHOWN; shown++) {
+	if (seen->nbad)
+		qsort(seen->bad, seen->nbad, sizeof(*seen->bad), by_kind);
+	for (; i < seen->nbad && shown < SHOWN; shown++) {
 		size_t first = i++;
 
-		if (s->bad[first].jvm) {
-			show_jvm(s->c, s->bad + first);
+		if (seen->bad[first].jvm) {
+			show_jvm(seen->c, seen->bad + first);
 			continue;
 		}
-		while (i < s->nbad && strcmp(s->bad[i].comm, s->bad[first].comm) == 0)
+		while (i < seen->nbad && strcmp(seen->bad[i].comm, seen->bad[first].comm) == 0)
 			i++;
-		show_jit(s->bad + first, i - first - 1);
+		show_jit(seen->bad + first, i - first - 1);
 	}
-	if (i < s->nbad)
-		hostcheck_line(LIMITED, "JVM, JIT", "%zu more processes", s->nbad - i);
+	if (i < seen->nbad)
+		hostcheck_line(LIMITED, "JVM, JIT", "%zu more processes", seen->nbad - i);
 }
 
-static void show_forbidden(const struct check *c, struct runtimes_count n)
+static void show_forbidden(const struct check *check, struct runtimes_count n)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
 	if (!n.forbidden) {
 		hostcheck_line(OK, "other users", "the mappings of all %u processes can be read", n.processes);
 		return;
 	}
 	text_printf(
-		&t,
+		&text,
 		"the mappings of %u of %u processes cannot be read, so code that they run now may stay without names: ",
 		n.forbidden, n.processes);
-	if (privileges_has(PRIV_SYS_PTRACE) && c->facts.user_ns != 1)
-		text_add(&t, "a security module forbids it");
+	if (privileges_has(PRIV_SYS_PTRACE) && check->facts.user_ns != 1)
+		text_add(&text, "a security module forbids it");
 	else
-		hint_capability(&t, &c->facts, "cap_sys_ptrace");
-	hostcheck_print(LIMITED, "other users", &t);
-	text_free(&t);
+		hint_capability(&text, &check->facts, "cap_sys_ptrace");
+	hostcheck_print(LIMITED, "other users", &text);
+	text_free(&text);
 }
 
-static void check_processes(const struct check *c)
+static void check_processes(const struct check *check)
 {
-	struct seen s = { .c = c };
-	struct runtimes_count n = runtimes_each(hostcheck_see, &s);
+	struct seen seen = { .c = check };
+	struct runtimes_count n = runtimes_each(hostcheck_see, &seen);
 
-	show_bad(&s);
-	hostcheck_line(s.nbad ? LIMITED : OK, "code made at run time",
-		       "%u JVMs and %u other processes; %zu of them will have whole stacks with names", s.jvms, s.jits,
-		       s.jvms + s.jits - s.nbad);
+	show_bad(&seen);
+	hostcheck_line(seen.nbad ? LIMITED : OK, "code made at run time",
+		       "%u JVMs and %u other processes; %zu of them will have whole stacks with names", seen.jvms,
+		       seen.jits, seen.jvms + seen.jits - seen.nbad);
 	if (n.stalled)
 		hostcheck_line(
 			LIMITED, "slow processes",
 			"%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down",
 			n.stalled, n.stalled == 1 ? " was" : "es were");
-	show_forbidden(c, n);
-	free(s.bad);
+	show_forbidden(check, n);
+	free(seen.bad);
 }
 
 bool hostcheck(const struct hostcheck_options *options)
 {
-	struct check c = { .o = options };
-	struct events_options eo = events_options(&c);
+	struct check check = { .o = options };
+	struct events_options eo = events_options(&check);
 	bool disk;
 
-	hint_gather(&c.facts);
-	events_parse(&c.events, "auto", &eo);
-	check_system(&c);
-	check_counters(&c);
-	check_rate(&c);
-	check_depth(&c);
-	check_descriptors(&c);
-	check_kallsyms(&c);
-	check_tracepoints(&c);
-	check_place(&c);
-	disk = check_disk(&c);
-	check_processes(&c);
-	events_free(&c.events);
-	if (c.all && disk)
+	hint_gather(&check.facts);
+	events_parse(&check.events, "auto", &eo);
+	check_system(&check);
+	check_counters(&check);
+	check_rate(&check);
+	check_depth(&check);
+	check_descriptors(&check);
+	check_kallsyms(&check);
+	check_tracepoints(&check);
+	check_place(&check);
+	disk = check_disk(&check);
+	check_processes(&check);
+	events_free(&check.events);
+	if (check.all && disk)
 		puts("pjrecord will record all that runs on this host.");
 	else
 		puts("pjrecord cannot record all that runs on this host: see 'no' above.");
 	if (fflush(stdout) || ferror(stdout))
 		die_errno("cannot write 'standard output'");
-	return c.all && disk;
+	return check.all && disk;
 }

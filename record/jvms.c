@@ -26,11 +26,11 @@ static void skip_blanks(struct str *rest, bool comments)
 	}
 }
 
-bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word)
+bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *word)
 {
 	char quote = 0;
 
-	t->n = 0;
+	text->n = 0;
 	skip_blanks(rest, comments);
 	if (!rest->n)
 		return false;
@@ -43,28 +43,28 @@ bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word)
 			quote = c;
 		} else if (c == '\\' && quote && comments && rest->n > 1) { /* an argument file; not in variables */
 			*rest = str_from(*rest, 1);
-			text_char(t, rest->p[0]);
+			text_char(text, rest->p[0]);
 		} else {
-			text_char(t, c);
+			text_char(text, c);
 		}
 	}
-	*word = text_view(t);
+	*word = text_view(text);
 	return true;
 }
 
-static void read_words(struct reading *r, struct str text, bool comments, bool of_file);
+static void read_words(struct reading *reading, struct str text, bool comments, bool of_file);
 
-static void jvms_take_file(struct reading *r, struct str name)
+static void jvms_take_file(struct reading *reading, struct str name)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	if (r->read && r->read(r->arg, name, &t))
-		read_words(r, text_view(&t), true, true);
-	text_free(&t);
+	if (reading->read && reading->read(reading->arg, name, &text))
+		read_words(reading, text_view(&text), true, true);
+	text_free(&text);
 }
 
 /* One option of the virtual machine. of_file: such a file names no others. */
-static void take_option(struct reading *r, struct str option, bool of_file)
+static void take_option(struct reading *reading, struct str option, bool of_file)
 {
 	struct str flag;
 
@@ -72,18 +72,18 @@ static void take_option(struct reading *r, struct str option, bool of_file)
 		return;
 	flag = str_from(option, 4);
 	if (flag.n > 1 && (flag.p[0] == '+' || flag.p[0] == '-') && str_eq(str_from(flag, 1), FRAME_POINTERS))
-		r->jvm.frame_pointers = flag.p[0] == '+';
+		reading->jvm.frame_pointers = flag.p[0] == '+';
 	else if (!of_file && str_starts(flag, STR("VMOptionsFile=")))
-		jvms_take_file(r, str_from(flag, strlen("VMOptionsFile=")));
+		jvms_take_file(reading, str_from(flag, strlen("VMOptionsFile=")));
 }
 
-static void read_words(struct reading *r, struct str text, bool comments, bool of_file)
+static void read_words(struct reading *reading, struct str text, bool comments, bool of_file)
 {
 	struct text t = { 0 };
 	struct str word;
 
 	while (jvm_word(&text, comments, &t, &word))
-		take_option(r, word, of_file);
+		take_option(reading, word, of_file);
 	text_free(&t);
 }
 
@@ -114,27 +114,27 @@ static bool takes_value(struct str option)
 }
 
 /* Up to the main class: what comes behind it is the program's. */
-static void read_command_line(struct reading *r, struct str cmdline)
+static void read_command_line(struct reading *reading, struct str cmdline)
 {
 	str_cut(&cmdline, 0); /* java */
 	while (cmdline.n) {
 		struct str argument = str_cut(&cmdline, 0);
 
 		if (str_eq(argument, STR("--disable-@files"))) {
-			r->no_files = true;
-		} else if (argument.n > 1 && argument.p[0] == '@' && argument.p[1] != '@' && !r->no_files) {
-			jvms_take_file(r, str_from(argument, 1));
+			reading->no_files = true;
+		} else if (argument.n > 1 && argument.p[0] == '@' && argument.p[1] != '@' && !reading->no_files) {
+			jvms_take_file(reading, str_from(argument, 1));
 		} else if (str_eq(argument, STR("-jar")) || str_eq(argument, STR("-m")) ||
 			   str_eq(argument, STR("--module"))) {
-			r->jvm.main = str_cut(&cmdline, 0);
+			reading->jvm.main = str_cut(&cmdline, 0);
 			return;
 		} else if (takes_value(argument)) {
 			str_cut(&cmdline, 0);
 		} else if (argument.n && argument.p[0] != '-') {
-			r->jvm.main = argument;
+			reading->jvm.main = argument;
 			return;
 		} else {
-			take_option(r, argument, false);
+			take_option(reading, argument, false);
 		}
 	}
 }
@@ -152,11 +152,11 @@ static struct str jvms_variable(struct str environ, struct str name)
 
 struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, void *arg)
 {
-	struct reading r = { .read = read, .arg = arg };
+	struct reading reading = { .read = read, .arg = arg };
 
-	read_words(&r, jvms_variable(environ, STR("JAVA_TOOL_OPTIONS")), false, false);
-	read_words(&r, jvms_variable(environ, STR("JDK_JAVA_OPTIONS")), false, false);
-	read_command_line(&r, cmdline);
-	read_words(&r, jvms_variable(environ, STR("_JAVA_OPTIONS")), false, false);
-	return r.jvm;
+	read_words(&reading, jvms_variable(environ, STR("JAVA_TOOL_OPTIONS")), false, false);
+	read_words(&reading, jvms_variable(environ, STR("JDK_JAVA_OPTIONS")), false, false);
+	read_command_line(&reading, cmdline);
+	read_words(&reading, jvms_variable(environ, STR("_JAVA_OPTIONS")), false, false);
+	return reading.jvm;
 }

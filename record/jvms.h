@@ -17,13 +17,13 @@ struct jvm {
 };
 
 /* The content of a file that an option names, appended to t; false when it cannot be read. */
-typedef bool jvm_read(void *arg, struct str name, struct text *t);
+typedef bool jvm_read(void *arg, struct str name, struct text *text);
 
 /* Texts of /proc/PID/cmdline and /proc/PID/environ. Pure but for read. */
 struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, void *arg);
 
-/* The next word of a file of options or of such a variable, in memory of t from where it was: blanks part words, quotes
- * hold them together, # begins a comment where comments are allowed. False: no more. */
-bool jvm_word(struct str *rest, bool comments, struct text *t, struct str *word);
+/* The next word of a file of options or of such a variable, in memory of text from where it was: blanks part words,
+ * quotes hold them together, # begins a comment where comments are allowed. False: no more. */
+bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *word);
 
 #endif

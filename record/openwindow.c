@@ -5,105 +5,114 @@
 #include "record/processes/kernel.h"
 #include "common/formats/unwindstats.h"
 
-uint64_t openwindow_state_event(const struct openwindow *w)
+uint64_t openwindow_state_event(const struct openwindow *openwindow)
 {
-	return w->o->nevents + 1;
+	return openwindow->o->nevents + 1;
 }
 
-static void write_text(struct openwindow *w)
+static void write_text(struct openwindow *openwindow)
 {
-	output_records(&w->out, w->text.p, w->text.n);
-	w->text.n = 0;
+	output_records(&openwindow->out, openwindow->text.p, openwindow->text.n);
+	openwindow->text.n = 0;
 }
 
 /* ---- samples --------------------------------------------------------------------------------------------------- */
 
-static void write_sample(struct openwindow *w, const struct ring_sample *r, uint64_t sample_type)
+static void write_sample(struct openwindow *openwindow, const struct ring_sample *sample, uint64_t sample_type)
 {
-	size_t before = w->text.n;
+	size_t before = openwindow->text.n;
 
 	if (sample_type & PERF_SAMPLE_CGROUP)
-		state_cgroup(w->state, &w->text, load64((const char *)r + r->head.size - 8), r->time);
-	budgets_charge(w->budgets, state_tenant(w->state, r->pid), w->text.n - before, r->time);
-	write_text(w);
-	output_records(&w->out, &r->head, r->head.size);
-	w->first = w->first && w->first < r->time ? w->first : r->time;
-	w->last = w->last > r->time ? w->last : r->time;
+		state_cgroup(openwindow->state, &openwindow->text, load64((const char *)sample + sample->head.size - 8),
+			     sample->time);
+	budgets_charge(openwindow->budgets, state_tenant(openwindow->state, sample->pid), openwindow->text.n - before,
+		       sample->time);
+	write_text(openwindow);
+	output_records(&openwindow->out, &sample->head, sample->head.size);
+	openwindow->first = openwindow->first && openwindow->first < sample->time ? openwindow->first : sample->time;
+	openwindow->last = openwindow->last > sample->time ? openwindow->last : sample->time;
 }
 
-static uint64_t type_of(const struct openwindow *w, const struct ring_sample *r)
+static uint64_t type_of(const struct openwindow *openwindow, const struct ring_sample *sample)
 {
-	return w->attrs->event[r->event - 1].attr.sample_type;
+	return openwindow->attrs->event[sample->event - 1].attr.sample_type;
 }
 
-static void openwindow_write_sum(void *to, const struct ring_sample *r)
+static void openwindow_write_sum(void *to, const struct ring_sample *sample)
 {
-	struct openwindow *w = to;
+	struct openwindow *openwindow = to;
 
-	w->text.n = 0;
-	write_sample(w, r, type_of(w, r));
+	openwindow->text.n = 0;
+	write_sample(openwindow, sample, type_of(openwindow, sample));
 }
 
-static bool is_offcpu(const struct openwindow *w, const struct ring_sample *r)
+static bool is_offcpu(const struct openwindow *openwindow, const struct ring_sample *sample)
 {
-	return w->o->offcpu && (r->event == w->o->offcpu || r->event == w->o->offcpu + 1);
+	return openwindow->o->offcpu &&
+	       (sample->event == openwindow->o->offcpu || sample->event == openwindow->o->offcpu + 1);
 }
 
 /* A time off the CPU over budget: it is written later, in a sum. What names its thread is written now. False: it is a
  * sample of its own. */
-static bool is_summed(struct openwindow *w, const struct ring_sample *r, struct tenant tenant, uint64_t sample_type)
+static bool is_summed(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
+		      uint64_t sample_type)
 {
-	uint64_t cgroup = sample_type & PERF_SAMPLE_CGROUP ? load64((const char *)r + r->head.size - 8) : 0;
+	uint64_t cgroup = sample_type & PERF_SAMPLE_CGROUP ? load64((const char *)sample + sample->head.size - 8) : 0;
 	bool added;
 
-	if (!is_offcpu(w, r))
+	if (!is_offcpu(openwindow, sample))
 		return false;
-	if (!w->overtimes)
-		w->overtimes = overtimes_new();
-	write_text(w);
-	added = overtimes_add(w->overtimes, tenant, r, cgroup);
+	if (!openwindow->overtimes)
+		openwindow->overtimes = overtimes_new();
+	write_text(openwindow);
+	added = overtimes_add(openwindow->overtimes, tenant, sample, cgroup);
 	if (!added)
-		overtimes_take(w->overtimes, openwindow_write_sum, w);
+		overtimes_take(openwindow->overtimes, openwindow_write_sum, openwindow);
 	return added;
 }
 
-static bool has_budget(struct openwindow *w, const struct ring_sample *r, struct tenant tenant, uint64_t nips)
+static bool has_budget(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
+		       uint64_t nips)
 {
-	if (nips > 2 && state_is_stale(w->state, r->pid)) {
-		budgets_skip(w->budgets, tenant);
+	if (nips > 2 && state_is_stale(openwindow->state, sample->pid)) {
+		budgets_skip(openwindow->budgets, tenant);
 		return false;
 	}
-	return (nips <= 2 && !is_offcpu(w, r)) || budgets_sample(w->budgets, tenant, r->head.size, r->time);
+	return (nips <= 2 && !is_offcpu(openwindow, sample)) ||
+	       budgets_sample(openwindow->budgets, tenant, sample->head.size, sample->time);
 }
 
-void openwindow_sample(struct openwindow *w, const struct ring_sample *r)
+void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *sample)
 {
-	const uint64_t type = type_of(w, r), *chain = ring_chain(r, type), *ips = chain + 1, nips = *chain;
+	const uint64_t type = type_of(openwindow, sample), *chain = ring_chain(sample, type), *ips = chain + 1,
+		       nips = *chain;
 	struct tenant tenant;
 
-	if (!(type & PERF_SAMPLE_STACK_USER) && nips >= w->totals->depth_limit &&
-	    nips - state_markers(ips, nips) >= w->totals->depth_limit)
-		w->report.loss.depth++;
-	w->text.n = 0;
-	if (!state_sampled(w->state, &w->text, r->pid, r->tid, r->time, r->ip))
-		w->report.loss.unknown++;
-	tenant = state_tenant(w->state, r->pid);
+	if (!(type & PERF_SAMPLE_STACK_USER) && nips >= openwindow->totals->depth_limit &&
+	    nips - state_markers(ips, nips) >= openwindow->totals->depth_limit)
+		openwindow->report.loss.depth++;
+	openwindow->text.n = 0;
+	if (!state_sampled(openwindow->state, &openwindow->text, sample->pid, sample->tid, sample->time, sample->ip))
+		openwindow->report.loss.unknown++;
+	tenant = state_tenant(openwindow->state, sample->pid);
 	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) { /* it was not walked */
-		state_over_budget(w->state, &w->text, r->pid, r->time);
-	} else if (!has_budget(w, r, tenant, nips)) {
-		r = budgets_brief(r, type, &w->brief);
-		state_over_budget(w->state, &w->text, r->pid, r->time);
-		if (is_summed(w, r, tenant, type))
+		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
+	} else if (!has_budget(openwindow, sample, tenant, nips)) {
+		sample = budgets_brief(sample, type, &openwindow->brief);
+		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
+		if (is_summed(openwindow, sample, tenant, type))
 			return;
 	} else {
-		state_hits(w->state, &w->text, r->pid, r->time, nips ? ips : &r->ip, nips ? nips : 1);
-		kernel_modules_hit(w->kernel, &w->text, ips, nips, openwindow_state_event(w), r->time);
-		budgets_charge(w->budgets, tenant, w->text.n, r->time);
+		state_hits(openwindow->state, &openwindow->text, sample->pid, sample->time, nips ? ips : &sample->ip,
+			   nips ? nips : 1);
+		kernel_modules_hit(openwindow->kernel, &openwindow->text, ips, nips, openwindow_state_event(openwindow),
+				   sample->time);
+		budgets_charge(openwindow->budgets, tenant, openwindow->text.n, sample->time);
 	}
-	write_sample(w, r, type);
+	write_sample(openwindow, sample, type);
 }
 
-void openwindow_lost_samples(struct openwindow *w, uint64_t n, uint64_t ns, uint32_t cpu)
+void openwindow_lost_samples(struct openwindow *openwindow, uint64_t n, uint64_t ns, uint32_t cpu)
 {
 	struct {
 		struct perf_record head;
@@ -111,147 +120,148 @@ void openwindow_lost_samples(struct openwindow *w, uint64_t n, uint64_t ns, uint
 		struct ring_tail tail;
 	} r = { { .type = RECORD_LOST_SAMPLES, .size = sizeof(r) }, n, { .time = ns, .cpu = cpu, .event = 1 } };
 
-	output_records(&w->out, &r.head, r.head.size);
+	output_records(&openwindow->out, &r.head, r.head.size);
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end)
+void openwindow_begin(struct openwindow *openwindow, uint64_t begin, uint64_t end)
 {
-	struct pj_window planned = { begin, end, w->serial };
+	struct pj_window planned = { begin, end, openwindow->serial };
 
-	w->begin = begin;
-	w->end = end;
-	w->first = w->last = 0;
-	w->report = (struct window_report){ .begin = begin,
-					    .end = end,
-					    .depth_limit = w->totals->depth_limit,
-					    .has_offcpu = w->switches,
-					    .has_unwinding = w->unwinder };
-	bool open = output_begin(&w->out, &w->facts, &planned, clock_wall_of(begin));
+	openwindow->begin = begin;
+	openwindow->end = end;
+	openwindow->first = openwindow->last = 0;
+	openwindow->report = (struct window_report){ .begin = begin,
+						     .end = end,
+						     .depth_limit = openwindow->totals->depth_limit,
+						     .has_offcpu = openwindow->switches,
+						     .has_unwinding = openwindow->unwinder };
+	bool open = output_begin(&openwindow->out, &openwindow->facts, &planned, clock_wall_of(begin));
 
-	idle_begin(&w->idle);
-	kernel_refresh(w->kernel);
-	state_begin(w->state, w->serial + 1);
+	idle_begin(&openwindow->idle);
+	kernel_refresh(openwindow->kernel);
+	state_begin(openwindow->state, openwindow->serial + 1);
 	if (!open)
 		return;
-	w->text.n = 0;
-	kernel_begin(w->kernel, &w->text, openwindow_state_event(w), begin);
-	write_text(w);
+	openwindow->text.n = 0;
+	kernel_begin(openwindow->kernel, &openwindow->text, openwindow_state_event(openwindow), begin);
+	write_text(openwindow);
 }
 
 /* An item for each kind of helper process to which something happened. */
-static void openwindow_put_helpers(const struct window_report *r, struct text *t)
+static void openwindow_put_helpers(const struct window_report *report, struct text *text)
 {
-	const struct helper_counts saver = { r->saved.hung, r->saved.crashed, 0, r->saved.lingering, r->saved.off };
-	const struct helper_counts *counts[PJ_HELPERS] = {
-		[PJ_HELPER_TABLES] = &r->helpers, [PJ_HELPER_JVM] = &r->jvm_helpers, [PJ_HELPER_SAVER] = &saver
-	};
+	const struct helper_counts saver = { report->saved.hung, report->saved.crashed, 0, report->saved.lingering,
+					     report->saved.off };
+	const struct helper_counts *counts[PJ_HELPERS] = { [PJ_HELPER_TABLES] = &report->helpers,
+							   [PJ_HELPER_JVM] = &report->jvm_helpers,
+							   [PJ_HELPER_SAVER] = &saver };
 
 	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
 		const struct helper_counts *c = counts[kind];
 		struct pj_helper item = { kind, (uint32_t)c->off, c->hung, c->crashed, c->avoided, c->lingering };
 
 		if (c->off || c->hung || c->crashed || c->avoided || c->lingering)
-			chunk_put_item(t, PJ_ITEM_HELPER, &item, sizeof(item));
+			chunk_put_item(text, PJ_ITEM_HELPER, &item, sizeof(item));
 	}
 }
 
-static void openwindow_put_end(struct openwindow *w, struct text *t)
+static void openwindow_put_end(struct openwindow *openwindow, struct text *text)
 {
 	char name[2][64];
-	size_t n = w->keep ? symsaver_kernels(w->keep, name) : 0;
+	size_t n = openwindow->keep ? symsaver_kernels(openwindow->keep, name) : 0;
 
 	for (size_t i = 0; i < n; i++)
-		chunk_put_item(t, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
-	text_str(t, state_items(w->state));
-	idle_put(&w->idle, t);
-	chunk_put_item(t, PJ_ITEM_LOSS, &w->report.loss, sizeof(w->report.loss));
-	if (w->switches)
-		chunk_put_item(t, PJ_ITEM_OFFCPU, &w->report.offcpu, sizeof(w->report.offcpu));
-	budgets_put(t, &w->report.tenants);
-	openwindow_put_helpers(&w->report, t);
-	unwinder_put(w->unwinder, &w->report.unwinding, t);
+		chunk_put_item(text, PJ_ITEM_KALLSYMS, name[i], strlen(name[i]));
+	text_str(text, state_items(openwindow->state));
+	idle_put(&openwindow->idle, text);
+	chunk_put_item(text, PJ_ITEM_LOSS, &openwindow->report.loss, sizeof(openwindow->report.loss));
+	if (openwindow->switches)
+		chunk_put_item(text, PJ_ITEM_OFFCPU, &openwindow->report.offcpu, sizeof(openwindow->report.offcpu));
+	budgets_put(text, &openwindow->report.tenants);
+	openwindow_put_helpers(&openwindow->report, text);
+	unwinder_put(openwindow->unwinder, &openwindow->report.unwinding, text);
 }
 
-static void add_up(struct openwindow *w)
+static void add_up(struct openwindow *openwindow)
 {
-	metrics_add_loss(&w->totals->loss, &w->report.loss);
-	offcpu_add(&w->totals->offcpu, &w->report.offcpu);
-	unwindstats_add(&w->totals->unwinding, &w->report.unwinding);
-	w->totals->samples += w->report.samples;
-	w->totals->windows++;
-	w->totals->last = w->report;
+	metrics_add_loss(&openwindow->totals->loss, &openwindow->report.loss);
+	offcpu_add(&openwindow->totals->offcpu, &openwindow->report.offcpu);
+	unwindstats_add(&openwindow->totals->unwinding, &openwindow->report.unwinding);
+	openwindow->totals->samples += openwindow->report.samples;
+	openwindow->totals->windows++;
+	openwindow->totals->last = openwindow->report;
 }
 
-static void add_over(void *budgets, struct tenant of, uint64_t files)
+static void add_over(void *budgets, struct tenant tenant, uint64_t files)
 {
-	budgets_over(budgets, of, OVER_FILES, files);
+	budgets_over(budgets, tenant, OVER_FILES, files);
 }
 
 /* The keeper counts all that it did since it was started. */
-static void count_saved(struct openwindow *w)
+static void count_saved(struct openwindow *openwindow)
 {
 	struct symsaver_counts now;
 
-	if (!w->keep)
+	if (!openwindow->keep)
 		return;
-	now = symsaver_counts(w->keep);
-	w->report.saved = symsaver_since(&now, &w->saved);
-	w->saved = now;
+	now = symsaver_counts(openwindow->keep);
+	openwindow->report.saved = symsaver_since(&now, &openwindow->saved);
+	openwindow->saved = now;
 }
 
-static void count_helpers(struct openwindow *w)
+static void count_helpers(struct openwindow *openwindow)
 {
-	struct helper_counts now = unwinder_helpers(w->unwinder);
+	struct helper_counts now = unwinder_helpers(openwindow->unwinder);
 
-	w->report.helpers = helper_counts_since(&now, &w->helpers);
-	w->helpers = now;
-	now = unwinder_jvm_helpers(w->unwinder);
-	w->report.jvm_helpers = helper_counts_since(&now, &w->jvm_helpers);
-	w->jvm_helpers = now;
+	openwindow->report.helpers = helper_counts_since(&now, &openwindow->helpers);
+	openwindow->helpers = now;
+	now = unwinder_jvm_helpers(openwindow->unwinder);
+	openwindow->report.jvm_helpers = helper_counts_since(&now, &openwindow->jvm_helpers);
+	openwindow->jvm_helpers = now;
 }
 
-void openwindow_end(struct openwindow *w, uint64_t end)
+void openwindow_end(struct openwindow *openwindow, uint64_t end)
 {
-	struct text pj = { 0 }, build_ids = { 0 };
+	struct text text = { 0 }, build_ids = { 0 };
 
-	w->report.offcpu = switches_end(w->switches, end);
-	overtimes_take(w->overtimes, openwindow_write_sum, w);
-	w->report.unwinding = unwinder_end(w->unwinder);
-	w->report.end = end;
-	if (w->keep)
-		symsaver_each_over(w->keep, add_over, w->budgets);
-	budgets_end(w->budgets, &w->report.tenants);
-	w->report.processes = state_processes(w->state);
-	state_end(w->state);
-	count_saved(w);
-	count_helpers(w);
-	openwindow_put_end(w, &pj);
-	kernel_build_ids(w->kernel, &build_ids);
-	text_str(&build_ids, state_build_ids(w->state));
-	struct chunk_end e = { text_view(&build_ids), text_view(&pj), w->first, w->last };
-	output_end(&w->out, &e, &w->report);
-	text_free(&pj);
+	openwindow->report.offcpu = switches_end(openwindow->switches, end);
+	overtimes_take(openwindow->overtimes, openwindow_write_sum, openwindow);
+	openwindow->report.unwinding = unwinder_end(openwindow->unwinder);
+	openwindow->report.end = end;
+	if (openwindow->keep)
+		symsaver_each_over(openwindow->keep, add_over, openwindow->budgets);
+	budgets_end(openwindow->budgets, &openwindow->report.tenants);
+	openwindow->report.processes = state_processes(openwindow->state);
+	state_end(openwindow->state);
+	count_saved(openwindow);
+	count_helpers(openwindow);
+	openwindow_put_end(openwindow, &text);
+	kernel_build_ids(openwindow->kernel, &build_ids);
+	text_str(&build_ids, state_build_ids(openwindow->state));
+	struct chunk_end e = { text_view(&build_ids), text_view(&text), openwindow->first, openwindow->last };
+	output_end(&openwindow->out, &e, &openwindow->report);
+	text_free(&text);
 	text_free(&build_ids);
-	add_up(w);
-	if (w->keep)
-		symsaver_window(w->keep);
-	cgroups_forget(w->cgroups, w->serial > 10 ? w->serial - 10 : 0);
-	w->done++;
-	w->serial++;
+	add_up(openwindow);
+	if (openwindow->keep)
+		symsaver_window(openwindow->keep);
+	cgroups_forget(openwindow->cgroups, openwindow->serial > 10 ? openwindow->serial - 10 : 0);
+	openwindow->done++;
+	openwindow->serial++;
 }
 
-void openwindow_flush(struct openwindow *w)
+void openwindow_flush(struct openwindow *openwindow)
 {
-	overtimes_take(w->overtimes, openwindow_write_sum, w);
-	output_flush(&w->out);
+	overtimes_take(openwindow->overtimes, openwindow_write_sum, openwindow);
+	output_flush(&openwindow->out);
 }
 
-void openwindow_free(struct openwindow *w)
+void openwindow_free(struct openwindow *openwindow)
 {
-	overtimes_free(w->overtimes);
-	idle_free(&w->idle);
-	text_free(&w->text);
-	text_free(&w->brief);
+	overtimes_free(openwindow->overtimes);
+	idle_free(&openwindow->idle);
+	text_free(&openwindow->text);
+	text_free(&openwindow->brief);
 }

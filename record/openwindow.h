@@ -48,20 +48,20 @@ struct openwindow {
 	uint64_t done; /* windows ended, dropped ones included */
 };
 
-void openwindow_begin(struct openwindow *w, uint64_t begin, uint64_t end);
-void openwindow_end(struct openwindow *w, uint64_t end);
-void openwindow_free(struct openwindow *w);
+void openwindow_begin(struct openwindow *openwindow, uint64_t begin, uint64_t end);
+void openwindow_end(struct openwindow *openwindow, uint64_t end);
+void openwindow_free(struct openwindow *openwindow);
 
 /* A sample, in order of time. */
-void openwindow_sample(struct openwindow *w, const struct ring_sample *r);
+void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *sample);
 
 /* n samples that the kernel had no room for. */
-void openwindow_lost_samples(struct openwindow *w, uint64_t n, uint64_t ns, uint32_t cpu);
+void openwindow_lost_samples(struct openwindow *openwindow, uint64_t n, uint64_t ns, uint32_t cpu);
 
 /* What was recorded until now goes to the file. */
-void openwindow_flush(struct openwindow *w);
+void openwindow_flush(struct openwindow *openwindow);
 
 /* Number of the event that carries the state of processes. */
-uint64_t openwindow_state_event(const struct openwindow *w);
+uint64_t openwindow_state_event(const struct openwindow *openwindow);
 
 #endif

@@ -3,58 +3,60 @@
 
 #include "common/clocks.h"
 
-bool output_begin(struct output *o, const struct chunk_facts *f, const struct pj_window *w, uint64_t wall_ns)
+bool output_begin(struct output *output, const struct chunk_facts *facts, const struct pj_window *window,
+		  uint64_t wall_ns)
 {
-	o->window.fd = o->fd;
+	output->window.fd = output->fd;
 	/* an aligned border is a whole second, but for jitter between the two clocks */
-	o->open = o->windows ? windows_create(o->windows, (wall_ns + SECOND_NS / 1000) / SECOND_NS, &o->window) :
-			       !o->error;
-	if (o->open)
-		chunk_begin(&o->chunk, o->window.fd, o->pipe, f, w, wall_ns, w->begin);
-	return o->open;
+	output->open = output->windows ? windows_create(output->windows, (wall_ns + SECOND_NS / 1000) / SECOND_NS,
+							&output->window) :
+					 !output->error;
+	if (output->open)
+		chunk_begin(&output->chunk, output->window.fd, output->pipe, facts, window, wall_ns, window->begin);
+	return output->open;
 }
 
-void output_records(struct output *o, const void *records, size_t n)
+void output_records(struct output *output, const void *records, size_t n)
 {
-	if (o->open && n)
-		chunk_record(&o->chunk, records, n);
+	if (output->open && n)
+		chunk_record(&output->chunk, records, n);
 }
 
-void output_flush(struct output *o)
+void output_flush(struct output *output)
 {
-	if (o->open)
-		chunk_flush(&o->chunk);
+	if (output->open)
+		chunk_flush(&output->chunk);
 }
 
-void output_end(struct output *o, const struct chunk_end *e, struct window_report *r)
+void output_end(struct output *output, const struct chunk_end *end, struct window_report *report)
 {
-	if (!o->open)
+	if (!output->open)
 		return;
-	o->open = false;
-	chunk_end(&o->chunk, e);
-	r->bytes = o->chunk.written;
-	o->error = o->chunk.error;
-	if (!o->windows)
+	output->open = false;
+	chunk_end(&output->chunk, end);
+	report->bytes = output->chunk.written;
+	output->error = output->chunk.error;
+	if (!output->windows)
 		return;
-	if (o->error)
-		windows_drop(o->windows, &o->window, o->error, r);
+	if (output->error)
+		windows_drop(output->windows, &output->window, output->error, report);
 	else
-		windows_finish(o->windows, &o->window, r);
+		windows_finish(output->windows, &output->window, report);
 }
 
-bool output_discard(struct output *o, const struct window_report *r)
+bool output_discard(struct output *output, const struct window_report *report)
 {
-	struct chunk_end e = { 0 };
+	struct chunk_end end = { 0 };
 
-	if (!o->windows || !o->open)
+	if (!output->windows || !output->open)
 		return false;
-	o->open = false;
-	chunk_end(&o->chunk, &e);
-	windows_drop(o->windows, &o->window, 0, r);
+	output->open = false;
+	chunk_end(&output->chunk, &end);
+	windows_drop(output->windows, &output->window, 0, report);
 	return true;
 }
 
-bool output_failed(const struct output *o)
+bool output_failed(const struct output *output)
 {
-	return !o->windows && (o->open ? o->chunk.error : o->error);
+	return !output->windows && (output->open ? output->chunk.error : output->error);
 }

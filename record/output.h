@@ -21,21 +21,22 @@ struct output {
 	struct window window;
 };
 
-/* w->begin was at wall_ns. False: no file, so nothing needs to be written. */
-bool output_begin(struct output *o, const struct chunk_facts *f, const struct pj_window *w, uint64_t wall_ns);
+/* window->begin was at wall_ns. False: no file, so nothing needs to be written. */
+bool output_begin(struct output *output, const struct chunk_facts *facts, const struct pj_window *window,
+		  uint64_t wall_ns);
 
 /* One record, or some, one after another. Nothing, where no file is open. */
-void output_records(struct output *o, const void *records, size_t n);
-void output_flush(struct output *o);
+void output_records(struct output *output, const void *records, size_t n);
+void output_flush(struct output *output);
 
-/* r->bytes is filled in. */
-void output_end(struct output *o, const struct chunk_end *e, struct window_report *r);
+/* report->bytes is filled in. */
+void output_end(struct output *output, const struct chunk_end *end, struct window_report *report);
 
 /* Nobody wants this window; the one file is wanted in any case, and is not touched. False then, and where none is open.
  */
-bool output_discard(struct output *o, const struct window_report *r);
+bool output_discard(struct output *output, const struct window_report *report);
 
 /* Would it be in vain to go on? */
-bool output_failed(const struct output *o);
+bool output_failed(const struct output *output);
 
 #endif

@@ -47,380 +47,390 @@ static void pjrecord_on_signal(int sig)
 /* nohup(1) stays in force; SIGINT is ignored by what scripts run beside them, which must be able to end it. */
 static void pjrecord_catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = pjrecord_on_signal }, hup;
+	struct sigaction action = { .sa_handler = pjrecord_on_signal }, hup;
 
-	sigaddset(&a.sa_mask, SIGINT);
-	sigaddset(&a.sa_mask, SIGTERM);
-	sigaddset(&a.sa_mask, SIGHUP);
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGTERM, &a, NULL);
+	sigaddset(&action.sa_mask, SIGINT);
+	sigaddset(&action.sa_mask, SIGTERM);
+	sigaddset(&action.sa_mask, SIGHUP);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &a, NULL);
+		sigaction(SIGHUP, &action, NULL);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------- */
 
 static NORETURN void die_of(const struct sources_failure *why)
 {
-	struct text t = { 0 };
-	struct hint h;
+	struct text text = { 0 };
+	struct hint hint;
 
-	hint_failure(&h, why);
-	hint_text(&t, &h);
-	die("%.*s", (int)t.n, t.p);
+	hint_failure(&hint, why);
+	hint_text(&text, &hint);
+	die("%.*s", (int)text.n, text.p);
 }
 
-static void check_pids(const struct request *r)
+static void check_pids(const struct request *request)
 {
-	for (size_t i = 0; i < r->npids; i++)
-		if (kill((pid_t)r->pid[i], 0) && errno == ESRCH)
-			die("--pid=%u: there is no such process", r->pid[i]);
+	for (size_t i = 0; i < request->npids; i++)
+		if (kill((pid_t)request->pid[i], 0) && errno == ESRCH)
+			die("--pid=%u: there is no such process", request->pid[i]);
 }
 
 /* The last that changes who we are: what the kernel forgets then comes behind it. */
-static void pjrecord_become(const struct request *r, uid_t uid, gid_t gid)
+static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
-	if (r->unwind != UNWIND_BY_POINTERS)
+	if (request->unwind != UNWIND_BY_POINTERS)
 		urgency_raise();
 	privileges_drop(uid, gid);
-	if (r->with_parent)
-		parent_bind(r->parent);
+	if (request->with_parent)
+		parent_bind(request->parent);
 }
 
-static enum target target_of(const struct request *r)
+static enum target target_of(const struct request *request)
 {
-	return r->command ? TARGET_COMMAND : r->npids ? TARGET_PROCESSES : r->ncgroups ? TARGET_CGROUPS : TARGET_HOST;
+	return request->command  ? TARGET_COMMAND :
+	       request->npids    ? TARGET_PROCESSES :
+	       request->ncgroups ? TARGET_CGROUPS :
+				   TARGET_HOST;
 }
 
 /* Processes are sampled on CPUs, with one descriptor for each, if that is allowed; else thread by thread. */
-static struct session *open_session(const struct request *r, struct session_options *o, struct events *e)
+static struct session *open_session(const struct request *request, struct session_options *options,
+				    struct events *events)
 {
-	struct events_options eo = { r->frequency,
-				     r->period,
-				     o->target == TARGET_COMMAND || o->target == TARGET_THREADS,
-				     o->target == TARGET_COMMAND,
-				     r->idle,
-				     r->ring_bytes ? r->ring_bytes : RING_MAX,
-				     r->offcpu };
+	struct events_options eo = { request->frequency,
+				     request->period,
+				     options->target == TARGET_COMMAND || options->target == TARGET_THREADS,
+				     options->target == TARGET_COMMAND,
+				     request->idle,
+				     request->ring_bytes ? request->ring_bytes : RING_MAX,
+				     request->offcpu };
 	struct sources_failure why;
-	struct session *s;
+	struct session *session;
 
-	events_parse(e, r->events, &eo);
-	o->event = e->event;
-	o->nevents = e->n;
-	o->tracing = text_view(&e->tracing);
-	o->offcpu = e->offcpu;
-	o->offcpu_least_ns = r->offcpu_least_us * 1000;
-	s = session_new(o, &why);
-	if (s)
-		return s;
-	if (o->target != TARGET_PROCESSES || (why.error != EACCES && why.error != EPERM))
+	events_parse(events, request->events, &eo);
+	options->event = events->event;
+	options->nevents = events->n;
+	options->tracing = text_view(&events->tracing);
+	options->offcpu = events->offcpu;
+	options->offcpu_least_ns = request->offcpu_least_us * 1000;
+	session = session_new(options, &why);
+	if (session)
+		return session;
+	if (options->target != TARGET_PROCESSES || (why.error != EACCES && why.error != EPERM))
 		die_of(&why);
-	events_free(e);
-	o->target = TARGET_THREADS;
-	return open_session(r, o, e);
+	events_free(events);
+	options->target = TARGET_THREADS;
+	return open_session(request, options, events);
 }
 
 /* Those who record for months are told when it begins, not when it ends. */
 static void report_hidden_symbols(void)
 {
-	struct text t = { 0 };
-	struct hint h = { 0 };
+	struct text text = { 0 };
+	struct hint hint = { 0 };
 
-	hint_gather(&h.facts);
-	if (hint_kallsyms(&h)) {
-		hint_text(&t, &h);
-		warn("the kernel's functions will have no names: %.*s", (int)t.n, t.p);
+	hint_gather(&hint.facts);
+	if (hint_kallsyms(&hint)) {
+		hint_text(&text, &hint);
+		warn("the kernel's functions will have no names: %.*s", (int)text.n, text.p);
 	}
-	text_free(&t);
+	text_free(&text);
 }
 
 /* Whoever names a way other than auto wants no other. */
-static void report_fallback(const struct request *r, const struct fallback *f)
+static void report_fallback(const struct request *request, const struct fallback *fallback)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	fallback_text(&t, f);
-	if (t.n && r->unwind != UNWIND_BY_BOTH)
-		die("%.*s", (int)t.n, t.p);
-	if (t.n)
-		warn("%.*s", (int)t.n, t.p);
-	text_free(&t);
+	fallback_text(&text, fallback);
+	if (text.n && request->unwind != UNWIND_BY_BOTH)
+		die("%.*s", (int)text.n, text.p);
+	if (text.n)
+		warn("%.*s", (int)text.n, text.p);
+	text_free(&text);
 }
 
-static void report_start(const struct request *r, const struct session *s, const struct events *e)
+static void report_start(const struct request *request, const struct session *session, const struct events *events)
 {
-	struct session_totals t = session_totals(s);
+	struct session_totals totals = session_totals(session);
 
-	report_fallback(r, &t.fallback);
+	report_fallback(request, &totals.fallback);
 
-	if (e->by_clock && !r->quiet)
+	if (events->by_clock && !request->quiet)
 		warn("no hardware counters here: sampling by cpu-clock");
-	if (t.without_kernel)
+	if (totals.without_kernel)
 		warn("user space only: the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
 	else
 		report_hidden_symbols();
-	if (t.no_cgroups && !r->quiet)
+	if (totals.no_cgroups && !request->quiet)
 		warn("this kernel does not tell the cgroup of a sample: pjfold --by=container will not work on these files");
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------- */
 
 /* Whoever is recorded has ended: nothing more will come. */
-static bool targets_gone(const struct request *r)
+static bool targets_gone(const struct request *request)
 {
-	for (size_t i = 0; i < r->npids; i++)
-		if (kill((pid_t)r->pid[i], 0) == 0 || errno == EPERM)
+	for (size_t i = 0; i < request->npids; i++)
+		if (kill((pid_t)request->pid[i], 0) == 0 || errno == EPERM)
 			return false;
-	return r->npids;
+	return request->npids;
 }
 
 /* False: there is nothing to record, the command could not be run. */
-static bool pjrecord_run(const struct request *r, struct session *s, struct command *c, int *status)
+static bool pjrecord_run(const struct request *request, struct session *session, struct command *command, int *status)
 {
 	bool ended = false;
 
-	session_start(s);
-	if (r->command) {
-		int error = command_exec(c);
+	session_start(session);
+	if (request->command) {
+		int error = command_exec(command);
 
 		if (error) {
-			warn("%s: %s", r->command[0], strerror(error));
-			command_wait(c, status);
+			warn("%s: %s", request->command[0], strerror(error));
+			command_wait(command, status);
 			return false;
 		}
 	}
-	while (!ended && session_step(s, 500) && !stop_requested)
-		ended = r->command ? command_ended(c, status) : targets_gone(r);
-	if (r->command && !ended) /* a signal from the terminal is its, too */
-		command_wait(c, status);
+	while (!ended && session_step(session, 500) && !stop_requested)
+		ended = request->command ? command_ended(command, status) : targets_gone(request);
+	if (request->command && !ended) /* a signal from the terminal is its, too */
+		command_wait(command, status);
 	return true;
 }
 
-static void report_end(const struct request *r, const struct session *s)
+static void report_end(const struct request *request, const struct session *session)
 {
-	struct session_totals t = session_totals(s);
+	struct session_totals totals = session_totals(session);
 	struct text text = { 0 };
 
-	if (r->quiet || !r->output)
+	if (request->quiet || !request->output)
 		return;
-	metrics_summary(&text, &t.last);
-	warn("%s: %.*s", str_eq(str_of(r->output), STR("-")) ? "standard output" : r->output, (int)text.n, text.p);
-	if (t.loss.depth)
+	metrics_summary(&text, &totals.last);
+	warn("%s: %.*s", str_eq(str_of(request->output), STR("-")) ? "standard output" : request->output, (int)text.n,
+	     text.p);
+	if (totals.loss.depth)
 		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: sysctl kernel.perf_event_max_stack=%u first",
-		     t.depth_limit, t.depth_limit < 512 ? 1024 : 2 * t.depth_limit);
+		     totals.depth_limit, totals.depth_limit < 512 ? 1024 : 2 * totals.depth_limit);
 	text_free(&text);
 }
 
-static bool lost_too_much(const struct request *r, const struct session *s)
+static bool lost_too_much(const struct request *request, const struct session *session)
 {
-	struct session_totals t = session_totals(s);
-	uint64_t all = t.samples + t.loss.samples;
-	uint64_t times = t.offcpu.blocked_ns + t.offcpu.preempted_ns + t.offcpu.brief_ns + t.offcpu.unknown_ns;
-	double share = all ? (double)t.loss.samples / (double)all : 0;
-	double unknown = times ? (double)t.offcpu.unknown_ns / (double)times : 0;
+	struct session_totals totals = session_totals(session);
+	uint64_t all = totals.samples + totals.loss.samples;
+	uint64_t times = totals.offcpu.blocked_ns + totals.offcpu.preempted_ns + totals.offcpu.brief_ns +
+			 totals.offcpu.unknown_ns;
+	double share = all ? (double)totals.loss.samples / (double)all : 0;
+	double unknown = times ? (double)totals.offcpu.unknown_ns / (double)times : 0;
 
-	if (r->max_lost < 0 || (share <= r->max_lost && unknown <= r->max_lost))
+	if (request->max_lost < 0 || (share <= request->max_lost && unknown <= request->max_lost))
 		return false;
 	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
-	     100 * (share > r->max_lost ? share : unknown),
-	     share > r->max_lost ? "samples were lost" : "times off the CPU are not known", 100 * r->max_lost);
+	     100 * (share > request->max_lost ? share : unknown),
+	     share > request->max_lost ? "samples were lost" : "times off the CPU are not known",
+	     100 * request->max_lost);
 	return true;
 }
 
-static int end_status(const struct request *r, const struct session *s, bool written, int of_command)
+static int end_status(const struct request *request, const struct session *session, bool written, int of_command)
 {
-	if (r->command && of_command)
+	if (request->command && of_command)
 		return of_command;
 	if (!written)
-		return r->command ? 125 : PJ_FAILED;
-	return lost_too_much(r, s) ? PJ_THRESHOLD : of_command;
+		return request->command ? 125 : PJ_FAILED;
+	return lost_too_much(request, session) ? PJ_THRESHOLD : of_command;
 }
 
-static void report_saved(const struct request *r, const struct symsaver_counts *c)
+static void report_saved(const struct request *request, const struct symsaver_counts *counts)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	symsaver_text(&t, c);
-	if (t.n && !r->quiet)
-		warn("kept for the fold: %.*s", (int)t.n, t.p);
-	text_free(&t);
+	symsaver_text(&text, counts);
+	if (text.n && !request->quiet)
+		warn("kept for the fold: %.*s", (int)text.n, text.p);
+	text_free(&text);
 }
 
 /* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only.
  */
-static struct symsaver *pjrecord_start_saver(const struct request *r, const char *dir)
+static struct symsaver *pjrecord_start_saver(const struct request *request, const char *dir)
 {
-	struct symsaver_options o = {
-		.dir = dir, .all = r->keep_all, .max_bytes = r->keep_symbols, .min_free = r->min_free
+	struct symsaver_options options = {
+		.dir = dir, .all = request->keep_all, .max_bytes = request->keep_symbols, .min_free = request->min_free
 	};
 	const char *why = NULL;
-	struct symsaver *k;
+	struct symsaver *saver;
 
 	sandbox_watch();
-	k = symsaver_start(&o, &why);
-	if (!k && dir) {
+	saver = symsaver_start(&options, &why);
+	if (!saver && dir) {
 		warn("%s: symbols will not be kept: %s", dir, why);
-		return pjrecord_start_saver(r, NULL);
+		return pjrecord_start_saver(request, NULL);
 	}
-	if (!k)
+	if (!saver)
 		warn("mappings will have no build-ids: %s", why);
-	return k;
+	return saver;
 }
 
-static struct symsaver_counts stop_saver(struct symsaver *k)
+static struct symsaver_counts stop_saver(struct symsaver *saver)
 {
-	return k ? symsaver_stop(k, SAVER_MS) : (struct symsaver_counts){ 0 };
+	return saver ? symsaver_stop(saver, SAVER_MS) : (struct symsaver_counts){ 0 };
 }
 
-static void report_makers(const struct session *s)
+static void report_makers(const struct session *session)
 {
-	struct session_totals t = session_totals(s);
+	struct session_totals totals = session_totals(session);
 
-	if (t.helpers.hung + t.helpers.crashed)
+	if (totals.helpers.hung + totals.helpers.crashed)
 		warn("the process that reads tables for --unwind hung or crashed, and was replaced (%llu): "
 		     "stacks through the files that it was at may be broken",
-		     (unsigned long long)(t.helpers.hung + t.helpers.crashed));
+		     (unsigned long long)(totals.helpers.hung + totals.helpers.crashed));
 }
 
 /* Windows in a directory. */
-static int record_windows(const struct request *r, struct session_options *o, struct events *e, struct command *c)
+static int record_windows(const struct request *request, struct session_options *options, struct events *events,
+			  struct command *command)
 {
-	struct windows_options wo = { .dir = r->dir,
-				      .keep_bytes = r->keep_bytes,
-				      .keep_age_s = r->keep_age_s,
-				      .min_free = r->min_free,
+	struct windows_options wo = { .dir = request->dir,
+				      .keep_bytes = request->keep_bytes,
+				      .keep_age_s = request->keep_age_s,
+				      .min_free = request->min_free,
 				      .print = true,
-				      .quiet = r->quiet };
+				      .quiet = request->quiet };
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
-	struct session *s;
-	struct windows *w;
+	struct session *session;
+	struct windows *windows;
 	struct symsaver_counts counts;
-	struct symsaver *k;
+	struct symsaver *saver;
 	int status = 0;
 
-	if (r->user)
-		privileges_user(r->user, &uid, &gid);
-	windows_prepare(r->dir, &uid, &gid);
-	s = open_session(r, o, e);
-	report_start(r, s, e);
-	pjrecord_become(r, uid, gid);
-	k = pjrecord_start_saver(r, r->keep ? r->dir : NULL);
-	session_fork(s);
-	w = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
-	session_output(s, w, k, -1);
-	pjrecord_run(r, s, c, &status);
-	session_finish(s);
-	bool written = windows_close(w);
-	counts = stop_saver(k);
-	if (r->keep)
-		report_saved(r, &counts);
-	report_makers(s);
-	status = end_status(r, s, written, status);
-	session_free(s);
+	if (request->user)
+		privileges_user(request->user, &uid, &gid);
+	windows_prepare(request->dir, &uid, &gid);
+	session = open_session(request, options, events);
+	report_start(request, session, events);
+	pjrecord_become(request, uid, gid);
+	saver = pjrecord_start_saver(request, request->keep ? request->dir : NULL);
+	session_fork(session);
+	windows = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
+	session_output(session, windows, saver, -1);
+	pjrecord_run(request, session, command, &status);
+	session_finish(session);
+	bool written = windows_close(windows);
+	counts = stop_saver(saver);
+	if (request->keep)
+		report_saved(request, &counts);
+	report_makers(session);
+	status = end_status(request, session, written, status);
+	session_free(session);
 	return status;
 }
 
 /* One file, or a pipe. */
-static int record_single(const struct request *r, struct session_options *o, struct events *e, struct command *c)
+static int record_single(const struct request *request, struct session_options *options, struct events *events,
+			 struct command *command)
 {
-	bool pipe = str_eq(str_of(r->output), STR("-"));
+	bool pipe = str_eq(str_of(request->output), STR("-"));
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
 	struct single single;
-	struct session *s;
-	struct symsaver *k;
+	struct session *session;
+	struct symsaver *saver;
 	int status = 0, error;
 	bool ran;
 
-	if (r->user)
-		privileges_user(r->user, &uid, &gid);
-	o->pipe = pipe;
-	o->window_ns = 0;
-	s = open_session(r, o, e);
-	single_open(&single, pipe ? NULL : r->output); /* not before: what fails leaves no file */
-	report_start(r, s, e);
-	pjrecord_become(r, uid, gid);
-	k = pjrecord_start_saver(r, NULL);
-	session_fork(s);
-	session_output(s, NULL, k, single.fd);
-	ran = pjrecord_run(r, s, c, &status);
-	error = session_finish(s);
-	stop_saver(k);
+	if (request->user)
+		privileges_user(request->user, &uid, &gid);
+	options->pipe = pipe;
+	options->window_ns = 0;
+	session = open_session(request, options, events);
+	single_open(&single, pipe ? NULL : request->output); /* not before: what fails leaves no file */
+	report_start(request, session, events);
+	pjrecord_become(request, uid, gid);
+	saver = pjrecord_start_saver(request, NULL);
+	session_fork(session);
+	session_output(session, NULL, saver, single.fd);
+	ran = pjrecord_run(request, session, command, &status);
+	error = session_finish(session);
+	stop_saver(saver);
 	if (!ran) {
 		single_abandon(&single);
-		session_free(s);
+		session_free(session);
 		return status;
 	}
 	single_close(&single, error);
-	report_end(r, s);
-	report_makers(s);
-	status = end_status(r, s, true, status);
-	session_free(s);
+	report_end(request, session);
+	report_makers(session);
+	status = end_status(request, session, true, status);
+	session_free(session);
 	return status;
 }
 
-static uint32_t stack_bytes(const struct request *r)
+static uint32_t stack_bytes(const struct request *request)
 {
-	return r->unwind == UNWIND_BY_POINTERS ? 0 : (uint32_t)r->stack_bytes;
+	return request->unwind == UNWIND_BY_POINTERS ? 0 : (uint32_t)request->stack_bytes;
 }
 
 int main(int argc, char **argv)
 {
-	struct command c = { .go = -1 };
-	struct events e = { 0 };
-	struct request r;
+	struct command command = { .go = -1 };
+	struct events events = { 0 };
+	struct request request;
 	int status;
 
 	diag_tool("pjrecord");
-	record_parse(&r, argc, argv);
-	r.parent = getppid();
-	if (r.check) {
-		struct hostcheck_options o = { .dir = r.dir,
-					       .frequency = r.frequency,
-					       .ring_bytes = r.ring_bytes,
-					       .stack_bytes = stack_bytes(&r),
-					       .both = r.unwind >= UNWIND_BY_BOTH,
-					       .exactly = r.stack_given,
-					       .min_free = r.min_free };
+	record_parse(&request, argc, argv);
+	request.parent = getppid();
+	if (request.check) {
+		struct hostcheck_options options = { .dir = request.dir,
+						     .frequency = request.frequency,
+						     .ring_bytes = request.ring_bytes,
+						     .stack_bytes = stack_bytes(&request),
+						     .both = request.unwind >= UNWIND_BY_BOTH,
+						     .exactly = request.stack_given,
+						     .min_free = request.min_free };
 
-		status = hostcheck(&o) ? PJ_OK : PJ_FAILED;
-		record_free(&r);
+		status = hostcheck(&options) ? PJ_OK : PJ_FAILED;
+		record_free(&request);
 		return status;
 	}
 	struct session_options o = {
-		.target = target_of(&r),
-		.pid = r.pid,
-		.npids = r.npids,
-		.cgroup = r.cgroup,
-		.ncgroups = r.ncgroups,
-		.ring_bytes = r.ring_bytes,
-		.idle = r.idle,
-		.both = r.unwind >= UNWIND_BY_BOTH,
-		.verify = r.unwind == UNWIND_VERIFIED,
-		.shown = r.quiet ? 0 : SHOWN_DIFFERENT,
-		.stack_bytes = stack_bytes(&r),
-		.exactly = r.stack_given,
-		.max_frames = (uint32_t)r.max_frames,
-		.sample_bytes = r.tenant_bytes,
-		.argv = r.cmdline ? r.argv : NULL,
-		.window_ns = r.seconds * UINT64_C(1000000000),
-		.align = r.align,
-		.count = r.count,
+		.target = target_of(&request),
+		.pid = request.pid,
+		.npids = request.npids,
+		.cgroup = request.cgroup,
+		.ncgroups = request.ncgroups,
+		.ring_bytes = request.ring_bytes,
+		.idle = request.idle,
+		.both = request.unwind >= UNWIND_BY_BOTH,
+		.verify = request.unwind == UNWIND_VERIFIED,
+		.shown = request.quiet ? 0 : SHOWN_DIFFERENT,
+		.stack_bytes = stack_bytes(&request),
+		.exactly = request.stack_given,
+		.max_frames = (uint32_t)request.max_frames,
+		.sample_bytes = request.tenant_bytes,
+		.argv = request.cmdline ? request.argv : NULL,
+		.window_ns = request.seconds * UINT64_C(1000000000),
+		.align = request.align,
+		.count = request.count,
 	};
 	uint32_t child;
-	if (r.command) {
+	if (request.command) {
 		diag_failure_is(125); /* as timeout(1) does: the others are the command's */
-		command_fork(&c, r.command, r.output && str_eq(str_of(r.output), STR("-")));
-		child = (uint32_t)c.pid;
+		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
+		child = (uint32_t)command.pid;
 		o.pid = &child;
 		o.npids = 1;
 	}
-	check_pids(&r);
+	check_pids(&request);
 	pjrecord_catch_signals();
-	status = r.output ? record_single(&r, &o, &e, &c) : record_windows(&r, &o, &e, &c);
-	events_free(&e);
-	record_free(&r);
+	status = request.output ? record_single(&request, &o, &events, &command) :
+				  record_windows(&request, &o, &events, &command);
+	events_free(&events);
+	record_free(&request);
 	return status;
 }

@@ -36,7 +36,7 @@ static void opt_share(void *to, const char *value, const char *name)
 
 static void opt_pids(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	struct str all = str_of(value);
 
 	while (all.n) {
@@ -45,30 +45,30 @@ static void opt_pids(void *to, const char *value, const char *name)
 
 		if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
 			die_usage("%s: '%s' is not a list of process numbers such as 123,456", name, value);
-		r->pid = mem_grow(r->pid, sizeof(*r->pid), r->npids + 1);
-		r->pid[r->npids++] = (uint32_t)pid;
+		request->pid = mem_grow(request->pid, sizeof(*request->pid), request->npids + 1);
+		request->pid[request->npids++] = (uint32_t)pid;
 	}
 }
 
 /* Given more than once, all of them. */
 static void opt_events(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
-	struct text t = { 0 };
+	struct request *request = to;
+	struct text text = { 0 };
 
 	(void)name;
-	text_printf(&t, "%s,%s", r->events ? r->events : "", value);
-	text_char(&t, 0);
-	free(r->event_list);
-	r->events = r->event_list = t.p;
+	text_printf(&text, "%s,%s", request->events ? request->events : "", value);
+	text_char(&text, 0);
+	free(request->event_list);
+	request->events = request->event_list = text.p;
 }
 
 static void opt_offcpu(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	r->offcpu = true;
-	if (value && (!str_u64(str_of(value), &r->offcpu_least_us) || r->offcpu_least_us > 3600000000))
+	request->offcpu = true;
+	if (value && (!str_u64(str_of(value), &request->offcpu_least_us) || request->offcpu_least_us > 3600000000))
 		die_usage("%s: '%s' is not a number of microseconds such as 50", name, value);
 }
 
@@ -87,27 +87,27 @@ static void opt_unwind(void *to, const char *value, const char *name)
 /* A path as it is, or below the mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
 {
-	struct text t = { 0 }, path = { 0 };
+	struct text text = { 0 }, path = { 0 };
 	struct str point, root;
 	struct stat st;
 
 	text_str(&path, name);
 	text_char(&path, 0);
-	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
-	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
+	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &text, SIZE_MAX);
+	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&text), &point, &root)) {
 		path.n = 0;
 		text_str(&path, point);
 		text_add(&path, name.p[0] == '/' ? "" : "/");
 		text_str(&path, name);
 		text_char(&path, 0);
 	}
-	text_free(&t);
+	text_free(&text);
 	return path.p;
 }
 
 static void opt_cgroups(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	struct str all = str_of(value);
 
 	while (all.n) {
@@ -115,8 +115,8 @@ static void opt_cgroups(void *to, const char *value, const char *name)
 
 		if (!one.n)
 			die_usage("%s: '%s' has an empty name", name, value);
-		r->cgroup = mem_grow(r->cgroup, sizeof(*r->cgroup), r->ncgroups + 1);
-		r->cgroup[r->ncgroups++] = cgroup_dir(one);
+		request->cgroup = mem_grow(request->cgroup, sizeof(*request->cgroup), request->ncgroups + 1);
+		request->cgroup[request->ncgroups++] = cgroup_dir(one);
 	}
 }
 
@@ -129,14 +129,14 @@ static void opt_once(void *to, const char *value, const char *name)
 
 static void opt_keep_symbols(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (str_eq(str_of(value), STR("none")))
-		r->keep = false;
+		request->keep = false;
 	else if (str_eq(str_of(value), STR("all")))
-		r->keep_all = true;
+		request->keep_all = true;
 	else
-		opt_bytes(&r->keep_symbols, value, name);
+		opt_bytes(&request->keep_symbols, value, name);
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
@@ -154,7 +154,7 @@ static size_t after_dashes(int argc, char **argv)
 }
 
 /* WINDOW and FREQUENCY as the script had them that this replaces, and a command behind --. */
-static void recordopts_take_operands(struct request *r, char **operand, size_t command)
+static void recordopts_take_operands(struct request *request, char **operand, size_t command)
 {
 	size_t n = 0, plain;
 
@@ -162,90 +162,95 @@ static void recordopts_take_operands(struct request *r, char **operand, size_t c
 		n++;
 	plain = command <= n ? n - command : n;
 	if (command && command <= n)
-		r->command = operand + plain;
+		request->command = operand + plain;
 	for (size_t i = 0; i < plain; i++) {
-		if (i == 2 || !str_u64(str_of(operand[i]), i ? &r->frequency : &r->seconds))
+		if (i == 2 || !str_u64(str_of(operand[i]), i ? &request->frequency : &request->seconds))
 			die_usage(
 				"'%s': operands are SECONDS of a window and FREQUENCY; a command goes behind --: pjrecord -- %s",
 				operand[i], operand[i]);
 	}
 }
 
-static void recordopts_check(struct request *r, bool in_windows)
+static void recordopts_check(struct request *request, bool in_windows)
 {
-	if (r->host + (r->npids > 0) + (r->ncgroups > 0) > 1 || ((r->host || r->npids || r->ncgroups) && r->command))
+	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1 ||
+	    ((request->host || request->npids || request->ncgroups) && request->command))
 		die_usage("-a, -p, -G and a command are four ways to say whom to record: one at a time");
-	r->events = r->events ? r->events : "auto";
-	r->dir = r->dir ? r->dir : ".";
-	r->seconds = r->seconds == UINT64_MAX ? 30 : r->seconds;
-	if (!r->seconds || r->seconds > 86400)
+	request->events = request->events ? request->events : "auto";
+	request->dir = request->dir ? request->dir : ".";
+	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
+	if (!request->seconds || request->seconds > 86400)
 		die_usage("--window: from 1 to 86400 seconds");
-	if (!r->frequency || r->frequency > 1000000)
+	if (!request->frequency || request->frequency > 1000000)
 		die_usage("--frequency: from 1 to 1000000 Hz");
-	if (r->ring_bytes && (r->ring_bytes & (r->ring_bytes - 1) || r->ring_bytes < 2 * RING_PAGE ||
-			      r->ring_bytes > (UINT64_C(1) << 30)))
+	if (request->ring_bytes && (request->ring_bytes & (request->ring_bytes - 1) ||
+				    request->ring_bytes < 2 * RING_PAGE || request->ring_bytes > (UINT64_C(1) << 30)))
 		die_usage("--ring-size: a power of two, from 8K to 1G");
-	r->stack_given = r->stack_bytes != UINT64_MAX;
-	r->stack_bytes = r->stack_given ? r->stack_bytes : SAMPLESTACK_STACK;
-	if (r->stack_bytes % 8 || r->stack_bytes < 1024 || r->stack_bytes > SAMPLESTACK_STACK_MOST)
+	request->stack_given = request->stack_bytes != UINT64_MAX;
+	request->stack_bytes = request->stack_given ? request->stack_bytes : SAMPLESTACK_STACK;
+	if (request->stack_bytes % 8 || request->stack_bytes < 1024 || request->stack_bytes > SAMPLESTACK_STACK_MOST)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
-	if (r->max_frames < 16 || r->max_frames > MAX_FRAMES_LIMIT)
+	if (request->max_frames < 16 || request->max_frames > MAX_FRAMES_LIMIT)
 		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
-	if (r->command && !r->output && !in_windows)
-		r->output = "perf.data"; /* as of perf record */
-	if (r->output && in_windows)
+	if (request->command && !request->output && !in_windows)
+		request->output = "perf.data"; /* as of perf record */
+	if (request->output && in_windows)
 		die_usage(
 			"--output is one recording: --window, --dir, --windows, --once and --align are for windows in a directory");
 }
 
-void record_parse(struct request *r, int argc, char **argv)
+void record_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 'a', "all", NULL, OPT_FLAG, &r->host, NULL,
+		{ 'a', "all", NULL, OPT_FLAG, &request->host, NULL,
 		  "all that runs on this host (the default without a command)" },
-		{ 'p', "pid", "PID,...", OPT_CALL, r, opt_pids, "these processes, and what they start" },
-		{ 'G', "cgroup", "NAME,...", OPT_CALL, r, opt_cgroups,
+		{ 'p', "pid", "PID,...", OPT_CALL, request, opt_pids, "these processes, and what they start" },
+		{ 'G', "cgroup", "NAME,...", OPT_CALL, request, opt_cgroups,
 		  "these cgroups: a path, or a name below /sys/fs/cgroup" },
-		{ 'F', "frequency", "HZ", OPT_U64, &r->frequency, NULL, "samples a second and busy CPU (303)" },
-		{ 'e', "event", "EVENT,...", OPT_CALL, r, opt_events,
+		{ 'F', "frequency", "HZ", OPT_U64, &request->frequency, NULL, "samples a second and busy CPU (303)" },
+		{ 'e', "event", "EVENT,...", OPT_CALL, request, opt_events,
 		  "what to sample: auto (cycles or cpu-clock), page-faults, 'sched:*', ..." },
-		{ 'c', "count", "N", OPT_U64, &r->period, NULL,
+		{ 'c', "count", "N", OPT_U64, &request->period, NULL,
 		  "of page-faults, tracepoints and the like each Nth (1)" },
-		{ 0, "unwind", "HOW", OPT_CALL, &r->unwind, opt_unwind,
+		{ 0, "unwind", "HOW", OPT_CALL, &request->unwind, opt_unwind,
 		  "how to find callers: auto (both), tables, fp (frame pointers), verify" },
-		{ 0, "stack-size", "SIZE", OPT_CALL, &r->stack_bytes, opt_bytes,
+		{ 0, "stack-size", "SIZE", OPT_CALL, &request->stack_bytes, opt_bytes,
 		  "of a stack that is copied for tables (24K)" },
-		{ 0, "max-frames", "N", OPT_U64, &r->max_frames, NULL, "of a stack that is walked by tables (2048)" },
-		{ 0, "tenant-bytes", "SIZE", OPT_CALL, &r->tenant_bytes, opt_bytes,
+		{ 0, "max-frames", "N", OPT_U64, &request->max_frames, NULL,
+		  "of a stack that is walked by tables (2048)" },
+		{ 0, "tenant-bytes", "SIZE", OPT_CALL, &request->tenant_bytes, opt_bytes,
 		  "of samples of one container or user, each second (what all CPUs need)" },
-		{ 0, "off-cpu", "[=US]", OPT_CALL, r, opt_offcpu, "also times off the CPU, from US microseconds on" },
-		{ 0, "idle", NULL, OPT_FLAG, &r->idle, NULL, "also samples of idle CPUs" },
-		{ 'w', "window", "SECONDS", OPT_U64, &r->seconds, NULL, "length of a window (30)" },
-		{ 'd', "dir", "DIR", OPT_STR, &r->dir, NULL, "windows go to DIR/out/EPOCH.data (.)" },
-		{ 'n', "windows", "N", OPT_U64, &r->count, NULL, "end after N windows" },
-		{ 0, "once", NULL, OPT_CALL_FLAG, r, opt_once, "one window, as --windows=1; with --align for cron" },
-		{ 0, "align", NULL, OPT_FLAG, &r->align, NULL,
+		{ 0, "off-cpu", "[=US]", OPT_CALL, request, opt_offcpu,
+		  "also times off the CPU, from US microseconds on" },
+		{ 0, "idle", NULL, OPT_FLAG, &request->idle, NULL, "also samples of idle CPUs" },
+		{ 'w', "window", "SECONDS", OPT_U64, &request->seconds, NULL, "length of a window (30)" },
+		{ 'd', "dir", "DIR", OPT_STR, &request->dir, NULL, "windows go to DIR/out/EPOCH.data (.)" },
+		{ 'n', "windows", "N", OPT_U64, &request->count, NULL, "end after N windows" },
+		{ 0, "once", NULL, OPT_CALL_FLAG, request, opt_once,
+		  "one window, as --windows=1; with --align for cron" },
+		{ 0, "align", NULL, OPT_FLAG, &request->align, NULL,
 		  "windows begin at multiples of their length on the wall clock" },
-		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
+		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "one recording instead of windows; - is a pipe to pjfold or perf" },
-		{ 0, "keep-bytes", "SIZE", OPT_CALL, &r->keep_bytes, opt_bytes,
+		{ 0, "keep-bytes", "SIZE", OPT_CALL, &request->keep_bytes, opt_bytes,
 		  "delete the oldest windows beyond 2G, for instance" },
-		{ 0, "keep-age", "TIME", OPT_CALL, &r->keep_age_s, opt_age,
+		{ 0, "keep-age", "TIME", OPT_CALL, &request->keep_age_s, opt_age,
 		  "delete windows older than 7d, for instance" },
-		{ 0, "min-free", "PCT", OPT_CALL, &r->min_free, opt_share,
+		{ 0, "min-free", "PCT", OPT_CALL, &request->min_free, opt_share,
 		  "delete the oldest windows when less of the disk is free (5%)" },
-		{ 0, "keep-symbols", "SIZE", OPT_CALL, r, opt_keep_symbols,
+		{ 0, "keep-symbols", "SIZE", OPT_CALL, request, opt_keep_symbols,
 		  "symbols of containers, JITs and the kernel for later (1G); none; all" },
-		{ 0, "max-lost", "PCT", OPT_CALL, &r->max_lost, opt_share,
+		{ 0, "max-lost", "PCT", OPT_CALL, &request->max_lost, opt_share,
 		  "end with status 3 when more samples were lost" },
-		{ 'm', "ring-size", "SIZE", OPT_CALL, &r->ring_bytes, opt_bytes,
+		{ 'm', "ring-size", "SIZE", OPT_CALL, &request->ring_bytes, opt_bytes,
 		  "of each CPU's ring of samples (as allowed)" },
-		{ 'u', "user", "NAME", OPT_STR, &r->user, NULL, "when started as root: become this user" },
-		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &r->cmdline, NULL, "leave the command line out of the files" },
-		{ 0, "with-parent", NULL, OPT_FLAG, &r->with_parent, NULL,
+		{ 'u', "user", "NAME", OPT_STR, &request->user, NULL, "when started as root: become this user" },
+		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &request->cmdline, NULL,
+		  "leave the command line out of the files" },
+		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL,
 		  "end when the process that started it ends" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "no line for each window" },
-		{ 0, "check", NULL, OPT_FLAG, &r->check, NULL, "say what will work on this host, and end" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "no line for each window" },
+		{ 0, "check", NULL, OPT_FLAG, &request->check, NULL, "say what will work on this host, and end" },
 	};
 	const struct tool tool = {
 		.name = "pjrecord",
@@ -259,7 +264,7 @@ void record_parse(struct request *r, int argc, char **argv)
 	};
 	size_t command = after_dashes(argc, argv);
 
-	*r = (struct request){
+	*request = (struct request){
 		.frequency = 303,
 		.unwind = UNWIND_BY_BOTH,
 		.stack_bytes = UINT64_MAX,
@@ -270,19 +275,19 @@ void record_parse(struct request *r, int argc, char **argv)
 		.keep = true,
 		.cmdline = true,
 	};
-	r->argv = mem_alloc(sizeof(*r->argv), (size_t)argc + 1);
-	memcpy(r->argv, argv, (size_t)argc * sizeof(*argv));
-	recordopts_take_operands(r, opt_parse(&tool, argc, argv), command);
-	recordopts_check(r, r->dir || r->seconds != UINT64_MAX || r->count || r->align);
+	request->argv = mem_alloc(sizeof(*request->argv), (size_t)argc + 1);
+	memcpy(request->argv, argv, (size_t)argc * sizeof(*argv));
+	recordopts_take_operands(request, opt_parse(&tool, argc, argv), command);
+	recordopts_check(request, request->dir || request->seconds != UINT64_MAX || request->count || request->align);
 }
 
-void record_free(struct request *r)
+void record_free(struct request *request)
 {
-	for (size_t i = 0; i < r->ncgroups; i++)
-		free(r->cgroup[i]);
-	free(r->cgroup);
-	free(r->pid);
-	free(r->argv);
-	free(r->event_list);
-	*r = (struct request){ 0 };
+	for (size_t i = 0; i < request->ncgroups; i++)
+		free(request->cgroup[i]);
+	free(request->cgroup);
+	free(request->pid);
+	free(request->argv);
+	free(request->event_list);
+	*request = (struct request){ 0 };
 }

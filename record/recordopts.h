@@ -51,7 +51,7 @@ struct request {
 	char **argv; /* as given */
 };
 
-void record_parse(struct request *r, int argc, char **argv);
-void record_free(struct request *r);
+void record_parse(struct request *request, int argc, char **argv);
+void record_free(struct request *request);
 
 #endif

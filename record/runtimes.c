@@ -54,33 +54,33 @@ static bool runtimes_is_jitdump(struct str path)
 	return path.n && path.p[0] == '/' && str_starts(name, STR("jit-")) && str_ends(name, STR(".dump"));
 }
 
-void runtime_maps(struct runtime *r, struct str maps)
+void runtime_maps(struct runtime *runtime, struct str maps)
 {
 	while (maps.n) {
 		struct str line = str_cut(&maps, '\n');
-		struct mapped_file f = { 0 };
-		struct mapping m = { 0 };
+		struct mapped_file file = { 0 };
+		struct mapping mapping = { 0 };
 
-		if (!procfs_parse_map(line, &m, &f))
+		if (!procfs_parse_map(line, &mapping, &file))
 			continue;
-		r->jvm = r->jvm || discover_is_libjvm(f.path);
-		r->map = r->map || runtimes_is_jitdump(f.path);
-		r->code += runtimes_is_anonymous(f.path) ? m.length : 0;
+		runtime->jvm = runtime->jvm || discover_is_libjvm(file.path);
+		runtime->map = runtime->map || runtimes_is_jitdump(file.path);
+		runtime->code += runtimes_is_anonymous(file.path) ? mapping.length : 0;
 	}
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Up to most bytes in t; of more, those. */
-static bool read_some(int fd, struct text *t, size_t max)
+/* Up to most bytes in text; of more, those. */
+static bool read_some(int fd, struct text *text, size_t max)
 {
-	return t->n < max && (fullio_read(fd, t, max - t->n) || errno == EFBIG);
+	return text->n < max && (fullio_read(fd, text, max - text->n) || errno == EFBIG);
 }
 
 /* A file of /proc/PID; false with errno. */
-static bool runtimes_read_proc(int process, const char *name, struct text *t, size_t max)
+static bool runtimes_read_proc(int process, const char *name, struct text *text, size_t max)
 {
-	return t->n < max && (fullio_read_at(process, name, t, max - t->n) || errno == EFBIG);
+	return text->n < max && (fullio_read_at(process, name, text, max - text->n) || errno == EFBIG);
 }
 
 /* A regular file of that process. */
@@ -95,7 +95,7 @@ static int open_inside(int process, const char *path)
 }
 
 /* jvm_read: names are relative to where the process is now, which is where it was, for nearly all of them. */
-static bool read_option_file(void *process, struct str name, struct text *t)
+static bool read_option_file(void *process, struct str name, struct text *text)
 {
 	struct text path = { 0 };
 	char cwd[4096];
@@ -110,19 +110,19 @@ static bool read_option_file(void *process, struct str name, struct text *t)
 	text_str(&path, name);
 	text_char(&path, 0);
 	fd = open_inside(*(int *)process, path.p);
-	good = read_some(fd, t, OPTIONS_MAX);
+	good = read_some(fd, text, OPTIONS_MAX);
 	if (fd >= 0)
 		close(fd);
 	text_free(&path);
 	return good;
 }
 
-static void runtimes_copy(char *to, size_t space, struct str s)
+static void runtimes_copy(char *to, size_t space, struct str string)
 {
-	size_t n = s.n < space - 1 ? s.n : space - 1;
+	size_t n = string.n < space - 1 ? string.n : space - 1;
 
 	if (n)
-		memcpy(to, s.p, n);
+		memcpy(to, string.p, n);
 	to[n] = 0;
 }
 
@@ -138,49 +138,51 @@ static bool can_read_memory(int process)
 	return true;
 }
 
-static void look_at_jvm(struct runtime *r, int process)
+static void look_at_jvm(struct runtime *runtime, int process)
 {
 	struct text cmdline = { 0 }, variables = { 0 };
-	struct jvm j;
+	struct jvm jvm;
 
-	r->readable = can_read_memory(process);
-	r->is_requested = runtimes_read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
-	r->is_requested = runtimes_read_proc(process, "environ", &variables, OPTIONS_MAX) && r->is_requested;
-	j = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
-	r->frame_pointers = j.frame_pointers;
-	runtimes_copy(r->main, sizeof(r->main), str_from(j.main, (size_t)(str_rfind(j.main, '/') + 1)));
+	runtime->readable = can_read_memory(process);
+	runtime->is_requested = runtimes_read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
+	runtime->is_requested =
+		runtimes_read_proc(process, "environ", &variables, OPTIONS_MAX) && runtime->is_requested;
+	jvm = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
+	runtime->frame_pointers = jvm.frame_pointers;
+	runtimes_copy(runtime->main, sizeof(runtime->main), str_from(jvm.main, (size_t)(str_rfind(jvm.main, '/') + 1)));
 	text_free(&cmdline);
 	text_free(&variables);
 }
 
-static void runtimes_read_names(struct runtime *r, int process, struct text *t)
+static void runtimes_read_names(struct runtime *runtime, int process, struct text *text)
 {
 	struct str status;
 
-	t->n = 0;
-	runtimes_read_proc(process, "comm", t, 64);
-	runtimes_copy(r->comm, sizeof(r->comm),
-		      str_trim(str_head(text_view(t), t->n && t->p[t->n - 1] == '\n' ? t->n - 1 : t->n)));
-	t->n = 0;
-	r->inner_pid = r->pid;
-	runtimes_read_proc(process, "status", t, 65536);
-	status = text_view(t);
+	text->n = 0;
+	runtimes_read_proc(process, "comm", text, 64);
+	runtimes_copy(
+		runtime->comm, sizeof(runtime->comm),
+		str_trim(str_head(text_view(text), text->n && text->p[text->n - 1] == '\n' ? text->n - 1 : text->n)));
+	text->n = 0;
+	runtime->inner_pid = runtime->pid;
+	runtimes_read_proc(process, "status", text, 65536);
+	status = text_view(text);
 	while (status.n) {
 		struct str line = str_cut(&status, '\n');
 		uint64_t inner;
 
 		if (str_starts(line, STR("NSpid:")) &&
 		    str_u64(str_from(line, (size_t)(str_rfind(line, '\t') + 1)), &inner))
-			r->inner_pid = (pid_t)inner;
+			runtime->inner_pid = (pid_t)inner;
 	}
 }
 
-static bool has_map(const struct runtime *r, int process)
+static bool has_map(const struct runtime *runtime, int process)
 {
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)r->inner_pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)runtime->inner_pid);
 	fd = open_inside(process, path);
 	if (fd >= 0)
 		close(fd);
@@ -202,78 +204,80 @@ struct survey {
 	struct text maps, names;
 };
 
-static void put_report(struct survey *s, struct report *r)
+static void put_report(struct survey *survey, struct report *report)
 {
-	r->count = s->count;
-	if (write(s->out, r, sizeof(*r)) != (ssize_t)sizeof(*r))
+	report->count = survey->count;
+	if (write(survey->out, report, sizeof(*report)) != (ssize_t)sizeof(*report))
 		_exit(1); /* the parent is gone */
 }
 
-static void runtimes_look_at(struct survey *s, int process, pid_t pid)
+static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
 {
 	struct report report = { .kind = REPORT_AT, .runtime.pid = pid };
-	struct runtime *r = &report.runtime;
+	struct runtime *runtime = &report.runtime;
 
-	put_report(s, &report);
+	put_report(survey, &report);
 	report.kind = REPORT_RUNTIME;
-	s->maps.n = 0;
-	if (!runtimes_read_proc(process, "maps", &s->maps, TEXT_MAX)) {
-		s->count.processes += errno == EACCES || errno == EPERM;
-		s->count.forbidden += errno == EACCES || errno == EPERM;
+	survey->maps.n = 0;
+	if (!runtimes_read_proc(process, "maps", &survey->maps, TEXT_MAX)) {
+		survey->count.processes += errno == EACCES || errno == EPERM;
+		survey->count.forbidden += errno == EACCES || errno == EPERM;
 		return;
 	}
-	if (!s->maps.n)
+	if (!survey->maps.n)
 		return; /* a thread of the kernel */
-	s->count.processes++;
-	runtime_maps(r, text_view(&s->maps));
-	if (!r->jvm && r->code < RUNTIME_CODE)
+	survey->count.processes++;
+	runtime_maps(runtime, text_view(&survey->maps));
+	if (!runtime->jvm && runtime->code < RUNTIME_CODE)
 		return;
-	runtimes_read_names(r, process, &s->names);
-	r->map = r->map || has_map(r, process);
-	if (r->jvm)
-		look_at_jvm(r, process);
-	put_report(s, &report);
+	runtimes_read_names(runtime, process, &survey->names);
+	runtime->map = runtime->map || has_map(runtime, process);
+	if (runtime->jvm)
+		look_at_jvm(runtime, process);
+	put_report(survey, &report);
 }
 
 /* Looks at all processes with numbers above `last`, but ours. */
 static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 {
-	struct survey s = { .out = out };
+	struct survey survey = { .out = out };
 	struct report end = { .kind = REPORT_END };
-	DIR *d = opendir("/proc");
-	const struct dirent *e;
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
 
-	while (d && (e = readdir(d))) { /* in the order of their numbers */
+	while (dir && (entry = readdir(dir))) { /* in the order of their numbers */
 		uint64_t pid;
 		int process;
 
-		if (!str_u64(str_of(e->d_name), &pid) || pid > INT32_MAX || (pid_t)pid <= last ||
+		if (!str_u64(str_of(entry->d_name), &pid) || pid > INT32_MAX || (pid_t)pid <= last ||
 		    (pid_t)pid == parent || (pid_t)pid == getpid())
 			continue;
-		process = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		process = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (process < 0)
 			continue;
-		runtimes_look_at(&s, process, (pid_t)pid);
+		runtimes_look_at(&survey, process, (pid_t)pid);
 		close(process);
 	}
-	put_report(&s, &end);
+	put_report(&survey, &end);
 	_exit(0);
 }
 
 /* ---- the parent ----------------------------------------------------------------------------------------------- */
 
 /* The next report; false: the child did not write one in time, or ended. */
-static bool get_report(int in, struct report *r)
+static bool get_report(int in, struct report *report)
 {
-	struct pollfd p = { .fd = in, .events = POLLIN };
+	struct pollfd polled = { .fd = in, .events = POLLIN };
 
-	return poll(&p, 1, RUNTIMES_STALL_MS) == 1 && read(in, r, sizeof(*r)) == (ssize_t)sizeof(*r);
+	return poll(&polled, 1, RUNTIMES_STALL_MS) == 1 &&
+	       read(in, report, sizeof(*report)) == (ssize_t)sizeof(*report);
 }
 
 /* One child; *last is the number of the process that it looked at last. True: it looked at all. */
-static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *r), void *arg)
+static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *runtime),
+		       void *arg)
 {
-	struct report r = { .kind = REPORT_AT };
+	struct report report = { .kind = REPORT_AT };
 	struct runtimes_count count = { 0 };
 	pid_t parent = getpid(), child;
 	int reports[2];
@@ -286,24 +290,25 @@ static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *ar
 		survey_processes(HELPERPROCESS_FD, parent, *last);
 	}
 	close(reports[1]);
-	while (child > 0 && r.kind != REPORT_END && get_report(reports[0], &r)) {
-		count = r.count;
-		if (r.kind == REPORT_AT)
-			*last = r.runtime.pid;
-		else if (r.kind == REPORT_RUNTIME)
-			f(arg, &r.runtime);
+	while (child > 0 && report.kind != REPORT_END && get_report(reports[0], &report)) {
+		count = report.count;
+		if (report.kind == REPORT_AT)
+			*last = report.runtime.pid;
+		else if (report.kind == REPORT_RUNTIME)
+			f(arg, &report.runtime);
 	}
 	close(reports[0]);
 	if (child > 0) {
 		kill(child, SIGKILL);
-		waitpid(child, NULL, r.kind == REPORT_END ? 0 : WNOHANG); /* one that hangs may not even be killable */
+		waitpid(child, NULL,
+			report.kind == REPORT_END ? 0 : WNOHANG); /* one that hangs may not even be killable */
 	}
 	n->processes += count.processes;
 	n->forbidden += count.forbidden;
-	return r.kind == REPORT_END;
+	return report.kind == REPORT_END;
 }
 
-struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *r), void *arg)
+struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *runtime), void *arg)
 {
 	struct runtimes_count n = { 0 };
 	pid_t last = 0;

@@ -37,10 +37,10 @@ struct runtimes_count {
 
 #define RUNTIME_CODE (64 * 1024) /* less is a trampoline, no compiler */
 
-struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *r), void *arg);
+struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *runtime), void *arg);
 
 /* What /proc/PID/maps says: sets jvm, map (a jitdump) and code. Pure. */
-void runtime_maps(struct runtime *r, struct str maps);
+void runtime_maps(struct runtime *runtime, struct str maps);
 
 /* How to make a process of that comm write a map, or NULL. */
 const char *runtime_advice(const char *comm);

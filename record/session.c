@@ -50,18 +50,18 @@ struct session {
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
 /* Ends windows until ns is in the one that is open. */
-static void turn_to(struct session *s, uint64_t ns)
+static void turn_to(struct session *session, uint64_t ns)
 {
-	while (ns >= s->w.end && s->w.end != UINT64_MAX) {
-		uint64_t border = s->w.end;
+	while (ns >= session->w.end && session->w.end != UINT64_MAX) {
+		uint64_t border = session->w.end;
 
-		openwindow_end(&s->w, border);
-		if (s->o.count && s->w.done >= s->o.count) {
-			s->w.begin = s->w.end = UINT64_MAX;
+		openwindow_end(&session->w, border);
+		if (session->o.count && session->w.done >= session->o.count) {
+			session->w.begin = session->w.end = UINT64_MAX;
 			return;
 		}
-		openwindow_begin(&s->w, border,
-				 clock_border(border, clock_wall_of(border), s->o.window_ns, s->o.align));
+		openwindow_begin(&session->w, border,
+				 clock_border(border, clock_wall_of(border), session->o.window_ns, session->o.align));
 	}
 }
 
@@ -70,400 +70,408 @@ static void turn_to(struct session *s, uint64_t ns)
 /* Of -p, other processes are of no interest. */
 static bool is_target(void *to, uint32_t pid)
 {
-	const struct session *s = to;
-	const struct process *p = s->o.target == TARGET_PROCESSES ? processes_find(s->processes, pid) : NULL;
+	const struct session *session = to;
+	const struct process *process =
+		session->o.target == TARGET_PROCESSES ? processes_find(session->processes, pid) : NULL;
 
-	return s->o.target != TARGET_PROCESSES || (p && p->target);
+	return session->o.target != TARGET_PROCESSES || (process && process->target);
 }
 
 /* What ticks also ticks in idle CPUs; what is counted was done there. */
-static bool session_wanted(struct session *s, const struct ring_sample *r, uint64_t event)
+static bool session_wanted(struct session *session, const struct ring_sample *sample, uint64_t event)
 {
-	if (r->pid == 0 && r->tid == 0 && !s->o.idle && s->attrs.event[event - 1].attr.freq) {
-		s->totals.idle_samples++;
+	if (sample->pid == 0 && sample->tid == 0 && !session->o.idle && session->attrs.event[event - 1].attr.freq) {
+		session->totals.idle_samples++;
 		return false;
 	}
-	return is_target(s, r->pid);
+	return is_target(session, sample->pid);
 }
 
 /* A thread that ended so far that it has no number: its process still has one. */
-static uint32_t session_thread_of(const struct ring_sample *r)
+static uint32_t session_thread_of(const struct ring_sample *sample)
 {
-	return r->tid == UINT32_MAX ? r->pid : r->tid;
+	return sample->tid == UINT32_MAX ? sample->pid : sample->tid;
 }
 
-/* The sample with the callchain that is in its copy of the stack, to s->sample. False: it waits for tables, or makes no
- * sense. */
-static bool session_unwind(struct session *s, const struct ring_sample *r, const struct perf_event_attr *a)
+/* The sample with the callchain that is in its copy of the stack, to session->sample. False: it waits for tables, or
+ * makes no sense. */
+static bool session_unwind(struct session *session, const struct ring_sample *sample,
+			   const struct perf_event_attr *attr)
 {
-	struct tenant tenant = state_tenant(s->w.state, r->pid);
+	struct tenant tenant = state_tenant(session->w.state, sample->pid);
 
-	state_note(s->w.state, r->pid, session_thread_of(r), r->ip);
-	if (state_is_stale(s->w.state, r->pid) ||
-	    !budgets_has(s->w.budgets, tenant, 8 * (uint64_t)s->o.max_frames, r->time)) {
-		budgets_skip(s->w.budgets, tenant);
-		return samplestack_skip(a, r, &s->sample);
+	state_note(session->w.state, sample->pid, session_thread_of(sample), sample->ip);
+	if (state_is_stale(session->w.state, sample->pid) ||
+	    !budgets_has(session->w.budgets, tenant, 8 * (uint64_t)session->o.max_frames, sample->time)) {
+		budgets_skip(session->w.budgets, tenant);
+		return samplestack_skip(attr, sample, &session->sample);
 	}
-	if (!unwinder_sample(s->w.unwinder, a, r, &s->sample)) {
-		s->held = r->time;
-		rings_hold(s->rings);
+	if (!unwinder_sample(session->w.unwinder, attr, sample, &session->sample)) {
+		session->held = sample->time;
+		rings_hold(session->rings);
 		return false;
 	}
-	return s->sample.n;
+	return session->sample.n;
 }
 
 /* As it is to be written, and ours to change; NULL: it is not. */
-static struct ring_sample *complete_record(struct session *s, const struct ring_record *record, uint64_t event)
+static struct ring_sample *complete_record(struct session *session, const struct ring_record *record, uint64_t event)
 {
-	const struct perf_event_attr *a = &s->attrs.event[event - 1].attr;
-	struct ring_sample *r = (struct ring_sample *)record->head;
+	const struct perf_event_attr *attr = &session->attrs.event[event - 1].attr;
+	struct ring_sample *sample = (struct ring_sample *)record->head;
 
-	if (s->w.unwinder && a->sample_type & PERF_SAMPLE_STACK_USER) {
-		if (!session_unwind(s, r, a))
+	if (session->w.unwinder && attr->sample_type & PERF_SAMPLE_STACK_USER) {
+		if (!session_unwind(session, sample, attr))
 			return NULL;
 	} else if (record->fixed) {
-		s->sample.n = 0;
-		text_bytes(&s->sample, r, r->head.size);
+		session->sample.n = 0;
+		text_bytes(&session->sample, sample, sample->head.size);
 	} else {
-		return r;
+		return sample;
 	}
-	return (void *)s->sample.p;
+	return (void *)session->sample.p;
 }
 
-static void take_sample(struct session *s, const struct ring_record *record)
+static void take_sample(struct session *session, const struct ring_record *record)
 {
-	const struct ring_sample *r = (const struct ring_sample *)record->head;
-	uint64_t event = sources_event(s->sources, r->event);
+	const struct ring_sample *sample = (const struct ring_sample *)record->head;
+	uint64_t event = sources_event(session->sources, sample->event);
 	struct ring_sample *to;
 	const uint64_t *chain;
 	size_t before;
 
-	if (!event || event > s->o.nevents || record->time < s->w.begin || !session_wanted(s, r, event))
+	if (!event || event > session->o.nevents || record->time < session->w.begin ||
+	    !session_wanted(session, sample, event))
 		return;
-	chain = ring_chain(r, s->attrs.event[event - 1].attr.sample_type);
-	before = (size_t)((const char *)(chain + 1) - (const char *)r);
-	if (r->head.size < before || *chain > (r->head.size - before) / 8)
+	chain = ring_chain(sample, session->attrs.event[event - 1].attr.sample_type);
+	before = (size_t)((const char *)(chain + 1) - (const char *)sample);
+	if (sample->head.size < before || *chain > (sample->head.size - before) / 8)
 		return;
-	to = complete_record(s, record, event);
+	to = complete_record(session, record, event);
 	if (!to)
 		return;
 	to->event = event;
 	to->tid = session_thread_of(to);
-	openwindow_sample(&s->w, to);
-	s->w.report.samples++;
+	openwindow_sample(&session->w, to);
+	session->w.report.samples++;
 }
 
-static void take_lost(struct session *s, const struct ring_record *record, uint64_t n)
+static void take_lost(struct session *session, const struct ring_record *record, uint64_t n)
 {
 	if (record->kind == RING_OF_STATE) {
-		s->w.report.loss.records += n;
-		rescan_lost(s->rescan, record->time);
+		session->w.report.loss.records += n;
+		rescan_lost(session->rescan, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
-		switches_lost(s->w.switches, n);
+		switches_lost(session->w.switches, n);
 	} else {
-		s->lost_seen += n;
-		if (record->time >= s->w.begin) /* before the first window nothing is recorded, so nothing is lost */
-			s->w.report.loss.samples += n;
+		session->lost_seen += n;
+		if (record->time >=
+		    session->w.begin) /* before the first window nothing is recorded, so nothing is lost */
+			session->w.report.loss.samples += n;
 	}
 }
 
-static void take_offcpu(void *to, const struct ring_sample *r)
+static void take_offcpu(void *to, const struct ring_sample *sample)
 {
-	struct session *s = to;
+	struct session *session = to;
 
-	if (r->time >= s->w.begin)
-		openwindow_sample(&s->w, r);
+	if (sample->time >= session->w.begin)
+		openwindow_sample(&session->w, sample);
 }
 
 static void session_take(void *to, const struct ring_record *record)
 {
-	struct session *s = to;
+	struct session *session = to;
 	struct perf_record *r = record->head;
 	const char *body = (const char *)(r + 1);
 
-	turn_to(s, record->time);
+	turn_to(session, record->time);
 	if (record->kind == RING_OF_SWITCHES && r->type != RECORD_LOST) {
-		switches_record(s->w.switches, record);
+		switches_record(session->w.switches, record);
 		return;
 	}
 	if (r->type == RECORD_SAMPLE) {
-		take_sample(s, record);
+		take_sample(session, record);
 		return;
 	}
 	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)r + r->size - sizeof(*tail));
-	tail->event = sources_event(s->sources, tail->event);
+	tail->event = sources_event(session->sources, tail->event);
 	if (r->type == RECORD_MMAP2) /* not asked for, see eventattrs.c */
 		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
-	bool pass = state_record(s->w.state, r, record->time);
+	bool pass = state_record(session->w.state, r, record->time);
 	if (record->kind == RING_OF_STATE)
-		switches_record(s->w.switches, record);
+		switches_record(session->w.switches, record);
 	switch (r->type) {
 	case RECORD_LOST:
 		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
-			tail->event = s->o.offcpu;
-		take_lost(s, record, load64(body + 8));
+			tail->event = session->o.offcpu;
+		take_lost(session, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
 		if (!pass &&
-		    record->time >= s->w.begin) /* all that this ring has is samples: then the file can say so */
-			openwindow_lost_samples(&s->w, load64(body + 8), record->time, tail->cpu);
+		    record->time >= session->w.begin) /* all that this ring has is samples: then the file can say so */
+			openwindow_lost_samples(&session->w, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
-		take_lost(s, record, load64(body));
+		take_lost(session, record, load64(body));
 		pass = true;
 		break;
 	case RECORD_THROTTLE:
-		s->w.report.loss.throttled++;
+		session->w.report.loss.throttled++;
 		pass = true;
 		break;
 	default: break;
 	}
-	if (pass && record->time >= s->w.begin)
-		output_records(&s->w.out, r, r->size);
+	if (pass && record->time >= session->w.begin)
+		output_records(&session->w.out, r, r->size);
 }
 
 /* Is a mapping of a process to be skipped in the rings? */
 static bool skip_mapping(void *to, uint32_t pid)
 {
-	const struct session *s = to;
+	const struct session *session = to;
 
-	return state_skips(s->w.state, pid, s->now);
+	return state_skips(session->w.state, pid, session->now);
 }
 
 /* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
-static void drain_rings(struct session *s, uint64_t horizon)
+static void drain_rings(struct session *session, uint64_t horizon)
 {
-	uint64_t broken = rings_broken(s->rings);
+	uint64_t broken = rings_broken(session->rings);
 
-	s->held = 0;
-	s->now = clock_now();
-	unwinder_begin(s->w.unwinder, horizon, s->now, s->flush);
-	if (s->w.switches && rings_lossy(s->rings, RING_OF_SWITCHES))
-		switches_mark_stale(s->w.switches, s->drained);
-	rings_drain(s->rings, horizon, session_take, s);
-	if (rings_broken(s->rings) != broken)
-		switches_mark_stale(s->w.switches, s->drained);
-	switches_sure(s->w.switches);
-	s->drained = s->held ? s->held : horizon;
+	session->held = 0;
+	session->now = clock_now();
+	unwinder_begin(session->w.unwinder, horizon, session->now, session->flush);
+	if (session->w.switches && rings_lossy(session->rings, RING_OF_SWITCHES))
+		switches_mark_stale(session->w.switches, session->drained);
+	rings_drain(session->rings, horizon, session_take, session);
+	if (rings_broken(session->rings) != broken)
+		switches_mark_stale(session->w.switches, session->drained);
+	switches_sure(session->w.switches);
+	session->drained = session->held ? session->held : horizon;
 }
 
 /* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
-static void session_drain(struct session *s, uint64_t horizon)
+static void session_drain(struct session *session, uint64_t horizon)
 {
 	uint64_t late;
 
-	drain_rings(s, horizon);
-	unsigned high = rings_high(s->rings);
-	if (rings_left(s->rings) > 400) {
-		s->flush = true;
-		drain_rings(s, clock_now() - SLACK_FULL);
-		s->flush = false;
+	drain_rings(session, horizon);
+	unsigned high = rings_high(session->rings);
+	if (rings_left(session->rings) > 400) {
+		session->flush = true;
+		drain_rings(session, clock_now() - SLACK_FULL);
+		session->flush = false;
 	}
-	if (high > s->w.report.loss.ring_high)
-		s->w.report.loss.ring_high = high;
-	late = rings_late(s->rings);
-	s->w.report.loss.late += late - s->late;
-	s->late = late;
+	if (high > session->w.report.loss.ring_high)
+		session->w.report.loss.ring_high = high;
+	late = rings_late(session->rings);
+	session->w.report.loss.late += late - session->late;
+	session->late = late;
 	if (horizon != UINT64_MAX)
-		turn_to(s, s->held && s->held < horizon ? s->held : horizon);
-	unwinder_name(s->w.unwinder);
-	openwindow_flush(&s->w);
+		turn_to(session, session->held && session->held < horizon ? session->held : horizon);
+	unwinder_name(session->w.unwinder);
+	openwindow_flush(&session->w);
 }
 
 static void drain_all(void *to)
 {
-	struct session *s = to;
+	struct session *session = to;
 
-	s->flush = true;
-	session_drain(s, clock_now());
-	s->flush = false;
+	session->flush = true;
+	session_drain(session, clock_now());
+	session->flush = false;
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------------- */
 
-static struct eventattrs_options attrs_options(const struct session_options *o)
+static struct eventattrs_options attrs_options(const struct session_options *options)
 {
 	return (struct eventattrs_options){
-		.event = o->event,
-		.nevents = o->nevents,
-		.offcpu = o->offcpu,
-		.children = o->target == TARGET_THREADS || o->target == TARGET_COMMAND,
-		.on_exec = o->target == TARGET_COMMAND,
-		.both = o->both,
+		.event = options->event,
+		.nevents = options->nevents,
+		.offcpu = options->offcpu,
+		.children = options->target == TARGET_THREADS || options->target == TARGET_COMMAND,
+		.on_exec = options->target == TARGET_COMMAND,
+		.both = options->both,
 	};
 }
 
-static struct sources *open_sources(struct session *s, struct sources_failure *why)
+static struct sources *open_sources(struct session *session, struct sources_failure *why)
 {
-	const struct session_options *o = &s->o;
+	const struct session_options *options = &session->o;
 	struct sources_options so = {
-		.target = o->target,
-		.pid = o->pid,
-		.npids = o->npids,
-		.cgroup = o->cgroup,
-		.ncgroups = o->ncgroups,
-		.event = s->attrs.event,
-		.nevents = o->nevents,
-		.state = &s->attrs.event[o->nevents].attr,
-		.switches = o->offcpu ? &s->attrs.switches : NULL,
-		.ring_bytes = o->ring_bytes,
-		.ring_wanted = fallback_ring(&s->totals.fallback),
-		.ring_least = fallback_ring_least(&s->totals.fallback),
+		.target = options->target,
+		.pid = options->pid,
+		.npids = options->npids,
+		.cgroup = options->cgroup,
+		.ncgroups = options->ncgroups,
+		.event = session->attrs.event,
+		.nevents = options->nevents,
+		.state = &session->attrs.event[options->nevents].attr,
+		.switches = options->offcpu ? &session->attrs.switches : NULL,
+		.ring_bytes = options->ring_bytes,
+		.ring_wanted = fallback_ring(&session->totals.fallback),
+		.ring_least = fallback_ring_least(&session->totals.fallback),
 		.large = privileges_has(PRIV_IPC_LOCK),
 	};
 
-	return sources_open(&so, s->rings, why);
+	return sources_open(&so, session->rings, why);
 }
 
 /* Events with all that finding callers needs, or with less. */
-static bool open_events(struct session *s, struct sources_failure *why)
+static bool open_events(struct session *session, struct sources_failure *why)
 {
-	struct fallback *f = &s->totals.fallback;
-	struct eventattrs_options ao = attrs_options(&s->o);
+	struct fallback *fallback = &session->totals.fallback;
+	struct eventattrs_options options = attrs_options(&session->o);
 	struct fallback_options fo = {
-		.choose = s->o.both && !s->o.verify,
-		.stack_bytes = s->o.stack_bytes,
-		.exactly = s->o.exactly,
-		.rate = eventattrs_copies(&ao),
-		.ring_bytes = s->o.ring_bytes,
+		.choose = session->o.both && !session->o.verify,
+		.stack_bytes = session->o.stack_bytes,
+		.exactly = session->o.exactly,
+		.rate = eventattrs_copies(&options),
+		.ring_bytes = session->o.ring_bytes,
 	};
 
-	fallback_begin(f, &fo);
+	fallback_begin(fallback, &fo);
 	for (;;) {
-		ao.stack_bytes = f->bytes;
-		eventattrs_make(&s->attrs, &ao);
-		s->sources = open_sources(s, why);
-		if (s->sources)
+		options.stack_bytes = fallback->bytes;
+		eventattrs_make(&session->attrs, &options);
+		session->sources = open_sources(session, why);
+		if (session->sources)
 			return true;
-		if (!fallback_next(f, why))
+		if (!fallback_next(fallback, why))
 			return false;
-		eventattrs_free(&s->attrs);
+		eventattrs_free(&session->attrs);
 	}
 }
 
-static void gather_facts(struct session *s)
+static void gather_facts(struct session *session)
 {
-	s->host = host_new();
-	s->w.facts = host_facts(s->host);
-	s->w.facts.argv = s->o.argv;
-	s->w.facts.tracing = s->o.tracing;
-	s->w.facts.event = s->attrs.reported;
-	s->w.facts.nevents = s->o.nevents + 1;
+	session->host = host_new();
+	session->w.facts = host_facts(session->host);
+	session->w.facts.argv = session->o.argv;
+	session->w.facts.tracing = session->o.tracing;
+	session->w.facts.event = session->attrs.reported;
+	session->w.facts.nevents = session->o.nevents + 1;
 }
 
-struct session *session_new(const struct session_options *o, struct sources_failure *why)
+struct session *session_new(const struct session_options *options, struct sources_failure *why)
 {
-	struct session *s = mem_alloc(sizeof(*s), 1);
+	struct session *session = mem_alloc(sizeof(*session), 1);
 
-	s->o = *o;
-	s->w = (struct openwindow){
-		.o = &s->o, .attrs = &s->attrs, .totals = &s->totals, .out = { .fd = -1, .pipe = o->pipe }
-	};
-	s->rings = rings_new();
-	if (!open_events(s, why)) {
-		session_free(s);
+	session->o = *options;
+	session->w = (struct openwindow){ .o = &session->o,
+					  .attrs = &session->attrs,
+					  .totals = &session->totals,
+					  .out = { .fd = -1, .pipe = options->pipe } };
+	session->rings = rings_new();
+	if (!open_events(session, why)) {
+		session_free(session);
 		return NULL;
 	}
-	eventattrs_opened(&s->attrs);
-	gather_facts(s);
-	s->totals.no_cgroups = !eventattrs_cgroups(&s->attrs);
-	s->totals.cpus = sources_cpus(s->sources);
-	s->totals.ring_bytes = rings_bytes(s->rings);
-	s->totals.without_kernel = sources_without_kernel(s->sources);
-	s->totals.depth_limit = host_max_stack();
-	return s;
+	eventattrs_opened(&session->attrs);
+	gather_facts(session);
+	session->totals.no_cgroups = !eventattrs_cgroups(&session->attrs);
+	session->totals.cpus = sources_cpus(session->sources);
+	session->totals.ring_bytes = rings_bytes(session->rings);
+	session->totals.without_kernel = sources_without_kernel(session->sources);
+	session->totals.depth_limit = host_max_stack();
+	return session;
 }
 
-void session_fork(struct session *s)
+void session_fork(struct session *session)
 {
-	if (s->totals.fallback.bytes)
-		s->w.unwinder = unwinder_fork();
+	if (session->totals.fallback.bytes)
+		session->w.unwinder = unwinder_fork();
 }
 
-void session_output(struct session *s, struct windows *windows, struct symsaver *keep, int fd)
+void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)
 {
-	s->w.out.windows = windows;
-	s->w.out.fd = fd;
-	s->w.keep = keep;
+	session->w.out.windows = windows;
+	session->w.out.fd = fd;
+	session->w.keep = keep;
 }
 
-static void mark_targets(struct session *s)
+static void mark_targets(struct session *session)
 {
-	for (size_t i = 0; i < s->o.npids; i++)
-		processes_make(s->processes, s->o.pid[i])->target = true;
+	for (size_t i = 0; i < session->o.npids; i++)
+		processes_make(session->processes, session->o.pid[i])->target = true;
 }
 
 /* The first window begins now, or at the next border: then what comes before is left out. Where another run is about to
  * end its window there, its border is ours to the ns. */
-static void first_window(struct session *s)
+static void first_window(struct session *session)
 {
 	uint64_t now = clock_now(), begin = now, theirs;
 
-	if (s->o.align && s->o.window_ns) {
-		begin = clock_next(now, clock_wall(), s->o.window_ns);
-		if (s->w.out.windows && windows_predecessor(s->w.out.windows, &theirs) && theirs > now &&
-		    theirs != UINT64_MAX && theirs < begin + s->o.window_ns / 2 && begin < theirs + s->o.window_ns / 2)
+	if (session->o.align && session->o.window_ns) {
+		begin = clock_next(now, clock_wall(), session->o.window_ns);
+		if (session->w.out.windows && windows_predecessor(session->w.out.windows, &theirs) && theirs > now &&
+		    theirs != UINT64_MAX && theirs < begin + session->o.window_ns / 2 &&
+		    begin < theirs + session->o.window_ns / 2)
 			begin = theirs;
-		s->w.report.loss = (struct pj_loss){ 0 };
+		session->w.report.loss = (struct pj_loss){ 0 };
 	}
-	switches_begin(s->w.switches, begin);
-	openwindow_begin(&s->w, begin, clock_border(begin, clock_wall_of(begin), s->o.window_ns, begin != now));
+	switches_begin(session->w.switches, begin);
+	openwindow_begin(&session->w, begin,
+			 clock_border(begin, clock_wall_of(begin), session->o.window_ns, begin != now));
 }
 
-static struct switches *start_switches(struct session *s)
+static struct switches *start_switches(struct session *session)
 {
-	struct switches_options o = {
-		.event = s->o.offcpu,
-		.least_ns = s->o.offcpu_least_ns,
-		.cgroup = s->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
-		.all = s->o.target != TARGET_COMMAND && s->o.target != TARGET_CGROUPS,
-		.processes = s->processes,
+	struct switches_options options = {
+		.event = session->o.offcpu,
+		.least_ns = session->o.offcpu_least_ns,
+		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
+		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
+		.processes = session->processes,
 		.wanted = is_target,
 		.emit = take_offcpu,
-		.to = s,
+		.to = session,
 	};
 
-	return switches_new(&o);
+	return switches_new(&options);
 }
 
-void session_start(struct session *s)
+void session_start(struct session *session)
 {
-	s->w.budgets = budgets_new(
-		budgets_limits(s->attrs.event, s->o.nevents, s->o.stack_bytes, s->totals.cpus, s->o.sample_bytes));
-	s->processes = processes_new(budgets_tenants(s->w.budgets));
-	s->rescan = rescan_new(s->processes, s->w.budgets, s->o.target != TARGET_COMMAND);
-	s->w.cgroups = cgroups_new();
-	s->w.kernel = kernel_new();
-	s->w.state =
-		state_new(s->processes, s->w.cgroups, s->w.kernel, s->w.keep, s->rescan, openwindow_state_event(&s->w));
-	rings_skip(s->rings, skip_mapping, s);
-	mark_targets(s);
-	unwinder_start(s->w.unwinder, s->processes, s->w.budgets, s->o.max_frames);
-	if (s->o.verify)
-		unwinder_verify(s->w.unwinder, s->o.shown);
-	if (s->o.offcpu)
-		s->w.switches = start_switches(s);
-	s->drained = clock_now();
-	sources_enable(s->sources);
-	if (s->o.target == TARGET_THREADS)
-		rescan_start(s->rescan, s->o.pid, s->o.npids);
+	session->w.budgets =
+		budgets_new(budgets_limits(session->attrs.event, session->o.nevents, session->o.stack_bytes,
+					   session->totals.cpus, session->o.sample_bytes));
+	session->processes = processes_new(budgets_tenants(session->w.budgets));
+	session->rescan = rescan_new(session->processes, session->w.budgets, session->o.target != TARGET_COMMAND);
+	session->w.cgroups = cgroups_new();
+	session->w.kernel = kernel_new();
+	session->w.state = state_new(session->processes, session->w.cgroups, session->w.kernel, session->w.keep,
+				     session->rescan, openwindow_state_event(&session->w));
+	rings_skip(session->rings, skip_mapping, session);
+	mark_targets(session);
+	unwinder_start(session->w.unwinder, session->processes, session->w.budgets, session->o.max_frames);
+	if (session->o.verify)
+		unwinder_verify(session->w.unwinder, session->o.shown);
+	if (session->o.offcpu)
+		session->w.switches = start_switches(session);
+	session->drained = clock_now();
+	sources_enable(session->sources);
+	if (session->o.target == TARGET_THREADS)
+		rescan_start(session->rescan, session->o.pid, session->o.npids);
 	else
-		rescan_start(s->rescan, NULL, 0);
-	first_window(s);
+		rescan_start(session->rescan, NULL, 0);
+	first_window(session);
 }
 
-static void wait_for_records(struct session *s, int ms)
+static void wait_for_records(struct session *session, int ms)
 {
-	ringpoll_for(&s->waiting, s->rings, unwinder_fd(s->w.unwinder), ms);
+	ringpoll_for(&session->waiting, session->rings, unwinder_fd(session->w.unwinder), ms);
 }
 
 /* Until the next look, or shortly after the border. */
-static int time_to_wait(const struct session *s, int ms)
+static int time_to_wait(const struct session *session, int ms)
 {
-	uint64_t now = clock_now(), border = s->w.end == UINT64_MAX ? UINT64_MAX : s->w.end + SLACK;
+	uint64_t now = clock_now(), border = session->w.end == UINT64_MAX ? UINT64_MAX : session->w.end + SLACK;
 
 	if (ms > DRAIN_MS)
 		ms = DRAIN_MS;
-	if (s->held && ms > HELD_MS)
+	if (session->held && ms > HELD_MS)
 		ms = HELD_MS;
 	if (border <= now)
 		return 0;
@@ -471,109 +479,110 @@ static int time_to_wait(const struct session *s, int ms)
 }
 
 /* All windows that were asked for are complete. */
-static bool session_complete(const struct session *s)
+static bool session_complete(const struct session *session)
 {
-	return s->o.count && s->w.done >= s->o.count;
+	return session->o.count && session->w.done >= session->o.count;
 }
 
 /* At what changes now and then: CPUs, and whether the keeper is well. */
-static void session_look(struct session *s, uint64_t now)
+static void session_look(struct session *session, uint64_t now)
 {
-	bool on_cpus = s->o.target != TARGET_COMMAND && s->o.target != TARGET_THREADS;
+	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 
-	if (on_cpus && sources_follow_cpus(s->sources, drain_all, s)) { /* who ran there was not seen */
-		switches_mark_stale(s->w.switches, s->polled);
-		switches_sure(s->w.switches);
+	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) { /* who ran there was not seen */
+		switches_mark_stale(session->w.switches, session->polled);
+		switches_sure(session->w.switches);
 	}
-	if (s->w.keep)
-		symsaver_tick(s->w.keep);
-	unwinder_tick(s->w.unwinder, now);
+	if (session->w.keep)
+		symsaver_tick(session->w.keep);
+	unwinder_tick(session->w.unwinder, now);
 	sandbox_warn(sandbox_reported());
-	s->polled = now;
-	s->waiting.known = false;
+	session->polled = now;
+	session->waiting.known = false;
 }
 
-bool session_step(struct session *s, int ms)
+bool session_step(struct session *session, int ms)
 {
 	uint64_t now;
 
-	wait_for_records(s, time_to_wait(s, ms));
+	wait_for_records(session, time_to_wait(session, ms));
 	now = clock_now();
-	unwinder_take(s->w.unwinder, now);
-	session_drain(s, now - SLACK);
-	if (rescan_tick(s->rescan, now))
-		switches_mend(s->w.switches);
+	unwinder_take(session->w.unwinder, now);
+	session_drain(session, now - SLACK);
+	if (rescan_tick(session->rescan, now))
+		switches_mend(session->w.switches);
 	/* not of who ended before the sample that waits for tables, however long it waits */
-	processes_forget(s->processes, (s->held && s->held < now - SLACK ? s->held : now - SLACK) - SAVED_NS);
-	if (now - s->polled > LOOK_NS)
-		session_look(s, now);
-	if (session_complete(s))
+	processes_forget(session->processes,
+			 (session->held && session->held < now - SLACK ? session->held : now - SLACK) - SAVED_NS);
+	if (now - session->polled > LOOK_NS)
+		session_look(session, now);
+	if (session_complete(session))
 		return false;
-	return !output_failed(&s->w.out);
+	return !output_failed(&session->w.out);
 }
 
 /* What the kernel's own counters say beyond the LOST records: what was lost when nothing came after it. */
-static void add_hidden_loss(struct session *s)
+static void add_hidden_loss(struct session *session)
 {
-	uint64_t lost = sources_lost(s->sources);
+	uint64_t lost = sources_lost(session->sources);
 
-	if (lost <= s->lost_seen)
+	if (lost <= session->lost_seen)
 		return;
-	s->w.report.loss.samples += lost - s->lost_seen;
-	openwindow_lost_samples(&s->w, lost - s->lost_seen, s->w.last, 0);
+	session->w.report.loss.samples += lost - session->lost_seen;
+	openwindow_lost_samples(&session->w, lost - session->lost_seen, session->w.last, 0);
 }
 
-int session_finish(struct session *s)
+int session_finish(struct session *session)
 {
 	uint64_t now = clock_now();
-	bool unwanted = s->o.align && now < s->w.begin; /* stopped before the first border */
+	bool unwanted = session->o.align && now < session->w.begin; /* stopped before the first border */
 
 	sandbox_warn(sandbox_reported());
-	if (session_complete(s))
+	if (session_complete(session))
 		return 0;
-	session_drain(s, now);
-	while (s->held && clock_now() < now + SECOND_NS) {
-		wait_for_records(s, HELD_MS);
-		unwinder_take(s->w.unwinder, clock_now());
-		session_drain(s, now);
+	session_drain(session, now);
+	while (session->held && clock_now() < now + SECOND_NS) {
+		wait_for_records(session, HELD_MS);
+		unwinder_take(session->w.unwinder, clock_now());
+		session_drain(session, now);
 	}
-	s->flush = true;
-	session_drain(s, now);
-	add_hidden_loss(s);
-	if (unwanted && output_discard(&s->w.out, &s->w.report))
+	session->flush = true;
+	session_drain(session, now);
+	add_hidden_loss(session);
+	if (unwanted && output_discard(&session->w.out, &session->w.report))
 		return 0;
-	if (s->w.keep)
-		symsaver_settle(s->w.keep, SETTLE_MS);
-	openwindow_end(&s->w, now < s->w.end ? now : s->w.end);
-	return s->w.out.windows ? 0 : s->w.out.error;
+	if (session->w.keep)
+		symsaver_settle(session->w.keep, SETTLE_MS);
+	openwindow_end(&session->w, now < session->w.end ? now : session->w.end);
+	return session->w.out.windows ? 0 : session->w.out.error;
 }
 
-struct session_totals session_totals(const struct session *s)
+struct session_totals session_totals(const struct session *session)
 {
-	struct session_totals t = s->totals;
+	struct session_totals totals = session->totals;
 
-	t.helpers = unwinder_helpers(s->w.unwinder);
-	return t;
+	totals.helpers = unwinder_helpers(session->w.unwinder);
+	return totals;
 }
 
-void session_free(struct session *s)
+void session_free(struct session *session)
 {
-	if (!s)
+	if (!session)
 		return;
-	sources_close(s->sources);
-	rings_free(s->rings);
-	state_free(s->w.state);
-	rescan_free(s->rescan);
-	switches_free(s->w.switches);
-	unwinder_free(s->w.unwinder);
-	processes_free(s->processes);
-	budgets_free(s->w.budgets);
-	cgroups_free(s->w.cgroups);
-	kernel_free(s->w.kernel);
-	host_free(s->host);
-	eventattrs_free(&s->attrs);
-	openwindow_free(&s->w);
-	ringpoll_free(&s->waiting);
-	text_free(&s->sample);
-	free(s);
+	sources_close(session->sources);
+	rings_free(session->rings);
+	state_free(session->w.state);
+	rescan_free(session->rescan);
+	switches_free(session->w.switches);
+	unwinder_free(session->w.unwinder);
+	processes_free(session->processes);
+	budgets_free(session->w.budgets);
+	cgroups_free(session->w.cgroups);
+	kernel_free(session->w.kernel);
+	host_free(session->host);
+	eventattrs_free(&session->attrs);
+	openwindow_free(&session->w);
+	ringpoll_free(&session->waiting);
+	text_free(&session->sample);
+	free(session);
 }

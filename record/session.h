@@ -61,28 +61,28 @@ struct session_totals {
 };
 
 /* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
-struct session *session_new(const struct session_options *o, struct sources_failure *why);
+struct session *session_new(const struct session_options *options, struct sources_failure *why);
 
 /* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts:
  * a process that is forked beside threads may inherit their locks, and would then wait for ever. */
-void session_fork(struct session *s);
+void session_fork(struct session *session);
 
 /* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of
  * symbols, or NULL. */
-void session_output(struct session *s, struct windows *windows, struct symsaver *keep, int fd);
+void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd);
 
 /* Events run from here on, then /proc is read. */
-void session_start(struct session *s);
+void session_start(struct session *session);
 
 /* Waits for records, for at most ms, and takes what is due. False: the last window that was asked for is complete,
  * or writing is in vain. */
-bool session_step(struct session *s, int ms);
+bool session_step(struct session *session, int ms);
 
 /* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when
  * it is a single file that failed, else 0. */
-int session_finish(struct session *s);
+int session_finish(struct session *session);
 
-struct session_totals session_totals(const struct session *s);
-void session_free(struct session *s);
+struct session_totals session_totals(const struct session *session);
+void session_free(struct session *session);
 
 #endif

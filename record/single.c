@@ -11,73 +11,74 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static NORETURN void single_cannot_create(const struct single *s, const char *name)
+static NORETURN void single_cannot_create(const struct single *single, const char *name)
 {
-	if (s->place.refused[0])
-		die("cannot write '%s': %s: name another file, or remove it", s->path, s->place.refused);
+	if (single->place.refused[0])
+		die("cannot write '%s': %s: name another file, or remove it", single->path, single->place.refused);
 	die_errno("%s", name);
 }
 
 /* A FIFO whose reader is pjfold, say. */
-static void open_fifo(struct single *s)
+static void open_fifo(struct single *single)
 {
-	if (!s->place.magic && !S_ISFIFO(s->place.st.st_mode))
-		die("%s: not a file; '-o -' writes into a pipe", s->path);
-	s->fd = outpath_open(&s->place, O_WRONLY);
-	if (s->fd < 0)
-		single_cannot_create(s, s->path);
-	outpath_close(&s->place);
+	if (!single->place.magic && !S_ISFIFO(single->place.st.st_mode))
+		die("%s: not a file; '-o -' writes into a pipe", single->path);
+	single->fd = outpath_open(&single->place, O_WRONLY);
+	if (single->fd < 0)
+		single_cannot_create(single, single->path);
+	outpath_close(&single->place);
 }
 
-static void single_open_file(struct single *s)
+static void single_open_file(struct single *single)
 {
-	struct outpath *p = &s->place;
-	struct text t = { 0 };
+	struct outpath *outpath = &single->place;
+	struct text text = { 0 };
 
-	if (!outpath_resolve(p, s->path))
-		single_cannot_create(s, s->path);
-	if (p->magic || (p->fd >= 0 && !S_ISREG(p->st.st_mode))) {
-		open_fifo(s);
+	if (!outpath_resolve(outpath, single->path))
+		single_cannot_create(single, single->path);
+	if (outpath->magic || (outpath->fd >= 0 && !S_ISREG(outpath->st.st_mode))) {
+		open_fifo(single);
 		return;
 	}
-	text_printf(&t, "%s.part%c", p->name, 0);
-	s->part = t.p;
-	unlinkat(p->folder, s->part, 0); /* left by a killed run, or planted: never opened */
-	s->fd = openat(p->folder, s->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (s->fd < 0)
-		single_cannot_create(s, s->part);
+	text_printf(&text, "%s.part%c", outpath->name, 0);
+	single->part = text.p;
+	unlinkat(outpath->folder, single->part, 0); /* left by a killed run, or planted: never opened */
+	single->fd = openat(outpath->folder, single->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (single->fd < 0)
+		single_cannot_create(single, single->part);
 }
 
-void single_open(struct single *s, const char *path)
+void single_open(struct single *single, const char *path)
 {
-	*s = (struct single){ .fd = STDOUT_FILENO, .path = path, .place = { .folder = -1, .fd = -1 } };
+	*single = (struct single){ .fd = STDOUT_FILENO, .path = path, .place = { .folder = -1, .fd = -1 } };
 	if (path)
-		single_open_file(s);
-	else if (isatty(s->fd))
+		single_open_file(single);
+	else if (isatty(single->fd))
 		die("a recording is nothing for a terminal: pjrecord -o - ... | pjfold, or -o FILE");
 }
 
-void single_close(struct single *s, int error)
+void single_close(struct single *single, int error)
 {
-	const char *name = s->path ? s->path : "standard output";
+	const char *name = single->path ? single->path : "standard output";
 
 	errno = error;
 	if (error)
 		die_errno("%s", name);
-	if (s->part && (fsync(s->fd) || renameat(s->place.folder, s->part, s->place.folder, s->place.name)))
+	if (single->part && (fsync(single->fd) ||
+			     renameat(single->place.folder, single->part, single->place.folder, single->place.name)))
 		die_errno("%s", name);
-	if (close(s->fd))
+	if (close(single->fd))
 		die_errno("%s", name);
-	free(s->part);
-	outpath_close(&s->place);
+	free(single->part);
+	outpath_close(&single->place);
 }
 
-void single_abandon(struct single *s)
+void single_abandon(struct single *single)
 {
-	if (s->part)
-		unlinkat(s->place.folder, s->part, 0);
-	free(s->part);
-	outpath_close(&s->place);
-	if (s->path)
-		close(s->fd);
+	if (single->part)
+		unlinkat(single->place.folder, single->part, 0);
+	free(single->part);
+	outpath_close(&single->place);
+	if (single->path)
+		close(single->fd);
 }

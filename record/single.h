@@ -17,11 +17,11 @@ struct single {
 	struct outpath place;
 };
 
-void single_open(struct single *s, const char *path); /* dies when it cannot; refuses a terminal */
+void single_open(struct single *single, const char *path); /* dies when it cannot; refuses a terminal */
 
 /* error: errno of what was written, 0: all is well. Makes it durable and gives it its name; dies on an error. */
-void single_close(struct single *s, int error);
+void single_close(struct single *single, int error);
 
-void single_abandon(struct single *s); /* nothing of it is left */
+void single_abandon(struct single *single); /* nothing of it is left */
 
 #endif

@@ -16,55 +16,55 @@
 
 /* ---- taking -------------------------------------------------------------------------------------------------- */
 
-static struct coverage_row *coverage_row_of(struct coverage *c, const struct window *w)
+static struct coverage_row *coverage_row_of(struct coverage *coverage, const struct window *window)
 {
-	struct coverage_row *r;
+	struct coverage_row *row;
 
-	for (size_t i = c->n; i-- > 0;) /* hosts come one after the other */
-		if (c->row[i].stream == w->stream && str_eq(c->row[i].host, w->host) &&
-		    str_eq(c->row[i].event, w->event) && str_eq(c->row[i].labels, w->labels))
-			return c->row + i;
-	c->row = mem_more(c->row, sizeof(*c->row), c->n);
-	r = c->row + c->n++;
-	*r = (struct coverage_row){ .stream = w->stream, .first = UINT64_MAX };
-	r->host = arena_copy(&c->arena, w->host);
-	r->event = arena_copy(&c->arena, w->event);
-	r->unit = arena_copy(&c->arena, w->unit);
-	r->labels = arena_copy(&c->arena, w->labels);
-	return r;
+	for (size_t i = coverage->n; i-- > 0;) /* hosts come one after the other */
+		if (coverage->row[i].stream == window->stream && str_eq(coverage->row[i].host, window->host) &&
+		    str_eq(coverage->row[i].event, window->event) && str_eq(coverage->row[i].labels, window->labels))
+			return coverage->row + i;
+	coverage->row = mem_more(coverage->row, sizeof(*coverage->row), coverage->n);
+	row = coverage->row + coverage->n++;
+	*row = (struct coverage_row){ .stream = window->stream, .first = UINT64_MAX };
+	row->host = arena_copy(&coverage->arena, window->host);
+	row->event = arena_copy(&coverage->arena, window->event);
+	row->unit = arena_copy(&coverage->arena, window->unit);
+	row->labels = arena_copy(&coverage->arena, window->labels);
+	return row;
 }
 
-bool cover_window(void *to, const struct window *w)
+bool cover_window(void *to, const struct window *window)
 {
-	struct coverage *c = to;
-	struct coverage_row *r = coverage_row_of(c, w);
-	struct coverage_span *last = r->nspan ? r->span + r->nspan - 1 : NULL;
+	struct coverage *coverage = to;
+	struct coverage_row *row = coverage_row_of(coverage, window);
+	struct coverage_span *last = row->nspan ? row->span + row->nspan - 1 : NULL;
 
-	r->first = w->epoch < r->first ? w->epoch : r->first;
-	r->last = w->until > r->last ? w->until : r->last;
-	r->windows += w->parts ? w->parts : 1;
-	r->longest = w->until - w->epoch > r->longest ? w->until - w->epoch : r->longest;
-	if (last && w->epoch >= last->from && w->epoch <= last->to + SLACK_S) {
-		last->to = w->until > last->to ? w->until : last->to;
+	row->first = window->epoch < row->first ? window->epoch : row->first;
+	row->last = window->until > row->last ? window->until : row->last;
+	row->windows += window->parts ? window->parts : 1;
+	row->longest = window->until - window->epoch > row->longest ? window->until - window->epoch : row->longest;
+	if (last && window->epoch >= last->from && window->epoch <= last->to + SLACK_S) {
+		last->to = window->until > last->to ? window->until : last->to;
 		return true;
 	}
-	r->span = mem_more(r->span, sizeof(*r->span), r->nspan);
-	r->span[r->nspan++] = (struct coverage_span){ w->epoch, w->until };
+	row->span = mem_more(row->span, sizeof(*row->span), row->nspan);
+	row->span[row->nspan++] = (struct coverage_span){ window->epoch, window->until };
 	return true;
 }
 
 void cover_damaged(void *to, struct str place, const char *why)
 {
-	struct coverage *c = to;
+	struct coverage *coverage = to;
 
-	if (c->damaged++ < 3)
+	if (coverage->damaged++ < 3)
 		warn("%.*s: %s", (int)place.n, place.p, why);
 }
 
-bool cover_has_hours(const struct coverage *c)
+bool cover_has_hours(const struct coverage *coverage)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->row[i].longest >= HOUR_S)
+	for (size_t i = 0; i < coverage->n; i++)
+		if (coverage->row[i].longest >= HOUR_S)
 			return true;
 	return false;
 }
@@ -73,9 +73,9 @@ bool cover_has_hours(const struct coverage *c)
 
 static int coverage_by_from(const void *va, const void *vb)
 {
-	const struct coverage_span *a = va, *b = vb;
+	const struct coverage_span *span = va, *b = vb;
 
-	return a->from < b->from ? -1 : a->from > b->from;
+	return span->from < b->from ? -1 : span->from > b->from;
 }
 
 /* Of all streams of a host (or one: until == row + 1) the times that nothing covers; *n of them, freed by the caller.
@@ -109,35 +109,35 @@ static struct coverage_span *gaps_of(const struct coverage_row *row, const struc
 	return gap;
 }
 
-void cover_print(const struct coverage *c, struct out *o)
+void cover_print(const struct coverage *coverage, struct out *out)
 {
 	char from[32], to[32];
 
-	for (size_t i = 0; i < c->n; i++) {
-		const struct coverage_row *r = c->row + i;
+	for (size_t i = 0; i < coverage->n; i++) {
+		const struct coverage_row *row = coverage->row + i;
 		struct coverage_span *gap;
 		uint64_t seconds;
 		size_t n;
 
-		gap = gaps_of(r, r + 1, &seconds, &n);
-		timearg_text(from, r->first);
-		timearg_text(to, r->last);
-		out_printf(o, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)r->host.n,
-			   r->host.p, from, to, r->windows, seconds, (int)r->event.n, r->event.p,
-			   r->labels.n ? "  " : "", (int)r->labels.n, r->labels.p);
+		gap = gaps_of(row, row + 1, &seconds, &n);
+		timearg_text(from, row->first);
+		timearg_text(to, row->last);
+		out_printf(out, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)row->host.n,
+			   row->host.p, from, to, row->windows, seconds, (int)row->event.n, row->event.p,
+			   row->labels.n ? "  " : "", (int)row->labels.n, row->labels.p);
 		for (size_t k = 0; k < n; k++) {
 			timearg_text(from, gap[k].from);
 			timearg_text(to, gap[k].to);
-			out_printf(o, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[k].to - gap[k].from);
+			out_printf(out, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[k].to - gap[k].from);
 		}
 		free(gap);
 	}
 }
 
-static bool host_gaps(const struct coverage_row *row, const struct coverage_row *until, const struct store_query *q,
+static bool host_gaps(const struct coverage_row *row, const struct coverage_row *until, const struct store_query *query,
 		      uint64_t now, bool print_message)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char from[32], to[32];
 	uint64_t seconds, first = UINT64_MAX, last = 0, longest = 0, end;
 	size_t n, shown = 0, all;
@@ -149,58 +149,58 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 		last = r->last > last ? r->last : last;
 		longest = r->longest > longest ? r->longest : longest;
 	}
-	end = q->to < now ? q->to : now;
+	end = query->to < now ? query->to : now;
 	all = n;
 	for (size_t i = 0; i < n && shown < GAPS_SHOWN; i++, shown++) {
 		timearg_text(from, gap[i].from);
 		timearg_text(to, gap[i].to);
-		text_printf(&t, "%s %s to %s (%" PRIu64 " s)", t.n ? "," : "", from, to, gap[i].to - gap[i].from);
+		text_printf(&text, "%s %s to %s (%" PRIu64 " s)", text.n ? "," : "", from, to, gap[i].to - gap[i].from);
 	}
 	if (all > shown)
-		text_printf(&t, ", and %zu more", all - shown);
-	if (q->from &&
-	    first > q->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
+		text_printf(&text, ", and %zu more", all - shown);
+	if (query->from &&
+	    first > query->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
 		timearg_text(to, first);
-		text_printf(&t, "%s before %s (%" PRIu64 " s)", t.n ? "," : "", to, first - q->from);
+		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}
 	if (end > last + longest + 5) { /* the window of now is still being recorded, or on its way */
 		timearg_text(from, last);
-		text_printf(&t, "%s since %s (%" PRIu64 " s)", t.n ? "," : "", from, end - last);
+		text_printf(&text, "%s since %s (%" PRIu64 " s)", text.n ? "," : "", from, end - last);
 	}
 	/* what was asked for begins or ends within a roll-up, which is there as a whole or not at all */
 	if (print_message && longest >= HOUR_S &&
-	    ((q->from && first % HOUR_S == 0 && first > q->from + EDGE_S && first <= q->from + longest) ||
-	     last > q->to + EDGE_S)) {
+	    ((query->from && first % HOUR_S == 0 && first > query->from + EDGE_S && first <= query->from + longest) ||
+	     last > query->to + EDGE_S)) {
 		timearg_text(from, first);
 		timearg_text(to, last);
 		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p,
 		     from, to);
 	}
-	some = t.n > 0;
+	some = text.n > 0;
 	if (some && print_message)
-		warn("%.*s: nothing was recorded%.*s", (int)row->host.n, row->host.p, (int)t.n, t.p);
-	text_free(&t);
+		warn("%.*s: nothing was recorded%.*s", (int)row->host.n, row->host.p, (int)text.n, text.p);
+	text_free(&text);
 	free(gap);
 	return some;
 }
 
-bool cover_gaps(const struct coverage *c, const struct store_query *q, uint64_t now, bool print_message)
+bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message)
 {
 	bool some = false;
 
-	for (size_t i = 0, end; i < c->n; i = end) {
-		for (end = i + 1; end < c->n && str_eq(c->row[end].host, c->row[i].host); end++)
+	for (size_t i = 0, end; i < coverage->n; i = end) {
+		for (end = i + 1; end < coverage->n && str_eq(coverage->row[end].host, coverage->row[i].host); end++)
 			;
-		some |= host_gaps(c->row + i, c->row + end, q, now, print_message);
+		some |= host_gaps(coverage->row + i, coverage->row + end, query, now, print_message);
 	}
 	return some;
 }
 
-void cover_free(struct coverage *c)
+void cover_free(struct coverage *coverage)
 {
-	for (size_t i = 0; i < c->n; i++)
-		free(c->row[i].span);
-	free(c->row);
-	arena_free(&c->arena);
-	*c = (struct coverage){ 0 };
+	for (size_t i = 0; i < coverage->n; i++)
+		free(coverage->row[i].span);
+	free(coverage->row);
+	arena_free(&coverage->arena);
+	*coverage = (struct coverage){ 0 };
 }

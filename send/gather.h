@@ -30,12 +30,12 @@ struct gather {
 	char why_not[256]; /* it cannot go on; empty: it can */
 };
 
-bool gather_window(void *to, const struct window *w);
+bool gather_window(void *to, const struct window *window);
 bool gather_lines(void *to, struct str lines);
 void gather_damaged(void *to, struct str place, const char *why);
 
-void gather_end(struct gather *g); /* header is complete then */
-void gather_free(struct gather *g);
+void gather_end(struct gather *gather); /* header is complete then */
+void gather_free(struct gather *gather);
 
 /* ---- what there is ---- */
 
@@ -53,12 +53,12 @@ struct coverage {
 	uint64_t damaged;
 };
 
-bool cover_window(void *to, const struct window *w);
+bool cover_window(void *to, const struct window *window);
 void cover_damaged(void *to, struct str place, const char *why);
-bool cover_has_hours(const struct coverage *c);            /* is one as long as a roll-up? */
-void cover_print(const struct coverage *c, struct out *o); /* a table, gaps below each row */
+bool cover_has_hours(const struct coverage *coverage);              /* is one as long as a roll-up? */
+void cover_print(const struct coverage *coverage, struct out *out); /* a table, gaps below each row */
 /* Are there any? say: on stderr, a line for each host. */
-bool cover_gaps(const struct coverage *c, const struct store_query *q, uint64_t now, bool print_message);
-void cover_free(struct coverage *c);
+bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
+void cover_free(struct coverage *coverage);
 
 #endif

@@ -36,10 +36,10 @@ static void pjsend_on_signal(int sig)
 
 static void sleep_ms(uint64_t ms)
 {
-	struct timespec t = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+	struct timespec spec = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
 
 	if (!stop)
-		nanosleep(&t, NULL);
+		nanosleep(&spec, NULL);
 }
 
 /* A signal that comes before the sleep must end it, too: no longer than this at once. */
@@ -55,20 +55,20 @@ static void pjsend_doze(uint64_t ms)
 
 static void pjsend_catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = pjsend_on_signal };
+	struct sigaction action = { .sa_handler = pjsend_on_signal };
 
-	sigaction(SIGTERM, &a, NULL);
-	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static struct str pjsend_host_of(const struct request *r)
+static struct str pjsend_host_of(const struct request *request)
 {
 	static char name[256];
 
-	if (r->host)
-		return str_of(r->host);
+	if (request->host)
+		return str_of(request->host);
 	gethostname(name, sizeof(name) - 1);
 	return str_of(name);
 }
@@ -82,27 +82,27 @@ struct spooling {
 
 static void *spool_always(void *arg)
 {
-	struct spooling *p = arg;
+	struct spooling *spooling = arg;
 
 	while (!stop) {
-		spooler_pass(p->s);
-		pjsend_doze(p->pause_ms);
+		spooler_pass(spooling->s);
+		pjsend_doze(spooling->pause_ms);
 	}
 	return NULL;
 }
 
-static void pjsend_spooled(void *to, struct spool_name n)
+static void pjsend_spooled(void *to, struct spool_name name)
 {
-	sender_add(to, n);
+	sender_add(to, name);
 }
 
-static void send_always(const struct request *r, struct spooler *spooler)
+static void send_always(const struct request *request, struct spooler *spooler)
 {
-	struct spooling p = { spooler, (uint64_t)(r->interval * 1000) };
+	struct spooling spooling = { spooler, (uint64_t)(request->interval * 1000) };
 	struct timespec end;
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, spool_always, &p) != 0)
+	if (pthread_create(&thread, NULL, spool_always, &spooling) != 0)
 		die("cannot start a thread");
 	while (!stop) {
 		if (!sender_step(&sender))
@@ -135,27 +135,27 @@ static void send_once(struct spooler *spooler)
 }
 
 /* 1000 hosts that start together must not come to the store together. */
-static void pjsend_splay(const struct request *r)
+static void pjsend_splay(const struct request *request)
 {
-	struct str host = pjsend_host_of(r);
-	double max = r->splay >= 0 ? r->splay : r->once || sender.store->ops->local ? 0 : 30;
+	struct str host = pjsend_host_of(request);
+	double max = request->splay >= 0 ? request->splay : request->once || sender.store->ops->local ? 0 : 30;
 
 	sender_not_before(&sender, sender_splay(host, max));
 }
 
-static struct folding folding_of(const struct request *r, const struct spool *s, const struct store *store)
+static struct folding folding_of(const struct request *request, const struct spool *spool, const struct store *store)
 {
 	return (struct folding){
 		.pjfold = child_find("pjfold"),
-		.pids = r->pids || store->ops->pids,
+		.pids = request->pids || store->ops->pids,
 		.fp = store->ops->fp,
-		.host = str_of(r->host),
-		.labels = text_view(&r->labels),
-		.machine = s->machine,
-		.recorder = s->recorder,
+		.host = str_of(request->host),
+		.labels = text_view(&request->labels),
+		.machine = spool->machine,
+		.recorder = spool->recorder,
 		.since = store->ops->since,
 		.stop = &stop,
-		.option = r->option,
+		.option = request->option,
 	};
 }
 
@@ -171,18 +171,18 @@ static bool pjsend_waits(const struct spool *spool)
 }
 
 /* Its folder may come later; it may also be another directory. */
-static void pjsend_print_missing(const struct request *r, const struct spool *spool)
+static void pjsend_print_missing(const struct request *request, const struct spool *spool)
 {
 	char out[4200];
 
-	snprintf(out, sizeof(out), "%s/out", r->dir);
-	if (!r->quiet && access(out, F_OK) != 0 && !pjsend_waits(spool))
+	snprintf(out, sizeof(out), "%s/out", request->dir);
+	if (!request->quiet && access(out, F_OK) != 0 && !pjsend_waits(spool))
 		warn("'%s' is not there: pjrecord has not recorded there yet", out);
 }
 
-static void print_untidy(const struct request *r)
+static void print_untidy(const struct request *request)
 {
-	if (r->once && !r->quiet && (r->options.keep_days || r->options.max_bytes))
+	if (request->once && !request->quiet && (request->options.keep_days || request->options.max_bytes))
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
 }
 
@@ -193,40 +193,40 @@ static void report_layers(void)
 	setenv(SANDBOX_REPORTED, "1", 1);
 }
 
-static bool send_dir(const struct request *r, struct spool *spool, struct store *store)
+static bool send_dir(const struct request *request, struct spool *spool, struct store *store)
 {
-	struct folding folding = folding_of(r, spool, store);
+	struct folding folding = folding_of(request, spool, store);
 	struct spooler spooler = { .spool = spool,
 				   .folding = &folding,
-				   .dir = r->dir,
-				   .keep_spool = r->keep_spool,
-				   .min_free = r->min_free,
-				   .max_bytes = r->spool_bytes,
-				   .map_wait_ms = (uint64_t)(r->map_wait * 1000),
+				   .dir = request->dir,
+				   .keep_spool = request->keep_spool,
+				   .min_free = request->min_free,
+				   .max_bytes = request->spool_bytes,
+				   .map_wait_ms = (uint64_t)(request->map_wait * 1000),
 				   .stop = &stop };
 	bool left;
 
 	if (!folding.pjfold)
 		die("pjfold is missing: neither beside pjsend nor in PATH");
 	if (!spool_lock(spool))
-		die("another pjsend sends from '%s'", r->dir);
+		die("another pjsend sends from '%s'", request->dir);
 	spool_sweep(spool);
-	pjsend_print_missing(r, spool);
+	pjsend_print_missing(request, spool);
 	report_layers();
-	print_untidy(r);
+	print_untidy(request);
 	counters_open(spool->dir);
 	sender_begin(&sender);
 	spooler_begin(&spooler);
 	spooler.spooled = pjsend_spooled;
 	spooler.to = &sender;
-	pjsend_splay(r);
-	if (r->once)
+	pjsend_splay(request);
+	if (request->once)
 		send_once(&spooler);
 	else
-		send_always(r, &spooler);
+		send_always(request, &spooler);
 	sender_report(&sender, true);
 	left = spooler_left(&spooler) || pjsend_waits(spool) ||
-	       (r->once && (sender.differ || sender.refused || spooler.unreadable));
+	       (request->once && (sender.differ || sender.refused || spooler.unreadable));
 	sender_end(&sender);
 	spooler_end(&spooler);
 	free((char *)(uintptr_t)folding.pjfold);
@@ -250,12 +250,12 @@ static void remove_folder(void)
 	rmdir(folder);
 }
 
-static void pjsend_make_folder(const struct request *r)
+static void pjsend_make_folder(const struct request *request)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	if (r->dir) {
-		snprintf(folder, sizeof(folder), "%s", r->dir);
+	if (request->dir) {
+		snprintf(folder, sizeof(folder), "%s", request->dir);
 		return;
 	}
 	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -265,57 +265,57 @@ static void pjsend_make_folder(const struct request *r)
 }
 
 /* One of that name may wait there still. */
-static void put_pipe(struct spool *spool, struct spool_name n, struct str text)
+static void put_pipe(struct spool *spool, struct spool_name name, struct str text)
 {
 	struct text there = { 0 };
 
-	if (spool_get(spool, n, &there, NULL) && !str_eq(text_view(&there), text))
+	if (spool_get(spool, name, &there, NULL) && !str_eq(text_view(&there), text))
 		die("standard input: another text of that host, event, time and labels waits in the spool; nothing is sent");
 	text_free(&there);
-	if (!spool_put(spool, n, text))
+	if (!spool_put(spool, name, text))
 		die_errno("cannot write into the spool");
 }
 
-static struct spool_name spool_pipe(const struct request *r, struct spool *spool, const struct store *store)
+static struct spool_name spool_pipe(const struct request *request, struct spool *spool, const struct store *store)
 {
-	struct folding folding = folding_of(r, spool, store);
+	struct folding folding = folding_of(request, spool, store);
 	struct text in = { 0 }, text = { 0 }, why = { 0 }, decoded = { 0 };
-	struct spool_name n = { 0 };
-	struct window w;
+	struct spool_name name = { 0 };
+	struct window window;
 	struct str rest;
 
 	folding.recorder = 0; /* who sends the same text again sends the same window */
 	if (!fullio_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
-	switch (folding_text(&folding, text_view(&in), r->time, r->seconds, &text, &why)) {
+	switch (folding_text(&folding, text_view(&in), request->time, request->seconds, &text, &why)) {
 	case FOLD_GOOD: break;
 	case FOLD_EMPTY: die("standard input: no stacks");
 	default: die("%.*s; nothing is sent", (int)why.n, why.p);
 	}
 	rest = text_view(&in);
-	if (!r->quiet && !folded_is_header(str_cut(&rest, '\n')))
+	if (!request->quiet && !folded_is_header(str_cut(&rest, '\n')))
 		warn("standard input: it has no header (pjfold --header), so it is taken for samples of no certain event");
 	rest = text_view(&text);
-	if (window_parse(&rest, &decoded, &w) != NULL)
+	if (window_parse(&rest, &decoded, &window) != NULL)
 		die("standard input: no folded stacks");
-	n = (struct spool_name){ w.epoch, w.stream };
-	put_pipe(spool, n, text_view(&text));
+	name = (struct spool_name){ window.epoch, window.stream };
+	put_pipe(spool, name, text_view(&text));
 	diag_at_death(NULL);
 	free((char *)(uintptr_t)folding.pjfold);
 	text_free(&in);
 	text_free(&text);
 	text_free(&why);
 	text_free(&decoded);
-	return n;
+	return name;
 }
 
-static bool send_pipe(const struct request *r, struct spool *spool, struct store *store)
+static bool send_pipe(const struct request *request, struct spool *spool, struct store *store)
 {
-	struct spool_name n = spool_pipe(r, spool, store);
+	struct spool_name name = spool_pipe(request, spool, store);
 	bool left;
 
 	if (!spool_lock(spool)) {
-		if (!r->quiet)
+		if (!request->quiet)
 			warn("it is in the spool; the pjsend that runs will send it");
 		return true;
 	}
@@ -323,49 +323,49 @@ static bool send_pipe(const struct request *r, struct spool *spool, struct store
 	sender_begin(&sender);
 	try_each();
 	sender_report(&sender, true);
-	left = spool_has(spool, n);
+	left = spool_has(spool, name);
 	if (left)
 		warn("it is not sent yet");
 	sender_end(&sender);
 	return !left && !sender.differ && !sender.refused;
 }
 
-static bool pipe_into(const struct request *r, struct store *store)
+static bool pipe_into(const struct request *request, struct store *store)
 {
 	struct spool spool = { 0 };
 	bool good;
 
-	pjsend_make_folder(r);
+	pjsend_make_folder(request);
 	spool_open(&spool, folder);
-	spool.saved = store->ops->local && !r->options.gzip;
+	spool.saved = store->ops->local && !request->options.gzip;
 	sender.spool = &spool;
-	good = send_pipe(r, &spool, store);
+	good = send_pipe(request, &spool, store);
 	spool_close(&spool);
-	if (!r->dir && good)
+	if (!request->dir && good)
 		remove_folder();
-	else if (!r->dir && (sender.refused || sender.differ))
+	else if (!request->dir && (sender.refused || sender.differ))
 		warn("it is kept in '%s/bad'", folder);
-	else if (!r->dir)
-		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, r->store, folder);
+	else if (!request->dir)
+		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, request->store, folder);
 	return good;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- */
 
-static void print_schema(const struct request *r)
+static void print_schema(const struct request *request)
 {
-	static struct out o;
+	static struct out out;
 	struct str where;
 	const struct store_ops *ops;
 
-	if (!r->store)
+	if (!request->store)
 		die_usage("--schema: of which store? --store");
-	ops = store_ops_of(r->store, &where);
+	ops = store_ops_of(request->store, &where);
 	if (!ops->schema)
 		die("%s: needs no schema", ops->form);
-	out_open(&o, NULL);
-	out_text(&o, ops->schema());
-	out_close(&o);
+	out_open(&out, NULL);
+	out_text(&out, ops->schema());
+	out_close(&out);
 }
 
 static void tidy_all(struct store *store)
@@ -378,7 +378,7 @@ static void tidy_all(struct store *store)
 
 int main(int argc, char **argv)
 {
-	static struct request r;
+	static struct request request;
 	struct store store = { 0 };
 	struct spool spool = { 0 };
 	struct text own = { 0 };
@@ -386,38 +386,39 @@ int main(int argc, char **argv)
 
 	diag_tool("pjsend");
 	secret_take_environment();
-	sendopts_parse(&r, argc, argv);
-	if (r.schema) {
-		print_schema(&r);
+	sendopts_parse(&request, argc, argv);
+	if (request.schema) {
+		print_schema(&request);
 		return PJ_OK;
 	}
-	if (!r.store) {
-		text_printf(&own, "dir:%s/store", r.dir ? r.dir : ".");
+	if (!request.store) {
+		text_printf(&own, "dir:%s/store", request.dir ? request.dir : ".");
 		text_char(&own, 0);
-		r.store = own.p;
+		request.store = own.p;
 	}
 	pjsend_catch_signals();
 	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the
 		       work */
-	if (!r.pipe && !r.tidy)
-		spool_open(&spool, r.dir);
-	store_open(&store, r.store, &r.options);
+	if (!request.pipe && !request.tidy)
+		spool_open(&spool, request.dir);
+	store_open(&store, request.store, &request.options);
 	if (!store.ops->send)
-		die_usage("%s: nothing can be sent there", r.store);
-	spool.saved = store.ops->local && !r.options.gzip;
+		die_usage("%s: nothing can be sent there", request.store);
+	spool.saved = store.ops->local && !request.options.gzip;
 	sender = (struct sender){ .spool = &spool,
 				  .store = &store,
-				  .o = { r.catch_up, r.once || r.pipe, r.quiet, pjsend_host_of(&r) } };
-	if (r.tidy)
+				  .o = { request.catch_up, request.once || request.pipe, request.quiet,
+					 pjsend_host_of(&request) } };
+	if (request.tidy)
 		tidy_all(&store);
-	else if (r.pipe)
-		good = pipe_into(&r, &store);
+	else if (request.pipe)
+		good = pipe_into(&request, &store);
 	else
-		good = send_dir(&r, &spool, &store);
+		good = send_dir(&request, &spool, &store);
 	store_close(&store);
-	if (!r.pipe && !r.tidy)
+	if (!request.pipe && !request.tidy)
 		spool_close(&spool);
 	text_free(&own);
-	text_free(&r.labels);
+	text_free(&request.labels);
 	return good ? PJ_OK : PJ_FAILED;
 }

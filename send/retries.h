@@ -18,7 +18,7 @@ struct retry {
 	bool others;    /* the store took other windows since */
 };
 
-void retries_read(const struct spool *s, struct retry **list, size_t *n);      /* freed with free */
-bool retries_write(const struct spool *s, const struct retry *list, size_t n); /* false: errno */
+void retries_read(const struct spool *spool, struct retry **list, size_t *n);      /* freed with free */
+bool retries_write(const struct spool *spool, const struct retry *list, size_t n); /* false: errno */
 
 #endif

@@ -56,105 +56,105 @@ static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 }
 
 /* At most one line a minute. */
-static bool sender_may_report(struct sender *s)
+static bool sender_may_report(struct sender *sender)
 {
 	uint64_t now = now_ms();
 
-	if (s->shown && now - s->shown < REPORT_MS)
+	if (sender->shown && now - sender->shown < REPORT_MS)
 		return false;
-	s->shown = now;
+	sender->shown = now;
 	return true;
 }
 
 /* ---- what waits ---------------------------------------------------------------------------------------------- */
 
-static int sender_cmp(struct spool_name a, struct spool_name b)
+static int sender_cmp(struct spool_name name, struct spool_name b)
 {
-	if (a.epoch != b.epoch)
-		return a.epoch < b.epoch ? -1 : 1;
-	return a.tag < b.tag ? -1 : a.tag > b.tag;
+	if (name.epoch != b.epoch)
+		return name.epoch < b.epoch ? -1 : 1;
+	return name.tag < b.tag ? -1 : name.tag > b.tag;
 }
 
-static void sender_forget(struct sender *s, size_t i)
+static void sender_forget(struct sender *sender, size_t i)
 {
-	s->doubtful |= s->window[i].retries > 0;
-	free(s->window[i].text);
-	memmove(s->window + i, s->window + i + 1, (s->n - i - 1) * sizeof(*s->window));
-	s->n--;
+	sender->doubtful |= sender->window[i].retries > 0;
+	free(sender->window[i].text);
+	memmove(sender->window + i, sender->window + i + 1, (sender->n - i - 1) * sizeof(*sender->window));
+	sender->n--;
 }
 
 /* What is in the spool now; what is known of windows that were there before is kept. */
-static void sender_merge(struct sender *s, const struct spool_name *names, size_t n)
+static void sender_merge(struct sender *sender, const struct spool_name *names, size_t n)
 {
 	struct ringpoll *all = mem_alloc(sizeof(*all), n ? n : 1);
 	size_t old = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		for (; old < s->n && sender_cmp(s->window[old].name, names[i]) < 0; old++)
-			free(s->window[old].text);
-		if (old < s->n && sender_cmp(s->window[old].name, names[i]) == 0)
-			all[i] = s->window[old++];
+		for (; old < sender->n && sender_cmp(sender->window[old].name, names[i]) < 0; old++)
+			free(sender->window[old].text);
+		if (old < sender->n && sender_cmp(sender->window[old].name, names[i]) == 0)
+			all[i] = sender->window[old++];
 		else
 			all[i].name = names[i];
 	}
-	for (; old < s->n; old++)
-		free(s->window[old].text);
-	free(s->window);
-	s->window = all;
-	s->n = n;
-	s->cap = n ? n : 1;
+	for (; old < sender->n; old++)
+		free(sender->window[old].text);
+	free(sender->window);
+	sender->window = all;
+	sender->n = n;
+	sender->cap = n ? n : 1;
 }
 
 /* Whatever anybody put into the spool. */
-static void sender_look(struct sender *s)
+static void sender_look(struct sender *sender)
 {
 	struct spool_name *names;
 	size_t n;
 
-	s->listed = now_ms();
-	if (!spool_windows(s->spool, &names, &n)) {
-		if (sender_may_report(s))
+	sender->listed = now_ms();
+	if (!spool_windows(sender->spool, &names, &n)) {
+		if (sender_may_report(sender))
 			warn("cannot read the spool: %s", strerror(errno));
 		return;
 	}
-	sender_merge(s, names, n);
+	sender_merge(sender, names, n);
 	free(names);
 }
 
-void sender_add(struct sender *s, struct spool_name n)
+void sender_add(struct sender *sender, struct spool_name name)
 {
-	pthread_mutex_lock(&s->lock);
-	s->added = mem_more(s->added, sizeof(*s->added), s->nadded);
-	s->added[s->nadded++] = n;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&sender->lock);
+	sender->added = mem_more(sender->added, sizeof(*sender->added), sender->nadded);
+	sender->added[sender->nadded++] = name;
+	pthread_mutex_unlock(&sender->lock);
 }
 
-static void sender_insert(struct sender *s, struct spool_name n)
+static void sender_insert(struct sender *sender, struct spool_name name)
 {
-	size_t i = s->n;
+	size_t i = sender->n;
 
-	while (i && sender_cmp(s->window[i - 1].name, n) > 0)
+	while (i && sender_cmp(sender->window[i - 1].name, name) > 0)
 		i--;
-	if (i && sender_cmp(s->window[i - 1].name, n) == 0)
+	if (i && sender_cmp(sender->window[i - 1].name, name) == 0)
 		return;
-	if (s->n == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 64;
-		s->window = mem_grow(s->window, sizeof(*s->window), s->cap);
+	if (sender->n == sender->cap) {
+		sender->cap = sender->cap ? 2 * sender->cap : 64;
+		sender->window = mem_grow(sender->window, sizeof(*sender->window), sender->cap);
 	}
-	memmove(s->window + i + 1, s->window + i, (s->n - i) * sizeof(*s->window));
-	s->window[i] = (struct ringpoll){ .name = n };
-	s->n++;
+	memmove(sender->window + i + 1, sender->window + i, (sender->n - i) * sizeof(*sender->window));
+	sender->window[i] = (struct ringpoll){ .name = name };
+	sender->n++;
 }
 
-static void take_added(struct sender *s)
+static void take_added(struct sender *sender)
 {
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < s->nadded; i++)
-		sender_insert(s, s->added[i]);
-	s->nadded = 0;
-	free(s->added);
-	s->added = NULL;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&sender->lock);
+	for (size_t i = 0; i < sender->nadded; i++)
+		sender_insert(sender, sender->added[i]);
+	sender->nadded = 0;
+	free(sender->added);
+	sender->added = NULL;
+	pthread_mutex_unlock(&sender->lock);
 }
 
 static bool is_fresh(const struct ringpoll *w)
@@ -164,108 +164,109 @@ static bool is_fresh(const struct ringpoll *w)
 	return w->name.epoch + FRESH_S > now;
 }
 
-static bool is_due(const struct sender *s, const struct ringpoll *w, uint64_t now)
+static bool is_due(const struct sender *sender, const struct ringpoll *w, uint64_t now)
 {
-	return s->o.once ? w->attempts == 0 : w->due <= now;
+	return sender->o.once ? w->attempts == 0 : w->due <= now;
 }
 
 /* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run
  * waits for the lock. */
-static bool is_away(const struct sender *s)
+static bool is_away(const struct sender *sender)
 {
-	return s->o.once && s->away >= AWAY;
+	return sender->o.once && sender->away >= AWAY;
 }
 
 /* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
-static struct ringpoll *sender_choose(struct sender *s, uint64_t now)
+static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 {
 	struct ringpoll *oldest = NULL, *newest = NULL;
 
-	if (is_away(s) || (s->store_due > now && !(s->o.once && s->failures)))
+	if (is_away(sender) || (sender->store_due > now && !(sender->o.once && sender->failures)))
 		return NULL;
-	for (size_t i = 0; i < s->n && !oldest; i++)
-		if (is_due(s, s->window + i, now))
-			oldest = s->window + i;
+	for (size_t i = 0; i < sender->n && !oldest; i++)
+		if (is_due(sender, sender->window + i, now))
+			oldest = sender->window + i;
 	if (!oldest || is_fresh(oldest))
 		return oldest;
-	for (size_t i = s->n; i-- > 0 && is_fresh(s->window + i) && !newest;)
-		if (is_due(s, s->window + i, now) && !s->window[i].attempts)
-			newest = s->window + i;
-	if (newest && (s->fresh_turn || s->backlog_due > now)) {
-		s->fresh_turn = false;
+	for (size_t i = sender->n; i-- > 0 && is_fresh(sender->window + i) && !newest;)
+		if (is_due(sender, sender->window + i, now) && !sender->window[i].attempts)
+			newest = sender->window + i;
+	if (newest && (sender->fresh_turn || sender->backlog_due > now)) {
+		sender->fresh_turn = false;
 		return newest;
 	}
-	s->fresh_turn = true;
-	return s->backlog_due > now && !s->o.once ? NULL : oldest;
+	sender->fresh_turn = true;
+	return sender->backlog_due > now && !sender->o.once ? NULL : oldest;
 }
 
 /* ---- what becomes of it -------------------------------------------------------------------------------------- */
 
-static void cannot_remove(struct sender *s, struct ringpoll *w)
+static void cannot_remove(struct sender *sender, struct ringpoll *w)
 {
 	w->due = now_ms() + LOOK_MS;
-	if (errno != EBUSY && sender_may_report(s))
+	if (errno != EBUSY && sender_may_report(sender))
 		warn("window %" PRIu64 " is sent, but cannot be removed: %s", w->name.epoch, strerror(errno));
 }
 
-static void sender_finish(struct sender *s, struct ringpoll *w)
+static void sender_finish(struct sender *sender, struct ringpoll *w)
 {
-	if (spool_done(s->spool, w->name))
-		sender_forget(s, (size_t)(w - s->window));
+	if (spool_done(sender->spool, w->name))
+		sender_forget(sender, (size_t)(w - sender->window));
 	else
-		cannot_remove(s, w);
+		cannot_remove(sender, w);
 }
 
-static void sender_confirmed(struct sender *s, struct ringpoll *w)
+static void sender_confirmed(struct sender *sender, struct ringpoll *w)
 {
-	s->sent++;
-	s->failures = s->away = 0;
-	s->store_due = 0;
-	if (s->held && !s->o.quiet)
-		warn("%s takes windows again", s->store->spec);
-	s->held = false;
+	sender->sent++;
+	sender->failures = sender->away = 0;
+	sender->store_due = 0;
+	if (sender->held && !sender->o.quiet)
+		warn("%s takes windows again", sender->store->spec);
+	sender->held = false;
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	w->sent = true;
-	s->doubtful |= s->noted > 0; /* of another window it is known now that the store takes some */
-	sender_finish(s, w);
+	sender->doubtful |= sender->noted > 0; /* of another window it is known now that the store takes some */
+	sender_finish(sender, w);
 }
 
-static void sender_refuse(struct sender *s, struct ringpoll *w, struct str why)
+static void sender_refuse(struct sender *sender, struct ringpoll *w, struct str why)
 {
 	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
-	if (spool_refuse(s->spool, w->name, why)) {
+	if (spool_refuse(sender->spool, w->name, why)) {
 		count(COUNT_REFUSED, 1);
-		s->refused++;
-		sender_forget(s, (size_t)(w - s->window));
+		sender->refused++;
+		sender_forget(sender, (size_t)(w - sender->window));
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (errno != EBUSY && sender_may_report(s))
+		if (errno != EBUSY && sender_may_report(sender))
 			warn("cannot put window %" PRIu64 " into bad/: %s", w->name.epoch, strerror(errno));
 	}
 }
 
-static void put_off(struct sender *s, struct ringpoll *w, const struct store_report *r)
+static void put_off(struct sender *sender, struct ringpoll *w, const struct store_report *report)
 {
 	uint64_t now = now_ms(), pause;
 
-	s->failures++;
-	s->away = r->verdict == STORE_INDETERMINATE ? 0 : s->away + 1;
-	pause = r->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) : pause_ms(s->failures, r->after);
-	s->store_due = now + pause;
+	sender->failures++;
+	sender->away = report->verdict == STORE_INDETERMINATE ? 0 : sender->away + 1;
+	pause = report->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) :
+						pause_ms(sender->failures, report->after);
+	sender->store_due = now + pause;
 	/* another window goes first then */
-	w->due = s->store_due + pause_ms(w->attempts, 0);
-	count(r->verdict == STORE_HOLD          ? COUNT_HOLD :
-	      r->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
-						  COUNT_LATER,
+	w->due = sender->store_due + pause_ms(w->attempts, 0);
+	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
+	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
+						       COUNT_LATER,
 	      1);
-	if (r->verdict == STORE_HOLD && !s->held) {
-		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", s->store->spec,
-		     (int)r->why.n, r->why.p);
-		s->held = true;
-		s->shown = now;
-	} else if (sender_may_report(s)) {
-		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)r->why.n, r->why.p);
+	if (report->verdict == STORE_HOLD && !sender->held) {
+		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", sender->store->spec,
+		     (int)report->why.n, report->why.p);
+		sender->held = true;
+		sender->shown = now;
+	} else if (sender_may_report(sender)) {
+		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)report->why.n, report->why.p);
 	}
 }
 
@@ -275,70 +276,71 @@ static uint64_t age_ms(const struct ringpoll *w)
 	return w->aged + (w->first ? now_ms() - w->first : 0);
 }
 
-static bool others_taken(const struct sender *s, const struct ringpoll *w)
+static bool others_taken(const struct sender *sender, const struct ringpoll *w)
 {
-	return w->others || (w->first && s->sent > w->sent_before);
+	return w->others || (w->first && sender->sent > w->sent_before);
 }
 
 /* Was it tried often enough, by a store that takes other windows? */
-static bool is_poison(const struct sender *s, const struct ringpoll *w)
+static bool is_poison(const struct sender *sender, const struct ringpoll *w)
 {
-	return others_taken(s, w) && (w->retries >= RETRIES || (w->retries && age_ms(w) >= STALE_MS));
+	return others_taken(sender, w) && (w->retries >= RETRIES || (w->retries && age_ms(w) >= STALE_MS));
 }
 
 /* Of a window that is stored but for these stacks. */
-static bool keep_poison(struct sender *s, const struct window *w, const struct store_report *r)
+static bool keep_poison(struct sender *sender, const struct window *window, const struct store_report *report)
 {
 	struct text part = { 0 };
-	struct str lines = text_view(&r->refused), stack;
+	struct str lines = text_view(&report->refused), stack;
 	uint64_t n, documents = 0;
 	bool good;
 
 	while (window_next(&lines, &stack, &n))
 		documents++;
-	window_header(&part, w);
-	text_str(&part, text_view(&r->refused));
-	good = spool_refuse_part(s->spool, (struct spool_name){ w->epoch, w->stream }, text_view(&part),
-				 text_view(&r->refused_why));
+	window_header(&part, window);
+	text_str(&part, text_view(&report->refused));
+	good = spool_refuse_part(sender->spool, (struct spool_name){ window->epoch, window->stream }, text_view(&part),
+				 text_view(&report->refused_why));
 	text_free(&part);
 	if (good) {
 		count(COUNT_POISON, documents);
-		s->refused++;
-		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", w->epoch, documents,
-		     documents == 1 ? "stack is" : "stacks are", (int)r->refused_why.n, r->refused_why.p);
+		sender->refused++;
+		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", window->epoch, documents,
+		     documents == 1 ? "stack is" : "stacks are", (int)report->refused_why.n, report->refused_why.p);
 	}
 	return good;
 }
 
 /* The store's stays as it is; ours is named by what is in it, so that a third one finds room, too. */
-static bool keep_other(struct sender *s, const struct window *w)
+static bool keep_other(struct sender *sender, const struct window *window)
 {
-	struct spool_name name = { w->epoch, hash_sum(w->text.p, w->text.n) };
+	struct spool_name name = { window->epoch, hash_sum(window->text.p, window->text.n) };
 	struct text why = { 0 };
 	bool good;
 
-	text_printf(&why, "%s holds something else under that name", s->store->spec);
-	good = spool_refuse_part(s->spool, name, w->text, text_view(&why));
+	text_printf(&why, "%s holds something else under that name", sender->store->spec);
+	good = spool_refuse_part(sender->spool, name, window->text, text_view(&why));
 	if (good) {
 		count(COUNT_DIFFERS, 1);
-		s->differ++;
-		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", w->epoch, (int)w->host.n, w->host.p,
-		     (int)why.n, why.p);
+		sender->differ++;
+		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", window->epoch, (int)window->host.n,
+		     window->host.p, (int)why.n, why.p);
 	}
 	text_free(&why);
 	return good;
 }
 
 /* What must be in bad/ before the window may go on. */
-static void keep_rest(struct sender *s, struct sending *p, const struct window *w, struct store_report *r)
+static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
+		      struct store_report *report)
 {
-	if (r->refused.n && r->verdict != STORE_REFUSED && !keep_poison(s, w, r))
-		p->resume = 0; /* it is found again */
-	else if (r->verdict != STORE_SENT || !p->differs || keep_other(s, w))
+	if (report->refused.n && report->verdict != STORE_REFUSED && !keep_poison(sender, window, report))
+		sending->resume = 0; /* it is found again */
+	else if (report->verdict != STORE_SENT || !sending->differs || keep_other(sender, window))
 		return;
-	r->why.n = 0;
-	text_printf(&r->why, "cannot write into bad/: %s", strerror(errno));
-	r->verdict = STORE_LATER;
+	report->why.n = 0;
+	text_printf(&report->why, "cannot write into bad/: %s", strerror(errno));
+	report->verdict = STORE_LATER;
 }
 
 static struct sending *sending_of(struct ringpoll *w, size_t which)
@@ -351,46 +353,48 @@ static struct sending *sending_of(struct ringpoll *w, size_t which)
 	return w->text + which;
 }
 
-static void sender_tally(const struct store_report *r)
+static void sender_tally(const struct store_report *report)
 {
-	count(COUNT_DOCUMENTS, r->documents);
-	count(COUNT_KNOWN, r->known);
-	count(COUNT_BYTES, r->bytes);
-	count(COUNT_REQUESTS, r->requests);
+	count(COUNT_DOCUMENTS, report->documents);
+	count(COUNT_KNOWN, report->known);
+	count(COUNT_BYTES, report->bytes);
+	count(COUNT_REQUESTS, report->requests);
 }
 
 /* One text of a window. True: it is confirmed, go on with the next. */
-static bool send_text(struct sender *s, struct ringpoll *w, size_t which, const struct window *text)
+static bool send_text(struct sender *sender, struct ringpoll *w, size_t which, const struct window *text)
 {
-	struct sending *p = sending_of(w, which);
-	struct store_report r = { 0 };
+	struct sending *sending = sending_of(w, which);
+	struct store_report report = { 0 };
 	bool sent;
 
-	if (p->done)
+	if (sending->done)
 		return true;
-	s->store->ops->send(s->store->it, text, &p->resume, is_poison(s, w), &r);
-	sender_tally(&r);
-	w->retries += r.verdict == STORE_INDETERMINATE;
-	s->doubtful |= r.verdict == STORE_INDETERMINATE;
-	p->differs |= r.differs;
-	keep_rest(s, p, text, &r);
-	p->done = sent = r.verdict == STORE_SENT;
-	if (r.verdict == STORE_REFUSED || (r.verdict == STORE_INDETERMINATE && is_poison(s, w) && w->retries > RETRIES))
-		sender_refuse(s, w, text_view(&r.why));
+	sender->store->ops->send(sender->store->it, text, &sending->resume, is_poison(sender, w), &report);
+	sender_tally(&report);
+	w->retries += report.verdict == STORE_INDETERMINATE;
+	sender->doubtful |= report.verdict == STORE_INDETERMINATE;
+	sending->differs |= report.differs;
+	keep_rest(sender, sending, text, &report);
+	sending->done = sent = report.verdict == STORE_SENT;
+	if (report.verdict == STORE_REFUSED ||
+	    (report.verdict == STORE_INDETERMINATE && is_poison(sender, w) && w->retries > RETRIES))
+		sender_refuse(sender, w, text_view(&report.why));
 	else if (!sent)
-		put_off(s, w, &r);
-	store_report_free(&r);
+		put_off(sender, w, &report);
+	store_report_free(&report);
 	return sent;
 }
 
 /* The backlog goes at so many windows in the time that one of them took. */
-static void sender_pace(struct sender *s, const struct window *w)
+static void sender_pace(struct sender *sender, const struct window *window)
 {
-	if (s->o.catch_up > 0 && w->until > w->epoch && w->epoch + FRESH_S < (uint64_t)time(NULL))
-		s->backlog_due = now_ms() + (uint64_t)((double)(w->until - w->epoch) * 1000 / s->o.catch_up);
+	if (sender->o.catch_up > 0 && window->until > window->epoch && window->epoch + FRESH_S < (uint64_t)time(NULL))
+		sender->backlog_due =
+			now_ms() + (uint64_t)((double)(window->until - window->epoch) * 1000 / sender->o.catch_up);
 }
 
-static void send_all(struct sender *s, struct ringpoll *w, struct str rest, struct str packed)
+static void send_all(struct sender *sender, struct ringpoll *w, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -403,44 +407,44 @@ static void send_all(struct sender *s, struct ringpoll *w, struct str rest, stru
 		decoded.n = 0;
 		wrong = window_parse(&rest, &decoded, &text);
 		if (wrong) {
-			sender_refuse(s, w, str_of(wrong));
+			sender_refuse(sender, w, str_of(wrong));
 			good = false;
 		} else {
 			if (which == 0 && rest.n == 0)
 				text.packed = packed;
-			good = send_text(s, w, which++, &text);
+			good = send_text(sender, w, which++, &text);
 		}
 	}
 	if (good) {
-		sender_pace(s, &text);
-		sender_confirmed(s, w);
+		sender_pace(sender, &text);
+		sender_confirmed(sender, w);
 	}
 	text_free(&decoded);
 }
 
-static void send_window(struct sender *s, struct ringpoll *w)
+static void send_window(struct sender *sender, struct ringpoll *w)
 {
 	struct text text = { 0 }, packed = { 0 };
 
 	if (!w->first) {
 		w->first = now_ms();
-		w->sent_before = s->sent;
+		w->sent_before = sender->sent;
 	}
 	w->attempts++;
 	if (w->sent) {
-		sender_finish(s, w);
-	} else if (spool_get(s->spool, w->name, &text, &packed)) {
+		sender_finish(sender, w);
+	} else if (spool_get(sender->spool, w->name, &text, &packed)) {
 		if (text.n)
-			send_all(s, w, text_view(&text), text_view(&packed));
+			send_all(sender, w, text_view(&text), text_view(&packed));
 		else
-			sender_refuse(s, w, STR("it is empty"));
+			sender_refuse(sender, w, STR("it is empty"));
 	} else if (errno == EBADMSG) {
-		sender_refuse(s, w, STR("it is damaged"));
+		sender_refuse(sender, w, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		sender_forget(s, (size_t)(w - s->window)); /* it made room */
+		sender_forget(sender, (size_t)(w - sender->window)); /* it made room */
 	} else {
 		w->due = now_ms() + CAP_MS;
-		if (sender_may_report(s))
+		if (sender_may_report(sender))
 			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
 	}
 	text_free(&text);
@@ -451,14 +455,14 @@ static void send_window(struct sender *s, struct ringpoll *w)
 
 /* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its
  * pace. */
-static bool goes_along(const struct sender *s, const struct ringpoll *w)
+static bool goes_along(const struct sender *sender, const struct ringpoll *w)
 {
-	return !w->attempts && !w->alone && !w->retries && is_due(s, w, now_ms()) &&
-	       (s->o.once || s->o.catch_up <= 0 || is_fresh(w));
+	return !w->attempts && !w->alone && !w->retries && is_due(sender, w, now_ms()) &&
+	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(w));
 }
 
 /* All texts of a window. What is damaged is said when it goes alone. */
-static enum store_joined join_texts(struct sender *s, struct str rest, struct store_report *r)
+static enum store_joined join_texts(struct sender *sender, struct str rest, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text decoded = { 0 };
@@ -467,8 +471,9 @@ static enum store_joined join_texts(struct sender *s, struct str rest, struct st
 
 	while (rest.n) {
 		decoded.n = 0;
-		joined = window_parse(&rest, &decoded, &text) ? STORE_ALONE :
-								s->store->ops->join(s->store->it, &text, r);
+		joined = window_parse(&rest, &decoded, &text) ?
+				 STORE_ALONE :
+				 sender->store->ops->join(sender->store->it, &text, report);
 		full |= joined == STORE_FULL;
 		if (joined == STORE_ALONE || joined == STORE_PARTED)
 			break;
@@ -477,109 +482,109 @@ static enum store_joined join_texts(struct sender *s, struct str rest, struct st
 	return joined == STORE_JOINED && full ? STORE_FULL : joined;
 }
 
-static enum store_joined join_window(struct sender *s, struct ringpoll *w, struct store_report *r)
+static enum store_joined join_window(struct sender *sender, struct ringpoll *w, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text text = { 0 };
 
-	if (spool_get(s->spool, w->name, &text, NULL))
-		joined = join_texts(s, text_view(&text), r);
+	if (spool_get(sender->spool, w->name, &text, NULL))
+		joined = join_texts(sender, text_view(&text), report);
 	text_free(&text);
 	w->alone = joined == STORE_ALONE;
 	return joined;
 }
 
 /* Those that go together begin at `at`; nothing is known of any. */
-static void sender_part(struct sender *s, size_t at, size_t n, const struct store_report *r)
+static void sender_part(struct sender *sender, size_t at, size_t n, const struct store_report *report)
 {
 	for (size_t i = at; i < at + n; i++)
-		s->window[i].alone = true;
-	if (r->verdict != STORE_LATER && r->verdict != STORE_HOLD)
+		sender->window[i].alone = true;
+	if (report->verdict != STORE_LATER && report->verdict != STORE_HOLD)
 		return;
-	s->window[at].attempts++;
-	put_off(s, s->window + at, r);
+	sender->window[at].attempts++;
+	put_off(sender, sender->window + at, report);
 }
 
 /* What is due from `first` on, the next of it in order, as many as the store takes at once. */
-static void send_together(struct sender *s, struct ringpoll *first)
+static void send_together(struct sender *sender, struct ringpoll *first)
 {
-	size_t at = (size_t)(first - s->window), n = 0;
+	size_t at = (size_t)(first - sender->window), n = 0;
 	enum store_joined joined = STORE_JOINED;
-	struct store_report r = { 0 };
+	struct store_report report = { 0 };
 
-	while (joined == STORE_JOINED && at + n < s->n && goes_along(s, s->window + at + n)) {
-		joined = join_window(s, s->window + at + n, &r);
+	while (joined == STORE_JOINED && at + n < sender->n && goes_along(sender, sender->window + at + n)) {
+		joined = join_window(sender, sender->window + at + n, &report);
 		n += joined != STORE_ALONE;
 	}
 	if (joined != STORE_PARTED)
-		s->store->ops->send_joined(s->store->it, &r);
-	sender_tally(&r);
-	if (r.verdict != STORE_SENT) {
-		sender_part(s, at, n, &r);
+		sender->store->ops->send_joined(sender->store->it, &report);
+	sender_tally(&report);
+	if (report.verdict != STORE_SENT) {
+		sender_part(sender, at, n, &report);
 	} else {
-		for (size_t before = s->n; n--; before = s->n) {
-			sender_confirmed(s, s->window + at);
-			at += s->n == before; /* it could not be removed yet */
+		for (size_t before = sender->n; n--; before = sender->n) {
+			sender_confirmed(sender, sender->window + at);
+			at += sender->n == before; /* it could not be removed yet */
 		}
 	}
-	store_report_free(&r);
+	store_report_free(&report);
 }
 
 /* ---- from run to run ------------------------------------------------------------------------------------------ */
 
-static void sender_recall(struct sender *s)
+static void sender_recall(struct sender *sender)
 {
 	uint64_t now = (uint64_t)time(NULL);
-	struct retry *d;
+	struct retry *retry;
 	size_t n, k = 0;
 
-	retries_read(s->spool, &d, &n);
-	for (size_t i = 0; i < s->n; i++) { /* both are in order */
-		while (k < n && sender_cmp(d[k].name, s->window[i].name) < 0)
+	retries_read(sender->spool, &retry, &n);
+	for (size_t i = 0; i < sender->n; i++) { /* both are in order */
+		while (k < n && sender_cmp(retry[k].name, sender->window[i].name) < 0)
 			k++;
-		if (k == n || sender_cmp(d[k].name, s->window[i].name) != 0)
+		if (k == n || sender_cmp(retry[k].name, sender->window[i].name) != 0)
 			continue;
-		s->window[i].retries = d[k].retries;
-		s->window[i].aged = d[k].since < now ? (now - d[k].since) * 1000 : 0;
-		s->window[i].others = d[k].others;
+		sender->window[i].retries = retry[k].retries;
+		sender->window[i].aged = retry[k].since < now ? (now - retry[k].since) * 1000 : 0;
+		sender->window[i].others = retry[k].others;
 	}
-	s->noted = n;
-	free(d);
+	sender->noted = n;
+	free(retry);
 }
 
-static void sender_note(struct sender *s)
+static void sender_note(struct sender *sender)
 {
 	uint64_t now = (uint64_t)time(NULL);
-	struct retry *d = NULL;
+	struct retry *retry = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct ringpoll *w = s->window + i;
+	for (size_t i = 0; i < sender->n; i++) {
+		const struct ringpoll *w = sender->window + i;
 
 		if (!w->retries)
 			continue;
-		d = mem_more(d, sizeof(*d), n);
-		d[n++] = (struct retry){ w->name, w->retries, now - age_ms(w) / 1000, others_taken(s, w) };
+		retry = mem_more(retry, sizeof(*retry), n);
+		retry[n++] = (struct retry){ w->name, w->retries, now - age_ms(w) / 1000, others_taken(sender, w) };
 	}
-	s->doubtful = !retries_write(s->spool, d, n);
-	if (s->doubtful && sender_may_report(s))
+	sender->doubtful = !retries_write(sender->spool, retry, n);
+	if (sender->doubtful && sender_may_report(sender))
 		warn("cannot write spool/doubts: %s", strerror(errno));
-	s->noted = n;
-	free(d);
+	sender->noted = n;
+	free(retry);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
-void sender_begin(struct sender *s)
+void sender_begin(struct sender *sender)
 {
-	pthread_mutex_init(&s->lock, NULL);
-	sender_look(s);
-	sender_recall(s);
+	pthread_mutex_init(&sender->lock, NULL);
+	sender_look(sender);
+	sender_recall(sender);
 }
 
-void sender_not_before(struct sender *s, uint64_t ms)
+void sender_not_before(struct sender *sender, uint64_t ms)
 {
-	s->store_due = now_ms() + ms;
+	sender->store_due = now_ms() + ms;
 }
 
 uint64_t sender_splay(struct str host, double seconds)
@@ -587,64 +592,66 @@ uint64_t sender_splay(struct str host, double seconds)
 	return (uint64_t)((double)(hash_sum(host.p, host.n) % 1000) * seconds);
 }
 
-bool sender_step(struct sender *s)
+bool sender_step(struct sender *sender)
 {
 	struct ringpoll *w;
 
-	take_added(s);
-	if (now_ms() - s->listed > (s->n < 1000 ? LIST_MS / 10 : LIST_MS))
-		sender_look(s);
-	w = sender_choose(s, now_ms());
-	if (w && s->store->ops->join && w + 1 < s->window + s->n && goes_along(s, w) && goes_along(s, w + 1))
-		send_together(s, w);
+	take_added(sender);
+	if (now_ms() - sender->listed > (sender->n < 1000 ? LIST_MS / 10 : LIST_MS))
+		sender_look(sender);
+	w = sender_choose(sender, now_ms());
+	if (w && sender->store->ops->join && w + 1 < sender->window + sender->n && goes_along(sender, w) &&
+	    goes_along(sender, w + 1))
+		send_together(sender, w);
 	else if (w)
-		send_window(s, w);
-	else if (s->store->ops->tidy && now_ms() - s->tidied > TIDY_MS && !s->o.once &&
-		 !s->store->ops->tidy(s->store->it, s->o.host, (uint64_t)time(NULL)))
-		s->tidied = now_ms();
+		send_window(sender, w);
+	else if (sender->store->ops->tidy && now_ms() - sender->tidied > TIDY_MS && !sender->o.once &&
+		 !sender->store->ops->tidy(sender->store->it, sender->o.host, (uint64_t)time(NULL)))
+		sender->tidied = now_ms();
 	return w != NULL;
 }
 
-uint64_t sender_wait(const struct sender *s)
+uint64_t sender_wait(const struct sender *sender)
 {
 	uint64_t now = now_ms(), wait = LOOK_MS / 4;
 
-	if (s->n && s->store_due > now && s->store_due - now > wait)
-		wait = s->store_due - now < LOOK_MS ? s->store_due - now : LOOK_MS;
+	if (sender->n && sender->store_due > now && sender->store_due - now > wait)
+		wait = sender->store_due - now < LOOK_MS ? sender->store_due - now : LOOK_MS;
 	return wait;
 }
 
-bool sender_finished(const struct sender *s)
+bool sender_finished(const struct sender *sender)
 {
-	for (size_t i = 0; i < s->n && !is_away(s); i++)
-		if (!s->window[i].attempts)
+	for (size_t i = 0; i < sender->n && !is_away(sender); i++)
+		if (!sender->window[i].attempts)
 			return false;
 	return true;
 }
 
-void sender_report(struct sender *s, bool now)
+void sender_report(struct sender *sender, bool now)
 {
 	uint64_t time_s = (uint64_t)time(NULL);
 
-	if (!now && now_ms() - s->written < WRITE_MS)
+	if (!now && now_ms() - sender->written < WRITE_MS)
 		return;
-	s->written = now_ms();
-	count_set(COUNT_WAITING, s->n);
-	count_set(COUNT_OLDEST_S, s->n && s->window[0].name.epoch < time_s ? time_s - s->window[0].name.epoch : 0);
-	count_set(COUNT_HELD, s->held);
-	if (s->doubtful)
-		sender_note(s);
-	if (!counters_write() && sender_may_report(s))
+	sender->written = now_ms();
+	count_set(COUNT_WAITING, sender->n);
+	count_set(COUNT_OLDEST_S,
+		  sender->n && sender->window[0].name.epoch < time_s ? time_s - sender->window[0].name.epoch : 0);
+	count_set(COUNT_HELD, sender->held);
+	if (sender->doubtful)
+		sender_note(sender);
+	if (!counters_write() && sender_may_report(sender))
 		warn("cannot write pjsend.prom: %s", strerror(errno));
 }
 
-void sender_end(struct sender *s)
+void sender_end(struct sender *sender)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->window[i].text);
-	free(s->window);
-	free(s->added);
-	s->window = NULL;
-	s->added = NULL;
-	s->n = s->nadded = 0;
+	for (size_t i = 0; i < sender->n; i++)
+		free(sender->window[i].text);
+	free(sender->window);
+	free(sender->added);
+	sender->window = NULL;
+	sender->added = NULL;
+	sender->n = sender->nadded = 0;
 }

@@ -55,15 +55,15 @@ struct sender {
 	size_t noted;                    /* doubts that are */
 };
 
-void sender_begin(struct sender *s);
-bool sender_step(struct sender *s);           /* sends one window that is due, or some together; false: none was */
-uint64_t sender_wait(const struct sender *s); /* ms until something is due, at most a second */
-void sender_not_before(struct sender *s, uint64_t ms); /* the first send is so much later */
+void sender_begin(struct sender *sender);
+bool sender_step(struct sender *sender);           /* sends one window that is due, or some together; false: none was */
+uint64_t sender_wait(const struct sender *sender); /* ms until something is due, at most a second */
+void sender_not_before(struct sender *sender, uint64_t ms); /* the first send is so much later */
 uint64_t sender_splay(struct str host,
 		      double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
-void sender_add(struct sender *s, struct spool_name n); /* by another thread: it is in the spool now */
-void sender_report(struct sender *s, bool now);         /* counters, at most once a second */
-bool sender_finished(const struct sender *s);           /* once: each window was tried, or the store is away */
-void sender_end(struct sender *s);
+void sender_add(struct sender *sender, struct spool_name name); /* by another thread: it is in the spool now */
+void sender_report(struct sender *sender, bool now);            /* counters, at most once a second */
+bool sender_finished(const struct sender *sender);              /* once: each window was tried, or the store is away */
+void sender_end(struct sender *sender);
 
 #endif

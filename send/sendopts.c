@@ -15,17 +15,17 @@ static void opt_size(void *to, const char *value, const char *name)
 		char letter;
 		unsigned shift;
 	} units[] = { { 'K', 10 }, { 'M', 20 }, { 'G', 30 }, { 'T', 40 } };
-	struct str s = str_of(value);
+	struct str string = str_of(value);
 	unsigned shift = 0;
 	uint64_t n;
 
 	for (size_t i = 0; i < countof(units); i++)
-		if (s.n && s.p[s.n - 1] == units[i].letter) {
+		if (string.n && string.p[string.n - 1] == units[i].letter) {
 			shift = units[i].shift;
-			s.n--;
+			string.n--;
 			break;
 		}
-	if (!str_u64(s, &n) || n > UINT64_MAX >> shift >> 1)
+	if (!str_u64(string, &n) || n > UINT64_MAX >> shift >> 1)
 		die_usage("%s: '%s' is no size, as 500M or 2G", name, value);
 	*(uint64_t *)to = n << shift;
 }
@@ -41,12 +41,12 @@ static void opt_percent(void *to, const char *value, const char *name)
 
 static void opt_keep(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (strcmp(value, "spool") == 0)
-		r->keep_spool = true;
+		request->keep_spool = true;
 	else if (strcmp(value, "raw") == 0)
-		r->keep_spool = false;
+		request->keep_spool = false;
 	else
 		die_usage("%s=%s: raw (recordings stay until they are sent) or spool (until they are folded)", name,
 			  value);
@@ -67,15 +67,15 @@ static bool good_key(struct str key)
 /* Sorted by key, so that the order of options does not make another stream. */
 static void sendopts_opt_label(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
-	struct str v = str_of(value), key = str_cut(&v, '='), rest = text_view(&r->labels), k, old;
+	struct request *request = to;
+	struct str string = str_of(value), key = str_cut(&string, '='), rest = text_view(&request->labels), k, old;
 	struct text all = { 0 };
 	bool placed = false;
 
-	if (!good_key(key) || v.n == 0)
+	if (!good_key(key) || string.n == 0)
 		die_usage("%s: '%s' is not KEY=VALUE; a key is letters, digits, '_', '.', '-'", name, value);
-	for (size_t i = 0; i < v.n; i++)
-		if (v.p[i] == ',' || (unsigned char)v.p[i] < ' ' || v.p[i] == 0x7F)
+	for (size_t i = 0; i < string.n; i++)
+		if (string.p[i] == ',' || (unsigned char)string.p[i] < ' ' || string.p[i] == 0x7F)
 			die_usage("%s: a value holds no ',' and no control bytes", name);
 	while (label_next(&rest, &k, &old)) {
 		if (str_eq(k, key))
@@ -89,99 +89,103 @@ static void sendopts_opt_label(void *to, const char *value, const char *name)
 	if (!placed)
 		text_printf(&all, "%s,", value);
 	all.n--;
-	text_free(&r->labels);
-	r->labels = all;
+	text_free(&request->labels);
+	request->labels = all;
 }
 
 static void sendopts_opt_time(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (!timearg_parse(value, (uint64_t)time(NULL), &r->time))
+	if (!timearg_parse(value, (uint64_t)time(NULL), &request->time))
 		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
 			  value);
 }
 
 static void opt_fold(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (r->noptions + 1 >= countof(r->option))
+	if (request->noptions + 1 >= countof(request->option))
 		die_usage("%s: too many", name);
-	r->option[r->noptions++] = value;
+	request->option[request->noptions++] = value;
 }
 
-static void sendopts_operands(struct request *r, char **operand)
+static void sendopts_operands(struct request *request, char **operand)
 {
 	for (; *operand; operand++) {
 		const char *value = *operand;
 		double seconds;
 
-		if (strcmp(value, "-") == 0 && !r->pipe)
-			r->pipe = true;
-		else if (r->interval <= 0 && opt_number(&value, 86400, &seconds) && *value == 0 && seconds > 0)
-			r->interval = seconds;
-		else if (!r->dir)
-			r->dir = *operand;
+		if (strcmp(value, "-") == 0 && !request->pipe)
+			request->pipe = true;
+		else if (request->interval <= 0 && opt_number(&value, 86400, &seconds) && *value == 0 && seconds > 0)
+			request->interval = seconds;
+		else if (!request->dir)
+			request->dir = *operand;
 		else
 			die_usage("'%s': one DIR, please", *operand);
 	}
 }
 
-static void sendopts_check(struct request *r)
+static void sendopts_check(struct request *request)
 {
-	if (r->once && r->interval > 0)
+	if (request->once && request->interval > 0)
 		die_usage("--once and -i do not go together");
-	if (r->pipe && !r->time)
+	if (request->pipe && !request->time)
 		die_usage("-: of a pipe it must be said when it was recorded: --time");
-	if (!r->pipe && (r->time || r->seconds))
+	if (!request->pipe && (request->time || request->seconds))
 		die_usage("--time and --seconds are for a pipe: -");
-	if (r->pipe && !r->store)
+	if (request->pipe && !request->store)
 		die_usage("-: where to? --store");
-	if (!r->dir && !r->pipe)
-		r->dir = ".";
-	if (r->interval <= 0)
-		r->interval = 1;
+	if (!request->dir && !request->pipe)
+		request->dir = ".";
+	if (request->interval <= 0)
+		request->interval = 1;
 }
 
-void sendopts_parse(struct request *r, int argc, char **argv)
+void sendopts_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 's', "store", "STORE", OPT_STR, &r->store, NULL, "where to (PJ_STORE, else dir:DIR/store)" },
-		{ 'd', "directory", "DIR", OPT_STR, &r->dir, NULL, "pjrecord's directory (.)" },
-		{ '1', "once", NULL, OPT_FLAG, &r->once, NULL, "each window once, and end: for cron" },
-		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &r->interval, NULL, "look for new windows so often (1)" },
-		{ 'l', "label", "KEY=VALUE", OPT_CALL, r, sendopts_opt_label,
+		{ 's', "store", "STORE", OPT_STR, &request->store, NULL, "where to (PJ_STORE, else dir:DIR/store)" },
+		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "pjrecord's directory (.)" },
+		{ '1', "once", NULL, OPT_FLAG, &request->once, NULL, "each window once, and end: for cron" },
+		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &request->interval, NULL,
+		  "look for new windows so often (1)" },
+		{ 'l', "label", "KEY=VALUE", OPT_CALL, request, sendopts_opt_label,
 		  "what every window is marked with; may be repeated" },
-		{ 0, "host", "NAME", OPT_STR, &r->host, NULL, "name of the host (as the recording says)" },
-		{ 0, "pid", NULL, OPT_FLAG, &r->pids, NULL, "first frames are comm-PID (eve: always)" },
-		{ 0, "fold", "OPTION", OPT_CALL, r, opt_fold, "give pjfold this option; may be repeated" },
-		{ 0, "time", "TIME", OPT_CALL, r, sendopts_opt_time, "of a pipe (-): when it began" },
-		{ 0, "seconds", "N", OPT_U64, &r->seconds, NULL,
+		{ 0, "host", "NAME", OPT_STR, &request->host, NULL, "name of the host (as the recording says)" },
+		{ 0, "pid", NULL, OPT_FLAG, &request->pids, NULL, "first frames are comm-PID (eve: always)" },
+		{ 0, "fold", "OPTION", OPT_CALL, request, opt_fold, "give pjfold this option; may be repeated" },
+		{ 0, "time", "TIME", OPT_CALL, request, sendopts_opt_time, "of a pipe (-): when it began" },
+		{ 0, "seconds", "N", OPT_U64, &request->seconds, NULL,
 		  "of a pipe: how long it is (as its header says, else 1)" },
-		{ 0, "keep", "raw|spool", OPT_CALL, r, opt_keep,
+		{ 0, "keep", "raw|spool", OPT_CALL, request, opt_keep,
 		  "keep recordings until they are sent (raw), or folded" },
-		{ 0, "min-free", "PCT", OPT_CALL, &r->min_free, opt_percent,
+		{ 0, "min-free", "PCT", OPT_CALL, &request->min_free, opt_percent,
 		  "make room when less of the disk is free (5%)" },
-		{ 0, "spool", "SIZE", OPT_CALL, &r->spool_bytes, opt_size, "most bytes that wait; the oldest go (1G)" },
-		{ 0, "map-wait", "SECONDS", OPT_DOUBLE, &r->map_wait, NULL, "wait so long for pjmap's next look (10)" },
-		{ 0, "catch-up", "N", OPT_DOUBLE, &r->catch_up, NULL,
+		{ 0, "spool", "SIZE", OPT_CALL, &request->spool_bytes, opt_size,
+		  "most bytes that wait; the oldest go (1G)" },
+		{ 0, "map-wait", "SECONDS", OPT_DOUBLE, &request->map_wait, NULL,
+		  "wait so long for pjmap's next look (10)" },
+		{ 0, "catch-up", "N", OPT_DOUBLE, &request->catch_up, NULL,
 		  "send a backlog N times as fast as it came; 0: at once (4)" },
-		{ 0, "splay", "SECONDS", OPT_DOUBLE, &r->splay, NULL,
+		{ 0, "splay", "SECONDS", OPT_DOUBLE, &request->splay, NULL,
 		  "first send so much later, by host (30 to servers)" },
-		{ 0, "keep-days", "N", OPT_U64, &r->options.keep_days, NULL,
+		{ 0, "keep-days", "N", OPT_U64, &request->options.keep_days, NULL,
 		  "dir: delete this host's windows after N days" },
-		{ 0, "max-bytes", "SIZE", OPT_CALL, &r->options.max_bytes, opt_size,
+		{ 0, "max-bytes", "SIZE", OPT_CALL, &request->options.max_bytes, opt_size,
 		  "dir: delete this host's oldest days beyond that" },
-		{ 0, "roll-up", "DAYS", OPT_U64, &r->options.roll_up_days, NULL,
+		{ 0, "roll-up", "DAYS", OPT_U64, &request->options.roll_up_days, NULL,
 		  "dir: older windows become one an hour (7); 0: never" },
-		{ 0, "gzip", NULL, OPT_FLAG, &r->options.gzip, NULL, "dir: gzip, although zstd is there" },
-		{ 0, "tidy", NULL, OPT_FLAG, &r->tidy, NULL, "dir: roll up and delete for all hosts, and end" },
-		{ 0, "verify", NULL, OPT_FLAG, &r->options.verify, NULL,
+		{ 0, "gzip", NULL, OPT_FLAG, &request->options.gzip, NULL, "dir: gzip, although zstd is there" },
+		{ 0, "tidy", NULL, OPT_FLAG, &request->tidy, NULL, "dir: roll up and delete for all hosts, and end" },
+		{ 0, "verify", NULL, OPT_FLAG, &request->options.verify, NULL,
 		  "ask the store what it holds before a window is let go" },
-		STORE_OPTS(&r->options),
-		{ 0, "schema", NULL, OPT_FLAG, &r->schema, NULL, "print what the store's server must be told first" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &r->quiet, NULL, "say only what went wrong" },
+		STORE_OPTS(&request->options),
+		{ 0, "schema", NULL, OPT_FLAG, &request->schema, NULL,
+		  "print what the store's server must be told first" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "say only what went wrong" },
 	};
 	const struct tool tool = {
 		.name = "pjsend",
@@ -200,17 +204,17 @@ void sendopts_parse(struct request *r, int argc, char **argv)
 		.nopts = countof(opts),
 	};
 
-	r->catch_up = 4;
-	r->map_wait = 10;
-	r->splay = -1;
-	r->min_free = 0.05;
-	r->spool_bytes = (uint64_t)1 << 30;
-	r->options.roll_up_days = 7;
-	sendopts_operands(r, opt_parse(&tool, argc, argv));
-	if (!r->store)
-		r->store = getenv("PJ_STORE");
-	if (r->host && !*r->host)
+	request->catch_up = 4;
+	request->map_wait = 10;
+	request->splay = -1;
+	request->min_free = 0.05;
+	request->spool_bytes = (uint64_t)1 << 30;
+	request->options.roll_up_days = 7;
+	sendopts_operands(request, opt_parse(&tool, argc, argv));
+	if (!request->store)
+		request->store = getenv("PJ_STORE");
+	if (request->host && !*request->host)
 		die_usage("--host: the name is empty");
-	if (!r->schema && !r->tidy)
-		sendopts_check(r);
+	if (!request->schema && !request->tidy)
+		sendopts_check(request);
 }

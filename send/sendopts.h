@@ -25,6 +25,6 @@ struct request {
 	size_t noptions;
 };
 
-void sendopts_parse(struct request *r, int argc, char **argv);
+void sendopts_parse(struct request *request, int argc, char **argv);
 
 #endif

@@ -26,73 +26,73 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where)
 		(int)scheme.n, scheme.p);
 }
 
-void store_open(struct store *s, const char *spec, const struct store_options *o)
+void store_open(struct store *store, const char *spec, const struct store_options *options)
 {
 	struct text why = { 0 };
 	struct str where;
 
-	s->spec = spec;
-	s->ops = store_ops_of(spec, &where);
+	store->spec = spec;
+	store->ops = store_ops_of(spec, &where);
 	if (where.n == 0)
-		die_usage("'%s' does not say where: %s", spec, s->ops->form);
-	s->it = s->ops->open(where, o, &why);
-	if (!s->it)
-		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : s->ops->form, (int)why.n,
+		die_usage("'%s' does not say where: %s", spec, store->ops->form);
+	store->it = store->ops->open(where, options, &why);
+	if (!store->it)
+		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : store->ops->form, (int)why.n,
 			  why.p); /* it may hold a password */
 	text_free(&why);
 }
 
-void store_close(struct store *s)
+void store_close(struct store *store)
 {
-	if (s->it)
-		s->ops->close(s->it);
-	s->it = NULL;
+	if (store->it)
+		store->ops->close(store->it);
+	store->it = NULL;
 }
 
-void store_report_free(struct store_report *r)
+void store_report_free(struct store_report *report)
 {
-	text_free(&r->why);
-	text_free(&r->refused);
-	text_free(&r->refused_why);
-	*r = (struct store_report){ 0 };
+	text_free(&report->why);
+	text_free(&report->refused);
+	text_free(&report->refused_why);
+	*report = (struct store_report){ 0 };
 }
 
-static bool wants_event(const struct store_query *q, struct str event)
+static bool wants_event(const struct store_query *query, struct str event)
 {
-	for (size_t i = 0; i < q->nevent; i++)
-		if (str_glob(q->event[i], event))
+	for (size_t i = 0; i < query->nevent; i++)
+		if (str_glob(query->event[i], event))
 			return true;
-	return q->nevent == 0;
+	return query->nevent == 0;
 }
 
-bool store_wants(const struct store_query *q, const struct window *w)
+bool store_wants(const struct store_query *query, const struct window *window)
 {
-	if (q->host.n && !str_eq(q->host, w->host))
+	if (query->host.n && !str_eq(query->host, window->host))
 		return false;
-	if (!wants_event(q, w->event))
+	if (!wants_event(query, window->event))
 		return false;
-	for (size_t i = 0; i < q->nlabel; i++) {
-		struct str want = q->label[i], key = str_cut(&want, '='), value;
+	for (size_t i = 0; i < query->nlabel; i++) {
+		struct str want = query->label[i], key = str_cut(&want, '='), value;
 
-		if (!label_find(w->labels, key, &value) || !str_eq(value, want))
+		if (!label_find(window->labels, key, &value) || !str_eq(value, want))
 			return false;
 	}
 	return true;
 }
 
-struct http *store_http(struct str url, const struct store_options *o, struct text *why)
+struct http *store_http(struct str url, const struct store_options *options, struct text *why)
 {
-	struct http_options h = { .cacert = o->cacert,
-				  .cert = o->cert,
-				  .key = o->key,
-				  .auth = o->auth,
-				  .insecure_auth = o->insecure_auth,
-				  .timeout = (unsigned)o->timeout_s };
-	struct text t = { 0 };
+	struct http_options h = { .cacert = options->cacert,
+				  .cert = options->cert,
+				  .key = options->key,
+				  .auth = options->auth,
+				  .insecure_auth = options->insecure_auth,
+				  .timeout = (unsigned)options->timeout_s };
+	struct text text = { 0 };
 	struct http *http;
 
-	text_printf(&t, "%.*s%c", (int)url.n, url.p, 0);
-	http = http_open(t.p, &h, why);
-	text_free(&t);
+	text_printf(&text, "%.*s%c", (int)url.n, url.p, 0);
+	http = http_open(text.p, &h, why);
+	text_free(&text);
 	return http;
 }

@@ -108,7 +108,7 @@ struct store_query {
 struct store_sink {
 	/* A window, or a sum of several that are alike in what query.by asks for, in unit and event. fetch: lines
 	 * follow; list: that is all. Only what is known is set; text and stacks are not. */
-	bool (*window)(void *to, const struct window *w);
+	bool (*window)(void *to, const struct window *window);
 	/* Whole lines "STACK COUNT\n" of the window before; any number of calls. */
 	bool (*lines)(void *to, struct str lines);
 	/* Part of what is stored cannot be used; the rest follows, and the tool ends with status 1. list: may be
@@ -129,24 +129,25 @@ struct store_ops {
 	uint64_t since; /* earlier windows are refused for good by its schema */
 
 	/* where: what stands behind the colon. NULL, and *why: it cannot be. No connection is needed to open. */
-	void *(*open)(struct str where, const struct store_options *o, struct text *why);
+	void *(*open)(struct str where, const struct store_options *options, struct text *why);
 
 	/* One attempt. *resume is 0 at the first, then what this function left there in the attempt before, so that
 	 * what was confirmed need not be sent again; it is lost when the process ends. isolate: there were enough
 	 * answers of DOUBT; find the documents that make them, report these as refused, or the whole window when it is
 	 * each. r is empty before. May be NULL: one-way from there. */
-	void (*send)(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r);
+	void (*send)(void *store, const struct window *window, uint64_t *resume, bool isolate,
+		     struct store_report *report);
 
 	/* Several windows in fewer requests, where a request costs more than what is in it; NULL: they do not go
 	 * together. join takes a window, which may be forgotten behind it, and may send part of it; send_joined is the
 	 * attempt for all of them, and ends it. They are confirmed if its verdict is SENT; if it is not, or join says
 	 * PARTED, nothing is known of any, and each goes by send(). */
-	enum store_joined (*join)(void *store, const struct window *w, struct store_report *r);
-	void (*send_joined)(void *store, struct store_report *r);
+	enum store_joined (*join)(void *store, const struct window *window, struct store_report *report);
+	void (*send_joined)(void *store, struct store_report *report);
 
 	/* NULL: what was sent there cannot be read back. By host, then epoch. False: why. */
-	bool (*list)(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);
-	bool (*fetch)(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why);
+	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
+	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 
 	/* What a store without server must do for itself (roll-ups, retention), now and then when there is nothing to
 	 * send; a part of it each time. host: of that one; empty: of all. True: there is more. NULL: nothing. */
@@ -168,15 +169,16 @@ extern const struct store_ops *const store_list[]; /* NULL at the end; those tha
 /* The store that a spec (dir:/var/lib/pj-store) is of; a plain path is dir:. Dies (usage) when there is none, or
  * says why it was not built in. */
 const struct store_ops *store_ops_of(const char *spec, struct str *where);
-void store_open(struct store *s, const char *spec, const struct store_options *o); /* dies when it cannot be */
-void store_close(struct store *s);
+void store_open(struct store *store, const char *spec,
+		const struct store_options *options); /* dies when it cannot be */
+void store_close(struct store *store);
 
 /* What a store behind HTTP opens: its server, or that at another URL, as the options say to get there. NULL: why. */
-struct http *store_http(struct str url, const struct store_options *o, struct text *why);
+struct http *store_http(struct str url, const struct store_options *options, struct text *why);
 
-void store_report_free(struct store_report *r);
+void store_report_free(struct store_report *report);
 
 /* May a window of these facts be wanted? For stores that look at windows one by one. Not asked: what begins when. */
-bool store_wants(const struct store_query *q, const struct window *w);
+bool store_wants(const struct store_query *query, const struct window *window);
 
 #endif

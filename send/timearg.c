@@ -7,25 +7,26 @@
 #define MOMENT_MAX UINT64_C(253402300800) /* the year 10000 */
 
 /* "06:00" or "06:00:30", then a zone, or nothing: local. */
-static bool take_clock(struct str *s, struct tm *tm)
+static bool take_clock(struct str *string, struct tm *calendar)
 {
 	uint64_t h, m, sec = 0;
 
-	if (s->n < 5 || s->p[2] != ':' || !str_u64(str_head(*s, 2), &h) || !str_u64(str_head(str_from(*s, 3), 2), &m))
+	if (string->n < 5 || string->p[2] != ':' || !str_u64(str_head(*string, 2), &h) ||
+	    !str_u64(str_head(str_from(*string, 3), 2), &m))
 		return false;
-	*s = str_from(*s, 5);
-	if (s->n >= 3 && s->p[0] == ':') {
-		if (!str_u64(str_head(str_from(*s, 1), 2), &sec))
+	*string = str_from(*string, 5);
+	if (string->n >= 3 && string->p[0] == ':') {
+		if (!str_u64(str_head(str_from(*string, 1), 2), &sec))
 			return false;
-		*s = str_from(*s, 3);
+		*string = str_from(*string, 3);
 	}
-	tm->tm_hour = (int)h;
-	tm->tm_min = (int)m;
-	tm->tm_sec = (int)sec;
+	calendar->tm_hour = (int)h;
+	calendar->tm_min = (int)m;
+	calendar->tm_sec = (int)sec;
 	return h < 24 && m < 60 && sec < 61;
 }
 
-static bool timearg_ends(struct str zone, struct tm *tm, uint64_t *moment)
+static bool timearg_ends(struct str zone, struct tm *calendar, uint64_t *moment)
 {
 	int64_t offset = 0, t;
 	uint64_t h, m = 0;
@@ -46,41 +47,41 @@ static bool timearg_ends(struct str zone, struct tm *tm, uint64_t *moment)
 			return false;
 		offset = (int64_t)(h * 3600 + m * 60) * (zone.p[0] == '-' ? -1 : 1);
 	}
-	tm->tm_isdst = -1;
-	t = (int64_t)(local ? mktime(tm) : timegm(tm)) - offset;
+	calendar->tm_isdst = -1;
+	t = (int64_t)(local ? mktime(calendar) : timegm(calendar)) - offset;
 	*moment = (uint64_t)t;
 	return t >= 0 && *moment < MOMENT_MAX;
 }
 
-static bool take_date(struct str *s, struct tm *tm)
+static bool take_date(struct str *string, struct tm *calendar)
 {
 	uint64_t y, m, d;
 	struct tm there;
 
-	if (s->n < 10 || s->p[4] != '-' || s->p[7] != '-' || !str_u64(str_head(*s, 4), &y) ||
-	    !str_u64(str_head(str_from(*s, 5), 2), &m) || !str_u64(str_head(str_from(*s, 8), 2), &d) || y < 1970 ||
-	    m < 1 || m > 12 || d < 1 || d > 31)
+	if (string->n < 10 || string->p[4] != '-' || string->p[7] != '-' || !str_u64(str_head(*string, 4), &y) ||
+	    !str_u64(str_head(str_from(*string, 5), 2), &m) || !str_u64(str_head(str_from(*string, 8), 2), &d) ||
+	    y < 1970 || m < 1 || m > 12 || d < 1 || d > 31)
 		return false;
-	*tm = (struct tm){ .tm_year = (int)y - 1900, .tm_mon = (int)m - 1, .tm_mday = (int)d };
-	*s = str_from(*s, 10);
-	there = *tm;
+	*calendar = (struct tm){ .tm_year = (int)y - 1900, .tm_mon = (int)m - 1, .tm_mday = (int)d };
+	*string = str_from(*string, 10);
+	there = *calendar;
 	timegm(&there); /* 30 February becomes 2 March */
-	return there.tm_mon == tm->tm_mon;
+	return there.tm_mon == calendar->tm_mon;
 }
 
-static bool day_of(uint64_t now, int days, struct tm *tm)
+static bool day_of(uint64_t now, int days, struct tm *calendar)
 {
 	time_t t = (time_t)now;
 	struct tm here;
 
 	if (!localtime_r(&t, &here))
 		return false;
-	*tm = (struct tm){ .tm_year = here.tm_year, .tm_mon = here.tm_mon, .tm_mday = here.tm_mday + days };
+	*calendar = (struct tm){ .tm_year = here.tm_year, .tm_mon = here.tm_mon, .tm_mday = here.tm_mday + days };
 	return true;
 }
 
 /* "-10m" */
-static bool timearg_relative(struct str s, uint64_t now, uint64_t *moment)
+static bool timearg_relative(struct str string, uint64_t now, uint64_t *moment)
 {
 	static const struct {
 		char letter;
@@ -88,14 +89,14 @@ static bool timearg_relative(struct str s, uint64_t now, uint64_t *moment)
 	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 7 * 86400 } };
 	uint64_t n, unit = 1;
 
-	s = str_from(s, 1);
+	string = str_from(string, 1);
 	for (size_t i = 0; i < countof(units); i++)
-		if (s.n && s.p[s.n - 1] == units[i].letter) {
+		if (string.n && string.p[string.n - 1] == units[i].letter) {
 			unit = units[i].seconds;
-			s.n--;
+			string.n--;
 			break;
 		}
-	if (!str_u64(s, &n) || n > now / unit)
+	if (!str_u64(string, &n) || n > now / unit)
 		return false;
 	*moment = now - n * unit;
 	return true;
@@ -103,40 +104,40 @@ static bool timearg_relative(struct str s, uint64_t now, uint64_t *moment)
 
 bool timearg_parse(const char *text, uint64_t now, uint64_t *moment)
 {
-	struct str s = str_trim(str_of(text));
-	struct tm tm = { 0 };
+	struct str string = str_trim(str_of(text));
+	struct tm calendar = { 0 };
 	bool dated = true;
 
-	if (str_eq(s, STR("now")) || (s.n && s.p[0] == '-')) {
+	if (str_eq(string, STR("now")) || (string.n && string.p[0] == '-')) {
 		*moment = now;
-		return s.p[0] == 'n' || timearg_relative(s, now, moment);
+		return string.p[0] == 'n' || timearg_relative(string, now, moment);
 	}
-	if (str_u64(s.n && s.p[0] == '@' ? str_from(s, 1) : s, moment))
+	if (str_u64(string.n && string.p[0] == '@' ? str_from(string, 1) : string, moment))
 		return *moment < MOMENT_MAX;
-	if (str_starts(s, STR("today")) || str_starts(s, STR("yesterday"))) {
-		bool today = s.p[0] == 't';
+	if (str_starts(string, STR("today")) || str_starts(string, STR("yesterday"))) {
+		bool today = string.p[0] == 't';
 
-		if (!day_of(now, today ? 0 : -1, &tm))
+		if (!day_of(now, today ? 0 : -1, &calendar))
 			return false;
-		s = str_from(s, today ? 5 : 9);
-	} else if (!take_date(&s, &tm)) {
+		string = str_from(string, today ? 5 : 9);
+	} else if (!take_date(&string, &calendar)) {
 		dated = false;
-		if (!day_of(now, 0, &tm))
+		if (!day_of(now, 0, &calendar))
 			return false;
 	}
-	if (s.n == 0)
-		return dated && timearg_ends(s, &tm, moment);
-	if (dated && s.p[0] != ' ' && s.p[0] != 'T')
+	if (string.n == 0)
+		return dated && timearg_ends(string, &calendar, moment);
+	if (dated && string.p[0] != ' ' && string.p[0] != 'T')
 		return false;
-	s = dated ? str_trim_left(str_from(s, 1)) : s;
-	return take_clock(&s, &tm) && timearg_ends(s, &tm, moment);
+	string = dated ? str_trim_left(str_from(string, 1)) : string;
+	return take_clock(&string, &calendar) && timearg_ends(string, &calendar, moment);
 }
 
 void timearg_text(char s[32], uint64_t moment)
 {
 	time_t t = (time_t)moment;
-	struct tm tm;
+	struct tm calendar;
 
-	gmtime_r(&t, &tm);
-	strftime(s, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	gmtime_r(&t, &calendar);
+	strftime(s, 32, "%Y-%m-%dT%H:%M:%SZ", &calendar);
 }

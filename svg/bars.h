@@ -12,13 +12,13 @@ struct bars {
 	bool rows_hidden; /* there are deeper frames wide enough to be seen */
 };
 
-/* c: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what was
- * drawn. */
-void bars_draw(struct bars *b, struct text *t, const struct look *look, const struct layout *l, const struct styles *n,
-	       const struct change *c, uint32_t width, uint32_t top);
+/* change: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what
+ * was drawn. */
+void bars_draw(struct bars *bars, struct text *text, const struct look *look, const struct layout *layout,
+	       const struct styles *styles, const struct change *change, uint32_t width, uint32_t top);
 
-void bars_weight(struct text *t, const struct look *look, uint64_t weight); /* "1,234 samples", times the factor */
-void bars_percent(struct text *t, uint64_t part, uint64_t complete);        /* "12.3%", "0.45%", "<0.01%" */
-bool bars_is_dark(uint32_t rgb);                                            /* wants light text on it */
+void bars_weight(struct text *text, const struct look *look, uint64_t weight); /* "1,234 samples", times the factor */
+void bars_percent(struct text *text, uint64_t part, uint64_t complete);        /* "12.3%", "0.45%", "<0.01%" */
+bool bars_is_dark(uint32_t rgb);                                               /* wants light text on it */
 
 #endif

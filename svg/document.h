@@ -8,11 +8,11 @@
 #include "common/filter/out.h"
 #include "svg/picture.h"
 
-/* The static picture, the data and the viewer. c: NULL where it is no difference. */
-void document_write(struct out *o, const struct look *look, const struct layout *l, const struct styles *n,
-		    const struct change *c);
+/* The static picture, the data and the viewer. change: NULL where it is no difference. */
+void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
+		    const struct change *change);
 
 /* A picture that says why there is no graph; nothing else. */
-void document_write_empty(struct out *o, const struct look *look, const char *why);
+void document_write_empty(struct out *out, const struct look *look, const char *why);
 
 #endif

@@ -54,11 +54,11 @@ struct picture {
 	struct text totals;  /* "118,593 samples · ..."; plain text */
 };
 
-/* c: NULL where it is no difference. */
-void picture_make(struct picture *p, const struct look *look, const struct layout *l, const struct styles *n,
-		  const struct change *c);
-void picture_empty(struct picture *p, const struct look *look, const char *why); /* a graph without samples */
-void picture_free(struct picture *p);
+/* change: NULL where it is no difference. */
+void picture_make(struct picture *picture, const struct look *look, const struct layout *layout,
+		  const struct styles *styles, const struct change *change);
+void picture_empty(struct picture *picture, const struct look *look, const char *why); /* a graph without samples */
+void picture_free(struct picture *picture);
 
 extern const char picture_ui_font[]; /* of everything but the labels of frames */
 

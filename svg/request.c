@@ -15,12 +15,12 @@ static bool request_is_letter(char c)
 }
 
 /* A CSS list of font families: letters, digits, blanks and , . _ - */
-static bool is_font(struct str s)
+static bool is_font(struct str string)
 {
-	if (s.n == 0 || s.n > 200)
+	if (string.n == 0 || string.n > 200)
 		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		if (!request_is_letter(s.p[i]) && !byte_is_digit(s.p[i]) && !strchr(" ,._-", s.p[i]))
+	for (size_t i = 0; i < string.n; i++) {
+		if (!request_is_letter(string.p[i]) && !byte_is_digit(string.p[i]) && !strchr(" ,._-", string.p[i]))
 			return false;
 	}
 	return true;
@@ -28,11 +28,11 @@ static bool is_font(struct str s)
 
 static void set_palette(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 	struct text known = { 0 };
 
-	r->palette = palette_find(str_of(value));
-	if (r->palette)
+	request->palette = palette_find(str_of(value));
+	if (request->palette)
 		return;
 	for (size_t i = 0; palette_name(i).n; i++) {
 		text_add(&known, i ? " " : "");
@@ -43,20 +43,20 @@ static void set_palette(void *to, const char *value, const char *name)
 
 static void set_background(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (!palette_background(str_of(value), &r->background))
+	if (!palette_background(str_of(value), &request->background))
 		die_usage("%s: '%s' is not yellow, blue, green, grey or #rrggbb", name, value);
-	r->own_background = true;
+	request->own_background = true;
 }
 
 static void set_search(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	if (!palette_colour(str_of(value), &r->search))
+	if (!palette_colour(str_of(value), &request->search))
 		die_usage("%s: '%s' is not #rgb, #rrggbb or a common colour's name, such as red or teal", name, value);
-	r->own_search = true;
+	request->own_search = true;
 }
 
 static void set_font(void *to, const char *value, const char *name)
@@ -68,12 +68,12 @@ static void set_font(void *to, const char *value, const char *name)
 
 static void add_base(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
 	if (!*value)
 		die_usage("%s: the name of a frame is missing", name);
-	r->base = mem_grow(r->base, sizeof(*r->base), r->nbase + 1);
-	r->base[r->nbase++] = value;
+	request->base = mem_grow(request->base, sizeof(*request->base), request->nbase + 1);
+	request->base[request->nbase++] = value;
 }
 
 /* value NULL: --cp, whose file has one name always. */
@@ -98,9 +98,9 @@ static void set_minwidth(void *to, const char *value, const char *name)
 
 static void request_set_min_delta(void *to, const char *value, const char *name)
 {
-	struct request *r = to;
+	struct request *request = to;
 
-	opt_min_delta(value, name, &r->points, &r->relative);
+	opt_min_delta(value, name, &request->points, &request->relative);
 }
 
 /* ---- options of others -------------------------------------------------------------------------------------- */
@@ -154,78 +154,86 @@ static void check_range(const char *name, double value, double least, double max
 #define ROW_AIR 4 /* px of a row that are not font, the gap included */
 
 /* High enough for the font, unless somebody said how high; then he is told what comes of it. */
-static void choose_row(struct request *r)
+static void choose_row(struct request *request)
 {
-	uint64_t enough = (uint64_t)ceil(r->font_size) + ROW_AIR;
+	uint64_t enough = (uint64_t)ceil(request->font_size) + ROW_AIR;
 
-	if (r->row == ROW_NOT_GIVEN)
-		r->row = enough > ROW_PX ? enough : ROW_PX;
-	check_range("--height", (double)r->row, 4, 200);
-	if ((double)r->row < r->font_size)
-		warn("--height %ju is less than --fontsize %g: labels of different rows overlap", (uintmax_t)r->row,
-		     r->font_size);
+	if (request->row == ROW_NOT_GIVEN)
+		request->row = enough > ROW_PX ? enough : ROW_PX;
+	check_range("--height", (double)request->row, 4, 200);
+	if ((double)request->row < request->font_size)
+		warn("--height %ju is less than --fontsize %g: labels of different rows overlap",
+		     (uintmax_t)request->row, request->font_size);
 }
 
-static void request_check(struct request *r)
+static void request_check(struct request *request)
 {
-	if (r->width)
-		check_range("--width", (double)r->width, 200, 20000);
-	check_range("--fontsize", r->font_size, 4, 100);
-	choose_row(r);
-	check_range("--fontwidth", r->char_width, .1, 2);
-	check_range("--factor", r->factor, 1e-15, 1e15);
-	check_range("--minwidth", fabs(r->min_px), 0, 1e6);
-	if (r->z != -1)
-		check_range("--sig", r->z, 0, 100);
-	check_range("--total", (double)r->total, 0, (double)INT64_MAX);
+	if (request->width)
+		check_range("--width", (double)request->width, 200, 20000);
+	check_range("--fontsize", request->font_size, 4, 100);
+	choose_row(request);
+	check_range("--fontwidth", request->char_width, .1, 2);
+	check_range("--factor", request->factor, 1e-15, 1e15);
+	check_range("--minwidth", fabs(request->min_px), 0, 1e6);
+	if (request->z != -1)
+		check_range("--sig", request->z, 0, 100);
+	check_range("--total", (double)request->total, 0, (double)INT64_MAX);
 }
 
-char **request_parse(struct request *r, int argc, char **argv)
+char **request_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 0, "title", "TEXT", OPT_STR, &r->title, NULL,
+		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL,
 		  "headline [Flame Graph; Icicle Graph with -i; Flame Chart]" },
-		{ 0, "subtitle", "TEXT", OPT_STR, &r->subtitle, NULL, "second line, behind the totals" },
-		{ 'o', "output", "FILE", OPT_STR, &r->output, NULL,
+		{ 0, "subtitle", "TEXT", OPT_STR, &request->subtitle, NULL, "second line, behind the totals" },
+		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write to FILE when it is complete; *.svgz is compressed" },
-		{ 'i', "inverted", NULL, OPT_FLAG, &r->inverted, NULL, "root on top (icicle graph)" },
-		{ 0, "reverse", NULL, OPT_FLAG, &r->reverse, NULL,
+		{ 'i', "inverted", NULL, OPT_FLAG, &request->inverted, NULL, "root on top (icicle graph)" },
+		{ 0, "reverse", NULL, OPT_FLAG, &request->reverse, NULL,
 		  "turn stacks round: what was running outermost, its callers inside" },
-		{ 0, "flamechart", NULL, OPT_FLAG, &r->chart, NULL,
+		{ 0, "flamechart", NULL, OPT_FLAG, &request->chart, NULL,
 		  "keep the order of lines: from left to right is time" },
-		{ 0, "flame-chart", NULL, OPT_FLAG, &r->chart, NULL, NULL },
-		{ 0, "base", "FRAME", OPT_CALL, r, add_base, "only what FRAME calls, as outermost frame; repeatable" },
-		{ 0, "width", "PX", OPT_U64, &r->width, NULL, "fixed width [as wide as the window]" },
-		{ 0, "height", "PX", OPT_U64, &r->row, NULL, "height of a frame [18, more for large fonts]" },
-		{ 0, "minwidth", "PX|X%", OPT_CALL, &r->min_px, set_minwidth,
+		{ 0, "flame-chart", NULL, OPT_FLAG, &request->chart, NULL, NULL },
+		{ 0, "base", "FRAME", OPT_CALL, request, add_base,
+		  "only what FRAME calls, as outermost frame; repeatable" },
+		{ 0, "width", "PX", OPT_U64, &request->width, NULL, "fixed width [as wide as the window]" },
+		{ 0, "height", "PX", OPT_U64, &request->row, NULL, "height of a frame [18, more for large fonts]" },
+		{ 0, "minwidth", "PX|X%", OPT_CALL, &request->min_px, set_minwidth,
 		  "draw no frame narrower than this; search finds it [0.5]" },
-		{ 'c', "colors", "PALETTE", OPT_CALL, r, set_palette, "kind (of code), hot, java, mem, ... [kind]" },
-		{ 0, "hash", NULL, OPT_FLAG, &r->hash, NULL, "flamegraph.pl's colours by letters of the name" },
-		{ 0, "cp", NULL, OPT_CALL_FLAG, &r->palette_map, set_map, "keep colours of names in ./palette.map" },
-		{ 0, "palette-map", "FILE", OPT_CALL, &r->palette_map, set_map, "keep them in FILE" },
-		{ 0, "bgcolors", "COLOR", OPT_CALL, r, set_background,
+		{ 'c', "colors", "PALETTE", OPT_CALL, request, set_palette,
+		  "kind (of code), hot, java, mem, ... [kind]" },
+		{ 0, "hash", NULL, OPT_FLAG, &request->hash, NULL, "flamegraph.pl's colours by letters of the name" },
+		{ 0, "cp", NULL, OPT_CALL_FLAG, &request->palette_map, set_map,
+		  "keep colours of names in ./palette.map" },
+		{ 0, "palette-map", "FILE", OPT_CALL, &request->palette_map, set_map, "keep them in FILE" },
+		{ 0, "bgcolors", "COLOR", OPT_CALL, request, set_background,
 		  "background: yellow, blue, green, grey, #rrggbb [white]" },
-		{ 0, "search-color", "COLOR", OPT_CALL, r, set_search, "colour of what a search finds" },
-		{ 0, "fonttype", "FONT", OPT_CALL, &r->font, set_font, "font of frames [monospace]" },
-		{ 0, "fontsize", "PX", OPT_DOUBLE, &r->font_size, NULL, "size of that font [11]" },
-		{ 0, "fontwidth", "EM", OPT_DOUBLE, &r->char_width, NULL, "width of one of its characters [0.61]" },
-		{ 0, "truncate-text-right", NULL, OPT_FLAG, &r->truncate_right, NULL,
+		{ 0, "search-color", "COLOR", OPT_CALL, request, set_search, "colour of what a search finds" },
+		{ 0, "fonttype", "FONT", OPT_CALL, &request->font, set_font, "font of frames [monospace]" },
+		{ 0, "fontsize", "PX", OPT_DOUBLE, &request->font_size, NULL, "size of that font [11]" },
+		{ 0, "fontwidth", "EM", OPT_DOUBLE, &request->char_width, NULL,
+		  "width of one of its characters [0.61]" },
+		{ 0, "truncate-text-right", NULL, OPT_FLAG, &request->truncate_right, NULL,
 		  "cut long names at their end, not wisely" },
-		{ 0, "countname", "UNIT", OPT_STR, &r->unit, NULL,
+		{ 0, "countname", "UNIT", OPT_STR, &request->unit, NULL,
 		  "what is counted [samples, or what the input says]" },
-		{ 0, "nametype", "TEXT", OPT_STR, &r->nametype, NULL, "said before names [Function:]" },
-		{ 0, "factor", "F", OPT_DOUBLE, &r->factor, NULL, "show counts multiplied by F [1]" },
-		{ 0, "total", "N", OPT_U64, &r->total, NULL, "width of the root, if it is more than all stacks have" },
-		{ 0, "notes", "TEXT", OPT_STR, &r->notes, NULL, "kept inside of the file" },
-		{ 0, "nameattr", "FILE", OPT_STR, &r->nameattr, NULL, "titles and links of functions" },
-		{ 0, "unpack", NULL, OPT_FLAG, &r->unpack, NULL, "print the folded stacks of pictures made by pjsvg" },
-		{ 0, "csp-hash", NULL, OPT_FLAG, &r->csp_hash, NULL,
+		{ 0, "nametype", "TEXT", OPT_STR, &request->nametype, NULL, "said before names [Function:]" },
+		{ 0, "factor", "F", OPT_DOUBLE, &request->factor, NULL, "show counts multiplied by F [1]" },
+		{ 0, "total", "N", OPT_U64, &request->total, NULL,
+		  "width of the root, if it is more than all stacks have" },
+		{ 0, "notes", "TEXT", OPT_STR, &request->notes, NULL, "kept inside of the file" },
+		{ 0, "nameattr", "FILE", OPT_STR, &request->nameattr, NULL, "titles and links of functions" },
+		{ 0, "unpack", NULL, OPT_FLAG, &request->unpack, NULL,
+		  "print the folded stacks of pictures made by pjsvg" },
+		{ 0, "csp-hash", NULL, OPT_FLAG, &request->csp_hash, NULL,
 		  "print what a Content-Security-Policy calls the viewer" },
-		{ 0, "sig", "Z", OPT_DOUBLE, &r->z, NULL, "two columns: colour what differs by Z standard errors [2]" },
-		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, r, request_set_min_delta,
+		{ 0, "sig", "Z", OPT_DOUBLE, &request->z, NULL,
+		  "two columns: colour what differs by Z standard errors [2]" },
+		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, request, request_set_min_delta,
 		  "... and by so many points of the total, and so much of itself [0.5,1%]" },
-		{ 0, "negate", NULL, OPT_FLAG, &r->negate, NULL, "two columns: swap the colours of more and less" },
-		{ 0, "color", "PALETTE", OPT_CALL, r, set_palette, NULL },
+		{ 0, "negate", NULL, OPT_FLAG, &request->negate, NULL,
+		  "two columns: swap the colours of more and less" },
+		{ 0, "color", "PALETTE", OPT_CALL, request, set_palette, NULL },
 		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
 		{ 0, "deterministic", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
 		{ 0, "colordiffusion", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
@@ -248,7 +256,7 @@ char **request_parse(struct request *r, int argc, char **argv)
 		.single_dash_long = true,
 	};
 
-	*r = (struct request){
+	*request = (struct request){
 		.palette = palette_find(STR("kind")),
 		.row = ROW_NOT_GIVEN,
 		.font_size = 11,
@@ -261,6 +269,6 @@ char **request_parse(struct request *r, int argc, char **argv)
 		.relative = -1,
 	};
 	char **files = opt_parse(&tool, argc, argv);
-	request_check(r);
+	request_check(request);
 	return files;
 }

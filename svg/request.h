@@ -34,6 +34,6 @@ struct request {
 };
 
 /* Returns the files to read, NULL behind the last. Ends the tool on --help, --version and wrong usage. */
-char **request_parse(struct request *r, int argc, char **argv);
+char **request_parse(struct request *request, int argc, char **argv);
 
 #endif

@@ -24,34 +24,35 @@ static double rule_choose(double is_requested, bool known, double shown, double 
 	return is_requested >= 0 ? is_requested : known ? shown : otherwise;
 }
 
-struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,
-			  struct str unit)
+struct sig_rule rule_make(const struct request *request, const struct folded_header *header,
+			  const struct stacks *stacks, struct str unit)
 {
 	return (struct sig_rule){
-		.z = rule_choose(r->z, h->has_rule, h->z, SIG_Z),
-		.points = rule_choose(r->points, h->has_rule, h->points, SIG_POINTS),
-		.relative = rule_choose(r->relative, h->has_rule, h->relative, SIG_RELATIVE),
-		.dispersion = h->dispersion > 1 ? h->dispersion : 1,
-		.drift = h->drift,
-		.shares = sig_by_shares(stacks_sum(s, 0), stacks_sum(s, 1)),
-		.counted = is_count(h->unit, unit),
-		.sum = { stacks_sum(s, 0), stacks_sum(s, 1) },
+		.z = rule_choose(request->z, header->has_rule, header->z, SIG_Z),
+		.points = rule_choose(request->points, header->has_rule, header->points, SIG_POINTS),
+		.relative = rule_choose(request->relative, header->has_rule, header->relative, SIG_RELATIVE),
+		.dispersion = header->dispersion > 1 ? header->dispersion : 1,
+		.drift = header->drift,
+		.shares = sig_by_shares(stacks_sum(stacks, 0), stacks_sum(stacks, 1)),
+		.counted = is_count(header->unit, unit),
+		.sum = { stacks_sum(stacks, 0), stacks_sum(stacks, 1) },
 	};
 }
 
-void rule_caveat(struct text *t, const struct sig_rule *rule, const struct folded_header *h)
+void rule_caveat(struct text *text, const struct sig_rule *rule, const struct folded_header *header)
 {
 	if (!rule->counted || rule->z <= 0) {
-		text_printf(t, "not tested for noise: coloured is what changed by %g points and %g %%", rule->points,
+		text_printf(text, "not tested for noise: coloured is what changed by %g points and %g %%", rule->points,
 			    100 * rule->relative);
 		return;
 	}
-	text_printf(t, "coloured: what differs by %g standard errors, %g points of the total and %g %% of itself",
+	text_printf(text, "coloured: what differs by %g standard errors, %g points of the total and %g %% of itself",
 		    rule->z, rule->points, 100 * rule->relative);
-	if (h->windows[0] + h->windows[1] > 2)
-		text_printf(t, "; %u and %u windows: noise is %.1f times that of counting, drift between runs %.0f %%",
-			    h->windows[0], h->windows[1], rule->dispersion, 100 * rule->drift);
+	if (header->windows[0] + header->windows[1] > 2)
+		text_printf(text,
+			    "; %u and %u windows: noise is %.1f times that of counting, drift between runs %.0f %%",
+			    header->windows[0], header->windows[1], rule->dispersion, 100 * rule->drift);
 	else
-		text_add(t,
+		text_add(text,
 			 "; one window a side: only counting noise is known, two runs of one program differ by more");
 }

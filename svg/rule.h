@@ -10,11 +10,11 @@
 #include "common/significance.h"
 #include "common/text.h"
 
-/* s has two columns. unit: what a weight is. */
-struct sig_rule rule_make(const struct request *r, const struct folded_header *h, const struct stacks *s,
-			  struct str unit);
+/* stacks has two columns. unit: what a weight is. */
+struct sig_rule rule_make(const struct request *request, const struct folded_header *header,
+			  const struct stacks *stacks, struct str unit);
 
 /* Appends what the reader has to know about it, in a sentence; nothing when there is nothing. */
-void rule_caveat(struct text *t, const struct sig_rule *rule, const struct folded_header *h);
+void rule_caveat(struct text *text, const struct sig_rule *rule, const struct folded_header *header);
 
 #endif

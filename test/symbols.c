@@ -30,21 +30,21 @@ static int cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static size_t read_queries(struct symbols_query **q)
+static size_t read_queries(struct symbols_query **querys)
 {
 	size_t n = 0, saved = 0, cap = 1024;
 	uint64_t a;
 
-	*q = mem_alloc(sizeof(**q), cap);
+	*querys = mem_alloc(sizeof(**querys), cap);
 	while (scanf("%" SCNx64, &a) == 1) {
 		if (n == cap)
-			*q = mem_grow(*q, sizeof(**q), cap *= 2);
-		(*q)[n++] = (struct symbols_query){ .address = a };
+			*querys = mem_grow(*querys, sizeof(**querys), cap *= 2);
+		(*querys)[n++] = (struct symbols_query){ .address = a };
 	}
-	qsort(*q, n, sizeof(**q), cmp);
+	qsort(*querys, n, sizeof(**querys), cmp);
 	for (size_t i = 0; i < n; i++)
-		if (i == 0 || (*q)[i].address != (*q)[saved - 1].address)
-			(*q)[saved++] = (*q)[i];
+		if (i == 0 || (*querys)[i].address != (*querys)[saved - 1].address)
+			(*querys)[saved++] = (*querys)[i];
 	return saved;
 }
 

@@ -31,9 +31,9 @@ const struct processor *processor_of_elf(uint16_t machine);    /* NULL: no other
 const struct processor *processor_of_machine(struct str name); /* as uname has it; NULL: no other is known */
 const struct processor *processor_here(void);
 
-static inline unsigned processor_slot(const struct processor *p, uint64_t dwarf)
+static inline unsigned processor_slot(const struct processor *processor, uint64_t dwarf)
 {
-	return dwarf < countof(p->of_dwarf) ? p->of_dwarf[dwarf] : CFI_NREGS;
+	return dwarf < countof(processor->of_dwarf) ? processor->of_dwarf[dwarf] : CFI_NREGS;
 }
 
 #endif

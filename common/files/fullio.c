@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool fullio_read(int fd, struct text *t, size_t max)
+bool fullio_read(int fd, struct text *text, size_t max)
 {
-	size_t start = t->n;
+	size_t start = text->n;
 	ssize_t n = fd < 0 ? -1 : 1;
 
-	while (fd >= 0 && t->n - start < max) {
-		text_reserve(t, 4096);
-		n = read(fd, t->p + t->n, t->cap - t->n);
+	while (fd >= 0 && text->n - start < max) {
+		text_reserve(text, 4096);
+		n = read(fd, text->p + text->n, text->cap - text->n);
 		if (n > 0)
-			t->n += (size_t)n;
+			text->n += (size_t)n;
 		else if (n == 0 || errno != EINTR)
 			break;
 	}
@@ -26,10 +26,10 @@ bool fullio_read(int fd, struct text *t, size_t max)
 	return n == 0;
 }
 
-bool fullio_read_at(int dir, const char *path, struct text *t, size_t max)
+bool fullio_read_at(int dir, const char *path, struct text *text, size_t max)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC), error;
-	bool good = fullio_read(fd, t, max);
+	bool good = fullio_read(fd, text, max);
 
 	error = errno;
 	if (fd >= 0)
@@ -56,16 +56,16 @@ size_t fullio_pread(int fd, void *to, size_t n, uint64_t at)
 	return got;
 }
 
-bool fullio_write(int fd, struct str s)
+bool fullio_write(int fd, struct str string)
 {
-	while (s.n) {
-		ssize_t n = write(fd, s.p, s.n);
+	while (string.n) {
+		ssize_t n = write(fd, string.p, string.n);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return false;
-		s = str_from(s, (size_t)n);
+		string = str_from(string, (size_t)n);
 	}
 	return true;
 }

@@ -12,16 +12,16 @@
 
 /* Appends what comes from fd, up to its end. False: it cannot be read (fd may be -1), or EFBIG: `most` bytes or some
  * more were appended, and there may be others. What was read is there in any case. */
-bool fullio_read(int fd, struct text *t, size_t max);
+bool fullio_read(int fd, struct text *text, size_t max);
 
 /* The same of a file below a folder (AT_FDCWD). */
-bool fullio_read_at(int dir, const char *path, struct text *t, size_t max);
+bool fullio_read_at(int dir, const char *path, struct text *text, size_t max);
 
 /* n bytes at an offset; fewer: the file ends there, or cannot be read. */
 size_t fullio_pread(int fd, void *to, size_t n, uint64_t at);
 
 /* False: not all of it was written. */
-bool fullio_write(int fd, struct str s);
+bool fullio_write(int fd, struct str string);
 
 /* Writes the first n bytes of the file `from` to another one; its offset stays as it is. False and errno: not all of it
  * was written, or `from` is shorter (EIO). */

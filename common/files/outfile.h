@@ -26,16 +26,16 @@ struct outfile_failure {
 	char text[4800];
 };
 
-/* Returns a descriptor for writing, the caller's; f->temp is empty if it is not of a temporary file. Returns -1 and
- * *why. any: pipes, devices and magic links are opened, too; without it they are refused. */
-int outfile_open(struct outfile *f, const char *path, bool any, struct outfile_failure *why);
+/* Returns a descriptor for writing, the caller's; outfile->temp is empty if it is not of a temporary file. Returns -1
+ * and *why. any: pipes, devices and magic links are opened, too; without it they are refused. */
+int outfile_open(struct outfile *outfile, const char *path, bool any, struct outfile_failure *why);
 
 /* To be called after the caller closed its descriptor. Syncs the file and gives it its name. Returns false and *why. */
-bool outfile_commit(struct outfile *f, const char *path, struct outfile_failure *why);
+bool outfile_commit(struct outfile *outfile, const char *path, struct outfile_failure *why);
 
 /* Removes the temporary file, if there is one. outfile_unlink is safe in signal handlers, and leaves the rest as it is.
  */
-void outfile_discard(struct outfile *f);
-void outfile_unlink(const struct outfile *f);
+void outfile_discard(struct outfile *outfile);
+void outfile_unlink(const struct outfile *outfile);
 
 #endif

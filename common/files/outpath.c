@@ -31,9 +31,9 @@ static const char *kind_of(const struct stat *st)
 	}
 }
 
-static bool outpath_refuse(struct outpath *p, const char *name, const struct stat *st)
+static bool outpath_refuse(struct outpath *outpath, const char *name, const struct stat *st)
 {
-	snprintf(p->refused, sizeof(p->refused),
+	snprintf(outpath->refused, sizeof(outpath->refused),
 		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(st), name,
 		 (unsigned long)st->st_uid);
 	errno = EPERM;
@@ -46,9 +46,9 @@ static bool outpath_is_trusted(const struct stat *folder, const struct stat *ent
 	return !(folder->st_mode & SHARED_WRITE) || entry->st_uid == geteuid() || entry->st_uid == folder->st_uid;
 }
 
-static char *copy_of(const char *s, size_t n)
+static char *copy_of(const char *string, size_t n)
 {
-	return memcpy(mem_alloc(1, n + 1), s, n); /* of zeroed memory */
+	return memcpy(mem_alloc(1, n + 1), string, n); /* of zeroed memory */
 }
 
 /* ---- resolution ------------------------------------------------------------------------------------------------ */
@@ -60,168 +60,169 @@ struct walk {
 };
 
 /* The folder from which the walk goes on. */
-static bool move_to(struct walk *w, int fd)
+static bool move_to(struct walk *walk, int fd)
 {
 	if (fd < 0)
 		return false;
-	if (w->p->folder >= 0)
-		close(w->p->folder);
-	w->p->folder = fd;
+	if (walk->p->folder >= 0)
+		close(walk->p->folder);
+	walk->p->folder = fd;
 	return true;
 }
 
-static bool start_at(struct walk *w, const char *path)
+static bool start_at(struct walk *walk, const char *path)
 {
-	if (path[0] != '/' && w->p->folder >= 0)
+	if (path[0] != '/' && walk->p->folder >= 0)
 		return true;
-	return move_to(w, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	return move_to(walk, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* Puts the target of a link in front of the rest of the path. */
-static bool outpath_follow(struct walk *w, int link)
+static bool outpath_follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX];
-	struct text t = { 0 };
+	struct text text = { 0 };
 	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
 
 	if (n < 0)
 		return false;
 	target[n] = 0;
 	errno = n == 0 ? ENOENT : ELOOP;
-	if (n == 0 || ++w->links > LINKS_MAX)
+	if (n == 0 || ++walk->links > LINKS_MAX)
 		return false;
-	snprintf(w->p->linked, sizeof(w->p->linked), "%.199s", target);
-	text_printf(&t, "%s%s%s%c", target, *w->next ? "/" : "", w->next, 0);
-	free(w->rest);
-	w->rest = w->next = t.p;
-	return start_at(w, target);
+	snprintf(walk->p->linked, sizeof(walk->p->linked), "%.199s", target);
+	text_printf(&text, "%s%s%s%c", target, *walk->next ? "/" : "", walk->next, 0);
+	free(walk->rest);
+	walk->rest = walk->next = text.p;
+	return start_at(walk, target);
 }
 
 /* A symbolic link, opened as `link`. */
-static bool take_link(struct walk *w, const char *name, int link, const struct stat *st, bool last)
+static bool take_link(struct walk *walk, const char *name, int link, const struct stat *st, bool last)
 {
-	struct outpath *p = w->p;
+	struct outpath *outpath = walk->p;
 	struct statfs fs;
 	struct stat folder;
 
-	if (fstatfs(link, &fs) < 0 || fstat(p->folder, &folder) < 0)
+	if (fstatfs(link, &fs) < 0 || fstat(outpath->folder, &folder) < 0)
 		return false;
 	if (fs.f_type == PROC_SUPER_MAGIC) {
-		p->magic = last;
-		return last || move_to(w, openat(p->folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+		outpath->magic = last;
+		return last || move_to(walk, openat(outpath->folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	}
 	errno = ELOOP;
 	if (fs.f_flags & NO_SYMLINK_FOLLOW)
 		return false;
-	return outpath_is_trusted(&folder, st) ? outpath_follow(w, link) : outpath_refuse(p, name, st);
+	return outpath_is_trusted(&folder, st) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, st);
 }
 
-/* One component. p->name is set once the last one is found. */
-static bool outpath_step(struct walk *w, char *name, bool last)
+/* One component. outpath->name is set once the last one is found. */
+static bool outpath_step(struct walk *walk, char *name, bool last)
 {
-	struct outpath *p = w->p;
+	struct outpath *outpath = walk->p;
 	struct stat st;
 	bool good;
 	int fd;
 
 	/* O_DIRECTORY: also mounts what is to be mounted on demand */
-	if (!last && move_to(w, openat(p->folder, name, AT_FLAGS | O_DIRECTORY)))
+	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
-	fd = openat(p->folder, name, AT_FLAGS);
+	fd = openat(outpath->folder, name, AT_FLAGS);
 	good = fd >= 0 ? fstat(fd, &st) == 0 : last && errno == ENOENT;
 	if (good && fd >= 0 && S_ISLNK(st.st_mode)) {
-		good = take_link(w, name, fd, &st, last);
-		last = last && p->magic;
+		good = take_link(walk, name, fd, &st, last);
+		last = last && outpath->magic;
 	} else if (good && !last) {
 		errno = ENOTDIR;
 		good = false;
 	} else if (good && fd >= 0) {
-		p->fd = fd;
-		p->st = st;
+		outpath->fd = fd;
+		outpath->st = st;
 		fd = -1;
 	}
 	if (fd >= 0)
 		close(fd);
 	if (good && last)
-		p->name = copy_of(name, strlen(name));
+		outpath->name = copy_of(name, strlen(name));
 	return good;
 }
 
-bool outpath_resolve(struct outpath *p, const char *path)
+bool outpath_resolve(struct outpath *outpath, const char *path)
 {
-	struct walk w = { .p = p };
+	struct walk walk = { .p = outpath };
 	struct stat st;
 	bool good;
 
-	*p = (struct outpath){ .folder = -1, .fd = -1 };
-	w.rest = w.next = copy_of(path, strlen(path));
+	*outpath = (struct outpath){ .folder = -1, .fd = -1 };
+	walk.rest = walk.next = copy_of(path, strlen(path));
 	errno = ENOENT;
-	good = *path && start_at(&w, path);
-	while (good && !p->name) {
+	good = *path && start_at(&walk, path);
+	while (good && !outpath->name) {
 		char name[NAME_MAX + 1];
 		size_t n;
 
-		w.next += strspn(w.next, "/");
-		n = strcspn(w.next, "/");
+		walk.next += strspn(walk.next, "/");
+		n = strcspn(walk.next, "/");
 		if (n > NAME_MAX) {
 			errno = ENAMETOOLONG;
 			good = false;
 			break;
 		}
-		memcpy(name, n ? w.next : ".", n ? n : 1); /* "DIR/": DIR itself */
+		memcpy(name, n ? walk.next : ".", n ? n : 1); /* "DIR/": DIR itself */
 		name[n ? n : 1] = 0;
-		w.next += n;
-		good = outpath_step(&w, name, !*w.next);
+		walk.next += n;
+		good = outpath_step(&walk, name, !*walk.next);
 	}
-	free(w.rest);
-	if (good && fstat(p->folder, &st) == 0)
-		p->shared = st.st_mode & SHARED_WRITE;
+	free(walk.rest);
+	if (good && fstat(outpath->folder, &st) == 0)
+		outpath->shared = st.st_mode & SHARED_WRITE;
 	return good;
 }
 
-void outpath_close(struct outpath *p)
+void outpath_close(struct outpath *outpath)
 {
 	int error = errno;
 
-	if (p->folder >= 0)
-		close(p->folder);
-	if (p->fd >= 0)
-		close(p->fd);
-	free(p->name);
-	p->folder = p->fd = -1;
-	p->name = NULL;
+	if (outpath->folder >= 0)
+		close(outpath->folder);
+	if (outpath->fd >= 0)
+		close(outpath->fd);
+	free(outpath->name);
+	outpath->folder = outpath->fd = -1;
+	outpath->name = NULL;
 	errno = error;
 }
 
 /* ---- to open it ------------------------------------------------------------------------------------------------ */
 
-int outpath_open(struct outpath *p, int flags)
+int outpath_open(struct outpath *outpath, int flags)
 {
 	char self[40];
 	struct stat folder;
 
-	if (p->magic)
-		return openat(p->folder, p->name, flags | O_CLOEXEC);
+	if (outpath->magic)
+		return openat(outpath->folder, outpath->name, flags | O_CLOEXEC);
 	errno = ENOENT;
-	if (p->fd < 0 || fstat(p->folder, &folder) < 0)
+	if (outpath->fd < 0 || fstat(outpath->folder, &folder) < 0)
 		return -1;
-	if (!outpath_is_trusted(&folder, &p->st) ||
-	    (p->shared && S_ISREG(p->st.st_mode) && (p->st.st_uid != geteuid() || p->st.st_nlink > 1))) {
-		outpath_refuse(p, p->name, &p->st);
+	if (!outpath_is_trusted(&folder, &outpath->st) ||
+	    (outpath->shared && S_ISREG(outpath->st.st_mode) &&
+	     (outpath->st.st_uid != geteuid() || outpath->st.st_nlink > 1))) {
+		outpath_refuse(outpath, outpath->name, &outpath->st);
 		return -1;
 	}
 	/* by the descriptor: the name may mean something else meanwhile */
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", p->fd);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", outpath->fd);
 	return open(self, flags | O_CLOEXEC);
 }
 
-static bool outpath_make_folder(const struct outpath *p, mode_t mode)
+static bool outpath_make_folder(const struct outpath *outpath, mode_t mode)
 {
 	int parent;
 
-	if (mkdirat(p->folder, p->name, mode) < 0)
+	if (mkdirat(outpath->folder, outpath->name, mode) < 0)
 		return errno == EEXIST;
-	parent = openat(p->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	parent = openat(outpath->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent >= 0) { /* else it may be entered, but not read: then it cannot be synced */
 		fsync(parent);
 		close(parent);
@@ -229,7 +230,7 @@ static bool outpath_make_folder(const struct outpath *p, mode_t mode)
 	return true;
 }
 
-int outpath_directory(struct outpath *p, const char *path, mode_t mode)
+int outpath_directory(struct outpath *outpath, const char *path, mode_t mode)
 {
 	size_t n = strlen(path);
 	char *trimmed;
@@ -238,13 +239,13 @@ int outpath_directory(struct outpath *p, const char *path, mode_t mode)
 	while (n > 1 && path[n - 1] == '/') /* mkdir takes "DIR/", too */
 		n--;
 	trimmed = copy_of(path, n);
-	good = outpath_resolve(p, trimmed);
+	good = outpath_resolve(outpath, trimmed);
 	free(trimmed);
 	if (!good)
 		return -1;
-	if (p->magic)
-		return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p->fd < 0 && mode && !outpath_make_folder(p, mode))
+	if (outpath->magic)
+		return openat(outpath->folder, outpath->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (outpath->fd < 0 && mode && !outpath_make_folder(outpath, mode))
 		return -1;
-	return openat(p->folder, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(outpath->folder, outpath->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }

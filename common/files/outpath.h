@@ -29,18 +29,18 @@ struct outpath {
 	char refused[400]; /* which entry is refused and why, part of a sentence; empty if nothing is */
 };
 
-/* Returns false with errno; EPERM and p->refused if an entry may have been planted. A last component that does not
- * exist is no failure. Call outpath_close in any case. */
-bool outpath_resolve(struct outpath *p, const char *path);
-void outpath_close(struct outpath *p);
+/* Returns false with errno; EPERM and outpath->refused if an entry may have been planted. A last component that does
+ * not exist is no failure. Call outpath_close in any case. */
+bool outpath_resolve(struct outpath *outpath, const char *path);
+void outpath_close(struct outpath *outpath);
 
 /* Opens the existing entry, without truncating it. A FIFO, device or socket in a shared folder must belong to this user
  * or to the owner of the folder; a regular file there must be this user's and have one name. Returns -1 with errno (and
- * p->refused). */
-int outpath_open(struct outpath *p, int flags);
+ * outpath->refused). */
+int outpath_open(struct outpath *outpath, int flags);
 
 /* Opens a directory to list it and to create files in it; creates it with `mode` if it does not exist and mode is not
- * 0, so that it is still there after a power cut. Returns -1 with errno (and p->refused). Call outpath_close. */
-int outpath_directory(struct outpath *p, const char *path, mode_t mode);
+ * 0, so that it is still there after a power cut. Returns -1 with errno (and outpath->refused). Call outpath_close. */
+int outpath_directory(struct outpath *outpath, const char *path, mode_t mode);
 
 #endif

@@ -54,12 +54,12 @@ int tempfile_hold(int fd)
 
 static bool is_tempfile(const char *name)
 {
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 
-	if (s.n != 1 + DIGITS + 4 || s.p[0] != '.' || !str_ends(s, STR(".tmp")))
+	if (string.n != 1 + DIGITS + 4 || string.p[0] != '.' || !str_ends(string, STR(".tmp")))
 		return false;
 	for (size_t i = 1; i <= DIGITS; i++)
-		if (!byte_is_hex(s.p[i]))
+		if (!byte_is_hex(string.p[i]))
 			return false;
 	return true;
 }
@@ -94,15 +94,15 @@ void tempfile_sweep(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	const struct dirent *entry;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	while ((e = readdir(dir)))
-		if (is_tempfile(e->d_name))
-			tempfile_sweep_file(folder, e->d_name);
+	while ((entry = readdir(dir)))
+		if (is_tempfile(entry->d_name))
+			tempfile_sweep_file(folder, entry->d_name);
 	closedir(dir);
 }

@@ -139,16 +139,16 @@ static bool each_name(int folder, void (*f)(void *with, const char *name), void 
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	while ((e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			f(with, e->d_name);
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			f(with, entry->d_name);
 	closedir(dir);
 	return true;
 }
@@ -219,9 +219,9 @@ struct sweep {
 
 static void remove_other(void *with, const char *name)
 {
-	const struct sweep *s = with;
+	const struct sweep *sweep = with;
 
-	if (strncmp(name, s->name, s->prefix) == 0 && strcmp(name, s->name) != 0)
+	if (strncmp(name, sweep->name, sweep->prefix) == 0 && strcmp(name, sweep->name) != 0)
 		unlinkat(server.cache, name, 0);
 }
 
@@ -272,25 +272,25 @@ static int broker_open_cached(const char *name)
 }
 
 /* Returns a descriptor, or -1; given: that of the request, or AT_FDCWD. */
-static int broker_serve(const struct request *q, int given, struct reply *reply)
+static int broker_serve(const struct request *request, int given, struct reply *reply)
 {
 	int fd = -1;
 
 	errno = 0;
 	reply->why.text[0] = 0;
-	switch ((enum operation)q->operation) {
-	case OPEN: fd = open_to_read(given, q->path, (int)q->flags); break;
-	case INPUT: fd = open_input(q->path); break;
-	case NAMES: fd = names_of(given, q->flags); break;
+	switch ((enum operation)request->operation) {
+	case OPEN: fd = open_to_read(given, request->path, (int)request->flags); break;
+	case INPUT: fd = open_input(request->path); break;
+	case NAMES: fd = names_of(given, request->flags); break;
 	case PATH: broker_path_of(given, reply); return -1;
-	case SPOOL: fd = open(q->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); break;
+	case SPOOL: fd = open(request->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); break;
 	case MEMORY: fd = memfd_create("pj-memory", MFD_CLOEXEC); break;
-	case OUTPUT: fd = broker_open_output(q->path, reply); break;
-	case COMMIT: reply->error = outfile_commit(&server.output, q->path, &reply->why) ? 0 : EIO; return -1;
+	case OUTPUT: fd = broker_open_output(request->path, reply); break;
+	case COMMIT: reply->error = outfile_commit(&server.output, request->path, &reply->why) ? 0 : EIO; return -1;
 	case DISCARD: outfile_discard(&server.output); break;
-	case CACHE_OPEN: fd = broker_open_cached(q->path); break;
+	case CACHE_OPEN: fd = broker_open_cached(request->path); break;
 	case CACHE_CREATE: fd = create_cached(); break;
-	case CACHE_COMMIT: reply->error = commit_cached(q->path, q->flags); return -1;
+	case CACHE_COMMIT: reply->error = commit_cached(request->path, request->flags); return -1;
 	}
 	reply->error = fd >= 0 ? 0 : errno ? errno : EINVAL;
 	return fd;
@@ -299,14 +299,14 @@ static int broker_serve(const struct request *q, int given, struct reply *reply)
 /* ---- the broker
  * -------------------------------------------------------------------------------------------------------- */
 
-static bool broker_answer(int socket, const struct request *q, int given)
+static bool broker_answer(int socket, const struct request *request, int given)
 {
 	static struct reply reply;
 	bool sent;
 	int fd;
 
 	reply = (struct reply){ 0 };
-	fd = broker_serve(q, given >= 0 ? given : AT_FDCWD, &reply);
+	fd = broker_serve(request, given >= 0 ? given : AT_FDCWD, &reply);
 	sent = fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
 	if (fd >= 0)
 		close(fd);
@@ -316,11 +316,12 @@ static bool broker_answer(int socket, const struct request *q, int given)
 /* Returns false if the filter ended, sent no request, or got no reply: it would wait for ever. */
 static bool answer_next(int socket)
 {
-	static struct request q;
+	static struct request request;
 	int given;
-	ssize_t n = fdmessage_take(socket, &q, sizeof(q), &given);
+	ssize_t n = fdmessage_take(socket, &request, sizeof(request), &given);
 	bool answered = n > (ssize_t)offsetof(struct request, path) &&
-			!q.path[n - (ssize_t)offsetof(struct request, path) - 1] && broker_answer(socket, &q, given);
+			!request.path[n - (ssize_t)offsetof(struct request, path) - 1] &&
+			broker_answer(socket, &request, given);
 
 	if (given >= 0)
 		close(given);
@@ -372,7 +373,7 @@ static void broker_keep_only(int socket, int null)
 
 static NORETURN void be_broker(int socket)
 {
-	struct broker *b = &server.setup;
+	struct broker *broker = &server.setup;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char name[16];
 
@@ -380,10 +381,10 @@ static NORETURN void be_broker(int socket)
 	snprintf(name, sizeof(name), "%.9s-files", diag_tool_name());
 	prctl(PR_SET_NAME, name);
 	set_signals();
-	if (!b->unprivileged)
+	if (!broker->unprivileged)
 		capabilities_limit(CAPABILITIES);
 	sandbox_enter(&(struct sandbox){
-		.groups = SANDBOX_OPENER, .writable = b->writable, .keep_capabilities = !b->unprivileged });
+		.groups = SANDBOX_OPENER, .writable = broker->writable, .keep_capabilities = !broker->unprivileged });
 	broker_keep_only(socket, null);
 	broker_run(3);
 	_exit(0);
@@ -399,12 +400,12 @@ static void note_prior(const char *path, int fd, bool output)
 }
 
 /* Names of open descriptors mean others in the broker. */
-static void open_prior(const struct broker *b)
+static void open_prior(const struct broker *broker)
 {
-	for (const char *const *p = b->input; p && *p && client.npriors < PRIOR_MAX; p++)
+	for (const char *const *p = broker->input; p && *p && client.npriors < PRIOR_MAX; p++)
 		if (strncmp(*p, "/dev/", 5) == 0 || strncmp(*p, "/proc/", 6) == 0)
 			note_prior(*p, open(*p, O_RDONLY | O_CLOEXEC), false);
-	for (const char *const *p = b->output; p && *p && client.npriors < PRIOR_MAX; p++) {
+	for (const char *const *p = broker->output; p && *p && client.npriors < PRIOR_MAX; p++) {
 		struct outpath place;
 
 		if (outpath_resolve(&place, *p) && place.magic)
@@ -426,14 +427,14 @@ static int take_prior(const char *path, bool output)
 	return -1;
 }
 
-bool broker_start(const struct broker *b)
+bool broker_start(const struct broker *broker)
 {
 	int pair[2];
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
-	server.setup = *b;
+	server.setup = *broker;
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
@@ -446,7 +447,7 @@ bool broker_start(const struct broker *b)
 	}
 	client.socket = pair[0];
 	broker_cache(-1);
-	open_prior(b);
+	open_prior(broker);
 	return true;
 }
 
@@ -454,25 +455,25 @@ bool broker_start(const struct broker *b)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* Returns the size of the request; 0 and errno if the path is too long. */
-static size_t broker_make(struct request *q, enum operation operation, const char *path, unsigned flags)
+static size_t broker_make(struct request *request, enum operation operation, const char *path, unsigned flags)
 {
 	size_t n = strlen(path);
 
 	errno = ENAMETOOLONG;
 	if (n > PATH_BYTES)
 		return 0;
-	q->operation = operation;
-	q->flags = flags;
-	memcpy(q->path, path, n + 1);
+	request->operation = operation;
+	request->flags = flags;
+	memcpy(request->path, path, n + 1);
 	return offsetof(struct request, path) + n + 1;
 }
 
-static int broker_exchange(const struct request *q, size_t size, int given, struct reply *reply)
+static int broker_exchange(const struct request *request, size_t size, int given, struct reply *reply)
 {
 	int fd = -1;
 	ssize_t n;
 
-	if (client.broken || !fdmessage_put(client.socket, q, size, given))
+	if (client.broken || !fdmessage_put(client.socket, request, size, given))
 		return -1;
 	n = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (n <= (ssize_t)offsetof(struct reply, why.text)) {
@@ -486,15 +487,16 @@ static int broker_exchange(const struct request *q, size_t size, int given, stru
 /* reply->error is set, as is errno. */
 static int broker_call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
 {
-	struct request q;
-	size_t size = broker_make(&q, operation, path, flags);
+	struct request request;
+	size_t size = broker_make(&request, operation, path, flags);
 	int fd = -1;
 
 	reply->error = ENAMETOOLONG;
 	if (size) {
 		reply->error = EPIPE;
 		pthread_mutex_lock(&client.lock);
-		fd = client.socket >= 0 ? broker_exchange(&q, size, given, reply) : broker_serve(&q, given, reply);
+		fd = client.socket >= 0 ? broker_exchange(&request, size, given, reply) :
+					  broker_serve(&request, given, reply);
 		pthread_mutex_unlock(&client.lock);
 	}
 	errno = reply->error;
@@ -522,10 +524,10 @@ int broker_input(const char *path)
 	return fd >= 0 ? fd : call_simply(INPUT, AT_FDCWD, path, 0);
 }
 
-static bool broker_list(int folder, bool targets, struct text *t)
+static bool broker_list(int folder, bool targets, struct text *text)
 {
 	int fd = call_simply(NAMES, folder, "", targets);
-	bool good = fd >= 0 && fullio_read(fd, t, SIZE_MAX / 2);
+	bool good = fd >= 0 && fullio_read(fd, text, SIZE_MAX / 2);
 
 	if (fd >= 0)
 		close(fd);
@@ -613,8 +615,8 @@ void broker_output_discard(void)
 
 void broker_output_abandon(void)
 {
-	struct request q;
-	struct pollfd p = { .fd = client.socket, .events = POLLIN };
+	struct request request;
+	struct pollfd polled = { .fd = client.socket, .events = POLLIN };
 
 	if (!client.unfinished)
 		return;
@@ -622,8 +624,8 @@ void broker_output_abandon(void)
 		outfile_unlink(&server.output);
 		return;
 	}
-	if (fdmessage_put(client.socket, &q, broker_make(&q, DISCARD, "", 0), -1))
-		poll(&p, 1, ABANDON_MS); /* its reply: the file is gone */
+	if (fdmessage_put(client.socket, &request, broker_make(&request, DISCARD, "", 0), -1))
+		poll(&polled, 1, ABANDON_MS); /* its reply: the file is gone */
 }
 
 void broker_cache(int folder)

@@ -25,7 +25,7 @@ struct broker {
 };
 
 /* Returns false with errno. To be called before threads start. */
-bool broker_start(const struct broker *b);
+bool broker_start(const struct broker *broker);
 
 /* Opens a regular file, or with O_DIRECTORY a directory, to read; path as in openat(). flags: O_DIRECTORY, O_NOFOLLOW.
  * Returns -1 with errno: EINVAL if it is no regular file. */

@@ -15,22 +15,22 @@
 /* The folder that holds a file, as a C string. */
 static char *confine_folder_of(const char *path)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	ptrdiff_t slash = str_rfind(str_of(path), '/');
 
 	if (slash < 0)
-		text_add(&t, ".");
+		text_add(&text, ".");
 	else
-		text_str(&t, (struct str){ path, slash ? (size_t)slash : 1 });
-	text_char(&t, 0);
-	return t.p;
+		text_str(&text, (struct str){ path, slash ? (size_t)slash : 1 });
+	text_char(&text, 0);
+	return text.p;
 }
 
 /* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many.
  * Close `place` once they are open. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	size_t n = 0;
 	char *real;
 
@@ -38,8 +38,8 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 	if (strcmp(output, "-") == 0 || !outpath_resolve(place, output))
 		return 0; /* it will be refused, too, when it is to be written */
 	if (!place->magic) {
-		text_printf(&t, "/proc/self/fd/%d%c", place->folder, 0);
-		folder[n++] = t.p;
+		text_printf(&text, "/proc/self/fd/%d%c", place->folder, 0);
+		folder[n++] = text.p;
 		return n;
 	}
 	real = realpath(output, NULL);

@@ -112,13 +112,13 @@ static bool next_member(struct in *in)
 
 static size_t in_read_gzip(struct in *in, char *buf, size_t n)
 {
-	z_stream *z = &in->gzip->z;
+	z_stream *stream = &in->gzip->z;
 
 	if (n > 1u << 30)
 		n = 1u << 30;
-	z->next_out = (unsigned char *)buf;
-	z->avail_out = (unsigned)n;
-	while (z->avail_out == n) {
+	stream->next_out = (unsigned char *)buf;
+	stream->avail_out = (unsigned)n;
+	while (stream->avail_out == n) {
 		bool more;
 		int status;
 
@@ -126,21 +126,21 @@ static size_t in_read_gzip(struct in *in, char *buf, size_t n)
 			break;
 		/* also without more input: zlib may still hold output of what it has read */
 		more = in->raw_at < in->raw_n || fill_raw(in);
-		z->next_in = (unsigned char *)in->raw + in->raw_at;
-		z->avail_in = (unsigned)(in->raw_n - in->raw_at);
-		status = inflate(z, Z_NO_FLUSH);
-		in->raw_at = in->raw_n - z->avail_in;
+		stream->next_in = (unsigned char *)in->raw + in->raw_at;
+		stream->avail_in = (unsigned)(in->raw_n - in->raw_at);
+		status = inflate(stream, Z_NO_FLUSH);
+		in->raw_at = in->raw_n - stream->avail_in;
 		if (status == Z_STREAM_END) {
 			in->gzip->in_member = false;
 		} else if (status != Z_OK && status != Z_BUF_ERROR) {
 			in->errors = status == Z_DATA_ERROR ? "gzip data is damaged" : "zlib failed";
 			break;
-		} else if (!more && z->avail_out == n) {
+		} else if (!more && stream->avail_out == n) {
 			in->errors = "gzip data ends in the middle";
 			break;
 		}
 	}
-	return n - z->avail_out;
+	return n - stream->avail_out;
 }
 
 /* As in_read, past what in_peek holds. */
@@ -240,14 +240,14 @@ void in_expect_text(struct in *in)
 		{ STR("<?xml"),
 		  "this is a picture or other XML: pjsvg --unpack takes the folded stacks out of pictures of pj" },
 	};
-	struct place at = { in->name, 0 };
+	struct place place = { in->name, 0 };
 	struct str head = in_peek(in, 64 * 1024);
 
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_starts(head, known[i].magic))
-			die_at(at, "%s", known[i].what);
+			die_at(place, "%s", known[i].what);
 	if (str_find(head, 0) >= 0)
-		die_at(at, "binary data: neither perf script text nor folded stacks");
+		die_at(place, "binary data: neither perf script text nor folded stacks");
 	if (str_starts(head, STR("\xEF\xBB\xBF"))) {
 		in->at += 3;
 		in->n -= 3;

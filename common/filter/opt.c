@@ -17,11 +17,11 @@ static bool is_optional(const struct opt *opt)
 
 static void opt_help(const struct tool *tool)
 {
-	static struct out o;
+	static struct out out;
 	char left[80];
 
-	out_open(&o, NULL);
-	out_printf(&o, "%s - %s\nusage: %s %s\n\n", tool->name, tool->does, tool->name, tool->synopsis);
+	out_open(&out, NULL);
+	out_printf(&out, "%s - %s\nusage: %s %s\n\n", tool->name, tool->does, tool->name, tool->synopsis);
 	for (size_t i = 0; i < tool->nopts; i++) {
 		const struct opt *opt = &tool->opts[i];
 		int n = 0;
@@ -38,24 +38,24 @@ static void opt_help(const struct tool *tool)
 				 opt->name        ? "=" :
 						    " ",
 				 opt->arg);
-		out_printf(&o, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
+		out_printf(&out, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
 			   strlen(left) < 28 ? opt->help : "", opt->help);
 	}
-	out_printf(&o, "%-28s %s\n%-28s %s\n", "      --help", "show this", "      --version", "show the version");
+	out_printf(&out, "%-28s %s\n%-28s %s\n", "      --help", "show this", "      --version", "show the version");
 	if (tool->example)
-		out_printf(&o, "\n%s\n", tool->example);
-	out_printf(&o, "\nMore: man %s, man pj\n", tool->name);
-	out_close(&o);
+		out_printf(&out, "\n%s\n", tool->example);
+	out_printf(&out, "\nMore: man %s, man pj\n", tool->name);
+	out_close(&out);
 	exit(PJ_OK);
 }
 
 static void opt_version(const struct tool *tool)
 {
-	static struct out o;
+	static struct out out;
 
-	out_open(&o, NULL);
-	out_printf(&o, "%s (pj) %s\n", tool->name, PJ_VERSION);
-	out_close(&o);
+	out_open(&out, NULL);
+	out_printf(&out, "%s (pj) %s\n", tool->name, PJ_VERSION);
+	out_close(&out);
 	exit(PJ_OK);
 }
 
@@ -73,34 +73,34 @@ static double opt_parse_number(const char *value, const char *shown)
 	return d;
 }
 
-bool opt_number(const char **s, double max, double *value)
+bool opt_number(const char **strings, double max, double *value)
 {
 	char *end;
 	double d;
 
-	if (!byte_is_digit(**s) && **s != '.')
+	if (!byte_is_digit(**strings) && **strings != '.')
 		return false;
-	d = strtod(*s, &end);
-	if (end == *s || !(d >= 0 && d <= max) || memchr(*s, 'x', (size_t)(end - *s)) ||
-	    memchr(*s, 'X', (size_t)(end - *s)))
+	d = strtod(*strings, &end);
+	if (end == *strings || !(d >= 0 && d <= max) || memchr(*strings, 'x', (size_t)(end - *strings)) ||
+	    memchr(*strings, 'X', (size_t)(end - *strings)))
 		return false;
 	*value = d;
-	*s = *end == '%' ? end + 1 : end;
+	*strings = *end == '%' ? end + 1 : end;
 	return true;
 }
 
 uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
 		    const char *example)
 {
-	struct str s = str_of(value);
+	struct str string = str_of(value);
 	uint64_t n, times = 1;
-	const char *at = s.n ? strchr(letters, s.p[s.n - 1]) : NULL;
+	const char *at = string.n ? strchr(letters, string.p[string.n - 1]) : NULL;
 
 	if (at && *at) {
 		times = factor[at - letters];
-		s.n--;
+		string.n--;
 	}
-	if (!str_u64(s, &n) || __builtin_mul_overflow(n, times, &n))
+	if (!str_u64(string, &n) || __builtin_mul_overflow(n, times, &n))
 		die_usage("%s: '%s' is not a number such as %s", name, value, example);
 	return n;
 }

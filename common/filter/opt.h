@@ -42,9 +42,9 @@ struct tool {
 	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
 };
 
-/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *s is moved
- * behind it. False: there is none. */
-bool opt_number(const char **s, double max, double *value);
+/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *strings is
+ * moved behind it. False: there is none. */
+bool opt_number(const char **strings, double max, double *value);
 
 /* "2G", "500M", "10d": a whole number with one of the letters behind it or none, each with its factor. Dies on another
  * value. */

@@ -47,9 +47,9 @@ void out_prepare(void)
 			sigaction(signals[i], &remove, NULL);
 }
 
-static const char *out_shown(const struct out *o)
+static const char *out_shown(const struct out *out)
 {
-	return o->path ? o->path : "standard output";
+	return out->path ? out->path : "standard output";
 }
 
 static NORETURN void out_give_up(const struct outfile_failure *why)
@@ -60,127 +60,127 @@ static NORETURN void out_give_up(const struct outfile_failure *why)
 	die_errno("%s", why->text);
 }
 
-void out_open(struct out *o, const char *path)
+void out_open(struct out *out, const char *path)
 {
 	struct outfile_failure why;
 
-	o->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
-	o->temporary = false;
-	o->gzip = NULL;
-	o->n = 0;
-	o->fd = STDOUT_FILENO;
-	if (!o->path)
+	out->path = path && strcmp(path, "-") != 0 && strcmp(path, "/dev/stdout") != 0 ? path : NULL;
+	out->temporary = false;
+	out->gzip = NULL;
+	out->n = 0;
+	out->fd = STDOUT_FILENO;
+	if (!out->path)
 		return;
-	if (!*o->path)
+	if (!*out->path)
 		die_usage("the name of the output file is empty");
-	o->fd = broker_output(path, &o->temporary, &why);
-	if (o->fd < 0)
+	out->fd = broker_output(path, &out->temporary, &why);
+	if (out->fd < 0)
 		out_give_up(&why);
-	if (!o->temporary)
+	if (!out->temporary)
 		return;
 	diag_at_death(broker_output_discard);
 	out_prepare();
 }
 
-static void out_write_all(struct out *o, const char *p, size_t n)
+static void out_write_all(struct out *out, const char *p, size_t n)
 {
 	while (n) {
-		ssize_t done = write(o->fd, p, n);
+		ssize_t done = write(out->fd, p, n);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			die_errno("cannot write '%s'", out_shown(o));
+			die_errno("cannot write '%s'", out_shown(out));
 		p += done;
 		n -= (size_t)done;
 	}
 }
 
-void out_gzip(struct out *o)
+void out_gzip(struct out *out)
 {
-	o->gzip = mem_alloc(sizeof(*o->gzip), 1);
-	if (deflateInit2(&o->gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+	out->gzip = mem_alloc(sizeof(*out->gzip), 1);
+	if (deflateInit2(&out->gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		die("cannot start zlib: out of memory");
 }
 
-static void compress_all(struct out *o, const char *p, size_t n, int how)
+static void compress_all(struct out *out, const char *p, size_t n, int how)
 {
-	z_stream *z = &o->gzip->z;
+	z_stream *stream = &out->gzip->z;
 
-	z->next_in = (unsigned char *)(uintptr_t)p;
+	stream->next_in = (unsigned char *)(uintptr_t)p;
 	do {
 		size_t part = n < 1u << 30 ? n : 1u << 30;
-		z->avail_in = (unsigned)part;
+		stream->avail_in = (unsigned)part;
 		n -= part;
 		do {
-			z->next_out = o->gzip->buf;
-			z->avail_out = sizeof(o->gzip->buf);
-			deflate(z, n ? Z_NO_FLUSH : how);
-			out_write_all(o, (const char *)o->gzip->buf, sizeof(o->gzip->buf) - z->avail_out);
-		} while (z->avail_out == 0);
+			stream->next_out = out->gzip->buf;
+			stream->avail_out = sizeof(out->gzip->buf);
+			deflate(stream, n ? Z_NO_FLUSH : how);
+			out_write_all(out, (const char *)out->gzip->buf, sizeof(out->gzip->buf) - stream->avail_out);
+		} while (stream->avail_out == 0);
 	} while (n);
 }
 
-static void pass_on(struct out *o, const char *p, size_t n)
+static void pass_on(struct out *out, const char *p, size_t n)
 {
-	if (o->gzip)
-		compress_all(o, p, n, Z_NO_FLUSH);
+	if (out->gzip)
+		compress_all(out, p, n, Z_NO_FLUSH);
 	else
-		out_write_all(o, p, n);
+		out_write_all(out, p, n);
 }
 
-static void out_flush(struct out *o)
+static void out_flush(struct out *out)
 {
-	pass_on(o, o->buf, o->n);
-	o->n = 0;
+	pass_on(out, out->buf, out->n);
+	out->n = 0;
 }
 
-static void end_gzip(struct out *o)
+static void end_gzip(struct out *out)
 {
-	compress_all(o, NULL, 0, Z_FINISH);
-	deflateEnd(&o->gzip->z);
-	free(o->gzip);
-	o->gzip = NULL;
+	compress_all(out, NULL, 0, Z_FINISH);
+	deflateEnd(&out->gzip->z);
+	free(out->gzip);
+	out->gzip = NULL;
 }
 
-void out_bytes(struct out *o, const void *p, size_t n)
+void out_bytes(struct out *out, const void *p, size_t n)
 {
-	if (n > sizeof(o->buf) - o->n) {
-		out_flush(o);
-		if (n >= sizeof(o->buf)) {
-			pass_on(o, p, n);
+	if (n > sizeof(out->buf) - out->n) {
+		out_flush(out);
+		if (n >= sizeof(out->buf)) {
+			pass_on(out, p, n);
 			return;
 		}
 	}
 	if (n)
-		memcpy(o->buf + o->n, p, n);
-	o->n += n;
+		memcpy(out->buf + out->n, p, n);
+	out->n += n;
 }
 
-void out_str(struct out *o, struct str s)
+void out_str(struct out *out, struct str string)
 {
-	out_bytes(o, s.p, s.n);
+	out_bytes(out, string.p, string.n);
 }
 
-void out_visible(struct out *o, struct str s)
+void out_visible(struct out *out, struct str string)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	if (visible_plain_length(s) == s.n) {
-		out_str(o, s);
+	if (visible_plain_length(string) == string.n) {
+		out_str(out, string);
 		return;
 	}
-	visible_str(&t, s);
-	out_str(o, text_view(&t));
-	text_free(&t);
+	visible_str(&text, string);
+	out_str(out, text_view(&text));
+	text_free(&text);
 }
 
-void out_text(struct out *o, const char *s)
+void out_text(struct out *out, const char *string)
 {
-	out_bytes(o, s, strlen(s));
+	out_bytes(out, string, strlen(string));
 }
 
-void out_u64(struct out *o, uint64_t value)
+void out_u64(struct out *out, uint64_t value)
 {
 	char digits[20];
 	size_t at = sizeof(digits);
@@ -188,10 +188,10 @@ void out_u64(struct out *o, uint64_t value)
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	out_bytes(o, digits + at, sizeof(digits) - at);
+	out_bytes(out, digits + at, sizeof(digits) - at);
 }
 
-void out_printf(struct out *o, const char *fmt, ...)
+void out_printf(struct out *out, const char *fmt, ...)
 {
 	char text[1024], *longer = NULL;
 	va_list args;
@@ -207,22 +207,22 @@ void out_printf(struct out *o, const char *fmt, ...)
 		va_end(args);
 	}
 	if (n > 0)
-		out_bytes(o, longer ? longer : text, (size_t)n);
+		out_bytes(out, longer ? longer : text, (size_t)n);
 	free(longer);
 }
 
-void out_close(struct out *o)
+void out_close(struct out *out)
 {
 	struct outfile_failure why;
 
-	out_flush(o);
-	if (o->gzip)
-		end_gzip(o);
+	out_flush(out);
+	if (out->gzip)
+		end_gzip(out);
 	/* also standard output: some file systems report a full disk only now */
-	if (close(o->fd) < 0)
-		die_errno("cannot write '%s'", out_shown(o));
-	if (o->temporary && !broker_output_commit(o->path, &why))
+	if (close(out->fd) < 0)
+		die_errno("cannot write '%s'", out_shown(out));
+	if (out->temporary && !broker_output_commit(out->path, &why))
 		out_give_up(&why);
-	o->temporary = false;
-	o->fd = -1;
+	out->temporary = false;
+	out->fd = -1;
 }

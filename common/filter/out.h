@@ -25,22 +25,22 @@ struct out {
  * rights are given up. */
 void out_prepare(void);
 
-void out_open(struct out *o, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
-void out_gzip(struct out *o); /* before anything is written: compress; no name, no time, so equal bytes stay equal */
-void out_bytes(struct out *o, const void *p, size_t n);
-void out_str(struct out *o, struct str s);
-void out_visible(struct out *o, struct str s); /* escaped by visible.h */
-void out_text(struct out *o, const char *s);
-void out_u64(struct out *o, uint64_t value);
-void out_printf(struct out *o, const char *fmt, ...) PRINTF(2, 3);
-void out_close(struct out *o); /* flush, fsync, rename, close, all checked */
+void out_open(struct out *out, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
+void out_gzip(struct out *out); /* before anything is written: compress; no name, no time, so equal bytes stay equal */
+void out_bytes(struct out *out, const void *p, size_t n);
+void out_str(struct out *out, struct str string);
+void out_visible(struct out *out, struct str string); /* escaped by visible.h */
+void out_text(struct out *out, const char *string);
+void out_u64(struct out *out, uint64_t value);
+void out_printf(struct out *out, const char *fmt, ...) PRINTF(2, 3);
+void out_close(struct out *out); /* flush, fsync, rename, close, all checked */
 
-static inline void out_char(struct out *o, char c)
+static inline void out_char(struct out *out, char c)
 {
-	if (o->n < sizeof(o->buf))
-		o->buf[o->n++] = c;
+	if (out->n < sizeof(out->buf))
+		out->buf[out->n++] = c;
 	else
-		out_bytes(o, &c, 1);
+		out_bytes(out, &c, 1);
 }
 
 #endif

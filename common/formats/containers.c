@@ -16,12 +16,12 @@
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
 /* Exactly n hexadecimal digits at i. */
-static bool containers_digits_at(struct str s, size_t i, size_t n)
+static bool containers_digits_at(struct str string, size_t i, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
-		if (i + k >= s.n || !byte_is_hex(s.p[i + k]))
+		if (i + k >= string.n || !byte_is_hex(string.p[i + k]))
 			return false;
-	return i + n == s.n || !byte_is_hex(s.p[i + n]);
+	return i + n == string.n || !byte_is_hex(string.p[i + n]);
 }
 
 struct str containers_id(struct str path)
@@ -41,18 +41,18 @@ struct str containers_id(struct str path)
 }
 
 /* 8-4-4-4-12 digits; systemd has '_' for '-'. Static pods have 32 digits only. */
-static size_t uid_at(struct str s, size_t i)
+static size_t uid_at(struct str string, size_t i)
 {
 	static const size_t part[] = { 8, 4, 4, 4, 12 };
 	size_t at = i;
 
-	if (containers_digits_at(s, i, 32))
+	if (containers_digits_at(string, i, 32))
 		return 32;
 	for (size_t k = 0; k < countof(part); k++) {
-		if (!containers_digits_at(s, at, part[k]))
+		if (!containers_digits_at(string, at, part[k]))
 			return 0;
 		at += part[k];
-		if (k + 1 < countof(part) && (at >= s.n || (s.p[at] != '-' && s.p[at] != '_')))
+		if (k + 1 < countof(part) && (at >= string.n || (string.p[at] != '-' && string.p[at] != '_')))
 			return 0;
 		at += k + 1 < countof(part);
 	}
@@ -117,27 +117,27 @@ static struct str uid_key(struct str uid, char key[UID])
 	return (struct str){ key, uid.n };
 }
 
-static void containers_add_name(struct containers *c, struct str key, struct str pod, struct str namespace)
+static void containers_add_name(struct containers *containers, struct str key, struct str pod, struct str namespace)
 {
-	uint32_t id = intern(&c->keys, key);
-	struct text t = { 0 };
+	uint32_t id = intern(&containers->keys, key);
+	struct text text = { 0 };
 
-	if (id >= c->cap) {
+	if (id >= containers->cap) {
 		size_t cap = 2 * (size_t)id + 64;
 
-		c->name = mem_grow(c->name, sizeof(*c->name), cap);
-		memset(c->name + c->cap, 0, (cap - c->cap) * sizeof(*c->name));
-		c->cap = cap;
+		containers->name = mem_grow(containers->name, sizeof(*containers->name), cap);
+		memset(containers->name + containers->cap, 0, (cap - containers->cap) * sizeof(*containers->name));
+		containers->cap = cap;
 	}
-	text_str(&t, namespace);
-	text_char(&t, '/');
-	text_str(&t, pod);
-	c->name[id] = arena_copy(&c->text, text_view(&t));
-	text_free(&t);
+	text_str(&text, namespace);
+	text_char(&text, '/');
+	text_str(&text, pod);
+	containers->name[id] = arena_copy(&containers->text, text_view(&text));
+	text_free(&text);
 }
 
 /* "POD_NAMESPACE_CONTAINER-ID.log", which leads to "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
-static void add_link(struct containers *c, struct str file, struct str target)
+static void add_link(struct containers *containers, struct str file, struct str target)
 {
 	struct str pod, namespace, uid = { 0 };
 	char key[UID];
@@ -151,15 +151,15 @@ static void add_link(struct containers *c, struct str file, struct str target)
 	namespace = str_cut(&namespace, '_');
 	if (pod.n == 0 || namespace.n == 0)
 		return;
-	containers_add_name(c, str_head(str_from(file, file.n - 4 - ID), ID), pod, namespace);
+	containers_add_name(containers, str_head(str_from(file, file.n - 4 - ID), ID), pod, namespace);
 	for (size_t i = 0; i < target.n && !uid.n; i++)
 		if (target.p[i] == '_')
 			uid = str_head(str_from(target, i + 1), uid_at(target, i + 1));
 	if (uid.n)
-		containers_add_name(c, uid_key(uid, key), pod, namespace);
+		containers_add_name(containers, uid_key(uid, key), pod, namespace);
 }
 
-void containers_read(struct containers *c, const char *folder)
+void containers_read(struct containers *containers, const char *folder)
 {
 	int fd = broker_open(AT_FDCWD, folder, O_DIRECTORY);
 	struct text links = { 0 };
@@ -173,16 +173,16 @@ void containers_read(struct containers *c, const char *folder)
 	for (int n = 0; n < MAXIMUM && left.n; n++) {
 		struct str name = str_cut(&left, 0);
 
-		add_link(c, name, str_cut(&left, 0));
+		add_link(containers, name, str_cut(&left, 0));
 	}
 	text_free(&links);
 }
 
-static struct str pod_name(const struct containers *c, struct str key)
+static struct str pod_name(const struct containers *containers, struct str key)
 {
-	uint32_t id = key.n ? intern_find(&c->keys, key) : 0;
+	uint32_t id = key.n ? intern_find(&containers->keys, key) : 0;
 
-	return id ? c->name[id] : (struct str){ 0 };
+	return id ? containers->name[id] : (struct str){ 0 };
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
@@ -196,28 +196,30 @@ static void containers_put_container(struct str path, struct text *out)
 	text_str(out, name.n ? name : STR("[host]"));
 }
 
-static void put_pod(const struct containers *c, struct str path, struct text *out)
+static void put_pod(const struct containers *containers, struct str path, struct text *out)
 {
-	struct str uid = containers_pod(path), podman = podman_pod(path), name = pod_name(c, containers_id(path));
+	struct str uid = containers_pod(path), podman = podman_pod(path),
+		   name = pod_name(containers, containers_id(path));
 	char key[UID];
 
 	if (uid.n)
 		uid = uid_key(uid, key);
 	if (!name.n)
-		name = pod_name(c, uid);
+		name = pod_name(containers, uid);
 	if (!name.n)
 		name = uid.n ? uid : str_head(podman, podman.n ? SHORT : 0);
 	text_str(out, name.n ? name : STR("[host]"));
 }
 
-static void containers_put_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+static void containers_put_name(const struct containers *containers, enum containers_by by, struct str path,
+				struct text *out)
 {
 	if (path.n == 0)
 		text_str(out, STR("[unknown]"));
 	else if (by == BY_CONTAINER)
 		containers_put_container(path, out);
 	else if (by == BY_POD)
-		put_pod(c, path, out);
+		put_pod(containers, path, out);
 	else
 		text_str(out, path);
 }
@@ -239,22 +241,22 @@ static struct str delegated_user(struct str path)
 	return str_eq(str_cut(&rest, '.'), user) && str_starts(rest, STR("service/")) ? user : (struct str){ 0 };
 }
 
-void containers_name(const struct containers *c, enum containers_by by, struct str path, struct text *out)
+void containers_name(const struct containers *containers, enum containers_by by, struct str path, struct text *out)
 {
 	struct str user = delegated_user(path);
 	size_t start = out->n;
 
-	containers_put_name(c, by, path, out);
+	containers_put_name(containers, by, path, out);
 	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
 		return;
 	text_add(out, "@user-"); /* frames of this kind hold no blanks */
 	text_str(out, user);
 }
 
-void containers_free(struct containers *c)
+void containers_free(struct containers *containers)
 {
-	intern_free(&c->keys);
-	free(c->name);
-	arena_free(&c->text);
-	*c = (struct containers){ 0 };
+	intern_free(&containers->keys);
+	free(containers->name);
+	arena_free(&containers->text);
+	*containers = (struct containers){ 0 };
 }

@@ -23,12 +23,12 @@ struct containers {
 };
 
 /* Reads a folder like /var/log/containers; one that is not there has no names. */
-void containers_read(struct containers *c, const char *folder);
+void containers_read(struct containers *containers, const char *folder);
 
 /* What stands for a cgroup as a frame; appends to out. path empty: it is not known. */
-void containers_name(const struct containers *c, enum containers_by by, struct str path, struct text *out);
+void containers_name(const struct containers *containers, enum containers_by by, struct str path, struct text *out);
 
-void containers_free(struct containers *c);
+void containers_free(struct containers *containers);
 
 /* Pure. The parts of a path: 64 digits; 36 or 32 bytes, as written, '_' for '-' or not; empty where there is none. */
 struct str containers_id(struct str path);

@@ -14,32 +14,32 @@
 #define BLOCK (64u << 10)
 #define DENSE_MIN (1u << 20) /* bytes; in fewer a hole does no harm */
 
-static size_t elfhead_read_file(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t elfhead_read_file(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
-	if (at >= s->size)
+	if (at >= source->size)
 		return 0;
-	if (n > s->size - at)
-		n = (size_t)(s->size - at);
-	return fullio_pread(s->fd, p, n, at);
+	if (n > source->size - at)
+		n = (size_t)(source->size - at);
+	return fullio_pread(source->fd, p, n, at);
 }
 
-bool elfhead_file(struct elfhead_source *s, int fd)
+bool elfhead_file(struct elfhead_source *source, int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	*s = (struct elfhead_source){ .read = elfhead_read_file, .fd = fd, .size = (uint64_t)st.st_size };
+	*source = (struct elfhead_source){ .read = elfhead_read_file, .fd = fd, .size = (uint64_t)st.st_size };
 	return true;
 }
 
-static size_t elfhead_read_image(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t elfhead_read_image(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
-	if (at >= s->size)
+	if (at >= source->size)
 		return 0;
-	if (n > s->size - at)
-		n = (size_t)(s->size - at);
-	memcpy(p, s->image + at, n);
+	if (n > source->size - at)
+		n = (size_t)(source->size - at);
+	memcpy(p, source->image + at, n);
 	return n;
 }
 
@@ -70,12 +70,12 @@ static Elf64_Ehdr wide_header(const Elf32_Ehdr *h)
 	return w;
 }
 
-static Elf64_Phdr segment_at(const struct elfhead *h, const char *p)
+static Elf64_Phdr segment_at(const struct elfhead *elfhead, const char *p)
 {
 	Elf64_Phdr w;
 	Elf32_Phdr n;
 
-	if (h->wide) {
+	if (elfhead->wide) {
 		memcpy(&w, p, sizeof(w));
 		return w;
 	}
@@ -83,12 +83,12 @@ static Elf64_Phdr segment_at(const struct elfhead *h, const char *p)
 	return (Elf64_Phdr){ n.p_type, n.p_flags, n.p_offset, n.p_vaddr, n.p_paddr, n.p_filesz, n.p_memsz, n.p_align };
 }
 
-static Elf64_Shdr section_at(const struct elfhead *h, const char *p)
+static Elf64_Shdr section_at(const struct elfhead *elfhead, const char *p)
 {
 	Elf64_Shdr w;
 	Elf32_Shdr n;
 
-	if (h->wide) {
+	if (elfhead->wide) {
 		memcpy(&w, p, sizeof(w));
 		return w;
 	}
@@ -97,7 +97,7 @@ static Elf64_Shdr section_at(const struct elfhead *h, const char *p)
 			     n.sh_size, n.sh_link, n.sh_info,  n.sh_addralign, n.sh_entsize };
 }
 
-void elfhead_put_section(const struct elfhead *h, const Elf64_Shdr *s, void *to)
+void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *s, void *to)
 {
 	Elf32_Shdr n = { s->sh_name,
 			 s->sh_type,
@@ -110,33 +110,33 @@ void elfhead_put_section(const struct elfhead *h, const Elf64_Shdr *s, void *to)
 			 (uint32_t)s->sh_addralign,
 			 (uint32_t)s->sh_entsize };
 
-	if (h->wide)
+	if (elfhead->wide)
 		memcpy(to, s, sizeof(*s));
 	else
 		memcpy(to, &n, sizeof(n));
 }
 
-size_t elfhead_section_size(const struct elfhead *h)
+size_t elfhead_section_size(const struct elfhead *elfhead)
 {
-	return h->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	return elfhead->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 }
 
-size_t elfhead_symbol_size(const struct elfhead *h)
+size_t elfhead_symbol_size(const struct elfhead *elfhead)
 {
-	return h->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	return elfhead->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------
  */
 
-static const char *elfhead_read_header(struct elfhead *h)
+static const char *elfhead_read_header(struct elfhead *elfhead)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
 		Elf64_Ehdr h64;
 		Elf32_Ehdr h32;
 	} u = { 0 };
-	size_t n = elfhead_bytes(h, 0, &u, sizeof(u));
+	size_t n = elfhead_bytes(elfhead, 0, &u, sizeof(u));
 
 	if (n < SELFMAG || memcmp(u.ident, ELFMAG, SELFMAG) != 0)
 		return "not an ELF file";
@@ -146,119 +146,122 @@ static const char *elfhead_read_header(struct elfhead *h)
 		return "an ELF file of another byte order";
 	if (u.ident[EI_VERSION] != EV_CURRENT)
 		return "an ELF file of an unknown version";
-	h->wide = u.ident[EI_CLASS] == ELFCLASS64;
-	if (n < (h->wide ? sizeof(u.h64) : sizeof(u.h32)))
+	elfhead->wide = u.ident[EI_CLASS] == ELFCLASS64;
+	if (n < (elfhead->wide ? sizeof(u.h64) : sizeof(u.h32)))
 		return "truncated";
-	h->header = h->wide ? u.h64 : wide_header(&u.h32);
+	elfhead->header = elfhead->wide ? u.h64 : wide_header(&u.h32);
 	return NULL;
 }
 
 /* Are n entries at that place in the file? */
-static bool is_inside(const struct elfhead *h, uint64_t at, uint64_t n, uint64_t size)
+static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, uint64_t size)
 {
-	return at <= h->source.size && n * size <= h->source.size - at;
+	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
 }
 
 /* A table of n entries in the file, in memory of ours with a NUL behind it; NULL where it does not lie in it. */
-static char *elfhead_read_table(struct elfhead *h, uint64_t at, size_t n, size_t size)
+static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, size_t size)
 {
 	char *p;
 
-	if (!is_inside(h, at, n, size))
+	if (!is_inside(elfhead, at, n, size))
 		return NULL;
-	p = arena_alloc(&h->arena, 1, n * size + 1);
-	return elfhead_bytes(h, at, p, n * size) == n * size ? p : NULL;
+	p = arena_alloc(&elfhead->arena, 1, n * size + 1);
+	return elfhead_bytes(elfhead, at, p, n * size) == n * size ? p : NULL;
 }
 
 /* The names end at a NUL that is near, or they are none: tens of thousands of sections may have the same long one. */
-static void elfhead_read_names(struct elfhead *h, uint64_t index)
+static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 {
-	const Elf64_Shdr *s = &h->section[index];
+	const Elf64_Shdr *s = &elfhead->section[index];
 	struct str text = { 0 };
 
-	if (index == 0 || index >= h->sections || s->sh_type == SHT_NOBITS || s->sh_size > NAMES_MAX)
+	if (index == 0 || index >= elfhead->sections || s->sh_type == SHT_NOBITS || s->sh_size > NAMES_MAX)
 		return;
 	text.n = (size_t)s->sh_size;
-	text.p = elfhead_is_dense(h, s->sh_offset, s->sh_size) ? elfhead_read_table(h, s->sh_offset, text.n, 1) : NULL;
-	for (size_t i = 0; text.p && i < h->sections; i++) {
-		struct str rest = str_from(text, h->section[i].sh_name < text.n ? h->section[i].sh_name : text.n);
+	text.p = elfhead_is_dense(elfhead, s->sh_offset, s->sh_size) ?
+			 elfhead_read_table(elfhead, s->sh_offset, text.n, 1) :
+			 NULL;
+	for (size_t i = 0; text.p && i < elfhead->sections; i++) {
+		struct str rest =
+			str_from(text, elfhead->section[i].sh_name < text.n ? elfhead->section[i].sh_name : text.n);
 		const char *end =
 			rest.n ? memchr(rest.p, 0, rest.n < ELFHEAD_NAME_MAX ? rest.n : ELFHEAD_NAME_MAX) : NULL;
 
 		if (end)
-			h->name[i] = (struct str){ rest.p, (size_t)(end - rest.p) };
+			elfhead->name[i] = (struct str){ rest.p, (size_t)(end - rest.p) };
 	}
 }
 
 /* Where there are many, section 0 has the numbers. */
-static const char *elfhead_read_sections(struct elfhead *h)
+static const char *elfhead_read_sections(struct elfhead *elfhead)
 {
-	size_t size = elfhead_section_size(h);
-	uint64_t n = h->header.e_shnum, names = h->header.e_shstrndx;
+	size_t size = elfhead_section_size(elfhead);
+	uint64_t n = elfhead->header.e_shnum, names = elfhead->header.e_shstrndx;
 	Elf64_Shdr first;
 	char *table;
 
-	if (h->header.e_shoff == 0)
+	if (elfhead->header.e_shoff == 0)
 		return NULL;
-	if (h->header.e_shnum && h->header.e_shentsize != size)
+	if (elfhead->header.e_shnum && elfhead->header.e_shentsize != size)
 		return "an ELF file with headers of an unknown size";
-	table = elfhead_read_table(h, h->header.e_shoff, 1, size);
+	table = elfhead_read_table(elfhead, elfhead->header.e_shoff, 1, size);
 	if (!table)
 		return "truncated";
-	first = section_at(h, table);
+	first = section_at(elfhead, table);
 	n = n ? n : first.sh_size;
 	names = names == SHN_XINDEX ? first.sh_link : names;
 	if (n > ELFHEAD_SECTIONS_MAX)
 		return "an ELF file with too many sections";
-	table = elfhead_read_table(h, h->header.e_shoff, (size_t)n, size);
+	table = elfhead_read_table(elfhead, elfhead->header.e_shoff, (size_t)n, size);
 	if (!table)
 		return "truncated";
-	h->sections = (size_t)n;
-	h->section = arena_new(&h->arena, Elf64_Shdr, n + 1);
-	h->name = arena_new(&h->arena, struct str, n + 1);
+	elfhead->sections = (size_t)n;
+	elfhead->section = arena_new(&elfhead->arena, Elf64_Shdr, n + 1);
+	elfhead->name = arena_new(&elfhead->arena, struct str, n + 1);
 	for (size_t i = 0; i < n; i++)
-		h->section[i] = section_at(h, table + i * size);
-	elfhead_read_names(h, names);
+		elfhead->section[i] = section_at(elfhead, table + i * size);
+	elfhead_read_names(elfhead, names);
 	return NULL;
 }
 
-static const char *read_segments(struct elfhead *h)
+static const char *read_segments(struct elfhead *elfhead)
 {
-	size_t size = h->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), n = h->header.e_phnum;
+	size_t size = elfhead->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), n = elfhead->header.e_phnum;
 	char *table;
 
 	if (n > ELFHEAD_SEGMENTS_MAX)
 		return "an ELF file with too many segments";
 	if (n == 0)
 		return NULL;
-	if (h->header.e_phentsize != size)
+	if (elfhead->header.e_phentsize != size)
 		return "an ELF file with headers of an unknown size";
-	table = elfhead_read_table(h, h->header.e_phoff, n, size);
+	table = elfhead_read_table(elfhead, elfhead->header.e_phoff, n, size);
 	if (!table)
 		return "truncated";
-	h->segments = n;
-	h->segment = arena_new(&h->arena, Elf64_Phdr, n);
+	elfhead->segments = n;
+	elfhead->segment = arena_new(&elfhead->arena, Elf64_Phdr, n);
 	for (size_t i = 0; i < n; i++)
-		h->segment[i] = segment_at(h, table + i * size);
+		elfhead->segment[i] = segment_at(elfhead, table + i * size);
 	return NULL;
 }
 
-const char *elfhead_read(struct elfhead *h, const struct elfhead_source *s, bool sections)
+const char *elfhead_read(struct elfhead *elfhead, const struct elfhead_source *source, bool sections)
 {
 	const char *why;
 
-	*h = (struct elfhead){ .source = *s };
-	why = elfhead_read_header(h);
+	*elfhead = (struct elfhead){ .source = *source };
+	why = elfhead_read_header(elfhead);
 	if (!why)
-		why = read_segments(h);
+		why = read_segments(elfhead);
 	if (!why && sections)
-		why = elfhead_read_sections(h);
+		why = elfhead_read_sections(elfhead);
 	return why;
 }
 
-void elfhead_free(struct elfhead *h)
+void elfhead_free(struct elfhead *elfhead)
 {
-	arena_free(&h->arena);
+	arena_free(&elfhead->arena);
 }
 
 /* ---- build-id
@@ -290,33 +293,33 @@ static unsigned id_in_notes(struct str notes, uint8_t id[20])
 }
 
 /* The build-id in n bytes of notes at that place; what is read of them is taken from *left. */
-static unsigned id_at(const struct elfhead *h, uint64_t at, uint64_t n, char *notes, size_t *left, uint8_t id[20])
+static unsigned id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left, uint8_t id[20])
 {
 	size_t max = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < max ? (size_t)n : max;
 
 	*left -= size;
-	return id_in_notes((struct str){ notes, elfhead_bytes(h, at, notes, size) }, id);
+	return id_in_notes((struct str){ notes, elfhead_bytes(elfhead, at, notes, size) }, id);
 }
 
-unsigned elfhead_build_id(const struct elfhead *h, bool memory, uint8_t id[20])
+unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id[20])
 {
 	char *notes = mem_alloc(1, NOTES_MAX);
 	size_t left = ALL_NOTES_MAX;
 	unsigned n = 0;
 
 	memset(id, 0, 20);
-	for (size_t i = 0; i < h->segments && !n; i++) {
-		const Elf64_Phdr *p = &h->segment[i];
+	for (size_t i = 0; i < elfhead->segments && !n; i++) {
+		const Elf64_Phdr *p = &elfhead->segment[i];
 
 		if (p->p_type == PT_NOTE)
-			n = id_at(h, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left, id);
+			n = id_at(elfhead, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left, id);
 	}
 	/* the program may have none that is loaded */
-	for (size_t i = 1; i < h->sections && !n; i++) {
-		const Elf64_Shdr *s = &h->section[i];
+	for (size_t i = 1; i < elfhead->sections && !n; i++) {
+		const Elf64_Shdr *s = &elfhead->section[i];
 
 		if (s->sh_type == SHT_NOTE)
-			n = id_at(h, s->sh_offset, s->sh_size, notes, &left, id);
+			n = id_at(elfhead, s->sh_offset, s->sh_size, notes, &left, id);
 	}
 	free(notes);
 	return n;
@@ -325,75 +328,77 @@ unsigned elfhead_build_id(const struct elfhead *h, bool memory, uint8_t id[20])
 /* ---- bytes of sections
  * ------------------------------------------------------------------------------------------------ */
 
-bool elfhead_is_dense(const struct elfhead *h, uint64_t at, uint64_t n)
+bool elfhead_is_dense(const struct elfhead *elfhead, uint64_t at, uint64_t n)
 {
 	off_t hole;
 
-	if (n < DENSE_MIN || h->source.image || h->source.size == UINT64_MAX)
+	if (n < DENSE_MIN || elfhead->source.image || elfhead->source.size == UINT64_MAX)
 		return true;
-	hole = lseek(h->source.fd, (off_t)at, SEEK_HOLE);
+	hole = lseek(elfhead->source.fd, (off_t)at, SEEK_HOLE);
 	return hole < 0 || (uint64_t)hole >= at + n;
 }
 
-bool elfhead_inflate(const struct elfhead *h, uint64_t at, uint64_t packed, char *to, uint64_t n)
+bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed, char *to, uint64_t n)
 {
-	z_stream z = { .next_out = (Bytef *)to };
+	z_stream stream = { .next_out = (Bytef *)to };
 	unsigned char *block = mem_alloc(1, BLOCK);
-	int status = inflateInit(&z) == Z_OK ? Z_OK : Z_MEM_ERROR;
+	int status = inflateInit(&stream) == Z_OK ? Z_OK : Z_MEM_ERROR;
 
-	while (status == Z_OK && n && (packed || z.avail_in)) {
+	while (status == Z_OK && n && (packed || stream.avail_in)) {
 		uInt max = n < 1u << 30 ? (uInt)n : 1u << 30;
 
-		if (z.avail_in == 0) {
-			z.next_in = block;
-			z.avail_in = (uInt)elfhead_bytes(h, at, block, packed < BLOCK ? (size_t)packed : BLOCK);
-			if (z.avail_in == 0)
+		if (stream.avail_in == 0) {
+			stream.next_in = block;
+			stream.avail_in =
+				(uInt)elfhead_bytes(elfhead, at, block, packed < BLOCK ? (size_t)packed : BLOCK);
+			if (stream.avail_in == 0)
 				break; /* the file has become shorter */
-			at += z.avail_in;
-			packed -= z.avail_in;
+			at += stream.avail_in;
+			packed -= stream.avail_in;
 		}
-		z.avail_out = max;
-		status = inflate(&z, Z_NO_FLUSH);
-		n -= max - z.avail_out;
+		stream.avail_out = max;
+		status = inflate(&stream, Z_NO_FLUSH);
+		n -= max - stream.avail_out;
 	}
-	inflateEnd(&z);
+	inflateEnd(&stream);
 	free(block);
 	return n == 0;
 }
 
-static struct str elfhead_inflated(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
+static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena,
+				   uint64_t max)
 {
 	union {
 		Elf64_Chdr wide;
 		Elf32_Chdr narrow;
 	} c = { 0 };
-	size_t head = h->wide ? sizeof(c.wide) : sizeof(c.narrow);
+	size_t head = elfhead->wide ? sizeof(c.wide) : sizeof(c.narrow);
 	uint64_t n;
 	char *p;
 
-	if (s->sh_size < head || elfhead_bytes(h, s->sh_offset, &c, head) < head)
+	if (s->sh_size < head || elfhead_bytes(elfhead, s->sh_offset, &c, head) < head)
 		return (struct str){ 0 };
-	n = h->wide ? c.wide.ch_size : c.narrow.ch_size;
+	n = elfhead->wide ? c.wide.ch_size : c.narrow.ch_size;
 	/* deflate makes 1,032 bytes of one at best */
-	if ((h->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
+	if ((elfhead->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
 	    n / 1032 > s->sh_size)
 		return (struct str){ 0 };
 	p = arena_alloc(arena, 1, (size_t)n);
-	return elfhead_inflate(h, s->sh_offset + head, s->sh_size - head, p, n) ? (struct str){ p, (size_t)n } :
-										  (struct str){ 0 };
+	return elfhead_inflate(elfhead, s->sh_offset + head, s->sh_size - head, p, n) ? (struct str){ p, (size_t)n } :
+											(struct str){ 0 };
 }
 
-struct str elfhead_section(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
+struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
 {
 	char *p;
 
 	if (s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_size > max ||
-	    !is_inside(h, s->sh_offset, s->sh_size, 1) || !elfhead_is_dense(h, s->sh_offset, s->sh_size))
+	    !is_inside(elfhead, s->sh_offset, s->sh_size, 1) || !elfhead_is_dense(elfhead, s->sh_offset, s->sh_size))
 		return (struct str){ 0 };
 	if (s->sh_flags & SHF_COMPRESSED)
-		return elfhead_inflated(h, s, arena, max);
-	if (h->source.image)
-		return (struct str){ h->source.image + s->sh_offset, (size_t)s->sh_size };
+		return elfhead_inflated(elfhead, s, arena, max);
+	if (elfhead->source.image)
+		return (struct str){ elfhead->source.image + s->sh_offset, (size_t)s->sh_size };
 	p = arena_alloc(arena, 1, (size_t)s->sh_size);
-	return (struct str){ p, elfhead_bytes(h, s->sh_offset, p, (size_t)s->sh_size) };
+	return (struct str){ p, elfhead_bytes(elfhead, s->sh_offset, p, (size_t)s->sh_size) };
 }

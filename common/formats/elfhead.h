@@ -24,7 +24,7 @@ enum {
 
 /* Bytes at a place; fewer than n where they end. */
 struct elfhead_source {
-	size_t (*read)(const struct elfhead_source *s, uint64_t at, void *p, size_t n);
+	size_t (*read)(const struct elfhead_source *source, uint64_t at, void *p, size_t n);
 	int fd;
 	const char *image; /* of a file in memory */
 	uint64_t bias;     /* of memory of a process: what is added to addresses */
@@ -43,38 +43,38 @@ struct elfhead {
 };
 
 /* Of a regular file, by pread; false if fd is none. fd stays the caller's. */
-bool elfhead_file(struct elfhead_source *s, int fd);
+bool elfhead_file(struct elfhead_source *source, int fd);
 
 /* Of a file in memory, which must live as long as the headers. */
 struct elfhead_source elfhead_image(struct str image);
 
 /* NULL, or why it cannot be used, a static text. Without sections: they are not looked for (in memory there are none).
  */
-const char *elfhead_read(struct elfhead *h, const struct elfhead_source *s, bool sections);
-void elfhead_free(struct elfhead *h); /* also after a failure */
+const char *elfhead_read(struct elfhead *elfhead, const struct elfhead_source *source, bool sections);
+void elfhead_free(struct elfhead *elfhead); /* also after a failure */
 
 /* Its size, at most 20; 0: there is none. memory: addresses of segments are asked for, not places in a file. */
-unsigned elfhead_build_id(const struct elfhead *h, bool memory, uint8_t id[20]);
+unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id[20]);
 
 /* Sizes of header entries, and one section's or symbol's bytes as the file has them. */
-size_t elfhead_section_size(const struct elfhead *h);
-size_t elfhead_symbol_size(const struct elfhead *h);
-void elfhead_put_section(const struct elfhead *h, const Elf64_Shdr *s, void *to);
+size_t elfhead_section_size(const struct elfhead *elfhead);
+size_t elfhead_symbol_size(const struct elfhead *elfhead);
+void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *s, void *to);
 
 /* False if bytes [at, at + n) of the file have a hole: linkers leave none in sections, so such a section costs its
  * author nothing and its reader n bytes. File systems without holes have none. */
-bool elfhead_is_dense(const struct elfhead *h, uint64_t at, uint64_t n);
+bool elfhead_is_dense(const struct elfhead *elfhead, uint64_t at, uint64_t n);
 
 /* The bytes of a section, decompressed (zlib), in memory of `arena`; empty if they are more than max, or not in the
  * file, or damaged. */
-struct str elfhead_section(const struct elfhead *h, const Elf64_Shdr *s, struct arena *arena, uint64_t max);
+struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena, uint64_t max);
 
 /* Decompresses (zlib) packed bytes at a place of the file into exactly n bytes; false if they are damaged, or fewer. */
-bool elfhead_inflate(const struct elfhead *h, uint64_t at, uint64_t packed, char *to, uint64_t n);
+bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed, char *to, uint64_t n);
 
-static inline size_t elfhead_bytes(const struct elfhead *h, uint64_t at, void *p, size_t n)
+static inline size_t elfhead_bytes(const struct elfhead *elfhead, uint64_t at, void *p, size_t n)
 {
-	return h->source.read(&h->source, at, p, n);
+	return elfhead->source.read(&elfhead->source, at, p, n);
 }
 
 #endif

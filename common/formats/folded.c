@@ -5,18 +5,18 @@
 #include <stdlib.h>
 
 /* Decimals and exponents of other tools: rounded to the nearest whole number. */
-static const char *parse_decimal(struct str s, uint64_t *weight)
+static const char *parse_decimal(struct str string, uint64_t *weight)
 {
 	char text[64], *end;
 	double d;
 
-	if (s.n == 0 || s.n >= sizeof(text))
+	if (string.n == 0 || string.n >= sizeof(text))
 		return "no weight at the end of the line";
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789.eE+-", s.p[i]))
+	for (size_t i = 0; i < string.n; i++)
+		if (!strchr("0123456789.eE+-", string.p[i]))
 			return "no weight at the end of the line";
-	memcpy(text, s.p, s.n);
-	text[s.n] = 0;
+	memcpy(text, string.p, string.n);
+	text[string.n] = 0;
 	d = strtod(text, &end);
 	if (*end || end == text)
 		return "no weight at the end of the line";
@@ -29,15 +29,15 @@ static const char *parse_decimal(struct str s, uint64_t *weight)
 }
 
 /* Splits the last word off. */
-static struct str last_word(struct str *s)
+static struct str last_word(struct str *string)
 {
-	size_t i = s->n;
+	size_t i = string->n;
 	struct str word;
 
-	while (i && s->p[i - 1] != ' ' && s->p[i - 1] != '\t')
+	while (i && string->p[i - 1] != ' ' && string->p[i - 1] != '\t')
 		i--;
-	word = str_from(*s, i);
-	*s = str_trim_right(str_head(*s, i));
+	word = str_from(*string, i);
+	*string = str_trim_right(str_head(*string, i));
 	return word;
 }
 
@@ -94,10 +94,10 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 	return true;
 }
 
-struct str folded_plain(struct str f)
+struct str folded_plain(struct str string)
 {
-	if (f.n > 4 && f.p[f.n - 1] == ']' && f.p[f.n - 3] == '[' && f.p[f.n - 4] == '_' &&
-	    memchr("kji01w", f.p[f.n - 2], 6))
-		f.n -= 4;
-	return f;
+	if (string.n > 4 && string.p[string.n - 1] == ']' && string.p[string.n - 3] == '[' &&
+	    string.p[string.n - 4] == '_' && memchr("kji01w", string.p[string.n - 2], 6))
+		string.n -= 4;
+	return string;
 }

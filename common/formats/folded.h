@@ -21,6 +21,6 @@ const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, b
 bool folded_cut_number(struct str *stack, uint64_t *number);
 
 /* The name without the suffix that tells its kind of code (`_[k]`, `_[j]`, `_[i]`, `_[0]`, `_[1]`, `_[w]`). */
-struct str folded_plain(struct str frame);
+struct str folded_plain(struct str string);
 
 #endif

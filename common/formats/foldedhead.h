@@ -54,16 +54,17 @@ struct folded_comments {
 bool folded_is_header(struct str line); /* `# pj` and what it says; trimmed */
 
 /* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
-void folded_comment(struct folded_comments *c, struct folded_header *h, struct str line, struct stacks *s,
-		    struct place at);
+void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,
+		    struct stacks *stacks, struct place place);
 
-/* All stacks are there. Frees c. */
-void folded_comments_end(struct folded_comments *c, struct folded_header *h, struct stacks *s);
+/* All stacks are there. Frees comments. */
+void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks);
 
 /* Appends the lines in front of the stacks: the header, and with two columns the dispersions. No newline at the end. */
-void folded_head(struct text *t, const struct folded_header *h, const struct stacks *s, unsigned columns);
+void folded_head(struct text *text, const struct folded_header *header, const struct stacks *stacks, unsigned columns);
 
-/* Every node's dispersion, callers' where it has none of its own; s->n values, caller frees. NULL: nothing is known. */
-float *folded_dispersion(const struct folded_header *h, const struct stacks *s);
+/* Every node's dispersion, callers' where it has none of its own; stacks->n values, caller frees. NULL: nothing is
+ * known. */
+float *folded_dispersion(const struct folded_header *header, const struct stacks *stacks);
 
 #endif

@@ -6,23 +6,23 @@
 
 #include <stdlib.h>
 
-void path_begin(struct path *p, struct stacks *s)
+void path_begin(struct path *path, struct stacks *stacks)
 {
-	*p = (struct path){ .s = s };
-	p->along = !s->in_time && (s->n <= 1 || s->sorted == s->n);
-	p->in_order = true;
-	p->loose = SIZE_MAX;
-	p->base = s->n ? s->n : 1;
-	p->cursor = 1;
+	*path = (struct path){ .s = stacks };
+	path->along = !stacks->in_time && (stacks->n <= 1 || stacks->sorted == stacks->n);
+	path->in_order = true;
+	path->loose = SIZE_MAX;
+	path->base = stacks->n ? stacks->n : 1;
+	path->cursor = 1;
 }
 
-static struct path_step *path_step(struct path *p)
+static struct path_step *path_step(struct path *path)
 {
-	if (unlikely(p->nsteps == p->steps_cap)) {
-		p->steps_cap = p->steps_cap ? p->steps_cap * 2 : 256;
-		p->step = mem_grow(p->step, sizeof(*p->step), p->steps_cap);
+	if (unlikely(path->nsteps == path->steps_cap)) {
+		path->steps_cap = path->steps_cap ? path->steps_cap * 2 : 256;
+		path->step = mem_grow(path->step, sizeof(*path->step), path->steps_cap);
 	}
-	return &p->step[p->nsteps++];
+	return &path->step[path->nsteps++];
 }
 
 static bool begins_with_frame(struct str rest, struct str name)
@@ -31,10 +31,10 @@ static bool begins_with_frame(struct str rest, struct str name)
 }
 
 /* Does the frame of stack at `at` come behind its siblings before? The stack before is the same up to `same`. */
-static bool foldedpath_follows(const struct path *p, struct str stack, size_t at, size_t same)
+static bool foldedpath_follows(const struct path *path, struct str stack, size_t at, size_t same)
 {
-	const struct path_step *before = &p->step[p->nsteps];
-	struct str name = intern_str(&p->s->frames, p->s->node[before->last].frame), rest = str_from(stack, at);
+	const struct path_step *before = &path->step[path->nsteps];
+	struct str name = intern_str(&path->s->frames, path->s->node[before->last].frame), rest = str_from(stack, at);
 
 	if (before->last == before->node && same - at < name.n && same < stack.n && stack.p[same] != ';')
 		return (unsigned char)stack.p[same] > (unsigned char)name.p[same - at];
@@ -42,127 +42,127 @@ static bool foldedpath_follows(const struct path *p, struct str stack, size_t at
 }
 
 /* How many bytes stack and the stack before begin with alike, from the names of that. */
-static size_t foldedpath_same_bytes(const struct path *p, struct str stack)
+static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < p->nsteps && at <= stack.n; i++) {
+	for (size_t i = 0; i < path->nsteps && at <= stack.n; i++) {
 		struct str rest = str_from(stack, at),
-			   name = intern_str(&p->s->frames, p->s->node[p->step[i].node].frame);
+			   name = intern_str(&path->s->frames, path->s->node[path->step[i].node].frame);
 
 		if (!begins_with_frame(rest, name))
 			return at + str_common(rest, name);
-		at = p->step[i].end + 1;
+		at = path->step[i].end + 1;
 	}
 	return at < stack.n ? at : stack.n;
 }
 
 /* The node of the base for the first frame of rest, or 0. Whoever calls for frames in order finds them further on. */
-static uint32_t path_along(struct path *p, uint32_t parent, struct str rest)
+static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 {
-	const struct stacks *s = p->s;
+	const struct stacks *stacks = path->s;
 
-	for (; p->cursor < p->base; p->cursor++) {
-		const struct stacks_node *node = &s->node[p->cursor];
-		struct str name = intern_str(&s->frames, node->frame), tail = rest;
+	for (; path->cursor < path->base; path->cursor++) {
+		const struct stacks_node *node = &stacks->node[path->cursor];
+		struct str name = intern_str(&stacks->frames, node->frame), tail = rest;
 
 		if (node->parent < parent)
 			break; /* past all that parent calls */
 		if (node->parent > parent)
 			continue; /* below what was passed */
 		if (begins_with_frame(rest, name))
-			return p->cursor++;
+			return path->cursor++;
 		if (str_cmp(name, str_cut(&tail, ';')) > 0)
 			break;
 	}
 	return 0;
 }
 
-static void grow_guesses(struct path *p)
+static void grow_guesses(struct path *path)
 {
-	uint32_t n = p->s->frames.n + p->s->frames.n / 2 + 64;
+	uint32_t n = path->s->frames.n + path->s->frames.n / 2 + 64;
 
-	p->guess = mem_grow(p->guess, sizeof(*p->guess), n);
-	memset(p->guess + p->nguesses, 0, (n - p->nguesses) * sizeof(*p->guess));
-	p->nguesses = n;
+	path->guess = mem_grow(path->guess, sizeof(*path->guess), n);
+	memset(path->guess + path->nguesses, 0, (n - path->nguesses) * sizeof(*path->guess));
+	path->nguesses = n;
 }
 
 /* The first frame of rest, behind another one: its caller, or the sibling before. Likely the same as last time. */
-static uint32_t path_frame(struct path *p, uint32_t after, bool is_sibling, struct str rest)
+static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
 {
-	struct intern *frames = &p->s->frames;
+	struct intern *frames = &path->s->frames;
 	uint32_t *guess;
 
-	if (unlikely(after >= p->nguesses))
-		grow_guesses(p);
-	guess = is_sibling ? &p->guess[after].sibling : &p->guess[after].callee;
+	if (unlikely(after >= path->nguesses))
+		grow_guesses(path);
+	guess = is_sibling ? &path->guess[after].sibling : &path->guess[after].callee;
 	if (*guess && begins_with_frame(rest, intern_str(frames, *guess)))
 		return *guess;
 	return *guess = intern(frames, str_cut(&rest, ';'));
 }
 
 /* What nothing in the tree calls yet. sibling: the frame before on the same level, 0: none. */
-static uint32_t path_append(struct path *p, uint32_t node, uint32_t sibling, struct str stack, size_t at)
+static uint32_t path_append(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
-	struct stacks *s = p->s;
-	uint32_t frame = sibling ? sibling : node ? s->node[node].frame : 0;
+	struct stacks *stacks = path->s;
+	uint32_t frame = sibling ? sibling : node ? stacks->node[node].frame : 0;
 
 	while (at <= stack.n) {
-		frame = path_frame(p, frame, sibling, str_from(stack, at));
+		frame = path_frame(path, frame, sibling, str_from(stack, at));
 		sibling = 0;
-		node = stacks_append(s, node, frame);
-		at += intern_str(&s->frames, frame).n;
-		*path_step(p) = (struct path_step){ at++, node, node };
+		node = stacks_append(stacks, node, frame);
+		at += intern_str(&stacks->frames, frame).n;
+		*path_step(path) = (struct path_step){ at++, node, node };
 	}
 	return node;
 }
 
-static uint32_t path_go_along(struct path *p, uint32_t node, uint32_t sibling, struct str stack, size_t at)
+static uint32_t path_go_along(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
-	const struct stacks *s = p->s;
+	const struct stacks *stacks = path->s;
 
-	for (; node < p->base && p->base > 1 && at <= stack.n; sibling = 0) {
-		uint32_t known = path_along(p, node, str_from(stack, at));
+	for (; node < path->base && path->base > 1 && at <= stack.n; sibling = 0) {
+		uint32_t known = path_along(path, node, str_from(stack, at));
 
 		if (!known)
 			break;
 		node = known;
-		at += intern_str(&s->frames, s->node[node].frame).n;
-		*path_step(p) = (struct path_step){ at++, node, node };
+		at += intern_str(&stacks->frames, stacks->node[node].frame).n;
+		*path_step(path) = (struct path_step){ at++, node, node };
 	}
-	return path_append(p, node, sibling, stack, at);
+	return path_append(path, node, sibling, stack, at);
 }
 
-static uint32_t path_go(struct path *p, uint32_t node, struct str stack, size_t at)
+static uint32_t path_go(struct path *path, uint32_t node, struct str stack, size_t at)
 {
-	size_t first = p->nsteps, n = 0;
+	size_t first = path->nsteps, n = 0;
 
 	while (at <= stack.n) {
 		struct str rest = str_from(stack, at), frame = str_cut(&rest, ';');
 
-		if (n == p->frames_cap) {
-			p->frames_cap = p->frames_cap ? p->frames_cap * 2 : 256;
-			p->frame = mem_grow(p->frame, sizeof(*p->frame), p->frames_cap);
+		if (n == path->frames_cap) {
+			path->frames_cap = path->frames_cap ? path->frames_cap * 2 : 256;
+			path->frame = mem_grow(path->frame, sizeof(*path->frame), path->frames_cap);
 		}
-		p->frame[n++] = stacks_frame(p->s, frame);
-		path_step(p)->end = at + frame.n;
+		path->frame[n++] = stacks_frame(path->s, frame);
+		path_step(path)->end = at + frame.n;
 		at += frame.n + 1;
 	}
-	stacks_expect(p->s, node, p->frame, n);
+	stacks_expect(path->s, node, path->frame, n);
 	for (size_t i = 0; i < n; i++)
-		p->step[first + i].node = node = stacks_child(p->s, node, p->frame[i]);
+		path->step[first + i].node = node = stacks_child(path->s, node, path->frame[i]);
 	return node;
 }
 
-uint32_t path_to(struct path *p, struct str stack, size_t same)
+uint32_t path_to(struct path *path, struct str stack, size_t same)
 {
-	size_t nsteps = p->nsteps, at = 0;
+	size_t nsteps = path->nsteps, at = 0;
 	uint32_t node = 0, sibling = 0;
 
-	same = same == PATH_UNKNOWN ? foldedpath_same_bytes(p, stack) : same < stack.n ? same : stack.n;
+	same = same == PATH_UNKNOWN ? foldedpath_same_bytes(path, stack) : same < stack.n ? same : stack.n;
 	/* a step counts only if its frame ends in both texts */
-	for (; p->nsteps; p->nsteps--) {
-		const struct path_step *step = &p->step[p->nsteps - 1];
+	for (; path->nsteps; path->nsteps--) {
+		const struct path_step *step = &path->step[path->nsteps - 1];
 
 		if (step->end > same || (step->end < stack.n && stack.p[step->end] != ';'))
 			continue;
@@ -170,26 +170,26 @@ uint32_t path_to(struct path *p, struct str stack, size_t same)
 		node = step->node;
 		break;
 	}
-	if (p->nsteps < p->loose)
-		p->loose = SIZE_MAX;
-	if (p->along && p->nsteps < nsteps && p->loose == SIZE_MAX) {
+	if (path->nsteps < path->loose)
+		path->loose = SIZE_MAX;
+	if (path->along && path->nsteps < nsteps && path->loose == SIZE_MAX) {
 		if (at > stack.n)
-			p->loose = p->nsteps; /* back to a caller: what it calls next may be there */
-		else if (!foldedpath_follows(p, stack, at, same))
-			p->loose = p->nsteps + 1;
-		p->in_order = p->in_order && p->loose == SIZE_MAX;
-		sibling = p->s->node[p->step[p->nsteps].node].frame;
+			path->loose = path->nsteps; /* back to a caller: what it calls next may be there */
+		else if (!foldedpath_follows(path, stack, at, same))
+			path->loose = path->nsteps + 1;
+		path->in_order = path->in_order && path->loose == SIZE_MAX;
+		sibling = path->s->node[path->step[path->nsteps].node].frame;
 	}
-	if (p->along && p->loose == SIZE_MAX)
-		return path_go_along(p, node, sibling, stack, at);
-	return path_go(p, node, stack, at);
+	if (path->along && path->loose == SIZE_MAX)
+		return path_go_along(path, node, sibling, stack, at);
+	return path_go(path, node, stack, at);
 }
 
-void path_end(struct path *p)
+void path_end(struct path *path)
 {
-	if (p->along && p->in_order && p->base == 1)
-		p->s->sorted = p->s->n;
-	free(p->step);
-	free(p->frame);
-	free(p->guess);
+	if (path->along && path->in_order && path->base == 1)
+		path->s->sorted = path->s->n;
+	free(path->step);
+	free(path->frame);
+	free(path->guess);
 }

@@ -34,13 +34,13 @@ struct path {
 	uint32_t nguesses;
 };
 
-void path_begin(struct path *p, struct stacks *s); /* a text begins */
+void path_begin(struct path *path, struct stacks *stacks); /* a text begins */
 
 /* The node of "a;b;c", new if need be. same: how many bytes it and the stack before begin with alike, or PATH_UNKNOWN.
  */
-uint32_t path_to(struct path *p, struct str stack, size_t same);
+uint32_t path_to(struct path *path, struct str stack, size_t same);
 #define PATH_UNKNOWN SIZE_MAX
 
-void path_end(struct path *p); /* the text is complete; frees p */
+void path_end(struct path *path); /* the text is complete; frees path */
 
 #endif

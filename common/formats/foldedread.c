@@ -7,26 +7,26 @@
 
 #include <stdlib.h>
 
-static void bad_line(struct folded_tally *t, struct place at, const char *why)
+static void bad_line(struct folded_tally *tally, struct place place, const char *why)
 {
-	for (size_t i = 0; i < countof(t->first_bad); i++) {
-		if (!t->first_bad[i].name) {
-			t->first_bad[i] = at;
-			t->why[i] = why;
+	for (size_t i = 0; i < countof(tally->first_bad); i++) {
+		if (!tally->first_bad[i].name) {
+			tally->first_bad[i] = place;
+			tally->why[i] = why;
 			break;
 		}
 	}
-	t->bad++;
+	tally->bad++;
 }
 
-NORETURN static void too_heavy(struct place at)
+NORETURN static void too_heavy(struct place place)
 {
-	die_at(at, "the sum of all weights does not fit into 63 bits");
+	die_at(place, "the sum of all weights does not fit into 63 bits");
 }
 
 /* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same
  * frame is whole. */
-static void split_columns(struct stacks *s, const struct stacks *from, struct place at)
+static void split_columns(struct stacks *stacks, const struct stacks *from, struct place place)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	bool *is_caller = mem_alloc(sizeof(*is_caller), from->n);
@@ -39,14 +39,14 @@ static void split_columns(struct stacks *s, const struct stacks *from, struct pl
 		uint64_t lines = from->self[1] ? from->self[1][id] : 0, before = 0;
 
 		if (is_caller[id])
-			node[id] = stacks_child(s, parent, stacks_frame(s, name));
+			node[id] = stacks_child(stacks, parent, stacks_frame(stacks, name));
 		if (lines == 0)
 			continue;
 		folded_cut_number(&name, &before);
-		end = stacks_child(s, parent, stacks_frame(s, name));
-		if (__builtin_mul_overflow(before, lines, &before) || !stacks_add(s, end, 0, before) ||
-		    !stacks_add(s, end, 1, from->self[0][id]))
-			too_heavy(at);
+		end = stacks_child(stacks, parent, stacks_frame(stacks, name));
+		if (__builtin_mul_overflow(before, lines, &before) || !stacks_add(stacks, end, 0, before) ||
+		    !stacks_add(stacks, end, 1, from->self[0][id]))
+			too_heavy(place);
 	}
 	free(is_caller);
 	free(node);
@@ -73,47 +73,48 @@ static bool foldedread_is_comment(struct str line)
 }
 
 /* same: bytes that the line and the stack before begin with alike. */
-static void add_stack(struct reader *r, struct str stack, size_t same, uint64_t weight, bool rounded)
+static void add_stack(struct reader *reader, struct str stack, size_t same, uint64_t weight, bool rounded)
 {
 	struct str rest = stack;
 	uint64_t before;
 	uint32_t node;
-	bool two = (!r->any || r->two) && !rounded && folded_cut_number(&rest, &before);
+	bool two = (!reader->any || reader->two) && !rounded && folded_cut_number(&rest, &before);
 
-	if (r->any && r->two && !two)
-		warn_at(in_place(r->in), "one number, where all lines before end in two: all are read as one column");
-	r->two = two;
-	if (!r->any)
-		path_begin(&r->path, two && !r->s->in_time ? &r->maybe_two : r->s);
-	r->any = true;
-	r->t->lines++;
-	r->t->rounded += rounded;
-	node = path_to(&r->path, stack, same);
-	if (!stacks_add(r->path.s, node, 0, weight))
-		too_heavy(in_place(r->in));
-	r->sum += weight;
-	if (r->path.s == &r->maybe_two)
-		stacks_add(&r->maybe_two, node, 1, 1);
+	if (reader->any && reader->two && !two)
+		warn_at(in_place(reader->in),
+			"one number, where all lines before end in two: all are read as one column");
+	reader->two = two;
+	if (!reader->any)
+		path_begin(&reader->path, two && !reader->s->in_time ? &reader->maybe_two : reader->s);
+	reader->any = true;
+	reader->t->lines++;
+	reader->t->rounded += rounded;
+	node = path_to(&reader->path, stack, same);
+	if (!stacks_add(reader->path.s, node, 0, weight))
+		too_heavy(in_place(reader->in));
+	reader->sum += weight;
+	if (reader->path.s == &reader->maybe_two)
+		stacks_add(&reader->maybe_two, node, 1, 1);
 }
 
-static void take_columns(struct reader *r)
+static void take_columns(struct reader *reader)
 {
-	struct stacks *from = &r->maybe_two;
+	struct stacks *from = &reader->maybe_two;
 
-	if (r->two) {
-		split_columns(r->s, from, in_place(r->in));
+	if (reader->two) {
+		split_columns(reader->s, from, in_place(reader->in));
 	} else {
 		free(from->self[1]);
 		from->self[1] = NULL;
-		if (!stacks_merge(r->s, from))
-			too_heavy(in_place(r->in));
+		if (!stacks_merge(reader->s, from))
+			too_heavy(in_place(reader->in));
 	}
 	stacks_free(from);
 }
 
-unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, struct folded_tally *t)
+unsigned folded_read(struct in *in, struct stacks *stacks, struct folded_header *h, struct folded_tally *tally)
 {
-	struct reader r = { .in = in, .s = s, .t = t };
+	struct reader reader = { .in = in, .s = stacks, .t = tally };
 	struct folded_comments comments = { 0 };
 	struct str line;
 	size_t same;
@@ -126,25 +127,25 @@ unsigned folded_read(struct in *in, struct stacks *s, struct folded_header *h, s
 		bool rounded;
 
 		if (foldedread_is_comment(line)) {
-			folded_comment(&comments, h, line, s, in_place(in));
-			t->comments++;
+			folded_comment(&comments, h, line, stacks, in_place(in));
+			tally->comments++;
 			after_stack = false;
 			continue;
 		}
 		why = folded_parse(line, &stack, &weight, &rounded);
 		if (likely(!why))
-			add_stack(&r, stack, after_stack ? same : PATH_UNKNOWN, weight, rounded);
+			add_stack(&reader, stack, after_stack ? same : PATH_UNKNOWN, weight, rounded);
 		else if (!str_is_blank(line))
-			bad_line(t, in_place(in), why);
+			bad_line(tally, in_place(in), why);
 		after_stack = !why;
 	}
-	if (r.any)
-		path_end(&r.path);
-	if (r.path.s == &r.maybe_two)
-		take_columns(&r);
+	if (reader.any)
+		path_end(&reader.path);
+	if (reader.path.s == &reader.maybe_two)
+		take_columns(&reader);
 	header = comments.header;
-	folded_comments_end(&comments, h, s);
-	if (!header && !r.two)
-		t->headerless += r.sum;
-	return !r.any ? 0 : r.two ? 2 : 1;
+	folded_comments_end(&comments, h, stacks);
+	if (!header && !reader.two)
+		tally->headerless += reader.sum;
+	return !reader.any ? 0 : reader.two ? 2 : 1;
 }

@@ -19,36 +19,36 @@ struct writer {
 
 #define TAIL 43 /* two weights, two blanks, a newline */
 
-static void writer_deeper(struct writer *w)
+static void writer_deeper(struct writer *writer)
 {
-	w->at_cap = w->at_cap ? w->at_cap * 2 : 256;
-	w->at = mem_grow(w->at, sizeof(*w->at), w->at_cap);
+	writer->at_cap = writer->at_cap ? writer->at_cap * 2 : 256;
+	writer->at = mem_grow(writer->at, sizeof(*writer->at), writer->at_cap);
 }
 
-static void writer_longer(struct writer *w, size_t n)
+static void writer_longer(struct writer *writer, size_t n)
 {
-	w->cap = n * 2;
-	w->text = mem_grow(w->text, 1, w->cap);
+	writer->cap = n * 2;
+	writer->text = mem_grow(writer->text, 1, writer->cap);
 }
 
 /* To the next node of the order, whose depth comes back: one more than its caller's. */
-static size_t writer_next(struct writer *w, const struct stacks *s, size_t depth, uint32_t id)
+static size_t writer_next(struct writer *writer, const struct stacks *stacks, size_t depth, uint32_t id)
 {
-	const struct stacks_node *node = &s->node[id];
-	struct str frame = intern_str(&s->frames, node->frame);
+	const struct stacks_node *node = &stacks->node[id];
+	struct str frame = intern_str(&stacks->frames, node->frame);
 	size_t from;
 
-	while (w->at[depth].node != node->parent)
+	while (writer->at[depth].node != node->parent)
 		depth--;
-	from = w->at[depth].end;
-	if (unlikely(++depth == w->at_cap))
-		writer_deeper(w);
-	if (unlikely(from + frame.n + 1 + TAIL > w->cap))
-		writer_longer(w, from + frame.n + 1 + TAIL);
+	from = writer->at[depth].end;
+	if (unlikely(++depth == writer->at_cap))
+		writer_deeper(writer);
+	if (unlikely(from + frame.n + 1 + TAIL > writer->cap))
+		writer_longer(writer, from + frame.n + 1 + TAIL);
 	if (frame.n)
-		memcpy(w->text + from, frame.p, frame.n);
-	w->text[from + frame.n] = ';';
-	w->at[depth] = (struct writer_frame){ from + frame.n + 1, id };
+		memcpy(writer->text + from, frame.p, frame.n);
+	writer->text[from + frame.n] = ';';
+	writer->at[depth] = (struct writer_frame){ from + frame.n + 1, id };
 	return depth;
 }
 
@@ -64,46 +64,48 @@ static char *foldedwrite_put_weight(char *p, uint64_t weight)
 	return p + 1 + n;
 }
 
-static void foldedwrite_put_line(struct out *o, struct writer *w, size_t n, const uint64_t *weight, unsigned columns)
+static void foldedwrite_put_line(struct out *out, struct writer *writer, size_t n, const uint64_t *weight,
+				 unsigned columns)
 {
-	char *end = w->text + n - 1; /* where the last ';' is */
+	char *end = writer->text + n - 1; /* where the last ';' is */
 
 	for (unsigned c = 0; c < columns; c++)
 		end = foldedwrite_put_weight(end, weight[c]);
 	*end++ = '\n';
-	out_bytes(o, w->text, (size_t)(end - w->text));
-	w->text[n - 1] = ';';
+	out_bytes(out, writer->text, (size_t)(end - writer->text));
+	writer->text[n - 1] = ';';
 }
 
-static void write_head(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
+static void write_head(struct out *out, const struct stacks *stacks, unsigned columns,
+		       const struct folded_header *header)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	folded_head(&t, h, s, columns);
-	out_str(o, text_view(&t));
-	out_char(o, '\n');
-	text_free(&t);
+	folded_head(&text, header, stacks, columns);
+	out_str(out, text_view(&text));
+	out_char(out, '\n');
+	text_free(&text);
 }
 
-void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h)
+void folded_write(struct out *out, const struct stacks *stacks, unsigned columns, const struct folded_header *header)
 {
 	struct stacks_walk walk;
-	struct writer w = { 0 };
+	struct writer writer = { 0 };
 	size_t depth = 0;
 
-	if (h)
-		write_head(o, s, columns, h);
-	writer_deeper(&w);
-	w.at[0] = (struct writer_frame){ 0 };
-	stacks_walk_begin(&walk, s);
+	if (header)
+		write_head(out, stacks, columns, header);
+	writer_deeper(&writer);
+	writer.at[0] = (struct writer_frame){ 0 };
+	stacks_walk_begin(&walk, stacks);
 	for (uint32_t id; (id = stacks_walk_next(&walk)) != 0;) {
-		uint64_t weight[2] = { s->self[0][id], s->self[1] ? s->self[1][id] : 0 };
+		uint64_t weight[2] = { stacks->self[0][id], stacks->self[1] ? stacks->self[1][id] : 0 };
 
-		depth = writer_next(&w, s, depth, id);
+		depth = writer_next(&writer, stacks, depth, id);
 		if (weight[0] || (columns == 2 && weight[1]))
-			foldedwrite_put_line(o, &w, w.at[depth].end, weight, columns);
+			foldedwrite_put_line(out, &writer, writer.at[depth].end, weight, columns);
 	}
 	stacks_walk_end(&walk);
-	free(w.text);
-	free(w.at);
+	free(writer.text);
+	free(writer.at);
 }

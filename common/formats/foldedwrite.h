@@ -7,7 +7,7 @@
 #include "common/formats/foldedhead.h"
 #include "common/filter/out.h"
 
-/* Writes all stacks with a weight. columns 1 or 2. h may be NULL: no header. */
-void folded_write(struct out *o, const struct stacks *s, unsigned columns, const struct folded_header *h);
+/* Writes all stacks with a weight. columns 1 or 2. header may be NULL: no header. */
+void folded_write(struct out *out, const struct stacks *stacks, unsigned columns, const struct folded_header *header);
 
 #endif

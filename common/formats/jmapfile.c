@@ -5,22 +5,22 @@
 
 #include <zlib.h>
 
-void jmap_number(struct text *t, uint64_t value)
+void jmap_number(struct text *text, uint64_t value)
 {
 	for (; value > 127; value >>= 7)
-		text_char(t, (char)(value | 128));
-	text_char(t, (char)value);
+		text_char(text, (char)(value | 128));
+	text_char(text, (char)value);
 }
 
-void jmap_signed(struct text *t, int64_t value)
+void jmap_signed(struct text *text, int64_t value)
 {
-	jmap_number(t, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+	jmap_number(text, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-static void jmapfile_put_u32(struct text *t, uint32_t value)
+static void jmapfile_put_u32(struct text *text, uint32_t value)
 {
 	for (unsigned i = 0; i < 4; i++)
-		text_char(t, (char)(value >> 8 * i));
+		text_char(text, (char)(value >> 8 * i));
 }
 
 static uint32_t get_u32(const char *p)
@@ -44,15 +44,15 @@ void jmap_frame(struct text *file, struct str body)
 	text_str(file, body);
 }
 
-bool jmap_get(struct str *s, uint64_t *value)
+bool jmap_get(struct str *string, uint64_t *value)
 {
 	*value = 0;
-	for (unsigned shift = 0; shift < 64 && s->n; shift += 7) {
-		unsigned char byte = (unsigned char)s->p[0];
+	for (unsigned shift = 0; shift < 64 && string->n; shift += 7) {
+		unsigned char byte = (unsigned char)string->p[0];
 
 		if (shift == 63 && byte > 1)
 			return false;
-		*s = str_from(*s, 1);
+		*string = str_from(*string, 1);
 		*value |= (uint64_t)(byte & 127) << shift;
 		if (byte < 128)
 			return true;
@@ -60,31 +60,31 @@ bool jmap_get(struct str *s, uint64_t *value)
 	return false;
 }
 
-bool jmap_get_signed(struct str *s, int64_t *value)
+bool jmap_get_signed(struct str *string, int64_t *value)
 {
 	uint64_t raw;
 
-	if (!jmap_get(s, &raw))
+	if (!jmap_get(string, &raw))
 		return false;
 	*value = (int64_t)(raw >> 1 ^ (~(raw & 1) + 1));
 	return true;
 }
 
-int jmap_next(struct str *s, struct str *body)
+int jmap_next(struct str *string, struct str *body)
 {
 	uint32_t n;
 
-	if (s->n == 0)
+	if (string->n == 0)
 		return 0;
-	if (s->n < JMAP_HEAD_BYTES)
+	if (string->n < JMAP_HEAD_BYTES)
 		return -1;
-	n = get_u32(s->p);
-	if (n == 0 || n > JMAP_MAX_BODY || n > s->n - JMAP_HEAD_BYTES)
+	n = get_u32(string->p);
+	if (n == 0 || n > JMAP_MAX_BODY || n > string->n - JMAP_HEAD_BYTES)
 		return -1;
-	*body = str_head(str_from(*s, JMAP_HEAD_BYTES), n);
-	if (jmapfile_sum_of(*body) != get_u32(s->p + 4))
+	*body = str_head(str_from(*string, JMAP_HEAD_BYTES), n);
+	if (jmapfile_sum_of(*body) != get_u32(string->p + 4))
 		return -1;
-	*s = str_from(*s, JMAP_HEAD_BYTES + n);
+	*string = str_from(*string, JMAP_HEAD_BYTES + n);
 	return 1;
 }
 

@@ -33,16 +33,16 @@ enum jmap_tag {
 enum jmap_kind { JMAP_STUB, JMAP_COMPILED };
 
 /* Writing: a body is put together in a text, then framed. */
-void jmap_number(struct text *t, uint64_t value);
-void jmap_signed(struct text *t, int64_t value);
+void jmap_number(struct text *text, uint64_t value);
+void jmap_signed(struct text *text, int64_t value);
 void jmap_frame(struct text *file, struct str body); /* appends the record */
 
-/* Reading: *s is what is left of a body. False: it ends too soon, or the number does not fit. */
-bool jmap_get(struct str *s, uint64_t *value);
-bool jmap_get_signed(struct str *s, int64_t *value);
+/* Reading: *string is what is left of a body. False: it ends too soon, or the number does not fit. */
+bool jmap_get(struct str *string, uint64_t *value);
+bool jmap_get_signed(struct str *string, int64_t *value);
 
-/* The next record of a file whose rest is *s: 1, and the body; 0: the end; -1: torn, or damaged. */
-int jmap_next(struct str *s, struct str *body);
+/* The next record of a file whose rest is *string: 1, and the body; 0: the end; -1: torn, or damaged. */
+int jmap_next(struct str *string, struct str *body);
 
 /* How many bytes of a timeline are complete records; 0: it is none. Needs little memory, whatever the file's size is.
  */

@@ -17,11 +17,11 @@ static const struct reason {
 #undef AT
 };
 
-static uint64_t value_at(const struct pj_unwinding *c, size_t at)
+static uint64_t value_at(const struct pj_unwinding *unwinding, size_t at)
 {
 	uint64_t v;
 
-	memcpy(&v, (const char *)c + at, sizeof(v));
+	memcpy(&v, (const char *)unwinding + at, sizeof(v));
 	return v;
 }
 
@@ -35,130 +35,132 @@ void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	}
 }
 
-static void unwindstats_put_share(struct text *t, uint64_t part, uint64_t complete)
+static void unwindstats_put_share(struct text *text, uint64_t part, uint64_t complete)
 {
 	double share = complete ? 100.0 * (double)part / (double)complete : 0;
 
 	if (part && share < 0.1)
-		text_add(t, "under 0.1 %");
+		text_add(text, "under 0.1 %");
 	else
-		text_printf(t, "%.1f %%", share > 99.9 && part < complete ? 99.9 : share);
+		text_printf(text, "%.1f %%", share > 99.9 && part < complete ? 99.9 : share);
 }
 
-static void put_reasons(struct text *t, const struct pj_unwinding *c)
+static void put_reasons(struct text *text, const struct pj_unwinding *unwinding)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < countof(reasons); i++) {
-		uint64_t n = value_at(c, reasons[i].at);
+		uint64_t n = value_at(unwinding, reasons[i].at);
 
 		if (!n)
 			continue;
-		text_add(t, any ? ", " : " (");
-		unwindstats_put_share(t, n, c->stacks);
-		text_char(t, ' ');
-		text_add(t, reasons[i].what);
+		text_add(text, any ? ", " : " (");
+		unwindstats_put_share(text, n, unwinding->stacks);
+		text_char(text, ' ');
+		text_add(text, reasons[i].what);
 		any = true;
 	}
 	if (any)
-		text_char(t, ')');
+		text_char(text, ')');
 }
 
-static void put_fp(struct text *t, const struct pj_unwinding *c)
+static void put_fp(struct text *text, const struct pj_unwinding *unwinding)
 {
-	text_add(t, " (all code with tables ");
-	unwindstats_put_share(t, c->complete - c->fp_complete, c->stacks - c->fp);
-	text_add(t, ", some without ");
-	unwindstats_put_share(t, c->fp_complete, c->fp);
-	text_char(t, ')');
+	text_add(text, " (all code with tables ");
+	unwindstats_put_share(text, unwinding->complete - unwinding->fp_complete, unwinding->stacks - unwinding->fp);
+	text_add(text, ", some without ");
+	unwindstats_put_share(text, unwinding->fp_complete, unwinding->fp);
+	text_char(text, ')');
 }
 
-static void put_joined(struct text *t, const struct pj_unwinding *c)
+static void put_joined(struct text *text, const struct pj_unwinding *unwinding)
 {
-	text_add(t, "; ");
-	text_grouped(t, c->joined);
-	text_add(t, c->joined == 1 ? " is longer, and goes on" : " are longer, and go on");
-	text_add(t, " by frame pointers");
-	if (c->lost) {
-		text_add(t, ", ");
-		text_grouped(t, c->lost);
-		text_add(t, " not to the end");
+	text_add(text, "; ");
+	text_grouped(text, unwinding->joined);
+	text_add(text, unwinding->joined == 1 ? " is longer, and goes on" : " are longer, and go on");
+	text_add(text, " by frame pointers");
+	if (unwinding->lost) {
+		text_add(text, ", ");
+		text_grouped(text, unwinding->lost);
+		text_add(text, " not to the end");
 	}
 }
 
 /* --unwind=verify. What is missing in frame pointers is no evidence; the rest is. */
-static void put_verified(struct text *t, const struct pj_unwinding *c)
+static void put_verified(struct text *text, const struct pj_unwinding *unwinding)
 {
 	const struct {
 		uint64_t n;
 		const char *what;
 	} part[] = {
-		{ c->other, "differ" },
-		{ c->short_of, "end where frame pointers go on" },
-		{ c->lost_java, "have more in Java" },
-		{ c->fewer, "have more in code that keeps none" },
+		{ unwinding->other, "differ" },
+		{ unwinding->short_of, "end where frame pointers go on" },
+		{ unwinding->lost_java, "have more in Java" },
+		{ unwinding->fewer, "have more in code that keeps none" },
 	};
-	uint64_t equal = c->same + c->one_lost, n = equal + c->fewer + c->lost_java + c->short_of + c->other;
+	uint64_t equal = unwinding->same + unwinding->one_lost,
+		 n = equal + unwinding->fewer + unwinding->lost_java + unwinding->short_of + unwinding->other;
 
 	if (!n)
 		return;
-	text_add(t, "; of ");
-	text_grouped(t, n);
-	text_add(t, " that were compared with frame pointers, ");
-	unwindstats_put_share(t, equal, n);
-	text_add(t, " are the same (");
-	text_grouped(t, c->one_lost);
-	text_add(t, " but for a caller that those lose)");
+	text_add(text, "; of ");
+	text_grouped(text, n);
+	text_add(text, " that were compared with frame pointers, ");
+	unwindstats_put_share(text, equal, n);
+	text_add(text, " are the same (");
+	text_grouped(text, unwinding->one_lost);
+	text_add(text, " but for a caller that those lose)");
 	for (size_t i = 0; i < countof(part); i++) {
-		text_add(t, ", ");
-		text_grouped(t, part[i].n);
-		text_char(t, ' ');
-		text_add(t, part[i].what);
+		text_add(text, ", ");
+		text_grouped(text, part[i].n);
+		text_char(text, ' ');
+		text_add(text, part[i].what);
 	}
 }
 
-void unwindstats_text(struct text *t, const struct pj_unwinding *c)
+void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 {
-	unwindstats_put_share(t, c->complete, c->stacks);
-	text_add(t, " of ");
-	text_grouped(t, c->stacks);
-	text_add(t, " stacks are whole");
-	if (c->fp)
-		put_fp(t, c);
-	if (c->cut) {
-		text_add(t, ", ");
-		unwindstats_put_share(t, c->cut, c->stacks);
-		text_add(t, " are longer than the copy");
+	unwindstats_put_share(text, unwinding->complete, unwinding->stacks);
+	text_add(text, " of ");
+	text_grouped(text, unwinding->stacks);
+	text_add(text, " stacks are whole");
+	if (unwinding->fp)
+		put_fp(text, unwinding);
+	if (unwinding->cut) {
+		text_add(text, ", ");
+		unwindstats_put_share(text, unwinding->cut, unwinding->stacks);
+		text_add(text, " are longer than the copy");
 	}
-	if (c->broken) {
-		text_add(t, ", ");
-		unwindstats_put_share(t, c->broken, c->stacks);
-		text_add(t, " are broken");
-		put_reasons(t, c);
+	if (unwinding->broken) {
+		text_add(text, ", ");
+		unwindstats_put_share(text, unwinding->broken, unwinding->stacks);
+		text_add(text, " are broken");
+		put_reasons(text, unwinding);
 	}
-	if (c->joined)
-		put_joined(t, c);
-	if (c->java) {
-		text_add(t, "; ");
-		text_grouped(t, c->java);
-		text_add(t, c->java == 1 ? " goes through Java, " : " go through Java, ");
-		unwindstats_put_share(t, c->java_complete, c->java);
-		text_add(t, " of these whole");
+	if (unwinding->joined)
+		put_joined(text, unwinding);
+	if (unwinding->java) {
+		text_add(text, "; ");
+		text_grouped(text, unwinding->java);
+		text_add(text, unwinding->java == 1 ? " goes through Java, " : " go through Java, ");
+		unwindstats_put_share(text, unwinding->java_complete, unwinding->java);
+		text_add(text, " of these whole");
 	}
-	if (c->late) {
-		text_add(t, "; ");
-		text_grouped(t, c->late);
-		text_add(t, c->late == 1 ? " came before its tables" : " came before their tables");
+	if (unwinding->late) {
+		text_add(text, "; ");
+		text_grouped(text, unwinding->late);
+		text_add(text, unwinding->late == 1 ? " came before its tables" : " came before their tables");
 	}
-	if (c->java_late) {
-		text_add(t, "; ");
-		text_grouped(t, c->java_late);
-		text_add(t, c->java_late == 1 ? " waited in vain for its JVM" : " waited in vain for their JVMs");
+	if (unwinding->java_late) {
+		text_add(text, "; ");
+		text_grouped(text, unwinding->java_late);
+		text_add(text,
+			 unwinding->java_late == 1 ? " waited in vain for its JVM" : " waited in vain for their JVMs");
 	}
-	if (c->jvms_unread) {
-		text_add(t, "; ");
-		text_grouped(t, c->jvms_unread);
-		text_add(t, c->jvms_unread == 1 ? " JVM cannot be read" : " JVMs cannot be read");
+	if (unwinding->jvms_unread) {
+		text_add(text, "; ");
+		text_grouped(text, unwinding->jvms_unread);
+		text_add(text, unwinding->jvms_unread == 1 ? " JVM cannot be read" : " JVMs cannot be read");
 	}
-	put_verified(t, c);
+	put_verified(text, unwinding);
 }

@@ -14,58 +14,58 @@
 #define LINGER_NS (60 * SECOND_NS)
 #define CRASHES_FREE 2 /* of a place: one file did that, or the kernel's need for memory */
 
-bool backoff_is_host(const struct tenant *of, uint64_t own_ns)
+bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns)
 {
-	return of->kind == TENANT_UNKNOWN || (of->kind == TENANT_MOUNT_NS && of->key == own_ns);
+	return tenant->kind == TENANT_UNKNOWN || (tenant->kind == TENANT_MOUNT_NS && tenant->key == own_ns);
 }
 
-uint64_t backoff_place(const struct tenant *of, uint64_t own_ns, uint64_t device)
+uint64_t backoff_place(const struct tenant *tenant, uint64_t own_ns, uint64_t device)
 {
-	uint64_t id[3] = { of->kind, of->key, backoff_is_host(of, own_ns) ? device : 0 };
+	uint64_t id[3] = { tenant->kind, tenant->key, backoff_is_host(tenant, own_ns) ? device : 0 };
 
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-static size_t index_of(const struct backoff *b, uint64_t place)
+static size_t index_of(const struct backoff *backoff, uint64_t place)
 {
 	size_t i = 0;
 
-	while (i < BACKOFF_PLACES_MAX && b->place[i].place != place)
+	while (i < BACKOFF_PLACES_MAX && backoff->place[i].place != place)
 		i++;
 	return i;
 }
 
-static const struct backoff_place *backoff_find_place(const struct backoff *b, uint64_t place)
+static const struct backoff_place *backoff_find_place(const struct backoff *backoff, uint64_t place)
 {
-	size_t i = index_of(b, place);
+	size_t i = index_of(backoff, place);
 
-	return i < BACKOFF_PLACES_MAX ? &b->place[i] : NULL;
+	return i < BACKOFF_PLACES_MAX ? &backoff->place[i] : NULL;
 }
 
 /* When the place is like any other again. */
-static uint64_t free_again(const struct backoff_place *p)
+static uint64_t free_again(const struct backoff_place *place)
 {
-	return p->until > p->paid ? p->until : p->paid;
+	return place->until > place->paid ? place->until : place->paid;
 }
 
 /* The slot of a place; of too many places the one that is free again first gives way, unless that is later than
  * `until`: NULL. */
-static struct backoff_place *backoff_slot_of(struct backoff *b, uint64_t place, uint64_t until)
+static struct backoff_place *backoff_slot_of(struct backoff *backoff, uint64_t place, uint64_t until)
 {
-	size_t i = index_of(b, place);
+	size_t i = index_of(backoff, place);
 
 	if (i < BACKOFF_PLACES_MAX)
-		return &b->place[i];
+		return &backoff->place[i];
 	i = 0;
 	for (size_t k = 1; k < BACKOFF_PLACES_MAX; k++)
-		if (free_again(&b->place[k]) < free_again(&b->place[i]))
+		if (free_again(&backoff->place[k]) < free_again(&backoff->place[i]))
 			i = k;
-	if (free_again(&b->place[i]) > until)
+	if (free_again(&backoff->place[i]) > until)
 		return NULL;
-	b->place[i] = (struct backoff_place){ .place = place };
-	return &b->place[i];
+	backoff->place[i] = (struct backoff_place){ .place = place };
+	return &backoff->place[i];
 }
 
 static uint64_t avoided_ns(unsigned failures)
@@ -79,35 +79,35 @@ static uint64_t avoided_ns(unsigned failures)
 
 /* ---- processes --------------------------------------------------------------------------------------------------- */
 
-static void backoff_reap(struct backoff *b)
+static void backoff_reap(struct backoff *backoff)
 {
-	for (size_t i = 0; i < countof(b->lingering); i++)
-		if (b->lingering[i].pid && waitpid(b->lingering[i].pid, NULL, WNOHANG) != 0)
-			b->lingering[i] = (struct backoff_lingering){ 0 };
+	for (size_t i = 0; i < countof(backoff->lingering); i++)
+		if (backoff->lingering[i].pid && waitpid(backoff->lingering[i].pid, NULL, WNOHANG) != 0)
+			backoff->lingering[i] = (struct backoff_lingering){ 0 };
 }
 
-void backoff_abandon(struct backoff *b, pid_t pid, uint64_t place)
+void backoff_abandon(struct backoff *backoff, pid_t pid, uint64_t place)
 {
 	kill(pid, SIGKILL);
 	if (waitpid(pid, NULL, WNOHANG) != 0)
 		return;
-	for (size_t i = 0; i < countof(b->lingering); i++) {
-		if (b->lingering[i].pid)
+	for (size_t i = 0; i < countof(backoff->lingering); i++) {
+		if (backoff->lingering[i].pid)
 			continue;
-		b->lingering[i] = (struct backoff_lingering){ pid, place };
+		backoff->lingering[i] = (struct backoff_lingering){ pid, place };
 		return;
 	}
 }
 
-void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uint64_t now)
+void backoff_failed(struct backoff *backoff, pid_t pid, uint64_t place, bool hung, uint64_t now)
 {
-	b->hung += hung;
-	b->crashed += !hung;
+	backoff->hung += hung;
+	backoff->crashed += !hung;
 	if (!hung)
-		b->rest = now + REST_NS;
-	backoff_abandon(b, pid, place);
+		backoff->rest = now + REST_NS;
+	backoff_abandon(backoff, pid, place);
 	if (place) {
-		struct backoff_place *slot = backoff_slot_of(b, place, UINT64_MAX);
+		struct backoff_place *slot = backoff_slot_of(backoff, place, UINT64_MAX);
 
 		if (now > slot->last + FORGET_NS)
 			slot->n = slot->crashes = 0;
@@ -119,10 +119,10 @@ void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uin
 
 /* ---- time that places cost --------------------------------------------------------------------------------------- */
 
-void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now)
+void backoff_blocked(struct backoff *backoff, uint64_t place, uint64_t blocked_ns, uint64_t now)
 {
 	uint64_t counted = blocked_ns < BACKOFF_BLOCKED_MAX_NS ? blocked_ns : BACKOFF_BLOCKED_MAX_NS;
-	struct backoff_place *slot = backoff_slot_of(b, place, now + BACKOFF_SHARE * counted);
+	struct backoff_place *slot = backoff_slot_of(backoff, place, now + BACKOFF_SHARE * counted);
 
 	if (!slot)
 		return;
@@ -133,89 +133,91 @@ void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uin
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 
-static bool lingers_at(const struct backoff *b, uint64_t place)
+static bool lingers_at(const struct backoff *backoff, uint64_t place)
 {
-	for (size_t i = 0; i < countof(b->lingering); i++)
-		if (b->lingering[i].pid && b->lingering[i].place == place)
+	for (size_t i = 0; i < countof(backoff->lingering); i++)
+		if (backoff->lingering[i].pid && backoff->lingering[i].place == place)
 			return true;
 	return false;
 }
 
-bool backoff_avoids(struct backoff *b, uint64_t place, uint64_t now)
+bool backoff_avoids(struct backoff *backoff, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = backoff_find_place(b, place);
+	const struct backoff_place *slot = backoff_find_place(backoff, place);
 	bool avoided = slot && now < slot->until;
 
-	if (!avoided && lingers_at(b, place)) {
-		backoff_reap(b);
-		avoided = lingers_at(b, place);
+	if (!avoided && lingers_at(backoff, place)) {
+		backoff_reap(backoff);
+		avoided = lingers_at(backoff, place);
 	}
-	b->avoided += avoided;
+	backoff->avoided += avoided;
 	return avoided;
 }
 
-bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now)
+bool backoff_rests(const struct backoff *backoff, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = backoff_find_place(b, place);
+	const struct backoff_place *slot = backoff_find_place(backoff, place);
 
 	return slot && slot->paid > now + BACKOFF_SHARE * BACKOFF_BURST_NS;
 }
 
-bool backoff_has_space(struct backoff *b)
+bool backoff_has_space(struct backoff *backoff)
 {
-	backoff_reap(b);
+	backoff_reap(backoff);
 	/* a helper may be two processes */
-	return backoff_lingering(b) + 2 <= (b->lingering_max ? b->lingering_max : BACKOFF_LINGERING_MAX);
+	return backoff_lingering(backoff) + 2 <=
+	       (backoff->lingering_max ? backoff->lingering_max : BACKOFF_LINGERING_MAX);
 }
 
-bool backoff_may_start(struct backoff *b, uint64_t now)
+bool backoff_may_start(struct backoff *backoff, uint64_t now)
 {
-	return backoff_has_space(b) && now >= b->rest;
+	return backoff_has_space(backoff) && now >= backoff->rest;
 }
 
-uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now)
+uint64_t backoff_avoided_until(const struct backoff *backoff, uint64_t place, uint64_t now)
 {
-	const struct backoff_place *slot = place ? backoff_find_place(b, place) : NULL;
+	const struct backoff_place *slot = place ? backoff_find_place(backoff, place) : NULL;
 	uint64_t until = slot ? slot->until : 0;
 
-	if (place && lingers_at(b, place) && until < now + LINGER_NS)
+	if (place && lingers_at(backoff, place) && until < now + LINGER_NS)
 		until = now + LINGER_NS;
 	return until > now ? until : 0;
 }
 
-unsigned backoff_lingering(const struct backoff *b)
+unsigned backoff_lingering(const struct backoff *backoff)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < countof(b->lingering); i++)
-		n += b->lingering[i].pid != 0;
+	for (size_t i = 0; i < countof(backoff->lingering); i++)
+		n += backoff->lingering[i].pid != 0;
 	return n;
 }
 
-unsigned backoff_places_avoided(const struct backoff *b, uint64_t now)
+unsigned backoff_places_avoided(const struct backoff *backoff, uint64_t now)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < BACKOFF_PLACES_MAX; i++)
-		n += b->place[i].place && (now < b->place[i].until || lingers_at(b, b->place[i].place));
+		n += backoff->place[i].place &&
+		     (now < backoff->place[i].until || lingers_at(backoff, backoff->place[i].place));
 	return n;
 }
 
-struct helper_counts backoff_counts(const struct backoff *b, bool off)
+struct helper_counts backoff_counts(const struct backoff *backoff, bool off)
 {
-	return (struct helper_counts){ .hung = b->hung,
-				       .crashed = b->crashed,
-				       .avoided = b->avoided,
-				       .lingering = backoff_lingering(b),
+	return (struct helper_counts){ .hung = backoff->hung,
+				       .crashed = backoff->crashed,
+				       .avoided = backoff->avoided,
+				       .lingering = backoff_lingering(backoff),
 				       .off = off };
 }
 
 struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before)
 {
-	struct helper_counts c = *now;
+	struct helper_counts counts = *now;
 
-	c.hung -= before->hung;
-	c.crashed -= before->crashed;
-	c.avoided -= before->avoided;
-	return c;
+	counts.hung -= before->hung;
+	counts.crashed -= before->crashed;
+	counts.avoided -= before->avoided;
+	return counts;
 }

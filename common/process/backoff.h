@@ -51,44 +51,44 @@ struct backoff {
 /* Which place files of a process are in. Those of a tenant are one place; those of root on this host are as many as
  * there are devices (device: of the file), since only root mounts there. own_ns: the mount namespace of the recorder.
  * Never 0. */
-uint64_t backoff_place(const struct tenant *of, uint64_t own_ns, uint64_t device);
-bool backoff_is_host(const struct tenant *of, uint64_t own_ns);
+uint64_t backoff_place(const struct tenant *tenant, uint64_t own_ns, uint64_t device);
+bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns);
 
 /* A helper hung or crashed at files of a place (0: at none). It was killed, or ended; it is reaped now or later. */
-void backoff_failed(struct backoff *b, pid_t pid, uint64_t place, bool hung, uint64_t now);
+void backoff_failed(struct backoff *backoff, pid_t pid, uint64_t place, bool hung, uint64_t now);
 
 /* A further process of a helper that failed, killed here: reaped now or later. */
-void backoff_abandon(struct backoff *b, pid_t pid, uint64_t place);
+void backoff_abandon(struct backoff *backoff, pid_t pid, uint64_t place);
 
 /* Files of a place blocked a helper for so long. */
-void backoff_blocked(struct backoff *b, uint64_t place, uint64_t blocked_ns, uint64_t now);
+void backoff_blocked(struct backoff *backoff, uint64_t place, uint64_t blocked_ns, uint64_t now);
 
 /* True, and counted, if files of the place are not to be given to a helper now, for failures or a helper that lingers.
  */
-bool backoff_avoids(struct backoff *b, uint64_t place, uint64_t now);
+bool backoff_avoids(struct backoff *backoff, uint64_t place, uint64_t now);
 
 /* Until when, 0: it is not. A place at which a helper lingers is avoided for a minute more. */
-uint64_t backoff_avoided_until(const struct backoff *b, uint64_t place, uint64_t now);
+uint64_t backoff_avoided_until(const struct backoff *backoff, uint64_t place, uint64_t now);
 
 /* True while the place rests, for slowness. */
-bool backoff_rests(const struct backoff *b, uint64_t place, uint64_t now);
+bool backoff_rests(const struct backoff *backoff, uint64_t place, uint64_t now);
 
 /* True if a helper may be started now. Reaps those that have ended. */
-bool backoff_may_start(struct backoff *b, uint64_t now);
+bool backoff_may_start(struct backoff *backoff, uint64_t now);
 
 /* The same whatever crashed just now: true if no more helpers linger than may. Reaps those that have ended. */
-bool backoff_has_space(struct backoff *b);
+bool backoff_has_space(struct backoff *backoff);
 
 /* Helpers that were killed and have not ended; places that are avoided. */
-unsigned backoff_lingering(const struct backoff *b);
-unsigned backoff_places_avoided(const struct backoff *b, uint64_t now);
+unsigned backoff_lingering(const struct backoff *backoff);
+unsigned backoff_places_avoided(const struct backoff *backoff, uint64_t now);
 
 struct helper_counts {
 	uint64_t hung, crashed;  /* helpers that were replaced */
 	uint64_t avoided;        /* questions that were not put to a helper */
 	uint64_t lingering, off; /* now: killed ones that have not ended; 1: there is none to ask */
 };
-struct helper_counts backoff_counts(const struct backoff *b, bool off);
+struct helper_counts backoff_counts(const struct backoff *backoff, bool off);
 struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before);
 
 #endif

@@ -9,29 +9,30 @@
 
 #define CAPABILITIES 64 /* two words, and no kernel has more */
 
-bool capabilities_get(struct capabilities *c)
+bool capabilities_get(struct capabilities *capabilities)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct d[2] = { 0 };
 
-	*c = (struct capabilities){ 0 };
+	*capabilities = (struct capabilities){ 0 };
 	if (syscall(SYS_capget, &h, d) < 0)
 		return false;
-	c->effective = d[0].effective | (uint64_t)d[1].effective << 32;
-	c->permitted = d[0].permitted | (uint64_t)d[1].permitted << 32;
-	c->inheritable = d[0].inheritable | (uint64_t)d[1].inheritable << 32;
+	capabilities->effective = d[0].effective | (uint64_t)d[1].effective << 32;
+	capabilities->permitted = d[0].permitted | (uint64_t)d[1].permitted << 32;
+	capabilities->inheritable = d[0].inheritable | (uint64_t)d[1].inheritable << 32;
 	return true;
 }
 
-bool capabilities_set(const struct capabilities *c)
+bool capabilities_set(const struct capabilities *capabilities)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct d[2];
 
 	for (int i = 0; i < 2; i++)
-		d[i] = (struct __user_cap_data_struct){ .effective = (uint32_t)(c->effective >> 32 * i),
-							.permitted = (uint32_t)(c->permitted >> 32 * i),
-							.inheritable = (uint32_t)(c->inheritable >> 32 * i) };
+		d[i] = (struct __user_cap_data_struct){ .effective = (uint32_t)(capabilities->effective >> 32 * i),
+							.permitted = (uint32_t)(capabilities->permitted >> 32 * i),
+							.inheritable =
+								(uint32_t)(capabilities->inheritable >> 32 * i) };
 	return syscall(SYS_capset, &h, d) == 0;
 }
 
@@ -50,16 +51,17 @@ void capabilities_bound(uint64_t keep)
 
 bool capabilities_limit(uint64_t keep)
 {
-	struct capabilities c;
+	struct capabilities capabilities;
 
-	if (!capabilities_get(&c))
+	if (!capabilities_get(&capabilities))
 		return false;
-	keep &= c.permitted;
-	if (c.effective & CAPABILITY_BIT(CAP_SETPCAP))
+	keep &= capabilities.permitted;
+	if (capabilities.effective & CAPABILITY_BIT(CAP_SETPCAP))
 		capabilities_bound(keep);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* unknown before 4.3, where there are none */
 	if (!capabilities_set(&(struct capabilities){ .effective = keep, .permitted = keep }) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;
-	return capabilities_get(&c) && c.effective == keep && c.permitted == keep && c.inheritable == 0;
+	return capabilities_get(&capabilities) && capabilities.effective == keep && capabilities.permitted == keep &&
+	       capabilities.inheritable == 0;
 }

@@ -16,8 +16,8 @@ struct capabilities {
 };
 
 /* False and all 0: errno. */
-bool capabilities_get(struct capabilities *c);
-bool capabilities_set(const struct capabilities *c);
+bool capabilities_get(struct capabilities *capabilities);
+bool capabilities_set(const struct capabilities *capabilities);
 
 /* Takes all but `keep` out of the bounding set, so that no executed file brings them, and root gets none by executing.
  * Needs CAP_SETPCAP; without it no_new_privs does the same. */

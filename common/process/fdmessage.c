@@ -16,15 +16,15 @@ static bool send_with(int socket, const void *p, size_t n, const int *fd, size_t
 	union control control = {
 		.head = { .cmsg_len = CMSG_LEN(fds * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
 	};
-	struct iovec io = { (void *)(uintptr_t)p, n };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
+	struct iovec vector = { (void *)(uintptr_t)p, n };
+	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1 };
 
 	if (fds) {
 		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
-		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
+		header.msg_control = control.bytes;
+		header.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 	}
-	return sendmsg(socket, &m, flags | MSG_NOSIGNAL) == (ssize_t)n;
+	return sendmsg(socket, &header, flags | MSG_NOSIGNAL) == (ssize_t)n;
 }
 
 bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds)
@@ -53,9 +53,9 @@ static void fdmessage_close_all(int *fd, size_t n)
 
 /* All descriptors of a message are ours now, and the sender may have sent as many as there is space for: those beyond
  * the array are closed. */
-static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
+static void take_descriptors(struct msghdr *header, int fd[FDMESSAGE_MAX])
 {
-	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	struct cmsghdr *c = CMSG_FIRSTHDR(header);
 	bool some = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len > CMSG_LEN(0);
 	size_t n = some ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
 	int came[sizeof(union control) / sizeof(int)];
@@ -71,18 +71,19 @@ static void take_descriptors(struct msghdr *m, int fd[FDMESSAGE_MAX])
 ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags)
 {
 	union control control;
-	struct iovec io = { p, size };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
-	ssize_t got = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
+	struct iovec vector = { p, size };
+	struct msghdr header = { .msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes) };
+	ssize_t got = recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC);
 
 	for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 		fd[i] = -1;
 	if (got < 0)
 		return got;
-	take_descriptors(&m, fd);
-	if (got > 0 && !(m.msg_flags & MSG_TRUNC))
+	take_descriptors(&header, fd);
+	if (got > 0 && !(header.msg_flags & MSG_TRUNC))
 		return got;
 	fdmessage_close_all(fd, FDMESSAGE_MAX); /* an empty message can have some, too */
 	errno = EBADMSG;

@@ -61,28 +61,28 @@ void helperprocess_become_with(const char *name, const int *fd, size_t n)
 	open("/dev/null", O_WRONLY);
 }
 
-static pid_t helperprocess_run(const struct helperprocess *a, pid_t pid)
+static pid_t helperprocess_run(const struct helperprocess *helperprocess, pid_t pid)
 {
 	if (pid == 0) {
-		helperprocess_become_with(a->name, a->fd, a->fds);
-		urgency_lower(a->urgency);
-		a->run(a->to);
+		helperprocess_become_with(helperprocess->name, helperprocess->fd, helperprocess->fds);
+		urgency_lower(helperprocess->urgency);
+		helperprocess->run(helperprocess->to);
 		_exit(0);
 	}
 	return pid > 0 ? pid : 0;
 }
 
-pid_t helperprocess_start(const struct helperprocess *a)
+pid_t helperprocess_start(const struct helperprocess *helperprocess)
 {
-	return helperprocess_run(a, fork());
+	return helperprocess_run(helperprocess, fork());
 }
 
-pid_t helperprocess_start_sibling(const struct helperprocess *a)
+pid_t helperprocess_start_sibling(const struct helperprocess *helperprocess)
 {
 #ifdef __s390__
-	return helperprocess_run(a, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
+	return helperprocess_run(helperprocess, (pid_t)syscall(SYS_clone, 0, CLONE_PARENT | SIGCHLD, NULL, NULL, 0));
 #else
-	return helperprocess_run(a, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
+	return helperprocess_run(helperprocess, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
 #endif
 }
 

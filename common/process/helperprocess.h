@@ -31,10 +31,10 @@ struct helperprocess {
 };
 
 /* Forks such a process, which ends when `run` returns. Returns its PID, 0 if there is none. */
-pid_t helperprocess_start(const struct helperprocess *a);
+pid_t helperprocess_start(const struct helperprocess *helperprocess);
 
 /* The same, but it becomes a child of this process's parent, which reaps it. This process may have no threads. */
-pid_t helperprocess_start_sibling(const struct helperprocess *a);
+pid_t helperprocess_start_sibling(const struct helperprocess *helperprocess);
 
 /* Bytes of address space of this process: what a limit of memory has to allow for in a process that was forked. */
 uint64_t helperprocess_memory(void);

@@ -190,89 +190,89 @@ struct program {
 	unsigned short n;
 };
 
-static void sandbox_emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static void sandbox_emit(struct program *program, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
-	if (p->n < PROGRAM_MAX)
-		p->code[p->n++] = (struct sock_filter){ code, jt, jf, k };
+	if (program->n < PROGRAM_MAX)
+		program->code[program->n++] = (struct sock_filter){ code, jt, jf, k };
 }
 
 /* One return for all calls of a list: the kernel compiles the program in each process that it is for. */
-static void sandbox_allow(struct program *p, const int *call, size_t n)
+static void sandbox_allow(struct program *program, const int *call, size_t n)
 {
 	unsigned left = sandbox_listed(call, n);
 
 	for (size_t i = 0; i < n; i++)
 		if (call[i] >= 0)
-			sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], (uint8_t)left--, 0);
-	sandbox_emit(p, BPF_JMP | BPF_JA, 1, 0, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+			sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i], (uint8_t)left--, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JA, 1, 0, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
  * libc takes clone. */
-static void allow_threads(struct program *p)
+static void allow_threads(struct program *program)
 {
-	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
-	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
-	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	sandbox_emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	sandbox_emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* Signals to this process only. */
-static void allow_own_signals(struct program *p)
+static void allow_own_signals(struct program *program)
 {
-	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
-	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
-	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
+	sandbox_emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]), 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number
  * before and after. */
-static void allow_unless(struct program *p, int call, unsigned argument, uint32_t bits, uint32_t error)
+static void allow_unless(struct program *program, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
-	sandbox_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
-	sandbox_emit(p, BPF_LD | BPF_W | BPF_ABS,
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+	sandbox_emit(program, BPF_LD | BPF_W | BPF_ABS,
 		     (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)argument), 0, 0);
-	sandbox_emit(p, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
-	sandbox_emit(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	sandbox_emit(program, BPF_JMP | BPF_JSET | BPF_K, INSTRUMENTED ? 0 : bits, 0, 1);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error, 0, 0);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* openat2 keeps its flags in memory, where no filter sees them. */
-static void allow_roots(struct program *p, unsigned groups)
+static void allow_roots(struct program *program, unsigned groups)
 {
 	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
 
-	sandbox_allow(p, in_roots, countof(in_roots));
-	allow_unless(p, SYS_openat, 2, writing, EPERM);
+	sandbox_allow(program, in_roots, countof(in_roots));
+	allow_unless(program, SYS_openat, 2, writing, EPERM);
 #if !defined(__GLIBC__) && defined(SYS_open)
-	allow_unless(p, SYS_open, 1, writing, EPERM);
+	allow_unless(program, SYS_open, 1, writing, EPERM);
 #endif
 	if (!(groups & SANDBOX_FORK))
 		return;
-	sandbox_allow(p, forking, countof(forking));
-	allow_unless(p, SYS_clone, 0, NEW_NAMESPACES, EPERM);
+	sandbox_allow(program, forking, countof(forking));
+	allow_unless(program, SYS_clone, 0, NEW_NAMESPACES, EPERM);
 }
 
-static void allow_base(struct program *p, unsigned groups)
+static void allow_base(struct program *program, unsigned groups)
 {
-	sandbox_allow(p, base, countof(base));
+	sandbox_allow(program, base, countof(base));
 	for (size_t i = 0; i < countof(grouped); i++)
 		if (groups & grouped[i].group)
-			sandbox_allow(p, grouped[i].call, countof(grouped[i].call));
+			sandbox_allow(program, grouped[i].call, countof(grouped[i].call));
 	if (groups & SANDBOX_OPENER)
-		sandbox_allow(p, opening, countof(opening));
+		sandbox_allow(program, opening, countof(opening));
 	if (groups & SANDBOX_FILTER)
-		allow_own_signals(p);
+		allow_own_signals(program);
 	else
-		sandbox_allow(p, (const int[]){ SYS_getrandom }, 1);
+		sandbox_allow(program, (const int[]){ SYS_getrandom }, 1);
 	if (groups & SANDBOX_THREADS)
-		allow_threads(p);
+		allow_threads(program);
 }
 
 static bool filter_calls(unsigned groups)
@@ -341,34 +341,34 @@ static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 }
 
 /* A ruleset that handles every right (of an opener: but reading), and grants those below `writable` only. */
-static bool forbid_files(const struct sandbox *s)
+static bool forbid_files(const struct sandbox *sandbox)
 {
 	static const unsigned rights[] = { 13, 14, 15, 15,
 					   16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
 	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
-	struct ruleset r = { 0 };
-	size_t size = sizeof(r.files);
+	struct ruleset ruleset = { 0 };
+	size_t size = sizeof(ruleset.files);
 	bool done = true;
 	int fd;
 
 	if (abi < 1)
 		return false;
-	r.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
-	if (s->groups & SANDBOX_OPENER)
-		r.files &= ~READING;
+	ruleset.files = (UINT64_C(1) << rights[abi < (long)countof(rights) ? abi - 1 : (long)countof(rights) - 1]) - 1;
+	if (sandbox->groups & SANDBOX_OPENER)
+		ruleset.files &= ~READING;
 	if (abi >= 4) {
-		r.network = 3; /* bind, connect */
-		size += sizeof(r.network);
+		ruleset.network = 3; /* bind, connect */
+		size += sizeof(ruleset.network);
 	}
 	if (abi >= 6) {
-		r.scoped = 3; /* abstract sockets, signals */
-		size += sizeof(r.scoped);
+		ruleset.scoped = 3; /* abstract sockets, signals */
+		size += sizeof(ruleset.scoped);
 	}
-	fd = (int)syscall(CREATE_RULESET, &r, size, 0);
+	fd = (int)syscall(CREATE_RULESET, &ruleset, size, 0);
 	if (fd < 0)
 		return false;
-	for (size_t i = 0; s->writable && s->writable[i]; i++)
-		done = sandbox_grant(fd, s->writable[i], r.files & ~(UINT64_C(1) << 0)) &&
+	for (size_t i = 0; sandbox->writable && sandbox->writable[i]; i++)
+		done = sandbox_grant(fd, sandbox->writable[i], ruleset.files & ~(UINT64_C(1) << 0)) &&
 		       done; /* nothing is executed */
 	done = syscall(RESTRICT_SELF, fd, 0) == 0 && done;
 	close(fd);
@@ -379,9 +379,9 @@ static bool forbid_files(const struct sandbox *s)
 
 static bool has_capability(unsigned cap)
 {
-	struct capabilities c;
+	struct capabilities capabilities;
 
-	return capabilities_get(&c) && c.effective & CAPABILITY_BIT(cap);
+	return capabilities_get(&capabilities) && capabilities.effective & CAPABILITY_BIT(cap);
 }
 
 static bool change_user(uid_t uid)
@@ -402,15 +402,15 @@ static bool sandbox_limit(__rlimit_resource_t resource, uint64_t max)
 	return setrlimit(resource, &(struct rlimit){ max, max }) == 0;
 }
 
-static bool sandbox_set_limits(const struct sandbox *s)
+static bool sandbox_set_limits(const struct sandbox *sandbox)
 {
-	bool done =
-		sandbox_limit(RLIMIT_CORE, 0) && (s->groups & LENIENT || sandbox_limit(RLIMIT_FSIZE, s->file_bytes));
+	bool done = sandbox_limit(RLIMIT_CORE, 0) &&
+		    (sandbox->groups & LENIENT || sandbox_limit(RLIMIT_FSIZE, sandbox->file_bytes));
 
-	if (s->files)
-		done = sandbox_limit(RLIMIT_NOFILE, s->files) && done;
-	if (s->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
-		done = sandbox_limit(RLIMIT_AS, s->address_space) && done;
+	if (sandbox->files)
+		done = sandbox_limit(RLIMIT_NOFILE, sandbox->files) && done;
+	if (sandbox->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
+		done = sandbox_limit(RLIMIT_AS, sandbox->address_space) && done;
 	return done;
 }
 
@@ -461,23 +461,23 @@ static void sort_once(void)
 	qsort(bytes, countof(bytes), sizeof(bytes[0]), compare_bytes);
 }
 
-unsigned sandbox_enter(const struct sandbox *s)
+unsigned sandbox_enter(const struct sandbox *sandbox)
 {
 	unsigned missing = 0;
 
 	sort_once();
-	if (!sandbox_set_limits(s))
+	if (!sandbox_set_limits(sandbox))
 		missing |= SANDBOX_LIMITS;
-	if (!change_user(s->uid))
+	if (!change_user(sandbox->uid))
 		missing |= SANDBOX_USER;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    (!INSTRUMENTED && !(s->groups & SANDBOX_ROOTS) && !forbid_files(s)))
+	    (!INSTRUMENTED && !(sandbox->groups & SANDBOX_ROOTS) && !forbid_files(sandbox)))
 		missing |= SANDBOX_LANDLOCK;
-	if (!s->keep_capabilities && !capabilities_limit(0))
+	if (!sandbox->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
-	if (!(s->groups & LENIENT)) /* /proc/self of a process that is not dumpable belongs to root */
+	if (!(sandbox->groups & LENIENT)) /* /proc/self of a process that is not dumpable belongs to root */
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (!filter_calls(s->groups))
+	if (!filter_calls(sandbox->groups))
 		missing |= SANDBOX_SECCOMP;
 	sandbox_report(missing);
 	return missing;

@@ -61,7 +61,7 @@ enum sandbox_layer {
 
 /* Returns the layers that could not be put in place, as bits of enum sandbox_layer: 0 if all are. SANDBOX_USER is
  * missing only if CAP_SETUID was held and the change failed. */
-unsigned sandbox_enter(const struct sandbox *s);
+unsigned sandbox_enter(const struct sandbox *sandbox);
 
 /* A process that forks helpers reports their missing layers once: sandbox_watch before the first fork, sandbox_reported
  * later returns the layers that any process that was forked since could not put in place. A helper reports in

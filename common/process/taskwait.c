@@ -28,142 +28,145 @@ struct job {
 	struct text bytes;
 };
 
-static bool read_link(struct job *j)
+static bool read_link(struct job *job)
 {
 	ssize_t n;
 
-	text_reserve(&j->bytes, j->max);
-	n = readlinkat(j->process, j->name, j->bytes.p, j->max);
-	j->bytes.n = n < 0 ? 0 : (size_t)n;
+	text_reserve(&job->bytes, job->max);
+	n = readlinkat(job->process, job->name, job->bytes.p, job->max);
+	job->bytes.n = n < 0 ? 0 : (size_t)n;
 	return n >= 0;
 }
 
 static void taskwait_work(void *arg)
 {
-	struct job *j = arg;
+	struct job *job = arg;
 
-	switch (j->question) {
-	case IS: j->answer = taskid_is(j->process, &j->id) ? TASKID_SAME : TASKID_GONE; break;
-	case CHECK: j->answer = taskid_check(j->process, &j->id, &j->user); break;
-	case OPEN_MEMORY: j->answer = taskid_open_memory(j->process, &j->id, &j->user, &j->fd); break;
+	switch (job->question) {
+	case IS: job->answer = taskid_is(job->process, &job->id) ? TASKID_SAME : TASKID_GONE; break;
+	case CHECK: job->answer = taskid_check(job->process, &job->id, &job->user); break;
+	case OPEN_MEMORY: job->answer = taskid_open_memory(job->process, &job->id, &job->user, &job->fd); break;
 	case READ:
-		j->answer = fullio_read_at(j->process, j->name, &j->bytes, j->max) ? TASKID_SAME : TASKID_DENIED;
+		job->answer =
+			fullio_read_at(job->process, job->name, &job->bytes, job->max) ? TASKID_SAME : TASKID_DENIED;
 		break;
-	case OPEN_FOLDER: j->fd = openat(j->process, j->name, O_PATH | O_DIRECTORY | O_CLOEXEC); break;
-	case LINK: j->answer = read_link(j) ? TASKID_SAME : TASKID_DENIED; break;
+	case OPEN_FOLDER: job->fd = openat(job->process, job->name, O_PATH | O_DIRECTORY | O_CLOEXEC); break;
+	case LINK: job->answer = read_link(job) ? TASKID_SAME : TASKID_DENIED; break;
 	}
-	j->error = errno;
+	job->error = errno;
 }
 
 static void taskwait_drop(void *arg)
 {
-	struct job *j = arg;
+	struct job *job = arg;
 
-	if (j->process >= 0)
-		close(j->process);
-	if (j->fd >= 0)
-		close(j->fd);
-	text_free(&j->bytes);
-	free(j);
+	if (job->process >= 0)
+		close(job->process);
+	if (job->fd >= 0)
+		close(job->fd);
+	text_free(&job->bytes);
+	free(job);
 }
 
 static uint64_t taskwait_find_place(void *arg)
 {
-	const struct job *j = arg;
+	const struct job *job = arg;
 
-	return tenant_place(j->process);
+	return tenant_place(job->process);
 }
 
 /* NULL and errno: no answer. The caller drops it. */
 static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
 				  size_t max)
 {
-	struct job *j = mem_alloc(sizeof(*j), 1);
+	struct job *job = mem_alloc(sizeof(*job), 1);
 
-	*j = (struct job){ .question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .max = max };
+	*job = (struct job){
+		.question = question, .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .fd = -1, .max = max
+	};
 	if (id)
-		j->id = *id;
-	snprintf(j->name, sizeof(j->name), "%s", name);
-	if (timelimit_call(&(struct timelimit_call){ taskwait_work, taskwait_drop, taskwait_find_place, j, TASKWAIT_MS,
-						     20 * TASKWAIT_MS }))
-		return j;
+		job->id = *id;
+	snprintf(job->name, sizeof(job->name), "%s", name);
+	if (timelimit_call(&(struct timelimit_call){ taskwait_work, taskwait_drop, taskwait_find_place, job,
+						     TASKWAIT_MS, 20 * TASKWAIT_MS }))
+		return job;
 	return NULL;
 }
 
 bool taskwait_is(int process, const struct taskid *id)
 {
-	struct job *j = taskwait_query(IS, process, id, "", 0);
-	bool same = j && j->answer == TASKID_SAME;
+	struct job *job = taskwait_query(IS, process, id, "", 0);
+	bool same = job && job->answer == TASKID_SAME;
 
-	if (j)
-		taskwait_drop(j);
+	if (job)
+		taskwait_drop(job);
 	return same;
 }
 
 enum taskid_answer taskwait_check(int process, const struct taskid *id, struct taskid_user *user)
 {
-	struct job *j = taskwait_query(CHECK, process, id, "", 0);
-	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
+	struct job *job = taskwait_query(CHECK, process, id, "", 0);
+	enum taskid_answer answer = job ? job->answer : TASKID_DENIED;
 
-	if (j) {
-		*user = j->user;
-		taskwait_drop(j);
+	if (job) {
+		*user = job->user;
+		taskwait_drop(job);
 	}
 	return answer;
 }
 
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
 {
-	struct job *j = taskwait_query(OPEN_MEMORY, process, id, "", 0);
-	enum taskid_answer answer = j ? j->answer : TASKID_DENIED;
-	int error = j ? j->error : errno;
+	struct job *job = taskwait_query(OPEN_MEMORY, process, id, "", 0);
+	enum taskid_answer answer = job ? job->answer : TASKID_DENIED;
+	int error = job ? job->error : errno;
 
 	*fd = -1;
-	if (j) {
-		*fd = j->fd;
-		*user = j->user;
-		j->fd = -1;
-		taskwait_drop(j);
+	if (job) {
+		*fd = job->fd;
+		*user = job->user;
+		job->fd = -1;
+		taskwait_drop(job);
 	}
 	errno = error;
 	return answer;
 }
 
-static bool query_bytes(enum question question, int process, const char *name, struct text *t, size_t max)
+static bool query_bytes(enum question question, int process, const char *name, struct text *text, size_t max)
 {
-	struct job *j = taskwait_query(question, process, NULL, name, max);
-	bool good = j && j->answer == TASKID_SAME;
-	int error = j ? j->error : errno;
+	struct job *job = taskwait_query(question, process, NULL, name, max);
+	bool good = job && job->answer == TASKID_SAME;
+	int error = job ? job->error : errno;
 
-	if (j) {
-		struct text before = *t;
+	if (job) {
+		struct text before = *text;
 
-		*t = j->bytes; /* the buffer of t is reused by nobody: it is freed with the job */
-		j->bytes = before;
-		taskwait_drop(j);
+		*text = job->bytes; /* the buffer of text is reused by nobody: it is freed with the job */
+		job->bytes = before;
+		taskwait_drop(job);
 	}
 	errno = error;
 	return good;
 }
 
-bool taskwait_read(int process, const char *name, struct text *t, size_t max)
+bool taskwait_read(int process, const char *name, struct text *text, size_t max)
 {
-	return query_bytes(READ, process, name, t, max);
+	return query_bytes(READ, process, name, text, max);
 }
 
-bool taskwait_link(int process, const char *name, struct text *t, size_t max)
+bool taskwait_link(int process, const char *name, struct text *text, size_t max)
 {
-	return query_bytes(LINK, process, name, t, max);
+	return query_bytes(LINK, process, name, text, max);
 }
 
 int taskwait_folder(int process, const char *name)
 {
-	struct job *j = taskwait_query(OPEN_FOLDER, process, NULL, name, 0);
-	int fd = j ? j->fd : -1, error = j ? j->error : errno;
+	struct job *job = taskwait_query(OPEN_FOLDER, process, NULL, name, 0);
+	int fd = job ? job->fd : -1, error = job ? job->error : errno;
 
-	if (j) {
-		j->fd = -1;
-		taskwait_drop(j);
+	if (job) {
+		job->fd = -1;
+		taskwait_drop(job);
 	}
 	errno = error;
 	return fd;

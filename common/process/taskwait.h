@@ -22,11 +22,11 @@ enum taskid_answer taskwait_check(int process, const struct taskid *id, struct t
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
 /* whole_read_at: the bytes of a file of the process, `most` at most. False and errno, ETIMEDOUT without an answer. */
-bool taskwait_read(int process, const char *name, struct text *t, size_t max);
+bool taskwait_read(int process, const char *name, struct text *text, size_t max);
 
 /* The target of a symbolic link of the process (root, cwd, exe), its first `most` bytes. False and errno, ETIMEDOUT
  * without an answer. */
-bool taskwait_link(int process, const char *name, struct text *t, size_t max);
+bool taskwait_link(int process, const char *name, struct text *text, size_t max);
 
 /* A folder of the process (root, cwd), of O_PATH. -1 and errno, ETIMEDOUT without an answer. */
 int taskwait_folder(int process, const char *name);

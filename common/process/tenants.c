@@ -27,11 +27,11 @@
 /* ---- the tenant of a process ---------------------------------------------------------------------------------------
  */
 
-static size_t hex_run(struct str s)
+static size_t hex_run(struct str string)
 {
 	size_t n = 0;
 
-	while (n < s.n && byte_is_hex(s.p[n]))
+	while (n < string.n && byte_is_hex(string.p[n]))
 		n++;
 	return n;
 }
@@ -167,19 +167,20 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 {
 	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
 					       "/sys/fs/cgroup/unified" };
-	struct text t = { 0 };
+	struct text text = { 0 };
 	struct stat st;
 	uid_t owner = 0;
 
 	if (str_starts(controllers, STR("name=")))
 		controllers = str_from(controllers, STR("name=").n);
 	if (controllers.n)
-		text_printf(&t, "/sys/fs/cgroup/%.*s%.*s%c", (int)controllers.n, controllers.p, (int)path.n, path.p, 0);
+		text_printf(&text, "/sys/fs/cgroup/%.*s%.*s%c", (int)controllers.n, controllers.p, (int)path.n, path.p,
+			    0);
 	else
-		text_printf(&t, "%s%.*s%c", unified[access(unified[0], F_OK) == 0 ? 1 : 2], (int)path.n, path.p, 0);
-	if (stat(t.p, &st) == 0)
+		text_printf(&text, "%s%.*s%c", unified[access(unified[0], F_OK) == 0 ? 1 : 2], (int)path.n, path.p, 0);
+	if (stat(text.p, &st) == 0)
 		owner = st.st_uid;
-	text_free(&t);
+	text_free(&text);
 	return owner;
 }
 
@@ -189,20 +190,20 @@ struct status {
 	bool is_nested; /* in a PID namespace below ours */
 };
 
-static bool parse_status(struct str rest, struct status *s)
+static bool parse_status(struct str rest, struct status *status)
 {
 	bool found = false;
 
-	*s = (struct status){ 0 };
+	*status = (struct status){ 0 };
 	while (rest.n) {
 		struct str line = str_cut(&rest, '\n'), name = str_cut(&line, '\t'), first = str_cut(&line, '\t');
 
 		if (str_eq(name, STR("Uid:")))
-			found = str_u64(first, &s->uid);
+			found = str_u64(first, &status->uid);
 		else if (str_eq(name, STR("Pid:")))
-			str_u64(first, &s->pid);
+			str_u64(first, &status->pid);
 		else if (str_eq(name, STR("NSpid:")))
-			s->is_nested = line.n > 0;
+			status->is_nested = line.n > 0;
 	}
 	return found;
 }
@@ -216,43 +217,43 @@ struct texts {
 };
 
 /* Returns false if the process ended or may not be read. */
-static bool read_texts(int process, struct texts *t)
+static bool read_texts(int process, struct texts *texts)
 {
 	struct text status = { 0 };
 	bool found = process >= 0 && fullio_read_at(process, "status", &status, CGROUP_MAX) &&
-		     parse_status(text_view(&status), &t->status);
+		     parse_status(text_view(&status), &texts->status);
 
 	text_free(&status);
-	t->cgroup = (struct text){ 0 };
+	texts->cgroup = (struct text){ 0 };
 	if (found)
-		fullio_read_at(process, "cgroup", &t->cgroup, CGROUP_MAX);
-	t->facts = (struct tenant_facts){ .cgroup = text_view(&t->cgroup),
-					  .uid = (uid_t)t->status.uid,
-					  .cgroup_owner = owner_of_cgroup };
+		fullio_read_at(process, "cgroup", &texts->cgroup, CGROUP_MAX);
+	texts->facts = (struct tenant_facts){ .cgroup = text_view(&texts->cgroup),
+					      .uid = (uid_t)texts->status.uid,
+					      .cgroup_owner = owner_of_cgroup };
 	return found;
 }
 
 /* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one
  * place. */
-static uint64_t tenants_place_of(struct tenant of, const struct status *s)
+static uint64_t tenants_place_of(struct tenant tenant, const struct status *status)
 {
-	uint64_t key = of.kind != TENANT_UNKNOWN ? of.key : s->is_nested ? 0 : s->pid;
+	uint64_t key = tenant.kind != TENANT_UNKNOWN ? tenant.key : status->is_nested ? 0 : status->pid;
 
-	return hash_pair(key, of.kind);
+	return hash_pair(key, tenant.kind);
 }
 
-static uint64_t place_from_texts(int process, uint64_t pid, struct tenant *of)
+static uint64_t place_from_texts(int process, uint64_t pid, struct tenant *tenant)
 {
-	struct texts t = { 0 };
+	struct texts texts = { 0 };
 
-	if (!read_texts(process, &t))
-		t.status = (struct status){ .pid = pid };
-	*of = tenant_from(&t.facts);
-	text_free(&t.cgroup);
-	return tenants_place_of(*of, &t.status);
+	if (!read_texts(process, &texts))
+		texts.status = (struct status){ .pid = pid };
+	*tenant = tenant_from(&texts.facts);
+	text_free(&texts.cgroup);
+	return tenants_place_of(*tenant, &texts.status);
 }
 
-static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
+static uint64_t place_of_pid(uint32_t pid, struct tenant *tenant)
 {
 	char path[32];
 	uint64_t place;
@@ -260,7 +261,7 @@ static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
 
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	place = place_from_texts(process, pid, of);
+	place = place_from_texts(process, pid, tenant);
 	if (process >= 0)
 		close(process);
 	return place;
@@ -268,24 +269,24 @@ static uint64_t place_of_pid(uint32_t pid, struct tenant *of)
 
 struct tenant tenant_without_namespaces(uint32_t pid)
 {
-	struct tenant of;
+	struct tenant tenant;
 
-	place_of_pid(pid, &of);
-	return of;
+	place_of_pid(pid, &tenant);
+	return tenant;
 }
 
 uint64_t tenant_place(int process)
 {
-	struct tenant of;
+	struct tenant tenant;
 
-	return place_from_texts(process, 0, &of);
+	return place_from_texts(process, 0, &tenant);
 }
 
 uint64_t tenant_place_of_pid(uint32_t pid)
 {
-	struct tenant of;
+	struct tenant tenant;
 
-	return place_of_pid(pid, &of);
+	return place_of_pid(pid, &tenant);
 }
 
 struct namespaces {
@@ -296,57 +297,57 @@ struct namespaces {
 
 static void read_namespaces(void *arg)
 {
-	struct namespaces *n = arg;
+	struct namespaces *namespaces = arg;
 
-	find_namespaces(n->process, &n->facts);
+	find_namespaces(namespaces->process, &namespaces->facts);
 }
 
 static void drop_namespaces(void *arg)
 {
-	struct namespaces *n = arg;
+	struct namespaces *namespaces = arg;
 
-	close(n->process);
-	free(n);
+	close(namespaces->process);
+	free(namespaces);
 }
 
 static uint64_t place_of_namespaces(void *arg)
 {
-	const struct namespaces *n = arg;
+	const struct namespaces *namespaces = arg;
 
-	return n->place;
+	return namespaces->place;
 }
 
 /* The same in limited time. Without an answer the facts stay. */
 static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {
-	struct namespaces *n = mem_alloc(sizeof(*n), 1);
+	struct namespaces *namespaces = mem_alloc(sizeof(*namespaces), 1);
 
-	*n = (struct namespaces){ fcntl(process, F_DUPFD_CLOEXEC, 0), place, { .uid = facts->uid } };
-	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, n,
+	*namespaces = (struct namespaces){ fcntl(process, F_DUPFD_CLOEXEC, 0), place, { .uid = facts->uid } };
+	if (!timelimit_call(&(struct timelimit_call){ read_namespaces, drop_namespaces, place_of_namespaces, namespaces,
 						      TENANT_NAMESPACES_MS, 20 * TENANT_NAMESPACES_MS }))
 		return;
-	facts->uid = n->facts.uid;
-	facts->container_ns = n->facts.container_ns;
-	facts->mount_ns = n->facts.mount_ns;
-	drop_namespaces(n);
+	facts->uid = namespaces->facts.uid;
+	facts->container_ns = namespaces->facts.container_ns;
+	facts->mount_ns = namespaces->facts.mount_ns;
+	drop_namespaces(namespaces);
 }
 
 static struct tenant find_tenant(int process, bool soon)
 {
 	struct tenant found = { .kind = TENANT_UNKNOWN };
-	struct texts t;
+	struct texts texts;
 
-	if (read_texts(process, &t)) {
-		found = tenant_from(&t.facts);
+	if (read_texts(process, &texts)) {
+		found = tenant_from(&texts.facts);
 		if (found.kind != TENANT_CONTAINER) {
 			if (soon)
-				find_namespaces_soon(process, tenants_place_of(found, &t.status), &t.facts);
+				find_namespaces_soon(process, tenants_place_of(found, &texts.status), &texts.facts);
 			else
-				find_namespaces(process, &t.facts);
-			found = tenant_from(&t.facts);
+				find_namespaces(process, &texts.facts);
+			found = tenant_from(&texts.facts);
 		}
 	}
-	text_free(&t.cgroup);
+	text_free(&texts.cgroup);
 	return found;
 }
 
@@ -360,49 +361,51 @@ struct tenant tenant_of_blocking(int process)
 	return find_tenant(process, false);
 }
 
-const char *tenant_name(const struct tenant *t, char name[TENANT_NAME])
+const char *tenant_name(const struct tenant *tenant, char name[TENANT_NAME])
 {
-	switch (t->kind) {
+	switch (tenant->kind) {
 	case TENANT_CONTAINER:
-		snprintf(name, TENANT_NAME, "container %012llx", (unsigned long long)(t->key >> 16));
+		snprintf(name, TENANT_NAME, "container %012llx", (unsigned long long)(tenant->key >> 16));
 		break;
-	case TENANT_USER: snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)t->key); break;
-	case TENANT_MOUNT_NS: snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)t->key); break;
-	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)t->key); break;
+	case TENANT_USER: snprintf(name, TENANT_NAME, "user %llu", (unsigned long long)tenant->key); break;
+	case TENANT_MOUNT_NS:
+		snprintf(name, TENANT_NAME, "mount namespace %llu", (unsigned long long)tenant->key);
+		break;
+	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace %llu", (unsigned long long)tenant->key); break;
 	case TENANT_UNKNOWN:
 	default: snprintf(name, TENANT_NAME, "unknown");
 	}
 	return name;
 }
 
-void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME])
+void tenant_folder(const struct tenant *tenant, uint64_t mount_ns, char name[TENANT_NAME])
 {
-	switch (t->kind) {
-	case TENANT_CONTAINER: snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)t->key); break;
-	case TENANT_USER: snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)t->key); break;
-	case TENANT_MOUNT_NS: snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)t->key); break;
-	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)t->key); break;
+	switch (tenant->kind) {
+	case TENANT_CONTAINER: snprintf(name, TENANT_NAME, "container-%016llx", (unsigned long long)tenant->key); break;
+	case TENANT_USER: snprintf(name, TENANT_NAME, "user-%llu", (unsigned long long)tenant->key); break;
+	case TENANT_MOUNT_NS: snprintf(name, TENANT_NAME, "mount-%llu", (unsigned long long)tenant->key); break;
+	case TENANT_NAMESPACE: snprintf(name, TENANT_NAME, "namespace-%llu", (unsigned long long)tenant->key); break;
 	case TENANT_UNKNOWN:
 	default: snprintf(name, TENANT_NAME, "unknown-%llu", (unsigned long long)mount_ns);
 	}
 }
 
-bool tenant_from_folder(struct str name, struct tenant *of)
+bool tenant_from_folder(struct str name, struct tenant *tenant)
 {
 	struct str kind = str_cut(&name, '-');
 
-	*of = (struct tenant){ TENANT_UNKNOWN, 0 };
-	if (str_eq(kind, STR("container")) && str_hex(name, &of->key))
-		of->kind = TENANT_CONTAINER;
-	else if (str_eq(kind, STR("user")) && str_u64(name, &of->key))
-		of->kind = TENANT_USER;
-	else if (str_eq(kind, STR("mount")) && str_u64(name, &of->key))
-		of->kind = TENANT_MOUNT_NS;
-	else if (str_eq(kind, STR("namespace")) && str_u64(name, &of->key))
-		of->kind = TENANT_NAMESPACE;
+	*tenant = (struct tenant){ TENANT_UNKNOWN, 0 };
+	if (str_eq(kind, STR("container")) && str_hex(name, &tenant->key))
+		tenant->kind = TENANT_CONTAINER;
+	else if (str_eq(kind, STR("user")) && str_u64(name, &tenant->key))
+		tenant->kind = TENANT_USER;
+	else if (str_eq(kind, STR("mount")) && str_u64(name, &tenant->key))
+		tenant->kind = TENANT_MOUNT_NS;
+	else if (str_eq(kind, STR("namespace")) && str_u64(name, &tenant->key))
+		tenant->kind = TENANT_NAMESPACE;
 	else
-		of->key = 0;
-	return of->kind != TENANT_UNKNOWN;
+		tenant->key = 0;
+	return tenant->kind != TENANT_UNKNOWN;
 }
 
 /* ---- shares ---------------------------------------------------------------------------------------------------------
@@ -450,241 +453,242 @@ struct tenants {
 
 struct tenants *tenants_new(const struct tenant_limits *limits)
 {
-	struct tenants *t = mem_alloc(sizeof(*t), 1);
+	struct tenants *tenants = mem_alloc(sizeof(*tenants), 1);
 
-	t->limits = *limits;
-	t->shared.used = true;
+	tenants->limits = *limits;
+	tenants->shared.used = true;
 	for (size_t i = 0; i < TENANT_FLOWS; i++)
-		t->shared.level[i] = (int64_t)limits->flow[i].burst;
-	return t;
+		tenants->shared.level[i] = (int64_t)limits->flow[i].burst;
+	return tenants;
 }
 
-void tenants_free(struct tenants *t)
+void tenants_free(struct tenants *tenants)
 {
-	free(t);
+	free(tenants);
 }
 
-static bool is_tenant(const struct account *a, struct tenant of)
+static bool is_tenant(const struct account *account, struct tenant tenant)
 {
-	return a->used && a->sums.tenant.kind == of.kind && a->sums.tenant.key == of.key;
+	return account->used && account->sums.tenant.kind == tenant.kind && account->sums.tenant.key == tenant.key;
 }
 
-static size_t first_slot(struct tenant of)
+static size_t first_slot(struct tenant tenant)
 {
-	return hash_pair(of.key, of.kind) & (TABLE - 1);
+	return hash_pair(tenant.key, tenant.kind) & (TABLE - 1);
 }
 
 /* Accounts in the table move back towards their first slot, as open addressing needs when one is taken out. */
-static void remove_account(struct tenants *t, size_t gap)
+static void remove_account(struct tenants *tenants, size_t gap)
 {
-	t->account[gap].used = false;
-	t->n--;
-	for (size_t i = (gap + 1) & (TABLE - 1); t->account[i].used; i = (i + 1) & (TABLE - 1)) {
-		size_t wanted = first_slot(t->account[i].sums.tenant);
+	tenants->account[gap].used = false;
+	tenants->n--;
+	for (size_t i = (gap + 1) & (TABLE - 1); tenants->account[i].used; i = (i + 1) & (TABLE - 1)) {
+		size_t wanted = first_slot(tenants->account[i].sums.tenant);
 
 		if (((i - wanted) & (TABLE - 1)) < ((i - gap) & (TABLE - 1)))
 			continue;
-		t->account[gap] = t->account[i];
-		t->account[i].used = false;
+		tenants->account[gap] = tenants->account[i];
+		tenants->account[i].used = false;
 		gap = i;
 	}
 }
 
 /* Holds nothing, is not in debt, and was not used for long. */
-static bool tenants_is_idle(const struct account *a, uint64_t now)
+static bool tenants_is_idle(const struct account *account, uint64_t now)
 {
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
-		if (a->sums.held[i])
+		if (account->sums.held[i])
 			return false;
 	for (size_t i = 0; i < TENANT_FLOWS; i++)
-		if (a->level[i] < 0)
+		if (account->level[i] < 0)
 			return false;
-	return a->touched + IDLE_NS < now;
+	return account->touched + IDLE_NS < now;
 }
 
-static void forget_idle(struct tenants *t)
+static void forget_idle(struct tenants *tenants)
 {
 	uint64_t now = clock_now();
 
-	if (now < t->next_sweep)
+	if (now < tenants->next_sweep)
 		return;
-	t->next_sweep = now + SWEEP_NS;
+	tenants->next_sweep = now + SWEEP_NS;
 	for (size_t i = 0; i < TABLE; i++)
-		while (t->account[i].used && tenants_is_idle(&t->account[i], now))
-			remove_account(t, i);
+		while (tenants->account[i].used && tenants_is_idle(&tenants->account[i], now))
+			remove_account(tenants, i);
 }
 
 /* Half of the table at most is in use, so that a search ends soon. */
-static struct account *account_of(struct tenants *t, struct tenant of)
+static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 {
-	size_t i = first_slot(of);
+	size_t i = first_slot(tenant);
 
-	while (t->account[i].used && !is_tenant(&t->account[i], of))
+	while (tenants->account[i].used && !is_tenant(&tenants->account[i], tenant))
 		i = (i + 1) & (TABLE - 1);
-	if (t->account[i].used)
-		return &t->account[i];
-	if (t->n >= TABLE / 2)
-		forget_idle(t);
-	if (t->n >= TABLE / 2)
-		return &t->shared;
-	for (i = first_slot(of); t->account[i].used;) /* accounts may have moved */
+	if (tenants->account[i].used)
+		return &tenants->account[i];
+	if (tenants->n >= TABLE / 2)
+		forget_idle(tenants);
+	if (tenants->n >= TABLE / 2)
+		return &tenants->shared;
+	for (i = first_slot(tenant); tenants->account[i].used;) /* accounts may have moved */
 		i = (i + 1) & (TABLE - 1);
-	t->n++;
-	t->account[i] = (struct account){ .sums.tenant = of, .used = true };
+	tenants->n++;
+	tenants->account[i] = (struct account){ .sums.tenant = tenant, .used = true };
 	for (size_t k = 0; k < TENANT_FLOWS; k++)
-		t->account[i].level[k] = (int64_t)t->limits.flow[k].burst;
-	return &t->account[i];
+		tenants->account[i].level[k] = (int64_t)tenants->limits.flow[k].burst;
+	return &tenants->account[i];
 }
 
 /* amount * ns / 1 s without overflow: both are bounded by what fills a burst. */
-static void tenants_refill(struct tenants *t, struct account *a, enum tenant_flow flow, uint64_t now)
+static void tenants_refill(struct tenants *tenants, struct account *account, enum tenant_flow flow, uint64_t now)
 {
-	uint64_t rate = t->limits.flow[flow].per_second, burst = t->limits.flow[flow].burst;
-	uint64_t passed = now > a->filled[flow] ? now - a->filled[flow] : 0;
+	uint64_t rate = tenants->limits.flow[flow].per_second, burst = tenants->limits.flow[flow].burst;
+	uint64_t passed = now > account->filled[flow] ? now - account->filled[flow] : 0;
 	double more = (double)rate * (double)passed / (double)SECOND_NS;
-	double level = (double)a->level[flow] + more;
+	double level = (double)account->level[flow] + more;
 
-	if (more < 1 && a->filled[flow])
+	if (more < 1 && account->filled[flow])
 		return; /* too little to count yet: the time is kept */
-	a->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
-	a->filled[flow] = now;
-	a->touched = now;
+	account->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
+	account->filled[flow] = now;
+	account->touched = now;
 }
 
-bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now)
+bool tenants_may(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t now)
 {
-	struct account *a = account_of(t, of);
+	struct account *account = account_of(tenants, tenant);
 
-	if (t->limits.flow[flow].burst == 0)
+	if (tenants->limits.flow[flow].burst == 0)
 		return true;
-	tenants_refill(t, a, flow, now);
-	a->sums.refused_flow[flow] += a->level[flow] <= 0;
-	return a->level[flow] > 0;
+	tenants_refill(tenants, account, flow, now);
+	account->sums.refused_flow[flow] += account->level[flow] <= 0;
+	return account->level[flow] > 0;
 }
 
-bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+bool tenants_has(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now)
 {
-	struct account *a = account_of(t, of);
+	struct account *account = account_of(tenants, tenant);
 
-	if (t->limits.flow[flow].burst == 0)
+	if (tenants->limits.flow[flow].burst == 0)
 		return true;
-	tenants_refill(t, a, flow, now);
-	return a->level[flow] >= 0 && (uint64_t)a->level[flow] >= amount;
+	tenants_refill(tenants, account, flow, now);
+	return account->level[flow] >= 0 && (uint64_t)account->level[flow] >= amount;
 }
 
-bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+bool tenants_take(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now)
 {
-	struct account *a = account_of(t, of);
+	struct account *account = account_of(tenants, tenant);
 
-	if (t->limits.flow[flow].burst) {
-		tenants_refill(t, a, flow, now);
-		if (a->level[flow] < 0 || (uint64_t)a->level[flow] < amount) {
-			a->sums.refused_flow[flow]++;
+	if (tenants->limits.flow[flow].burst) {
+		tenants_refill(tenants, account, flow, now);
+		if (account->level[flow] < 0 || (uint64_t)account->level[flow] < amount) {
+			account->sums.refused_flow[flow]++;
 			return false;
 		}
-		a->level[flow] -= (int64_t)amount;
+		account->level[flow] -= (int64_t)amount;
 	}
-	a->sums.used[flow] += amount;
+	account->sums.used[flow] += amount;
 	return true;
 }
 
-void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now)
+void tenants_charge(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now)
 {
-	struct account *a = account_of(t, of);
+	struct account *account = account_of(tenants, tenant);
 
-	if (t->limits.flow[flow].burst) {
-		tenants_refill(t, a, flow, now);
-		a->level[flow] -= amount < INT64_MAX / 4 ? (int64_t)amount : INT64_MAX / 4;
-		if (a->level[flow] < INT64_MIN / 4)
-			a->level[flow] = INT64_MIN / 4;
+	if (tenants->limits.flow[flow].burst) {
+		tenants_refill(tenants, account, flow, now);
+		account->level[flow] -= amount < INT64_MAX / 4 ? (int64_t)amount : INT64_MAX / 4;
+		if (account->level[flow] < INT64_MIN / 4)
+			account->level[flow] = INT64_MIN / 4;
 	}
-	a->sums.used[flow] += amount;
+	account->sums.used[flow] += amount;
 }
 
-void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount)
+void tenants_credit(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount)
 {
-	struct account *a = account_of(t, of);
-	int64_t burst = (int64_t)t->limits.flow[flow].burst;
+	struct account *account = account_of(tenants, tenant);
+	int64_t burst = (int64_t)tenants->limits.flow[flow].burst;
 
-	a->level[flow] = a->level[flow] < burst - (int64_t)amount ? a->level[flow] + (int64_t)amount : burst;
+	account->level[flow] =
+		account->level[flow] < burst - (int64_t)amount ? account->level[flow] + (int64_t)amount : burst;
 }
 
-bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
 {
-	struct account *a = account_of(t, of);
-	uint64_t max = t->limits.stock[stock], all = t->limits.total[stock];
+	struct account *account = account_of(tenants, tenant);
+	uint64_t max = tenants->limits.stock[stock], all = tenants->limits.total[stock];
 
-	if ((max && (amount > max || a->sums.held[stock] > max - amount)) ||
-	    (all && (amount > all || t->total[stock] > all - amount))) {
-		a->sums.refused_stock[stock]++;
+	if ((max && (amount > max || account->sums.held[stock] > max - amount)) ||
+	    (all && (amount > all || tenants->total[stock] > all - amount))) {
+		account->sums.refused_stock[stock]++;
 		return false;
 	}
-	a->sums.held[stock] += amount;
-	t->total[stock] += amount;
+	account->sums.held[stock] += amount;
+	tenants->total[stock] += amount;
 	return true;
 }
 
-void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount)
+void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
 {
-	struct account *a = account_of(t, of);
-	uint64_t held = a->sums.held[stock];
+	struct account *account = account_of(tenants, tenant);
+	uint64_t held = account->sums.held[stock];
 
 	amount = amount < held ? amount : held;
-	a->sums.held[stock] -= amount;
-	t->total[stock] -= amount;
+	account->sums.held[stock] -= amount;
+	tenants->total[stock] -= amount;
 }
 
-void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stock)
+void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock)
 {
-	account_of(t, of)->sums.refused_stock[stock]++;
+	account_of(tenants, tenant)->sums.refused_stock[stock]++;
 }
 
 /* ---- reports
  * --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t tenants_refusals(const struct account *a)
+static uint64_t tenants_refusals(const struct account *account)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < TENANT_FLOWS; i++)
-		sum += a->sums.refused_flow[i];
+		sum += account->sums.refused_flow[i];
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
-		sum += a->sums.refused_stock[i];
+		sum += account->sums.refused_stock[i];
 	return sum;
 }
 
-size_t tenants_over(const struct tenants *t)
+size_t tenants_over(const struct tenants *tenants)
 {
-	size_t n = tenants_refusals(&t->shared) > 0;
+	size_t n = tenants_refusals(&tenants->shared) > 0;
 
 	for (size_t i = 0; i < TABLE; i++)
-		n += t->account[i].used && tenants_refusals(&t->account[i]) > 0;
+		n += tenants->account[i].used && tenants_refusals(&tenants->account[i]) > 0;
 	return n;
 }
 
 static int by_refusals(const void *x, const void *y)
 {
-	const struct account *a = *(const struct account *const *)x, *b = *(const struct account *const *)y;
-	uint64_t m = tenants_refusals(a), n = tenants_refusals(b);
+	const struct account *account = *(const struct account *const *)x, *b = *(const struct account *const *)y;
+	uint64_t m = tenants_refusals(account), n = tenants_refusals(b);
 
 	if (m != n)
 		return m < n ? 1 : -1;
-	if (a->sums.tenant.kind != b->sums.tenant.kind)
-		return a->sums.tenant.kind < b->sums.tenant.kind ? -1 : 1;
-	return a->sums.tenant.key < b->sums.tenant.key ? -1 : a->sums.tenant.key > b->sums.tenant.key;
+	if (account->sums.tenant.kind != b->sums.tenant.kind)
+		return account->sums.tenant.kind < b->sums.tenant.kind ? -1 : 1;
+	return account->sums.tenant.key < b->sums.tenant.key ? -1 : account->sums.tenant.key > b->sums.tenant.key;
 }
 
-void tenants_each_refused(const struct tenants *t, size_t max,
+void tenants_each_refused(const struct tenants *tenants, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg)
 {
 	const struct account *list[TABLE + 1];
 	size_t n = 0;
 
 	for (size_t i = 0; i < TABLE; i++)
-		if (t->account[i].used && tenants_refusals(&t->account[i]))
-			list[n++] = &t->account[i];
-	if (tenants_refusals(&t->shared))
-		list[n++] = &t->shared;
+		if (tenants->account[i].used && tenants_refusals(&tenants->account[i]))
+			list[n++] = &tenants->account[i];
+	if (tenants_refusals(&tenants->shared))
+		list[n++] = &tenants->shared;
 	qsort(list, n, sizeof(*list), by_refusals);
 	for (size_t i = 0; i < n && i < max; i++)
 		f(arg, &list[i]->sums);

@@ -68,21 +68,21 @@ struct tenant_facts {
 /* Reads nothing but through cgroup_owner. */
 struct tenant tenant_from(const struct tenant_facts *facts);
 
-static inline bool tenant_same(struct tenant a, struct tenant b)
+static inline bool tenant_same(struct tenant tenant, struct tenant b)
 {
-	return a.kind == b.kind && a.key == b.key;
+	return tenant.kind == b.kind && tenant.key == b.key;
 }
 
 /* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "namespace 4026532201", "unknown". */
 enum { TENANT_NAME = 40 };
-const char *tenant_name(const struct tenant *t, char name[TENANT_NAME]);
+const char *tenant_name(const struct tenant *tenant, char name[TENANT_NAME]);
 
 /* Name of a folder for files of that tenant: "container-0123456789abcdef", "user-1000", "mount-4026531841",
  * "namespace-4026532201"; "unknown-N" with the mount namespace N, which of an unknown tenant is all that is known. */
-void tenant_folder(const struct tenant *t, uint64_t mount_ns, char name[TENANT_NAME]);
+void tenant_folder(const struct tenant *tenant, uint64_t mount_ns, char name[TENANT_NAME]);
 
 /* Which tenant a folder with such a name is of. False: of an unknown one, or it is none. */
-bool tenant_from_folder(struct str name, struct tenant *of);
+bool tenant_from_folder(struct str name, struct tenant *tenant);
 
 /* The level of n shares of what all tenants hold together: the largest one with which they fit into `target`, if each
  * above it is cut to it, but none below its floor (floor NULL: 0). Who holds less than the level loses nothing. Pure.
@@ -112,31 +112,32 @@ struct tenant_limits {
 struct tenants;
 
 struct tenants *tenants_new(const struct tenant_limits *limits);
-void tenants_free(struct tenants *t);
+void tenants_free(struct tenants *tenants);
 
 /* Takes an amount of a flow at a time (clock_now). Returns false, and counts that, if less is left: nothing is taken.
  */
-bool tenants_take(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+bool tenants_take(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
 /* Takes an amount that was used already, also beyond the limit: the tenant then waits until its debt is refilled. */
-void tenants_charge(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+void tenants_charge(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount,
+		    uint64_t now);
 
 /* Gives a tenant an amount of a flow, up to its burst: of flows that are refilled by what it does, not by time. */
-void tenants_credit(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount);
+void tenants_credit(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount);
 
 /* Is that much left of a flow? Takes and counts nothing. */
-bool tenants_has(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t amount, uint64_t now);
+bool tenants_has(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
 /* Returns false, and counts that, if the tenant is in debt or has nothing left. */
-bool tenants_may(struct tenants *t, struct tenant of, enum tenant_flow flow, uint64_t now);
+bool tenants_may(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t now);
 
 /* Adds to a stock. Returns false, and counts that, if the tenant or all together would hold too much: nothing is added.
  */
-bool tenants_hold(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
-void tenants_release(struct tenants *t, struct tenant of, enum tenant_stock stock, uint64_t amount);
+bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
+void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 
 /* Counts a refusal that another limit caused. */
-void tenants_refused(struct tenants *t, struct tenant of, enum tenant_stock stock);
+void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock);
 
 struct tenant_account {
 	struct tenant tenant;
@@ -145,10 +146,10 @@ struct tenant_account {
 };
 
 /* Calls f for each tenant that was refused something, those refused most often first, at most `most` of them. */
-void tenants_each_refused(const struct tenants *t, size_t max,
+void tenants_each_refused(const struct tenants *tenants, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg);
 
 /* How many tenants were refused something since the start. */
-size_t tenants_over(const struct tenants *t);
+size_t tenants_over(const struct tenants *tenants);
 
 #endif

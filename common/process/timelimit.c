@@ -42,9 +42,9 @@ static pthread_key_t own_worker; /* of the thread that calls; IDLE between its c
 /* ---- places --------------------------------------------------------------------------------------------------------
  */
 
-static bool is_resting(const struct rest *r, uint64_t now)
+static bool is_resting(const struct rest *rest, uint64_t now)
 {
-	return r->left || now < r->until;
+	return rest->left || now < rest->until;
 }
 
 /* With the lock, which find_place is called without: it reads files, and threads of other priorities call, too. */
@@ -95,12 +95,12 @@ static struct rest *timelimit_slot_of(uint64_t place)
 	struct rest *best = NULL;
 
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++) {
-		struct rest *r = &pool.rest[i];
+		struct rest *rest = &pool.rest[i];
 
-		if (r->place == place && !r->left)
-			return r;
-		if (!r->left && (!best || r->until < best->until))
-			best = r;
+		if (rest->place == place && !rest->left)
+			return rest;
+		if (!rest->left && (!best || rest->until < best->until))
+			best = rest;
 	}
 	return best;
 }
@@ -109,73 +109,73 @@ static struct rest *timelimit_slot_of(uint64_t place)
  */
 
 /* A slot that it waits in is free for the next. */
-static void leave_slot(const struct worker *w)
+static void leave_slot(const struct worker *worker)
 {
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
-		if (pool.rest[i].left == w)
+		if (pool.rest[i].left == worker)
 			pool.rest[i].left = NULL;
 }
 
 static void *timelimit_work(void *arg)
 {
-	struct worker *w = arg;
+	struct worker *worker = arg;
 	bool left;
 
 	pthread_mutex_lock(&pool.lock);
-	w->tid = (pid_t)syscall(SYS_gettid);
-	while (w->state == IDLE || w->state == RUNS) {
-		if (w->state == IDLE) {
-			pthread_cond_wait(&w->change, &pool.lock);
+	worker->tid = (pid_t)syscall(SYS_gettid);
+	while (worker->state == IDLE || worker->state == RUNS) {
+		if (worker->state == IDLE) {
+			pthread_cond_wait(&worker->change, &pool.lock);
 			continue;
 		}
 		pthread_mutex_unlock(&pool.lock);
-		w->call.f(w->call.arg);
+		worker->call.f(worker->call.arg);
 		pthread_mutex_lock(&pool.lock);
-		w->state = w->state == RUNS ? IDLE : w->state;
-		pthread_cond_signal(&w->change);
+		worker->state = worker->state == RUNS ? IDLE : worker->state;
+		pthread_cond_signal(&worker->change);
 	}
-	left = w->state == LEFT;
-	leave_slot(w);
+	left = worker->state == LEFT;
+	leave_slot(worker);
 	pthread_mutex_unlock(&pool.lock);
 	if (left)
-		w->call.drop(w->call.arg);
-	pthread_cond_destroy(&w->change);
-	free(w);
+		worker->call.drop(worker->call.arg);
+	pthread_cond_destroy(&worker->change);
+	free(worker);
 	return NULL;
 }
 
 static struct worker *start_worker(void)
 {
-	struct worker *w = mem_alloc(sizeof(*w), 1);
+	struct worker *worker = mem_alloc(sizeof(*worker), 1);
 
-	threads_condition(&w->change);
-	if (threads_start(NULL, STACK_BYTES, timelimit_work, w) == 0)
-		return w;
-	pthread_cond_destroy(&w->change);
-	free(w);
+	threads_condition(&worker->change);
+	if (threads_start(NULL, STACK_BYTES, timelimit_work, worker) == 0)
+		return worker;
+	pthread_cond_destroy(&worker->change);
+	free(worker);
 	return NULL;
 }
 
 /* The thread that calls ends, and its worker with it. */
 static void end_worker(void *arg)
 {
-	struct worker *w = arg;
+	struct worker *worker = arg;
 
 	pthread_mutex_lock(&pool.lock);
-	w->state = ENDS;
-	pthread_cond_signal(&w->change);
+	worker->state = ENDS;
+	pthread_cond_signal(&worker->change);
 	pthread_mutex_unlock(&pool.lock);
 }
 
 static struct worker *take_worker(void)
 {
-	struct worker *w = pthread_getspecific(own_worker);
+	struct worker *worker = pthread_getspecific(own_worker);
 
-	if (w)
-		return w;
-	w = start_worker();
-	pthread_setspecific(own_worker, w);
-	return w;
+	if (worker)
+		return worker;
+	worker = start_worker();
+	pthread_setspecific(own_worker, worker);
+	return worker;
 }
 
 /* ---- fork ----------------------------------------------------------------------------------------------------------
@@ -236,9 +236,9 @@ static bool is_runnable(pid_t tid)
 	return state && state[1] == ' ' && state[2] == 'R';
 }
 
-static bool still_runs(const struct worker *w)
+static bool still_runs(const struct worker *worker)
 {
-	pid_t tid = w->tid;
+	pid_t tid = worker->tid;
 	bool runs;
 
 	pthread_mutex_unlock(&pool.lock);
@@ -247,55 +247,56 @@ static bool still_runs(const struct worker *w)
 	return runs;
 }
 
-static void timelimit_wait_until(struct worker *w, uint64_t end)
+static void timelimit_wait_until(struct worker *worker, uint64_t end)
 {
-	while (w->state == RUNS && threads_wait(&w->change, &pool.lock, end))
+	while (worker->state == RUNS && threads_wait(&worker->change, &pool.lock, end))
 		continue;
 }
 
-static bool timelimit_wait_for(struct worker *w)
+static bool timelimit_wait_for(struct worker *worker)
 {
-	uint64_t start = clock_now(), end = start + w->call.ms * MS, place;
+	uint64_t start = clock_now(), end = start + worker->call.ms * MS, place;
 
-	timelimit_wait_until(w, end);
-	while (w->state == RUNS && end < start + w->call.loaded_ms * MS && still_runs(w)) {
-		end += w->call.ms * MS;
-		timelimit_wait_until(w, end);
+	timelimit_wait_until(worker, end);
+	while (worker->state == RUNS && end < start + worker->call.loaded_ms * MS && still_runs(worker)) {
+		end += worker->call.ms * MS;
+		timelimit_wait_until(worker, end);
 	}
-	if (w->state != RUNS)
+	if (worker->state != RUNS)
 		return true;
-	place = timelimit_find_place(&w->call);
-	if (w->state != RUNS)
+	place = timelimit_find_place(&worker->call);
+	if (worker->state != RUNS)
 		return true;
-	w->state = LEFT;
+	worker->state = LEFT;
 	pthread_setspecific(own_worker, NULL);
-	*timelimit_slot_of(place) = (struct rest){ .place = place, .until = end + REST * (end - start), .left = w };
+	*timelimit_slot_of(place) =
+		(struct rest){ .place = place, .until = end + REST * (end - start), .left = worker };
 	return false;
 }
 
 bool timelimit_call(const struct timelimit_call *call)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct worker *w = NULL;
+	struct worker *worker = NULL;
 	bool done = false;
 	int error = ETIMEDOUT;
 
 	pthread_once(&once, timelimit_prepare);
 	pthread_mutex_lock(&pool.lock);
 	if (!timelimit_rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
-		w = take_worker();
-		error = w ? error : EAGAIN;
+		worker = take_worker();
+		error = worker ? error : EAGAIN;
 	}
-	if (w) {
+	if (worker) {
 		pool.running++;
-		w->call = *call;
-		w->state = RUNS;
-		pthread_cond_signal(&w->change);
-		done = timelimit_wait_for(w);
+		worker->call = *call;
+		worker->state = RUNS;
+		pthread_cond_signal(&worker->change);
+		done = timelimit_wait_for(worker);
 		pool.running--;
 	}
 	pthread_mutex_unlock(&pool.lock);
-	if (!w)
+	if (!worker)
 		call->drop(call->arg);
 	errno = done ? errno : error;
 	return done;

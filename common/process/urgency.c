@@ -34,9 +34,9 @@ static int urgency_current(void)
 /* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and forget what is asked for. */
 static bool cut_slices(uint64_t ns)
 {
-	struct attr a = { .size = sizeof(a), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };
+	struct attr attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };
 
-	return syscall(SYS_sched_setattr, 0, &a, 0) == 0;
+	return syscall(SYS_sched_setattr, 0, &attr, 0) == 0;
 }
 
 void urgency_raise(void)

@@ -21,20 +21,20 @@ struct frametimes_life {
 };
 
 struct frametimes *frametimes_new(void);
-void frametimes_free(struct frametimes *f);
+void frametimes_free(struct frametimes *frametimes);
 
 /* Of the JVM, as java_code has them. */
-void frametimes_returns(struct frametimes *f, uint64_t call_stub, uint64_t continuation);
+void frametimes_returns(struct frametimes *frametimes, uint64_t call_stub, uint64_t continuation);
 
 /* runs: as blobcodec.h has them, the caller's. */
-void frametimes_add(struct frametimes *f, const struct code_blob *p, struct str runs,
+void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob, struct str runs,
 		    const struct frametimes_life *life);
 
 /* At a time (0: the newest); valid until the next call. how is set; is_code, read and arg are for the caller to set in
- * its copy: how gets f as its arg. NULL: nothing is known. */
-const struct javaunwind_code *frametimes_at(struct frametimes *f, uint64_t time);
+ * its copy: how gets frametimes as its arg. NULL: nothing is known. */
+const struct javaunwind_code *frametimes_at(struct frametimes *frametimes, uint64_t time);
 
 /* java_code.how, of a piece of the last frametimes_at. */
-int frametimes_how(const struct frametimes *f, const struct code_blob *p, uint64_t address);
+int frametimes_how(const struct frametimes *frametimes, const struct code_blob *blob, uint64_t address);
 
 #endif

@@ -78,26 +78,26 @@ struct jitdump {
 /* ---- bytes ----------------------------------------------------------------------------------------------------- */
 
 /* n bytes at offset, or NULL where the file has none; valid until the next call. */
-static const char *window_get(struct window *w, uint64_t offset, size_t n)
+static const char *window_get(struct window *window, uint64_t offset, size_t n)
 {
-	if (n > sizeof(w->buf) || offset > w->size || n > w->size - offset)
+	if (n > sizeof(window->buf) || offset > window->size || n > window->size - offset)
 		return NULL;
-	if (offset < w->at || offset + n > w->at + w->n) {
-		w->at = offset;
-		w->n = fullio_pread(w->fd, w->buf, sizeof(w->buf), offset);
+	if (offset < window->at || offset + n > window->at + window->n) {
+		window->at = offset;
+		window->n = fullio_pread(window->fd, window->buf, sizeof(window->buf), offset);
 	}
-	return n <= w->n ? w->buf + (offset - w->at) : NULL;
+	return n <= window->n ? window->buf + (offset - window->at) : NULL;
 }
 
 /* A C string at offset that ends before end; false when it does not, or is too long. */
-static bool window_string(struct window *w, uint64_t offset, uint64_t end, struct str *s)
+static bool window_string(struct window *window, uint64_t offset, uint64_t end, struct str *string)
 {
 	size_t n = offset < end ? (end - offset < NAME_LIMIT ? (size_t)(end - offset) : NAME_LIMIT) : 0;
-	const char *p = n ? window_get(w, offset, n) : NULL;
+	const char *p = n ? window_get(window, offset, n) : NULL;
 
 	if (!p || !memchr(p, 0, n))
 		return false;
-	*s = str_of(p);
+	*string = str_of(p);
 	return true;
 }
 
@@ -126,90 +126,92 @@ struct record {
 
 static const char too_much[] = "more than is read of one jitdump";
 
-static struct str jitdump_keep(struct jitdump *j, struct str s)
+static struct str jitdump_keep(struct jitdump *jitdump, struct str string)
 {
-	uint32_t n = j->names.n, id = intern(&j->names, s);
+	uint32_t n = jitdump->names.n, id = intern(&jitdump->names, string);
 
-	if (j->names.n > n)
-		j->memory += s.n + 32;
-	return intern_str(&j->names, id);
+	if (jitdump->names.n > n)
+		jitdump->memory += string.n + 32;
+	return intern_str(&jitdump->names, id);
 }
 
-static void jitdump_add_event(struct jitdump *j, uint64_t time, uint64_t start, uint64_t size, uint32_t code)
+static void jitdump_add_event(struct jitdump *jitdump, uint64_t time, uint64_t start, uint64_t size, uint32_t code)
 {
-	if (j->nevents == j->events_cap) {
-		j->events_cap = j->events_cap ? j->events_cap * 2 : 1024;
-		j->event = mem_grow(j->event, sizeof(*j->event), j->events_cap);
+	if (jitdump->nevents == jitdump->events_cap) {
+		jitdump->events_cap = jitdump->events_cap ? jitdump->events_cap * 2 : 1024;
+		jitdump->event = mem_grow(jitdump->event, sizeof(*jitdump->event), jitdump->events_cap);
 	}
-	j->event[j->nevents] = (struct event){ time, start, start + (size ? size - 1 : 0), code, (uint32_t)j->nevents };
-	j->nevents++;
+	jitdump->event[jitdump->nevents] =
+		(struct event){ time, start, start + (size ? size - 1 : 0), code, (uint32_t)jitdump->nevents };
+	jitdump->nevents++;
 }
 
 /* Where the newest code with that index is kept. */
-static uint32_t *jitdump_newest(struct jitdump *j, uint64_t index)
+static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 {
-	uint32_t id = intern(&j->indexes, (struct str){ (const char *)&index, sizeof(index) });
+	uint32_t id = intern(&jitdump->indexes, (struct str){ (const char *)&index, sizeof(index) });
 
-	if (id >= j->newest_cap) {
-		size_t had = j->newest_cap;
+	if (id >= jitdump->newest_cap) {
+		size_t had = jitdump->newest_cap;
 
-		j->newest_cap = had ? had * 2 : 1024;
-		j->newest = mem_grow(j->newest, sizeof(*j->newest), j->newest_cap);
-		memset(j->newest + had, 0xff, (j->newest_cap - had) * sizeof(*j->newest)); /* NO_CODE */
+		jitdump->newest_cap = had ? had * 2 : 1024;
+		jitdump->newest = mem_grow(jitdump->newest, sizeof(*jitdump->newest), jitdump->newest_cap);
+		memset(jitdump->newest + had, 0xff,
+		       (jitdump->newest_cap - had) * sizeof(*jitdump->newest)); /* NO_CODE */
 	}
-	return &j->newest[id];
+	return &jitdump->newest[id];
 }
 
-static void add_code(struct jitdump *j, const struct jitdump_code *code)
+static void add_code(struct jitdump *jitdump, const struct jitdump_code *code)
 {
-	if (j->ncodes == j->cap) {
-		j->cap = j->cap ? j->cap * 2 : 512;
-		j->code = mem_grow(j->code, sizeof(*j->code), j->cap);
+	if (jitdump->ncodes == jitdump->cap) {
+		jitdump->cap = jitdump->cap ? jitdump->cap * 2 : 512;
+		jitdump->code = mem_grow(jitdump->code, sizeof(*jitdump->code), jitdump->cap);
 	}
-	j->code[j->ncodes] = *code;
-	*jitdump_newest(j, code->index) = (uint32_t)j->ncodes;
-	jitdump_add_event(j, code->from, code->start, code->size, (uint32_t)j->ncodes);
-	j->ncodes++;
+	jitdump->code[jitdump->ncodes] = *code;
+	*jitdump_newest(jitdump, code->index) = (uint32_t)jitdump->ncodes;
+	jitdump_add_event(jitdump, code->from, code->start, code->size, (uint32_t)jitdump->ncodes);
+	jitdump->ncodes++;
 }
 
-static bool jitdump_is_full(const struct jitdump *j)
+static bool jitdump_is_full(const struct jitdump *jitdump)
 {
-	return j->ncodes >= CODES_MAX || j->memory > MEMORY_LIMIT;
+	return jitdump->ncodes >= CODES_MAX || jitdump->memory > MEMORY_LIMIT;
 }
 
-static const char *read_load(struct jitdump *j, struct window *w, const struct record *r)
+static const char *read_load(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
-	const char *p = r->end - r->at >= LOAD ? window_get(w, r->at, LOAD) : NULL;
-	struct jitdump_code code = { .from = r->time, .unwind = j->unwind };
+	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
+	struct jitdump_code code = { .from = record->time, .unwind = jitdump->unwind };
 	struct str name;
 
-	j->unwind = (struct str){ 0 }; /* also when this record is bad: it was for no other */
+	jitdump->unwind = (struct str){ 0 }; /* also when this record is bad: it was for no other */
 	if (!p)
 		return "record is too short for code";
 	code.start = u64_at(p + PREFIX + 16);
 	code.size = u64_at(p + PREFIX + 24);
 	code.index = u64_at(p + PREFIX + 32);
-	if (!window_string(w, r->at + LOAD, r->end, &name))
+	if (!window_string(window, record->at + LOAD, record->end, &name))
 		return "name without an end";
-	if (code.size > r->end - r->at - LOAD - name.n - 1)
+	if (code.size > record->end - record->at - LOAD - name.n - 1)
 		return "code is longer than its record";
 	if (code.size > UINT64_MAX - code.start)
 		return "code ends behind the last address";
-	if (jitdump_is_full(j))
+	if (jitdump_is_full(jitdump))
 		return too_much;
-	code.name = jitdump_keep(j, name);
-	if (j->debug_line && j->debug_address == code.start) {
-		code.line = j->debug_line;
-		code.file = j->debug_file;
+	code.name = jitdump_keep(jitdump, name);
+	if (jitdump->debug_line && jitdump->debug_address == code.start) {
+		code.line = jitdump->debug_line;
+		code.file = jitdump->debug_file;
 	}
-	j->debug_line = 0;
-	add_code(j, &code);
+	jitdump->debug_line = 0;
+	add_code(jitdump, &code);
 	return NULL;
 }
 
-static const char *read_move(struct jitdump *j, struct window *w, const struct record *r)
+static const char *read_move(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
-	const char *p = r->end - r->at >= MOVE ? window_get(w, r->at, MOVE) : NULL;
+	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
 	struct jitdump_code code;
 	uint64_t from, to;
 	uint32_t at;
@@ -218,25 +220,25 @@ static const char *read_move(struct jitdump *j, struct window *w, const struct r
 		return "record is too short for a move";
 	from = u64_at(p + PREFIX + 16);
 	to = u64_at(p + PREFIX + 24);
-	at = *jitdump_newest(j, u64_at(p + PREFIX + 40));
-	if (at == NO_CODE || j->code[at].start != from)
+	at = *jitdump_newest(jitdump, u64_at(p + PREFIX + 40));
+	if (at == NO_CODE || jitdump->code[at].start != from)
 		return "moves code that was not loaded";
-	code = j->code[at];
+	code = jitdump->code[at];
 	if (code.size > UINT64_MAX - to)
 		return "code ends behind the last address";
-	if (jitdump_is_full(j))
+	if (jitdump_is_full(jitdump))
 		return too_much;
 	code.start = to;
-	code.from = r->time;
-	jitdump_add_event(j, r->time, from, code.size, NO_CODE);
-	add_code(j, &code);
+	code.from = record->time;
+	jitdump_add_event(jitdump, record->time, from, code.size, NO_CODE);
+	add_code(jitdump, &code);
 	return NULL;
 }
 
 /* Of the lines of a function only the first is kept: where it begins. */
-static const char *read_debug(struct jitdump *j, struct window *w, const struct record *r)
+static const char *read_debug(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
-	const char *p = r->end - r->at >= DEBUG ? window_get(w, r->at, DEBUG) : NULL;
+	const char *p = record->end - record->at >= DEBUG ? window_get(window, record->at, DEBUG) : NULL;
 	uint64_t address;
 	uint32_t line;
 	struct str file;
@@ -246,23 +248,24 @@ static const char *read_debug(struct jitdump *j, struct window *w, const struct 
 	address = u64_at(p + PREFIX);
 	if (u64_at(p + PREFIX + 8) == 0)
 		return NULL;
-	p = r->end - r->at >= DEBUG + DEBUG_ENTRY ? window_get(w, r->at + DEBUG, DEBUG_ENTRY) : NULL;
+	p = record->end - record->at >= DEBUG + DEBUG_ENTRY ? window_get(window, record->at + DEBUG, DEBUG_ENTRY) :
+							      NULL;
 	if (!p)
 		return "record is too short for lines";
 	line = jitdump_u32_at(p + 8);
-	if (!window_string(w, r->at + DEBUG + DEBUG_ENTRY, r->end, &file))
+	if (!window_string(window, record->at + DEBUG + DEBUG_ENTRY, record->end, &file))
 		return "name without an end";
-	if (jitdump_is_full(j))
+	if (jitdump_is_full(jitdump))
 		return too_much;
-	j->debug_address = address;
-	j->debug_line = line;
-	j->debug_file = jitdump_keep(j, file);
+	jitdump->debug_address = address;
+	jitdump->debug_line = line;
+	jitdump->debug_file = jitdump_keep(jitdump, file);
 	return NULL;
 }
 
-static const char *read_unwind(struct jitdump *j, struct window *w, const struct record *r)
+static const char *read_unwind(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
-	const char *p = r->end - r->at >= UNWIND ? window_get(w, r->at, UNWIND) : NULL;
+	const char *p = record->end - record->at >= UNWIND ? window_get(window, record->at, UNWIND) : NULL;
 	uint64_t size, header, done = 0;
 	char *copy;
 
@@ -270,65 +273,65 @@ static const char *read_unwind(struct jitdump *j, struct window *w, const struct
 		return "record is too short for unwind tables";
 	size = u64_at(p + PREFIX);
 	header = u64_at(p + PREFIX + 8);
-	if (size > r->end - r->at - UNWIND || header > size)
+	if (size > record->end - record->at - UNWIND || header > size)
 		return "unwind tables are longer than their record";
 	size -= header;
-	if (size > UNWIND_LIMIT || jitdump_is_full(j))
+	if (size > UNWIND_LIMIT || jitdump_is_full(jitdump))
 		return too_much;
-	copy = arena_alloc(&j->unwinds, 1, size);
-	j->memory += size + 16;
+	copy = arena_alloc(&jitdump->unwinds, 1, size);
+	jitdump->memory += size + 16;
 	while (done < size) {
 		size_t n = size - done < 32 * 1024 ? (size_t)(size - done) : 32 * 1024;
 
-		p = window_get(w, r->at + UNWIND + done, n);
+		p = window_get(window, record->at + UNWIND + done, n);
 		if (!p)
 			return "unwind tables cannot be read";
 		memcpy(copy + done, p, n);
 		done += n;
 	}
-	j->unwind = (struct str){ copy, size };
+	jitdump->unwind = (struct str){ copy, size };
 	return NULL;
 }
 
-static void jitdump_count_bad(struct jitdump *j, uint64_t at, const char *why)
+static void jitdump_count_bad(struct jitdump *jitdump, uint64_t at, const char *why)
 {
-	if (j->bad++ == 0) {
-		j->first_bad = at;
-		j->why = why;
+	if (jitdump->bad++ == 0) {
+		jitdump->first_bad = at;
+		jitdump->why = why;
 	}
 }
 
-static void jitdump_read_records(struct jitdump *j, struct window *w, uint64_t at)
+static void jitdump_read_records(struct jitdump *jitdump, struct window *window, uint64_t at)
 {
-	while (at < w->size) {
-		const char *p = window_get(w, at, PREFIX), *why = NULL;
-		struct record r = { .at = at };
+	while (at < window->size) {
+		const char *p = window_get(window, at, PREFIX), *why = NULL;
+		struct record record = { .at = at };
 		uint32_t size = p ? jitdump_u32_at(p + 4) : 0;
 
-		if (!p || size > w->size - at) {
-			jitdump_count_bad(j, at, "the last record is not whole");
+		if (!p || size > window->size - at) {
+			jitdump_count_bad(jitdump, at, "the last record is not whole");
 			return;
 		}
 		if (size < PREFIX) { /* where the next one is, nobody knows */
-			jitdump_count_bad(j, at, "record is shorter than its own head");
+			jitdump_count_bad(jitdump, at, "record is shorter than its own head");
 			return;
 		}
 		if (at + size > FILE_LIMIT) {
-			jitdump_count_bad(j, at, too_much);
+			jitdump_count_bad(jitdump, at, too_much);
 			return;
 		}
-		r.id = jitdump_u32_at(p);
-		r.time = u64_at(p + 8);
-		r.end = at + size;
-		switch (r.id) { /* what is new is skipped; after CODE_CLOSE nothing should come */
-		case CODE_LOAD: why = read_load(j, w, &r); break;
-		case CODE_MOVE: why = read_move(j, w, &r); break;
-		case CODE_DEBUG_INFO: why = read_debug(j, w, &r); break;
-		case CODE_UNWINDING_INFO: why = read_unwind(j, w, &r); break;
+		record.id = jitdump_u32_at(p);
+		record.time = u64_at(p + 8);
+		record.end = at + size;
+		switch (record.id) { /* what is new is skipped; after CODE_CLOSE nothing should come */
+		case CODE_LOAD: why = read_load(jitdump, window, &record); break;
+		case CODE_MOVE: why = read_move(jitdump, window, &record); break;
+		case CODE_DEBUG_INFO: why = read_debug(jitdump, window, &record); break;
+		case CODE_UNWINDING_INFO: why = read_unwind(jitdump, window, &record); break;
 		}
 		if (why)
-			jitdump_count_bad(j, at, why);
-		at = r.end;
+			jitdump_count_bad(jitdump, at, why);
+		at = record.end;
 	}
 }
 
@@ -343,22 +346,22 @@ static int u64_cmp(const void *va, const void *vb)
 
 static int event_cmp(const void *va, const void *vb)
 {
-	const struct event *a = va, *b = vb;
+	const struct event *event = va, *b = vb;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	if (event->time != b->time)
+		return event->time < b->time ? -1 : 1;
+	return (event->order > b->order) - (event->order < b->order);
 }
 
 /* The piece that holds address: the last cut not behind it; -1: it lies before all. */
-static ptrdiff_t blob_of(const struct timeline *t, uint64_t address)
+static ptrdiff_t blob_of(const struct timeline *timeline, uint64_t address)
 {
-	size_t lo = 0, hi = t->ncuts;
+	size_t lo = 0, hi = timeline->ncuts;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->cut[mid] <= address)
+		if (timeline->cut[mid] <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -366,29 +369,31 @@ static ptrdiff_t blob_of(const struct timeline *t, uint64_t address)
 	return (ptrdiff_t)lo - 1;
 }
 
-static void make_cuts(struct timeline *t, const struct event *e, size_t n)
+static void make_cuts(struct timeline *timeline, const struct event *event, size_t n)
 {
 	size_t saved = 0;
 
-	t->cut = mem_alloc(sizeof(*t->cut), 2 * n);
+	timeline->cut = mem_alloc(sizeof(*timeline->cut), 2 * n);
 	for (size_t i = 0; i < n; i++) {
-		t->cut[t->ncuts++] = e[i].start;
-		if (e[i].last < UINT64_MAX)
-			t->cut[t->ncuts++] = e[i].last + 1;
+		timeline->cut[timeline->ncuts++] = event[i].start;
+		if (event[i].last < UINT64_MAX)
+			timeline->cut[timeline->ncuts++] = event[i].last + 1;
 	}
-	qsort(t->cut, t->ncuts, sizeof(*t->cut), u64_cmp);
-	for (size_t i = 0; i < t->ncuts; i++)
-		if (i == 0 || t->cut[i] != t->cut[saved - 1])
-			t->cut[saved++] = t->cut[i];
-	t->ncuts = saved;
+	qsort(timeline->cut, timeline->ncuts, sizeof(*timeline->cut), u64_cmp);
+	for (size_t i = 0; i < timeline->ncuts; i++)
+		if (i == 0 || timeline->cut[i] != timeline->cut[saved - 1])
+			timeline->cut[saved++] = timeline->cut[i];
+	timeline->ncuts = saved;
 }
 
-/* The nodes that make up the range of e: counted in place[node], or e written where place[node] says, which moves on.
+/* The nodes that make up the range of event: counted in place[node], or event written where place[node] says, which
+ * moves on.
  */
-static void jitdump_enter(const struct timeline *t, const struct event *e, uint32_t *place, uint32_t *list,
+static void jitdump_enter(const struct timeline *timeline, const struct event *event, uint32_t *place, uint32_t *list,
 			  uint32_t number)
 {
-	size_t l = (size_t)blob_of(t, e->start) + t->ncuts, r = (size_t)blob_of(t, e->last) + 1 + t->ncuts;
+	size_t l = (size_t)blob_of(timeline, event->start) + timeline->ncuts,
+	       r = (size_t)blob_of(timeline, event->last) + 1 + timeline->ncuts;
 
 	for (; l < r; l /= 2, r /= 2) {
 		size_t node[2] = { l & 1 ? l++ : 0, r & 1 ? --r : 0 };
@@ -403,44 +408,44 @@ static void jitdump_enter(const struct timeline *t, const struct event *e, uint3
 	}
 }
 
-static void make_timeline(struct jitdump *j)
+static void make_timeline(struct jitdump *jitdump)
 {
-	struct timeline *t = &j->line;
+	struct timeline *timeline = &jitdump->line;
 	uint32_t *place, sum = 0;
 	size_t nodes;
 
-	if (j->nevents == 0)
+	if (jitdump->nevents == 0)
 		return;
-	qsort(j->event, j->nevents, sizeof(*j->event), event_cmp);
-	make_cuts(t, j->event, j->nevents);
-	nodes = 2 * t->ncuts;
+	qsort(jitdump->event, jitdump->nevents, sizeof(*jitdump->event), event_cmp);
+	make_cuts(timeline, jitdump->event, jitdump->nevents);
+	nodes = 2 * timeline->ncuts;
 	place = mem_alloc(sizeof(*place), nodes + 1);
-	t->first = mem_alloc(sizeof(*t->first), nodes + 1);
-	for (size_t i = 0; i < j->nevents; i++)
-		jitdump_enter(t, &j->event[i], place, NULL, 0);
+	timeline->first = mem_alloc(sizeof(*timeline->first), nodes + 1);
+	for (size_t i = 0; i < jitdump->nevents; i++)
+		jitdump_enter(timeline, &jitdump->event[i], place, NULL, 0);
 	for (size_t i = 0; i < nodes; i++) { /* at most 2 million events in 2 * 22 nodes each: fits */
 		uint32_t n = place[i];
 
-		t->first[i] = place[i] = sum;
+		timeline->first[i] = place[i] = sum;
 		sum += n;
 	}
-	t->first[nodes] = sum;
-	t->list = mem_alloc(sizeof(*t->list), sum);
-	for (size_t i = 0; i < j->nevents; i++)
-		jitdump_enter(t, &j->event[i], place, t->list, (uint32_t)i);
+	timeline->first[nodes] = sum;
+	timeline->list = mem_alloc(sizeof(*timeline->list), sum);
+	for (size_t i = 0; i < jitdump->nevents; i++)
+		jitdump_enter(timeline, &jitdump->event[i], place, timeline->list, (uint32_t)i);
 	free(place);
 }
 
 /* The number, from 1, of the last event in the node's list that is not behind time; 0: none. */
-static uint32_t newest_in(const struct jitdump *j, size_t node, uint64_t time)
+static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t time)
 {
-	const uint32_t *list = j->line.list;
-	uint32_t lo = j->line.first[node], hi = j->line.first[node + 1], from = lo;
+	const uint32_t *list = jitdump->line.list;
+	uint32_t lo = jitdump->line.first[node], hi = jitdump->line.first[node + 1], from = lo;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (j->event[list[mid]].time <= time)
+		if (jitdump->event[list[mid]].time <= time)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -448,32 +453,32 @@ static uint32_t newest_in(const struct jitdump *j, size_t node, uint64_t time)
 	return lo > from ? list[lo - 1] + 1 : 0;
 }
 
-const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t address, uint64_t time)
+const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time)
 {
-	ptrdiff_t blob = blob_of(&j->line, address);
+	ptrdiff_t blob = blob_of(&jitdump->line, address);
 	uint32_t best = 0;
 
 	if (blob < 0)
 		return NULL;
-	for (size_t node = (size_t)blob + j->line.ncuts; node > 0; node /= 2) {
-		uint32_t one = newest_in(j, node, time ? time : UINT64_MAX);
+	for (size_t node = (size_t)blob + jitdump->line.ncuts; node > 0; node /= 2) {
+		uint32_t one = newest_in(jitdump, node, time ? time : UINT64_MAX);
 
 		best = one > best ? one : best;
 	}
-	if (!best || j->event[best - 1].code == NO_CODE)
+	if (!best || jitdump->event[best - 1].code == NO_CODE)
 		return NULL;
-	return &j->code[j->event[best - 1].code];
+	return &jitdump->code[jitdump->event[best - 1].code];
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
-static const char *jitdump_read_header(struct jitdump *j, struct window *w)
+static const char *jitdump_read_header(struct jitdump *jitdump, struct window *window)
 {
-	const char *p = window_get(w, 0, HEADER);
+	const char *p = window_get(window, 0, HEADER);
 	uint32_t size;
 
 	if (!p)
-		return w->size < HEADER ? "too short for a jitdump" : "cannot be read";
+		return window->size < HEADER ? "too short for a jitdump" : "cannot be read";
 	if (jitdump_u32_at(p) == MAGIC_SWAPPED)
 		return "jitdump of a machine of other byte order";
 	if (jitdump_u32_at(p) != MAGIC)
@@ -481,74 +486,74 @@ static const char *jitdump_read_header(struct jitdump *j, struct window *w)
 	if (jitdump_u32_at(p + 4) != 1)
 		return "jitdump of a version that is not known";
 	size = jitdump_u32_at(p + 8);
-	if (size < HEADER || size > w->size)
+	if (size < HEADER || size > window->size)
 		return "head is not whole";
-	j->pid = jitdump_u32_at(p + 20);
-	j->arch_clock = u64_at(p + 32) & ARCH_TIMESTAMP;
-	jitdump_read_records(j, w, size);
+	jitdump->pid = jitdump_u32_at(p + 20);
+	jitdump->arch_clock = u64_at(p + 32) & ARCH_TIMESTAMP;
+	jitdump_read_records(jitdump, window, size);
 	return NULL;
 }
 
 struct jitdump *jitdump_open(int fd, const char **why)
 {
-	struct jitdump *j = mem_alloc(sizeof(*j), 1);
-	struct window *w = mem_alloc(sizeof(*w), 1);
+	struct jitdump *jitdump = mem_alloc(sizeof(*jitdump), 1);
+	struct window *window = mem_alloc(sizeof(*window), 1);
 	struct stat st;
 
-	w->fd = fd;
+	window->fd = fd;
 	*why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
 	if (!*why) {
-		w->size = (uint64_t)st.st_size;
-		*why = jitdump_read_header(j, w);
+		window->size = (uint64_t)st.st_size;
+		*why = jitdump_read_header(jitdump, window);
 	}
 	close(fd);
-	free(w);
+	free(window);
 	if (*why) {
-		jitdump_close(j);
+		jitdump_close(jitdump);
 		return NULL;
 	}
-	make_timeline(j);
-	return j;
+	make_timeline(jitdump);
+	return jitdump;
 }
 
-uint32_t jitdump_pid(const struct jitdump *j)
+uint32_t jitdump_pid(const struct jitdump *jitdump)
 {
-	return j->pid;
+	return jitdump->pid;
 }
 
-bool jitdump_arch_clock(const struct jitdump *j)
+bool jitdump_arch_clock(const struct jitdump *jitdump)
 {
-	return j->arch_clock;
+	return jitdump->arch_clock;
 }
 
-size_t jitdump_count(const struct jitdump *j)
+size_t jitdump_count(const struct jitdump *jitdump)
 {
-	return j->ncodes;
+	return jitdump->ncodes;
 }
 
-uint64_t jitdump_bad(const struct jitdump *j, const char **why)
+uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why)
 {
-	*why = j->why;
-	return j->bad;
+	*why = jitdump->why;
+	return jitdump->bad;
 }
 
-uint64_t jitdump_first_bad(const struct jitdump *j)
+uint64_t jitdump_first_bad(const struct jitdump *jitdump)
 {
-	return j->first_bad;
+	return jitdump->first_bad;
 }
 
-void jitdump_close(struct jitdump *j)
+void jitdump_close(struct jitdump *jitdump)
 {
-	if (!j)
+	if (!jitdump)
 		return;
-	free(j->code);
-	free(j->event);
-	free(j->line.cut);
-	free(j->line.first);
-	free(j->line.list);
-	free(j->newest);
-	intern_free(&j->names);
-	intern_free(&j->indexes);
-	arena_free(&j->unwinds);
-	free(j);
+	free(jitdump->code);
+	free(jitdump->event);
+	free(jitdump->line.cut);
+	free(jitdump->line.first);
+	free(jitdump->line.list);
+	free(jitdump->newest);
+	intern_free(&jitdump->names);
+	intern_free(&jitdump->indexes);
+	arena_free(&jitdump->unwinds);
+	free(jitdump);
 }

@@ -26,14 +26,14 @@ struct jitdump_code {
 
 /* Reads all of fd (a regular file); NULL and *why. Takes fd over. */
 struct jitdump *jitdump_open(int fd, const char **why);
-uint32_t jitdump_pid(const struct jitdump *j);
-bool jitdump_arch_clock(const struct jitdump *j); /* times are TSC, not CLOCK_MONOTONIC */
+uint32_t jitdump_pid(const struct jitdump *jitdump);
+bool jitdump_arch_clock(const struct jitdump *jitdump); /* times are TSC, not CLOCK_MONOTONIC */
 
 /* The code at address at that time (0: the newest); NULL: none. O(log n). */
-const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t address, uint64_t time);
-uint64_t jitdump_bad(const struct jitdump *j, const char **why); /* records that were skipped */
-uint64_t jitdump_first_bad(const struct jitdump *j);             /* where in the file the first of these begins */
-size_t jitdump_count(const struct jitdump *j);                   /* codes, those that were replaced included */
-void jitdump_close(struct jitdump *j);
+const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
+uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why); /* records that were skipped */
+uint64_t jitdump_first_bad(const struct jitdump *jitdump);             /* where in the file the first of these begins */
+size_t jitdump_count(const struct jitdump *jitdump);                   /* codes, those that were replaced included */
+void jitdump_close(struct jitdump *jitdump);
 
 #endif

@@ -30,41 +30,41 @@ struct back {
 static const char too_long[] = "line is longer than 64 kB";
 
 /* The bytes before those that are there, which move up. */
-static void perfmap_fetch(struct back *b)
+static void perfmap_fetch(struct back *back)
 {
-	size_t want = b->at - b->from < (off_t)CHUNK ? (size_t)(b->at - b->from) : CHUNK, got;
+	size_t want = back->at - back->from < (off_t)CHUNK ? (size_t)(back->at - back->from) : CHUNK, got;
 
-	memmove(b->buf + want, b->buf, b->n);
-	b->at -= (off_t)want;
-	got = fullio_pread(b->fd, b->buf, want, (uint64_t)b->at);
+	memmove(back->buf + want, back->buf, back->n);
+	back->at -= (off_t)want;
+	got = fullio_pread(back->fd, back->buf, want, (uint64_t)back->at);
 	if (got < want)
-		b->n = 0; /* it shrank: what was behind belongs to nothing any more */
-	b->n += got;
+		back->n = 0; /* it shrank: what was behind belongs to nothing any more */
+	back->n += got;
 }
 
 /* False when all were delivered. *line is empty for one that is too long, with *why. */
-static bool back_line(struct back *b, struct str *line, const char **why)
+static bool back_line(struct back *back, struct str *line, const char **why)
 {
 	const char *newline;
 
 	*why = NULL;
-	if (b->done)
+	if (back->done)
 		return false;
-	while (!(newline = b->n ? memrchr(b->buf, '\n', b->n) : NULL) && b->at > b->from) {
-		if (b->n > LINE_LIMIT || b->overlong) {
-			b->overlong = true;
-			b->n = 0;
+	while (!(newline = back->n ? memrchr(back->buf, '\n', back->n) : NULL) && back->at > back->from) {
+		if (back->n > LINE_LIMIT || back->overlong) {
+			back->overlong = true;
+			back->n = 0;
 		}
-		perfmap_fetch(b);
+		perfmap_fetch(back);
 	}
-	b->done = !newline;
-	*line = newline ? (struct str){ newline + 1, (size_t)(b->buf + b->n - newline - 1) } :
-			  (struct str){ b->buf, b->n };
-	b->n = newline ? (size_t)(newline - b->buf) : 0;
-	if (b->overlong || line->n > LINE_LIMIT) {
+	back->done = !newline;
+	*line = newline ? (struct str){ newline + 1, (size_t)(back->buf + back->n - newline - 1) } :
+			  (struct str){ back->buf, back->n };
+	back->n = newline ? (size_t)(newline - back->buf) : 0;
+	if (back->overlong || line->n > LINE_LIMIT) {
 		*line = (struct str){ 0 };
 		*why = too_long;
-		b->overlong = false;
+		back->overlong = false;
 	}
 	return true;
 }
@@ -78,16 +78,16 @@ struct entry {
 
 /* A hex number with or without 0x, and the blanks around it. The value of a digit by its byte: this is most of the
  * work. */
-static bool take_hex(struct str *s, uint64_t *value)
+static bool take_hex(struct str *string, uint64_t *value)
 {
 	static const uint8_t digit[256] = {
 		['0'] = 16, 17, 18, 19, 20, 21,         22, 23, 24, 25, ['A'] = 26,
 		27,         28, 29, 30, 31, ['a'] = 26, 27, 28, 29, 30, 31,
 	};
-	const char *p, *end = s->p + s->n, *first;
+	const char *p, *end = string->p + string->n, *first;
 	uint64_t v = 0;
 
-	for (p = s->p; p < end && byte_is_blank(*p); p++)
+	for (p = string->p; p < end && byte_is_blank(*p); p++)
 		;
 	if (end - p > 2 && p[0] == '0' && (p[1] | 32) == 'x')
 		p += 2;
@@ -99,23 +99,23 @@ static bool take_hex(struct str *s, uint64_t *value)
 	if (p == first || p == end || !byte_is_blank(*p))
 		return false;
 	*value = v;
-	*s = (struct str){ p, (size_t)(end - p) };
+	*string = (struct str){ p, (size_t)(end - p) };
 	return true;
 }
 
 /* NULL, or why line is none of a perf map. A writer that truncated its file and went on leaves NULs in front. */
-static const char *perfmap_parse(struct str line, struct entry *e)
+static const char *perfmap_parse(struct str line, struct entry *entry)
 {
 	while (line.n && line.p[0] == 0)
 		line = str_from(line, 1);
-	if (!take_hex(&line, &e->start))
+	if (!take_hex(&line, &entry->start))
 		return "no start address";
-	if (!take_hex(&line, &e->size))
+	if (!take_hex(&line, &entry->size))
 		return "no size";
-	e->name = str_trim_left(line);
-	if (e->name.n == 0 || e->name.p[0] == 0)
+	entry->name = str_trim_left(line);
+	if (entry->name.n == 0 || entry->name.p[0] == 0)
 		return "no name";
-	if (e->size > UINT64_MAX - e->start)
+	if (entry->size > UINT64_MAX - entry->start)
 		return "ends behind the last address";
 	return NULL;
 }
@@ -133,48 +133,48 @@ struct finder {
 	uint32_t *open;         /* n + 1; the last points at itself */
 };
 
-static void finder_init(struct finder *f, struct symbols_query *q, size_t n)
+static void finder_init(struct finder *finder, struct symbols_query *query, size_t n)
 {
 	uint32_t i = 0;
 
-	*f = (struct finder){ .q = q, .n = n, .base = q[0].address, .last = q[n - 1].address };
-	while ((f->last - f->base) >> f->shift >= SLOTS_MAX ||
-	       (f->shift < 63 && (f->last - f->base) >> f->shift >= 16 * n + 16))
-		f->shift++;
-	f->nslots = (uint32_t)((f->last - f->base) >> f->shift) + 1;
-	f->slot = mem_alloc(sizeof(*f->slot), (size_t)f->nslots + 1);
-	for (uint32_t s = 0; s <= f->nslots; s++) {
-		while (i < n && (q[i].address - f->base) >> f->shift < s)
+	*finder = (struct finder){ .q = query, .n = n, .base = query[0].address, .last = query[n - 1].address };
+	while ((finder->last - finder->base) >> finder->shift >= SLOTS_MAX ||
+	       (finder->shift < 63 && (finder->last - finder->base) >> finder->shift >= 16 * n + 16))
+		finder->shift++;
+	finder->nslots = (uint32_t)((finder->last - finder->base) >> finder->shift) + 1;
+	finder->slot = mem_alloc(sizeof(*finder->slot), (size_t)finder->nslots + 1);
+	for (uint32_t s = 0; s <= finder->nslots; s++) {
+		while (i < n && (query[i].address - finder->base) >> finder->shift < s)
 			i++;
-		f->slot[s] = i;
+		finder->slot[s] = i;
 	}
-	f->open = mem_alloc(sizeof(*f->open), n + 1);
+	finder->open = mem_alloc(sizeof(*finder->open), n + 1);
 	for (i = 0; i <= n; i++)
-		f->open[i] = i < n && q[i].name ? i + 1 : i;
+		finder->open[i] = i < n && query[i].name ? i + 1 : i;
 }
 
-static void finder_free(struct finder *f)
+static void finder_free(struct finder *finder)
 {
-	free(f->slot);
-	free(f->open);
+	free(finder->slot);
+	free(finder->open);
 }
 
 /* The first query at or behind address. */
-static uint32_t perfmap_first_at(const struct finder *f, uint64_t address)
+static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 {
 	uint32_t lo, hi, s;
 
-	if (address <= f->base)
+	if (address <= finder->base)
 		return 0;
-	if (address > f->last)
-		return (uint32_t)f->n;
-	s = (uint32_t)((address - f->base) >> f->shift);
-	lo = f->slot[s];
-	hi = f->slot[s + 1];
+	if (address > finder->last)
+		return (uint32_t)finder->n;
+	s = (uint32_t)((address - finder->base) >> finder->shift);
+	lo = finder->slot[s];
+	hi = finder->slot[s + 1];
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (f->q[mid].address < address)
+		if (finder->q[mid].address < address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -182,23 +182,23 @@ static uint32_t perfmap_first_at(const struct finder *f, uint64_t address)
 	return lo;
 }
 
-static uint32_t first_open(const struct finder *f, uint32_t i)
+static uint32_t first_open(const struct finder *finder, uint32_t i)
 {
-	while (f->open[i] != i) {
-		f->open[i] = f->open[f->open[i]];
-		i = f->open[i];
+	while (finder->open[i] != i) {
+		finder->open[i] = finder->open[finder->open[i]];
+		i = finder->open[i];
 	}
 	return i;
 }
 
 /* Most lines hold no address that was asked for: nothing but slots is looked at then. */
-static bool is_missed(const struct finder *f, uint64_t start, uint64_t last)
+static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last)
 {
-	if (last < f->base || start > f->last)
+	if (last < finder->base || start > finder->last)
 		return true;
-	start = start > f->base ? start - f->base : 0;
-	last = (last < f->last ? last : f->last) - f->base;
-	return f->slot[start >> f->shift] == f->slot[(last >> f->shift) + 1];
+	start = start > finder->base ? start - finder->base : 0;
+	last = (last < finder->last ? last : finder->last) - finder->base;
+	return finder->slot[start >> finder->shift] == finder->slot[(last >> finder->shift) + 1];
 }
 
 /* As perf, where a name is a C string. */
@@ -210,74 +210,75 @@ static struct str without_nul(struct str name)
 }
 
 /* Gives the name to what has none yet in the range. Without size it is that of its start alone, as with perf. */
-static size_t perfmap_answer(struct finder *f, const struct entry *e, struct intern *names)
+static size_t perfmap_answer(struct finder *finder, const struct entry *entry, struct intern *names)
 {
-	uint64_t span = e->size ? e->size : 1;
+	uint64_t span = entry->size ? entry->size : 1;
 	uint32_t i, name = 0;
 	size_t answered = 0;
 
-	if (is_missed(f, e->start, e->start + (span - 1)))
+	if (is_missed(finder, entry->start, entry->start + (span - 1)))
 		return 0;
-	for (i = first_open(f, perfmap_first_at(f, e->start)); i < f->n && f->q[i].address - e->start < span;
-	     i = first_open(f, i)) {
-		uint64_t offset = f->q[i].address - e->start;
+	for (i = first_open(finder, perfmap_first_at(finder, entry->start));
+	     i < finder->n && finder->q[i].address - entry->start < span; i = first_open(finder, i)) {
+		uint64_t offset = finder->q[i].address - entry->start;
 
-		name = name ? name : intern(names, without_nul(e->name));
-		f->q[i].name = name;
-		f->q[i].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
-		f->open[i] = i + 1;
+		name = name ? name : intern(names, without_nul(entry->name));
+		finder->q[i].name = name;
+		finder->q[i].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+		finder->open[i] = i + 1;
 		answered++;
 	}
 	return answered;
 }
 
 /* Lines are counted from the end while they are read. */
-static void perfmap_count_bad(struct perfmap_tally *t, const char *why)
+static void perfmap_count_bad(struct perfmap_tally *tally, const char *why)
 {
-	t->bad++;
-	t->why = why;
-	t->first_bad = t->lines;
+	tally->bad++;
+	tally->why = why;
+	tally->first_bad = tally->lines;
 }
 
-ptrdiff_t perfmap_resolve(int fd, struct symbols_query *q, size_t n, struct intern *names, struct perfmap_tally *t)
+ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct intern *names,
+			  struct perfmap_tally *tally)
 {
-	struct finder f;
-	struct entry e;
-	struct back b = { .fd = fd };
+	struct finder finder;
+	struct entry entry;
+	struct back back = { .fd = fd };
 	size_t answered = 0;
 	struct stat st;
 	struct str line;
 	const char *why;
 	bool first = true;
 
-	*t = (struct perfmap_tally){ 0 };
+	*tally = (struct perfmap_tally){ 0 };
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	if (n == 0 || n >= UINT32_MAX)
 		return 0;
-	b.at = st.st_size;
-	b.from = st.st_size > FILE_LIMIT ? st.st_size - FILE_LIMIT : 0; /* the newest part */
-	t->cut = b.from > 0;
-	b.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
-	finder_init(&f, q, n);
-	while (back_line(&b, &line, &why)) {
+	back.at = st.st_size;
+	back.from = st.st_size > FILE_LIMIT ? st.st_size - FILE_LIMIT : 0; /* the newest part */
+	tally->cut = back.from > 0;
+	back.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
+	finder_init(&finder, query, n);
+	while (back_line(&back, &line, &why)) {
 		bool nothing = line.n == 0 && !why && first; /* behind the last newline */
 
 		first = false;
-		if (nothing || (b.done && t->cut))
+		if (nothing || (back.done && tally->cut))
 			continue;
-		t->lines++;
+		tally->lines++;
 		if (!why && str_is_blank(line))
 			continue;
-		why = why ? why : perfmap_parse(line, &e);
+		why = why ? why : perfmap_parse(line, &entry);
 		if (why)
-			perfmap_count_bad(t, why);
+			perfmap_count_bad(tally, why);
 		else
-			answered += perfmap_answer(&f, &e, names);
+			answered += perfmap_answer(&finder, &entry, names);
 	}
 	/* the number from the end becomes that from the start */
-	t->first_bad = t->first_bad && !t->cut ? t->lines - t->first_bad + 1 : 0;
-	finder_free(&f);
-	free(b.buf);
+	tally->first_bad = tally->first_bad && !tally->cut ? tally->lines - tally->first_bad + 1 : 0;
+	finder_free(&finder);
+	free(back.buf);
 	return (ptrdiff_t)answered;
 }

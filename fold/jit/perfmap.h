@@ -21,8 +21,9 @@ struct perfmap_tally {
 	bool cut;           /* larger than is read */
 };
 
-/* Reads fd (a regular file, else nothing is read and -1 returned) and answers q (addresses as in the process). Does not
- * close fd. Returns how many were answered; what has a name already is left. */
-ptrdiff_t perfmap_resolve(int fd, struct symbols_query *q, size_t n, struct intern *names, struct perfmap_tally *t);
+/* Reads fd (a regular file, else nothing is read and -1 returned) and answers query (addresses as in the process). Does
+ * not close fd. Returns how many were answered; what has a name already is left. */
+ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct intern *names,
+			  struct perfmap_tally *tally);
 
 #endif

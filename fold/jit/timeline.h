@@ -23,21 +23,22 @@ enum timeline_sure {
 
 /* Reads all of fd (a plain file), which it takes; NULL and *why. */
 struct timeline *timeline_open(int fd, const char **why);
-void timeline_close(struct timeline *t);
+void timeline_close(struct timeline *timeline);
 
 /* Where the first record that was not understood begins; 0: all were. What is before it is used. */
-uint64_t timeline_bad(const struct timeline *t, const char **why);
+uint64_t timeline_bad(const struct timeline *timeline, const char **why);
 
 /* Pieces of code that pjmap could not read or name, in the scan with the most of them. */
-uint64_t timeline_left_out(const struct timeline *t);
+uint64_t timeline_left_out(const struct timeline *timeline);
 
 /* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as
- * t. */
-const struct jitdump_code *timeline_find(struct timeline *t, uint64_t address, uint64_t time, enum timeline_sure *sure);
-/* What stacks are walked through its code by; NULL: nothing is told. Lives as long as t. */
-struct frametimes *timeline_frames(struct timeline *t);
+ * timeline. */
+const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
+					 enum timeline_sure *sure);
+/* What stacks are walked through its code by; NULL: nothing is told. Lives as long as timeline. */
+struct frametimes *timeline_frames(struct timeline *timeline);
 
-size_t timeline_count(const struct timeline *t);
+size_t timeline_count(const struct timeline *timeline);
 
 /* Of bytes; pure. The bytes are copied where they are kept. */
 struct timeline *timeline_parse(struct str bytes, const char **why);

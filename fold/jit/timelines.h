@@ -30,12 +30,12 @@ struct timelines {
 };
 
 /* maps: the folder as the user says, or NULL: beside the window. Dies when it was named and is no folder. */
-void timelines_open(struct timelines *s, const char *maps, const struct symstore *symstore,
+void timelines_open(struct timelines *timelines, const char *maps, const struct symstore *symstore,
 		    const struct provenance *origin);
 
 /* Of a process, opened when it is asked for first; NULL: there is none. */
-struct timeline *timelines_of(struct timelines *s, uint32_t pid);
+struct timeline *timelines_of(struct timelines *timelines, uint32_t pid);
 
-void timelines_close(struct timelines *s);
+void timelines_close(struct timelines *timelines);
 
 #endif

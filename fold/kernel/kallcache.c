@@ -51,11 +51,11 @@ struct kallcache {
 
 static const char magic[8] = "pjksym2\n";
 
-void ksyms_free(struct ksyms *k)
+void ksyms_free(struct ksyms *ksyms)
 {
-	free(k->sym);
-	text_free(&k->names);
-	*k = (struct ksyms){ 0 };
+	free(ksyms->sym);
+	text_free(&ksyms->names);
+	*ksyms = (struct ksyms){ 0 };
 }
 
 uint64_t ksym_last_end(uint64_t start)
@@ -66,39 +66,39 @@ uint64_t ksym_last_end(uint64_t start)
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
 /* Core symbols, as far as they are kernel addresses: a machine of 64 bits also lists offsets of per-CPU variables. */
-static bool is_core(const struct ksym *s)
+static bool is_core(const struct ksym *ksym)
 {
-	return s->module == 0 && s->start >> 63;
+	return ksym->module == 0 && ksym->start >> 63;
 }
 
-/* Up to BLOCK_SYMBOLS core symbols from all->sym[i] on, into b and behind bytes. Returns where it went on to. */
-static size_t pack_block(const struct ksyms *all, size_t i, struct block *b, struct text *bytes)
+/* Up to BLOCK_SYMBOLS core symbols from all->sym[i] on, into block and behind bytes. Returns where it went on to. */
+static size_t pack_block(const struct ksyms *all, size_t i, struct block *block, struct text *bytes)
 {
 	uint32_t distance[BLOCK_SYMBOLS];
 	uint16_t name[BLOCK_SYMBOLS + 1];
 	struct text names = { 0 };
 	size_t from = bytes->n;
 
-	*b = (struct block){ .first = all->sym[i].start, .at = from };
-	for (; i < all->n && b->n < BLOCK_SYMBOLS; i++) {
-		const struct ksym *s = &all->sym[i];
-		struct str one = str_of(all->names.p + s->name);
+	*block = (struct block){ .first = all->sym[i].start, .at = from };
+	for (; i < all->n && block->n < BLOCK_SYMBOLS; i++) {
+		const struct ksym *ksym = &all->sym[i];
+		struct str one = str_of(all->names.p + ksym->name);
 
-		if (!is_core(s))
+		if (!is_core(ksym))
 			continue;
-		if (s->start - b->first > UINT32_MAX || names.n + one.n > UINT16_MAX)
+		if (ksym->start - block->first > UINT32_MAX || names.n + one.n > UINT16_MAX)
 			break;
-		distance[b->n] = (uint32_t)(s->start - b->first);
-		name[b->n++] = (uint16_t)names.n;
+		distance[block->n] = (uint32_t)(ksym->start - block->first);
+		name[block->n++] = (uint16_t)names.n;
 		text_str(&names, one);
 	}
-	name[b->n] = (uint16_t)names.n;
-	text_bytes(bytes, distance, b->n * sizeof(*distance));
-	text_bytes(bytes, name, (b->n + 1) * sizeof(*name));
+	name[block->n] = (uint16_t)names.n;
+	text_bytes(bytes, distance, block->n * sizeof(*distance));
+	text_bytes(bytes, name, (block->n + 1) * sizeof(*name));
 	text_str(bytes, text_view(&names));
 	text_free(&names);
-	b->size = (uint32_t)(bytes->n - from);
-	b->sum = hash_sum(bytes->p + from, b->size);
+	block->size = (uint32_t)(bytes->n - from);
+	block->sum = hash_sum(bytes->p + from, block->size);
 	return i;
 }
 
@@ -146,94 +146,96 @@ static bool kallcache_read_at(int fd, void *to, size_t n, uint64_t at)
 }
 
 /* Whatever the sums say: no number may lead outside. */
-static bool is_sound(const struct block *b)
+static bool is_sound(const struct block *block)
 {
-	size_t fixed = b->n * sizeof(uint32_t) + (b->n + 1) * sizeof(uint16_t);
+	size_t fixed = block->n * sizeof(uint32_t) + (block->n + 1) * sizeof(uint16_t);
 
-	return b->n > 0 && b->n <= BLOCK_SYMBOLS && b->size >= fixed && b->size - fixed < BLOCK_MAX &&
-	       b->at <= INT64_MAX;
+	return block->n > 0 && block->n <= BLOCK_SYMBOLS && block->size >= fixed && block->size - fixed < BLOCK_MAX &&
+	       block->at <= INT64_MAX;
 }
 
-static bool kallcache_read_head(struct kallcache *c, struct str key)
+static bool kallcache_read_head(struct kallcache *kallcache, struct str key)
 {
-	struct head *h = &c->head;
+	struct head *head = &kallcache->head;
 
-	if (key.n > KEY_MAX || !kallcache_read_at(c->fd, h, sizeof(*h), 0) ||
-	    memcmp(h->magic, magic, sizeof(magic)) != 0 || h->key[KEY_MAX] || !str_eq(str_of(h->key), key) ||
-	    h->nblocks == 0 || h->nblocks > BLOCKS_MAX)
+	if (key.n > KEY_MAX || !kallcache_read_at(kallcache->fd, head, sizeof(*head), 0) ||
+	    memcmp(head->magic, magic, sizeof(magic)) != 0 || head->key[KEY_MAX] || !str_eq(str_of(head->key), key) ||
+	    head->nblocks == 0 || head->nblocks > BLOCKS_MAX)
 		return false;
-	c->block = mem_alloc(sizeof(*c->block), h->nblocks);
-	if (!kallcache_read_at(c->fd, c->block, h->nblocks * sizeof(*c->block), sizeof(*h)) ||
-	    kallcache_sum_of(h, c->block) != h->sum)
+	kallcache->block = mem_alloc(sizeof(*kallcache->block), head->nblocks);
+	if (!kallcache_read_at(kallcache->fd, kallcache->block, head->nblocks * sizeof(*kallcache->block),
+			       sizeof(*head)) ||
+	    kallcache_sum_of(head, kallcache->block) != head->sum)
 		return false;
-	for (uint32_t i = 0; i < h->nblocks; i++)
-		if (!is_sound(&c->block[i]))
+	for (uint32_t i = 0; i < head->nblocks; i++)
+		if (!is_sound(&kallcache->block[i]))
 			return false;
 	return true;
 }
 
 struct kallcache *kallcache_of(int fd, struct str key)
 {
-	struct kallcache *c = mem_alloc(sizeof(*c), 1);
+	struct kallcache *kallcache = mem_alloc(sizeof(*kallcache), 1);
 
-	c->fd = fd;
-	if (kallcache_read_head(c, key))
-		return c;
-	kallcache_close(c);
+	kallcache->fd = fd;
+	if (kallcache_read_head(kallcache, key))
+		return kallcache;
+	kallcache_close(kallcache);
 	return NULL;
 }
 
-void kallcache_close(struct kallcache *c)
+void kallcache_close(struct kallcache *kallcache)
 {
-	if (!c)
+	if (!kallcache)
 		return;
-	close(c->fd);
-	free(c->block);
-	free(c);
+	close(kallcache->fd);
+	free(kallcache->block);
+	free(kallcache);
 }
 
 /* Block i, counted from 0, into memory; false when it is not as it was written. */
-static bool kallcache_load(struct kallcache *c, uint32_t i)
+static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 {
-	const struct block *b = &c->block[i];
-	char buf[sizeof(c->distance) + sizeof(c->name) + sizeof(c->names)];
-	size_t distances = b->n * sizeof(*c->distance), places = (b->n + 1) * sizeof(*c->name);
-	size_t names = b->size - distances - places;
+	const struct block *block = &kallcache->block[i];
+	char buf[sizeof(kallcache->distance) + sizeof(kallcache->name) + sizeof(kallcache->names)];
+	size_t distances = block->n * sizeof(*kallcache->distance), places = (block->n + 1) * sizeof(*kallcache->name);
+	size_t names = block->size - distances - places;
 
-	if (c->loaded == i + 1)
+	if (kallcache->loaded == i + 1)
 		return true;
-	c->loaded = 0;
-	if (!kallcache_read_at(c->fd, buf, b->size, b->at) || hash_sum(buf, b->size) != b->sum)
+	kallcache->loaded = 0;
+	if (!kallcache_read_at(kallcache->fd, buf, block->size, block->at) || hash_sum(buf, block->size) != block->sum)
 		return false;
-	memcpy(c->distance, buf, distances);
-	memcpy(c->name, buf + distances, places);
-	memcpy(c->names, buf + distances + places, names);
-	for (uint32_t k = 0; k < b->n; k++)
-		if (c->name[k] > c->name[k + 1])
+	memcpy(kallcache->distance, buf, distances);
+	memcpy(kallcache->name, buf + distances, places);
+	memcpy(kallcache->names, buf + distances + places, names);
+	for (uint32_t k = 0; k < block->n; k++)
+		if (kallcache->name[k] > kallcache->name[k + 1])
 			return false;
-	if (c->name[b->n] > names)
+	if (kallcache->name[block->n] > names)
 		return false;
-	c->loaded = i + 1;
+	kallcache->loaded = i + 1;
 	return true;
 }
 
-static struct str name_in_block(const struct kallcache *c, uint32_t k)
+static struct str name_in_block(const struct kallcache *kallcache, uint32_t k)
 {
-	return (struct str){ c->names + c->name[k], (size_t)(c->name[k + 1] - c->name[k]) };
+	return (struct str){ kallcache->names + kallcache->name[k],
+			     (size_t)(kallcache->name[k + 1] - kallcache->name[k]) };
 }
 
 /* The last block that begins at or before address, from 1; 0: none. */
-static uint32_t block_of(const struct kallcache *c, uint64_t address)
+static uint32_t block_of(const struct kallcache *kallcache, uint64_t address)
 {
-	uint32_t lo = 0, hi = c->head.nblocks;
+	uint32_t lo = 0, hi = kallcache->head.nblocks;
 
-	if (c->loaded && c->block[c->loaded - 1].first <= address &&
-	    (c->loaded == c->head.nblocks || c->block[c->loaded].first > address))
-		return c->loaded; /* questions come in order */
+	if (kallcache->loaded && kallcache->block[kallcache->loaded - 1].first <= address &&
+	    (kallcache->loaded == kallcache->head.nblocks || kallcache->block[kallcache->loaded].first > address))
+		return kallcache->loaded; /* questions come in order */
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (c->block[mid].first <= address)
+		if (kallcache->block[mid].first <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -241,41 +243,41 @@ static uint32_t block_of(const struct kallcache *c, uint64_t address)
 	return lo;
 }
 
-enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, struct str *name, uint64_t *start)
+enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t address, struct str *name, uint64_t *start)
 {
-	uint32_t block = block_of(c, address), lo = 0, hi;
+	uint32_t block = block_of(kallcache, address), lo = 0, hi;
 	uint64_t first;
 
-	if (block == 0 || address >= c->head.end)
+	if (block == 0 || address >= kallcache->head.end)
 		return KALLCACHE_OUTSIDE;
-	if (!kallcache_load(c, block - 1))
+	if (!kallcache_load(kallcache, block - 1))
 		return KALLCACHE_BROKEN;
-	first = c->block[block - 1].first;
-	hi = c->block[block - 1].n;
+	first = kallcache->block[block - 1].first;
+	hi = kallcache->block[block - 1].n;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (c->distance[mid] <= address - first)
+		if (kallcache->distance[mid] <= address - first)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	if (lo == 0)
 		return KALLCACHE_BROKEN; /* the first distance is 0 */
-	*name = name_in_block(c, lo - 1);
-	*start = first + c->distance[lo - 1];
+	*name = name_in_block(kallcache, lo - 1);
+	*start = first + kallcache->distance[lo - 1];
 	return KALLCACHE_FOUND;
 }
 
-enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, uint64_t *start)
+enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str name, uint64_t *start)
 {
-	for (uint32_t i = 0; i < c->head.nblocks; i++) {
-		if (!kallcache_load(c, i))
+	for (uint32_t i = 0; i < kallcache->head.nblocks; i++) {
+		if (!kallcache_load(kallcache, i))
 			return KALLCACHE_BROKEN;
-		for (uint32_t k = 0; k < c->block[i].n; k++) {
-			if (!str_eq(name_in_block(c, k), name))
+		for (uint32_t k = 0; k < kallcache->block[i].n; k++) {
+			if (!str_eq(name_in_block(kallcache, k), name))
 				continue;
-			*start = c->block[i].first + c->distance[k];
+			*start = kallcache->block[i].first + kallcache->distance[k];
 			return KALLCACHE_FOUND;
 		}
 	}
@@ -354,15 +356,15 @@ char *kallcache_prepare(void)
 {
 	const char *xdg = secure_getenv("XDG_CACHE_HOME");
 	int fd = cache_folder(true);
-	struct text t = { 0 };
+	struct text text = { 0 };
 
 	if (fd < 0)
 		return NULL;
 	broker_cache(fd);
-	text_add(&t, xdg && xdg[0] == '/' ? xdg : secure_getenv("HOME"));
-	text_add(&t, xdg && xdg[0] == '/' ? "/pj" : "/.cache/pj");
-	text_char(&t, 0);
-	return t.p;
+	text_add(&text, xdg && xdg[0] == '/' ? xdg : secure_getenv("HOME"));
+	text_add(&text, xdg && xdg[0] == '/' ? "/pj" : "/.cache/pj");
+	text_char(&text, 0);
+	return text.p;
 }
 
 /* A broker has the folder from kallcache_prepare. */
@@ -392,7 +394,7 @@ static bool kallcache_is_own(int fd)
 struct kallcache *kallcache_open(void)
 {
 	char key[KEY_MAX + 1], name[64];
-	struct kallcache *c = NULL;
+	struct kallcache *kallcache = NULL;
 	int fd;
 
 	if (!this_kernel(key) || !is_there(false))
@@ -400,10 +402,10 @@ struct kallcache *kallcache_open(void)
 	kallcache_cache_name(key, name);
 	fd = broker_cache_open(name);
 	if (fd >= 0 && kallcache_is_own(fd))
-		c = kallcache_of(fd, str_of(key));
+		kallcache = kallcache_of(fd, str_of(key));
 	else if (fd >= 0)
 		close(fd);
-	return c;
+	return kallcache;
 }
 
 void kallcache_store(const struct ksyms *all)

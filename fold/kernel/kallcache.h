@@ -26,7 +26,7 @@ struct ksyms {
 	struct text names; /* begins with a NUL, ends with one; empty when there is nothing */
 };
 
-void ksyms_free(struct ksyms *k);
+void ksyms_free(struct ksyms *ksyms);
 
 /* Where the last symbol of a kernel or module is taken to end: one page on, as perf does. */
 uint64_t ksym_last_end(uint64_t start);
@@ -44,12 +44,12 @@ struct kallcache *kallcache_open(void);
 
 /* The last symbol that begins at or before address; *name is valid until the next call. OUTSIDE: no core kernel there.
  * BROKEN: the file does not say what was written, and is of no use. */
-enum kallcache_answer kallcache_find(struct kallcache *c, uint64_t address, struct str *name, uint64_t *start);
+enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t address, struct str *name, uint64_t *start);
 
 /* The start of the symbol of that name; NONE: there is no such. */
-enum kallcache_answer kallcache_address(struct kallcache *c, struct str name, uint64_t *start);
+enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str name, uint64_t *start);
 
-void kallcache_close(struct kallcache *c);
+void kallcache_close(struct kallcache *kallcache);
 
 /* Keeps the symbols of all that are of the core kernel, and removes what other boots left. */
 void kallcache_store(const struct ksyms *all);

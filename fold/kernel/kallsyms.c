@@ -38,36 +38,36 @@ static bool type_is_taken(char type)
 	return type && strchr("TtWwDdBb", type);
 }
 
-static uint32_t keep_name(struct text *names, struct str s)
+static uint32_t keep_name(struct text *names, struct str string)
 {
 	uint32_t at = (uint32_t)names->n;
 
-	text_str(names, s);
+	text_str(names, string);
 	text_char(names, 0);
 	return at;
 }
 
-static uint32_t keep_module(struct builder *b, struct str module)
+static uint32_t keep_module(struct builder *builder, struct str module)
 {
 	if (module.n == 0)
 		return 0;
-	if (!b->module || !str_eq(str_of(b->t.names.p + b->module), module))
-		b->module = keep_name(&b->t.names, module);
-	return b->module;
+	if (!builder->module || !str_eq(str_of(builder->t.names.p + builder->module), module))
+		builder->module = keep_name(&builder->t.names, module);
+	return builder->module;
 }
 
-static void kallsyms_add_symbol(struct builder *b, struct ksym s)
+static void kallsyms_add_symbol(struct builder *builder, struct ksym ksym)
 {
-	if (b->t.n == b->cap) {
-		b->cap = b->cap ? b->cap * 2 : 4096;
-		b->t.sym = mem_grow(b->t.sym, sizeof(*b->t.sym), b->cap);
+	if (builder->t.n == builder->cap) {
+		builder->cap = builder->cap ? builder->cap * 2 : 4096;
+		builder->t.sym = mem_grow(builder->t.sym, sizeof(*builder->t.sym), builder->cap);
 	}
-	b->unsorted = b->unsorted || (b->t.n && s.start < b->t.sym[b->t.n - 1].start);
-	b->t.sym[b->t.n++] = s;
+	builder->unsorted = builder->unsorted || (builder->t.n && ksym.start < builder->t.sym[builder->t.n - 1].start);
+	builder->t.sym[builder->t.n++] = ksym;
 }
 
 /* "ffffffff81000000 T name", behind a module's "\t[module]". What looks different is passed over. */
-static void kallsyms_add_line(struct builder *b, struct str line)
+static void kallsyms_add_line(struct builder *builder, struct str line)
 {
 	struct str hex = str_cut(&line, ' '), name;
 	uint64_t start;
@@ -79,38 +79,39 @@ static void kallsyms_add_line(struct builder *b, struct str line)
 	line = str_trim_right(str_from(line, 2));
 	name = str_trim_right(str_cut(&line, '\t'));
 	line = str_trim_left(line);
-	b->hidden = b->hidden || start == 0;
+	builder->hidden = builder->hidden || start == 0;
 	if (start == 0 || (hex.n == 16 && !(start >> 63)))
 		return; /* offset of a per-CPU variable: no address */
 	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
 		return;
-	kallsyms_add_symbol(b, (struct ksym){ start, keep_name(&b->t.names, name), keep_module(b, line) });
+	kallsyms_add_symbol(builder,
+			    (struct ksym){ start, keep_name(&builder->t.names, name), keep_module(builder, line) });
 }
 
 /* All whole lines in text; returns how many bytes they are. */
-static size_t kallsyms_add_lines(struct builder *b, struct str text)
+static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 {
 	size_t n = text.n;
 	ptrdiff_t end;
 
 	while ((end = str_find(text, '\n')) >= 0) {
 		if (end < LINE_MAX_BYTES)
-			kallsyms_add_line(b, str_head(text, (size_t)end));
+			kallsyms_add_line(builder, str_head(text, (size_t)end));
 		text = str_from(text, (size_t)end + 1);
 	}
 	return n - text.n;
 }
 
 /* NULL, or why fd's text is of no use. */
-static const char *read_lines(struct builder *b, gzFile in)
+static const char *read_lines(struct builder *builder, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
 	char *buf = mem_alloc(1, 64 * 1024);
 	size_t saved = 0, total = 0;
 	const char *why = NULL;
 
-	text_char(&b->t.names, 0);
+	text_char(&builder->t.names, 0);
 	for (;;) {
 		int got = gzread(in, buf + saved, (unsigned)(64 * 1024 - saved)), errors = Z_OK;
 		size_t used;
@@ -127,7 +128,7 @@ static const char *read_lines(struct builder *b, gzFile in)
 			break;
 		}
 		saved += (size_t)got;
-		used = kallsyms_add_lines(b, (struct str){ buf, saved });
+		used = kallsyms_add_lines(builder, (struct str){ buf, saved });
 		/* a line of half the buffer is none of a kernel: its rest will not parse either */
 		saved = saved - used < 32 * 1024 ? saved - used : 0;
 		memmove(buf, buf + used, saved);
@@ -139,25 +140,25 @@ static const char *read_lines(struct builder *b, gzFile in)
 /* By start; equal ones as they came: names were put down in that order. */
 static int symbol_cmp(const void *va, const void *vb)
 {
-	const struct ksym *a = va, *b = vb;
+	const struct ksym *ksym = va, *b = vb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
+	if (ksym->start != b->start)
+		return ksym->start < b->start ? -1 : 1;
+	return (ksym->name > b->name) - (ksym->name < b->name);
 }
 
-static const char *kallsyms_assess(const struct builder *b)
+static const char *kallsyms_assess(const struct builder *builder)
 {
 	static const char hidden[] =
 		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
 
-	return b->t.n ? NULL : b->hidden ? hidden : "no symbols in it";
+	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols in it";
 }
 
 /* Takes fd over. Bytes that are not packed pass through zlib as they are. */
 static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
-	struct builder b = { 0 };
+	struct builder builder = { 0 };
 	struct stat st;
 	const char *why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
 	gzFile in = why ? NULL : gzdopen(fd, "rb");
@@ -167,17 +168,17 @@ static const char *kallsyms_read_table(int fd, struct ksyms *table)
 		return why ? why : "out of memory";
 	}
 	gzbuffer(in, 64 * 1024);
-	why = read_lines(&b, in);
+	why = read_lines(&builder, in);
 	gzclose_r(in);
 	if (!why)
-		why = kallsyms_assess(&b);
+		why = kallsyms_assess(&builder);
 	if (why) {
-		ksyms_free(&b.t);
+		ksyms_free(&builder.t);
 		return why;
 	}
-	if (b.unsorted)
-		qsort(b.t.sym, b.t.n, sizeof(*b.t.sym), symbol_cmp);
-	*table = b.t;
+	if (builder.unsorted)
+		qsort(builder.t.sym, builder.t.n, sizeof(*builder.t.sym), symbol_cmp);
+	*table = builder.t;
 	return NULL;
 }
 
@@ -190,71 +191,71 @@ static const char *read_path(const char *path, struct ksyms *table)
 
 struct kallsyms *kallsyms_open_file(int fd, const char **why)
 {
-	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
+	struct kallsyms *kallsyms = mem_alloc(sizeof(*kallsyms), 1);
 
-	*why = kallsyms_read_table(fd, &k->table);
+	*why = kallsyms_read_table(fd, &kallsyms->table);
 	if (!*why)
-		return k;
-	kallsyms_close(k);
+		return kallsyms;
+	kallsyms_close(kallsyms);
 	return NULL;
 }
 
-struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **why)
+struct kallsyms *kallsyms_open(const struct kallsyms_options *options, const char **why)
 {
-	struct kallsyms *k = mem_alloc(sizeof(*k), 1);
-	bool cache = o->cache && !o->file;
+	struct kallsyms *kallsyms = mem_alloc(sizeof(*kallsyms), 1);
+	bool cache = options->cache && !options->file;
 
-	k->file = o->file ? o->file : o->live ? o->live : live_file;
-	k->cache = cache ? kallcache_open() : NULL;
-	if (k->cache)
-		return k;
-	*why = read_path(k->file, &k->table);
+	kallsyms->file = options->file ? options->file : options->live ? options->live : live_file;
+	kallsyms->cache = cache ? kallcache_open() : NULL;
+	if (kallsyms->cache)
+		return kallsyms;
+	*why = read_path(kallsyms->file, &kallsyms->table);
 	if (*why) {
-		kallsyms_close(k);
+		kallsyms_close(kallsyms);
 		return NULL;
 	}
 	if (cache)
-		kallcache_store(&k->table);
-	return k;
+		kallcache_store(&kallsyms->table);
+	return kallsyms;
 }
 
-void kallsyms_close(struct kallsyms *k)
+void kallsyms_close(struct kallsyms *kallsyms)
 {
-	if (!k)
+	if (!kallsyms)
 		return;
-	kallcache_close(k->cache);
-	ksyms_free(&k->table);
-	free(k);
+	kallcache_close(kallsyms->cache);
+	ksyms_free(&kallsyms->table);
+	free(kallsyms);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
 /* Kernels do not say where a symbol ends: where the next one begins, or for the last of a module, one page on. */
-static uint64_t kallsyms_end_of(const struct ksyms *t, size_t i)
+static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 {
-	const struct ksym *s = &t->sym[i];
+	const struct ksym *ksym = &ksyms->sym[i];
 
-	if (i + 1 < t->n && strcmp(t->names.p + s->module, t->names.p + s[1].module) == 0)
-		return s[1].start;
-	return ksym_last_end(s->start);
+	if (i + 1 < ksyms->n && strcmp(ksyms->names.p + ksym->module, ksyms->names.p + ksym[1].module) == 0)
+		return ksym[1].start;
+	return ksym_last_end(ksym->start);
 }
 
 /* The first symbol behind address, seeking from *from on, where the search before ended. */
-static size_t kallsyms_after(const struct ksyms *t, uint64_t address, size_t from)
+static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t from)
 {
 	size_t lo = from, step = 1, hi;
 
-	if (lo > 0 && t->sym[lo - 1].start > address)
+	if (lo > 0 && ksyms->sym[lo - 1].start > address)
 		lo = 0; /* wrapped by relocation */
-	while (lo + step <= t->n && t->sym[lo + step - 1].start <= address) {
+	while (lo + step <= ksyms->n && ksyms->sym[lo + step - 1].start <= address) {
 		lo += step;
 		step *= 2;
 	}
-	hi = lo + step - 1 < t->n ? lo + step - 1 : t->n;
+	hi = lo + step - 1 < ksyms->n ? lo + step - 1 : ksyms->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->sym[mid].start <= address)
+		if (ksyms->sym[mid].start <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -264,60 +265,61 @@ static size_t kallsyms_after(const struct ksyms *t, uint64_t address, size_t fro
 
 /* The symbol at address, or -1. Of several that start at one address perf takes the last that is listed: it gives ends
  * first, so that all others are empty, and an empty one loses whatever else there is to say for it. */
-static ptrdiff_t kallsyms_find(const struct ksyms *t, uint64_t address, size_t *from)
+static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size_t *from)
 {
-	size_t i = *from = kallsyms_after(t, address, *from);
+	size_t i = *from = kallsyms_after(ksyms, address, *from);
 
-	return i > 0 && address < kallsyms_end_of(t, i - 1) ? (ptrdiff_t)i - 1 : -1;
+	return i > 0 && address < kallsyms_end_of(ksyms, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
 
 /* Relocation is that of the core kernel: modules of another boot lie where this one says nothing about. */
-static ptrdiff_t find_relocated(const struct ksyms *t, uint64_t address, int64_t relocate, size_t from[2])
+static ptrdiff_t find_relocated(const struct ksyms *ksyms, uint64_t address, int64_t relocate, size_t from[2])
 {
-	ptrdiff_t at = kallsyms_find(t, address - (uint64_t)relocate, &from[0]);
+	ptrdiff_t at = kallsyms_find(ksyms, address - (uint64_t)relocate, &from[0]);
 
-	if (relocate == 0 || (at >= 0 && t->sym[at].module == 0))
+	if (relocate == 0 || (at >= 0 && ksyms->sym[at].module == 0))
 		return at;
-	at = kallsyms_find(t, address, &from[1]);
-	return at >= 0 && t->sym[at].module ? at : -1;
+	at = kallsyms_find(ksyms, address, &from[1]);
+	return at >= 0 && ksyms->sym[at].module ? at : -1;
 }
 
-static void kallsyms_answer(struct symbols_query *q, uint32_t name, uint64_t start)
+static void kallsyms_answer(struct symbols_query *query, uint32_t name, uint64_t start)
 {
-	uint64_t offset = q->address - start;
+	uint64_t offset = query->address - start;
 
-	q->name = name;
-	q->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+	query->name = name;
+	query->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 }
 
-static void forget_answers(struct symbols_query *q, size_t n, uint32_t *modules)
+static void forget_answers(struct symbols_query *query, size_t n, uint32_t *modules)
 {
 	for (size_t i = 0; i < n; i++) {
-		q[i].name = 0;
+		query[i].name = 0;
 		if (modules)
 			modules[i] = 0;
 	}
 }
 
-static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct symbols_query *q, size_t n,
+static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
 	size_t from[2] = { 0, 0 }, answered = 0;
 	uint32_t name = 0, module = 0;
 	ptrdiff_t before = -1;
 
-	forget_answers(q, n, modules);
+	forget_answers(query, n, modules);
 	for (size_t i = 0; i < n; i++) {
-		ptrdiff_t at = find_relocated(t, q[i].address, relocate, from);
+		ptrdiff_t at = find_relocated(ksyms, query[i].address, relocate, from);
 
 		if (at < 0)
 			continue;
 		if (at != before) {
-			name = intern(names, str_of(t->names.p + t->sym[at].name));
-			module = t->sym[at].module ? intern(names, str_of(t->names.p + t->sym[at].module)) : 0;
+			name = intern(names, str_of(ksyms->names.p + ksyms->sym[at].name));
+			module = ksyms->sym[at].module ? intern(names, str_of(ksyms->names.p + ksyms->sym[at].module)) :
+							 0;
 			before = at;
 		}
-		kallsyms_answer(&q[i], name, t->sym[at].start + (module ? 0 : (uint64_t)relocate));
+		kallsyms_answer(&query[i], name, ksyms->sym[at].start + (module ? 0 : (uint64_t)relocate));
 		if (modules)
 			modules[i] = module;
 		answered++;
@@ -326,22 +328,23 @@ static size_t resolve_in_table(const struct ksyms *t, int64_t relocate, struct s
 }
 
 /* What the cache answered; anything else makes the answers worthless. */
-static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t relocate, struct symbols_query *q, size_t n,
-					      struct intern *names, uint32_t *modules, bool all, size_t *answered)
+static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64_t relocate,
+					      struct symbols_query *query, size_t n, struct intern *names,
+					      uint32_t *modules, bool all, size_t *answered)
 {
 	enum kallcache_answer shown;
 	uint64_t before = 0;
 	uint32_t id = 0;
 
-	forget_answers(q, n, modules);
+	forget_answers(query, n, modules);
 	*answered = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct str name;
 		uint64_t start;
 
-		if (!(q[i].address >> 63))
+		if (!(query[i].address >> 63))
 			continue; /* a process' address: nothing in the kernel knows it */
-		shown = kallcache_find(c, q[i].address - (uint64_t)relocate, &name, &start);
+		shown = kallcache_find(kallcache, query[i].address - (uint64_t)relocate, &name, &start);
 		if (shown == KALLCACHE_OUTSIDE && !all)
 			continue;
 		if (shown != KALLCACHE_FOUND)
@@ -349,48 +352,50 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *c, int64_t reloc
 		if (!id || start != before)
 			id = intern(names, name);
 		before = start;
-		kallsyms_answer(&q[i], id, start + (uint64_t)relocate);
+		kallsyms_answer(&query[i], id, start + (uint64_t)relocate);
 		(*answered)++;
 	}
 	return KALLCACHE_FOUND;
 }
 
 /* From the cache to the live kernel; false when that hides its addresses by now. */
-static bool leave_cache(struct kallsyms *k)
+static bool leave_cache(struct kallsyms *kallsyms)
 {
 	struct ksyms live;
 
-	if (read_path(k->file, &live))
+	if (read_path(kallsyms->file, &live))
 		return false;
-	kallcache_close(k->cache);
-	k->cache = NULL;
-	k->table = live;
+	kallcache_close(kallsyms->cache);
+	kallsyms->cache = NULL;
+	kallsyms->table = live;
 	return true;
 }
 
-size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
-			uint32_t *modules)
+size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symbols_query *query, size_t n,
+			struct intern *names, uint32_t *modules)
 {
 	size_t answered;
 
-	if (k->cache && resolve_in_cache(k->cache, relocate, q, n, names, modules, true, &answered) == KALLCACHE_FOUND)
+	if (kallsyms->cache &&
+	    resolve_in_cache(kallsyms->cache, relocate, query, n, names, modules, true, &answered) == KALLCACHE_FOUND)
 		return answered;
-	if (!k->cache || leave_cache(k))
-		return resolve_in_table(&k->table, relocate, q, n, names, modules);
+	if (!kallsyms->cache || leave_cache(kallsyms))
+		return resolve_in_table(&kallsyms->table, relocate, query, n, names, modules);
 	/* modules are out of reach, the core kernel is not */
-	resolve_in_cache(k->cache, relocate, q, n, names, modules, false, &answered);
+	resolve_in_cache(kallsyms->cache, relocate, query, n, names, modules, false, &answered);
 	return answered;
 }
 
-uint64_t kallsyms_address(struct kallsyms *k, struct str name)
+uint64_t kallsyms_address(struct kallsyms *kallsyms, struct str name)
 {
-	const struct ksyms *t = &k->table;
+	const struct ksyms *ksyms = &kallsyms->table;
 	uint64_t start = 0;
 
-	if (k->cache && (kallcache_address(k->cache, name, &start) != KALLCACHE_BROKEN || !leave_cache(k)))
+	if (kallsyms->cache &&
+	    (kallcache_address(kallsyms->cache, name, &start) != KALLCACHE_BROKEN || !leave_cache(kallsyms)))
 		return start;
-	for (size_t i = 0; i < t->n; i++)
-		if (t->sym[i].module == 0 && str_eq(str_of(t->names.p + t->sym[i].name), name))
-			return t->sym[i].start;
+	for (size_t i = 0; i < ksyms->n; i++)
+		if (ksyms->sym[i].module == 0 && str_eq(str_of(ksyms->names.p + ksyms->sym[i].name), name))
+			return ksyms->sym[i].start;
 	return 0;
 }

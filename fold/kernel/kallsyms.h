@@ -20,7 +20,7 @@ struct kallsyms_options {
 };
 
 /* NULL and *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
-struct kallsyms *kallsyms_open(const struct kallsyms_options *o, const char **why);
+struct kallsyms *kallsyms_open(const struct kallsyms_options *options, const char **why);
 
 /* A copy, also packed with gzip. Takes fd over. */
 struct kallsyms *kallsyms_open_file(int fd, const char **why);
@@ -28,12 +28,12 @@ struct kallsyms *kallsyms_open_file(int fd, const char **why);
 /* Kernel addresses as sampled. relocate: what has to be added to kallsyms' addresses (KASLR of another boot), usually
  * 0; modules are not relocated. Answers as symbols.h says; modules[i] receives an intern id of "[module]" or 0 for the
  * core kernel (modules may be NULL). */
-size_t kallsyms_resolve(struct kallsyms *k, int64_t relocate, struct symbols_query *q, size_t n, struct intern *names,
-			uint32_t *modules);
+size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symbols_query *query, size_t n,
+			struct intern *names, uint32_t *modules);
 
 /* Address of a symbol by name (_text, _stext), 0 when it is not there. */
-uint64_t kallsyms_address(struct kallsyms *k, struct str name);
+uint64_t kallsyms_address(struct kallsyms *kallsyms, struct str name);
 
-void kallsyms_close(struct kallsyms *k);
+void kallsyms_close(struct kallsyms *kallsyms);
 
 #endif

@@ -15,80 +15,80 @@
 /* ---- kallsyms ----------------------------------------------------------------------------------------------- */
 
 /* Is the running kernel the recorded one? By its build-id; where that is not told, by the name of host and release. */
-static bool is_running(const struct kernelsyms_options *o)
+static bool is_running(const struct kernelsyms_options *options)
 {
 	char notes[4096];
 	struct build_id id;
 	ssize_t n;
 	int fd;
 
-	if (o->id.n == 0)
-		return o->here;
+	if (options->id.n == 0)
+		return options->here;
 	fd = broker_open(AT_FDCWD, "/sys/kernel/notes", 0);
 	if (fd < 0)
-		return o->here;
+		return options->here;
 	n = read(fd, notes, sizeof(notes));
 	close(fd);
 	id = elfsyms_note_build_id((struct str){ notes, n > 0 ? (size_t)n : 0 });
-	return id.n == o->id.n && memcmp(id.byte, o->id.byte, id.n) == 0;
+	return id.n == options->id.n && memcmp(id.byte, options->id.byte, id.n) == 0;
 }
 
 /* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted.
  */
-static bool saved_path(const struct kernelsyms_options *o, const char *dir, bool parted, const char *file,
+static bool saved_path(const struct kernelsyms_options *options, const char *dir, bool parted, const char *file,
 		       struct text *path)
 {
 	const char *home = getenv("HOME");
 
 	path->n = 0;
-	if (!home || o->id.n < 2)
+	if (!home || options->id.n < 2)
 		return false;
 	text_printf(path, "%s/.debug/%s/", home, dir);
-	for (unsigned i = 0; i < o->id.n; i++)
-		text_printf(path, i == 0 && parted ? "%02x/" : "%02x", o->id.byte[i]);
+	for (unsigned i = 0; i < options->id.n; i++)
+		text_printf(path, i == 0 && parted ? "%02x/" : "%02x", options->id.byte[i]);
 	text_printf(path, "/%s", file);
 	text_char(path, 0);
 	return true;
 }
 
-static void query_table(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
-			struct intern *names, uint32_t *modules)
+static void query_table(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
+			struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
-	uint64_t here = o->address ? kallsyms_address(k, o->symbol) : 0;
+	uint64_t here = options->address ? kallsyms_address(kallsyms, options->symbol) : 0;
 
-	kallsyms_resolve(k, here ? (int64_t)(o->address - here) : 0, q, n, names, modules);
-	kallsyms_close(k);
+	kallsyms_resolve(kallsyms, here ? (int64_t)(options->address - here) : 0, query, n, names, modules);
+	kallsyms_close(kallsyms);
 }
 
-static const char *query_kallsyms(const struct kernelsyms_options *o, const char *file, struct symbols_query *q,
-				  size_t n, struct intern *names, uint32_t *modules)
+static const char *query_kallsyms(const struct kernelsyms_options *options, const char *file,
+				  struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
 	struct kallsyms_options ko = { .cache = true, .file = file };
 	const char *why;
-	struct kallsyms *k = kallsyms_open(&ko, &why);
+	struct kallsyms *kallsyms = kallsyms_open(&ko, &why);
 
-	if (!k)
+	if (!kallsyms)
 		return why;
-	query_table(o, k, q, n, names, modules);
+	query_table(options, kallsyms, query, n, names, modules);
 	return NULL;
 }
 
 /* What has no answer yet is asked apart. Returns how much that is. */
-static size_t query_rest(const struct kernelsyms_options *o, struct kallsyms *k, struct symbols_query *q, size_t n,
-			 struct intern *names, uint32_t *modules)
+static size_t query_rest(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
+			 struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
 	struct symbols_query *rest = mem_alloc(sizeof(*rest), n + 1);
 	uint32_t *module = mem_alloc(sizeof(*module), n + 1);
 	size_t *of = mem_alloc(sizeof(*of), n + 1), open = 0, left = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!q[i].name) {
+		if (!query[i].name) {
 			of[open] = i;
-			rest[open++].address = q[i].address;
+			rest[open++].address = query[i].address;
 		}
-	query_table(o, k, rest, open, names, module);
+	query_table(options, kallsyms, rest, open, names, module);
 	for (size_t i = 0; i < open; i++) {
-		q[of[i]] = rest[i];
+		query[of[i]] = rest[i];
 		modules[of[i]] = module[i];
 		left += !rest[i].name;
 	}
@@ -99,33 +99,33 @@ static size_t query_rest(const struct kernelsyms_options *o, struct kallsyms *k,
 }
 
 /* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
-static const char *query_snapshots(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+static const char *query_snapshots(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				   struct intern *names, uint32_t *modules)
 {
 	const char *why = "none is kept";
 	bool found = false;
 	size_t left = n;
 
-	for (size_t i = 0; o->symstore && i < symstore_kernels(o->symstore) && left; i++) {
-		int fd = symstore_kernel(o->symstore, i);
-		struct kallsyms *k = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
+	for (size_t i = 0; options->symstore && i < symstore_kernels(options->symstore) && left; i++) {
+		int fd = symstore_kernel(options->symstore, i);
+		struct kallsyms *kallsyms = fd >= 0 ? kallsyms_open_file(fd, &why) : NULL;
 
-		if (k)
-			left = query_rest(o, k, q, n, names, modules);
-		found = found || k;
+		if (kallsyms)
+			left = query_rest(options, kallsyms, query, n, names, modules);
+		found = found || kallsyms;
 	}
 	return found ? NULL : why;
 }
 
 /* perf record keeps a copy of it. */
-static const char *query_saved(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+static const char *query_saved(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
 	struct text path = { 0 };
 	const char *why = "no copy";
 
-	if (saved_path(o, "[kernel.kallsyms]", false, "kallsyms", &path))
-		why = query_kallsyms(o, path.p, q, n, names, modules);
+	if (saved_path(options, "[kernel.kallsyms]", false, "kallsyms", &path))
+		why = query_kallsyms(options, path.p, query, n, names, modules);
 	text_free(&path);
 	return why;
 }
@@ -140,31 +140,31 @@ static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
-static const char *query_elf(const struct kernelsyms_options *o, int fd, struct symbols_query *q, size_t n,
+static const char *query_elf(const struct kernelsyms_options *options, int fd, struct symbols_query *query, size_t n,
 			     struct intern *names)
 {
-	struct elfsyms_options eo = { .as_perf = o->as_perf, .mangled = true };
+	struct elfsyms_options eo = { .as_perf = options->as_perf, .mangled = true };
 	const char *why;
-	struct elfsyms *e = elfsyms_open(fd, &eo, &why);
+	struct elfsyms *elfsyms = elfsyms_open(fd, &eo, &why);
 	uint64_t linked;
 
-	if (!e)
+	if (!elfsyms)
 		return why;
-	if (o->id.n == 0)
+	if (options->id.n == 0)
 		why = "the recording does not tell the build-id of its kernel";
-	else if (!kernelsyms_same_build(o->id, elfsyms_build_id(e)))
+	else if (!kernelsyms_same_build(options->id, elfsyms_build_id(elfsyms)))
 		why = "it has another build-id than the recorded kernel";
-	else if (!elfsyms_has_symtab(e))
+	else if (!elfsyms_has_symtab(elfsyms))
 		why = "stripped";
-	else if (!o->address || !elfsyms_address(e, o->symbol, &linked))
+	else if (!options->address || !elfsyms_address(elfsyms, options->symbol, &linked))
 		why = "nothing tells where the recorded kernel was loaded";
 	else
-		elfsyms_resolve_addresses(e, o->address - linked, q, n, names);
-	elfsyms_close(e);
+		elfsyms_resolve_addresses(elfsyms, options->address - linked, query, n, names);
+	elfsyms_close(elfsyms);
 	return why;
 }
 
-static const char *query_vmlinux(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+static const char *query_vmlinux(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
 	static const struct {
@@ -180,20 +180,20 @@ static const char *query_vmlinux(const struct kernelsyms_options *o, struct symb
 	const char *why = "no file";
 	int fd = -1;
 
-	if (o->id.n < 2 || str_find(o->release, '/') >= 0)
+	if (options->id.n < 2 || str_find(options->release, '/') >= 0)
 		return why;
-	if (saved_path(o, ".build-id", true, "vmlinux", &path))
+	if (saved_path(options, ".build-id", true, "vmlinux", &path))
 		fd = fileopener_path(path.p);
 	for (size_t i = 0; i <= countof(place); i++) {
 		if (fd >= 0)
-			why = query_elf(o, fd, q, n, names);
+			why = query_elf(options, fd, query, n, names);
 		if (!why || i == countof(place))
 			break;
 		path.n = 0;
-		text_add(&path, o->symfs ? o->symfs : "");
+		text_add(&path, options->symfs ? options->symfs : "");
 		text_add(&path, place[i].before);
 		if (place[i].after)
-			text_str(&path, o->release);
+			text_str(&path, options->release);
 		text_add(&path, place[i].after ? place[i].after : "");
 		text_char(&path, 0);
 		fd = fileopener_path(path.p);
@@ -215,42 +215,42 @@ static bool is_elf(int fd)
 		      4) == 0;
 }
 
-static void query_named(const struct kernelsyms_options *o, struct symbols_query *q, size_t n, struct intern *names,
-			uint32_t *modules)
+static void query_named(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
+			struct intern *names, uint32_t *modules)
 {
-	int fd = fileopener_path(o->file);
+	int fd = fileopener_path(options->file);
 	const char *why;
 
 	if (is_elf(fd)) {
-		why = query_elf(o, fd, q, n, names);
+		why = query_elf(options, fd, query, n, names);
 	} else {
 		if (fd >= 0)
 			close(fd);
-		why = query_kallsyms(o, o->file, q, n, names, modules);
+		why = query_kallsyms(options, options->file, query, n, names, modules);
 	}
 	if (why)
-		die("cannot use '%s': %s", o->file, why);
+		die("cannot use '%s': %s", options->file, why);
 }
 
-const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+const char *kernelsyms_resolve(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
 	const char *why =
-		o->id.n || o->release.n ?
+		options->id.n || options->release.n ?
 			"recorded with another kernel; --kallsyms names its table, or its vmlinux" :
 			"the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
 
-	if (o->file) {
-		query_named(o, q, n, names, modules);
+	if (options->file) {
+		query_named(options, query, n, names, modules);
 		return NULL;
 	}
-	if (!query_snapshots(o, q, n, names, modules))
+	if (!query_snapshots(options, query, n, names, modules))
 		return NULL;
-	if (o->as_perf && !query_vmlinux(o, q, n, names))
+	if (options->as_perf && !query_vmlinux(options, query, n, names))
 		return NULL;
-	if (is_running(o))
-		why = query_kallsyms(o, NULL, q, n, names, modules);
-	if (!why || !query_saved(o, q, n, names, modules) || !query_vmlinux(o, q, n, names))
+	if (is_running(options))
+		why = query_kallsyms(options, NULL, query, n, names, modules);
+	if (!why || !query_saved(options, query, n, names, modules) || !query_vmlinux(options, query, n, names))
 		return NULL;
 	return why;
 }

@@ -25,9 +25,9 @@ struct kernelsyms_options {
 	uint64_t address;                /* ... and where it was; 0: not told */
 };
 
-/* Answers q[0..n) as kallsyms_resolve does; NULL, or why there are no names at all. Dies when a file that the user
+/* Answers query[0..n) as kallsyms_resolve does; NULL, or why there are no names at all. Dies when a file that the user
  * named is no table of that kernel. */
-const char *kernelsyms_resolve(const struct kernelsyms_options *o, struct symbols_query *q, size_t n,
+const char *kernelsyms_resolve(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules);
 
 #endif

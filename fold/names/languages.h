@@ -23,10 +23,10 @@ static inline bool is_word(char c)
  * operators, lambdas, template arguments, (anonymous namespace) and Go's receivers stay. What does not balance is kept
  * as it is. typed: a return type may stand in front.
  */
-void cxx_name(struct text *out, struct str s, bool typed);
+void cxx_name(struct text *out, struct str string, bool typed);
 
 /* Without its hash, and with the escapes of legacy mangling decoded. */
-bool rust_name(struct text *out, struct str s);
+bool rust_name(struct text *out, struct str string);
 
 /*
  * Spellings of one method:
@@ -35,13 +35,13 @@ bool rust_name(struct text *out, struct str s);
  *   java.util.HashMap::get, java/util/HashMap.get                             others
  * All become java/util/HashMap.get.
  */
-bool java_name(struct text *out, struct str s);
+bool java_name(struct text *out, struct str string);
 
 /* V8's "LazyCompile:*name /file.js:1:2": the mark tells the tier (~ interpreted), the prefix nothing that a reader
  * wants. */
-bool v8_name(struct text *out, struct str s, enum names_kind *kind);
+bool v8_name(struct text *out, struct str string, enum names_kind *kind);
 
 /* "void [System.Private.CoreLib] System.Threading.Thread::Start()[OptimizedTier1]": type and method stay. */
-bool dotnet_name(struct text *out, struct str s);
+bool dotnet_name(struct text *out, struct str string);
 
 #endif

@@ -9,30 +9,30 @@
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
 /* A byte of a name as it may stand in folded text. */
-static void put_safe(struct names *n, unsigned char c)
+static void put_safe(struct names *names, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 
 	if (c == ';') {
-		text_char(&n->text, ':');
+		text_char(&names->text, ':');
 	} else if (c < 0x20 || c == 0x7F) {
 		char escape[] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
 
-		text_bytes(&n->text, escape, 4);
+		text_bytes(&names->text, escape, 4);
 	} else {
-		text_char(&n->text, (char)c);
+		text_char(&names->text, (char)c);
 	}
 }
 
 /* A reader takes "name 12" for a stack and a number: the last blank before digits at the end becomes '_'. */
-static void end_name(struct names *n, size_t from)
+static void end_name(struct names *names, size_t from)
 {
-	size_t i = n->text.n;
+	size_t i = names->text.n;
 
-	while (i > from && byte_is_digit(n->text.p[i - 1]))
+	while (i > from && byte_is_digit(names->text.p[i - 1]))
 		i--;
-	if (i < n->text.n && i > from && n->text.p[i - 1] == ' ')
-		n->text.p[i - 1] = '_';
+	if (i < names->text.n && i > from && names->text.p[i - 1] == ' ')
+		names->text.p[i - 1] = '_';
 }
 
 /* ---- kinds -------------------------------------------------------------------------------------------------- */
@@ -105,181 +105,184 @@ static bool names_is_jit(struct str dso)
 	return digits.n > 0;
 }
 
-bool names_unresolved(struct names_frame f)
+bool names_unresolved(struct names_frame frame)
 {
-	return f.symbol.n == 0 || str_eq(f.symbol, STR("[unknown]"));
+	return frame.symbol.n == 0 || str_eq(frame.symbol, STR("[unknown]"));
 }
 
-static void put_kind(struct names *n, enum names_kind kind)
+static void put_kind(struct names *names, enum names_kind kind)
 {
 	static const char letter[] = { 0, 'k', 'j', '1', 'i', '0' };
 	char suffix[] = { '_', '[', letter[kind], ']' };
 
-	if (kind != KIND_NATIVE && n->kinds >> kind & 1)
-		text_bytes(&n->text, suffix, 4);
+	if (kind != KIND_NATIVE && names->kinds >> kind & 1)
+		text_bytes(&names->text, suffix, 4);
 }
 
 /* Names that carry their kind already (agents with annotate_java_frames) keep it. */
-static struct str names_cut_kind(struct str s, enum names_kind *kind)
+static struct str names_cut_kind(struct str string, enum names_kind *kind)
 {
 	static const char letters[] = "kj1i0";
 	const char *at;
 
-	if (s.n > 4 && s.p[s.n - 1] == ']' && s.p[s.n - 3] == '[' && s.p[s.n - 4] == '_') {
-		at = memchr(letters, s.p[s.n - 2], 5);
+	if (string.n > 4 && string.p[string.n - 1] == ']' && string.p[string.n - 3] == '[' &&
+	    string.p[string.n - 4] == '_') {
+		at = memchr(letters, string.p[string.n - 2], 5);
 		if (at) {
 			*kind = (enum names_kind)(at - letters) + KIND_KERNEL;
-			s.n -= 4;
+			string.n -= 4;
 		}
 	}
-	return s;
+	return string;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
 /* A method or function in a JIT's map. */
-static void put_jit(struct names *n, struct str s, enum names_kind *kind)
+static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
-	if (str_eq(s, STR("Interpreter")) || str_starts(s, STR("Interpreter: ")) || str_starts(s, STR("py::"))) {
+	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||
+	    str_starts(string, STR("py::"))) {
 		*kind = KIND_INTERPRETED;
-		text_str(&n->text, s);
-	} else if (n->hotspot || str_starts(s, STR("RegExp:"))) {
-		text_str(&n->text, s); /* an expression's parentheses are its own */
-	} else if (!dotnet_name(&n->text, s) && !java_name(&n->text, s) && !v8_name(&n->text, s, kind)) {
-		cxx_name(&n->text, s, false);
+		text_str(&names->text, string);
+	} else if (names->hotspot || str_starts(string, STR("RegExp:"))) {
+		text_str(&names->text, string); /* an expression's parentheses are its own */
+	} else if (!dotnet_name(&names->text, string) && !java_name(&names->text, string) &&
+		   !v8_name(&names->text, string, kind)) {
+		cxx_name(&names->text, string, false);
 	}
 }
 
 /* Sanitises what was written since from, in place where nothing grows. */
-static void make_safe(struct names *n, size_t from)
+static void make_safe(struct names *names, size_t from)
 {
-	size_t len = n->text.n - from, bad = 0;
+	size_t len = names->text.n - from, bad = 0;
 	char *copy;
 
-	while (n->text.n > from && n->text.p[n->text.n - 1] == ' ')
-		n->text.n--;
-	len = n->text.n - from;
-	for (size_t i = from; i < n->text.n; i++) {
-		unsigned char c = (unsigned char)n->text.p[i];
+	while (names->text.n > from && names->text.p[names->text.n - 1] == ' ')
+		names->text.n--;
+	len = names->text.n - from;
+	for (size_t i = from; i < names->text.n; i++) {
+		unsigned char c = (unsigned char)names->text.p[i];
 
 		bad += c < 0x20 || c == 0x7F || c == ';';
 	}
 	if (len == 0)
-		text_str(&n->text, STR("[unknown]"));
-	if (n->text.p[from] == '#' && (len == 1 || n->text.p[from + 1] == ' ')) {
+		text_str(&names->text, STR("[unknown]"));
+	if (names->text.p[from] == '#' && (len == 1 || names->text.p[from + 1] == ' ')) {
 		/* as first frame it would make the line a comment */
-		n->text.p[from] = '_';
+		names->text.p[from] = '_';
 	}
 	if (bad) {
 		copy = mem_alloc(1, len);
-		memcpy(copy, n->text.p + from, len);
-		n->text.n = from;
+		memcpy(copy, names->text.p + from, len);
+		names->text.n = from;
 		for (size_t i = 0; i < len; i++)
-			put_safe(n, (unsigned char)copy[i]);
+			put_safe(names, (unsigned char)copy[i]);
 		free(copy);
 	}
-	end_name(n, from);
+	end_name(names, from);
 }
 
-static void names_put_line(struct names *n, struct str line)
+static void names_put_line(struct names *names, struct str line)
 {
 	if (line.n == 0)
 		return;
-	text_char(&n->text, ':');
-	text_str(&n->text, line);
+	text_char(&names->text, ':');
+	text_str(&names->text, line);
 }
 
-static void put_unresolved(struct names *n, struct names_frame f, enum names_kind kind)
+static void put_unresolved(struct names *names, struct names_frame frame, enum names_kind kind)
 {
-	struct str base = basename_of(f.dso);
-	size_t from = n->text.n;
+	struct str base = basename_of(frame.dso);
+	size_t from = names->text.n;
 
 	if (kind == KIND_INTERPRETED) {
-		text_str(&n->text, STR("[interpreted"));
-	} else if (f.dso.n == 0 || str_eq(f.dso, STR("[unknown]")) || base.n == 0) {
-		text_str(&n->text, STR("[unknown"));
+		text_str(&names->text, STR("[interpreted"));
+	} else if (frame.dso.n == 0 || str_eq(frame.dso, STR("[unknown]")) || base.n == 0) {
+		text_str(&names->text, STR("[unknown"));
 	} else if (base.p[0] == '[' && base.p[base.n - 1] == ']') {
-		text_str(&n->text, str_head(base, base.n - 1));
+		text_str(&names->text, str_head(base, base.n - 1));
 	} else {
-		text_char(&n->text, '[');
-		text_str(&n->text, base);
+		text_char(&names->text, '[');
+		text_str(&names->text, base);
 	}
-	if (n->addresses && f.address.n) {
-		text_str(&n->text, STR(" <"));
-		text_str(&n->text, f.address);
-		text_char(&n->text, '>');
+	if (names->addresses && frame.address.n) {
+		text_str(&names->text, STR(" <"));
+		text_str(&names->text, frame.address);
+		text_char(&names->text, '>');
 	}
-	text_char(&n->text, ']');
-	names_put_line(n, f.line);
-	make_safe(n, from);
-	put_kind(n, kind);
+	text_char(&names->text, ']');
+	names_put_line(names, frame.line);
+	make_safe(names, from);
+	put_kind(names, kind);
 }
 
-static void put_resolved(struct names *n, struct str s, enum names_kind kind, bool jit, struct str line)
+static void put_resolved(struct names *names, struct str string, enum names_kind kind, bool jit, struct str line)
 {
-	size_t from = n->text.n;
+	size_t from = names->text.n;
 
-	s = names_cut_kind(s, &kind);
+	string = names_cut_kind(string, &kind);
 	if (jit)
-		put_jit(n, s, &kind);
+		put_jit(names, string, &kind);
 	else if (kind == KIND_KERNEL)
-		text_str(&n->text, s);
-	else if (!rust_name(&n->text, s))
-		cxx_name(&n->text, s, true);
-	names_put_line(n, line);
-	make_safe(n, from);
-	put_kind(n, kind);
+		text_str(&names->text, string);
+	else if (!rust_name(&names->text, string))
+		cxx_name(&names->text, string, true);
+	names_put_line(names, line);
+	make_safe(names, from);
+	put_kind(names, kind);
 }
 
 #define INLINED_MAX 100 /* that one line of a map unfolds to: JVMs inline 15 deep */
 
 /* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so
  * the arrow is unambiguous there, and only there. */
-static ptrdiff_t find_arrow(struct str s)
+static ptrdiff_t find_arrow(struct str string)
 {
-	ptrdiff_t i = str_find_str(s, STR("->"));
+	ptrdiff_t i = str_find_str(string, STR("->"));
 
-	return i > 0 && (size_t)i + 2 < s.n ? i : -1;
+	return i > 0 && (size_t)i + 2 < string.n ? i : -1;
 }
 
-struct str names_make(struct names *n, struct names_frame f)
+struct str names_make(struct names *names, struct names_frame frame)
 {
 	enum names_kind kind = KIND_NATIVE;
 	unsigned parts = 0;
 	bool jit;
 
-	f.dso = clean_dso(f.dso);
-	jit = f.interpreted || names_is_jit(f.dso);
-	if (f.interpreted)
+	frame.dso = clean_dso(frame.dso);
+	jit = frame.interpreted || names_is_jit(frame.dso);
+	if (frame.interpreted)
 		kind = KIND_INTERPRETED;
-	else if (f.inlined)
+	else if (frame.inlined)
 		kind = KIND_INLINED;
 	else if (jit)
 		kind = KIND_JIT;
-	else if (is_kernel(f.dso))
+	else if (is_kernel(frame.dso))
 		kind = KIND_KERNEL;
-	n->text.n = 0;
-	if (names_unresolved(f)) {
-		put_unresolved(n, f, kind);
-		return text_view(&n->text);
+	names->text.n = 0;
+	if (names_unresolved(frame)) {
+		put_unresolved(names, frame, kind);
+		return text_view(&names->text);
 	}
-	for (struct str s = f.symbol; jit; parts++) {
-		ptrdiff_t arrow = parts < INLINED_MAX ? find_arrow(s) : -1;
+	for (struct str string = frame.symbol; jit; parts++) {
+		ptrdiff_t arrow = parts < INLINED_MAX ? find_arrow(string) : -1;
 
 		if (arrow < 0) {
-			f.symbol = s;
+			frame.symbol = string;
 			break;
 		}
-		put_resolved(n, str_head(s, (size_t)arrow), kind, true, (struct str){ 0 });
-		text_char(&n->text, '\n');
-		s = str_from(s, (size_t)arrow + 2);
+		put_resolved(names, str_head(string, (size_t)arrow), kind, true, (struct str){ 0 });
+		text_char(&names->text, '\n');
+		string = str_from(string, (size_t)arrow + 2);
 		kind = KIND_INLINED;
 	}
-	put_resolved(n, f.symbol, kind, jit, f.line);
-	return text_view(&n->text);
+	put_resolved(names, frame.symbol, kind, jit, frame.line);
+	return text_view(&names->text);
 }
 
-struct str names_comm(struct names *n, struct str comm, bool canonical)
+struct str names_comm(struct names *names, struct str comm, bool canonical)
 {
 	struct str all = comm;
 
@@ -287,16 +290,16 @@ struct str names_comm(struct names *n, struct str comm, bool canonical)
 		comm.n--;
 	if (comm.n == 0)
 		comm = all;
-	n->text.n = 0;
-	text_str(&n->text, comm);
-	for (size_t i = 0; i < n->text.n; i++)
-		if (n->text.p[i] == ' ' || n->text.p[i] == '\t')
-			n->text.p[i] = '_';
-	make_safe(n, 0);
-	return text_view(&n->text);
+	names->text.n = 0;
+	text_str(&names->text, comm);
+	for (size_t i = 0; i < names->text.n; i++)
+		if (names->text.p[i] == ' ' || names->text.p[i] == '\t')
+			names->text.p[i] = '_';
+	make_safe(names, 0);
+	return text_view(&names->text);
 }
 
-void names_free(struct names *n)
+void names_free(struct names *names)
 {
-	text_free(&n->text);
+	text_free(&names->text);
 }

@@ -44,14 +44,14 @@ struct names {
 
 /* The names of a frame, outermost first, one a line (perf-map-agent packs inlining into one symbol: "a->b"). The
  * result lives until the next call. */
-struct str names_make(struct names *n, struct names_frame f);
+struct str names_make(struct names *names, struct names_frame frame);
 
 /* A comm as first frame: blanks are '_'. canonical: without the digits that tell threads of one pool apart. */
-struct str names_comm(struct names *n, struct str comm, bool canonical);
+struct str names_comm(struct names *names, struct str comm, bool canonical);
 
 /* Is this a frame without symbol? */
-bool names_unresolved(struct names_frame f);
+bool names_unresolved(struct names_frame frame);
 
-void names_free(struct names *n);
+void names_free(struct names *names);
 
 #endif

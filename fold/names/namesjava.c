@@ -3,24 +3,24 @@
 
 #include "common/javaclass.h"
 
-static bool is_java_name(struct str s)
+static bool is_java_name(struct str string)
 {
-	if (s.n == 0 || byte_is_digit(s.p[0]))
+	if (string.n == 0 || byte_is_digit(string.p[0]))
 		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_word(s.p[i]) && !memchr("./<>-+", s.p[i], 6))
+	for (size_t i = 0; i < string.n; i++)
+		if (!is_word(string.p[i]) && !memchr("./<>-+", string.p[i], 6))
 			return false;
 	return true;
 }
 
-bool java_name(struct text *out, struct str s)
+bool java_name(struct text *out, struct str string)
 {
-	struct str class = s, method;
-	ptrdiff_t semicolon = s.n && s.p[0] == 'L' ? str_find(s, ';') : -1, i;
+	struct str class = string, method;
+	ptrdiff_t semicolon = string.n && string.p[0] == 'L' ? str_find(string, ';') : -1, i;
 
 	if (semicolon > 1) {
-		class = str_head(str_from(s, 1), (size_t)semicolon - 1);
-		method = str_from(s, (size_t)semicolon + 1);
+		class = str_head(str_from(string, 1), (size_t)semicolon - 1);
+		method = str_from(string, (size_t)semicolon + 1);
 		if (str_starts(method, STR("::")))
 			method = str_from(method, 2);
 		else if (str_starts(method, STR(".")))
@@ -30,7 +30,7 @@ bool java_name(struct text *out, struct str s)
 		struct str head = str_cut(&class, '(');
 
 		i = str_rfind(head, ' ');
-		if (i >= 0 && head.n == s.n)
+		if (i >= 0 && head.n == string.n)
 			return false; /* a return type without parameters: not Java */
 		head = str_from(head, (size_t)(i + 1));
 		i = str_find_str(head, STR("::"));
@@ -41,8 +41,8 @@ bool java_name(struct text *out, struct str s)
 				return false; /* could as well be C++ */
 		} else {
 			i = str_rfind(head, '.');
-			if (i <= 0 ||
-			    (head.n == s.n && str_find(head, '/') < 0 && str_find(str_head(head, (size_t)i), '.') < 0))
+			if (i <= 0 || (head.n == string.n && str_find(head, '/') < 0 &&
+				       str_find(str_head(head, (size_t)i), '.') < 0))
 				return false;
 			class = str_head(head, (size_t)i);
 			method = str_from(head, (size_t)i + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/names/languages.h"
 
-bool v8_name(struct text *out, struct str s, enum names_kind *kind)
+bool v8_name(struct text *out, struct str string, enum names_kind *kind)
 {
 	static const struct str prefixes[] = { STR("LazyCompile:"), STR("JS:"), STR("Function:"), STR("Script:"),
 					       STR("Eval:") };
@@ -9,9 +9,9 @@ bool v8_name(struct text *out, struct str s, enum names_kind *kind)
 	for (size_t i = 0; i < countof(prefixes); i++) {
 		struct str rest;
 
-		if (!str_starts(s, prefixes[i]))
+		if (!str_starts(string, prefixes[i]))
 			continue;
-		rest = str_from(s, prefixes[i].n);
+		rest = str_from(string, prefixes[i].n);
 		if (rest.n && memchr("*~^+", rest.p[0], 4)) {
 			*kind = rest.p[0] == '~' ? KIND_INTERPRETED : KIND_JIT;
 			rest = str_from(rest, 1);

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/names/languages.h"
 
-static bool all_hex(struct str s)
+static bool all_hex(struct str string)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!byte_is_hex(s.p[i]))
+	for (size_t i = 0; i < string.n; i++)
+		if (!byte_is_hex(string.p[i]))
 			return false;
 	return true;
 }
 
 /* Legacy mangling ends in ::h and 16 hex digits; v0 shows the crate's hash as name[16 hex digits]. */
-static bool rust_hash(struct str s, struct str *without)
+static bool rust_hash(struct str string, struct str *without)
 {
-	ptrdiff_t llvm = str_find_str(s, STR(".llvm."));
+	ptrdiff_t llvm = str_find_str(string, STR(".llvm."));
 
 	if (llvm > 0)
-		s.n = (size_t)llvm;
-	if (s.n > 19 && str_eq(str_head(str_from(s, s.n - 19), 3), STR("::h")) && all_hex(str_from(s, s.n - 16))) {
-		*without = str_head(s, s.n - 19);
+		string.n = (size_t)llvm;
+	if (string.n > 19 && str_eq(str_head(str_from(string, string.n - 19), 3), STR("::h")) &&
+	    all_hex(str_from(string, string.n - 16))) {
+		*without = str_head(string, string.n - 19);
 		return true;
 	}
 	return false;
 }
 
-/* One of legacy mangling's $..$ escapes at the start of s: its length, and what it stands for in *c; 0 when it is
+/* One of legacy mangling's $..$ escapes at the start of string: its length, and what it stands for in *c; 0 when it is
  * none. */
-static size_t rust_escape(struct str s, char *c)
+static size_t rust_escape(struct str string, char *c)
 {
 	static const struct {
 		struct str code;
@@ -36,71 +37,75 @@ static size_t rust_escape(struct str s, char *c)
 	ptrdiff_t end;
 
 	for (size_t i = 0; i < countof(escapes); i++) {
-		if (str_starts(s, escapes[i].code)) {
+		if (str_starts(string, escapes[i].code)) {
 			*c = escapes[i].c;
 			return escapes[i].code.n;
 		}
 	}
-	if (!str_starts(s, STR("$u")))
+	if (!str_starts(string, STR("$u")))
 		return 0;
-	end = str_find(str_from(s, 2), '$');
-	if (end < 1 || end > 2 || !str_hex(str_head(str_from(s, 2), (size_t)end), &code) || code < 0x20 || code > 0x7E)
+	end = str_find(str_from(string, 2), '$');
+	if (end < 1 || end > 2 || !str_hex(str_head(str_from(string, 2), (size_t)end), &code) || code < 0x20 ||
+	    code > 0x7E)
 		return 0;
 	*c = (char)code;
 	return (size_t)end + 3;
 }
 
-static void put_rust_legacy(struct text *out, struct str s)
+static void put_rust_legacy(struct text *out, struct str string)
 {
-	for (size_t i = 0; i < s.n;) {
+	for (size_t i = 0; i < string.n;) {
 		char c;
-		size_t len = s.p[i] == '$' ? rust_escape(str_from(s, i), &c) : 0;
+		size_t len = string.p[i] == '$' ? rust_escape(str_from(string, i), &c) : 0;
 
 		if (len) {
 			text_char(out, c);
 			i += len;
-		} else if (str_starts(str_from(s, i), STR(".."))) {
+		} else if (str_starts(str_from(string, i), STR(".."))) {
 			text_bytes(out, "::", 2);
 			i += 2;
-		} else if (i == 0 && str_starts(s, STR("_$"))) {
+		} else if (i == 0 && str_starts(string, STR("_$"))) {
 			i++; /* the '_' only keeps the symbol from starting with '$' */
-		} else if (s.p[i] == '_' && i >= 2 && s.p[i - 1] == ':' && i + 1 < s.n && s.p[i + 1] == '$') {
+		} else if (string.p[i] == '_' && i >= 2 && string.p[i - 1] == ':' && i + 1 < string.n &&
+			   string.p[i + 1] == '$') {
 			i++;
 		} else {
-			text_char(out, s.p[i++]);
+			text_char(out, string.p[i++]);
 		}
 	}
 }
 
 /* core[846817f741e54dfd]::slice -> core::slice; leading zeros of the hash are not printed */
-static bool put_rust_v0(struct text *out, struct str s)
+static bool put_rust_v0(struct text *out, struct str string)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s.n; i++) {
-		ptrdiff_t close = s.p[i] == '[' && i > 0 && is_word(s.p[i - 1]) ? str_find(str_from(s, i), ']') : -1;
+	for (size_t i = 0; i < string.n; i++) {
+		ptrdiff_t close = string.p[i] == '[' && i > 0 && is_word(string.p[i - 1]) ?
+					  str_find(str_from(string, i), ']') :
+					  -1;
 
-		if (close > 8 && close < 18 && all_hex(str_head(str_from(s, i + 1), (size_t)close - 1)) &&
-		    str_starts(str_from(s, i + (size_t)close + 1), STR("::"))) {
+		if (close > 8 && close < 18 && all_hex(str_head(str_from(string, i + 1), (size_t)close - 1)) &&
+		    str_starts(str_from(string, i + (size_t)close + 1), STR("::"))) {
 			i += (size_t)close;
 			any = true;
 			continue;
 		}
-		text_char(out, s.p[i]);
+		text_char(out, string.p[i]);
 	}
 	return any;
 }
 
-bool rust_name(struct text *out, struct str s)
+bool rust_name(struct text *out, struct str string)
 {
 	size_t from = out->n;
 	struct str without;
 
-	if (rust_hash(s, &without)) {
+	if (rust_hash(string, &without)) {
 		put_rust_legacy(out, without);
 		return true;
 	}
-	if (str_find(s, '[') > 0 && put_rust_v0(out, s))
+	if (str_find(string, '[') > 0 && put_rust_v0(out, string))
 		return true;
 	out->n = from;
 	return false;

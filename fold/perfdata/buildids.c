@@ -3,40 +3,41 @@
 
 #include <stdlib.h>
 
-static struct str buildids_key_of(struct buildids *b, bool kernel, struct str path)
+static struct str buildids_key_of(struct buildids *buildids, bool kernel, struct str path)
 {
-	b->key.n = 0;
-	text_char(&b->key, kernel ? 'k' : 'u');
-	text_str(&b->key, path);
-	return text_view(&b->key);
+	buildids->key.n = 0;
+	text_char(&buildids->key, kernel ? 'k' : 'u');
+	text_str(&buildids->key, path);
+	return text_view(&buildids->key);
 }
 
-void buildids_update(struct buildids *b, const struct perfdata_build_id *list, size_t n)
+void buildids_update(struct buildids *buildids, const struct perfdata_build_id *list, size_t n)
 {
-	for (; b->done < n; b->done++) {
-		const struct perfdata_build_id *new = &list[b->done];
-		uint32_t before = b->paths.n, path = intern(&b->paths, buildids_key_of(b, new->kernel, new->path));
+	for (; buildids->done < n; buildids->done++) {
+		const struct perfdata_build_id *new = &list[buildids->done];
+		uint32_t before = buildids->paths.n,
+			 path = intern(&buildids->paths, buildids_key_of(buildids, new->kernel, new->path));
 
-		if (path >= b->cap) {
-			b->cap = b->cap ? 2 * b->cap : 64;
-			b->id = mem_grow(b->id, sizeof(*b->id), b->cap);
+		if (path >= buildids->cap) {
+			buildids->cap = buildids->cap ? 2 * buildids->cap : 64;
+			buildids->id = mem_grow(buildids->id, sizeof(*buildids->id), buildids->cap);
 		}
-		if (path > before || b->id[path].n == 0)
-			b->id[path] = new->id;
+		if (path > before || buildids->id[path].n == 0)
+			buildids->id[path] = new->id;
 	}
 }
 
-struct build_id buildids_find(struct buildids *b, bool kernel, struct str path)
+struct build_id buildids_find(struct buildids *buildids, bool kernel, struct str path)
 {
-	uint32_t found = b->paths.n ? intern_find(&b->paths, buildids_key_of(b, kernel, path)) : 0;
+	uint32_t found = buildids->paths.n ? intern_find(&buildids->paths, buildids_key_of(buildids, kernel, path)) : 0;
 
-	return found ? b->id[found] : (struct build_id){ 0 };
+	return found ? buildids->id[found] : (struct build_id){ 0 };
 }
 
-void buildids_free(struct buildids *b)
+void buildids_free(struct buildids *buildids)
 {
-	intern_free(&b->paths);
-	free(b->id);
-	text_free(&b->key);
-	*b = (struct buildids){ 0 };
+	intern_free(&buildids->paths);
+	free(buildids->id);
+	text_free(&buildids->key);
+	*buildids = (struct buildids){ 0 };
 }

@@ -19,11 +19,11 @@ struct buildids {
 };
 
 /* Takes what is new of the whole list. Of several that a path has the first counts, as in perf. */
-void buildids_update(struct buildids *b, const struct perfdata_build_id *list, size_t n);
+void buildids_update(struct buildids *buildids, const struct perfdata_build_id *list, size_t n);
 
 /* kernel: the path is of the kernel or a module. n is 0 when none is told. */
-struct build_id buildids_find(struct buildids *b, bool kernel, struct str path);
+struct build_id buildids_find(struct buildids *buildids, bool kernel, struct str path);
 
-void buildids_free(struct buildids *b);
+void buildids_free(struct buildids *buildids);
 
 #endif

@@ -10,31 +10,31 @@ static struct str cgroupnames_key_of(const uint64_t *number)
 	return (struct str){ (const char *)number, sizeof(*number) };
 }
 
-void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path)
+void cgroupnames_add(struct cgroupnames *cgroups, uint64_t number, struct str path)
 {
-	uint32_t id = intern(&g->ids, cgroupnames_key_of(&number));
+	uint32_t id = intern(&cgroups->ids, cgroupnames_key_of(&number));
 
-	if (id >= g->cap) {
+	if (id >= cgroups->cap) {
 		size_t cap = 2 * (size_t)id + 64;
 
-		g->path = mem_grow(g->path, sizeof(*g->path), cap);
-		memset(g->path + g->cap, 0, (cap - g->cap) * sizeof(*g->path));
-		g->cap = cap;
+		cgroups->path = mem_grow(cgroups->path, sizeof(*cgroups->path), cap);
+		memset(cgroups->path + cgroups->cap, 0, (cap - cgroups->cap) * sizeof(*cgroups->path));
+		cgroups->cap = cap;
 	}
-	g->path[id] = intern_str(&g->paths, intern(&g->paths, path));
+	cgroups->path[id] = intern_str(&cgroups->paths, intern(&cgroups->paths, path));
 }
 
-struct str cgroupnames_path(const struct cgroupnames *g, uint64_t number)
+struct str cgroupnames_path(const struct cgroupnames *cgroups, uint64_t number)
 {
-	uint32_t id = intern_find(&g->ids, cgroupnames_key_of(&number));
+	uint32_t id = intern_find(&cgroups->ids, cgroupnames_key_of(&number));
 
-	return id ? g->path[id] : (struct str){ 0 };
+	return id ? cgroups->path[id] : (struct str){ 0 };
 }
 
-void cgroupnames_free(struct cgroupnames *g)
+void cgroupnames_free(struct cgroupnames *cgroups)
 {
-	intern_free(&g->ids);
-	intern_free(&g->paths);
-	free(g->path);
-	*g = (struct cgroupnames){ 0 };
+	intern_free(&cgroups->ids);
+	intern_free(&cgroups->paths);
+	free(cgroups->path);
+	*cgroups = (struct cgroupnames){ 0 };
 }

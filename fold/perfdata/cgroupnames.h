@@ -17,11 +17,11 @@ struct cgroupnames {
 };
 
 /* From now on. */
-void cgroupnames_add(struct cgroupnames *g, uint64_t number, struct str path);
+void cgroupnames_add(struct cgroupnames *cgroups, uint64_t number, struct str path);
 
-/* Empty: not known. Lives as long as g. */
-struct str cgroupnames_path(const struct cgroupnames *g, uint64_t number);
+/* Empty: not known. Lives as long as cgroups. */
+struct str cgroupnames_path(const struct cgroupnames *cgroups, uint64_t number);
 
-void cgroupnames_free(struct cgroupnames *g);
+void cgroupnames_free(struct cgroupnames *cgroups);
 
 #endif

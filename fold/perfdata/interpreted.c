@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-const char *interpreted_take(struct interpreted *s, struct arena *a, struct str body)
+const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
 {
 	static const char cut[] = "what pjrecord says of interpreted methods is cut";
 	struct pj_methods head;
@@ -14,7 +14,7 @@ const char *interpreted_take(struct interpreted *s, struct arena *a, struct str 
 	if (body.n < sizeof(head))
 		return cut;
 	memcpy(&head, body.p, sizeof(head));
-	s->left_out += head.left_out;
+	interpreted->left_out += head.left_out;
 	for (body = str_from(body, sizeof(head)); body.n; body = str_from(body, row.size)) {
 		if (body.n < sizeof(row))
 			return cut;
@@ -22,9 +22,10 @@ const char *interpreted_take(struct interpreted *s, struct arena *a, struct str 
 		body = str_from(body, sizeof(row));
 		if (row.size > body.n)
 			return cut;
-		s->method = mem_more(s->method, sizeof(*s->method), s->n);
-		s->method[s->n++] =
-			(struct interpreted_method){ row.method, head.pid, arena_copy(a, str_head(body, row.size)) };
+		interpreted->method = mem_more(interpreted->method, sizeof(*interpreted->method), interpreted->n);
+		interpreted->method[interpreted->n++] =
+			(struct interpreted_method){ row.method, head.pid,
+						     arena_copy(arena, str_head(body, row.size)) };
 	}
 	return NULL;
 }
@@ -38,46 +39,49 @@ static int interpreted_place_cmp(const struct interpreted_method *a, uint32_t pi
 
 static int method_cmp(const void *va, const void *vb)
 {
-	const struct interpreted_method *a = va, *b = vb;
-	int c = interpreted_place_cmp(a, b->pid, b->method);
+	const struct interpreted_method *method = va, *b = vb;
+	int c = interpreted_place_cmp(method, b->pid, b->method);
 
-	return c ? c : str_cmp(a->name, b->name);
+	return c ? c : str_cmp(method->name, b->name);
 }
 
-void interpreted_sort(struct interpreted *s)
+void interpreted_sort(struct interpreted *interpreted)
 {
 	size_t saved = 0;
 
-	if (s->n)
-		qsort(s->method, s->n, sizeof(*s->method), method_cmp);
-	for (size_t i = 0; i < s->n; i++) {
-		struct interpreted_method m = s->method[i], *last = saved ? &s->method[saved - 1] : NULL;
+	if (interpreted->n)
+		qsort(interpreted->method, interpreted->n, sizeof(*interpreted->method), method_cmp);
+	for (size_t i = 0; i < interpreted->n; i++) {
+		struct interpreted_method method = interpreted->method[i],
+					  *last = saved ? &interpreted->method[saved - 1] : NULL;
 
-		if (!last || interpreted_place_cmp(last, m.pid, m.method) != 0)
-			s->method[saved++] = m;
-		else if (!str_eq(last->name, m.name))
+		if (!last || interpreted_place_cmp(last, method.pid, method.method) != 0)
+			interpreted->method[saved++] = method;
+		else if (!str_eq(last->name, method.name))
 			last->name.n = 0;
 	}
-	s->n = saved;
+	interpreted->n = saved;
 }
 
-const struct interpreted_method *interpreted_find(const struct interpreted *s, uint32_t pid, uint64_t method)
+const struct interpreted_method *interpreted_find(const struct interpreted *interpreted, uint32_t pid, uint64_t method)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = interpreted->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (interpreted_place_cmp(&s->method[mid], pid, method) < 0)
+		if (interpreted_place_cmp(&interpreted->method[mid], pid, method) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < s->n && interpreted_place_cmp(&s->method[low], pid, method) == 0 ? &s->method[low] : NULL;
+	return low < interpreted->n && interpreted_place_cmp(&interpreted->method[low], pid, method) == 0 ?
+		       &interpreted->method[low] :
+		       NULL;
 }
 
-void interpreted_free(struct interpreted *s)
+void interpreted_free(struct interpreted *interpreted)
 {
-	free(s->method);
-	*s = (struct interpreted){ 0 };
+	free(interpreted->method);
+	*interpreted = (struct interpreted){ 0 };
 }

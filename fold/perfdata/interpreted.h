@@ -22,14 +22,14 @@ struct interpreted {
 };
 
 /* The body of an item; names are copied into a. NULL, or what is wrong with it: what is before that is kept. */
-const char *interpreted_take(struct interpreted *s, struct arena *a, struct str body);
+const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body);
 
 /* To be called after the last item of a feature: then methods are found. */
-void interpreted_sort(struct interpreted *s);
+void interpreted_sort(struct interpreted *interpreted);
 
 /* NULL: no frame of that process was told by this address. */
-const struct interpreted_method *interpreted_find(const struct interpreted *s, uint32_t pid, uint64_t method);
+const struct interpreted_method *interpreted_find(const struct interpreted *interpreted, uint32_t pid, uint64_t method);
 
-void interpreted_free(struct interpreted *s);
+void interpreted_free(struct interpreted *interpreted);
 
 #endif

@@ -5,39 +5,40 @@
 
 #include <stdlib.h>
 
-uint64_t bytes_end(const struct bytes *b)
+uint64_t bytes_end(const struct bytes *bytes)
 {
-	const struct bytes_block *last = bytes_last(b);
+	const struct bytes_block *last = bytes_last(bytes);
 
 	return last ? last->start + last->n : 0;
 }
 
-static struct bytes_block *perfbytes_add_block(struct bytes *b, uint64_t start)
+static struct bytes_block *perfbytes_add_block(struct bytes *bytes, uint64_t start)
 {
-	struct bytes_block *k;
+	struct bytes_block *block;
 
-	if (b->head + b->n == b->cap && b->head > b->cap / 2) {
-		memmove(b->block, b->block + b->head, b->n * sizeof(*b->block));
-		b->head = 0;
+	if (bytes->head + bytes->n == bytes->cap && bytes->head > bytes->cap / 2) {
+		memmove(bytes->block, bytes->block + bytes->head, bytes->n * sizeof(*bytes->block));
+		bytes->head = 0;
 	}
-	if (b->head + b->n == b->cap) {
-		b->cap = b->cap ? b->cap * 2 : 16;
-		b->block = mem_grow(b->block, sizeof(*b->block), b->cap);
+	if (bytes->head + bytes->n == bytes->cap) {
+		bytes->cap = bytes->cap ? bytes->cap * 2 : 16;
+		bytes->block = mem_grow(bytes->block, sizeof(*bytes->block), bytes->cap);
 	}
-	k = &b->block[b->head + b->n++];
-	*k = (struct bytes_block){ .start = start, .cap = b->n == 1 && b->first == 0 ? BYTES_FIRST : BYTES_BLOCK };
-	if (k->cap == BYTES_FIRST)
-		k->p = mem_grow(NULL, 1, BYTES_FIRST);
+	block = &bytes->block[bytes->head + bytes->n++];
+	*block = (struct bytes_block){ .start = start,
+				       .cap = bytes->n == 1 && bytes->first == 0 ? BYTES_FIRST : BYTES_BLOCK };
+	if (block->cap == BYTES_FIRST)
+		block->p = mem_grow(NULL, 1, BYTES_FIRST);
 	else
-		k->p = b->nspare ? b->spare[--b->nspare] : mem_huge(BYTES_BLOCK);
-	return k;
+		block->p = bytes->nspare ? bytes->spare[--bytes->nspare] : mem_huge(BYTES_BLOCK);
+	return block;
 }
 
 /* The block to put at least `least` bytes into so that they stand in one piece with what is there from `keep` on. */
-static struct bytes_block *block_with_space(struct bytes *b, uint64_t keep, size_t least)
+static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, size_t least)
 {
-	struct bytes_block *last = bytes_last(b), *fresh;
-	uint64_t end = bytes_end(b);
+	struct bytes_block *last = bytes_last(bytes), *fresh;
+	uint64_t end = bytes_end(bytes);
 	const char *tail;
 	size_t n;
 
@@ -45,75 +46,75 @@ static struct bytes_block *block_with_space(struct bytes *b, uint64_t keep, size
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	tail = n ? last->p + (last->n - n) : NULL;
-	fresh = perfbytes_add_block(b, keep); /* may move the table, not the bytes */
+	fresh = perfbytes_add_block(bytes, keep); /* may move the table, not the bytes */
 	if (n)
 		memcpy(fresh->p, tail, n);
 	fresh->n = n;
 	return fresh;
 }
 
-struct str bytes_read(struct bytes *b, uint64_t at, size_t want)
+struct str bytes_read(struct bytes *bytes, uint64_t at, size_t want)
 {
-	struct str s = bytes_there(b, at);
+	struct str string = bytes_there(bytes, at);
 
-	while (s.n < want && b->more && !b->eof) {
-		struct bytes_block *k = block_with_space(b, at, want - s.n);
-		uint64_t end = k->start + k->n;
-		size_t space = k->cap - k->n, got;
+	while (string.n < want && bytes->more && !bytes->eof) {
+		struct bytes_block *block = block_with_space(bytes, at, want - string.n);
+		uint64_t end = block->start + block->n;
+		size_t space = block->cap - block->n, got;
 
 		if (space > BYTES_PART)
 			space = BYTES_PART;
-		if (end >= b->end)
+		if (end >= bytes->end)
 			space = 0;
-		else if (space > b->end - end)
-			space = (size_t)(b->end - end);
-		got = space ? b->more(b->from, k->p + k->n, space, end) : 0;
-		k->n += got;
-		b->eof = got == 0;
-		s = bytes_there(b, at);
+		else if (space > bytes->end - end)
+			space = (size_t)(bytes->end - end);
+		got = space ? bytes->more(bytes->from, block->p + block->n, space, end) : 0;
+		block->n += got;
+		bytes->eof = got == 0;
+		string = bytes_there(bytes, at);
 	}
-	return s;
+	return string;
 }
 
-char *bytes_space(struct bytes *b, uint64_t keep, size_t *space)
+char *bytes_space(struct bytes *bytes, uint64_t keep, size_t *space)
 {
-	struct bytes_block *k = block_with_space(b, keep, BYTES_FIRST / 4);
+	struct bytes_block *block = block_with_space(bytes, keep, BYTES_FIRST / 4);
 
-	*space = k->cap - k->n < BYTES_PART ? k->cap - k->n : BYTES_PART;
-	return k->p + k->n;
+	*space = block->cap - block->n < BYTES_PART ? block->cap - block->n : BYTES_PART;
+	return block->p + block->n;
 }
 
-void bytes_made(struct bytes *b, size_t n)
+void bytes_made(struct bytes *bytes, size_t n)
 {
-	bytes_last(b)->n += n;
+	bytes_last(bytes)->n += n;
 }
 
-void bytes_reuse(struct bytes *b)
+void bytes_reuse(struct bytes *bytes)
 {
-	while (b->n > 1 && b->block[b->head].users == 0) {
-		char *p = b->block[b->head].p;
+	while (bytes->n > 1 && bytes->block[bytes->head].users == 0) {
+		char *p = bytes->block[bytes->head].p;
 
-		if (b->block[b->head].cap == BYTES_BLOCK && b->nspare < countof(b->spare))
-			b->spare[b->nspare++] = p;
+		if (bytes->block[bytes->head].cap == BYTES_BLOCK && bytes->nspare < countof(bytes->spare))
+			bytes->spare[bytes->nspare++] = p;
 		else
 			free(p);
-		b->head++;
-		b->first++;
-		b->n--;
+		bytes->head++;
+		bytes->first++;
+		bytes->n--;
 	}
 }
 
-size_t bytes_memory(const struct bytes *b)
+size_t bytes_memory(const struct bytes *bytes)
 {
-	return b->n * BYTES_BLOCK;
+	return bytes->n * BYTES_BLOCK;
 }
 
-void bytes_free(struct bytes *b)
+void bytes_free(struct bytes *bytes)
 {
-	for (size_t i = 0; i < b->n; i++)
-		free(b->block[b->head + i].p);
-	while (b->nspare)
-		free(b->spare[--b->nspare]);
-	free(b->block);
-	*b = (struct bytes){ 0 };
+	for (size_t i = 0; i < bytes->n; i++)
+		free(bytes->block[bytes->head + i].p);
+	while (bytes->nspare)
+		free(bytes->spare[--bytes->nspare]);
+	free(bytes->block);
+	*bytes = (struct bytes){ 0 };
 }

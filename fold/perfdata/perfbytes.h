@@ -38,15 +38,15 @@ struct bytes {
 	size_t nspare;
 };
 
-static inline struct bytes_block *bytes_last(const struct bytes *b)
+static inline struct bytes_block *bytes_last(const struct bytes *bytes)
 {
-	return b->n ? &b->block[b->head + b->n - 1] : NULL;
+	return bytes->n ? &bytes->block[bytes->head + bytes->n - 1] : NULL;
 }
 
 /* What is in the last block from `at` on. */
-static inline struct str bytes_there(const struct bytes *b, uint64_t at)
+static inline struct str bytes_there(const struct bytes *bytes, uint64_t at)
 {
-	const struct bytes_block *last = bytes_last(b);
+	const struct bytes_block *last = bytes_last(bytes);
 
 	if (!last || at < last->start || at >= last->start + last->n)
 		return (struct str){ 0 };
@@ -54,64 +54,64 @@ static inline struct str bytes_there(const struct bytes *b, uint64_t at)
 }
 
 /* As bytes_at, where the last block has less. */
-struct str bytes_read(struct bytes *b, uint64_t at, size_t want);
+struct str bytes_read(struct bytes *bytes, uint64_t at, size_t want);
 
 /* What is there from `at` on, at least `want` bytes (no more than BYTES_FIRST / 2) unless the stream ends before. at is
  * not before that of the call before. Valid until the next call. */
-static inline struct str bytes_at(struct bytes *b, uint64_t at, size_t want)
+static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 {
-	struct str s = bytes_there(b, at);
+	struct str string = bytes_there(bytes, at);
 
-	return s.n >= want ? s : bytes_read(b, at, want);
+	return string.n >= want ? string : bytes_read(bytes, at, want);
 }
 
 /* Room to put bytes into, behind the end; what is there from `keep` on stays in one piece with it. Then: so many were
  * put. */
-char *bytes_space(struct bytes *b, uint64_t keep, size_t *space);
-void bytes_made(struct bytes *b, size_t n);
-uint64_t bytes_end(const struct bytes *b); /* of what was read or put so far */
+char *bytes_space(struct bytes *bytes, uint64_t keep, size_t *space);
+void bytes_made(struct bytes *bytes, size_t n);
+uint64_t bytes_end(const struct bytes *bytes); /* of what was read or put so far */
 
 /* Keeps what lies at `at`, in the last block, and says how to find it: a number below 2^62. */
-static inline uint64_t bytes_hold(struct bytes *b, uint64_t at)
+static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 {
-	struct bytes_block *last = bytes_last(b);
+	struct bytes_block *last = bytes_last(bytes);
 
 	last->users++;
-	return (b->first + b->n - 1) * BYTES_BLOCK + (at - last->start);
+	return (bytes->first + bytes->n - 1) * BYTES_BLOCK + (at - last->start);
 }
 
 /* Of what is held: its bytes (until bytes_drop and bytes_tidy), and its place in the stream. */
-static inline struct bytes_block *bytes_block(const struct bytes *b, uint64_t held)
+static inline struct bytes_block *bytes_block(const struct bytes *bytes, uint64_t held)
 {
-	return &b->block[b->head + (size_t)(held / BYTES_BLOCK - b->first)];
+	return &bytes->block[bytes->head + (size_t)(held / BYTES_BLOCK - bytes->first)];
 }
 
-static inline const char *bytes_held(const struct bytes *b, uint64_t held)
+static inline const char *bytes_held(const struct bytes *bytes, uint64_t held)
 {
-	return bytes_block(b, held)->p + held % BYTES_BLOCK;
+	return bytes_block(bytes, held)->p + held % BYTES_BLOCK;
 }
 
-static inline uint64_t bytes_place(const struct bytes *b, uint64_t held)
+static inline uint64_t bytes_place(const struct bytes *bytes, uint64_t held)
 {
-	return bytes_block(b, held)->start + held % BYTES_BLOCK;
+	return bytes_block(bytes, held)->start + held % BYTES_BLOCK;
 }
 
-static inline void bytes_drop(struct bytes *b, uint64_t held)
+static inline void bytes_drop(struct bytes *bytes, uint64_t held)
 {
-	bytes_block(b, held)->users--;
+	bytes_block(bytes, held)->users--;
 }
 
-void bytes_reuse(struct bytes *b);
+void bytes_reuse(struct bytes *bytes);
 
 /* Blocks without use may be used again. */
-static inline void bytes_tidy(struct bytes *b)
+static inline void bytes_tidy(struct bytes *bytes)
 {
-	if (b->n > 1 && b->block[b->head].users == 0)
-		bytes_reuse(b);
+	if (bytes->n > 1 && bytes->block[bytes->head].users == 0)
+		bytes_reuse(bytes);
 }
 
-size_t bytes_memory(const struct bytes *b);
+size_t bytes_memory(const struct bytes *bytes);
 
-void bytes_free(struct bytes *b);
+void bytes_free(struct bytes *bytes);
 
 #endif

@@ -148,11 +148,12 @@ bool perfdata_is(struct str first_bytes);
  * perfdata_close; it may be a pipe, or gzip: what is not in pipe mode is copied to a temporary file then. In pipe mode
  * events, names and info are read up to the first sample, or the end of the first round. */
 struct perfdata *perfdata_open(struct in *in);
-const struct perfdata_info *perfdata_info(const struct perfdata *p); /* complete after the last record in pipe mode */
-const struct perfdata_event *perfdata_events(const struct perfdata *p, size_t *n);
-const struct perfdata_build_id *perfdata_build_ids(const struct perfdata *p, size_t *n);
-const struct perfdata_record *perfdata_next(struct perfdata *p); /* NULL behind the last */
-const struct perfdata_tally *perfdata_tally(const struct perfdata *p);
-void perfdata_close(struct perfdata *p);
+const struct perfdata_info *perfdata_info(
+	const struct perfdata *perfdata); /* complete after the last record in pipe mode */
+const struct perfdata_event *perfdata_events(const struct perfdata *perfdata, size_t *n);
+const struct perfdata_build_id *perfdata_build_ids(const struct perfdata *perfdata, size_t *n);
+const struct perfdata_record *perfdata_next(struct perfdata *perfdata); /* NULL behind the last */
+const struct perfdata_tally *perfdata_tally(const struct perfdata *perfdata);
+void perfdata_close(struct perfdata *perfdata);
 
 #endif

@@ -41,24 +41,24 @@ struct perfevents {
 	struct arena text;
 };
 
-void perfevents_init(struct perfevents *e, size_t max);
+void perfevents_init(struct perfevents *perfevents, size_t max);
 
 /* attr: the bytes of a struct perf_event_attr, of any version. Its number; EVENT_NONE when there are too many or it is
  * too short. */
-uint32_t perfevents_add(struct perfevents *e, struct str attr);
-void perfevents_add_id(struct perfevents *e, uint32_t event, uint64_t id);
-void perfevents_set_name(struct perfevents *e, uint32_t event, struct str name);
+uint32_t perfevents_add(struct perfevents *perfevents, struct str attr);
+void perfevents_add_id(struct perfevents *perfevents, uint32_t event, uint64_t id);
+void perfevents_set_name(struct perfevents *perfevents, uint32_t event, struct str name);
 
 /* NULL when nothing has this id. */
-struct perfevents_id *perfevents_find(const struct perfevents *e, uint64_t id);
+struct perfevents_id *perfevents_find(const struct perfevents *perfevents, uint64_t id);
 
 /* The event of a record, of which n bytes stand behind the header; EVENT_NONE: nobody's. */
-uint32_t perfevents_of(const struct perfevents *e, uint32_t type, const char *body, size_t n);
+uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const char *body, size_t n);
 
 /* Time of the record, if it has one that orders: neither 0 nor ~0. */
-bool perfevents_time(const struct perfevents *e, uint32_t event, uint32_t type, const char *body, size_t n,
+bool perfevents_time(const struct perfevents *perfevents, uint32_t event, uint32_t type, const char *body, size_t n,
 		     uint64_t *time);
 
-void perfevents_free(struct perfevents *e);
+void perfevents_free(struct perfevents *perfevents);
 
 #endif

@@ -5,77 +5,77 @@
 
 #include <stdlib.h>
 
-static bool perffeatures_take32(struct str *s, uint32_t *v)
+static bool perffeatures_take32(struct str *string, uint32_t *v)
 {
-	if (s->n < sizeof(*v))
+	if (string->n < sizeof(*v))
 		return false;
-	*v = load32(s->p);
-	*s = str_from(*s, sizeof(*v));
+	*v = load32(string->p);
+	*string = str_from(*string, sizeof(*v));
 	return true;
 }
 
-static bool perffeatures_take64(struct str *s, uint64_t *v)
+static bool perffeatures_take64(struct str *string, uint64_t *v)
 {
-	if (s->n < sizeof(*v))
+	if (string->n < sizeof(*v))
 		return false;
-	*v = load64(s->p);
-	*s = str_from(*s, sizeof(*v));
+	*v = load64(string->p);
+	*string = str_from(*string, sizeof(*v));
 	return true;
 }
 
-static bool perffeatures_take_bytes(struct str *s, uint64_t n, struct str *bytes)
+static bool perffeatures_take_bytes(struct str *string, uint64_t n, struct str *bytes)
 {
-	if (s->n < n)
+	if (string->n < n)
 		return false;
-	*bytes = str_head(*s, (size_t)n);
-	*s = str_from(*s, (size_t)n);
+	*bytes = str_head(*string, (size_t)n);
+	*string = str_from(*string, (size_t)n);
 	return true;
 }
 
-static struct str until_nul(struct str s)
+static struct str until_nul(struct str string)
 {
-	ptrdiff_t end = str_find(s, 0);
+	ptrdiff_t end = str_find(string, 0);
 
-	return end >= 0 ? str_head(s, (size_t)end) : s;
+	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
 /* u32 length, so many bytes, of which those behind a NUL are padding. */
-static bool perffeatures_take_text(struct str *s, struct str *text)
+static bool perffeatures_take_text(struct str *string, struct str *text)
 {
 	uint32_t n;
 
-	if (!perffeatures_take32(s, &n) || !perffeatures_take_bytes(s, n, text))
+	if (!perffeatures_take32(string, &n) || !perffeatures_take_bytes(string, n, text))
 		return false;
 	*text = until_nul(*text);
 	return true;
 }
 
-static const char *perffeatures_read_text(struct perffeatures *f, struct str body, struct str *to)
+static const char *perffeatures_read_text(struct perffeatures *perffeatures, struct str body, struct str *string)
 {
 	struct str text;
 
 	if (!perffeatures_take_text(&body, &text))
 		return "a feature's text is cut";
-	*to = arena_copy(&f->text, text);
+	*string = arena_copy(&perffeatures->text, text);
 	return NULL;
 }
 
-static const char *read_arguments(struct perffeatures *f, struct str body)
+static const char *read_arguments(struct perffeatures *perffeatures, struct str body)
 {
-	struct perfdata_info *info = &f->info;
+	struct perfdata_info *info = &perffeatures->info;
 	struct str text;
 	uint32_t n;
 
 	if (!perffeatures_take32(&body, &n) || n > body.n / 4) /* each has a length */
 		return "the command line is cut";
 	info->narguments = 0;
-	info->argument = arena_new(&f->text, struct str, n);
+	info->argument = arena_new(&perffeatures->text, struct str, n);
 	while (info->narguments < n && perffeatures_take_text(&body, &text))
-		info->argument[info->narguments++] = arena_copy(&f->text, text);
+		info->argument[info->narguments++] = arena_copy(&perffeatures->text, text);
 	return info->narguments == n ? NULL : "the command line is cut";
 }
 
-static const char *read_events(struct perfevents *e, struct str body)
+static const char *read_events(struct perfevents *perfevents, struct str body)
 {
 	uint32_t n, attr_size, nids;
 	struct str attr, name;
@@ -83,51 +83,53 @@ static const char *read_events(struct perfevents *e, struct str body)
 
 	if (!perffeatures_take32(&body, &n) || !perffeatures_take32(&body, &attr_size))
 		return "the list of events is cut";
-	for (uint32_t i = 0; i < n && i < e->n; i++) {
+	for (uint32_t i = 0; i < n && i < perfevents->n; i++) {
 		if (!perffeatures_take_bytes(&body, attr_size, &attr) || !perffeatures_take32(&body, &nids) ||
 		    !perffeatures_take_text(&body, &name))
 			return "the list of events is cut";
-		perfevents_set_name(e, i, name);
+		perfevents_set_name(perfevents, i, name);
 		for (; nids; nids--) {
 			if (!perffeatures_take64(&body, &id))
 				return "the list of events is cut";
-			perfevents_add_id(e, i, id);
+			perfevents_add_id(perfevents, i, id);
 		}
 	}
 	return NULL;
 }
 
-static const char *perffeatures_read_clock(struct perffeatures *f, struct str body)
+static const char *perffeatures_read_clock(struct perffeatures *perffeatures, struct str body)
 {
 	uint32_t version, clock;
 
 	if (!perffeatures_take32(&body, &version) || !perffeatures_take32(&body, &clock) ||
-	    !perffeatures_take64(&body, &f->info.clock_wall) || !perffeatures_take64(&body, &f->info.clock_record))
+	    !perffeatures_take64(&body, &perffeatures->info.clock_wall) ||
+	    !perffeatures_take64(&body, &perffeatures->info.clock_record))
 		return "the clock's feature is cut";
-	f->info.clock = (int32_t)clock;
-	f->info.has_clock_data = true;
+	perffeatures->info.clock = (int32_t)clock;
+	perffeatures->info.has_clock_data = true;
 	return NULL;
 }
 
-static const char *read_processors(struct perffeatures *f, struct str body)
+static const char *read_processors(struct perffeatures *perffeatures, struct str body)
 {
 	/* the documentation names them the other way round; this is what perf writes and reads */
-	return perffeatures_take32(&body, &f->info.cpus) && perffeatures_take32(&body, &f->info.cpus_online) ?
+	return perffeatures_take32(&body, &perffeatures->info.cpus) &&
+			       perffeatures_take32(&body, &perffeatures->info.cpus_online) ?
 		       NULL :
 		       "the number of processors is cut";
 }
 
-static const char *perffeatures_read_memory(struct perffeatures *f, struct str body)
+static const char *perffeatures_read_memory(struct perffeatures *perffeatures, struct str body)
 {
 	uint64_t kb;
 
 	if (!perffeatures_take64(&body, &kb))
 		return "the size of memory is cut";
-	f->info.memory = kb <= UINT64_MAX / 1024 ? kb * 1024 : UINT64_MAX;
+	perffeatures->info.memory = kb <= UINT64_MAX / 1024 ? kb * 1024 : UINT64_MAX;
 	return NULL;
 }
 
-static const char *read_build_ids(struct perffeatures *f, struct str body)
+static const char *read_build_ids(struct perffeatures *perffeatures, struct str body)
 {
 	const char *why = NULL;
 
@@ -136,13 +138,13 @@ static const char *read_build_ids(struct perffeatures *f, struct str body)
 
 		if (size < sizeof(struct perf_record) || size > body.n)
 			return "the list of build-ids is cut";
-		why = perffeatures_build_id(f, str_head(body, size));
+		why = perffeatures_build_id(perffeatures, str_head(body, size));
 		body = str_from(body, size);
 	}
 	return why;
 }
 
-const char *perffeatures_build_id(struct perffeatures *f, struct str record)
+const char *perffeatures_build_id(struct perffeatures *perffeatures, struct str record)
 {
 	enum { PID = 8, ID = 12, SIZE = 32, PATH = 36 };
 	struct perfdata_build_id *b;
@@ -151,18 +153,19 @@ const char *perffeatures_build_id(struct perffeatures *f, struct str record)
 	if (record.n < PATH)
 		return "a build-id that is too short";
 	misc = load16(record.p + 4);
-	if (f->nbuild_ids == f->cap) {
-		f->cap = f->cap ? f->cap * 2 : 64;
-		f->build_id = mem_grow(f->build_id, sizeof(*f->build_id), f->cap);
+	if (perffeatures->nbuild_ids == perffeatures->cap) {
+		perffeatures->cap = perffeatures->cap ? perffeatures->cap * 2 : 64;
+		perffeatures->build_id =
+			mem_grow(perffeatures->build_id, sizeof(*perffeatures->build_id), perffeatures->cap);
 	}
-	b = &f->build_id[f->nbuild_ids++];
+	b = &perffeatures->build_id[perffeatures->nbuild_ids++];
 	*b = (struct perfdata_build_id){ .pid = load32(record.p + PID),
 					 .kernel = (misc & MISC_CPUMODE) == PERF_RECORD_MISC_KERNEL,
 					 .id.n = BUILD_ID_MAX };
 	if (misc & MISC_BUILD_ID_SIZE && (uint8_t)record.p[SIZE] < BUILD_ID_MAX)
 		b->id.n = (uint8_t)record.p[SIZE];
 	memcpy(b->id.byte, record.p + ID, b->id.n);
-	b->path = arena_copy(&f->text, until_nul(str_from(record, PATH)));
+	b->path = arena_copy(&perffeatures->text, until_nul(str_from(record, PATH)));
 	return NULL;
 }
 
@@ -177,35 +180,37 @@ bool perffeatures_wants(unsigned feature)
 	return feature == FEATURE_PJ_START || feature == FEATURE_PJ_END || (feature < 64 && wanted >> feature & 1);
 }
 
-const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsigned feature, struct str body)
+const char *perffeatures_read(struct perffeatures *perffeatures, struct perfevents *perfevents, unsigned feature,
+			      struct str body)
 {
 	switch (feature) {
-	case FEATURE_BUILD_ID: return read_build_ids(f, body);
-	case FEATURE_HOSTNAME: return perffeatures_read_text(f, body, &f->info.host);
-	case FEATURE_OSRELEASE: return perffeatures_read_text(f, body, &f->info.kernel);
-	case FEATURE_VERSION: return perffeatures_read_text(f, body, &f->info.version);
-	case FEATURE_ARCH: return perffeatures_read_text(f, body, &f->info.arch);
-	case FEATURE_CPUDESC: return perffeatures_read_text(f, body, &f->info.cpu);
-	case FEATURE_NRCPUS: return read_processors(f, body);
-	case FEATURE_TOTAL_MEM: return perffeatures_read_memory(f, body);
-	case FEATURE_CMDLINE: return read_arguments(f, body);
-	case FEATURE_EVENT_DESC: return read_events(e, body);
+	case FEATURE_BUILD_ID: return read_build_ids(perffeatures, body);
+	case FEATURE_HOSTNAME: return perffeatures_read_text(perffeatures, body, &perffeatures->info.host);
+	case FEATURE_OSRELEASE: return perffeatures_read_text(perffeatures, body, &perffeatures->info.kernel);
+	case FEATURE_VERSION: return perffeatures_read_text(perffeatures, body, &perffeatures->info.version);
+	case FEATURE_ARCH: return perffeatures_read_text(perffeatures, body, &perffeatures->info.arch);
+	case FEATURE_CPUDESC: return perffeatures_read_text(perffeatures, body, &perffeatures->info.cpu);
+	case FEATURE_NRCPUS: return read_processors(perffeatures, body);
+	case FEATURE_TOTAL_MEM: return perffeatures_read_memory(perffeatures, body);
+	case FEATURE_CMDLINE: return read_arguments(perffeatures, body);
+	case FEATURE_EVENT_DESC: return read_events(perfevents, body);
 	case FEATURE_SAMPLE_TIME:
-		return perffeatures_take64(&body, &f->info.first) && perffeatures_take64(&body, &f->info.last) ?
+		return perffeatures_take64(&body, &perffeatures->info.first) &&
+				       perffeatures_take64(&body, &perffeatures->info.last) ?
 			       NULL :
 			       "the times of the samples are cut";
-	case FEATURE_CLOCK_DATA: return perffeatures_read_clock(f, body);
-	case FEATURE_COMPRESSED: f->info.compressed = true; return NULL;
+	case FEATURE_CLOCK_DATA: return perffeatures_read_clock(perffeatures, body);
+	case FEATURE_COMPRESSED: perffeatures->info.compressed = true; return NULL;
 	case FEATURE_PJ_START:
-	case FEATURE_PJ_END: return recorder_read(&f->info.recorder, &f->text, body);
+	case FEATURE_PJ_END: return recorder_read(&perffeatures->info.recorder, &perffeatures->text, body);
 	default: return NULL;
 	}
 }
 
-void perffeatures_free(struct perffeatures *f)
+void perffeatures_free(struct perffeatures *perffeatures)
 {
-	free(f->build_id);
-	recorder_free(&f->info.recorder);
-	arena_free(&f->text);
-	*f = (struct perffeatures){ 0 };
+	free(perffeatures->build_id);
+	recorder_free(&perffeatures->info.recorder);
+	arena_free(&perffeatures->text);
+	*perffeatures = (struct perffeatures){ 0 };
 }

@@ -20,11 +20,12 @@ struct perffeatures {
 bool perffeatures_wants(unsigned feature);
 
 /* NULL, or why it was not understood, a static text; what came before that place is used. */
-const char *perffeatures_read(struct perffeatures *f, struct perfevents *e, unsigned feature, struct str body);
+const char *perffeatures_read(struct perffeatures *perffeatures, struct perfevents *perfevents, unsigned feature,
+			      struct str body);
 
 /* One BUILD_ID record, its header included. */
-const char *perffeatures_build_id(struct perffeatures *f, struct str record);
+const char *perffeatures_build_id(struct perffeatures *perffeatures, struct str record);
 
-void perffeatures_free(struct perffeatures *f);
+void perffeatures_free(struct perffeatures *perffeatures);
 
 #endif

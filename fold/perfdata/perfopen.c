@@ -32,54 +32,54 @@ static void check_magic(const struct in *in, struct str first)
 
 static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
 {
-	struct perfdata *p = from;
-	size_t got = in_pread(p->in, to, n, at);
+	struct perfdata *perfdata = from;
+	size_t got = in_pread(perfdata->in, to, n, at);
 
-	progress_at(&p->in->progress, at + got);
+	progress_at(&perfdata->in->progress, at + got);
 	return got;
 }
 
 static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 {
-	struct perfdata *p = from;
+	struct perfdata *perfdata = from;
 	size_t got = 1;
 
-	while (p->consumed < at && got) { /* skipped */
-		got = in_read(p->in, to, at - p->consumed < n ? (size_t)(at - p->consumed) : n);
-		p->consumed += got;
+	while (perfdata->consumed < at && got) { /* skipped */
+		got = in_read(perfdata->in, to, at - perfdata->consumed < n ? (size_t)(at - perfdata->consumed) : n);
+		perfdata->consumed += got;
 	}
-	got = got ? in_read(p->in, to, n) : 0;
-	p->consumed += got;
+	got = got ? in_read(perfdata->in, to, n) : 0;
+	perfdata->consumed += got;
 	return got;
 }
 
 /* Ids of one event: u64s somewhere in the file. */
-static void read_ids(struct perfdata *p, uint32_t event, struct perf_section s)
+static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_section section)
 {
 	char buf[4096];
 
 	/* every event may claim the same large part of the file */
-	if (s.size / 8 > IDS - p->ids) {
-		reader_bad(p, s.offset, "more ids of events than can be");
+	if (section.size / 8 > IDS - perfdata->ids) {
+		reader_bad(perfdata, section.offset, "more ids of events than can be");
 		return;
 	}
-	p->ids += s.size / 8;
-	while (s.size >= 8) {
-		size_t want = s.size < sizeof(buf) ? (size_t)s.size & ~(size_t)7 : sizeof(buf);
-		size_t got = in_pread(p->in, buf, want, s.offset) & ~(size_t)7;
+	perfdata->ids += section.size / 8;
+	while (section.size >= 8) {
+		size_t want = section.size < sizeof(buf) ? (size_t)section.size & ~(size_t)7 : sizeof(buf);
+		size_t got = in_pread(perfdata->in, buf, want, section.offset) & ~(size_t)7;
 
 		for (size_t i = 0; i < got; i += 8)
-			perfevents_add_id(&p->events, event, load64(buf + i));
+			perfevents_add_id(&perfdata->events, event, load64(buf + i));
 		if (got < want)
 			break;
-		s.offset += got;
-		s.size -= got;
+		section.offset += got;
+		section.size -= got;
 	}
-	if (s.size)
-		reader_bad(p, s.offset, "the ids of an event are cut");
+	if (section.size)
+		reader_bad(perfdata, section.offset, "the ids of an event are cut");
 }
 
-static void read_attr(struct perfdata *p, const char *entry, size_t size, uint64_t offset)
+static void read_attr(struct perfdata *perfdata, const char *entry, size_t size, uint64_t offset)
 {
 	size_t attr_size = size - sizeof(struct perf_section), own = load32(entry + 4);
 	struct perf_section ids;
@@ -88,60 +88,61 @@ static void read_attr(struct perfdata *p, const char *entry, size_t size, uint64
 	if (own >= PERF_ATTR_MIN && own < attr_size)
 		attr_size = own; /* what is behind has no meaning */
 	memcpy(&ids, entry + size - sizeof(ids), sizeof(ids));
-	event = perfevents_add(&p->events, (struct str){ entry, attr_size });
+	event = perfevents_add(&perfdata->events, (struct str){ entry, attr_size });
 	if (event == EVENT_NONE)
-		reader_bad(p, offset, "an event that cannot be used");
+		reader_bad(perfdata, offset, "an event that cannot be used");
 	else
-		read_ids(p, event, ids);
+		read_ids(perfdata, event, ids);
 }
 
-static void read_attrs(struct perfdata *p, const struct perf_file_header *h, uint64_t file_size)
+static void read_attrs(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t file_size)
 {
-	uint64_t n = h->attr_size ? h->attrs.size / h->attr_size : 0;
+	uint64_t n = header->attr_size ? header->attrs.size / header->attr_size : 0;
 	char *entry;
 
-	if (h->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || h->attr_size > 65536)
-		die_at(perfopen_place_of(p->in), "perf.data has events of %llu bytes: its header is damaged",
-		       (unsigned long long)h->attr_size);
-	if (h->attrs.offset > file_size || n > (file_size - h->attrs.offset) / h->attr_size) {
-		reader_bad(p, h->attrs.offset, "the events are cut");
-		n = h->attrs.offset > file_size ? 0 : (file_size - h->attrs.offset) / h->attr_size;
+	if (header->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || header->attr_size > 65536)
+		die_at(perfopen_place_of(perfdata->in), "perf.data has events of %llu bytes: its header is damaged",
+		       (unsigned long long)header->attr_size);
+	if (header->attrs.offset > file_size || n > (file_size - header->attrs.offset) / header->attr_size) {
+		reader_bad(perfdata, header->attrs.offset, "the events are cut");
+		n = header->attrs.offset > file_size ? 0 : (file_size - header->attrs.offset) / header->attr_size;
 	}
 	if (n == 0)
-		die_at(perfopen_place_of(p->in),
+		die_at(perfopen_place_of(perfdata->in),
 		       "perf.data without events: nothing was recorded, or its header is damaged");
 	if (n > FILE_EVENTS) {
-		reader_bad(p, h->attrs.offset, "more than 65536 events");
+		reader_bad(perfdata, header->attrs.offset, "more than 65536 events");
 		n = FILE_EVENTS;
 	}
-	perfevents_init(&p->events, (size_t)n);
-	entry = mem_alloc(1, (size_t)h->attr_size);
+	perfevents_init(&perfdata->events, (size_t)n);
+	entry = mem_alloc(1, (size_t)header->attr_size);
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t offset = h->attrs.offset + i * h->attr_size;
+		uint64_t offset = header->attrs.offset + i * header->attr_size;
 
-		if (in_pread(p->in, entry, (size_t)h->attr_size, offset) < h->attr_size)
+		if (in_pread(perfdata->in, entry, (size_t)header->attr_size, offset) < header->attr_size)
 			break; /* it shrinks while we read */
-		read_attr(p, entry, (size_t)h->attr_size, offset);
+		read_attr(perfdata, entry, (size_t)header->attr_size, offset);
 	}
 	free(entry);
-	if (p->events.n == 0)
-		die_at(perfopen_place_of(p->in), "perf.data without events that can be used");
+	if (perfdata->events.n == 0)
+		die_at(perfopen_place_of(perfdata->in), "perf.data without events that can be used");
 }
 
-static void read_feature(struct perfdata *p, unsigned feature, struct perf_section s, uint64_t file_size)
+static void read_feature(struct perfdata *perfdata, unsigned feature, struct perf_section section, uint64_t file_size)
 {
 	const char *why;
 	char *body;
 
-	if (s.offset > file_size || s.size > file_size - s.offset || s.size > FEATURE_MAX) {
-		reader_bad(p, s.offset, "a feature ends behind the file");
+	if (section.offset > file_size || section.size > file_size - section.offset || section.size > FEATURE_MAX) {
+		reader_bad(perfdata, section.offset, "a feature ends behind the file");
 		return;
 	}
-	body = mem_alloc(1, (size_t)s.size + 1);
-	s.size = in_pread(p->in, body, (size_t)s.size, s.offset);
-	why = perffeatures_read(&p->features, &p->events, feature, (struct str){ body, (size_t)s.size });
+	body = mem_alloc(1, (size_t)section.size + 1);
+	section.size = in_pread(perfdata->in, body, (size_t)section.size, section.offset);
+	why = perffeatures_read(&perfdata->features, &perfdata->events, feature,
+				(struct str){ body, (size_t)section.size });
 	if (why)
-		reader_bad(p, s.offset, why);
+		reader_bad(perfdata, section.offset, why);
 	free(body);
 }
 
@@ -151,35 +152,36 @@ static bool has_feature(const uint64_t features[4], unsigned feature)
 }
 
 /* The table at that place: a section for each bit. */
-static void read_features(struct perfdata *p, const uint64_t features[4], uint64_t at, uint64_t file_size)
+static void read_features(struct perfdata *perfdata, const uint64_t features[4], uint64_t at, uint64_t file_size)
 {
-	struct perf_section s;
-	char entry[sizeof(s)];
+	struct perf_section section;
+	char entry[sizeof(section)];
 
 	for (unsigned i = 0; i < FEATURES; i++) {
 		if (!has_feature(features, i))
 			continue;
-		if (in_pread(p->in, entry, sizeof(entry), at) < sizeof(entry)) {
-			reader_bad(p, at, "the table of features is cut");
+		if (in_pread(perfdata->in, entry, sizeof(entry), at) < sizeof(entry)) {
+			reader_bad(perfdata, at, "the table of features is cut");
 			return;
 		}
-		memcpy(&s, entry, sizeof(s));
+		memcpy(&section, entry, sizeof(section));
 		if (perffeatures_wants(i))
-			read_feature(p, i, s, file_size);
-		at += sizeof(s);
+			read_feature(perfdata, i, section, file_size);
+		at += sizeof(section);
 	}
 }
 
 /* What pjrecord writes in front of the data: common/formats/pjsection.h. False: it is not there; old perf has something
  * else in that place. */
-static bool early_features(struct perfdata *p, const struct perf_file_header *h, uint64_t features[4])
+static bool early_features(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t features[4])
 {
-	struct perf_section s = h->event_types;
+	struct perf_section section = header->event_types;
 
-	if (s.size < 4 * sizeof(*features) || s.offset > h->data.offset || s.size != h->data.offset - s.offset)
+	if (section.size < 4 * sizeof(*features) || section.offset > header->data.offset ||
+	    section.size != header->data.offset - section.offset)
 		return false;
-	if (in_pread(p->in, (char *)features, 4 * sizeof(*features), s.offset) < 4 * sizeof(*features)) {
-		reader_bad(p, s.offset, "what is in front of the data is cut");
+	if (in_pread(perfdata->in, (char *)features, 4 * sizeof(*features), section.offset) < 4 * sizeof(*features)) {
+		reader_bad(perfdata, section.offset, "what is in front of the data is cut");
 		return false;
 	}
 	return has_feature(features, FEATURE_PJ_START);
@@ -187,75 +189,75 @@ static bool early_features(struct perfdata *p, const struct perf_file_header *h,
 
 /* The bits of features are the last that a recorder writes; pjrecord says with each flush how much data there is, perf
  * at the end. */
-static bool is_unfinished(const struct perf_file_header *h, bool early, uint64_t file_size)
+static bool is_unfinished(const struct perf_file_header *header, bool early, uint64_t file_size)
 {
-	bool none = !(h->features[0] | h->features[1] | h->features[2] | h->features[3]);
+	bool none = !(header->features[0] | header->features[1] | header->features[2] | header->features[3]);
 
-	return h->data.size == 0 || h->data.offset + h->data.size > file_size || (early && none);
+	return header->data.size == 0 || header->data.offset + header->data.size > file_size || (early && none);
 }
 
-static void perfopen_open_file(struct perfdata *p)
+static void perfopen_open_file(struct perfdata *perfdata)
 {
-	struct perf_file_header h = { 0 };
-	char bytes[sizeof(h)] = { 0 };
+	struct perf_file_header header = { 0 };
+	char bytes[sizeof(header)] = { 0 };
 	uint64_t file_size = 0, features[4] = { 0 };
 	bool early;
-	struct perfdata_info *info = &p->features.info;
+	struct perfdata_info *info = &perfdata->features.info;
 
-	if (!in_seekable(p->in, &file_size)) {
-		in_spool(p->in);
-		in_seekable(p->in, &file_size);
+	if (!in_seekable(perfdata->in, &file_size)) {
+		in_spool(perfdata->in);
+		in_seekable(perfdata->in, &file_size);
 	}
-	if (in_pread(p->in, bytes, sizeof(bytes), 0) < PERF_OLD_FILE_HEADER)
-		die_at(perfopen_place_of(p->in), "perf.data ends in its header");
-	memcpy(&h, bytes, sizeof(h));
-	if (h.size < sizeof(h))
-		memset(h.features, 0, sizeof(h.features));
-	if (h.size < PERF_OLD_FILE_HEADER || h.data.offset < PERF_OLD_FILE_HEADER || h.data.offset > INNER / 2 ||
-	    h.data.size > INNER / 2)
-		die_at(perfopen_place_of(p->in), "perf.data with a damaged header");
-	if (has_feature(h.features, FEATURE_DIR_FORMAT))
-		die_at(perfopen_place_of(p->in),
+	if (in_pread(perfdata->in, bytes, sizeof(bytes), 0) < PERF_OLD_FILE_HEADER)
+		die_at(perfopen_place_of(perfdata->in), "perf.data ends in its header");
+	memcpy(&header, bytes, sizeof(header));
+	if (header.size < sizeof(header))
+		memset(header.features, 0, sizeof(header.features));
+	if (header.size < PERF_OLD_FILE_HEADER || header.data.offset < PERF_OLD_FILE_HEADER ||
+	    header.data.offset > INNER / 2 || header.data.size > INNER / 2)
+		die_at(perfopen_place_of(perfdata->in), "perf.data with a damaged header");
+	if (has_feature(header.features, FEATURE_DIR_FORMAT))
+		die_at(perfopen_place_of(perfdata->in),
 		       "part of a directory of perf record --threads: perf script -i DIRECTORY |");
-	read_attrs(p, &h, file_size);
-	early = early_features(p, &h, features);
-	info->unfinished = is_unfinished(&h, early, file_size);
-	p->at = h.data.offset;
-	p->raw = (struct bytes){ .more = more_of_file,
-				 .from = p,
-				 .end = info->unfinished ? file_size : h.data.offset + h.data.size };
+	read_attrs(perfdata, &header, file_size);
+	early = early_features(perfdata, &header, features);
+	info->unfinished = is_unfinished(&header, early, file_size);
+	perfdata->at = header.data.offset;
+	perfdata->raw = (struct bytes){ .more = more_of_file,
+					.from = perfdata,
+					.end = info->unfinished ? file_size : header.data.offset + header.data.size };
 	if (!info->unfinished)
-		read_features(p, h.features, h.data.offset + h.data.size, file_size);
+		read_features(perfdata, header.features, header.data.offset + header.data.size, file_size);
 	else if (early)
-		read_features(p, features, h.event_types.offset + sizeof(features), file_size);
+		read_features(perfdata, features, header.event_types.offset + sizeof(features), file_size);
 }
 
 /* Up to where the samples begin, so that the events are known. */
-static void open_pipe(struct perfdata *p)
+static void open_pipe(struct perfdata *perfdata)
 {
-	p->at = PERF_PIPE_HEADER;
-	p->features.info.pipe = true;
-	perfevents_init(&p->events, PIPE_EVENTS);
-	p->raw = (struct bytes){ .more = more_of_pipe, .from = p, .end = NO_END };
-	while (!p->started && reader_memory(p) < AHEAD)
-		p->started = !reader_next(p) || p->started;
-	if (p->events.n == 0) {
-		struct place place = perfopen_place_of(p->in);
+	perfdata->at = PERF_PIPE_HEADER;
+	perfdata->features.info.pipe = true;
+	perfevents_init(&perfdata->events, PIPE_EVENTS);
+	perfdata->raw = (struct bytes){ .more = more_of_pipe, .from = perfdata, .end = NO_END };
+	while (!perfdata->started && reader_memory(perfdata) < AHEAD)
+		perfdata->started = !reader_next(perfdata) || perfdata->started;
+	if (perfdata->events.n == 0) {
+		struct place place = perfopen_place_of(perfdata->in);
 
-		perfdata_close(p);
+		perfdata_close(perfdata);
 		die_at(place, "perf.data without events: nothing was recorded");
 	}
 }
 
-void reader_open(struct perfdata *p)
+void reader_open(struct perfdata *perfdata)
 {
-	struct str first = in_peek(p->in, PERF_PIPE_HEADER);
+	struct str first = in_peek(perfdata->in, PERF_PIPE_HEADER);
 
-	check_magic(p->in, first);
+	check_magic(perfdata->in, first);
 	if (load64(first.p + 8) == PERF_PIPE_HEADER)
-		open_pipe(p);
+		open_pipe(perfdata);
 	else
-		perfopen_open_file(p);
-	if (p->features.info.clock < 0)
-		p->features.info.clock = p->events.clock;
+		perfopen_open_file(perfdata);
+	if (perfdata->features.info.clock < 0)
+		perfdata->features.info.clock = perfdata->events.clock;
 }

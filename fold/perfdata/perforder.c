@@ -6,117 +6,117 @@
 #include <stdlib.h>
 #include <string.h>
 
-void order_push(struct order *o, uint64_t time, uint64_t where)
+void order_push(struct order *order, uint64_t time, uint64_t where)
 {
-	if (o->n == o->cap) {
-		o->cap = o->cap ? o->cap * 2 : 4096;
-		o->e = mem_grow(o->e, sizeof(*o->e), o->cap);
+	if (order->n == order->cap) {
+		order->cap = order->cap ? order->cap * 2 : 4096;
+		order->e = mem_grow(order->e, sizeof(*order->e), order->cap);
 	}
-	o->e[o->n++] = (struct order_entry){ time, where };
-	if (time > o->latest)
-		o->latest = time;
-	o->late += time < o->gone;
+	order->e[order->n++] = (struct order_entry){ time, where };
+	if (time > order->latest)
+		order->latest = time;
+	order->late += time < order->gone;
 }
 
 /* Ends of the runs that are in order already; returns their number. */
-static size_t find_runs(struct order *o)
+static size_t find_runs(struct order *order)
 {
 	size_t n = 0;
 
-	for (size_t i = 1; i <= o->n; i++) {
-		if (i < o->n && o->e[i].time >= o->e[i - 1].time)
+	for (size_t i = 1; i <= order->n; i++) {
+		if (i < order->n && order->e[i].time >= order->e[i - 1].time)
 			continue;
-		if (n == o->run_cap) {
-			o->run_cap = o->run_cap ? o->run_cap * 2 : 64;
-			o->run = mem_grow(o->run, sizeof(*o->run), o->run_cap);
+		if (n == order->run_cap) {
+			order->run_cap = order->run_cap ? order->run_cap * 2 : 64;
+			order->run = mem_grow(order->run, sizeof(*order->run), order->run_cap);
 		}
-		o->run[n++] = i;
+		order->run[n++] = i;
 	}
 	return n;
 }
 
 static void perforder_merge(const struct order_entry *a, const struct order_entry *middle,
-			    const struct order_entry *end, struct order_entry *to)
+			    const struct order_entry *end, struct order_entry *entry)
 {
 	const struct order_entry *b = middle;
 
 	while (a < middle && b < end)
-		*to++ = b->time < a->time ? *b++ : *a++;
-	memcpy(to, a, (size_t)(middle - a) * sizeof(*a));
-	memcpy(to + (middle - a), b, (size_t)(end - b) * sizeof(*b));
+		*entry++ = b->time < a->time ? *b++ : *a++;
+	memcpy(entry, a, (size_t)(middle - a) * sizeof(*a));
+	memcpy(entry + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
 /* Merges neighbouring runs until one is left. */
-static void perforder_sort(struct order *o)
+static void perforder_sort(struct order *order)
 {
 	size_t runs, saved;
 
-	o->n -= o->at;
-	if (o->n == 0) {
-		o->at = 0;
+	order->n -= order->at;
+	if (order->n == 0) {
+		order->at = 0;
 		return;
 	}
-	memmove(o->e, o->e + o->at, o->n * sizeof(*o->e));
-	o->at = 0;
-	runs = find_runs(o);
+	memmove(order->e, order->e + order->at, order->n * sizeof(*order->e));
+	order->at = 0;
+	runs = find_runs(order);
 	if (runs > 1)
-		o->space = mem_grow(o->space, sizeof(*o->space), o->cap);
+		order->space = mem_grow(order->space, sizeof(*order->space), order->cap);
 	for (; runs > 1; runs = saved) {
-		struct order_entry *swap = o->e;
+		struct order_entry *swap = order->e;
 		size_t start = 0;
 
 		saved = 0;
 		for (size_t i = 0; i < runs; i += 2) {
-			size_t middle = o->run[i], end = i + 1 < runs ? o->run[i + 1] : middle;
+			size_t middle = order->run[i], end = i + 1 < runs ? order->run[i + 1] : middle;
 
-			perforder_merge(o->e + start, o->e + middle, o->e + end, o->space + start);
+			perforder_merge(order->e + start, order->e + middle, order->e + end, order->space + start);
 			start = end;
-			o->run[saved++] = end;
+			order->run[saved++] = end;
 		}
-		o->e = o->space;
-		o->space = swap;
+		order->e = order->space;
+		order->space = swap;
 	}
 }
 
-static void ready_until(struct order *o, uint64_t time)
+static void ready_until(struct order *order, uint64_t time)
 {
-	for (o->ready = o->at; o->ready < o->n && o->e[o->ready].time <= time; o->ready++)
+	for (order->ready = order->at; order->ready < order->n && order->e[order->ready].time <= time; order->ready++)
 		;
 }
 
-void order_round(struct order *o)
+void order_round(struct order *order)
 {
-	perforder_sort(o);
-	ready_until(o, o->limit);
-	o->limit = o->latest;
+	perforder_sort(order);
+	ready_until(order, order->limit);
+	order->limit = order->latest;
 }
 
-void order_half(struct order *o)
+void order_half(struct order *order)
 {
-	perforder_sort(o);
-	if (o->n)
-		ready_until(o, o->e[0].time + (o->e[o->n - 1].time - o->e[0].time) / 2);
+	perforder_sort(order);
+	if (order->n)
+		ready_until(order, order->e[0].time + (order->e[order->n - 1].time - order->e[0].time) / 2);
 }
 
-void order_all(struct order *o)
+void order_all(struct order *order)
 {
-	perforder_sort(o);
-	o->ready = o->n;
+	perforder_sort(order);
+	order->ready = order->n;
 }
 
-bool order_next(struct order *o, struct order_entry *entry)
+bool order_next(struct order *order, struct order_entry *entry)
 {
-	if (o->at >= o->ready)
+	if (order->at >= order->ready)
 		return false;
-	*entry = o->e[o->at++];
-	o->gone = entry->time;
+	*entry = order->e[order->at++];
+	order->gone = entry->time;
 	return true;
 }
 
-void order_free(struct order *o)
+void order_free(struct order *order)
 {
-	free(o->e);
-	free(o->space);
-	free(o->run);
-	*o = (struct order){ 0 };
+	free(order->e);
+	free(order->space);
+	free(order->run);
+	*order = (struct order){ 0 };
 }

@@ -24,19 +24,20 @@ struct order {
 	uint64_t late;          /* came when later ones had gone */
 };
 
-void order_push(struct order *o, uint64_t time, uint64_t where); /* only while nothing is ready */
-void order_round(struct order *o);                               /* a round ended */
-void order_half(struct order *o); /* too much waits: the earlier half of the time that it spans may go, at least one */
-void order_all(struct order *o);  /* the end */
+void order_push(struct order *order, uint64_t time, uint64_t where); /* only while nothing is ready */
+void order_round(struct order *order);                               /* a round ended */
+void order_half(
+	struct order *order); /* too much waits: the earlier half of the time that it spans may go, at least one */
+void order_all(struct order *order); /* the end */
 
 /* The next that may go. */
-bool order_next(struct order *o, struct order_entry *entry);
+bool order_next(struct order *order, struct order_entry *entry);
 
-static inline size_t order_waiting(const struct order *o)
+static inline size_t order_waiting(const struct order *order)
 {
-	return o->n - o->at;
+	return order->n - order->at;
 }
 
-void order_free(struct order *o);
+void order_free(struct order *order);
 
 #endif

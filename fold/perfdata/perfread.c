@@ -6,296 +6,304 @@
 
 /* ---- records that are to be delivered ------------------------------------------------------------------------ */
 
-static void deliver_now(struct perfdata *p, uint64_t where)
+static void deliver_now(struct perfdata *perfdata, uint64_t where)
 {
-	if (p->now_at == p->now_n)
-		p->now_at = p->now_n = 0;
-	if (p->now_n == p->now_cap) {
-		p->now_cap = p->now_cap ? p->now_cap * 2 : 1024;
-		p->now = mem_grow(p->now, sizeof(*p->now), p->now_cap);
+	if (perfdata->now_at == perfdata->now_n)
+		perfdata->now_at = perfdata->now_n = 0;
+	if (perfdata->now_n == perfdata->now_cap) {
+		perfdata->now_cap = perfdata->now_cap ? perfdata->now_cap * 2 : 1024;
+		perfdata->now = mem_grow(perfdata->now, sizeof(*perfdata->now), perfdata->now_cap);
 	}
-	p->now[p->now_n++] = where;
+	perfdata->now[perfdata->now_n++] = where;
 }
 
-/* r: a whole record of the kernel's, at this place of one of the streams. */
-static void perfread_queue(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h,
-			   struct str r)
+/* string: a whole record of the kernel's, at this place of one of the streams. */
+static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
+			   struct str string)
 {
-	const char *body = r.p + sizeof(*h);
-	size_t n = r.n - sizeof(*h);
-	uint32_t event = perfevents_of(&p->events, h->type, body, n);
+	const char *body = string.p + sizeof(*record);
+	size_t n = string.n - sizeof(*record);
+	uint32_t event = perfevents_of(&perfdata->events, record->type, body, n);
 	uint64_t time, where;
 
-	p->started |= h->type == RECORD_SAMPLE;
+	perfdata->started |= record->type == RECORD_SAMPLE;
 	if (event == EVENT_NONE) {
-		reader_bad(p, place,
-			   p->events.n ? "a sample of an event that the file does not list" :
-					 "a record before the first event");
+		reader_bad(perfdata, place,
+			   perfdata->events.n ? "a sample of an event that the file does not list" :
+						"a record before the first event");
 		return;
 	}
-	where = stream | bytes_hold(reader_stream(p, stream), place);
+	where = stream | bytes_hold(reader_stream(perfdata, stream), place);
 	/* without times in other records than samples only the order of the file keeps them together, as perf has it */
-	if (p->events.event[0].sample_id_all && perfevents_time(&p->events, event, h->type, body, n, &time))
-		order_push(&p->order, time, where);
+	if (perfdata->events.event[0].sample_id_all &&
+	    perfevents_time(&perfdata->events, event, record->type, body, n, &time))
+		order_push(&perfdata->order, time, where);
 	else
-		deliver_now(p, where);
+		deliver_now(perfdata, where);
 }
 
 /* ---- records of perf's own ----------------------------------------------------------------------------------- */
 
-static const char *take_attr(struct perfdata *p, struct str r)
+static const char *take_attr(struct perfdata *perfdata, struct str string)
 {
-	size_t size = r.n >= 16 ? load32(r.p + 12) : 0;
+	size_t size = string.n >= 16 ? load32(string.p + 12) : 0;
 	uint32_t event;
 
 	if (size < PERF_ATTR_MIN)
 		size = PERF_ATTR_MIN; /* version 0 left it empty */
-	if (r.n < 8 + size || (event = perfevents_add(&p->events, (struct str){ r.p + 8, size })) == EVENT_NONE)
+	if (string.n < 8 + size ||
+	    (event = perfevents_add(&perfdata->events, (struct str){ string.p + 8, size })) == EVENT_NONE)
 		return "an event that cannot be used";
-	for (size_t i = 8 + size; i + 8 <= r.n; i += 8)
-		perfevents_add_id(&p->events, event, load64(r.p + i));
+	for (size_t i = 8 + size; i + 8 <= string.n; i += 8)
+		perfevents_add_id(&perfdata->events, event, load64(string.p + i));
 	return NULL;
 }
 
-static const char *take_update(struct perfdata *p, struct str r)
+static const char *take_update(struct perfdata *perfdata, struct str string)
 {
 	const struct perfevents_id *id;
 	ptrdiff_t end;
 
-	if (r.n < 24)
+	if (string.n < 24)
 		return "an event's update that is too short";
-	if (load64(r.p + 8) != UPDATE_NAME)
+	if (load64(string.p + 8) != UPDATE_NAME)
 		return NULL;
-	id = perfevents_find(&p->events, load64(r.p + 16));
-	if (!id && p->events.n != 1)
+	id = perfevents_find(&perfdata->events, load64(string.p + 16));
+	if (!id && perfdata->events.n != 1)
 		return "the name of an event that the file does not list";
-	r = str_from(r, 24);
-	end = str_find(r, 0);
-	perfevents_set_name(&p->events, id ? id->event - 1 : 0, end >= 0 ? str_head(r, (size_t)end) : r);
+	string = str_from(string, 24);
+	end = str_find(string, 0);
+	perfevents_set_name(&perfdata->events, id ? id->event - 1 : 0,
+			    end >= 0 ? str_head(string, (size_t)end) : string);
 	return NULL;
 }
 
-static const char *take_feature(struct perfdata *p, struct str r)
+static const char *take_feature(struct perfdata *perfdata, struct str string)
 {
 	uint64_t feature;
 
-	if (r.n < 16)
+	if (string.n < 16)
 		return "a feature that is too short";
-	feature = load64(r.p + 8);
+	feature = load64(string.p + 8);
 	if (feature >= FEATURES || !perffeatures_wants((unsigned)feature))
 		return NULL;
-	return perffeatures_read(&p->features, &p->events, (unsigned)feature, str_from(r, 16));
+	return perffeatures_read(&perfdata->features, &perfdata->events, (unsigned)feature, str_from(string, 16));
 }
 
-static const char *take_user(struct perfdata *p, uint32_t type, struct str r)
+static const char *take_user(struct perfdata *perfdata, uint32_t type, struct str string)
 {
 	switch (type) {
-	case RECORD_ATTR: return p->features.info.pipe ? take_attr(p, r) : "an event behind the header";
-	case RECORD_EVENT_UPDATE: return take_update(p, r);
-	case RECORD_FEATURE: return take_feature(p, r);
-	case RECORD_BUILD_ID: return perffeatures_build_id(&p->features, r);
+	case RECORD_ATTR:
+		return perfdata->features.info.pipe ? take_attr(perfdata, string) : "an event behind the header";
+	case RECORD_EVENT_UPDATE: return take_update(perfdata, string);
+	case RECORD_FEATURE: return take_feature(perfdata, string);
+	case RECORD_BUILD_ID: return perffeatures_build_id(&perfdata->features, string);
 	case RECORD_FINISHED_ROUND:
-		p->rounds = p->started = true;
-		order_round(&p->order);
+		perfdata->rounds = perfdata->started = true;
+		order_round(&perfdata->order);
 		return NULL;
-	case RECORD_FINISHED_INIT: p->started = true; return NULL;
+	case RECORD_FINISHED_INIT: perfdata->started = true; return NULL;
 	default: return NULL;
 	}
 }
 
-static void take_record(struct perfdata *p, uint64_t stream, uint64_t place, const struct perf_record *h, struct str r)
+static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
+			struct str string)
 {
 	const char *why = NULL;
 
-	p->tally.records++;
-	switch (perfrecords_use(h->type)) {
-	case RECORD_USED: perfread_queue(p, stream, place, h, r); break;
+	perfdata->tally.records++;
+	switch (perfrecords_use(record->type)) {
+	case RECORD_USED: perfread_queue(perfdata, stream, place, record, string); break;
 	case RECORD_PASSED:
-		if (h->type >= RECORD_USER)
-			why = take_user(p, h->type, r);
+		if (record->type >= RECORD_USER)
+			why = take_user(perfdata, record->type, string);
 		break;
-	case RECORD_UNKNOWN: p->tally.unknown++; break;
+	case RECORD_UNKNOWN: perfdata->tally.unknown++; break;
 	}
 	if (why)
-		reader_bad(p, place, why);
+		reader_bad(perfdata, place, why);
 }
 
 /* ---- what was compressed -------------------------------------------------------------------------------------- */
 
-static void take_packed(struct perfdata *p, uint64_t offset, struct str packed)
+static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)
 		die("%s@%llu: compressed by zstd, and this was built without: install libzstd-dev and make again",
-		    p->in->name, (unsigned long long)offset);
-	p->features.info.compressed = p->started = true;
-	p->tally.records++;
-	p->packed = p->inner_lost ? (struct str){ 0 } : packed;
+		    perfdata->in->name, (unsigned long long)offset);
+	perfdata->features.info.compressed = perfdata->started = true;
+	perfdata->tally.records++;
+	perfdata->packed = perfdata->inner_lost ? (struct str){ 0 } : packed;
 }
 
 /* Where in what was compressed the next record would begin, nobody knows. */
-static void lose_inner(struct perfdata *p, const char *why)
+static void lose_inner(struct perfdata *perfdata, const char *why)
 {
-	reader_bad(p, p->inner_at, why);
-	p->inner_lost = true;
-	p->packed = (struct str){ 0 };
-	p->packed_more = false;
-	p->inner_at = bytes_end(&p->inner);
+	reader_bad(perfdata, perfdata->inner_at, why);
+	perfdata->inner_lost = true;
+	perfdata->packed = (struct str){ 0 };
+	perfdata->packed_more = false;
+	perfdata->inner_at = bytes_end(&perfdata->inner);
 }
 
 /* Equal stacks of 64 kB shrink a thousandfold, as their times differ. A few bytes that stand for gigabytes are no
  * recording. */
-static bool is_bomb(const struct perfdata *p)
+static bool is_bomb(const struct perfdata *perfdata)
 {
-	return bytes_end(&p->inner) > BOMB_BYTES && bytes_end(&p->inner) / BOMB_RATIO > p->at;
+	return bytes_end(&perfdata->inner) > BOMB_BYTES && bytes_end(&perfdata->inner) / BOMB_RATIO > perfdata->at;
 }
 
-static void inflate_on(struct perfdata *p)
+static void inflate_on(struct perfdata *perfdata)
 {
 	size_t space, made;
 	char *to;
 
-	if (is_bomb(p)) {
-		lose_inner(p, "compressed data that are larger than any recording's: the rest of them is not used");
+	if (is_bomb(perfdata)) {
+		lose_inner(perfdata,
+			   "compressed data that are larger than any recording's: the rest of them is not used");
 		return;
 	}
-	to = bytes_space(&p->inner, p->inner_at, &space);
-	if (!zstdstream_inflate(&p->zstd, &p->packed, to, space, &made, &p->packed_more))
-		reader_bad(p, p->at, "compressed data before this are damaged");
-	bytes_made(&p->inner, made);
+	to = bytes_space(&perfdata->inner, perfdata->inner_at, &space);
+	if (!zstdstream_inflate(&perfdata->zstd, &perfdata->packed, to, space, &made, &perfdata->packed_more))
+		reader_bad(perfdata, perfdata->at, "compressed data before this are damaged");
+	bytes_made(&perfdata->inner, made);
 }
 
 /* A whole record of what was inflated; false when more must be inflated for it. */
-static bool take_inner(struct perfdata *p)
+static bool take_inner(struct perfdata *perfdata)
 {
-	struct str s = bytes_at(&p->inner, p->inner_at, sizeof(struct perf_record));
-	struct perf_record h;
+	struct str string = bytes_at(&perfdata->inner, perfdata->inner_at, sizeof(struct perf_record));
+	struct perf_record record;
 
-	if (s.n < sizeof(h))
+	if (string.n < sizeof(record))
 		return false;
-	memcpy(&h, s.p, sizeof(h));
-	if (h.size < sizeof(h) || h.type == RECORD_COMPRESSED || h.type == RECORD_COMPRESSED2) {
-		lose_inner(p, "damaged inside compressed data: the rest of them is not used");
+	memcpy(&record, string.p, sizeof(record));
+	if (record.size < sizeof(record) || record.type == RECORD_COMPRESSED || record.type == RECORD_COMPRESSED2) {
+		lose_inner(perfdata, "damaged inside compressed data: the rest of them is not used");
 		return true;
 	}
-	if (s.n < h.size)
+	if (string.n < record.size)
 		return false;
-	take_record(p, INNER, p->inner_at, &h, str_head(s, h.size));
-	p->inner_at += h.size;
+	take_record(perfdata, INNER, perfdata->inner_at, &record, str_head(string, record.size));
+	perfdata->inner_at += record.size;
 	return true;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
 /* No more can be read: what would begin at `at` is not whole, or has no size. */
-static bool perfread_stop(struct perfdata *p, const char *why)
+static bool perfread_stop(struct perfdata *perfdata, const char *why)
 {
-	reader_bad(p, p->at, why);
-	p->features.info.unfinished = true;
-	if (p->raw.end != NO_END && p->raw.end > p->at)
-		p->tally.unread = p->raw.end - p->at;
-	p->stopped = true;
+	reader_bad(perfdata, perfdata->at, why);
+	perfdata->features.info.unfinished = true;
+	if (perfdata->raw.end != NO_END && perfdata->raw.end > perfdata->at)
+		perfdata->tally.unread = perfdata->raw.end - perfdata->at;
+	perfdata->stopped = true;
 	return false;
 }
 
 /* One of several records whose sizes perf added up in the first one's header. */
-static bool read_joined(struct perfdata *p)
+static bool read_joined(struct perfdata *perfdata)
 {
-	struct str s = bytes_at(&p->raw, p->at, COMPRESSED2_HEADER);
-	size_t size = s.n >= COMPRESSED2_HEADER ? load16(s.p + 6) : 0;
+	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
+	size_t size = string.n >= COMPRESSED2_HEADER ? load16(string.p + 6) : 0;
 
-	if (size < COMPRESSED2_HEADER || load32(s.p) != RECORD_COMPRESSED2 || size > p->joined - p->at) {
-		reader_bad(p, p->at, "compressed data in pieces that do not fit together");
-		p->at = p->joined;
-		p->joined = 0;
+	if (size < COMPRESSED2_HEADER || load32(string.p) != RECORD_COMPRESSED2 ||
+	    size > perfdata->joined - perfdata->at) {
+		reader_bad(perfdata, perfdata->at, "compressed data in pieces that do not fit together");
+		perfdata->at = perfdata->joined;
+		perfdata->joined = 0;
 		return true;
 	}
-	s = bytes_at(&p->raw, p->at, size);
-	if (s.n < size)
-		return perfread_stop(p, "cut in the middle of a record");
-	take_packed(p, p->at, (struct str){ s.p + COMPRESSED2_HEADER, size - COMPRESSED2_HEADER });
-	p->at += size;
-	p->joined = p->at < p->joined ? p->joined : 0;
+	string = bytes_at(&perfdata->raw, perfdata->at, size);
+	if (string.n < size)
+		return perfread_stop(perfdata, "cut in the middle of a record");
+	take_packed(perfdata, perfdata->at, (struct str){ string.p + COMPRESSED2_HEADER, size - COMPRESSED2_HEADER });
+	perfdata->at += size;
+	perfdata->joined = perfdata->at < perfdata->joined ? perfdata->joined : 0;
 	return true;
 }
 
-static bool read_compressed2(struct perfdata *p, size_t size)
+static bool read_compressed2(struct perfdata *perfdata, size_t size)
 {
-	struct str s = bytes_at(&p->raw, p->at, COMPRESSED2_HEADER);
+	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
 	uint64_t data, complete;
 
-	if (s.n < COMPRESSED2_HEADER)
-		return perfread_stop(p, "cut in the middle of a record");
-	data = load64(s.p + 8);
+	if (string.n < COMPRESSED2_HEADER)
+		return perfread_stop(perfdata, "cut in the middle of a record");
+	data = load64(string.p + 8);
 	if (data > INNER / 2)
-		return perfread_stop(p, "compressed data of a size that cannot be");
+		return perfread_stop(perfdata, "compressed data of a size that cannot be");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
 	if (complete > size) { /* the size overflowed */
 		if (data > COMPRESSED2_MAX) {
-			p->joined = p->at + COMPRESSED2_HEADER + data;
+			perfdata->joined = perfdata->at + COMPRESSED2_HEADER + data;
 			data = COMPRESSED2_MAX;
 		}
 		size = COMPRESSED2_HEADER + (size_t)data;
 	}
-	s = bytes_at(&p->raw, p->at, COMPRESSED2_HEADER + (size_t)data);
-	if (s.n < COMPRESSED2_HEADER + data)
-		return perfread_stop(p, "cut in the middle of a record");
-	take_packed(p, p->at, (struct str){ s.p + COMPRESSED2_HEADER, (size_t)data });
-	p->at += size;
+	string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER + (size_t)data);
+	if (string.n < COMPRESSED2_HEADER + data)
+		return perfread_stop(perfdata, "cut in the middle of a record");
+	take_packed(perfdata, perfdata->at, (struct str){ string.p + COMPRESSED2_HEADER, (size_t)data });
+	perfdata->at += size;
 	return true;
 }
 
 /* Bytes that follow a record and are not in its size. */
-static uint64_t perfread_trailing(uint32_t type, struct str r)
+static uint64_t perfread_trailing(uint32_t type, struct str string)
 {
 	uint64_t n = 0;
 
-	if (type == RECORD_TRACING_DATA && r.n >= 12)
-		n = ((uint64_t)load32(r.p + 8) + 7) & ~UINT64_C(7);
-	else if (type == RECORD_AUXTRACE && r.n >= 16)
-		n = load64(r.p + 8);
+	if (type == RECORD_TRACING_DATA && string.n >= 12)
+		n = ((uint64_t)load32(string.p + 8) + 7) & ~UINT64_C(7);
+	else if (type == RECORD_AUXTRACE && string.n >= 16)
+		n = load64(string.p + 8);
 	return n;
 }
 
-static bool read_raw(struct perfdata *p)
+static bool read_raw(struct perfdata *perfdata)
 {
-	struct str s = p->stopped ? (struct str){ 0 } : bytes_at(&p->raw, p->at, sizeof(struct perf_record));
-	struct perf_record h;
+	struct str string = perfdata->stopped ? (struct str){ 0 } :
+						bytes_at(&perfdata->raw, perfdata->at, sizeof(struct perf_record));
+	struct perf_record record;
 	uint64_t skip;
 
-	if (s.n == 0)
+	if (string.n == 0)
 		return false;
-	if (s.n < sizeof(h))
-		return perfread_stop(p, "cut in the middle of a record");
-	memcpy(&h, s.p, sizeof(h));
-	if (h.type == RECORD_COMPRESSED2)
-		return read_compressed2(p, h.size);
-	if (h.size < sizeof(h))
-		return perfread_stop(p, "a record without size: nothing behind it can be read");
-	s = bytes_at(&p->raw, p->at, h.size);
-	if (s.n < h.size)
-		return perfread_stop(p, "cut in the middle of a record");
-	s = str_head(s, h.size);
-	skip = perfread_trailing(h.type, s);
-	if (h.type == RECORD_COMPRESSED)
-		take_packed(p, p->at, str_from(s, sizeof(h)));
+	if (string.n < sizeof(record))
+		return perfread_stop(perfdata, "cut in the middle of a record");
+	memcpy(&record, string.p, sizeof(record));
+	if (record.type == RECORD_COMPRESSED2)
+		return read_compressed2(perfdata, record.size);
+	if (record.size < sizeof(record))
+		return perfread_stop(perfdata, "a record without size: nothing behind it can be read");
+	string = bytes_at(&perfdata->raw, perfdata->at, record.size);
+	if (string.n < record.size)
+		return perfread_stop(perfdata, "cut in the middle of a record");
+	string = str_head(string, record.size);
+	skip = perfread_trailing(record.type, string);
+	if (record.type == RECORD_COMPRESSED)
+		take_packed(perfdata, perfdata->at, str_from(string, sizeof(record)));
 	else
-		take_record(p, 0, p->at, &h, s);
-	p->at += h.size;
-	if (skip > INNER / 2 || p->at + skip > p->raw.end)
-		return perfread_stop(p, "the bytes behind a record are cut");
-	p->at += skip;
+		take_record(perfdata, 0, perfdata->at, &record, string);
+	perfdata->at += record.size;
+	if (skip > INNER / 2 || perfdata->at + skip > perfdata->raw.end)
+		return perfread_stop(perfdata, "the bytes behind a record are cut");
+	perfdata->at += skip;
 	return true;
 }
 
-bool reader_next(struct perfdata *p)
+bool reader_next(struct perfdata *perfdata)
 {
-	if (p->inner.n && take_inner(p))
+	if (perfdata->inner.n && take_inner(perfdata))
 		return true;
-	if (p->packed.n || p->packed_more) {
-		inflate_on(p);
+	if (perfdata->packed.n || perfdata->packed_more) {
+		inflate_on(perfdata);
 		return true;
 	}
-	if (p->joined)
-		return read_joined(p);
-	return read_raw(p);
+	if (perfdata->joined)
+		return read_joined(perfdata);
+	return read_raw(perfdata);
 }

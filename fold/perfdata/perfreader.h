@@ -46,22 +46,22 @@ struct perfdata {
 	struct perfdata_tally tally;
 };
 
-static inline struct bytes *reader_stream(struct perfdata *p, uint64_t where)
+static inline struct bytes *reader_stream(struct perfdata *perfdata, uint64_t where)
 {
-	return where & INNER ? &p->inner : &p->raw;
+	return where & INNER ? &perfdata->inner : &perfdata->raw;
 }
 
-static inline size_t reader_memory(const struct perfdata *p) /* of what waits */
+static inline size_t reader_memory(const struct perfdata *perfdata) /* of what waits */
 {
-	return bytes_memory(&p->raw) + bytes_memory(&p->inner);
+	return bytes_memory(&perfdata->raw) + bytes_memory(&perfdata->inner);
 }
 
-void reader_bad(struct perfdata *p, uint64_t offset, const char *why); /* counts it */
+void reader_bad(struct perfdata *perfdata, uint64_t offset, const char *why); /* counts it */
 
 /* Up to the data; in pipe mode up to the samples. Dies when there is nothing to read. */
-void reader_open(struct perfdata *p);
+void reader_open(struct perfdata *perfdata);
 
 /* One record more, or one piece of what is compressed; false at the end. Only while nothing of the queue is ready. */
-bool reader_next(struct perfdata *p);
+bool reader_next(struct perfdata *perfdata);
 
 #endif

@@ -33,22 +33,22 @@ struct words {
 	size_t n;
 };
 
-static bool perfrecords_take(struct words *w, uint64_t *value)
+static bool perfrecords_take(struct words *words, uint64_t *value)
 {
-	if (w->n == 0)
+	if (words->n == 0)
 		return false;
-	*value = *w->p++;
-	w->n--;
+	*value = *words->p++;
+	words->n--;
 	return true;
 }
 
-static bool take_some(struct words *w, uint64_t n, const uint64_t **p)
+static bool take_some(struct words *words, uint64_t n, const uint64_t **p)
 {
-	if (n > w->n)
+	if (n > words->n)
 		return false;
-	*p = w->p;
-	w->p += n;
-	w->n -= n;
+	*p = words->p;
+	words->p += n;
+	words->n -= n;
 	return true;
 }
 
@@ -64,7 +64,7 @@ static uint32_t perfrecords_high(uint64_t word)
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-static const char *take_values(struct words *w, uint64_t format, struct perfrecords_values *v)
+static const char *take_values(struct words *words, uint64_t format, struct perfrecords_values *values)
 {
 	bool group = format & PERF_FORMAT_GROUP;
 	unsigned id = format & PERF_FORMAT_ID ? 1 : 0, lost = format & FORMAT_LOST ? 1 : 0;
@@ -73,117 +73,118 @@ static const char *take_values(struct words *w, uint64_t format, struct perfreco
 	uint64_t n = 1;
 	const uint64_t *ignored;
 
-	v->has_id = id;
-	v->step = 1 + id + lost;
-	v->id_at = 1;
+	values->has_id = id;
+	values->step = 1 + id + lost;
+	values->id_at = 1;
 	if (group) {
-		if (!perfrecords_take(w, &n) || !take_some(w, times, &ignored) || n > w->n / v->step)
+		if (!perfrecords_take(words, &n) || !take_some(words, times, &ignored) || n > words->n / values->step)
 			return "counter values end behind the record";
 	} else { /* the times stand between value and id */
-		v->id_at += times;
-		v->step += times;
+		values->id_at += times;
+		values->step += times;
 	}
-	v->n = n;
-	return take_some(w, n * v->step, &v->word) ? NULL : "counter values end behind the record";
+	values->n = n;
+	return take_some(words, n * values->step, &values->word) ? NULL : "counter values end behind the record";
 }
 
-static const char *perfrecords_take_chain(struct words *w, struct perfdata_record *r)
+static const char *perfrecords_take_chain(struct words *words, struct perfdata_record *record)
 {
 	uint64_t n;
 
-	if (!perfrecords_take(w, &n) || !take_some(w, n, &r->sample.ips))
+	if (!perfrecords_take(words, &n) || !take_some(words, n, &record->sample.ips))
 		return "the callchain ends behind the record";
-	r->sample.has_chain = true;
-	if (n >= 2 && r->sample.ips[n - 2] == CONTEXT_USER_DEFERRED) {
-		r->sample.cookie = r->sample.ips[n - 1];
+	record->sample.has_chain = true;
+	if (n >= 2 && record->sample.ips[n - 2] == CONTEXT_USER_DEFERRED) {
+		record->sample.cookie = record->sample.ips[n - 1];
 		n -= 2;
 	}
-	r->sample.nips = n;
+	record->sample.nips = n;
 	return NULL;
 }
 
-static const char *skip_raw(struct words *w)
+static const char *skip_raw(struct words *words)
 {
 	const uint64_t *ignored;
 	uint64_t bytes;
 
-	if (w->n == 0)
+	if (words->n == 0)
 		return "no room for raw data";
-	bytes = (uint64_t)perfrecords_low(*w->p) + 4;
+	bytes = (uint64_t)perfrecords_low(*words->p) + 4;
 	if (bytes % 8)
 		return "raw data of a size that is not aligned";
-	return take_some(w, bytes / 8, &ignored) ? NULL : "raw data end behind the record";
+	return take_some(words, bytes / 8, &ignored) ? NULL : "raw data end behind the record";
 }
 
-static const char *take_branches(struct words *w, uint64_t type, struct perfdata_record *r)
+static const char *take_branches(struct words *words, uint64_t type, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
 	uint64_t n;
 
-	if (!perfrecords_take(w, &n) || !take_some(w, type & BRANCH_HW_INDEX ? 1 : 0, &ignored) || n > w->n / 3 ||
-	    !take_some(w, 3 * n, &r->sample.branch) || !take_some(w, type & BRANCH_COUNTERS ? n : 0, &ignored))
+	if (!perfrecords_take(words, &n) || !take_some(words, type & BRANCH_HW_INDEX ? 1 : 0, &ignored) ||
+	    n > words->n / 3 || !take_some(words, 3 * n, &record->sample.branch) ||
+	    !take_some(words, type & BRANCH_COUNTERS ? n : 0, &ignored))
 		return "branches end behind the record";
-	r->sample.nbranches = n;
+	record->sample.nbranches = n;
 	return NULL;
 }
 
-static const char *perfrecords_take_regs(struct words *w, unsigned n, uint64_t *abi, const uint64_t **regs)
+static const char *perfrecords_take_regs(struct words *words, unsigned n, uint64_t *abi, const uint64_t **regs)
 {
-	if (!perfrecords_take(w, abi) || !take_some(w, *abi ? n : 0, regs))
+	if (!perfrecords_take(words, abi) || !take_some(words, *abi ? n : 0, regs))
 		return "registers end behind the record";
 	return NULL;
 }
 
-static const char *perfrecords_take_stack(struct words *w, struct perfdata_record *r)
+static const char *perfrecords_take_stack(struct words *words, struct perfdata_record *record)
 {
 	const uint64_t *bytes;
 	uint64_t size, valid;
 
-	if (!perfrecords_take(w, &size))
+	if (!perfrecords_take(words, &size))
 		return "no room for the copy of the stack";
 	if (size == 0)
 		return NULL;
-	if (size % 8 || !take_some(w, size / 8, &bytes) || !perfrecords_take(w, &valid))
+	if (size % 8 || !take_some(words, size / 8, &bytes) || !perfrecords_take(words, &valid))
 		return "the copy of the stack ends behind the record";
-	r->sample.stack = (struct str){ (const char *)bytes, (size_t)(valid < size ? valid : size) };
+	record->sample.stack = (struct str){ (const char *)bytes, (size_t)(valid < size ? valid : size) };
 	return NULL;
 }
 
 /* The part of fixed size at the start. */
-static bool take_fixed(struct words *w, uint64_t s, struct perfdata_record *r)
+static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
 	uint64_t v = 0;
 	bool good = true;
 
 	if (s & PERF_SAMPLE_IDENTIFIER)
-		good &= perfrecords_take(w, &v);
+		good &= perfrecords_take(words, &v);
 	if (s & PERF_SAMPLE_IP)
-		good &= perfrecords_take(w, &r->sample.ip);
+		good &= perfrecords_take(words, &record->sample.ip);
 	if (s & PERF_SAMPLE_TID) {
-		good &= perfrecords_take(w, &v);
-		r->pid = perfrecords_low(v);
-		r->tid = perfrecords_high(v);
+		good &= perfrecords_take(words, &v);
+		record->pid = perfrecords_low(v);
+		record->tid = perfrecords_high(v);
 	}
 	if (s & PERF_SAMPLE_TIME)
-		good &= perfrecords_take(w, &r->time);
+		good &= perfrecords_take(words, &record->time);
 	if (s & PERF_SAMPLE_ADDR)
-		good &= perfrecords_take(w, &r->sample.addr);
+		good &= perfrecords_take(words, &record->sample.addr);
 	if (s & PERF_SAMPLE_ID)
-		good &= perfrecords_take(w, &v);
+		good &= perfrecords_take(words, &v);
 	if (s & PERF_SAMPLE_STREAM_ID)
-		good &= perfrecords_take(w, &v);
+		good &= perfrecords_take(words, &v);
 	if (s & PERF_SAMPLE_CPU) {
-		good &= perfrecords_take(w, &v);
-		r->cpu = perfrecords_low(v);
-		r->has_cpu = true;
+		good &= perfrecords_take(words, &v);
+		record->cpu = perfrecords_low(v);
+		record->has_cpu = true;
 	}
 	if (s & PERF_SAMPLE_PERIOD)
-		good &= perfrecords_take(w, &r->sample.period);
+		good &= perfrecords_take(words, &record->sample.period);
 	return good;
 }
 
 /* What follows the copy of the stack: only the cgroup is used, but all must fit. */
-static const char *take_rest(struct words *w, uint64_t s, unsigned regs, struct perfdata_record *r)
+static const char *take_rest(struct words *words, uint64_t s, unsigned regs, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
 	uint64_t v = 0;
@@ -191,80 +192,81 @@ static const char *take_rest(struct words *w, uint64_t s, unsigned regs, struct 
 	unsigned n = (s & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? 1u : 0) +
 		     (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) + (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
 
-	if (!take_some(w, n, &ignored))
+	if (!take_some(words, n, &ignored))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_REGS_INTR && (why = perfrecords_take_regs(w, regs, &v, &ignored)))
+	if (s & PERF_SAMPLE_REGS_INTR && (why = perfrecords_take_regs(words, regs, &v, &ignored)))
 		return why;
-	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(w, &v)) ||
-	    (s & PERF_SAMPLE_CGROUP && !perfrecords_take(w, &r->sample.cgroup)) ||
-	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(w, &v)) ||
-	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(w, &v)))
+	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(words, &v)) ||
+	    (s & PERF_SAMPLE_CGROUP && !perfrecords_take(words, &record->sample.cgroup)) ||
+	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(words, &v)) ||
+	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &v)))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(w, &v) || v > w->n * 8))
+	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(words, &v) || v > words->n * 8))
 		return "AUX data end behind the record";
 	return NULL;
 }
 
-static const char *parse_sample(struct words w, const struct perfevents *e, uint32_t event, struct perfdata_record *r,
-				struct perfrecords_values *values)
+static const char *parse_sample(struct words words, const struct perfevents *perfevents, uint32_t event,
+				struct perfdata_record *record, struct perfrecords_values *values)
 {
-	const struct perfdata_event *v = &e->event[event];
-	const struct perfevents_layout *l = &e->layout[event];
+	const struct perfdata_event *v = &perfevents->event[event];
+	const struct perfevents_layout *layout = &perfevents->layout[event];
 	uint64_t s = v->sample_type;
 	const char *why = NULL;
 
-	r->kind = PERFDATA_SAMPLE;
-	r->sample.event = v;
-	r->sample.mode = (r->misc & MISC_CPUMODE) <= MODE_GUEST_USER ? (enum perfdata_mode)(r->misc & MISC_CPUMODE) :
-								       MODE_UNKNOWN;
-	r->sample.period = v->period ? v->period : 1;
-	if (!take_fixed(&w, s, r))
+	record->kind = PERFDATA_SAMPLE;
+	record->sample.event = v;
+	record->sample.mode = (record->misc & MISC_CPUMODE) <= MODE_GUEST_USER ?
+				      (enum perfdata_mode)(record->misc & MISC_CPUMODE) :
+				      MODE_UNKNOWN;
+	record->sample.period = v->period ? v->period : 1;
+	if (!take_fixed(&words, s, record))
 		return "it is too short for its event";
 	if (s & PERF_SAMPLE_READ)
-		why = take_values(&w, v->read_format, values);
+		why = take_values(&words, v->read_format, values);
 	if (!why && s & PERF_SAMPLE_CALLCHAIN)
-		why = perfrecords_take_chain(&w, r);
+		why = perfrecords_take_chain(&words, record);
 	if (!why && s & PERF_SAMPLE_RAW)
-		why = skip_raw(&w);
+		why = skip_raw(&words);
 	if (!why && s & PERF_SAMPLE_BRANCH_STACK)
-		why = take_branches(&w, v->branch_sample_type, r);
+		why = take_branches(&words, v->branch_sample_type, record);
 	if (!why && s & PERF_SAMPLE_REGS_USER)
-		why = perfrecords_take_regs(&w, l->regs_user, &r->sample.regs_abi, &r->sample.regs);
+		why = perfrecords_take_regs(&words, layout->regs_user, &record->sample.regs_abi, &record->sample.regs);
 	if (!why && s & PERF_SAMPLE_STACK_USER)
-		why = perfrecords_take_stack(&w, r);
-	return why ? why : take_rest(&w, s, l->regs_intr, r);
+		why = perfrecords_take_stack(&words, record);
+	return why ? why : take_rest(&words, s, layout->regs_intr, record);
 }
 
 /* ---- other records ------------------------------------------------------------------------------------------- */
 
-static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *r)
+static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *record)
 {
 	if (s & PERF_SAMPLE_TID) {
-		r->pid = perfrecords_low(*w);
-		r->tid = perfrecords_high(*w++);
+		record->pid = perfrecords_low(*w);
+		record->tid = perfrecords_high(*w++);
 	}
 	if (s & PERF_SAMPLE_TIME)
-		r->time = *w++;
+		record->time = *w++;
 	w += (s & PERF_SAMPLE_ID ? 1 : 0) + (s & PERF_SAMPLE_STREAM_ID ? 1 : 0);
 	if (s & PERF_SAMPLE_CPU) {
-		r->cpu = perfrecords_low(*w);
-		r->has_cpu = true;
+		record->cpu = perfrecords_low(*w);
+		record->has_cpu = true;
 	}
 }
 
 /* The bytes up to a NUL, or all. */
-static struct str perfrecords_text_of(struct words w)
+static struct str perfrecords_text_of(struct words words)
 {
-	struct str s = { (const char *)w.p, w.n * 8 };
-	ptrdiff_t end = str_find(s, 0);
+	struct str string = { (const char *)words.p, words.n * 8 };
+	ptrdiff_t end = str_find(string, 0);
 
-	return end >= 0 ? str_head(s, (size_t)end) : s;
+	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
-static void set_thread(struct perfdata_record *r, uint64_t word)
+static void set_thread(struct perfdata_record *record, uint64_t word)
 {
-	r->pid = perfrecords_low(word);
-	r->tid = perfrecords_high(word);
+	record->pid = perfrecords_low(word);
+	record->tid = perfrecords_high(word);
 }
 
 /*
@@ -282,142 +284,146 @@ static bool is_build_id(const uint8_t *p, bool is_requested)
 	return is_requested || ((n == 8 || n == 16 || n == 20) && memcmp(p + 4 + n, zero, BUILD_ID_MAX - n) == 0);
 }
 
-static const char *parse_mmap(struct words w, bool two, bool build_ids, struct perfdata_record *r)
+static const char *parse_mmap(struct words words, bool two, bool build_ids, struct perfdata_record *record)
 {
 	const uint64_t *p;
 
-	if (!take_some(&w, two ? 8 : 4, &p))
+	if (!take_some(&words, two ? 8 : 4, &p))
 		return "a mapping that is too short";
-	r->kind = PERFDATA_MMAP;
-	set_thread(r, p[0]);
-	r->mmap.start = p[1];
-	r->mmap.length = p[2];
-	r->mmap.offset = p[3];
-	r->mmap.data = r->misc & MISC_MMAP_DATA;
-	r->mmap.path = perfrecords_text_of(w);
+	record->kind = PERFDATA_MMAP;
+	set_thread(record, p[0]);
+	record->mmap.start = p[1];
+	record->mmap.length = p[2];
+	record->mmap.offset = p[3];
+	record->mmap.data = record->misc & MISC_MMAP_DATA;
+	record->mmap.path = perfrecords_text_of(words);
 	if (!two) {
-		r->mmap.protection = r->mmap.data ? 1 : 5; /* PROT_READ, PROT_EXEC: it does not say */
+		record->mmap.protection = record->mmap.data ? 1 : 5; /* PROT_READ, PROT_EXEC: it does not say */
 		return NULL;
 	}
-	if (r->misc & MISC_MMAP_BUILD_ID && is_build_id((const uint8_t *)&p[4], build_ids)) {
+	if (record->misc & MISC_MMAP_BUILD_ID && is_build_id((const uint8_t *)&p[4], build_ids)) {
 		const uint8_t *id = (const uint8_t *)&p[4];
 
-		r->mmap.build_id.n = id[0];
-		memcpy(r->mmap.build_id.byte, id + 4, r->mmap.build_id.n);
+		record->mmap.build_id.n = id[0];
+		memcpy(record->mmap.build_id.byte, id + 4, record->mmap.build_id.n);
 	} else {
-		r->mmap.major = perfrecords_low(p[4]);
-		r->mmap.minor = perfrecords_high(p[4]);
-		r->mmap.inode = p[5];
-		r->mmap.generation = p[6];
+		record->mmap.major = perfrecords_low(p[4]);
+		record->mmap.minor = perfrecords_high(p[4]);
+		record->mmap.inode = p[5];
+		record->mmap.generation = p[6];
 	}
-	r->mmap.protection = perfrecords_low(p[7]);
-	r->mmap.flags = perfrecords_high(p[7]);
+	record->mmap.protection = perfrecords_low(p[7]);
+	record->mmap.flags = perfrecords_high(p[7]);
 	return NULL;
 }
 
-static const char *parse_task(struct words w, bool fork, struct perfdata_record *r)
+static const char *parse_task(struct words words, bool fork, struct perfdata_record *record)
 {
 	const uint64_t *p;
 
-	if (!take_some(&w, 3, &p))
+	if (!take_some(&words, 3, &p))
 		return "a fork or exit that is too short";
-	r->kind = fork ? PERFDATA_FORK : PERFDATA_EXIT;
-	r->pid = perfrecords_low(p[0]);
-	r->tid = perfrecords_low(p[1]);
-	r->fork.ppid = perfrecords_high(p[0]);
-	r->fork.ptid = perfrecords_high(p[1]);
-	r->fork.synthesised = fork && r->misc & MISC_FORK_EXEC;
+	record->kind = fork ? PERFDATA_FORK : PERFDATA_EXIT;
+	record->pid = perfrecords_low(p[0]);
+	record->tid = perfrecords_low(p[1]);
+	record->fork.ppid = perfrecords_high(p[0]);
+	record->fork.ptid = perfrecords_high(p[1]);
+	record->fork.synthesised = fork && record->misc & MISC_FORK_EXEC;
 	return NULL;
 }
 
-static const char *parse_comm(struct words w, struct perfdata_record *r)
+static const char *parse_comm(struct words words, struct perfdata_record *record)
 {
 	uint64_t v;
 
-	if (!perfrecords_take(&w, &v))
+	if (!perfrecords_take(&words, &v))
 		return "a comm that is too short";
-	r->kind = PERFDATA_COMM;
-	set_thread(r, v);
-	r->comm.comm = perfrecords_text_of(w);
-	r->comm.exec = r->misc & MISC_COMM_EXEC;
+	record->kind = PERFDATA_COMM;
+	set_thread(record, v);
+	record->comm.comm = perfrecords_text_of(words);
+	record->comm.exec = record->misc & MISC_COMM_EXEC;
 	return NULL;
 }
 
-static const char *parse_lost(struct words w, bool samples, struct perfdata_record *r, bool *skip)
+static const char *parse_lost(struct words words, bool samples, struct perfdata_record *record, bool *skip)
 {
 	const uint64_t *p;
 
-	if (!take_some(&w, samples ? 1 : 2, &p))
+	if (!take_some(&words, samples ? 1 : 2, &p))
 		return "a count of lost records that is too short";
-	r->kind = PERFDATA_LOST;
-	r->lost.count = p[samples ? 0 : 1];
-	r->lost.samples = samples;
-	*skip = samples && r->misc & MISC_LOST_SAMPLES_BPF;
+	record->kind = PERFDATA_LOST;
+	record->lost.count = p[samples ? 0 : 1];
+	record->lost.samples = samples;
+	*skip = samples && record->misc & MISC_LOST_SAMPLES_BPF;
 	return NULL;
 }
 
-static const char *parse_namespaces(struct words w, struct perfdata_record *r)
+static const char *parse_namespaces(struct words words, struct perfdata_record *record)
 {
 	uint64_t v, n;
 	const uint64_t *p;
 
-	if (!perfrecords_take(&w, &v) || !perfrecords_take(&w, &n) || n > w.n / 2 || !take_some(&w, 2 * n, &p))
+	if (!perfrecords_take(&words, &v) || !perfrecords_take(&words, &n) || n > words.n / 2 ||
+	    !take_some(&words, 2 * n, &p))
 		return "namespaces end behind the record";
-	r->kind = PERFDATA_NAMESPACES;
-	set_thread(r, v);
-	r->namespaces.n = n < countof(r->namespaces.inode) ? n : countof(r->namespaces.inode);
-	for (size_t i = 0; i < r->namespaces.n; i++)
-		r->namespaces.inode[i] = p[2 * i + 1];
+	record->kind = PERFDATA_NAMESPACES;
+	set_thread(record, v);
+	record->namespaces.n = n < countof(record->namespaces.inode) ? n : countof(record->namespaces.inode);
+	for (size_t i = 0; i < record->namespaces.n; i++)
+		record->namespaces.inode[i] = p[2 * i + 1];
 	return NULL;
 }
 
-static const char *parse_cgroup(struct words w, struct perfdata_record *r)
+static const char *parse_cgroup(struct words words, struct perfdata_record *record)
 {
-	if (!perfrecords_take(&w, &r->cgroup.id))
+	if (!perfrecords_take(&words, &record->cgroup.id))
 		return "a cgroup that is too short";
-	r->kind = PERFDATA_CGROUP;
-	r->cgroup.path = perfrecords_text_of(w);
+	record->kind = PERFDATA_CGROUP;
+	record->cgroup.path = perfrecords_text_of(words);
 	return NULL;
 }
 
-static const char *parse_ksymbol(struct words w, struct perfdata_record *r)
+static const char *parse_ksymbol(struct words words, struct perfdata_record *record)
 {
 	uint64_t v;
 
-	if (!perfrecords_take(&w, &r->ksymbol.start) || !perfrecords_take(&w, &v))
+	if (!perfrecords_take(&words, &record->ksymbol.start) || !perfrecords_take(&words, &v))
 		return "a kernel symbol that is too short";
-	r->kind = PERFDATA_KSYMBOL;
-	r->ksymbol.length = perfrecords_low(v);
-	r->ksymbol.type = (uint16_t)perfrecords_high(v);
-	r->ksymbol.gone = perfrecords_high(v) >> 16 & 1;
-	r->ksymbol.name = perfrecords_text_of(w);
+	record->kind = PERFDATA_KSYMBOL;
+	record->ksymbol.length = perfrecords_low(v);
+	record->ksymbol.type = (uint16_t)perfrecords_high(v);
+	record->ksymbol.gone = perfrecords_high(v) >> 16 & 1;
+	record->ksymbol.name = perfrecords_text_of(words);
 	return NULL;
 }
 
-static const char *parse_deferred(struct words w, struct perfdata_record *r)
+static const char *parse_deferred(struct words words, struct perfdata_record *record)
 {
-	if (!perfrecords_take(&w, &r->deferred.cookie) || !perfrecords_take(&w, &r->deferred.nips) ||
-	    !take_some(&w, r->deferred.nips, &r->deferred.ips))
+	if (!perfrecords_take(&words, &record->deferred.cookie) || !perfrecords_take(&words, &record->deferred.nips) ||
+	    !take_some(&words, record->deferred.nips, &record->deferred.ips))
 		return "the callchain ends behind the record";
-	r->kind = PERFDATA_DEFERRED;
+	record->kind = PERFDATA_DEFERRED;
 	return NULL;
 }
 
-static const char *parse_other(uint32_t type, struct words w, bool build_ids, struct perfdata_record *r, bool *skip)
+static const char *parse_other(uint32_t type, struct words words, bool build_ids, struct perfdata_record *record,
+			       bool *skip)
 {
 	switch (type) {
-	case RECORD_MMAP: return parse_mmap(w, false, false, r);
-	case RECORD_MMAP2: return parse_mmap(w, true, build_ids, r);
-	case RECORD_COMM: return parse_comm(w, r);
-	case RECORD_FORK: return parse_task(w, true, r);
-	case RECORD_EXIT: return parse_task(w, false, r);
-	case RECORD_LOST: return parse_lost(w, false, r, skip);
-	case RECORD_LOST_SAMPLES: return parse_lost(w, true, r, skip);
-	case RECORD_THROTTLE: r->kind = PERFDATA_THROTTLE; return w.n >= 3 ? NULL : "a throttling that is too short";
-	case RECORD_NAMESPACES: return parse_namespaces(w, r);
-	case RECORD_CGROUP: return parse_cgroup(w, r);
-	case RECORD_KSYMBOL: return parse_ksymbol(w, r);
-	case RECORD_CALLCHAIN_DEFERRED: return parse_deferred(w, r);
+	case RECORD_MMAP: return parse_mmap(words, false, false, record);
+	case RECORD_MMAP2: return parse_mmap(words, true, build_ids, record);
+	case RECORD_COMM: return parse_comm(words, record);
+	case RECORD_FORK: return parse_task(words, true, record);
+	case RECORD_EXIT: return parse_task(words, false, record);
+	case RECORD_LOST: return parse_lost(words, false, record, skip);
+	case RECORD_LOST_SAMPLES: return parse_lost(words, true, record, skip);
+	case RECORD_THROTTLE:
+		record->kind = PERFDATA_THROTTLE;
+		return words.n >= 3 ? NULL : "a throttling that is too short";
+	case RECORD_NAMESPACES: return parse_namespaces(words, record);
+	case RECORD_CGROUP: return parse_cgroup(words, record);
+	case RECORD_KSYMBOL: return parse_ksymbol(words, record);
+	case RECORD_CALLCHAIN_DEFERRED: return parse_deferred(words, record);
 	default: *skip = true; return NULL;
 	}
 }
@@ -429,35 +435,35 @@ static const size_t used[] = {
 	offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample),
 };
 
-const char *perfrecords_parse(const char *p, const struct perfevents *e, uint32_t event, struct perfdata_record *r,
-			      struct perfrecords_values *values, bool *skip)
+const char *perfrecords_parse(const char *p, const struct perfevents *perfevents, uint32_t event,
+			      struct perfdata_record *record, struct perfrecords_values *values, bool *skip)
 {
 	struct perf_record h;
-	struct words w;
+	struct words words;
 	const char *why;
 
 	memcpy(&h, p, sizeof(h));
-	memset(r, 0, used[h.type == RECORD_SAMPLE]);
-	r->misc = h.misc;
-	r->pid = r->tid = UINT32_MAX;
+	memset(record, 0, used[h.type == RECORD_SAMPLE]);
+	record->misc = h.misc;
+	record->pid = record->tid = UINT32_MAX;
 	*values = (struct perfrecords_values){ 0 };
 	*skip = false;
 	/* perf and kernel write whole words; of what does not end so, the last bytes belong to nothing */
-	w = (struct words){ (const uint64_t *)(const void *)(p + sizeof(h)), (h.size - sizeof(h)) / 8 };
+	words = (struct words){ (const uint64_t *)(const void *)(p + sizeof(h)), (h.size - sizeof(h)) / 8 };
 	if (h.type == RECORD_SAMPLE) {
-		why = parse_sample(w, e, event, r, values);
+		why = parse_sample(words, perfevents, event, record, values);
 	} else {
-		const struct perfevents_layout *l = &e->layout[event];
+		const struct perfevents_layout *layout = &perfevents->layout[event];
 
-		if (l->trailer > w.n)
+		if (layout->trailer > words.n)
 			return "it is too short for its event";
-		w.n -= l->trailer;
-		if (l->trailer)
-			parse_trailer(w.p + w.n, e->event[event].sample_type, r);
-		why = parse_other(h.type, w, e->build_ids, r, skip);
+		words.n -= layout->trailer;
+		if (layout->trailer)
+			parse_trailer(words.p + words.n, perfevents->event[event].sample_type, record);
+		why = parse_other(h.type, words, perfevents->build_ids, record, skip);
 	}
-	r->has_time = r->time != 0 && r->time != UINT64_MAX;
-	if (!r->has_time)
-		r->time = 0;
+	record->has_time = record->time != 0 && record->time != UINT64_MAX;
+	if (!record->has_time)
+		record->time = 0;
 	return why;
 }

@@ -19,9 +19,9 @@ enum perfrecords_use { RECORD_USED, RECORD_PASSED, RECORD_UNKNOWN }; /* PASSED: 
 
 enum perfrecords_use perfrecords_use(uint32_t type);
 
-/* p: a whole record, aligned to 8. event: as perfevents_of says. NULL and *r (but for offset), or why not: a static
- * text. *r's pointers point into p. *skip: the record is good, but says nothing that is wanted. */
-const char *perfrecords_parse(const char *p, const struct perfevents *e, uint32_t event, struct perfdata_record *r,
-			      struct perfrecords_values *values, bool *skip);
+/* p: a whole record, aligned to 8. event: as perfevents_of says. NULL and *record (but for offset), or why not: a
+ * static text. *r's pointers point into p. *skip: the record is good, but says nothing that is wanted. */
+const char *perfrecords_parse(const char *p, const struct perfevents *perfevents, uint32_t event,
+			      struct perfdata_record *record, struct perfrecords_values *values, bool *skip);
 
 #endif

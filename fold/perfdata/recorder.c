@@ -15,25 +15,25 @@ static void recorder_load(void *to, size_t size, struct str body)
 		memcpy(to, body.p, body.n < size ? body.n : size);
 }
 
-static struct str recorder_text_of(struct arena *a, struct str body)
+static struct str recorder_text_of(struct arena *arena, struct str body)
 {
 	ptrdiff_t end = str_find(body, 0);
 
-	return arena_copy(a, end >= 0 ? str_head(body, (size_t)end) : body);
+	return arena_copy(arena, end >= 0 ? str_head(body, (size_t)end) : body);
 }
 
 /* It becomes part of paths. */
-static bool is_boot(struct str s)
+static bool is_boot(struct str string)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!byte_is_hex(s.p[i]) && s.p[i] != '-')
+	for (size_t i = 0; i < string.n; i++)
+		if (!byte_is_hex(string.p[i]) && string.p[i] != '-')
 			return false;
-	return s.n == BOOT_ID_LEN;
+	return string.n == BOOT_ID_LEN;
 }
 
-static bool is_file_name(struct str s)
+static bool is_file_name(struct str string)
 {
-	return s.n && s.n < 256 && s.p[0] != '.' && str_find(s, '/') < 0;
+	return string.n && string.n < 256 && string.p[0] != '.' && str_find(string, '/') < 0;
 }
 
 /* Room for one more in an array that grows by doubling. */
@@ -42,103 +42,103 @@ static void *one_more(void *array, size_t size, size_t n)
 	return n & (n - 1) ? array : mem_grow(array, size, n ? 2 * n : 1);
 }
 
-static void take_process(struct recorder *r, struct str body)
+static void take_process(struct recorder *recorder, struct str body)
 {
-	r->process = one_more(r->process, sizeof(*r->process), r->nprocesses);
-	recorder_load(&r->process[r->nprocesses++], sizeof(*r->process), body);
+	recorder->process = one_more(recorder->process, sizeof(*recorder->process), recorder->nprocesses);
+	recorder_load(&recorder->process[recorder->nprocesses++], sizeof(*recorder->process), body);
 }
 
-static void take_idle(struct recorder *r, struct str body)
+static void take_idle(struct recorder *recorder, struct str body)
 {
-	r->idle = one_more(r->idle, sizeof(*r->idle), r->nidle);
-	recorder_load(&r->idle[r->nidle++], sizeof(*r->idle), body);
+	recorder->idle = one_more(recorder->idle, sizeof(*recorder->idle), recorder->nidle);
+	recorder_load(&recorder->idle[recorder->nidle++], sizeof(*recorder->idle), body);
 }
 
-static void take_tenant(struct recorder *r, struct str body)
+static void take_tenant(struct recorder *recorder, struct str body)
 {
 	struct pj_tenant row;
 
 	recorder_load(&row, sizeof(row), body);
-	if (row.kind && r->tenants.n < PJ_TENANTS)
-		r->tenants.row[r->tenants.n++] = row;
+	if (row.kind && recorder->tenants.n < PJ_TENANTS)
+		recorder->tenants.row[recorder->tenants.n++] = row;
 	else
-		r->tenants.others = row;
+		recorder->tenants.others = row;
 }
 
-static void take_helper(struct recorder *r, struct str body)
+static void take_helper(struct recorder *recorder, struct str body)
 {
 	struct pj_helper helper;
 
 	recorder_load(&helper, sizeof(helper), body);
 	if (helper.kind < PJ_HELPERS)
-		r->helper[helper.kind] = helper;
+		recorder->helper[helper.kind] = helper;
 }
 
-static void recorder_take_file(struct recorder *r, struct str body)
+static void recorder_take_file(struct recorder *recorder, struct str body)
 {
 	struct pj_build_id id;
 
 	recorder_load(&id, sizeof(id), body);
 	if (id.inode == 0 || id.size < 2 || id.size > sizeof(id.id))
 		return;
-	r->file = one_more(r->file, sizeof(*r->file), r->nfiles);
-	r->file[r->nfiles++] = id;
+	recorder->file = one_more(recorder->file, sizeof(*recorder->file), recorder->nfiles);
+	recorder->file[recorder->nfiles++] = id;
 }
 
-static void take_event(struct recorder *r, struct str body)
+static void take_event(struct recorder *recorder, struct str body)
 {
 	uint64_t event;
 
 	recorder_load(&event, sizeof(event), body);
 	if (event >= RECORDER_EVENTS)
 		return;
-	if (event >= r->nwalked) {
-		r->walked = mem_grow(r->walked, sizeof(*r->walked), event + 1);
-		memset(r->walked + r->nwalked, 0, event + 1 - r->nwalked);
-		r->nwalked = event + 1;
+	if (event >= recorder->nwalked) {
+		recorder->walked = mem_grow(recorder->walked, sizeof(*recorder->walked), event + 1);
+		memset(recorder->walked + recorder->nwalked, 0, event + 1 - recorder->nwalked);
+		recorder->nwalked = event + 1;
 	}
-	r->walked[event] = true;
+	recorder->walked[event] = true;
 }
 
-static const char *recorder_take_item(struct recorder *r, struct arena *a, uint32_t type, struct str body)
+static const char *recorder_take_item(struct recorder *recorder, struct arena *arena, uint32_t type, struct str body)
 {
 	struct str text;
 
 	switch (type) {
 	case PJ_ITEM_BOOT:
-		text = recorder_text_of(a, body);
+		text = recorder_text_of(arena, body);
 		if (!is_boot(text))
 			return "what pjrecord says of the boot is none";
-		r->boot = text;
+		recorder->boot = text;
 		break;
 	case PJ_ITEM_WINDOW:
-		recorder_load(&r->window, sizeof(r->window), body);
-		r->has_window = true;
+		recorder_load(&recorder->window, sizeof(recorder->window), body);
+		recorder->has_window = true;
 		break;
 	case PJ_ITEM_KALLSYMS:
-		text = recorder_text_of(a, body);
+		text = recorder_text_of(arena, body);
 		if (!is_file_name(text))
 			return "what pjrecord says of kernel symbols is no name of a file";
-		if (r->nkallsyms < RECORDER_KERNELS)
-			r->kallsyms[r->nkallsyms++] = text;
+		if (recorder->nkallsyms < RECORDER_KERNELS)
+			recorder->kallsyms[recorder->nkallsyms++] = text;
 		break;
-	case PJ_ITEM_PROCESS: take_process(r, body); break;
-	case PJ_ITEM_IDLE: take_idle(r, body); break;
+	case PJ_ITEM_PROCESS: take_process(recorder, body); break;
+	case PJ_ITEM_IDLE: take_idle(recorder, body); break;
 	case PJ_ITEM_LOSS:
-		recorder_load(&r->loss, sizeof(r->loss), body);
-		r->has_loss = true;
+		recorder_load(&recorder->loss, sizeof(recorder->loss), body);
+		recorder->has_loss = true;
 		break;
 	case PJ_ITEM_UNWINDING:
-		r->unwound = true;
+		recorder->unwound = true;
 		if (body.n)
-			recorder_load(&r->unwinding, sizeof(r->unwinding), body);
+			recorder_load(&recorder->unwinding, sizeof(recorder->unwinding), body);
 		break;
-	case PJ_ITEM_UNWOUND: take_event(r, body); break;
-	case PJ_ITEM_BUILD_ID: recorder_take_file(r, body); break;
-	case PJ_ITEM_METHODS: return interpreted_take(&r->interpreted, a, body);
-	case PJ_ITEM_TENANT: take_tenant(r, body); break;
-	case PJ_ITEM_HELPER: take_helper(r, body); break;
-	case PJ_ITEM_VERSION: r->version = recorder_text_of(a, body); break;
+	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
+	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
+	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);
+	case PJ_ITEM_TENANT: take_tenant(recorder, body); break;
+	case PJ_ITEM_HELPER: take_helper(recorder, body); break;
+	case PJ_ITEM_VERSION: recorder->version = recorder_text_of(arena, body); break;
 	default: /* of a newer pjrecord */ break;
 	}
 	return NULL;
@@ -146,11 +146,11 @@ static const char *recorder_take_item(struct recorder *r, struct arena *a, uint3
 
 static int recorder_process_cmp(const void *va, const void *vb)
 {
-	const struct pj_process *a = va, *b = vb;
+	const struct pj_process *process = va, *b = vb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return (a->start > b->start) - (a->start < b->start);
+	if (process->pid != b->pid)
+		return process->pid < b->pid ? -1 : 1;
+	return (process->start > b->start) - (process->start < b->start);
 }
 
 /* The inode first: numbers of devices are few. */
@@ -167,11 +167,11 @@ static int file_cmp(const void *va, const void *vb)
 	return (a->minor > b->minor) - (a->minor < b->minor);
 }
 
-const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
+const char *recorder_read(struct recorder *recorder, struct arena *arena, struct str body)
 {
 	const char *why = NULL, *bad = NULL;
 
-	r->is = true;
+	recorder->is = true;
 	while (body.n) {
 		struct pj_item item;
 		size_t complete;
@@ -182,16 +182,16 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
 		body = str_from(body, sizeof(item));
 		if (item.size > body.n)
 			return "what pjrecord says is cut";
-		why = recorder_take_item(r, a, item.type, str_head(body, item.size));
+		why = recorder_take_item(recorder, arena, item.type, str_head(body, item.size));
 		bad = bad ? bad : why;
 		complete = ((size_t)item.size + 7) & ~(size_t)7;
 		body = str_from(body, complete < body.n ? complete : body.n);
 	}
-	if (r->nprocesses)
-		qsort(r->process, r->nprocesses, sizeof(*r->process), recorder_process_cmp);
-	if (r->nfiles)
-		qsort(r->file, r->nfiles, sizeof(*r->file), file_cmp);
-	interpreted_sort(&r->interpreted);
+	if (recorder->nprocesses)
+		qsort(recorder->process, recorder->nprocesses, sizeof(*recorder->process), recorder_process_cmp);
+	if (recorder->nfiles)
+		qsort(recorder->file, recorder->nfiles, sizeof(*recorder->file), file_cmp);
+	interpreted_sort(&recorder->interpreted);
 	return bad;
 }
 
@@ -199,14 +199,14 @@ const char *recorder_read(struct recorder *r, struct arena *a, struct str body)
  */
 
 /* Index of the first with this pid or a larger one. */
-static size_t first_of(const struct recorder *r, uint32_t pid)
+static size_t first_of(const struct recorder *recorder, uint32_t pid)
 {
-	size_t low = 0, high = r->nprocesses;
+	size_t low = 0, high = recorder->nprocesses;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (r->process[mid].pid < pid)
+		if (recorder->process[mid].pid < pid)
 			low = mid + 1;
 		else
 			high = mid;
@@ -214,56 +214,58 @@ static size_t first_of(const struct recorder *r, uint32_t pid)
 	return low;
 }
 
-const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid)
+const struct pj_process *recorder_process(const struct recorder *recorder, uint32_t pid)
 {
-	size_t i = first_of(r, pid);
+	size_t i = first_of(recorder, pid);
 
-	if (i == r->nprocesses || r->process[i].pid != pid)
+	if (i == recorder->nprocesses || recorder->process[i].pid != pid)
 		return NULL;
-	for (size_t k = i + 1; k < r->nprocesses && r->process[k].pid == pid; k++)
-		if (r->process[k].start != r->process[i].start)
+	for (size_t k = i + 1; k < recorder->nprocesses && recorder->process[k].pid == pid; k++)
+		if (recorder->process[k].start != recorder->process[i].start)
 			return NULL;
-	return &r->process[i];
+	return &recorder->process[i];
 }
 
-const struct pj_process *recorder_process_at(const struct recorder *r, uint32_t pid, size_t i)
+const struct pj_process *recorder_process_at(const struct recorder *recorder, uint32_t pid, size_t i)
 {
-	size_t n = 0, first = first_of(r, pid);
+	size_t n = 0, first = first_of(recorder, pid);
 
-	if (!recorder_process(r, pid))
+	if (!recorder_process(recorder, pid))
 		return NULL;
-	while (first + n < r->nprocesses && r->process[first + n].pid == pid)
+	while (first + n < recorder->nprocesses && recorder->process[first + n].pid == pid)
 		n++;
-	return i < n ? &r->process[first + n - 1 - i] : NULL;
+	return i < n ? &recorder->process[first + n - 1 - i] : NULL;
 }
 
-bool recorder_elsewhere(const struct recorder *r, uint32_t pid)
+bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid)
 {
-	for (size_t i = first_of(r, pid); i < r->nprocesses && r->process[i].pid == pid; i++)
-		if (r->process[i].flags & PJ_PROCESS_ELSEWHERE)
+	for (size_t i = first_of(recorder, pid); i < recorder->nprocesses && recorder->process[i].pid == pid; i++)
+		if (recorder->process[i].flags & PJ_PROCESS_ELSEWHERE)
 			return true;
 	return false;
 }
 
-const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode,
+const struct pj_build_id *recorder_file(const struct recorder *recorder, uint32_t major, uint32_t minor, uint64_t inode,
 					uint64_t generation)
 {
 	struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
 
-	return r->nfiles ? bsearch(&wanted, r->file, r->nfiles, sizeof(*r->file), file_cmp) : NULL;
+	return recorder->nfiles ?
+		       bsearch(&wanted, recorder->file, recorder->nfiles, sizeof(*recorder->file), file_cmp) :
+		       NULL;
 }
 
-bool recorder_walked(const struct recorder *r, uint64_t event)
+bool recorder_walked(const struct recorder *recorder, uint64_t event)
 {
-	return r->unwound && (!r->walked || (event < r->nwalked && r->walked[event]));
+	return recorder->unwound && (!recorder->walked || (event < recorder->nwalked && recorder->walked[event]));
 }
 
-void recorder_free(struct recorder *r)
+void recorder_free(struct recorder *recorder)
 {
-	interpreted_free(&r->interpreted);
-	free(r->file);
-	free(r->process);
-	free(r->idle);
-	free(r->walked);
-	*r = (struct recorder){ 0 };
+	interpreted_free(&recorder->interpreted);
+	free(recorder->file);
+	free(recorder->process);
+	free(recorder->idle);
+	free(recorder->walked);
+	*recorder = (struct recorder){ 0 };
 }

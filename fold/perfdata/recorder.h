@@ -40,26 +40,26 @@ struct recorder {
 };
 
 /* One of the features; texts are copied into a. NULL, or why it was not understood. */
-const char *recorder_read(struct recorder *r, struct arena *a, struct str body);
+const char *recorder_read(struct recorder *recorder, struct arena *arena, struct str body);
 
 /* The process that had this number; NULL: it is not told, or several had it one after the other, so nobody can say
  * which. */
-const struct pj_process *recorder_process(const struct recorder *r, uint32_t pid);
+const struct pj_process *recorder_process(const struct recorder *recorder, uint32_t pid);
 
 /* Item number i of that process, in any order: it has several if it became another tenant's meanwhile. NULL: no more.
  */
-const struct pj_process *recorder_process_at(const struct recorder *r, uint32_t pid, size_t i);
+const struct pj_process *recorder_process_at(const struct recorder *recorder, uint32_t pid, size_t i);
 
 /* Is it told that the paths of this process are not those of the recorded machine? Of several: of one of them. */
-bool recorder_elsewhere(const struct recorder *r, uint32_t pid);
+bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid);
 
 /* The build-id of the file that was mapped with these numbers; NULL: it is not told. */
-const struct pj_build_id *recorder_file(const struct recorder *r, uint32_t major, uint32_t minor, uint64_t inode,
+const struct pj_build_id *recorder_file(const struct recorder *recorder, uint32_t major, uint32_t minor, uint64_t inode,
 					uint64_t generation);
 
 /* Were stacks of users walked by the recorder in samples of the event with that number, from 1? */
-bool recorder_walked(const struct recorder *r, uint64_t event);
+bool recorder_walked(const struct recorder *recorder, uint64_t event);
 
-void recorder_free(struct recorder *r);
+void recorder_free(struct recorder *recorder);
 
 #endif

@@ -14,18 +14,19 @@ static bool starts_stream(struct str packed)
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
-static bool zstdstream_start(struct zstdstream *z, struct str packed)
+static bool zstdstream_start(struct zstdstream *zstdstream, struct str packed)
 {
-	if (!z->stream && !(z->stream = ZSTD_createDCtx()))
+	if (!zstdstream->stream && !(zstdstream->stream = ZSTD_createDCtx()))
 		die("cannot start zstd: out of memory");
-	if (z->broken && starts_stream(packed)) {
-		ZSTD_DCtx_reset(z->stream, ZSTD_reset_session_only);
-		z->broken = false;
+	if (zstdstream->broken && starts_stream(packed)) {
+		ZSTD_DCtx_reset(zstdstream->stream, ZSTD_reset_session_only);
+		zstdstream->broken = false;
 	}
-	return !z->broken;
+	return !zstdstream->broken;
 }
 
-bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size_t space, size_t *made, bool *more)
+bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
+			bool *more)
 {
 	ZSTD_inBuffer in = { packed->p, packed->n, 0 };
 	ZSTD_outBuffer out = { to, space, 0 };
@@ -33,11 +34,11 @@ bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size
 
 	*made = 0;
 	*more = false;
-	if (zstdstream_start(z, *packed)) {
-		status = ZSTD_decompressStream(z->stream, &out, &in);
-		z->broken = ZSTD_isError(status);
+	if (zstdstream_start(zstdstream, *packed)) {
+		status = ZSTD_decompressStream(zstdstream->stream, &out, &in);
+		zstdstream->broken = ZSTD_isError(status);
 	}
-	if (z->broken) {
+	if (zstdstream->broken) {
 		*packed = (struct str){ 0 };
 		return false;
 	}
@@ -47,10 +48,10 @@ bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size
 	return true;
 }
 
-void zstdstream_free(struct zstdstream *z)
+void zstdstream_free(struct zstdstream *zstdstream)
 {
-	ZSTD_freeDCtx(z->stream);
-	*z = (struct zstdstream){ 0 };
+	ZSTD_freeDCtx(zstdstream->stream);
+	*zstdstream = (struct zstdstream){ 0 };
 }
 
 #else

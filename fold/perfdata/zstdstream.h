@@ -18,8 +18,9 @@ struct zstdstream {
 
 /* Takes from *packed and puts up to room bytes into `to`; sets *more when there may be more for the same input. False
  * when it is damaged: the rest of *packed is dropped. */
-bool zstdstream_inflate(struct zstdstream *z, struct str *packed, char *to, size_t space, size_t *made, bool *more);
+bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
+			bool *more);
 
-void zstdstream_free(struct zstdstream *z);
+void zstdstream_free(struct zstdstream *zstdstream);
 
 #endif

@@ -20,69 +20,69 @@
 
 /* ---- DSOs --------------------------------------------------------------------------------------------------- */
 
-static uint32_t dso_by_key(struct addrspace *a, struct str key, enum dso_kind kind, struct str path)
+static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso_kind kind, struct str path)
 {
-	uint32_t before = a->keys.n, id = intern(&a->keys, key);
+	uint32_t before = addrspace->keys.n, id = intern(&addrspace->keys, key);
 
 	if (id <= before)
 		return id;
-	if (id >= a->dso_cap) {
-		size_t cap = a->dso_cap ? a->dso_cap * 2 : 64;
+	if (id >= addrspace->dso_cap) {
+		size_t cap = addrspace->dso_cap ? addrspace->dso_cap * 2 : 64;
 
-		a->dso = mem_grow(a->dso, sizeof(*a->dso), cap);
-		memset(a->dso + a->dso_cap, 0, (cap - a->dso_cap) * sizeof(*a->dso));
-		a->dso_cap = cap;
+		addrspace->dso = mem_grow(addrspace->dso, sizeof(*addrspace->dso), cap);
+		memset(addrspace->dso + addrspace->dso_cap, 0, (cap - addrspace->dso_cap) * sizeof(*addrspace->dso));
+		addrspace->dso_cap = cap;
 	}
-	a->dso[id] = (struct dso){ .kind = kind, .path = arena_copy(&a->text, path) };
+	addrspace->dso[id] = (struct dso){ .kind = kind, .path = arena_copy(&addrspace->text, path) };
 	return id;
 }
 
 #define KEY_SPACE 128 /* of what is not the path */
 
 /* Equal bytes are the same DSO: the kind, what tells files of one path apart, the path. */
-static uint32_t dso_of(struct addrspace *a, enum dso_kind kind, struct str path, const void *identity, size_t n)
+static uint32_t dso_of(struct addrspace *addrspace, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
-	if (path.n > sizeof(a->key) - KEY_SPACE)
-		path.n = sizeof(a->key) - KEY_SPACE; /* longer than any path of the kernel */
-	a->key[0] = (char)kind;
-	a->key[1] = (char)n;
-	memcpy(a->key + 2, identity, n);
-	memcpy(a->key + 2 + n, path.p, path.n);
-	return dso_by_key(a, (struct str){ a->key, 2 + n + path.n }, kind, path);
+	if (path.n > sizeof(addrspace->key) - KEY_SPACE)
+		path.n = sizeof(addrspace->key) - KEY_SPACE; /* longer than any path of the kernel */
+	addrspace->key[0] = (char)kind;
+	addrspace->key[1] = (char)n;
+	memcpy(addrspace->key + 2, identity, n);
+	memcpy(addrspace->key + 2 + n, path.p, path.n);
+	return dso_by_key(addrspace, (struct str){ addrspace->key, 2 + n + path.n }, kind, path);
 }
 
-uint32_t addrspace_special(struct addrspace *a, enum dso_kind kind, struct str name)
+uint32_t addrspace_special(struct addrspace *addrspace, enum dso_kind kind, struct str name)
 {
-	return dso_of(a, kind, name, "", 0);
+	return dso_of(addrspace, kind, name, "", 0);
 }
 
-uint32_t addrspace_jit(struct addrspace *a, uint32_t pid)
+uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid)
 {
 	char path[40];
 	uint32_t id;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)pid);
-	id = dso_of(a, DSO_JIT, str_of(path), &pid, sizeof(pid));
-	a->dso[id].pid = pid;
+	id = dso_of(addrspace, DSO_JIT, str_of(path), &pid, sizeof(pid));
+	addrspace->dso[id].pid = pid;
 	return id;
 }
 
-uint32_t addrspace_code(struct addrspace *a, uint32_t jit)
+uint32_t addrspace_code(struct addrspace *addrspace, uint32_t jit)
 {
-	uint32_t code = a->dso[jit].code;
+	uint32_t code = addrspace->dso[jit].code;
 
 	if (code == 0) {
-		code = addrspace_special(a, DSO_CODE, a->dso[jit].path);
-		a->dso[jit].code = code;
+		code = addrspace_special(addrspace, DSO_CODE, addrspace->dso[jit].path);
+		addrspace->dso[jit].code = code;
 	}
 	return code;
 }
 
-uint32_t addrspace_methods(struct addrspace *a, uint32_t pid)
+uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid)
 {
-	uint32_t id = dso_of(a, DSO_METHOD, STR("[interpreted]"), &pid, sizeof(pid));
+	uint32_t id = dso_of(addrspace, DSO_METHOD, STR("[interpreted]"), &pid, sizeof(pid));
 
-	a->dso[id].pid = pid;
+	addrspace->dso[id].pid = pid;
 	return id;
 }
 
@@ -104,32 +104,35 @@ static bool is_memfd(struct str path)
 	return str_starts(path, STR("/memfd:"));
 }
 
-static struct symstore_numbers numbers_of(const struct perfdata_record *r)
+static struct symstore_numbers numbers_of(const struct perfdata_record *record)
 {
-	return (struct symstore_numbers){ r->mmap.major, r->mmap.minor, r->mmap.inode, r->mmap.generation };
+	return (struct symstore_numbers){ record->mmap.major, record->mmap.minor, record->mmap.inode,
+					  record->mmap.generation };
 }
 
 /* The mapping's word, else the recorder's. */
-static struct build_id build_of(const struct addrspace *a, const struct perfdata_record *r)
+static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers n = numbers_of(r);
+	struct symstore_numbers numbers = numbers_of(record);
 
-	return r->mmap.build_id.n || !a->symstore || n.inode == 0 ? r->mmap.build_id : symstore_build(a->symstore, &n);
+	return record->mmap.build_id.n || !addrspace->symstore || numbers.inode == 0 ?
+		       record->mmap.build_id :
+		       symstore_build(addrspace->symstore, &numbers);
 }
 
 /* Code of a JIT, and no program that somebody put there. */
-static bool is_jit_memory(const struct addrspace *a, const struct perfdata_record *r)
+static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers n = numbers_of(r);
+	struct symstore_numbers numbers = numbers_of(record);
 
-	return is_memfd(r->mmap.path) && !a->as_perf && !build_of(a, r).n &&
-	       !(a->symstore && symstore_is_program(a->symstore, r->pid, &n));
+	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
+	       !(addrspace->symstore && symstore_is_program(addrspace->symstore, record->pid, &numbers));
 }
 
-static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
+static uint32_t file_dso(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers inode = numbers_of(r);
-	struct build_id reported = build_of(a, r);
+	struct symstore_numbers inode = numbers_of(record);
+	struct build_id reported = build_of(addrspace, record);
 	const struct build_id *b = &reported;
 	struct {
 		struct symstore_origin origin;
@@ -141,58 +144,58 @@ static uint32_t file_dso(struct addrspace *a, const struct perfdata_record *r)
 	} key = { .n = b->n };
 	uint32_t id;
 
-	if (a->symstore)
-		key.origin = symstore_origin(a->symstore, r->pid, b, &inode);
+	if (addrspace->symstore)
+		key.origin = symstore_origin(addrspace->symstore, record->pid, b, &inode);
 	if (b->n)
 		memcpy(key.is.id, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX);
 	else
 		key.is.numbers = inode;
-	id = dso_of(a, DSO_FILE, r->mmap.path, &key, sizeof(key));
+	id = dso_of(addrspace, DSO_FILE, record->mmap.path, &key, sizeof(key));
 
 	if (b->n)
-		a->dso[id].build_id = *b;
-	a->dso[id].major = inode.major;
-	a->dso[id].minor = inode.minor;
-	a->dso[id].inode = inode.inode;
-	a->dso[id].generation = inode.generation;
+		addrspace->dso[id].build_id = *b;
+	addrspace->dso[id].major = inode.major;
+	addrspace->dso[id].minor = inode.minor;
+	addrspace->dso[id].inode = inode.inode;
+	addrspace->dso[id].generation = inode.generation;
 	return id;
 }
 
-static uint32_t user_dso(struct addrspace *a, const struct perfdata_record *r)
+static uint32_t user_dso(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	bool exec = !r->mmap.data || (r->mmap.protection & PROTECTION_EXEC);
-	struct str path = r->mmap.path;
+	bool exec = !record->mmap.data || (record->mmap.protection & PROTECTION_EXEC);
+	struct str path = record->mmap.path;
 	uint32_t id;
 
 	if (str_starts(path, STR("[vdso")))
-		id = addrspace_special(a, DSO_VDSO, path);
+		id = addrspace_special(addrspace, DSO_VDSO, path);
 	else if (str_eq(path, STR(PJ_OVER_BUDGET_PATH)))
-		id = addrspace_special(a, DSO_DATA, path);
-	else if (addrspace_is_anonymous(path, r->mmap.flags) || is_no_file(path))
-		id = exec && r->pid ? addrspace_jit(a, r->pid) :
-				      addrspace_special(a, DSO_DATA, path.n ? path : STR("//anon"));
-	else if (exec && is_jit_memory(a, r))
-		id = addrspace_jit(a, r->pid);
+		id = addrspace_special(addrspace, DSO_DATA, path);
+	else if (addrspace_is_anonymous(path, record->mmap.flags) || is_no_file(path))
+		id = exec && record->pid ? addrspace_jit(addrspace, record->pid) :
+					   addrspace_special(addrspace, DSO_DATA, path.n ? path : STR("//anon"));
+	else if (exec && is_jit_memory(addrspace, record))
+		id = addrspace_jit(addrspace, record->pid);
 	else
-		id = file_dso(a, r);
-	if (a->dso[id].kind != DSO_JIT)
-		a->dso[id].pid = r->pid;
-	a->dso[id].mapped_ns = r->has_time ? r->time : 0;
+		id = file_dso(addrspace, record);
+	if (addrspace->dso[id].kind != DSO_JIT)
+		addrspace->dso[id].pid = record->pid;
+	addrspace->dso[id].mapped_ns = record->has_time ? record->time : 0;
 	return id;
 }
 
-void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id, size_t n)
+void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_build_id *id, size_t n)
 {
 	struct buildids ids = { 0 };
 
 	buildids_update(&ids, id, n);
-	for (uint32_t d = 1; d <= a->keys.n; d++) {
-		struct dso *dso = &a->dso[d];
+	for (uint32_t d = 1; d <= addrspace->keys.n; d++) {
+		struct dso *dso = &addrspace->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
 		/* a path of ours may be that of other files in containers: whatever is known of them stood by their
 		 * numbers */
-		if (dso->kind == DSO_FILE && dso->inode && a->symstore && a->symstore->who->is)
+		if (dso->kind == DSO_FILE && dso->inode && addrspace->symstore && addrspace->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
 			dso->build_id = buildids_find(&ids, kernel, dso->path);
@@ -202,35 +205,35 @@ void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id
 
 /* ---- maps --------------------------------------------------------------------------------------------------- */
 
-static struct addrspace_maps *shared_new(struct addrspace *a)
+static struct addrspace_maps *shared_new(struct addrspace *addrspace)
 {
-	struct addrspace_maps *m = mem_alloc(sizeof(*m), 1);
+	struct addrspace_maps *maps = mem_alloc(sizeof(*maps), 1);
 
-	m->refs = 1;
-	m->serial = ++a->serial;
-	return m;
+	maps->refs = 1;
+	maps->serial = ++addrspace->serial;
+	return maps;
 }
 
-static void shared_drop(struct addrspace_maps *m)
+static void shared_drop(struct addrspace_maps *maps)
 {
-	if (--m->refs)
+	if (--maps->refs)
 		return;
-	maps_free(&m->maps);
-	free(m);
+	maps_free(&maps->maps);
+	free(maps);
 }
 
 /* The one to write to: a copy when others see it, too. */
-static struct addrspace_maps *shared_own(struct addrspace *a, struct addrspace_maps *m)
+static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct addrspace_maps *maps)
 {
 	struct addrspace_maps *copy;
 
-	if (m->refs == 1) {
-		m->serial = ++a->serial;
-		return m;
+	if (maps->refs == 1) {
+		maps->serial = ++addrspace->serial;
+		return maps;
 	}
-	copy = shared_new(a);
-	copy->maps = maps_copy(&m->maps);
-	m->refs--;
+	copy = shared_new(addrspace);
+	copy->maps = maps_copy(&maps->maps);
+	maps->refs--;
 	return copy;
 }
 
@@ -241,227 +244,229 @@ static uint32_t thread_hash(uint32_t tid)
 	return (uint32_t)hash_number(tid);
 }
 
-static void grow_threads(struct addrspace *a)
+static void grow_threads(struct addrspace *addrspace)
 {
-	uint32_t nslots = a->mask ? (a->mask + 1) * 2 : 1024;
+	uint32_t nslots = addrspace->mask ? (addrspace->mask + 1) * 2 : 1024;
 	struct addrspace_thread **slot = mem_alloc(sizeof(*slot), nslots);
 
-	for (uint32_t i = 0; a->mask && i <= a->mask; i++) {
+	for (uint32_t i = 0; addrspace->mask && i <= addrspace->mask; i++) {
 		uint32_t at;
 
-		if (!a->slot[i])
+		if (!addrspace->slot[i])
 			continue;
-		for (at = thread_hash(a->slot[i]->tid) & (nslots - 1); slot[at]; at = (at + 1) & (nslots - 1))
+		for (at = thread_hash(addrspace->slot[i]->tid) & (nslots - 1); slot[at]; at = (at + 1) & (nslots - 1))
 			;
-		slot[at] = a->slot[i];
+		slot[at] = addrspace->slot[i];
 	}
-	free(a->slot);
-	a->slot = slot;
-	a->mask = nslots - 1;
+	free(addrspace->slot);
+	addrspace->slot = slot;
+	addrspace->mask = nslots - 1;
 }
 
 /* Where a tid is in the table, or would be. */
-static uint32_t addrspace_slot_of(const struct addrspace *a, uint32_t tid)
+static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t tid)
 {
-	uint32_t i = thread_hash(tid) & a->mask;
+	uint32_t i = thread_hash(tid) & addrspace->mask;
 
-	while (a->slot[i] && a->slot[i]->tid != tid)
-		i = (i + 1) & a->mask;
+	while (addrspace->slot[i] && addrspace->slot[i]->tid != tid)
+		i = (i + 1) & addrspace->mask;
 	return i;
 }
 
 /* The place of a tid; used is false until somebody was seen under it. */
-static struct addrspace_thread *addrspace_thread_of(struct addrspace *a, uint32_t tid)
+static struct addrspace_thread *addrspace_thread_of(struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i;
 
-	if (a->nthreads >= a->mask / 2)
-		grow_threads(a);
-	i = addrspace_slot_of(a, tid);
-	if (!a->slot[i]) {
-		a->nthreads++;
-		a->slot[i] = mem_alloc(sizeof(**a->slot), 1);
-		a->slot[i]->tid = tid;
+	if (addrspace->nthreads >= addrspace->mask / 2)
+		grow_threads(addrspace);
+	i = addrspace_slot_of(addrspace, tid);
+	if (!addrspace->slot[i]) {
+		addrspace->nthreads++;
+		addrspace->slot[i] = mem_alloc(sizeof(**addrspace->slot), 1);
+		addrspace->slot[i]->tid = tid;
 	}
-	return a->slot[i];
+	return addrspace->slot[i];
 }
 
-static void space_drop(struct addrspace_space *s)
+static void space_drop(struct addrspace_space *space)
 {
-	if (!s || --s->refs)
+	if (!space || --space->refs)
 		return;
-	shared_drop(s->maps);
-	free(s);
+	shared_drop(space->maps);
+	free(space);
 }
 
 static struct addrspace_space *space_new(struct addrspace_maps *maps)
 {
-	struct addrspace_space *s = mem_alloc(sizeof(*s), 1);
+	struct addrspace_space *space = mem_alloc(sizeof(*space), 1);
 
-	s->refs = 1;
-	s->maps = maps;
-	return s;
+	space->refs = 1;
+	space->maps = maps;
+	return space;
 }
 
-static void addrspace_forget(struct addrspace_thread *t)
+static void addrspace_forget(struct addrspace_thread *thread)
 {
-	space_drop(t->space);
-	*t = (struct addrspace_thread){ .tid = t->tid };
+	space_drop(thread->space);
+	*thread = (struct addrspace_thread){ .tid = thread->tid };
 }
 
-struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uint32_t tid)
+struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t pid, uint32_t tid)
 {
-	struct addrspace_thread *t = addrspace_thread_of(a, tid), *leader;
+	struct addrspace_thread *thread = addrspace_thread_of(addrspace, tid), *leader;
 
-	if (likely(t->used && t->pid == pid))
-		return t;
-	addrspace_forget(t); /* the number was given to another process, and nobody told */
-	t->used = true;
-	t->pid = pid;
+	if (likely(thread->used && thread->pid == pid))
+		return thread;
+	addrspace_forget(thread); /* the number was given to another process, and nobody told */
+	thread->used = true;
+	thread->pid = pid;
 	if (pid == tid) {
-		t->space = space_new(shared_new(a));
-		return t;
+		thread->space = space_new(shared_new(addrspace));
+		return thread;
 	}
-	leader = addrspace_thread_of(a, pid);
+	leader = addrspace_thread_of(addrspace, pid);
 	if (!leader->used || leader->pid != pid) {
 		addrspace_forget(leader);
 		leader->used = true;
 		leader->pid = pid;
-		leader->space = space_new(shared_new(a));
+		leader->space = space_new(shared_new(addrspace));
 	}
-	t->space = leader->space;
-	t->space->refs++;
-	return t;
+	thread->space = leader->space;
+	thread->space->refs++;
+	return thread;
 }
 
 /* Takes the thread at a slot out of the table; those behind it move up. */
-static void delete_thread(struct addrspace *a, uint32_t at)
+static void delete_thread(struct addrspace *addrspace, uint32_t at)
 {
-	space_drop(a->slot[at]->space);
-	free(a->slot[at]);
-	a->nthreads--;
-	for (uint32_t i = (at + 1) & a->mask; a->slot[i]; i = (i + 1) & a->mask) {
-		uint32_t home = thread_hash(a->slot[i]->tid) & a->mask;
+	space_drop(addrspace->slot[at]->space);
+	free(addrspace->slot[at]);
+	addrspace->nthreads--;
+	for (uint32_t i = (at + 1) & addrspace->mask; addrspace->slot[i]; i = (i + 1) & addrspace->mask) {
+		uint32_t home = thread_hash(addrspace->slot[i]->tid) & addrspace->mask;
 
-		if (((i - home) & a->mask) < ((i - at) & a->mask))
+		if (((i - home) & addrspace->mask) < ((i - at) & addrspace->mask))
 			continue;
-		a->slot[at] = a->slot[i];
+		addrspace->slot[at] = addrspace->slot[i];
 		at = i;
 	}
-	a->slot[at] = NULL;
+	addrspace->slot[at] = NULL;
 }
 
 /* Nobody asks for it any more: but for a leader, whose name is that of its process. */
-static void addrspace_bury(struct addrspace *a, const struct addrspace_end *end)
+static void addrspace_bury(struct addrspace *addrspace, const struct addrspace_end *end)
 {
-	uint32_t at = addrspace_slot_of(a, end->tid), pid;
-	struct addrspace_thread *t = a->slot[at];
+	uint32_t at = addrspace_slot_of(addrspace, end->tid), pid;
+	struct addrspace_thread *thread = addrspace->slot[at];
 
-	if (!t || t->ended != end->ended)
+	if (!thread || thread->ended != end->ended)
 		return; /* the number lives again */
-	if (t->space && t->space->refs > 1 && t->pid == t->tid) {
-		t->ended = WAITS;
+	if (thread->space && thread->space->refs > 1 && thread->pid == thread->tid) {
+		thread->ended = WAITS;
 		return;
 	}
-	pid = t->pid;
-	delete_thread(a, at);
-	at = addrspace_slot_of(a, pid);
-	t = a->slot[at];
-	if (t && t->ended == WAITS && t->pid == pid && t->space->refs == 1)
-		delete_thread(a, at);
+	pid = thread->pid;
+	delete_thread(addrspace, at);
+	at = addrspace_slot_of(addrspace, pid);
+	thread = addrspace->slot[at];
+	if (thread && thread->ended == WAITS && thread->pid == pid && thread->space->refs == 1)
+		delete_thread(addrspace, at);
 }
 
-static void remember_end(struct addrspace *a, struct addrspace_thread *t, uint64_t time)
+static void remember_end(struct addrspace *addrspace, struct addrspace_thread *thread, uint64_t time)
 {
-	if (a->ends - a->ends_forgotten == a->ends_cap) {
-		size_t cap = a->ends_cap ? a->ends_cap * 2 : 256;
+	if (addrspace->ends - addrspace->ends_forgotten == addrspace->ends_cap) {
+		size_t cap = addrspace->ends_cap ? addrspace->ends_cap * 2 : 256;
 		struct addrspace_end *end = mem_alloc(sizeof(*end), cap);
 
-		for (uint64_t i = a->ends_forgotten; i < a->ends; i++)
-			end[i % cap] = a->end[i % a->ends_cap];
-		free(a->end);
-		a->end = end;
-		a->ends_cap = cap;
+		for (uint64_t i = addrspace->ends_forgotten; i < addrspace->ends; i++)
+			end[i % cap] = addrspace->end[i % addrspace->ends_cap];
+		free(addrspace->end);
+		addrspace->end = end;
+		addrspace->ends_cap = cap;
 	}
-	t->ended = a->ends + 1;
-	a->end[a->ends++ % a->ends_cap] = (struct addrspace_end){ t->tid, t->ended, time };
+	thread->ended = addrspace->ends + 1;
+	addrspace->end[addrspace->ends++ % addrspace->ends_cap] =
+		(struct addrspace_end){ thread->tid, thread->ended, time };
 }
 
 /* Without times, records are in no order: then all are remembered. */
-static void exit_record(struct addrspace *a, const struct perfdata_record *r)
+static void exit_record(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct addrspace_thread *t;
+	struct addrspace_thread *thread;
 
-	if (!r->has_time || r->tid == 0)
+	if (!record->has_time || record->tid == 0)
 		return;
-	t = a->mask ? a->slot[addrspace_slot_of(a, r->tid)] : NULL;
-	if (!t || !t->used || t->pid != r->pid)
+	thread = addrspace->mask ? addrspace->slot[addrspace_slot_of(addrspace, record->tid)] : NULL;
+	if (!thread || !thread->used || thread->pid != record->pid)
 		return;
-	remember_end(a, t, r->time);
-	while (a->ends > a->ends_forgotten) {
-		const struct addrspace_end *first = &a->end[a->ends_forgotten % a->ends_cap];
+	remember_end(addrspace, thread, record->time);
+	while (addrspace->ends > addrspace->ends_forgotten) {
+		const struct addrspace_end *first = &addrspace->end[addrspace->ends_forgotten % addrspace->ends_cap];
 
-		if (a->ends - a->ends_forgotten <= LINGER_MAX && r->time <= first->time + LINGER_NS)
+		if (addrspace->ends - addrspace->ends_forgotten <= LINGER_MAX &&
+		    record->time <= first->time + LINGER_NS)
 			break;
-		a->ends_forgotten++;
-		addrspace_bury(a, first);
+		addrspace->ends_forgotten++;
+		addrspace_bury(addrspace, first);
 	}
 }
 
-uint32_t addrspace_comm(struct addrspace *a, struct addrspace_thread *t)
+uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *thread)
 {
 	char name[16];
 	int n;
 
-	if (likely(t->comm))
-		return t->comm;
-	if (t->tid == 0)
-		return intern(&a->comms, STR("swapper"));
-	n = snprintf(name, sizeof(name), ":%d", (int)t->tid);
-	return intern(&a->comms, (struct str){ name, (size_t)n });
+	if (likely(thread->comm))
+		return thread->comm;
+	if (thread->tid == 0)
+		return intern(&addrspace->comms, STR("swapper"));
+	n = snprintf(name, sizeof(name), ":%d", (int)thread->tid);
+	return intern(&addrspace->comms, (struct str){ name, (size_t)n });
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-static void fork_thread(struct addrspace *a, const struct perfdata_record *r)
+static void fork_thread(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct addrspace_thread *parent = addrspace_thread(a, r->fork.ppid, r->fork.ptid), *t;
+	struct addrspace_thread *parent = addrspace_thread(addrspace, record->fork.ppid, record->fork.ptid), *thread;
 	uint32_t comm = parent->comm;
 	struct addrspace_maps *maps = parent->space->maps;
 
-	if (parent->tid == r->tid)
+	if (parent->tid == record->tid)
 		return; /* nobody is its own child */
 	maps->refs++;   /* the new one may take the number of the old one's leader */
-	addrspace_forget(addrspace_thread_of(a, r->tid));
-	t = addrspace_thread(a, r->pid, r->tid);
-	t->comm = comm;
-	if (r->pid != r->fork.ppid && !r->fork.synthesised && maps_empty(&t->space->maps->maps)) {
-		shared_drop(t->space->maps);
-		t->space->maps = maps;
+	addrspace_forget(addrspace_thread_of(addrspace, record->tid));
+	thread = addrspace_thread(addrspace, record->pid, record->tid);
+	thread->comm = comm;
+	if (record->pid != record->fork.ppid && !record->fork.synthesised && maps_empty(&thread->space->maps->maps)) {
+		shared_drop(thread->space->maps);
+		thread->space->maps = maps;
 		return;
 	}
 	shared_drop(maps);
 }
 
-static void comm_record(struct addrspace *a, const struct perfdata_record *r)
+static void comm_record(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
+	struct addrspace_thread *thread = addrspace_thread(addrspace, record->pid, record->tid);
 
-	t->ended = 0;
-	t->comm = intern(&a->comms, r->comm.comm);
+	thread->ended = 0;
+	thread->comm = intern(&addrspace->comms, record->comm.comm);
 	/* what the program before had mapped is gone; perf keeps it, and so finds code that is not there */
-	if (r->comm.exec && !a->as_perf) {
-		shared_drop(t->space->maps);
-		t->space->maps = shared_new(a);
+	if (record->comm.exec && !addrspace->as_perf) {
+		shared_drop(thread->space->maps);
+		thread->space->maps = shared_new(addrspace);
 	}
 }
 
-static bool kernel_map(const struct perfdata_record *r, struct map *m)
+static bool kernel_map(const struct perfdata_record *record, struct map *map)
 {
-	m->start = r->mmap.start;
-	if (__builtin_add_overflow(m->start, r->mmap.length, &m->end))
-		m->end = UINT64_MAX;
-	return m->start < m->end;
+	map->start = record->mmap.start;
+	if (__builtin_add_overflow(map->start, record->mmap.length, &map->end))
+		map->end = UINT64_MAX;
+	return map->start < map->end;
 }
 
 /* "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" is [nfs_v4]. */
@@ -485,116 +490,116 @@ static struct str module_name(struct str path, char *name, size_t cap)
 	return (struct str){ name, n };
 }
 
-static void kernel_mmap(struct addrspace *a, const struct perfdata_record *r)
+static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct str path = r->mmap.path, kernel = STR("[kernel.kallsyms]");
-	struct map m = { 0 };
+	struct str path = record->mmap.path, kernel = STR("[kernel.kallsyms]");
+	struct map map = { 0 };
 	char name[128];
 
-	if (!kernel_map(r, &m))
+	if (!kernel_map(record, &map))
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
-		m.dso = addrspace_special(a, DSO_KERNEL, kernel);
+		map.dso = addrspace_special(addrspace, DSO_KERNEL, kernel);
 		if (path.n > kernel.n) { /* the symbol that was used to tell how far the kernel was moved */
-			a->kernel_symbol = arena_copy(&a->text, str_from(path, kernel.n));
-			a->kernel_text = r->mmap.offset;
+			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
+			addrspace->kernel_text = record->mmap.offset;
 		}
-		a->kernel_core = m.dso;
+		addrspace->kernel_core = map.dso;
 	} else {
-		m.dso = addrspace_special(a, DSO_KERNEL, module_name(path, name, sizeof(name)));
+		map.dso = addrspace_special(addrspace, DSO_KERNEL, module_name(path, name, sizeof(name)));
 	}
-	if (r->mmap.build_id.n)
-		a->dso[m.dso].build_id = r->mmap.build_id;
-	a->kernel = shared_own(a, a->kernel);
-	maps_insert(&a->kernel->maps, m);
+	if (record->mmap.build_id.n)
+		addrspace->dso[map.dso].build_id = record->mmap.build_id;
+	addrspace->kernel = shared_own(addrspace, addrspace->kernel);
+	maps_insert(&addrspace->kernel->maps, map);
 }
 
-static void user_mmap(struct addrspace *a, const struct perfdata_record *r)
+static void user_mmap(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct addrspace_thread *t = addrspace_thread(a, r->pid, r->tid);
-	struct map m = { 0 };
+	struct addrspace_thread *thread = addrspace_thread(addrspace, record->pid, record->tid);
+	struct map map = { 0 };
 	enum dso_kind kind;
 
-	if (!kernel_map(r, &m))
+	if (!kernel_map(record, &map))
 		return;
-	t->ended = 0;
-	m.dso = user_dso(a, r);
-	kind = a->dso[m.dso].kind;
+	thread->ended = 0;
+	map.dso = user_dso(addrspace, record);
+	kind = addrspace->dso[map.dso].kind;
 	if (kind == DSO_FILE)
-		m.add = r->mmap.offset - m.start;
+		map.add = record->mmap.offset - map.start;
 	else if (kind == DSO_VDSO)
-		m.add = 0 - m.start;
-	t->space->maps = shared_own(a, t->space->maps);
-	maps_insert(&t->space->maps->maps, m);
+		map.add = 0 - map.start;
+	thread->space->maps = shared_own(addrspace, thread->space->maps);
+	maps_insert(&thread->space->maps->maps, map);
 }
 
-static void addrspace_ksymbol(struct addrspace *a, const struct perfdata_record *r)
+static void addrspace_ksymbol(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct map m = { .start = r->ksymbol.start };
+	struct map map = { .start = record->ksymbol.start };
 
-	if (__builtin_add_overflow(m.start, (uint64_t)r->ksymbol.length, &m.end) || m.start == m.end)
+	if (__builtin_add_overflow(map.start, (uint64_t)record->ksymbol.length, &map.end) || map.start == map.end)
 		return;
-	m.dso = r->ksymbol.gone ? 0 : addrspace_special(a, DSO_SYMBOL, r->ksymbol.name);
-	a->kernel = shared_own(a, a->kernel);
-	maps_insert(&a->kernel->maps, m);
+	map.dso = record->ksymbol.gone ? 0 : addrspace_special(addrspace, DSO_SYMBOL, record->ksymbol.name);
+	addrspace->kernel = shared_own(addrspace, addrspace->kernel);
+	maps_insert(&addrspace->kernel->maps, map);
 }
 
-void addrspace_record(struct addrspace *a, const struct perfdata_record *r)
+void addrspace_record(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	switch (r->kind) {
+	switch (record->kind) {
 	case PERFDATA_MMAP:
-		if (r->pid == NOBODY)
-			kernel_mmap(a, r);
+		if (record->pid == NOBODY)
+			kernel_mmap(addrspace, record);
 		else
-			user_mmap(a, r);
+			user_mmap(addrspace, record);
 		break;
-	case PERFDATA_COMM: comm_record(a, r); break;
-	case PERFDATA_FORK: fork_thread(a, r); break;
-	case PERFDATA_EXIT: exit_record(a, r); break;
-	case PERFDATA_KSYMBOL: addrspace_ksymbol(a, r); break;
+	case PERFDATA_COMM: comm_record(addrspace, record); break;
+	case PERFDATA_FORK: fork_thread(addrspace, record); break;
+	case PERFDATA_EXIT: exit_record(addrspace, record); break;
+	case PERFDATA_KSYMBOL: addrspace_ksymbol(addrspace, record); break;
 	default: break;
 	}
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------------- */
 
-struct addrspace_place addrspace_find(const struct addrspace *a, const struct addrspace_thread *t,
+struct addrspace_place addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 				      enum perfdata_mode mode, uint64_t ip)
 {
-	const struct map *m = NULL;
+	const struct map *map = NULL;
 
 	if (mode == MODE_KERNEL) {
-		m = maps_find(&a->kernel->maps, ip);
-		if (!m && a->kernel_core)
-			return (struct addrspace_place){ a->kernel_core,
+		map = maps_find(&addrspace->kernel->maps, ip);
+		if (!map && addrspace->kernel_core)
+			return (struct addrspace_place){ addrspace->kernel_core,
 							 ip }; /* kallsyms knows more than one mapping tells */
 	} else if (mode == MODE_USER) {
-		m = maps_find(&t->space->maps->maps, ip);
+		map = maps_find(&thread->space->maps->maps, ip);
 	}
-	return m ? (struct addrspace_place){ m->dso, ip + m->add } : (struct addrspace_place){ 0, ip };
+	return map ? (struct addrspace_place){ map->dso, ip + map->add } : (struct addrspace_place){ 0, ip };
 }
 
-void addrspace_init(struct addrspace *a, bool as_perf)
+void addrspace_init(struct addrspace *addrspace, bool as_perf)
 {
-	*a = (struct addrspace){ .as_perf = as_perf };
-	a->dso_cap = 64;
-	a->dso = mem_alloc(sizeof(*a->dso), a->dso_cap);
-	a->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
-	a->kernel = shared_new(a);
+	*addrspace = (struct addrspace){ .as_perf = as_perf };
+	addrspace->dso_cap = 64;
+	addrspace->dso = mem_alloc(sizeof(*addrspace->dso), addrspace->dso_cap);
+	addrspace->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
+	addrspace->kernel = shared_new(addrspace);
 }
 
-void addrspace_free(struct addrspace *a)
+void addrspace_free(struct addrspace *addrspace)
 {
-	for (uint32_t i = 0; a->mask && i <= a->mask; i++)
-		if (a->slot[i]) {
-			space_drop(a->slot[i]->space);
-			free(a->slot[i]);
+	for (uint32_t i = 0; addrspace->mask && i <= addrspace->mask; i++)
+		if (addrspace->slot[i]) {
+			space_drop(addrspace->slot[i]->space);
+			free(addrspace->slot[i]);
 		}
-	shared_drop(a->kernel);
-	intern_free(&a->comms);
-	intern_free(&a->keys);
-	free(a->dso);
-	free(a->slot);
-	free(a->end);
-	arena_free(&a->text);
+	shared_drop(addrspace->kernel);
+	intern_free(&addrspace->comms);
+	intern_free(&addrspace->keys);
+	free(addrspace->dso);
+	free(addrspace->slot);
+	free(addrspace->end);
+	arena_free(&addrspace->text);
 }

@@ -95,47 +95,47 @@ struct addrspace {
 	char key[8192]; /* scratch */
 };
 
-void addrspace_init(struct addrspace *a, bool as_perf);
+void addrspace_init(struct addrspace *addrspace, bool as_perf);
 
 /* MMAP, COMM, FORK, EXIT and KSYMBOL change what is where; other records do nothing. */
-void addrspace_record(struct addrspace *a, const struct perfdata_record *r);
+void addrspace_record(struct addrspace *addrspace, const struct perfdata_record *record);
 
 /* The thread, new if need be. Valid until the next record. */
-struct addrspace_thread *addrspace_thread(struct addrspace *a, uint32_t pid, uint32_t tid);
+struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t pid, uint32_t tid);
 
 /* The name of a thread now, as an id in comms. One without a name is ":TID". */
-uint32_t addrspace_comm(struct addrspace *a, struct addrspace_thread *t);
+uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *thread);
 
 /* Build-ids that the file's feature tells for what has none from its mapping. */
-void addrspace_build_ids(struct addrspace *a, const struct perfdata_build_id *id, size_t n);
+void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_build_id *id, size_t n);
 
 struct addrspace_place {
 	uint32_t dso; /* index in dso[] */
 	uint64_t address;
 };
 
-struct addrspace_place addrspace_find(const struct addrspace *a, const struct addrspace_thread *t,
+struct addrspace_place addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 				      enum perfdata_mode mode, uint64_t ip);
 
 /* What an answer of addrspace_find depends on beside ip: equal numbers, equal answers. */
-static inline uint32_t addrspace_serial(const struct addrspace *a, const struct addrspace_thread *t,
+static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 					enum perfdata_mode mode)
 {
-	return mode == MODE_KERNEL ? a->kernel->serial : mode == MODE_USER ? t->space->maps->serial : 0;
+	return mode == MODE_KERNEL ? addrspace->kernel->serial : mode == MODE_USER ? thread->space->maps->serial : 0;
 }
 
 /* The DSO of code that process pid makes at run time; new if need be. */
-uint32_t addrspace_jit(struct addrspace *a, uint32_t pid);
+uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid);
 
 /* The DSO_CODE beside a DSO_JIT; new if need be. */
-uint32_t addrspace_code(struct addrspace *a, uint32_t jit);
+uint32_t addrspace_code(struct addrspace *addrspace, uint32_t jit);
 
 /* Methods that a JVM interprets. */
-uint32_t addrspace_methods(struct addrspace *a, uint32_t pid);
+uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid);
 
 /* A DSO of a kind that is mapped nowhere. */
-uint32_t addrspace_special(struct addrspace *a, enum dso_kind kind, struct str name);
+uint32_t addrspace_special(struct addrspace *addrspace, enum dso_kind kind, struct str name);
 
-void addrspace_free(struct addrspace *a);
+void addrspace_free(struct addrspace *addrspace);
 
 #endif

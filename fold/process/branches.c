@@ -8,24 +8,25 @@
 /* A branch is three words. */
 enum { FROM, TO, FLAGS, WORDS };
 
-bool branches_are_calls(const struct perfdata_record *r)
+bool branches_are_calls(const struct perfdata_record *record)
 {
-	return (r->sample.event->branch_sample_type & CALL_STACK) && r->sample.nbranches;
+	return (record->sample.event->branch_sample_type & CALL_STACK) && record->sample.nbranches;
 }
 
-void branches_push(struct callchain *c, const struct addrspace_thread *t, const struct perfdata_record *r)
+void branches_push(struct callchain *callchain, const struct addrspace_thread *thread,
+		   const struct perfdata_record *record)
 {
-	const uint64_t *branch = r->sample.branch;
+	const uint64_t *branch = record->sample.branch;
 	uint64_t user = 0, leaf = branch[TO];
 
-	while (user < r->sample.nips && r->sample.ips[user] != CONTEXT_USER)
+	while (user < record->sample.nips && record->sample.ips[user] != CONTEXT_USER)
 		user++;
-	callchain_push_part(c, t, r->sample.ips, user, r->time);
-	if (user == r->sample.nips)
+	callchain_push_part(callchain, thread, record->sample.ips, user, record->time);
+	if (user == record->sample.nips)
 		return; /* of the kernel only */
-	if (!c->as_perf && user + 1 < r->sample.nips)
-		leaf = r->sample.ips[user + 1];
-	callchain_push_ip(c, t, MODE_USER, leaf, r->time);
-	for (uint64_t i = 0; i < r->sample.nbranches; i++)
-		callchain_push_ip(c, t, MODE_USER, branch[WORDS * i + FROM], r->time);
+	if (!callchain->as_perf && user + 1 < record->sample.nips)
+		leaf = record->sample.ips[user + 1];
+	callchain_push_ip(callchain, thread, MODE_USER, leaf, record->time);
+	for (uint64_t i = 0; i < record->sample.nbranches; i++)
+		callchain_push_ip(callchain, thread, MODE_USER, branch[WORDS * i + FROM], record->time);
 }

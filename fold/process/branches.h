@@ -10,10 +10,11 @@
 
 #include "fold/process/callchain.h"
 
-/* Is the branch stack of r one of calls? Others are recorded to see branches. */
-bool branches_are_calls(const struct perfdata_record *r);
+/* Is the branch stack of record one of calls? Others are recorded to see branches. */
+bool branches_are_calls(const struct perfdata_record *record);
 
 /* The kernel's part of the callchain, the interrupted place, and the calls. */
-void branches_push(struct callchain *c, const struct addrspace_thread *t, const struct perfdata_record *r);
+void branches_push(struct callchain *callchain, const struct addrspace_thread *thread,
+		   const struct perfdata_record *record);
 
 #endif

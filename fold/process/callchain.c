@@ -25,12 +25,12 @@ static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 }
 
 /* Is there a mark that perf drops the stack for? */
-static bool has_garbage(const struct perfdata_record *r)
+static bool has_garbage(const struct perfdata_record *record)
 {
 	enum perfdata_mode mode;
 
-	for (uint64_t i = 0; i < r->sample.nips; i++)
-		if (is_context(r->sample.ips[i]) && !context_mode(r->sample.ips[i], true, &mode))
+	for (uint64_t i = 0; i < record->sample.nips; i++)
+		if (is_context(record->sample.ips[i]) && !context_mode(record->sample.ips[i], true, &mode))
 			return true;
 	return false;
 }
@@ -44,8 +44,8 @@ uint64_t callchain_addresses(const uint64_t *ips, uint64_t n)
 	return addresses;
 }
 
-void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
-			 uint64_t time)
+void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
+			 uint64_t n, uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
 	bool caller = false; /* ip is a return address */
@@ -54,23 +54,24 @@ void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, 
 		uint64_t ip = ips[i];
 
 		if (likely(!is_context(ip))) {
-			callchain_push_ip(c, t, mode, ip - (caller && ip), time);
-			caller = !c->as_perf;
-		} else if (context_mode(ip, c->as_perf, &mode)) {
+			callchain_push_ip(callchain, thread, mode, ip - (caller && ip), time);
+			caller = !callchain->as_perf;
+		} else if (context_mode(ip, callchain->as_perf, &mode)) {
 			caller = false;
 		} else {
-			c->garbage++;
+			callchain->garbage++;
 			return;
 		}
 	}
 }
 
-void callchain_push(struct callchain *c, const struct addrspace_thread *t, const struct perfdata_record *r)
+void callchain_push(struct callchain *callchain, const struct addrspace_thread *thread,
+		    const struct perfdata_record *record)
 {
-	if (c->as_perf && has_garbage(r))
-		c->garbage++;
-	else if (branches_are_calls(r))
-		branches_push(c, t, r);
+	if (callchain->as_perf && has_garbage(record))
+		callchain->garbage++;
+	else if (branches_are_calls(record))
+		branches_push(callchain, thread, record);
 	else
-		callchain_push_part(c, t, r->sample.ips, r->sample.nips, r->time);
+		callchain_push_part(callchain, thread, record->sample.ips, record->sample.nips, record->time);
 }

@@ -19,21 +19,22 @@ struct callchain {
 	uint64_t garbage; /* stacks with a mark that is none: what comes before it was used (as_perf: nothing) */
 };
 
-/* The callchain of r, with what the processor kept of it (branches.h). */
-void callchain_push(struct callchain *c, const struct addrspace_thread *t, const struct perfdata_record *r);
+/* The callchain of record, with what the processor kept of it (branches.h). */
+void callchain_push(struct callchain *callchain, const struct addrspace_thread *thread,
+		    const struct perfdata_record *record);
 
 /* A part of a callchain. */
-void callchain_push_part(struct callchain *c, const struct addrspace_thread *t, const uint64_t *ips, uint64_t n,
-			 uint64_t time);
+void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
+			 uint64_t n, uint64_t time);
 
 /* How many of them are addresses. */
 uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
 
 /* One frame. */
-static inline void callchain_push_ip(struct callchain *c, const struct addrspace_thread *t, enum perfdata_mode mode,
-				     uint64_t ip, uint64_t time)
+static inline void callchain_push_ip(struct callchain *callchain, const struct addrspace_thread *thread,
+				     enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
-	samples_push(c->to, locationcache_site(c->places, t, mode, ip, time) | LOCATION_BIT);
+	samples_push(callchain->to, locationcache_site(callchain->places, thread, mode, ip, time) | LOCATION_BIT);
 }
 
 #endif

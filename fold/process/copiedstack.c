@@ -20,16 +20,16 @@ struct walk_table {
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
 
-static struct build_id build_id_of(struct copiedstack *w, const struct dso *d, const struct perfdata *data)
+static struct build_id build_id_of(struct copiedstack *walk, const struct dso *dso, const struct perfdata *data)
 {
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	if (d->build_id.n)
-		return d->build_id;
+	if (dso->build_id.n)
+		return dso->build_id;
 	id = perfdata_build_ids(data, &n);
-	buildids_update(&w->buildids, id, n);
-	return buildids_find(&w->buildids, false, d->path);
+	buildids_update(&walk->buildids, id, n);
+	return buildids_find(&walk->buildids, false, dso->path);
 }
 
 /* Is fd the recorded build? What has no id to compare is taken for it. Keeps fd. */
@@ -68,73 +68,74 @@ static int copiedstack_open_cached(const struct build_id *id)
 
 /* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of
  * perf's cache. */
-static int copiedstack_open_mapped(struct copiedstack *w, const struct dso *d, const struct provenance *origin,
+static int copiedstack_open_mapped(struct copiedstack *walk, const struct dso *dso, const struct provenance *origin,
 				   const struct perfdata *data)
 {
-	struct build_id id = build_id_of(w, d, data);
-	pid_t live = provenance_process(origin, d->pid, d->mapped_ns);
+	struct build_id id = build_id_of(walk, dso, data);
+	pid_t live = provenance_process(origin, dso->pid, dso->mapped_ns);
 	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s%.*s", w->symfs ? w->symfs : "",
-			 (int)(d->path.n < 4096 ? d->path.n : 4096), d->path.p);
+	int n = snprintf(path, sizeof(path), "%s%.*s", walk->symfs ? walk->symfs : "",
+			 (int)(dso->path.n < 4096 ? dso->path.n : 4096), dso->path.p);
 	int fd = -1;
 
-	if (n < 0 || (size_t)n >= sizeof(path) || d->path.n == 0 || d->path.p[0] != '/')
+	if (n < 0 || (size_t)n >= sizeof(path) || dso->path.n == 0 || dso->path.p[0] != '/')
 		return -1;
-	if (w->symstore)
-		fd = copiedstack_checked(
-			symstore_binary(w->symstore, d->pid, &id,
-					&(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
-			&id);
+	if (walk->symstore)
+		fd = copiedstack_checked(symstore_binary(walk->symstore, dso->pid, &id,
+							 &(struct symstore_numbers){ dso->major, dso->minor, dso->inode,
+										     dso->generation }),
+					 &id);
 	if (fd >= 0)
 		return fd;
-	if (live && !w->symfs)
-		fd = copiedstack_checked(fileopener_inside(live, d->path), &id);
-	if (fd < 0 && (w->symfs || origin->host || id.n))
+	if (live && !walk->symfs)
+		fd = copiedstack_checked(fileopener_inside(live, dso->path), &id);
+	if (fd < 0 && (walk->symfs || origin->host || id.n))
 		fd = copiedstack_checked(fileopener_path(path), &id);
 	fd = fd >= 0 ? fd : copiedstack_checked(copiedstack_open_cached(&id), &id);
-	if (fd < 0 && w->symstore)
-		fd = copiedstack_checked(
-			symstore_unclaimed(w->symstore, d->pid, &id,
-					   &(struct symstore_numbers){ d->major, d->minor, d->inode, d->generation }),
-			&id);
+	if (fd < 0 && walk->symstore)
+		fd = copiedstack_checked(symstore_unclaimed(walk->symstore, dso->pid, &id,
+							    &(struct symstore_numbers){ dso->major, dso->minor,
+											dso->inode, dso->generation }),
+					 &id);
 	return fd;
 }
 
-static struct walk_table *copiedstack_table_of(struct copiedstack *w, const struct addrspace *a, uint32_t dso,
-					       const struct provenance *origin, const struct perfdata *data)
+static struct walk_table *copiedstack_table_of(struct copiedstack *walk, const struct addrspace *addrspace,
+					       uint32_t dso, const struct provenance *origin,
+					       const struct perfdata *data)
 {
-	struct walk_table *t;
+	struct walk_table *table;
 	const char *why;
 	int fd;
 
-	if (dso >= w->cap) {
+	if (dso >= walk->cap) {
 		size_t cap = (size_t)dso + 64;
 
-		w->table = mem_grow(w->table, sizeof(*w->table), cap);
-		memset(w->table + w->cap, 0, (cap - w->cap) * sizeof(*w->table));
-		w->cap = cap;
+		walk->table = mem_grow(walk->table, sizeof(*walk->table), cap);
+		memset(walk->table + walk->cap, 0, (cap - walk->cap) * sizeof(*walk->table));
+		walk->cap = cap;
 	}
-	t = &w->table[dso];
-	if (t->tried)
-		return t;
-	t->tried = true;
-	if (a->dso[dso].kind != DSO_FILE)
-		return t;
-	fd = copiedstack_open_mapped(w, &a->dso[dso], origin, data);
+	table = &walk->table[dso];
+	if (table->tried)
+		return table;
+	table->tried = true;
+	if (addrspace->dso[dso].kind != DSO_FILE)
+		return table;
+	fd = copiedstack_open_mapped(walk, &addrspace->dso[dso], origin, data);
 	if (fd >= 0)
-		t->table = unwind_table_open(fd, &why);
-	return t;
+		table->table = unwind_table_open(fd, &why);
+	return table;
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-static void copiedstack_push(struct copiedstack *w, uint64_t ip, bool method)
+static void copiedstack_push(struct copiedstack *walk, uint64_t ip, bool method)
 {
-	if (w->n == w->cap_frames) {
-		w->cap_frames = w->cap_frames ? 2 * w->cap_frames : 128;
-		w->frame = mem_grow(w->frame, sizeof(*w->frame), w->cap_frames);
+	if (walk->n == walk->cap_frames) {
+		walk->cap_frames = walk->cap_frames ? 2 * walk->cap_frames : 128;
+		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->cap_frames);
 	}
-	w->frame[w->n++] = (struct copiedstack_frame){ ip, method };
+	walk->frame[walk->n++] = (struct copiedstack_frame){ ip, method };
 }
 
 /* One stack: who is walked, and when. */
@@ -159,15 +160,15 @@ static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t 
 
 static bool copiedstack_is_code(void *arg, uint64_t address)
 {
-	const struct stack_walk *k = arg;
-	enum dso_kind kind = k->a->dso[addrspace_find(k->a, k->t, MODE_USER, address).dso].kind;
+	const struct stack_walk *walk = arg;
+	enum dso_kind kind = walk->a->dso[addrspace_find(walk->a, walk->t, MODE_USER, address).dso].kind;
 
 	return kind == DSO_FILE || kind == DSO_VDSO;
 }
 
-static int copiedstack_how(void *arg, const struct code_blob *p, uint64_t address)
+static int copiedstack_how(void *arg, const struct code_blob *blob, uint64_t address)
 {
-	return frametimes_how(((const struct stack_walk *)arg)->frames, p, address);
+	return frametimes_how(((const struct stack_walk *)arg)->frames, blob, address);
 }
 
 /* Of the machine that was recorded; NULL: of one whose stacks nobody here can walk. */
@@ -178,76 +179,79 @@ static const struct processor *copiedstack_processor_of(const struct perfdata *d
 	return machine.n ? processor_of_machine(machine) : processor_here();
 }
 
-/* What is known of the code of a JVM at the time of r. */
-static void copiedstack_find_java(struct stack_walk *k, const struct perfdata_record *r)
+/* What is known of the code of a JVM at the time of record. */
+static void copiedstack_find_java(struct stack_walk *walk, const struct perfdata_record *record)
 {
-	struct timeline *t = k->w->timelines ? timelines_of(k->w->timelines, r->pid) : NULL;
+	struct timeline *timeline = walk->w->timelines ? timelines_of(walk->w->timelines, record->pid) : NULL;
 	const struct javaunwind_code *code;
 
-	k->frames = t ? timeline_frames(t) : NULL;
-	code = k->frames ? frametimes_at(k->frames, k->w->monotonic ? r->time : 0) : NULL;
+	walk->frames = timeline ? timeline_frames(timeline) : NULL;
+	code = walk->frames ? frametimes_at(walk->frames, walk->w->monotonic ? record->time : 0) : NULL;
 	if (!code)
 		return;
-	k->java = *code;
-	k->java.read = copiedstack_read_code;
-	k->java.is_code = copiedstack_is_code;
-	k->java.how = copiedstack_how;
-	k->java.arg = k;
+	walk->java = *code;
+	walk->java.read = copiedstack_read_code;
+	walk->java.is_code = copiedstack_is_code;
+	walk->java.how = copiedstack_how;
+	walk->java.arg = walk;
 }
 
-static enum unwind_end copiedstack_step_java(const struct stack_walk *k, struct unwind_state *s,
-					     const struct code_blob *p)
+static enum unwind_end copiedstack_step_java(const struct stack_walk *walk, struct unwind_state *state,
+					     const struct code_blob *blob)
 {
-	struct javaunwind_frame f;
-	enum unwind_end end = javaunwind_step(s, &k->java, p, &f);
+	struct javaunwind_frame frame;
+	enum unwind_end end = javaunwind_step(state, &walk->java, blob, &frame);
 
-	if (!f.thawed)
-		copiedstack_push(k->w, f.exact || f.address == 0 ? f.address : f.address - 1, f.method);
+	if (!frame.thawed)
+		copiedstack_push(walk->w, frame.exact || frame.address == 0 ? frame.address : frame.address - 1,
+				 frame.method);
 	return end;
 }
 
-static enum unwind_end step_native(const struct stack_walk *k, struct unwind_state *s)
+static enum unwind_end step_native(const struct stack_walk *walk, struct unwind_state *state)
 {
-	uint64_t ip = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
-	struct addrspace_place place = addrspace_find(k->a, k->t, MODE_USER, ip);
-	struct unwind_code code = { .table = copiedstack_table_of(k->w, k->a, place.dso, k->origin, k->data)->table };
+	uint64_t ip = state->interrupted || state->ip == 0 ? state->ip : state->ip - 1;
+	struct addrspace_place place = addrspace_find(walk->a, walk->t, MODE_USER, ip);
+	struct unwind_code code = {
+		.table = copiedstack_table_of(walk->w, walk->a, place.dso, walk->origin, walk->data)->table
+	};
 
-	copiedstack_push(k->w, ip, false);
+	copiedstack_push(walk->w, ip, false);
 	if (code.table && !unwind_table_bias(code.table, ip, place.address, &code.bias))
 		code.table = NULL;
-	return unwind_step(s, code, k->w->n == 1);
+	return unwind_step(state, code, walk->w->n == 1);
 }
 
-void walk_stack(struct copiedstack *w, const struct addrspace *a, const struct addrspace_thread *t,
-		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data)
+void walk_stack(struct copiedstack *walk, const struct addrspace *addrspace, const struct addrspace_thread *thread,
+		const struct perfdata_record *record, const struct provenance *origin, const struct perfdata *data)
 {
-	const struct processor *p = copiedstack_processor_of(data);
-	struct stack_walk k = { .w = w, .a = a, .t = t, .origin = origin, .data = data };
-	struct unwind_state s;
+	const struct processor *processor = copiedstack_processor_of(data);
+	struct stack_walk k = { .w = walk, .a = addrspace, .t = thread, .origin = origin, .data = data };
+	struct unwind_state state;
 	enum unwind_end end = UNWIND_MORE;
-	size_t max = w->as_perf ? PERF_MAX : MAXIMUM;
+	size_t max = walk->as_perf ? PERF_MAX : MAXIMUM;
 
-	w->n = 0;
-	w->short_copy = false;
-	if (!p ||
-	    !unwind_start_on(p, &s, r->sample.event->regs_user, r->sample.regs, r->sample.regs_abi, r->sample.stack))
+	walk->n = 0;
+	walk->short_copy = false;
+	if (!processor || !unwind_start_on(processor, &state, record->sample.event->regs_user, record->sample.regs,
+					   record->sample.regs_abi, record->sample.stack))
 		return;
-	if (p == &processor_x86_64)
-		copiedstack_find_java(&k, r);
-	while (end == UNWIND_MORE && w->n < max) {
-		const struct code_blob *blob = k.java.n ? javaunwind_find(&k.java, &s) : NULL;
+	if (processor == &processor_x86_64)
+		copiedstack_find_java(&k, record);
+	while (end == UNWIND_MORE && walk->n < max) {
+		const struct code_blob *blob = k.java.n ? javaunwind_find(&k.java, &state) : NULL;
 
-		end = blob ? copiedstack_step_java(&k, &s, blob) : step_native(&k, &s);
+		end = blob ? copiedstack_step_java(&k, &state, blob) : step_native(&k, &state);
 	}
-	w->short_copy = end == UNWIND_STACK_CUT;
-	w->cut += w->short_copy;
+	walk->short_copy = end == UNWIND_STACK_CUT;
+	walk->cut += walk->short_copy;
 }
 
-void walk_free(struct copiedstack *w)
+void walk_free(struct copiedstack *walk)
 {
-	for (size_t i = 0; i < w->cap; i++)
-		unwind_table_close(w->table[i].table);
-	buildids_free(&w->buildids);
-	free(w->table);
-	free(w->frame);
+	for (size_t i = 0; i < walk->cap; i++)
+		unwind_table_close(walk->table[i].table);
+	buildids_free(&walk->buildids);
+	free(walk->table);
+	free(walk->frame);
 }

@@ -32,10 +32,10 @@ struct copiedstack {
 	uint64_t cut;    /* stacks of that kind */
 };
 
-/* Walks the stack of r, a sample with registers; frame[0..n) is what was found. */
-void walk_stack(struct copiedstack *w, const struct addrspace *a, const struct addrspace_thread *t,
-		const struct perfdata_record *r, const struct provenance *origin, const struct perfdata *data);
+/* Walks the stack of record, a sample with registers; frame[0..n) is what was found. */
+void walk_stack(struct copiedstack *walk, const struct addrspace *addrspace, const struct addrspace_thread *thread,
+		const struct perfdata_record *record, const struct provenance *origin, const struct perfdata *data);
 
-void walk_free(struct copiedstack *w);
+void walk_free(struct copiedstack *walk);
 
 #endif

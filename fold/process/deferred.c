@@ -23,91 +23,92 @@ struct deferred_queue {
 	uint32_t first, last;
 };
 
-static struct deferred_queue *queue_of(const struct deferred *d, uint32_t tid, uint64_t cookie)
+static struct deferred_queue *queue_of(const struct deferred *deferred, uint32_t tid, uint64_t cookie)
 {
-	return &d->queue[hash_pair(cookie, tid) % RING];
+	return &deferred->queue[hash_pair(cookie, tid) % RING];
 }
 
-void deferred_put(struct deferred *d, struct samples *s, uint32_t tid, uint64_t cookie, uint32_t comm)
+void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t comm)
 {
-	uint32_t at = (d->oldest + d->n++) % RING;
-	struct deferred_queue *q;
-	struct deferred_sample *w;
+	uint32_t at = (deferred->oldest + deferred->n++) % RING;
+	struct deferred_queue *queue;
+	struct deferred_sample *sample;
 
-	if (!d->waiting) {
-		d->waiting = mem_alloc(sizeof(*d->waiting), RING);
-		d->queue = mem_alloc(sizeof(*d->queue), RING);
+	if (!deferred->waiting) {
+		deferred->waiting = mem_alloc(sizeof(*deferred->waiting), RING);
+		deferred->queue = mem_alloc(sizeof(*deferred->queue), RING);
 	}
-	w = &d->waiting[at];
-	*w = (struct deferred_sample){ .cookie = cookie, .tid = tid, .comm = comm, .n = s->nframes };
-	w->frame = mem_alloc(sizeof(*w->frame), w->n);
-	if (w->n)
-		memcpy(w->frame, s->frame, w->n * sizeof(*w->frame));
-	w->sample = samples_suspend(s);
-	q = queue_of(d, tid, cookie);
-	if (q->first)
-		d->waiting[q->last - 1].next = at + 1;
+	sample = &deferred->waiting[at];
+	*sample = (struct deferred_sample){ .cookie = cookie, .tid = tid, .comm = comm, .n = samples->nframes };
+	sample->frame = mem_alloc(sizeof(*sample->frame), sample->n);
+	if (sample->n)
+		memcpy(sample->frame, samples->frame, sample->n * sizeof(*sample->frame));
+	sample->sample = samples_suspend(samples);
+	queue = queue_of(deferred, tid, cookie);
+	if (queue->first)
+		deferred->waiting[queue->last - 1].next = at + 1;
 	else
-		q->first = at + 1;
-	q->last = at + 1;
+		queue->first = at + 1;
+	queue->last = at + 1;
 }
 
-/* Opens w, which is behind before in q (0: its first). */
-static void go_on(struct deferred *d, struct samples *s, struct deferred_queue *q, uint32_t before,
-		  struct deferred_sample *w, uint32_t *comm)
+/* Opens sample, which is behind before in queue (0: its first). */
+static void go_on(struct deferred *deferred, struct samples *samples, struct deferred_queue *queue, uint32_t before,
+		  struct deferred_sample *sample, uint32_t *comm)
 {
 	if (before)
-		d->waiting[before - 1].next = w->next;
+		deferred->waiting[before - 1].next = sample->next;
 	else
-		q->first = w->next;
-	if (!w->next)
-		q->last = before;
-	samples_resume(s, w->sample);
-	for (size_t i = 0; i < w->n; i++)
-		samples_push(s, w->frame[i]);
-	*comm = w->comm;
-	free(w->frame);
-	*w = (struct deferred_sample){ 0 };
-	while (d->n && d->waiting[d->oldest].cookie == 0) {
-		d->oldest = (d->oldest + 1) % RING;
-		d->n--;
+		queue->first = sample->next;
+	if (!sample->next)
+		queue->last = before;
+	samples_resume(samples, sample->sample);
+	for (size_t i = 0; i < sample->n; i++)
+		samples_push(samples, sample->frame[i]);
+	*comm = sample->comm;
+	free(sample->frame);
+	*sample = (struct deferred_sample){ 0 };
+	while (deferred->n && deferred->waiting[deferred->oldest].cookie == 0) {
+		deferred->oldest = (deferred->oldest + 1) % RING;
+		deferred->n--;
 	}
 }
 
-bool deferred_take(struct deferred *d, struct samples *s, uint32_t tid, uint64_t cookie, uint32_t *comm)
+bool deferred_take(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t *comm)
 {
-	struct deferred_queue *q;
-	struct deferred_sample *w;
+	struct deferred_queue *queue;
+	struct deferred_sample *sample;
 
-	if (d->n == 0 || cookie == 0)
+	if (deferred->n == 0 || cookie == 0)
 		return false;
-	q = queue_of(d, tid, cookie);
-	for (uint32_t before = 0, at = q->first; at; before = at, at = w->next) {
-		w = &d->waiting[at - 1];
-		if (w->tid != tid || w->cookie != cookie)
+	queue = queue_of(deferred, tid, cookie);
+	for (uint32_t before = 0, at = queue->first; at; before = at, at = sample->next) {
+		sample = &deferred->waiting[at - 1];
+		if (sample->tid != tid || sample->cookie != cookie)
 			continue;
-		go_on(d, s, q, before, w, comm);
+		go_on(deferred, samples, queue, before, sample, comm);
 		return true;
 	}
 	return false;
 }
 
-bool deferred_give_up(struct deferred *d, struct samples *s, bool at_end, uint32_t *comm)
+bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool at_end, uint32_t *comm)
 {
-	struct deferred_sample *w;
+	struct deferred_sample *sample;
 
-	if (d->n == 0 || (d->n <= MAXIMUM && !at_end))
+	if (deferred->n == 0 || (deferred->n <= MAXIMUM && !at_end))
 		return false;
-	w = &d->waiting[d->oldest];
-	go_on(d, s, queue_of(d, w->tid, w->cookie), 0, w, comm); /* the oldest of all is the first of its queue */
+	sample = &deferred->waiting[deferred->oldest];
+	go_on(deferred, samples, queue_of(deferred, sample->tid, sample->cookie), 0, sample,
+	      comm); /* the oldest of all is the first of its queue */
 	return true;
 }
 
-void deferred_free(struct deferred *d)
+void deferred_free(struct deferred *deferred)
 {
-	for (uint32_t i = 0; i < d->n; i++)
-		free(d->waiting[(d->oldest + i) % RING].frame);
-	free(d->waiting);
-	free(d->queue);
-	*d = (struct deferred){ 0 };
+	for (uint32_t i = 0; i < deferred->n; i++)
+		free(deferred->waiting[(deferred->oldest + i) % RING].frame);
+	free(deferred->waiting);
+	free(deferred->queue);
+	*deferred = (struct deferred){ 0 };
 }

@@ -19,14 +19,14 @@ struct deferred {
 
 /* Puts the open sample aside, with the frames that it has. cookie is not 0; comm: the caller's, given back. Behind it
  * deferred_give_up is to be called until it is false. */
-void deferred_put(struct deferred *d, struct samples *s, uint32_t tid, uint64_t cookie, uint32_t comm);
+void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t comm);
 
 /* Opens one of the samples that this user half belongs to, again; false: there is no more. */
-bool deferred_take(struct deferred *d, struct samples *s, uint32_t tid, uint64_t cookie, uint32_t *comm);
+bool deferred_take(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t *comm);
 
 /* Opens the oldest again, when too many wait, or, at_end, when any does: its half will not come. */
-bool deferred_give_up(struct deferred *d, struct samples *s, bool at_end, uint32_t *comm);
+bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool at_end, uint32_t *comm);
 
-void deferred_free(struct deferred *d);
+void deferred_free(struct deferred *deferred);
 
 #endif

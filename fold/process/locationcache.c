@@ -21,79 +21,81 @@ struct place_known {
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
 /* Code of a JVM that pjmap followed; NULL: it was not followed, or there was no code as far as it saw. */
-static const struct jitdump_code *from_timeline(struct locationcache *p, const struct dso *d, uint64_t address,
-						uint64_t time)
+static const struct jitdump_code *from_timeline(struct locationcache *locations, const struct dso *dso,
+						uint64_t address, uint64_t time)
 {
-	struct timeline *t = timelines_of(&p->timelines, d->pid);
+	struct timeline *timeline = timelines_of(&locations->timelines, dso->pid);
 	const struct jitdump_code *code;
 	enum timeline_sure sure;
 
-	if (!t)
+	if (!timeline)
 		return NULL;
-	code = timeline_find(t, address, p->monotonic ? time : 0, &sure);
-	p->is_requested[sure]++;
+	code = timeline_find(timeline, address, locations->monotonic ? time : 0, &sure);
+	locations->is_requested[sure]++;
 	return code;
 }
 
 /* May an address at which no code is be that of a method which a JVM interprets? Which ones are, a recorder tells at
  * the end. */
-static bool may_be_method(const struct locationcache *p, enum perfdata_mode mode, uint64_t ip)
+static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
-	return mode == MODE_USER && ip && ip % 8 == 0 && p->symstore && p->symstore->who->unwound;
+	return mode == MODE_USER && ip && ip % 8 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
 /* What of an address makes a site; lasting: it is the same as long as the maps are. */
-static uint32_t make_location(struct locationcache *p, struct addrspace_place at, uint64_t time, bool *lasting)
+static uint32_t make_location(struct locationcache *locations, struct addrspace_place place, uint64_t time,
+			      bool *lasting)
 {
-	const struct dso *d = &p->as->dso[at.dso];
+	const struct dso *dso = &locations->as->dso[place.dso];
 	const struct jitdump_code *code = NULL;
 
 	*lasting = true;
-	switch (d->kind) {
+	switch (dso->kind) {
 	case DSO_NOWHERE:
 	case DSO_DATA:
-		if (!p->addresses)
-			at.address = 0;
+		if (!locations->addresses)
+			place.address = 0;
 		break;
-	case DSO_SYMBOL: at.address = 0; break;
+	case DSO_SYMBOL: place.address = 0; break;
 	case DSO_JIT:
-		*lasting = !d->jitdump &&
-			   !timelines_of(&p->timelines, d->pid); /* code at an address is another one later */
-		if (d->jitdump)
-			code = jitdump_find(d->jitdump, at.address, p->jit_clock ? time : 0);
+		*lasting = !dso->jitdump &&
+			   !timelines_of(&locations->timelines, dso->pid); /* code at an address is another one later */
+		if (dso->jitdump)
+			code = jitdump_find(dso->jitdump, place.address, locations->jit_clock ? time : 0);
 		else if (!*lasting)
-			code = from_timeline(p, d, at.address, time);
+			code = from_timeline(locations, dso, place.address, time);
 		if (code)
-			at = (struct addrspace_place){ addrspace_code(p->as, at.dso), (uint64_t)(uintptr_t)code };
+			place = (struct addrspace_place){ addrspace_code(locations->as, place.dso),
+							  (uint64_t)(uintptr_t)code };
 		break;
 	case DSO_METHOD:
 		*lasting = false; /* a fork has the same maps, but is no JVM */
 		break;
 	default: break;
 	}
-	return locations_id(p->locations, at.dso, at.address);
+	return locations_id(locations->locations, place.dso, place.address);
 }
 
-uint32_t locationcache_site(struct locationcache *p, const struct addrspace_thread *t, enum perfdata_mode mode,
-			    uint64_t ip, uint64_t time)
+uint32_t locationcache_site(struct locationcache *locations, const struct addrspace_thread *thread,
+			    enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
-	uint32_t serial = addrspace_serial(p->as, t, mode), location;
-	struct addrspace_place at;
-	struct place_known *k;
+	uint32_t serial = addrspace_serial(locations->as, thread, mode), location;
+	struct addrspace_place place;
+	struct place_known *known;
 	bool lasting;
 
-	if (unlikely(!p->known))
-		p->known = mem_alloc(sizeof(*p->known), KNOWN);
-	k = &p->known[hash_pair(ip, serial) % KNOWN];
-	if (likely(k->ip == ip && k->serial == serial && k->location))
-		return k->location;
-	at = addrspace_find(p->as, t, mode, ip);
-	if ((p->as->dso[at.dso].kind == DSO_NOWHERE || p->as->dso[at.dso].kind == DSO_DATA) &&
-	    may_be_method(p, mode, ip))
-		at = (struct addrspace_place){ addrspace_methods(p->as, t->pid), ip };
-	location = make_location(p, at, time, &lasting);
+	if (unlikely(!locations->known))
+		locations->known = mem_alloc(sizeof(*locations->known), KNOWN);
+	known = &locations->known[hash_pair(ip, serial) % KNOWN];
+	if (likely(known->ip == ip && known->serial == serial && known->location))
+		return known->location;
+	place = addrspace_find(locations->as, thread, mode, ip);
+	if ((locations->as->dso[place.dso].kind == DSO_NOWHERE || locations->as->dso[place.dso].kind == DSO_DATA) &&
+	    may_be_method(locations, mode, ip))
+		place = (struct addrspace_place){ addrspace_methods(locations->as, thread->pid), ip };
+	location = make_location(locations, place, time, &lasting);
 	if (lasting)
-		*k = (struct place_known){ ip, serial, location };
+		*known = (struct place_known){ ip, serial, location };
 	return location;
 }
 
@@ -108,64 +110,66 @@ static bool locationcache_is_jitdump(struct str path)
 }
 
 /* path: what was opened, for people. */
-static int open_jitdump(const struct locationcache *p, const struct perfdata_record *r, const struct provenance *origin,
-			char *path, size_t space)
+static int open_jitdump(const struct locationcache *locations, const struct perfdata_record *record,
+			const struct provenance *origin, char *path, size_t space)
 {
-	pid_t live = provenance_process(origin, r->pid, r->has_time ? r->time : 0);
-	int n, fd = p->symstore ? symstore_jit(p->symstore, r->pid, "dump") : -1;
+	pid_t live = provenance_process(origin, record->pid, record->has_time ? record->time : 0);
+	int n, fd = locations->symstore ? symstore_jit(locations->symstore, record->pid, "dump") : -1;
 
 	if (fd >= 0) {
-		symstore_name(p->symstore, r->pid, "dump", path, space);
+		symstore_name(locations->symstore, record->pid, "dump", path, space);
 		return fd;
 	}
-	n = snprintf(path, space, "%s%.*s", p->symfs ? p->symfs : "", (int)r->mmap.path.n, r->mmap.path.p);
+	n = snprintf(path, space, "%s%.*s", locations->symfs ? locations->symfs : "", (int)record->mmap.path.n,
+		     record->mmap.path.p);
 	if (n < 0 || (size_t)n >= space)
 		return -1;
-	if (live && !p->symfs)
-		fd = fileopener_map_inside(live, r->mmap.path);
-	if (fd < 0 && (p->symfs || (origin->boot && !recorder_elsewhere(origin->recorder, r->pid))))
+	if (live && !locations->symfs)
+		fd = fileopener_map_inside(live, record->mmap.path);
+	if (fd < 0 && (locations->symfs || (origin->boot && !recorder_elsewhere(origin->recorder, record->pid))))
 		return fileopener_plain(path);
-	snprintf(path, space, "/proc/%d/root%.*s", (int)live, (int)r->mmap.path.n, r->mmap.path.p);
+	snprintf(path, space, "/proc/%d/root%.*s", (int)live, (int)record->mmap.path.n, record->mmap.path.p);
 	return fd;
 }
 
-void locationcache_map(struct locationcache *p, const struct perfdata_record *r, const struct provenance *origin,
-		       const struct perfdata_info *info)
+void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
+		       const struct provenance *origin, const struct perfdata_info *info)
 {
 	char path[4096];
 	uint32_t jit;
-	struct jitdump *j;
+	struct jitdump *jitdump;
 	const char *why;
 	uint64_t bad;
 	int fd;
 
-	if (!locationcache_is_jitdump(r->mmap.path))
+	if (!locationcache_is_jitdump(record->mmap.path))
 		return;
-	jit = addrspace_jit(p->as, r->pid);
-	if (p->as->dso[jit].jitdump)
+	jit = addrspace_jit(locations->as, record->pid);
+	if (locations->as->dso[jit].jitdump)
 		return;
-	fd = open_jitdump(p, r, origin, path, sizeof(path));
+	fd = open_jitdump(locations, record, origin, path, sizeof(path));
 	if (fd < 0)
 		return; /* its code has no names, which is told with the reason */
-	j = jitdump_open(fd, &why);
-	if (!j) {
-		inputerrors_note(&p->errors, 1, "%.180s: %s", path, why);
+	jitdump = jitdump_open(fd, &why);
+	if (!jitdump) {
+		inputerrors_note(&locations->errors, 1, "%.180s: %s", path, why);
 		return;
 	}
-	bad = jitdump_bad(j, &why);
-	inputerrors_note(&p->errors, bad, "%.160s@%llu: %s", path, (unsigned long long)jitdump_first_bad(j), why);
-	p->jitdump = mem_more(p->jitdump, sizeof(*p->jitdump), p->njitdumps);
-	p->jitdump[p->njitdumps++] = j;
-	p->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(j);
-	p->as->dso[jit].jitdump = j;
+	bad = jitdump_bad(jitdump, &why);
+	inputerrors_note(&locations->errors, bad, "%.160s@%llu: %s", path,
+			 (unsigned long long)jitdump_first_bad(jitdump), why);
+	locations->jitdump = mem_more(locations->jitdump, sizeof(*locations->jitdump), locations->njitdumps);
+	locations->jitdump[locations->njitdumps++] = jitdump;
+	locations->jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(jitdump);
+	locations->as->dso[jit].jitdump = jitdump;
 }
 
-void locationcache_free(struct locationcache *p)
+void locationcache_free(struct locationcache *locations)
 {
-	for (size_t i = 0; i < p->njitdumps; i++)
-		jitdump_close(p->jitdump[i]);
-	free(p->jitdump);
-	free(p->known);
-	timelines_close(&p->timelines);
-	*p = (struct locationcache){ 0 };
+	for (size_t i = 0; i < locations->njitdumps; i++)
+		jitdump_close(locations->jitdump[i]);
+	free(locations->jitdump);
+	free(locations->known);
+	timelines_close(&locations->timelines);
+	*locations = (struct locationcache){ 0 };
 }

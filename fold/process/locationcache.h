@@ -30,15 +30,15 @@ struct locationcache {
 	uint64_t is_requested[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
 };
 
-/* The site of ip in thread t, in a mode, at a time. */
-uint32_t locationcache_site(struct locationcache *p, const struct addrspace_thread *t, enum perfdata_mode mode,
-			    uint64_t ip, uint64_t time);
+/* The site of ip in thread thread, in a mode, at a time. */
+uint32_t locationcache_site(struct locationcache *locations, const struct addrspace_thread *thread,
+			    enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
-/* r is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
-void locationcache_map(struct locationcache *p, const struct perfdata_record *r, const struct provenance *origin,
-		       const struct perfdata_info *info);
+/* record is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
+void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
+		       const struct provenance *origin, const struct perfdata_info *info);
 
 /* What jitdumps told is gone then: sites of code in them mean nothing any more. */
-void locationcache_free(struct locationcache *p);
+void locationcache_free(struct locationcache *locations);
 
 #endif

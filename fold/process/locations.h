@@ -24,8 +24,8 @@ struct locations {
 };
 
 /* The id of a place, new if need be. */
-uint32_t locations_id(struct locations *s, uint32_t dso, uint64_t address);
+uint32_t locations_id(struct locations *locations, uint32_t dso, uint64_t address);
 
-void locations_free(struct locations *s);
+void locations_free(struct locations *locations);
 
 #endif

@@ -16,83 +16,83 @@ struct maps_node {
 
 static struct maps_node *node_new(struct map map)
 {
-	struct maps_node *n = mem_alloc(sizeof(*n), 1);
+	struct maps_node *node = mem_alloc(sizeof(*node), 1);
 
-	*n = (struct maps_node){ .map = map, .refs = 1 };
-	n->priority = (uint32_t)hash_number((uintptr_t)n);
-	return n;
+	*node = (struct maps_node){ .map = map, .refs = 1 };
+	node->priority = (uint32_t)hash_number((uintptr_t)node);
+	return node;
 }
 
 /* Takes a reference, gives one to a node that nobody else sees. */
-static struct maps_node *maps_own(struct maps_node *n)
+static struct maps_node *maps_own(struct maps_node *node)
 {
 	struct maps_node *copy;
 
-	if (n->refs == 1)
-		return n;
+	if (node->refs == 1)
+		return node;
 	copy = mem_alloc(sizeof(*copy), 1);
-	*copy = *n;
+	*copy = *node;
 	copy->refs = 1;
-	if (n->left)
-		n->left->refs++;
-	if (n->right)
-		n->right->refs++;
-	n->refs--;
+	if (node->left)
+		node->left->refs++;
+	if (node->right)
+		node->right->refs++;
+	node->refs--;
 	return copy;
 }
 
-static void maps_drop(struct maps_node *n)
+static void maps_drop(struct maps_node *node)
 {
-	while (n) {
-		struct maps_node *left = n->left, *right = n->right;
+	while (node) {
+		struct maps_node *left = node->left, *right = node->right;
 
-		if (n->refs > 1) {
-			n->refs--;
+		if (node->refs > 1) {
+			node->refs--;
 			return;
 		}
 		if (!left) {
-			free(n);
-			n = right;
+			free(node);
+			node = right;
 		} else if (left->refs > 1) {
 			left->refs--;
-			n->left = NULL;
-		} else { /* goes first, with n behind it */
-			n->left = left->right;
-			left->right = n;
-			n = left;
+			node->left = NULL;
+		} else { /* goes first, with node behind it */
+			node->left = left->right;
+			left->right = node;
+			node = left;
 		}
 	}
 }
 
 /* Into what starts before `at` and what does not. */
-static void maps_split(struct maps_node *n, uint64_t at, struct maps_node **before, struct maps_node **after)
+static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **before, struct maps_node **after)
 {
-	while (n) {
-		n = maps_own(n);
-		if (n->map.start < at) {
-			*before = n;
-			before = &n->right;
-			n = n->right;
+	while (node) {
+		node = maps_own(node);
+		if (node->map.start < at) {
+			*before = node;
+			before = &node->right;
+			node = node->right;
 		} else {
-			*after = n;
-			after = &n->left;
-			n = n->left;
+			*after = node;
+			after = &node->left;
+			node = node->left;
 		}
 	}
 	*before = *after = NULL;
 }
 
 /* All of a lies before b. */
-static struct maps_node *maps_join(struct maps_node *a, struct maps_node *b)
+static struct maps_node *maps_join(struct maps_node *node, struct maps_node *b)
 {
 	struct maps_node *root, **link = &root;
 
-	while (a && b) {
-		if (a->priority > b->priority) {
-			a = maps_own(a);
-			*link = a;
-			link = &a->right;
-			a = a->right;
+	while (node && b) {
+		if (node->priority > b->priority) {
+			node = maps_own(node);
+			*link = node;
+			link = &node->right;
+			node = node->right;
 		} else {
 			b = maps_own(b);
 			*link = b;
@@ -100,33 +100,33 @@ static struct maps_node *maps_join(struct maps_node *a, struct maps_node *b)
 			b = b->left;
 		}
 	}
-	*link = a ? a : b;
+	*link = node ? node : b;
 	return root;
 }
 
-static const struct map *last_of(const struct maps_node *n)
+static const struct map *last_of(const struct maps_node *node)
 {
-	while (n && n->right)
-		n = n->right;
-	return n ? &n->map : NULL;
+	while (node && node->right)
+		node = node->right;
+	return node ? &node->map : NULL;
 }
 
-static void maps_cut_last(struct maps_node **n, uint64_t end)
+static void maps_cut_last(struct maps_node **nodes, uint64_t end)
 {
-	for (; *n; n = &(*n)->right) {
-		*n = maps_own(*n);
-		if (!(*n)->right)
-			(*n)->map.end = end;
+	for (; *nodes; nodes = &(*nodes)->right) {
+		*nodes = maps_own(*nodes);
+		if (!(*nodes)->right)
+			(*nodes)->map.end = end;
 	}
 }
 
-void maps_insert(struct maps *m, struct map new)
+void maps_insert(struct maps *maps, struct map new)
 {
 	struct maps_node *before, *covered, *after;
 	const struct map *last;
 	struct map rest = { 0 }; /* what sticks out behind */
 
-	maps_split(m->root, new.start, &before, &covered);
+	maps_split(maps->root, new.start, &before, &covered);
 	maps_split(covered, new.end, &covered, &after);
 	last = last_of(covered ? covered : before);
 	if (last && last->end > new.end) {
@@ -141,33 +141,33 @@ void maps_insert(struct maps *m, struct map new)
 		before = maps_join(before, node_new(new));
 	if (rest.end)
 		before = maps_join(before, node_new(rest));
-	m->root = maps_join(before, after);
+	maps->root = maps_join(before, after);
 }
 
-const struct map *maps_find(const struct maps *m, uint64_t ip)
+const struct map *maps_find(const struct maps *maps, uint64_t ip)
 {
-	const struct maps_node *n = m->root, *found = NULL;
+	const struct maps_node *node = maps->root, *found = NULL;
 
-	while (n) {
-		if (n->map.start <= ip) {
-			found = n;
-			n = n->right;
+	while (node) {
+		if (node->map.start <= ip) {
+			found = node;
+			node = node->right;
 		} else {
-			n = n->left;
+			node = node->left;
 		}
 	}
 	return found && ip < found->map.end ? &found->map : NULL;
 }
 
-struct maps maps_copy(const struct maps *m)
+struct maps maps_copy(const struct maps *maps)
 {
-	if (m->root)
-		m->root->refs++;
-	return *m;
+	if (maps->root)
+		maps->root->refs++;
+	return *maps;
 }
 
-void maps_free(struct maps *m)
+void maps_free(struct maps *maps)
 {
-	maps_drop(m->root);
-	m->root = NULL;
+	maps_drop(maps->root);
+	maps->root = NULL;
 }

@@ -23,19 +23,19 @@ struct maps {
 };
 
 /* start < end. dso 0: a hole. */
-void maps_insert(struct maps *m, struct map new);
+void maps_insert(struct maps *maps, struct map new);
 
 /* The map that holds ip, or NULL; valid until the next change. */
-const struct map *maps_find(const struct maps *m, uint64_t ip);
+const struct map *maps_find(const struct maps *maps, uint64_t ip);
 
 /* Both are independent of each other from now on. */
-struct maps maps_copy(const struct maps *m);
+struct maps maps_copy(const struct maps *maps);
 
-static inline bool maps_empty(const struct maps *m)
+static inline bool maps_empty(const struct maps *maps)
 {
-	return !m->root;
+	return !maps->root;
 }
 
-void maps_free(struct maps *m);
+void maps_free(struct maps *maps);
 
 #endif

@@ -4,19 +4,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void inputerrors_note(struct input_errors *d, uint64_t n, const char *fmt, ...)
+void inputerrors_note(struct input_errors *errors, uint64_t n, const char *fmt, ...)
 {
 	va_list args;
 
-	if (n && d->n == 0) {
+	if (n && errors->n == 0) {
 		va_start(args, fmt);
-		vsnprintf(d->first, sizeof(d->first), fmt, args);
+		vsnprintf(errors->first, sizeof(errors->first), fmt, args);
 		va_end(args);
 	}
-	d->n += n;
+	errors->n += n;
 }
 
-void inputerrors_add(struct input_errors *d, const struct input_errors *from)
+void inputerrors_add(struct input_errors *errors, const struct input_errors *from)
 {
-	inputerrors_note(d, from->n, "%s", from->first);
+	inputerrors_note(errors, from->n, "%s", from->first);
 }

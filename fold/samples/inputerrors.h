@@ -11,9 +11,9 @@ struct input_errors {
 };
 
 /* n more pieces, the first of them as the text says. */
-void inputerrors_note(struct input_errors *d, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
+void inputerrors_note(struct input_errors *errors, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
 
-/* Those of `from` come behind those of d. */
-void inputerrors_add(struct input_errors *d, const struct input_errors *from);
+/* Those of `from` come behind those of errors. */
+void inputerrors_add(struct input_errors *errors, const struct input_errors *from);
 
 #endif

@@ -26,38 +26,39 @@ static bool is_offset(const char *p, size_t n)
 	return true;
 }
 
-/* Length of "+0x1a" at the end of s, or 0. */
-static size_t offset_length(struct str s)
+/* Length of "+0x1a" at the end of string, or 0. */
+static size_t offset_length(struct str string)
 {
-	size_t i = s.n;
+	size_t i = string.n;
 
-	while (i && byte_is_hex(s.p[i - 1]))
+	while (i && byte_is_hex(string.p[i - 1]))
 		i--;
-	if (i == s.n || i < 3 || s.p[i - 1] != 'x' || s.p[i - 2] != '0' || s.p[i - 3] != '+')
+	if (i == string.n || i < 3 || string.p[i - 1] != 'x' || string.p[i - 2] != '0' || string.p[i - 3] != '+')
 		return 0;
-	return s.n - (i - 3);
+	return string.n - (i - 3);
 }
 
-/* Where the last parenthesis of s opens, as balanced from the right; -1 when there is none that stands behind a
+/* Where the last parenthesis of string opens, as balanced from the right; -1 when there is none that stands behind a
  * blank. A dso may itself hold blanks and parentheses: "(/x (deleted))". */
-static ptrdiff_t find_dso(struct str s)
+static ptrdiff_t find_dso(struct str string)
 {
-	size_t depth = 0, i = s.n;
+	size_t depth = 0, i = string.n;
 
-	if (s.n < 2 || s.p[s.n - 1] != ')')
+	if (string.n < 2 || string.p[string.n - 1] != ')')
 		return -1;
 	while (i > 0) {
-		char c = s.p[--i];
+		char c = string.p[--i];
 
 		depth += c == ')';
 		if (c == '(' && --depth == 0) {
-			if (i == 0 || s.p[i - 1] == ' ')
+			if (i == 0 || string.p[i - 1] == ' ')
 				return (ptrdiff_t)i;
 			break;
 		}
 	}
-	for (i = s.n - 1; i-- > 1;) /* parentheses in the path that do not match; a list of parameters is no path */
-		if (s.p[i] == '(' && s.p[i - 1] == ' ' && (s.p[i + 1] == '/' || s.p[i + 1] == '['))
+	for (i = string.n - 1;
+	     i-- > 1;) /* parentheses in the path that do not match; a list of parameters is no path */
+		if (string.p[i] == '(' && string.p[i - 1] == ' ' && (string.p[i + 1] == '/' || string.p[i + 1] == '['))
 			return (ptrdiff_t)i;
 	return -1;
 }
@@ -76,24 +77,24 @@ static void linecache_split_line(struct str tail, struct str *symbol, struct str
 
 struct names_frame linecache_split(struct str tail)
 {
-	struct names_frame f = { 0 };
+	struct names_frame frame = { 0 };
 	struct str rest;
 
-	linecache_split_line(tail, &f.symbol, &rest);
-	f.symbol = str_trim(f.symbol);
+	linecache_split_line(tail, &frame.symbol, &rest);
+	frame.symbol = str_trim(frame.symbol);
 	if (rest.n) {
 		size_t open = rest.p[0] == '(' ? 1 : 2;
 
-		f.dso = str_head(str_from(rest, open), rest.n - open - 1);
+		frame.dso = str_head(str_from(rest, open), rest.n - open - 1);
 	}
-	f.inlined = str_eq(f.dso, STR("inlined"));
-	if (f.inlined)
-		f.dso = (struct str){ 0 };
-	return f;
+	frame.inlined = str_eq(frame.dso, STR("inlined"));
+	if (frame.inlined)
+		frame.dso = (struct str){ 0 };
+	return frame;
 }
 
 /* -F+dsoff: "(dso+0x12)" would be another dso at each address. */
-static struct str without_dso_offset(struct linecache *l, struct str rest)
+static struct str without_dso_offset(struct linecache *lines, struct str rest)
 {
 	struct str inner;
 	size_t offset;
@@ -104,86 +105,86 @@ static struct str without_dso_offset(struct linecache *l, struct str rest)
 	offset = offset_length(inner);
 	if (offset == 0)
 		return rest;
-	if (rest.n > l->scratch_cap) {
-		l->scratch_cap = rest.n * 2;
-		l->scratch = mem_grow(l->scratch, 1, l->scratch_cap);
+	if (rest.n > lines->scratch_cap) {
+		lines->scratch_cap = rest.n * 2;
+		lines->scratch = mem_grow(lines->scratch, 1, lines->scratch_cap);
 	}
-	memcpy(l->scratch, rest.p, inner.n - offset);
-	l->scratch[inner.n - offset] = ')';
-	return (struct str){ l->scratch, inner.n - offset + 1 };
+	memcpy(lines->scratch, rest.p, inner.n - offset);
+	lines->scratch[inner.n - offset] = ')';
+	return (struct str){ lines->scratch, inner.n - offset + 1 };
 }
 
-static struct line_entry *entry_at(const struct linecache *l, uint32_t at)
+static struct line_entry *entry_at(const struct linecache *lines, uint32_t at)
 {
-	return (struct line_entry *)(void *)(l->pool + (size_t)at * 8);
+	return (struct line_entry *)(void *)(lines->pool + (size_t)at * 8);
 }
 
-static size_t entry_size(const struct line_entry *e)
+static size_t entry_size(const struct line_entry *entry)
 {
-	return (sizeof(*e) + e->symbol_n + e->rest_n + 7) & ~(size_t)7;
+	return (sizeof(*entry) + entry->symbol_n + entry->rest_n + 7) & ~(size_t)7;
 }
 
-static void linecache_grow_slots(struct linecache *l)
+static void linecache_grow_slots(struct linecache *lines)
 {
-	uint32_t nslots = l->mask ? (l->mask + 1) * 2 : 4096;
+	uint32_t nslots = lines->mask ? (lines->mask + 1) * 2 : 4096;
 
-	free(l->slot);
-	l->slot = mem_alloc(sizeof(*l->slot), nslots);
-	l->mask = nslots - 1;
-	for (size_t at = 8; at < l->pool_n; at += entry_size(entry_at(l, (uint32_t)(at / 8)))) {
-		uint32_t i = entry_at(l, (uint32_t)(at / 8))->hash & l->mask;
+	free(lines->slot);
+	lines->slot = mem_alloc(sizeof(*lines->slot), nslots);
+	lines->mask = nslots - 1;
+	for (size_t at = 8; at < lines->pool_n; at += entry_size(entry_at(lines, (uint32_t)(at / 8)))) {
+		uint32_t i = entry_at(lines, (uint32_t)(at / 8))->hash & lines->mask;
 
-		while (l->slot[i])
-			i = (i + 1) & l->mask;
-		l->slot[i] = (uint32_t)(at / 8);
+		while (lines->slot[i])
+			i = (i + 1) & lines->mask;
+		lines->slot[i] = (uint32_t)(at / 8);
 	}
 }
 
 /* Names come outermost first; callers of the innermost are kept inside out, as frames of a sample are. */
-static void name_frames(struct linecache *l, struct line_entry *e, struct names_frame f)
+static void name_frames(struct linecache *lines, struct line_entry *entry, struct names_frame frame)
 {
-	struct str names = names_make(l->names, f);
+	struct str names = names_make(lines->names, frame);
 	uint32_t n = 1;
 
 	for (size_t i = 0; i < names.n; i++)
 		n += names.p[i] == '\n';
 	if (n > 1) {
-		if (l->nmore + n + 1 > l->more_cap) {
-			l->more_cap = (l->nmore + n + 1) * 2;
-			l->more = mem_grow(l->more, sizeof(*l->more), l->more_cap);
+		if (lines->nmore + n + 1 > lines->more_cap) {
+			lines->more_cap = (lines->nmore + n + 1) * 2;
+			lines->more = mem_grow(lines->more, sizeof(*lines->more), lines->more_cap);
 		}
-		if (l->nmore == 0)
-			l->nmore = 1; /* index 0 means none */
-		e->unwinder = l->nmore;
-		l->nmore += n;
-		l->more[l->nmore - 1] = 0;
+		if (lines->nmore == 0)
+			lines->nmore = 1; /* index 0 means none */
+		entry->unwinder = lines->nmore;
+		lines->nmore += n;
+		lines->more[lines->nmore - 1] = 0;
 		for (uint32_t i = n - 1; i-- > 0;)
-			l->more[e->unwinder + i] = stacks_frame(l->stacks, str_cut(&names, '\n'));
+			lines->more[entry->unwinder + i] = stacks_frame(lines->stacks, str_cut(&names, '\n'));
 	}
-	e->frame = stacks_frame(l->stacks, names);
-	e->unresolved = names_unresolved(f);
+	entry->frame = stacks_frame(lines->stacks, names);
+	entry->unresolved = names_unresolved(frame);
 }
 
-static uint32_t linecache_add_entry(struct linecache *l, struct str symbol, struct str rest, uint32_t hash)
+static uint32_t linecache_add_entry(struct linecache *lines, struct str symbol, struct str rest, uint32_t hash)
 {
-	size_t at = l->pool_n, size = (sizeof(struct line_entry) + symbol.n + rest.n + 7) & ~(size_t)7;
-	struct line_entry *e;
+	size_t at = lines->pool_n, size = (sizeof(struct line_entry) + symbol.n + rest.n + 7) & ~(size_t)7;
+	struct line_entry *entry;
 
-	if (at + size > l->pool_cap) {
-		l->pool_cap = l->pool_cap + l->pool_cap / 2 + size;
-		l->pool = mem_grow(l->pool, 1, l->pool_cap);
+	if (at + size > lines->pool_cap) {
+		lines->pool_cap = lines->pool_cap + lines->pool_cap / 2 + size;
+		lines->pool = mem_grow(lines->pool, 1, lines->pool_cap);
 	}
 	if (at / 8 > UINT32_MAX || symbol.n + rest.n > UINT32_MAX)
 		die("more than 32 GB of distinct frame lines");
-	l->pool_n += size;
-	l->n++;
-	e = entry_at(l, (uint32_t)(at / 8));
-	*e = (struct line_entry){ .hash = hash, .symbol_n = (uint32_t)symbol.n, .rest_n = (uint32_t)rest.n };
+	lines->pool_n += size;
+	lines->n++;
+	entry = entry_at(lines, (uint32_t)(at / 8));
+	*entry = (struct line_entry){ .hash = hash, .symbol_n = (uint32_t)symbol.n, .rest_n = (uint32_t)rest.n };
 	if (symbol.n)
-		memcpy(e->key, symbol.p, symbol.n);
+		memcpy(entry->key, symbol.p, symbol.n);
 	if (rest.n)
-		memcpy(e->key + symbol.n, rest.p, rest.n);
-	name_frames(l, e, linecache_split((struct str){ e->key, symbol.n + rest.n }));
+		memcpy(entry->key + symbol.n, rest.p, rest.n);
+	name_frames(lines, entry, linecache_split((struct str){ entry->key, symbol.n + rest.n }));
 	return (uint32_t)(at / 8);
 }
 
@@ -213,85 +214,85 @@ static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 	return true;
 }
 
-static bool entry_is(const struct line_entry *e, struct str tail)
+static bool entry_is(const struct line_entry *entry, struct str tail)
 {
-	size_t n = (size_t)e->symbol_n + e->rest_n;
+	size_t n = (size_t)entry->symbol_n + entry->rest_n;
 
-	return tail.n >= n && linecache_same_bytes(tail.p, e->key, e->symbol_n) &&
-	       linecache_same_bytes(tail.p + tail.n - e->rest_n, e->key + e->symbol_n, e->rest_n) &&
-	       is_offset(tail.p + e->symbol_n, tail.n - n);
+	return tail.n >= n && linecache_same_bytes(tail.p, entry->key, entry->symbol_n) &&
+	       linecache_same_bytes(tail.p + tail.n - entry->rest_n, entry->key + entry->symbol_n, entry->rest_n) &&
+	       is_offset(tail.p + entry->symbol_n, tail.n - n);
 }
 
 /* By (symbol, dso): finds or makes the entry. */
-static uint32_t linecache_find_entry(struct linecache *l, struct str tail)
+static uint32_t linecache_find_entry(struct linecache *lines, struct str tail)
 {
 	struct str symbol, rest;
 	uint32_t hash, i;
 
 	linecache_split_line(tail, &symbol, &rest);
-	rest = without_dso_offset(l, rest);
+	rest = without_dso_offset(lines, rest);
 	hash = (uint32_t)(hash_bytes(symbol.p, symbol.n) * 31 + hash_bytes(rest.p, rest.n));
-	if (l->n >= l->mask / 2)
-		linecache_grow_slots(l);
-	for (i = hash & l->mask; l->slot[i]; i = (i + 1) & l->mask) {
-		const struct line_entry *e = entry_at(l, l->slot[i]);
+	if (lines->n >= lines->mask / 2)
+		linecache_grow_slots(lines);
+	for (i = hash & lines->mask; lines->slot[i]; i = (i + 1) & lines->mask) {
+		const struct line_entry *entry = entry_at(lines, lines->slot[i]);
 
-		if (e->hash == hash && e->symbol_n == symbol.n && e->rest_n == rest.n &&
-		    memcmp(e->key, symbol.p, symbol.n) == 0 && memcmp(e->key + symbol.n, rest.p, rest.n) == 0)
-			return l->slot[i];
+		if (entry->hash == hash && entry->symbol_n == symbol.n && entry->rest_n == rest.n &&
+		    memcmp(entry->key, symbol.p, symbol.n) == 0 && memcmp(entry->key + symbol.n, rest.p, rest.n) == 0)
+			return lines->slot[i];
 	}
-	l->slot[i] = linecache_add_entry(l, symbol, rest, hash);
-	return l->slot[i];
+	lines->slot[i] = linecache_add_entry(lines, symbol, rest, hash);
+	return lines->slot[i];
 }
 
-void linecache_init(struct linecache *l, struct names *names, struct stacks *stacks)
+void linecache_init(struct linecache *lines, struct names *names, struct stacks *stacks)
 {
-	*l = (struct linecache){ .names = names, .stacks = stacks };
-	l->front = mem_alloc(sizeof(*l->front), FRONT_SETS);
-	l->pool_cap = 1 << 16;
-	l->pool = mem_alloc(1, l->pool_cap);
-	l->pool_n = 8; /* offset 0 means none */
+	*lines = (struct linecache){ .names = names, .stacks = stacks };
+	lines->front = mem_alloc(sizeof(*lines->front), FRONT_SETS);
+	lines->pool_cap = 1 << 16;
+	lines->pool = mem_alloc(1, lines->pool_cap);
+	lines->pool_n = 8; /* offset 0 means none */
 }
 
-void linecache_hash(const struct linecache *l, struct line_ref *ref)
+void linecache_hash(const struct linecache *lines, struct line_ref *ref)
 {
 	ref->hash = hash_bytes(ref->p, ref->n);
-	__builtin_prefetch(&l->front[ref->hash & (FRONT_SETS - 1)]);
+	__builtin_prefetch(&lines->front[ref->hash & (FRONT_SETS - 1)]);
 }
 
-void linecache_guess(const struct linecache *l, struct line_ref *ref)
+void linecache_guess(const struct linecache *lines, struct line_ref *ref)
 {
-	const struct linecache_set *set = &l->front[ref->hash & (FRONT_SETS - 1)];
+	const struct linecache_set *set = &lines->front[ref->hash & (FRONT_SETS - 1)];
 	uint32_t tag = (uint32_t)(ref->hash >> 32);
 
 	ref->guess = set->tag[0] == tag ? set->entry[0] : set->tag[1] == tag ? set->entry[1] : 0;
-	__builtin_prefetch(entry_at(l, ref->guess));
-	__builtin_prefetch(entry_at(l, ref->guess)->key + 40);
+	__builtin_prefetch(entry_at(lines, ref->guess));
+	__builtin_prefetch(entry_at(lines, ref->guess)->key + 40);
 }
 
-const struct line_entry *linecache_get(struct linecache *l, const struct line_ref *ref)
+const struct line_entry *linecache_get(struct linecache *lines, const struct line_ref *ref)
 {
 	struct str tail = { ref->p, ref->n };
 	struct linecache_set *set;
 	uint32_t at;
 
-	if (likely(ref->guess && entry_is(entry_at(l, ref->guess), tail)))
-		return entry_at(l, ref->guess);
-	at = linecache_find_entry(l, tail);
-	set = &l->front[ref->hash & (FRONT_SETS - 1)];
+	if (likely(ref->guess && entry_is(entry_at(lines, ref->guess), tail)))
+		return entry_at(lines, ref->guess);
+	at = linecache_find_entry(lines, tail);
+	set = &lines->front[ref->hash & (FRONT_SETS - 1)];
 	set->tag[1] = set->tag[0];
 	set->entry[1] = set->entry[0];
 	set->tag[0] = (uint32_t)(ref->hash >> 32);
 	set->entry[0] = at;
-	return entry_at(l, at);
+	return entry_at(lines, at);
 }
 
-void linecache_free(struct linecache *l)
+void linecache_free(struct linecache *lines)
 {
-	free(l->pool);
-	free(l->slot);
-	free(l->front);
-	free(l->more);
-	free(l->scratch);
-	*l = (struct linecache){ 0 };
+	free(lines->pool);
+	free(lines->slot);
+	free(lines->front);
+	free(lines->more);
+	free(lines->scratch);
+	*lines = (struct linecache){ 0 };
 }

@@ -53,13 +53,13 @@ struct line_ref {
 	uint64_t hash;
 };
 
-void linecache_hash(const struct linecache *l, struct line_ref *ref);
-void linecache_guess(const struct linecache *l, struct line_ref *ref);
+void linecache_hash(const struct linecache *lines, struct line_ref *ref);
+void linecache_guess(const struct linecache *lines, struct line_ref *ref);
 
 /* The entry; valid until the next call. */
-const struct line_entry *linecache_get(struct linecache *l, const struct line_ref *ref);
+const struct line_entry *linecache_get(struct linecache *lines, const struct line_ref *ref);
 
-void linecache_init(struct linecache *l, struct names *names, struct stacks *stacks);
-void linecache_free(struct linecache *l);
+void linecache_init(struct linecache *lines, struct names *names, struct stacks *stacks);
+void linecache_free(struct linecache *lines);
 
 #endif

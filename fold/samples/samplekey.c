@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/samples/samplekey.h"
 
-bool samplekey_time(struct str s, uint64_t *ns)
+bool samplekey_time(struct str string, uint64_t *ns)
 {
-	struct str decimals = s, seconds = str_cut(&decimals, '.');
+	struct str decimals = string, seconds = str_cut(&decimals, '.');
 	uint64_t sec, frac = 0;
 
 	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9)
@@ -43,43 +43,43 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 	return false;
 }
 
-/* The last word of *s, cut off with the blanks around it; *width gets its length with the blanks before it. */
-static struct str cut_last_word(struct str *s, size_t *width)
+/* The last word of *string, cut off with the blanks around it; *width gets its length with the blanks before it. */
+static struct str cut_last_word(struct str *string, size_t *width)
 {
-	size_t end = s->n, from, blanks;
+	size_t end = string->n, from, blanks;
 
-	while (end && byte_is_blank(s->p[end - 1]))
+	while (end && byte_is_blank(string->p[end - 1]))
 		end--;
-	for (from = end; from && !byte_is_blank(s->p[from - 1]); from--)
+	for (from = end; from && !byte_is_blank(string->p[from - 1]); from--)
 		;
-	for (blanks = from; blanks && byte_is_blank(s->p[blanks - 1]); blanks--)
+	for (blanks = from; blanks && byte_is_blank(string->p[blanks - 1]); blanks--)
 		;
-	s->n = blanks;
+	string->n = blanks;
 	*width = end - blanks;
-	return (struct str){ s->p + from, end - from };
+	return (struct str){ string->p + from, end - from };
 }
 
-static bool id_number(struct str s, int64_t *value)
+static bool id_number(struct str string, int64_t *value)
 {
 	uint64_t v;
 
-	if (s.n > 1 && s.p[0] == '-' && str_u64(str_from(s, 1), &v)) {
+	if (string.n > 1 && string.p[0] == '-' && str_u64(str_from(string, 1), &v)) {
 		*value = -1;
 		return true;
 	}
-	if (!str_u64(s, &v) || v > INT32_MAX)
+	if (!str_u64(string, &v) || v > INT32_MAX)
 		return false;
 	*value = (int64_t)v;
 	return true;
 }
 
 /* The letters of -F+misc: K, U, H, ... */
-static bool is_misc(struct str s)
+static bool is_misc(struct str string)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < 'A' || s.p[i] > 'Z')
+	for (size_t i = 0; i < string.n; i++)
+		if (string.p[i] < 'A' || string.p[i] > 'Z')
 			return false;
-	return s.n > 0 && s.n <= 4;
+	return string.n > 0 && string.n <= 4;
 }
 
 static bool cpu_word(struct str word, int64_t *cpu)
@@ -92,9 +92,9 @@ static bool cpu_word(struct str word, int64_t *cpu)
  * [comm] [pid[/tid]]. perf prints a lone tid at least 5 wide ("%5d"), which tells it from a comm that ends in a number:
  * "thread 1" has one blank and few digits. False: there is no tid.
  */
-static bool parse_thread(struct str s, struct sample_key *h)
+static bool parse_thread(struct str string, struct sample_key *key)
 {
-	struct str rest = s, word, tid, pid;
+	struct str rest = string, word, tid, pid;
 	bool known;
 	size_t width;
 
@@ -102,23 +102,23 @@ static bool parse_thread(struct str s, struct sample_key *h)
 	tid = word;
 	pid = str_cut(&tid, '/');
 	if (pid.n < word.n)
-		known = id_number(pid, &h->pid) && id_number(tid, &h->tid);
+		known = id_number(pid, &key->pid) && id_number(tid, &key->tid);
 	else
-		known = (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &h->tid);
+		known = (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &key->tid);
 	if (known) {
-		h->before = str_trim_right(str_trim_left(s));
-		s = rest;
+		key->before = str_trim_right(str_trim_left(string));
+		string = rest;
 	} else {
-		h->pid = h->tid = -1;
+		key->pid = key->tid = -1;
 	}
-	h->comm = str_trim_right(str_trim_left(s));
+	key->comm = str_trim_right(str_trim_left(string));
 	return known;
 }
 
 /* What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. False: neither tid nor cpu. */
-static bool parse_before(struct str s, struct sample_key *h)
+static bool parse_before(struct str string, struct sample_key *key)
 {
-	struct str rest = s, word;
+	struct str rest = string, word;
 	size_t width;
 	bool any = false;
 
@@ -128,61 +128,61 @@ static bool parse_before(struct str s, struct sample_key *h)
 		int64_t ignored;
 
 		if (cpu_word(next, &ignored) || id_number(next, &ignored)) {
-			s = rest;
+			string = rest;
 			word = next;
 			rest = more;
 		}
 	}
-	if (cpu_word(word, &h->cpu)) {
-		s = rest;
+	if (cpu_word(word, &key->cpu)) {
+		string = rest;
 		any = true;
 	}
-	return parse_thread(s, h) || any;
+	return parse_thread(string, key) || any;
 }
 
 /* "event: rest" or "period event: rest" or "period event:" or nothing. */
-static bool parse_after(struct str s, struct sample_key *h)
+static bool parse_after(struct str string, struct sample_key *key)
 {
-	struct str rest = str_trim_left(s);
+	struct str rest = str_trim_left(string);
 	size_t digits = 0, i, end;
 
 	while (digits < rest.n && byte_is_digit(rest.p[digits]))
 		digits++;
-	h->period = 0;
+	key->period = 0;
 	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) &&
-	    str_u64(str_head(rest, digits), &h->period))
+	    str_u64(str_head(rest, digits), &key->period))
 		rest = str_trim_left(str_from(rest, digits));
 	for (i = 0; i < rest.n && !byte_is_blank(rest.p[i]); i++)
 		;
 	if (i > 1 && rest.p[i - 1] == ':') {
-		h->event = str_head(rest, i - 1);
+		key->event = str_head(rest, i - 1);
 		rest = str_from(rest, i);
 	}
-	h->rest = str_trim_left(rest);
-	for (end = h->rest.n; end && byte_is_blank(h->rest.p[end - 1]); end--)
+	key->rest = str_trim_left(rest);
+	for (end = key->rest.n; end && byte_is_blank(key->rest.p[end - 1]); end--)
 		;
-	h->rest.n = end;
-	for (i = 0; i < end && !byte_is_blank(h->rest.p[i]); i++)
+	key->rest.n = end;
+	for (i = 0; i < end && !byte_is_blank(key->rest.p[i]); i++)
 		;
-	h->rest_width = end ? (size_t)(h->rest.p - rest.p) + i : 0;
-	return h->event.n > 0;
+	key->rest_width = end ? (size_t)(key->rest.p - rest.p) + i : 0;
+	return key->event.n > 0;
 }
 
 /* PERF_RECORD_LOST lost 12 / PERF_RECORD_LOST_SAMPLES: lost 12 */
-static enum samplekey_kind parse_record(struct str s, struct sample_key *h)
+static enum samplekey_kind parse_record(struct str string, struct sample_key *key)
 {
-	ptrdiff_t at = str_starts(s, STR("PERF_RECORD_LOST")) ? str_find_str(s, STR("lost ")) : -1;
+	ptrdiff_t at = str_starts(string, STR("PERF_RECORD_LOST")) ? str_find_str(string, STR("lost ")) : -1;
 
 	if (at >= 0) {
-		s = str_trim_right(str_from(s, (size_t)at + 5));
-		str_u64(str_cut(&s, ' '), &h->lost);
+		string = str_trim_right(str_from(string, (size_t)at + 5));
+		str_u64(str_cut(&string, ' '), &key->lost);
 	}
 	return SAMPLEKEY_RECORD;
 }
 
 /* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a
  * tid. */
-static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *h)
+static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *key)
 {
 	struct str before = str_head(line, from), fewer = before;
 	size_t width;
@@ -190,25 +190,25 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 	struct str last = cut_last_word(&fewer, &width);
 	bool is_number = str_u64(last, &number), padded = width > last.n + 1;
 
-	if (is_number && parse_before(fewer, h)) {
-		parse_after(str_from(line, (size_t)(last.p - line.p)), h);
+	if (is_number && parse_before(fewer, key)) {
+		parse_after(str_from(line, (size_t)(last.p - line.p)), key);
 		return SAMPLEKEY_SAMPLE;
 	}
-	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
-	if (parse_before(before, h)) {
-		parse_after(str_from(line, from), h);
+	*key = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (parse_before(before, key)) {
+		parse_after(str_from(line, from), key);
 		return SAMPLEKEY_SAMPLE;
 	}
 	if (is_number && padded) { /* "%10u"; a lone blank and a number end a comm */
-		parse_before(fewer, h);
+		parse_before(fewer, key);
 		from = (size_t)(last.p - line.p);
 	}
-	parse_after(str_from(line, from), h);
+	parse_after(str_from(line, from), key);
 	return SAMPLEKEY_WEAK;
 }
 
 /* No time: find the event, the first word that ends in ':' but a comm. */
-static enum samplekey_kind parse_without_time(struct str line, struct sample_key *h)
+static enum samplekey_kind parse_without_time(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
 
@@ -220,13 +220,13 @@ static enum samplekey_kind parse_without_time(struct str line, struct sample_key
 		while (from > 0 && !byte_is_blank(all.p[from - 1]))
 			from--;
 		if (from < i && from > 0)
-			return parse_around_event(all, from, h);
+			return parse_around_event(all, from, key);
 	}
 	return SAMPLEKEY_NONE;
 }
 
 /* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
-static void parse_weak(struct str line, struct sample_key *h)
+static void parse_weak(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
 	size_t i = 0;
@@ -247,21 +247,21 @@ static void parse_weak(struct str line, struct sample_key *h)
 			;
 		if (end > word && end < all.n && end - from >= 17 &&
 		    str_hex(str_head(str_from(all, word), end - word), &ip)) {
-			h->rest = str_from(all, word);
-			h->rest_width = end - from;
+			key->rest = str_from(all, word);
+			key->rest_width = end - from;
 			all = str_head(all, from);
 			break;
 		}
 	}
-	parse_before(all, h);
+	parse_before(all, key);
 }
 
 /*
  * The form that perf prints by default, without a payload, read backwards in one go:
  *   comm  tid|pid/tid [cpu]  12.345678:  period event:
- * Nine of ten headers have it, and it takes a fifth of the time. False: it is another form; h is then undefined.
+ * Nine of ten headers have it, and it takes a fifth of the time. False: it is another form; key is then undefined.
  */
-static bool parse_default(struct str line, struct sample_key *h)
+static bool parse_default(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
 	size_t i = line.n, end;
@@ -272,13 +272,13 @@ static bool parse_default(struct str line, struct sample_key *h)
 		return false;
 	for (end = --i; i && p[i - 1] != ' '; i--)
 		;
-	h->event = (struct str){ p + i, end - i };
-	h->rest = (struct str){ p + line.n, 0 };
+	key->event = (struct str){ p + i, end - i };
+	key->rest = (struct str){ p + line.n, 0 };
 	while (i && p[i - 1] == ' ')
 		i--;
 	for (end = i; i && byte_is_digit(p[i - 1]); i--)
 		;
-	if (end == i || end - i > 18 || !str_u64((struct str){ p + i, end - i }, &h->period))
+	if (end == i || end - i > 18 || !str_u64((struct str){ p + i, end - i }, &key->period))
 		return false;
 	while (i && p[i - 1] == ' ')
 		i--;
@@ -290,60 +290,60 @@ static bool parse_default(struct str line, struct sample_key *h)
 		return false;
 	for (i--; i && byte_is_digit(p[i - 1]); i--)
 		;
-	h->time = (struct str){ p + i, end - i };
+	key->time = (struct str){ p + i, end - i };
 	while (i && p[i - 1] == ' ')
 		i--;
 	if (i < 4 || p[i - 1] != ']')
 		return false;
 	for (end = --i; i && byte_is_digit(p[i - 1]); i--)
 		;
-	if (i < 2 || p[i - 1] != '[' || p[i - 2] != ' ' || !id_number((struct str){ p + i, end - i }, &h->cpu))
+	if (i < 2 || p[i - 1] != '[' || p[i - 2] != ' ' || !id_number((struct str){ p + i, end - i }, &key->cpu))
 		return false;
-	return parse_thread((struct str){ p, i - 1 }, h);
+	return parse_thread((struct str){ p, i - 1 }, key);
 }
 
-enum samplekey_kind samplekey_parse(struct str line, struct sample_key *h)
+enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 {
 	size_t from, end;
 
-	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
+	*key = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (line.n == 0 || line.p[0] == '\t')
 		return SAMPLEKEY_NONE;
-	if (likely(parse_default(line, h)))
+	if (likely(parse_default(line, key)))
 		return SAMPLEKEY_SAMPLE;
-	*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
+	*key = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (find_time(line, &from, &end)) {
 		struct str before = str_head(line, from), rest = str_trim_left(str_from(line, end));
 		size_t width;
 
-		h->time = str_head(str_from(line, from), end - from - 1);
-		if (str_find(h->time, ':') >= 0) { /* -F+tod: a date stands before */
+		key->time = str_head(str_from(line, from), end - from - 1);
+		if (str_find(key->time, ':') >= 0) { /* -F+tod: a date stands before */
 			cut_last_word(&before, &width);
-			h->time.n = 0;
+			key->time.n = 0;
 		}
-		parse_before(before, h);
+		parse_before(before, key);
 		if (str_starts(rest, STR("PERF_RECORD_")))
-			return parse_record(rest, h);
+			return parse_record(rest, key);
 		if (str_starts(rest, STR("DEFERRED CALLCHAIN")))
 			return SAMPLEKEY_DEFERRED;
-		parse_after(str_from(line, end), h);
+		parse_after(str_from(line, end), key);
 		return SAMPLEKEY_SAMPLE;
 	}
-	switch (parse_without_time(line, h)) {
+	switch (parse_without_time(line, key)) {
 	case SAMPLEKEY_SAMPLE: return SAMPLEKEY_SAMPLE;
 	case SAMPLEKEY_WEAK: return SAMPLEKEY_WEAK;
 	default:
-		*h = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
-		parse_weak(line, h);
+		*key = (struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 };
+		parse_weak(line, key);
 		return SAMPLEKEY_WEAK;
 	}
 }
 
-bool samplekey_ns(const struct sample_key *h, uint64_t *ns)
+bool samplekey_ns(const struct sample_key *key, uint64_t *ns)
 {
-	if (!h->timed)
-		return samplekey_time(h->time, ns);
-	*ns = h->ns;
+	if (!key->timed)
+		return samplekey_time(key->time, ns);
+	*ns = key->ns;
 	return true;
 }
 

@@ -37,13 +37,13 @@ struct sample_key {
 };
 
 /* Parses line (no newline). Lines that begin with a TAB are frames, never headers. */
-enum samplekey_kind samplekey_parse(struct str line, struct sample_key *h);
+enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key);
 
 /* "12.345678" (any number of decimals up to 9) in ns; false when it is not such a number. */
-bool samplekey_time(struct str s, uint64_t *ns);
+bool samplekey_time(struct str string, uint64_t *ns);
 
 /* The time of a sample in ns; false when it has none. */
-bool samplekey_ns(const struct sample_key *h, uint64_t *ns);
+bool samplekey_ns(const struct sample_key *key, uint64_t *ns);
 
 /* What tells events apart: hybrid cpu_core/x/ and cpu_atom/x/ are one event, "x/". Points into event. */
 struct str samplekey_event_key(struct str event);

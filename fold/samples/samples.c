@@ -16,82 +16,84 @@ struct samples_root {
 	char label[59];
 };
 
-void samples_init(struct samples *p, const struct samples_options *o)
+void samples_init(struct samples *samples, const struct samples_options *options)
 {
-	*p = (struct samples){ .options = o, .names = o->names };
-	linecache_init(&p->lines, &p->names, &p->stacks);
-	p->roots = mem_alloc(sizeof(*p->roots), ROOTS);
-	p->tally.first_ns = UINT64_MAX;
+	*samples = (struct samples){ .options = options, .names = options->names };
+	linecache_init(&samples->lines, &samples->names, &samples->stacks);
+	samples->roots = mem_alloc(sizeof(*samples->roots), ROOTS);
+	samples->tally.first_ns = UINT64_MAX;
 	/* what depends on single frames of a sample looks at all of them */
-	p->share = !o->nskip_after && !o->collapse_recursion && !o->names.addresses;
+	samples->share = !options->nskip_after && !options->collapse_recursion && !options->names.addresses;
 }
 
 /* ---- what was not understood -------------------------------------------------------------------------------- */
 
-void samples_skip(struct samples *p, struct str line, uint64_t number)
+void samples_skip(struct samples *samples, struct str line, uint64_t number)
 {
 	struct samples_place *place;
 
-	p->regular = false;
-	if (p->tally.skipped < SAMPLES_PLACES) {
-		place = &p->tally.place[p->tally.skipped];
-		place->block = p->block;
+	samples->regular = false;
+	if (samples->tally.skipped < SAMPLES_PLACES) {
+		place = &samples->tally.place[samples->tally.skipped];
+		place->block = samples->block;
 		place->line = number;
 		if (line.n >= sizeof(place->text))
 			line.n = sizeof(place->text) - 1;
 		memcpy(place->text, line.p, line.n);
 		place->text[line.n] = 0;
 	}
-	p->tally.skipped++;
+	samples->tally.skipped++;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
 int samples_event_cmp(const void *va, const void *vb)
 {
-	const struct samples_event *a = va, *b = vb;
+	const struct samples_event *event = va, *b = vb;
 
-	if (a->samples != b->samples)
-		return a->samples < b->samples ? 1 : -1;
-	return str_cmp(a->name, b->name);
+	if (event->samples != b->samples)
+		return event->samples < b->samples ? 1 : -1;
+	return str_cmp(event->name, b->name);
 }
 
-static struct samples_event *samples_event_of(struct samples *p, struct str name)
+static struct samples_event *samples_event_of(struct samples *samples, struct str name)
 {
 	uint32_t id;
 
-	if (likely(p->nevents && str_eq(p->event[p->latest].name, name)))
-		return &p->event[p->latest];
-	id = intern(&p->event_names, name);
-	if (id > p->nevents) {
-		if (p->nevents == p->events_cap) {
-			p->events_cap = p->events_cap ? 2 * p->events_cap : 8;
-			p->event = mem_grow(p->event, sizeof(*p->event), p->events_cap);
+	if (likely(samples->nevents && str_eq(samples->event[samples->latest].name, name)))
+		return &samples->event[samples->latest];
+	id = intern(&samples->event_names, name);
+	if (id > samples->nevents) {
+		if (samples->nevents == samples->events_cap) {
+			samples->events_cap = samples->events_cap ? 2 * samples->events_cap : 8;
+			samples->event = mem_grow(samples->event, sizeof(*samples->event), samples->events_cap);
 		}
-		p->event[p->nevents++] = (struct samples_event){ .name = intern_str(&p->event_names, id) };
+		samples->event[samples->nevents++] =
+			(struct samples_event){ .name = intern_str(&samples->event_names, id) };
 	}
-	p->latest = id - 1;
-	return &p->event[p->latest];
+	samples->latest = id - 1;
+	return &samples->event[samples->latest];
 }
 
 /* Is this the event that is counted? Decides which it is at the first that may be. */
-static bool is_chosen(struct samples *p, struct str event)
+static bool is_chosen(struct samples *samples, struct str event)
 {
 	struct str key = samplekey_event_key(event);
 
-	if (p->preferred.n && !p->chosen && !p->options->select.event.n && !str_eq(key, p->preferred))
+	if (samples->preferred.n && !samples->chosen && !samples->options->select.event.n &&
+	    !str_eq(key, samples->preferred))
 		return false;
-	if (!p->chosen && select_event(&p->options->select, event)) {
-		p->chosen = true;
-		p->event_name = arena_copy(&p->text, event);
-		p->event_key = arena_copy(&p->text, key);
+	if (!samples->chosen && select_event(&samples->options->select, event)) {
+		samples->chosen = true;
+		samples->event_name = arena_copy(&samples->text, event);
+		samples->event_key = arena_copy(&samples->text, key);
 	}
-	return p->chosen && str_eq(key, p->event_key);
+	return samples->chosen && str_eq(key, samples->event_key);
 }
 
-struct str samples_event_name(const struct samples *p)
+struct str samples_event_name(const struct samples *samples)
 {
-	return p->event_name;
+	return samples->event_name;
 }
 
 static enum samples_weight weight_kind(enum samples_weight is_requested, struct str event)
@@ -101,9 +103,9 @@ static enum samples_weight weight_kind(enum samples_weight is_requested, struct 
 	return str_starts(event, STR("offcpu-time")) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 
-struct str samples_unit(const struct samples *p, enum samples_weight weight)
+struct str samples_unit(const struct samples *samples, enum samples_weight weight)
 {
-	struct str name = p->event_name;
+	struct str name = samples->event_name;
 
 	if (weight_kind(weight, name) == WEIGHT_SAMPLES)
 		return STR("samples");
@@ -115,289 +117,290 @@ struct str samples_unit(const struct samples *p, enum samples_weight weight)
 
 /* ---- first frame -------------------------------------------------------------------------------------------- */
 
-static uint32_t make_root(struct samples *p, const struct sample_key *h)
+static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 {
-	const struct samples_options *o = p->options;
+	const struct samples_options *options = samples->options;
 	char ids[64], *label;
 	struct str comm;
 	uint32_t frame;
 	int n = 0;
 
-	if (o->comm == COMM_NONE || (h->comm.n == 0 && h->tid < 0 && !o->pid && !o->tid))
+	if (options->comm == COMM_NONE || (key->comm.n == 0 && key->tid < 0 && !options->pid && !options->tid))
 		return 0; /* a thread may have an empty name; without a tid, names were not printed */
-	comm = names_comm(&p->names, h->first.n ? h->first : h->comm, o->comm == COMM_CANONICAL);
-	if (o->tid || o->pid) {
+	comm = names_comm(&samples->names, key->first.n ? key->first : key->comm, options->comm == COMM_CANONICAL);
+	if (options->tid || options->pid) {
 		char pid[24] = "?", tid[24] = "?";
 
-		if (h->pid >= 0)
-			snprintf(pid, sizeof(pid), "%lld", (long long)h->pid);
-		if (h->tid >= 0)
-			snprintf(tid, sizeof(tid), "%lld", (long long)h->tid);
-		n = o->tid ? snprintf(ids, sizeof(ids), "-%s/%s", pid, tid) : snprintf(ids, sizeof(ids), "-%s", pid);
+		if (key->pid >= 0)
+			snprintf(pid, sizeof(pid), "%lld", (long long)key->pid);
+		if (key->tid >= 0)
+			snprintf(tid, sizeof(tid), "%lld", (long long)key->tid);
+		n = options->tid ? snprintf(ids, sizeof(ids), "-%s/%s", pid, tid) :
+				   snprintf(ids, sizeof(ids), "-%s", pid);
 	}
 	label = mem_alloc(1, comm.n + (size_t)n + 1);
 	memcpy(label, comm.p, comm.n);
 	memcpy(label + comm.n, ids, (size_t)n);
-	frame = stacks_frame(&p->stacks, (struct str){ label, comm.n + (size_t)n });
+	frame = stacks_frame(&samples->stacks, (struct str){ label, comm.n + (size_t)n });
 	free(label);
-	return stacks_child(&p->stacks, 0, frame);
+	return stacks_child(&samples->stacks, 0, frame);
 }
 
-static uint32_t samples_root_of(struct samples *p, const struct sample_key *h)
+static uint32_t samples_root_of(struct samples *samples, const struct sample_key *key)
 {
-	struct str label = h->before.n ? h->before : h->comm;
-	struct samples_root *r = &p->roots[hash_bytes(label.p, label.n) % ROOTS];
+	struct str label = key->before.n ? key->before : key->comm;
+	struct samples_root *root = &samples->roots[hash_bytes(label.p, label.n) % ROOTS];
 
-	p->root = NULL;
-	if (label.n == 0 || label.n > sizeof(r->label))
-		return make_root(p, h);
-	p->root = r;
-	if (r->n != label.n || memcmp(r->label, label.p, label.n) != 0) {
-		r->node = make_root(p, h);
-		r->last.n = 0;
-		r->n = (uint8_t)label.n;
-		memcpy(r->label, label.p, label.n);
+	samples->root = NULL;
+	if (label.n == 0 || label.n > sizeof(root->label))
+		return make_root(samples, key);
+	samples->root = root;
+	if (root->n != label.n || memcmp(root->label, label.p, label.n) != 0) {
+		root->node = make_root(samples, key);
+		root->last.n = 0;
+		root->n = (uint8_t)label.n;
+		memcpy(root->label, label.p, label.n);
 	}
-	return r->node;
+	return root->node;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-static void push_frame(struct samples *p, uint32_t frame)
+static void push_frame(struct samples *samples, uint32_t frame)
 {
-	if (unlikely(p->nframes == p->frames_cap)) {
-		p->frames_cap = p->frames_cap ? p->frames_cap * 2 : 256;
-		p->frame = mem_grow(p->frame, sizeof(*p->frame), p->frames_cap);
+	if (unlikely(samples->nframes == samples->frames_cap)) {
+		samples->frames_cap = samples->frames_cap ? samples->frames_cap * 2 : 256;
+		samples->frame = mem_grow(samples->frame, sizeof(*samples->frame), samples->frames_cap);
 	}
-	p->frame[p->nframes++] = frame;
+	samples->frame[samples->nframes++] = frame;
 }
 
 /* --addrs: an unresolved frame is another one at each address. */
-static uint32_t frame_with_address(struct samples *p, struct str tail, struct str address)
+static uint32_t frame_with_address(struct samples *samples, struct str tail, struct str address)
 {
-	struct names_frame f = linecache_split(tail);
+	struct names_frame frame = linecache_split(tail);
 
-	f.address = address;
-	return stacks_frame(&p->stacks, names_make(&p->names, f));
+	frame.address = address;
+	return stacks_frame(&samples->stacks, names_make(&samples->names, frame));
 }
 
-static void push_entry(struct samples *p, const struct line_entry *e)
+static void push_entry(struct samples *samples, const struct line_entry *entry)
 {
-	p->last_frame = p->nframes;
-	p->tally.frames++;
-	p->tally.unresolved += e->unresolved;
-	push_frame(p, e->frame);
-	if (unlikely(e->unwinder))
-		for (const uint32_t *f = &p->lines.more[e->unwinder]; *f; f++)
-			push_frame(p, *f);
+	samples->last_frame = samples->nframes;
+	samples->tally.frames++;
+	samples->tally.unresolved += entry->unresolved;
+	push_frame(samples, entry->frame);
+	if (unlikely(entry->unwinder))
+		for (const uint32_t *f = &samples->lines.more[entry->unwinder]; *f; f++)
+			push_frame(samples, *f);
 }
 
 /* The frame lines that were only noted so far become frames. */
-void samples_look_up(struct samples *p)
+void samples_look_up(struct samples *samples)
 {
-	for (size_t i = 0; i < p->nrefs; i++)
-		linecache_guess(&p->lines, &p->ref[i]);
-	for (size_t i = 0; i < p->nrefs; i++)
-		push_entry(p, linecache_get(&p->lines, &p->ref[i]));
-	p->nrefs = 0;
+	for (size_t i = 0; i < samples->nrefs; i++)
+		linecache_guess(&samples->lines, &samples->ref[i]);
+	for (size_t i = 0; i < samples->nrefs; i++)
+		push_entry(samples, linecache_get(&samples->lines, &samples->ref[i]));
+	samples->nrefs = 0;
 }
 
-struct samples_open samples_suspend(struct samples *p)
+struct samples_open samples_suspend(struct samples *samples)
 {
-	struct samples_open sample = p->sample;
+	struct samples_open sample = samples->sample;
 
-	p->sample.state = SAMPLE_NONE;
+	samples->sample.state = SAMPLE_NONE;
 	return sample;
 }
 
-void samples_resume(struct samples *p, struct samples_open sample)
+void samples_resume(struct samples *samples, struct samples_open sample)
 {
-	p->sample = sample;
-	p->nframes = p->nrefs = 0;
-	p->root = NULL; /* the cache may have passed on */
+	samples->sample = sample;
+	samples->nframes = samples->nrefs = 0;
+	samples->root = NULL; /* the cache may have passed on */
 }
 
-void samples_push(struct samples *p, uint32_t id)
+void samples_push(struct samples *samples, uint32_t id)
 {
-	push_frame(p, id);
+	push_frame(samples, id);
 }
 
 /* start: where the line begins, NULL when it is not one behind a TAB. */
-void samples_frame(struct samples *p, struct str tail, struct str address, const char *start)
+void samples_frame(struct samples *samples, struct str tail, struct str address, const char *start)
 {
 	struct line_ref *ref;
 
-	if (unlikely(p->nrefs == p->refs_cap)) {
-		p->refs_cap = p->refs_cap ? p->refs_cap * 2 : 256;
-		p->ref = mem_grow(p->ref, sizeof(*p->ref), p->refs_cap);
+	if (unlikely(samples->nrefs == samples->refs_cap)) {
+		samples->refs_cap = samples->refs_cap ? samples->refs_cap * 2 : 256;
+		samples->ref = mem_grow(samples->ref, sizeof(*samples->ref), samples->refs_cap);
 	}
-	ref = &p->ref[p->nrefs++];
+	ref = &samples->ref[samples->nrefs++];
 	ref->p = tail.p;
 	ref->n = (uint32_t)tail.n;
 	ref->start = start;
-	p->regular = p->regular && start;
-	linecache_hash(&p->lines, ref);
-	p->sample.last = tail;
-	if (unlikely(p->names.addresses) && names_unresolved(linecache_split(tail))) {
-		samples_look_up(p);
-		p->nframes = p->last_frame;
-		push_frame(p, frame_with_address(p, tail, address));
+	samples->regular = samples->regular && start;
+	linecache_hash(&samples->lines, ref);
+	samples->sample.last = tail;
+	if (unlikely(samples->names.addresses) && names_unresolved(linecache_split(tail))) {
+		samples_look_up(samples);
+		samples->nframes = samples->last_frame;
+		push_frame(samples, frame_with_address(samples, tail, address));
 	}
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-static void count_time(struct samples_tally *t, const struct sample_key *h)
+static void count_time(struct samples_tally *tally, const struct sample_key *key)
 {
 	uint64_t ns;
 
-	if (!samplekey_ns(h, &ns))
+	if (!samplekey_ns(key, &ns))
 		return;
-	if (ns < t->first_ns)
-		t->first_ns = ns;
-	if (ns > t->last_ns)
-		t->last_ns = ns;
+	if (ns < tally->first_ns)
+		tally->first_ns = ns;
+	if (ns > tally->last_ns)
+		tally->last_ns = ns;
 }
 
-static uint64_t weight_of(const struct samples *p, const struct sample_key *h)
+static uint64_t weight_of(const struct samples *samples, const struct sample_key *key)
 {
-	return weight_kind(p->options->weight, h->event) == WEIGHT_PERIOD && h->period ? h->period : 1;
+	return weight_kind(samples->options->weight, key->event) == WEIGHT_PERIOD && key->period ? key->period : 1;
 }
 
-void samples_open(struct samples *p, const struct sample_key *h)
+void samples_open(struct samples *samples, const struct sample_key *key)
 {
-	struct samples_event *e = samples_event_of(p, h->event);
+	struct samples_event *event = samples_event_of(samples, key->event);
 
-	e->samples++;
-	e->period += h->period;
-	p->tally.with_pid += h->pid >= 0;
-	p->nframes = p->nrefs = 0;
-	p->sample.state = SAMPLE_IGNORED;
-	if (!p->has_first)
-		p->has_first = samplekey_ns(h, &p->first_ns);
-	if (!is_chosen(p, h->event))
+	event->samples++;
+	event->period += key->period;
+	samples->tally.with_pid += key->pid >= 0;
+	samples->nframes = samples->nrefs = 0;
+	samples->sample.state = SAMPLE_IGNORED;
+	if (!samples->has_first)
+		samples->has_first = samplekey_ns(key, &samples->first_ns);
+	if (!is_chosen(samples, key->event))
 		return;
-	if (!select_sample(&p->options->select, h, p->first_ns)) {
-		p->tally.deselected++;
+	if (!select_sample(&samples->options->select, key, samples->first_ns)) {
+		samples->tally.deselected++;
 		return;
 	}
-	if (p->options->times)
-		count_time(&p->tally, h);
-	p->sample.root = samples_root_of(p, h);
-	p->sample.weight = weight_of(p, h);
-	p->sample.state = SAMPLE_OPEN;
-	p->regular = true;
-	p->shared = 0;
-	p->serial++;
+	if (samples->options->times)
+		count_time(&samples->tally, key);
+	samples->sample.root = samples_root_of(samples, key);
+	samples->sample.weight = weight_of(samples, key);
+	samples->sample.state = SAMPLE_OPEN;
+	samples->regular = true;
+	samples->shared = 0;
+	samples->serial++;
 }
 
-const struct suffix_sample *samples_before(const struct samples *p)
+const struct suffix_sample *samples_before(const struct samples *samples)
 {
-	return p->root ? &p->root->last : NULL;
+	return samples->root ? &samples->root->last : NULL;
 }
 
 /* Is the frame one of --skip-after? Looked up once per frame id. */
-static bool samples_is_skip_after(struct samples *p, uint32_t frame)
+static bool samples_is_skip_after(struct samples *samples, uint32_t frame)
 {
-	if (frame >= p->skip_cap) {
-		size_t cap = (size_t)p->stacks.frames.cap + 1;
+	if (frame >= samples->skip_cap) {
+		size_t cap = (size_t)samples->stacks.frames.cap + 1;
 
-		p->skip = mem_grow(p->skip, 1, cap);
-		memset(p->skip + p->skip_cap, 0, cap - p->skip_cap);
-		p->skip_cap = cap;
+		samples->skip = mem_grow(samples->skip, 1, cap);
+		memset(samples->skip + samples->skip_cap, 0, cap - samples->skip_cap);
+		samples->skip_cap = cap;
 	}
-	if (p->skip[frame] == 0) {
-		struct str name = folded_plain(intern_str(&p->stacks.frames, frame));
+	if (samples->skip[frame] == 0) {
+		struct str name = folded_plain(intern_str(&samples->stacks.frames, frame));
 
-		p->skip[frame] = 2;
-		for (size_t i = 0; i < p->options->nskip_after; i++)
-			if (str_eq(name, folded_plain(p->options->skip_after[i])))
-				p->skip[frame] = 1;
+		samples->skip[frame] = 2;
+		for (size_t i = 0; i < samples->options->nskip_after; i++)
+			if (str_eq(name, folded_plain(samples->options->skip_after[i])))
+				samples->skip[frame] = 1;
 	}
-	return p->skip[frame] == 1;
+	return samples->skip[frame] == 1;
 }
 
 /* What --skip-after and --collapse-recursion leave of the frames. */
-static void reduce_frames(struct samples *p)
+static void reduce_frames(struct samples *samples)
 {
-	const struct intern *names = &p->stacks.frames;
+	const struct intern *names = &samples->stacks.frames;
 	size_t n = 0;
 
-	for (size_t i = 0; p->options->nskip_after && i < p->nframes; i++) {
-		if (samples_is_skip_after(p, p->frame[i])) {
-			p->nframes = i + 1;
-			p->sample.root = 0;
+	for (size_t i = 0; samples->options->nskip_after && i < samples->nframes; i++) {
+		if (samples_is_skip_after(samples, samples->frame[i])) {
+			samples->nframes = i + 1;
+			samples->sample.root = 0;
 		}
 	}
-	if (!p->options->collapse_recursion)
+	if (!samples->options->collapse_recursion)
 		return;
-	for (size_t i = 0; i < p->nframes; i++) {
-		bool again =
-			n && (p->frame[n - 1] == p->frame[i] || str_eq(folded_plain(intern_str(names, p->frame[n - 1])),
-								       folded_plain(intern_str(names, p->frame[i]))));
+	for (size_t i = 0; i < samples->nframes; i++) {
+		bool again = n && (samples->frame[n - 1] == samples->frame[i] ||
+				   str_eq(folded_plain(intern_str(names, samples->frame[n - 1])),
+					  folded_plain(intern_str(names, samples->frame[i]))));
 
 		if (!again)
-			p->frame[n++] = p->frame[i];
+			samples->frame[n++] = samples->frame[i];
 	}
-	p->nframes = n;
+	samples->nframes = n;
 }
 
-static void add_weight(struct samples *p, uint32_t node)
+static void add_weight(struct samples *samples, uint32_t node)
 {
 	if (node == 0) /* neither a comm nor a frame */
-		node = stacks_child(&p->stacks, 0, stacks_frame(&p->stacks, STR("[unknown]")));
-	if (p->options->counts)
-		stacks_add(&p->stacks, node, 1, 1);
-	if (!stacks_add(&p->stacks, node, 0, p->sample.weight))
-		p->tally.overflow = true;
+		node = stacks_child(&samples->stacks, 0, stacks_frame(&samples->stacks, STR("[unknown]")));
+	if (samples->options->counts)
+		stacks_add(&samples->stacks, node, 1, 1);
+	if (!stacks_add(&samples->stacks, node, 0, samples->sample.weight))
+		samples->tally.overflow = true;
 }
 
 /* The frames of one line, outermost first; those that an inlined one stands in are kept inside out. */
-static void push_inwards(struct samples *p, const struct line_entry *e)
+static void push_inwards(struct samples *samples, const struct line_entry *entry)
 {
 	uint32_t n = 0;
 
-	while (e->unwinder && p->lines.more[e->unwinder + n])
+	while (entry->unwinder && samples->lines.more[entry->unwinder + n])
 		n++;
 	while (n-- > 0)
-		push_frame(p, p->lines.more[e->unwinder + n]);
-	push_frame(p, e->frame);
+		push_frame(samples, samples->lines.more[entry->unwinder + n]);
+	push_frame(samples, entry->frame);
 }
 
 /* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them.
  */
-static struct suffix_line samples_take_shared(struct samples *p, struct suffix_line *to, const char *end)
+static struct suffix_line samples_take_shared(struct samples *samples, struct suffix_line *line, const char *end)
 {
-	const struct suffix_sample *last = &p->root->last;
-	const struct suffix_line *from = p->suffixes.line + last->first + last->n - p->shared;
+	const struct suffix_sample *last = &samples->root->last;
+	const struct suffix_line *from = samples->suffixes.line + last->first + last->n - samples->shared;
 
-	for (uint32_t i = 0; i < p->shared; i++) {
-		to[i] = from[i];
-		to[i].start += end - last->end;
+	for (uint32_t i = 0; i < samples->shared; i++) {
+		line[i] = from[i];
+		line[i].start += end - last->end;
 	}
-	return to[0];
+	return line[0];
 }
 
 /* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes.
  */
-static struct suffix_line walk_lines(struct samples *p, struct suffix_line *line, struct suffix_line outer)
+static struct suffix_line walk_lines(struct samples *samples, struct suffix_line *line, struct suffix_line outer)
 {
-	uint32_t n = (uint32_t)p->nrefs;
+	uint32_t n = (uint32_t)samples->nrefs;
 
 	for (uint32_t i = 0; i < n; i++)
-		linecache_guess(&p->lines, &p->ref[i]);
+		linecache_guess(&samples->lines, &samples->ref[i]);
 	for (uint32_t i = n; i-- > 0;) {
-		const struct line_entry *e = linecache_get(&p->lines, &p->ref[i]);
+		const struct line_entry *entry = linecache_get(&samples->lines, &samples->ref[i]);
 
-		push_inwards(p, e);
-		outer.unresolved += e->unresolved;
-		line[i] = (struct suffix_line){ p->ref[i].start, (uint32_t)p->nframes, outer.unresolved };
+		push_inwards(samples, entry);
+		outer.unresolved += entry->unresolved;
+		line[i] = (struct suffix_line){ samples->ref[i].start, (uint32_t)samples->nframes, outer.unresolved };
 	}
-	stacks_expect(&p->stacks, outer.node, p->frame, p->nframes);
+	stacks_expect(&samples->stacks, outer.node, samples->frame, samples->nframes);
 	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
 		for (; done < line[i].node; done++) /* not the node yet, but where its frames end */
-			outer.node = stacks_child(&p->stacks, outer.node, p->frame[done]);
-	p->nrefs = p->nframes = 0;
+			outer.node = stacks_child(&samples->stacks, outer.node, samples->frame[done]);
+	samples->nrefs = samples->nframes = 0;
 	return outer;
 }
 
@@ -405,150 +408,151 @@ static struct suffix_line walk_lines(struct samples *p, struct suffix_line *line
  * A sample of which no frame was looked at before. What it leaves in tails serves the next sample of the thread. end:
  * of its text, NULL when it did not end at an empty line.
  */
-static void close_regular(struct samples *p, const char *end)
+static void close_regular(struct samples *samples, const char *end)
 {
-	uint32_t inner = (uint32_t)p->nrefs, n = inner + p->shared, first = p->suffixes.n;
-	struct suffix_line leaf = { .node = p->sample.root };
+	uint32_t inner = (uint32_t)samples->nrefs, n = inner + samples->shared, first = samples->suffixes.n;
+	struct suffix_line leaf = { .node = samples->sample.root };
 	struct suffix_line *line;
 
-	suffixcache_reserve(&p->suffixes, n + 1); /* never nothing: no pointer to it would be valid */
-	line = p->suffixes.line + first;
-	if (p->shared)
-		leaf = samples_take_shared(p, line + inner, end);
-	leaf = walk_lines(p, line, leaf);
-	p->tally.samples++;
-	p->tally.fp += n == 0;
-	p->tally.deep += n > 1;
-	p->tally.frames += n;
-	p->tally.unresolved += leaf.unresolved;
-	add_weight(p, leaf.node);
-	if (end && p->root && p->regular) {
-		p->root->last = (struct suffix_sample){ p->block + 1, end, first, n };
-		p->suffixes.n += n;
+	suffixcache_reserve(&samples->suffixes, n + 1); /* never nothing: no pointer to it would be valid */
+	line = samples->suffixes.line + first;
+	if (samples->shared)
+		leaf = samples_take_shared(samples, line + inner, end);
+	leaf = walk_lines(samples, line, leaf);
+	samples->tally.samples++;
+	samples->tally.fp += n == 0;
+	samples->tally.deep += n > 1;
+	samples->tally.frames += n;
+	samples->tally.unresolved += leaf.unresolved;
+	add_weight(samples, leaf.node);
+	if (end && samples->root && samples->regular) {
+		samples->root->last = (struct suffix_sample){ samples->block + 1, end, first, n };
+		samples->suffixes.n += n;
 	}
 }
 
 /* end: where the empty line begins that closes the sample; NULL when something else does. */
-void samples_close(struct samples *p, const char *end)
+void samples_close(struct samples *samples, const char *end)
 {
-	uint32_t node = p->sample.root;
-	bool open = p->sample.state == SAMPLE_OPEN;
+	uint32_t node = samples->sample.root;
+	bool open = samples->sample.state == SAMPLE_OPEN;
 
-	p->sample.state = SAMPLE_NONE;
+	samples->sample.state = SAMPLE_NONE;
 	if (!open)
 		return;
-	if (likely(p->share && p->nframes == 0)) {
-		close_regular(p, end);
+	if (likely(samples->share && samples->nframes == 0)) {
+		close_regular(samples, end);
 		return;
 	}
-	samples_look_up(p);
-	if (unlikely(p->options->nskip_after || p->options->collapse_recursion)) {
-		reduce_frames(p);
-		node = p->sample.root;
+	samples_look_up(samples);
+	if (unlikely(samples->options->nskip_after || samples->options->collapse_recursion)) {
+		reduce_frames(samples);
+		node = samples->sample.root;
 	}
-	p->tally.samples++;
-	p->tally.fp += p->nframes == 0;
-	p->tally.deep += p->nframes > 1;
-	for (size_t i = p->nframes; i-- > 0;)
-		node = stacks_child(&p->stacks, node, p->frame[i]);
-	add_weight(p, node);
+	samples->tally.samples++;
+	samples->tally.fp += samples->nframes == 0;
+	samples->tally.deep += samples->nframes > 1;
+	for (size_t i = samples->nframes; i-- > 0;)
+		node = stacks_child(&samples->stacks, node, samples->frame[i]);
+	add_weight(samples, node);
 }
 
-void samples_rename_last(struct samples *p, struct names_frame f)
+void samples_rename_last(struct samples *samples, struct names_frame frame)
 {
-	struct str names = names_make(&p->names, f);
+	struct str names = names_make(&samples->names, frame);
 	size_t from;
 
-	p->nframes = p->last_frame;
+	samples->nframes = samples->last_frame;
 	for (; names.n; names.n = from ? from - 1 : 0) { /* they come outermost first, and stand innermost first */
 		from = (size_t)(str_rfind(names, '\n') + 1);
-		push_frame(p, stacks_frame(&p->stacks, str_from(names, from)));
+		push_frame(samples, stacks_frame(&samples->stacks, str_from(names, from)));
 	}
 }
 
 /* ---- several threads ---------------------------------------------------------------------------------------- */
 
-void samples_fork(struct samples *worker, const struct samples *of)
+void samples_fork(struct samples *worker, const struct samples *samples)
 {
-	samples_init(worker, of->options);
-	worker->chosen = of->chosen;
-	worker->event_key = of->event_key;
-	worker->event_name = of->event_name;
+	samples_init(worker, samples->options);
+	worker->chosen = samples->chosen;
+	worker->event_key = samples->event_key;
+	worker->event_name = samples->event_name;
 	worker->has_first = true; /* what is not known by now must not depend on the thread */
-	worker->first_ns = of->first_ns;
+	worker->first_ns = samples->first_ns;
 }
 
-static bool samples_is_before(const struct samples_place *a, const struct samples_place *b)
+static bool samples_is_before(const struct samples_place *place, const struct samples_place *b)
 {
-	return a->block != b->block ? a->block < b->block : a->line < b->line;
+	return place->block != b->block ? place->block < b->block : place->line < b->line;
 }
 
 /* The first places of both, in order of the input. */
-static void merge_places(struct samples_tally *to, const struct samples_tally *from)
+static void merge_places(struct samples_tally *tally, const struct samples_tally *from)
 {
 	struct samples_place all[SAMPLES_PLACES];
-	size_t i = 0, j = 0, ni = to->skipped < SAMPLES_PLACES ? to->skipped : SAMPLES_PLACES;
+	size_t i = 0, j = 0, ni = tally->skipped < SAMPLES_PLACES ? tally->skipped : SAMPLES_PLACES;
 	size_t nj = from->skipped < SAMPLES_PLACES ? from->skipped : SAMPLES_PLACES;
 
 	memset(all, 0, sizeof(all));
 	for (size_t k = 0; k < SAMPLES_PLACES && (i < ni || j < nj); k++)
-		all[k] = j == nj || (i < ni && samples_is_before(&to->place[i], &from->place[j])) ? to->place[i++] :
-												    from->place[j++];
-	memcpy(to->place, all, sizeof(all));
+		all[k] = j == nj || (i < ni && samples_is_before(&tally->place[i], &from->place[j])) ?
+				 tally->place[i++] :
+				 from->place[j++];
+	memcpy(tally->place, all, sizeof(all));
 }
 
-void samples_merge_counts(struct samples *p, const struct samples *worker)
+void samples_merge_counts(struct samples *samples, const struct samples *worker)
 {
-	struct samples_tally *to = &p->tally;
+	struct samples_tally *tally = &samples->tally;
 	const struct samples_tally *from = &worker->tally;
 
-	if (!p->chosen && worker->chosen) {
-		p->chosen = true;
-		p->event_name = arena_copy(&p->text, worker->event_name);
-		p->event_key = arena_copy(&p->text, worker->event_key);
+	if (!samples->chosen && worker->chosen) {
+		samples->chosen = true;
+		samples->event_name = arena_copy(&samples->text, worker->event_name);
+		samples->event_key = arena_copy(&samples->text, worker->event_key);
 	}
-	merge_places(to, from);
-	to->samples += from->samples;
-	to->deselected += from->deselected;
-	to->fp += from->fp;
-	to->deep += from->deep;
-	to->frames += from->frames;
-	to->unresolved += from->unresolved;
-	to->lost += from->lost;
-	to->with_pid += from->with_pid;
-	to->deferred += from->deferred;
-	to->skipped += from->skipped;
-	if (from->first_ns < to->first_ns)
-		to->first_ns = from->first_ns;
-	if (from->last_ns > to->last_ns)
-		to->last_ns = from->last_ns;
-	to->overflow = to->overflow || from->overflow;
+	merge_places(tally, from);
+	tally->samples += from->samples;
+	tally->deselected += from->deselected;
+	tally->fp += from->fp;
+	tally->deep += from->deep;
+	tally->frames += from->frames;
+	tally->unresolved += from->unresolved;
+	tally->lost += from->lost;
+	tally->with_pid += from->with_pid;
+	tally->deferred += from->deferred;
+	tally->skipped += from->skipped;
+	if (from->first_ns < tally->first_ns)
+		tally->first_ns = from->first_ns;
+	if (from->last_ns > tally->last_ns)
+		tally->last_ns = from->last_ns;
+	tally->overflow = tally->overflow || from->overflow;
 	for (uint32_t i = 0; i < worker->nevents; i++) {
-		struct samples_event *e = samples_event_of(p, worker->event[i].name);
+		struct samples_event *event = samples_event_of(samples, worker->event[i].name);
 
-		e->samples += worker->event[i].samples;
-		e->period += worker->event[i].period;
+		event->samples += worker->event[i].samples;
+		event->period += worker->event[i].period;
 	}
 }
 
-void samples_merge(struct samples *p, const struct samples *worker)
+void samples_merge(struct samples *samples, const struct samples *worker)
 {
-	samples_merge_counts(p, worker);
-	if (!stacks_merge(&p->stacks, &worker->stacks))
-		p->tally.overflow = true;
+	samples_merge_counts(samples, worker);
+	if (!stacks_merge(&samples->stacks, &worker->stacks))
+		samples->tally.overflow = true;
 }
 
-void samples_free(struct samples *p)
+void samples_free(struct samples *samples)
 {
-	stacks_free(&p->stacks);
-	names_free(&p->names);
-	linecache_free(&p->lines);
-	arena_free(&p->text);
-	free(p->event);
-	intern_free(&p->event_names);
-	free(p->ref);
-	free(p->frame);
-	free(p->skip);
-	free(p->roots);
-	free(p->suffixes.line);
+	stacks_free(&samples->stacks);
+	names_free(&samples->names);
+	linecache_free(&samples->lines);
+	arena_free(&samples->text);
+	free(samples->event);
+	intern_free(&samples->event_names);
+	free(samples->ref);
+	free(samples->frame);
+	free(samples->skip);
+	free(samples->roots);
+	free(samples->suffixes.line);
 }

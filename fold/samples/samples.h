@@ -113,51 +113,51 @@ struct samples {
 /* For qsort of struct samples_event: the most frequent first, then by name. */
 int samples_event_cmp(const void *a, const void *b);
 
-void samples_init(struct samples *p, const struct samples_options *o);
+void samples_init(struct samples *samples, const struct samples_options *options);
 
-/* A sample begins; h only lives during the call. It may be ignored: see sample.state. */
-void samples_open(struct samples *p, const struct sample_key *h);
+/* A sample begins; key only lives during the call. It may be ignored: see sample.state. */
+void samples_open(struct samples *samples, const struct sample_key *key);
 
 /* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is
  * closed. start: where the line begins, NULL when it is none that may be shared. */
-void samples_frame(struct samples *p, struct str tail, struct str address, const char *start);
+void samples_frame(struct samples *samples, struct str tail, struct str address, const char *start);
 
 /* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as
  * no option looks at names. Not to be mixed with samples_frame. */
-void samples_push(struct samples *p, uint32_t id);
+void samples_push(struct samples *samples, uint32_t id);
 
 /* Puts the open sample aside, before frames were pushed, and takes it up again. */
-struct samples_open samples_suspend(struct samples *p);
-void samples_resume(struct samples *p, struct samples_open sample);
+struct samples_open samples_suspend(struct samples *samples);
+void samples_resume(struct samples *samples, struct samples_open sample);
 
 /* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */
-const struct suffix_sample *samples_before(const struct samples *p);
+const struct suffix_sample *samples_before(const struct samples *samples);
 
 /* What was only noted becomes frames now. */
-void samples_look_up(struct samples *p);
+void samples_look_up(struct samples *samples);
 
-/* The last frame, which was looked up, is f. */
-void samples_rename_last(struct samples *p, struct names_frame f);
+/* The last frame, which was looked up, is frame. */
+void samples_rename_last(struct samples *samples, struct names_frame frame);
 
 /* end: of the sample's text, when it may serve as a tail of the next one; else NULL. */
-void samples_close(struct samples *p, const char *end);
+void samples_close(struct samples *samples, const char *end);
 
 /* A line of the block was not understood. */
-void samples_skip(struct samples *p, struct str line, uint64_t number);
+void samples_skip(struct samples *samples, struct str line, uint64_t number);
 
 /* A worker that continues where `of` decided (event, first time). */
-void samples_fork(struct samples *worker, const struct samples *of);
+void samples_fork(struct samples *worker, const struct samples *samples);
 
-/* The counts and events of worker, without its stacks. When p has not chosen an event, that of worker is it. */
-void samples_merge_counts(struct samples *p, const struct samples *worker);
+/* The counts and events of worker, without its stacks. When samples has not chosen an event, that of worker is it. */
+void samples_merge_counts(struct samples *samples, const struct samples *worker);
 
-void samples_merge(struct samples *p, const struct samples *worker);
+void samples_merge(struct samples *samples, const struct samples *worker);
 
 /* What the weights count: "samples", "ns" or an event. */
-struct str samples_unit(const struct samples *p, enum samples_weight weight);
+struct str samples_unit(const struct samples *samples, enum samples_weight weight);
 
-struct str samples_event_name(const struct samples *p); /* empty when the text names none */
+struct str samples_event_name(const struct samples *samples); /* empty when the text names none */
 
-void samples_free(struct samples *p);
+void samples_free(struct samples *samples);
 
 #endif

@@ -7,34 +7,34 @@
 #include <stdlib.h>
 #include <time.h>
 
-static struct select_key *select_key_of(struct select *s, struct str name, bool *numbers)
+static struct select_key *select_key_of(struct select *select, struct str name, bool *numbers)
 {
 	*numbers = false;
 	if (str_eq(name, STR("comm")))
-		return &s->comm;
+		return &select->comm;
 	if (str_eq(name, STR("event")))
-		return &s->event;
+		return &select->event;
 	if (str_eq(name, STR("cgroup")))
-		return &s->cgroup;
+		return &select->cgroup;
 	*numbers = true;
 	if (str_eq(name, STR("pid")))
-		return &s->pid;
+		return &select->pid;
 	if (str_eq(name, STR("tid")))
-		return &s->tid;
-	return str_eq(name, STR("cpu")) ? &s->cpu : NULL;
+		return &select->tid;
+	return str_eq(name, STR("cpu")) ? &select->cpu : NULL;
 }
 
 static struct select_range parse_range(struct str value, const char *text)
 {
-	struct str to = value, from = str_cut(&to, '-');
-	struct select_range r;
+	struct str string = value, from = str_cut(&string, '-');
+	struct select_range range;
 
-	if (!str_u64(from, &r.from))
+	if (!str_u64(from, &range.from))
 		die_usage("--only %s: '%.*s' is not a number", text, (int)value.n, value.p);
-	r.to = r.from;
-	if (from.n < value.n && (!str_u64(to, &r.to) || r.to < r.from))
+	range.to = range.from;
+	if (from.n < value.n && (!str_u64(string, &range.to) || range.to < range.from))
 		die_usage("--only %s: '%.*s' is not a range", text, (int)value.n, value.p);
-	return r;
+	return range;
 }
 
 static void select_add_value(struct select_key *key, bool numbers, struct str value, const char *text)
@@ -52,7 +52,7 @@ static void select_add_value(struct select_key *key, bool numbers, struct str va
  * "pid=1,2,comm=java": a piece without a key belongs to the key before it; as one more number, or, as names may hold
  * commas (cpu/event=0x3c,umask=1/), as the rest of the pattern.
  */
-void select_only(struct select *s, const char *text)
+void select_only(struct select *select, const char *text)
 {
 	struct str rest = str_of(text);
 	struct select_key *key = NULL;
@@ -63,7 +63,7 @@ void select_only(struct select *s, const char *text)
 	while (rest.n) {
 		struct str blob = str_cut(&rest, ','), value = blob, name = str_cut(&value, '=');
 		bool is_numbers;
-		struct select_key *next = name.n < blob.n ? select_key_of(s, name, &is_numbers) : NULL;
+		struct select_key *next = name.n < blob.n ? select_key_of(select, name, &is_numbers) : NULL;
 
 		if (next) {
 			key = next;
@@ -83,70 +83,70 @@ void select_only(struct select *s, const char *text)
 }
 
 /* Behind the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
-static bool parse_zone(struct str s, struct tm *tm, uint64_t *ns)
+static bool parse_zone(struct str string, struct tm *calendar, uint64_t *ns)
 {
-	struct str fraction = s, hours, minutes;
+	struct str fraction = string, hours, minutes;
 	uint64_t h = 0, m = 0;
 	int64_t seconds, offset = 0;
 	size_t n = 1;
 	bool local;
 
 	*ns = 0;
-	if (s.n && s.p[0] == '.') {
+	if (string.n && string.p[0] == '.') {
 		char zero[24] = "0";
 
-		while (n < s.n && byte_is_digit(s.p[n]))
+		while (n < string.n && byte_is_digit(string.p[n]))
 			n++;
 		if (n > 10)
 			return false;
-		memcpy(zero + 1, s.p, n);
+		memcpy(zero + 1, string.p, n);
 		fraction = (struct str){ zero, n + 1 };
 		if (!samplekey_time(fraction, ns))
 			return false;
-		s = str_from(s, n);
+		string = str_from(string, n);
 	}
-	local = s.n == 0;
-	if (s.n > 2 && (s.p[0] == '+' || s.p[0] == '-')) {
-		hours = str_head(str_from(s, 1), 2);
-		minutes = str_from(s, 3);
+	local = string.n == 0;
+	if (string.n > 2 && (string.p[0] == '+' || string.p[0] == '-')) {
+		hours = str_head(str_from(string, 1), 2);
+		minutes = str_from(string, 3);
 		if (minutes.n && minutes.p[0] == ':')
 			minutes = str_from(minutes, 1);
 		if (!str_u64(hours, &h) || (minutes.n && !str_u64(minutes, &m)) || h > 23 || m > 59)
 			return false;
-		offset = (int64_t)(h * 3600 + m * 60) * (s.p[0] == '-' ? -1 : 1);
-	} else if (!local && !str_eq(s, STR("Z"))) {
+		offset = (int64_t)(h * 3600 + m * 60) * (string.p[0] == '-' ? -1 : 1);
+	} else if (!local && !str_eq(string, STR("Z"))) {
 		return false;
 	}
-	tm->tm_isdst = -1;
-	seconds = (int64_t)(local ? mktime(tm) : timegm(tm)) - offset;
+	calendar->tm_isdst = -1;
+	seconds = (int64_t)(local ? mktime(calendar) : timegm(calendar)) - offset;
 	*ns += (uint64_t)seconds * 1000000000u;
 	return seconds > 0 && seconds < INT64_MAX / 1000000000;
 }
 
 static bool parse_iso(const char *text, uint64_t *ns)
 {
-	struct tm tm = { 0 };
-	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+	struct tm calendar = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%d", &calendar);
 
 	if (rest && *rest == 0)
-		return parse_zone((struct str){ 0 }, &tm, ns); /* midnight */
+		return parse_zone((struct str){ 0 }, &calendar, ns); /* midnight */
 	if (!rest || (*rest != 'T' && *rest != ' '))
 		return false;
-	rest = strptime(rest + 1, "%H:%M:%S", &tm);
-	return rest && parse_zone(str_of(rest), &tm, ns);
+	rest = strptime(rest + 1, "%H:%M:%S", &calendar);
+	return rest && parse_zone(str_of(rest), &calendar, ns);
 }
 
 struct select_time select_parse_time(const char *text, const char *option)
 {
-	struct select_time t = { .set = true, .relative = text[0] == '+', .wall = text[0] == '@' };
-	struct str s = str_of(text + (t.relative || t.wall));
+	struct select_time time = { .set = true, .relative = text[0] == '+', .wall = text[0] == '@' };
+	struct str string = str_of(text + (time.relative || time.wall));
 
-	if (!t.relative && !t.wall && str_find(s, '-') > 0) {
-		t.wall = true;
-		if (parse_iso(text, &t.ns))
-			return t;
-	} else if (samplekey_time(s, &t.ns)) {
-		return t;
+	if (!time.relative && !time.wall && str_find(string, '-') > 0) {
+		time.wall = true;
+		if (parse_iso(text, &time.ns))
+			return time;
+	} else if (samplekey_time(string, &time.ns)) {
+		return time;
 	}
 	die_usage("%s: '%s' is not a time: SECONDS of the record's clock, +SECONDS from the first sample, "
 		  "@SECONDS since 1970, or 2026-11-21T15:04:05",
@@ -187,51 +187,52 @@ static bool comm_in_globs(const struct select_key *key, struct str comm)
 	return in_globs(key, (struct str){ folded, comm.n });
 }
 
-bool select_event(const struct select *s, struct str event)
+bool select_event(const struct select *select, struct str event)
 {
-	return in_globs(&s->event, event);
+	return in_globs(&select->event, event);
 }
 
-static uint64_t select_absolute(struct select_time t, uint64_t first_ns)
+static uint64_t select_absolute(struct select_time time, uint64_t first_ns)
 {
-	uint64_t ns = t.ns;
+	uint64_t ns = time.ns;
 
-	if (t.relative && __builtin_add_overflow(ns, first_ns, &ns))
+	if (time.relative && __builtin_add_overflow(ns, first_ns, &ns))
 		ns = UINT64_MAX;
 	return ns;
 }
 
-bool select_sample(const struct select *s, const struct sample_key *h, uint64_t first_ns)
+bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns)
 {
-	if (select_needs_time(s)) {
+	if (select_needs_time(select)) {
 		uint64_t ns;
 
-		if (!samplekey_ns(h, &ns) || (s->from.set && ns < select_absolute(s->from, first_ns)) ||
-		    (s->to.set && ns >= select_absolute(s->to, first_ns)))
+		if (!samplekey_ns(key, &ns) || (select->from.set && ns < select_absolute(select->from, first_ns)) ||
+		    (select->to.set && ns >= select_absolute(select->to, first_ns)))
 			return false;
 	}
-	return in_ranges(&s->pid, h->pid) && in_ranges(&s->tid, h->tid) && in_ranges(&s->cpu, h->cpu) &&
-	       comm_in_globs(&s->comm, h->comm) && in_globs(&s->cgroup, h->cgroup);
+	return in_ranges(&select->pid, key->pid) && in_ranges(&select->tid, key->tid) &&
+	       in_ranges(&select->cpu, key->cpu) && comm_in_globs(&select->comm, key->comm) &&
+	       in_globs(&select->cgroup, key->cgroup);
 }
 
-bool select_needs_wall(const struct select *s)
+bool select_needs_wall(const struct select *select)
 {
-	return s->from.wall || s->to.wall;
+	return select->from.wall || select->to.wall;
 }
 
-bool select_empty_range(const struct select *s)
+bool select_empty_range(const struct select *select)
 {
-	return s->from.set && s->to.set && s->from.relative == s->to.relative && s->from.wall == s->to.wall &&
-	       s->from.ns >= s->to.ns;
+	return select->from.set && select->to.set && select->from.relative == select->to.relative &&
+	       select->from.wall == select->to.wall && select->from.ns >= select->to.ns;
 }
 
-void select_free(struct select *s)
+void select_free(struct select *select)
 {
-	free(s->pid.range);
-	free(s->tid.range);
-	free(s->cpu.range);
-	free(s->comm.glob);
-	free(s->event.glob);
-	free(s->cgroup.glob);
-	*s = (struct select){ 0 };
+	free(select->pid.range);
+	free(select->tid.range);
+	free(select->cpu.range);
+	free(select->comm.glob);
+	free(select->event.glob);
+	free(select->cgroup.glob);
+	*select = (struct select){ 0 };
 }

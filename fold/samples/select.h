@@ -33,26 +33,26 @@ struct select {
 };
 
 /* Adds what --only says; dies with a usage message. text must stay. */
-void select_only(struct select *s, const char *text);
+void select_only(struct select *select, const char *text);
 
 /* "12.5" on the record's clock, "+12.5" seconds from the first sample; "@12.5" since 1970 and ISO 8601 (local time
  * unless it says Z or +01:00) on the wall clock. Dies with a usage message that names option. */
 struct select_time select_parse_time(const char *text, const char *option);
 
-bool select_event(const struct select *s, struct str event); /* does the event pass? */
+bool select_event(const struct select *select, struct str event); /* does the event pass? */
 
 /* Does everything but the event pass? first_ns: time of the first sample of the input. */
-bool select_sample(const struct select *s, const struct sample_key *h, uint64_t first_ns);
+bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns);
 
-static inline bool select_needs_time(const struct select *s)
+static inline bool select_needs_time(const struct select *select)
 {
-	return s->from.set || s->to.set;
+	return select->from.set || select->to.set;
 }
 
-bool select_needs_wall(const struct select *s);
+bool select_needs_wall(const struct select *select);
 
-bool select_empty_range(const struct select *s); /* can no time be at or after from and before to? */
+bool select_empty_range(const struct select *select); /* can no time be at or after from and before to? */
 
-void select_free(struct select *s);
+void select_free(struct select *select);
 
 #endif

@@ -49,7 +49,7 @@ static size_t common_end(const char *a, const char *b, size_t max)
 	return n;
 }
 
-uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_sample *before, const char *at,
+uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suffix_sample *before, const char *at,
 			   const char *end)
 {
 	const struct suffix_line *line;
@@ -58,7 +58,7 @@ uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_samp
 
 	if (before->n == 0)
 		return 0;
-	line = t->line + before->first;
+	line = suffixes->line + before->first;
 	theirs = (size_t)(before->end - line[0].start);
 	same = common_end(end, before->end, max < theirs ? max : theirs);
 	while (lo < hi) { /* the first line that lies in the common end */
@@ -79,10 +79,10 @@ uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_samp
 	return before->n - lo;
 }
 
-void suffixcache_reserve(struct suffixcache *t, uint32_t n)
+void suffixcache_reserve(struct suffixcache *suffixes, uint32_t n)
 {
-	if (t->cap - t->n >= n)
+	if (suffixes->cap - suffixes->n >= n)
 		return;
-	t->cap = t->cap * 2 + n;
-	t->line = mem_grow(t->line, sizeof(*t->line), t->cap);
+	suffixes->cap = suffixes->cap * 2 + n;
+	suffixes->line = mem_grow(suffixes->line, sizeof(*suffixes->line), suffixes->cap);
 }

@@ -35,10 +35,10 @@ struct suffixcache {
 const char *suffixcache_end(const char *at, const char *end);
 
 /* How many lines at the end of [at, end) are those at the end of the sample before. */
-uint32_t suffixcache_match(const struct suffixcache *t, const struct suffix_sample *before, const char *at,
+uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suffix_sample *before, const char *at,
 			   const char *end);
 
 /* Room for n more lines; they are line[n...] until tails_reset. */
-void suffixcache_reserve(struct suffixcache *t, uint32_t n);
+void suffixcache_reserve(struct suffixcache *suffixes, uint32_t n);
 
 #endif

@@ -22,13 +22,13 @@ static bool is_hex(char c)
 
 /* ---- things that grow ---------------------------------------------------------------------------------------- */
 
-static void ids_push(struct asflamegraph_ids *v, uint32_t id)
+static void ids_push(struct asflamegraph_ids *ids, uint32_t id)
 {
-	if (unlikely(v->n == v->cap)) {
-		v->cap = v->cap ? v->cap * 2 : 256;
-		v->id = mem_grow(v->id, sizeof(*v->id), v->cap);
+	if (unlikely(ids->n == ids->cap)) {
+		ids->cap = ids->cap ? ids->cap * 2 : 256;
+		ids->id = mem_grow(ids->id, sizeof(*ids->id), ids->cap);
 	}
-	v->id[v->n++] = id;
+	ids->id[ids->n++] = id;
 }
 
 /* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
@@ -39,7 +39,7 @@ struct sample_key {
 };
 
 /* The event, if the line ends in ": PERIOD EVENT:" or ": EVENT:" and blanks. It has no blanks: it is the last word. */
-static void cut_event(struct str line, struct sample_key *h)
+static void cut_event(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
 	size_t end = line.n, word, before, digits;
@@ -61,18 +61,18 @@ static void cut_event(struct str line, struct sample_key *h)
 			colon--;
 		if (colon == 0 || p[colon - 1] != ':')
 			return;
-		h->period = (struct str){ p + digits, before - digits };
+		key->period = (struct str){ p + digits, before - digits };
 	} else if (before == 0 || p[before - 1] != ':') {
 		return;
 	}
-	h->event = (struct str){ p + word, end - 1 - word };
+	key->event = (struct str){ p + word, end - 1 - word };
 }
 
 /*
  * COMM, blanks, digits, perhaps slashes and digits, a blank: COMM begins in column 0, has two bytes or more, and is as
  * short as possible (so the first number counts, also one that belongs to the name).
  */
-static bool cut_header(struct str line, struct sample_key *h)
+static bool cut_header(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
 	size_t n = line.n;
@@ -101,12 +101,12 @@ static bool cut_header(struct str line, struct sample_key *h)
 			i++;
 		if (i == n || !is_space(p[i]))
 			continue;
-		*h = (struct sample_key){
+		*key = (struct sample_key){
 			.comm = { p, comm },
 			.pid = { p + pid, slash - pid },
 			.tid = { p + tid, i - tid },
 		};
-		cut_event(line, h);
+		cut_event(line, key);
 		return true;
 	}
 	return false;
@@ -184,9 +184,9 @@ static uint64_t parse_weight(struct str digits)
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static bool asflamegraph_has(struct str s, struct str needle)
+static bool asflamegraph_has(struct str string, struct str needle)
 {
-	return str_find_str(s, needle) >= 0;
+	return str_find_str(string, needle) >= 0;
 }
 
 static bool is_perf_map(struct str dso)
@@ -223,71 +223,72 @@ static struct str cut_arguments(struct str name)
 	return name;
 }
 
-/* The name of one part of the symbol, without suffix, into f->name. */
-static void write_name(struct asflamegraph *f, const struct frame_line *line, struct str symbol)
+/* The name of one part of the symbol, without suffix, into asflamegraph->name. */
+static void write_name(struct asflamegraph *asflamegraph, const struct frame_line *line, struct str symbol)
 {
-	struct text *t = &f->name;
+	struct text *text = &asflamegraph->name;
 	struct str name;
 	size_t n = 0;
 
-	t->n = 0;
+	text->n = 0;
 	if (str_eq(symbol, STR("[unknown]"))) {
 		struct str dso = line->dso;
 
-		text_str(t, STR("["));
+		text_str(text, STR("["));
 		if (str_eq(dso, symbol))
-			text_str(t, STR("unknown"));
+			text_str(text, STR("unknown"));
 		else
-			text_str(t, str_from(dso, (size_t)(str_rfind(dso, '/') + 1)));
-		if (f->options.addrs) {
-			text_str(t, STR(" <"));
-			text_str(t, line->pc);
-			text_str(t, STR(">"));
+			text_str(text, str_from(dso, (size_t)(str_rfind(dso, '/') + 1)));
+		if (asflamegraph->options.addrs) {
+			text_str(text, STR(" <"));
+			text_str(text, line->pc);
+			text_str(text, STR(">"));
 		}
-		text_str(t, STR("]"));
+		text_str(text, STR("]"));
 	} else {
-		text_str(t, symbol);
+		text_str(text, symbol);
 	}
-	name = text_view(t);
+	name = text_view(text);
 	if (!is_go_method(name))
 		name = cut_arguments(name);
 	for (size_t i = 0; i < name.n; i++)
-		if (t->p[i] != '"' && t->p[i] != '\'')
-			t->p[n++] = t->p[i] == ';' ? ':' : t->p[i];
-	t->n = n;
-	if (f->java && n && t->p[0] == 'L' && memchr(t->p, '/', n)) {
-		t->n--;
-		memmove(t->p, t->p + 1, t->n);
+		if (text->p[i] != '"' && text->p[i] != '\'')
+			text->p[n++] = text->p[i] == ';' ? ':' : text->p[i];
+	text->n = n;
+	if (asflamegraph->java && n && text->p[0] == 'L' && memchr(text->p, '/', n)) {
+		text->n--;
+		memmove(text->p, text->p + 1, text->n);
 	}
 }
 
 /* The kind of code: exclusive, in this order. */
-static void write_suffix(struct asflamegraph *f, struct str dso, bool inlined)
+static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool inlined)
 {
-	struct text *t = &f->name;
+	struct text *text = &asflamegraph->name;
 
 	if (inlined) {
-		if (!asflamegraph_has(text_view(t), STR("_[i]")))
-			text_str(t, STR("_[i]"));
-	} else if (f->options.kernel && (str_starts(dso, STR("[")) || str_ends(dso, STR("vmlinux"))) &&
+		if (!asflamegraph_has(text_view(text), STR("_[i]")))
+			text_str(text, STR("_[i]"));
+	} else if (asflamegraph->options.kernel && (str_starts(dso, STR("[")) || str_ends(dso, STR("vmlinux"))) &&
 		   !asflamegraph_has(dso, STR("unknown"))) {
-		text_str(t, STR("_[k]"));
-	} else if (f->options.jit && is_perf_map(dso) && !asflamegraph_has(text_view(t), STR("_[j]"))) {
-		text_str(t, STR("_[j]"));
+		text_str(text, STR("_[k]"));
+	} else if (asflamegraph->options.jit && is_perf_map(dso) && !asflamegraph_has(text_view(text), STR("_[j]"))) {
+		text_str(text, STR("_[j]"));
 	}
 }
 
 /* Frames of one line go to the end of the pool, outermost first. */
-static struct asflamegraph_names name_line(struct asflamegraph *f, const struct frame_line *line, struct stacks *s)
+static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, const struct frame_line *line,
+					   struct stacks *stacks)
 {
-	struct intern *table = f->options.srcline ? &f->fp : &s->frames;
+	struct intern *table = asflamegraph->options.srcline ? &asflamegraph->fp : &stacks->frames;
 	struct str rest = line->symbol;
 	struct asflamegraph_names names = { 0 };
 	bool unknown = false;
 
-	if (f->pool.n == 0)
-		ids_push(&f->pool, 0);
-	names.first = f->pool.n;
+	if (asflamegraph->pool.n == 0)
+		ids_push(&asflamegraph->pool, 0);
+	names.first = asflamegraph->pool.n;
 	if (str_starts(rest, STR("(")))
 		return names;
 	while (rest.n >= 2 && str_ends(rest, STR("->")))
@@ -299,47 +300,48 @@ static struct asflamegraph_names name_line(struct asflamegraph *f, const struct 
 		rest = arrow < 0 ? (struct str){ 0 } : str_from(rest, (size_t)arrow + 2);
 		if (str_eq(symbol, STR("[unknown]")) && str_eq(line->dso, symbol))
 			unknown = true; /* for the parts behind it, too */
-		write_name(f, line, symbol);
-		write_suffix(f, line->dso, names.n > 0);
-		ids_push(&f->pool, intern(table, text_view(&f->name)));
+		write_name(asflamegraph, line, symbol);
+		write_suffix(asflamegraph, line->dso, names.n > 0);
+		ids_push(&asflamegraph->pool, intern(table, text_view(&asflamegraph->name)));
 		names.n++;
-		if (f->options.srcline && !unknown)
+		if (asflamegraph->options.srcline && !unknown)
 			names.lines++;
 	}
 	return names;
 }
 
 /* The names of a line, from memory when it was seen before, whatever its address and offset. */
-static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *f, struct frame_line *line,
-							 struct stacks *s)
+static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *asflamegraph, struct frame_line *line,
+							 struct stacks *stacks)
 {
 	struct str symbol = cut_offset(line->symbol), key = line->both;
 	size_t i;
 
 	if (symbol.n < line->symbol.n) {
-		f->name.n = 0;
-		text_str(&f->name, symbol);
-		text_str(&f->name, str_from(line->both, line->symbol.n));
-		key = text_view(&f->name);
+		asflamegraph->name.n = 0;
+		text_str(&asflamegraph->name, symbol);
+		text_str(&asflamegraph->name, str_from(line->both, line->symbol.n));
+		key = text_view(&asflamegraph->name);
 		line->symbol = symbol;
 	}
-	if (f->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
-		struct asflamegraph_names names = name_line(f, line, s);
+	if (asflamegraph->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
+		struct asflamegraph_names names = name_line(asflamegraph, line, stacks);
 
-		f->pool.n = names.first; /* stays readable until the next line */
+		asflamegraph->pool.n = names.first; /* stays readable until the next line */
 		return names;
 	}
-	i = 2 * (size_t)intern(&f->keys, key) + f->java;
-	if (unlikely(i >= f->nnames)) {
+	i = 2 * (size_t)intern(&asflamegraph->keys, key) + asflamegraph->java;
+	if (unlikely(i >= asflamegraph->nnames)) {
 		size_t n = i * 2 > 1024 ? i * 2 : 1024;
 
-		f->names = mem_grow(f->names, sizeof(*f->names), n);
-		memset(f->names + f->nnames, 0, (n - f->nnames) * sizeof(*f->names));
-		f->nnames = n;
+		asflamegraph->names = mem_grow(asflamegraph->names, sizeof(*asflamegraph->names), n);
+		memset(asflamegraph->names + asflamegraph->nnames, 0,
+		       (n - asflamegraph->nnames) * sizeof(*asflamegraph->names));
+		asflamegraph->nnames = n;
 	}
-	if (f->names[i].first == 0)
-		f->names[i] = name_line(f, line, s);
-	return f->names[i];
+	if (asflamegraph->names[i].first == 0)
+		asflamegraph->names[i] = name_line(asflamegraph, line, stacks);
+	return asflamegraph->names[i];
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
@@ -355,32 +357,32 @@ static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 }
 
 /* The first name that waits, with its source line; that may hold any byte, also ';'. Empty for a name without. */
-static void add_part(struct asflamegraph *f, struct str source, struct stacks *s)
+static void add_part(struct asflamegraph *asflamegraph, struct str source, struct stacks *stacks)
 {
-	struct text *t = &f->name;
+	struct text *text = &asflamegraph->name;
 	struct str rest, name;
 	bool more;
 
-	t->n = 0;
-	text_str(t, intern_str(&f->fp, f->waiting.id[f->waiting_at++]));
+	text->n = 0;
+	text_str(text, intern_str(&asflamegraph->fp, asflamegraph->waiting.id[asflamegraph->waiting_at++]));
 	if (source.n) {
-		text_str(t, STR(":"));
-		text_str(t, source);
+		text_str(text, STR(":"));
+		text_str(text, source);
 	}
-	rest = text_view(t);
+	rest = text_view(text);
 	do {
 		more = asflamegraph_cut_name(&rest, &name);
-		ids_push(&f->part, stacks_frame(s, name));
+		ids_push(&asflamegraph->part, stacks_frame(stacks, name));
 	} while (more);
 }
 
 /* Without what stands in brackets, then without blanks at both ends. */
-static struct str tidy_source(struct asflamegraph *f, struct str line)
+static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line)
 {
-	struct text *t = &f->source;
-	struct str s;
+	struct text *text = &asflamegraph->source;
+	struct str string;
 
-	t->n = 0;
+	text->n = 0;
 	while (line.n) {
 		ptrdiff_t open = str_find(line, '['), close = -1;
 
@@ -388,163 +390,163 @@ static struct str tidy_source(struct asflamegraph *f, struct str line)
 			close = str_find(str_from(line, (size_t)open), ']');
 		if (close < 0)
 			break;
-		text_str(t, str_head(line, (size_t)open));
+		text_str(text, str_head(line, (size_t)open));
 		line = str_from(line, (size_t)(open + close) + 1);
 	}
-	text_str(t, line);
-	s = text_view(t);
-	while (s.n && is_space(s.p[0]))
-		s = str_from(s, 1);
-	while (s.n && is_space(s.p[s.n - 1]))
-		s.n--;
-	return s;
+	text_str(text, line);
+	string = text_view(text);
+	while (string.n && is_space(string.p[0]))
+		string = str_from(string, 1);
+	while (string.n && is_space(string.p[string.n - 1]))
+		string.n--;
+	return string;
 }
 
 /* When all source lines are there, the line's frames are known. */
-static void end_waiting(struct asflamegraph *f, struct stacks *s)
+static void end_waiting(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
-	if (f->waiting_at < f->waiting_lines)
+	if (asflamegraph->waiting_at < asflamegraph->waiting_lines)
 		return;
-	while (f->waiting_at < f->waiting.n)
-		add_part(f, (struct str){ 0 }, s);
-	while (f->part.n)
-		ids_push(&f->stack, f->part.id[--f->part.n]);
-	f->waiting.n = f->waiting_at = f->waiting_lines = 0;
+	while (asflamegraph->waiting_at < asflamegraph->waiting.n)
+		add_part(asflamegraph, (struct str){ 0 }, stacks);
+	while (asflamegraph->part.n)
+		ids_push(&asflamegraph->stack, asflamegraph->part.id[--asflamegraph->part.n]);
+	asflamegraph->waiting.n = asflamegraph->waiting_at = asflamegraph->waiting_lines = 0;
 }
 
-static void add_source(struct asflamegraph *f, struct str line, struct stacks *s)
+static void add_source(struct asflamegraph *asflamegraph, struct str line, struct stacks *stacks)
 {
-	add_part(f, tidy_source(f, line), s);
-	end_waiting(f, s);
+	add_part(asflamegraph, tidy_source(asflamegraph, line), stacks);
+	end_waiting(asflamegraph, stacks);
 }
 
-static void add_frames(struct asflamegraph *f, struct frame_line *line, struct stacks *s)
+static void add_frames(struct asflamegraph *asflamegraph, struct frame_line *line, struct stacks *stacks)
 {
 	struct asflamegraph_names names;
 
-	if (f->comm.n == 0) {
-		f->stray += !f->skipping;
+	if (asflamegraph->comm.n == 0) {
+		asflamegraph->stray += !asflamegraph->skipping;
 		return;
 	}
-	names = asflamegraph_find_names(f, line, s);
-	if (f->options.srcline) {
+	names = asflamegraph_find_names(asflamegraph, line, stacks);
+	if (asflamegraph->options.srcline) {
 		for (size_t i = 0; i < names.n; i++)
-			ids_push(&f->waiting, f->pool.id[names.first + i]);
-		f->waiting_lines = names.lines;
-		end_waiting(f, s);
+			ids_push(&asflamegraph->waiting, asflamegraph->pool.id[names.first + i]);
+		asflamegraph->waiting_lines = names.lines;
+		end_waiting(asflamegraph, stacks);
 	} else {
 		for (size_t i = names.n; i-- > 0;)
-			ids_push(&f->stack, f->pool.id[names.first + i]);
+			ids_push(&asflamegraph->stack, asflamegraph->pool.id[names.first + i]);
 	}
 }
 
 /* A header within a sample renames it and weighs it anew; its frames stay. */
-static void begin_sample(struct asflamegraph *f, const struct sample_key *h, struct place at)
+static void begin_sample(struct asflamegraph *asflamegraph, const struct sample_key *key, struct place place)
 {
-	bool only_tid = h->tid.n == 0 || str_eq(h->tid, STR("0"));
-	bool weightless = h->period.n == 0 || str_eq(h->period, STR("0")); /* "00" is a weight of 0 */
-	struct str wanted = f->options.event.n ? f->options.event : f->event;
+	bool only_tid = key->tid.n == 0 || str_eq(key->tid, STR("0"));
+	bool weightless = key->period.n == 0 || str_eq(key->period, STR("0")); /* "00" is a weight of 0 */
+	struct str wanted = asflamegraph->options.event.n ? asflamegraph->options.event : asflamegraph->event;
 
-	if (h->event.n) {
-		if (wanted.n && !str_eq(wanted, h->event)) {
-			f->skipped++;
-			if (f->skipped_event.n == 0)
-				f->skipped_event = arena_copy(&f->bytes, h->event);
-			f->skipping = f->comm.n == 0;
+	if (key->event.n) {
+		if (wanted.n && !str_eq(wanted, key->event)) {
+			asflamegraph->skipped++;
+			if (asflamegraph->skipped_event.n == 0)
+				asflamegraph->skipped_event = arena_copy(&asflamegraph->bytes, key->event);
+			asflamegraph->skipping = asflamegraph->comm.n == 0;
 			return;
 		}
-		if (f->event.n == 0)
-			f->event = arena_copy(&f->bytes, h->event);
+		if (asflamegraph->event.n == 0)
+			asflamegraph->event = arena_copy(&asflamegraph->bytes, key->event);
 	}
-	f->weight = f->options.samples || weightless ? 1 : parse_weight(h->period);
-	f->header = at;
-	f->comm.n = 0;
-	text_str(&f->comm, h->comm);
-	if (f->options.pid || f->options.tid) {
-		text_str(&f->comm, STR("-"));
-		text_str(&f->comm, only_tid ? STR("?") : h->pid);
+	asflamegraph->weight = asflamegraph->options.samples || weightless ? 1 : parse_weight(key->period);
+	asflamegraph->header = place;
+	asflamegraph->comm.n = 0;
+	text_str(&asflamegraph->comm, key->comm);
+	if (asflamegraph->options.pid || asflamegraph->options.tid) {
+		text_str(&asflamegraph->comm, STR("-"));
+		text_str(&asflamegraph->comm, only_tid ? STR("?") : key->pid);
 	}
-	if (f->options.tid) {
-		text_str(&f->comm, STR("/"));
-		text_str(&f->comm, only_tid ? h->pid : h->tid);
+	if (asflamegraph->options.tid) {
+		text_str(&asflamegraph->comm, STR("/"));
+		text_str(&asflamegraph->comm, only_tid ? key->pid : key->tid);
 	}
-	for (size_t i = 0; i < f->comm.n; i++)
-		if (f->comm.p[i] == ' ')
-			f->comm.p[i] = '_';
-	f->java = str_starts(text_view(&f->comm), STR("java"));
+	for (size_t i = 0; i < asflamegraph->comm.n; i++)
+		if (asflamegraph->comm.p[i] == ' ')
+			asflamegraph->comm.p[i] = '_';
+	asflamegraph->java = str_starts(text_view(&asflamegraph->comm), STR("java"));
 }
 
-static void asflamegraph_end_sample(struct asflamegraph *f, struct stacks *s)
+static void asflamegraph_end_sample(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
-	struct str comm = text_view(&f->comm), name;
+	struct str comm = text_view(&asflamegraph->comm), name;
 	uint32_t node = 0;
 	bool more;
 
-	f->skipping = false;
+	asflamegraph->skipping = false;
 	if (comm.n == 0)
 		return;
 	do {
 		more = asflamegraph_cut_name(&comm, &name);
-		node = stacks_child(s, node, stacks_frame(s, name));
+		node = stacks_child(stacks, node, stacks_frame(stacks, name));
 	} while (more);
-	for (size_t i = f->stack.n; i-- > 0;)
-		node = stacks_child(s, node, f->stack.id[i]);
-	if (!stacks_add(s, node, 0, f->weight)) {
-		if (f->overflows++ == 0)
-			f->first_overflow = f->header;
+	for (size_t i = asflamegraph->stack.n; i-- > 0;)
+		node = stacks_child(stacks, node, asflamegraph->stack.id[i]);
+	if (!stacks_add(stacks, node, 0, asflamegraph->weight)) {
+		if (asflamegraph->overflows++ == 0)
+			asflamegraph->first_overflow = asflamegraph->header;
 	} else {
-		f->samples++;
-		f->stackless += f->stack.n == 0;
-		if (f->weight == 0)
-			stacks_add(s, node, 1, 1);
+		asflamegraph->samples++;
+		asflamegraph->stackless += asflamegraph->stack.n == 0;
+		if (asflamegraph->weight == 0)
+			stacks_add(stacks, node, 1, 1);
 	}
-	f->stack.n = 0;
-	f->comm.n = 0;
+	asflamegraph->stack.n = 0;
+	asflamegraph->comm.n = 0;
 }
 
-void asflamegraph_line(struct asflamegraph *f, struct str line, struct place at, struct stacks *s)
+void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struct place place, struct stacks *stacks)
 {
 	struct frame_line frame;
 	struct sample_key header;
 
-	if (f->waiting_lines) { /* whatever it looks like */
-		add_source(f, line, s);
+	if (asflamegraph->waiting_lines) { /* whatever it looks like */
+		add_source(asflamegraph, line, stacks);
 	} else if (line.n == 0) {
-		asflamegraph_end_sample(f, s);
+		asflamegraph_end_sample(asflamegraph, stacks);
 	} else if (line.p[0] == '#') {
 		return;
 	} else if (cut_header(line, &header)) {
-		begin_sample(f, &header, at);
+		begin_sample(asflamegraph, &header, place);
 	} else if (cut_frame(line, &frame)) {
-		add_frames(f, &frame, s);
+		add_frames(asflamegraph, &frame, stacks);
 	} else {
-		if (f->unrecognized < countof(f->first_unrecognized))
-			f->first_unrecognized[f->unrecognized] = at;
-		f->unrecognized++;
+		if (asflamegraph->unrecognized < countof(asflamegraph->first_unrecognized))
+			asflamegraph->first_unrecognized[asflamegraph->unrecognized] = place;
+		asflamegraph->unrecognized++;
 	}
 }
 
-void asflamegraph_end(struct asflamegraph *f, struct stacks *s)
+void asflamegraph_end(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
-	while (f->waiting_lines)
-		add_source(f, (struct str){ 0 }, s);
-	asflamegraph_end_sample(f, s);
+	while (asflamegraph->waiting_lines)
+		add_source(asflamegraph, (struct str){ 0 }, stacks);
+	asflamegraph_end_sample(asflamegraph, stacks);
 }
 
-void asflamegraph_free(struct asflamegraph *f)
+void asflamegraph_free(struct asflamegraph *asflamegraph)
 {
-	text_free(&f->comm);
-	text_free(&f->name);
-	text_free(&f->source);
-	free(f->stack.id);
-	free(f->waiting.id);
-	free(f->part.id);
-	free(f->pool.id);
-	free(f->names);
-	intern_free(&f->keys);
-	intern_free(&f->fp);
-	arena_free(&f->bytes);
-	*f = (struct asflamegraph){ .options = f->options };
+	text_free(&asflamegraph->comm);
+	text_free(&asflamegraph->name);
+	text_free(&asflamegraph->source);
+	free(asflamegraph->stack.id);
+	free(asflamegraph->waiting.id);
+	free(asflamegraph->part.id);
+	free(asflamegraph->pool.id);
+	free(asflamegraph->names);
+	intern_free(&asflamegraph->keys);
+	intern_free(&asflamegraph->fp);
+	arena_free(&asflamegraph->bytes);
+	*asflamegraph = (struct asflamegraph){ .options = asflamegraph->options };
 }
 
 /* ---- output -------------------------------------------------------------------------------------------------- */
@@ -556,70 +558,70 @@ struct stack_text {
 
 static int stack_text_cmp(const void *va, const void *vb)
 {
-	const struct stack_text *a = va, *b = vb;
+	const struct stack_text *text = va, *b = vb;
 
-	return str_cmp(a->text, b->text);
+	return str_cmp(text->text, b->text);
 }
 
-static bool is_stack(const struct stacks *s, uint32_t node)
+static bool is_stack(const struct stacks *stacks, uint32_t node)
 {
-	return s->self[0][node] || (s->self[1] && s->self[1][node]);
+	return stacks->self[0][node] || (stacks->self[1] && stacks->self[1][node]);
 }
 
-static size_t stack_size(const struct stacks *s, uint32_t node)
+static size_t stack_size(const struct stacks *stacks, uint32_t node)
 {
 	size_t n = 0;
 
-	for (; node; node = s->node[node].parent)
-		n += intern_str(&s->frames, s->node[node].frame).n + 1;
+	for (; node; node = stacks->node[node].parent)
+		n += intern_str(&stacks->frames, stacks->node[node].frame).n + 1;
 	return n - 1;
 }
 
 /* In front of end, the innermost frame first. */
-static void write_stack(const struct stacks *s, uint32_t node, char *end)
+static void write_stack(const struct stacks *stacks, uint32_t node, char *end)
 {
 	for (;;) {
-		struct str frame = intern_str(&s->frames, s->node[node].frame);
+		struct str frame = intern_str(&stacks->frames, stacks->node[node].frame);
 
 		end -= frame.n;
 		memcpy(end, frame.p, frame.n);
-		node = s->node[node].parent;
+		node = stacks->node[node].parent;
 		if (node == 0)
 			break;
 		*--end = ';';
 	}
 }
 
-void asflamegraph_write(struct out *o, const struct stacks *s)
+void asflamegraph_write(struct out *out, const struct stacks *stacks)
 {
 	size_t nbytes = 0, nstacks = 0, k = 0;
 	struct stack_text *stack;
 	char *text, *at;
 
-	for (uint32_t node = 1; node < s->n; node++) {
-		if (is_stack(s, node)) {
-			nbytes += stack_size(s, node);
+	for (uint32_t node = 1; node < stacks->n; node++) {
+		if (is_stack(stacks, node)) {
+			nbytes += stack_size(stacks, node);
 			nstacks++;
 		}
 	}
 	text = at = mem_alloc(1, nbytes);
 	stack = mem_alloc(sizeof(*stack), nstacks);
-	for (uint32_t node = 1; node < s->n; node++) {
+	for (uint32_t node = 1; node < stacks->n; node++) {
 		size_t n;
 
-		if (!is_stack(s, node))
+		if (!is_stack(stacks, node))
 			continue;
-		n = stack_size(s, node);
-		write_stack(s, node, at + n);
-		stack[k++] = (struct stack_text){ { at, n }, s->self[0][node] };
+		n = stack_size(stacks, node);
+		write_stack(stacks, node, at + n);
+		stack[k++] = (struct stack_text){ { at, n }, stacks->self[0][node] };
 		at += n;
 	}
 	qsort(stack, nstacks, sizeof(*stack), stack_text_cmp);
 	for (k = 0; k < nstacks; k++) {
-		out_str(o, stack[k].text);
-		out_char(o, ' ');
-		out_u64(o, stack[k].weight);
-		out_char(o, '\n');
+		out_str(out, stack[k].text);
+		out_char(out, ' ');
+		out_u64(out, stack[k].weight);
+		out_char(out, '\n');
 	}
 	free(stack);
 	free(text);

@@ -87,19 +87,19 @@ struct asflamegraph {
 	struct arena bytes;
 };
 
-/* The next line, without its newline. `at` is kept for messages; its name must live as long as f. */
-void asflamegraph_line(struct asflamegraph *f, struct str line, struct place at, struct stacks *s);
+/* The next line, without its newline. `at` is kept for messages; its name must live as long as asflamegraph. */
+void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struct place place, struct stacks *stacks);
 
 /* The input is over: closes the open sample. As perl sees several files as one input, call it after the last of them.
  */
-void asflamegraph_end(struct asflamegraph *f, struct stacks *s);
+void asflamegraph_end(struct asflamegraph *asflamegraph, struct stacks *stacks);
 
-void asflamegraph_free(struct asflamegraph *f);
+void asflamegraph_free(struct asflamegraph *asflamegraph);
 
 /*
  * "stack weight\n" in the order of the bytes of whole stacks, not depth first. Takes one copy of all stacks' text and
- * a pointer each. A stack whose periods were all written "00" weighs 0 and is there, too: column 1 of s marks it.
+ * a pointer each. A stack whose periods were all written "00" weighs 0 and is there, too: column 1 of stacks marks it.
  */
-void asflamegraph_write(struct out *o, const struct stacks *s);
+void asflamegraph_write(struct out *out, const struct stacks *stacks);
 
 #endif

@@ -5,44 +5,44 @@
 
 #define SHARE_MAX (256 * 1024) /* samples of more text than that are read line by line */
 
-void script_init(struct script *p, const struct samples_options *o)
+void script_init(struct script *script, const struct samples_options *options)
 {
-	*p = (struct script){ 0 };
-	samples_init(&p->samples, o);
+	*script = (struct script){ 0 };
+	samples_init(&script->samples, options);
 }
 
-void script_fork(struct script *worker, const struct script *of)
+void script_fork(struct script *worker, const struct script *script)
 {
 	*worker = (struct script){ 0 };
-	samples_fork(&worker->samples, &of->samples);
+	samples_fork(&worker->samples, &script->samples);
 }
 
-void script_free(struct script *p)
+void script_free(struct script *script)
 {
-	samples_free(&p->samples);
+	samples_free(&script->samples);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-static void skip_line(struct script *p, struct str line)
+static void skip_line(struct script *script, struct str line)
 {
-	samples_skip(&p->samples, line, p->line);
+	samples_skip(&script->samples, line, script->line);
 }
 
 /* end: where the empty line begins that closes the sample; NULL when something else does. */
-static void perfscript_close_sample(struct script *p, const char *end)
+static void perfscript_close_sample(struct script *script, const char *end)
 {
-	if (p->weak) {
-		samples_skip(&p->samples, p->weak_line, p->weak_number);
-		p->weak = false;
+	if (script->weak) {
+		samples_skip(&script->samples, script->weak_line, script->weak_number);
+		script->weak = false;
 	}
-	p->single = false;
-	samples_close(&p->samples, end);
+	script->single = false;
+	samples_close(&script->samples, end);
 }
 
-static enum samples_state perfscript_state(const struct script *p)
+static enum samples_state perfscript_state(const struct script *script)
 {
-	return p->samples.sample.state;
+	return script->samples.sample.state;
 }
 
 /* Splits "   7f00 sym (dso)" into address and tail; false when it does not begin with an address. */
@@ -61,69 +61,69 @@ static bool split_address(struct str line, struct str *address, struct str *tail
 	return true;
 }
 
-static void perfscript_headerless(struct script *p)
+static void perfscript_headerless(struct script *script)
 {
-	samples_open(&p->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
+	samples_open(&script->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
 /* A frame came: is there a sample that it belongs to? */
-static bool in_sample(struct script *p)
+static bool in_sample(struct script *script)
 {
-	if (p->weak)
-		samples_open(&p->samples, &p->weak_header);
-	else if (perfscript_state(p) == SAMPLE_NONE)
-		perfscript_headerless(p);
-	p->weak = false;
-	return perfscript_state(p) == SAMPLE_OPEN;
+	if (script->weak)
+		samples_open(&script->samples, &script->weak_header);
+	else if (perfscript_state(script) == SAMPLE_NONE)
+		perfscript_headerless(script);
+	script->weak = false;
+	return perfscript_state(script) == SAMPLE_OPEN;
 }
 
 /* A line that begins with a TAB. perf prints the address 16 wide, so that it mostly ends at a known place. */
-static void frame_line(struct script *p, struct str line)
+static void frame_line(struct script *script, struct str line)
 {
 	struct str address, tail;
 
-	if (unlikely(p->single))
-		perfscript_close_sample(p, NULL);
-	if (perfscript_state(p) == SAMPLE_IGNORED)
+	if (unlikely(script->single))
+		perfscript_close_sample(script, NULL);
+	if (perfscript_state(script) == SAMPLE_IGNORED)
 		return;
 	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) &&
 		   (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
 		address = str_head(str_from(line, 1), 16);
 		tail = str_from(line, 18);
-		if (unlikely(p->samples.names.addresses))
+		if (unlikely(script->samples.names.addresses))
 			split_address(line, &address, &tail);
 	} else if (!split_address(line, &address, &tail)) {
-		skip_line(p, line);
+		skip_line(script, line);
 		return;
 	}
-	if (likely(perfscript_state(p) == SAMPLE_OPEN) || in_sample(p))
-		samples_frame(&p->samples, tail, address, line.p);
+	if (likely(perfscript_state(script) == SAMPLE_OPEN) || in_sample(script))
+		samples_frame(&script->samples, tail, address, line.p);
 }
 
 /* -F+srcline: "  file:line" belongs to the frame before it, and there " (inlined)" stands behind the line. */
-static bool perfscript_srcline(struct script *p, struct str line)
+static bool perfscript_srcline(struct script *script, struct str line)
 {
 	struct str text = str_trim(line);
-	struct names_frame f;
+	struct names_frame frame;
 	bool inlined;
 
 	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || text.n == 0)
 		return false;
-	if (perfscript_state(p) == SAMPLE_IGNORED)
+	if (perfscript_state(script) == SAMPLE_IGNORED)
 		return true;
-	samples_look_up(&p->samples);
-	p->samples.regular = false;
-	if (p->samples.nframes == 0)
+	samples_look_up(&script->samples);
+	script->samples.regular = false;
+	if (script->samples.nframes == 0)
 		return false;
 	inlined = str_ends(text, STR(" (inlined)"));
 	if (inlined)
 		text.n -= 10;
-	if (!inlined && !p->samples.options->srcline)
+	if (!inlined && !script->samples.options->srcline)
 		return true;
-	f = linecache_split(p->samples.sample.last);
-	f.inlined = f.inlined || inlined;
-	f.line = p->samples.options->srcline ? text : (struct str){ 0 };
-	samples_rename_last(&p->samples, f);
+	frame = linecache_split(script->samples.sample.last);
+	frame.inlined = frame.inlined || inlined;
+	frame.line = script->samples.options->srcline ? text : (struct str){ 0 };
+	samples_rename_last(&script->samples, frame);
 	return true;
 }
 
@@ -148,13 +148,13 @@ static struct str without_payload(struct str tail)
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
  * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
  */
-static bool single_frame(const struct sample_key *h, struct str *address, struct str *tail)
+static bool single_frame(const struct sample_key *key, struct str *address, struct str *tail)
 {
 	struct str second, third;
 
-	if (h->rest.n == 0 || !split_address(h->rest, address, tail) || tail->n == 0)
+	if (key->rest.n == 0 || !split_address(key->rest, address, tail) || tail->n == 0)
 		return false;
-	if (h->rest_width < 17 && (address->n < 6 || h->rest.p[h->rest.n - 1] != ')'))
+	if (key->rest_width < 17 && (address->n < 6 || key->rest.p[key->rest.n - 1] != ')'))
 		return false;
 	if (split_address(*tail, &second, &third) && third.n && second.n >= 4 &&
 	    (size_t)(second.p + second.n - tail->p) >= 16) {
@@ -165,20 +165,20 @@ static bool single_frame(const struct sample_key *h, struct str *address, struct
 	return true;
 }
 
-static void sample_line(struct script *p, struct str line, const struct sample_key *h)
+static void sample_line(struct script *script, struct str line, const struct sample_key *key)
 {
 	struct str address, tail;
 
 	/* all headers of a file have the same fields: one without an event, where others have it, is cut */
-	if (h->event.n == 0 && h->time.n && p->samples.event_name.n) {
-		skip_line(p, line);
-		p->samples.sample.state = SAMPLE_IGNORED;
+	if (key->event.n == 0 && key->time.n && script->samples.event_name.n) {
+		skip_line(script, line);
+		script->samples.sample.state = SAMPLE_IGNORED;
 		return;
 	}
-	samples_open(&p->samples, h);
-	p->single = single_frame(h, &address, &tail);
-	if (p->single && perfscript_state(p) == SAMPLE_OPEN)
-		samples_frame(&p->samples, tail, address, NULL);
+	samples_open(&script->samples, key);
+	script->single = single_frame(key, &address, &tail);
+	if (script->single && perfscript_state(script) == SAMPLE_OPEN)
+		samples_frame(&script->samples, tail, address, NULL);
 }
 
 static bool perfscript_is_comment(struct str line)
@@ -188,16 +188,16 @@ static bool perfscript_is_comment(struct str line)
 
 /* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script
  * --header. */
-static void perfscript_comment(struct script *p, struct str line)
+static void perfscript_comment(struct script *script, struct str line)
 {
 	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
 	struct str rest;
 
-	if (str_starts(line, STR("# hostname : ")) && p->samples.host.n == 0)
-		p->samples.host = arena_copy(&p->samples.text, str_trim(str_from(line, 13)));
-	if (i > 0 && p->samples.frequency.n == 0 && str_find_str(line, STR("freq = 1")) > 0) {
+	if (str_starts(line, STR("# hostname : ")) && script->samples.host.n == 0)
+		script->samples.host = arena_copy(&script->samples.text, str_trim(str_from(line, 13)));
+	if (i > 0 && script->samples.frequency.n == 0 && str_find_str(line, STR("freq = 1")) > 0) {
 		rest = str_from(line, (size_t)i + 16);
-		p->samples.frequency = arena_copy(&p->samples.text, str_cut(&rest, ','));
+		script->samples.frequency = arena_copy(&script->samples.text, str_cut(&rest, ','));
 	}
 }
 
@@ -212,64 +212,64 @@ static bool is_source_place(struct str line)
 }
 
 /* A line that is neither a frame behind a TAB nor empty. */
-static void other_line(struct script *p, struct str line)
+static void other_line(struct script *script, struct str line)
 {
 	struct str address, tail;
-	struct sample_key h;
+	struct sample_key key;
 
-	switch (samplekey_parse(line, &h)) {
+	switch (samplekey_parse(line, &key)) {
 	case SAMPLEKEY_SAMPLE:
-		perfscript_close_sample(p, NULL);
-		sample_line(p, line, &h);
+		perfscript_close_sample(script, NULL);
+		sample_line(script, line, &key);
 		return;
 	case SAMPLEKEY_RECORD:
-		perfscript_close_sample(p, NULL);
-		p->samples.tally.lost += h.lost;
+		perfscript_close_sample(script, NULL);
+		script->samples.tally.lost += key.lost;
 		return;
 	case SAMPLEKEY_DEFERRED:
-		perfscript_close_sample(p, NULL);
-		p->samples.tally.deferred++;
-		p->samples.sample.state = SAMPLE_IGNORED;
+		perfscript_close_sample(script, NULL);
+		script->samples.tally.deferred++;
+		script->samples.sample.state = SAMPLE_IGNORED;
 		return;
 	case SAMPLEKEY_WEAK:
 	case SAMPLEKEY_NONE: break;
 	}
 	if (perfscript_is_comment(line)) {
-		perfscript_comment(p, line);
+		perfscript_comment(script, line);
 		return;
 	}
-	if (p->single && is_source_place(line) && perfscript_srcline(p, line))
+	if (script->single && is_source_place(line) && perfscript_srcline(script, line))
 		return;
-	if (!p->single && perfscript_state(p) != SAMPLE_NONE) {
-		if (p->samples.nframes + p->samples.nrefs && perfscript_srcline(p, line))
+	if (!script->single && perfscript_state(script) != SAMPLE_NONE) {
+		if (script->samples.nframes + script->samples.nrefs && perfscript_srcline(script, line))
 			return;
 		/* perf 3.x: frames without a TAB */
 		if (split_address(line, &address, &tail) && tail.n) {
-			if (perfscript_state(p) == SAMPLE_OPEN)
-				samples_frame(&p->samples, tail, address, NULL);
+			if (perfscript_state(script) == SAMPLE_OPEN)
+				samples_frame(&script->samples, tail, address, NULL);
 			return;
 		}
-		if (perfscript_srcline(p, line))
+		if (perfscript_srcline(script, line))
 			return;
-		skip_line(p, line);
+		skip_line(script, line);
 		return;
 	}
-	perfscript_close_sample(p, NULL);
-	if (single_frame(&h, &address, &tail)) {
-		sample_line(p, line, &h);
+	perfscript_close_sample(script, NULL);
+	if (single_frame(&key, &address, &tail)) {
+		sample_line(script, line, &key);
 		return;
 	}
 	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */
-		perfscript_headerless(p);
-		if (perfscript_state(p) == SAMPLE_OPEN)
-			samples_frame(&p->samples, tail, address, NULL);
-		perfscript_close_sample(p, NULL);
+		perfscript_headerless(script);
+		if (perfscript_state(script) == SAMPLE_OPEN)
+			samples_frame(&script->samples, tail, address, NULL);
+		perfscript_close_sample(script, NULL);
 		return;
 	}
-	p->weak = true;
-	p->weak_header = h;
-	p->weak_line = line;
-	p->weak_number = p->line;
+	script->weak = true;
+	script->weak_header = key;
+	script->weak_line = line;
+	script->weak_number = script->line;
 }
 
 /* The end of a sample that is that of the thread's sample before. */
@@ -279,44 +279,45 @@ struct shared {
 	uint32_t lines;
 };
 
-static void script_lines(struct script *p, const char *at, const char *end, bool share);
+static void script_lines(struct script *script, const char *at, const char *end, bool share);
 
 /* A header was read, its frames begin at `at`. */
-static bool find_shared(struct script *p, const char *at, const char *end, struct shared *s)
+static bool find_shared(struct script *script, const char *at, const char *end, struct shared *shared)
 {
-	const struct suffix_sample *last = samples_before(&p->samples);
+	const struct suffix_sample *last = samples_before(&script->samples);
 
-	s->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
-	if (!s->end) {
-		p->share_here = false; /* separated by something else: do not search again and again */
+	shared->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
+	if (!shared->end) {
+		script->share_here = false; /* separated by something else: do not search again and again */
 		return false;
 	}
-	if (last->n == 0 || last->block != p->samples.block + 1)
+	if (last->n == 0 || last->block != script->samples.block + 1)
 		return false;
-	s->lines = suffixcache_match(&p->samples.suffixes, last, at, s->end);
-	if (s->lines == 0)
+	shared->lines = suffixcache_match(&script->samples.suffixes, last, at, shared->end);
+	if (shared->lines == 0)
 		return false;
-	s->from = s->end - (last->end - p->samples.suffixes.line[last->first + last->n - s->lines].start);
+	shared->from =
+		shared->end - (last->end - script->samples.suffixes.line[last->first + last->n - shared->lines].start);
 	return true;
 }
 
 /* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and
  * the sample done. Returns where to go on. */
-static const char *perfscript_take_shared(struct script *p, const char *at, const struct shared *s)
+static const char *perfscript_take_shared(struct script *script, const char *at, const struct shared *shared)
 {
-	uint64_t serial = p->samples.serial;
+	uint64_t serial = script->samples.serial;
 
-	script_lines(p, at, s->from, false);
-	if (p->samples.serial != serial || perfscript_state(p) != SAMPLE_OPEN || !p->samples.regular ||
-	    p->samples.nframes)
-		return s->from;
-	p->samples.shared = s->lines;
-	p->line += s->lines + 1;
-	perfscript_close_sample(p, s->end);
-	return s->end + 1;
+	script_lines(script, at, shared->from, false);
+	if (script->samples.serial != serial || perfscript_state(script) != SAMPLE_OPEN || !script->samples.regular ||
+	    script->samples.nframes)
+		return shared->from;
+	script->samples.shared = shared->lines;
+	script->line += shared->lines + 1;
+	perfscript_close_sample(script, shared->end);
+	return shared->end + 1;
 }
 
-static void script_lines(struct script *p, const char *at, const char *end, bool share)
+static void script_lines(struct script *script, const char *at, const char *end, bool share)
 {
 	struct shared shared;
 
@@ -324,31 +325,33 @@ static void script_lines(struct script *p, const char *at, const char *end, bool
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *from = at;
 		struct str line = { at, (size_t)((newline ? newline : end) - at) };
 
-		p->line++;
+		script->line++;
 		at += line.n + 1;
 		if (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
 		if (likely(line.n && line.p[0] == '\t') && (line.n > 18 || !str_is_blank(line))) {
-			frame_line(p, line);
+			frame_line(script, line);
 		} else if (str_is_blank(line)) {
-			perfscript_close_sample(p, from);
+			perfscript_close_sample(script, from);
 		} else {
-			other_line(p, line);
-			if (share && p->share_here && p->samples.root && perfscript_state(p) == SAMPLE_OPEN &&
-			    p->samples.nrefs + p->samples.nframes == 0 && newline && find_shared(p, at, end, &shared))
-				at = perfscript_take_shared(p, at, &shared);
+			other_line(script, line);
+			if (share && script->share_here && script->samples.root &&
+			    perfscript_state(script) == SAMPLE_OPEN &&
+			    script->samples.nrefs + script->samples.nframes == 0 && newline &&
+			    find_shared(script, at, end, &shared))
+				at = perfscript_take_shared(script, at, &shared);
 		}
 	}
 }
 
-void script_block(struct script *p, struct str text, uint64_t block)
+void script_block(struct script *script, struct str text, uint64_t block)
 {
-	p->samples.block = block;
-	p->line = 0;
-	p->samples.suffixes.n = 0;
-	p->share_here = p->samples.share;
-	script_lines(p, text.p, text.p + text.n, true);
-	perfscript_close_sample(p, NULL);
+	script->samples.block = block;
+	script->line = 0;
+	script->samples.suffixes.n = 0;
+	script->share_here = script->samples.share;
+	script_lines(script, text.p, text.p + text.n, true);
+	perfscript_close_sample(script, NULL);
 }
 
 /* ---- borders ------------------------------------------------------------------------------------------------ */
@@ -357,7 +360,7 @@ void script_block(struct script *p, struct str text, uint64_t block)
 size_t script_last_border(struct str text)
 {
 	ptrdiff_t newline = str_rfind(text, '\n');
-	struct sample_key h;
+	struct sample_key key;
 
 	while (newline >= 0) {
 		struct str before = str_head(text, (size_t)newline), line;
@@ -367,7 +370,7 @@ size_t script_last_border(struct str text)
 		if (str_is_blank(line))
 			return (size_t)newline + 1;
 		if (line.p[0] != '\t') {
-			enum samplekey_kind kind = samplekey_parse(line, &h);
+			enum samplekey_kind kind = samplekey_parse(line, &key);
 
 			if (kind == SAMPLEKEY_SAMPLE || kind == SAMPLEKEY_RECORD || kind == SAMPLEKEY_DEFERRED)
 				return (size_t)(i + 1);
@@ -380,17 +383,17 @@ size_t script_last_border(struct str text)
 bool script_looks_like(struct str line)
 {
 	struct str address, tail;
-	struct sample_key h;
+	struct sample_key key;
 
 	if (line.n && line.p[0] == '\t')
 		return split_address(line, &address, &tail);
-	switch (samplekey_parse(line, &h)) {
+	switch (samplekey_parse(line, &key)) {
 	case SAMPLEKEY_SAMPLE:
 	case SAMPLEKEY_RECORD:
 	case SAMPLEKEY_DEFERRED: return true;
 	case SAMPLEKEY_WEAK:
 	case SAMPLEKEY_NONE: break;
 	}
-	return single_frame(&h, &address, &tail) ||
+	return single_frame(&key, &address, &tail) ||
 	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);
 }

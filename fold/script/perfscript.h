@@ -22,13 +22,13 @@ struct script {
 	uint64_t weak_number;
 };
 
-void script_init(struct script *p, const struct samples_options *o);
+void script_init(struct script *script, const struct samples_options *options);
 
 /* A worker that continues where `of` decided (event, first time). */
-void script_fork(struct script *worker, const struct script *of);
+void script_fork(struct script *worker, const struct script *script);
 
 /* Folds text, which begins and ends at a border. block: its number in the run, for places. */
-void script_block(struct script *p, struct str text, uint64_t block);
+void script_block(struct script *script, struct str text, uint64_t block);
 
 /* Last border in text: everything before it is whole samples. 0 when there is none. */
 size_t script_last_border(struct str text);
@@ -36,6 +36,6 @@ size_t script_last_border(struct str text);
 /* Is line the start of a sample or frame, as far as one line can tell? */
 bool script_looks_like(struct str line);
 
-void script_free(struct script *p);
+void script_free(struct script *script);
 
 #endif

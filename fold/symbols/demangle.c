@@ -27,48 +27,49 @@ struct output {
 
 static void demangle_put(const char *p, size_t n, void *opaque)
 {
-	struct output *o = opaque;
+	struct output *output = opaque;
 
-	if (n > o->limit - o->text->n)
-		longjmp(o->full, 1);
-	text_bytes(o->text, p, n);
+	if (n > output->limit - output->text->n)
+		longjmp(output->full, 1);
+	text_bytes(output->text, p, n);
 }
 
 static bool by_callback(struct text *out, const char *symbol,
 			int (*demangle)(const char *, int, demangle_callbackref, void *))
 {
-	struct output o = { .text = out, .limit = out->n + LONGEST_NAME };
+	struct output output = { .text = out, .limit = out->n + LONGEST_NAME };
 	size_t before = out->n;
 
-	if (setjmp(o.full) == 0 && demangle(symbol, DMGL_NO_OPTS, demangle_put, &o) && o.text->n > before)
+	if (setjmp(output.full) == 0 && demangle(symbol, DMGL_NO_OPTS, demangle_put, &output) &&
+	    output.text->n > before)
 		return true;
 	out->n = before;
 	return false;
 }
 
 /* camlStdlib__List__map_12 → Stdlib.List.map_12, as perf does it; libiberty does not know OCaml. */
-static bool demangle_ocaml(struct text *out, struct str s)
+static bool demangle_ocaml(struct text *out, struct str string)
 {
 	uint64_t byte;
 
-	if (!str_starts(s, STR("caml")) || s.n < 5 || s.p[4] < 'A' || s.p[4] > 'Z')
+	if (!str_starts(string, STR("caml")) || string.n < 5 || string.p[4] < 'A' || string.p[4] > 'Z')
 		return false;
-	for (s = str_from(s, 4); s.n;) {
-		if (str_starts(s, STR("__"))) {
+	for (string = str_from(string, 4); string.n;) {
+		if (str_starts(string, STR("__"))) {
 			text_char(out, '.');
-			s = str_from(s, 2);
-		} else if (s.p[0] == '$' && s.n >= 3 && str_hex(str_head(str_from(s, 1), 2), &byte)) {
+			string = str_from(string, 2);
+		} else if (string.p[0] == '$' && string.n >= 3 && str_hex(str_head(str_from(string, 1), 2), &byte)) {
 			text_char(out, (char)byte);
-			s = str_from(s, 3);
+			string = str_from(string, 3);
 		} else {
-			text_char(out, s.p[0]);
-			s = str_from(s, 1);
+			text_char(out, string.p[0]);
+			string = str_from(string, 1);
 		}
 	}
 	return true;
 }
 
-static bool demangle_dlang(struct text *out, struct str symbol, const char *s)
+static bool demangle_dlang(struct text *out, struct str symbol, const char *string)
 {
 	size_t refs = 0;
 	char *name;
@@ -77,7 +78,7 @@ static bool demangle_dlang(struct text *out, struct str symbol, const char *s)
 		refs += symbol.p[i] == 'Q';
 	if (symbol.n > LONGEST_D || refs > D_REFS_MAX)
 		return false;
-	name = dlang_demangle(s, DMGL_NO_OPTS);
+	name = dlang_demangle(string, DMGL_NO_OPTS);
 	if (!name)
 		return false;
 	text_str(out, str_head(str_of(name), strlen(name) < LONGEST_NAME ? strlen(name) : LONGEST_NAME));
@@ -85,17 +86,17 @@ static bool demangle_dlang(struct text *out, struct str symbol, const char *s)
 	return true;
 }
 
-static bool demangle_c(struct text *out, struct str symbol, const char *s)
+static bool demangle_c(struct text *out, struct str symbol, const char *string)
 {
 	if (str_starts(symbol, STR("_D")))
-		return demangle_dlang(out, symbol, s);
+		return demangle_dlang(out, symbol, string);
 	/* Rust's old names look like C++: it is asked first */
-	return by_callback(out, s, rust_demangle_callback) || by_callback(out, s, cplus_demangle_v3_callback);
+	return by_callback(out, string, rust_demangle_callback) || by_callback(out, string, cplus_demangle_v3_callback);
 }
 
 bool elfsyms_demangle(struct text *out, struct str symbol)
 {
-	char space[256], *s = space;
+	char space[256], *string = space;
 	bool done;
 
 	if (symbol.n < 2 || symbol.n > LONGEST_SYMBOL || memchr(symbol.p, 0, symbol.n))
@@ -103,11 +104,11 @@ bool elfsyms_demangle(struct text *out, struct str symbol)
 	if (symbol.p[0] != '_')
 		return demangle_ocaml(out, symbol);
 	if (symbol.n >= sizeof(space))
-		s = mem_alloc(1, symbol.n + 1);
-	memcpy(s, symbol.p, symbol.n);
-	s[symbol.n] = '\0';
-	done = demangle_c(out, symbol, s);
-	if (s != space)
-		free(s);
+		string = mem_alloc(1, symbol.n + 1);
+	memcpy(string, symbol.p, symbol.n);
+	string[symbol.n] = '\0';
+	done = demangle_c(out, symbol, string);
+	if (string != space)
+		free(string);
 	return done;
 }

@@ -41,10 +41,10 @@ struct search {
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
 /* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */
-static void dsofiles_note(struct search *s, enum dso_reason why)
+static void dsofiles_note(struct search *search, enum dso_reason why)
 {
-	if (s->why == DSO_NO_FILE)
-		s->why = why;
+	if (search->why == DSO_NO_FILE)
+		search->why = why;
 }
 
 static bool dsofiles_same_build(struct build_id a, struct build_id b)
@@ -57,25 +57,26 @@ static bool dsofiles_same_build(struct build_id a, struct build_id b)
 	       memcmp(b.byte + n, zero, b.n - n) == 0;
 }
 
-static struct elfsyms *open_elf(struct search *s, int fd)
+static struct elfsyms *open_elf(struct search *search, int fd)
 {
 	const char *why;
-	struct elfsyms *e;
+	struct elfsyms *elfsyms;
 
 	if (fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			dsofiles_note(s, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
+			dsofiles_note(search, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
 		return NULL;
 	}
-	e = elfsyms_open(fd, &s->options->elf, &why);
-	if (!e)
-		dsofiles_note(s, DSO_NOT_ELF);
-	return e;
+	elfsyms = elfsyms_open(fd, &search->options->elf, &why);
+	if (!elfsyms)
+		dsofiles_note(search, DSO_NOT_ELF);
+	return elfsyms;
 }
 
-static bool is_saved(const struct search *s, const struct elfsyms *e)
+static bool is_saved(const struct search *search, const struct elfsyms *elfsyms)
 {
-	return e == s->symbols || e == s->runtime || e == s->debug || e == s->path;
+	return elfsyms == search->symbols || elfsyms == search->runtime || elfsyms == search->debug ||
+	       elfsyms == search->path;
 }
 
 static struct str dir_of(struct str path) /* with the slash */
@@ -85,44 +86,46 @@ static struct str dir_of(struct str path) /* with the slash */
 
 /* ---- candidates ------------------------------------------------------------------------------------------------- */
 
-/* Takes e over: keeps it when it is needed. */
-static void dsofiles_consider(struct search *s, struct elfsyms *e)
+/* Takes elfsyms over: keeps it when it is needed. */
+static void dsofiles_consider(struct search *search, struct elfsyms *elfsyms)
 {
-	if (!e)
+	if (!elfsyms)
 		return;
-	if (s->id.n && (!elfsyms_build_id(e).n || !dsofiles_same_build(s->id, elfsyms_build_id(e)))) {
-		dsofiles_note(s, DSO_OTHER_BUILD);
-		elfsyms_close(e);
+	if (search->id.n &&
+	    (!elfsyms_build_id(elfsyms).n || !dsofiles_same_build(search->id, elfsyms_build_id(elfsyms)))) {
+		dsofiles_note(search, DSO_OTHER_BUILD);
+		elfsyms_close(elfsyms);
 		return;
 	}
-	if (!s->symbols && elfsyms_has_symtab(e))
-		s->symbols = e;
-	if (!s->runtime && elfsyms_has_dynsym(e))
-		s->runtime = e;
-	if (!s->debug && s->options->inlined && elfsyms_has_debug_info(e)) {
-		s->debug = e;
-		text_str(&s->debug_dir, dir_of(e == s->path ? s->query->path : str_of(s->name.p)));
+	if (!search->symbols && elfsyms_has_symtab(elfsyms))
+		search->symbols = elfsyms;
+	if (!search->runtime && elfsyms_has_dynsym(elfsyms))
+		search->runtime = elfsyms;
+	if (!search->debug && search->options->inlined && elfsyms_has_debug_info(elfsyms)) {
+		search->debug = elfsyms;
+		text_str(&search->debug_dir,
+			 dir_of(elfsyms == search->path ? search->query->path : str_of(search->name.p)));
 	}
-	if (!is_saved(s, e))
-		elfsyms_close(e);
+	if (!is_saved(search, elfsyms))
+		elfsyms_close(elfsyms);
 }
 
-static bool dsofiles_complete(const struct search *s)
+static bool dsofiles_complete(const struct search *search)
 {
-	return s->symbols && s->runtime && (s->debug || !s->options->inlined);
+	return search->symbols && search->runtime && (search->debug || !search->options->inlined);
 }
 
 /* Opens as the sampled process would; else as we would, with the prefix of the user. */
-static int open_as_mapped(struct search *s, const char *path)
+static int open_as_mapped(struct search *search, const char *path)
 {
-	const char *symfs = s->options->symfs;
+	const char *symfs = search->options->symfs;
 	struct text name = { 0 };
 	int fd = -1;
 
-	if (s->query->live)
-		fd = fileopener_inside(s->query->live, str_of(path));
+	if (search->query->live)
+		fd = fileopener_inside(search->query->live, str_of(path));
 	/* another file of the same name is refused by its build-id; where none is known, nobody would notice */
-	if (fd < 0 && (!s->query->live || s->id.n)) {
+	if (fd < 0 && (!search->query->live || search->id.n)) {
 		if (symfs)
 			text_add(&name, symfs);
 		text_add(&name, path);
@@ -133,18 +136,18 @@ static int open_as_mapped(struct search *s, const char *path)
 	return fd;
 }
 
-static void try_path(struct search *s)
+static void try_path(struct search *search)
 {
-	if (!dsofiles_complete(s) && s->name.n) {
-		text_char(&s->name, '\0');
-		dsofiles_consider(s, open_elf(s, open_as_mapped(s, s->name.p)));
+	if (!dsofiles_complete(search) && search->name.n) {
+		text_char(&search->name, '\0');
+		dsofiles_consider(search, open_elf(search, open_as_mapped(search, search->name.p)));
 	}
 }
 
-static void dsofiles_begin(struct search *s, const char *start)
+static void dsofiles_begin(struct search *search, const char *start)
 {
-	s->name.n = 0;
-	text_add(&s->name, start);
+	search->name.n = 0;
+	text_add(&search->name, start);
 }
 
 /* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is
@@ -158,7 +161,7 @@ static bool dsofiles_may_be_read(int fd)
 }
 
 /* Without any build-id, the link's own check is what is left. */
-static bool crc_matches(struct search *s)
+static bool crc_matches(struct search *search)
 {
 	unsigned char *block = mem_alloc(1, 1u << 16);
 	uLong crc = crc32(0, NULL, 0);
@@ -166,107 +169,108 @@ static bool crc_matches(struct search *s)
 	ssize_t n;
 	int fd;
 
-	text_char(&s->name, '\0');
-	s->name.n--;
-	fd = open_as_mapped(s, s->name.p);
+	text_char(&search->name, '\0');
+	search->name.n--;
+	fd = open_as_mapped(search, search->name.p);
 	read_it = fd >= 0 && dsofiles_may_be_read(fd);
 	for (off_t at = 0; read_it && at <= CRC_MAX && (n = read(fd, block, 1u << 16)) > 0; at += n)
 		crc = crc32(crc, block, (uInt)n);
 	if (fd >= 0)
 		close(fd);
 	free(block);
-	return read_it && (uint32_t)crc == s->debuglink_crc;
+	return read_it && (uint32_t)crc == search->debuglink_crc;
 }
 
-static void try_link(struct search *s, const char *root, struct str dir, const char *sub)
+static void try_link(struct search *search, const char *root, struct str dir, const char *sub)
 {
-	dsofiles_begin(s, root);
-	text_str(&s->name, dir);
-	text_add(&s->name, sub);
-	text_str(&s->name, text_view(&s->debuglink));
-	if (s->id.n || s->options->elf.as_perf || crc_matches(s))
-		try_path(s);
+	dsofiles_begin(search, root);
+	text_str(&search->name, dir);
+	text_add(&search->name, sub);
+	text_str(&search->name, text_view(&search->debuglink));
+	if (search->id.n || search->options->elf.as_perf || crc_matches(search))
+		try_path(search);
 }
 
-static void try_debuglink(struct search *s, struct str path)
+static void try_debuglink(struct search *search, struct str path)
 {
-	struct str dir = dir_of(path), name = text_view(&s->debuglink);
+	struct str dir = dir_of(path), name = text_view(&search->debuglink);
 
 	/* a link is a name beside the file, not a way through the file system */
 	if (name.n == 0 || str_find(name, '/') >= 0)
 		return;
-	try_link(s, "", dir, "");
-	try_link(s, "", dir, ".debug/");
-	try_link(s, DEBUG_ROOT, dir, "");
+	try_link(search, "", dir, "");
+	try_link(search, "", dir, ".debug/");
+	try_link(search, DEBUG_ROOT, dir, "");
 }
 
 /* ROOT/.build-id/xx/yyyy: appends to the name; false when no build-id is known. */
-static bool dsofiles_add_build_id(struct search *s)
+static bool dsofiles_add_build_id(struct search *search)
 {
-	if (s->id.n < 2)
+	if (search->id.n < 2)
 		return false;
-	text_add(&s->name, "/.build-id/");
-	for (size_t i = 0; i < s->id.n; i++)
-		text_printf(&s->name, i == 0 ? "%02x/" : "%02x", s->id.byte[i]);
+	text_add(&search->name, "/.build-id/");
+	for (size_t i = 0; i < search->id.n; i++)
+		text_printf(&search->name, i == 0 ? "%02x/" : "%02x", search->id.byte[i]);
 	return true;
 }
 
 /* perf's own cache; it is ours, so it is never looked for in a container. */
-static void try_cache(struct search *s, const char *what)
+static void try_cache(struct search *search, const char *what)
 {
-	const char *dir = s->options->debug_dir, *home = getenv("HOME");
+	const char *dir = search->options->debug_dir, *home = getenv("HOME");
 
-	if (dsofiles_complete(s) || (!dir && !home))
+	if (dsofiles_complete(search) || (!dir && !home))
 		return;
-	dsofiles_begin(s, dir ? dir : home);
+	dsofiles_begin(search, dir ? dir : home);
 	if (!dir)
-		text_add(&s->name, "/.debug");
-	if (!dsofiles_add_build_id(s))
+		text_add(&search->name, "/.debug");
+	if (!dsofiles_add_build_id(search))
 		return;
-	text_add(&s->name, what);
-	text_char(&s->name, '\0');
-	dsofiles_consider(s, open_elf(s, fileopener_path(s->name.p)));
+	text_add(&search->name, what);
+	text_char(&search->name, '\0');
+	dsofiles_consider(search, open_elf(search, fileopener_path(search->name.p)));
 }
 
 /* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */
-static bool is_recorded_by_path(const struct search *s)
+static bool is_recorded_by_path(const struct search *search)
 {
-	return s->id.n || s->options->symfs || s->query->live || (s->options->local && !s->query->elsewhere);
+	return search->id.n || search->options->symfs || search->query->live ||
+	       (search->options->local && !search->query->elsewhere);
 }
 
-static void try_debug_root(struct search *s, struct str path)
+static void try_debug_root(struct search *search, struct str path)
 {
-	if (s->query->elsewhere && !is_recorded_by_path(s))
+	if (search->query->elsewhere && !is_recorded_by_path(search))
 		return;
-	dsofiles_begin(s, DEBUG_ROOT);
-	text_str(&s->name, path);
-	text_add(&s->name, ".debug");
-	try_path(s);
-	dsofiles_begin(s, DEBUG_ROOT);
-	text_str(&s->name, path);
-	try_path(s);
-	dsofiles_begin(s, DEBUG_ROOT);
-	if (dsofiles_add_build_id(s)) {
-		text_add(&s->name, ".debug");
-		try_path(s);
+	dsofiles_begin(search, DEBUG_ROOT);
+	text_str(&search->name, path);
+	text_add(&search->name, ".debug");
+	try_path(search);
+	dsofiles_begin(search, DEBUG_ROOT);
+	text_str(&search->name, path);
+	try_path(search);
+	dsofiles_begin(search, DEBUG_ROOT);
+	if (dsofiles_add_build_id(search)) {
+		text_add(&search->name, ".debug");
+		try_path(search);
 	}
 }
 
-static void try_rest(struct search *s, struct str path)
+static void try_rest(struct search *search, struct str path)
 {
 	struct str dir = dir_of(path);
 
-	if (s->query->elsewhere && !is_recorded_by_path(s))
+	if (search->query->elsewhere && !is_recorded_by_path(search))
 		return;
-	dsofiles_begin(s, "");
-	text_str(&s->name, dir);
-	text_add(&s->name, ".debug/");
-	text_str(&s->name, str_from(path, dir.n));
-	try_path(s);
+	dsofiles_begin(search, "");
+	text_str(&search->name, dir);
+	text_add(&search->name, ".debug/");
+	text_str(&search->name, str_from(path, dir.n));
+	try_path(search);
 	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still say /lib */
-		dsofiles_begin(s, DEBUG_ROOT);
-		text_str(&s->name, str_from(path, 4));
-		try_path(s);
+		dsofiles_begin(search, DEBUG_ROOT);
+		text_str(&search->name, str_from(path, 4));
+		try_path(search);
 	}
 }
 
@@ -274,75 +278,77 @@ static void try_rest(struct search *s, struct str path)
 
 /* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later.
  * What pjrecord kept of it is as good. */
-static void open_path(struct search *s, struct str path)
+static void open_path(struct search *search, struct str path)
 {
 	struct str link;
-	int fd = s->options->symstore ?
-			 symstore_binary(s->options->symstore, s->query->pid, &s->id, &s->query->numbers) :
-			 -1;
+	int fd = search->options->symstore ? symstore_binary(search->options->symstore, search->query->pid, &search->id,
+							     &search->query->numbers) :
+					     -1;
 
-	if (fd < 0 && !is_recorded_by_path(s)) {
-		dsofiles_note(s, DSO_NO_FILE);
+	if (fd < 0 && !is_recorded_by_path(search)) {
+		dsofiles_note(search, DSO_NO_FILE);
 		return;
 	}
-	s->name.n = 0;
-	text_str(&s->name, path);
-	text_char(&s->name, '\0');
+	search->name.n = 0;
+	text_str(&search->name, path);
+	text_char(&search->name, '\0');
 	if (fd < 0)
-		fd = open_as_mapped(s, s->name.p);
-	s->path = open_elf(s, fd);
-	if (s->options->symstore && s->id.n && (!s->path || !dsofiles_same_build(s->id, elfsyms_build_id(s->path)))) {
-		fd = symstore_unclaimed(s->options->symstore, s->query->pid, &s->id, &s->query->numbers);
-		if (fd >= 0 && s->path)
-			elfsyms_close(s->path);
+		fd = open_as_mapped(search, search->name.p);
+	search->path = open_elf(search, fd);
+	if (search->options->symstore && search->id.n &&
+	    (!search->path || !dsofiles_same_build(search->id, elfsyms_build_id(search->path)))) {
+		fd = symstore_unclaimed(search->options->symstore, search->query->pid, &search->id,
+					&search->query->numbers);
+		if (fd >= 0 && search->path)
+			elfsyms_close(search->path);
 		if (fd >= 0)
-			s->path = open_elf(s, fd);
+			search->path = open_elf(search, fd);
 	}
-	if (!s->path)
+	if (!search->path)
 		return;
-	if (!s->id.n)
-		s->id = elfsyms_build_id(s->path);
-	link = elfsyms_debuglink(s->path);
-	text_str(&s->debuglink, link);
-	s->debuglink_crc = elfsyms_debuglink_crc(s->path);
+	if (!search->id.n)
+		search->id = elfsyms_build_id(search->path);
+	link = elfsyms_debuglink(search->path);
+	text_str(&search->debuglink, link);
+	search->debuglink_crc = elfsyms_debuglink_crc(search->path);
 }
 
-static void consider_path(struct search *s)
+static void consider_path(struct search *search)
 {
-	struct elfsyms *e = s->path;
+	struct elfsyms *elfsyms = search->path;
 
-	if (!e)
+	if (!elfsyms)
 		return;
-	if (s->id.n && !dsofiles_same_build(s->id, elfsyms_build_id(e))) {
-		s->path = NULL;
-		dsofiles_note(s, DSO_OTHER_BUILD);
-		elfsyms_close(e);
+	if (search->id.n && !dsofiles_same_build(search->id, elfsyms_build_id(elfsyms))) {
+		search->path = NULL;
+		dsofiles_note(search, DSO_OTHER_BUILD);
+		elfsyms_close(elfsyms);
 		return;
 	}
-	dsofiles_consider(s, e);
+	dsofiles_consider(search, elfsyms);
 }
 
 /* "/usr/lib/x.so (deleted)": when the build-id matches, the file was only renamed, or copied over itself. */
-static struct str real_path(const struct search *s)
+static struct str real_path(const struct search *search)
 {
-	struct str path = s->query->path;
+	struct str path = search->query->path;
 
-	if (s->id.n && !s->options->elf.as_perf && str_ends(path, STR(" (deleted)")))
+	if (search->id.n && !search->options->elf.as_perf && str_ends(path, STR(" (deleted)")))
 		path.n -= strlen(" (deleted)");
 	return path;
 }
 
-static void find_files(struct search *s)
+static void find_files(struct search *search)
 {
-	struct str path = real_path(s);
+	struct str path = real_path(search);
 
-	open_path(s, path);
-	try_debuglink(s, path);
-	try_cache(s, "/elf");
-	try_cache(s, "/debug");
-	try_debug_root(s, path);
-	consider_path(s);
-	try_rest(s, path);
+	open_path(search, path);
+	try_debuglink(search, path);
+	try_cache(search, "/elf");
+	try_cache(search, "/debug");
+	try_debug_root(search, path);
+	consider_path(search);
+	try_rest(search, path);
 }
 
 /* ---- [vdso] --------------------------------------------------------------------------------------------------------
@@ -370,58 +376,58 @@ static int open_own_vdso(void)
 	return fd;
 }
 
-static void find_vdso(struct search *s)
+static void find_vdso(struct search *search)
 {
-	if (s->options->symstore)
-		dsofiles_consider(s, open_elf(s, symstore_vdso(s->options->symstore)));
-	if (!dsofiles_complete(s) && (s->id.n || s->options->local))
-		dsofiles_consider(s, open_elf(s, open_own_vdso()));
-	try_cache(s, "/vdso");
-	try_cache(s, "/elf");
+	if (search->options->symstore)
+		dsofiles_consider(search, open_elf(search, symstore_vdso(search->options->symstore)));
+	if (!dsofiles_complete(search) && (search->id.n || search->options->local))
+		dsofiles_consider(search, open_elf(search, open_own_vdso()));
+	try_cache(search, "/vdso");
+	try_cache(search, "/elf");
 }
 
 /* ---- asking
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
-static size_t dsofiles_query_one(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
 	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
 	 * when the program is linked statically, and names other functions; no use in doing that as well.) */
-	struct elfsyms *runtime = s->runtime, *symbols = s->symbols;
+	struct elfsyms *runtime = search->runtime, *symbols = search->symbols;
 	size_t answered = 0;
 
 	if (!runtime)
-		runtime = s->path ? s->path : symbols;
+		runtime = search->path ? search->path : symbols;
 	if (!runtime)
 		return 0;
 	if (symbols)
-		answered = elfsyms_resolve(symbols, runtime, q, n, names);
-	if (!symbols || (symbols != runtime && !s->options->elf.as_perf))
-		answered += elfsyms_resolve(runtime, runtime, q, n, names);
+		answered = elfsyms_resolve(symbols, runtime, query, n, names);
+	if (!symbols || (symbols != runtime && !search->options->elf.as_perf))
+		answered += elfsyms_resolve(runtime, runtime, query, n, names);
 	return answered;
 }
 
 /* The files that debug information refers to are searched for like those of the process. */
-static int open_named(struct search *s, struct str dir, const char *name)
+static int open_named(struct search *search, struct str dir, const char *name)
 {
-	dsofiles_begin(s, "");
+	dsofiles_begin(search, "");
 	if (name[0] != '/') {
-		text_str(&s->name, dir);
-		text_char(&s->name, '/');
+		text_str(&search->name, dir);
+		text_char(&search->name, '/');
 	}
-	text_add(&s->name, name);
-	text_char(&s->name, '\0');
-	return s->name.p[0] == '/' ? open_as_mapped(s, s->name.p) : -1;
+	text_add(&search->name, name);
+	text_char(&search->name, '\0');
+	return search->name.p[0] == '/' ? open_as_mapped(search, search->name.p) : -1;
 }
 
 /* A .dwo: where it was made, or beside the file. libdw compares its own number of it. */
 static int dsofiles_open_split(void *with, const char *dir, const char *name)
 {
-	struct search *s = with;
-	int fd = open_named(s, str_of(dir), name);
+	struct search *search = with;
+	int fd = open_named(search, str_of(dir), name);
 
-	return fd >= 0 ? fd : open_named(s, text_view(&s->debug_dir), name);
+	return fd >= 0 ? fd : open_named(search, text_view(&search->debug_dir), name);
 }
 
 static bool dsofiles_is_build(int fd, struct str id)
@@ -436,7 +442,7 @@ static bool dsofiles_is_build(int fd, struct str id)
 /* What dwz moved out: below its build-id, or by its name. */
 static int dsofiles_open_shared(void *with, const char *name, struct str build_id)
 {
-	struct search *s = with;
+	struct search *search = with;
 	struct text path = { 0 };
 	int fd = -1;
 
@@ -446,11 +452,11 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 			text_printf(&path, i == 0 ? "%02x/" : "%02x", (unsigned char)build_id.p[i]);
 		text_add(&path, ".debug");
 		text_char(&path, '\0');
-		fd = open_named(s, (struct str){ 0 }, path.p);
+		fd = open_named(search, (struct str){ 0 }, path.p);
 		text_free(&path);
 	}
 	if (fd < 0)
-		fd = open_named(s, text_view(&s->debug_dir), name);
+		fd = open_named(search, text_view(&search->debug_dir), name);
 	if (fd >= 0 && !dsofiles_is_build(fd, build_id)) {
 		close(fd);
 		fd = -1;
@@ -458,20 +464,20 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 	return fd;
 }
 
-static void query_inlined(struct search *s, struct symbols_query *q, size_t n, struct intern *names)
+static void query_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
-	struct inlines_options o = { .as_perf = s->options->elf.as_perf,
-				     .files = { dsofiles_open_split, dsofiles_open_shared, s } };
-	struct elfsyms *runtime = s->runtime ? s->runtime : s->path ? s->path : s->debug;
-	struct dsofiles_inlined *i = s->options->inlined;
+	struct inlines_options options = { .as_perf = search->options->elf.as_perf,
+					   .files = { dsofiles_open_split, dsofiles_open_shared, search } };
+	struct elfsyms *runtime = search->runtime ? search->runtime : search->path ? search->path : search->debug;
+	struct dsofiles_inlined *i = search->options->inlined;
 
-	*i = (struct dsofiles_inlined){ .is_requested = true, .found = s->debug };
-	i->why = s->debug ? elfsyms_inlines(s->debug, runtime, &o, q, n, names) : NULL;
+	*i = (struct dsofiles_inlined){ .is_requested = true, .found = search->debug };
+	i->why = search->debug ? elfsyms_inlines(search->debug, runtime, &options, query, n, names) : NULL;
 }
 
-static void close_files(struct search *s)
+static void close_files(struct search *search)
 {
-	struct elfsyms *file[] = { s->path, s->symbols, s->runtime, s->debug };
+	struct elfsyms *file[] = { search->path, search->symbols, search->runtime, search->debug };
 
 	for (size_t i = 0; i < countof(file); i++) {
 		bool again = false;
@@ -481,30 +487,30 @@ static void close_files(struct search *s)
 		if (file[i] && !again)
 			elfsyms_close(file[i]);
 	}
-	text_free(&s->debuglink);
-	text_free(&s->debug_dir);
-	text_free(&s->name);
+	text_free(&search->debuglink);
+	text_free(&search->debug_dir);
+	text_free(&search->name);
 }
 
-enum dso_reason dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d,
+enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const struct dsofiles_query *query,
 				 struct symbols_query *q, size_t n, struct intern *names)
 {
-	struct search s = { .options = o, .query = d, .id = d->build_id, .why = DSO_NO_FILE };
+	struct search search = { .options = options, .query = query, .id = query->build_id, .why = DSO_NO_FILE };
 	size_t open = 0, answered;
 
 	for (size_t i = 0; i < n; i++)
 		open += q[i].name == 0;
-	if (str_eq(d->path, STR("[vdso]")))
-		find_vdso(&s);
-	else if (d->path.n && d->path.p[0] == '/' && !memchr(d->path.p, 0, d->path.n))
-		find_files(&s);
-	answered = dsofiles_query_one(&s, q, n, names);
-	if (o->inlined)
-		query_inlined(&s, q, n, names);
-	if (s.symbols || (answered == open && s.runtime))
-		s.why = DSO_FOUND;
-	else if (s.runtime || s.path)
-		s.why = DSO_STRIPPED;
-	close_files(&s);
-	return s.why;
+	if (str_eq(query->path, STR("[vdso]")))
+		find_vdso(&search);
+	else if (query->path.n && query->path.p[0] == '/' && !memchr(query->path.p, 0, query->path.n))
+		find_files(&search);
+	answered = dsofiles_query_one(&search, q, n, names);
+	if (options->inlined)
+		query_inlined(&search, q, n, names);
+	if (search.symbols || (answered == open && search.runtime))
+		search.why = DSO_FOUND;
+	else if (search.runtime || search.path)
+		search.why = DSO_STRIPPED;
+	close_files(&search);
+	return search.why;
 }

@@ -51,7 +51,7 @@ struct dsofiles_query {
 };
 
 /* Asks the files in perf's order for q[0..n) (file offsets, ascending). Returns why what is left unanswered is so. */
-enum dso_reason dsofiles_resolve(const struct dsofiles_options *o, const struct dsofiles_query *d,
+enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const struct dsofiles_query *query,
 				 struct symbols_query *q, size_t n, struct intern *names);
 
 #endif

@@ -34,92 +34,93 @@ struct part {
 /* ---- finding ------------------------------------------------------------------------------------------------ */
 
 /* A name with what stands around it: "z" for the old way to pack, ".dwo" for split units. */
-static const struct elf_section *dwarfimage_find(const struct elffile *f, const char *name, bool old, bool split)
+static const struct elf_section *dwarfimage_find(const struct elffile *elffile, const char *name, bool old, bool split)
 {
 	char text[40] = "";
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 	size_t n = 0;
 
 	text[n++] = '.';
 	if (old)
 		text[n++] = 'z';
-	memcpy(text + n, s.p + 1, s.n - 1);
-	n += s.n - 1;
+	memcpy(text + n, string.p + 1, string.n - 1);
+	n += string.n - 1;
 	if (split) {
 		memcpy(text + n, ".dwo", 4);
 		n += 4;
 	}
-	return elffile_section(f, (struct str){ text, n });
+	return elffile_section(elffile, (struct str){ text, n });
 }
 
-static bool dwarfimage_holds(const struct elffile *f, const struct elf_section *s)
+static bool dwarfimage_holds(const struct elffile *elffile, const struct elf_section *section)
 {
-	return s && s->type != SHT_NOBITS && s->size && s->offset <= f->size && s->size <= f->size - s->offset;
+	return section && section->type != SHT_NOBITS && section->size && section->offset <= elffile->size &&
+	       section->size <= elffile->size - section->offset;
 }
 
-bool dwarfimage_has(const struct elffile *f, bool split)
+bool dwarfimage_has(const struct elffile *elffile, bool split)
 {
-	return dwarfimage_holds(f, dwarfimage_find(f, names[INFO], false, split)) ||
-	       dwarfimage_holds(f, dwarfimage_find(f, names[INFO], true, split));
+	return dwarfimage_holds(elffile, dwarfimage_find(elffile, names[INFO], false, split)) ||
+	       dwarfimage_holds(elffile, dwarfimage_find(elffile, names[INFO], true, split));
 }
 
 /* The head of a packed section: how, and how large it is unpacked. */
-static bool dwarfimage_read_head(const struct elffile *f, struct part *p, bool old)
+static bool dwarfimage_read_head(const struct elffile *elffile, struct part *part, bool old)
 {
 	union {
 		Elf64_Chdr wide;
 		Elf32_Chdr narrow;
 		unsigned char old[12]; /* "ZLIB", size in big-endian order */
 	} h = { 0 };
-	uint64_t head = old ? sizeof(h.old) : f->wide ? sizeof(h.wide) : sizeof(h.narrow);
+	uint64_t head = old ? sizeof(h.old) : elffile->wide ? sizeof(h.wide) : sizeof(h.narrow);
 
-	if (p->packed < head || elffile_read(f, p->from, &h, head) < head)
+	if (part->packed < head || elffile_read(elffile, part->from, &h, head) < head)
 		return false;
-	p->from += head;
-	p->packed -= head;
+	part->from += head;
+	part->packed -= head;
 	if (old) {
 		if (memcmp(h.old, "ZLIB", 4) != 0)
 			return false;
-		p->method = ELFCOMPRESS_ZLIB;
+		part->method = ELFCOMPRESS_ZLIB;
 		for (size_t i = 4; i < 12; i++)
-			p->size = p->size << 8 | h.old[i];
+			part->size = part->size << 8 | h.old[i];
 	} else {
-		p->method = f->wide ? h.wide.ch_type : h.narrow.ch_type;
-		p->size = f->wide ? h.wide.ch_size : h.narrow.ch_size;
+		part->method = elffile->wide ? h.wide.ch_type : h.narrow.ch_type;
+		part->size = elffile->wide ? h.wide.ch_size : h.narrow.ch_size;
 	}
-	return p->size / RATIO_MAX <= p->packed;
+	return part->size / RATIO_MAX <= part->packed;
 }
 
-static const char *find_part(const struct elffile *f, const char *name, bool split, struct part *p)
+static const char *find_part(const struct elffile *elffile, const char *name, bool split, struct part *part)
 {
-	const struct elf_section *s = dwarfimage_find(f, name, false, split);
-	bool old = !s;
+	const struct elf_section *section = dwarfimage_find(elffile, name, false, split);
+	bool old = !section;
 
-	*p = (struct part){ 0 };
+	*part = (struct part){ 0 };
 	if (old)
-		s = dwarfimage_find(f, name, true, split);
-	if (!dwarfimage_holds(f, s))
+		section = dwarfimage_find(elffile, name, true, split);
+	if (!dwarfimage_holds(elffile, section))
 		return NULL;
-	p->from = s->offset;
-	p->packed = s->size;
-	if (!old && !(s->flags & SHF_COMPRESSED))
-		p->size = s->size;
-	else if (!dwarfimage_read_head(f, p, old))
+	part->from = section->offset;
+	part->packed = section->size;
+	if (!old && !(section->flags & SHF_COMPRESSED))
+		part->size = section->size;
+	else if (!dwarfimage_read_head(elffile, part, old))
 		return "damaged";
-	return elfhead_is_dense(&f->head, p->from, p->packed) ? NULL : "damaged";
+	return elfhead_is_dense(&elffile->head, part->from, part->packed) ? NULL : "damaged";
 }
 
 /* ---- unpacking ---------------------------------------------------------------------------------------------- */
 
-static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
+static bool unpack_zstd(const struct elffile *elffile, const struct part *part, char *to)
 {
-	struct zstdstream z = { 0 };
-	uint64_t from = p->from, left = p->packed, made = 0;
+	struct zstdstream zstdstream = { 0 };
+	uint64_t from = part->from, left = part->packed, made = 0;
 	char *block = mem_alloc(1, 1u << 16);
 	bool good = true;
 
-	while (good && left && made < p->size) {
-		size_t n = elffile_read(f, from, block, left < 1u << 16 ? (size_t)left : 1u << 16), got;
+	while (good && left && made < part->size) {
+		size_t n = elffile_read(elffile, from, block, left < 1u << 16 ? (size_t)left : 1u << 16), got;
 		struct str packed = { block, n };
 		bool more = true;
 
@@ -127,25 +128,26 @@ static bool unpack_zstd(const struct elffile *f, const struct part *p, char *to)
 			break;
 		from += n;
 		left -= n;
-		while (good && more && made < p->size) {
-			good = zstdstream_inflate(&z, &packed, to + made, p->size - made, &got, &more);
+		while (good && more && made < part->size) {
+			good = zstdstream_inflate(&zstdstream, &packed, to + made, part->size - made, &got, &more);
 			made += got;
 		}
 	}
-	zstdstream_free(&z);
+	zstdstream_free(&zstdstream);
 	free(block);
-	return made == p->size;
+	return made == part->size;
 }
 
-static const char *dwarfimage_unpack(const struct elffile *f, const struct part *p, char *to)
+static const char *dwarfimage_unpack(const struct elffile *elffile, const struct part *part, char *to)
 {
-	switch (p->method) {
-	case 0: return elffile_read(f, p->from, to, p->size) == p->size ? NULL : "truncated";
-	case ELFCOMPRESS_ZLIB: return elfhead_inflate(&f->head, p->from, p->packed, to, p->size) ? NULL : "damaged";
+	switch (part->method) {
+	case 0: return elffile_read(elffile, part->from, to, part->size) == part->size ? NULL : "truncated";
+	case ELFCOMPRESS_ZLIB:
+		return elfhead_inflate(&elffile->head, part->from, part->packed, to, part->size) ? NULL : "damaged";
 	case ELFCOMPRESS_ZSTD:
 		if (!perfzstd_here)
 			return "packed with zstd, which this pjfold was built without";
-		return unpack_zstd(f, p, to) ? NULL : "damaged";
+		return unpack_zstd(elffile, part, to) ? NULL : "damaged";
 	default: return "packed in an unknown way";
 	}
 }
@@ -155,44 +157,44 @@ static const char *dwarfimage_unpack(const struct elffile *f, const struct part 
 /* Bytes of the abbreviation table at offset, up to the 0 that ends it, or to the end of all. */
 static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 {
-	struct dwarf_bytes b;
+	struct dwarf_bytes bytes;
 	const uint8_t *from;
 
 	if (offset >= abbrevs.n)
 		return 0;
-	b = dwarf_bytes_of(str_from(abbrevs, offset));
-	from = b.p;
-	while (dwarf_uleb(&b) && !b.bad && (uint64_t)(b.p - from) <= max) {
+	bytes = dwarf_bytes_of(str_from(abbrevs, offset));
+	from = bytes.p;
+	while (dwarf_uleb(&bytes) && !bytes.bad && (uint64_t)(bytes.p - from) <= max) {
 		uint64_t name, form;
 
-		dwarf_uleb(&b);
-		dwarf_take(&b, 1);
+		dwarf_uleb(&bytes);
+		dwarf_take(&bytes, 1);
 		do {
-			name = dwarf_uleb(&b);
-			form = dwarf_uleb(&b);
+			name = dwarf_uleb(&bytes);
+			form = dwarf_uleb(&bytes);
 			if (form == 0x21) /* DW_FORM_implicit_const: its value is here */
-				dwarf_sleb(&b);
-		} while ((name || form) && !b.bad);
+				dwarf_sleb(&bytes);
+		} while ((name || form) && !bytes.bad);
 	}
-	return (uint64_t)(b.p - from);
+	return (uint64_t)(bytes.p - from);
 }
 
 /* Every unit has the library read its table: of one large table and many units, without end. */
 static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 {
-	struct dwarf_bytes b = dwarf_bytes_of(info);
+	struct dwarf_bytes bytes = dwarf_bytes_of(info);
 	uint64_t read = 0, last = UINT64_MAX, size = 0;
 
-	while (dwarf_left(&b) > 4) {
-		uint64_t length = dwarf_uint(&b, 4), table;
+	while (dwarf_left(&bytes) > 4) {
+		uint64_t length = dwarf_uint(&bytes, 4), table;
 		unsigned width = length == 0xffffffff ? 8 : 4;
 		struct dwarf_bytes unit;
 		const uint8_t *p;
 
 		if (width == 8)
-			length = dwarf_uint(&b, 8);
-		length = length < dwarf_left(&b) ? length : dwarf_left(&b);
-		p = dwarf_take(&b, length);
+			length = dwarf_uint(&bytes, 8);
+		length = length < dwarf_left(&bytes) ? length : dwarf_left(&bytes);
+		p = dwarf_take(&bytes, length);
 		if (!p)
 			break;
 		unit = (struct dwarf_bytes){ .p = p, .end = p + length };
@@ -257,12 +259,12 @@ static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *
 	memcpy(image->p + table, s, sizeof(s));
 }
 
-static struct str part_bytes(const struct dwarfimage *image, const struct part *p)
+static struct str part_bytes(const struct dwarfimage *image, const struct part *part)
 {
-	return (struct str){ image->p + p->to, p->size };
+	return (struct str){ image->p + part->to, part->size };
 }
 
-const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, bool split)
+const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *elffile, bool split)
 {
 	struct part part[SECTIONS];
 	uint64_t at = dwarfimage_aligned(sizeof(Elf64_Ehdr)), text;
@@ -272,7 +274,7 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, b
 	for (size_t i = 0; i < SECTIONS && !why; i++) {
 		if (at > BYTES_MAX)
 			return "more than is read of one file";
-		why = find_part(f, names[i], split, &part[i]);
+		why = find_part(elffile, names[i], split, &part[i]);
 		if (!why && part[i].size > BYTES_MAX - at)
 			why = "more than is read of one file";
 		part[i].to = at;
@@ -287,7 +289,7 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, b
 	image->n = at + (SECTIONS + 2) * sizeof(Elf64_Shdr) + GAP;
 	image->p = mem_alloc(1, image->n);
 	for (size_t i = 0; i < SECTIONS && !why; i++)
-		why = dwarfimage_unpack(f, &part[i], image->p + part[i].to);
+		why = dwarfimage_unpack(elffile, &part[i], image->p + part[i].to);
 	if (!why)
 		why = dwarfimage_check_units(part_bytes(image, &part[INFO]), part_bytes(image, &part[ABBREV]));
 	if (why) {

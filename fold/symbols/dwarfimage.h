@@ -19,10 +19,10 @@ struct dwarfimage {
 };
 
 /* Is there debug information, or that of split units (.dwo)? */
-bool dwarfimage_has(const struct elffile *f, bool split);
+bool dwarfimage_has(const struct elffile *elffile, bool split);
 
 /* NULL, or why there is no image. */
-const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *f, bool split);
+const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *elffile, bool split);
 
 void dwarfimage_free(struct dwarfimage *image);
 

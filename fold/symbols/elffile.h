@@ -36,24 +36,24 @@ struct elffile {
 	struct arena arena;
 };
 
-/* NULL, or why it cannot be used. fd and image stay the caller's; image must live as long as f. */
-const char *elffile_open(struct elffile *f, int fd);
-const char *elffile_open_image(struct elffile *f, struct str image);
-void elffile_close(struct elffile *f); /* also after a failed open */
+/* NULL, or why it cannot be used. fd and image stay the caller's; image must live as long as elffile. */
+const char *elffile_open(struct elffile *elffile, int fd);
+const char *elffile_open_image(struct elffile *elffile, struct str image);
+void elffile_close(struct elffile *elffile); /* also after a failed open */
 
-const struct elf_section *elffile_section(const struct elffile *f, struct str name); /* the first, or NULL */
+const struct elf_section *elffile_section(const struct elffile *elffile, struct str name); /* the first, or NULL */
 
 /* Bytes of the file; fewer than n where it ends. */
-size_t elffile_read(const struct elffile *f, uint64_t offset, void *p, size_t n);
+size_t elffile_read(const struct elffile *elffile, uint64_t offset, void *p, size_t n);
 
-/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as f. Not
- * thread-safe for one f. */
-struct str elffile_bytes(struct elffile *f, const struct elf_section *s, size_t max);
+/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as elffile. Not
+ * thread-safe for one elffile. */
+struct str elffile_bytes(struct elffile *elffile, const struct elf_section *section, size_t max);
 
 /* The place in the file of an address; false when no segment holds it. */
-bool elffile_offset(const struct elffile *f, uint64_t vaddr, uint64_t *offset);
+bool elffile_offset(const struct elffile *elffile, uint64_t vaddr, uint64_t *offset);
 
 /* The address of a place in the file; false when no segment has it. */
-bool elffile_address(const struct elffile *f, uint64_t offset, uint64_t *vaddr);
+bool elffile_address(const struct elffile *elffile, uint64_t offset, uint64_t *vaddr);
 
 #endif

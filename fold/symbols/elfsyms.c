@@ -32,11 +32,11 @@ struct elfsyms {
 
 /* ---- notes, links ---------------------------------------------------------------------------------------------- */
 
-static uint32_t elfsyms_u32_at(struct str s, size_t i)
+static uint32_t elfsyms_u32_at(struct str string, size_t i)
 {
 	uint32_t v;
 
-	memcpy(&v, s.p + i, sizeof(v));
+	memcpy(&v, string.p + i, sizeof(v));
 	return v;
 }
 
@@ -61,172 +61,174 @@ struct build_id elfsyms_note_build_id(struct str notes)
 	return id;
 }
 
-static struct build_id find_build_id(struct elffile *f)
+static struct build_id find_build_id(struct elffile *elffile)
 {
 	struct build_id id = { 0 };
 
-	for (size_t i = 1; i < f->sections && !id.n; i++)
-		if (f->section[i].type == SHT_NOTE)
-			id = elfsyms_note_build_id(elffile_bytes(f, &f->section[i], NOTES_MAX));
+	for (size_t i = 1; i < elffile->sections && !id.n; i++)
+		if (elffile->section[i].type == SHT_NOTE)
+			id = elfsyms_note_build_id(elffile_bytes(elffile, &elffile->section[i], NOTES_MAX));
 	return id;
 }
 
-static void read_debuglink(struct elfsyms *e)
+static void read_debuglink(struct elfsyms *elfsyms)
 {
-	struct str s = elffile_bytes(&e->file, elffile_section(&e->file, STR(".gnu_debuglink")), LINK_MAX);
-	const char *end = s.n ? memchr(s.p, 0, s.n) : NULL;
+	struct str string =
+		elffile_bytes(&elfsyms->file, elffile_section(&elfsyms->file, STR(".gnu_debuglink")), LINK_MAX);
+	const char *end = string.n ? memchr(string.p, 0, string.n) : NULL;
 
 	if (!end)
 		return;
-	e->debuglink = str_head(s, (size_t)(end - s.p));
-	if (((e->debuglink.n + 4) & ~(size_t)3) + 4 <= s.n)
-		e->debuglink_crc = elfsyms_u32_at(s, (e->debuglink.n + 4) & ~(size_t)3);
+	elfsyms->debuglink = str_head(string, (size_t)(end - string.p));
+	if (((elfsyms->debuglink.n + 4) & ~(size_t)3) + 4 <= string.n)
+		elfsyms->debuglink_crc = elfsyms_u32_at(string, (elfsyms->debuglink.n + 4) & ~(size_t)3);
 }
 
-static const struct elf_section *table_named(const struct elffile *f, struct str name, uint32_t type)
+static const struct elf_section *table_named(const struct elffile *elffile, struct str name, uint32_t type)
 {
-	const struct elf_section *s = elffile_section(f, name);
+	const struct elf_section *section = elffile_section(elffile, name);
 
-	return s && s->type == type ? s : NULL;
+	return section && section->type == type ? section : NULL;
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *o, const char **why)
+struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *options, const char **why)
 {
-	struct elfsyms *e = mem_alloc(sizeof(*e), 1);
+	struct elfsyms *elfsyms = mem_alloc(sizeof(*elfsyms), 1);
 
-	e->options = *o;
-	e->mini.fd = -1;
-	*why = elffile_open(&e->file, fd);
+	elfsyms->options = *options;
+	elfsyms->mini.fd = -1;
+	*why = elffile_open(&elfsyms->file, fd);
 	if (*why) {
-		elfsyms_close(e);
+		elfsyms_close(elfsyms);
 		return NULL;
 	}
-	e->build_id = find_build_id(&e->file);
-	read_debuglink(e);
-	e->symtab = table_named(&e->file, STR(".symtab"), SHT_SYMTAB);
-	e->dynsym = table_named(&e->file, STR(".dynsym"), SHT_DYNSYM);
-	return e;
+	elfsyms->build_id = find_build_id(&elfsyms->file);
+	read_debuglink(elfsyms);
+	elfsyms->symtab = table_named(&elfsyms->file, STR(".symtab"), SHT_SYMTAB);
+	elfsyms->dynsym = table_named(&elfsyms->file, STR(".dynsym"), SHT_DYNSYM);
+	return elfsyms;
 }
 
-void elfsyms_close(struct elfsyms *e)
+void elfsyms_close(struct elfsyms *elfsyms)
 {
-	int fd = e->file.fd;
+	int fd = elfsyms->file.fd;
 
-	elffile_close(&e->mini);
-	text_free(&e->mini_image);
-	elffile_close(&e->file);
+	elffile_close(&elfsyms->mini);
+	text_free(&elfsyms->mini_image);
+	elffile_close(&elfsyms->file);
 	close(fd);
-	free(e);
+	free(elfsyms);
 }
 
 struct build_id elfsyms_file_build_id(int fd)
 {
-	struct elffile f;
+	struct elffile elffile;
 	struct build_id id = { 0 };
 
-	if (!elffile_open(&f, fd))
-		id = find_build_id(&f);
-	elffile_close(&f);
+	if (!elffile_open(&elffile, fd))
+		id = find_build_id(&elffile);
+	elffile_close(&elffile);
 	return id;
 }
 
-struct build_id elfsyms_build_id(const struct elfsyms *e)
+struct build_id elfsyms_build_id(const struct elfsyms *elfsyms)
 {
-	return e->build_id;
+	return elfsyms->build_id;
 }
 
-bool elfsyms_has_symtab(const struct elfsyms *e)
+bool elfsyms_has_symtab(const struct elfsyms *elfsyms)
 {
-	return e->symtab;
+	return elfsyms->symtab;
 }
 
-bool elfsyms_has_dynsym(const struct elfsyms *e)
+bool elfsyms_has_dynsym(const struct elfsyms *elfsyms)
 {
-	return e->dynsym;
+	return elfsyms->dynsym;
 }
 
-struct str elfsyms_debuglink(const struct elfsyms *e)
+struct str elfsyms_debuglink(const struct elfsyms *elfsyms)
 {
-	return e->debuglink;
+	return elfsyms->debuglink;
 }
 
-uint32_t elfsyms_debuglink_crc(const struct elfsyms *e)
+uint32_t elfsyms_debuglink_crc(const struct elfsyms *elfsyms)
 {
-	return e->debuglink_crc;
+	return elfsyms->debuglink_crc;
 }
 
 /* The symbols that were packed away when the file was stripped. */
-static const struct elf_section *minidebug_table(struct elfsyms *e)
+static const struct elf_section *minidebug_table(struct elfsyms *elfsyms)
 {
 	struct str packed;
 
-	if (!e->mini_tried) {
-		e->mini_tried = true;
-		packed = elffile_bytes(&e->file, elffile_section(&e->file, STR(".gnu_debugdata")), DEBUGDATA_MAX);
-		if (packed.n == 0 || !minidebug_unpack(&e->mini_image, packed))
+	if (!elfsyms->mini_tried) {
+		elfsyms->mini_tried = true;
+		packed = elffile_bytes(&elfsyms->file, elffile_section(&elfsyms->file, STR(".gnu_debugdata")),
+				       DEBUGDATA_MAX);
+		if (packed.n == 0 || !minidebug_unpack(&elfsyms->mini_image, packed))
 			return NULL;
-		if (elffile_open_image(&e->mini, text_view(&e->mini_image)))
-			elffile_close(&e->mini);
+		if (elffile_open_image(&elfsyms->mini, text_view(&elfsyms->mini_image)))
+			elffile_close(&elfsyms->mini);
 	}
-	return table_named(&e->mini, STR(".symtab"), SHT_SYMTAB);
+	return table_named(&elfsyms->mini, STR(".symtab"), SHT_SYMTAB);
 }
 
-static void gather_tables(struct elfsyms *e)
+static void gather_tables(struct elfsyms *elfsyms)
 {
 	const struct elf_section *mini = NULL;
 
-	e->tables = 0;
-	if (!e->symtab && !e->options.as_perf)
-		mini = minidebug_table(e);
-	if (e->symtab)
-		e->table[e->tables++] = (struct symtab){ &e->file, e->symtab };
+	elfsyms->tables = 0;
+	if (!elfsyms->symtab && !elfsyms->options.as_perf)
+		mini = minidebug_table(elfsyms);
+	if (elfsyms->symtab)
+		elfsyms->table[elfsyms->tables++] = (struct symtab){ &elfsyms->file, elfsyms->symtab };
 	if (mini)
-		e->table[e->tables++] = (struct symtab){ &e->mini, mini };
-	if (e->dynsym)
-		e->table[e->tables++] = (struct symtab){ &e->file, e->dynsym };
+		elfsyms->table[elfsyms->tables++] = (struct symtab){ &elfsyms->mini, mini };
+	if (elfsyms->dynsym)
+		elfsyms->table[elfsyms->tables++] = (struct symtab){ &elfsyms->file, elfsyms->dynsym };
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* The indirect function at an address, or 0. */
-static uint32_t ifunc_name(struct symtab_search *s, uint64_t address)
+static uint32_t ifunc_name(struct symtab_search *search, uint64_t address)
 {
-	struct symtab_answer a = { 0 };
+	struct symtab_answer answer = { 0 };
 	uint64_t place;
 
-	if (!elffile_offset(s->runtime, address, &place))
+	if (!elffile_offset(search->runtime, address, &place))
 		return 0;
-	symtab_resolve(s, &place, 1, &a);
-	return a.ifunc && a.start == place ? a.name : 0;
+	symtab_resolve(search, &place, 1, &answer);
+	return answer.ifunc && answer.start == place ? answer.name : 0;
 }
 
-static uint32_t stub_name(struct symtab_search *s, const struct plt_stub *stub)
+static uint32_t stub_name(struct symtab_search *search, const struct plt_stub *stub)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	uint32_t ifunc, name;
 
 	switch (stub->kind) {
-	case PLT_HEAD: return intern(s->names, STR(".plt"));
+	case PLT_HEAD: return intern(search->names, STR(".plt"));
 	case PLT_SYMBOL:
-		if (!symtab_spend(s, stub->name.n))
+		if (!symtab_spend(search, stub->name.n))
 			return 0;
-		if (s->mangled || !elfsyms_demangle(&t, stub->name))
-			text_str(&t, stub->name);
+		if (search->mangled || !elfsyms_demangle(&text, stub->name))
+			text_str(&text, stub->name);
 		break;
 	case PLT_IFUNC:
-		ifunc = ifunc_name(s, stub->address);
+		ifunc = ifunc_name(search, stub->address);
 		if (ifunc) {
-			text_str(&t, intern_str(s->names, ifunc));
+			text_str(&text, intern_str(search->names, ifunc));
 			break;
 		}
 		/* fall through */
-	default: text_printf(&t, "offset_%#llx", (unsigned long long)stub->start);
+	default: text_printf(&text, "offset_%#llx", (unsigned long long)stub->start);
 	}
-	text_add(&t, "@plt");
-	name = intern(s->names, text_view(&t));
-	text_free(&t);
+	text_add(&text, "@plt");
+	name = intern(search->names, text_view(&text));
+	text_free(&text);
 	return name;
 }
 
@@ -239,8 +241,8 @@ static bool ends_before_stubs(const struct plt *plt, uint64_t at, uint64_t start
 
 /* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins.
  */
-static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool as_perf, const uint64_t *at, size_t n,
-			  struct symtab_answer *answer)
+static void resolve_stubs(struct symtab_search *search, struct elffile *runtime, bool as_perf, const uint64_t *at,
+			  size_t n, struct symtab_answer *answer)
 {
 	struct plt plt;
 	struct plt_stub last = { 0 };
@@ -255,93 +257,95 @@ static void resolve_stubs(struct symtab_search *s, struct elffile *runtime, bool
 		if (stub.kind == PLT_NONE || (answer[i].name && answer[i].start >= stub.start))
 			continue;
 		if (!name || stub.start != last.start)
-			name = stub_name(s, &stub);
+			name = stub_name(search, &stub);
 		last = stub;
 		answer[i] = (struct symtab_answer){ .start = stub.start, .name = name };
 	}
 	plt_close(&plt);
 }
 
-/* The open questions, apart: their addresses, and where they stand in q. */
-static size_t elfsyms_gather(const struct symbols_query *q, size_t n, uint64_t *at, size_t *index)
+/* The open questions, apart: their addresses, and where they stand in query. */
+static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (q[i].name)
+		if (query[i].name)
 			continue;
-		at[open] = q[i].address;
+		at[open] = query[i].address;
 		index[open++] = i;
 	}
 	return open;
 }
 
 /* runtime NULL: places are addresses, moved by so much. */
-static size_t elfsyms_resolve_query(struct elfsyms *e, struct elffile *runtime, uint64_t moved, struct symbols_query *q,
-				    size_t n, struct intern *names)
+static size_t elfsyms_resolve_query(struct elfsyms *elfsyms, struct elffile *runtime, uint64_t moved,
+				    struct symbols_query *query, size_t n, struct intern *names)
 {
 	uint64_t *at = mem_alloc(sizeof(*at), n + 1);
-	size_t *index = mem_alloc(sizeof(*index), n + 1), open = elfsyms_gather(q, n, at, index), answered = 0;
+	size_t *index = mem_alloc(sizeof(*index), n + 1), open = elfsyms_gather(query, n, at, index), answered = 0;
 	struct symtab_answer *answer = mem_alloc(sizeof(*answer), open + 1);
-	struct symtab_search s = {
-		.tables = e->table, .runtime = runtime, .mangled = e->options.mangled, .names = names
+	struct symtab_search search = {
+		.tables = elfsyms->table, .runtime = runtime, .mangled = elfsyms->options.mangled, .names = names
 	};
 
 	for (size_t i = 0; i < open; i++)
 		at[i] -= moved;
-	gather_tables(e);
-	s.n_tables = e->tables;
-	symtab_resolve(&s, at, open, answer);
-	if (runtime && (s.any || !e->options.as_perf)) /* perf 6.1 looks for stubs only where it found a symbol */
-		resolve_stubs(&s, runtime, e->options.as_perf, at, open, answer);
+	gather_tables(elfsyms);
+	search.n_tables = elfsyms->tables;
+	symtab_resolve(&search, at, open, answer);
+	if (runtime &&
+	    (search.any || !elfsyms->options.as_perf)) /* perf 6.1 looks for stubs only where it found a symbol */
+		resolve_stubs(&search, runtime, elfsyms->options.as_perf, at, open, answer);
 	for (size_t i = 0; i < open; i++) {
 		uint64_t offset = at[i] - answer[i].start;
 
 		if (!answer[i].name)
 			continue;
-		q[index[i]].name = answer[i].name;
-		q[index[i]].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+		query[index[i]].name = answer[i].name;
+		query[index[i]].offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 		answered++;
 	}
-	text_free(&s.text);
+	text_free(&search.text);
 	free(answer);
 	free(index);
 	free(at);
 	return answered;
 }
 
-size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
+size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, struct symbols_query *query, size_t n,
 		       struct intern *names)
 {
-	return elfsyms_resolve_query(e, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, q, n,
+	return elfsyms_resolve_query(elfsyms, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, query, n,
 				     names); /* reads some of its bytes */
 }
 
-size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n,
+size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
 	size_t wraps = 0; /* these become the largest: places are to ascend */
 
-	while (wraps < n && q[wraps].address < moved)
+	while (wraps < n && query[wraps].address < moved)
 		wraps++;
-	return elfsyms_resolve_query(e, NULL, moved, q, wraps, names) +
-	       elfsyms_resolve_query(e, NULL, moved, q + wraps, n - wraps, names);
+	return elfsyms_resolve_query(elfsyms, NULL, moved, query, wraps, names) +
+	       elfsyms_resolve_query(elfsyms, NULL, moved, query + wraps, n - wraps, names);
 }
 
-bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address)
+bool elfsyms_address(const struct elfsyms *elfsyms, struct str name, uint64_t *address)
 {
-	struct symtab tab = { &e->file, e->symtab };
+	struct symtab tab = { &elfsyms->file, elfsyms->symtab };
 
-	return e->symtab && symtab_find(&tab, name, address);
+	return elfsyms->symtab && symtab_find(&tab, name, address);
 }
 
-bool elfsyms_has_debug_info(const struct elfsyms *e)
+bool elfsyms_has_debug_info(const struct elfsyms *elfsyms)
 {
-	return dwarfimage_has(&e->file, false);
+	return dwarfimage_has(&elfsyms->file, false);
 }
 
-const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o,
-			    struct symbols_query *q, size_t n, struct intern *names)
+const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runtime,
+			    const struct inlines_options *options, struct symbols_query *query, size_t n,
+			    struct intern *names)
 {
-	return inlines_resolve(o, &e->file, &runtime->file, q, n, names);
+	return inlines_resolve(options, &elfsyms->file, &runtime->file, query, n, names);
 }

@@ -22,37 +22,40 @@ struct elfsyms; /* an open file */
 struct inlines_options;
 
 /* Takes fd over. NULL and *why (a static text: "not an ELF file", "truncated", ...) when it cannot be used. */
-struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *o, const char **why);
+struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *options, const char **why);
 
 /* Of an ELF file; fd stays the caller's. n is 0 if it has none, or is no ELF file. */
 struct build_id elfsyms_file_build_id(int fd);
 
-struct build_id elfsyms_build_id(const struct elfsyms *e);
-bool elfsyms_has_symtab(const struct elfsyms *e);
-bool elfsyms_has_dynsym(const struct elfsyms *e);
-struct str elfsyms_debuglink(const struct elfsyms *e);   /* name in .gnu_debuglink, or empty; lives as long as e */
-uint32_t elfsyms_debuglink_crc(const struct elfsyms *e); /* the CRC-32 of that file, as it stands behind the name */
+struct build_id elfsyms_build_id(const struct elfsyms *elfsyms);
+bool elfsyms_has_symtab(const struct elfsyms *elfsyms);
+bool elfsyms_has_dynsym(const struct elfsyms *elfsyms);
+struct str elfsyms_debuglink(
+	const struct elfsyms *elfsyms); /* name in .gnu_debuglink, or empty; lives as long as elfsyms */
+uint32_t elfsyms_debuglink_crc(
+	const struct elfsyms *elfsyms); /* the CRC-32 of that file, as it stands behind the name */
 
-/* Answers q[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; e itself, or
- * another one where e is a separate debug file. Answers that are already there (name != 0) are left. Returns how many
- * were answered. */
-size_t elfsyms_resolve(struct elfsyms *e, const struct elfsyms *runtime, struct symbols_query *q, size_t n,
+/* Answers query[0..n). runtime: the file that was mapped, whose program headers relate offsets to addresses; elfsyms
+ * itself, or another one where elfsyms is a separate debug file. Answers that are already there (name != 0) are left.
+ * Returns how many were answered. */
+size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, struct symbols_query *query, size_t n,
 		       struct intern *names);
 
 /* As elfsyms_resolve, but for addresses, which are moved by `moved` from those in the file: the file is a kernel. */
-size_t elfsyms_resolve_addresses(struct elfsyms *e, uint64_t moved, struct symbols_query *q, size_t n,
+size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names);
 
 /* The address of a symbol of .symtab, as in the file; false when there is none. */
-bool elfsyms_address(const struct elfsyms *e, struct str name, uint64_t *address);
+bool elfsyms_address(const struct elfsyms *elfsyms, struct str name, uint64_t *address);
 
-bool elfsyms_has_debug_info(const struct elfsyms *e);
+bool elfsyms_has_debug_info(const struct elfsyms *elfsyms);
 
-/* As inlines_resolve (inlines.h), out of the debug information in e. */
-const char *elfsyms_inlines(struct elfsyms *e, const struct elfsyms *runtime, const struct inlines_options *o,
-			    struct symbols_query *q, size_t n, struct intern *names);
+/* As inlines_resolve (inlines.h), out of the debug information in elfsyms. */
+const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runtime,
+			    const struct inlines_options *options, struct symbols_query *query, size_t n,
+			    struct intern *names);
 
-void elfsyms_close(struct elfsyms *e);
+void elfsyms_close(struct elfsyms *elfsyms);
 
 /* The build-id in a buffer of ELF notes (/sys/kernel/notes, PT_NOTE). Pure. */
 struct build_id elfsyms_note_build_id(struct str notes);

@@ -95,18 +95,18 @@ static int copy_stat(int32_t pid)
 	return copy;
 }
 
-static int open_request(const struct request *r)
+static int open_request(const struct request *request)
 {
-	struct str path = { r->path, r->n };
+	struct str path = { request->path, request->n };
 	int root, fd, error;
 
-	if (r->kind == STAT)
-		return copy_stat(r->pid);
-	if (r->kind == BY_PATH)
-		return targetfile_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC)));
-	if (r->kind == PLAIN)
-		return targetfile_reopen(refuse_proc(open(r->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
-	root = targetfile_root(r->pid);
+	if (request->kind == STAT)
+		return copy_stat(request->pid);
+	if (request->kind == BY_PATH)
+		return targetfile_reopen(refuse_proc(open(request->path, O_PATH | O_CLOEXEC)));
+	if (request->kind == PLAIN)
+		return targetfile_reopen(refuse_proc(open(request->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
+	root = targetfile_root(request->pid);
 	if (root < 0)
 		return -1;
 	fd = refuse_proc(targetfile_open(root, path, true));
@@ -198,24 +198,25 @@ static uint64_t target_mount_ns(int32_t pid)
 
 static void fileopener_run_helper(int socket)
 {
-	static struct request r;
+	static struct request request;
 	int fd;
 
-	while (fdmessage_take(socket, &r, sizeof(r), &fd) > 0) {
+	while (fdmessage_take(socket, &request, sizeof(request), &fd) > 0) {
 		int error;
 		bool sent;
 
 		if (fd >= 0) /* none is sent */
 			close(fd);
-		r.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
-		r.n = (uint32_t)strlen(r.path);
-		if (r.kind == WHERE) {
-			send_reply(socket, (struct reply){ .mount_ns = target_mount_ns(r.pid) }, -1);
+		request.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
+		request.n = (uint32_t)strlen(request.path);
+		if (request.kind == WHERE) {
+			send_reply(socket, (struct reply){ .mount_ns = target_mount_ns(request.pid) }, -1);
 			continue;
 		}
-		fd = open_request(&r);
-		if (fd >= 0 && r.kind != STAT && !is_local(fd, r.kind == INSIDE || r.kind == MAP_INSIDE))
-			fd = fileopener_copied(fd, r.kind == PLAIN || r.kind == MAP_INSIDE, socket);
+		fd = open_request(&request);
+		if (fd >= 0 && request.kind != STAT &&
+		    !is_local(fd, request.kind == INSIDE || request.kind == MAP_INSIDE))
+			fd = fileopener_copied(fd, request.kind == PLAIN || request.kind == MAP_INSIDE, socket);
 		error = fd < 0 ? errno : 0;
 		sent = send_reply(socket, (struct reply){ .error = error }, fd);
 		if (fd >= 0)
@@ -363,16 +364,17 @@ static uint64_t fileopener_key(uint64_t what, struct str bytes)
 	return (hash_bytes(bytes.p, bytes.n) ^ what) | 1;
 }
 
-static struct locationcache places_of(const struct request *r, uint64_t mount_ns)
+static struct locationcache places_of(const struct request *request, uint64_t mount_ns)
 {
-	struct str path = { r->path, r->n };
-	struct locationcache p = { .file = fileopener_key((uint64_t)(uint32_t)r->pid << 32, path),
-				   .directory = fileopener_key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
-				   .elsewhere = mount_ns };
+	struct str path = { request->path, request->n };
+	struct locationcache locations = { .file = fileopener_key((uint64_t)(uint32_t)request->pid << 32, path),
+					   .directory = fileopener_key(
+						   1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
+					   .elsewhere = mount_ns };
 
 	if (mount_ns)
-		p.directory = (mount_ns << 2) | 3;
-	return p;
+		locations.directory = (mount_ns << 2) | 3;
+	return locations;
 }
 
 static uint8_t *count_of(uint64_t place)
@@ -393,17 +395,18 @@ static bool is_silent(uint64_t place, unsigned least)
 	return opener.place[i] == place && opener.count[i] >= least;
 }
 
-static bool is_skipped(const struct locationcache *p)
+static bool is_skipped(const struct locationcache *locations)
 {
-	return is_silent(p->file, 1) || is_silent(p->directory, p->elsewhere ? 1 : DIRECTORY_MAX);
+	return is_silent(locations->file, 1) ||
+	       is_silent(locations->directory, locations->elsewhere ? 1 : DIRECTORY_MAX);
 }
 
-static void note_silence(const struct locationcache *p)
+static void note_silence(const struct locationcache *locations)
 {
 	opener.waits++;
-	*count_of(p->file) = 1;
-	if (*count_of(p->directory) < UINT8_MAX)
-		++*count_of(p->directory);
+	*count_of(locations->file) = 1;
+	if (*count_of(locations->directory) < UINT8_MAX)
+		++*count_of(locations->directory);
 }
 
 /* ---- asking
@@ -415,25 +418,25 @@ static bool helper_runs(void)
 	char name[48], stat[512];
 	int fd;
 	ssize_t n;
-	struct str s;
+	struct str string;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)opener.helper);
 	fd = broker_open(AT_FDCWD, name, 0);
 	n = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
 	if (fd >= 0)
 		close(fd);
-	s = (struct str){ stat, n > 0 ? (size_t)n : 0 };
-	return str_starts(str_from(s, (size_t)(str_rfind(s, ')') + 1)), STR(" R"));
+	string = (struct str){ stat, n > 0 ? (size_t)n : 0 };
+	return str_starts(str_from(string, (size_t)(str_rfind(string, ')') + 1)), STR(" R"));
 }
 
 static bool wait_for_reply(void)
 {
-	struct pollfd p = { .fd = opener.socket, .events = POLLIN };
+	struct pollfd polled = { .fd = opener.socket, .events = POLLIN };
 	int ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS, got;
 	uint64_t until = clock_now() + RUNNING_MS * (SECOND_NS / 1000);
 
 	do {
-		got = poll(&p, 1, ms);
+		got = poll(&polled, 1, ms);
 	} while ((got < 0 && errno == EINTR) || (got == 0 && clock_now() < until && helper_runs()));
 	return got > 0;
 }
@@ -458,11 +461,11 @@ static int fileopener_await(struct reply *reply)
 	return fd;
 }
 
-static int fileopener_exchange(const struct request *r, struct reply *reply)
+static int fileopener_exchange(const struct request *request, struct reply *reply)
 {
-	size_t n = offsetof(struct request, path) + r->n + 1;
+	size_t n = offsetof(struct request, path) + request->n + 1;
 
-	if (fdmessage_put(opener.socket, r, n, -1))
+	if (fdmessage_put(opener.socket, request, n, -1))
 		return fileopener_await(reply);
 	errno = EPIPE;
 	return -1;
@@ -480,7 +483,7 @@ static bool is_silence(int fd, int error)
 /* The mount namespace of a process; 0: ours, or not known. False: no answer. */
 static bool find_where(int32_t pid, uint64_t *mount_ns)
 {
-	struct request r = { .kind = WHERE, .pid = pid };
+	struct request request = { .kind = WHERE, .pid = pid };
 	struct reply reply = { 0 };
 	int fd;
 
@@ -488,7 +491,7 @@ static bool find_where(int32_t pid, uint64_t *mount_ns)
 	if (!pid || pid == opener.where_pid)
 		return true;
 	errno = 0;
-	fd = fileopener_exchange(&r, &reply);
+	fd = fileopener_exchange(&request, &reply);
 	if (is_silence(fd, errno))
 		return false;
 	opener.where_pid = pid;
@@ -503,28 +506,28 @@ static int fileopener_skip(void)
 	return -1;
 }
 
-static int fileopener_query(const struct request *r)
+static int fileopener_query(const struct request *request)
 {
 	struct reply reply = { 0 };
 	uint64_t mount_ns = 0;
-	struct locationcache p;
+	struct locationcache locations;
 	int fd, error;
 
 	if (!fileopener_start_helper())
-		return open_request(r);
-	if (r->kind != STAT && !find_where(r->pid, &mount_ns)) {
-		p = places_of(r, 0);
-		note_silence(&p);
+		return open_request(request);
+	if (request->kind != STAT && !find_where(request->pid, &mount_ns)) {
+		locations = places_of(request, 0);
+		note_silence(&locations);
 		return fileopener_skip();
 	}
-	p = places_of(r, mount_ns);
-	if (is_skipped(&p))
+	locations = places_of(request, mount_ns);
+	if (is_skipped(&locations))
 		return fileopener_skip();
 	errno = 0;
-	fd = fileopener_exchange(r, &reply);
+	fd = fileopener_exchange(request, &reply);
 	error = errno;
 	if (is_silence(fd, error)) {
-		note_silence(&p);
+		note_silence(&locations);
 		opener.skipped++;
 	}
 	errno = error;
@@ -533,16 +536,16 @@ static int fileopener_query(const struct request *r)
 
 static int open_as(enum kind kind, pid_t pid, struct str path)
 {
-	struct request r = { .kind = kind, .pid = pid, .n = (uint32_t)path.n };
+	struct request request = { .kind = kind, .pid = pid, .n = (uint32_t)path.n };
 	int fd, error;
 
 	if (path.n == 0 || path.n > PATH_MAX_BYTES || memchr(path.p, 0, path.n)) {
 		errno = ENOENT;
 		return -1;
 	}
-	memcpy(r.path, path.p, path.n);
+	memcpy(request.path, path.p, path.n);
 	pthread_mutex_lock(&opener.lock);
-	fd = fileopener_query(&r);
+	fd = fileopener_query(&request);
 	error = errno;
 	pthread_mutex_unlock(&opener.lock);
 	errno = error;

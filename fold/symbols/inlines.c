@@ -72,18 +72,18 @@ struct inlines {
 	struct text text;
 };
 
-static bool inlines_give_up(struct inlines *w, const char *why)
+static bool inlines_give_up(struct inlines *inlines, const char *why)
 {
-	if (!w->why)
-		w->why = why;
+	if (!inlines->why)
+		inlines->why = why;
 	return false;
 }
 
 /* False when there was enough of it. */
-static bool inlines_spend(struct inlines *w, uint64_t steps)
+static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 {
-	w->work += steps;
-	return w->work <= w->max || inlines_give_up(w, "it would take too long");
+	inlines->work += steps;
+	return inlines->work <= inlines->max || inlines_give_up(inlines, "it would take too long");
 }
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
@@ -91,12 +91,12 @@ static bool inlines_spend(struct inlines *w, uint64_t steps)
 /* What to do with an entry: true: look into it, its entries are within *inner. left: they were all seen, the next one
  * begins at end (NULL: there is no next one). */
 struct visitor {
-	bool (*visit)(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
-	void (*left)(struct inlines *w, struct within inner, const char *end);
+	bool (*visit)(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
+	void (*left)(struct inlines *inlines, struct within inner, const char *end);
 };
 
 /* The entry behind die, or behind those that die is in: how many levels are left on the way; -1: there is none. */
-static int next_entry(struct inlines *w, Dwarf_Die *die)
+static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Die next = { 0 };
 	int levels = 0, found = dwarf_siblingof(die, &next);
@@ -107,7 +107,7 @@ static int next_entry(struct inlines *w, Dwarf_Die *die)
 	}
 	if (found < 0 || !next.addr) {
 		if (found < 0)
-			inlines_give_up(w, "damaged");
+			inlines_give_up(inlines, "damaged");
 		return -1;
 	}
 	/* the end of a level is a 0; behind it is what follows in the level above, maybe also an end */
@@ -117,7 +117,7 @@ static int next_entry(struct inlines *w, Dwarf_Die *die)
 }
 
 /* The entries of a unit end where the unit does, but for padding: an end of a level too many before that is damage. */
-static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
+static void check_end(struct inlines *inlines, Dwarf_Die *unit, const char *at)
 {
 	Dwarf_Off offset = dwarf_dieoffset(unit), next;
 
@@ -125,14 +125,14 @@ static void check_end(struct inlines *w, Dwarf_Die *unit, const char *at)
 			    NULL, NULL, NULL) != 0)
 		return;
 	for (const char *end = (const char *)unit->addr + (next - offset); at < end; at++)
-		if (*at || !inlines_spend(w, 1)) {
-			inlines_give_up(w, "damaged");
+		if (*at || !inlines_spend(inlines, 1)) {
+			inlines_give_up(inlines, "damaged");
 			break;
 		}
 }
 
 /* All entries of a unit, in their order, each once: what is not looked into is passed over. */
-static void inlines_walk(struct inlines *w, Dwarf_Die *unit, struct within top, const struct visitor *v)
+static void inlines_walk(struct inlines *inlines, Dwarf_Die *unit, struct within top, const struct visitor *visitor)
 {
 	struct within level[DEPTH] = { top }, inner;
 	Dwarf_Die die = *unit, child;
@@ -140,30 +140,30 @@ static void inlines_walk(struct inlines *w, Dwarf_Die *unit, struct within top, 
 
 	if (dwarf_child(unit, &die) != 0)
 		return;
-	while (inlines_spend(w, 1)) {
+	while (inlines_spend(inlines, 1)) {
 		int tag = dwarf_tag(&die);
 
-		if (tag == DW_TAG_invalid && !inlines_give_up(w, "damaged"))
+		if (tag == DW_TAG_invalid && !inlines_give_up(inlines, "damaged"))
 			break;
 		inner = level[depth];
-		if (v->visit(w, &die, tag, level[depth], &inner) && dwarf_child(&die, &child) == 0) {
-			if (depth + 1 == DEPTH && !inlines_give_up(w, "nested too deep"))
+		if (visitor->visit(inlines, &die, tag, level[depth], &inner) && dwarf_child(&die, &child) == 0) {
+			if (depth + 1 == DEPTH && !inlines_give_up(inlines, "nested too deep"))
 				break;
 			level[++depth] = inner;
 			die = child;
 			continue;
 		}
-		up = next_entry(w, &die);
+		up = next_entry(inlines, &die);
 		for (; up > 0 && depth > 0; up--, depth--)
-			if (v->left)
-				v->left(w, level[depth], die.addr);
+			if (visitor->left)
+				visitor->left(inlines, level[depth], die.addr);
 		if (up > 0)
-			check_end(w, unit, die.addr);
+			check_end(inlines, unit, die.addr);
 		if (up != 0)
 			break;
 	}
-	for (; v->left && depth > 0; depth--)
-		v->left(w, level[depth], NULL);
+	for (; visitor->left && depth > 0; depth--)
+		visitor->left(inlines, level[depth], NULL);
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
@@ -171,36 +171,37 @@ static void inlines_walk(struct inlines *w, Dwarf_Die *unit, struct within top, 
 static const char *string_of(Dwarf_Die *die, unsigned attribute)
 {
 	Dwarf_Attribute a;
-	const char *s = dwarf_attr_integrate(die, attribute, &a) ? dwarf_formstring(&a) : NULL;
+	const char *string = dwarf_attr_integrate(die, attribute, &a) ? dwarf_formstring(&a) : NULL;
 
-	return s && s[0] && strnlen(s, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? s : NULL;
+	return string && string[0] && strnlen(string, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? string : NULL;
 }
 
-static struct known *inlines_known(struct inlines *w, const Dwarf_Die *die)
+static struct known *inlines_known(struct inlines *inlines, const Dwarf_Die *die)
 {
-	uint32_t id = intern(&w->known, (struct str){ (const char *)&die->addr, sizeof(die->addr) });
+	uint32_t id = intern(&inlines->known, (struct str){ (const char *)&die->addr, sizeof(die->addr) });
 
-	if (id >= w->known_cap) {
+	if (id >= inlines->known_cap) {
 		size_t cap = 2 * (size_t)id + 64;
 
-		w->known_as = mem_grow(w->known_as, sizeof(*w->known_as), cap);
-		memset(w->known_as + w->known_cap, 0, (cap - w->known_cap) * sizeof(*w->known_as));
-		w->known_cap = cap;
+		inlines->known_as = mem_grow(inlines->known_as, sizeof(*inlines->known_as), cap);
+		memset(inlines->known_as + inlines->known_cap, 0,
+		       (cap - inlines->known_cap) * sizeof(*inlines->known_as));
+		inlines->known_cap = cap;
 	}
-	return &w->known_as[id];
+	return &inlines->known_as[id];
 }
 
-static uint32_t add_scope(struct inlines *w, const Dwarf_Die *die, uint32_t outer)
+static uint32_t add_scope(struct inlines *inlines, const Dwarf_Die *die, uint32_t outer)
 {
-	if (w->nscopes == w->scopes_cap) {
-		w->scopes_cap = w->scopes_cap ? 2 * w->scopes_cap : 256;
-		w->scope = mem_grow(w->scope, sizeof(*w->scope), w->scopes_cap);
+	if (inlines->nscopes == inlines->scopes_cap) {
+		inlines->scopes_cap = inlines->scopes_cap ? 2 * inlines->scopes_cap : 256;
+		inlines->scope = mem_grow(inlines->scope, sizeof(*inlines->scope), inlines->scopes_cap);
 	}
-	w->scope[w->nscopes] = (struct scope){ .die = *die, .end = die->addr, .outer = outer };
-	return w->nscopes++;
+	inlines->scope[inlines->nscopes] = (struct scope){ .die = *die, .end = die->addr, .outer = outer };
+	return inlines->nscopes++;
 }
 
-static bool visit_scope(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
+static bool visit_scope(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -209,69 +210,70 @@ static bool visit_scope(struct inlines *w, Dwarf_Die *die, int tag, struct withi
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_interface_type:
-	case DW_TAG_subprogram: inner->function = add_scope(w, die, outer.function); return true;
+	case DW_TAG_subprogram: inner->function = add_scope(inlines, die, outer.function); return true;
 	default: return tag == DW_TAG_lexical_block;
 	}
 }
 
 /* A block is left within the scope that it is in, which ends behind it: the last word is that of the scope. */
-static void leave_scope(struct inlines *w, struct within inner, const char *end)
+static void leave_scope(struct inlines *inlines, struct within inner, const char *end)
 {
-	w->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
+	inlines->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
 }
 
-static struct scopes scopes_of(struct inlines *w, Dwarf_Die *unit)
+static struct scopes scopes_of(struct inlines *inlines, Dwarf_Die *unit)
 {
-	static const struct visitor v = { visit_scope, leave_scope };
-	struct scopes s = inlines_known(w, unit)->scopes;
+	static const struct visitor visitor = { visit_scope, leave_scope };
+	struct scopes scopes = inlines_known(inlines, unit)->scopes;
 
-	if (s.n == 0) {
-		s.first = w->nscopes;
-		add_scope(w, unit, s.first);
-		inlines_walk(w, unit, (struct within){ .function = s.first }, &v);
-		w->scope[s.first].end = (const char *)UINTPTR_MAX;
-		s.n = w->nscopes - s.first;
-		inlines_known(w, unit)->scopes = s;
+	if (scopes.n == 0) {
+		scopes.first = inlines->nscopes;
+		add_scope(inlines, unit, scopes.first);
+		inlines_walk(inlines, unit, (struct within){ .function = scopes.first }, &visitor);
+		inlines->scope[scopes.first].end = (const char *)UINTPTR_MAX;
+		scopes.n = inlines->nscopes - scopes.first;
+		inlines_known(inlines, unit)->scopes = scopes;
 	}
-	return s;
+	return scopes;
 }
 
-/* The innermost scope of the unit that holds the entry at address, and is not itself that; s.first: only the unit does.
+/* The innermost scope of the unit that holds the entry at address, and is not itself that; scopes.first: only the unit
+ * does.
  */
-static uint32_t inlines_innermost(const struct inlines *w, struct scopes s, const char *address)
+static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes scopes, const char *address)
 {
-	uint32_t lo = s.first + 1, hi = s.first + s.n, at;
+	uint32_t lo = scopes.first + 1, hi = scopes.first + scopes.n, at;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if ((const char *)w->scope[mid].die.addr < address)
+		if ((const char *)inlines->scope[mid].die.addr < address)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (at = lo - 1; at != s.first && w->scope[at].end <= address; at = w->scope[at].outer)
+	for (at = lo - 1; at != scopes.first && inlines->scope[at].end <= address; at = inlines->scope[at].outer)
 		;
 	return at;
 }
 
 /* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but for the number that is not
  * told. */
-static void put_scope_name(struct text *t, Dwarf_Die *die)
+static void put_scope_name(struct text *text, Dwarf_Die *die)
 {
 	const char *name = string_of(die, DW_AT_name);
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 
 	if (!name)
-		text_add(t, dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
-	else if (str_starts(s, STR("<lambda")) && str_ends(s, STR(">")))
-		text_printf(t, "{%.*s}", (int)s.n - 2, s.p + 1);
+		text_add(text, dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
+	else if (str_starts(string, STR("<lambda")) && str_ends(string, STR(">")))
+		text_printf(text, "{%.*s}", (int)string.n - 2, string.p + 1);
 	else
-		text_str(t, s);
+		text_str(text, string);
 }
 
 /* Namespaces and classes in front of a name for which no linkage name is told, as for what gcc keeps to one file. */
-static void put_scopes(struct inlines *w, struct text *t, Dwarf_Die *die)
+static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *die)
 {
 	uint32_t chain[32];
 	struct scopes scopes;
@@ -285,13 +287,13 @@ static void put_scopes(struct inlines *w, struct text *t, Dwarf_Die *die)
 	if (language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11 ||
 	    language == DW_LANG_Mips_Assembler)
 		return;
-	scopes = scopes_of(w, &unit);
-	for (uint32_t at = inlines_innermost(w, scopes, die->addr); at != scopes.first && n < countof(chain);
-	     at = w->scope[at].outer)
+	scopes = scopes_of(inlines, &unit);
+	for (uint32_t at = inlines_innermost(inlines, scopes, die->addr); at != scopes.first && n < countof(chain);
+	     at = inlines->scope[at].outer)
 		chain[n++] = at;
 	while (n-- > 0) {
-		put_scope_name(t, &w->scope[chain[n]].die);
-		text_add(t, "::");
+		put_scope_name(text, &inlines->scope[chain[n]].die);
+		text_add(text, "::");
 	}
 }
 
@@ -311,32 +313,32 @@ static Dwarf_Die declaration_of(const Dwarf_Die *die)
 	return d;
 }
 
-static uint32_t inlines_make_name(struct inlines *w, Dwarf_Die *die)
+static uint32_t inlines_make_name(struct inlines *inlines, Dwarf_Die *die)
 {
 	const char *linkage = string_of(die, DW_AT_linkage_name), *name;
 	Dwarf_Die declared;
 
-	w->text.n = 0;
+	inlines->text.n = 0;
 	if (!linkage)
 		linkage = string_of(die, DW_AT_MIPS_linkage_name);
 	if (linkage) {
-		if (!elfsyms_demangle(&w->text, str_of(linkage)))
-			text_add(&w->text, linkage);
-		return intern(w->names, text_view(&w->text));
+		if (!elfsyms_demangle(&inlines->text, str_of(linkage)))
+			text_add(&inlines->text, linkage);
+		return intern(inlines->names, text_view(&inlines->text));
 	}
 	name = string_of(die, DW_AT_name);
 	if (!name)
-		return intern(w->names, STR("[unknown]"));
-	if (!w->o->as_perf) {
+		return intern(inlines->names, STR("[unknown]"));
+	if (!inlines->o->as_perf) {
 		declared = declaration_of(die);
-		put_scopes(w, &w->text, &declared);
+		put_scopes(inlines, &inlines->text, &declared);
 	}
-	text_add(&w->text, name);
-	return intern(w->names, text_view(&w->text));
+	text_add(&inlines->text, name);
+	return intern(inlines->names, text_view(&inlines->text));
 }
 
 /* The name of the function that was inlined; made once for each. */
-static uint32_t inlines_name_of(struct inlines *w, Dwarf_Die *call)
+static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die die = *call, origin;
 	Dwarf_Attribute a;
@@ -344,25 +346,25 @@ static uint32_t inlines_name_of(struct inlines *w, Dwarf_Die *call)
 
 	if (dwarf_attr(call, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
 		die = origin;
-	name = inlines_known(w, &die)->name;
+	name = inlines_known(inlines, &die)->name;
 	if (!name) {
-		name = inlines_make_name(w, &die);
-		inlines_known(w, &die)->name = name;
-		inlines_spend(w, w->text.n);
+		name = inlines_make_name(inlines, &die);
+		inlines_known(inlines, &die)->name = name;
+		inlines_spend(inlines, inlines->text.n);
 	}
 	return name;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------- */
 
-static size_t inlines_first_at(const struct inlines *w, uint64_t address)
+static size_t inlines_first_at(const struct inlines *inlines, uint64_t address)
 {
-	size_t lo = 0, hi = w->n;
+	size_t lo = 0, hi = inlines->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (w->place[mid].address < address)
+		if (inlines->place[mid].address < address)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -378,120 +380,120 @@ struct ranges {
 };
 
 /* The next range of an entry that holds places. What begins at 0 was dropped by the linker. */
-static bool next_range(struct inlines *w, struct ranges *r)
+static bool next_range(struct inlines *inlines, struct ranges *ranges)
 {
 	Dwarf_Addr start, end;
 
 	for (;;) {
-		r->next = dwarf_ranges(r->die, r->next, &r->base, &start, &end);
-		if (r->next < 0)
-			return inlines_give_up(w, "damaged");
-		if (r->next == 0 || !inlines_spend(w, 1))
+		ranges->next = dwarf_ranges(ranges->die, ranges->next, &ranges->base, &start, &end);
+		if (ranges->next < 0)
+			return inlines_give_up(inlines, "damaged");
+		if (ranges->next == 0 || !inlines_spend(inlines, 1))
 			return false;
 		if (start == 0 || start >= end)
 			continue;
-		r->at = r->end = inlines_first_at(w, start);
-		while (r->end < w->n && w->place[r->end].address < end)
-			r->end++;
-		if (r->at < r->end)
-			return inlines_spend(w, r->end - r->at);
+		ranges->at = ranges->end = inlines_first_at(inlines, start);
+		while (ranges->end < inlines->n && inlines->place[ranges->end].address < end)
+			ranges->end++;
+		if (ranges->at < ranges->end)
+			return inlines_spend(inlines, ranges->end - ranges->at);
 	}
 }
 
 /* How many places of an entry are in no function yet. */
-static size_t count_open(struct inlines *w, Dwarf_Die *die)
+static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
-	struct ranges r = { .die = die };
+	struct ranges ranges = { .die = die };
 	size_t open = 0;
 
-	while (next_range(w, &r))
-		for (size_t i = r.at; i < r.end; i++)
-			open += w->place[i].in.function == 0;
+	while (next_range(inlines, &ranges))
+		for (size_t i = ranges.at; i < ranges.end; i++)
+			open += inlines->place[i].in.function == 0;
 	return open;
 }
 
 /* Places that are in no function yet are in this one. A function without such places has no number: a later one may get
  * it. */
-static bool enter_function(struct inlines *w, Dwarf_Die *die, struct within *inner)
+static bool enter_function(struct inlines *inlines, Dwarf_Die *die, struct within *inner)
 {
-	struct ranges r = { .die = die };
+	struct ranges ranges = { .die = die };
 	bool any = false;
 
-	*inner = (struct within){ .function = w->functions + 1 };
-	while (next_range(w, &r))
-		for (size_t i = r.at; i < r.end; i++)
-			if (w->place[i].in.function == 0) {
-				w->place[i].in = *inner;
+	*inner = (struct within){ .function = inlines->functions + 1 };
+	while (next_range(inlines, &ranges))
+		for (size_t i = ranges.at; i < ranges.end; i++)
+			if (inlines->place[i].in.function == 0) {
+				inlines->place[i].in = *inner;
 				any = true;
 			}
 	if (any)
-		w->functions++;
+		inlines->functions++;
 	else
 		inner->function = 0;
 	return any;
 }
 
-static uint32_t add_call(struct inlines *w, Dwarf_Die *die, uint32_t outer)
+static uint32_t add_call(struct inlines *inlines, Dwarf_Die *die, uint32_t outer)
 {
-	uint32_t depth = w->call[outer].depth + 1;
+	uint32_t depth = inlines->call[outer].depth + 1;
 
-	if (w->ncalls == w->calls_cap) {
-		w->calls_cap *= 2;
-		w->call = mem_grow(w->call, sizeof(*w->call), w->calls_cap);
+	if (inlines->ncalls == inlines->calls_cap) {
+		inlines->calls_cap *= 2;
+		inlines->call = mem_grow(inlines->call, sizeof(*inlines->call), inlines->calls_cap);
 	}
-	w->call[w->ncalls] = (struct call){ inlines_name_of(w, die), outer, depth };
-	return w->ncalls++;
+	inlines->call[inlines->ncalls] = (struct call){ inlines_name_of(inlines, die), outer, depth };
+	return inlines->ncalls++;
 }
 
 /* Places that are where the entry is, are in this call. */
-static bool enter_call(struct inlines *w, Dwarf_Die *die, struct within outer, struct within *inner)
+static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within outer, struct within *inner)
 {
-	struct ranges r = { .die = die };
+	struct ranges ranges = { .die = die };
 	bool any = false;
 
 	*inner = outer;
-	while (next_range(w, &r))
-		for (size_t i = r.at; i < r.end; i++) {
-			struct within *in = &w->place[i].in;
+	while (next_range(inlines, &ranges))
+		for (size_t i = ranges.at; i < ranges.end; i++) {
+			struct within *within = &inlines->place[i].in;
 
-			if (in->function != outer.function || in->call != outer.call)
+			if (within->function != outer.function || within->call != outer.call)
 				continue;
 			if (!any) {
-				if (w->call[outer.call].depth == CALLS_MAX)
-					return inlines_give_up(w, "nested too deep");
-				inner->call = add_call(w, die, outer.call);
+				if (inlines->call[outer.call].depth == CALLS_MAX)
+					return inlines_give_up(inlines, "nested too deep");
+				inner->call = add_call(inlines, die, outer.call);
 				any = true;
 			}
-			*in = *inner;
+			*within = *inner;
 		}
 	return any;
 }
 
 /* Blocks without ranges, as of what was optimised away, may hold calls nevertheless. */
-static bool enter_block(struct inlines *w, Dwarf_Die *die, struct within outer)
+static bool enter_block(struct inlines *inlines, Dwarf_Die *die, struct within outer)
 {
-	struct ranges r = { .die = die };
+	struct ranges ranges = { .die = die };
 
 	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
 		return true;
-	while (next_range(w, &r))
-		for (size_t i = r.at; i < r.end; i++)
-			if (w->place[i].in.function == outer.function && w->place[i].in.call == outer.call)
+	while (next_range(inlines, &ranges))
+		for (size_t i = ranges.at; i < ranges.end; i++)
+			if (inlines->place[i].in.function == outer.function && inlines->place[i].in.call == outer.call)
 				return true;
 	return false;
 }
 
-static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
+static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
 	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not
 				   depend on the others */
-		return (outer.function == 0 || w->deep) && (enter_function(w, die, inner) || w->deep);
-	case DW_TAG_inlined_subroutine: return outer.function && enter_call(w, die, outer, inner);
+		return (outer.function == 0 || inlines->deep) && (enter_function(inlines, die, inner) || inlines->deep);
+	case DW_TAG_inlined_subroutine: return outer.function && enter_call(inlines, die, outer, inner);
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
-	case DW_TAG_with_stmt: return outer.function ? enter_block(w, die, outer) : w->deep;
+	case DW_TAG_with_stmt: return outer.function ? enter_block(inlines, die, outer) : inlines->deep;
 	case DW_TAG_namespace:
 	case DW_TAG_module: return true;
 	case DW_TAG_class_type:
@@ -501,7 +503,7 @@ static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within
 	case DW_TAG_enumeration_type:
 	case DW_TAG_variant_part:
 	case DW_TAG_variant:
-	case DW_TAG_common_block: return w->deep;
+	case DW_TAG_common_block: return inlines->deep;
 	default: return false;
 	}
 }
@@ -511,29 +513,29 @@ static bool visit_code(struct inlines *w, Dwarf_Die *die, int tag, struct within
 /* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything:
  * it is made to find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours,
  * and end in it. */
-static bool inlines_open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
+static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
 	char saved_dir[sizeof(folder)], saved_name[12], name[12];
 	char *dir = (char *)(uintptr_t)string_of(unit, DW_AT_comp_dir);
 	char *file = (char *)(uintptr_t)string_of(unit, DW_AT_dwo_name);
 	struct dwarfimage image;
-	struct elffile f = { .fd = -1 };
+	struct elffile elffile = { .fd = -1 };
 	const char *why;
 	int fd, copy;
 
 	if (!file)
 		file = (char *)(uintptr_t)string_of(unit, DW_AT_GNU_dwo_name);
-	fd = file && w->o->files.split ? w->o->files.split(w->o->files.with, dir, file) : -1;
+	fd = file && inlines->o->files.split ? inlines->o->files.split(inlines->o->files.with, dir, file) : -1;
 	if (fd < 0)
-		return inlines_give_up(w, "a .dwo file of it is missing");
-	why = elffile_open(&f, fd);
+		return inlines_give_up(inlines, "a .dwo file of it is missing");
+	why = elffile_open(&elffile, fd);
 	if (!why)
-		why = dwarfimage_make(&image, &f, true);
-	elffile_close(&f);
+		why = dwarfimage_make(&image, &elffile, true);
+	elffile_close(&elffile);
 	close(fd);
 	if (why)
-		return inlines_give_up(w, "a .dwo file of it is damaged");
+		return inlines_give_up(inlines, "a .dwo file of it is damaged");
 	copy = broker_memory();
 	snprintf(name, sizeof(name), "%d", copy);
 	memset(split, 0, sizeof(*split));
@@ -550,37 +552,38 @@ static bool inlines_open_split(struct inlines *w, Dwarf_CU *cu, Dwarf_Die *unit,
 	if (copy >= 0)
 		close(copy);
 	dwarfimage_free(&image);
-	return split->addr || inlines_give_up(w, "a .dwo file of it cannot be used");
+	return split->addr || inlines_give_up(inlines, "a .dwo file of it cannot be used");
 }
 
-static void look_into(struct inlines *w, Dwarf_Die *unit, Dwarf_Die *entries)
+static void look_into(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *entries)
 {
-	static const struct visitor v = { visit_code, NULL };
+	static const struct visitor visitor = { visit_code, NULL };
 
-	w->deep = false;
-	inlines_walk(w, entries, (struct within){ 0 }, &v);
-	w->deep = count_open(w, unit) > 0;
-	if (w->deep)
-		inlines_walk(w, entries, (struct within){ 0 }, &v);
+	inlines->deep = false;
+	inlines_walk(inlines, entries, (struct within){ 0 }, &visitor);
+	inlines->deep = count_open(inlines, unit) > 0;
+	if (inlines->deep)
+		inlines_walk(inlines, entries, (struct within){ 0 }, &visitor);
 }
 
-static void read_units(struct inlines *w)
+static void read_units(struct inlines *inlines)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit, split;
 	uint8_t kind;
 	int found;
 
-	while ((found = dwarf_get_units(w->dwarf, cu, &cu, NULL, &kind, &unit, NULL)) == 0 && inlines_spend(w, 1)) {
-		if (!unit.addr || (kind != DW_UT_compile && kind != DW_UT_skeleton) || count_open(w, &unit) == 0)
+	while ((found = dwarf_get_units(inlines->dwarf, cu, &cu, NULL, &kind, &unit, NULL)) == 0 &&
+	       inlines_spend(inlines, 1)) {
+		if (!unit.addr || (kind != DW_UT_compile && kind != DW_UT_skeleton) || count_open(inlines, &unit) == 0)
 			continue;
-		if (kind == DW_UT_skeleton && inlines_open_split(w, cu, &unit, &split))
-			look_into(w, &unit, &split);
+		if (kind == DW_UT_skeleton && inlines_open_split(inlines, cu, &unit, &split))
+			look_into(inlines, &unit, &split);
 		else
-			look_into(w, &unit, &unit);
+			look_into(inlines, &unit, &unit);
 	}
 	if (found < 0)
-		inlines_give_up(w, "damaged");
+		inlines_give_up(inlines, "damaged");
 }
 
 /* ---- the file ----------------------------------------------------------------------------------------------- */
@@ -592,31 +595,31 @@ struct opened {
 	Dwarf *dwarf;
 };
 
-static const char *open_dwarf(struct opened *d, const struct elffile *f)
+static const char *open_dwarf(struct opened *opened, const struct elffile *elffile)
 {
-	const char *why = dwarfimage_make(&d->image, f, false);
+	const char *why = dwarfimage_make(&opened->image, elffile, false);
 
 	if (why)
 		return why;
 	elf_version(EV_CURRENT);
-	d->elf = elf_memory(d->image.p, d->image.n);
-	d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
-	return d->dwarf ? NULL : "damaged";
+	opened->elf = elf_memory(opened->image.p, opened->image.n);
+	opened->dwarf = opened->elf ? dwarf_begin_elf(opened->elf, DWARF_C_READ, NULL) : NULL;
+	return opened->dwarf ? NULL : "damaged";
 }
 
-static void close_dwarf(struct opened *d)
+static void close_dwarf(struct opened *opened)
 {
-	if (d->dwarf)
-		dwarf_end(d->dwarf);
-	elf_end(d->elf);
-	dwarfimage_free(&d->image);
+	if (opened->dwarf)
+		dwarf_end(opened->dwarf);
+	elf_end(opened->elf);
+	dwarfimage_free(&opened->image);
 }
 
 /* What several files have in common, and dwz moved out of them. */
-static void inlines_open_shared(struct inlines *w, const struct elffile *f, struct opened *shared)
+static void inlines_open_shared(struct inlines *inlines, const struct elffile *elffile, struct opened *shared)
 {
-	struct str link = elffile_bytes((struct elffile *)(uintptr_t)f, elffile_section(f, STR(".gnu_debugaltlink")),
-					4096),
+	struct str link = elffile_bytes((struct elffile *)(uintptr_t)elffile,
+					elffile_section(elffile, STR(".gnu_debugaltlink")), 4096),
 		   name = link;
 	struct elffile file = { .fd = -1 };
 	int fd = -1;
@@ -624,12 +627,12 @@ static void inlines_open_shared(struct inlines *w, const struct elffile *f, stru
 	if (link.n == 0)
 		return;
 	str_cut(&link, 0);
-	if (link.n && w->o->files.shared) /* else nothing ends the name */
-		fd = w->o->files.shared(w->o->files.with, name.p, link);
+	if (link.n && inlines->o->files.shared) /* else nothing ends the name */
+		fd = inlines->o->files.shared(inlines->o->files.with, name.p, link);
 	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
-		dwarf_setalt(w->dwarf, shared->dwarf);
+		dwarf_setalt(inlines->dwarf, shared->dwarf);
 	else
-		inlines_give_up(w, "what it shares with other files (.gnu_debugaltlink) is missing");
+		inlines_give_up(inlines, "what it shares with other files (.gnu_debugaltlink) is missing");
 	elffile_close(&file);
 	if (fd >= 0)
 		close(fd);
@@ -637,78 +640,78 @@ static void inlines_open_shared(struct inlines *w, const struct elffile *f, stru
 
 static int inlines_place_cmp(const void *va, const void *vb)
 {
-	const struct place *a = va, *b = vb;
+	const struct place *place = va, *b = vb;
 
-	return (a->address > b->address) - (a->address < b->address);
+	return (place->address > b->address) - (place->address < b->address);
 }
 
-static void inlines_find_places(struct inlines *w, const struct elffile *runtime, const struct symbols_query *q,
-				size_t n)
+static void inlines_find_places(struct inlines *inlines, const struct elffile *runtime,
+				const struct symbols_query *query, size_t n)
 {
-	w->place = mem_alloc(sizeof(*w->place), n);
+	inlines->place = mem_alloc(sizeof(*inlines->place), n);
 	for (size_t i = 0; i < n; i++)
-		if (elffile_address(runtime, q[i].address, &w->place[w->n].address))
-			w->place[w->n++].query = (uint32_t)i;
-	qsort(w->place, w->n, sizeof(*w->place), inlines_place_cmp);
+		if (elffile_address(runtime, query[i].address, &inlines->place[inlines->n].address))
+			inlines->place[inlines->n++].query = (uint32_t)i;
+	qsort(inlines->place, inlines->n, sizeof(*inlines->place), inlines_place_cmp);
 }
 
 /* The names of a call and of those around it, the outermost first. */
-static uint32_t chain_name(struct inlines *w, uint32_t call)
+static uint32_t chain_name(struct inlines *inlines, uint32_t call)
 {
 	uint32_t chain[CALLS_MAX], n = 0;
 
-	for (; call; call = w->call[call].outer)
-		chain[n++] = w->call[call].name;
-	w->text.n = 0;
+	for (; call; call = inlines->call[call].outer)
+		chain[n++] = inlines->call[call].name;
+	inlines->text.n = 0;
 	while (n-- > 0) {
-		text_str(&w->text, intern_str(w->names, chain[n]));
+		text_str(&inlines->text, intern_str(inlines->names, chain[n]));
 		if (n)
-			text_char(&w->text, 0);
+			text_char(&inlines->text, 0);
 	}
-	return inlines_spend(w, w->text.n) ? intern(w->names, text_view(&w->text)) : 0;
+	return inlines_spend(inlines, inlines->text.n) ? intern(inlines->names, text_view(&inlines->text)) : 0;
 }
 
 /* Neighbours mostly are in the same call. */
-static void inlines_answer(struct inlines *w, struct symbols_query *q)
+static void inlines_answer(struct inlines *inlines, struct symbols_query *query)
 {
 	uint32_t last = 0, id = 0;
 
-	for (size_t i = 0; i < w->n; i++) {
-		uint32_t call = w->place[i].in.call;
+	for (size_t i = 0; i < inlines->n; i++) {
+		uint32_t call = inlines->place[i].in.call;
 
 		if (call && call != last)
-			id = chain_name(w, last = call);
+			id = chain_name(inlines, last = call);
 		if (call)
-			q[w->place[i].query].inlined = id;
+			query[inlines->place[i].query].inlined = id;
 	}
 }
 
-const char *inlines_resolve(const struct inlines_options *o, const struct elffile *dwarf, const struct elffile *runtime,
-			    struct symbols_query *q, size_t n, struct intern *names)
+const char *inlines_resolve(const struct inlines_options *options, const struct elffile *dwarf,
+			    const struct elffile *runtime, struct symbols_query *query, size_t n, struct intern *names)
 {
-	struct inlines w = { .o = o, .names = names, .ncalls = 1, .calls_cap = 64 };
+	struct inlines inlines = { .o = options, .names = names, .ncalls = 1, .calls_cap = 64 };
 	struct opened main = { 0 }, shared = { 0 };
 
-	w.why = open_dwarf(&main, dwarf);
-	if (!w.why) {
-		w.dwarf = main.dwarf;
+	inlines.why = open_dwarf(&main, dwarf);
+	if (!inlines.why) {
+		inlines.dwarf = main.dwarf;
 		/* every byte a few times, every place in every level */
-		w.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
-		w.call = mem_alloc(sizeof(*w.call), w.calls_cap);
-		inlines_find_places(&w, runtime, q, n);
-		inlines_open_shared(&w, dwarf, &shared);
-		read_units(&w);
-		inlines_answer(&w, q);
+		inlines.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
+		inlines.call = mem_alloc(sizeof(*inlines.call), inlines.calls_cap);
+		inlines_find_places(&inlines, runtime, query, n);
+		inlines_open_shared(&inlines, dwarf, &shared);
+		read_units(&inlines);
+		inlines_answer(&inlines, query);
 	}
-	free(w.place);
-	free(w.call);
-	free(w.known_as);
-	free(w.scope);
-	intern_free(&w.known);
-	text_free(&w.text);
+	free(inlines.place);
+	free(inlines.call);
+	free(inlines.known_as);
+	free(inlines.scope);
+	intern_free(&inlines.known);
+	text_free(&inlines.text);
 	close_dwarf(&main);
 	close_dwarf(&shared);
-	return w.why;
+	return inlines.why;
 }
 
 #else

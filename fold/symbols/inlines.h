@@ -29,11 +29,11 @@ struct inlines_options {
 };
 
 /*
- * Sets q[i].inlined for places (offsets in the runtime file, ascending) where calls were inlined: the id of their
+ * Sets query[i].inlined for places (offsets in the runtime file, ascending) where calls were inlined: the id of their
  * names, the outermost first, a NUL between them; 0: there are none. dwarf: the file with the debug information, of the
  * same build as runtime. NULL, or why it is not all.
  */
-const char *inlines_resolve(const struct inlines_options *o, const struct elffile *dwarf, const struct elffile *runtime,
-			    struct symbols_query *q, size_t n, struct intern *names);
+const char *inlines_resolve(const struct inlines_options *options, const struct elffile *dwarf,
+			    const struct elffile *runtime, struct symbols_query *query, size_t n, struct intern *names);
 
 #endif

@@ -14,15 +14,15 @@ struct plt_slot {
 	bool ifunc;
 };
 
-static bool is_x86(const struct elffile *f)
+static bool is_x86(const struct elffile *elffile)
 {
-	return f->machine == EM_386 || f->machine == EM_X86_64;
+	return elffile->machine == EM_386 || elffile->machine == EM_X86_64;
 }
 
 /* Sizes as linkers write them; x86's section header may lie. */
-static void plt_sizes(const struct plt *p, const struct elf_section *s, uint64_t *head, uint64_t *entry)
+static void plt_sizes(const struct plt *plt, const struct elf_section *section, uint64_t *head, uint64_t *entry)
 {
-	switch (p->file->machine) {
+	switch (plt->file->machine) {
 	case EM_ARM:
 		*head = 20;
 		*entry = 12;
@@ -32,48 +32,48 @@ static void plt_sizes(const struct plt *p, const struct elf_section *s, uint64_t
 		*entry = 16;
 		return;
 	default:
-		*entry = s->entsize;
-		if (is_x86(p->file) && !p->as_perf && *entry != 8 && *entry != 16)
-			*entry = s->align == 8 ? 8 : 16;
+		*entry = section->entsize;
+		if (is_x86(plt->file) && !plt->as_perf && *entry != 8 && *entry != 16)
+			*entry = section->align == 8 ? 8 : 16;
 		*head = *entry;
 	}
 }
 
-static struct plt_part plt_part_of(const struct elf_section *s, uint64_t entry)
+static struct plt_part plt_part_of(const struct elf_section *section, uint64_t entry)
 {
-	if (s->type == SHT_NOBITS || s->size > UINT64_MAX - s->offset)
+	if (section->type == SHT_NOBITS || section->size > UINT64_MAX - section->offset)
 		return (struct plt_part){ 0 };
-	return (struct plt_part){ s->offset, s->offset + s->size, entry };
+	return (struct plt_part){ section->offset, section->offset + section->size, entry };
 }
 
-void plt_close(struct plt *p)
+void plt_close(struct plt *plt)
 {
-	free(p->slot);
-	free(p->got_slot);
-	text_free(&p->text);
-	*p = (struct plt){ 0 };
+	free(plt->slot);
+	free(plt->got_slot);
+	text_free(&plt->text);
+	*plt = (struct plt){ 0 };
 }
 
 /* ---- relocations --------------------------------------------------------------------------------------------- */
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct plt_slot *x = a, *y = b;
+	const struct plt_slot *slot = a, *y = b;
 
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return (slot->offset > y->offset) - (slot->offset < y->offset);
 }
 
-static struct plt_slot plt_slot_of(const struct elffile *f, bool rela, const char *p)
+static struct plt_slot plt_slot_of(const struct elffile *elffile, bool rela, const char *p)
 {
 	union {
 		Elf64_Rela a64;
 		Elf32_Rela a32;
 	} r = { 0 }; /* a Rel is a Rela without its end */
-	uint32_t ifunc = f->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
-			 f->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
-						    UINT32_MAX;
+	uint32_t ifunc = elffile->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
+			 elffile->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
+							  UINT32_MAX;
 
-	if (f->wide) {
+	if (elffile->wide) {
 		memcpy(&r.a64, p, rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel));
 		return (struct plt_slot){ r.a64.r_offset, (uint64_t)r.a64.r_addend, (uint32_t)ELF64_R_SYM(r.a64.r_info),
 					  rela && ELF64_R_TYPE(r.a64.r_info) == ifunc };
@@ -82,126 +82,127 @@ static struct plt_slot plt_slot_of(const struct elffile *f, bool rela, const cha
 	return (struct plt_slot){ r.a32.r_offset, 0, ELF32_R_SYM(r.a32.r_info), false };
 }
 
-static struct plt_slot *read_slots(struct elffile *f, const struct elf_section *s, size_t *count)
+static struct plt_slot *read_slots(struct elffile *elffile, const struct elf_section *section, size_t *count)
 {
-	bool rela = s->type == SHT_RELA;
-	size_t size = f->wide ? (rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)) :
-				(rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel));
-	struct str bytes = elffile_bytes(f, s, RELOCATIONS_MAX);
+	bool rela = section->type == SHT_RELA;
+	size_t size = elffile->wide ? (rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)) :
+				      (rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel));
+	struct str bytes = elffile_bytes(elffile, section, RELOCATIONS_MAX);
 	struct plt_slot *slot;
 
 	*count = 0;
-	if (s->type != SHT_RELA && s->type != SHT_REL)
+	if (section->type != SHT_RELA && section->type != SHT_REL)
 		return NULL;
 	slot = mem_alloc(sizeof(*slot), bytes.n / size + 1);
 	for (; bytes.n >= size; bytes = str_from(bytes, size))
-		slot[(*count)++] = plt_slot_of(f, rela, bytes.p);
+		slot[(*count)++] = plt_slot_of(elffile, rela, bytes.p);
 	return slot;
 }
 
-static const struct elf_section *plt_linked(const struct elffile *f, const struct elf_section *s)
+static const struct elf_section *plt_linked(const struct elffile *elffile, const struct elf_section *section)
 {
-	const struct elf_section *table = s && s->link && s->link < f->sections ? &f->section[s->link] : NULL;
+	const struct elf_section *table =
+		section && section->link && section->link < elffile->sections ? &elffile->section[section->link] : NULL;
 
 	return table && (table->type == SHT_DYNSYM || table->type == SHT_SYMTAB) ? table : NULL;
 }
 
-static void need_slots(struct plt *p)
+static void need_slots(struct plt *plt)
 {
-	const struct elf_section *s = elffile_section(p->file, STR(".rela.plt"));
+	const struct elf_section *section = elffile_section(plt->file, STR(".rela.plt"));
 
-	if (p->slots_read)
+	if (plt->slots_read)
 		return;
-	p->slots_read = true;
-	if (!s)
-		s = elffile_section(p->file, STR(".rel.plt"));
-	if (!s)
+	plt->slots_read = true;
+	if (!section)
+		section = elffile_section(plt->file, STR(".rel.plt"));
+	if (!section)
 		return;
-	p->symbols = plt_linked(p->file, s);
-	if (p->as_perf && (!p->symbols || p->symbols->type != SHT_DYNSYM))
+	plt->symbols = plt_linked(plt->file, section);
+	if (plt->as_perf && (!plt->symbols || plt->symbols->type != SHT_DYNSYM))
 		return;
-	p->slot = read_slots(p->file, s, &p->slots);
-	if (p->as_perf)
+	plt->slot = read_slots(plt->file, section, &plt->slots);
+	if (plt->as_perf)
 		return;
 	/* stubs that need no resolver have no head */
-	if (!p->direct.entry && p->slots * p->lazy.entry == p->lazy.end - p->lazy.start)
-		p->head = 0;
+	if (!plt->direct.entry && plt->slots * plt->lazy.entry == plt->lazy.end - plt->lazy.start)
+		plt->head = 0;
 	/* linkers for x86 put relocations of indirect functions last, their stubs not */
-	if (is_x86(p->file) && p->slots)
-		qsort(p->slot, p->slots, sizeof(*p->slot), by_offset);
+	if (is_x86(plt->file) && plt->slots)
+		qsort(plt->slot, plt->slots, sizeof(*plt->slot), by_offset);
 }
 
-static void need_got_slots(struct plt *p)
+static void need_got_slots(struct plt *plt)
 {
-	const struct elf_section *s = elffile_section(p->file, STR(".rela.dyn"));
+	const struct elf_section *section = elffile_section(plt->file, STR(".rela.dyn"));
 	size_t n = 0;
 
-	if (p->gots_read)
+	if (plt->gots_read)
 		return;
-	p->gots_read = true;
-	if (!s || p->file->machine != EM_X86_64 || !plt_linked(p->file, s))
+	plt->gots_read = true;
+	if (!section || plt->file->machine != EM_X86_64 || !plt_linked(plt->file, section))
 		return;
-	p->symbols = plt_linked(p->file, s);
-	p->got_slot = read_slots(p->file, s, &p->got_slots);
-	for (size_t i = 0; i < p->got_slots; i++)
-		if (p->got_slot[i].symbol)
-			p->got_slot[n++] = p->got_slot[i];
-	p->got_slots = n;
+	plt->symbols = plt_linked(plt->file, section);
+	plt->got_slot = read_slots(plt->file, section, &plt->got_slots);
+	for (size_t i = 0; i < plt->got_slots; i++)
+		if (plt->got_slot[i].symbol)
+			plt->got_slot[n++] = plt->got_slot[i];
+	plt->got_slots = n;
 	if (n)
-		qsort(p->got_slot, n, sizeof(*p->got_slot), by_offset);
+		qsort(plt->got_slot, n, sizeof(*plt->got_slot), by_offset);
 }
 
-void plt_open(struct plt *p, struct elffile *file, bool as_perf)
+void plt_open(struct plt *plt, struct elffile *file, bool as_perf)
 {
 	const struct elf_section *lazy = elffile_section(file, STR(".plt")), *direct, *got;
 	uint64_t entry, head;
 
-	*p = (struct plt){ .file = file, .as_perf = as_perf };
+	*plt = (struct plt){ .file = file, .as_perf = as_perf };
 	if (!lazy)
 		return;
-	plt_sizes(p, lazy, &p->head, &entry);
+	plt_sizes(plt, lazy, &plt->head, &entry);
 	if (!entry)
 		return;
-	p->lazy = plt_part_of(lazy, entry);
+	plt->lazy = plt_part_of(lazy, entry);
 	if (as_perf)
-		need_slots(p);
+		need_slots(plt);
 	if (as_perf || !is_x86(file))
 		return;
 	direct = elffile_section(file, STR(".plt.sec"));
 	if (direct) {
-		plt_sizes(p, direct, &head, &entry);
-		p->direct = plt_part_of(direct, entry);
+		plt_sizes(plt, direct, &head, &entry);
+		plt->direct = plt_part_of(direct, entry);
 	}
 	got = elffile_section(file, STR(".plt.got"));
 	if (got && got->entsize >= 8)
-		p->got = plt_part_of(got, got->entsize);
+		plt->got = plt_part_of(got, got->entsize);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-static struct str symbol_name(struct plt *p, uint32_t index)
+static struct str symbol_name(struct plt *plt, uint32_t index)
 {
-	const struct elf_section *table = p->symbols;
-	size_t entry = p->file->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	const struct elf_section *table = plt->symbols;
+	size_t entry = plt->file->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint32_t name = 0; /* both kinds begin with it */
 
-	p->text.n = 0;
-	if (table && table->link < p->file->sections && index < table->size / entry && table->type != SHT_NOBITS)
-		elffile_read(p->file, table->offset + index * entry, &name, sizeof(name));
+	plt->text.n = 0;
+	if (table && table->link < plt->file->sections && index < table->size / entry && table->type != SHT_NOBITS)
+		elffile_read(plt->file, table->offset + index * entry, &name, sizeof(name));
 	if (name)
-		symtab_string(&p->text, p->file, &p->file->section[table->link], name);
-	return text_view(&p->text);
+		symtab_string(&plt->text, plt->file, &plt->file->section[table->link], name);
+	return text_view(&plt->text);
 }
 
-static struct plt_stub stub_of(struct plt *p, const struct plt_slot *slot, uint64_t start)
+static struct plt_stub stub_of(struct plt *plt, const struct plt_slot *slot, uint64_t start)
 {
-	struct plt_stub s = { .kind = PLT_SYMBOL, .start = start, .name = symbol_name(p, slot->symbol) };
+	struct plt_stub stub = { .kind = PLT_SYMBOL, .start = start, .name = symbol_name(plt, slot->symbol) };
 
-	if (s.name.n == 0 && !p->as_perf) {
-		s.kind = slot->ifunc ? PLT_IFUNC : PLT_UNKNOWN;
-		s.address = slot->addend;
+	if (stub.name.n == 0 && !plt->as_perf) {
+		stub.kind = slot->ifunc ? PLT_IFUNC : PLT_UNKNOWN;
+		stub.address = slot->addend;
 	}
-	return s;
+	return stub;
 }
 
 static bool plt_inside(const struct plt_part *part, uint64_t place)
@@ -209,23 +210,23 @@ static bool plt_inside(const struct plt_part *part, uint64_t place)
 	return place >= part->start && place < part->end && part->entry;
 }
 
-static struct plt_stub plt_numbered(struct plt *p, const struct plt_part *part, uint64_t head, uint64_t place)
+static struct plt_stub plt_numbered(struct plt *plt, const struct plt_part *part, uint64_t head, uint64_t place)
 {
 	uint64_t i = (place - part->start - head) / part->entry;
 
-	if (i >= p->slots)
+	if (i >= plt->slots)
 		return (struct plt_stub){ 0 };
-	return stub_of(p, &p->slot[i], part->start + head + i * part->entry);
+	return stub_of(plt, &plt->slot[i], part->start + head + i * part->entry);
 }
 
-static struct plt_stub in_lazy(struct plt *p, uint64_t place)
+static struct plt_stub in_lazy(struct plt *plt, uint64_t place)
 {
-	need_slots(p);
-	if (p->direct.entry)
-		return (struct plt_stub){ .kind = PLT_HEAD, .start = p->lazy.start };
-	if (place - p->lazy.start >= p->head)
-		return plt_numbered(p, &p->lazy, p->head, place);
-	return (struct plt_stub){ .kind = p->as_perf ? PLT_NONE : PLT_HEAD, .start = p->lazy.start };
+	need_slots(plt);
+	if (plt->direct.entry)
+		return (struct plt_stub){ .kind = PLT_HEAD, .start = plt->lazy.start };
+	if (place - plt->lazy.start >= plt->head)
+		return plt_numbered(plt, &plt->lazy, plt->head, place);
+	return (struct plt_stub){ .kind = plt->as_perf ? PLT_NONE : PLT_HEAD, .start = plt->lazy.start };
 }
 
 /* The slot that `endbr64; bnd jmp *slot(%rip)` goes through, relative to the stub; 0 when it is something else. */
@@ -243,29 +244,29 @@ static uint64_t plt_displacement(const unsigned char *code, size_t n)
 	return i + 6 + (uint64_t)(int64_t)d;
 }
 
-static struct plt_stub in_got(struct plt *p, uint64_t place)
+static struct plt_stub in_got(struct plt *plt, uint64_t place)
 {
-	const struct elf_section *s = elffile_section(p->file, STR(".plt.got"));
-	uint64_t start = place - (place - p->got.start) % p->got.entry;
+	const struct elf_section *section = elffile_section(plt->file, STR(".plt.got"));
+	uint64_t start = place - (place - plt->got.start) % plt->got.entry;
 	unsigned char code[16];
-	size_t n =
-		elffile_read(p->file, start, code, p->got.entry < sizeof(code) ? (size_t)p->got.entry : sizeof(code));
+	size_t n = elffile_read(plt->file, start, code,
+				plt->got.entry < sizeof(code) ? (size_t)plt->got.entry : sizeof(code));
 	uint64_t d = plt_displacement(code, n);
-	struct plt_slot key = { .offset = s->addr + (start - s->offset) + d }, *slot = NULL;
+	struct plt_slot key = { .offset = section->addr + (start - section->offset) + d }, *slot = NULL;
 
-	need_got_slots(p);
-	if (d && p->got_slots)
-		slot = bsearch(&key, p->got_slot, p->got_slots, sizeof(key), by_offset);
-	return slot ? stub_of(p, slot, start) : (struct plt_stub){ .kind = PLT_UNKNOWN, .start = start };
+	need_got_slots(plt);
+	if (d && plt->got_slots)
+		slot = bsearch(&key, plt->got_slot, plt->got_slots, sizeof(key), by_offset);
+	return slot ? stub_of(plt, slot, start) : (struct plt_stub){ .kind = PLT_UNKNOWN, .start = start };
 }
 
-struct plt_stub plt_at(struct plt *p, uint64_t place)
+struct plt_stub plt_at(struct plt *plt, uint64_t place)
 {
-	if (plt_inside(&p->direct, place)) {
-		need_slots(p);
-		return plt_numbered(p, &p->direct, 0, place);
+	if (plt_inside(&plt->direct, place)) {
+		need_slots(plt);
+		return plt_numbered(plt, &plt->direct, 0, place);
 	}
-	if (plt_inside(&p->got, place))
-		return in_got(p, place);
-	return plt_inside(&p->lazy, place) ? in_lazy(p, place) : (struct plt_stub){ 0 };
+	if (plt_inside(&plt->got, place))
+		return in_got(plt, place);
+	return plt_inside(&plt->lazy, place) ? in_lazy(plt, place) : (struct plt_stub){ 0 };
 }

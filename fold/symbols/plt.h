@@ -42,8 +42,8 @@ struct plt {
 	struct text text;
 };
 
-void plt_open(struct plt *p, struct elffile *file, bool as_perf);
-struct plt_stub plt_at(struct plt *p, uint64_t place);
-void plt_close(struct plt *p);
+void plt_open(struct plt *plt, struct elffile *file, bool as_perf);
+struct plt_stub plt_at(struct plt *plt, uint64_t place);
+void plt_close(struct plt *plt);
 
 #endif

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static uint64_t ns_of(struct timespec t)
+static uint64_t ns_of(struct timespec spec)
 {
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)spec.tv_sec * 1000000000u + (uint64_t)spec.tv_nsec;
 }
 
 /* pjrecord names the boot. perf tells the wall clock only with -k; else a file was written when its last record was,
@@ -30,23 +30,23 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *in, 
 struct provenance provenance_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns,
 				uint64_t last_ns)
 {
-	struct provenance o = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
+	struct provenance provenance = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
 
-	o.reported = info->host.n && info->kernel.n;
-	o.host = samehost_is_this_host(info->host, info->kernel);
-	o.boot = o.host && is_this_boot(info, in, last_ns);
-	return o;
+	provenance.reported = info->host.n && info->kernel.n;
+	provenance.host = samehost_is_this_host(info->host, info->kernel);
+	provenance.boot = provenance.host && is_this_boot(info, in, last_ns);
+	return provenance;
 }
 
-pid_t provenance_process(const struct provenance *o, uint32_t pid, uint64_t ns)
+pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint64_t ns)
 {
-	const struct pj_process *p;
+	const struct pj_process *process;
 
-	if (!o->boot || pid == 0 || pid > INT32_MAX)
+	if (!provenance->boot || pid == 0 || pid > INT32_MAX)
 		return 0;
-	if (o->recorder->nprocesses) { /* then it names all */
-		p = recorder_process(o->recorder, pid);
-		return p && p->start && samehost_process_is((pid_t)pid, p->start) ? (pid_t)pid : 0;
+	if (provenance->recorder->nprocesses) { /* then it names all */
+		process = recorder_process(provenance->recorder, pid);
+		return process && process->start && samehost_process_is((pid_t)pid, process->start) ? (pid_t)pid : 0;
 	}
-	return samehost_process_lived((pid_t)pid, ns ? ns : o->first_ns) ? (pid_t)pid : 0;
+	return samehost_process_lived((pid_t)pid, ns ? ns : provenance->first_ns) ? (pid_t)pid : 0;
 }

@@ -27,6 +27,6 @@ struct provenance provenance_of(const struct perfdata_info *info, const struct i
 
 /* pid when it lives and is the process that was sampled or mapped something at ns (0: when the recording began), else
  * 0. */
-pid_t provenance_process(const struct provenance *o, uint32_t pid, uint64_t ns);
+pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint64_t ns);
 
 #endif

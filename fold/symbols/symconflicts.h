@@ -18,6 +18,7 @@ struct symconflicts {
 };
 
 /* Calls f for each tenant of the window of which such files are kept. */
-void symconflicts_each(const struct symstore *k, void (*f)(void *arg, const struct symconflicts *of), void *arg);
+void symconflicts_each(const struct symstore *symstore, void (*f)(void *arg, const struct symconflicts *symconflicts),
+		       void *arg);
 
 #endif

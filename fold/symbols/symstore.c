@@ -56,25 +56,25 @@ static uint64_t snapshot_number(struct str name, struct str boot)
 	return str_u64(str_from(name, boot.n + 1), &n) ? n : 0;
 }
 
-static void take_snapshot(struct symstore *k, uint64_t n)
+static void take_snapshot(struct symstore *symstore, uint64_t n)
 {
 	size_t i;
 
-	for (i = 0; i < k->nkernels; i++)
-		if (n > k->kernel[i]) {
-			uint64_t older = k->kernel[i];
+	for (i = 0; i < symstore->nkernels; i++)
+		if (n > symstore->kernel[i]) {
+			uint64_t older = symstore->kernel[i];
 
-			k->kernel[i] = n;
+			symstore->kernel[i] = n;
 			n = older;
 		}
-	if (i < countof(k->kernel))
-		k->kernel[k->nkernels++] = n;
+	if (i < countof(symstore->kernel))
+		symstore->kernel[symstore->nkernels++] = n;
 }
 
 /* A recorder that was killed could not say which it needed: those of its boot, the newest first. */
-static void find_snapshots(struct symstore *k)
+static void find_snapshots(struct symstore *symstore)
 {
-	int fd = broker_open(k->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
+	int fd = broker_open(symstore->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
 	struct text names = { 0 };
 	struct str left;
 
@@ -83,72 +83,73 @@ static void find_snapshots(struct symstore *k)
 	broker_names(fd, &names);
 	close(fd);
 	for (left = text_view(&names); left.n;) {
-		uint64_t n = snapshot_number(str_cut(&left, 0), k->who->boot);
+		uint64_t n = snapshot_number(str_cut(&left, 0), symstore->who->boot);
 
 		if (n)
-			take_snapshot(k, n);
+			take_snapshot(symstore, n);
 	}
 	text_free(&names);
 }
 
-static void list_jit_folders(struct symstore *k)
+static void list_jit_folders(struct symstore *symstore)
 {
 	char path[128];
 	int fd;
 
-	if (!k->who->boot.n)
+	if (!symstore->who->boot.n)
 		return;
-	snprintf(path, sizeof(path), "jit/%.*s", (int)k->who->boot.n, k->who->boot.p);
-	fd = broker_open(k->dir, path, O_DIRECTORY | O_NOFOLLOW);
+	snprintf(path, sizeof(path), "jit/%.*s", (int)symstore->who->boot.n, symstore->who->boot.p);
+	fd = broker_open(symstore->dir, path, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0)
 		return;
-	broker_names(fd, &k->jit_folders);
+	broker_names(fd, &symstore->jit_folders);
 	close(fd);
 }
 
-void symstore_open(struct symstore *k, const char *dir, const struct in *in, const struct recorder *who)
+void symstore_open(struct symstore *symstore, const char *dir, const struct in *in, const struct recorder *who)
 {
-	*k = (struct symstore){ .dir = -1, .who = who };
+	*symstore = (struct symstore){ .dir = -1, .who = who };
 	if (dir) {
-		k->dir = broker_open(AT_FDCWD, dir, O_DIRECTORY);
-		if (k->dir < 0)
+		symstore->dir = broker_open(AT_FDCWD, dir, O_DIRECTORY);
+		if (symstore->dir < 0)
 			die_errno("cannot look into '%s'", dir);
 	} else if (who->is) {
-		k->dir = find_dir(in);
+		symstore->dir = find_dir(in);
 	}
-	if (k->dir >= 0) {
-		k->index = symstoreindex_new(k->dir);
-		list_jit_folders(k);
+	if (symstore->dir >= 0) {
+		symstore->index = symstoreindex_new(symstore->dir);
+		list_jit_folders(symstore);
 	}
-	if (k->dir >= 0 && who->boot.n && who->nkallsyms == 0)
-		find_snapshots(k);
+	if (symstore->dir >= 0 && who->boot.n && who->nkallsyms == 0)
+		find_snapshots(symstore);
 }
 
-void symstore_close(struct symstore *k)
+void symstore_close(struct symstore *symstore)
 {
-	symstoreindex_free(k->index);
-	text_free(&k->jit_folders);
-	if (k->dir >= 0)
-		close(k->dir);
-	*k = (struct symstore){ .dir = -1 };
+	symstoreindex_free(symstore->index);
+	text_free(&symstore->jit_folders);
+	if (symstore->dir >= 0)
+		close(symstore->dir);
+	*symstore = (struct symstore){ .dir = -1 };
 }
 
-static int open_plain(const struct symstore *k, const char *path)
+static int open_plain(const struct symstore *symstore, const char *path)
 {
-	return broker_open(k->dir, path, O_NOFOLLOW);
+	return broker_open(symstore->dir, path, O_NOFOLLOW);
 }
 
 /* "tenants/NAME/" of a process; of several, as it changed in the window, number i. False: no more. */
-static bool tenant_of_pid(const struct symstore *k, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
+static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
 {
-	const struct pj_process *p = recorder_process_at(k->who, pid, i);
-	struct tenant of = { p ? (enum tenant_kind)p->tenant_kind : TENANT_UNKNOWN, p ? p->tenant : 0 };
+	const struct pj_process *process = recorder_process_at(symstore->who, pid, i);
+	struct tenant tenant = { process ? (enum tenant_kind)process->tenant_kind : TENANT_UNKNOWN,
+				 process ? process->tenant : 0 };
 	char name[TENANT_NAME];
 
 	folder[0] = 0;
-	if (!p)
+	if (!process)
 		return false;
-	tenant_folder(&of, p->mount_ns, name);
+	tenant_folder(&tenant, process->mount_ns, name);
 	snprintf(folder, TENANT_NAME + 16, "tenants/%s/", name);
 	return true;
 }
@@ -165,27 +166,29 @@ static const char *path_of_id(char path[BINARY_PATH], const char *folder, const 
 	return path;
 }
 
-static const char *path_in(const struct symstore *k, char path[BINARY_PATH], const char *folder,
-			   const struct build_id *id, const struct symstore_numbers *n)
+static const char *path_in(const struct symstore *symstore, char path[BINARY_PATH], const char *folder,
+			   const struct build_id *id, const struct symstore_numbers *numbers)
 {
 	if (id->n > 1)
 		return path_of_id(path, folder, id);
-	snprintf(path, BINARY_PATH, "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)k->who->boot.n, k->who->boot.p,
-		 n->major, n->minor, (unsigned long long)n->inode, (unsigned long long)n->generation);
+	snprintf(path, BINARY_PATH, "symbols/%s%.*s/%x-%x-%llx-%llx", folder, (int)symstore->who->boot.n,
+		 symstore->who->boot.p, numbers->major, numbers->minor, (unsigned long long)numbers->inode,
+		 (unsigned long long)numbers->generation);
 	return path;
 }
 
-static bool is_askable(const struct symstore *k, const struct build_id *id, const struct symstore_numbers *n)
+static bool is_askable(const struct symstore *symstore, const struct build_id *id,
+		       const struct symstore_numbers *numbers)
 {
 	errno = ENOENT;
-	return k->dir >= 0 && (id->n > 1 || (n->inode && k->who->boot.n));
+	return symstore->dir >= 0 && (id->n > 1 || (numbers->inode && symstore->who->boot.n));
 }
 
-int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct build_id *id,
-		       const struct symstore_numbers *n)
+int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+		       const struct symstore_numbers *numbers)
 {
-	int tenants = is_askable(k, id, n) && !recorder_process_at(k->who, pid, 0) ?
-			      broker_open(k->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
+	int tenants = is_askable(symstore, id, numbers) && !recorder_process_at(symstore->who, pid, 0) ?
+			      broker_open(symstore->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
 			      -1;
 	struct stat found = { 0 }, st;
 	struct text names = { 0 };
@@ -205,7 +208,7 @@ int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct buil
 		if (name.n == 0 || name.p[0] == '.' || name.n >= TENANT_NAME)
 			continue;
 		snprintf(folder, sizeof(folder), "tenants/%.*s/", (int)name.n, name.p);
-		one = symstoreindex_open(k->index, path_in(k, path, folder, id, n));
+		one = symstoreindex_open(symstore->index, path_in(symstore, path, folder, id, numbers));
 		if (one < 0 || fstat(one, &st) < 0)
 			continue;
 		if (fd < 0) {
@@ -226,30 +229,31 @@ int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct buil
 }
 
 /* The inode of the file that is kept for that process, and its path; 0: there is none. */
-static uint64_t find_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
-			    const struct symstore_numbers *n, char path[BINARY_PATH])
+static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+			    const struct symstore_numbers *numbers, char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
 	uint64_t inode;
 	size_t i = 0;
 
 	do
-		inode = symstoreindex_inode(k->index, path_in(k, path, folder, id, n));
-	while (!inode && tenant_of_pid(k, pid, i++, folder));
+		inode = symstoreindex_inode(symstore->index, path_in(symstore, path, folder, id, numbers));
+	while (!inode && tenant_of_pid(symstore, pid, i++, folder));
 	return inode;
 }
 
-int symstore_binary(const struct symstore *k, uint32_t pid, const struct build_id *id, const struct symstore_numbers *n)
+int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+		    const struct symstore_numbers *numbers)
 {
 	char path[BINARY_PATH];
 
-	if (!is_askable(k, id, n))
+	if (!is_askable(symstore, id, numbers))
 		return -1;
-	if (find_binary(k, pid, id, n, path))
-		return open_plain(k, path);
+	if (find_binary(symstore, pid, id, numbers, path))
+		return open_plain(symstore, path);
 	errno = ENOENT;
 	/* numbers are the kernel's, so another tenant's file with these is this one */
-	return id->n < 2 ? symstore_unclaimed(k, pid, id, n) : -1;
+	return id->n < 2 ? symstore_unclaimed(symstore, pid, id, numbers) : -1;
 }
 
 /* Which file that is; takes fd, which may be -1: 0. */
@@ -264,44 +268,46 @@ static uint64_t symstore_inode_of(int fd)
 	return st.st_ino;
 }
 
-static uint64_t inode_of_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
-				const struct symstore_numbers *n)
+static uint64_t inode_of_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+				const struct symstore_numbers *numbers)
 {
 	char path[BINARY_PATH];
-	uint64_t inode = is_askable(k, id, n) ? find_binary(k, pid, id, n, path) : 0;
+	uint64_t inode = is_askable(symstore, id, numbers) ? find_binary(symstore, pid, id, numbers, path) : 0;
 
-	return inode || id->n > 1 ? inode : symstore_inode_of(symstore_unclaimed(k, pid, id, n));
+	return inode || id->n > 1 ? inode : symstore_inode_of(symstore_unclaimed(symstore, pid, id, numbers));
 }
 
-struct symstore_origin symstore_origin(const struct symstore *k, uint32_t pid, const struct build_id *id,
-				       const struct symstore_numbers *n)
+struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+				       const struct symstore_numbers *numbers)
 {
-	struct symstore_origin origin = { .file = inode_of_binary(k, pid, id, n) };
+	struct symstore_origin origin = { .file = inode_of_binary(symstore, pid, id, numbers) };
 	char own[TENANT_NAME + 16];
 
-	if (!recorder_elsewhere(k->who, pid))
+	if (!recorder_elsewhere(symstore->who, pid))
 		return origin;
-	tenant_of_pid(k, pid, 0, own);
+	tenant_of_pid(symstore, pid, 0, own);
 	origin.tenant = hash_bytes(own, strlen(own)) | 1;
 	return origin;
 }
 
-bool symstore_conflicts(const struct symstore *k, uint32_t pid, const struct build_id *id)
+bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const struct build_id *id)
 {
 	char own[TENANT_NAME + 16], path[BINARY_PATH];
 	uint64_t mine, all, shared;
 
-	if (k->dir < 0 || id->n < 2)
+	if (symstore->dir < 0 || id->n < 2)
 		return false;
-	mine = tenant_of_pid(k, pid, 0, own) ? symstoreindex_inode(k->index, path_of_id(path, own, id)) : 0;
-	all = symstoreindex_inode(k->index, path_of_id(path, "", id));
-	shared = symstoreindex_inode(k->index, path_of_id(path, "shared/", id));
+	mine = tenant_of_pid(symstore, pid, 0, own) ? symstoreindex_inode(symstore->index, path_of_id(path, own, id)) :
+						      0;
+	all = symstoreindex_inode(symstore->index, path_of_id(path, "", id));
+	shared = symstoreindex_inode(symstore->index, path_of_id(path, "shared/", id));
 	return mine && ((all && all != mine) || (shared && shared != mine));
 }
 
-struct build_id symstore_build(const struct symstore *k, const struct symstore_numbers *n)
+struct build_id symstore_build(const struct symstore *symstore, const struct symstore_numbers *numbers)
 {
-	const struct pj_build_id *reported = recorder_file(k->who, n->major, n->minor, n->inode, n->generation);
+	const struct pj_build_id *reported =
+		recorder_file(symstore->who, numbers->major, numbers->minor, numbers->inode, numbers->generation);
 	struct build_id id = { .n = reported ? reported->size : 0 };
 
 	if (reported)
@@ -309,94 +315,95 @@ struct build_id symstore_build(const struct symstore *k, const struct symstore_n
 	return id;
 }
 
-bool symstore_is_program(const struct symstore *k, uint32_t pid, const struct symstore_numbers *n)
+bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct symstore_numbers *numbers)
 {
-	return inode_of_binary(k, pid, &(struct build_id){ 0 }, n);
+	return inode_of_binary(symstore, pid, &(struct build_id){ 0 }, numbers);
 }
 
-int symstore_vdso(const struct symstore *k)
+int symstore_vdso(const struct symstore *symstore)
 {
 	char path[128];
 
 	errno = ENOENT;
-	if (k->dir < 0 || k->who->boot.n == 0)
+	if (symstore->dir < 0 || symstore->who->boot.n == 0)
 		return -1;
-	snprintf(path, sizeof(path), "symbols/%.*s/vdso", (int)k->who->boot.n, k->who->boot.p);
-	return open_plain(k, path);
+	snprintf(path, sizeof(path), "symbols/%.*s/vdso", (int)symstore->who->boot.n, symstore->who->boot.p);
+	return open_plain(symstore, path);
 }
 
 /* jit/BOOT/FOLDER/PID-START.KIND; without a folder that of earlier versions. */
-static void jit_name(const struct symstore *k, const char *folder, uint32_t pid, const char *kind, char *name,
+static void jit_name(const struct symstore *symstore, const char *folder, uint32_t pid, const char *kind, char *name,
 		     size_t space)
 {
-	const struct pj_process *p = recorder_process(k->who, pid);
+	const struct pj_process *process = recorder_process(symstore->who, pid);
 
-	snprintf(name, space, "jit/%.*s/%s%s%u-%llu.%s", (int)k->who->boot.n, k->who->boot.p, folder,
-		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(p ? p->start : 0), kind);
+	snprintf(name, space, "jit/%.*s/%s%s%u-%llu.%s", (int)symstore->who->boot.n, symstore->who->boot.p, folder,
+		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(process ? process->start : 0), kind);
 }
 
 /* The folder in which a copy is: a process may have had another tenant when it started to write than in the window.
  * False: in none. */
-static bool find_jit(const struct symstore *k, uint32_t pid, const char *kind, char folder[TENANT_NAME])
+static bool find_jit(const struct symstore *symstore, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
 	bool found = false;
 
-	for (struct str left = text_view(&k->jit_folders); left.n && !found;) {
+	for (struct str left = text_view(&symstore->jit_folders); left.n && !found;) {
 		struct str one = str_cut(&left, 0);
 		char name[256];
 
 		if (one.n == 0 || one.p[0] == '.' || one.n >= TENANT_NAME)
 			continue;
 		snprintf(folder, TENANT_NAME, "%.*s", (int)one.n, one.p);
-		jit_name(k, folder, pid, kind, name, sizeof(name));
-		found = symstoreindex_inode(k->index, name);
+		jit_name(symstore, folder, pid, kind, name, sizeof(name));
+		found = symstoreindex_inode(symstore->index, name);
 	}
 	return found;
 }
 
-void symstore_name(const struct symstore *k, uint32_t pid, const char *kind, char *name, size_t space)
+void symstore_name(const struct symstore *symstore, uint32_t pid, const char *kind, char *name, size_t space)
 {
 	char folder[TENANT_NAME];
 
-	jit_name(k, find_jit(k, pid, kind, folder) ? folder : "", pid, kind, name, space);
+	jit_name(symstore, find_jit(symstore, pid, kind, folder) ? folder : "", pid, kind, name, space);
 }
 
-int symstore_jit(const struct symstore *k, uint32_t pid, const char *kind)
+int symstore_jit(const struct symstore *symstore, uint32_t pid, const char *kind)
 {
-	const struct pj_process *p = k->dir >= 0 ? recorder_process(k->who, pid) : NULL;
+	const struct pj_process *process = symstore->dir >= 0 ? recorder_process(symstore->who, pid) : NULL;
 	char path[256], folder[TENANT_NAME];
-	struct tenant of;
+	struct tenant tenant;
 	int fd;
 
 	errno = ENOENT;
-	if (!p || p->start == 0 || k->who->boot.n == 0)
+	if (!process || process->start == 0 || symstore->who->boot.n == 0)
 		return -1;
-	of = (struct tenant){ (enum tenant_kind)p->tenant_kind, p->tenant };
-	tenant_folder(&of, p->mount_ns, folder);
-	jit_name(k, folder, pid, kind, path, sizeof(path));
-	fd = symstoreindex_open(k->index, path);
+	tenant = (struct tenant){ (enum tenant_kind)process->tenant_kind, process->tenant };
+	tenant_folder(&tenant, process->mount_ns, folder);
+	jit_name(symstore, folder, pid, kind, path, sizeof(path));
+	fd = symstoreindex_open(symstore->index, path);
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	symstore_name(k, pid, kind, path, sizeof(path));
-	return symstoreindex_open(k->index, path);
+	symstore_name(symstore, pid, kind, path, sizeof(path));
+	return symstoreindex_open(symstore->index, path);
 }
 
-size_t symstore_kernels(const struct symstore *k)
+size_t symstore_kernels(const struct symstore *symstore)
 {
-	return k->who->nkallsyms ? k->who->nkallsyms : k->nkernels;
+	return symstore->who->nkallsyms ? symstore->who->nkallsyms : symstore->nkernels;
 }
 
-int symstore_kernel(const struct symstore *k, size_t i)
+int symstore_kernel(const struct symstore *symstore, size_t i)
 {
 	char path[320];
 
 	errno = ENOENT;
-	if (k->dir < 0 || i >= symstore_kernels(k))
+	if (symstore->dir < 0 || i >= symstore_kernels(symstore))
 		return -1;
-	if (i >= k->who->nkallsyms)
-		snprintf(path, sizeof(path), "symbols/kallsyms-%.*s.%llu.gz", (int)k->who->boot.n, k->who->boot.p,
-			 (unsigned long long)k->kernel[i]);
+	if (i >= symstore->who->nkallsyms)
+		snprintf(path, sizeof(path), "symbols/kallsyms-%.*s.%llu.gz", (int)symstore->who->boot.n,
+			 symstore->who->boot.p, (unsigned long long)symstore->kernel[i]);
 	else
-		snprintf(path, sizeof(path), "symbols/%.*s", (int)k->who->kallsyms[i].n, k->who->kallsyms[i].p);
-	return open_plain(k, path);
+		snprintf(path, sizeof(path), "symbols/%.*s", (int)symstore->who->kallsyms[i].n,
+			 symstore->who->kallsyms[i].p);
+	return open_plain(symstore, path);
 }

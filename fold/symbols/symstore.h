@@ -28,8 +28,8 @@ struct symstore {
 
 /* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when
  * dir was named and is no folder. */
-void symstore_open(struct symstore *k, const char *dir, const struct in *in, const struct recorder *who);
-void symstore_close(struct symstore *k);
+void symstore_open(struct symstore *symstore, const char *dir, const struct in *in, const struct recorder *who);
+void symstore_close(struct symstore *symstore);
 
 /* All give a plain file, or -1 and errno. */
 
@@ -40,43 +40,43 @@ struct symstore_numbers {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 };
-int symstore_binary(const struct symstore *k, uint32_t pid, const struct build_id *id,
-		    const struct symstore_numbers *n);
+int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+		    const struct symstore_numbers *numbers);
 
 /* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant,
  * if that is one file. To be asked last: a build-id is what a file claims. */
-int symstore_unclaimed(const struct symstore *k, uint32_t pid, const struct build_id *id,
-		       const struct symstore_numbers *n);
+int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+		       const struct symstore_numbers *numbers);
 
 /* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each
  * (0: none), and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
 struct symstore_origin {
 	uint64_t file, tenant;
 };
-struct symstore_origin symstore_origin(const struct symstore *k, uint32_t pid, const struct build_id *id,
-				       const struct symstore_numbers *n);
+struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
+				       const struct symstore_numbers *numbers);
 
 /* True if the file of that process was kept for its tenant only, and has the build-id of another one with other
  * symbols. */
-bool symstore_conflicts(const struct symstore *k, uint32_t pid, const struct build_id *id);
+bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const struct build_id *id);
 
-/* Which build that file is, as the window says; n is 0 when it does not. */
-struct build_id symstore_build(const struct symstore *k, const struct symstore_numbers *n);
+/* Which build that file is, as the window says; numbers is 0 when it does not. */
+struct build_id symstore_build(const struct symstore *symstore, const struct symstore_numbers *numbers);
 
 /* Is a file with these numbers kept, so that it is a program, whatever it is called? */
-bool symstore_is_program(const struct symstore *k, uint32_t pid, const struct symstore_numbers *n);
+bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct symstore_numbers *numbers);
 
-int symstore_vdso(const struct symstore *k);
+int symstore_vdso(const struct symstore *symstore);
 
 /* kind: "map", "map.1" (what was before it), "dump". Only of a process whose start the window tells. Copies lie in a
  * folder of the process's tenant; earlier versions had none. */
-int symstore_jit(const struct symstore *k, uint32_t pid, const char *kind);
+int symstore_jit(const struct symstore *symstore, uint32_t pid, const char *kind);
 
 /* Its name below DIR, for people. */
-void symstore_name(const struct symstore *k, uint32_t pid, const char *kind, char *name, size_t space);
+void symstore_name(const struct symstore *symstore, uint32_t pid, const char *kind, char *name, size_t space);
 
 /* The i-th snapshot of kallsyms, gzip, of those that the window names, or else of the newest of its boot. */
-size_t symstore_kernels(const struct symstore *k);
-int symstore_kernel(const struct symstore *k, size_t i);
+size_t symstore_kernels(const struct symstore *symstore);
+int symstore_kernel(const struct symstore *symstore, size_t i);
 
 #endif

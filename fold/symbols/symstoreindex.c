@@ -26,48 +26,48 @@ struct symstore_index {
 
 struct symstore_index *symstoreindex_new(int dir)
 {
-	struct symstore_index *x = mem_alloc(sizeof(*x), 1);
+	struct symstore_index *index = mem_alloc(sizeof(*index), 1);
 
-	pthread_mutex_init(&x->lock, NULL);
-	x->dir = dir;
-	return x;
+	pthread_mutex_init(&index->lock, NULL);
+	index->dir = dir;
+	return index;
 }
 
-void symstoreindex_free(struct symstore_index *x)
+void symstoreindex_free(struct symstore_index *index)
 {
-	if (!x)
+	if (!index)
 		return;
-	pthread_mutex_destroy(&x->lock);
-	intern_free(&x->paths);
-	free(x->entry);
-	free(x);
+	pthread_mutex_destroy(&index->lock);
+	intern_free(&index->paths);
+	free(index->entry);
+	free(index);
 }
 
-static struct entry *symstoreindex_entry_of(struct symstore_index *x, struct str path)
+static struct entry *symstoreindex_entry_of(struct symstore_index *index, struct str path)
 {
-	uint32_t id = intern(&x->paths, path);
+	uint32_t id = intern(&index->paths, path);
 
-	if (id >= x->cap) {
+	if (id >= index->cap) {
 		size_t cap = 2 * (size_t)id + 64;
 
-		x->entry = mem_grow(x->entry, sizeof(*x->entry), cap);
-		memset(x->entry + x->cap, 0, (cap - x->cap) * sizeof(*x->entry));
-		x->cap = cap;
+		index->entry = mem_grow(index->entry, sizeof(*index->entry), cap);
+		memset(index->entry + index->cap, 0, (cap - index->cap) * sizeof(*index->entry));
+		index->cap = cap;
 	}
-	return &x->entry[id];
+	return &index->entry[id];
 }
 
-static void symstoreindex_list(struct symstore_index *x, struct str folder)
+static void symstoreindex_list(struct symstore_index *index, struct str folder)
 {
 	struct text path = { 0 }, names = { 0 };
 	int fd;
 
-	if (symstoreindex_entry_of(x, folder)->listed)
+	if (symstoreindex_entry_of(index, folder)->listed)
 		return;
-	symstoreindex_entry_of(x, folder)->listed = true;
+	symstoreindex_entry_of(index, folder)->listed = true;
 	text_str(&path, folder);
 	text_char(&path, 0);
-	fd = broker_open(x->dir, path.p, O_DIRECTORY);
+	fd = broker_open(index->dir, path.p, O_DIRECTORY);
 	if (fd >= 0) {
 		broker_names(fd, &names);
 		close(fd);
@@ -76,67 +76,67 @@ static void symstoreindex_list(struct symstore_index *x, struct str folder)
 		path.n = folder.n;
 		text_char(&path, '/');
 		text_str(&path, str_cut(&left, 0));
-		symstoreindex_entry_of(x, text_view(&path));
+		symstoreindex_entry_of(index, text_view(&path));
 	}
 	text_free(&path);
 	text_free(&names);
 }
 
-static bool symstoreindex_exists(struct symstore_index *x, struct str path)
+static bool symstoreindex_exists(struct symstore_index *index, struct str path)
 {
 	for (size_t i = 0; i < path.n; i++) {
 		struct str rest = str_from(path, i + 1);
 
 		if (path.p[i] != '/')
 			continue;
-		symstoreindex_list(x, str_head(path, i));
-		if (!intern_find(&x->paths, str_head(path, i + 1 + str_cut(&rest, '/').n)))
+		symstoreindex_list(index, str_head(path, i));
+		if (!intern_find(&index->paths, str_head(path, i + 1 + str_cut(&rest, '/').n)))
 			return false;
 	}
 	return true;
 }
 
 /* With the lock held. */
-static uint64_t symstoreindex_inode_of(struct symstore_index *x, const char *path)
+static uint64_t symstoreindex_inode_of(struct symstore_index *index, const char *path)
 {
-	struct entry *e;
+	struct entry *entry;
 	struct stat st;
 	int fd;
 
-	if (!symstoreindex_exists(x, str_of(path)))
+	if (!symstoreindex_exists(index, str_of(path)))
 		return 0;
-	e = symstoreindex_entry_of(x, str_of(path));
-	if (e->polled)
-		return e->inode;
-	e->polled = true;
-	fd = broker_open(x->dir, path, O_NOFOLLOW);
+	entry = symstoreindex_entry_of(index, str_of(path));
+	if (entry->polled)
+		return entry->inode;
+	entry->polled = true;
+	fd = broker_open(index->dir, path, O_NOFOLLOW);
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) == 0)
-		e->inode = st.st_ino;
+		entry->inode = st.st_ino;
 	close(fd);
-	return e->inode;
+	return entry->inode;
 }
 
-uint64_t symstoreindex_inode(struct symstore_index *x, const char *path)
+uint64_t symstoreindex_inode(struct symstore_index *index, const char *path)
 {
 	uint64_t inode;
 
-	pthread_mutex_lock(&x->lock);
-	inode = symstoreindex_inode_of(x, path);
-	pthread_mutex_unlock(&x->lock);
+	pthread_mutex_lock(&index->lock);
+	inode = symstoreindex_inode_of(index, path);
+	pthread_mutex_unlock(&index->lock);
 	return inode;
 }
 
-int symstoreindex_open(struct symstore_index *x, const char *path)
+int symstoreindex_open(struct symstore_index *index, const char *path)
 {
 	bool there;
 
-	pthread_mutex_lock(&x->lock);
-	there = symstoreindex_exists(x, str_of(path));
-	pthread_mutex_unlock(&x->lock);
+	pthread_mutex_lock(&index->lock);
+	there = symstoreindex_exists(index, str_of(path));
+	pthread_mutex_unlock(&index->lock);
 	if (there)
-		return broker_open(x->dir, path, O_NOFOLLOW);
+		return broker_open(index->dir, path, O_NOFOLLOW);
 	errno = ENOENT;
 	return -1;
 }

@@ -14,12 +14,12 @@ struct symstore_index;
 
 /* dir: DIR, which stays open as long as the index lives. */
 struct symstore_index *symstoreindex_new(int dir);
-void symstoreindex_free(struct symstore_index *x);
+void symstoreindex_free(struct symstore_index *index);
 
 /* path: below DIR, such as "symbols/...". Returns the inode of the regular file, 0 if there is none. */
-uint64_t symstoreindex_inode(struct symstore_index *x, const char *path);
+uint64_t symstoreindex_inode(struct symstore_index *index, const char *path);
 
 /* Returns a descriptor, or -1 with errno. */
-int symstoreindex_open(struct symstore_index *x, const char *path);
+int symstoreindex_open(struct symstore_index *index, const char *path);
 
 #endif

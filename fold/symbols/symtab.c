@@ -28,40 +28,40 @@ struct locationcache {
 	uint32_t *first; /* [buckets + 1]: the first at or above the bucket's start */
 };
 
-static void places_index(struct locationcache *p, const uint64_t *at, size_t n)
+static void places_index(struct locationcache *locations, const uint64_t *at, size_t n)
 {
 	uint64_t span = n ? at[n - 1] - at[0] : 0;
 	size_t i = 0;
 
-	*p = (struct locationcache){ .at = at, .n = n, .low = n ? at[0] : 0 };
-	while (span >> p->shift >= 4 * n + 16)
-		p->shift++;
-	p->buckets = (uint32_t)(span >> p->shift) + 1;
-	p->first = mem_alloc(sizeof(*p->first), (size_t)p->buckets + 1);
-	for (uint32_t b = 0; b <= p->buckets; b++) {
-		while (i < n && (at[i] - p->low) >> p->shift < b)
+	*locations = (struct locationcache){ .at = at, .n = n, .low = n ? at[0] : 0 };
+	while (span >> locations->shift >= 4 * n + 16)
+		locations->shift++;
+	locations->buckets = (uint32_t)(span >> locations->shift) + 1;
+	locations->first = mem_alloc(sizeof(*locations->first), (size_t)locations->buckets + 1);
+	for (uint32_t b = 0; b <= locations->buckets; b++) {
+		while (i < n && (at[i] - locations->low) >> locations->shift < b)
 			i++;
-		p->first[b] = (uint32_t)i;
+		locations->first[b] = (uint32_t)i;
 	}
 }
 
 /* The first place at or above a; n when there is none. */
-static inline size_t places_from(const struct locationcache *p, uint64_t a)
+static inline size_t places_from(const struct locationcache *locations, uint64_t a)
 {
 	uint64_t b;
 	size_t from, to;
 
-	if (p->n == 0 || a <= p->low)
+	if (locations->n == 0 || a <= locations->low)
 		return 0;
-	b = (a - p->low) >> p->shift;
-	if (b >= p->buckets)
-		return p->n;
-	from = p->first[b];
-	to = p->first[b + 1];
+	b = (a - locations->low) >> locations->shift;
+	if (b >= locations->buckets)
+		return locations->n;
+	from = locations->first[b];
+	to = locations->first[b + 1];
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (p->at[middle] < a)
+		if (locations->at[middle] < a)
 			from = middle + 1;
 		else
 			to = middle;
@@ -90,96 +90,99 @@ struct stream {
 	char block[BLOCK * sizeof(Elf64_Sym)];
 };
 
-static bool has_word(struct str s, struct str word)
+static bool has_word(struct str string, struct str word)
 {
-	return str_find_str(s, word) >= 0;
+	return str_find_str(string, word) >= 0;
 }
 
 /* perf takes labels only from sections whose name has "text" or "data" in it. */
-static uint8_t *section_use(const struct elffile *f)
+static uint8_t *section_use(const struct elffile *elffile)
 {
-	uint8_t *use = mem_alloc(1, f->sections + 1);
+	uint8_t *use = mem_alloc(1, elffile->sections + 1);
 
-	for (size_t i = 1; i < f->sections; i++) {
-		const struct elf_section *s = &f->section[i];
+	for (size_t i = 1; i < elffile->sections; i++) {
+		const struct elf_section *section = &elffile->section[i];
 
-		if (s->flags & SHF_ALLOC)
-			use[i] = CODE_OR_DATA |
-				 (has_word(s->name, STR("text")) || has_word(s->name, STR("data")) ? LABELS : 0);
+		if (section->flags & SHF_ALLOC)
+			use[i] =
+				CODE_OR_DATA |
+				(has_word(section->name, STR("text")) || has_word(section->name, STR("data")) ? LABELS :
+														0);
 	}
 	return use;
 }
 
-static bool stream_open(struct stream *s, const struct symtab *tab, const struct elffile *runtime)
+static bool stream_open(struct stream *stream, const struct symtab *tab, const struct elffile *runtime)
 {
-	const struct elffile *f = tab->file;
+	const struct elffile *elffile = tab->file;
 	uint64_t n;
 
-	*s = (struct stream){ .tab = tab,
-			      .runtime = runtime,
-			      .entry = f->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym) };
-	if (tab->table->link >= f->sections || tab->table->entsize != s->entry)
+	*stream = (struct stream){ .tab = tab,
+				   .runtime = runtime,
+				   .entry = elffile->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym) };
+	if (tab->table->link >= elffile->sections || tab->table->entsize != stream->entry)
 		return false;
-	s->strings = &f->section[tab->table->link];
-	s->use = section_use(f);
-	n = tab->table->size / s->entry;
-	s->at = tab->table->offset;
-	s->end = s->at + (n < SYMS_MAX ? n : SYMS_MAX) * s->entry;
-	return s->end > s->at;
+	stream->strings = &elffile->section[tab->table->link];
+	stream->use = section_use(elffile);
+	n = tab->table->size / stream->entry;
+	stream->at = tab->table->offset;
+	stream->end = stream->at + (n < SYMS_MAX ? n : SYMS_MAX) * stream->entry;
+	return stream->end > stream->at;
 }
 
-static void stream_close(struct stream *s)
+static void stream_close(struct stream *stream)
 {
-	free(s->use);
+	free(stream->use);
 }
 
-static uint64_t to_place(struct stream *s, uint64_t vaddr, const struct elf_section *section)
+static uint64_t to_place(struct stream *stream, uint64_t vaddr, const struct elf_section *section)
 {
-	const struct elf_segment *p = s->last;
-	const struct elffile *r = s->runtime;
+	const struct elf_segment *segment = stream->last;
+	const struct elffile *elffile = stream->runtime;
 
-	if (!r)
+	if (!elffile)
 		return vaddr;
-	if (p && vaddr - p->vaddr < p->memsz && vaddr >= p->vaddr)
-		return vaddr - p->vaddr + p->offset;
-	for (size_t i = 0; i < r->segments; i++) {
-		p = &r->segment[i];
-		if (vaddr >= p->vaddr && vaddr - p->vaddr < (p->memsz > p->filesz ? p->memsz : p->filesz)) {
-			s->last = p;
-			return vaddr - p->vaddr + p->offset;
+	if (segment && vaddr - segment->vaddr < segment->memsz && vaddr >= segment->vaddr)
+		return vaddr - segment->vaddr + segment->offset;
+	for (size_t i = 0; i < elffile->segments; i++) {
+		segment = &elffile->segment[i];
+		if (vaddr >= segment->vaddr &&
+		    vaddr - segment->vaddr < (segment->memsz > segment->filesz ? segment->memsz : segment->filesz)) {
+			stream->last = segment;
+			return vaddr - segment->vaddr + segment->offset;
 		}
 	}
 	/* as sections lie: objects, and what writes no segments */
-	if (section->type == SHT_NOBITS && (size_t)(section - s->tab->file->section) < r->sections)
-		section = &r->section[section - s->tab->file->section];
+	if (section->type == SHT_NOBITS && (size_t)(section - stream->tab->file->section) < elffile->sections)
+		section = &elffile->section[section - stream->tab->file->section];
 	return vaddr - section->addr + section->offset;
 }
 
 /* Can it be the name of a place? As perf's filters say. */
-static inline bool symtab_wanted(const struct stream *s, const Elf64_Sym *sym)
+static inline bool symtab_wanted(const struct stream *stream, const Elf64_Sym *sym)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), see = ELF64_ST_VISIBILITY(sym->st_other);
 
-	if (sym->st_name == 0 || sym->st_shndx == SHN_UNDEF || sym->st_shndx >= s->tab->file->sections)
+	if (sym->st_name == 0 || sym->st_shndx == SHN_UNDEF || sym->st_shndx >= stream->tab->file->sections)
 		return false;
 	switch (type) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
-	case STT_OBJECT: return s->use[sym->st_shndx];
-	case STT_NOTYPE: return s->use[sym->st_shndx] & LABELS && see != STV_HIDDEN && see != STV_INTERNAL;
+	case STT_OBJECT: return stream->use[sym->st_shndx];
+	case STT_NOTYPE: return stream->use[sym->st_shndx] & LABELS && see != STV_HIDDEN && see != STV_INTERNAL;
 	default: return false;
 	}
 }
 
 /* $a $d $t $x: where code and data begin in files for ARM; no names. */
-static bool is_mapping_symbol(struct stream *s, const Elf64_Sym *sym)
+static bool is_mapping_symbol(struct stream *stream, const Elf64_Sym *sym)
 {
-	const struct elffile *f = s->tab->file;
+	const struct elffile *elffile = stream->tab->file;
 	char name[3] = { 0 };
 
-	if (f->machine != EM_ARM && f->machine != EM_AARCH64)
+	if (elffile->machine != EM_ARM && elffile->machine != EM_AARCH64)
 		return false;
-	elffile_read(f, s->strings->offset + sym->st_name, name, sizeof(name));
+	elffile_read(elffile, stream->strings->offset + sym->st_name, name, sizeof(name));
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (name[2] == '\0' || name[2] == '.');
 }
 
@@ -197,28 +200,29 @@ static inline void as_wide(const char *p, bool wide, Elf64_Sym *sym)
 }
 
 /* The next symbols; 0 at the end, or where the file ends. */
-static size_t stream_block(struct stream *s, struct symbol *out)
+static size_t stream_block(struct stream *stream, struct symbol *out)
 {
-	const struct elffile *f = s->tab->file;
+	const struct elffile *elffile = stream->tab->file;
 	size_t n = 0;
 
-	while (n == 0 && s->at < s->end) {
-		size_t want = s->end - s->at < BLOCK * s->entry ? (size_t)(s->end - s->at) : BLOCK * s->entry;
-		size_t got = elffile_read(f, s->at, s->block, want);
+	while (n == 0 && stream->at < stream->end) {
+		size_t want = stream->end - stream->at < BLOCK * stream->entry ? (size_t)(stream->end - stream->at) :
+										 BLOCK * stream->entry;
+		size_t got = elffile_read(elffile, stream->at, stream->block, want);
 
-		for (size_t i = 0; i + s->entry <= got; i += s->entry) {
+		for (size_t i = 0; i + stream->entry <= got; i += stream->entry) {
 			Elf64_Sym sym;
 
-			as_wide(s->block + i, f->wide, &sym);
-			if (!symtab_wanted(s, &sym) || is_mapping_symbol(s, &sym))
+			as_wide(stream->block + i, elffile->wide, &sym);
+			if (!symtab_wanted(stream, &sym) || is_mapping_symbol(stream, &sym))
 				continue;
-			if (f->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
+			if (elffile->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
 				sym.st_value &= ~(uint64_t)1; /* Thumb */
-			out[n++] =
-				(struct symbol){ to_place(s, sym.st_value, &f->section[sym.st_shndx]), sym.st_size,
-						 sym.st_name, ELF64_ST_BIND(sym.st_info), ELF64_ST_TYPE(sym.st_info) };
+			out[n++] = (struct symbol){ to_place(stream, sym.st_value, &elffile->section[sym.st_shndx]),
+						    sym.st_size, sym.st_name, ELF64_ST_BIND(sym.st_info),
+						    ELF64_ST_TYPE(sym.st_info) };
 		}
-		s->at = got < want ? s->end : s->at + got;
+		stream->at = got < want ? stream->end : stream->at + got;
 	}
 	return n;
 }
@@ -226,16 +230,16 @@ static size_t stream_block(struct stream *s, struct symbol *out)
 /* Calls each with the symbols of all tables, block by block. */
 typedef void each_block(void *to, size_t table, const struct symbol *symbol, size_t n);
 
-static void stream_all(struct symtab_search *s, each_block *each, void *to)
+static void stream_all(struct symtab_search *search, each_block *each, void *to)
 {
 	struct stream *stream = mem_alloc(sizeof(*stream), 1);
 	struct symbol *block = mem_alloc(sizeof(*block), BLOCK);
 	size_t n;
 
-	for (size_t t = 0; t < s->n_tables; t++) {
-		if (stream_open(stream, &s->tables[t], s->runtime))
+	for (size_t t = 0; t < search->n_tables; t++) {
+		if (stream_open(stream, &search->tables[t], search->runtime))
 			while ((n = stream_block(stream, block)) > 0) {
-				s->any = true;
+				search->any = true;
 				each(to, t, block, n);
 			}
 		each(to, t, NULL, 0); /* its end */
@@ -261,43 +265,45 @@ struct open_places {
 };
 
 /* Only the first place behind each start is told; carry_nearest tells the others. */
-static inline void note_nearest(struct open_places *o, size_t i, uint64_t start)
+static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
 {
-	if (start > o->last || o->last == NOWHERE)
-		o->last = start;
-	if (i < o->places.n && (o->nearest[i] == NOWHERE || start > o->nearest[i]))
-		o->nearest[i] = start;
+	if (start > places->last || places->last == NOWHERE)
+		places->last = start;
+	if (i < places->places.n && (places->nearest[i] == NOWHERE || start > places->nearest[i]))
+		places->nearest[i] = start;
 }
 
-static void carry_nearest(struct open_places *o)
+static void carry_nearest(struct open_places *places)
 {
-	for (size_t i = 1; i < o->places.n; i++)
-		if (o->nearest[i] == NOWHERE || (o->nearest[i - 1] != NOWHERE && o->nearest[i - 1] > o->nearest[i]))
-			o->nearest[i] = o->nearest[i - 1];
+	for (size_t i = 1; i < places->places.n; i++)
+		if (places->nearest[i] == NOWHERE ||
+		    (places->nearest[i - 1] != NOWHERE && places->nearest[i - 1] > places->nearest[i]))
+			places->nearest[i] = places->nearest[i - 1];
 }
 
-static inline void note_reach(struct open_places *o, size_t i, const struct symbol *s)
+static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
 {
-	for (; i < o->places.n && o->places.at[i] - s->start < s->size; i++) {
+	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
 		/* a hostile table in which all contain all is not worth its time */
-		if (++o->steps > OVERLAPS)
+		if (++places->steps > OVERLAPS)
 			return;
-		if (s->start < o->below[i] && (o->reach[i] == NOWHERE || s->start > o->reach[i]))
-			o->reach[i] = s->start;
+		if (symbol->start < places->below[i] &&
+		    (places->reach[i] == NOWHERE || symbol->start > places->reach[i]))
+			places->reach[i] = symbol->start;
 	}
 }
 
 static void note_starts(void *to, size_t table, const struct symbol *symbol, size_t n)
 {
-	struct open_places *o = to;
+	struct open_places *places = to;
 
 	(void)table;
 	for (size_t k = 0; k < n; k++) {
-		size_t i = places_from(&o->places, symbol[k].start);
+		size_t i = places_from(&places->places, symbol[k].start);
 
-		if (o->first)
-			note_nearest(o, i, symbol[k].start);
-		note_reach(o, i, &symbol[k]);
+		if (places->first)
+			note_nearest(places, i, symbol[k].start);
+		note_reach(places, i, &symbol[k]);
 	}
 }
 
@@ -333,7 +339,7 @@ struct choice {
 	struct arena arena;
 };
 
-void symtab_string(struct text *out, const struct elffile *f, const struct elf_section *table, uint32_t name)
+void symtab_string(struct text *out, const struct elffile *elffile, const struct elf_section *table, uint32_t name)
 {
 	size_t from = out->n, step = 128;
 
@@ -345,7 +351,7 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 		const char *end;
 
 		text_reserve(out, want);
-		got = elffile_read(f, table->offset + name + (out->n - from), out->p + out->n, want);
+		got = elffile_read(elffile, table->offset + name + (out->n - from), out->p + out->n, want);
 		end = got ? memchr(out->p + out->n, 0, got) : NULL;
 		out->n = end ? (size_t)(end - out->p) : out->n + got;
 		if (end || got < want)
@@ -354,160 +360,161 @@ void symtab_string(struct text *out, const struct elffile *f, const struct elf_s
 	}
 }
 
-bool symtab_spend(struct symtab_search *s, size_t n)
+bool symtab_spend(struct symtab_search *search, size_t n)
 {
 	uint64_t max = SPEND_SOME;
 
-	for (size_t t = 0; t < s->n_tables; t++) {
-		const struct elffile *f = s->tables[t].file;
-		uint32_t link = s->tables[t].table->link;
-		uint64_t size = link < f->sections ? f->section[link].size : 0;
+	for (size_t t = 0; t < search->n_tables; t++) {
+		const struct elffile *elffile = search->tables[t].file;
+		uint32_t link = search->tables[t].table->link;
+		uint64_t size = link < elffile->sections ? elffile->section[link].size : 0;
 
-		max += SPEND_TIMES * (size < f->size ? size : f->size);
+		max += SPEND_TIMES * (size < elffile->size ? size : elffile->size);
 	}
-	s->spent += n; /* stays too much when it once was */
-	return s->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
+	search->spent += n; /* stays too much when it once was */
+	return search->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
 }
 
-static void read_strings(struct choice *c, struct strings *s, const struct elffile *f, const struct elf_section *table)
+static void read_strings(struct choice *choice, struct strings *strings, const struct elffile *elffile,
+			 const struct elf_section *table)
 {
-	uint64_t size = table->size < f->size ? table->size : 0;
+	uint64_t size = table->size < elffile->size ? table->size : 0;
 	char *p;
 
-	s->tried = true;
-	if (table->type == SHT_NOBITS || size == 0 || size > STRINGS_MAX || size / NAME_COST > c->starts.n)
+	strings->tried = true;
+	if (table->type == SHT_NOBITS || size == 0 || size > STRINGS_MAX || size / NAME_COST > choice->starts.n)
 		return;
 	p = mem_alloc(1, size);
-	s->all = (struct str){ p, elffile_read(f, table->offset, p, size) };
+	strings->all = (struct str){ p, elffile_read(elffile, table->offset, p, size) };
 }
 
-static struct str symtab_read_name(struct choice *c, const struct candidate *k)
+static struct str symtab_read_name(struct choice *choice, const struct candidate *candidate)
 {
-	const struct symtab *tab = &c->search->tables[k->table];
+	const struct symtab *tab = &choice->search->tables[candidate->table];
 	const struct elf_section *table = &tab->file->section[tab->table->link];
-	struct strings *s = &c->strings[k->table];
-	struct text *t = &c->search->text;
+	struct strings *strings = &choice->strings[candidate->table];
+	struct text *text = &choice->search->text;
 	const char *end;
 
-	if (!s->tried)
-		read_strings(c, s, tab->file, table);
-	if (k->symbol.name < s->all.n) {
-		struct str rest = str_from(s->all, k->symbol.name);
+	if (!strings->tried)
+		read_strings(choice, strings, tab->file, table);
+	if (candidate->symbol.name < strings->all.n) {
+		struct str rest = str_from(strings->all, candidate->symbol.name);
 
 		if (rest.n > LONGEST)
 			rest.n = LONGEST;
 		end = memchr(rest.p, 0, rest.n);
 		return end ? str_head(rest, (size_t)(end - rest.p)) : rest;
 	}
-	t->n = 0;
-	symtab_string(t, tab->file, table, k->symbol.name);
-	return arena_copy(&c->arena, text_view(t));
+	text->n = 0;
+	symtab_string(text, tab->file, table, candidate->symbol.name);
+	return arena_copy(&choice->arena, text_view(text));
 }
 
 /* Empty when too much was spent. */
-static struct str symtab_name_of(struct choice *c, const struct candidate *k)
+static struct str symtab_name_of(struct choice *choice, const struct candidate *candidate)
 {
 	struct str name = { 0 };
 
-	if (symtab_spend(c->search, 0))
-		name = symtab_read_name(c, k);
-	return symtab_spend(c->search, name.n) ? name : (struct str){ 0 };
+	if (symtab_spend(choice->search, 0))
+		name = symtab_read_name(choice, candidate);
+	return symtab_spend(choice->search, name.n) ? name : (struct str){ 0 };
 }
 
-static void symtab_load(struct choice *c, struct candidate *k)
+static void symtab_load(struct choice *choice, struct candidate *candidate)
 {
-	struct text *t = &c->search->text;
+	struct text *text = &choice->search->text;
 
-	if (k->loaded)
+	if (candidate->loaded)
 		return;
-	k->loaded = true;
-	k->text = k->raw = k->raw.p ? k->raw : symtab_name_of(c, k);
-	t->n = 0;
-	if (!c->search->mangled && elfsyms_demangle(t, k->raw) && symtab_spend(c->search, t->n))
-		k->text = arena_copy(&c->arena, text_view(t));
+	candidate->loaded = true;
+	candidate->text = candidate->raw = candidate->raw.p ? candidate->raw : symtab_name_of(choice, candidate);
+	text->n = 0;
+	if (!choice->search->mangled && elfsyms_demangle(text, candidate->raw) && symtab_spend(choice->search, text->n))
+		candidate->text = arena_copy(&choice->arena, text_view(text));
 }
 
-static size_t symtab_underscores(struct str s)
+static size_t symtab_underscores(struct str string)
 {
 	size_t n = 0;
 
-	while (n < s.n && s.p[n] == '_')
+	while (n < string.n && string.p[n] == '_')
 		n++;
 	return n;
 }
 
 /* perf's rules for aliases. b comes later in the tables. */
-static bool second_wins(struct choice *c, struct candidate *a, struct candidate *b)
+static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
-	bool weak_a = a->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
-	bool global_a = a->symbol.bind == STB_GLOBAL, global_b = b->symbol.bind == STB_GLOBAL;
+	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
+	bool global_a = candidate->symbol.bind == STB_GLOBAL, global_b = b->symbol.bind == STB_GLOBAL;
 
 	if (weak_a != weak_b)
 		return weak_a;
 	if (global_a != global_b)
 		return global_b;
-	symtab_load(c, a);
-	b->raw = symtab_name_of(c, b);
-	if (b->raw.n == 0 || str_eq(a->raw, b->raw)) /* .dynsym repeats .symtab */
+	symtab_load(choice, candidate);
+	b->raw = symtab_name_of(choice, b);
+	if (b->raw.n == 0 || str_eq(candidate->raw, b->raw)) /* .dynsym repeats .symtab */
 		return false;
-	symtab_load(c, b);
-	if (symtab_underscores(a->text) != symtab_underscores(b->text))
-		return symtab_underscores(b->text) < symtab_underscores(a->text);
-	return b->text.n > a->text.n;
+	symtab_load(choice, b);
+	if (symtab_underscores(candidate->text) != symtab_underscores(b->text))
+		return symtab_underscores(b->text) < symtab_underscores(candidate->text);
+	return b->text.n > candidate->text.n;
 }
 
-static void symtab_challenge(struct choice *c, struct group *g, const struct candidate *k)
+static void symtab_challenge(struct choice *choice, struct group *group, const struct candidate *candidate)
 {
-	struct candidate b = *k;
+	struct candidate b = *candidate;
 
-	if (!g->best.is || second_wins(c, &g->best, &b))
-		g->best = b;
+	if (!group->best.is || second_wins(choice, &group->best, &b))
+		group->best = b;
 }
 
 /* A symbol without size reaches to the next start when it is the last one of its table that starts here; others lose.
  */
-static void end_of_table(struct choice *c)
+static void end_of_table(struct choice *choice)
 {
-	for (size_t i = 0; i < c->starts.n; i++) {
-		struct group *g = &c->group[i];
+	for (size_t i = 0; i < choice->starts.n; i++) {
+		struct group *group = &choice->group[i];
 
-		if (g->unsized.is)
-			symtab_challenge(c, g, &g->unsized);
-		g->unsized.is = false;
+		if (group->unsized.is)
+			symtab_challenge(choice, group, &group->unsized);
+		group->unsized.is = false;
 	}
 }
 
 static void symtab_choose(void *to, size_t table, const struct symbol *symbol, size_t n)
 {
-	struct choice *c = to;
+	struct choice *choice = to;
 
 	if (n == 0)
-		end_of_table(c);
+		end_of_table(choice);
 	for (size_t k = 0; k < n; k++) {
-		size_t i = places_from(&c->starts, symbol[k].start);
+		size_t i = places_from(&choice->starts, symbol[k].start);
 		struct candidate new;
-		struct group *g;
+		struct group *group;
 
-		if (likely(i >= c->starts.n || c->starts.at[i] != symbol[k].start))
+		if (likely(i >= choice->starts.n || choice->starts.at[i] != symbol[k].start))
 			continue;
 		new = (struct candidate){ .is = true, .table = table, .symbol = symbol[k] };
-		g = &c->group[i];
-		g->ifunc |= symbol[k].type == STT_GNU_IFUNC;
-		g->unsized.is = false;
+		group = &choice->group[i];
+		group->ifunc |= symbol[k].type == STT_GNU_IFUNC;
+		group->unsized.is = false;
 		if (symbol[k].size == 0)
-			g->unsized = new;
+			group->unsized = new;
 		else
-			symtab_challenge(c, g, &new);
+			symtab_challenge(choice, group, &new);
 	}
 }
 
-static uint32_t group_name(struct choice *c, struct group *g)
+static uint32_t group_name(struct choice *choice, struct group *group)
 {
-	if (!g->name) {
-		symtab_load(c, &g->best);
-		g->name = g->best.text.n ? intern(c->search->names, g->best.text) : 0;
+	if (!group->name) {
+		symtab_load(choice, &group->best);
+		group->name = group->best.text.n ? intern(choice->search->names, group->best.text) : 0;
 	}
-	return g->name;
+	return group->name;
 }
 
 /* ---- rounds -------------------------------------------------------------------------------------------------- */
@@ -528,17 +535,17 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The distinct starts that were found, ascending; caller frees. */
-static uint64_t *distinct_starts(const struct open_places *o, size_t *count)
+static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
-	uint64_t *s = mem_alloc(2 * sizeof(*s), o->places.n + 1);
+	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
 	size_t n = 0, m = 0;
 
-	for (size_t i = 0; i < o->places.n; i++) {
-		uint64_t a = o->nearest[i], b = o->reach[i];
+	for (size_t i = 0; i < places->places.n; i++) {
+		uint64_t a = places->nearest[i], b = places->reach[i];
 
-		if (o->first && a != NOWHERE && (n == 0 || s[n - 1] != a))
+		if (places->first && a != NOWHERE && (n == 0 || s[n - 1] != a))
 			s[n++] = a;
-		if (b != NOWHERE && (!o->first || b != a) && (n == 0 || s[n - 1] != b))
+		if (b != NOWHERE && (!places->first || b != a) && (n == 0 || s[n - 1] != b))
 			s[n++] = b;
 	}
 	qsort(s, n, sizeof(*s), by_value);
@@ -550,107 +557,109 @@ static uint64_t *distinct_starts(const struct open_places *o, size_t *count)
 }
 
 /* Does the chosen symbol of the group reach the place? One without size does when no other starts between. */
-static bool symtab_reaches(const struct open_places *o, const struct group *g, uint64_t at, bool nearest)
+static bool symtab_reaches(const struct open_places *places, const struct group *group, uint64_t at, bool nearest)
 {
-	uint64_t start = g->best.symbol.start;
+	uint64_t start = group->best.symbol.start;
 
-	if (!g->best.is)
+	if (!group->best.is)
 		return false;
-	if (g->best.symbol.size)
-		return at - start < g->best.symbol.size;
-	if (start == o->last) /* of all: perf gives it the rest of its page, and one more */
+	if (group->best.symbol.size)
+		return at - start < group->best.symbol.size;
+	if (start == places->last) /* of all: perf gives it the rest of its page, and one more */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
 
-static struct group *group_at(struct choice *c, uint64_t start)
+static struct group *group_at(struct choice *choice, uint64_t start)
 {
-	return start == NOWHERE ? NULL : &c->group[places_from(&c->starts, start)];
+	return start == NOWHERE ? NULL : &choice->group[places_from(&choice->starts, start)];
 }
 
 /* The group whose symbol reaches the place i; or NULL, and *below is where to look on (0: nowhere). */
-static struct group *symtab_reaching(struct work *w, struct choice *c, size_t i, uint64_t *below)
+static struct group *symtab_reaching(struct work *work, struct choice *choice, size_t i, uint64_t *below)
 {
-	struct open_places *o = &w->open;
-	struct group *near = o->first ? group_at(c, o->nearest[i]) : NULL, *g = group_at(c, o->reach[i]);
+	struct open_places *places = &work->open;
+	struct group *near = places->first ? group_at(choice, places->nearest[i]) : NULL,
+		     *group = group_at(choice, places->reach[i]);
 
-	if (near && symtab_reaches(o, near, w->at[i], true))
+	if (near && symtab_reaches(places, near, work->at[i], true))
 		return near;
-	if (g && symtab_reaches(o, g, w->at[i], false))
-		return g;
-	*below = g ? o->reach[i] : 0;
+	if (group && symtab_reaches(places, group, work->at[i], false))
+		return group;
+	*below = group ? places->reach[i] : 0;
 	return NULL;
 }
 
 /* Answers the places that a chosen symbol reaches; closes them, and those where there is nothing left to look at. */
-static void symtab_settle(struct work *w)
+static void symtab_settle(struct work *work)
 {
-	struct choice c = { .search = w->search };
+	struct choice choice = { .search = work->search };
 	size_t n, left = 0;
-	uint64_t *starts = distinct_starts(&w->open, &n), below = 0;
+	uint64_t *starts = distinct_starts(&work->open, &n), below = 0;
 
-	places_index(&c.starts, starts, n);
-	c.group = mem_alloc(sizeof(*c.group), n + 1);
-	c.strings = mem_alloc(sizeof(*c.strings), w->search->n_tables + 1);
+	places_index(&choice.starts, starts, n);
+	choice.group = mem_alloc(sizeof(*choice.group), n + 1);
+	choice.strings = mem_alloc(sizeof(*choice.strings), work->search->n_tables + 1);
 	if (n)
-		stream_all(w->search, symtab_choose, &c);
-	for (size_t i = 0; i < w->n; i++) {
-		struct group *g = symtab_reaching(w, &c, i, &below);
+		stream_all(work->search, symtab_choose, &choice);
+	for (size_t i = 0; i < work->n; i++) {
+		struct group *group = symtab_reaching(work, &choice, i, &below);
 
-		if (g) {
-			*w->answer[i] = (struct symtab_answer){ g->best.symbol.start, group_name(&c, g), g->ifunc };
+		if (group) {
+			*work->answer[i] = (struct symtab_answer){ group->best.symbol.start, group_name(&choice, group),
+								   group->ifunc };
 		} else if (below) {
-			w->at[left] = w->at[i];
-			w->answer[left] = w->answer[i];
-			w->open.below[left++] = below;
+			work->at[left] = work->at[i];
+			work->answer[left] = work->answer[i];
+			work->open.below[left++] = below;
 		}
 	}
-	w->n = left;
-	for (size_t t = 0; t < w->search->n_tables; t++)
-		free((char *)(uintptr_t)c.strings[t].all.p);
-	free(c.strings);
-	free(c.starts.first);
-	free(c.group);
+	work->n = left;
+	for (size_t t = 0; t < work->search->n_tables; t++)
+		free((char *)(uintptr_t)choice.strings[t].all.p);
+	free(choice.strings);
+	free(choice.starts.first);
+	free(choice.group);
 	free(starts);
-	arena_free(&c.arena);
+	arena_free(&choice.arena);
 }
 
-static void one_round(struct work *w, bool first)
+static void one_round(struct work *work, bool first)
 {
-	struct open_places *o = &w->open;
+	struct open_places *places = &work->open;
 
-	places_index(&o->places, w->at, w->n);
-	for (size_t i = 0; i < w->n; i++) {
-		o->nearest[i] = o->reach[i] = NOWHERE;
+	places_index(&places->places, work->at, work->n);
+	for (size_t i = 0; i < work->n; i++) {
+		places->nearest[i] = places->reach[i] = NOWHERE;
 		if (first)
-			o->below[i] = NOWHERE;
+			places->below[i] = NOWHERE;
 	}
 	if (first)
-		o->last = NOWHERE;
-	o->first = first;
-	stream_all(w->search, note_starts, o);
-	carry_nearest(o);
-	free(o->places.first);
-	symtab_settle(w);
+		places->last = NOWHERE;
+	places->first = first;
+	stream_all(work->search, note_starts, places);
+	carry_nearest(places);
+	free(places->places.first);
+	symtab_settle(work);
 }
 
-void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer)
+void symtab_resolve(struct symtab_search *search, const uint64_t *at, size_t n, struct symtab_answer *answer)
 {
-	struct work w = { .search = s, .n = n };
+	struct work work = { .search = search, .n = n };
 	uint64_t *space = mem_alloc(4 * sizeof(*space), n + 1);
 
-	w.at = space;
-	w.open.nearest = space + n;
-	w.open.reach = space + 2 * n;
-	w.open.below = space + 3 * n;
-	w.answer = mem_alloc(sizeof(*w.answer), n + 1);
+	work.at = space;
+	work.open.nearest = space + n;
+	work.open.reach = space + 2 * n;
+	work.open.below = space + 3 * n;
+	work.answer = mem_alloc(sizeof(*work.answer), n + 1);
 	for (size_t i = 0; i < n; i++) {
-		w.at[i] = at[i];
-		w.answer[i] = &answer[i];
+		work.at[i] = at[i];
+		work.answer[i] = &answer[i];
 	}
-	for (int round = 0; round < ROUNDS && w.n; round++)
-		one_round(&w, round == 0);
-	free(w.answer);
+	for (int round = 0; round < ROUNDS && work.n; round++)
+		one_round(&work, round == 0);
+	free(work.answer);
 	free(space);
 }
 

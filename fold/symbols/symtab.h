@@ -37,15 +37,15 @@ struct symtab_search {
 
 /* May n bytes more be spent on names? A few strings that lie in each other, as ends of one, could be gigabytes of
  * names: what is taken is limited by the size of the tables that it is taken from. */
-bool symtab_spend(struct symtab_search *s, size_t n);
+bool symtab_spend(struct symtab_search *search, size_t n);
 
 /* at: places in the file, ascending, distinct. */
-void symtab_resolve(struct symtab_search *s, const uint64_t *at, size_t n, struct symtab_answer *answer);
+void symtab_resolve(struct symtab_search *search, const uint64_t *at, size_t n, struct symtab_answer *answer);
 
 /* The address of a symbol by its name; false when there is none, or its table is too large. */
 bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address);
 
 /* The name in a string table; empty when there is none there. Appends to out. */
-void symtab_string(struct text *out, const struct elffile *f, const struct elf_section *table, uint32_t name);
+void symtab_string(struct text *out, const struct elffile *elffile, const struct elf_section *table, uint32_t name);
 
 #endif

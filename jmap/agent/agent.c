@@ -84,10 +84,10 @@ static void put(char c)
 }
 
 /* A line stays a line. */
-static void put_text(const char *s)
+static void put_text(const char *string)
 {
-	for (; s && *s; s++)
-		put((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+	for (; string && *string; string++)
+		put((unsigned char)*string < 0x20 || *string == 0x7f ? '?' : *string);
 }
 
 static void put_hex(unsigned long value)
@@ -185,8 +185,8 @@ static int finish(int wrong)
 
 	take_lock();
 	if (!wrong)
-		for (const char *s = "# end\n"; *s; s++)
-			put(*s);
+		for (const char *string = "# end\n"; *string; string++)
+			put(*string);
 	flush();
 	call(SYS_CLOSE, file, 0, 0, 0);
 	file = -1;

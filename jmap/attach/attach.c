@@ -25,24 +25,24 @@
 
 /* ---- what its status tells ------------------------------------------------------------------------------------- */
 
-static bool read_signals(const struct targetuser *g, struct replies_signals *s)
+static bool read_signals(const struct targetuser *user, struct replies_signals *signals)
 {
-	struct text t = { 0 };
-	bool good = fullio_read_at(g->process, "status", &t, 65536) && replies_signals(text_view(&t), s);
+	struct text text = { 0 };
+	bool good = fullio_read_at(user->process, "status", &text, 65536) && replies_signals(text_view(&text), signals);
 
-	text_free(&t);
+	text_free(&text);
 	return good;
 }
 
 /* ---- the socket ------------------------------------------------------------------------------------------------ */
 
-static void attach_name_of(const struct targetuser *g, const char *what, char name[TARGETUSER_NAME])
+static void attach_name_of(const struct targetuser *user, const char *what, char name[TARGETUSER_NAME])
 {
-	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)g->inner);
+	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)user->inner);
 }
 
 /* Of O_PATH; -1: there is none that may be its own. */
-static int find_socket(const struct targetuser *g)
+static int find_socket(const struct targetuser *user)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
@@ -50,9 +50,9 @@ static int find_socket(const struct targetuser *g)
 	struct stat st;
 	int fd;
 
-	attach_name_of(g, "java", name);
-	fd = (int)syscall(SYS_openat2, g->tmp, name, &how, sizeof(how));
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == g->uid)
+	attach_name_of(user, "java", name);
+	fd = (int)syscall(SYS_openat2, user->tmp, name, &how, sizeof(how));
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == user->uid)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -60,7 +60,7 @@ static int find_socket(const struct targetuser *g)
 }
 
 /* A connection with that very process; -1 and errno. EPERM: somebody else listens there. */
-static int connect_to(const struct targetuser *g, int socket_path)
+static int connect_to(const struct targetuser *user, int socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct timeval wait = { ATTACH_START_MS / 1000, 0 };
@@ -74,7 +74,7 @@ static int connect_to(const struct targetuser *g, int socket_path)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* a backlog that is full waits */
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
 		errno = EPERM;
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == g->pid)
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == user->pid)
 			return fd;
 	}
 	saved = errno;
@@ -90,17 +90,18 @@ struct trigger {
 	char name[TARGETUSER_NAME];
 };
 
-static bool create_in(struct trigger *t, int folder)
+static bool create_in(struct trigger *trigger, int folder)
 {
 	struct stat st;
 	int fd = -1;
 
 	for (int attempt = 0; attempt < 2 && fd < 0; attempt++) {
-		fd = openat(folder, t->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = openat(folder, trigger->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
-		if (fstatat(folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-		    st.st_uid != geteuid() || time(NULL) - st.st_mtime < STALE_S || unlinkat(folder, t->name, 0) < 0) {
+		if (fstatat(folder, trigger->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+		    st.st_uid != geteuid() || time(NULL) - st.st_mtime < STALE_S ||
+		    unlinkat(folder, trigger->name, 0) < 0) {
 			errno = EEXIST;
 			break;
 		}
@@ -108,17 +109,17 @@ static bool create_in(struct trigger *t, int folder)
 	if (fd < 0)
 		return false;
 	close(fd);
-	t->folder = folder;
+	trigger->folder = folder;
 	return true;
 }
 
-static struct hotspot_reason create_trigger(const struct targetuser *g, struct trigger *t)
+static struct hotspot_reason create_trigger(const struct targetuser *user, struct trigger *trigger)
 {
 	int error;
 
-	*t = (struct trigger){ .folder = -1 };
-	attach_name_of(g, "attach", t->name);
-	if (create_in(t, g->tmp) || (g->cwd >= 0 && errno != EEXIST && create_in(t, g->cwd)))
+	*trigger = (struct trigger){ .folder = -1 };
+	attach_name_of(user, "attach", trigger->name);
+	if (create_in(trigger, user->tmp) || (user->cwd >= 0 && errno != EEXIST && create_in(trigger, user->cwd)))
 		return targetuser_fine();
 	error = errno;
 	if (error == EROFS)
@@ -126,25 +127,25 @@ static struct hotspot_reason create_trigger(const struct targetuser *g, struct t
 	if (error == EEXIST)
 		return guest_reason("in-the-way",
 				    "there is a %s in its /tmp already: somebody else attaches, or put it there",
-				    t->name);
+				    trigger->name);
 	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot make %s in its /tmp: %s",
-			    t->name, strerror(error));
+			    trigger->name, strerror(error));
 }
 
 /* Waits for the socket; -1: it did not come in time. */
-static int await_socket(const struct targetuser *g)
+static int await_socket(const struct targetuser *user)
 {
 	uint64_t until = clock_now_ms() + ATTACH_START_MS;
 	long ms = 2;
 
 	do {
-		struct timespec t = { 0, ms * 1000000 };
+		struct timespec spec = { 0, ms * 1000000 };
 		int at, fd;
 
-		nanosleep(&t, NULL);
+		nanosleep(&spec, NULL);
 		ms = ms < 50 ? ms * 2 : 50;
-		at = find_socket(g);
-		fd = at < 0 ? -1 : connect_to(g, at);
+		at = find_socket(user);
+		fd = at < 0 ? -1 : connect_to(user, at);
 		if (at >= 0)
 			close(at);
 		if (fd >= 0 || (at >= 0 && errno != ECONNREFUSED))
@@ -163,43 +164,44 @@ static struct hotspot_reason why_not_connected(int error)
 	return guest_reason("timeout", "its socket cannot be connected to: %s", strerror(error));
 }
 
-static struct hotspot_reason may_be_woken(const struct targetuser *g, struct replies_signals *s)
+static struct hotspot_reason may_be_woken(const struct targetuser *user, struct replies_signals *signals)
 {
-	if (!read_signals(g, s))
+	if (!read_signals(user, signals))
 		return guest_reason("gone", "it ended");
-	if (s->state == 'T' || s->state == 't')
+	if (signals->state == 'T' || signals->state == 't')
 		return guest_reason("stopped", "it is stopped, and would answer when it goes on");
-	if (!(s->caught & QUIT_BIT))
+	if (!(signals->caught & QUIT_BIT))
 		return guest_reason("no-handler",
 				    "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
 	return targetuser_fine();
 }
 
-static struct hotspot_reason attach_wake(const struct targetuser *g, int *fd)
+static struct hotspot_reason attach_wake(const struct targetuser *user, int *fd)
 {
-	struct trigger t;
-	struct replies_signals s;
-	struct hotspot_reason r = may_be_woken(g, &s);
+	struct trigger trigger;
+	struct replies_signals signals;
+	struct hotspot_reason reason = may_be_woken(user, &signals);
 	int error;
 
 	*fd = -1;
-	if (!r.code)
-		r = create_trigger(g, &t);
-	if (r.code)
-		return r;
-	if (syscall(SYS_pidfd_send_signal, g->pidfd, SIGQUIT, NULL, 0) < 0) {
-		r = guest_reason(errno == ESRCH ? "gone" : "no-permission", "cannot signal it: %s", strerror(errno));
-		unlinkat(t.folder, t.name, 0);
-		return r;
+	if (!reason.code)
+		reason = create_trigger(user, &trigger);
+	if (reason.code)
+		return reason;
+	if (syscall(SYS_pidfd_send_signal, user->pidfd, SIGQUIT, NULL, 0) < 0) {
+		reason = guest_reason(errno == ESRCH ? "gone" : "no-permission", "cannot signal it: %s",
+				      strerror(errno));
+		unlinkat(trigger.folder, trigger.name, 0);
+		return reason;
 	}
-	*fd = await_socket(g);
+	*fd = await_socket(user);
 	error = errno;
-	if (*fd < 0 && read_signals(g, &s) && (s.pending & QUIT_BIT))
+	if (*fd < 0 && read_signals(user, &signals) && (signals.pending & QUIT_BIT))
 		return guest_reason(
 			"timeout",
 			"it does not run; %s stays in its /tmp, else it would print its stacks when it goes on",
-			t.name);
-	unlinkat(t.folder, t.name, 0);
+			trigger.name);
+	unlinkat(trigger.folder, trigger.name, 0);
 	if (*fd >= 0)
 		return targetuser_fine();
 	return error == ETIMEDOUT ? guest_reason("attach-disabled", "it did not open its socket within %d s",
@@ -207,11 +209,11 @@ static struct hotspot_reason attach_wake(const struct targetuser *g, int *fd)
 				    why_not_connected(error);
 }
 
-static struct hotspot_reason connect_or_wake(const struct targetuser *g, int *fd)
+static struct hotspot_reason connect_or_wake(const struct targetuser *user, int *fd)
 {
-	int at = find_socket(g);
+	int at = find_socket(user);
 
-	*fd = at < 0 ? -1 : connect_to(g, at);
+	*fd = at < 0 ? -1 : connect_to(user, at);
 	if (at >= 0) {
 		int error = errno;
 
@@ -221,7 +223,7 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *g, int *fd
 		if (error != ECONNREFUSED) /* else it is of a JVM that is gone, and had its number */
 			return why_not_connected(error);
 	}
-	return attach_wake(g, fd);
+	return attach_wake(user, fd);
 }
 
 /* ---- a question ------------------------------------------------------------------------------------------------ */
@@ -230,20 +232,20 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *g, int *fd
 static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {
-		struct pollfd p = { .fd = fd, .events = events };
+		struct pollfd polled = { .fd = fd, .events = events };
 		uint64_t now = clock_now_ms();
 
 		if (now >= until)
 			return false;
-		if (poll(&p, 1, (int)(until - now)) > 0)
+		if (poll(&polled, 1, (int)(until - now)) > 0)
 			return true;
 	}
 }
 
-static struct hotspot_reason attach_talk(int fd, struct str request, struct text *t)
+static struct hotspot_reason attach_talk(int fd, struct str request, struct text *text)
 {
 	uint64_t until = clock_now_ms() + ATTACH_REPLY_MS;
-	size_t before = t->n;
+	size_t before = text->n;
 
 	while (request.n) {
 		ssize_t n = attach_ready(fd, POLLOUT, until) ?
@@ -272,54 +274,54 @@ static struct hotspot_reason attach_talk(int fd, struct str request, struct text
 			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
 		if (n == 0)
 			break;
-		if (t->n - before + (size_t)n > ATTACH_MAX)
+		if (text->n - before + (size_t)n > ATTACH_MAX)
 			return guest_reason("bad-reply", "its answer does not end");
-		text_bytes(t, buffer, (size_t)n);
+		text_bytes(text, buffer, (size_t)n);
 	}
-	return t->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : targetuser_fine();
+	return text->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : targetuser_fine();
 }
 
-struct hotspot_reason attach_query(const struct targetuser *g, const char *const word[4], struct text *reply,
+struct hotspot_reason attach_query(const struct targetuser *user, const char *const word[4], struct text *reply,
 				   int *status)
 {
 	struct text request = { 0 };
 	size_t before = reply->n;
-	struct hotspot_reason r;
+	struct hotspot_reason reason;
 	int fd;
 
 	text_bytes(&request, "1", 2);
 	for (unsigned i = 0; i < 4; i++)
 		text_bytes(&request, word[i] ? word[i] : "", word[i] ? strlen(word[i]) + 1 : 1);
-	r = connect_or_wake(g, &fd);
-	if (!r.code)
-		r = attach_talk(fd, text_view(&request), reply);
-	if (!r.code && !replies_status(reply, before, status))
-		r = guest_reason("bad-reply", "its answer does not begin with a number");
+	reason = connect_or_wake(user, &fd);
+	if (!reason.code)
+		reason = attach_talk(fd, text_view(&request), reply);
+	if (!reason.code && !replies_status(reply, before, status))
+		reason = guest_reason("bad-reply", "its answer does not begin with a number");
 	if (fd >= 0)
 		close(fd);
 	text_free(&request);
-	return r;
+	return reason;
 }
 
 /* ---- what can be told without touching it ---------------------------------------------------------------------- */
 
-struct hotspot_reason attach_check(const struct targetuser *g, bool refuses)
+struct hotspot_reason attach_check(const struct targetuser *user, bool refuses)
 {
 	struct statvfs fs;
-	struct replies_signals s;
+	struct replies_signals signals;
 	int at;
 
 	if (refuses)
 		return guest_reason("attach-disabled",
 				    "it runs with -XX:+DisableAttachMechanism, and would print its stacks instead");
-	at = find_socket(g);
+	at = find_socket(user);
 	if (at >= 0) {
 		close(at);
-		return read_signals(g, &s) && (s.state == 'T' || s.state == 't') ?
+		return read_signals(user, &signals) && (signals.state == 'T' || signals.state == 't') ?
 			       guest_reason("stopped", "it is stopped, and would not answer") :
 			       targetuser_fine();
 	}
-	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+	if (fstatvfs(user->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
-	return may_be_woken(g, &s);
+	return may_be_woken(user, &signals);
 }

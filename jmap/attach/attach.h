@@ -18,11 +18,11 @@
 #define ATTACH_MAX 65536 /* bytes of an answer */
 
 /* What can be told without touching it: can it be attached to? refuses: it runs with -XX:+DisableAttachMechanism. */
-struct hotspot_reason attach_check(const struct targetuser *g, bool refuses);
+struct hotspot_reason attach_check(const struct targetuser *user, bool refuses);
 
 /* Asks; word: command and up to three arguments. What it says is appended to reply, as it is. code NULL: an answer
  * came, whatever it says; *status is its first line. */
-struct hotspot_reason attach_query(const struct targetuser *g, const char *const word[4], struct text *reply,
+struct hotspot_reason attach_query(const struct targetuser *user, const char *const word[4], struct text *reply,
 				   int *status);
 
 #endif

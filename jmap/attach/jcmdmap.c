@@ -35,30 +35,31 @@ static struct hotspot_reason cannot_make(void)
 			    "cannot make a file in its /tmp: %s", strerror(error));
 }
 
-/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: r says why.
+/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: reason says
+ * why.
  */
-static int prepare_file(const struct targetuser *g, uint64_t major, char name[TARGETUSER_NAME], bool *made,
-			struct hotspot_reason *r)
+static int prepare_file(const struct targetuser *user, uint64_t major, char name[TARGETUSER_NAME], bool *made,
+			struct hotspot_reason *reason)
 {
 	bool there = false;
 	int fd;
 
 	*made = true;
 	if (major >= PERFMAP_NAME_SINCE) {
-		fd = targetuser_create(g, name, ".map", 0600);
+		fd = targetuser_create(user, name, ".map", 0600);
 	} else {
-		snprintf(name, TARGETUSER_NAME, "perf-%d.map", (int)g->inner);
-		if (!targetuser_is_own(g, name, &there)) {
-			*r = guest_reason("in-the-way",
-					  "%s in its /tmp is no plain file of its own: it would write there", name);
+		snprintf(name, TARGETUSER_NAME, "perf-%d.map", (int)user->inner);
+		if (!targetuser_is_own(user, name, &there)) {
+			*reason = guest_reason(
+				"in-the-way", "%s in its /tmp is no plain file of its own: it would write there", name);
 			return -1;
 		}
 		*made = !there;
-		fd = openat(g->tmp, name,
+		fd = openat(user->tmp, name,
 			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0600);
 	}
 	if (fd < 0)
-		*r = cannot_make();
+		*reason = cannot_make();
 	return fd;
 }
 
@@ -80,42 +81,43 @@ static struct hotspot_reason read_back(int fd, struct text *out)
 	return targetuser_fine();
 }
 
-static struct hotspot_reason query_perfmap(const struct targetuser *g, void *arg, struct text *out)
+static struct hotspot_reason query_perfmap(const struct targetuser *user, void *arg, struct text *out)
 {
 	struct text reply = { 0 };
 	char name[TARGETUSER_NAME], command[128], line[100];
 	uint64_t major;
 	int status, fd;
 	bool made;
-	struct hotspot_reason r = attach_query(g, (const char *const[4]){ "jcmd", "VM.version" }, &reply, &status);
+	struct hotspot_reason reason =
+		attach_query(user, (const char *const[4]){ "jcmd", "VM.version" }, &reply, &status);
 
 	(void)arg;
-	if (r.code)
-		return r;
+	if (reason.code)
+		return reason;
 	if (!replies_major(text_view(&reply), &major))
 		return guest_reason("bad-reply", "it does not say which version it is");
 	if (major < PERFMAP_SINCE)
 		return guest_reason("too-old",
 				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
 				    (unsigned long long)major);
-	fd = prepare_file(g, major, name, &made, &r);
+	fd = prepare_file(user, major, name, &made, &reason);
 	if (fd < 0)
-		return r;
+		return reason;
 	snprintf(command, sizeof(command),
 		 major >= PERFMAP_NAME_SINCE ? "Compiler.perfmap /tmp/%s" : "Compiler.perfmap", name);
 	reply.n = 0;
-	r = attach_query(g, (const char *const[4]){ "jcmd", command }, &reply, &status);
-	if (!r.code && status != 0) {
+	reason = attach_query(user, (const char *const[4]){ "jcmd", command }, &reply, &status);
+	if (!reason.code && status != 0) {
 		replies_first_line(text_view(&reply), line);
-		r = guest_reason("refused", "it says: %s", line);
+		reason = guest_reason("refused", "it says: %s", line);
 	}
-	if (!r.code)
-		r = read_back(fd, out);
+	if (!reason.code)
+		reason = read_back(fd, out);
 	if (made)
-		unlinkat(g->tmp, name, 0);
+		unlinkat(user->tmp, name, 0);
 	close(fd);
 	text_free(&reply);
-	return r;
+	return reason;
 }
 
 /* ---- the agent, in the child ----------------------------------------------------------------------------------- */
@@ -138,114 +140,116 @@ static struct hotspot_reason assess_load(struct str reply, int status)
 
 #define AGENT_END "# end\n"
 
-static struct hotspot_reason load_agent(const struct targetuser *g, const char *library, const char *map, int fd,
+static struct hotspot_reason load_agent(const struct targetuser *user, const char *library, const char *map, int fd,
 					struct text *out)
 {
 	char path[80], options[80];
 	struct text reply = { 0 };
-	struct hotspot_reason r;
+	struct hotspot_reason reason;
 	int status;
 
 	snprintf(path, sizeof(path), "/tmp/%s", library);
 	snprintf(options, sizeof(options), "/tmp/%s", map);
-	r = attach_query(g, (const char *const[4]){ "load", path, "true", options }, &reply, &status);
-	if (!r.code)
-		r = assess_load(text_view(&reply), status);
-	if (!r.code)
-		r = read_back(fd, out);
-	if (!r.code && !str_ends(text_view(out), STR(AGENT_END)))
-		r = guest_reason("full", "its map is cut: the disk is full");
+	reason = attach_query(user, (const char *const[4]){ "load", path, "true", options }, &reply, &status);
+	if (!reason.code)
+		reason = assess_load(text_view(&reply), status);
+	if (!reason.code)
+		reason = read_back(fd, out);
+	if (!reason.code && !str_ends(text_view(out), STR(AGENT_END)))
+		reason = guest_reason("full", "its map is cut: the disk is full");
 	text_free(&reply);
-	return r;
+	return reason;
 }
 
-static struct hotspot_reason query_agent(const struct targetuser *g, void *arg, struct text *out)
+static struct hotspot_reason query_agent(const struct targetuser *user, void *arg, struct text *out)
 {
 	char library[TARGETUSER_NAME], map[TARGETUSER_NAME];
-	struct hotspot_reason r;
+	struct hotspot_reason reason;
 	struct statvfs fs;
 	int so, fd;
 
 	(void)arg;
 	if (agentimage_bytes == 0)
 		return guest_reason("refused", "there is no agent for this machine's processor");
-	if (fstatvfs(g->tmp, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
+	if (fstatvfs(user->tmp, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
 		return guest_reason("noexec-tmp", "its /tmp is mounted noexec, so no library can be loaded from there");
-	so = targetuser_create(g, library, ".so", 0700);
+	so = targetuser_create(user, library, ".so", 0700);
 	if (so < 0)
 		return cannot_make();
-	fd = targetuser_create(g, map, ".map", 0600);
+	fd = targetuser_create(user, map, ".map", 0600);
 	if (fd >= 0 && write_agent(so))
-		r = load_agent(g, library, map, fd, out);
+		reason = load_agent(user, library, map, fd, out);
 	else
-		r = cannot_make();
-	unlinkat(g->tmp, library, 0);
+		reason = cannot_make();
+	unlinkat(user->tmp, library, 0);
 	close(so);
 	if (fd >= 0) {
-		unlinkat(g->tmp, map, 0);
+		unlinkat(user->tmp, map, 0);
 		close(fd);
 	}
-	return r;
+	return reason;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason jcmdmap_check_target(const struct targetuser *g, const struct jvm_process *p,
+static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user, const struct jvm_process *process,
 						  enum jcmdmap_method method)
 {
-	struct read_answer a;
-	struct hotspot_reason r = jvmhandle_once(p, READ_LAYOUT, METHOD_JAVA, &a, NULL), none = targetuser_fine();
+	struct read_answer answer;
+	struct hotspot_reason reason = jvmhandle_once(process, READ_LAYOUT, METHOD_JAVA, &answer, NULL),
+			      none = targetuser_fine();
 	uint64_t major = 0;
 	size_t n = 0;
 
 	/* that it cannot be read is why it is asked: what was read counts */
-	if (p->kind != JVM_HOTSPOT)
-		none = r;
-	while (byte_is_digit(a.version[n]))
+	if (process->kind != JVM_HOTSPOT)
+		none = reason;
+	while (byte_is_digit(answer.version[n]))
 		n++;
-	if (strstr(a.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
+	if (strstr(answer.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
 		major = 8;
-	else if (!str_u64((struct str){ a.version, n }, &major))
+	else if (!str_u64((struct str){ answer.version, n }, &major))
 		major = PERFMAP_SINCE; /* it will tell */
 	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old",
 				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
 				    (unsigned long long)major);
 	if (!none.code)
-		none = attach_check(g, a.refuses_attach);
+		none = attach_check(user, answer.refuses_attach);
 	return none;
 }
 
-struct hotspot_reason jcmdmap_check(const struct jvm_process *p, enum jcmdmap_method method)
+struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method)
 {
-	struct targetuser g;
-	struct hotspot_reason r = targetuser_enter(&g, p);
+	struct targetuser user;
+	struct hotspot_reason reason = targetuser_enter(&user, process);
 
-	if (!r.code)
-		r = jcmdmap_check_target(&g, p, method);
-	targetuser_leave(&g);
-	return r;
+	if (!reason.code)
+		reason = jcmdmap_check_target(&user, process, method);
+	targetuser_leave(&user);
+	return reason;
 }
 
-struct hotspot_reason jcmdmap_map(struct mapparser_map *m, const struct jvm_process *p, enum jcmdmap_method method,
-				  enum method_style style)
+struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_process *process,
+				  enum jcmdmap_method method, enum method_style style)
 {
-	struct targetuser g;
+	struct targetuser user;
 	struct text bytes = { 0 };
-	struct hotspot_reason r = targetuser_enter(&g, p);
+	struct hotspot_reason reason = targetuser_enter(&user, process);
 
-	*m = (struct mapparser_map){ .fd = -1 };
-	if (!r.code)
-		r = jcmdmap_check_target(&g, p, method);
-	if (!r.code)
-		r = guest_do(&g, method == JCMDMAP_JCMD ? query_perfmap : query_agent, NULL, JOB_SECONDS,
-			     UNTRUSTEDMAP_MOST_BYTES, &bytes);
-	if (!r.code && !mapparser_run(m, text_view(&bytes),
-				      method == JCMDMAP_JCMD ? UNTRUSTEDMAP_PERFMAP : UNTRUSTEDMAP_AGENT, style, style))
-		r = guest_reason("bad-reply", "no line of its map makes sense");
+	*map = (struct mapparser_map){ .fd = -1 };
+	if (!reason.code)
+		reason = jcmdmap_check_target(&user, process, method);
+	if (!reason.code)
+		reason = guest_do(&user, method == JCMDMAP_JCMD ? query_perfmap : query_agent, NULL, JOB_SECONDS,
+				  UNTRUSTEDMAP_MOST_BYTES, &bytes);
+	if (!reason.code &&
+	    !mapparser_run(map, text_view(&bytes), method == JCMDMAP_JCMD ? UNTRUSTEDMAP_PERFMAP : UNTRUSTEDMAP_AGENT,
+			   style, style))
+		reason = guest_reason("bad-reply", "no line of its map makes sense");
 	text_free(&bytes);
-	targetuser_leave(&g);
-	return r;
+	targetuser_leave(&user);
+	return reason;
 }
 
 /* ---- what it writes anyway ------------------------------------------------------------------------------------- */
@@ -259,12 +263,12 @@ static bool is_younger(const struct stat *st, uint64_t start)
 	return st->st_mtime + 2 >= began;
 }
 
-static const char *open_own(const struct jvm_process *p, int *fd, struct stat *st)
+static const char *open_own(const struct jvm_process *process, int *fd, struct stat *st)
 {
 	char name[40];
-	int root = taskwait_folder(p->folder, "root"), tmp = root < 0 ? -1 : targetfile_folder(root, STR("tmp"));
+	int root = taskwait_folder(process->folder, "root"), tmp = root < 0 ? -1 : targetfile_folder(root, STR("tmp"));
 
-	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
+	snprintf(name, sizeof(name), "perf-%d.map", (int)process->inner);
 	*fd = tmp < 0 ? -1 : targetfile_open(tmp, str_of(name), false);
 	if (tmp >= 0)
 		close(tmp);
@@ -275,25 +279,25 @@ static const char *open_own(const struct jvm_process *p, int *fd, struct stat *s
 	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses
 	 * its PID */
 	if (fstat(*fd, st) < 0 || st->st_nlink != 1 ||
-	    (st->st_uid != p->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
+	    (st->st_uid != process->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
 		return "the map in its /tmp is not its own";
-	if (!is_younger(st, p->start))
+	if (!is_younger(st, process->start))
 		return "the map in its /tmp is older than the process";
 	if ((uint64_t)st->st_size > UNTRUSTEDMAP_MOST_BYTES)
 		return "its map is too large";
 	return NULL;
 }
 
-bool jcmdmap_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, const char *same_as, bool *same,
 		 enum method_style style, const char **why)
 {
 	struct text bytes = { 0 };
 	struct stat st, other;
 	int fd;
 
-	*m = (struct mapparser_map){ .fd = -1 };
+	*map = (struct mapparser_map){ .fd = -1 };
 	*same = false;
-	*why = open_own(p, &fd, &st);
+	*why = open_own(process, &fd, &st);
 	if (!*why && !fullio_read(fd, &bytes, UNTRUSTEDMAP_MOST_BYTES))
 		*why = "its map cannot be read";
 	if (!*why) {
@@ -301,7 +305,7 @@ bool jcmdmap_own(struct mapparser_map *m, const struct jvm_process *p, const cha
 			other.st_ino == st.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
-		if (!mapparser_run(m, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
+		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
 			*why = "no line of its map makes sense";
 	}
 	if (fd >= 0)

@@ -15,15 +15,15 @@
 enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
 /* Could it be asked that way, as far as can be told without doing it? */
-struct hotspot_reason jcmdmap_check(const struct jvm_process *p, enum jcmdmap_method method);
+struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method);
 
-/* Asks. m is its map (mapparser.h); m->fd is -1 if there is none. */
-struct hotspot_reason jcmdmap_map(struct mapparser_map *m, const struct jvm_process *p, enum jcmdmap_method method,
-				  enum method_style style);
+/* Asks. map is its map (mapparser.h); map->fd is -1 if there is none. */
+struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_process *process,
+				  enum jcmdmap_method method, enum method_style style);
 
 /* The map that it keeps of its own accord: /tmp/perf-PID.map in its root, with its own number. False, and why: there is
  * none that may be its own. same_as: is it this file? Then it must not be replaced. */
-bool jcmdmap_own(struct mapparser_map *m, const struct jvm_process *p, const char *same_as, bool *same,
+bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, const char *same_as, bool *same,
 		 enum method_style style, const char **why);
 
 #endif

@@ -17,9 +17,9 @@ struct mapparser_map {
 	uint64_t lines, left_out;
 };
 
-/* Returns false if no line makes sense, or if the process cannot be started or fails: m->fd is -1 then. style: of the
+/* Returns false if no line makes sense, or if the process cannot be started or fails: map->fd is -1 then. style: of the
  * map that is written; the names are read as those of `read`. */
-bool mapparser_run(struct mapparser_map *m, struct str bytes, enum untrustedmap_names names, enum method_style read,
+bool mapparser_run(struct mapparser_map *map, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style);
 
 #endif

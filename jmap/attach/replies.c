@@ -3,17 +3,17 @@
 
 #include <stdio.h>
 
-bool replies_status(struct text *t, size_t from, int *status)
+bool replies_status(struct text *text, size_t from, int *status)
 {
-	struct str all = str_from(text_view(t), from), line = str_cut(&all, '\n');
+	struct str all = str_from(text_view(text), from), line = str_cut(&all, '\n');
 	bool negative = line.n && line.p[0] == '-';
 	uint64_t value;
 
 	if (!str_u64(negative ? str_from(line, 1) : line, &value) || value > INT32_MAX)
 		return false;
 	*status = negative ? -(int)value : (int)value;
-	memmove(t->p + from, all.p, all.n);
-	t->n = from + all.n;
+	memmove(text->p + from, all.p, all.n);
+	text->n = from + all.n;
 	return true;
 }
 
@@ -63,15 +63,15 @@ static bool status_line(struct str status, struct str key, struct str *value)
 	return false;
 }
 
-bool replies_signals(struct str status, struct replies_signals *s)
+bool replies_signals(struct str status, struct replies_signals *signals)
 {
 	struct str value;
 
-	*s = (struct replies_signals){ 0 };
-	if (!status_line(status, STR("SigCgt:"), &value) || !str_hex(value, &s->caught) ||
-	    !status_line(status, STR("ShdPnd:"), &value) || !str_hex(value, &s->pending))
+	*signals = (struct replies_signals){ 0 };
+	if (!status_line(status, STR("SigCgt:"), &value) || !str_hex(value, &signals->caught) ||
+	    !status_line(status, STR("ShdPnd:"), &value) || !str_hex(value, &signals->pending))
 		return false;
 	if (status_line(status, STR("State:"), &value) && value.n)
-		s->state = value.p[0];
+		signals->state = value.p[0];
 	return true;
 }

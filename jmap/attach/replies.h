@@ -10,8 +10,8 @@
 
 #define REPLIES_LINE 100
 
-/* The number in the first line of the reply, which begins at t->p + from; cuts that line off. False: no number. */
-bool replies_status(struct text *t, size_t from, int *status);
+/* The number in the first line of the reply, which begins at text->p + from; cuts that line off. False: no number. */
+bool replies_status(struct text *text, size_t from, int *status);
 
 /* The JDK's major version in the reply to VM.version ("... JDK 17.0.15\n"). False: none. */
 bool replies_major(struct str reply, uint64_t *major);
@@ -28,6 +28,6 @@ struct replies_signals {
 };
 
 /* Signals of a process in the text of /proc/PID/status. False: no such text. */
-bool replies_signals(struct str status, struct replies_signals *s);
+bool replies_signals(struct str status, struct replies_signals *signals);
 
 #endif

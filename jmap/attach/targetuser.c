@@ -29,50 +29,50 @@ struct hotspot_reason targetuser_fine(void)
 
 struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 {
-	struct hotspot_reason r = { .code = code };
+	struct hotspot_reason reason = { .code = code };
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(r.why, sizeof(r.why), fmt, ap);
+	vsnprintf(reason.why, sizeof(reason.why), fmt, ap);
 	va_end(ap);
-	return r;
+	return reason;
 }
 
 /* ---- entering -------------------------------------------------------------------------------------------------- */
 
 /* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its
  * own. */
-static bool open_pidfd(struct targetuser *g, const struct taskid *id)
+static bool open_pidfd(struct targetuser *user, const struct taskid *id)
 {
-	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
-	if (g->pidfd < 0)
+	user->pidfd = (int)syscall(SYS_pidfd_open, user->pid, 0);
+	if (user->pidfd < 0)
 		return false;
 	errno = ESRCH;
-	return taskwait_is(g->process, id);
+	return taskwait_is(user->process, id);
 }
 
-struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_process *p)
+struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_process *process)
 {
 	struct taskid_user user;
-	struct hotspot_reason r;
+	struct hotspot_reason reason;
 
-	*g = (struct targetuser){ .pid = p->pid,
-				  .inner = p->inner,
-				  .uid = p->uid,
-				  .gid = p->gid,
-				  .process = p->folder,
+	*g = (struct targetuser){ .pid = process->pid,
+				  .inner = process->inner,
+				  .uid = process->uid,
+				  .gid = process->gid,
+				  .process = process->folder,
 				  .root = -1,
 				  .tmp = -1,
 				  .cwd = -1,
 				  .pidfd = -1 };
-	if (p->uid == (uid_t)-1 || p->gid == (gid_t)-1)
+	if (process->uid == (uid_t)-1 || process->gid == (gid_t)-1)
 		return guest_reason("gone", "its user cannot be told");
-	if (geteuid() != 0 && geteuid() != p->uid)
+	if (geteuid() != 0 && geteuid() != process->uid)
 		return guest_reason("no-permission", "it belongs to another user: run as root");
-	r = hotspot_may_show(p->folder, &p->id, &user);
-	if (r.code)
-		return r;
-	if (!open_pidfd(g, &p->id))
+	reason = hotspot_may_show(process->folder, &process->id, &user);
+	if (reason.code)
+		return reason;
+	if (!open_pidfd(g, &process->id))
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s",
 				    errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
 	g->root = taskwait_folder(g->process, "root");
@@ -86,9 +86,9 @@ struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_pr
 	return targetuser_fine();
 }
 
-void targetuser_leave(struct targetuser *g)
+void targetuser_leave(struct targetuser *user)
 {
-	int *fd[] = { &g->root, &g->tmp, &g->cwd, &g->pidfd };
+	int *fd[] = { &user->root, &user->tmp, &user->cwd, &user->pidfd };
 
 	for (size_t i = 0; i < countof(fd); i++) {
 		if (*fd[i] >= 0)
@@ -100,10 +100,10 @@ void targetuser_leave(struct targetuser *g)
 /* ---- the child ------------------------------------------------------------------------------------------------- */
 
 /* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
-static bool take_credentials(const struct targetuser *g)
+static bool take_credentials(const struct targetuser *user)
 {
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) < 0 || setresgid(g->gid, g->gid, g->gid) < 0 || setresuid(g->uid, g->uid, g->uid) < 0))
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
+			       setresuid(user->uid, user->uid, user->uid) < 0))
 		return false;
 	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
@@ -113,22 +113,23 @@ struct answer {
 	char code[24], why[160];
 };
 
-static NORETURN void targetuser_work(const struct targetuser *g, int to, targetuser_job *job, void *arg)
+static NORETURN void targetuser_work(const struct targetuser *user, int to, targetuser_job *job, void *arg)
 {
 	struct text out = { 0 };
-	struct answer a = { 0 };
-	struct hotspot_reason r;
+	struct answer answer = { 0 };
+	struct hotspot_reason reason;
 
 	signal(SIGPIPE, SIG_IGN);
-	if (take_credentials(g))
-		r = job(g, arg, &out);
+	if (take_credentials(user))
+		reason = job(user, arg, &out);
 	else
-		r = guest_reason("no-permission", "its user cannot be taken: CAP_SETUID and CAP_SETGID are needed");
-	if (r.code) {
-		snprintf(a.code, sizeof(a.code), "%s", r.code);
-		snprintf(a.why, sizeof(a.why), "%s", r.why);
+		reason =
+			guest_reason("no-permission", "its user cannot be taken: CAP_SETUID and CAP_SETGID are needed");
+	if (reason.code) {
+		snprintf(answer.code, sizeof(answer.code), "%s", reason.code);
+		snprintf(answer.why, sizeof(answer.why), "%s", reason.why);
 	}
-	fullio_write(to, (struct str){ (const char *)&a, sizeof(a) });
+	fullio_write(to, (struct str){ (const char *)&answer, sizeof(answer) });
 	fullio_write(to, text_view(&out));
 	_exit(0); /* what stdio holds is the parent's */
 }
@@ -148,33 +149,33 @@ static const char *known_code(const char *code)
 }
 
 /* All that comes until the end, in time. */
-static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *t)
+static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *text)
 {
 	for (;;) {
-		struct pollfd p = { .fd = from, .events = POLLIN };
+		struct pollfd polled = { .fd = from, .events = POLLIN };
 		uint64_t now = clock_now_ms();
 		char buffer[4096];
 		ssize_t n;
 
 		if (now >= until)
 			return false;
-		if (poll(&p, 1, (int)(until - now)) <= 0)
+		if (poll(&polled, 1, (int)(until - now)) <= 0)
 			continue;
 		n = read(from, buffer, sizeof(buffer));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n == 0;
-		if (t->n + (size_t)n > max)
-			n = (ssize_t)(max - t->n);
-		text_bytes(t, buffer, (size_t)n);
+		if (text->n + (size_t)n > max)
+			n = (ssize_t)(max - text->n);
+		text_bytes(text, buffer, (size_t)n);
 	}
 }
 
-struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, void *arg, unsigned seconds, size_t max,
-			       struct text *out)
+struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *job, void *arg, unsigned seconds,
+			       size_t max, struct text *out)
 {
-	struct answer a;
+	struct answer answer;
 	struct text all = { 0 };
 	bool in_time;
 	int end[2];
@@ -190,29 +191,29 @@ struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, 
 	}
 	if (child == 0) {
 		close(end[0]);
-		targetuser_work(g, end[1], job, arg);
+		targetuser_work(user, end[1], job, arg);
 	}
 	close(end[1]);
-	in_time = targetuser_collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(a) + max, &all);
+	in_time = targetuser_collect(end[0], clock_now_ms() + seconds * 1000u, sizeof(answer) + max, &all);
 	close(end[0]);
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (all.n < sizeof(a)) {
+	if (all.n < sizeof(answer)) {
 		text_free(&all);
 		return in_time ? guest_reason("failed", "the child that asks it ended early") :
 				 guest_reason("timeout", "it does not answer");
 	}
-	memcpy(&a, all.p, sizeof(a));
-	text_str(out, str_from(text_view(&all), sizeof(a)));
+	memcpy(&answer, all.p, sizeof(answer));
+	text_str(out, str_from(text_view(&all), sizeof(answer)));
 	text_free(&all);
-	a.code[sizeof(a.code) - 1] = a.why[sizeof(a.why) - 1] = 0;
-	return a.code[0] ? guest_reason(known_code(a.code), "%s", a.why) : targetuser_fine();
+	answer.code[sizeof(answer.code) - 1] = answer.why[sizeof(answer.why) - 1] = 0;
+	return answer.code[0] ? guest_reason(known_code(answer.code), "%s", answer.why) : targetuser_fine();
 }
 
 /* ---- in the child ---------------------------------------------------------------------------------------------- */
 
-int targetuser_create(const struct targetuser *g, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
+int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
 {
 	uint64_t random;
 	int fd;
@@ -220,19 +221,19 @@ int targetuser_create(const struct targetuser *g, char name[TARGETUSER_NAME], co
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -1;
 	snprintf(name, TARGETUSER_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
-	fd = openat(g->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = openat(user->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd >= 0 && fchmod(fd, mode) < 0) { /* whatever the umask is */
 		close(fd);
-		unlinkat(g->tmp, name, 0);
+		unlinkat(user->tmp, name, 0);
 		fd = -1;
 	}
 	return fd;
 }
 
-bool targetuser_is_own(const struct targetuser *g, const char *name, bool *is_there)
+bool targetuser_is_own(const struct targetuser *user, const char *name, bool *is_there)
 {
 	struct stat st;
 
-	*is_there = fstatat(g->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	return *is_there ? S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == g->uid : errno == ENOENT;
+	*is_there = fstatat(user->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return *is_there ? S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == user->uid : errno == ENOENT;
 }

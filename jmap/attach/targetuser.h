@@ -23,14 +23,14 @@ struct targetuser {
 };
 
 /* Afterwards guest_leave in any case. code NULL: it can be worked in. */
-struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_process *p);
-void targetuser_leave(struct targetuser *g);
+struct hotspot_reason targetuser_enter(struct targetuser *user, const struct jvm_process *process);
+void targetuser_leave(struct targetuser *user);
 
 /* Runs job in a child; what it appends to out comes back, at most `most` bytes. Not done in so many seconds: "timeout".
  */
-typedef struct hotspot_reason targetuser_job(const struct targetuser *g, void *arg, struct text *out);
-struct hotspot_reason guest_do(const struct targetuser *g, targetuser_job *job, void *arg, unsigned seconds, size_t max,
-			       struct text *out);
+typedef struct hotspot_reason targetuser_job(const struct targetuser *user, void *arg, struct text *out);
+struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *job, void *arg, unsigned seconds,
+			       size_t max, struct text *out);
 
 /* A reason with its text, and none. */
 PRINTF(2, 3) struct hotspot_reason guest_reason(const char *code, const char *fmt, ...);
@@ -40,9 +40,9 @@ struct hotspot_reason targetuser_fine(void);
 
 /* A new file in its /tmp, ".pjmap-<random><suffix>", which nobody can have put there; name takes it. -1 and errno. */
 #define TARGETUSER_NAME 40
-int targetuser_create(const struct targetuser *g, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
+int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
 
 /* Is that a plain file of its own with one name, or nothing? Then nothing else is overwritten by way of it. */
-bool targetuser_is_own(const struct targetuser *g, const char *name, bool *is_there);
+bool targetuser_is_own(const struct targetuser *user, const char *name, bool *is_there);
 
 #endif

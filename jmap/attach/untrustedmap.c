@@ -7,35 +7,35 @@
 
 #define ENTRY_SIZE_MAX ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
 
-/* How many bytes the character has that s begins with; 0: it is none. */
-static size_t untrustedmap_character(struct str s)
+/* How many bytes the character has that string begins with; 0: it is none. */
+static size_t untrustedmap_character(struct str string)
 {
-	unsigned char c = (unsigned char)s.p[0];
+	unsigned char c = (unsigned char)string.p[0];
 	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
 
-	if (c < 0x20 || c == 0x7f || n > s.n)
+	if (c < 0x20 || c == 0x7f || n > string.n)
 		return 0;
 	for (size_t i = 1; i < n; i++)
-		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+		if (((unsigned char)string.p[i] & 0xc0) != 0x80)
 			return 0;
-	if (n == 2 && c == 0xc2 && (unsigned char)s.p[1] < 0xa0)
+	if (n == 2 && c == 0xc2 && (unsigned char)string.p[1] < 0xa0)
 		return 0; /* control characters */
-	if ((c == 0xe0 && (unsigned char)s.p[1] < 0xa0) || (c == 0xed && (unsigned char)s.p[1] > 0x9f) ||
-	    (c == 0xf0 && (unsigned char)s.p[1] < 0x90) || (c == 0xf4 && (unsigned char)s.p[1] > 0x8f))
+	if ((c == 0xe0 && (unsigned char)string.p[1] < 0xa0) || (c == 0xed && (unsigned char)string.p[1] > 0x9f) ||
+	    (c == 0xf0 && (unsigned char)string.p[1] < 0x90) || (c == 0xf4 && (unsigned char)string.p[1] > 0x8f))
 		return 0;
 	return n;
 }
 
-static void put_clean(struct text *t, struct str s)
+static void put_clean(struct text *text, struct str string)
 {
-	while (s.n) {
-		size_t n = untrustedmap_character(s);
+	while (string.n) {
+		size_t n = untrustedmap_character(string);
 
 		if (n)
-			text_str(t, str_head(s, n));
+			text_str(text, str_head(string, n));
 		else
-			text_char(t, '?');
-		s = str_from(s, n ? n : 1);
+			text_char(text, '?');
+		string = str_from(string, n ? n : 1);
 	}
 }
 
@@ -82,7 +82,7 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	return true;
 }
 
-static void untrustedmap_put_name(struct codemap *c, struct str name, enum untrustedmap_names names,
+static void untrustedmap_put_name(struct codemap *codemap, struct str name, enum untrustedmap_names names,
 				  enum method_style style)
 {
 	struct text clean = { 0 }, class_name = { 0 };
@@ -90,74 +90,75 @@ static void untrustedmap_put_name(struct codemap *c, struct str name, enum untru
 
 	put_clean(&clean, name);
 	if (names == UNTRUSTEDMAP_AGENT && parse_agent(text_view(&clean), style, &class_name, &m))
-		methods_spell(&c->names, &m, style);
+		methods_spell(&codemap->names, &m, style);
 	else if (names == UNTRUSTEDMAP_PERFMAP && is_method(text_view(&clean)))
-		methods_respell(&c->names, text_view(&clean), style);
+		methods_respell(&codemap->names, text_view(&clean), style);
 	else
-		text_str(&c->names, text_view(&clean));
+		text_str(&codemap->names, text_view(&clean));
 	text_free(&clean);
 	text_free(&class_name);
 }
 
-static bool untrustedmap_hex(struct str s, uint64_t *value)
+static bool untrustedmap_hex(struct str string, uint64_t *value)
 {
-	if (str_starts(s, STR("0x")) || str_starts(s, STR("0X")))
-		s = str_from(s, 2);
-	return str_hex(s, value);
+	if (str_starts(string, STR("0x")) || str_starts(string, STR("0X")))
+		string = str_from(string, 2);
+	return str_hex(string, value);
 }
 
-static bool untrustedmap_take_line(struct codemap *c, struct str line, enum untrustedmap_names names,
+static bool untrustedmap_take_line(struct codemap *codemap, struct str line, enum untrustedmap_names names,
 				   enum method_style style)
 {
 	uint64_t begin, size;
-	size_t at = c->names.n;
+	size_t at = codemap->names.n;
 
 	if (line.n > UNTRUSTEDMAP_MOST_LINE || !untrustedmap_hex(str_cut(&line, ' '), &begin) ||
 	    !untrustedmap_hex(str_cut(&line, ' '), &size) || line.n == 0 || size == 0 || size > ENTRY_SIZE_MAX ||
-	    size > UINT64_MAX - begin || c->n == UNTRUSTEDMAP_MOST_LINES)
+	    size > UINT64_MAX - begin || codemap->n == UNTRUSTEDMAP_MOST_LINES)
 		return false;
-	untrustedmap_put_name(c, line, names, style);
-	if (c->n == c->cap) {
-		c->cap = c->cap ? c->cap * 2 : 1024;
-		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
+	untrustedmap_put_name(codemap, line, names, style);
+	if (codemap->n == codemap->cap) {
+		codemap->cap = codemap->cap ? codemap->cap * 2 : 1024;
+		codemap->entry = mem_grow(codemap->entry, sizeof(*codemap->entry), codemap->cap);
 	}
-	c->entry[c->n++] = (struct codemap_entry){ begin, begin + size, at, c->names.n - at, 0 };
+	codemap->entry[codemap->n++] = (struct codemap_entry){ begin, begin + size, at, codemap->names.n - at, 0 };
 	return true;
 }
 
 /* Of equal addresses the later line first: a map that is appended to says the newest last. */
 static int untrustedmap_by_begin(const void *a, const void *b)
 {
-	const struct codemap_entry *x = a, *y = b;
+	const struct codemap_entry *entry = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (y->name > x->name) - (y->name < x->name);
+	if (entry->begin != y->begin)
+		return entry->begin < y->begin ? -1 : 1;
+	return (y->name > entry->name) - (y->name < entry->name);
 }
 
-static void drop_overlaps(struct codemap *c)
+static void drop_overlaps(struct codemap *codemap)
 {
 	size_t saved = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		if (saved && c->entry[i].begin < c->entry[saved - 1].end)
-			c->left_out++;
+	for (size_t i = 0; i < codemap->n; i++) {
+		if (saved && codemap->entry[i].begin < codemap->entry[saved - 1].end)
+			codemap->left_out++;
 		else
-			c->entry[saved++] = c->entry[i];
+			codemap->entry[saved++] = codemap->entry[i];
 	}
-	c->n = saved;
+	codemap->n = saved;
 }
 
-void untrustedmap_read(struct codemap *c, struct str bytes, enum untrustedmap_names names, enum method_style style)
+void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,
+		       enum method_style style)
 {
-	*c = (struct codemap){ 0 };
+	*codemap = (struct codemap){ 0 };
 	while (bytes.n) {
 		struct str line = str_cut(&bytes, '\n');
 
 		if (line.n && line.p[0] != '#')
-			c->left_out += !untrustedmap_take_line(c, line, names, style);
+			codemap->left_out += !untrustedmap_take_line(codemap, line, names, style);
 	}
-	if (c->n)
-		qsort(c->entry, c->n, sizeof(*c->entry), untrustedmap_by_begin);
-	drop_overlaps(c);
+	if (codemap->n)
+		qsort(codemap->entry, codemap->n, sizeof(*codemap->entry), untrustedmap_by_begin);
+	drop_overlaps(codemap);
 }

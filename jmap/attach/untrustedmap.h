@@ -22,7 +22,8 @@ enum untrustedmap_names {
 			     */
 };
 
-/* Fills c, which is empty; c->left_out counts lines. */
-void untrustedmap_read(struct codemap *c, struct str bytes, enum untrustedmap_names names, enum method_style style);
+/* Fills codemap, which is empty; codemap->left_out counts lines. */
+void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,
+		       enum method_style style);
 
 #endif

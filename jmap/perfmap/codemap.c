@@ -10,102 +10,102 @@
 
 /* ---- making ---------------------------------------------------------------------------------------------------- */
 
-static bool same_blob(const struct blob *a, const struct blob *b)
+static bool same_blob(const struct blob *blob, const struct blob *b)
 {
-	return a->begin == b->begin && a->end == b->end && a->method == b->method && a->compile_id == b->compile_id &&
-	       a->name == b->name;
+	return blob->begin == b->begin && blob->end == b->end && blob->method == b->method &&
+	       blob->compile_id == b->compile_id && blob->name == b->name;
 }
 
-static void codemap_add_named(struct codemap *c, uint64_t begin, uint64_t end, size_t name, size_t name_n,
+static void codemap_add_named(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, size_t name_n,
 			      uint32_t blob)
 {
-	if (c->n == c->cap) {
-		c->cap = c->cap ? c->cap * 2 : 1024;
-		c->entry = mem_grow(c->entry, sizeof(*c->entry), c->cap);
+	if (codemap->n == codemap->cap) {
+		codemap->cap = codemap->cap ? codemap->cap * 2 : 1024;
+		codemap->entry = mem_grow(codemap->entry, sizeof(*codemap->entry), codemap->cap);
 	}
-	c->entry[c->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
+	codemap->entry[codemap->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
 }
 
 /* Code from begin to end of the blob with that number; its name is what was appended since. */
-static void codemap_add_entry(struct codemap *c, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
+static void codemap_add_entry(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
-	codemap_add_named(c, begin, end, name, c->names.n - name, blob);
+	codemap_add_named(codemap, begin, end, name, codemap->names.n - name, blob);
 }
 
 /* A block of stubs stub by stub, and what is around them as the block. */
-static void codemap_add_stubs(struct codemap *c, const struct stubs *stubs, const struct blob *b, uint32_t i,
+static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs, const struct blob *blob, uint32_t i,
 			      size_t name)
 {
-	size_t name_n = c->names.n - name;
-	uint64_t at = b->begin;
+	size_t name_n = codemap->names.n - name;
+	uint64_t at = blob->begin;
 
 	for (size_t k = 0; k < stubs->n; k++) {
 		const struct stub *one = &stubs->one[k];
-		size_t from = c->names.n;
+		size_t from = codemap->names.n;
 
-		if (one->begin < b->begin || one->end > b->end)
+		if (one->begin < blob->begin || one->end > blob->end)
 			continue;
 		if (one->begin > at)
-			codemap_add_named(c, at, one->begin, name, name_n, i);
-		text_str(&c->names, stubs_name(stubs, one));
-		codemap_add_entry(c, one->begin, at = one->end, from, i);
+			codemap_add_named(codemap, at, one->begin, name, name_n, i);
+		text_str(&codemap->names, stubs_name(stubs, one));
+		codemap_add_entry(codemap, one->begin, at = one->end, from, i);
 	}
-	if (at < b->end)
-		codemap_add_named(c, at, b->end, name, name_n, i);
+	if (at < blob->end)
+		codemap_add_named(codemap, at, blob->end, name, name_n, i);
 }
 
 /* The interpreter piece by piece, and what is around them as a whole. */
-static void codemap_add_interpreter(struct codemap *c, struct hotspot *h, const struct codecache *code, uint32_t i,
-				    size_t name)
+static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
+				    uint32_t i, size_t name)
 {
-	const struct blob *b = &code->blob[i];
+	const struct blob *blob = &code->blob[i];
 	struct codelets parts;
-	uint64_t at = b->begin;
+	uint64_t at = blob->begin;
 
-	if (!codelets_read(&parts, h, code, b)) {
-		codemap_add_entry(c, b->begin, b->end, name, i);
+	if (!codelets_read(&parts, hotspot, code, blob)) {
+		codemap_add_entry(codemap, blob->begin, blob->end, name, i);
 		return;
 	}
 	if (parts.one[0].begin > at)
-		codemap_add_entry(c, at, parts.one[0].begin, name, i);
+		codemap_add_entry(codemap, at, parts.one[0].begin, name, i);
 	for (size_t k = 0; k < parts.n; k++) {
-		size_t from = c->names.n;
+		size_t from = codemap->names.n;
 
-		text_str(&c->names, codelets_name(&parts, &parts.one[k]));
-		codemap_add_entry(c, parts.one[k].begin, at = parts.one[k].end, from, i);
+		text_str(&codemap->names, codelets_name(&parts, &parts.one[k]));
+		codemap_add_entry(codemap, parts.one[k].begin, at = parts.one[k].end, from, i);
 	}
-	if (at < b->end) {
-		size_t from = c->names.n;
+	if (at < blob->end) {
+		size_t from = codemap->names.n;
 
-		text_add(&c->names, "Interpreter");
-		codemap_add_entry(c, at, b->end, from, i);
+		text_add(&codemap->names, "Interpreter");
+		codemap_add_entry(codemap, at, blob->end, from, i);
 	}
 	codelets_free(&parts);
 }
 
-/* Takes out of c what is not in now. */
-static void keep_same(struct codemap *c, const struct blob *before, const struct codecache *now)
+/* Takes out of codemap what is not in now. */
+static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
 	size_t saved = 0, j = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		const struct blob *b = &before[c->entry[i].blob];
+	for (size_t i = 0; i < codemap->n; i++) {
+		const struct blob *blob = &before[codemap->entry[i].blob];
 
-		while (j < now->n && now->blob[j].address < b->address)
+		while (j < now->n && now->blob[j].address < blob->address)
 			j++;
-		if (j < now->n && now->blob[j].address == b->address && same_blob(b, &now->blob[j]))
-			c->entry[saved++] = c->entry[i];
+		if (j < now->n && now->blob[j].address == blob->address && same_blob(blob, &now->blob[j]))
+			codemap->entry[saved++] = codemap->entry[i];
 		else
-			c->left_out++;
+			codemap->left_out++;
 	}
-	c->n = saved;
+	codemap->n = saved;
 }
 
 #define EXPECTED 4096u            /* names that are read at once */
 #define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
 
 /* Of some blobs from number i on. */
-static void expect_names(struct hotspot *h, const struct codecache *code, size_t i, enum method_style style)
+static void expect_names(struct hotspot *hotspot, const struct codecache *code, size_t i, enum method_style style)
 {
 	uint64_t method[EXPECTED];
 	size_t n = 0, end = code->n - i < EXPECTED ? code->n : i + EXPECTED;
@@ -113,95 +113,97 @@ static void expect_names(struct hotspot *h, const struct codecache *code, size_t
 	for (; i < end; i++)
 		if (code->blob[i].compiled)
 			method[n++] = code->blob[i].method;
-	hotspot_expect(h, method, n, style == METHOD_HOTSPOT);
+	hotspot_expect(hotspot, method, n, style == METHOD_HOTSPOT);
 }
 
 /* Blob number i of the first scan. */
-static void codemap_add_blob(struct codemap *c, struct hotspot *h, const struct codecache *code,
+static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 			     const struct stubs *stubs, uint32_t i, enum method_style style)
 {
-	const struct blob *b = &code->blob[i];
-	size_t name = c->names.n;
+	const struct blob *blob = &code->blob[i];
+	size_t name = codemap->names.n;
 
-	if (!hotspot_name(h, b, style, &c->names) || c->names.n - name > NAME_MAX_BYTES) {
-		c->names.n = name;
-		c->left_out++;
+	if (!hotspot_name(hotspot, blob, style, &codemap->names) || codemap->names.n - name > NAME_MAX_BYTES) {
+		codemap->names.n = name;
+		codemap->left_out++;
 		return;
 	}
-	if (style == METHOD_JAVA && !b->compiled && str_eq(str_from(text_view(&c->names), name), STR("Interpreter")))
-		codemap_add_interpreter(c, h, code, i, name);
-	else if (stubs->n && !b->compiled && stubs_is_block(str_from(text_view(&c->names), name)))
-		codemap_add_stubs(c, stubs, b, i, name);
+	if (style == METHOD_JAVA && !blob->compiled &&
+	    str_eq(str_from(text_view(&codemap->names), name), STR("Interpreter")))
+		codemap_add_interpreter(codemap, hotspot, code, i, name);
+	else if (stubs->n && !blob->compiled && stubs_is_block(str_from(text_view(&codemap->names), name)))
+		codemap_add_stubs(codemap, stubs, blob, i, name);
 	else
-		codemap_add_entry(c, b->begin, b->end, name, i);
+		codemap_add_entry(codemap, blob->begin, blob->end, name, i);
 }
 
 /* False: the budget is exceeded. A line takes its name twice: here, and where it is printed. */
-static bool add_all(struct codemap *c, struct hotspot *h, const struct codecache *code, const struct stubs *stubs,
-		    enum method_style style)
+static bool add_all(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
+		    const struct stubs *stubs, enum method_style style)
 {
 	for (size_t i = 0; i < code->n; i++) {
-		size_t before = c->names.n + c->n * sizeof(*c->entry);
+		size_t before = codemap->names.n + codemap->n * sizeof(*codemap->entry);
 
 		if (i % EXPECTED == 0)
-			expect_names(h, code, i, style);
-		codemap_add_blob(c, h, code, stubs, (uint32_t)i, style);
-		if (!readbudget_bytes(h->memory.budget, 2 * (c->names.n + c->n * sizeof(*c->entry) - before)))
+			expect_names(hotspot, code, i, style);
+		codemap_add_blob(codemap, hotspot, code, stubs, (uint32_t)i, style);
+		if (!readbudget_bytes(hotspot->memory.budget,
+				      2 * (codemap->names.n + codemap->n * sizeof(*codemap->entry) - before)))
 			return false;
 	}
-	return budget_steps(h->memory.budget, 0);
+	return budget_steps(hotspot->memory.budget, 0);
 }
 
-struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style)
+struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hotspot, enum method_style style)
 {
-	struct hotspot_reason r = hotspot_scan(h);
+	struct hotspot_reason reason = hotspot_scan(hotspot);
 	struct codecache before;
 	struct stubs stubs = { 0 };
 
-	*c = (struct codemap){ 0 };
-	if (r.code)
-		return r;
-	before = codecache_take(&h->code);
+	*codemap = (struct codemap){ 0 };
+	if (reason.code)
+		return reason;
+	before = codecache_take(&hotspot->code);
 	if (style == METHOD_JAVA)
-		stubs_read(&stubs, h, &before);
-	if (add_all(c, h, &before, &stubs, style))
-		r = hotspot_scan(h);
+		stubs_read(&stubs, hotspot, &before);
+	if (add_all(codemap, hotspot, &before, &stubs, style))
+		reason = hotspot_scan(hotspot);
 	else
-		r = (struct hotspot_reason){ "over-budget", "its code costs more than that of one JVM may" };
-	if (!r.code)
-		keep_same(c, before.blob, &h->code);
+		reason = (struct hotspot_reason){ "over-budget", "its code costs more than that of one JVM may" };
+	if (!reason.code)
+		keep_same(codemap, before.blob, &hotspot->code);
 	codecache_free(&before);
 	stubs_free(&stubs);
-	if (r.code)
-		codemap_free(c);
-	return r;
+	if (reason.code)
+		codemap_free(codemap);
+	return reason;
 }
 
-void codemap_free(struct codemap *c)
+void codemap_free(struct codemap *codemap)
 {
-	text_free(&c->names);
-	free(c->entry);
-	*c = (struct codemap){ 0 };
+	text_free(&codemap->names);
+	free(codemap->entry);
+	*codemap = (struct codemap){ 0 };
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-static void codemap_put_name(struct text *t, struct str name)
+static void codemap_put_name(struct text *text, struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		unsigned char b = (unsigned char)name.p[i];
 
 		if (b < 0x20 || b == 0x7f) {
-			text_add(t, "\\x");
-			text_char(t, "0123456789ABCDEF"[b >> 4]);
-			text_char(t, "0123456789ABCDEF"[b & 15]);
+			text_add(text, "\\x");
+			text_char(text, "0123456789ABCDEF"[b >> 4]);
+			text_char(text, "0123456789ABCDEF"[b & 15]);
 		} else {
-			text_char(t, (char)b);
+			text_char(text, (char)b);
 		}
 	}
 }
 
-static void put_hex(struct text *t, uint64_t value)
+static void put_hex(struct text *text, uint64_t value)
 {
 	char digit[16];
 	size_t n = 0;
@@ -210,28 +212,29 @@ static void put_hex(struct text *t, uint64_t value)
 		digit[n++] = "0123456789abcdef"[value & 15];
 	while ((value >>= 4) != 0);
 	while (n)
-		text_char(t, digit[--n]);
+		text_char(text, digit[--n]);
 }
 
-void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t)
+void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *text)
 {
 	if (hotspot) {
-		text_printf(t, "0x%016llx 0x%016llx ", (unsigned long long)begin, (unsigned long long)(end - begin));
+		text_printf(text, "0x%016llx 0x%016llx ", (unsigned long long)begin, (unsigned long long)(end - begin));
 	} else {
-		put_hex(t, begin);
-		text_char(t, ' ');
-		put_hex(t, end - begin);
-		text_char(t, ' ');
+		put_hex(text, begin);
+		text_char(text, ' ');
+		put_hex(text, end - begin);
+		text_char(text, ' ');
 	}
-	codemap_put_name(t, name);
-	text_char(t, '\n');
+	codemap_put_name(text, name);
+	text_char(text, '\n');
 }
 
-void codemap_print(const struct codemap *c, bool hotspot, struct text *t)
+void codemap_print(const struct codemap *codemap, bool hotspot, struct text *text)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct codemap_entry *e = &c->entry[i];
+	for (size_t i = 0; i < codemap->n; i++) {
+		const struct codemap_entry *entry = &codemap->entry[i];
 
-		codemap_line(e->begin, e->end, (struct str){ c->names.p + e->name, e->name_n }, hotspot, t);
+		codemap_line(entry->begin, entry->end, (struct str){ codemap->names.p + entry->name, entry->name_n },
+			     hotspot, text);
 	}
 }

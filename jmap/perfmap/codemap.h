@@ -21,13 +21,13 @@ struct codemap {
 	uint64_t left_out; /* code that came, went or changed meanwhile, or whose name makes no sense */
 };
 
-struct hotspot_reason codemap_make(struct codemap *c, struct hotspot *h, enum method_style style);
-void codemap_free(struct codemap *c);
+struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hotspot, enum method_style style);
+void codemap_free(struct codemap *codemap);
 
 /* Appends it as perf reads it: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as Compiler.perfmap.
  * Control bytes become \xNN. */
-void codemap_print(const struct codemap *c, bool hotspot, struct text *t);
+void codemap_print(const struct codemap *codemap, bool hotspot, struct text *text);
 
-void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *t);
+void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *text);
 
 #endif

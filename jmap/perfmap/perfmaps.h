@@ -31,14 +31,14 @@ struct perfmaps {
 
 /* A map of so many bytes will be written. False: there is no room for it, and the one that was written before is
  * emptied. */
-bool perfmaps_reserve(struct perfmaps *m, pid_t pid, struct tenant of, uint64_t bytes);
+bool perfmaps_reserve(struct perfmaps *perfmaps, pid_t pid, struct tenant tenant, uint64_t bytes);
 
 /* It was written. */
-void perfmaps_written(struct perfmaps *m, pid_t pid, const struct taskid_user *owner);
+void perfmaps_written(struct perfmaps *perfmaps, pid_t pid, const struct taskid_user *owner);
 
 /* The process ended; its map stays. */
-void perfmaps_ended(struct perfmaps *m, pid_t pid);
+void perfmaps_ended(struct perfmaps *perfmaps, pid_t pid);
 
-void perfmaps_free(struct perfmaps *m);
+void perfmaps_free(struct perfmaps *perfmaps);
 
 #endif

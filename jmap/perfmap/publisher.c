@@ -44,31 +44,31 @@ struct answer {
 /* ---- the process ----------------------------------------------------------------------------------------------- */
 
 /* -1: pjmap ended. */
-static int publisher_receive(struct request_to_publish *r)
+static int publisher_receive(struct request_to_publish *publish)
 {
 	int fd;
-	ssize_t n = fdmessage_take(SOCKET_FD, r, sizeof(*r), &fd);
+	ssize_t n = fdmessage_take(SOCKET_FD, publish, sizeof(*publish), &fd);
 
-	if (n == (ssize_t)sizeof(*r))
+	if (n == (ssize_t)sizeof(*publish))
 		return fd;
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-static struct answer publisher_publish(const char *dir, const struct request_to_publish *r, int fd)
+static struct answer publisher_publish(const char *dir, const struct request_to_publish *publish, int fd)
 {
-	struct answer a = { 0 };
+	struct answer answer = { 0 };
 	const char *what;
 	char name[64];
 
-	snprintf(name, sizeof(name), "perf-%d.map", (int)r->pid);
-	what = mapfile_put(dir, name, fd, r->n, &r->owner, r->durable);
-	a.error = errno;
+	snprintf(name, sizeof(name), "perf-%d.map", (int)publish->pid);
+	what = mapfile_put(dir, name, fd, publish->n, &publish->owner, publish->durable);
+	answer.error = errno;
 	for (unsigned i = 1; what && i < countof(failures); i++)
 		if (strcmp(what, failures[i]) == 0)
-			a.failure = i;
-	return a;
+			answer.failure = i;
+	return answer;
 }
 
 /* Signals of the terminal are for pjmap, which then ends this process by closing the socket. */
@@ -95,17 +95,17 @@ static NORETURN void publisher_run(const char *dir, int socket)
 {
 	const uint64_t needed =
 		CAPABILITY_BIT(CAP_CHOWN) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_FOWNER);
-	struct request_to_publish r;
+	struct request_to_publish publish;
 	int fd;
 
 	leave_all(socket);
 	if (!capabilities_limit(needed))
 		_exit(1);
-	while ((fd = publisher_receive(&r)) >= 0) {
-		struct answer a = publisher_publish(dir, &r, fd);
+	while ((fd = publisher_receive(&publish)) >= 0) {
+		struct answer answer = publisher_publish(dir, &publish, fd);
 
 		close(fd);
-		if (!fdmessage_send(SOCKET_FD, &a, sizeof(a), -1))
+		if (!fdmessage_send(SOCKET_FD, &answer, sizeof(answer), -1))
 			break;
 	}
 	_exit(0);
@@ -115,45 +115,45 @@ static NORETURN void publisher_run(const char *dir, int socket)
 
 struct publisher *publisher_start(const char *dir)
 {
-	struct publisher *p = mem_alloc(sizeof(*p), 1);
+	struct publisher *publisher = mem_alloc(sizeof(*publisher), 1);
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		die_errno("cannot make a socket");
-	p->process = fork();
-	if (p->process < 0)
+	publisher->process = fork();
+	if (publisher->process < 0)
 		die_errno("cannot make a process");
-	if (p->process == 0)
+	if (publisher->process == 0)
 		publisher_run(dir, pair[1]);
 	close(pair[1]);
-	p->socket = pair[0];
-	return p;
+	publisher->socket = pair[0];
+	return publisher;
 }
 
-void publisher_end(struct publisher *p)
+void publisher_end(struct publisher *publisher)
 {
-	if (!p)
+	if (!publisher)
 		return;
-	close(p->socket);
-	while (waitpid(p->process, NULL, 0) < 0 && errno == EINTR)
+	close(publisher->socket);
+	while (waitpid(publisher->process, NULL, 0) < 0 && errno == EINTR)
 		;
-	free(p);
+	free(publisher);
 }
 
-const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
+const char *publisher_put(struct publisher *publisher, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
 			  bool durable)
 {
-	struct request_to_publish r = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
-	struct answer a = { 0 };
-	bool sent = fdmessage_send(p->socket, &r, sizeof(r), from);
+	struct request_to_publish publish = { .pid = pid, .owner = *owner, .n = n, .durable = durable };
+	struct answer answer = { 0 };
+	bool sent = fdmessage_send(publisher->socket, &publish, sizeof(publish), from);
 	ssize_t got = -1;
 
-	while (sent && (got = recv(p->socket, &a, sizeof(a), 0)) < 0 && errno == EINTR)
+	while (sent && (got = recv(publisher->socket, &answer, sizeof(answer), 0)) < 0 && errno == EINTR)
 		;
 	if (got == 0)
 		errno = EPIPE;
-	if (got != (ssize_t)sizeof(a) || a.failure >= countof(failures))
+	if (got != (ssize_t)sizeof(answer) || answer.failure >= countof(failures))
 		return "cannot write into";
-	errno = a.error;
-	return failures[a.failure];
+	errno = answer.error;
+	return failures[answer.failure];
 }

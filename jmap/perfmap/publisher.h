@@ -17,11 +17,11 @@ struct publisher;
 
 /* Forks. To be called while capabilities are there. It ends when publisher_end is called, or pjmap ends. */
 struct publisher *publisher_start(const char *dir);
-void publisher_end(struct publisher *p);
+void publisher_end(struct publisher *publisher);
 
 /* Writes the first n bytes of `from` as the map of a process, as mapfile_put does. Returns NULL, or what failed
  * (errno). */
-const char *publisher_put(struct publisher *p, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
+const char *publisher_put(struct publisher *publisher, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
 			  bool durable);
 
 #endif

@@ -31,7 +31,7 @@
 #define MEMORY_LEAST (56 * MB)
 #define MEMORY_SHARE 320
 
-void allowance_open(struct allowance *a)
+void allowance_open(struct allowance *allowance)
 {
 	struct tenant_limits limits = { .flow = { [TENANT_CPU_NS] = { CPU_PER_SECOND, CPU_BURST },
 						  [TENANT_DISK_BYTES] = { DISK_PER_SECOND, DISK_BURST } },
@@ -39,40 +39,40 @@ void allowance_open(struct allowance *a)
 					.total = { [TENANT_SAVED_BYTES] = PERFMAPS_TOTAL_MAX } };
 	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-	*a = (struct allowance){ .tenants = tenants_new(&limits) };
-	a->memory_all = machine / MEMORY_SHARE > MEMORY_LEAST ? machine / MEMORY_SHARE : MEMORY_LEAST;
-	a->memory_each = a->memory_all / 4 * 3;
+	*allowance = (struct allowance){ .tenants = tenants_new(&limits) };
+	allowance->memory_all = machine / MEMORY_SHARE > MEMORY_LEAST ? machine / MEMORY_SHARE : MEMORY_LEAST;
+	allowance->memory_each = allowance->memory_all / 4 * 3;
 }
 
-void allowance_close(struct allowance *a)
+void allowance_close(struct allowance *allowance)
 {
-	tenants_free(a->tenants);
-	a->tenants = NULL;
+	tenants_free(allowance->tenants);
+	allowance->tenants = NULL;
 }
 
-void allowance_report(struct allowance *a, struct tenant of, const char *what)
+void allowance_report(struct allowance *allowance, struct tenant tenant, const char *what)
 {
 	char name[TENANT_NAME];
 
-	for (size_t i = 0; i < a->ntold; i++)
-		if (tenant_same(a->reported[i], of))
+	for (size_t i = 0; i < allowance->ntold; i++)
+		if (tenant_same(allowance->reported[i], tenant))
 			return;
-	if (a->ntold == ALLOWANCE_REPORTED)
+	if (allowance->ntold == ALLOWANCE_REPORTED)
 		return;
-	a->reported[a->ntold++] = of;
+	allowance->reported[allowance->ntold++] = tenant;
 	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete",
-	     tenant_name(&of, name), what);
+	     tenant_name(&tenant, name), what);
 }
 
-bool allowance_may(struct allowance *a, struct tenant of, uint64_t now)
+bool allowance_may(struct allowance *allowance, struct tenant tenant, uint64_t now)
 {
 	static const char *const what[TENANT_FLOWS] = {
 		[TENANT_CPU_NS] = "CPU time", [TENANT_DISK_BYTES] = "bytes on disk"
 	};
 
 	for (enum tenant_flow flow = TENANT_CPU_NS; flow <= TENANT_DISK_BYTES; flow++)
-		if (!tenants_may(a->tenants, of, flow, now)) {
-			allowance_report(a, of, what[flow]);
+		if (!tenants_may(allowance->tenants, tenant, flow, now)) {
+			allowance_report(allowance, tenant, what[flow]);
 			return false;
 		}
 	return true;
@@ -83,29 +83,29 @@ struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now)
 	return (struct readbudget){ .steps = steps, .bytes = LOOK_BYTES, .deadline = now + (last ? LAST_NS : LOOK_NS) };
 }
 
-void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now)
+void allowance_charge(struct allowance *allowance, struct tenant tenant, uint64_t ns, uint64_t written, uint64_t now)
 {
-	tenants_charge(a->tenants, of, TENANT_CPU_NS, ns, now);
-	tenants_charge(a->tenants, of, TENANT_DISK_BYTES, written, now);
+	tenants_charge(allowance->tenants, tenant, TENANT_CPU_NS, ns, now);
+	tenants_charge(allowance->tenants, tenant, TENANT_DISK_BYTES, written, now);
 }
 
-uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all)
+uint64_t allowance_memory(const struct allowance *allowance, uint64_t mine, uint64_t all)
 {
-	uint64_t each = mine < a->memory_each ? a->memory_each - mine : 0,
-		 left = all < a->memory_all ? a->memory_all - all : 0;
+	uint64_t each = mine < allowance->memory_each ? allowance->memory_each - mine : 0,
+		 left = all < allowance->memory_all ? allowance->memory_all - all : 0;
 
 	return each < left ? each : left;
 }
 
 size_t allowance_files(void)
 {
-	struct rlimit l;
+	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 16;
-	l.rlim_cur = l.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &l);
-	return l.rlim_cur / 16 < JVMS_MAX ? l.rlim_cur / 16 : JVMS_MAX;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur / 16 < JVMS_MAX ? limit.rlim_cur / 16 : JVMS_MAX;
 }
 
 struct readbudget allowance_once(void)

@@ -24,11 +24,11 @@ struct allowance {
 	size_t ntold;
 };
 
-void allowance_open(struct allowance *a);
-void allowance_close(struct allowance *a);
+void allowance_open(struct allowance *allowance);
+void allowance_close(struct allowance *allowance);
 
 /* False: the tenant has used up its CPU time or its bytes for now. The first time, it is named. */
-bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
+bool allowance_may(struct allowance *allowance, struct tenant tenant, uint64_t now);
 
 /* Bytes that one JVM may take, on any machine: eight times what the largest code cache of a genuine one does, and less
  * than the limit of its helper process. */
@@ -43,13 +43,13 @@ bool allowance_may(struct allowance *a, struct tenant of, uint64_t now);
 struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now);
 
 /* A look took so many ns of CPU time, and bytes were written. */
-void allowance_charge(struct allowance *a, struct tenant of, uint64_t ns, uint64_t written, uint64_t now);
+void allowance_charge(struct allowance *allowance, struct tenant tenant, uint64_t ns, uint64_t written, uint64_t now);
 
 /* Memory that one more JVM of a tenant may take: its tenant holds `mine` bytes, all hold `all`. */
-uint64_t allowance_memory(const struct allowance *a, uint64_t mine, uint64_t all);
+uint64_t allowance_memory(const struct allowance *allowance, uint64_t mine, uint64_t all);
 
 /* A tenant was refused `what`: it is named once. */
-void allowance_report(struct allowance *a, struct tenant of, const char *what);
+void allowance_report(struct allowance *allowance, struct tenant tenant, const char *what);
 
 /* What --once and --list spend on one JVM: some seconds, and 128 MB. */
 struct readbudget allowance_once(void);

@@ -31,10 +31,10 @@
 
 static struct hotspot_reason cannot_start(void)
 {
-	struct hotspot_reason r = { .code = "no-helper" };
+	struct hotspot_reason reason = { .code = "no-helper" };
 
-	snprintf(r.why, sizeof(r.why), "there can be no process to read it: %s", strerror(errno));
-	return r;
+	snprintf(reason.why, sizeof(reason.why), "there can be no process to read it: %s", strerror(errno));
+	return reason;
 }
 
 static void jvmhandle_close_all(const int *fd, size_t n)
@@ -45,56 +45,56 @@ static void jvmhandle_close_all(const int *fd, size_t n)
 }
 
 /* fd: of the helper; READ_FD_MEM is there. False and errno. */
-static bool jvmhandle_fork_helper(struct jvmhandle *l, const struct jvm_process *p, int fd[READ_FDS])
+static bool jvmhandle_fork_helper(struct jvmhandle *handle, const struct jvm_process *process, int fd[READ_FDS])
 {
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
-	l->socket = pair[0];
+	handle->socket = pair[0];
 	fd[READ_FD_SOCKET] = pair[1];
 	fd[READ_FD_RECORDS] = memfd_create("records", MFD_CLOEXEC);
 	fd[READ_FD_MAP] = memfd_create("map", MFD_CLOEXEC);
-	l->helper = fd[READ_FD_RECORDS] < 0 || fd[READ_FD_MAP] < 0 ? -1 : fork();
-	if (l->helper == 0)
-		readhelper_run(p, fd);
-	if (l->helper > 0)
-		clock_getcpuclockid(l->helper, &l->clock);
-	l->records = fd[READ_FD_RECORDS];
-	l->map = fd[READ_FD_MAP];
-	return l->helper > 0;
+	handle->helper = fd[READ_FD_RECORDS] < 0 || fd[READ_FD_MAP] < 0 ? -1 : fork();
+	if (handle->helper == 0)
+		readhelper_run(process, fd);
+	if (handle->helper > 0)
+		clock_getcpuclockid(handle->helper, &handle->clock);
+	handle->records = fd[READ_FD_RECORDS];
+	handle->map = fd[READ_FD_MAP];
+	return handle->helper > 0;
 }
 
-struct hotspot_reason jvmhandle_start(struct jvmhandle *l, const struct jvm_process *p)
+struct hotspot_reason jvmhandle_start(struct jvmhandle *handle, const struct jvm_process *process)
 {
 	int fd[READ_FDS] = { -1, -1, -1, -1 };
 	struct taskid_user user;
-	struct hotspot_reason r = hotspot_check_kind(p);
+	struct hotspot_reason reason = hotspot_check_kind(process);
 
-	*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
-	if (!r.code)
-		r = hotspot_refusal(taskwait_open_memory(p->folder, &p->id, &user, &fd[READ_FD_MEM]));
-	if (r.code)
-		return r;
-	if (!jvmhandle_fork_helper(l, p, fd)) {
-		r = cannot_start();
-		jvmhandle_close_all((const int[]){ l->socket, l->records, l->map }, 3);
-		*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
+	*handle = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
+	if (!reason.code)
+		reason = hotspot_refusal(taskwait_open_memory(process->folder, &process->id, &user, &fd[READ_FD_MEM]));
+	if (reason.code)
+		return reason;
+	if (!jvmhandle_fork_helper(handle, process, fd)) {
+		reason = cannot_start();
+		jvmhandle_close_all((const int[]){ handle->socket, handle->records, handle->map }, 3);
+		*handle = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 	}
 	jvmhandle_close_all((const int[]){ fd[READ_FD_SOCKET], fd[READ_FD_MEM] }, 2);
-	return r;
+	return reason;
 }
 
-void jvmhandle_end(struct jvmhandle *l, struct jvmhandle_left *left, struct tenant of)
+void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct tenant tenant)
 {
-	if (l->helper == 0)
+	if (handle->helper == 0)
 		return;
-	if (l->since) /* it may hang; one that is idle ends when its socket is closed */
-		kill(l->helper, SIGKILL);
-	jvmhandle_close_all((const int[]){ l->socket, l->records, l->map }, 3);
+	if (handle->since) /* it may hang; one that is idle ends when its socket is closed */
+		kill(handle->helper, SIGKILL);
+	jvmhandle_close_all((const int[]){ handle->socket, handle->records, handle->map }, 3);
 	left->one = mem_more(left->one, sizeof(*left->one), left->n);
-	left->one[left->n++] = (struct jvmhandle_ended){ l->helper, of, clock_now() };
-	*l = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
+	left->one[left->n++] = (struct jvmhandle_ended){ handle->helper, tenant, clock_now() };
+	*handle = (struct jvmhandle){ .socket = -1, .records = -1, .map = -1 };
 }
 
 void jvmhandle_reap(struct jvmhandle_left *left)
@@ -112,12 +112,12 @@ void jvmhandle_reap(struct jvmhandle_left *left)
 	left->n = saved;
 }
 
-size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant of, uint64_t now)
+size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant tenant, uint64_t now)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < left->n; i++)
-		n += tenant_same(left->one[i].tenant, of) && now > left->one[i].since + STUCK_NS;
+		n += tenant_same(left->one[i].tenant, tenant) && now > left->one[i].since + STUCK_NS;
 	return n;
 }
 
@@ -136,27 +136,27 @@ void jvmhandle_leave(struct jvmhandle_left *left)
 
 /* ---- what it costs --------------------------------------------------------------------------------------------- */
 
-uint64_t jvmhandle_cpu(struct jvmhandle *l)
+uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 {
-	struct timespec t;
+	struct timespec spec;
 	uint64_t now, since;
 
-	if (l->helper == 0 || clock_gettime(l->clock, &t) < 0)
+	if (handle->helper == 0 || clock_gettime(handle->clock, &spec) < 0)
 		return 0;
-	now = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-	since = now > l->cpu ? now - l->cpu : 0;
-	l->cpu = now;
+	now = (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
+	since = now > handle->cpu ? now - handle->cpu : 0;
+	handle->cpu = now;
 	return since;
 }
 
 /* The start of a file of the helper. */
-static void jvmhandle_read_proc(const struct jvmhandle *l, const char *name, char *text, size_t n)
+static void jvmhandle_read_proc(const struct jvmhandle *handle, const char *name, char *text, size_t n)
 {
 	char path[64];
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)l->helper, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)handle->helper, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, text, n - 1);
 	if (fd >= 0)
@@ -164,50 +164,51 @@ static void jvmhandle_read_proc(const struct jvmhandle *l, const char *name, cha
 	text[got < 0 ? 0 : got] = 0;
 }
 
-static uint64_t jvmhandle_scheduled(const struct jvmhandle *l)
+static uint64_t jvmhandle_scheduled(const struct jvmhandle *handle)
 {
 	unsigned long long ran, waited;
 	char text[96];
 
-	jvmhandle_read_proc(l, "schedstat", text, sizeof(text));
+	jvmhandle_read_proc(handle, "schedstat", text, sizeof(text));
 	return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? ran + waited : 0;
 }
 
-uint64_t jvmhandle_blocked(struct jvmhandle *l, uint64_t since, uint64_t now)
+uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t now)
 {
-	uint64_t before = l->scheduled, busy;
+	uint64_t before = handle->scheduled, busy;
 
-	l->scheduled = jvmhandle_scheduled(l);
-	busy = l->scheduled > before ? l->scheduled - before : 0; /* or more: of requests that were short, too */
+	handle->scheduled = jvmhandle_scheduled(handle);
+	busy = handle->scheduled > before ? handle->scheduled - before :
+					    0; /* or more: of requests that were short, too */
 	return now - since > busy ? now - since - busy : 0;
 }
 
-bool jvmhandle_hangs(const struct jvmhandle *l, uint64_t now)
+bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now)
 {
 	char text[256];
 	const char *state;
-	struct timespec t;
+	struct timespec spec;
 
-	if (l->since == 0 || now < l->since + HANG_NS)
+	if (handle->since == 0 || now < handle->since + HANG_NS)
 		return false;
-	if (now > l->since + ANSWER_NS || clock_gettime(l->clock, &t) < 0 ||
-	    (uint64_t)t.tv_sec * SECOND_NS > l->cpu + RUNS_NS)
+	if (now > handle->since + ANSWER_NS || clock_gettime(handle->clock, &spec) < 0 ||
+	    (uint64_t)spec.tv_sec * SECOND_NS > handle->cpu + RUNS_NS)
 		return true;
-	jvmhandle_read_proc(l, "stat", text, sizeof(text));
+	jvmhandle_read_proc(handle, "stat", text, sizeof(text));
 	state = strrchr(text, ')');
 	return !state || !state[1] || state[2] != 'R';
 }
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-void jvmhandle_query(struct jvmhandle *l, struct read_request *q, uint64_t now)
+void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uint64_t now)
 {
-	struct iovec part = { q, sizeof(*q) };
+	struct iovec part = { request, sizeof(*request) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	q->serial = ++l->serial;
-	l->since = now;
-	(void)sendmsg(l->socket, &message,
+	request->serial = ++handle->serial;
+	handle->since = now;
+	(void)sendmsg(handle->socket, &message,
 		      MSG_NOSIGNAL | MSG_DONTWAIT); /* a helper that ended is found by jvmlook_poll */
 }
 
@@ -219,83 +220,83 @@ static void make_printable(char *text, size_t n)
 			*text = '?';
 }
 
-enum jvmhandle_state jvmhandle_poll(struct jvmhandle *l, struct read_answer *a)
+enum jvmhandle_state jvmhandle_poll(struct jvmhandle *handle, struct read_answer *answer)
 {
 	ssize_t n;
 
-	if (l->since == 0)
+	if (handle->since == 0)
 		return JVMHANDLE_IDLE;
-	n = recv(l->socket, a, sizeof(*a), MSG_DONTWAIT | MSG_TRUNC);
+	n = recv(handle->socket, answer, sizeof(*answer), MSG_DONTWAIT | MSG_TRUNC);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return JVMHANDLE_BUSY;
-	if (n != (ssize_t)sizeof(*a) || a->serial != l->serial)
+	if (n != (ssize_t)sizeof(*answer) || answer->serial != handle->serial)
 		return JVMHANDLE_CRASHED;
 	sandbox_warn(sandbox_reported());
-	make_printable(a->code, sizeof(a->code));
-	make_printable(a->why, sizeof(a->why));
-	make_printable(a->version, sizeof(a->version));
-	make_printable(a->command, sizeof(a->command));
-	make_printable(a->collector, sizeof(a->collector));
-	l->since = 0;
+	make_printable(answer->code, sizeof(answer->code));
+	make_printable(answer->why, sizeof(answer->why));
+	make_printable(answer->version, sizeof(answer->version));
+	make_printable(answer->command, sizeof(answer->command));
+	make_printable(answer->collector, sizeof(answer->collector));
+	handle->since = 0;
 	return JVMHANDLE_ANSWERED;
 }
 
-struct hotspot_reason jvmhandle_reason(const struct read_answer *a)
+struct hotspot_reason jvmhandle_reason(const struct read_answer *answer)
 {
 	static const char *const codes[] = { "openj9",   "zing",         "no-permission", "no-jvm",     "gone",
 					     "starting", "no-vmstructs", "unsupported",   "unreadable", "over-budget" };
-	struct hotspot_reason r = { 0 };
+	struct hotspot_reason reason = { 0 };
 
-	if (!a->code[0])
-		return r;
-	r.code = "unreadable";
+	if (!answer->code[0])
+		return reason;
+	reason.code = "unreadable";
 	for (size_t i = 0; i < countof(codes); i++)
-		if (strcmp(codes[i], a->code) == 0)
-			r.code = codes[i];
-	memcpy(r.why, a->why, sizeof(r.why));
-	return r;
+		if (strcmp(codes[i], answer->code) == 0)
+			reason.code = codes[i];
+	memcpy(reason.why, answer->why, sizeof(reason.why));
+	return reason;
 }
 
 /* ---- one look -------------------------------------------------------------------------------------------------- */
 
-static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *l, struct read_answer *a, uint64_t until)
+static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *handle, struct read_answer *answer, uint64_t until)
 {
-	struct pollfd p = { .fd = l->socket, .events = POLLIN };
+	struct pollfd polled = { .fd = handle->socket, .events = POLLIN };
 	enum jvmhandle_state state;
 
-	while ((state = jvmhandle_poll(l, a)) == JVMHANDLE_BUSY && clock_now() < until)
-		poll(&p, 1, 100);
+	while ((state = jvmhandle_poll(handle, answer)) == JVMHANDLE_BUSY && clock_now() < until)
+		poll(&polled, 1, 100);
 	if (state == JVMHANDLE_ANSWERED)
-		return jvmhandle_reason(a);
-	*a = (struct read_answer){ .frame_pointers = -1 };
+		return jvmhandle_reason(answer);
+	*answer = (struct read_answer){ .frame_pointers = -1 };
 	return state == JVMHANDLE_BUSY ?
 		       (struct hotspot_reason){ "hangs", "its memory does not answer" } :
 		       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
 }
 
-struct hotspot_reason jvmhandle_once(const struct jvm_process *p, enum read_task task, enum method_style style,
-				     struct read_answer *a, int *map)
+struct hotspot_reason jvmhandle_once(const struct jvm_process *process, enum read_task task, enum method_style style,
+				     struct read_answer *answer, int *map)
 {
 	struct readbudget budget = allowance_once();
-	struct read_request q = {
+	struct read_request request = {
 		.task = task, .style = style, .steps = budget.steps, .bytes = budget.bytes, .deadline = budget.deadline
 	};
 	struct jvmhandle_left left = { 0 };
-	struct jvmhandle l;
-	struct hotspot_reason r = jvmhandle_start(&l, p);
+	struct jvmhandle handle;
+	struct hotspot_reason reason = jvmhandle_start(&handle, process);
 
-	*a = (struct read_answer){ .frame_pointers = -1 };
+	*answer = (struct read_answer){ .frame_pointers = -1 };
 	if (map)
 		*map = -1;
-	if (r.code)
-		return r;
-	jvmhandle_query(&l, &q, clock_now());
-	r = jvmhandle_wait_for(&l, a, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
-	if (map && !r.code) {
-		*map = l.map;
-		l.map = -1;
+	if (reason.code)
+		return reason;
+	jvmhandle_query(&handle, &request, clock_now());
+	reason = jvmhandle_wait_for(&handle, answer, clock_now() + (task == READ_MAP ? ONCE_NS : LIST_NS));
+	if (map && !reason.code) {
+		*map = handle.map;
+		handle.map = -1;
 	}
-	jvmhandle_end(&l, &left, (struct tenant){ .kind = TENANT_UNKNOWN });
+	jvmhandle_end(&handle, &left, (struct tenant){ .kind = TENANT_UNKNOWN });
 	jvmhandle_leave(&left);
-	return r;
+	return reason;
 }

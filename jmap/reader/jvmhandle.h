@@ -39,42 +39,42 @@ struct jvmhandle_left {
 
 /* Opens the memory of the JVM and forks its helper. Returns a reason if there is none: jvmlook_end need not be called.
  */
-struct hotspot_reason jvmhandle_start(struct jvmhandle *l, const struct jvm_process *p);
+struct hotspot_reason jvmhandle_start(struct jvmhandle *handle, const struct jvm_process *process);
 
 /* Sends a request to an idle helper; sets its serial number. What became of it, the next jvmlook_poll tells. */
-void jvmhandle_query(struct jvmhandle *l, struct read_request *q, uint64_t now);
+void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uint64_t now);
 
 /* Takes the answer, if it is there. Its texts are printable, its numbers anything. */
-enum jvmhandle_state jvmhandle_poll(struct jvmhandle *l, struct read_answer *a);
+enum jvmhandle_state jvmhandle_poll(struct jvmhandle *handle, struct read_answer *answer);
 
 /* The reason in an answer, or none. */
-struct hotspot_reason jvmhandle_reason(const struct read_answer *a);
+struct hotspot_reason jvmhandle_reason(const struct read_answer *answer);
 
 /* Does a request take so long that its helper is to be ended? */
-bool jvmhandle_hangs(const struct jvmhandle *l, uint64_t now);
+bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now);
 
 /* ns of CPU time since it was asked the last time. */
-uint64_t jvmhandle_cpu(struct jvmhandle *l);
+uint64_t jvmhandle_cpu(struct jvmhandle *handle);
 
 /* ns of a request, which took from `since` to now, in which the helper neither ran nor waited for a CPU: memory of the
  * JVM did not answer. */
-uint64_t jvmhandle_blocked(struct jvmhandle *l, uint64_t since, uint64_t now);
+uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t now);
 
 /* Ends the helper, if there is one, and does not wait: it is added to those that are left. */
-void jvmhandle_end(struct jvmhandle *l, struct jvmhandle_left *left, struct tenant of);
+void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct tenant tenant);
 
 /* Forgets those that ended. */
 void jvmhandle_reap(struct jvmhandle_left *left);
 
 /* How many of a tenant did not end within a second: they are blocked. */
-size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant of, uint64_t now);
+size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant tenant, uint64_t now);
 
 /* Waits a moment for all of them, as their memory counts as ours. */
 void jvmhandle_leave(struct jvmhandle_left *left);
 
 /* One request, and a helper for it alone; waits for the answer, some seconds at most. a is filled in any case. *map: a
  * file with a.map_bytes bytes, which the caller closes; -1 if there is none (NULL: none is wanted). */
-struct hotspot_reason jvmhandle_once(const struct jvm_process *p, enum read_task task, enum method_style style,
-				     struct read_answer *a, int *map);
+struct hotspot_reason jvmhandle_once(const struct jvm_process *process, enum read_task task, enum method_style style,
+				     struct read_answer *answer, int *map);
 
 #endif

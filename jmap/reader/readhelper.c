@@ -40,164 +40,167 @@ static struct hotspot_reason no_space(void)
 /* ---- tasks ----------------------------------------------------------------------------------------------------- */
 
 /* It may not be readable yet: the descriptor stays. */
-static struct hotspot_reason open_layout(struct readhelper *r)
+static struct hotspot_reason open_layout(struct readhelper *readhelper)
 {
 	struct hotspot_reason why = { 0 };
 
-	if (r->open)
+	if (readhelper->open)
 		return why;
-	why = hotspot_open_descriptor(&r->h, r->p, FD(READ_FD_MEM));
-	r->h.memory.budget = &r->budget;
+	why = hotspot_open_descriptor(&readhelper->h, readhelper->p, FD(READ_FD_MEM));
+	readhelper->h.memory.budget = &readhelper->budget;
 	if (!why.code)
-		why = hotspot_read_layout(&r->h, r->p);
-	r->open = !why.code;
+		why = hotspot_read_layout(&readhelper->h, readhelper->p);
+	readhelper->open = !why.code;
 	return why;
 }
 
-static void readhelper_take_facts(const struct hotspot *h, struct read_answer *a)
+static void readhelper_take_facts(const struct hotspot *hotspot, struct read_answer *answer)
 {
-	snprintf(a->version, sizeof(a->version), "%s", h->version);
-	snprintf(a->command, sizeof(a->command), "%s", h->command);
-	snprintf(a->collector, sizeof(a->collector), "%s", h->collector ? h->collector : "");
-	a->frame_pointers = h->frame_pointers;
-	a->refuses_attach = h->refuses_attach;
+	snprintf(answer->version, sizeof(answer->version), "%s", hotspot->version);
+	snprintf(answer->command, sizeof(answer->command), "%s", hotspot->command);
+	snprintf(answer->collector, sizeof(answer->collector), "%s", hotspot->collector ? hotspot->collector : "");
+	answer->frame_pointers = hotspot->frame_pointers;
+	answer->refuses_attach = hotspot->refuses_attach;
 }
 
-static struct hotspot_reason readhelper_write_map(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason readhelper_write_map(struct readhelper *readhelper, struct read_answer *answer)
 {
-	const struct read_request *q = &r->request;
+	const struct read_request *request = &readhelper->request;
 	struct text map = { 0 };
 	struct hotspot_reason why = { 0 };
 
-	if (q->map_max == 0 || (a->record_bytes == 0 && !q->map_due))
+	if (request->map_max == 0 || (answer->record_bytes == 0 && !request->map_due))
 		return why;
-	a->map_too_large = !journal_map(&r->journal, (enum method_style)q->style, q->map_max, &map);
-	a->has_map = !a->map_too_large;
-	if (a->has_map && !readhelper_put_file(FD(READ_FD_MAP), text_view(&map)))
+	answer->map_too_large =
+		!journal_map(&readhelper->journal, (enum method_style)request->style, request->map_max, &map);
+	answer->has_map = !answer->map_too_large;
+	if (answer->has_map && !readhelper_put_file(FD(READ_FD_MAP), text_view(&map)))
 		why = no_space();
-	a->map_bytes = a->has_map ? map.n : 0;
+	answer->map_bytes = answer->has_map ? map.n : 0;
 	text_free(&map);
 	return why;
 }
 
-static struct hotspot_reason read_timeline(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason read_timeline(struct readhelper *readhelper, struct read_answer *answer)
 {
-	struct journal *t = &r->journal;
+	struct journal *journal = &readhelper->journal;
 	struct text records = { 0 };
 	struct hotspot_reason why;
 
-	if (r->request.anew)
-		journal_begin_anew(t);
-	t->bytes_max = r->request.memory_max;
-	why = journal_scan(t, &r->h, &records);
-	a->code_n = r->h.code.n;
+	if (readhelper->request.anew)
+		journal_begin_anew(journal);
+	journal->bytes_max = readhelper->request.memory_max;
+	why = journal_scan(journal, &readhelper->h, &records);
+	answer->code_n = readhelper->h.code.n;
 	if (!why.code && records.n && !readhelper_put_file(FD(READ_FD_RECORDS), text_view(&records)))
 		why = no_space();
-	a->record_bytes = records.n;
+	answer->record_bytes = records.n;
 	text_free(&records);
 	if (!why.code)
-		why = readhelper_write_map(r, a);
-	a->began = t->before;
-	a->took = t->before_ns;
-	a->came = t->came;
-	a->went = t->went;
-	a->torn = t->torn;
-	a->unnamed = t->unnamed;
-	a->beyond = t->beyond;
-	a->later = t->later;
+		why = readhelper_write_map(readhelper, answer);
+	answer->began = journal->before;
+	answer->took = journal->before_ns;
+	answer->came = journal->came;
+	answer->went = journal->went;
+	answer->torn = journal->torn;
+	answer->unnamed = journal->unnamed;
+	answer->beyond = journal->beyond;
+	answer->later = journal->later;
 	return why;
 }
 
-static struct hotspot_reason read_map(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason read_map(struct readhelper *readhelper, struct read_answer *answer)
 {
-	struct codemap c;
+	struct codemap codemap;
 	struct text map = { 0 };
-	struct hotspot_reason why = codemap_make(&c, &r->h, (enum method_style)r->request.style);
+	struct hotspot_reason why =
+		codemap_make(&codemap, &readhelper->h, (enum method_style)readhelper->request.style);
 
-	a->torn = r->h.code.torn;
+	answer->torn = readhelper->h.code.torn;
 	if (why.code)
 		return why;
-	codemap_print(&c, r->request.style == METHOD_HOTSPOT, &map);
-	a->unnamed = c.left_out;
-	a->code_n = c.n;
-	a->map_bytes = map.n;
-	codemap_free(&c);
+	codemap_print(&codemap, readhelper->request.style == METHOD_HOTSPOT, &map);
+	answer->unnamed = codemap.left_out;
+	answer->code_n = codemap.n;
+	answer->map_bytes = map.n;
+	codemap_free(&codemap);
 	if (!readhelper_put_file(FD(READ_FD_MAP), text_view(&map)))
 		why = no_space();
 	text_free(&map);
 	return why;
 }
 
-static struct hotspot_reason readhelper_work(struct readhelper *r, struct read_answer *a)
+static struct hotspot_reason readhelper_work(struct readhelper *readhelper, struct read_answer *answer)
 {
-	struct hotspot_reason why = open_layout(r);
+	struct hotspot_reason why = open_layout(readhelper);
 
-	readhelper_take_facts(&r->h, a);
-	if (why.code || r->request.task == READ_LAYOUT)
+	readhelper_take_facts(&readhelper->h, answer);
+	if (why.code || readhelper->request.task == READ_LAYOUT)
 		return why;
-	if (r->request.task == READ_TIMELINE)
-		return read_timeline(r, a);
-	if (r->request.task == READ_MAP)
-		return read_map(r, a);
-	why = hotspot_scan(&r->h);
-	a->code_n = r->h.code.n;
+	if (readhelper->request.task == READ_TIMELINE)
+		return read_timeline(readhelper, answer);
+	if (readhelper->request.task == READ_MAP)
+		return read_map(readhelper, answer);
+	why = hotspot_scan(&readhelper->h);
+	answer->code_n = readhelper->h.code.n;
 	return why;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
 /* False: pjmap ended. */
-static bool readhelper_receive(struct read_request *q)
+static bool readhelper_receive(struct read_request *request)
 {
-	struct iovec part = { q, sizeof(*q) };
+	struct iovec part = { request, sizeof(*request) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	ssize_t n;
 
 	do
 		n = recvmsg(FD(READ_FD_SOCKET), &message, 0);
 	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*q);
+	return n == (ssize_t)sizeof(*request);
 }
 
 /* False: pjmap ended. */
-static bool readhelper_answer(struct readhelper *r)
+static bool readhelper_answer(struct readhelper *readhelper)
 {
-	const struct read_request *q = &r->request;
-	struct read_answer *a = &r->answer;
-	struct iovec part = { a, sizeof(*a) };
+	const struct read_request *request = &readhelper->request;
+	struct read_answer *answer = &readhelper->answer;
+	struct iovec part = { answer, sizeof(*answer) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	struct hotspot_reason why;
 
-	memset(a, 0, sizeof(*a));
-	r->budget = (struct readbudget){ .steps = q->steps, .bytes = q->bytes, .deadline = q->deadline };
-	why = readhelper_work(r, a);
-	a->serial = q->serial;
-	snprintf(a->code, sizeof(a->code), "%s", why.code ? why.code : "");
-	snprintf(a->why, sizeof(a->why), "%s", why.code ? why.why : "");
-	a->over = r->budget.over;
-	if (!r->open)
-		r->h.memory.fd = -1; /* it stays for the next try */
-	if (r->open)
-		hotspot_rest(&r->h);
+	memset(answer, 0, sizeof(*answer));
+	readhelper->budget =
+		(struct readbudget){ .steps = request->steps, .bytes = request->bytes, .deadline = request->deadline };
+	why = readhelper_work(readhelper, answer);
+	answer->serial = request->serial;
+	snprintf(answer->code, sizeof(answer->code), "%s", why.code ? why.code : "");
+	snprintf(answer->why, sizeof(answer->why), "%s", why.code ? why.why : "");
+	answer->over = readhelper->budget.over;
+	if (!readhelper->open)
+		readhelper->h.memory.fd = -1; /* it stays for the next try */
+	if (readhelper->open)
+		hotspot_rest(&readhelper->h);
 	else
-		hotspot_close(&r->h);
-	a->journal_bytes = journal_bytes(&r->journal);
-	a->memory = a->journal_bytes + vmstructs_bytes(&r->h.tables);
+		hotspot_close(&readhelper->h);
+	answer->journal_bytes = journal_bytes(&readhelper->journal);
+	answer->memory = answer->journal_bytes + vmstructs_bytes(&readhelper->h.tables);
 	return sendmsg(FD(READ_FD_SOCKET), &message, MSG_NOSIGNAL) >= 0;
 }
 
-NORETURN void readhelper_run(const struct jvm_process *p, const int fd[READ_FDS])
+NORETURN void readhelper_run(const struct jvm_process *process, const int fd[READ_FDS])
 {
 	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
 					       .address_space = ADDRESS_SPACE,
 					       .file_bytes = READ_MAP_BYTES,
 					       .files = HELPERPROCESS_FD + READ_FDS };
-	struct readhelper *r = mem_alloc(sizeof(*r), 1);
+	struct readhelper *readhelper = mem_alloc(sizeof(*readhelper), 1);
 
 	helperprocess_become_with("pjmap-jvm", fd, READ_FDS);
 	sandbox_enter(&rights);
-	r->p = p;
-	while (readhelper_receive(&r->request) && readhelper_answer(r))
+	readhelper->p = process;
+	while (readhelper_receive(&readhelper->request) && readhelper_answer(readhelper))
 		;
 	_exit(0);
 }

@@ -56,7 +56,7 @@ struct read_answer {
 /* Descriptors of the helper, which are there from the start. */
 enum { READ_FD_SOCKET, READ_FD_MEM, READ_FD_RECORDS, READ_FD_MAP, READ_FDS };
 
-/* Becomes the helper that reads p; to be called by the child behind fork. */
-NORETURN void readhelper_run(const struct jvm_process *p, const int fd[READ_FDS]);
+/* Becomes the helper that reads process; to be called by the child behind fork. */
+NORETURN void readhelper_run(const struct jvm_process *process, const int fd[READ_FDS]);
 
 #endif

@@ -11,21 +11,21 @@
 #define AT_ONCE (256u << 10) /* bytes of many that are read by few calls: they stay in the processor's cache */
 #define BATCH 256u
 
-static void frameinfo_forget(struct frameinfo *f)
+static void frameinfo_forget(struct frameinfo *frameinfo)
 {
-	f->none = f->read.n = f->compiled.n = f->others.n = 0;
-	f->ncompiled = f->nothers = f->last_number = f->last_end = 0;
+	frameinfo->none = frameinfo->read.n = frameinfo->compiled.n = frameinfo->others.n = 0;
+	frameinfo->ncompiled = frameinfo->nothers = frameinfo->last_number = frameinfo->last_end = 0;
 }
 
 /* The first piece that does not begin before address. */
-static size_t from_address(const struct javaunwind_code *c, uint64_t address)
+static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t address)
 {
-	size_t low = 0, high = c->n;
+	size_t low = 0, high = jvm_code->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (c->blob[middle].start < address)
+		if (jvm_code->blob[middle].start < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -34,24 +34,27 @@ static size_t from_address(const struct javaunwind_code *c, uint64_t address)
 }
 
 /* Bytes of its code that say where a frame is made and left. */
-static size_t code_bytes(const struct code_blob *p)
+static size_t code_bytes(const struct code_blob *blob)
 {
-	size_t n = (size_t)(p->end - p->start);
+	size_t n = (size_t)(blob->end - blob->start);
 
-	return n <= CODE_MAX && (p->kind == BLOB_COMPILED || p->kind == BLOB_NATIVE || p->kind == BLOB_STUB) ? n : 0;
+	return n <= CODE_MAX && (blob->kind == BLOB_COMPILED || blob->kind == BLOB_NATIVE || blob->kind == BLOB_STUB) ?
+		       n :
+		       0;
 }
 
-static void frameinfo_put_facts(struct frameinfo *f, struct hotspot *h, const struct code_blob *p, struct text *to)
+static void frameinfo_put_facts(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct code_blob *blob,
+				struct text *text)
 {
-	size_t n = code_bytes(p);
+	size_t n = code_bytes(blob);
 
-	f->code.n = 0;
-	if (!budget_steps(h->memory.budget, n / 16))
+	frameinfo->code.n = 0;
+	if (!budget_steps(hotspot->memory.budget, n / 16))
 		n = 0;
-	text_reserve(&f->code, n + 1);
-	if (n && !memory_bulk(&h->memory, p->start, f->code.p, n))
+	text_reserve(&frameinfo->code, n + 1);
+	if (n && !memory_bulk(&hotspot->memory, blob->start, frameinfo->code.p, n))
 		n = 0;
-	blobcodec_encode(to, p, f->code.p, n);
+	blobcodec_encode(text, blob, frameinfo->code.p, n);
 }
 
 /* Compiled code that is new: a call for each piece would cost more than all else here. */
@@ -60,139 +63,143 @@ struct batch {
 	size_t n, bytes;
 };
 
-static void put_batch(struct frameinfo *f, struct hotspot *h, struct batch *b)
+static void put_batch(struct frameinfo *frameinfo, struct hotspot *hotspot, struct batch *batch)
 {
 	struct memory_want want[BATCH];
 	size_t nwant = 0, at = 0;
 	bool read;
 
-	for (size_t i = 0; i < b->n; at += code_bytes(b->blob[i++]))
-		if (code_bytes(b->blob[i]))
-			want[nwant++] = (struct memory_want){ b->blob[i]->start, (uint32_t)code_bytes(b->blob[i]),
-							      (uint32_t)at };
-	f->code.n = 0;
-	text_reserve(&f->code, at + 1);
-	read = budget_steps(h->memory.budget, at / 16) && memory_gather(&h->memory, want, nwant, f->code.p);
+	for (size_t i = 0; i < batch->n; at += code_bytes(batch->blob[i++]))
+		if (code_bytes(batch->blob[i]))
+			want[nwant++] = (struct memory_want){ batch->blob[i]->start,
+							      (uint32_t)code_bytes(batch->blob[i]), (uint32_t)at };
+	frameinfo->code.n = 0;
+	text_reserve(&frameinfo->code, at + 1);
+	read = budget_steps(hotspot->memory.budget, at / 16) &&
+	       memory_gather(&hotspot->memory, want, nwant, frameinfo->code.p);
 	at = 0;
-	for (size_t i = 0; i < b->n; at += code_bytes(b->blob[i++])) {
-		size_t before = f->read.n;
+	for (size_t i = 0; i < batch->n; at += code_bytes(batch->blob[i++])) {
+		size_t before = frameinfo->read.n;
 
-		blobcodec_encode(&f->read, b->blob[i], f->code.p + at, read ? code_bytes(b->blob[i]) : 0);
-		f->one = mem_more(f->one, sizeof(*f->one), f->none);
-		f->one[f->none++] = (struct frameinfo_one){ b->blob[i]->start, before, f->read.n - before };
+		blobcodec_encode(&frameinfo->read, batch->blob[i], frameinfo->code.p + at,
+				 read ? code_bytes(batch->blob[i]) : 0);
+		frameinfo->one = mem_more(frameinfo->one, sizeof(*frameinfo->one), frameinfo->none);
+		frameinfo->one[frameinfo->none++] =
+			(struct frameinfo_one){ batch->blob[i]->start, before, frameinfo->read.n - before };
 	}
-	b->n = b->bytes = 0;
+	batch->n = batch->bytes = 0;
 }
 
-void frameinfo_read(struct frameinfo *f, struct hotspot *h, const struct blob *fresh, size_t n)
+void frameinfo_read(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *fresh, size_t n)
 {
-	const struct javaunwind_code *c = &f->frames.code;
-	struct batch b = { .n = 0 };
+	const struct javaunwind_code *jvm_code = &frameinfo->frames.code;
+	struct batch batch = { .n = 0 };
 
-	f->none = f->read.n = 0;
-	if (!f->opened)
-		f->why = blobframes_open(&f->frames, h);
-	f->opened = true;
-	if (f->why || n == 0 || blobframes_take_some(&f->frames, h, fresh, n) != NULL)
+	frameinfo->none = frameinfo->read.n = 0;
+	if (!frameinfo->opened)
+		frameinfo->why = blobframes_open(&frameinfo->frames, hotspot);
+	frameinfo->opened = true;
+	if (frameinfo->why || n == 0 || blobframes_take_some(&frameinfo->frames, hotspot, fresh, n) != NULL)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		size_t at = from_address(c, fresh[i].begin);
+		size_t at = from_address(jvm_code, fresh[i].begin);
 
-		if (!fresh[i].compiled || at == c->n || c->blob[at].start != fresh[i].begin)
+		if (!fresh[i].compiled || at == jvm_code->n || jvm_code->blob[at].start != fresh[i].begin)
 			continue;
-		b.blob[b.n++] = &c->blob[at];
-		b.bytes += code_bytes(&c->blob[at]);
-		if (b.n == BATCH || b.bytes >= AT_ONCE)
-			put_batch(f, h, &b);
+		batch.blob[batch.n++] = &jvm_code->blob[at];
+		batch.bytes += code_bytes(&jvm_code->blob[at]);
+		if (batch.n == BATCH || batch.bytes >= AT_ONCE)
+			put_batch(frameinfo, hotspot, &batch);
 	}
-	put_batch(f, h, &b);
+	put_batch(frameinfo, hotspot, &batch);
 }
 
-static const struct frameinfo_one *frameinfo_find(const struct frameinfo *f, uint64_t begin)
+static const struct frameinfo_one *frameinfo_find(const struct frameinfo *frameinfo, uint64_t begin)
 {
-	size_t low = 0, high = f->none;
+	size_t low = 0, high = frameinfo->none;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (f->one[middle].begin < begin)
+		if (frameinfo->one[middle].begin < begin)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < f->none && f->one[low].begin == begin ? &f->one[low] : NULL;
+	return low < frameinfo->none && frameinfo->one[low].begin == begin ? &frameinfo->one[low] : NULL;
 }
 
-void frameinfo_compiled(struct frameinfo *f, const struct blob *b, uint64_t number)
+void frameinfo_compiled(struct frameinfo *frameinfo, const struct blob *blob, uint64_t number)
 {
-	const struct frameinfo_one *one = frameinfo_find(f, b->begin);
+	const struct frameinfo_one *one = frameinfo_find(frameinfo, blob->begin);
 
 	if (!one)
 		return;
-	jmap_number(&f->compiled, number - f->last_number);
-	text_bytes(&f->compiled, f->read.p + one->from, one->n);
-	f->last_number = number;
-	f->ncompiled++;
+	jmap_number(&frameinfo->compiled, number - frameinfo->last_number);
+	text_bytes(&frameinfo->compiled, frameinfo->read.p + one->from, one->n);
+	frameinfo->last_number = number;
+	frameinfo->ncompiled++;
 }
 
-void frameinfo_other(struct frameinfo *f, struct hotspot *h, const struct blob *b)
+void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
-	const struct javaunwind_code *c = &f->frames.code;
+	const struct javaunwind_code *jvm_code = &frameinfo->frames.code;
 
-	for (size_t i = from_address(c, b->begin); !f->why && i < c->n && c->blob[i].end <= b->end; i++) {
-		const struct code_blob *p = &c->blob[i];
+	for (size_t i = from_address(jvm_code, blob->begin);
+	     !frameinfo->why && i < jvm_code->n && jvm_code->blob[i].end <= blob->end; i++) {
+		const struct code_blob *p = &jvm_code->blob[i];
 
-		jmap_signed(&f->others, (int64_t)(p->start - f->last_end));
-		jmap_number(&f->others, p->end - p->start);
-		frameinfo_put_facts(f, h, p, &f->others);
-		f->last_end = p->end;
-		f->nothers++;
+		jmap_signed(&frameinfo->others, (int64_t)(p->start - frameinfo->last_end));
+		jmap_number(&frameinfo->others, p->end - p->start);
+		frameinfo_put_facts(frameinfo, hotspot, p, &frameinfo->others);
+		frameinfo->last_end = p->end;
+		frameinfo->nothers++;
 	}
 }
 
-void frameinfo_interpreter(struct frameinfo *f, struct hotspot *h, const struct blob *b)
+void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
 	/* it may have been complete only behind the look at what is new, which may have been other code */
-	if (!f->why)
-		blobframes_take_some(&f->frames, h, b, 1);
-	frameinfo_other(f, h, b);
+	if (!frameinfo->why)
+		blobframes_take_some(&frameinfo->frames, hotspot, blob, 1);
+	frameinfo_other(frameinfo, hotspot, blob);
 }
 
-void frameinfo_end(struct frameinfo *f, struct text *file)
+void frameinfo_end(struct frameinfo *frameinfo, struct text *file)
 {
 	struct text body = { 0 };
 
-	if (f->ncompiled + f->nothers) {
+	if (frameinfo->ncompiled + frameinfo->nothers) {
 		text_char(&body, JMAP_FRAMES);
-		jmap_number(&body, f->frames.code.call_stub_return);
-		jmap_number(&body, f->frames.code.continuation_return);
-		jmap_number(&body, f->ncompiled);
-		text_str(&body, text_view(&f->compiled));
-		jmap_number(&body, f->nothers);
-		text_str(&body, text_view(&f->others));
+		jmap_number(&body, frameinfo->frames.code.call_stub_return);
+		jmap_number(&body, frameinfo->frames.code.continuation_return);
+		jmap_number(&body, frameinfo->ncompiled);
+		text_str(&body, text_view(&frameinfo->compiled));
+		jmap_number(&body, frameinfo->nothers);
+		text_str(&body, text_view(&frameinfo->others));
 		jmap_frame(file, text_view(&body));
 	}
 	text_free(&body);
-	frameinfo_forget(f);
-	blobframes_rest(&f->frames);
-	text_free(&f->code);
-	text_free(&f->read);
-	text_free(&f->compiled);
-	text_free(&f->others);
+	frameinfo_forget(frameinfo);
+	blobframes_rest(&frameinfo->frames);
+	text_free(&frameinfo->code);
+	text_free(&frameinfo->read);
+	text_free(&frameinfo->compiled);
+	text_free(&frameinfo->others);
 }
 
-size_t frameinfo_bytes(const struct frameinfo *f)
+size_t frameinfo_bytes(const struct frameinfo *frameinfo)
 {
-	return f->compiled.n + f->others.n;
+	return frameinfo->compiled.n + frameinfo->others.n;
 }
 
-void frameinfo_free(struct frameinfo *f)
+void frameinfo_free(struct frameinfo *frameinfo)
 {
-	blobframes_free(&f->frames);
-	free(f->one);
-	text_free(&f->read);
-	text_free(&f->compiled);
-	text_free(&f->others);
-	text_free(&f->code);
-	*f = (struct frameinfo){ 0 };
+	blobframes_free(&frameinfo->frames);
+	free(frameinfo->one);
+	text_free(&frameinfo->read);
+	text_free(&frameinfo->compiled);
+	text_free(&frameinfo->others);
+	text_free(&frameinfo->code);
+	*frameinfo = (struct frameinfo){ 0 };
 }

@@ -25,22 +25,22 @@ struct frameinfo {
 	uint64_t ncompiled, nothers, last_number, last_end;
 };
 
-/* Behind a scan of h: some of what is new in it is looked at now. What is told of compiled code is told before the next
- * call. */
-void frameinfo_read(struct frameinfo *f, struct hotspot *h, const struct blob *fresh, size_t n);
+/* Behind a scan of hotspot: some of what is new in it is looked at now. What is told of compiled code is told before
+ * the next call. */
+void frameinfo_read(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *fresh, size_t n);
 
 /* Compiled code came, and has this number; other code, with all its pieces. In the order of numbers. */
-void frameinfo_compiled(struct frameinfo *f, const struct blob *b, uint64_t number);
-void frameinfo_other(struct frameinfo *f, struct hotspot *h, const struct blob *b);
+void frameinfo_compiled(struct frameinfo *frameinfo, const struct blob *blob, uint64_t number);
+void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
 /* The interpreter, once it is complete. */
-void frameinfo_interpreter(struct frameinfo *f, struct hotspot *h, const struct blob *b);
+void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
 
 /* Bytes of the record so far. */
-size_t frameinfo_bytes(const struct frameinfo *f);
+size_t frameinfo_bytes(const struct frameinfo *frameinfo);
 
 /* Appends the record, if there is something to be told, and begins anew. */
-void frameinfo_end(struct frameinfo *f, struct text *file);
+void frameinfo_end(struct frameinfo *frameinfo, struct text *file);
 
-void frameinfo_free(struct frameinfo *f);
+void frameinfo_free(struct frameinfo *frameinfo);
 
 #endif

@@ -34,173 +34,175 @@ struct change {
 	uint64_t batch_end; /* all new code up to this address was read */
 };
 
-static bool is_same(const struct blob *a, const struct blob *b)
+static bool is_same(const struct blob *blob, const struct blob *b)
 {
-	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method &&
-	       a->compile_id == b->compile_id && a->name == b->name;
+	return blob->address == b->address && blob->begin == b->begin && blob->end == b->end &&
+	       blob->method == b->method && blob->compile_id == b->compile_id && blob->name == b->name;
 }
 
-static uint32_t name_id(struct journal *t, struct change *c, struct str name)
+static uint32_t name_id(struct journal *journal, struct change *change, struct str name)
 {
 	bool is_new;
-	uint32_t id = nametable_id(&t->names, name, &is_new);
+	uint32_t id = nametable_id(&journal->names, name, &is_new);
 
 	if (is_new) {
-		jmap_number(&c->names, name.n);
-		text_str(&c->names, name);
-		c->nnames++;
-		c->bytes += name.n + NAME_BYTES;
+		jmap_number(&change->names, name.n);
+		text_str(&change->names, name);
+		change->nnames++;
+		change->bytes += name.n + NAME_BYTES;
 	}
 	return id;
 }
 
 /* Appends the name. */
-static bool journal_spell(struct change *c, const struct blob *b)
+static bool journal_spell(struct change *change, const struct blob *blob)
 {
-	c->text.n = 0;
-	return hotspot_name(c->h, b, METHOD_HOTSPOT, &c->text) && c->text.n <= NAME_MAX_BYTES &&
-	       budget_steps(c->h->memory.budget, c->text.n / 16);
+	change->text.n = 0;
+	return hotspot_name(change->h, blob, METHOD_HOTSPOT, &change->text) && change->text.n <= NAME_MAX_BYTES &&
+	       budget_steps(change->h->memory.budget, change->text.n / 16);
 }
 
-static void put_gone(struct change *c, uint64_t serial)
+static void put_gone(struct change *change, uint64_t serial)
 {
-	jmap_signed(&c->gone, (int64_t)(serial - c->last_gone));
-	c->last_gone = serial;
-	c->ngone++;
+	jmap_signed(&change->gone, (int64_t)(serial - change->last_gone));
+	change->last_gone = serial;
+	change->ngone++;
 }
 
-static void put_come(struct change *c, const struct blob *b, uint32_t name)
+static void put_come(struct change *change, const struct blob *blob, uint32_t name)
 {
-	jmap_signed(&c->come, (int64_t)(b->begin - c->last_begin));
-	jmap_number(&c->come, b->end - b->begin);
-	jmap_number(&c->come, b->compiled ? JMAP_COMPILED : JMAP_STUB);
-	if (b->compiled) {
-		jmap_number(&c->come, b->compile_id);
-		jmap_number(&c->come, (uint64_t)(b->level < 0 ? 0 : b->level));
+	jmap_signed(&change->come, (int64_t)(blob->begin - change->last_begin));
+	jmap_number(&change->come, blob->end - blob->begin);
+	jmap_number(&change->come, blob->compiled ? JMAP_COMPILED : JMAP_STUB);
+	if (blob->compiled) {
+		jmap_number(&change->come, blob->compile_id);
+		jmap_number(&change->come, (uint64_t)(blob->level < 0 ? 0 : blob->level));
 	}
-	jmap_number(&c->come, c->j->names.number[name]);
-	c->last_begin = b->begin;
-	c->ncome++;
+	jmap_number(&change->come, change->j->names.number[name]);
+	change->last_begin = blob->begin;
+	change->ncome++;
 }
 
 /* The name of an inlined method; within a scan a Method* stays what it is. */
 static uint32_t method_number(void *arg, uint64_t method)
 {
-	struct change *c = arg;
-	struct blob b = { .compiled = true, .method = method };
-	uint32_t known = c->methods.n, id = intern(&c->methods, (struct str){ (const char *)&method, sizeof(method) });
+	struct change *change = arg;
+	struct blob blob = { .compiled = true, .method = method };
+	uint32_t known = change->methods.n,
+		 id = intern(&change->methods, (struct str){ (const char *)&method, sizeof(method) });
 
 	if (id <= known)
-		return c->name[id];
-	if (id >= c->names_cap) {
-		c->names_cap = c->names_cap ? c->names_cap * 2 : 1024;
-		c->name = mem_grow(c->name, sizeof(*c->name), c->names_cap);
+		return change->name[id];
+	if (id >= change->names_cap) {
+		change->names_cap = change->names_cap ? change->names_cap * 2 : 1024;
+		change->name = mem_grow(change->name, sizeof(*change->name), change->names_cap);
 	}
-	c->name[id] = journal_spell(c, &b) ? name_id(c->j, c, text_view(&c->text)) : 0;
-	return c->name[id];
+	change->name[id] = journal_spell(change, &blob) ? name_id(change->j, change, text_view(&change->text)) : 0;
+	return change->name[id];
 }
 
-static void put_inlined(struct change *c, const struct blob *b, uint64_t serial)
+static void put_inlined(struct change *change, const struct blob *blob, uint64_t serial)
 {
-	const struct scopes *s = &c->scopes;
+	const struct scopes *scopes = &change->scopes;
 	struct text body = { 0 };
 	uint32_t last = 0;
 
-	if (!scopes_read(&c->scopes, &c->h->memory, &c->h->layout, &c->h->packing, b, method_number, c))
+	if (!scopes_read(&change->scopes, &change->h->memory, &change->h->layout, &change->h->packing, blob,
+			 method_number, change))
 		return;
 	text_char(&body, JMAP_INLINED);
 	jmap_number(&body, serial);
-	jmap_number(&body, s->n - 1);
-	for (uint32_t i = 1; i < s->n; i++) {
-		jmap_number(&body, s->node[i].parent);
-		jmap_number(&body, c->j->names.number[s->node[i].method]);
+	jmap_number(&body, scopes->n - 1);
+	for (uint32_t i = 1; i < scopes->n; i++) {
+		jmap_number(&body, scopes->node[i].parent);
+		jmap_number(&body, change->j->names.number[scopes->node[i].method]);
 	}
-	jmap_number(&body, s->nruns);
-	for (uint32_t i = 0; i < s->nruns; last = s->run[i++].end) {
-		jmap_number(&body, s->run[i].end - last);
-		jmap_number(&body, s->run[i].node);
+	jmap_number(&body, scopes->nruns);
+	for (uint32_t i = 0; i < scopes->nruns; last = scopes->run[i++].end) {
+		jmap_number(&body, scopes->run[i].end - last);
+		jmap_number(&body, scopes->run[i].node);
 	}
-	jmap_frame(&c->inlined, text_view(&body));
+	jmap_frame(&change->inlined, text_view(&body));
 	text_free(&body);
 }
 
 /* May more code be taken in this scan? */
-static bool may_go_on(const struct journal *t, struct change *c)
+static bool may_go_on(const struct journal *journal, struct change *change)
 {
-	const struct readbudget *budget = c->h->memory.budget;
+	const struct readbudget *budget = change->h->memory.budget;
 
-	return !(budget && budget->over) && c->beyond == 0 &&
-	       c->names.n + c->come.n + c->inlined.n + frameinfo_bytes(&t->frames) < OUTPUT_MAX;
+	return !(budget && budget->over) && change->beyond == 0 &&
+	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
 /* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What
  * is another by then waits for the next scan. */
-static void read_batch(struct journal *t, struct change *c, size_t i, size_t j)
+static void read_batch(struct journal *journal, struct change *change, size_t i, size_t j)
 {
-	const struct codecache *now = &c->h->code;
+	const struct codecache *now = &change->h->code;
 	uint64_t method[BATCH];
 	size_t nmethods = 0;
 
-	c->nbatch = c->next = 0;
-	for (; j < now->n && c->nbatch < BATCH; j++) {
-		while (i < t->nlive && t->live[i].address < now->blob[j].address)
+	change->nbatch = change->next = 0;
+	for (; j < now->n && change->nbatch < BATCH; j++) {
+		while (i < journal->nlive && journal->live[i].address < now->blob[j].address)
 			i++;
-		if (i < t->nlive && is_same(&t->live[i], &now->blob[j]))
+		if (i < journal->nlive && is_same(&journal->live[i], &now->blob[j]))
 			continue;
 		if (now->blob[j].compiled)
 			method[nmethods++] = now->blob[j].method;
-		c->batch[c->nbatch++] = now->blob[j];
-		c->batch_end = now->blob[j].address;
+		change->batch[change->nbatch++] = now->blob[j];
+		change->batch_end = now->blob[j].address;
 	}
-	if (!may_go_on(t, c)) {
-		c->nbatch = 0;
-		c->batch_end = UINT64_MAX;
+	if (!may_go_on(journal, change)) {
+		change->nbatch = 0;
+		change->batch_end = UINT64_MAX;
 		return;
 	}
-	hotspot_expect(c->h, method, nmethods, true);
-	frameinfo_read(&t->frames, c->h, c->batch, c->nbatch);
-	c->nbatch = codecache_keep_same(&c->h->memory, &c->h->layout, c->batch, c->nbatch);
+	hotspot_expect(change->h, method, nmethods, true);
+	frameinfo_read(&journal->frames, change->h, change->batch, change->nbatch);
+	change->nbatch = codecache_keep_same(&change->h->memory, &change->h->layout, change->batch, change->nbatch);
 }
 
 #define INTERPRETER STR("Interpreter")
 
 /* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the
  * piece that begins nearest. */
-static void put_interpreter(struct journal *t, struct hotspot *h, struct change *c)
+static void put_interpreter(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
-	uint32_t name = intern_find(&t->names.names, INTERPRETER);
+	uint32_t name = intern_find(&journal->names.names, INTERPRETER);
 	struct codelets parts;
 
-	for (size_t i = 0; i < t->nlive && name && !t->interpreter; i++) {
-		if (t->live[i].compiled || t->name[i] != name)
+	for (size_t i = 0; i < journal->nlive && name && !journal->interpreter; i++) {
+		if (journal->live[i].compiled || journal->name[i] != name)
 			continue;
-		if (!codelets_read(&parts, h, &h->code, &t->live[i]))
+		if (!codelets_read(&parts, hotspot, &hotspot->code, &journal->live[i]))
 			return;
 		for (size_t k = 0; k < parts.n; k++) {
-			struct blob b = { .begin = parts.one[k].begin, .end = parts.one[k].end };
+			struct blob blob = { .begin = parts.one[k].begin, .end = parts.one[k].end };
 
-			put_come(c, &b, name_id(t, c, codelets_name(&parts, &parts.one[k])));
-			t->next_serial++;
+			put_come(change, &blob, name_id(journal, change, codelets_name(&parts, &parts.one[k])));
+			journal->next_serial++;
 		}
-		frameinfo_interpreter(&t->frames, h, &t->live[i]);
+		frameinfo_interpreter(&journal->frames, hotspot, &journal->live[i]);
 		codelets_free(&parts);
-		t->interpreter = true;
+		journal->interpreter = true;
 	}
 }
 
-static size_t count_stub_blocks(const struct journal *t)
+static size_t count_stub_blocks(const struct journal *journal)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->nlive; i++)
-		n += !t->live[i].compiled && stubs_is_block(intern_str(&t->names.names, t->name[i]));
+	for (size_t i = 0; i < journal->nlive; i++)
+		n += !journal->live[i].compiled && stubs_is_block(intern_str(&journal->names.names, journal->name[i]));
 	return n;
 }
 
-static bool was_written(const struct journal *t, uint64_t begin)
+static bool was_written(const struct journal *journal, uint64_t begin)
 {
-	for (size_t i = 0; i < t->nstubs; i++)
-		if (t->stub[i] == begin)
+	for (size_t i = 0; i < journal->nstubs; i++)
+		if (journal->stub[i] == begin)
 			return true;
 	return false;
 }
@@ -210,59 +212,60 @@ static bool was_written(const struct journal *t, uint64_t begin)
 
 /* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for
  * when there is a block more, which may still be filled. */
-static void put_stubs(struct journal *t, struct hotspot *h, struct change *c)
+static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
-	size_t blocks = count_stub_blocks(t);
+	size_t blocks = count_stub_blocks(journal);
 
-	if (blocks != t->stub_blocks)
-		t->stub_tries = 0;
-	t->stub_blocks = blocks;
-	if (blocks == 0 || (!t->stubs.head && t->stub_tries++ >= STUB_TRIES))
+	if (blocks != journal->stub_blocks)
+		journal->stub_tries = 0;
+	journal->stub_blocks = blocks;
+	if (blocks == 0 || (!journal->stubs.head && journal->stub_tries++ >= STUB_TRIES))
 		return;
-	if (!stubs_read(&t->stubs, h, &h->code) || t->stubs.first == t->stubs_first)
+	if (!stubs_read(&journal->stubs, hotspot, &hotspot->code) || journal->stubs.first == journal->stubs_first)
 		return;
-	t->stubs_first = t->stubs.first;
-	for (size_t i = 0; i < t->stubs.n; i++) {
-		const struct stub *s = &t->stubs.one[i];
-		struct blob b = { .begin = s->begin, .end = s->end };
+	journal->stubs_first = journal->stubs.first;
+	for (size_t i = 0; i < journal->stubs.n; i++) {
+		const struct stub *stub = &journal->stubs.one[i];
+		struct blob blob = { .begin = stub->begin, .end = stub->end };
 
-		if (t->nstubs == STUBS_MAX || !budget_steps(h->memory.budget, t->nstubs / 64) ||
-		    was_written(t, s->begin))
+		if (journal->nstubs == STUBS_MAX || !budget_steps(hotspot->memory.budget, journal->nstubs / 64) ||
+		    was_written(journal, stub->begin))
 			continue;
-		put_come(c, &b, name_id(t, c, stubs_name(&t->stubs, s)));
-		t->next_serial++;
-		t->stub = mem_more(t->stub, sizeof(*t->stub), t->nstubs);
-		t->stub[t->nstubs++] = s->begin;
+		put_come(change, &blob, name_id(journal, change, stubs_name(&journal->stubs, stub)));
+		journal->next_serial++;
+		journal->stub = mem_more(journal->stub, sizeof(*journal->stub), journal->nstubs);
+		journal->stub[journal->nstubs++] = stub->begin;
 	}
 }
 
 /* Code that is new gets its name. False: it waits for the next scan, or there is no memory for it. */
-static bool journal_take_new(struct journal *t, struct change *c, size_t i, size_t j, uint32_t *name)
+static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t j, uint32_t *name)
 {
-	const struct blob *b = &c->h->code.blob[j];
+	const struct blob *blob = &change->h->code.blob[j];
 
-	if (b->address > c->batch_end)
-		read_batch(t, c, i, j);
-	while (c->next < c->nbatch && c->batch[c->next].address < b->address)
-		c->next++;
-	if (c->nbatch == 0 && c->batch_end == UINT64_MAX) {
-		*(c->beyond ? &c->beyond : &c->later) += 1;
+	if (blob->address > change->batch_end)
+		read_batch(journal, change, i, j);
+	while (change->next < change->nbatch && change->batch[change->next].address < blob->address)
+		change->next++;
+	if (change->nbatch == 0 && change->batch_end == UINT64_MAX) {
+		*(change->beyond ? &change->beyond : &change->later) += 1;
 		return false;
 	}
-	if (c->next == c->nbatch || c->batch[c->next].address != b->address || !journal_spell(c, b))
+	if (change->next == change->nbatch || change->batch[change->next].address != blob->address ||
+	    !journal_spell(change, blob))
 		return false;
-	if (t->bytes_max && c->bytes + LIVE_BYTES + c->text.n + NAME_BYTES > t->bytes_max) {
-		c->beyond++;
+	if (journal->bytes_max && change->bytes + LIVE_BYTES + change->text.n + NAME_BYTES > journal->bytes_max) {
+		change->beyond++;
 		return false;
 	}
-	*name = name_id(t, c, text_view(&c->text));
-	c->bytes += LIVE_BYTES;
-	put_come(c, b, *name);
-	if (b->compiled) {
-		put_inlined(c, b, t->next_serial);
-		frameinfo_compiled(&t->frames, b, t->next_serial);
-	} else if (!str_eq(text_view(&c->text), INTERPRETER)) { /* its pieces come when all of them are known */
-		frameinfo_other(&t->frames, c->h, b);
+	*name = name_id(journal, change, text_view(&change->text));
+	change->bytes += LIVE_BYTES;
+	put_come(change, blob, *name);
+	if (blob->compiled) {
+		put_inlined(change, blob, journal->next_serial);
+		frameinfo_compiled(&journal->frames, blob, journal->next_serial);
+	} else if (!str_eq(text_view(&change->text), INTERPRETER)) { /* its pieces come when all of them are known */
+		frameinfo_other(&journal->frames, change->h, blob);
 	}
 	return true;
 }
@@ -275,22 +278,22 @@ struct listed {
 	size_t n;
 };
 
-static void take_list(struct journal *t, struct listed *list)
+static void take_list(struct journal *journal, struct listed *list)
 {
-	free(t->live);
-	free(t->serial);
-	free(t->name);
-	t->live = list->live;
-	t->serial = list->serial;
-	t->name = list->name;
-	t->nlive = list->n;
+	free(journal->live);
+	free(journal->serial);
+	free(journal->name);
+	journal->live = list->live;
+	journal->serial = list->serial;
+	journal->name = list->name;
+	journal->nlive = list->n;
 }
 
 /* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no
  * memory. */
-static bool journal_compare(struct journal *t, struct hotspot *h, struct change *c)
+static bool journal_compare(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
-	const struct codecache *now = &h->code;
+	const struct codecache *now = &hotspot->code;
 	struct listed list = { mem_try_alloc(sizeof(*list.live), now->n + 1),
 			       mem_try_alloc(sizeof(*list.serial), now->n + 1),
 			       mem_try_alloc(sizeof(*list.name), now->n + 1), 0 };
@@ -303,175 +306,179 @@ static bool journal_compare(struct journal *t, struct hotspot *h, struct change 
 		return false;
 	}
 	for (size_t j = 0; j < now->n; j++) {
-		const struct blob *b = &now->blob[j];
+		const struct blob *blob = &now->blob[j];
 
-		while (i < t->nlive && t->live[i].address < b->address)
-			put_gone(c, t->serial[i++]);
-		list.live[list.n] = *b;
-		if (i < t->nlive && is_same(&t->live[i], b)) {
-			list.name[list.n] = t->name[i];
-			list.serial[list.n++] = t->serial[i++];
+		while (i < journal->nlive && journal->live[i].address < blob->address)
+			put_gone(change, journal->serial[i++]);
+		list.live[list.n] = *blob;
+		if (i < journal->nlive && is_same(&journal->live[i], blob)) {
+			list.name[list.n] = journal->name[i];
+			list.serial[list.n++] = journal->serial[i++];
 			continue;
 		}
-		if (!journal_take_new(t, c, i, j, &list.name[list.n])) {
-			c->unnamed++;
-			if (i < t->nlive && t->live[i].address == b->address)
-				put_gone(c, t->serial[i++]);
+		if (!journal_take_new(journal, change, i, j, &list.name[list.n])) {
+			change->unnamed++;
+			if (i < journal->nlive && journal->live[i].address == blob->address)
+				put_gone(change, journal->serial[i++]);
 			continue;
 		}
-		if (i < t->nlive && t->live[i].address == b->address)
-			put_gone(c, t->serial[i++]);
-		list.serial[list.n++] = t->next_serial++;
+		if (i < journal->nlive && journal->live[i].address == blob->address)
+			put_gone(change, journal->serial[i++]);
+		list.serial[list.n++] = journal->next_serial++;
 	}
-	while (i < t->nlive)
-		put_gone(c, t->serial[i++]);
-	take_list(t, &list);
-	put_interpreter(t, h, c);
-	put_stubs(t, h, c);
+	while (i < journal->nlive)
+		put_gone(change, journal->serial[i++]);
+	take_list(journal, &list);
+	put_interpreter(journal, hotspot, change);
+	put_stubs(journal, hotspot, change);
 	return true;
 }
 
 /* What a scan could not read; only what is other than in the one before. */
-static void put_left_out(struct journal *t, const struct change *c, uint64_t began, struct text *file)
+static void put_left_out(struct journal *journal, const struct change *change, uint64_t began, struct text *file)
 {
 	struct text body = { 0 };
 
-	if (t->torn_reported == c->h->code.torn && t->unnamed_reported == c->unnamed)
+	if (journal->torn_reported == change->h->code.torn && journal->unnamed_reported == change->unnamed)
 		return;
 	text_char(&body, JMAP_LEFT);
 	jmap_number(&body, began);
-	jmap_number(&body, t->torn_reported = c->h->code.torn);
-	jmap_number(&body, t->unnamed_reported = c->unnamed);
+	jmap_number(&body, journal->torn_reported = change->h->code.torn);
+	jmap_number(&body, journal->unnamed_reported = change->unnamed);
 	jmap_frame(file, text_view(&body));
 	text_free(&body);
 }
 
-static void put_scan(const struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
+static void put_scan(const struct journal *journal, const struct change *change, uint64_t began, uint64_t took,
+		     struct text *file)
 {
 	struct text body = { 0 };
 
-	if (c->nnames) {
+	if (change->nnames) {
 		text_char(&body, JMAP_NAMES);
-		jmap_number(&body, c->nnames);
-		text_str(&body, text_view(&c->names));
+		jmap_number(&body, change->nnames);
+		text_str(&body, text_view(&change->names));
 		jmap_frame(file, text_view(&body));
 		body.n = 0;
 	}
 	text_char(&body, JMAP_SCAN);
-	jmap_number(&body, t->before);
-	jmap_number(&body, t->before_ns);
+	jmap_number(&body, journal->before);
+	jmap_number(&body, journal->before_ns);
 	jmap_number(&body, began);
 	jmap_number(&body, took);
-	jmap_number(&body, c->ngone);
-	text_str(&body, text_view(&c->gone));
-	jmap_number(&body, c->ncome);
-	text_str(&body, text_view(&c->come));
+	jmap_number(&body, change->ngone);
+	text_str(&body, text_view(&change->gone));
+	jmap_number(&body, change->ncome);
+	text_str(&body, text_view(&change->come));
 	jmap_frame(file, text_view(&body));
-	text_str(file, text_view(&c->inlined));
+	text_str(file, text_view(&change->inlined));
 	text_free(&body);
 }
 
-static void journal_append(struct journal *t, const struct change *c, uint64_t began, uint64_t took, struct text *file)
+static void journal_append(struct journal *journal, const struct change *change, uint64_t began, uint64_t took,
+			   struct text *file)
 {
-	if (c->ncome + c->ngone)
-		put_scan(t, c, began, took, file);
-	frameinfo_end(&t->frames, file);
-	put_left_out(t, c, began, file);
+	if (change->ncome + change->ngone)
+		put_scan(journal, change, began, took, file);
+	frameinfo_end(&journal->frames, file);
+	put_left_out(journal, change, began, file);
 }
 
-uint64_t journal_bytes(const struct journal *t)
+uint64_t journal_bytes(const struct journal *journal)
 {
-	return sizeof(*t) + t->nlive * LIVE_BYTES + nametable_bytes(&t->names) + t->nstubs * sizeof(*t->stub) +
-	       t->stubs.names.cap + t->stubs.n * sizeof(*t->stubs.one);
+	return sizeof(*journal) + journal->nlive * LIVE_BYTES + nametable_bytes(&journal->names) +
+	       journal->nstubs * sizeof(*journal->stub) + journal->stubs.names.cap +
+	       journal->stubs.n * sizeof(*journal->stubs.one);
 }
 
-static void end_change(struct change *c)
+static void end_change(struct change *change)
 {
-	text_free(&c->names);
-	text_free(&c->gone);
-	text_free(&c->come);
-	text_free(&c->text);
-	text_free(&c->inlined);
-	intern_free(&c->methods);
-	scopes_free(&c->scopes);
-	free(c->name);
-	free(c);
+	text_free(&change->names);
+	text_free(&change->gone);
+	text_free(&change->come);
+	text_free(&change->text);
+	text_free(&change->inlined);
+	intern_free(&change->methods);
+	scopes_free(&change->scopes);
+	free(change->name);
+	free(change);
 }
 
 /* A scan that was compared. */
-static void journal_take_scan(struct journal *t, struct change *c, uint64_t began, struct text *file)
+static void journal_take_scan(struct journal *journal, struct change *change, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;
 
-	t->came = c->ncome;
-	t->went = c->ngone;
-	t->torn = c->h->code.torn;
-	t->unnamed = c->unnamed;
-	t->beyond = c->beyond;
-	t->later = c->later;
-	journal_append(t, c, began, took, file);
-	t->before = began;
-	t->before_ns = took;
-	nametable_renew(&t->names, t->name, t->nlive);
+	journal->came = change->ncome;
+	journal->went = change->ngone;
+	journal->torn = change->h->code.torn;
+	journal->unnamed = change->unnamed;
+	journal->beyond = change->beyond;
+	journal->later = change->later;
+	journal_append(journal, change, began, took, file);
+	journal->before = began;
+	journal->before_ns = took;
+	nametable_renew(&journal->names, journal->name, journal->nlive);
 }
 
-struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, struct text *file)
+struct hotspot_reason journal_scan(struct journal *journal, struct hotspot *hotspot, struct text *file)
 {
-	struct change *c;
+	struct change *change;
 	uint64_t began = clock_now();
-	struct hotspot_reason r = hotspot_scan(h);
+	struct hotspot_reason reason = hotspot_scan(hotspot);
 
-	if (r.code)
-		return r;
-	c = mem_alloc(sizeof(*c), 1);
-	c->h = h;
-	c->j = t;
-	c->bytes = journal_bytes(t);
-	if (journal_compare(t, h, c))
-		journal_take_scan(t, c, began, file);
+	if (reason.code)
+		return reason;
+	change = mem_alloc(sizeof(*change), 1);
+	change->h = hotspot;
+	change->j = journal;
+	change->bytes = journal_bytes(journal);
+	if (journal_compare(journal, hotspot, change))
+		journal_take_scan(journal, change, began, file);
 	else
-		r = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
-	end_change(c);
-	return r;
+		reason = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
+	end_change(change);
+	return reason;
 }
 
-void journal_begin_anew(struct journal *t)
+void journal_begin_anew(struct journal *journal)
 {
-	nametable_free(&t->names);
-	t->nlive = 0;
-	t->next_serial = 0;
-	t->interpreter = false;
-	t->nstubs = 0;
-	t->stubs_first = 0;
-	t->torn_reported = t->unnamed_reported = 0;
+	nametable_free(&journal->names);
+	journal->nlive = 0;
+	journal->next_serial = 0;
+	journal->interpreter = false;
+	journal->nstubs = 0;
+	journal->stubs_first = 0;
+	journal->torn_reported = journal->unnamed_reported = 0;
 }
 
-bool journal_map(const struct journal *t, enum method_style style, size_t max, struct text *text)
+bool journal_map(const struct journal *journal, enum method_style style, size_t max, struct text *text)
 {
 	struct text name = { 0 };
 
-	for (size_t i = 0; i < t->nlive && text->n <= max; i++) {
-		struct str known = intern_str(&t->names.names, t->name[i]);
+	for (size_t i = 0; i < journal->nlive && text->n <= max; i++) {
+		struct str known = intern_str(&journal->names.names, journal->name[i]);
 
 		name.n = 0;
-		if (t->live[i].compiled)
+		if (journal->live[i].compiled)
 			methods_respell(&name, known, style);
 		else
 			text_str(&name, known);
-		codemap_line(t->live[i].begin, t->live[i].end, text_view(&name), style == METHOD_HOTSPOT, text);
+		codemap_line(journal->live[i].begin, journal->live[i].end, text_view(&name), style == METHOD_HOTSPOT,
+			     text);
 	}
 	text_free(&name);
 	return text->n <= max;
 }
 
-void journal_free(struct journal *t)
+void journal_free(struct journal *journal)
 {
-	nametable_free(&t->names);
-	frameinfo_free(&t->frames);
-	stubs_free(&t->stubs);
-	free(t->stub);
-	free(t->live);
-	free(t->serial);
-	free(t->name);
-	*t = (struct journal){ 0 };
+	nametable_free(&journal->names);
+	frameinfo_free(&journal->frames);
+	stubs_free(&journal->stubs);
+	free(journal->stub);
+	free(journal->live);
+	free(journal->serial);
+	free(journal->name);
+	*journal = (struct journal){ 0 };
 }

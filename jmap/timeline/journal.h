@@ -36,18 +36,18 @@ struct journal {
 };
 
 /* Memory that it has between scans. */
-uint64_t journal_bytes(const struct journal *t);
+uint64_t journal_bytes(const struct journal *journal);
 
-/* Scans, and appends the records of what changed. Code that is new is read as long as h->memory.budget lasts, and the
- * rest of it in the next scan. Returns a reason if it could not be read: nothing is appended. */
-struct hotspot_reason journal_scan(struct journal *t, struct hotspot *h, struct text *file);
+/* Scans, and appends the records of what changed. Code that is new is read as long as hotspot->memory.budget lasts, and
+ * the rest of it in the next scan. Returns a reason if it could not be read: nothing is appended. */
+struct hotspot_reason journal_scan(struct journal *journal, struct hotspot *hotspot, struct text *file);
 
 /* The next scan is the first one of a file: all code is new. */
-void journal_begin_anew(struct journal *t);
+void journal_begin_anew(struct journal *journal);
 
 /* Appends what lives now as perf reads it. False: that is more than `most` bytes. */
-bool journal_map(const struct journal *t, enum method_style style, size_t max, struct text *text);
+bool journal_map(const struct journal *journal, enum method_style style, size_t max, struct text *text);
 
-void journal_free(struct journal *t);
+void journal_free(struct journal *journal);
 
 #endif

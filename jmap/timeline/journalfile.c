@@ -16,21 +16,21 @@
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
 /* A run begins behind so many bytes that are whole. */
-static bool journalfile_begin(struct journalfile *t, off_t complete)
+static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
 	bool good;
 
-	if (ftruncate(t->fd, complete) < 0 || lseek(t->fd, complete, SEEK_SET) < 0)
+	if (ftruncate(journalfile->fd, complete) < 0 || lseek(journalfile->fd, complete, SEEK_SET) < 0)
 		return false;
 	if (complete == 0)
 		text_str(&file, STR(JMAP_MAGIC));
 	text_char(&body, JMAP_START);
-	text_add(&body, t->start);
+	text_add(&body, journalfile->start);
 	jmap_frame(&file, text_view(&body));
-	good = fullio_write(t->fd, text_view(&file));
-	t->written += file.n;
-	t->size = (uint64_t)complete + file.n;
+	good = fullio_write(journalfile->fd, text_view(&file));
+	journalfile->written += file.n;
+	journalfile->size = (uint64_t)complete + file.n;
 	text_free(&file);
 	text_free(&body);
 	return good;
@@ -56,125 +56,126 @@ static int open_locked(int folder, const char *name)
 	return -1;
 }
 
-const char *journalfile_open(struct journalfile *t, const char *dir, const struct jvm_process *p,
+const char *journalfile_open(struct journalfile *journalfile, const char *dir, const struct jvm_process *process,
 			     const struct tenant *of, const char *version)
 {
 	char boot[BOOT_ID + 1], tenant[TENANT_NAME];
 	size_t n;
 	int saved;
 
-	*t = (struct journalfile){ .fd = -1, .folder = -1 };
+	*journalfile = (struct journalfile){ .fd = -1, .folder = -1 };
 	if (!boot_id("/proc", boot))
 		return "the id of this boot cannot be read, for";
-	mapsdir_name(t->file, p->pid, p->start);
+	mapsdir_name(journalfile->file, process->pid, process->start);
 	tenant_folder(of, 0, tenant);
-	snprintf(t->path, sizeof(t->path), "%.350s/maps/%s/%s", dir, boot, t->file);
-	n = (size_t)snprintf(t->start, sizeof(t->start), "boot=%s pid=%d inner=%d start=%llu tenant=%s version=", boot,
-			     (int)p->pid, (int)p->inner, (unsigned long long)p->start, tenant);
-	for (; *version && n + 1 < sizeof(t->start); version++)
-		t->start[n++] = *version > ' ' && *version < 0x7f ? *version : '?';
-	t->folder = mapsdir_enter(dir, boot);
-	t->fd = t->folder < 0 ? -1 : open_locked(t->folder, t->file);
-	if (t->fd >= 0 && journalfile_begin(t, (off_t)jmap_complete(t->fd)))
+	snprintf(journalfile->path, sizeof(journalfile->path), "%.350s/maps/%s/%s", dir, boot, journalfile->file);
+	n = (size_t)snprintf(journalfile->start, sizeof(journalfile->start),
+			     "boot=%s pid=%d inner=%d start=%llu tenant=%s version=", boot, (int)process->pid,
+			     (int)process->inner, (unsigned long long)process->start, tenant);
+	for (; *version && n + 1 < sizeof(journalfile->start); version++)
+		journalfile->start[n++] = *version > ' ' && *version < 0x7f ? *version : '?';
+	journalfile->folder = mapsdir_enter(dir, boot);
+	journalfile->fd = journalfile->folder < 0 ? -1 : open_locked(journalfile->folder, journalfile->file);
+	if (journalfile->fd >= 0 && journalfile_begin(journalfile, (off_t)jmap_complete(journalfile->fd)))
 		return NULL;
 	saved = errno;
-	journalfile_close(t, false);
+	journalfile_close(journalfile, false);
 	errno = saved;
 	return "cannot write into";
 }
 
 #define ANEW ".anew-"
 
-static void anew_name(const struct journalfile *t, char name[MAPSDIR_NAME + 8])
+static void anew_name(const struct journalfile *journalfile, char name[MAPSDIR_NAME + 8])
 {
-	snprintf(name, MAPSDIR_NAME + 8, ANEW "%s", t->file);
+	snprintf(name, MAPSDIR_NAME + 8, ANEW "%s", journalfile->file);
 }
 
-bool journalfile_begin_anew(struct journalfile *t)
+bool journalfile_begin_anew(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
-	int old = t->fd, saved;
+	int old = journalfile->fd, saved;
 
-	anew_name(t, name);
-	if (t->anew)
+	anew_name(journalfile, name);
+	if (journalfile->anew)
 		return true;
-	unlinkat(t->folder, name, 0); /* of a run that was killed: its lock is gone */
-	t->fd = open_locked(t->folder, name);
-	if (t->fd < 0 || !journalfile_begin(t, 0)) {
+	unlinkat(journalfile->folder, name, 0); /* of a run that was killed: its lock is gone */
+	journalfile->fd = open_locked(journalfile->folder, name);
+	if (journalfile->fd < 0 || !journalfile_begin(journalfile, 0)) {
 		saved = errno;
-		if (t->fd >= 0)
-			close(t->fd);
-		t->fd = old;
+		if (journalfile->fd >= 0)
+			close(journalfile->fd);
+		journalfile->fd = old;
 		errno = saved;
 		return false;
 	}
 	close(old);
-	t->first_size = 0;
-	return t->anew = true;
+	journalfile->first_size = 0;
+	return journalfile->anew = true;
 }
 
 /* What began anew is all there now. */
-static bool journalfile_take_name(struct journalfile *t)
+static bool journalfile_take_name(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
 
-	anew_name(t, name);
-	t->anew = false;
-	return renameat(t->folder, name, t->folder, t->file) == 0;
+	anew_name(journalfile, name);
+	journalfile->anew = false;
+	return renameat(journalfile->folder, name, journalfile->folder, journalfile->file) == 0;
 }
 
 /* ---- a scan ---------------------------------------------------------------------------------------------------- */
 
-static void journalfile_mark(const struct journalfile *t, uint64_t took)
+static void journalfile_mark(const struct journalfile *journalfile, uint64_t took)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 	uint64_t ns = clock_wall();
 
 	ns -= took < ns ? took : 0;
 	times[1] = (struct timespec){ (time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS) };
-	futimens(t->fd, times);
+	futimens(journalfile->fd, times);
 }
 
-bool journalfile_append(struct journalfile *t, const struct journalfile_scan *scan, int from, uint64_t n)
+bool journalfile_append(struct journalfile *journalfile, const struct journalfile_scan *scan, int from, uint64_t n)
 {
-	bool good = fullio_copy(t->fd, from, n);
+	bool good = fullio_copy(journalfile->fd, from, n);
 
-	if (!t->anew) { /* else it is what was there already */
-		t->added += scan->came;
-		t->removed += scan->went;
+	if (!journalfile->anew) { /* else it is what was there already */
+		journalfile->added += scan->came;
+		journalfile->removed += scan->went;
 	}
-	t->written += n;
-	t->size += n;
-	if (good && t->first_size == 0)
-		t->first_size = n;
-	if (good && t->anew)
-		good = journalfile_take_name(t);
-	journalfile_mark(t, scan->took);
-	t->last = scan->began + scan->took;
+	journalfile->written += n;
+	journalfile->size += n;
+	if (good && journalfile->first_size == 0)
+		journalfile->first_size = n;
+	if (good && journalfile->anew)
+		good = journalfile_take_name(journalfile);
+	journalfile_mark(journalfile, scan->took);
+	journalfile->last = scan->began + scan->took;
 	return good;
 }
 
-void journalfile_close(struct journalfile *t, bool ended)
+void journalfile_close(struct journalfile *journalfile, bool ended)
 {
 	struct text file = { 0 }, body = { 0 };
 
-	if (t->fd >= 0 && ended) {
+	if (journalfile->fd >= 0 && ended) {
 		text_char(&body, JMAP_END);
-		jmap_number(&body, t->last);
+		jmap_number(&body, journalfile->last);
 		jmap_frame(&file, text_view(&body));
-		fullio_write(t->fd, text_view(&file)); /* without it all is known but that it ended */
+		fullio_write(journalfile->fd, text_view(&file)); /* without it all is known but that it ended */
 	}
-	if (t->fd >= 0)
-		close(t->fd);
-	if (t->anew) {
+	if (journalfile->fd >= 0)
+		close(journalfile->fd);
+	if (journalfile->anew) {
 		char name[MAPSDIR_NAME + 8];
 
-		anew_name(t, name);
-		unlinkat(t->folder, name, 0);
+		anew_name(journalfile, name);
+		unlinkat(journalfile->folder, name, 0);
 	}
-	if (t->folder >= 0)
-		close(t->folder);
+	if (journalfile->folder >= 0)
+		close(journalfile->folder);
 	text_free(&file);
 	text_free(&body);
-	*t = (struct journalfile){ .fd = -1, .folder = -1 };
+	*journalfile = (struct journalfile){ .fd = -1, .folder = -1 };
 }

@@ -26,8 +26,8 @@ struct journalfile {
 
 /* Opens or creates dir/maps/BOOT/PID-START.jmap, and continues it where a run before ended. version: of the JVM,
  * untrusted. Returns NULL, or what failed (errno; EWOULDBLOCK: another pjmap writes it). */
-const char *journalfile_open(struct journalfile *t, const char *dir, const struct jvm_process *p,
-			     const struct tenant *of, const char *version);
+const char *journalfile_open(struct journalfile *journalfile, const char *dir, const struct jvm_process *process,
+			     const struct tenant *tenant, const char *version);
 
 /* A scan: which code came and went, when it began, and how many ns it took. */
 struct journalfile_scan {
@@ -36,13 +36,13 @@ struct journalfile_scan {
 
 /* Appends the first n bytes of `from`, the records of a scan. Also a scan without records changes the time of the file:
  * pjsend waits for it (send/spool/jmapscans.h). Returns false and errno if it could not be written. */
-bool journalfile_append(struct journalfile *t, const struct journalfile_scan *scan, int from, uint64_t n);
+bool journalfile_append(struct journalfile *journalfile, const struct journalfile_scan *scan, int from, uint64_t n);
 
 /* The file gets too large: the next scan begins one that replaces it; what was before is dropped. Returns false and
  * errno if the file stays as it is. */
-bool journalfile_begin_anew(struct journalfile *t);
+bool journalfile_begin_anew(struct journalfile *journalfile);
 
 /* ended: the process ended, which is written. */
-void journalfile_close(struct journalfile *t, bool ended);
+void journalfile_close(struct journalfile *journalfile, bool ended);
 
 #endif

@@ -142,38 +142,38 @@ struct sweep {
 };
 
 /* Calls f for each name in a folder, which it takes. */
-static void mapsdir_each(int fd, void (*f)(struct sweep *s, int dir, const char *name, const void *arg),
+static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const char *name, const void *arg),
 			 struct sweep *s, const void *arg)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
 	if (!dir && fd >= 0)
 		close(fd);
-	for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			f(s, dirfd(dir), e->d_name, arg);
+	for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			f(s, dirfd(dir), entry->d_name, arg);
 	if (dir)
 		closedir(dir);
 }
 
 /* True also if the process does not answer: its timeline stays. */
-static bool process_lives(const struct sweep *s, pid_t pid, uint64_t start)
+static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char path[4200];
 	struct taskid id;
 	bool zombie, lives;
 	int process;
 
-	snprintf(path, sizeof(path), "%s/%d", s->proc, (int)pid);
+	snprintf(path, sizeof(path), "%s/%d", sweep->proc, (int)pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0)
 		return false;
-	if (taskwait_read(process, "stat", &t, 4096))
-		lives = taskid_parse(text_view(&t), &id, &zombie) && id.start == start && !zombie;
+	if (taskwait_read(process, "stat", &text, 4096))
+		lives = taskid_parse(text_view(&text), &id, &zombie) && id.start == start && !zombie;
 	else
 		lives = errno == ETIMEDOUT;
-	text_free(&t);
+	text_free(&text);
 	close(process);
 	return lives;
 }
@@ -186,49 +186,49 @@ static uint64_t wall_of(uint64_t start)
 	return boot / ns + start / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static void mapsdir_take_file(struct sweep *s, int dir, const char *name, const void *arg)
+static void mapsdir_take_file(struct sweep *sweep, int dir, const char *name, const void *arg)
 {
 	const char *boot = arg;
-	struct found f = { .lives = false };
+	struct found found = { .lives = false };
 	struct stat st;
 	uint64_t start;
 	pid_t pid;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return;
-	if (name[0] == '.' && (uint64_t)st.st_mtime + TEMP_AGE < s->now)
+	if (name[0] == '.' && (uint64_t)st.st_mtime + TEMP_AGE < sweep->now)
 		unlinkat(dir, name, 0);
 	if (!mapsdir_parse_name(name, &pid, &start))
 		return;
-	if (strcmp(boot, s->boot) == 0) {
-		f.lives = process_lives(s, pid, start);
-		f.from = wall_of(start);
+	if (strcmp(boot, sweep->boot) == 0) {
+		found.lives = process_lives(sweep, pid, start);
+		found.from = wall_of(start);
 	}
-	if (f.lives)
+	if (found.lives)
 		utimensat(dir, name, NULL, AT_SYMLINK_NOFOLLOW);
-	f.until = f.lives ? s->now : (uint64_t)st.st_mtime;
-	f.bytes = st.st_blocks ? (uint64_t)st.st_blocks * 512 : (uint64_t)st.st_size;
-	snprintf(f.boot, sizeof(f.boot), "%s", boot);
-	snprintf(f.name, sizeof(f.name), "%s", name);
-	if (s->n == s->cap) {
-		s->cap = s->cap ? s->cap * 2 : 64;
-		s->one = mem_grow(s->one, sizeof(*s->one), s->cap);
+	found.until = found.lives ? sweep->now : (uint64_t)st.st_mtime;
+	found.bytes = st.st_blocks ? (uint64_t)st.st_blocks * 512 : (uint64_t)st.st_size;
+	snprintf(found.boot, sizeof(found.boot), "%s", boot);
+	snprintf(found.name, sizeof(found.name), "%s", name);
+	if (sweep->n == sweep->cap) {
+		sweep->cap = sweep->cap ? sweep->cap * 2 : 64;
+		sweep->one = mem_grow(sweep->one, sizeof(*sweep->one), sweep->cap);
 	}
-	s->swept.bytes += f.bytes;
-	s->one[s->n++] = f;
+	sweep->swept.bytes += found.bytes;
+	sweep->one[sweep->n++] = found;
 }
 
-static void take_boot(struct sweep *s, int dir, const char *name, const void *arg)
+static void take_boot(struct sweep *sweep, int dir, const char *name, const void *arg)
 {
 	(void)arg;
 	if (strlen(name) == BOOT_ID)
-		mapsdir_each(openat(dir, name, FOLDER), mapsdir_take_file, s, name);
+		mapsdir_each(openat(dir, name, FOLDER), mapsdir_take_file, sweep, name);
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /* arg: they are complete. */
-static void mapsdir_take_window(struct sweep *s, int dir, const char *text, const void *arg)
+static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
 	struct stat st;
@@ -237,58 +237,58 @@ static void mapsdir_take_window(struct sweep *s, int dir, const char *text, cons
 	if (!str_ends(name, STR(".data")) || !str_u64(str_head(name, name.n - strlen(".data")), &epoch) ||
 	    fstatat(dir, text, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return;
-	if (s->nwindows == s->windows_cap) {
-		s->windows_cap = s->windows_cap ? s->windows_cap * 2 : 64;
-		s->window = mem_grow(s->window, sizeof(*s->window), s->windows_cap);
+	if (sweep->nwindows == sweep->windows_cap) {
+		sweep->windows_cap = sweep->windows_cap ? sweep->windows_cap * 2 : 64;
+		sweep->window = mem_grow(sweep->window, sizeof(*sweep->window), sweep->windows_cap);
 	}
-	s->window[s->nwindows++] =
+	sweep->window[sweep->nwindows++] =
 		(struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
 }
 
 static int mapsdir_by_from(const void *a, const void *b)
 {
-	const struct window *x = a, *y = b;
+	const struct window *window = a, *y = b;
 
-	return (x->from > y->from) - (x->from < y->from);
+	return (window->from > y->from) - (window->from < y->from);
 }
 
-static void find_windows(struct sweep *s)
+static void find_windows(struct sweep *sweep)
 {
-	int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(sweep->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t saved = 0;
 
 	if (dir < 0)
 		return;
-	mapsdir_each(openat(dir, "out", FOLDER), mapsdir_take_window, s, s);
-	mapsdir_each(openat(dir, "recording", FOLDER), mapsdir_take_window, s, NULL);
+	mapsdir_each(openat(dir, "out", FOLDER), mapsdir_take_window, sweep, sweep);
+	mapsdir_each(openat(dir, "recording", FOLDER), mapsdir_take_window, sweep, NULL);
 	close(dir);
-	if (s->nwindows)
-		qsort(s->window, s->nwindows, sizeof(*s->window), mapsdir_by_from);
-	for (size_t i = 0; i < s->nwindows; i++) {
-		if (saved && s->window[i].from <= s->window[saved - 1].until) {
-			if (s->window[i].until > s->window[saved - 1].until)
-				s->window[saved - 1].until = s->window[i].until;
+	if (sweep->nwindows)
+		qsort(sweep->window, sweep->nwindows, sizeof(*sweep->window), mapsdir_by_from);
+	for (size_t i = 0; i < sweep->nwindows; i++) {
+		if (saved && sweep->window[i].from <= sweep->window[saved - 1].until) {
+			if (sweep->window[i].until > sweep->window[saved - 1].until)
+				sweep->window[saved - 1].until = sweep->window[i].until;
 		} else {
-			s->window[saved++] = s->window[i];
+			sweep->window[saved++] = sweep->window[i];
 		}
 	}
-	s->nwindows = saved;
+	sweep->nwindows = saved;
 }
 
 /* Was one recorded while the JVM lived? */
-static bool is_needed(const struct sweep *s, const struct found *f)
+static bool is_needed(const struct sweep *sweep, const struct found *found)
 {
-	size_t low = 0, high = s->nwindows;
+	size_t low = 0, high = sweep->nwindows;
 
 	while (low < high) { /* the first that ends when it lived, or later */
 		size_t middle = low + (high - low) / 2;
 
-		if (s->window[middle].until < f->from)
+		if (sweep->window[middle].until < found->from)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < s->nwindows && s->window[low].from <= f->until;
+	return low < sweep->nwindows && sweep->window[low].from <= found->until;
 }
 
 /* ---- what goes ------------------------------------------------------------------------------------------------- */
@@ -307,150 +307,152 @@ static bool delete_locked(int folder, const char *name)
 	return gone;
 }
 
-static void mapsdir_let_go(struct sweep *s, struct found *f)
+static void mapsdir_let_go(struct sweep *sweep, struct found *found)
 {
-	int folder = openat(s->maps, f->boot, FOLDER);
+	int folder = openat(sweep->maps, found->boot, FOLDER);
 
 	if (folder < 0)
 		return;
-	f->gone = delete_locked(folder, f->name);
+	found->gone = delete_locked(folder, found->name);
 	close(folder);
-	if (strcmp(f->boot, s->boot) != 0)
-		unlinkat(s->maps, f->boot, AT_REMOVEDIR); /* succeeds when it is empty */
-	if (!f->gone)
+	if (strcmp(found->boot, sweep->boot) != 0)
+		unlinkat(sweep->maps, found->boot, AT_REMOVEDIR); /* succeeds when it is empty */
+	if (!found->gone)
 		return;
-	s->swept.bytes -= f->bytes;
-	s->held[f->tenant] -= f->bytes < s->held[f->tenant] ? f->bytes : s->held[f->tenant];
-	*(f->needed ? &s->swept.needed : &s->swept.unneeded) += 1;
+	sweep->swept.bytes -= found->bytes;
+	sweep->held[found->tenant] -=
+		found->bytes < sweep->held[found->tenant] ? found->bytes : sweep->held[found->tenant];
+	*(found->needed ? &sweep->swept.needed : &sweep->swept.unneeded) += 1;
 }
 
 static int mapsdir_by_age(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found *found = a, *y = b;
 
-	if (x->until != y->until)
-		return x->until < y->until ? -1 : 1;
-	return strcmp(x->name, y->name);
+	if (found->until != y->until)
+		return found->until < y->until ? -1 : 1;
+	return strcmp(found->name, y->name);
 }
 
-static bool may_matter(const struct sweep *s, uint64_t max)
+static bool may_matter(const struct sweep *sweep, uint64_t max)
 {
-	if (max && s->swept.bytes > max)
+	if (max && sweep->swept.bytes > max)
 		return true;
-	for (size_t i = 0; i < s->n; i++)
-		if (!s->one[i].lives && s->one[i].until + MAPSDIR_AGE < s->now)
+	for (size_t i = 0; i < sweep->n; i++)
+		if (!sweep->one[i].lives && sweep->one[i].until + MAPSDIR_AGE < sweep->now)
 			return true;
 	return false;
 }
 
 /* The tenant that the first record of a timeline names; unknown in those of earlier versions. */
-static struct tenant read_tenant(const struct sweep *s, const struct found *f)
+static struct tenant read_tenant(const struct sweep *sweep, const struct found *found)
 {
-	struct tenant of = { TENANT_UNKNOWN, 0 };
-	int folder = openat(s->maps, f->boot, FOLDER), fd = -1;
+	struct tenant tenant = { TENANT_UNKNOWN, 0 };
+	int folder = openat(sweep->maps, found->boot, FOLDER), fd = -1;
 	char head[START_MAX];
 	struct str rest, body;
 
 	if (folder < 0)
-		return of;
-	fd = openat(folder, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		return tenant;
+	fd = openat(folder, found->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	close(folder);
 	rest = (struct str){ head, fd >= 0 ? fullio_pread(fd, head, sizeof(head), 0) : 0 };
 	if (fd >= 0)
 		close(fd);
 	if (!str_starts(rest, STR(JMAP_MAGIC)))
-		return of;
+		return tenant;
 	rest = str_from(rest, JMAP_MAGIC_BYTES);
 	if (jmap_next(&rest, &body) != 1 || body.n == 0 || body.p[0] != JMAP_START)
-		return of;
+		return tenant;
 	body = str_from(body, 1);
 	while (body.n) {
 		struct str pair = str_cut(&body, ' ');
 
 		if (str_eq(str_cut(&pair, '='), STR("tenant"))) {
-			tenant_from_folder(pair, &of);
+			tenant_from_folder(pair, &tenant);
 			break; /* what follows is the version, which the JVM chose */
 		}
 	}
-	return of;
+	return tenant;
 }
 
 /* Adds the bytes of each timeline to those of its tenant. */
-static void sum_tenants(struct sweep *s)
+static void sum_tenants(struct sweep *sweep)
 {
-	s->ntenants = 1;
-	for (size_t i = 0; i < s->n; i++) {
-		struct tenant of = read_tenant(s, &s->one[i]);
-		size_t t = of.kind == TENANT_UNKNOWN ? 0 : 1;
+	sweep->ntenants = 1;
+	for (size_t i = 0; i < sweep->n; i++) {
+		struct tenant tenant = read_tenant(sweep, &sweep->one[i]);
+		size_t t = tenant.kind == TENANT_UNKNOWN ? 0 : 1;
 
-		while (t && t < s->ntenants && !tenant_same(s->tenant[t], of))
+		while (t && t < sweep->ntenants && !tenant_same(sweep->tenant[t], tenant))
 			t++;
 		if (t == TENANTS_MAX)
 			t = 0;
-		if (t == s->ntenants)
-			s->tenant[s->ntenants++] = of;
-		s->one[i].tenant = t;
-		s->held[t] += s->one[i].bytes;
-		if (s->held[t] > s->swept.largest_bytes) {
-			s->swept.largest_bytes = s->held[t];
-			s->swept.largest = s->tenant[t];
+		if (t == sweep->ntenants)
+			sweep->tenant[sweep->ntenants++] = tenant;
+		sweep->one[i].tenant = t;
+		sweep->held[t] += sweep->one[i].bytes;
+		if (sweep->held[t] > sweep->swept.largest_bytes) {
+			sweep->swept.largest_bytes = sweep->held[t];
+			sweep->swept.largest = sweep->tenant[t];
 		}
 	}
 }
 
 /* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into
  * `target`, and those whose tenant is unknown. */
-static void cut_tenants(struct sweep *s, bool needed, uint64_t target)
+static void cut_tenants(struct sweep *sweep, bool needed, uint64_t target)
 {
-	uint64_t level = tenants_level(s->held, NULL, s->ntenants, target);
+	uint64_t level = tenants_level(sweep->held, NULL, sweep->ntenants, target);
 
-	for (size_t i = 0; i < s->n && s->swept.bytes > target; i++) {
-		struct found *f = &s->one[i];
+	for (size_t i = 0; i < sweep->n && sweep->swept.bytes > target; i++) {
+		struct found *found = &sweep->one[i];
 
-		if (!f->lives && !f->gone && f->needed == needed && (f->tenant == 0 || s->held[f->tenant] > level))
-			mapsdir_let_go(s, f);
+		if (!found->lives && !found->gone && found->needed == needed &&
+		    (found->tenant == 0 || sweep->held[found->tenant] > level))
+			mapsdir_let_go(sweep, found);
 	}
 }
 
-static void mapsdir_choose(struct sweep *s, uint64_t max)
+static void mapsdir_choose(struct sweep *sweep, uint64_t max)
 {
-	bool too_much = max && s->swept.bytes > max;
+	bool too_much = max && sweep->swept.bytes > max;
 
-	find_windows(s);
-	if (s->n)
-		qsort(s->one, s->n, sizeof(*s->one), mapsdir_by_age);
+	find_windows(sweep);
+	if (sweep->n)
+		qsort(sweep->one, sweep->n, sizeof(*sweep->one), mapsdir_by_age);
 	if (too_much)
-		sum_tenants(s);
-	for (size_t i = 0; i < s->n; i++) {
-		struct found *f = &s->one[i];
+		sum_tenants(sweep);
+	for (size_t i = 0; i < sweep->n; i++) {
+		struct found *found = &sweep->one[i];
 
-		f->needed = is_needed(s, f);
-		if (!f->lives && !f->needed && f->until + MAPSDIR_AGE < s->now)
-			mapsdir_let_go(s, f);
+		found->needed = is_needed(sweep, found);
+		if (!found->lives && !found->needed && found->until + MAPSDIR_AGE < sweep->now)
+			mapsdir_let_go(sweep, found);
 	}
-	if (!too_much || s->swept.bytes <= max)
+	if (!too_much || sweep->swept.bytes <= max)
 		return;
-	cut_tenants(s, false, max - max / 10);
-	cut_tenants(s, true, max);
+	cut_tenants(sweep, false, max - max / 10);
+	cut_tenants(sweep, true, max);
 }
 
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max)
 {
-	struct sweep s = { .dir = dir, .proc = proc, .boot = boot, .now = clock_wall() / 1000000000u };
+	struct sweep sweep = { .dir = dir, .proc = proc, .boot = boot, .now = clock_wall() / 1000000000u };
 	uint64_t began = clock_now();
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	s.maps = at < 0 ? -1 : mapsdir_own(openat(at, "maps", FOLDER));
+	sweep.maps = at < 0 ? -1 : mapsdir_own(openat(at, "maps", FOLDER));
 	if (at >= 0)
 		close(at);
-	if (s.maps >= 0) {
-		mapsdir_each(openat(s.maps, ".", FOLDER), take_boot, &s, NULL);
-		if (may_matter(&s, max))
-			mapsdir_choose(&s, max);
-		close(s.maps);
+	if (sweep.maps >= 0) {
+		mapsdir_each(openat(sweep.maps, ".", FOLDER), take_boot, &sweep, NULL);
+		if (may_matter(&sweep, max))
+			mapsdir_choose(&sweep, max);
+		close(sweep.maps);
 	}
-	free(s.one);
-	free(s.window);
-	s.swept.took = clock_now() - began;
-	return s.swept;
+	free(sweep.one);
+	free(sweep.window);
+	sweep.swept.took = clock_now() - began;
+	return sweep.swept;
 }

@@ -7,51 +7,52 @@
 
 #define SMALL (256u << 10) /* bytes that are never worth a renewal */
 
-static uint32_t *number_of(struct nametable *t, uint32_t id)
+static uint32_t *number_of(struct nametable *nametable, uint32_t id)
 {
-	if (id >= t->cap) {
-		t->cap = t->cap ? t->cap * 2 : 256;
-		t->number = mem_grow(t->number, sizeof(*t->number), t->cap);
+	if (id >= nametable->cap) {
+		nametable->cap = nametable->cap ? nametable->cap * 2 : 256;
+		nametable->number = mem_grow(nametable->number, sizeof(*nametable->number), nametable->cap);
 	}
-	return &t->number[id];
+	return &nametable->number[id];
 }
 
-uint32_t nametable_id(struct nametable *t, struct str name, bool *is_new)
+uint32_t nametable_id(struct nametable *nametable, struct str name, bool *is_new)
 {
-	uint32_t known = t->names.n, id = intern(&t->names, name);
+	uint32_t known = nametable->names.n, id = intern(&nametable->names, name);
 
 	*is_new = id > known;
 	if (*is_new)
-		*number_of(t, id) = t->next_number++;
+		*number_of(nametable, id) = nametable->next_number++;
 	return id;
 }
 
-uint64_t nametable_bytes(const struct nametable *t)
+uint64_t nametable_bytes(const struct nametable *nametable)
 {
-	return t->names.bytes.total + (uint64_t)t->names.cap * sizeof(*t->names.str) +
-	       (uint64_t)t->cap * sizeof(*t->number) + (t->names.mask + 1ull) * sizeof(*t->names.slot);
+	return nametable->names.bytes.total + (uint64_t)nametable->names.cap * sizeof(*nametable->names.str) +
+	       (uint64_t)nametable->cap * sizeof(*nametable->number) +
+	       (nametable->names.mask + 1ull) * sizeof(*nametable->names.slot);
 }
 
-void nametable_renew(struct nametable *t, uint32_t *used, size_t n)
+void nametable_renew(struct nametable *nametable, uint32_t *used, size_t n)
 {
-	struct nametable new = { .next_number = t->next_number };
+	struct nametable new = { .next_number = nametable->next_number };
 
-	if (nametable_bytes(t) < 2 * (t->renewed_bytes > SMALL ? t->renewed_bytes : SMALL))
+	if (nametable_bytes(nametable) < 2 * (nametable->renewed_bytes > SMALL ? nametable->renewed_bytes : SMALL))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t old = used[i];
 
-		used[i] = intern(&new.names, intern_str(&t->names, old));
-		*number_of(&new, used[i]) = t->number[old];
+		used[i] = intern(&new.names, intern_str(&nametable->names, old));
+		*number_of(&new, used[i]) = nametable->number[old];
 	}
-	nametable_free(t);
-	*t = new;
-	t->renewed_bytes = nametable_bytes(t);
+	nametable_free(nametable);
+	*nametable = new;
+	nametable->renewed_bytes = nametable_bytes(nametable);
 }
 
-void nametable_free(struct nametable *t)
+void nametable_free(struct nametable *nametable)
 {
-	intern_free(&t->names);
-	free(t->number);
-	*t = (struct nametable){ 0 };
+	intern_free(&nametable->names);
+	free(nametable->number);
+	*nametable = (struct nametable){ 0 };
 }

@@ -20,15 +20,15 @@ struct nametable {
 };
 
 /* The id of a name; *is_new: the file does not have it. */
-uint32_t nametable_id(struct nametable *t, struct str name, bool *is_new);
+uint32_t nametable_id(struct nametable *nametable, struct str name, bool *is_new);
 
 /* Memory of the names. */
-uint64_t nametable_bytes(const struct nametable *t);
+uint64_t nametable_bytes(const struct nametable *nametable);
 
 /* Forgets all but the names with the ids in used, which become the new ids, if that pays. */
-void nametable_renew(struct nametable *t, uint32_t *used, size_t n);
+void nametable_renew(struct nametable *nametable, uint32_t *used, size_t n);
 
 /* Forgets all, as does a file that begins anew. */
-void nametable_free(struct nametable *t);
+void nametable_free(struct nametable *nametable);
 
 #endif

@@ -7,30 +7,30 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static bool is_same_tenant(const struct tenant *a, const struct tenant *b)
+static bool is_same_tenant(const struct tenant *tenant, const struct tenant *b)
 {
-	return a->kind == b->kind && a->key == b->key;
+	return tenant->kind == b->kind && tenant->key == b->key;
 }
 
-static size_t bytes_of_tenant(const struct javacode *j, const struct tenant *t)
+static size_t bytes_of_tenant(const struct javacode *javacode, const struct tenant *tenant)
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < j->n; i++)
-		if (is_same_tenant(&j->jvm[i]->tenant, t))
-			sum += j->jvm[i]->bytes;
+	for (size_t i = 0; i < javacode->n; i++)
+		if (is_same_tenant(&javacode->jvm[i]->tenant, tenant))
+			sum += javacode->jvm[i]->bytes;
 	return sum;
 }
 
 /* The largest JVM of the tenant that holds most; only: of this tenant; NULL: of any. */
-static struct javacode_jvm *javabudget_largest(const struct javacode *j, const struct tenant *only)
+static struct javacode_jvm *javabudget_largest(const struct javacode *javacode, const struct tenant *only)
 {
 	struct javacode_jvm *found = NULL;
 	size_t max = 0;
 
-	for (size_t i = 0; i < j->n; i++) {
-		struct javacode_jvm *jvm = j->jvm[i];
-		size_t sum = only ? 1 : bytes_of_tenant(j, &jvm->tenant);
+	for (size_t i = 0; i < javacode->n; i++) {
+		struct javacode_jvm *jvm = javacode->jvm[i];
+		size_t sum = only ? 1 : bytes_of_tenant(javacode, &jvm->tenant);
 
 		if ((only && !is_same_tenant(&jvm->tenant, only)) || jvm->bytes == 0 || sum < max)
 			continue;
@@ -43,11 +43,11 @@ static struct javacode_jvm *javabudget_largest(const struct javacode *j, const s
 
 bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes)
 {
-	struct javacode *j = jvm->owner;
+	struct javacode *javacode = jvm->owner;
 
-	while (!tenants_hold(j->tenants, jvm->tenant, TENANT_MEMORY, bytes)) {
-		bool own = bytes_of_tenant(j, &jvm->tenant) + bytes > TENANT_BYTES_MAX;
-		struct javacode_jvm *victim = javabudget_largest(j, own ? &jvm->tenant : NULL);
+	while (!tenants_hold(javacode->tenants, jvm->tenant, TENANT_MEMORY, bytes)) {
+		bool own = bytes_of_tenant(javacode, &jvm->tenant) + bytes > TENANT_BYTES_MAX;
+		struct javacode_jvm *victim = javabudget_largest(javacode, own ? &jvm->tenant : NULL);
 
 		javabudget_drop(victim ? victim : jvm);
 		if (!victim || victim == jvm)
@@ -80,16 +80,16 @@ bool javabudget_make_space(struct javacode_jvm *jvm, size_t n)
 	return true;
 }
 
-size_t javabudget_find_dispensable(const struct javacode *j)
+size_t javabudget_find_dispensable(const struct javacode *javacode)
 {
 	size_t found = 0, max = 0;
 
-	for (size_t i = 0; i < j->n; i++) {
+	for (size_t i = 0; i < javacode->n; i++) {
 		size_t n = 0;
 
-		for (size_t k = 0; k < j->n; k++)
-			n += is_same_tenant(&j->jvm[k]->tenant, &j->jvm[i]->tenant);
-		if (n > max || (n == max && j->jvm[i]->first_seen < j->jvm[found]->first_seen))
+		for (size_t k = 0; k < javacode->n; k++)
+			n += is_same_tenant(&javacode->jvm[k]->tenant, &javacode->jvm[i]->tenant);
+		if (n > max || (n == max && javacode->jvm[i]->first_seen < javacode->jvm[found]->first_seen))
 			found = i;
 		max = n > max ? n : max;
 	}
@@ -98,15 +98,15 @@ size_t javabudget_find_dispensable(const struct javacode *j)
 
 struct tenant javabudget_find_tenant(uint32_t pid)
 {
-	struct tenant t = { .kind = TENANT_UNKNOWN };
+	struct tenant tenant = { .kind = TENANT_UNKNOWN };
 	char path[64];
 	int folder;
 
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0) {
-		t = tenant_of(folder);
+		tenant = tenant_of(folder);
 		close(folder);
 	}
-	return t;
+	return tenant;
 }

@@ -91,7 +91,7 @@ bool javabudget_make_space(struct javacode_jvm *jvm, size_t n);
 void javabudget_drop(struct javacode_jvm *jvm);
 
 /* Of the tenant that has most of them, the one that was not met for longest. */
-size_t javabudget_find_dispensable(const struct javacode *j);
+size_t javabudget_find_dispensable(const struct javacode *javacode);
 
 struct tenant javabudget_find_tenant(uint32_t pid);
 

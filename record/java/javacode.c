@@ -28,11 +28,11 @@ static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
 
 static const struct line *line_at(const struct javacode_jvm *jvm, uint64_t number)
 {
-	const struct line *l = jvm->line ? ways_of(jvm, number) : NULL;
+	const struct line *line = jvm->line ? ways_of(jvm, number) : NULL;
 
-	for (unsigned i = 0; l && i < WAYS; i++)
-		if (l[i].number == number + 1)
-			return &l[i];
+	for (unsigned i = 0; line && i < WAYS; i++)
+		if (line[i].number == number + 1)
+			return &line[i];
 	return NULL;
 }
 
@@ -91,7 +91,7 @@ static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 }
 
 /* In the place of what was there. */
-static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *b,
+static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
 			    uint64_t now)
 {
 	uint64_t begin = code->blob[0].start, end = code->blob[code->n - 1].end;
@@ -112,7 +112,7 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 	javacode_move(jvm, at + code->n, after);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->blob[at + i] = code->blob[i];
-		jvm->fact[at + i] = (struct fact){ *b, now, now, now };
+		jvm->fact[at + i] = (struct fact){ *blob, now, now, now };
 	}
 	forget_lines(jvm, begin, end);
 	javacode_show(jvm);
@@ -127,17 +127,18 @@ static bool is_code_of(const struct hotspot_reason *why, const char *code)
 }
 
 /* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
-static void javacode_print_message(struct javacode *j, const struct javacode_jvm *jvm, const struct hotspot_reason *why)
+static void javacode_print_message(struct javacode *javacode, const struct javacode_jvm *jvm,
+				   const struct hotspot_reason *why)
 {
 	if (is_code_of(why, "gone") || is_code_of(why, "starting") ||
 	    (is_code_of(why, "no-vmstructs") && jvm->pause == 0))
 		return;
-	j->counts.unread++;
-	for (size_t i = 0; i < countof(j->shown); i++) {
-		if (j->shown[i] && is_code_of(why, j->shown[i]))
+	javacode->counts.unread++;
+	for (size_t i = 0; i < countof(javacode->shown); i++) {
+		if (javacode->shown[i] && is_code_of(why, javacode->shown[i]))
 			return;
-		if (!j->shown[i]) {
-			j->shown[i] = why->code;
+		if (!javacode->shown[i]) {
+			javacode->shown[i] = why->code;
 			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)",
 			     jvm->pid, why->code, why->why);
 			return;
@@ -182,12 +183,12 @@ static void javacode_forget(struct javacode_jvm *jvm)
  * read until then. */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
-	struct javacode *j = jvm->owner;
+	struct javacode *javacode = jvm->owner;
 
-	javacode_print_message(j, jvm, why);
+	javacode_print_message(javacode, jvm, why);
 	if (is_code_of(why, "over-budget"))
-		budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
-	jvmreader_close(j->reader, jvm->reader);
+		budgets_over(javacode->budgets, jvm->tenant, OVER_JVMS, 1);
+	jvmreader_close(javacode->reader, jvm->reader);
 	jvm->reader = NULL;
 	if (is_code_of(why, "gone") && jvm->n)
 		jvm->gone = true;
@@ -199,7 +200,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 	else
 		jvm->pause =
 			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MAX ? 2 * jvm->pause : RETRY_MAX) : RETRY_NS;
-	jvm->retry = j->now + jvm->pause;
+	jvm->retry = javacode->now + jvm->pause;
 	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
 }
 
@@ -223,13 +224,13 @@ void javabudget_drop(struct javacode_jvm *jvm)
 	jvm->dropped = true;
 }
 
-static void print_over_time(struct javacode *j, const struct javacode_jvm *jvm)
+static void print_over_time(struct javacode *javacode, const struct javacode_jvm *jvm)
 {
 	char name[TENANT_NAME];
 
-	j->counts.over_time++;
-	budgets_over(j->budgets, jvm->tenant, OVER_JVMS, 1);
-	if (j->counts.over_time == 1)
+	javacode->counts.over_time++;
+	budgets_over(javacode->budgets, jvm->tenant, OVER_JVMS, 1);
+	if (javacode->counts.over_time == 1)
 		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut",
 		     jvm->pid, tenant_name(&jvm->tenant, name));
 }
@@ -257,53 +258,53 @@ static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
 
 static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *bytes)
 {
-	struct line *l;
+	struct line *line;
 	unsigned way = jvm->turn++ % WAYS;
 
 	if (!jvm->line && !javabudget_hold(jvm, LINES * sizeof(*jvm->line)))
 		return;
 	if (!jvm->line)
 		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
-	l = ways_of(jvm, number);
+	line = ways_of(jvm, number);
 	for (unsigned i = 0; i < WAYS; i++)
-		if (l[i].number == 0 || l[i].number == number + 1)
+		if (line[i].number == 0 || line[i].number == number + 1)
 			way = i;
-	if (!l[way].byte && !javabudget_hold(jvm, LINE))
+	if (!line[way].byte && !javabudget_hold(jvm, LINE))
 		return;
-	if (!l[way].byte)
-		l[way].byte = mem_grow(NULL, 1, LINE);
-	l[way].number = number + 1;
-	memcpy(l[way].byte, bytes, LINE);
+	if (!line[way].byte)
+		line[way].byte = mem_grow(NULL, 1, LINE);
+	line[way].number = number + 1;
+	memcpy(line[way].byte, bytes, LINE);
 }
 
 /* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
 static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
-	struct javacode *j = jvm->owner;
-	struct missed *m = missed_at(jvm, address);
-	struct jvmreader_found f;
+	struct javacode *javacode = jvm->owner;
+	struct missed *missed = missed_at(jvm, address);
+	struct jvmreader_found found;
 
 	*in = false;
 	if (!jvm->reader)
 		return JAVACODE_NONE;
-	if (m->address != address || m->until < j->now) {
-		j->counts.is_requested++;
-		if (!javacode_took(jvm, jvmreader_find(j->reader, jvm->reader, address, &f)))
+	if (missed->address != address || missed->until < javacode->now) {
+		javacode->counts.is_requested++;
+		if (!javacode_took(jvm, jvmreader_find(javacode->reader, jvm->reader, address, &found)))
 			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
 		jvm->pause = 0;
-		jvm->code.call_stub_return = f.code.call_stub_return;
-		jvm->code.continuation_return = f.code.continuation_return;
-		if (f.where == CODECACHE_BLOB && javacode_insert(jvm, &f.code, &f.blob, clock_now())) {
-			if (f.bytes)
-				keep_line(jvm, address / LINE, f.bytes);
+		jvm->code.call_stub_return = found.code.call_stub_return;
+		jvm->code.continuation_return = found.code.continuation_return;
+		if (found.where == CODECACHE_BLOB && javacode_insert(jvm, &found.code, &found.blob, clock_now())) {
+			if (found.bytes)
+				keep_line(jvm, address / LINE, found.bytes);
 			return jvm->reader ? JAVACODE_BLOB : JAVACODE_NONE;
 		}
 		if (!jvm->reader)
 			return JAVACODE_NONE;
-		*m = (struct missed){ address, j->now + MISSED_NS,
-				      f.where == CODECACHE_BLOB ? CODECACHE_FREE : f.where };
+		*missed = (struct missed){ address, javacode->now + MISSED_NS,
+					   found.where == CODECACHE_BLOB ? CODECACHE_FREE : found.where };
 	}
-	*in = m->where == CODECACHE_FREE;
+	*in = missed->where == CODECACHE_FREE;
 	return JAVACODE_NONE;
 }
 
@@ -320,15 +321,15 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
  * granted. */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
-	struct javacode *j = jvm->owner;
-	struct blob b = jvm->fact[i].blob;
+	struct javacode *javacode = jvm->owner;
+	struct blob blob = jvm->fact[i].blob;
 	size_t n = 1;
 
-	j->counts.checks++;
-	if (!javacode_took(jvm, jvmreader_check(j->reader, jvm->reader, &b, &n)))
+	javacode->counts.checks++;
+	if (!javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, &blob, &n)))
 		return jvm->reader || jvm->gone;
 	if (n == 0) {
-		forget_lines(jvm, b.begin, b.end);
+		forget_lines(jvm, blob.begin, blob.end);
 		javacode_move(jvm, i, i + 1);
 		javacode_show(jvm);
 		return false;
@@ -360,12 +361,12 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 /* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code
  * as soon as there is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240
  * MB, by default. */
-static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *p, uint64_t ip)
+static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	uint8_t byte[7];
 	int32_t to;
 
-	if (ip - p->start < sizeof(byte) || !javacode_read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
+	if (ip - blob->start < sizeof(byte) || !javacode_read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
 		return true;
 	memcpy(&to, byte + 3, sizeof(to));
 	if (byte[2] == 0xe8 && ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
@@ -378,35 +379,36 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *p, u
 
 /* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of
  * one that was met first afterwards, the code must call something where the sample returns to. */
-static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
-	const struct fact *f = &jvm->fact[i];
-	const struct code_blob *p = &jvm->blob[i];
+	const struct fact *fact = &jvm->fact[i];
+	const struct code_blob *blob = &jvm->blob[i];
 
-	if (!f->blob.compiled || s->interrupted || f->since <= time || s->ip == p->deopt[0] || s->ip == p->deopt[1])
+	if (!fact->blob.compiled || state->interrupted || fact->since <= time || state->ip == blob->deopt[0] ||
+	    state->ip == blob->deopt[1])
 		return true;
-	return is_after_call(jvm, p, s->ip);
+	return is_after_call(jvm, blob, state->ip);
 }
 
 /* Of a piece that was met. */
-static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *s, uint64_t time)
+static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
-	const struct fact *f = &jvm->fact[i];
+	const struct fact *fact = &jvm->fact[i];
 
-	if (f->blob.compiled && f->seen < time) {
+	if (fact->blob.compiled && fact->seen < time) {
 		if (jvm->reader && !is_still(jvm, i))
 			return JAVACODE_NONE;
-		if (jvm->gone && f->seen + GONE_NS < time)
+		if (jvm->gone && fact->seen + GONE_NS < time)
 			return JAVACODE_GONE;
 	}
-	return is_right(jvm, i, s, time) ? JAVACODE_BLOB : JAVACODE_GONE;
+	return is_right(jvm, i, state, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
-enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob)
 {
 	for (unsigned tries = 0; tries < 2; tries++) {
-		const struct code_blob *p = javaunwind_find(&jvm->code, s);
+		const struct code_blob *p = javaunwind_find(&jvm->code, state);
 		enum javacode_answer answer;
 		bool in;
 
@@ -415,14 +417,14 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 
 			jvm->fact[i].first_seen = jvm->owner->now;
 			*blob = *p;
-			answer = is_it(jvm, i, s, time);
+			answer = is_it(jvm, i, state, time);
 			if (answer == JAVACODE_BLOB && blob->kind == BLOB_THAW)
 				note_special(jvm);
 			if (answer != JAVACODE_NONE)
 				return answer;
 		}
-		answer = s->interrupted || s->ip == 0 ? javacode_look_up(jvm, s->ip, &in) :
-							look_up_return(jvm, s->ip, &in);
+		answer = state->interrupted || state->ip == 0 ? javacode_look_up(jvm, state->ip, &in) :
+								look_up_return(jvm, state->ip, &in);
 		if (answer != JAVACODE_BLOB)
 			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
 	}
@@ -436,25 +438,25 @@ struct naming {
 
 static void javacode_take_name(void *to, uint64_t method, struct str name)
 {
-	struct naming *n = to;
+	struct naming *naming = to;
 
-	javanames_named(n->names, n->pid, method, name);
+	javanames_named(naming->names, naming->pid, method, name);
 }
 
 /* What is asked for is asked for once, so not while nobody would answer. */
-void javacode_name(struct javacode *j, struct javanames *names)
+void javacode_name(struct javacode *javacode, struct javanames *names)
 {
-	for (size_t i = 0; i < j->n && jvmreader_ready(j->reader); i++) {
-		struct naming to = { names, j->jvm[i]->pid };
+	for (size_t i = 0; i < javacode->n && jvmreader_ready(javacode->reader); i++) {
+		struct naming naming = { names, javacode->jvm[i]->pid };
 		const uint64_t *method;
 		size_t n;
 
-		if (!j->jvm[i]->reader)
+		if (!javacode->jvm[i]->reader)
 			continue;
-		method = javanames_wanted(names, to.pid, &n);
+		method = javanames_wanted(names, naming.pid, &n);
 		if (n)
-			javacode_took(j->jvm[i], jvmreader_names(j->reader, j->jvm[i]->reader, method, n,
-								 javacode_take_name, &to));
+			javacode_took(javacode->jvm[i], jvmreader_names(javacode->reader, javacode->jvm[i]->reader,
+									method, n, javacode_take_name, &naming));
 	}
 }
 
@@ -462,14 +464,14 @@ void javacode_name(struct javacode *j, struct javanames *names)
 
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 {
-	struct javacode *j = jvm->owner;
-	const struct line *l = line_at(jvm, number);
+	struct javacode *javacode = jvm->owner;
+	const struct line *line = line_at(jvm, number);
 	const char *bytes;
 
-	if (l || !jvm->reader)
-		return l;
-	j->counts.bytes++;
-	if (!javacode_took(jvm, jvmreader_bytes(j->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
+	if (line || !jvm->reader)
+		return line;
+	javacode->counts.bytes++;
+	if (!javacode_took(jvm, jvmreader_bytes(javacode->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
 		return NULL;
 	keep_line(jvm, number, bytes);
 	return line_at(jvm, number);
@@ -480,12 +482,12 @@ static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
 	char *out = to;
 
 	while (n) {
-		const struct line *l = line_of(arg, address / LINE);
+		const struct line *line = line_of(arg, address / LINE);
 		size_t from = address % LINE, part = n < LINE - from ? n : LINE - from;
 
-		if (!l)
+		if (!line)
 			return false;
-		memcpy(out, l->byte + from, part);
+		memcpy(out, line->byte + from, part);
 		out += part;
 		address += part;
 		n -= part;
@@ -514,128 +516,130 @@ bool javacode_was_late(struct javacode_jvm *jvm)
 
 /* ---- JVMs ---------------------------------------------------------------------------------------------------- */
 
-static bool has_libjvm(const struct process *p)
+static bool has_libjvm(const struct process *process)
 {
-	return p->maps && p->maps->libjvms;
+	return process->maps && process->maps->libjvms;
 }
 
-static void javacode_let_go(struct javacode *j, size_t i)
+static void javacode_let_go(struct javacode *javacode, size_t i)
 {
-	struct javacode_jvm *jvm = j->jvm[i];
+	struct javacode_jvm *jvm = javacode->jvm[i];
 
-	jvmreader_close(j->reader, jvm->reader);
+	jvmreader_close(javacode->reader, jvm->reader);
 	free_code(jvm);
 	free(jvm);
-	j->jvm[i] = j->jvm[--j->n];
+	javacode->jvm[i] = javacode->jvm[--javacode->n];
 }
 
-static struct javacode_jvm *javacode_add(struct javacode *j, const struct process *p)
+static struct javacode_jvm *javacode_add(struct javacode *javacode, const struct process *process)
 {
 	struct javacode_jvm *jvm = mem_alloc(sizeof(*jvm), 1);
 
-	if (j->n == JVM_COUNT_MAX)
-		javacode_let_go(j, javabudget_find_dispensable(j));
-	jvm->owner = j;
-	jvm->pid = p->pid;
-	jvm->start_ticks = p->start_ticks;
-	jvm->tenant = javabudget_find_tenant(p->pid);
+	if (javacode->n == JVM_COUNT_MAX)
+		javacode_let_go(javacode, javabudget_find_dispensable(javacode));
+	jvm->owner = javacode;
+	jvm->pid = process->pid;
+	jvm->start_ticks = process->start_ticks;
+	jvm->tenant = javabudget_find_tenant(process->pid);
 	jvm->code.read = javacode_read_code;
 	jvm->code.is_code = javacode_is_code;
 	jvm->code.arg = jvm;
-	j->jvm[j->n++] = jvm;
+	javacode->jvm[javacode->n++] = jvm;
 	return jvm;
 }
 
-static bool javacode_is_of(const struct javacode_jvm *jvm, const struct process *p)
+static bool javacode_is_of(const struct javacode_jvm *jvm, const struct process *process)
 {
-	return jvm->pid == p->pid &&
-	       (jvm->start_ticks == p->start_ticks || jvm->start_ticks == 0 || p->start_ticks == 0);
+	return jvm->pid == process->pid &&
+	       (jvm->start_ticks == process->start_ticks || jvm->start_ticks == 0 || process->start_ticks == 0);
 }
 
-struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p)
+struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process)
 {
 	struct javacode_jvm *jvm;
 	size_t i = 0;
 
-	if (!has_libjvm(p))
+	if (!has_libjvm(process))
 		return NULL;
-	while (i < j->n && !javacode_is_of(j->jvm[i], p))
+	while (i < javacode->n && !javacode_is_of(javacode->jvm[i], process))
 		i++;
-	jvm = i < j->n ? j->jvm[i] : javacode_add(j, p);
-	jvm->process = p;
-	jvm->first_seen = j->now;
-	if (!jvm->reader && !jvm->dropped && !p->exited && (j->now >= jvm->retry || jvm->version != p->maps->version)) {
+	jvm = i < javacode->n ? javacode->jvm[i] : javacode_add(javacode, process);
+	jvm->process = process;
+	jvm->first_seen = javacode->now;
+	if (!jvm->reader && !jvm->dropped && !process->exited &&
+	    (javacode->now >= jvm->retry || jvm->version != process->maps->version)) {
 		javacode_forget(jvm);
-		jvm->reader = jvmreader_open(j->reader, p->pid, p->start_ticks, jvm->tenant);
-		j->counts.opened++;
+		jvm->reader = jvmreader_open(javacode->reader, process->pid, process->start_ticks, jvm->tenant);
+		javacode->counts.opened++;
 	}
 	return jvm->reader || jvm->gone ? jvm : NULL;
 }
 
 /* All at once: pieces that were met lately. */
-static void javacode_see(struct javacode *j, struct javacode_jvm *jvm)
+static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
 	size_t n = 0, saved, next = 0, to = 0;
 
-	if (j->folder_count < jvm->n) {
-		j->folder_count = jvm->n + jvm->n / 2;
-		j->space = mem_grow(j->space, sizeof(*j->space), j->folder_count);
+	if (javacode->folder_count < jvm->n) {
+		javacode->folder_count = jvm->n + jvm->n / 2;
+		javacode->space = mem_grow(javacode->space, sizeof(*javacode->space), javacode->folder_count);
 	}
 	for (size_t i = 0; i < jvm->n; i++)
-		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= j->now)
-			j->space[n++] = jvm->fact[i].blob;
+		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= javacode->now)
+			javacode->space[n++] = jvm->fact[i].blob;
 	saved = n;
-	if (n == 0 || !javacode_took(jvm, jvmreader_check(j->reader, jvm->reader, j->space, &saved)))
+	if (n == 0 || !javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, javacode->space, &saved)))
 		return;
 	for (size_t i = 0; i < jvm->n; i++) {
-		struct fact f = jvm->fact[i];
+		struct fact fact = jvm->fact[i];
 
-		if (f.blob.compiled && f.first_seen + LATELY_NS >= j->now) {
-			if (next == saved || j->space[next].address != f.blob.address) {
-				forget_lines(jvm, f.blob.begin, f.blob.end);
+		if (fact.blob.compiled && fact.first_seen + LATELY_NS >= javacode->now) {
+			if (next == saved || javacode->space[next].address != fact.blob.address) {
+				forget_lines(jvm, fact.blob.begin, fact.blob.end);
 				continue;
 			}
-			f.seen = now;
+			fact.seen = now;
 			next++;
 		}
 		jvm->blob[to] = jvm->blob[i];
-		jvm->fact[to++] = f;
+		jvm->fact[to++] = fact;
 	}
 	jvm->n = to;
 	javacode_show(jvm);
 }
 
-void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flush)
+void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, bool flush)
 {
-	jvmreader_deadline(j->reader, flush ? FLUSH_NS : DEADLINE_NS);
-	j->now = now;
-	for (size_t i = 0; i < j->n; i++) {
-		if (j->jvm[i]->dropped)
-			free_code(j->jvm[i]);
-		j->jvm[i]->dropped = false;
+	jvmreader_deadline(javacode->reader, flush ? FLUSH_NS : DEADLINE_NS);
+	javacode->now = now;
+	for (size_t i = 0; i < javacode->n; i++) {
+		if (javacode->jvm[i]->dropped)
+			free_code(javacode->jvm[i]);
+		javacode->jvm[i]->dropped = false;
 	}
-	if (j->seen >= horizon)
+	if (javacode->seen >= horizon)
 		return;
-	j->seen = now;
-	j->turn++; /* another one is first each time: patience may not last for all */
-	for (size_t i = 0; i < j->n; i++) {
-		struct javacode_jvm *jvm = j->jvm[(j->turn + i) % j->n];
+	javacode->seen = now;
+	javacode->turn++; /* another one is first each time: patience may not last for all */
+	for (size_t i = 0; i < javacode->n; i++) {
+		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
 
 		if (jvm->reader && jvm->first_seen + LATELY_NS >= now)
-			javacode_see(j, jvm);
+			javacode_see(javacode, jvm);
 	}
 }
 
-void javacode_tick(struct javacode *j, uint64_t now)
+void javacode_tick(struct javacode *javacode, uint64_t now)
 {
-	for (size_t i = j->n; i-- > 0;) {
-		struct javacode_jvm *jvm = j->jvm[i];
-		const struct process *p = processes_find(j->processes, jvm->pid);
+	for (size_t i = javacode->n; i-- > 0;) {
+		struct javacode_jvm *jvm = javacode->jvm[i];
+		const struct process *process = processes_find(javacode->processes, jvm->pid);
 
 		jvm->process = NULL;
-		if (!p || p->exited || !javacode_is_of(jvm, p) || !has_libjvm(p) || jvm->first_seen + IDLE_NS < now)
-			javacode_let_go(j, i);
+		if (!process || process->exited || !javacode_is_of(jvm, process) || !has_libjvm(process) ||
+		    jvm->first_seen + IDLE_NS < now)
+			javacode_let_go(javacode, i);
 		else if (now > IDLE_NS)
 			forget_before(jvm, now - IDLE_NS);
 	}
@@ -647,41 +651,41 @@ struct javacode *javacode_new(void)
 {
 	static const struct tenant_limits limits = { .stock[TENANT_MEMORY] = TENANT_BYTES_MAX,
 						     .total[TENANT_MEMORY] = BYTES_MAX };
-	struct javacode *j = mem_alloc(sizeof(*j), 1);
+	struct javacode *javacode = mem_alloc(sizeof(*javacode), 1);
 
-	j->tenants = tenants_new(&limits);
-	j->reader = jvmreader_new(NULL);
-	j->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVM_COUNT_MAX);
-	return j;
+	javacode->tenants = tenants_new(&limits);
+	javacode->reader = jvmreader_new(NULL);
+	javacode->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVM_COUNT_MAX);
+	return javacode;
 }
 
-void javacode_start(struct javacode *j, const struct processes *p, struct budgets *budgets)
+void javacode_start(struct javacode *javacode, const struct processes *processes, struct budgets *budgets)
 {
-	j->processes = p;
-	j->budgets = budgets;
-	jvmreader_budgets(j->reader, budgets ? budgets_tenants(budgets) : NULL);
+	javacode->processes = processes;
+	javacode->budgets = budgets;
+	jvmreader_budgets(javacode->reader, budgets ? budgets_tenants(budgets) : NULL);
 }
 
-void javacode_free(struct javacode *j)
+void javacode_free(struct javacode *javacode)
 {
-	if (!j)
+	if (!javacode)
 		return;
-	while (j->n)
-		javacode_let_go(j, j->n - 1);
-	jvmreader_free(j->reader);
-	tenants_free(j->tenants);
-	free(j->jvm);
-	free(j->space);
-	free(j);
+	while (javacode->n)
+		javacode_let_go(javacode, javacode->n - 1);
+	jvmreader_free(javacode->reader);
+	tenants_free(javacode->tenants);
+	free(javacode->jvm);
+	free(javacode->space);
+	free(javacode);
 }
 
-struct javacode_counts javacode_count(const struct javacode *j)
+struct javacode_counts javacode_count(const struct javacode *javacode)
 {
-	struct javacode_counts c = j->counts;
+	struct javacode_counts counts = javacode->counts;
 
-	c.jvms = j->n;
-	c.helpers = jvmreader_count(j->reader);
-	for (size_t i = 0; i < j->n; i++)
-		c.blobs += j->jvm[i]->n;
-	return c;
+	counts.jvms = javacode->n;
+	counts.helpers = jvmreader_count(javacode->reader);
+	for (size_t i = 0; i < javacode->n; i++)
+		counts.blobs += javacode->jvm[i]->n;
+	return counts;
 }

@@ -27,18 +27,19 @@ struct javacode_jvm;
 /* Forks the helper that reads JVMs. */
 struct javacode *javacode_new(void);
 /* Before all that follows. CPU time is limited by TENANT_CPU_NS of budgets; NULL: not at all. */
-void javacode_start(struct javacode *j, const struct processes *p, struct budgets *budgets);
-void javacode_free(struct javacode *j);
+void javacode_start(struct javacode *javacode, const struct processes *processes, struct budgets *budgets);
+void javacode_free(struct javacode *javacode);
 
 /* Samples up to horizon are to be walked; hurry: the recorder cannot wait for long. */
-void javacode_begin(struct javacode *j, uint64_t horizon, uint64_t now, bool flush);
+void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, bool flush);
 
 /* Lets go of what is not needed any more; every few seconds. */
-void javacode_tick(struct javacode *j, uint64_t now);
+void javacode_tick(struct javacode *javacode, uint64_t now);
 
-/* NULL: p is none, or one that cannot be read (which was said). Valid until the next one, or javacode_begin or _tick.
+/* NULL: process is none, or one that cannot be read (which was said). Valid until the next one, or javacode_begin or
+ * _tick.
  */
-struct javacode_jvm *javacode_of(struct javacode *j, const struct process *p);
+struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
 enum javacode_answer {
 	JAVACODE_NONE, /* no code of the JVM */
@@ -46,12 +47,12 @@ enum javacode_answer {
 	JAVACODE_LATE, /* it may be, but the JVM could not be asked in time */
 	JAVACODE_GONE  /* there was some when the sample was taken, but now there is none, or other */
 };
-/* Where s is, of a sample of that time. */
-enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *s, uint64_t time,
+/* Where state is, of a sample of that time. */
+enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob);
 
 /* Names of methods that were met, of all JVMs. */
-void javacode_name(struct javacode *j, struct javanames *names);
+void javacode_name(struct javacode *javacode, struct javanames *names);
 
 /* For java_step. Its functions may ask the JVM. */
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
@@ -67,6 +68,6 @@ struct javacode_counts {
 	uint64_t over_time, over_memory;      /* questions not asked, and JVMs dropped, over the budget of a tenant */
 	struct helper_counts helpers;
 };
-struct javacode_counts javacode_count(const struct javacode *j);
+struct javacode_counts javacode_count(const struct javacode *javacode);
 
 #endif

@@ -36,94 +36,94 @@ struct javanames *javanames_new(void)
 	return mem_alloc(sizeof(struct javanames), 1);
 }
 
-static void javanames_forget(struct javanames *s)
+static void javanames_forget(struct javanames *javanames)
 {
-	intern_free(&s->keys);
-	arena_free(&s->names);
-	free(s->one);
-	free(s->wanted);
-	*s = (struct javanames){ 0 };
+	intern_free(&javanames->keys);
+	arena_free(&javanames->names);
+	free(javanames->one);
+	free(javanames->wanted);
+	*javanames = (struct javanames){ 0 };
 }
 
-void javanames_free(struct javanames *s)
+void javanames_free(struct javanames *javanames)
 {
-	if (s)
-		javanames_forget(s);
-	free(s);
+	if (javanames)
+		javanames_forget(javanames);
+	free(javanames);
 }
 
-static struct str javanames_bytes_of(const struct key *k)
+static struct str javanames_bytes_of(const struct key *key)
 {
-	return (struct str){ (const char *)k, sizeof(*k) };
+	return (struct str){ (const char *)key, sizeof(*key) };
 }
 
-static struct key javanames_key_of(const struct javanames *s, uint32_t id)
+static struct key javanames_key_of(const struct javanames *javanames, uint32_t id)
 {
-	struct key k;
+	struct key key;
 
-	memcpy(&k, intern_str(&s->keys, id).p, sizeof(k));
-	return k;
+	memcpy(&key, intern_str(&javanames->keys, id).p, sizeof(key));
+	return key;
 }
 
-void javanames_note(struct javanames *s, uint32_t pid, uint64_t method)
+void javanames_note(struct javanames *javanames, uint32_t pid, uint64_t method)
 {
-	struct key k = { method, pid, 0 };
-	uint32_t before = s->keys.n;
+	struct key key = { method, pid, 0 };
+	uint32_t before = javanames->keys.n;
 
-	if (before >= JAVANAMES_MAX && !intern_find(&s->keys, javanames_bytes_of(&k))) {
-		s->left_out += s->left_out < UINT32_MAX;
+	if (before >= JAVANAMES_MAX && !intern_find(&javanames->keys, javanames_bytes_of(&key))) {
+		javanames->left_out += javanames->left_out < UINT32_MAX;
 		return;
 	}
-	if (intern(&s->keys, javanames_bytes_of(&k)) <= before)
+	if (intern(&javanames->keys, javanames_bytes_of(&key)) <= before)
 		return;
-	s->one = mem_more(s->one, sizeof(*s->one), before);
-	s->one[before] = (struct one){ 0 };
+	javanames->one = mem_more(javanames->one, sizeof(*javanames->one), before);
+	javanames->one[before] = (struct one){ 0 };
 }
 
-const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n)
+const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, size_t *n)
 {
 	bool all = true;
 
 	*n = 0;
-	for (uint32_t i = s->nasked; i < s->keys.n; i++) {
-		struct key k = javanames_key_of(s, i + 1);
+	for (uint32_t i = javanames->nasked; i < javanames->keys.n; i++) {
+		struct key key = javanames_key_of(javanames, i + 1);
 
-		if (k.pid == pid && !s->one[i].is_requested) {
-			s->wanted = mem_more(s->wanted, sizeof(*s->wanted), *n);
-			s->wanted[(*n)++] = k.method;
-			s->one[i].is_requested = true;
+		if (key.pid == pid && !javanames->one[i].is_requested) {
+			javanames->wanted = mem_more(javanames->wanted, sizeof(*javanames->wanted), *n);
+			javanames->wanted[(*n)++] = key.method;
+			javanames->one[i].is_requested = true;
 		}
-		all &= s->one[i].is_requested;
+		all &= javanames->one[i].is_requested;
 		if (all)
-			s->nasked = i + 1;
+			javanames->nasked = i + 1;
 	}
-	return s->wanted;
+	return javanames->wanted;
 }
 
-void javanames_named(struct javanames *s, uint32_t pid, uint64_t method, struct str name)
+void javanames_named(struct javanames *javanames, uint32_t pid, uint64_t method, struct str name)
 {
-	struct key k = { method, pid, 0 };
-	uint32_t id = intern_find(&s->keys, javanames_bytes_of(&k));
+	struct key key = { method, pid, 0 };
+	uint32_t id = intern_find(&javanames->keys, javanames_bytes_of(&key));
 
-	if (!id || name.n > LONGEST || name.n > JAVANAMES_BYTES - s->bytes)
+	if (!id || name.n > LONGEST || name.n > JAVANAMES_BYTES - javanames->bytes)
 		return;
-	s->bytes += name.n;
-	s->one[id - 1].name = arena_copy(&s->names, name);
+	javanames->bytes += name.n;
+	javanames->one[id - 1].name = arena_copy(&javanames->names, name);
 }
 
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
 static int key_cmp(const void *va, const void *vb)
 {
-	const struct key *a = va, *b = vb;
+	const struct key *key = va, *b = vb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return (a->method > b->method) - (a->method < b->method);
+	if (key->pid != b->pid)
+		return key->pid < b->pid ? -1 : 1;
+	return (key->method > b->method) - (key->method < b->method);
 }
 
 /* Those of one process, from key[0] on; how many there are. */
-static size_t put_process(const struct javanames *s, const struct key *key, size_t n, uint32_t left_out,
+static size_t put_process(const struct javanames *javanames, const struct key *key, size_t n, uint32_t left_out,
 			  struct text *item)
 {
 	struct pj_methods head = { .pid = key[0].pid, .left_out = left_out };
@@ -132,30 +132,30 @@ static size_t put_process(const struct javanames *s, const struct key *key, size
 	item->n = 0;
 	text_bytes(item, &head, sizeof(head));
 	for (i = 0; i < n && key[i].pid == head.pid && item->n < ITEM_BYTES; i++) {
-		struct str name = s->one[intern_find(&s->keys, javanames_bytes_of(&key[i])) - 1].name;
-		struct pj_method m = { .method = key[i].method, .size = (uint32_t)name.n };
+		struct str name = javanames->one[intern_find(&javanames->keys, javanames_bytes_of(&key[i])) - 1].name;
+		struct pj_method method = { .method = key[i].method, .size = (uint32_t)name.n };
 
-		text_bytes(item, &m, sizeof(m));
+		text_bytes(item, &method, sizeof(method));
 		text_str(item, name);
 	}
 	return i;
 }
 
-void javanames_end(struct javanames *s, struct text *t)
+void javanames_end(struct javanames *javanames, struct text *text)
 {
-	size_t n = s->keys.n;
+	size_t n = javanames->keys.n;
 	struct key *key = mem_alloc(sizeof(*key), n);
 	struct text item = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		key[i] = javanames_key_of(s, (uint32_t)i + 1);
+		key[i] = javanames_key_of(javanames, (uint32_t)i + 1);
 	if (n)
 		qsort(key, n, sizeof(*key), key_cmp);
 	for (size_t i = 0; i < n;) {
-		i += put_process(s, key + i, n - i, i ? 0 : s->left_out, &item);
-		chunk_put_item(t, PJ_ITEM_METHODS, item.p, item.n);
+		i += put_process(javanames, key + i, n - i, i ? 0 : javanames->left_out, &item);
+		chunk_put_item(text, PJ_ITEM_METHODS, item.p, item.n);
 	}
 	free(key);
 	text_free(&item);
-	javanames_forget(s);
+	javanames_forget(javanames);
 }

@@ -18,18 +18,18 @@
 struct javanames;
 
 struct javanames *javanames_new(void);
-void javanames_free(struct javanames *s);
+void javanames_free(struct javanames *javanames);
 
 /* A frame of the process is in this method. */
-void javanames_note(struct javanames *s, uint32_t pid, uint64_t method);
+void javanames_note(struct javanames *javanames, uint32_t pid, uint64_t method);
 
 /* Those of a process whose names were not asked for yet, and will be; valid until the next call. */
-const uint64_t *javanames_wanted(struct javanames *s, uint32_t pid, size_t *n);
+const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, size_t *n);
 
 /* How such a one is called, as Compiler.perfmap spells it. */
-void javanames_named(struct javanames *s, uint32_t pid, uint64_t method, struct str name);
+void javanames_named(struct javanames *javanames, uint32_t pid, uint64_t method, struct str name);
 
-/* The window ends: appends its items to t, and begins anew. */
-void javanames_end(struct javanames *s, struct text *t);
+/* The window ends: appends its items to text, and begins anew. */
+void javanames_end(struct javanames *javanames, struct text *text);
 
 #endif

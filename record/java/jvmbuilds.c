@@ -33,16 +33,16 @@ static uint64_t mount_ns_of(int process)
 	return fstatat(process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
 }
 
-struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p)
+struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process)
 {
-	return (struct jvmbuilds_key){ p->uid, mount_ns_of(p->folder), p->library.major, p->library.minor,
-				       p->library.inode };
+	return (struct jvmbuilds_key){ process->uid, mount_ns_of(process->folder), process->library.major,
+				       process->library.minor, process->library.inode };
 }
 
-static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *b)
+static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *key)
 {
-	return a->mount_ns && a->mount_ns == b->mount_ns && a->uid == b->uid && a->major == b->major &&
-	       a->minor == b->minor && a->inode == b->inode;
+	return a->mount_ns && a->mount_ns == key->mount_ns && a->uid == key->uid && a->major == key->major &&
+	       a->minor == key->minor && a->inode == key->inode;
 }
 
 /* Is the mount namespace of the entry still the one that it was filled in? */
@@ -51,77 +51,77 @@ static bool is_valid(const struct build *known)
 	return known->owner < 0 || mount_ns_of(known->owner) == known->key.mount_ns;
 }
 
-static void set_owner(const struct jvmbuilds *b, struct build *to, int process)
+static void set_owner(const struct jvmbuilds *jvmbuilds, struct build *build, int process)
 {
-	int copy = to->key.mount_ns == b->own_ns ? -1 : fcntl(process, F_DUPFD_CLOEXEC, 0);
+	int copy = build->key.mount_ns == jvmbuilds->own_ns ? -1 : fcntl(process, F_DUPFD_CLOEXEC, 0);
 
-	if (to->owner >= 0)
-		close(to->owner);
-	to->owner = copy;
-	if (copy < 0 && to->key.mount_ns != b->own_ns)
-		to->key.mount_ns = 0; /* no descriptor is left: nothing is shared */
+	if (build->owner >= 0)
+		close(build->owner);
+	build->owner = copy;
+	if (copy < 0 && build->key.mount_ns != jvmbuilds->own_ns)
+		build->key.mount_ns = 0; /* no descriptor is left: nothing is shared */
 }
 
-bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    struct blobframes *f)
+bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
+		    struct hotspot *hotspot, struct blobframes *frames)
 {
 	char page[PAGE];
 
-	if (!memory_read(&h->memory, base, page, PAGE))
+	if (!memory_read(&hotspot->memory, base, page, PAGE))
 		return false;
 	for (unsigned i = 0; i < BUILDS; i++) {
-		struct build *known = &b->build[i];
+		struct build *known = &jvmbuilds->build[i];
 
 		if (!known->page || !is_key(&known->key, key) || memcmp(known->page, page, PAGE) != 0 ||
 		    !is_valid(known))
 			continue;
-		set_owner(b, known, process);
-		h->memory.probe = base;
-		h->layout = known->layout;
-		vmlayout_move(&h->layout, base - known->base);
-		*f = (struct blobframes){ .layout = known->frames };
-		blobframes_move(&f->layout, base - known->base);
+		set_owner(jvmbuilds, known, process);
+		hotspot->memory.probe = base;
+		hotspot->layout = known->layout;
+		vmlayout_move(&hotspot->layout, base - known->base);
+		*frames = (struct blobframes){ .layout = known->frames };
+		blobframes_move(&frames->layout, base - known->base);
 		return true;
 	}
 	return false;
 }
 
-void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    const struct blobframes *f)
+void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
+		    struct hotspot *hotspot, const struct blobframes *frames)
 {
-	struct build *to = &b->build[b->next];
+	struct build *build = &jvmbuilds->build[jvmbuilds->next];
 	char page[PAGE];
 
-	if (!key->mount_ns || !memory_read(&h->memory, base, page, PAGE))
+	if (!key->mount_ns || !memory_read(&hotspot->memory, base, page, PAGE))
 		return;
-	b->next = (b->next + 1) % BUILDS;
-	if (!to->page)
-		to->page = mem_grow(NULL, 1, PAGE);
-	memcpy(to->page, page, PAGE);
-	to->key = *key;
-	set_owner(b, to, process);
-	to->base = base;
-	to->layout = h->layout;
-	to->frames = f->layout;
+	jvmbuilds->next = (jvmbuilds->next + 1) % BUILDS;
+	if (!build->page)
+		build->page = mem_grow(NULL, 1, PAGE);
+	memcpy(build->page, page, PAGE);
+	build->key = *key;
+	set_owner(jvmbuilds, build, process);
+	build->base = base;
+	build->layout = hotspot->layout;
+	build->frames = frames->layout;
 }
 
 struct jvmbuilds *jvmbuilds_new(void)
 {
-	struct jvmbuilds *b = mem_alloc(sizeof(*b), 1);
+	struct jvmbuilds *jvmbuilds = mem_alloc(sizeof(*jvmbuilds), 1);
 	struct stat st;
 
-	b->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+	jvmbuilds->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
 	for (unsigned i = 0; i < BUILDS; i++)
-		b->build[i].owner = -1;
-	return b;
+		jvmbuilds->build[i].owner = -1;
+	return jvmbuilds;
 }
 
-void jvmbuilds_free(struct jvmbuilds *b)
+void jvmbuilds_free(struct jvmbuilds *jvmbuilds)
 {
-	for (unsigned i = 0; b && i < BUILDS; i++) {
-		free(b->build[i].page);
-		if (b->build[i].owner >= 0)
-			close(b->build[i].owner);
+	for (unsigned i = 0; jvmbuilds && i < BUILDS; i++) {
+		free(jvmbuilds->build[i].page);
+		if (jvmbuilds->build[i].owner >= 0)
+			close(jvmbuilds->build[i].owner);
 	}
-	free(b);
+	free(jvmbuilds);
 }

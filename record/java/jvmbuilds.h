@@ -19,7 +19,7 @@
 struct jvmbuilds;
 
 struct jvmbuilds *jvmbuilds_new(void);
-void jvmbuilds_free(struct jvmbuilds *b);
+void jvmbuilds_free(struct jvmbuilds *jvmbuilds);
 
 /* Which processes share a layout. */
 struct jvmbuilds_key {
@@ -30,16 +30,16 @@ struct jvmbuilds_key {
 };
 
 /* The key of a JVM. */
-struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *p);
+struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process);
 
-/* h has memory alone, in which libjvm.so starts at base. If its build is known, h and f are filled in, as by
- * hotspot_read_layout and frames_open, as far as looking at code and naming methods needs it. process: /proc/PID, which
- * is copied. */
-bool jvmbuilds_take(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    struct blobframes *f);
+/* hotspot has memory alone, in which libjvm.so starts at base. If its build is known, hotspot and frames are filled in,
+ * as by hotspot_read_layout and frames_open, as far as looking at code and naming methods needs it. process: /proc/PID,
+ * which is copied. */
+bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
+		    struct hotspot *hotspot, struct blobframes *frames);
 
 /* They were filled in, by reading. */
-void jvmbuilds_keep(struct jvmbuilds *b, const struct jvmbuilds_key *key, int process, uint64_t base, struct hotspot *h,
-		    const struct blobframes *f);
+void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
+		    struct hotspot *hotspot, const struct blobframes *frames);
 
 #endif

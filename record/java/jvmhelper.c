@@ -48,46 +48,49 @@ static struct hotspot_reason jvmhelper_ended(void)
 	return (struct hotspot_reason){ .code = "gone", .why = "it ended" };
 }
 
-static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct jvm_process *p)
+static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct jvm_process *process)
 {
-	struct hotspot_reason r = hotspot_read_layout(&i->h, p);
-	const char *missing = r.code ? NULL : blobframes_open(&i->f, &i->h);
+	struct hotspot_reason reason = hotspot_read_layout(&i->h, process);
+	const char *missing = reason.code ? NULL : blobframes_open(&i->f, &i->h);
 
 	if (missing) {
-		r.code = "unsupported";
-		snprintf(r.why, sizeof(r.why), "its libjvm.so does not export %s", missing);
+		reason.code = "unsupported";
+		snprintf(reason.why, sizeof(reason.why), "its libjvm.so does not export %s", missing);
 	}
 	/* the layout is all that is needed from here on */
 	vmstructs_free(&i->h.tables);
-	return r;
+	return reason;
 }
 
-static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q,
+static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
 					int fd[JVM_FDS])
 {
-	struct jvm_process p = {
-		.folder = -1, .pid = (pid_t)q->pid, .inner = (pid_t)q->pid, .start = q->start, .kind = JVM_UNKNOWN
-	};
+	struct jvm_process process = { .folder = -1,
+				       .pid = (pid_t)request->pid,
+				       .inner = (pid_t)request->pid,
+				       .start = request->start,
+				       .kind = JVM_UNKNOWN };
 	struct jvmbuilds_key key;
 	struct text maps = { 0 };
-	struct hotspot_reason r;
+	struct hotspot_reason reason;
 
 	i->h.memory.fd = i->h.memory.process = -1;
 	if (fullio_read(fd[JVM_FD_MAPS], &maps, MAPS_MAX))
-		p.kind = maps.n ? discover_maps(text_view(&maps), &p.library) : JVM_NONE;
+		process.kind = maps.n ? discover_maps(text_view(&maps), &process.library) : JVM_NONE;
 	text_free(&maps);
-	r = hotspot_open_descriptor(&i->h, &p, fd[JVM_FD_MEM]);
-	if (r.code)
-		return r;
+	reason = hotspot_open_descriptor(&i->h, &process, fd[JVM_FD_MEM]);
+	if (reason.code)
+		return reason;
 	fd[JVM_FD_MEM] = -1; /* the image's now */
 	i->h.memory.budget = &i->budget;
-	key = (struct jvmbuilds_key){ q->user, q->mount_ns, p.library.major, p.library.minor, p.library.inode };
-	if (!jvmbuilds_take(helper->builds, &key, -1, p.library.base, &i->h, &i->f)) {
-		r = jvmhelper_read_layout(i, &p);
-		if (!r.code)
-			jvmbuilds_keep(helper->builds, &key, -1, p.library.base, &i->h, &i->f);
+	key = (struct jvmbuilds_key){ request->user, request->mount_ns, process.library.major, process.library.minor,
+				      process.library.inode };
+	if (!jvmbuilds_take(helper->builds, &key, -1, process.library.base, &i->h, &i->f)) {
+		reason = jvmhelper_read_layout(i, &process);
+		if (!reason.code)
+			jvmbuilds_keep(helper->builds, &key, -1, process.library.base, &i->h, &i->f);
 	}
-	return r;
+	return reason;
 }
 
 static void jvmhelper_cool(struct image *i)
@@ -129,16 +132,16 @@ static void warm_up(struct jvmhelper *helper, struct image *i)
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
-static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_reply *a)
+static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_reply *reply)
 {
-	a->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, a->text, JVM_BYTES_N);
+	reply->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, reply->text, JVM_BYTES_N);
 }
 
 /* Returns the bytes of the array. */
-static size_t jvmhelper_find(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t jvmhelper_find(struct image *i, const struct jvm_request *request, struct jvm_reply *reply)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
-	const char *why = blobframes_at(&i->f, &i->h, q->address, &where, &a->blob);
+	const char *why = blobframes_at(&i->f, &i->h, request->address, &where, &reply->blob);
 
 	if (why == codecache_gone)
 		i->why = jvmhelper_ended();
@@ -146,115 +149,117 @@ static size_t jvmhelper_find(struct image *i, const struct jvm_request *q, struc
 		where = CODECACHE_FREE;
 	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
 		where = CODECACHE_FREE;
-	a->where = where;
-	a->n = where == CODECACHE_BLOB ? (uint32_t)i->f.code.n : 0;
-	a->call_stub_return = i->f.code.call_stub_return;
-	a->continuation_return = i->f.code.continuation_return;
-	if (a->n)
-		memcpy(a->code_blob, i->f.code.blob, a->n * sizeof(*a->code_blob));
-	jvmhelper_read_text(i, q->address, a);
-	return a->n * sizeof(*a->code_blob);
+	reply->where = where;
+	reply->n = where == CODECACHE_BLOB ? (uint32_t)i->f.code.n : 0;
+	reply->call_stub_return = i->f.code.call_stub_return;
+	reply->continuation_return = i->f.code.continuation_return;
+	if (reply->n)
+		memcpy(reply->code_blob, i->f.code.blob, reply->n * sizeof(*reply->code_blob));
+	jvmhelper_read_text(i, request->address, reply);
+	return reply->n * sizeof(*reply->code_blob);
 }
 
-static size_t jvmhelper_check(struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t jvmhelper_check(struct image *i, const struct jvm_request *request, struct jvm_reply *reply)
 {
 	static struct blob same[JVM_BLOBS_MAX];
 	size_t n;
 	char byte;
 
-	memcpy(same, q->blob, q->n * sizeof(*same));
-	n = codecache_keep_same(&i->h.memory, &i->h.layout, same, q->n);
-	for (uint16_t k = 0; k < q->n && a->n < n; k++)
-		if (q->blob[k].address == same[a->n].address && q->blob[k].compile_id == same[a->n].compile_id)
-			a->same[a->n++] = k;
+	memcpy(same, request->blob, request->n * sizeof(*same));
+	n = codecache_keep_same(&i->h.memory, &i->h.layout, same, request->n);
+	for (uint16_t k = 0; k < request->n && reply->n < n; k++)
+		if (request->blob[k].address == same[reply->n].address &&
+		    request->blob[k].compile_id == same[reply->n].compile_id)
+			reply->same[reply->n++] = k;
 	if (n == 0 && !memory_bulk(&i->h.memory, i->h.memory.probe, &byte, 1))
 		i->why = jvmhelper_ended();
-	return a->n * sizeof(*a->same);
+	return reply->n * sizeof(*reply->same);
 }
 
 /* As many as fit into an answer. */
-static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *q,
-				   struct jvm_reply *a)
+static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
+				   struct jvm_reply *reply)
 {
-	hotspot_expect(&i->h, q->method, q->n, true);
-	for (a->n = 0; a->n < q->n; a->n++) {
-		struct blob b = { .compiled = true, .method = q->method[a->n] };
-		uint32_t head[2] = { a->n };
+	hotspot_expect(&i->h, request->method, request->n, true);
+	for (reply->n = 0; reply->n < request->n; reply->n++) {
+		struct blob blob = { .compiled = true, .method = request->method[reply->n] };
+		uint32_t head[2] = { reply->n };
 
 		helper->name.n = 0;
-		if (!hotspot_name(&i->h, &b, METHOD_HOTSPOT, &helper->name) || helper->name.n > JVM_NAME_MAX)
+		if (!hotspot_name(&i->h, &blob, METHOD_HOTSPOT, &helper->name) || helper->name.n > JVM_NAME_MAX)
 			continue;
-		if (a->bytes + sizeof(head) + helper->name.n > JVM_NAMES_BYTES)
+		if (reply->bytes + sizeof(head) + helper->name.n > JVM_NAMES_BYTES)
 			break;
 		head[1] = (uint32_t)helper->name.n;
-		memcpy(a->names + a->bytes, head, sizeof(head));
-		memcpy(a->names + a->bytes + sizeof(head), helper->name.p, helper->name.n);
-		a->bytes += (uint32_t)(sizeof(head) + helper->name.n);
+		memcpy(reply->names + reply->bytes, head, sizeof(head));
+		memcpy(reply->names + reply->bytes + sizeof(head), helper->name.p, helper->name.n);
+		reply->bytes += (uint32_t)(sizeof(head) + helper->name.n);
 	}
 	methods_free(&i->h.methods);
-	return a->bytes;
+	return reply->bytes;
 }
 
-static size_t query_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *q, struct jvm_reply *a)
+static size_t query_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
+			  struct jvm_reply *reply)
 {
 	size_t n = 0;
 
-	i->used = q->serial;
+	i->used = request->serial;
 	i->budget = (struct readbudget){ .steps = QUESTION_STEPS, .bytes = QUESTION_BYTES };
 	warm_up(helper, i);
 	memory_forget(&i->h.memory);
-	if (q->question == JVM_FIND)
-		n = jvmhelper_find(i, q, a);
-	else if (q->question == JVM_CHECK)
-		n = jvmhelper_check(i, q, a);
-	else if (q->question == JVM_NAMES)
-		n = jvmhelper_read_names(helper, i, q, a);
+	if (request->question == JVM_FIND)
+		n = jvmhelper_find(i, request, reply);
+	else if (request->question == JVM_CHECK)
+		n = jvmhelper_check(i, request, reply);
+	else if (request->question == JVM_NAMES)
+		n = jvmhelper_read_names(helper, i, request, reply);
 	else
-		jvmhelper_read_text(i, q->address, a);
+		jvmhelper_read_text(i, request->address, reply);
 	return n;
 }
 
-static void open_slot(struct jvmhelper *helper, const struct jvm_request *q, int fd[JVM_FDS])
+static void open_slot(struct jvmhelper *helper, const struct jvm_request *request, int fd[JVM_FDS])
 {
 	struct image *i = mem_alloc(sizeof(*i), 1);
 
-	close_image(helper, q->slot);
-	helper->image[q->slot] = i;
+	close_image(helper, request->slot);
+	helper->image[request->slot] = i;
 	i->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = QUESTION_BYTES };
-	i->why = open_image(helper, i, q, fd);
+	i->why = open_image(helper, i, request, fd);
 	jvmhelper_cool(i);
 }
 
 /* False: the recorder went away. */
 static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 {
-	const struct jvm_request *q = &helper->request;
-	struct jvm_reply *a = &helper->reply;
+	const struct jvm_request *request = &helper->request;
+	struct jvm_reply *reply = &helper->reply;
 	struct image *i;
 	uint64_t start = clock_now();
 	size_t array = 0;
 
-	memset(a, 0, JVM_REPLY_HEAD);
-	a->serial = q->serial;
-	if (q->question == JVM_CLOSE) {
-		close_image(helper, q->slot);
+	memset(reply, 0, JVM_REPLY_HEAD);
+	reply->serial = request->serial;
+	if (request->question == JVM_CLOSE) {
+		close_image(helper, request->slot);
 		return true;
 	}
-	if (q->question == JVM_OPEN)
-		open_slot(helper, q, fd);
-	i = helper->image[q->slot];
-	if (q->question != JVM_OPEN && i && !i->why.code)
-		array = query_image(helper, i, q, a);
+	if (request->question == JVM_OPEN)
+		open_slot(helper, request, fd);
+	i = helper->image[request->slot];
+	if (request->question != JVM_OPEN && i && !i->why.code)
+		array = query_image(helper, i, request, reply);
 	if (i && !i->why.code && i->budget.over)
 		i->why = (struct hotspot_reason){ .code = "over-budget",
 						  .why = "reading its memory takes more steps than any HotSpot needs" };
 	if (!i || i->why.code) {
-		a->lost = true;
-		snprintf(a->code, sizeof(a->code), "%s", i ? i->why.code : "gone");
-		snprintf(a->why, sizeof(a->why), "%s", i ? i->why.why : "it was never opened");
+		reply->lost = true;
+		snprintf(reply->code, sizeof(reply->code), "%s", i ? i->why.code : "gone");
+		snprintf(reply->why, sizeof(reply->why), "%s", i ? i->why.why : "it was never opened");
 	}
-	a->ns = clock_now() - start;
-	return fdmessage_send(helper->socket, a, JVM_REPLY_HEAD + array, -1);
+	reply->ns = clock_now() - start;
+	return fdmessage_send(helper->socket, reply, JVM_REPLY_HEAD + array, -1);
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
@@ -262,22 +267,24 @@ static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 /* False: the recorder went away. */
 static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
-	struct jvm_request *q = &helper->request;
+	struct jvm_request *request = &helper->request;
 	uint64_t awake = clock_now() + AWAKE_NS;
 	ssize_t n;
 	size_t array;
 
 	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
 		load of 20 */
-		n = fdmessage_receive_some_all(helper->socket, q, sizeof(*q), fd,
+		n = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
 					       clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < (ssize_t)JVM_REQUEST_HEAD)
 		return false;
 	array = (size_t)n - JVM_REQUEST_HEAD;
-	return q->slot < JVM_SLOTS &&
-	       (q->question != JVM_CHECK || (q->n <= JVM_BLOBS_MAX && array >= q->n * sizeof(*q->blob))) &&
-	       (q->question != JVM_NAMES || (q->n <= JVM_METHODS_MAX && array >= q->n * sizeof(*q->method)));
+	return request->slot < JVM_SLOTS &&
+	       (request->question != JVM_CHECK ||
+		(request->n <= JVM_BLOBS_MAX && array >= request->n * sizeof(*request->blob))) &&
+	       (request->question != JVM_NAMES ||
+		(request->n <= JVM_METHODS_MAX && array >= request->n * sizeof(*request->method)));
 }
 
 void jvmhelper_run(int socket)

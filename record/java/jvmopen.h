@@ -27,6 +27,6 @@ struct jvmopen {
 
 /* Opens those of a process (its /proc/PID) that started then (0: any). Returns NULL, and why, if that fails. */
 struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why);
-void jvmopen_free(struct jvmopen *o);
+void jvmopen_free(struct jvmopen *jvmopen);
 
 #endif

@@ -82,80 +82,81 @@ static void jvmreader_run_helper(void *to)
 	jvmhelper_run(HELPERPROCESS_FD);
 }
 
-static void jvmreader_start_helper(struct jvmreader *r)
+static void jvmreader_start_helper(struct jvmreader *jvmreader)
 {
 	int pair[2], bytes = SOCKET_BYTES;
 
-	r->started = clock_now();
-	if (r->counts.left == LEFT_MAX || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	jvmreader->started = clock_now();
+	if (jvmreader->counts.left == LEFT_MAX || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	/* URGENCY_SOON: a question has a fixed bound of steps, and a tenant one of CPU time */
-	r->pid = helperprocess_start(
+	jvmreader->pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, jvmreader_run_helper, NULL });
 	close(pair[1]);
-	if (!r->pid || clock_getcpuclockid(r->pid, &r->clock) != 0) {
+	if (!jvmreader->pid || clock_getcpuclockid(jvmreader->pid, &jvmreader->clock) != 0) {
 		close(pair[0]);
-		r->pid = 0;
+		jvmreader->pid = 0;
 		return;
 	}
-	r->socket = pair[0];
-	r->schedstat = schedstat_open(r->pid);
-	r->helper++;
-	r->cpu = r->waiting = 0;
+	jvmreader->socket = pair[0];
+	jvmreader->schedstat = schedstat_open(jvmreader->pid);
+	jvmreader->helper++;
+	jvmreader->cpu = jvmreader->waiting = 0;
 }
 
 /* Helpers that were killed end when what they are blocked at answers. */
-static void jvmreader_reap(struct jvmreader *r)
+static void jvmreader_reap(struct jvmreader *jvmreader)
 {
 	for (unsigned i = 0; i < LEFT_MAX; i++) {
-		if (r->left[i].pid && waitpid(r->left[i].pid, NULL, WNOHANG) != 0) {
-			r->left[i].pid = 0;
-			r->counts.left--;
+		if (jvmreader->left[i].pid && waitpid(jvmreader->left[i].pid, NULL, WNOHANG) != 0) {
+			jvmreader->left[i].pid = 0;
+			jvmreader->counts.left--;
 		}
 	}
 }
 
-static void end_helper(struct jvmreader *r)
+static void end_helper(struct jvmreader *jvmreader)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 	unsigned free = 0;
 	pid_t ended = 0;
 
-	close(r->socket);
-	if (r->schedstat >= 0)
-		close(r->schedstat);
-	kill(r->pid, SIGKILL); /* it holds nothing that matters */
-	for (unsigned tries = 0; tries < 25 && (ended = waitpid(r->pid, NULL, WNOHANG)) == 0; tries++)
+	close(jvmreader->socket);
+	if (jvmreader->schedstat >= 0)
+		close(jvmreader->schedstat);
+	kill(jvmreader->pid, SIGKILL); /* it holds nothing that matters */
+	for (unsigned tries = 0; tries < 25 && (ended = waitpid(jvmreader->pid, NULL, WNOHANG)) == 0; tries++)
 		nanosleep(&moment, NULL);
-	while (r->left[free].pid)
+	while (jvmreader->left[free].pid)
 		free++;
 	if (ended == 0) {
-		r->left[free].pid = r->pid;
-		r->left[free].tenant = r->payer;
-		r->counts.left++;
+		jvmreader->left[free].pid = jvmreader->pid;
+		jvmreader->left[free].tenant = jvmreader->payer;
+		jvmreader->counts.left++;
 	}
-	r->pid = 0;
-	r->busy = false;
-	r->at = NULL;
+	jvmreader->pid = 0;
+	jvmreader->busy = false;
+	jvmreader->at = NULL;
 }
 
-static void replace_helper(struct jvmreader *r, const char *code, const char *why)
+static void replace_helper(struct jvmreader *jvmreader, const char *code, const char *why)
 {
-	if (r->at)
-		r->at->why = (struct hotspot_reason){ .code = code };
-	if (r->at)
-		snprintf(r->at->why.why, sizeof(r->at->why.why), "%s", why);
-	end_helper(r);
-	if (clock_now() > r->started + RESTART_NS)
-		jvmreader_start_helper(r);
+	if (jvmreader->at)
+		jvmreader->at->why = (struct hotspot_reason){ .code = code };
+	if (jvmreader->at)
+		snprintf(jvmreader->at->why.why, sizeof(jvmreader->at->why.why), "%s", why);
+	end_helper(jvmreader);
+	if (clock_now() > jvmreader->started + RESTART_NS)
+		jvmreader_start_helper(jvmreader);
 }
 
-static bool is_stuck(const struct jvmreader *r, const struct tenant *t)
+static bool is_stuck(const struct jvmreader *jvmreader, const struct tenant *tenant)
 {
-	for (unsigned i = 0; r->counts.left && i < LEFT_MAX; i++)
-		if (r->left[i].pid && r->left[i].tenant.kind == t->kind && r->left[i].tenant.key == t->key)
+	for (unsigned i = 0; jvmreader->counts.left && i < LEFT_MAX; i++)
+		if (jvmreader->left[i].pid && jvmreader->left[i].tenant.kind == tenant->kind &&
+		    jvmreader->left[i].tenant.key == tenant->key)
 			return true;
 	return false;
 }
@@ -163,75 +164,79 @@ static bool is_stuck(const struct jvmreader *r, const struct tenant *t)
 /* ---- costs ---------------------------------------------------------------------------------------------------- */
 
 /* ns that the helper could run and had no CPU. */
-static uint64_t time_waiting(const struct jvmreader *r)
+static uint64_t time_waiting(const struct jvmreader *jvmreader)
 {
-	struct schedstat s = { .waited = r->waiting };
+	struct schedstat schedstat = { .waited = jvmreader->waiting };
 
-	schedstat_read(r->schedstat, &s);
-	return s.waited;
+	schedstat_read(jvmreader->schedstat, &schedstat);
+	return schedstat.waited;
 }
 
-static uint64_t jvmreader_cpu_time(const struct jvmreader *r)
+static uint64_t jvmreader_cpu_time(const struct jvmreader *jvmreader)
 {
-	struct timespec t;
+	struct timespec spec;
 
-	return clock_gettime(r->clock, &t) == 0 ? (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec : r->cpu;
+	return clock_gettime(jvmreader->clock, &spec) == 0 ?
+		       (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec :
+		       jvmreader->cpu;
 }
 
 /* Charges the CPU time that was used since the last time to the tenant whose JVM is read. */
-static void charge_cpu(struct jvmreader *r, uint64_t now)
+static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 {
-	uint64_t cpu = jvmreader_cpu_time(r);
+	uint64_t cpu = jvmreader_cpu_time(jvmreader);
 
-	r->used += cpu - r->cpu;
-	if (r->tenants) {
-		tenants_charge(r->tenants, r->payer, TENANT_CPU_NS, cpu - r->cpu + QUESTION_NS, now);
-		tenants_charge(r->tenants, r->payer, TENANT_JVM_NS, cpu - r->cpu + QUESTION_NS, now);
+	jvmreader->used += cpu - jvmreader->cpu;
+	if (jvmreader->tenants) {
+		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_CPU_NS, cpu - jvmreader->cpu + QUESTION_NS,
+			       now);
+		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, cpu - jvmreader->cpu + QUESTION_NS,
+			       now);
 	}
-	r->cpu = cpu;
+	jvmreader->cpu = cpu;
 }
 
 /* How long the helper was neither running nor waiting for a CPU since the question was asked. Must not be called while
  * it waits for one: the kernel counts that time when it ends. */
-static uint64_t time_blocked(struct jvmreader *r, uint64_t now)
+static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 {
-	uint64_t past = now - r->since, waiting, known;
+	uint64_t past = now - jvmreader->since, waiting, known;
 
 	if (past < NOTICED_NS)
 		return 0;
-	waiting = time_waiting(r);
-	known = r->used + waiting - r->waiting;
-	r->waiting = waiting;
+	waiting = time_waiting(jvmreader);
+	known = jvmreader->used + waiting - jvmreader->waiting;
+	jvmreader->waiting = waiting;
 	return past > known ? past - known : 0;
 }
 
 /* Pages that a disk has, at the start of a JVM, are within TENANT_BLOCKED_NS. */
-static void charge_blocked(struct jvmreader *r, uint64_t blocked, uint64_t now)
+static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64_t now)
 {
-	if (r->tenants && !tenants_take(r->tenants, r->payer, TENANT_BLOCKED_NS, blocked, now))
-		tenants_charge(r->tenants, r->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
+	if (jvmreader->tenants && !tenants_take(jvmreader->tenants, jvmreader->payer, TENANT_BLOCKED_NS, blocked, now))
+		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
 /* The question is over. */
-static void jvmreader_charge(struct jvmreader *r, uint64_t ended, uint64_t now)
+static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
 
-	charge_cpu(r, now);
-	blocked = time_blocked(r, ended);
+	charge_cpu(jvmreader, now);
+	blocked = time_blocked(jvmreader, ended);
 	if (blocked)
-		charge_blocked(r, blocked, now);
+		charge_blocked(jvmreader, blocked, now);
 }
 
 /* Does it wait for something that is not a CPU? */
-static bool jvmreader_is_blocked(const struct jvmreader *r)
+static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
 {
 	char path[64], text[128];
 	const char *state;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)r->pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)jvmreader->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
@@ -248,53 +253,54 @@ static const char *const codes[] = { "openj9",     "zing",        "no-permission
 				     "unreadable", "over-budget", "not-dumpable" };
 
 /* A reason that the helper gives: its text is shown to people. */
-static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *a)
+static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 {
-	struct hotspot_reason r = { .code = "unreadable" };
+	struct hotspot_reason reason = { .code = "unreadable" };
 
 	for (size_t i = 0; i < countof(codes); i++)
-		if (strncmp(codes[i], a->code, sizeof(a->code)) == 0)
-			r.code = codes[i];
-	for (size_t i = 0; i + 1 < sizeof(r.why) && a->why[i]; i++)
-		r.why[i] = a->why[i] >= 0x20 && a->why[i] < 0x7f ? a->why[i] : '?';
-	return r;
+		if (strncmp(codes[i], reply->code, sizeof(reply->code)) == 0)
+			reason.code = codes[i];
+	for (size_t i = 0; i + 1 < sizeof(reason.why) && reply->why[i]; i++)
+		reason.why[i] = reply->why[i] >= 0x20 && reply->why[i] < 0x7f ? reply->why[i] : '?';
+	return reason;
 }
 
 /* An answer arrived. */
-static void jvmreader_collect(struct jvmreader *r)
+static void jvmreader_collect(struct jvmreader *jvmreader)
 {
-	uint64_t now = clock_now(), ended = r->reply.ns < now - r->since ? r->since + r->reply.ns : now;
+	uint64_t now = clock_now(),
+		 ended = jvmreader->reply.ns < now - jvmreader->since ? jvmreader->since + jvmreader->reply.ns : now;
 
-	jvmreader_charge(r, ended, now);
-	if (r->at && r->reply.lost)
-		r->at->why = jvmreader_reason_of(&r->reply);
-	r->at = NULL;
-	r->busy = false;
+	jvmreader_charge(jvmreader, ended, now);
+	if (jvmreader->at && jvmreader->reply.lost)
+		jvmreader->at->why = jvmreader_reason_of(&jvmreader->reply);
+	jvmreader->at = NULL;
+	jvmreader->busy = false;
 }
 
 /* Waits for the answer until a time. False: it did not come. */
-static bool jvmreader_receive(struct jvmreader *r, uint64_t until)
+static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 {
-	while (r->busy) {
-		ssize_t n = recv(r->socket, &r->reply, sizeof(r->reply), MSG_DONTWAIT);
-		struct pollfd p = { .fd = r->socket, .events = POLLIN };
+	while (jvmreader->busy) {
+		ssize_t n = recv(jvmreader->socket, &jvmreader->reply, sizeof(jvmreader->reply), MSG_DONTWAIT);
+		struct pollfd polled = { .fd = jvmreader->socket, .events = POLLIN };
 		uint64_t now;
 
-		if (n >= (ssize_t)JVM_REPLY_HEAD && r->reply.serial == r->serial) {
-			r->reply_n = (size_t)n - JVM_REPLY_HEAD;
-			jvmreader_collect(r);
+		if (n >= (ssize_t)JVM_REPLY_HEAD && jvmreader->reply.serial == jvmreader->serial) {
+			jvmreader->reply_n = (size_t)n - JVM_REPLY_HEAD;
+			jvmreader_collect(jvmreader);
 			return true;
 		}
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
-			charge_cpu(r, clock_now());
-			charge_blocked(r, HANG_NS, clock_now());
-			r->counts.crashed++;
-			replace_helper(r, "crashed", "the process that reads it was ended by an error");
+			charge_cpu(jvmreader, clock_now());
+			charge_blocked(jvmreader, HANG_NS, clock_now());
+			jvmreader->counts.crashed++;
+			replace_helper(jvmreader, "crashed", "the process that reads it was ended by an error");
 			return false;
 		}
 		now = clock_now();
 		if (now >= until ||
-		    ppoll(&p, 1,
+		    ppoll(&polled, 1,
 			  &(struct timespec){ (time_t)((until - now) / SECOND_NS), (long)((until - now) % SECOND_NS) },
 			  NULL) == 0)
 			return false;
@@ -303,237 +309,243 @@ static bool jvmreader_receive(struct jvmreader *r, uint64_t until)
 }
 
 /* Is there a helper that waits for a question? */
-static bool jvmreader_is_idle(struct jvmreader *r)
+static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 {
-	if (r->busy)
-		jvmreader_receive(r, 0);
-	return r->pid && !r->busy;
+	if (jvmreader->busy)
+		jvmreader_receive(jvmreader, 0);
+	return jvmreader->pid && !jvmreader->busy;
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------------ */
 
-static bool send_request(struct jvmreader *r, size_t array, const int *fd)
+static bool send_request(struct jvmreader *jvmreader, size_t array, const int *fd)
 {
-	return fdmessage_send_soon(r->socket, &r->request, JVM_REQUEST_HEAD + array, fd, fd ? JVM_FDS : 0);
+	return fdmessage_send_soon(jvmreader->socket, &jvmreader->request, JVM_REQUEST_HEAD + array, fd,
+				   fd ? JVM_FDS : 0);
 }
 
-/* Sends r->request, whose array has so many bytes, and waits as long as there is patience. */
-static enum jvmreader_answer jvmreader_query(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
-					     size_t array, const int *fd)
+/* Sends jvmreader->request, whose array has so many bytes, and waits as long as there is patience. */
+static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
+					     enum jvm_question question, size_t array, const int *fd)
 {
 	uint64_t now = clock_now(), after;
 	bool answered;
 
-	r->request.serial = ++r->serial;
-	r->request.question = question;
-	r->request.slot = jvm->slot;
-	r->at = jvm;
-	r->payer = jvm->tenant;
-	r->since = now;
-	r->cpu = jvmreader_cpu_time(r); /* what it used while it waited for a question is not charged */
-	r->used = 0;
-	r->busy = true;
-	answered = send_request(r, array, fd) && jvmreader_receive(r, now + r->patience);
+	jvmreader->request.serial = ++jvmreader->serial;
+	jvmreader->request.question = question;
+	jvmreader->request.slot = jvm->slot;
+	jvmreader->at = jvm;
+	jvmreader->payer = jvm->tenant;
+	jvmreader->since = now;
+	jvmreader->cpu = jvmreader_cpu_time(jvmreader); /* what it used while it waited for a question is not charged */
+	jvmreader->used = 0;
+	jvmreader->busy = true;
+	answered = send_request(jvmreader, array, fd) && jvmreader_receive(jvmreader, now + jvmreader->patience);
 	after = clock_now();
-	r->patience -= after - now < r->patience ? after - now : r->patience;
-	if (r->busy)
-		charge_cpu(r, after);
+	jvmreader->patience -= after - now < jvmreader->patience ? after - now : jvmreader->patience;
+	if (jvmreader->busy)
+		charge_cpu(jvmreader, after);
 	if (jvm->why.code)
 		return JVMREADER_LOST;
 	return answered ? JVMREADER_DONE : JVMREADER_LATE;
 }
 
-static enum jvmreader_answer open_jvm(struct jvmreader *r, struct jvmreader_jvm *jvm)
+static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
 	enum jvmreader_answer answer;
-	struct jvmopen *o;
+	struct jvmopen *jvmopen;
 	char path[64];
 
 	if (jvm->process < 0) {
 		snprintf(path, sizeof(path), "/proc/%u", jvm->pid);
 		jvm->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	o = jvmopen_files(jvm->process, jvm->start, &jvm->why);
-	if (!o)
+	jvmopen = jvmopen_files(jvm->process, jvm->start, &jvm->why);
+	if (!jvmopen)
 		return JVMREADER_LOST;
-	jvm->id = o->id;
-	jvm->helper = r->helper;
-	r->request.pid = jvm->pid;
-	r->request.user = o->user.uid;
-	r->request.start = o->id.start;
-	r->request.mount_ns =
-		o->mount_ns == r->own_ns ? o->mount_ns : 0; /* the number of another one may be given again */
-	answer = jvmreader_query(r, jvm, JVM_OPEN, 0, o->fd);
-	jvmopen_free(o);
+	jvm->id = jvmopen->id;
+	jvm->helper = jvmreader->helper;
+	jvmreader->request.pid = jvm->pid;
+	jvmreader->request.user = jvmopen->user.uid;
+	jvmreader->request.start = jvmopen->id.start;
+	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ?
+					      jvmopen->mount_ns :
+					      0; /* the number of another one may be given again */
+	answer = jvmreader_query(jvmreader, jvm, JVM_OPEN, 0, jvmopen->fd);
+	jvmopen_free(jvmopen);
 	return answer;
 }
 
-static void jvmreader_mend(struct jvmreader *r)
+static void jvmreader_mend(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now();
 
-	if (r->counts.left)
-		jvmreader_reap(r);
-	if (!jvmreader_is_idle(r) && r->pid && now > r->since + HANG_NS) {
-		charge_cpu(r, now);
-		if (jvmreader_is_blocked(r) || r->used > RUNS_NS || now > r->since + ANSWER_NS) {
-			r->counts.hung++;
-			jvmreader_charge(r, now, now);
-			replace_helper(r, "hangs", "reading its memory takes too long");
+	if (jvmreader->counts.left)
+		jvmreader_reap(jvmreader);
+	if (!jvmreader_is_idle(jvmreader) && jvmreader->pid && now > jvmreader->since + HANG_NS) {
+		charge_cpu(jvmreader, now);
+		if (jvmreader_is_blocked(jvmreader) || jvmreader->used > RUNS_NS ||
+		    now > jvmreader->since + ANSWER_NS) {
+			jvmreader->counts.hung++;
+			jvmreader_charge(jvmreader, now, now);
+			replace_helper(jvmreader, "hangs", "reading its memory takes too long");
 		}
 	}
-	if (!r->pid && now > r->started + RESTART_NS)
-		jvmreader_start_helper(r);
+	if (!jvmreader->pid && now > jvmreader->started + RESTART_NS)
+		jvmreader_start_helper(jvmreader);
 }
 
-static bool has_time(const struct jvmreader *r, struct tenant of)
+static bool has_time(const struct jvmreader *jvmreader, struct tenant tenant)
 {
 	uint64_t now = clock_now();
 
-	return !r->tenants ||
-	       (tenants_may(r->tenants, of, TENANT_JVM_NS, now) && tenants_may(r->tenants, of, TENANT_CPU_NS, now));
+	return !jvmreader->tenants || (tenants_may(jvmreader->tenants, tenant, TENANT_JVM_NS, now) &&
+				       tenants_may(jvmreader->tenants, tenant, TENANT_CPU_NS, now));
 }
 
 /* DONE: the JVM is open, and the helper waits for a question. */
-static enum jvmreader_answer jvmreader_begin(struct jvmreader *r, struct jvmreader_jvm *jvm)
+static enum jvmreader_answer jvmreader_begin(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
-	jvmreader_mend(r);
+	jvmreader_mend(jvmreader);
 	jvm->over_budget = false;
 	if (jvm->why.code)
 		return JVMREADER_LOST;
-	if (!jvmreader_is_idle(r) || r->patience == 0)
+	if (!jvmreader_is_idle(jvmreader) || jvmreader->patience == 0)
 		return JVMREADER_LATE;
-	r->counts.avoided += is_stuck(r, &jvm->tenant);
-	jvm->over_budget = is_stuck(r, &jvm->tenant) || !has_time(r, jvm->tenant);
+	jvmreader->counts.avoided += is_stuck(jvmreader, &jvm->tenant);
+	jvm->over_budget = is_stuck(jvmreader, &jvm->tenant) || !has_time(jvmreader, jvm->tenant);
 	if (jvm->over_budget)
 		return JVMREADER_LATE;
-	return jvm->helper == r->helper ? JVMREADER_DONE : open_jvm(r, jvm);
+	return jvm->helper == jvmreader->helper ? JVMREADER_DONE : open_jvm(jvmreader, jvm);
 }
 
-static enum jvmreader_answer query_at(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvm_question question,
-				      uint64_t address)
+static enum jvmreader_answer query_at(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
+				      enum jvm_question question, uint64_t address)
 {
-	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
+	enum jvmreader_answer answer = jvmreader_begin(jvmreader, jvm);
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	r->request.address = address;
-	return jvmreader_query(r, jvm, question, 0, NULL);
+	jvmreader->request.address = address;
+	return jvmreader_query(jvmreader, jvm, question, 0, NULL);
 }
 
 /* Are these what pieces of code can be? */
-static bool check_blobs(const struct jvm_reply *a, size_t bytes)
+static bool check_blobs(const struct jvm_reply *reply, size_t bytes)
 {
-	if (a->n == 0 || a->n > JVM_CODE_BLOBS_MAX || bytes != a->n * sizeof(*a->code_blob))
+	if (reply->n == 0 || reply->n > JVM_CODE_BLOBS_MAX || bytes != reply->n * sizeof(*reply->code_blob))
 		return false;
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->code_blob[i].start > a->code_blob[i].end || a->code_blob[i].kind > BLOB_THAW ||
-		    (i && a->code_blob[i].start < a->code_blob[i - 1].end))
+	for (uint32_t i = 0; i < reply->n; i++)
+		if (reply->code_blob[i].start > reply->code_blob[i].end || reply->code_blob[i].kind > BLOB_THAW ||
+		    (i && reply->code_blob[i].start < reply->code_blob[i - 1].end))
 			return false;
 	return true;
 }
 
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found)
 {
-	enum jvmreader_answer answer = query_at(r, jvm, JVM_FIND, address);
-	const struct jvm_reply *a = &r->reply;
+	enum jvmreader_answer answer = query_at(jvmreader, jvm, JVM_FIND, address);
+	const struct jvm_reply *reply = &jvmreader->reply;
 	unsigned char compiled;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	*found = (struct jvmreader_found){ .where = a->where <= CODECACHE_BLOB ? a->where : CODECACHE_FREE,
-					   .bytes = a->read ? a->text : NULL };
-	if (found->where == CODECACHE_BLOB && !check_blobs(a, r->reply_n))
+	*found = (struct jvmreader_found){ .where = reply->where <= CODECACHE_BLOB ? reply->where : CODECACHE_FREE,
+					   .bytes = reply->read ? reply->text : NULL };
+	if (found->where == CODECACHE_BLOB && !check_blobs(reply, jvmreader->reply_n))
 		found->where = CODECACHE_FREE;
-	memcpy(&compiled, (const char *)&a->blob + offsetof(struct blob, compiled), 1);
-	memcpy(&found->blob, &a->blob, offsetof(struct blob, compiled));
+	memcpy(&compiled, (const char *)&reply->blob + offsetof(struct blob, compiled), 1);
+	memcpy(&found->blob, &reply->blob, offsetof(struct blob, compiled));
 	found->blob.compiled = compiled & 1;
-	found->code.call_stub_return = a->call_stub_return;
-	found->code.continuation_return = a->continuation_return;
+	found->code.call_stub_return = reply->call_stub_return;
+	found->code.continuation_return = reply->continuation_return;
 	if (found->where == CODECACHE_BLOB) {
-		found->code.blob = a->code_blob;
-		found->code.n = a->n;
+		found->code.blob = reply->code_blob;
+		found->code.n = reply->n;
 	}
 	return answer;
 }
 
-/* Sets r->same for up to JVM_BLOBS_MAX of the blobs, from number `from` on. */
-static enum jvmreader_answer check_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const struct blob *b,
+/* Sets jvmreader->same for up to JVM_BLOBS_MAX of the blobs, from number `from` on. */
+static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {
-	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
-	const struct jvm_reply *a = &r->reply;
+	enum jvmreader_answer answer = jvmreader_begin(jvmreader, jvm);
+	const struct jvm_reply *reply = &jvmreader->reply;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	r->request.n = (uint32_t)n;
-	memcpy(r->request.blob, b + from, n * sizeof(*b));
-	answer = jvmreader_query(r, jvm, JVM_CHECK, n * sizeof(*b), NULL);
-	for (uint32_t i = 0; answer == JVMREADER_DONE && i < a->n && i < n && r->reply_n == a->n * sizeof(*a->same);
+	jvmreader->request.n = (uint32_t)n;
+	memcpy(jvmreader->request.blob, blob + from, n * sizeof(*blob));
+	answer = jvmreader_query(jvmreader, jvm, JVM_CHECK, n * sizeof(*blob), NULL);
+	for (uint32_t i = 0;
+	     answer == JVMREADER_DONE && i < reply->n && i < n && jvmreader->reply_n == reply->n * sizeof(*reply->same);
 	     i++)
-		if (a->same[i] < n)
-			r->same[from + a->same[i]] = 1;
+		if (reply->same[i] < n)
+			jvmreader->same[from + reply->same[i]] = 1;
 	return answer;
 }
 
-enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n)
+enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
+				      size_t *n)
 {
 	enum jvmreader_answer answer = JVMREADER_DONE;
 	size_t saved = 0;
 
-	if (r->same_cap < *n) {
-		r->same_cap = *n + *n / 2;
-		r->same = mem_grow(r->same, 1, r->same_cap);
+	if (jvmreader->same_cap < *n) {
+		jvmreader->same_cap = *n + *n / 2;
+		jvmreader->same = mem_grow(jvmreader->same, 1, jvmreader->same_cap);
 	}
 	if (*n)
-		memset(r->same, 0, *n);
+		memset(jvmreader->same, 0, *n);
 	for (size_t from = 0; from < *n && answer == JVMREADER_DONE; from += JVM_BLOBS_MAX)
-		answer = check_some(r, jvm, b, from, *n - from < JVM_BLOBS_MAX ? *n - from : JVM_BLOBS_MAX);
+		answer = check_some(jvmreader, jvm, blob, from, *n - from < JVM_BLOBS_MAX ? *n - from : JVM_BLOBS_MAX);
 	if (answer != JVMREADER_DONE)
 		return answer;
 	for (size_t i = 0; i < *n; i++)
-		if (r->same[i])
-			b[saved++] = b[i];
+		if (jvmreader->same[i])
+			blob[saved++] = blob[i];
 	*n = saved;
 	return answer;
 }
 
-enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				      const char **bytes)
 {
-	enum jvmreader_answer answer = query_at(r, jvm, JVM_BYTES, address);
+	enum jvmreader_answer answer = query_at(jvmreader, jvm, JVM_BYTES, address);
 
 	if (answer == JVMREADER_DONE)
-		*bytes = r->reply.read ? r->reply.text : NULL;
+		*bytes = jvmreader->reply.read ? jvmreader->reply.text : NULL;
 	return answer;
 }
 
-bool jvmreader_ready(struct jvmreader *r)
+bool jvmreader_ready(struct jvmreader *jvmreader)
 {
-	jvmreader_mend(r);
-	return r->patience && jvmreader_is_idle(r);
+	jvmreader_mend(jvmreader);
+	return jvmreader->patience && jvmreader_is_idle(jvmreader);
 }
 
 /* Names of up to JVM_METHODS_MAX methods; *done: how many were handled. */
-static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
-				       size_t *done, void (*fn)(void *to, uint64_t method, struct str name), void *to)
+static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
+				       size_t n, size_t *done, void (*fn)(void *to, uint64_t method, struct str name),
+				       void *to)
 {
-	enum jvmreader_answer answer = jvmreader_begin(r, jvm);
+	enum jvmreader_answer answer = jvmreader_begin(jvmreader, jvm);
 	struct str names;
 
 	if (answer != JVMREADER_DONE)
 		return answer;
-	r->request.n = (uint32_t)n;
-	memcpy(r->request.method, method, n * sizeof(*method));
-	answer = jvmreader_query(r, jvm, JVM_NAMES, n * sizeof(*method), NULL);
+	jvmreader->request.n = (uint32_t)n;
+	memcpy(jvmreader->request.method, method, n * sizeof(*method));
+	answer = jvmreader_query(jvmreader, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
 	if (!taskwait_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
 	}
-	names = (struct str){ r->reply.names, r->reply_n };
+	names = (struct str){ jvmreader->reply.names, jvmreader->reply_n };
 	while (names.n >= 8) {
 		uint32_t head[2];
 
@@ -543,52 +555,53 @@ static enum jvmreader_answer name_some(struct jvmreader *r, struct jvmreader_jvm
 		fn(to, method[head[0]], str_head(str_from(names, sizeof(head)), head[1]));
 		names = str_from(names, sizeof(head) + head[1]);
 	}
-	*done = r->reply.n > 0 && r->reply.n < n ? r->reply.n : n;
+	*done = jvmreader->reply.n > 0 && jvmreader->reply.n < n ? jvmreader->reply.n : n;
 	return answer;
 }
 
-enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
-				      void (*fn)(void *to, uint64_t method, struct str name), void *to)
+enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
+				      size_t n, void (*fn)(void *to, uint64_t method, struct str name), void *to)
 {
 	enum jvmreader_answer answer = JVMREADER_DONE;
 
 	for (size_t from = 0, done = 0; from < n && answer == JVMREADER_DONE; from += done)
-		answer = name_some(r, jvm, method + from, n - from < JVM_METHODS_MAX ? n - from : JVM_METHODS_MAX,
-				   &done, fn, to);
+		answer = name_some(jvmreader, jvm, method + from,
+				   n - from < JVM_METHODS_MAX ? n - from : JVM_METHODS_MAX, &done, fn, to);
 	return answer;
 }
 
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
-struct jvmreader_jvm *jvmreader_open(struct jvmreader *r, uint32_t pid, uint64_t start, struct tenant tenant)
+struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant)
 {
 	uint32_t slot = 0;
 
-	while (slot < JVM_SLOTS && r->jvm[slot])
+	while (slot < JVM_SLOTS && jvmreader->jvm[slot])
 		slot++;
 	if (slot == JVM_SLOTS)
 		return NULL;
-	r->jvm[slot] = mem_alloc(sizeof(*r->jvm[slot]), 1);
-	*r->jvm[slot] =
+	jvmreader->jvm[slot] = mem_alloc(sizeof(*jvmreader->jvm[slot]), 1);
+	*jvmreader->jvm[slot] =
 		(struct jvmreader_jvm){ .process = -1, .slot = slot, .pid = pid, .start = start, .tenant = tenant };
-	return r->jvm[slot];
+	return jvmreader->jvm[slot];
 }
 
-void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm)
+void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
 	if (!jvm)
 		return;
-	jvmreader_is_idle(r);
-	if (r->at == jvm)
-		r->at = NULL;
-	if (r->pid && jvm->helper == r->helper) { /* if this cannot be sent, the next JVM in the slot takes its place */
-		r->request.question = JVM_CLOSE;
-		r->request.slot = jvm->slot;
-		send_request(r, 0, NULL);
+	jvmreader_is_idle(jvmreader);
+	if (jvmreader->at == jvm)
+		jvmreader->at = NULL;
+	if (jvmreader->pid &&
+	    jvm->helper == jvmreader->helper) { /* if this cannot be sent, the next JVM in the slot takes its place */
+		jvmreader->request.question = JVM_CLOSE;
+		jvmreader->request.slot = jvm->slot;
+		send_request(jvmreader, 0, NULL);
 	}
 	if (jvm->process >= 0)
 		close(jvm->process);
-	r->jvm[jvm->slot] = NULL;
+	jvmreader->jvm[jvm->slot] = NULL;
 	free(jvm);
 }
 
@@ -602,41 +615,41 @@ bool jvmreader_over_budget(const struct jvmreader_jvm *jvm)
 	return jvm->over_budget;
 }
 
-void jvmreader_deadline(struct jvmreader *r, uint64_t ns)
+void jvmreader_deadline(struct jvmreader *jvmreader, uint64_t ns)
 {
-	r->patience = ns;
+	jvmreader->patience = ns;
 }
 
-struct helper_counts jvmreader_count(const struct jvmreader *r)
+struct helper_counts jvmreader_count(const struct jvmreader *jvmreader)
 {
-	return (struct helper_counts){ .hung = r->counts.hung,
-				       .crashed = r->counts.crashed,
-				       .avoided = r->counts.avoided,
-				       .lingering = r->counts.left,
-				       .off = !r->pid };
+	return (struct helper_counts){ .hung = jvmreader->counts.hung,
+				       .crashed = jvmreader->counts.crashed,
+				       .avoided = jvmreader->counts.avoided,
+				       .lingering = jvmreader->counts.left,
+				       .off = !jvmreader->pid };
 }
 
-void jvmreader_budgets(struct jvmreader *r, struct tenants *t)
+void jvmreader_budgets(struct jvmreader *jvmreader, struct tenants *tenants)
 {
-	r->tenants = t;
+	jvmreader->tenants = tenants;
 }
 
-struct jvmreader *jvmreader_new(struct tenants *t)
+struct jvmreader *jvmreader_new(struct tenants *tenants)
 {
-	struct jvmreader *r = mem_alloc(sizeof(*r), 1);
+	struct jvmreader *jvmreader = mem_alloc(sizeof(*jvmreader), 1);
 	struct stat own;
 
-	r->tenants = t;
-	r->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
-	jvmreader_start_helper(r);
-	return r;
+	jvmreader->tenants = tenants;
+	jvmreader->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
+	jvmreader_start_helper(jvmreader);
+	return jvmreader;
 }
 
-void jvmreader_free(struct jvmreader *r)
+void jvmreader_free(struct jvmreader *jvmreader)
 {
-	if (r && r->pid)
-		end_helper(r);
-	if (r)
-		free(r->same);
-	free(r);
+	if (jvmreader && jvmreader->pid)
+		end_helper(jvmreader);
+	if (jvmreader)
+		free(jvmreader->same);
+	free(jvmreader);
 }

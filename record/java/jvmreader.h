@@ -19,14 +19,15 @@
 
 struct jvmreader;
 
-/* Forks the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of t; NULL: no budgets, or none yet.
+/* Forks the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of tenants; NULL: no budgets, or
+ * none yet.
  */
-struct jvmreader *jvmreader_new(struct tenants *t);
-void jvmreader_budgets(struct jvmreader *r, struct tenants *t);
-void jvmreader_free(struct jvmreader *r); /* all JVMs were closed before */
+struct jvmreader *jvmreader_new(struct tenants *tenants);
+void jvmreader_budgets(struct jvmreader *jvmreader, struct tenants *tenants);
+void jvmreader_free(struct jvmreader *jvmreader); /* all JVMs were closed before */
 
 /* From now on, so many ns may be waited, in all. */
-void jvmreader_deadline(struct jvmreader *r, uint64_t ns);
+void jvmreader_deadline(struct jvmreader *jvmreader, uint64_t ns);
 
 enum jvmreader_answer {
 	JVMREADER_DONE,
@@ -38,8 +39,8 @@ struct jvmreader_jvm;
 
 /* Of a process that began at start, in clock ticks since boot (0: not known). Opening it is the first thing that any
  * question waits for. Returns NULL if JVM_SLOTS are open. */
-struct jvmreader_jvm *jvmreader_open(struct jvmreader *r, uint32_t pid, uint64_t start, struct tenant tenant);
-void jvmreader_close(struct jvmreader *r, struct jvmreader_jvm *jvm);
+struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant);
+void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm);
 
 /* After LOST. "hangs" and "crashed" are codes of ours. */
 struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
@@ -55,25 +56,26 @@ struct jvmreader_found {
 	struct javaunwind_code code;
 	const char *bytes;
 };
-enum jvmreader_answer jvmreader_find(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found);
 
-/* Blobs of compiled code, which stay in b when they are still the same. */
-enum jvmreader_answer jvmreader_check(struct jvmreader *r, struct jvmreader_jvm *jvm, struct blob *b, size_t *n);
+/* Blobs of compiled code, which stay in blob when they are still the same. */
+enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
+				      size_t *n);
 
 /* The same bytes around another address. */
 enum { JVMREADER_BYTES = JVM_BYTES_N };
-enum jvmreader_answer jvmreader_bytes(struct jvmreader *r, struct jvmreader_jvm *jvm, uint64_t address,
+enum jvmreader_answer jvmreader_bytes(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				      const char **bytes);
 
 /* May a question be asked now, with a chance of an answer? */
-bool jvmreader_ready(struct jvmreader *r);
+bool jvmreader_ready(struct jvmreader *jvmreader);
 
 /* The names of methods, as Compiler.perfmap spells them, to fn one by one; those that cannot be read are left out. */
-enum jvmreader_answer jvmreader_names(struct jvmreader *r, struct jvmreader_jvm *jvm, const uint64_t *method, size_t n,
-				      void (*fn)(void *to, uint64_t method, struct str name), void *to);
+enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
+				      size_t n, void (*fn)(void *to, uint64_t method, struct str name), void *to);
 
 /* Helpers since the start. */
-struct helper_counts jvmreader_count(const struct jvmreader *r);
+struct helper_counts jvmreader_count(const struct jvmreader *jvmreader);
 
 #endif

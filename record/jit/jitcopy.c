@@ -30,9 +30,9 @@ static uint64_t jitcopy_size_of(int fd)
 	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-static int open_copy(const struct jitcopy *c, int folder, int flags)
+static int open_copy(const struct jitcopy *jitcopy, int folder, int flags)
 {
-	int fd = openat(folder, c->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0640);
+	int fd = openat(folder, jitcopy->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0640);
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
@@ -42,9 +42,9 @@ static int open_copy(const struct jitcopy *c, int folder, int flags)
 	return fd;
 }
 
-static bool jitcopy_is_late(const struct jitcopy *c)
+static bool jitcopy_is_late(const struct jitcopy *jitcopy)
 {
-	return clock_now() > c->deadline;
+	return clock_now() > jitcopy->deadline;
 }
 
 /* Bytes of a hole at `at`, at most n. File systems that do not show holes have none. */
@@ -80,46 +80,46 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 	}
 }
 
-/* The next part of n bytes at c->at + done, from the file to the copy. Returns its size; 0 if the file ends or answers
- * too slowly, or with *full set if the copy cannot be written. */
-static uint64_t copy_part(struct jitcopy *c, int to, uint64_t n, uint64_t done, uint64_t before,
+/* The next part of n bytes at jitcopy->at + done, from the file to the copy. Returns its size; 0 if the file ends or
+ * answers too slowly, or with *full set if the copy cannot be written. */
+static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t done, uint64_t before,
 			  struct jitcopy_cost *cost, bool *full)
 {
 	char block[BLOCK];
 	size_t part = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
-	uint64_t hole = hole_at(c->fd, c->at + done, n - done);
+	uint64_t hole = hole_at(jitcopy->fd, jitcopy->at + done, n - done);
 
 	if (hole) {
-		c->ntail = 0;
+		jitcopy->ntail = 0;
 		return hole;
 	}
-	if (jitcopy_is_late(c))
+	if (jitcopy_is_late(jitcopy))
 		return 0;
-	if (fullio_pread(c->fd, block, part, c->at + done) < part)
+	if (fullio_pread(jitcopy->fd, block, part, jitcopy->at + done) < part)
 		return 0;
 	cost->read += part;
 	*full = !write_pages(to, block, part, before + done, &cost->written);
 	if (*full)
 		return 0;
-	c->ntail = part < sizeof(c->tail) ? (unsigned)part : sizeof(c->tail);
-	memcpy(c->tail, block + part - c->ntail, c->ntail);
+	jitcopy->ntail = part < sizeof(jitcopy->tail) ? (unsigned)part : sizeof(jitcopy->tail);
+	memcpy(jitcopy->tail, block + part - jitcopy->ntail, jitcopy->ntail);
 	return part;
 }
 
 /* The next n bytes of the file to the end of the copy, all of them or none. */
-static enum jitcopy_why jitcopy_append(struct jitcopy *c, int folder, uint64_t n, struct jitcopy_cost *cost)
+static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint64_t n, struct jitcopy_cost *cost)
 {
-	int to = open_copy(c, folder, c->length ? 0 : O_CREAT);
+	int to = open_copy(jitcopy, folder, jitcopy->length ? 0 : O_CREAT);
 	uint64_t before = to >= 0 ? jitcopy_size_of(to) : 0, done = 0, part = 1;
 	bool full = to < 0;
 
-	if (c->length && ((to < 0 && errno == ENOENT) || (to >= 0 && before != c->length))) {
+	if (jitcopy->length && ((to < 0 && errno == ENOENT) || (to >= 0 && before != jitcopy->length))) {
 		if (to >= 0)
 			close(to);
 		return JITCOPY_EVICTED;
 	}
 	while (!full && part && done < n) {
-		part = copy_part(c, to, n, done, before, cost, &full);
+		part = copy_part(jitcopy, to, n, done, before, cost, &full);
 		done += part;
 	}
 	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) < 0) /* the reader skips what is cut */
@@ -127,10 +127,10 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *c, int folder, uint64_t n
 	if (to >= 0)
 		close(to);
 	if (done == n && !full) {
-		c->at += n;
-		c->length = before + n;
-		c->written += n;
-		c->late = 0;
+		jitcopy->at += n;
+		jitcopy->length = before + n;
+		jitcopy->written += n;
+		jitcopy->late = 0;
 	}
 	return full ? JITCOPY_DISK : JITCOPY_OK;
 }
@@ -139,10 +139,10 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *c, int folder, uint64_t n
  * ------------------------------------------------------------------------------------------------------ */
 
 /* Asks for the end of complete records; RECORDS_LATER and `at` if there is no answer for now. */
-static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *l, int fd,
+static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *limits, int fd,
 						 const struct jitcopy_span *span, uint64_t *end)
 {
-	enum jitcopy_records records = l->records ? l->records(l->to, fd, span, end) : RECORDS_LATER;
+	enum jitcopy_records records = limits->records ? limits->records(limits->to, fd, span, end) : RECORDS_LATER;
 
 	if (records == RECORDS_LATER || *end < span->at || *end > span->size)
 		*end = span->at;
@@ -151,15 +151,15 @@ static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *l,
 
 /* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as
  * an address does is enough to tell a map from another file. */
-static bool complete_lines(struct jitcopy *c, uint64_t at, uint64_t *end)
+static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
-	struct str s = { block, fullio_pread(c->fd, block, BLOCK, at) };
-	ptrdiff_t last = str_rfind(s, '\n');
+	struct str string = { block, fullio_pread(jitcopy->fd, block, BLOCK, at) };
+	ptrdiff_t last = str_rfind(string, '\n');
 
 	*end = at + (uint64_t)(last + 1);
 	if (last < 0)
-		return s.n < BLOCK;
+		return string.n < BLOCK;
 	return byte_is_hex(block[0]);
 }
 
@@ -189,235 +189,239 @@ static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct j
 }
 
 /* The copy becomes what was before. */
-static void put_aside(struct jitcopy *c, int folder)
+static void put_aside(struct jitcopy *jitcopy, int folder)
 {
 	char old[JITCOPY_NAME + 4];
 
-	snprintf(old, sizeof(old), "%s.1", c->name);
-	if (c->kind == JITCOPY_DUMP || renameat(folder, c->name, folder, old) < 0)
-		unlinkat(folder, c->name, 0);
-	c->length = c->earlier = 0;
+	snprintf(old, sizeof(old), "%s.1", jitcopy->name);
+	if (jitcopy->kind == JITCOPY_DUMP || renameat(folder, jitcopy->name, folder, old) < 0)
+		unlinkat(folder, jitcopy->name, 0);
+	jitcopy->length = jitcopy->earlier = 0;
 }
 
 /* There is a copy of an earlier run: it is compared with the file, a part in each call. */
-static void jitcopy_resume(struct jitcopy *c, int folder)
+static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 {
-	int copy = open_copy(c, folder, 0);
+	int copy = open_copy(jitcopy, folder, 0);
 	uint64_t end = copy >= 0 ? jitcopy_size_of(copy) : 0;
 	char last = '\n';
 
-	c->earlier = c->length = end;
-	if (end && c->kind == JITCOPY_MAP && fullio_pread(copy, &last, 1, end - 1) == 1 && last != '\n')
-		put_aside(c, folder);
+	jitcopy->earlier = jitcopy->length = end;
+	if (end && jitcopy->kind == JITCOPY_MAP && fullio_pread(copy, &last, 1, end - 1) == 1 && last != '\n')
+		put_aside(jitcopy, folder);
 	else if (copy >= 0 && !end)
-		put_aside(c, folder);
+		put_aside(jitcopy, folder);
 	if (copy >= 0)
 		close(copy);
 }
 
 /* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. False:
  * later. */
-static bool compare_earlier(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
+static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits, uint64_t size,
 			    struct jitcopy_cost *cost)
 {
-	int copy = open_copy(c, folder, 0);
-	uint64_t end = c->earlier - c->at < CHUNK ? c->earlier : c->at + CHUNK;
-	bool good = copy >= 0 && jitcopy_size_of(copy) == c->earlier, later = false;
+	int copy = open_copy(jitcopy, folder, 0);
+	uint64_t end = jitcopy->earlier - jitcopy->at < CHUNK ? jitcopy->earlier : jitcopy->at + CHUNK;
+	bool good = copy >= 0 && jitcopy_size_of(copy) == jitcopy->earlier, later = false;
 
-	if (good && c->kind == JITCOPY_DUMP) {
-		struct jitcopy_span span = { c->at, c->earlier, CHUNK, l->record };
-		int reader = openat(folder, c->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (good && jitcopy->kind == JITCOPY_DUMP) {
+		struct jitcopy_span span = { jitcopy->at, jitcopy->earlier, CHUNK, limits->record };
+		int reader = openat(folder, jitcopy->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		enum jitcopy_records records =
-			reader >= 0 ? jitcopy_find_records(l, reader, &span, &end) : RECORDS_LATER;
+			reader >= 0 ? jitcopy_find_records(limits, reader, &span, &end) : RECORDS_LATER;
 
 		if (reader >= 0)
 			close(reader);
 		later = records == RECORDS_LATER;
 		good = records == RECORDS_OK;
 	}
-	good = good && end <= size && jitcopy_same_bytes(copy, c->fd, c->at, end, cost);
-	if (good && end > c->at && end < c->earlier) {
-		c->at = end;
+	good = good && end <= size && jitcopy_same_bytes(copy, jitcopy->fd, jitcopy->at, end, cost);
+	if (good && end > jitcopy->at && end < jitcopy->earlier) {
+		jitcopy->at = end;
 	} else if (good && end > 0 &&
 		   ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it wrote a record */
-		c->at = c->length = end;
-		c->earlier = 0;
-		c->ntail = end < sizeof(c->tail) ? (unsigned)end : sizeof(c->tail);
-		fullio_pread(copy, c->tail, c->ntail, end - c->ntail);
-	} else if (!jitcopy_is_late(c) && !later) {
-		put_aside(c, folder);
-		c->at = 0;
+		jitcopy->at = jitcopy->length = end;
+		jitcopy->earlier = 0;
+		jitcopy->ntail = end < sizeof(jitcopy->tail) ? (unsigned)end : sizeof(jitcopy->tail);
+		fullio_pread(copy, jitcopy->tail, jitcopy->ntail, end - jitcopy->ntail);
+	} else if (!jitcopy_is_late(jitcopy) && !later) {
+		put_aside(jitcopy, folder);
+		jitcopy->at = 0;
 	}
 	if (copy >= 0)
 		close(copy);
 	return !later;
 }
 
-static void jitcopy_take(struct jitcopy *c, int fd)
+static void jitcopy_take(struct jitcopy *jitcopy, int fd)
 {
 	struct stat st = { 0 };
 
 	fstat(fd, &st);
-	c->fd = fd;
-	c->dev = st.st_dev;
-	c->ino = st.st_ino;
-	c->at = 0;
-	c->ntail = 0;
+	jitcopy->fd = fd;
+	jitcopy->dev = st.st_dev;
+	jitcopy->ino = st.st_ino;
+	jitcopy->at = 0;
+	jitcopy->ntail = 0;
 }
 
-void jitcopy_open(struct jitcopy *c, enum jitcopy_kind kind, int fd, int folder, const char *name)
+void jitcopy_open(struct jitcopy *jitcopy, enum jitcopy_kind kind, int fd, int folder, const char *name)
 {
-	*c = (struct jitcopy){ .kind = kind, .fd = -1 };
-	snprintf(c->name, sizeof(c->name), "%s", name);
+	*jitcopy = (struct jitcopy){ .kind = kind, .fd = -1 };
+	snprintf(jitcopy->name, sizeof(jitcopy->name), "%s", name);
 	if (fd < 0)
 		return;
-	jitcopy_take(c, fd);
-	jitcopy_resume(c, folder);
+	jitcopy_take(jitcopy, fd);
+	jitcopy_resume(jitcopy, folder);
 }
 
-void jitcopy_close(struct jitcopy *c)
+void jitcopy_close(struct jitcopy *jitcopy)
 {
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+	if (jitcopy->fd >= 0)
+		close(jitcopy->fd);
+	jitcopy->fd = -1;
 }
 
-void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_limits *l)
+void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct jitcopy_limits *limits)
 {
 	struct jitcopy_cost cost;
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	if (c->fd < 0) {
-		jitcopy_take(c, fd);
-		jitcopy_resume(c, folder);
+	if (jitcopy->fd < 0) {
+		jitcopy_take(jitcopy, fd);
+		jitcopy_resume(jitcopy, folder);
 		return;
 	}
-	if (fstat(fd, &st) < 0 || (st.st_dev == c->dev && st.st_ino == c->ino)) {
+	if (fstat(fd, &st) < 0 || (st.st_dev == jitcopy->dev && st.st_ino == jitcopy->ino)) {
 		close(fd);
 		return;
 	}
-	jitcopy_go_on(c, folder, l, &cost);
-	close(c->fd);
-	put_aside(c, folder);
-	jitcopy_take(c, fd);
+	jitcopy_go_on(jitcopy, folder, limits, &cost);
+	close(jitcopy->fd);
+	put_aside(jitcopy, folder);
+	jitcopy_take(jitcopy, fd);
 }
 
 /* ---- going on
  * ---------------------------------------------------------------------------------------------------------------- */
 
 /* Emptied, or written again from the start: what was before our place is not there any more. */
-static bool is_replaced(const struct jitcopy *c, uint64_t size)
+static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 {
-	char now[sizeof(c->tail)];
+	char now[sizeof(jitcopy->tail)];
 
-	return size < c->at || (c->ntail && (fullio_pread(c->fd, now, c->ntail, c->at - c->ntail) < c->ntail ||
-					     memcmp(now, c->tail, c->ntail) != 0));
+	return size < jitcopy->at || (jitcopy->ntail && (fullio_pread(jitcopy->fd, now, jitcopy->ntail,
+								      jitcopy->at - jitcopy->ntail) < jitcopy->ntail ||
+							 memcmp(now, jitcopy->tail, jitcopy->ntail) != 0));
 }
 
 /* A map that is longer than its copy may be: its end is what matters. */
-static void pass_over(struct jitcopy *c, uint64_t size, uint64_t max)
+static void pass_over(struct jitcopy *jitcopy, uint64_t size, uint64_t max)
 {
 	char block[BLOCK];
-	struct str s;
+	struct str string;
 	ptrdiff_t line;
 
-	if (size - c->at <= max)
+	if (size - jitcopy->at <= max)
 		return;
-	s = (struct str){ block, fullio_pread(c->fd, block, BLOCK, size - max) };
-	line = str_find(s, '\n');
-	c->at = size - max + (line >= 0 ? (uint64_t)line + 1 : s.n);
-	c->ntail = 0;
+	string = (struct str){ block, fullio_pread(jitcopy->fd, block, BLOCK, size - max) };
+	line = str_find(string, '\n');
+	jitcopy->at = size - max + (line >= 0 ? (uint64_t)line + 1 : string.n);
+	jitcopy->ntail = 0;
 }
 
-static enum jitcopy_why copy_lines(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
-				   struct jitcopy_cost *cost)
+static enum jitcopy_why copy_lines(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits,
+				   uint64_t size, struct jitcopy_cost *cost)
 {
 	enum jitcopy_why why = JITCOPY_OK;
 	uint64_t until, end;
 
-	if (c->length > 0 && is_replaced(c, size)) {
-		put_aside(c, folder);
-		c->at = 0;
-		c->ntail = 0;
+	if (jitcopy->length > 0 && is_replaced(jitcopy, size)) {
+		put_aside(jitcopy, folder);
+		jitcopy->at = 0;
+		jitcopy->ntail = 0;
 	}
-	if (c->length == 0)
-		pass_over(c, size, l->map);
-	until = c->at + l->step;
-	while (why == JITCOPY_OK && c->at < size && c->at < until && !jitcopy_is_late(c)) {
-		uint64_t before = c->at;
+	if (jitcopy->length == 0)
+		pass_over(jitcopy, size, limits->map);
+	until = jitcopy->at + limits->step;
+	while (why == JITCOPY_OK && jitcopy->at < size && jitcopy->at < until && !jitcopy_is_late(jitcopy)) {
+		uint64_t before = jitcopy->at;
 
-		if (!complete_lines(c, c->at, &end))
+		if (!complete_lines(jitcopy, jitcopy->at, &end))
 			return JITCOPY_NO_TEXT;
-		if (end == c->at)
+		if (end == jitcopy->at)
 			break;
-		if (c->written + (end - c->at) > l->total)
+		if (jitcopy->written + (end - jitcopy->at) > limits->total)
 			return JITCOPY_LARGE;
-		if (c->length + (end - c->at) > l->map)
-			put_aside(c, folder);
-		why = jitcopy_append(c, folder, end - c->at, cost);
+		if (jitcopy->length + (end - jitcopy->at) > limits->map)
+			put_aside(jitcopy, folder);
+		why = jitcopy_append(jitcopy, folder, end - jitcopy->at, cost);
 		if (why == JITCOPY_EVICTED) { /* newer lines follow in a new copy */
-			c->length = 0;
+			jitcopy->length = 0;
 			why = JITCOPY_OK;
 			continue;
 		}
-		if (c->at == before)
+		if (jitcopy->at == before)
 			break;
 	}
 	return why;
 }
 
-static enum jitcopy_why copy_records(struct jitcopy *c, int folder, const struct jitcopy_limits *l, uint64_t size,
-				     struct jitcopy_cost *cost)
+static enum jitcopy_why copy_records(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits,
+				     uint64_t size, struct jitcopy_cost *cost)
 {
 	enum jitcopy_why why = JITCOPY_OK;
-	uint64_t until = c->at + l->step, end;
+	uint64_t until = jitcopy->at + limits->step, end;
 
-	if (size < c->at)
+	if (size < jitcopy->at)
 		return JITCOPY_NO_TEXT;
-	while (why == JITCOPY_OK && c->at < until && !jitcopy_is_late(c)) {
-		uint64_t before = c->at;
-		enum jitcopy_records records =
-			jitcopy_find_records(l, c->fd, &(struct jitcopy_span){ c->at, size, CHUNK, l->record }, &end);
+	while (why == JITCOPY_OK && jitcopy->at < until && !jitcopy_is_late(jitcopy)) {
+		uint64_t before = jitcopy->at;
+		enum jitcopy_records records = jitcopy_find_records(
+			limits, jitcopy->fd, &(struct jitcopy_span){ jitcopy->at, size, CHUNK, limits->record }, &end);
 
 		if (records == RECORDS_BAD)
 			return JITCOPY_NO_TEXT;
-		if (end == c->at)
+		if (end == jitcopy->at)
 			return records == RECORDS_LARGE ? JITCOPY_LARGE : JITCOPY_OK;
-		if (end > l->dump || c->written + (end - c->at) > l->total)
+		if (end > limits->dump || jitcopy->written + (end - jitcopy->at) > limits->total)
 			return JITCOPY_LARGE;
-		why = jitcopy_append(c, folder, end - c->at, cost);
-		if (c->at == before)
+		why = jitcopy_append(jitcopy, folder, end - jitcopy->at, cost);
+		if (jitcopy->at == before)
 			break;
 	}
 	return why;
 }
 
-enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l, struct jitcopy_cost *cost)
+enum jitcopy_why jitcopy_go_on(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits,
+			       struct jitcopy_cost *cost)
 {
 	enum jitcopy_why why = JITCOPY_OK;
 	struct stat st;
-	uint64_t size, before = c->at;
+	uint64_t size, before = jitcopy->at;
 
 	*cost = (struct jitcopy_cost){ 0 };
-	if (c->fd < 0 || c->ended || fstat(c->fd, &st) < 0)
+	if (jitcopy->fd < 0 || jitcopy->ended || fstat(jitcopy->fd, &st) < 0)
 		return JITCOPY_OK;
-	c->deadline = clock_now() + l->ns;
+	jitcopy->deadline = clock_now() + limits->ns;
 	size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-	while (c->earlier && cost->read < l->step && !jitcopy_is_late(c) && compare_earlier(c, folder, l, size, cost))
+	while (jitcopy->earlier && cost->read < limits->step && !jitcopy_is_late(jitcopy) &&
+	       compare_earlier(jitcopy, folder, limits, size, cost))
 		;
-	if (!c->earlier && (size != c->at || memcmp(&st.st_mtim, &c->mtime, sizeof(c->mtime)) != 0))
-		why = c->kind == JITCOPY_MAP ? copy_lines(c, folder, l, size, cost) :
-					       copy_records(c, folder, l, size, cost);
-	if (why == JITCOPY_OK && jitcopy_is_late(c) && c->at == before && ++c->late == LATE_MAX)
+	if (!jitcopy->earlier &&
+	    (size != jitcopy->at || memcmp(&st.st_mtim, &jitcopy->mtime, sizeof(jitcopy->mtime)) != 0))
+		why = jitcopy->kind == JITCOPY_MAP ? copy_lines(jitcopy, folder, limits, size, cost) :
+						     copy_records(jitcopy, folder, limits, size, cost);
+	if (why == JITCOPY_OK && jitcopy_is_late(jitcopy) && jitcopy->at == before && ++jitcopy->late == LATE_MAX)
 		why = JITCOPY_LARGE;
-	c->mtime = st.st_mtim;
-	c->ended = why != JITCOPY_OK && why != JITCOPY_DISK;
+	jitcopy->mtime = st.st_mtim;
+	jitcopy->ended = why != JITCOPY_OK && why != JITCOPY_DISK;
 	return why;
 }
 
-bool jitcopy_is_after(const struct jitcopy *c)
+bool jitcopy_is_after(const struct jitcopy *jitcopy)
 {
-	return c->fd >= 0 && !c->ended && jitcopy_size_of(c->fd) > c->at;
+	return jitcopy->fd >= 0 && !jitcopy->ended && jitcopy_size_of(jitcopy->fd) > jitcopy->at;
 }

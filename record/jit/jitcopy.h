@@ -76,19 +76,19 @@ struct jitcopy_cost {
 extern const struct jitcopy_limits jitcopy_limits;
 
 /* Takes fd over. folder: where copies go. */
-void jitcopy_open(struct jitcopy *c, enum jitcopy_kind kind, int fd, int folder, const char *name);
+void jitcopy_open(struct jitcopy *jitcopy, enum jitcopy_kind kind, int fd, int folder, const char *name);
 
 /* fd is what the path leads to now (taken over): another file than the one at hand, or none was at hand, is copied from
  * now on. */
-void jitcopy_follow(struct jitcopy *c, int fd, int folder, const struct jitcopy_limits *l);
+void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct jitcopy_limits *limits);
 
 /* Copies the next bytes that are new. Anything but OK and DISK ends it. */
-enum jitcopy_why jitcopy_go_on(struct jitcopy *c, int folder, const struct jitcopy_limits *l,
+enum jitcopy_why jitcopy_go_on(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits,
 			       struct jitcopy_cost *cost);
 
 /* True if the file has bytes that were not copied, and would be by further calls. */
-bool jitcopy_is_after(const struct jitcopy *c);
+bool jitcopy_is_after(const struct jitcopy *jitcopy);
 
-void jitcopy_close(struct jitcopy *c);
+void jitcopy_close(struct jitcopy *jitcopy);
 
 #endif

@@ -19,24 +19,24 @@ struct blocks {
 };
 
 /* n bytes at an offset, valid until the next call; NULL if the file ends before. */
-static const char *jitrecords_bytes_at(struct blocks *b, uint64_t at, size_t n)
+static const char *jitrecords_bytes_at(struct blocks *blocks, uint64_t at, size_t n)
 {
-	if (at < b->at || at + n > b->at + b->n) {
-		b->n = fullio_pread(b->fd, b->buf, BLOCK, at);
-		b->at = at;
+	if (at < blocks->at || at + n > blocks->at + blocks->n) {
+		blocks->n = fullio_pread(blocks->fd, blocks->buf, BLOCK, at);
+		blocks->at = at;
 	}
-	return at + n <= b->at + b->n ? b->buf + (at - b->at) : NULL;
+	return at + n <= blocks->at + blocks->n ? blocks->buf + (at - blocks->at) : NULL;
 }
 
 enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uint64_t *end)
 {
-	struct blocks b = { .fd = fd };
+	struct blocks blocks = { .fd = fd };
 	const char *p;
 	uint32_t n;
 
 	*end = span->at;
 	if (span->at == 0) {
-		if (!(p = jitrecords_bytes_at(&b, 0, DUMP_RECORD)))
+		if (!(p = jitrecords_bytes_at(&blocks, 0, DUMP_RECORD)))
 			return RECORDS_OK;
 		n = load32(p + 8);
 		if (load32(p) != DUMP_MAGIC || n < DUMP_HEADER || n > DUMP_HEADER_MAX)
@@ -46,7 +46,7 @@ enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uin
 		*end = n;
 	}
 	while (*end - span->at < span->max && span->size - *end >= DUMP_RECORD &&
-	       (p = jitrecords_bytes_at(&b, *end, DUMP_RECORD))) {
+	       (p = jitrecords_bytes_at(&blocks, *end, DUMP_RECORD))) {
 		n = load32(p + 4);
 		if (n < DUMP_RECORD)
 			return RECORDS_BAD;

@@ -11,38 +11,38 @@ static size_t chains_size_of(uint32_t n)
 	return sizeof(struct chain) + n * sizeof(uint64_t);
 }
 
-static struct chain **chains_find(struct chains *c, uint64_t hash, const uint64_t *ips, uint32_t n)
+static struct chain **chains_find(struct chains *chains, uint64_t hash, const uint64_t *ips, uint32_t n)
 {
-	struct chain **at = c->bucket + (hash & (c->nbuckets - 1));
+	struct chain **at = chains->bucket + (hash & (chains->nbuckets - 1));
 
 	while (*at && ((*at)->hash != hash || (*at)->n != n || (n && memcmp((*at)->ips, ips, n * sizeof(*ips)) != 0)))
 		at = &(*at)->next;
 	return at;
 }
 
-static void chains_widen(struct chains *c)
+static void chains_widen(struct chains *chains)
 {
-	struct chains wide = *c;
+	struct chains wide = *chains;
 
-	wide.nbuckets = c->nbuckets ? 2 * c->nbuckets : 64;
+	wide.nbuckets = chains->nbuckets ? 2 * chains->nbuckets : 64;
 	wide.bucket = mem_alloc(sizeof(*wide.bucket), wide.nbuckets);
-	for (size_t i = 0; i < c->nbuckets; i++)
-		for (struct chain *one = c->bucket[i], *next; one; one = next) {
+	for (size_t i = 0; i < chains->nbuckets; i++)
+		for (struct chain *one = chains->bucket[i], *next; one; one = next) {
 			struct chain **to = wide.bucket + (one->hash & (wide.nbuckets - 1));
 
 			next = one->next;
 			one->next = *to;
 			*to = one;
 		}
-	free(c->bucket);
-	*c = wide;
+	free(chains->bucket);
+	*chains = wide;
 }
 
 /* Forgets what nobody refers to. */
-static void chains_sweep(struct chains *c)
+static void chains_sweep(struct chains *chains)
 {
-	for (size_t i = 0; i < c->nbuckets; i++)
-		for (struct chain **at = c->bucket + i; *at;) {
+	for (size_t i = 0; i < chains->nbuckets; i++)
+		for (struct chain **at = chains->bucket + i; *at;) {
 			struct chain *one = *at;
 
 			if (one->references) {
@@ -50,32 +50,32 @@ static void chains_sweep(struct chains *c)
 				continue;
 			}
 			*at = one->next;
-			c->bytes -= chains_size_of(one->n);
-			c->n--;
+			chains->bytes -= chains_size_of(one->n);
+			chains->n--;
 			free(one);
 		}
-	c->unused = 0;
+	chains->unused = 0;
 }
 
-struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
+struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 {
 	uint64_t hash = hash_bytes(ips, n * sizeof(*ips));
 	size_t size = chains_size_of(n);
 	struct chain **at, *one;
 
-	if (c->n >= c->nbuckets)
-		chains_widen(c);
-	at = chains_find(c, hash, ips, n);
+	if (chains->n >= chains->nbuckets)
+		chains_widen(chains);
+	at = chains_find(chains, hash, ips, n);
 	if (*at) {
 		if ((*at)->references++ == 0)
-			c->unused -= size;
+			chains->unused -= size;
 		return *at;
 	}
-	if (c->unused > CHAINS_UNUSED) { /* enough that a walk over all is worth it */
-		chains_sweep(c);
-		at = chains_find(c, hash, ips, n);
+	if (chains->unused > CHAINS_UNUSED) { /* enough that a walk over all is worth it */
+		chains_sweep(chains);
+		at = chains_find(chains, hash, ips, n);
 	}
-	if (c->bytes + size > CHAINS_MAX)
+	if (chains->bytes + size > CHAINS_MAX)
 		return NULL;
 	one = mem_alloc(size, 1);
 	one->hash = hash;
@@ -84,24 +84,24 @@ struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n)
 	if (n)
 		memcpy(one->ips, ips, n * sizeof(*ips));
 	*at = one;
-	c->bytes += size;
-	c->n++;
+	chains->bytes += size;
+	chains->n++;
 	return one;
 }
 
-void chains_put(struct chains *c, struct chain *chain)
+void chains_put(struct chains *chains, struct chain *chain)
 {
 	if (chain && --chain->references == 0)
-		c->unused += chains_size_of(chain->n);
+		chains->unused += chains_size_of(chain->n);
 }
 
-void chains_free(struct chains *c)
+void chains_free(struct chains *chains)
 {
-	for (size_t i = 0; i < c->nbuckets; i++)
-		for (struct chain *one = c->bucket[i], *next; one; one = next) {
+	for (size_t i = 0; i < chains->nbuckets; i++)
+		for (struct chain *one = chains->bucket[i], *next; one; one = next) {
 			next = one->next;
 			free(one);
 		}
-	free(c->bucket);
-	*c = (struct chains){ 0 };
+	free(chains->bucket);
+	*chains = (struct chains){ 0 };
 }

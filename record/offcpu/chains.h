@@ -26,8 +26,9 @@ struct chains {
 	size_t nbuckets, n, bytes, unused; /* unused: bytes without references */
 };
 
-struct chain *chains_get(struct chains *c, const uint64_t *ips, uint32_t n); /* one reference more; NULL: no room */
-void chains_put(struct chains *c, struct chain *chain);                      /* one reference less; NULL is none */
-void chains_free(struct chains *c);
+struct chain *chains_get(struct chains *chains, const uint64_t *ips,
+			 uint32_t n);                        /* one reference more; NULL: no room */
+void chains_put(struct chains *chains, struct chain *chain); /* one reference less; NULL is none */
+void chains_free(struct chains *chains);
 
 #endif

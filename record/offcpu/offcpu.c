@@ -50,273 +50,273 @@ struct offcpu {
 
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to)
 {
-	struct offcpu *o = mem_alloc(sizeof(*o), 1);
+	struct offcpu *offcpu = mem_alloc(sizeof(*offcpu), 1);
 
-	*o = (struct offcpu){ .least_ns = least_ns, .emit = emit, .to = to, .mask = 255 };
-	o->slot = mem_alloc(sizeof(*o->slot), o->mask + 1);
-	return o;
+	*offcpu = (struct offcpu){ .least_ns = least_ns, .emit = emit, .to = to, .mask = 255 };
+	offcpu->slot = mem_alloc(sizeof(*offcpu->slot), offcpu->mask + 1);
+	return offcpu;
 }
 
-void offcpu_free(struct offcpu *o)
+void offcpu_free(struct offcpu *offcpu)
 {
-	if (!o)
+	if (!offcpu)
 		return;
-	chains_free(&o->chains);
-	free(o->slot);
-	free(o);
+	chains_free(&offcpu->chains);
+	free(offcpu->slot);
+	free(offcpu);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------- */
 
-static struct slot *offcpu_place(const struct offcpu *o, uint32_t tid)
+static struct slot *offcpu_place(const struct offcpu *offcpu, uint32_t tid)
 {
-	size_t i = (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & o->mask;
+	size_t i = (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & offcpu->mask;
 
-	while (o->slot[i].status != NOBODY && o->slot[i].tid != tid)
-		i = (i + 1) & o->mask;
-	return o->slot + i;
+	while (offcpu->slot[i].status != NOBODY && offcpu->slot[i].tid != tid)
+		i = (i + 1) & offcpu->mask;
+	return offcpu->slot + i;
 }
 
-static struct slot *offcpu_find(const struct offcpu *o, uint32_t tid)
+static struct slot *offcpu_find(const struct offcpu *offcpu, uint32_t tid)
 {
-	struct slot *t = offcpu_place(o, tid);
+	struct slot *slot = offcpu_place(offcpu, tid);
 
-	return t->status == NOBODY ? NULL : t;
+	return slot->status == NOBODY ? NULL : slot;
 }
 
 /* Twice as many slots, or, when many have ended, as many without those. */
-static void offcpu_make_space(struct offcpu *o)
+static void offcpu_make_space(struct offcpu *offcpu)
 {
-	struct slot *old = o->slot;
-	size_t n = o->mask + 1, saved = 0;
+	struct slot *old = offcpu->slot;
+	size_t n = offcpu->mask + 1, saved = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (old[i].status == ENDED && old[i].last + ENDED_NS < o->now)
+		if (old[i].status == ENDED && old[i].last + ENDED_NS < offcpu->now)
 			old[i].status = NOBODY;
 		saved += old[i].status != NOBODY;
 	}
 	if (saved > 3 * n / 8)
-		o->mask = 2 * n - 1;
-	o->slot = mem_alloc(sizeof(*o->slot), o->mask + 1);
-	o->used = saved;
+		offcpu->mask = 2 * n - 1;
+	offcpu->slot = mem_alloc(sizeof(*offcpu->slot), offcpu->mask + 1);
+	offcpu->used = saved;
 	for (size_t i = 0; i < n; i++)
 		if (old[i].status != NOBODY)
-			*offcpu_place(o, old[i].tid) = old[i];
+			*offcpu_place(offcpu, old[i].tid) = old[i];
 	free(old);
 }
 
 /* The thread, known or not; new ones run. */
-static struct slot *offcpu_get(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = offcpu_place(o, tid);
+	struct slot *slot = offcpu_place(offcpu, tid);
 
-	if (t->status == NOBODY && 2 * (o->used + 1) > o->mask) {
-		offcpu_make_space(o);
-		t = offcpu_place(o, tid);
+	if (slot->status == NOBODY && 2 * (offcpu->used + 1) > offcpu->mask) {
+		offcpu_make_space(offcpu);
+		slot = offcpu_place(offcpu, tid);
 	}
-	if (t->status == NOBODY) {
-		*t = (struct slot){ .tid = tid, .status = RUNNING, .last = ns };
-		o->used++;
+	if (slot->status == NOBODY) {
+		*slot = (struct slot){ .tid = tid, .status = RUNNING, .last = ns };
+		offcpu->used++;
 	}
-	t->pid = pid;
-	return t;
+	slot->pid = pid;
+	return slot;
 }
 
-static void drop_chain(struct offcpu *o, struct slot *t)
+static void drop_chain(struct offcpu *offcpu, struct slot *slot)
 {
-	chains_put(&o->chains, t->chain);
-	t->chain = NULL;
+	chains_put(&offcpu->chains, slot->chain);
+	slot->chain = NULL;
 }
 
-static void offcpu_become(struct slot *t, enum status status, uint64_t ns)
+static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 {
-	t->status = (uint8_t)status;
-	t->since = t->last = ns;
+	slot->status = (uint8_t)status;
+	slot->since = slot->last = ns;
 }
 
 /* ---- times --------------------------------------------------------------------------------------------------- */
 
 /* Its time off begins there, as far as it was not handed over yet. */
-static uint64_t start_of(const struct offcpu *o, const struct slot *t)
+static uint64_t start_of(const struct offcpu *offcpu, const struct slot *slot)
 {
-	return t->since > o->floor ? t->since : o->floor;
+	return slot->since > offcpu->floor ? slot->since : offcpu->floor;
 }
 
-static bool is_certain(const struct offcpu *o, const struct slot *t)
+static bool is_certain(const struct offcpu *offcpu, const struct slot *slot)
 {
-	return t->stale == o->retries;
+	return slot->stale == offcpu->retries;
 }
 
 /* Until when it was off for sure: the first loss after it went; its start when nobody knows. */
-static uint64_t certain_until(const struct offcpu *o, const struct slot *t)
+static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *slot)
 {
-	uint64_t i = t->stale - o->old_retries;
+	uint64_t i = slot->stale - offcpu->old_retries;
 
-	return t->stale >= o->old_retries && i < RETRIES_MAX ? o->certain[i] : 0;
+	return slot->stale >= offcpu->old_retries && i < RETRIES_MAX ? offcpu->certain[i] : 0;
 }
 
 /* Hands over from its start to end, at that time. */
-static void offcpu_give(struct offcpu *o, const struct slot *t, uint64_t end, uint64_t time)
+static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
-	struct offcpu_sample s = { .pid = t->pid,
-				   .tid = t->tid,
-				   .cpu = t->cpu,
-				   .preempted = t->preempted,
-				   .time = time,
-				   .cgroup = t->cgroup };
-	uint64_t start = start_of(o, t);
+	struct offcpu_sample sample = { .pid = slot->pid,
+					.tid = slot->tid,
+					.cpu = slot->cpu,
+					.preempted = slot->preempted,
+					.time = time,
+					.cgroup = slot->cgroup };
+	uint64_t start = start_of(offcpu, slot);
 
 	if (end <= start)
 		return;
-	s.ns = end - start;
-	if (!t->chain) {
-		o->counts.fp++;
-		o->counts.fp_ns += s.ns;
+	sample.ns = end - start;
+	if (!slot->chain) {
+		offcpu->counts.fp++;
+		offcpu->counts.fp_ns += sample.ns;
 		return;
 	}
-	s.ips = t->chain->ips;
-	s.n = t->chain->n;
-	*(s.preempted ? &o->counts.preempted : &o->counts.blocked) += 1;
-	*(s.preempted ? &o->counts.preempted_ns : &o->counts.blocked_ns) += s.ns;
-	o->emit(o->to, &s);
+	sample.ips = slot->chain->ips;
+	sample.n = slot->chain->n;
+	*(sample.preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
+	*(sample.preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += sample.ns;
+	offcpu->emit(offcpu->to, &sample);
 }
 
 /* A thread that is off came back. */
-static void give_complete(struct offcpu *o, const struct slot *t, uint64_t ns)
+static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
-	uint64_t start = start_of(o, t);
+	uint64_t start = start_of(offcpu, slot);
 
-	if (t->chain && ns - t->since < o->least_ns && ns > start) {
-		o->counts.brief++;
-		o->counts.brief_ns += ns - start;
+	if (slot->chain && ns - slot->since < offcpu->least_ns && ns > start) {
+		offcpu->counts.brief++;
+		offcpu->counts.brief_ns += ns - start;
 		return;
 	}
-	offcpu_give(o, t, ns, ns);
+	offcpu_give(offcpu, slot, ns, ns);
 }
 
 /* What a thread did up to ns is not known, or only at first: that counts. */
-static void offcpu_give_up(struct offcpu *o, struct slot *t, uint64_t ns, uint64_t time)
+static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns, uint64_t time)
 {
-	uint64_t from = start_of(o, t), until = from;
+	uint64_t from = start_of(offcpu, slot), until = from;
 
-	if (t->status == OFF && !is_certain(o, t)) {
-		until = certain_until(o, t);
+	if (slot->status == OFF && !is_certain(offcpu, slot)) {
+		until = certain_until(offcpu, slot);
 		until = until < from ? from : until > ns ? ns : until;
-		offcpu_give(o, t, until, time);
+		offcpu_give(offcpu, slot, until, time);
 	}
-	o->counts.unknown += t->status == OFF;
-	o->counts.unknown_ns += ns > until ? ns - until : 0;
-	drop_chain(o, t);
+	offcpu->counts.unknown += slot->status == OFF;
+	offcpu->counts.unknown_ns += ns > until ? ns - until : 0;
+	drop_chain(offcpu, slot);
 }
 
 /* ---- what the kernel tells ----------------------------------------------------------------------------------- */
 
 /* Older than what is known of the thread: it came too late (rings.h), and what it would have told is lost. */
-static bool offcpu_is_late(struct offcpu *o, const struct slot *t, uint64_t ns)
+static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
-	if (ns >= t->last)
+	if (ns >= slot->last)
 		return false;
-	o->counts.unknown++;
+	offcpu->counts.unknown++;
 	return true;
 }
 
 /* A thread does something that only one on a CPU does. */
-static void must_run(struct offcpu *o, struct slot *t, uint64_t ns)
+static void must_run(struct offcpu *offcpu, struct slot *slot, uint64_t ns)
 {
-	if (t->status == OFF || t->status == UNKNOWN)
-		offcpu_give_up(o, t, ns, ns);
-	if (t->status != RUNNING)
-		offcpu_become(t, RUNNING, ns);
-	t->last = ns;
+	if (slot->status == OFF || slot->status == UNKNOWN)
+		offcpu_give_up(offcpu, slot, ns, ns);
+	if (slot->status != RUNNING)
+		offcpu_become(slot, RUNNING, ns);
+	slot->last = ns;
 }
 
-static void offcpu_take_chain(struct offcpu *o, const struct ring_sample *r, bool cgroup)
+static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *sample, bool cgroup)
 {
-	uint64_t space = (r->head.size - sizeof(*r)) / sizeof(uint64_t);
-	struct slot *t = offcpu_get(o, r->pid, r->tid, r->time);
+	uint64_t space = (sample->head.size - sizeof(*sample)) / sizeof(uint64_t);
+	struct slot *slot = offcpu_get(offcpu, sample->pid, sample->tid, sample->time);
 
-	if (t->status == ENDED || offcpu_is_late(o, t, r->time) || space < r->nips + cgroup)
+	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample->time) || space < sample->nips + cgroup)
 		return;
-	must_run(o, t, r->time);
-	drop_chain(o, t);
-	t->chain = chains_get(&o->chains, r->ips, (uint32_t)r->nips);
-	t->cgroup = cgroup ? load64((const char *)r + r->head.size - 8) : 0;
-	t->stale = o->retries;
+	must_run(offcpu, slot, sample->time);
+	drop_chain(offcpu, slot);
+	slot->chain = chains_get(&offcpu->chains, sample->ips, (uint32_t)sample->nips);
+	slot->cgroup = cgroup ? load64((const char *)sample + sample->head.size - 8) : 0;
+	slot->stale = offcpu->retries;
 }
 
-static void take_out(struct offcpu *o, const struct ring_tail *r, bool preempted)
+static void take_out(struct offcpu *offcpu, const struct ring_tail *tail, bool preempted)
 {
-	struct slot *t = offcpu_get(o, r->pid, r->tid, r->time);
+	struct slot *slot = offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
 
-	if (t->status == ENDED || offcpu_is_late(o, t, r->time))
+	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, tail->time))
 		return;
-	must_run(o, t, r->time);
-	if (!is_certain(o, t) || o->doubtful)
-		drop_chain(o, t); /* it may be that of a switch before */
-	offcpu_become(t, o->doubtful ? UNKNOWN : OFF, r->time);
-	t->preempted = preempted;
-	t->cpu = r->cpu;
-	t->stale = o->retries;
-	o->counts.unknown += o->doubtful;
+	must_run(offcpu, slot, tail->time);
+	if (!is_certain(offcpu, slot) || offcpu->doubtful)
+		drop_chain(offcpu, slot); /* it may be that of a switch before */
+	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, tail->time);
+	slot->preempted = preempted;
+	slot->cpu = tail->cpu;
+	slot->stale = offcpu->retries;
+	offcpu->counts.unknown += offcpu->doubtful;
 }
 
-static void take_in(struct offcpu *o, const struct ring_tail *r)
+static void take_in(struct offcpu *offcpu, const struct ring_tail *tail)
 {
-	struct slot *t = offcpu_find(o, r->tid);
+	struct slot *slot = offcpu_find(offcpu, tail->tid);
 
-	if (!t) {
-		t = offcpu_get(o, r->pid, r->tid, r->time);
-		o->counts.before++;
-		o->counts.before_ns += r->time > o->floor ? r->time - o->floor : 0;
+	if (!slot) {
+		slot = offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
+		offcpu->counts.before++;
+		offcpu->counts.before_ns += tail->time > offcpu->floor ? tail->time - offcpu->floor : 0;
 		return;
 	}
-	if (t->status == ENDED || offcpu_is_late(o, t, r->time))
+	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, tail->time))
 		return;
-	if (t->status == OFF && is_certain(o, t) && !o->doubtful)
-		give_complete(o, t, r->time);
-	else if (t->status == RUNNING)
-		o->counts.unknown++; /* its way out is missing */
-	else if (t->status != FRESH)
-		offcpu_give_up(o, t, r->time, r->time);
-	drop_chain(o, t);
-	t->pid = r->pid;
-	offcpu_become(t, RUNNING, r->time);
+	if (slot->status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
+		give_complete(offcpu, slot, tail->time);
+	else if (slot->status == RUNNING)
+		offcpu->counts.unknown++; /* its way out is missing */
+	else if (slot->status != FRESH)
+		offcpu_give_up(offcpu, slot, tail->time, tail->time);
+	drop_chain(offcpu, slot);
+	slot->pid = tail->pid;
+	offcpu_become(slot, RUNNING, tail->time);
 }
 
-static void take_fork(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = offcpu_get(o, pid, tid, ns);
+	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
-	if (t->status == OFF || t->status == UNKNOWN)
-		offcpu_give_up(o, t, t->last, ns); /* another one, whose end was lost */
-	drop_chain(o, t);
-	offcpu_become(t, FRESH, ns);
+	if (slot->status == OFF || slot->status == UNKNOWN)
+		offcpu_give_up(offcpu, slot, slot->last, ns); /* another one, whose end was lost */
+	drop_chain(offcpu, slot);
+	offcpu_become(slot, FRESH, ns);
 }
 
-static void offcpu_take_exit(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = offcpu_get(o, pid, tid, ns);
+	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
-	if (t->status == OFF || t->status == UNKNOWN)
-		offcpu_give_up(o, t, ns, ns);
-	drop_chain(o, t);
-	offcpu_become(t, ENDED, ns);
+	if (slot->status == OFF || slot->status == UNKNOWN)
+		offcpu_give_up(offcpu, slot, ns, ns);
+	drop_chain(offcpu, slot);
+	offcpu_become(slot, ENDED, ns);
 }
 
 /* A thread that is not the first of its process and calls exec becomes the first: the others end, and so does its old
  * number. */
-static void take_exec(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns)
+static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *t = offcpu_find(o, tid);
+	struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!t || t->status == RUNNING)
+	if (!slot || slot->status == RUNNING)
 		return;
-	for (size_t i = 0; i <= o->mask; i++)
-		if (o->slot[i].pid == pid && o->slot[i].status != NOBODY) {
-			drop_chain(o, o->slot + i);
-			offcpu_become(o->slot + i, ENDED, ns);
+	for (size_t i = 0; i <= offcpu->mask; i++)
+		if (offcpu->slot[i].pid == pid && offcpu->slot[i].status != NOBODY) {
+			drop_chain(offcpu, offcpu->slot + i);
+			offcpu_become(offcpu->slot + i, ENDED, ns);
 		}
-	offcpu_become(t, RUNNING, ns);
+	offcpu_become(slot, RUNNING, ns);
 }
 
 /* The idle tasks are 0; -1 is one that ended, and leaves the CPU for the last time. */
@@ -325,39 +325,39 @@ static bool is_thread(uint32_t tid)
 	return tid != 0 && tid != UINT32_MAX;
 }
 
-void offcpu_record(struct offcpu *o, const struct ring_record *record, bool cgroup)
+void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup)
 {
 	const struct perf_record *r = record->head;
 	const char *body = (const char *)(r + 1);
 	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
 	size_t n = r->size - sizeof(*r) - sizeof(*tail);
 
-	o->now = record->time > o->now ? record->time : o->now;
+	offcpu->now = record->time > offcpu->now ? record->time : offcpu->now;
 	switch (r->type) {
 	case RECORD_SAMPLE:
 		if (r->size >= sizeof(struct ring_sample) && is_thread(((const struct ring_sample *)r)->tid))
-			offcpu_take_chain(o, (const struct ring_sample *)r, cgroup);
+			offcpu_take_chain(offcpu, (const struct ring_sample *)r, cgroup);
 		break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE:
 		if (!is_thread(tail->tid))
 			break;
 		if (r->misc & SWITCH_OUT)
-			take_out(o, tail, r->misc & SWITCH_OUT_PREEMPT);
+			take_out(offcpu, tail, r->misc & SWITCH_OUT_PREEMPT);
 		else
-			take_in(o, tail);
+			take_in(offcpu, tail);
 		break;
 	case RECORD_FORK:
 		if (n >= 24)
-			take_fork(o, load32(body), load32(body + 8), record->time);
+			take_fork(offcpu, load32(body), load32(body + 8), record->time);
 		break;
 	case RECORD_EXIT:
 		if (n >= 24)
-			offcpu_take_exit(o, load32(body), load32(body + 8), record->time);
+			offcpu_take_exit(offcpu, load32(body), load32(body + 8), record->time);
 		break;
 	case RECORD_COMM:
 		if (n >= 8 && r->misc & MISC_COMM_EXEC)
-			take_exec(o, load32(body), load32(body + 4), record->time);
+			take_exec(offcpu, load32(body), load32(body + 4), record->time);
 		break;
 	default: break;
 	}
@@ -365,67 +365,67 @@ void offcpu_record(struct offcpu *o, const struct ring_record *record, bool cgro
 
 /* ---- borders and losses -------------------------------------------------------------------------------------- */
 
-void offcpu_begin(struct offcpu *o, uint64_t ns)
+void offcpu_begin(struct offcpu *offcpu, uint64_t ns)
 {
-	o->floor = ns;
+	offcpu->floor = ns;
 }
 
-void offcpu_mark_stale(struct offcpu *o, uint64_t ns)
+void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns)
 {
-	uint64_t i = o->retries - o->old_retries;
+	uint64_t i = offcpu->retries - offcpu->old_retries;
 
 	if (i < RETRIES_MAX)
-		o->certain[i] = ns;
-	o->retries++;
-	o->doubtful = true;
+		offcpu->certain[i] = ns;
+	offcpu->retries++;
+	offcpu->doubtful = true;
 }
 
-void offcpu_sure(struct offcpu *o)
+void offcpu_sure(struct offcpu *offcpu)
 {
-	o->doubtful = false;
+	offcpu->doubtful = false;
 }
 
-void offcpu_border(struct offcpu *o, uint64_t ns)
+void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 {
-	for (size_t i = 0; i <= o->mask; i++) {
-		struct slot *t = o->slot + i;
+	for (size_t i = 0; i <= offcpu->mask; i++) {
+		struct slot *slot = offcpu->slot + i;
 
-		if ((t->status != OFF && t->status != UNKNOWN) || ns <= o->floor)
+		if ((slot->status != OFF && slot->status != UNKNOWN) || ns <= offcpu->floor)
 			continue;
-		if (t->status == OFF && is_certain(o, t)) {
-			offcpu_give(o, t, ns, ns - 1);
+		if (slot->status == OFF && is_certain(offcpu, slot)) {
+			offcpu_give(offcpu, slot, ns, ns - 1);
 			continue;
 		}
-		offcpu_give_up(o, t, ns, ns - 1);
-		t->status = UNKNOWN;
+		offcpu_give_up(offcpu, slot, ns, ns - 1);
+		slot->status = UNKNOWN;
 	}
-	o->floor = ns > o->floor ? ns : o->floor;
-	o->old_retries = o->retries;
+	offcpu->floor = ns > offcpu->floor ? ns : offcpu->floor;
+	offcpu->old_retries = offcpu->retries;
 }
 
-void offcpu_check(struct offcpu *o, bool (*alive)(void *to, uint32_t tid), void *to)
+void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), void *to)
 {
-	for (size_t i = 0; i <= o->mask; i++) {
-		struct slot *t = o->slot + i;
+	for (size_t i = 0; i <= offcpu->mask; i++) {
+		struct slot *slot = offcpu->slot + i;
 
-		if (t->status == NOBODY || t->status == ENDED || alive(to, t->tid))
+		if (slot->status == NOBODY || slot->status == ENDED || alive(to, slot->tid))
 			continue;
-		o->counts.unknown += t->status == OFF;
-		drop_chain(o, t);
-		offcpu_become(t, ENDED, o->now);
+		offcpu->counts.unknown += slot->status == OFF;
+		drop_chain(offcpu, slot);
+		offcpu_become(slot, ENDED, offcpu->now);
 	}
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-struct pj_offcpu offcpu_counts(const struct offcpu *o)
+struct pj_offcpu offcpu_counts(const struct offcpu *offcpu)
 {
-	return o->counts;
+	return offcpu->counts;
 }
 
-void offcpu_count_from_here(struct offcpu *o)
+void offcpu_count_from_here(struct offcpu *offcpu)
 {
-	o->counts = (struct pj_offcpu){ 0 };
+	offcpu->counts = (struct pj_offcpu){ 0 };
 }
 
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
@@ -446,45 +446,47 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->lost += more->lost;
 }
 
-size_t offcpu_threads(const struct offcpu *o)
+size_t offcpu_threads(const struct offcpu *offcpu)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i <= o->mask; i++)
-		n += o->slot[i].status != NOBODY && o->slot[i].status != ENDED;
+	for (size_t i = 0; i <= offcpu->mask; i++)
+		n += offcpu->slot[i].status != NOBODY && offcpu->slot[i].status != ENDED;
 	return n;
 }
 
-size_t offcpu_bytes(const struct offcpu *o)
+size_t offcpu_bytes(const struct offcpu *offcpu)
 {
-	return sizeof(*o) + (o->mask + 1) * sizeof(*o->slot) + o->chains.bytes + o->chains.nbuckets * sizeof(void *);
+	return sizeof(*offcpu) + (offcpu->mask + 1) * sizeof(*offcpu->slot) + offcpu->chains.bytes +
+	       offcpu->chains.nbuckets * sizeof(void *);
 }
 
-static void offcpu_report(struct text *t, const char *before, uint64_t n, const char *one, const char *many,
+static void offcpu_report(struct text *text, const char *before, uint64_t n, const char *one, const char *many,
 			  uint64_t ns)
 {
-	text_add(t, before);
-	text_grouped(t, n);
-	text_printf(t, " %s (%.*f s)", n == 1 ? one : many, ns < 10000000000 ? 3 : 1, (double)ns / 1e9);
+	text_add(text, before);
+	text_grouped(text, n);
+	text_printf(text, " %s (%.*f s)", n == 1 ? one : many, ns < 10000000000 ? 3 : 1, (double)ns / 1e9);
 }
 
-void offcpu_text(struct text *t, const struct pj_offcpu *c)
+void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 {
-	offcpu_report(t, "", c->blocked, "time blocked", "times blocked", c->blocked_ns);
-	offcpu_report(t, ", ", c->preempted, "preempted", "preempted", c->preempted_ns);
-	if (c->brief)
-		offcpu_report(t, "; not written: ", c->brief, "shorter than was asked for",
-			      "shorter than was asked for", c->brief_ns);
-	if (c->unknown || c->unknown_ns)
-		offcpu_report(t, "; not known, as records were lost: ", c->unknown, "time", "times", c->unknown_ns);
-	if (c->fp)
-		offcpu_report(t, "; without callchain, not written: ", c->fp, "time", "times", c->fp_ns);
-	if (c->before)
-		offcpu_report(t, "; off since before the recording, so without callchain: ", c->before,
-			      "thread that came back", "threads that came back", c->before_ns);
-	if (c->never) {
-		text_add(t, c->before ? " and " : "; off since before the recording, so without callchain: ");
-		text_grouped(t, c->never);
-		text_add(t, " that did not");
+	offcpu_report(text, "", offcpu->blocked, "time blocked", "times blocked", offcpu->blocked_ns);
+	offcpu_report(text, ", ", offcpu->preempted, "preempted", "preempted", offcpu->preempted_ns);
+	if (offcpu->brief)
+		offcpu_report(text, "; not written: ", offcpu->brief, "shorter than was asked for",
+			      "shorter than was asked for", offcpu->brief_ns);
+	if (offcpu->unknown || offcpu->unknown_ns)
+		offcpu_report(text, "; not known, as records were lost: ", offcpu->unknown, "time", "times",
+			      offcpu->unknown_ns);
+	if (offcpu->fp)
+		offcpu_report(text, "; without callchain, not written: ", offcpu->fp, "time", "times", offcpu->fp_ns);
+	if (offcpu->before)
+		offcpu_report(text, "; off since before the recording, so without callchain: ", offcpu->before,
+			      "thread that came back", "threads that came back", offcpu->before_ns);
+	if (offcpu->never) {
+		text_add(text, offcpu->before ? " and " : "; off since before the recording, so without callchain: ");
+		text_grouped(text, offcpu->never);
+		text_add(text, " that did not");
 	}
 }

@@ -31,35 +31,35 @@ struct offcpu;
 
 /* Times shorter than least_ns are counted, not handed over; parts at borders always are. */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
-void offcpu_free(struct offcpu *o);
+void offcpu_free(struct offcpu *offcpu);
 
 /* From here on times count; what was before is left out. */
-void offcpu_begin(struct offcpu *o, uint64_t ns);
+void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
 
 /* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their
  * trailers. Others are passed over. */
-void offcpu_record(struct offcpu *o, const struct ring_record *r, bool cgroup);
+void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup);
 
 /* Records later than ns were lost, and those that come now may be about times near the loss, until offcpu_sure. */
-void offcpu_mark_stale(struct offcpu *o, uint64_t ns);
-void offcpu_sure(struct offcpu *o);
+void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
+void offcpu_sure(struct offcpu *offcpu);
 
 /* A border: samples up to there, at the ns before it. */
-void offcpu_border(struct offcpu *o, uint64_t ns);
+void offcpu_border(struct offcpu *offcpu, uint64_t ns);
 
 /* Threads whose end was lost: those that alive does not know. */
-void offcpu_check(struct offcpu *o, bool (*alive)(void *to, uint32_t tid), void *to);
+void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), void *to);
 
 /* Since the last offcpu_count_from_here. */
-struct pj_offcpu offcpu_counts(const struct offcpu *o);
-void offcpu_count_from_here(struct offcpu *o);
+struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
+void offcpu_count_from_here(struct offcpu *offcpu);
 
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more); /* of windows that follow each other */
 
-size_t offcpu_threads(const struct offcpu *o); /* that ran, and did not end */
-size_t offcpu_bytes(const struct offcpu *o);
+size_t offcpu_threads(const struct offcpu *offcpu); /* that ran, and did not end */
+size_t offcpu_bytes(const struct offcpu *offcpu);
 
 /* "12 waits of 3.2 s in all", and what is missing, in words. */
-void offcpu_text(struct text *t, const struct pj_offcpu *c);
+void offcpu_text(struct text *text, const struct pj_offcpu *offcpu);
 
 #endif

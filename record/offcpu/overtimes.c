@@ -34,36 +34,38 @@ struct overtimes *overtimes_new(void)
 	return mem_alloc(sizeof(struct overtimes), 1);
 }
 
-void overtimes_free(struct overtimes *o)
+void overtimes_free(struct overtimes *overtimes)
 {
-	if (o)
-		free(o->row);
-	free(o);
+	if (overtimes)
+		free(overtimes->row);
+	free(overtimes);
 }
 
-static bool overtimes_is_of(const struct row *row, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
+static bool overtimes_is_of(const struct row *row, struct tenant tenant, const struct ring_sample *sample,
+			    uint64_t cgroup)
 {
-	return row->sample.pid == r->pid && row->sample.tid == r->tid && row->sample.event == r->event &&
-	       row->cgroup == cgroup && tenant_same(row->of, of);
+	return row->sample.pid == sample->pid && row->sample.tid == sample->tid && row->sample.event == sample->event &&
+	       row->cgroup == cgroup && tenant_same(row->of, tenant);
 }
 
-static uint32_t *overtimes_bucket_of(struct overtimes *o, struct tenant of, const struct ring_sample *r,
-				     uint64_t cgroup)
+static uint32_t *overtimes_bucket_of(struct overtimes *overtimes, struct tenant tenant,
+				     const struct ring_sample *sample, uint64_t cgroup)
 {
-	size_t i = hash_pair((uint64_t)r->pid << 32 | r->tid, cgroup ^ r->event) & (BUCKETS - 1);
+	size_t i = hash_pair((uint64_t)sample->pid << 32 | sample->tid, cgroup ^ sample->event) & (BUCKETS - 1);
 
-	while (o->bucket[i] && !overtimes_is_of(&o->row[o->bucket[i] - 1], of, r, cgroup))
+	while (overtimes->bucket[i] &&
+	       !overtimes_is_of(&overtimes->row[overtimes->bucket[i] - 1], tenant, sample, cgroup))
 		i = (i + 1) & (BUCKETS - 1);
-	return &o->bucket[i];
+	return &overtimes->bucket[i];
 }
 
-static struct tenant_rows *overtimes_rows_of(struct overtimes *o, struct tenant of)
+static struct tenant_rows *overtimes_rows_of(struct overtimes *overtimes, struct tenant tenant)
 {
-	size_t i = hash_pair(of.key, of.kind) & (TENANT_BUCKETS - 1);
+	size_t i = hash_pair(tenant.key, tenant.kind) & (TENANT_BUCKETS - 1);
 
-	while (o->tenant[i].n && !tenant_same(o->tenant[i].of, of))
+	while (overtimes->tenant[i].n && !tenant_same(overtimes->tenant[i].of, tenant))
 		i = (i + 1) & (TENANT_BUCKETS - 1);
-	return &o->tenant[i];
+	return &overtimes->tenant[i];
 }
 
 static void add_period(struct row *row, uint64_t ns)
@@ -71,46 +73,46 @@ static void add_period(struct row *row, uint64_t ns)
 	row->sample.period = row->sample.period + ns < ns ? UINT64_MAX : row->sample.period + ns;
 }
 
-static struct row *new_row(struct overtimes *o)
+static struct row *new_row(struct overtimes *overtimes)
 {
-	if (o->n == o->cap) {
-		o->cap = o->cap ? 2 * o->cap : 64;
-		o->row = mem_grow(o->row, sizeof(*o->row), o->cap);
+	if (overtimes->n == overtimes->cap) {
+		overtimes->cap = overtimes->cap ? 2 * overtimes->cap : 64;
+		overtimes->row = mem_grow(overtimes->row, sizeof(*overtimes->row), overtimes->cap);
 	}
-	return &o->row[o->n++];
+	return &overtimes->row[overtimes->n++];
 }
 
-bool overtimes_add(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup)
+bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample, uint64_t cgroup)
 {
-	uint32_t *bucket = overtimes_bucket_of(o, of, r, cgroup), *last;
-	struct tenant_rows *rows = overtimes_rows_of(o, of);
+	uint32_t *bucket = overtimes_bucket_of(overtimes, tenant, sample, cgroup), *last;
+	struct tenant_rows *rows = overtimes_rows_of(overtimes, tenant);
 	struct row *row;
 
-	last = &rows->last[r->event & 1];
+	last = &rows->last[sample->event & 1];
 	if (*bucket || (rows->n >= OVERTIMES_ROWS && *last)) {
-		add_period(&o->row[(*bucket ? *bucket : *last) - 1], r->period);
+		add_period(&overtimes->row[(*bucket ? *bucket : *last) - 1], sample->period);
 		return true;
 	}
-	if (o->n == OVERTIMES_MAX || o->tenants == TENANT_BUCKETS / 2 || r->head.size > SAMPLE_MAX)
+	if (overtimes->n == OVERTIMES_MAX || overtimes->tenants == TENANT_BUCKETS / 2 || sample->head.size > SAMPLE_MAX)
 		return false;
-	row = new_row(o);
-	*row = (struct row){ .of = of, .cgroup = cgroup };
-	memcpy(row->bytes, r, r->head.size);
-	*bucket = o->n;
-	o->tenants += rows->n == 0;
-	rows->of = of;
+	row = new_row(overtimes);
+	*row = (struct row){ .of = tenant, .cgroup = cgroup };
+	memcpy(row->bytes, sample, sample->head.size);
+	*bucket = overtimes->n;
+	overtimes->tenants += rows->n == 0;
+	rows->of = tenant;
 	rows->n++;
-	*last = o->n;
+	*last = overtimes->n;
 	return true;
 }
 
-void overtimes_take(struct overtimes *o, void (*emit)(void *to, const struct ring_sample *r), void *to)
+void overtimes_take(struct overtimes *overtimes, void (*emit)(void *to, const struct ring_sample *sample), void *to)
 {
-	if (!o || o->n == 0)
+	if (!overtimes || overtimes->n == 0)
 		return;
-	for (uint32_t i = 0; i < o->n; i++)
-		emit(to, &o->row[i].sample);
-	o->n = o->tenants = 0;
-	memset(o->bucket, 0, sizeof(o->bucket));
-	memset(o->tenant, 0, sizeof(o->tenant));
+	for (uint32_t i = 0; i < overtimes->n; i++)
+		emit(to, &overtimes->row[i].sample);
+	overtimes->n = overtimes->tenants = 0;
+	memset(overtimes->bucket, 0, sizeof(overtimes->bucket));
+	memset(overtimes->tenant, 0, sizeof(overtimes->tenant));
 }

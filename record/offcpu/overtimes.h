@@ -20,13 +20,14 @@ enum { OVERTIMES_ROWS = 256, OVERTIMES_MAX = 16384 };
 struct overtimes;
 
 struct overtimes *overtimes_new(void);
-void overtimes_free(struct overtimes *o);
+void overtimes_free(struct overtimes *overtimes);
 
 /* Adds a sample with a period and a callchain of one frame. Returns false if there is no room: all rows are to be taken
  * out first. */
-bool overtimes_add(struct overtimes *o, struct tenant of, const struct ring_sample *r, uint64_t cgroup);
+bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample,
+		   uint64_t cgroup);
 
 /* Hands over all rows in the order of their times, as samples with the time of the first one, and forgets them. */
-void overtimes_take(struct overtimes *o, void (*emit)(void *to, const struct ring_sample *r), void *to);
+void overtimes_take(struct overtimes *overtimes, void (*emit)(void *to, const struct ring_sample *sample), void *to);
 
 #endif

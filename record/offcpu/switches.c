@@ -12,58 +12,58 @@ struct switches {
 	uint64_t lost, live; /* records, since the last border; threads, while they are counted */
 };
 
-static void make_sample(void *to, const struct offcpu_sample *x)
+static void make_sample(void *to, const struct offcpu_sample *sample)
 {
-	struct switches *w = to;
+	struct switches *switches = to;
 	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
-				 .event = w->o.event + x->preempted,
-				 .pid = x->pid,
-				 .tid = x->tid,
-				 .time = x->time,
-				 .cpu = x->cpu,
-				 .period = x->ns,
-				 .nips = x->n };
-	struct text *t = &w->sample;
+				 .event = switches->o.event + sample->preempted,
+				 .pid = sample->pid,
+				 .tid = sample->tid,
+				 .time = sample->time,
+				 .cpu = sample->cpu,
+				 .period = sample->ns,
+				 .nips = sample->n };
+	struct text *text = &switches->sample;
 	uint16_t size;
 
-	for (uint32_t i = 0; i < x->n && !r.ip; i++)
-		r.ip = x->ips[i] < CONTEXT_MAX ? x->ips[i] : 0;
-	if (x->n && x->ips[0] == CONTEXT_KERNEL)
+	for (uint32_t i = 0; i < sample->n && !r.ip; i++)
+		r.ip = sample->ips[i] < CONTEXT_MAX ? sample->ips[i] : 0;
+	if (sample->n && sample->ips[0] == CONTEXT_KERNEL)
 		r.head.misc = PERF_RECORD_MISC_KERNEL;
-	t->n = 0;
-	text_bytes(t, &r, sizeof(r));
-	text_bytes(t, x->ips, x->n * sizeof(*x->ips));
-	if (w->o.cgroup)
-		text_bytes(t, &x->cgroup, sizeof(x->cgroup));
-	size = (uint16_t)t->n;
-	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	w->o.emit(w->o.to, (const void *)t->p);
+	text->n = 0;
+	text_bytes(text, &r, sizeof(r));
+	text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
+	if (switches->o.cgroup)
+		text_bytes(text, &sample->cgroup, sizeof(sample->cgroup));
+	size = (uint16_t)text->n;
+	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	switches->o.emit(switches->o.to, (const void *)text->p);
 }
 
-struct switches *switches_new(const struct switches_options *o)
+struct switches *switches_new(const struct switches_options *options)
 {
-	struct switches *w = mem_alloc(sizeof(*w), 1);
+	struct switches *switches = mem_alloc(sizeof(*switches), 1);
 
-	w->o = *o;
-	w->offcpu = offcpu_new(o->least_ns, make_sample, w);
-	return w;
+	switches->o = *options;
+	switches->offcpu = offcpu_new(options->least_ns, make_sample, switches);
+	return switches;
 }
 
-void switches_free(struct switches *w)
+void switches_free(struct switches *switches)
 {
-	if (!w)
+	if (!switches)
 		return;
-	offcpu_free(w->offcpu);
-	text_free(&w->sample);
-	free(w);
+	offcpu_free(switches->offcpu);
+	text_free(&switches->sample);
+	free(switches);
 }
 
-void switches_begin(struct switches *w, uint64_t ns)
+void switches_begin(struct switches *switches, uint64_t ns)
 {
-	if (!w)
+	if (!switches)
 		return;
-	offcpu_begin(w->offcpu, ns);
-	w->lost = 0;
+	offcpu_begin(switches->offcpu, ns);
+	switches->lost = 0;
 }
 
 /* Of a switch its trailer says whose it is; of a change of state what it begins with. */
@@ -77,73 +77,73 @@ static uint32_t switches_pid_of(const struct ring_record *record)
 	return r->type == RECORD_SAMPLE ? ((const struct ring_sample *)r)->pid : tail->pid;
 }
 
-void switches_record(struct switches *w, const struct ring_record *record)
+void switches_record(struct switches *switches, const struct ring_record *record)
 {
-	if (w && w->o.wanted(w->o.to, switches_pid_of(record)))
-		offcpu_record(w->offcpu, record, w->o.cgroup && record->kind == RING_OF_SWITCHES);
+	if (switches && switches->o.wanted(switches->o.to, switches_pid_of(record)))
+		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
 }
 
-void switches_lost(struct switches *w, uint64_t n)
+void switches_lost(struct switches *switches, uint64_t n)
 {
-	if (w)
-		w->lost += n;
+	if (switches)
+		switches->lost += n;
 }
 
-void switches_mark_stale(struct switches *w, uint64_t ns)
+void switches_mark_stale(struct switches *switches, uint64_t ns)
 {
-	if (w)
-		offcpu_mark_stale(w->offcpu, ns);
+	if (switches)
+		offcpu_mark_stale(switches->offcpu, ns);
 }
 
-void switches_sure(struct switches *w)
+void switches_sure(struct switches *switches)
 {
-	if (w)
-		offcpu_sure(w->offcpu);
+	if (switches)
+		offcpu_sure(switches->offcpu);
 }
 
 static bool is_alive(void *to, uint32_t tid)
 {
-	const struct thread *t = processes_thread(((struct switches *)to)->o.processes, tid);
+	const struct thread *thread = processes_thread(((struct switches *)to)->o.processes, tid);
 
-	return t && !t->exited;
+	return thread && !thread->exited;
 }
 
-void switches_mend(struct switches *w)
+void switches_mend(struct switches *switches)
 {
-	if (w)
-		offcpu_check(w->offcpu, is_alive, w);
+	if (switches)
+		offcpu_check(switches->offcpu, is_alive, switches);
 }
 
-static void count_live(void *to, struct process *p)
+static void count_live(void *to, struct process *process)
 {
-	struct switches *w = to;
+	struct switches *switches = to;
 
-	if (p->pid && w->o.wanted(w->o.to, p->pid))
-		w->live += p->live;
+	if (process->pid && switches->o.wanted(switches->o.to, process->pid))
+		switches->live += process->live;
 }
 
 /* Threads that live and did not run. */
-static uint64_t switches_never(struct switches *w, size_t ran)
+static uint64_t switches_never(struct switches *switches, size_t ran)
 {
-	w->live = 0;
-	if (w->o.all)
-		processes_each(w->o.processes, count_live, w);
-	return w->live > ran ? w->live - ran : 0;
+	switches->live = 0;
+	if (switches->o.all)
+		processes_each(switches->o.processes, count_live, switches);
+	return switches->live > ran ? switches->live - ran : 0;
 }
 
-struct pj_offcpu switches_end(struct switches *w, uint64_t ns)
+struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 {
 	struct pj_offcpu counts;
 	size_t ran;
 
-	if (!w)
+	if (!switches)
 		return (struct pj_offcpu){ 0 };
-	ran = offcpu_threads(w->offcpu);
-	offcpu_border(w->offcpu, ns);
-	counts = offcpu_counts(w->offcpu);
-	offcpu_count_from_here(w->offcpu);
-	counts.lost = w->lost;
-	counts.never = switches_never(w, ran);
-	w->lost = 0;
+	ran = offcpu_threads(switches->offcpu);
+	offcpu_border(switches->offcpu, ns);
+	counts = offcpu_counts(switches->offcpu);
+	offcpu_count_from_here(switches->offcpu);
+	counts.lost = switches->lost;
+	counts.never = switches_never(switches, ran);
+	switches->lost = 0;
 	return counts;
 }

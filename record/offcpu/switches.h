@@ -18,27 +18,27 @@ struct switches_options {
 	bool all;    /* who never ran can be counted: all who could have are known */
 	struct processes *processes;
 	bool (*wanted)(void *to, uint32_t pid);
-	void (*emit)(void *to, const struct ring_sample *r); /* valid during the call */
+	void (*emit)(void *to, const struct ring_sample *sample); /* valid during the call */
 	void *to;
 };
 
 struct switches;
 
-struct switches *switches_new(const struct switches_options *o);
-void switches_free(struct switches *w);
-void switches_begin(struct switches *w, uint64_t ns); /* what was before is left out */
+struct switches *switches_new(const struct switches_options *options);
+void switches_free(struct switches *switches);
+void switches_begin(struct switches *switches, uint64_t ns); /* what was before is left out */
 
 /* Every record of a ring of switches but LOST, and of a ring of state. */
-void switches_record(struct switches *w, const struct ring_record *record);
-void switches_lost(struct switches *w, uint64_t n);
+void switches_record(struct switches *switches, const struct ring_record *record);
+void switches_lost(struct switches *switches, uint64_t n);
 
 /* As of offcpu.h: before the rings are taken from, if something later than ns was lost; and behind that. */
-void switches_mark_stale(struct switches *w, uint64_t ns);
-void switches_sure(struct switches *w);
+void switches_mark_stale(struct switches *switches, uint64_t ns);
+void switches_sure(struct switches *switches);
 
-void switches_mend(struct switches *w); /* ends of threads were lost */
+void switches_mend(struct switches *switches); /* ends of threads were lost */
 
 /* A border: times up to there, and what is counted since the one before. */
-struct pj_offcpu switches_end(struct switches *w, uint64_t ns);
+struct pj_offcpu switches_end(struct switches *switches, uint64_t ns);
 
 #endif

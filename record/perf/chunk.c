@@ -12,131 +12,131 @@
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
 
-static bool chunk_write_all(struct chunk *c, const char *p, size_t n)
+static bool chunk_write_all(struct chunk *chunk, const char *p, size_t n)
 {
-	while (n && !c->error) {
-		ssize_t got = write(c->fd, p, n);
+	while (n && !chunk->error) {
+		ssize_t got = write(chunk->fd, p, n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			c->error = errno;
+			chunk->error = errno;
 			break;
 		}
 		p += got;
 		n -= (size_t)got;
 	}
-	return !c->error;
+	return !chunk->error;
 }
 
-static void write_out(struct chunk *c)
+static void write_out(struct chunk *chunk)
 {
-	chunk_write_all(c, c->buf, c->n);
-	c->n = 0;
+	chunk_write_all(chunk, chunk->buf, chunk->n);
+	chunk->n = 0;
 }
 
-static void chunk_put(struct chunk *c, const void *p, size_t n)
+static void chunk_put(struct chunk *chunk, const void *p, size_t n)
 {
-	if (c->cap - c->n < n)
-		write_out(c);
-	if (n > c->cap) {
-		chunk_write_all(c, p, n);
+	if (chunk->cap - chunk->n < n)
+		write_out(chunk);
+	if (n > chunk->cap) {
+		chunk_write_all(chunk, p, n);
 	} else if (n) {
-		memcpy(c->buf + c->n, p, n);
-		c->n += n;
+		memcpy(chunk->buf + chunk->n, p, n);
+		chunk->n += n;
 	}
-	c->written += n;
+	chunk->written += n;
 }
 
-static void chunk_patch(struct chunk *c, uint64_t offset, const void *p, size_t n)
+static void chunk_patch(struct chunk *chunk, uint64_t offset, const void *p, size_t n)
 {
 	ssize_t got;
 
-	if (c->error)
+	if (chunk->error)
 		return;
 	do
-		got = pwrite(c->fd, p, n, (off_t)offset);
+		got = pwrite(chunk->fd, p, n, (off_t)offset);
 	while (got < 0 && errno == EINTR);
 	if (got != (ssize_t)n)
-		c->error = got < 0 ? errno : EIO;
+		chunk->error = got < 0 ? errno : EIO;
 }
 
-static void chunk_put_u32(struct text *t, uint32_t v)
+static void chunk_put_u32(struct text *text, uint32_t v)
 {
-	text_bytes(t, &v, sizeof(v));
+	text_bytes(text, &v, sizeof(v));
 }
 
-static void put_u64(struct text *t, uint64_t v)
+static void put_u64(struct text *text, uint64_t v)
 {
-	text_bytes(t, &v, sizeof(v));
+	text_bytes(text, &v, sizeof(v));
 }
 
-static void chunk_pad(struct text *t, size_t start, size_t to)
+static void chunk_pad(struct text *text, size_t start, size_t to)
 {
-	while ((t->n - start) % to)
-		text_char(t, 0);
+	while ((text->n - start) % to)
+		text_char(text, 0);
 }
 
 /* perf's strings: length with its padding, bytes, NUL, padding to 64 (NAME_ALIGN). */
-static void chunk_put_string(struct text *t, const char *s)
+static void chunk_put_string(struct text *text, const char *string)
 {
-	size_t n = strlen(s) + 1, padded = (n + 63) & ~(size_t)63, start;
+	size_t n = strlen(string) + 1, padded = (n + 63) & ~(size_t)63, start;
 
-	chunk_put_u32(t, (uint32_t)padded);
-	start = t->n;
-	text_bytes(t, s, n);
-	chunk_pad(t, start, padded);
+	chunk_put_u32(text, (uint32_t)padded);
+	start = text->n;
+	text_bytes(text, string, n);
+	chunk_pad(text, start, padded);
 }
 
-void chunk_put_item(struct text *t, uint32_t type, const void *p, size_t n)
+void chunk_put_item(struct text *text, uint32_t type, const void *p, size_t n)
 {
-	size_t start = t->n;
+	size_t start = text->n;
 
-	chunk_put_u32(t, type);
-	chunk_put_u32(t, (uint32_t)n);
-	text_bytes(t, p, n);
-	chunk_pad(t, start, 8);
+	chunk_put_u32(text, type);
+	chunk_put_u32(text, (uint32_t)n);
+	text_bytes(text, p, n);
+	chunk_pad(text, start, 8);
 }
 
 /* ---- features ----------------------------------------------------------------------------------------------- */
 
-static void describe_events(struct text *t, const struct chunk_facts *f)
+static void describe_events(struct text *text, const struct chunk_facts *facts)
 {
-	chunk_put_u32(t, (uint32_t)f->nevents);
-	chunk_put_u32(t, sizeof(struct perf_event_attr));
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct chunk_event *e = f->event + i;
+	chunk_put_u32(text, (uint32_t)facts->nevents);
+	chunk_put_u32(text, sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < facts->nevents; i++) {
+		const struct chunk_event *event = facts->event + i;
 
-		text_bytes(t, &e->attr, sizeof(e->attr));
-		chunk_put_u32(t, (uint32_t)e->nids);
-		chunk_put_string(t, e->name);
-		for (size_t k = 0; k < e->nids; k++)
-			put_u64(t, e->ids[k]);
+		text_bytes(text, &event->attr, sizeof(event->attr));
+		chunk_put_u32(text, (uint32_t)event->nids);
+		chunk_put_string(text, event->name);
+		for (size_t k = 0; k < event->nids; k++)
+			put_u64(text, event->ids[k]);
 	}
 }
 
-static void describe_unwinding(struct text *t, const struct chunk_facts *f)
+static void describe_unwinding(struct text *text, const struct chunk_facts *facts)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < f->nevents; i++) {
+	for (size_t i = 0; i < facts->nevents; i++) {
 		uint64_t number = i + 1;
 
-		if (!f->event[i].unwound)
+		if (!facts->event[i].unwound)
 			continue;
 		if (!any)
-			chunk_put_item(t, PJ_ITEM_UNWINDING, "", 0);
+			chunk_put_item(text, PJ_ITEM_UNWINDING, "", 0);
 		any = true;
-		chunk_put_item(t, PJ_ITEM_UNWOUND, &number, sizeof(number));
+		chunk_put_item(text, PJ_ITEM_UNWOUND, &number, sizeof(number));
 	}
 }
 
-static void describe_start(struct text *t, const struct chunk_facts *f, const struct pj_window *w)
+static void describe_start(struct text *text, const struct chunk_facts *facts, const struct pj_window *window)
 {
-	chunk_put_item(t, PJ_ITEM_VERSION, PJ_VERSION, strlen(PJ_VERSION));
-	chunk_put_item(t, PJ_ITEM_BOOT, f->boot, strlen(f->boot));
-	chunk_put_item(t, PJ_ITEM_WINDOW, w, sizeof(*w));
-	describe_unwinding(t, f);
+	chunk_put_item(text, PJ_ITEM_VERSION, PJ_VERSION, strlen(PJ_VERSION));
+	chunk_put_item(text, PJ_ITEM_BOOT, facts->boot, strlen(facts->boot));
+	chunk_put_item(text, PJ_ITEM_WINDOW, window, sizeof(*window));
+	describe_unwinding(text, facts);
 }
 
 struct root_frames {
@@ -146,44 +146,45 @@ struct root_frames {
 };
 
 /* The section of one feature that is known at the start; false: this is not one, or nothing is known. */
-static bool chunk_describe(struct text *t, unsigned feature, const struct root_frames *s)
+static bool chunk_describe(struct text *text, unsigned feature, const struct root_frames *frames)
 {
-	const struct chunk_facts *f = s->facts;
+	const struct chunk_facts *facts = frames->facts;
 
 	switch (feature) {
-	case FEATURE_TRACING_DATA: text_str(t, f->tracing); return f->tracing.n;
-	case FEATURE_HOSTNAME: return chunk_put_string(t, f->host), true;
-	case FEATURE_OSRELEASE: return chunk_put_string(t, f->kernel), true;
-	case FEATURE_VERSION: return chunk_put_string(t, "pjrecord " PJ_VERSION), true;
-	case FEATURE_ARCH: return chunk_put_string(t, f->arch), true;
+	case FEATURE_TRACING_DATA: text_str(text, facts->tracing); return facts->tracing.n;
+	case FEATURE_HOSTNAME: return chunk_put_string(text, facts->host), true;
+	case FEATURE_OSRELEASE: return chunk_put_string(text, facts->kernel), true;
+	case FEATURE_VERSION: return chunk_put_string(text, "pjrecord " PJ_VERSION), true;
+	case FEATURE_ARCH: return chunk_put_string(text, facts->arch), true;
 	case FEATURE_NRCPUS:
-		chunk_put_u32(t, f->cpus); /* perf writes those available first, whatever its documentation says */
-		chunk_put_u32(t, f->cpus_online);
+		chunk_put_u32(text,
+			      facts->cpus); /* perf writes those available first, whatever its documentation says */
+		chunk_put_u32(text, facts->cpus_online);
 		return true;
 	case FEATURE_CPUDESC:
-		if (f->cpu)
-			chunk_put_string(t, f->cpu);
-		return f->cpu;
-	case FEATURE_TOTAL_MEM: return put_u64(t, f->memory), true;
+		if (facts->cpu)
+			chunk_put_string(text, facts->cpu);
+		return facts->cpu;
+	case FEATURE_TOTAL_MEM: return put_u64(text, facts->memory), true;
 	case FEATURE_CMDLINE: {
 		uint32_t n = 0;
 
-		while (f->argv && f->argv[n])
+		while (facts->argv && facts->argv[n])
 			n++;
-		chunk_put_u32(t, n);
+		chunk_put_u32(text, n);
 		for (uint32_t i = 0; i < n; i++)
-			chunk_put_string(t, f->argv[i]);
+			chunk_put_string(text, facts->argv[i]);
 		return n;
 	}
-	case FEATURE_EVENT_DESC: return describe_events(t, f), true;
-	case FEATURE_CLOCKID: return put_u64(t, 1), true; /* resolution in ns */
+	case FEATURE_EVENT_DESC: return describe_events(text, facts), true;
+	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* resolution in ns */
 	case FEATURE_CLOCK_DATA:
-		chunk_put_u32(t, 1); /* version */
-		chunk_put_u32(t, 1); /* CLOCK_MONOTONIC */
-		put_u64(t, s->wall);
-		put_u64(t, s->record);
+		chunk_put_u32(text, 1); /* version */
+		chunk_put_u32(text, 1); /* CLOCK_MONOTONIC */
+		put_u64(text, frames->wall);
+		put_u64(text, frames->record);
 		return true;
-	case FEATURE_PJ_START: return describe_start(t, f, s->window), true;
+	case FEATURE_PJ_START: return describe_start(text, facts, frames->window), true;
 	default: return false;
 	}
 }
@@ -201,186 +202,189 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 }
 
 /* Header, attributes with their ids, sections of features, the table of these; then the data. */
-static void begin_file(struct chunk *c, const struct chunk_facts *f, const struct root_frames *s)
+static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
-	struct perf_file_header h = { .magic = PERF_MAGIC,
-				      .size = sizeof(h),
-				      .attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_section) };
-	struct text t = { 0 };
-	size_t ids = sizeof(h);
+	struct perf_file_header header = { .magic = PERF_MAGIC,
+					   .size = sizeof(header),
+					   .attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_section) };
+	struct text text = { 0 };
+	size_t ids = sizeof(header);
 
-	text_bytes(&t, &h, sizeof(h));
-	for (size_t i = 0; i < f->nevents; i++)
-		for (size_t k = 0; k < f->event[i].nids; k++)
-			put_u64(&t, f->event[i].ids[k]);
-	h.attrs = (struct perf_section){ t.n, f->nevents * h.attr_size };
-	for (size_t i = 0; i < f->nevents; i++) {
-		text_bytes(&t, &f->event[i].attr, sizeof(f->event[i].attr));
-		put_u64(&t, ids);
-		put_u64(&t, f->event[i].nids * 8);
-		ids += f->event[i].nids * 8;
+	text_bytes(&text, &header, sizeof(header));
+	for (size_t i = 0; i < facts->nevents; i++)
+		for (size_t k = 0; k < facts->event[i].nids; k++)
+			put_u64(&text, facts->event[i].ids[k]);
+	header.attrs = (struct perf_section){ text.n, facts->nevents * header.attr_size };
+	for (size_t i = 0; i < facts->nevents; i++) {
+		text_bytes(&text, &facts->event[i].attr, sizeof(facts->event[i].attr));
+		put_u64(&text, ids);
+		put_u64(&text, facts->event[i].nids * 8);
+		ids += facts->event[i].nids * 8;
 	}
 	for (unsigned i = 1; i < FEATURES; i++) {
-		struct perf_section place = { t.n, 0 };
+		struct perf_section place = { text.n, 0 };
 
-		if (!chunk_describe(&t, i, s)) {
-			t.n = place.offset;
+		if (!chunk_describe(&text, i, frames)) {
+			text.n = place.offset;
 			continue;
 		}
-		place.size = t.n - place.offset;
-		chunk_pad(&t, 0, 8);
-		set_bit(c->pre, i);
-		text_bytes(&c->features, &place, sizeof(place));
+		place.size = text.n - place.offset;
+		chunk_pad(&text, 0, 8);
+		set_bit(chunk->pre, i);
+		text_bytes(&chunk->features, &place, sizeof(place));
 	}
-	h.event_types = (struct perf_section){ t.n, sizeof(c->pre) + c->features.n };
-	text_bytes(&t, c->pre, sizeof(c->pre));
-	text_str(&t, text_view(&c->features));
-	c->data = t.n;
-	h.data = (struct perf_section){ t.n, 0 };
-	memcpy(t.p, &h, sizeof(h));
-	chunk_put(c, t.p, t.n);
-	text_free(&t);
+	header.event_types = (struct perf_section){ text.n, sizeof(chunk->pre) + chunk->features.n };
+	text_bytes(&text, chunk->pre, sizeof(chunk->pre));
+	text_str(&text, text_view(&chunk->features));
+	chunk->data = text.n;
+	header.data = (struct perf_section){ text.n, 0 };
+	memcpy(text.p, &header, sizeof(header));
+	chunk_put(chunk, text.p, text.n);
+	text_free(&text);
 }
 
-static void chunk_put_header(struct text *t, uint32_t type, size_t size)
+static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 {
-	struct perf_record r = { .type = type, .size = (uint16_t)size };
+	struct perf_record record = { .type = type, .size = (uint16_t)size };
 
-	text_bytes(t, &r, sizeof(r));
+	text_bytes(text, &record, sizeof(record));
 }
 
 /* perf's pipe mode: what a file has in its header comes as records. An attribute is always that of its event; names
  * come behind it; features each in a record, where they fit into one. */
-static void begin_pipe(struct chunk *c, const struct chunk_facts *f, const struct root_frames *s)
+static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
 	uint64_t size = PERF_PIPE_HEADER;
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	text_bytes(&t, PERF_MAGIC, 8);
-	put_u64(&t, size);
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct chunk_event *e = f->event + i;
-		size_t n = strlen(e->name) + 1, start = t.n;
+	text_bytes(&text, PERF_MAGIC, 8);
+	put_u64(&text, size);
+	for (size_t i = 0; i < facts->nevents; i++) {
+		const struct chunk_event *event = facts->event + i;
+		size_t n = strlen(event->name) + 1, start = text.n;
 
-		chunk_put_header(&t, RECORD_ATTR, 8 + sizeof(e->attr) + e->nids * 8);
-		text_bytes(&t, &e->attr, sizeof(e->attr));
-		for (size_t k = 0; k < e->nids; k++)
-			put_u64(&t, e->ids[k]);
-		start = t.n;
-		chunk_put_header(&t, RECORD_EVENT_UPDATE, (8 + 16 + n + 7) & ~(size_t)7);
-		put_u64(&t, UPDATE_NAME);
-		put_u64(&t, e->nids ? e->ids[0] : 0);
-		text_bytes(&t, e->name, n);
-		chunk_pad(&t, start, 8);
+		chunk_put_header(&text, RECORD_ATTR, 8 + sizeof(event->attr) + event->nids * 8);
+		text_bytes(&text, &event->attr, sizeof(event->attr));
+		for (size_t k = 0; k < event->nids; k++)
+			put_u64(&text, event->ids[k]);
+		start = text.n;
+		chunk_put_header(&text, RECORD_EVENT_UPDATE, (8 + 16 + n + 7) & ~(size_t)7);
+		put_u64(&text, UPDATE_NAME);
+		put_u64(&text, event->nids ? event->ids[0] : 0);
+		text_bytes(&text, event->name, n);
+		chunk_pad(&text, start, 8);
 	}
 	for (unsigned i = 1; i < FEATURES; i++) {
-		size_t start = t.n;
+		size_t start = text.n;
 
 		if (i == FEATURE_TRACING_DATA)
 			continue;
-		chunk_put_header(&t, RECORD_FEATURE, 0);
-		put_u64(&t, i);
-		bool known = chunk_describe(&t, i, s);
-		chunk_pad(&t, start, 8);
-		uint16_t complete = (uint16_t)(t.n - start);
-		if (!known || t.n - start > PERF_RECORD_MAX)
-			t.n = start;
+		chunk_put_header(&text, RECORD_FEATURE, 0);
+		put_u64(&text, i);
+		bool known = chunk_describe(&text, i, frames);
+		chunk_pad(&text, start, 8);
+		uint16_t complete = (uint16_t)(text.n - start);
+		if (!known || text.n - start > PERF_RECORD_MAX)
+			text.n = start;
 		else
-			memcpy(t.p + start + 6, &complete, sizeof(complete));
+			memcpy(text.p + start + 6, &complete, sizeof(complete));
 	}
-	if (f->tracing.n) {
-		chunk_put_header(&t, RECORD_TRACING_DATA, 16);
-		chunk_put_u32(&t, (uint32_t)((f->tracing.n + 7) & ~(size_t)7)); /* padding included */
-		chunk_put_u32(&t, 0);
-		text_str(&t, f->tracing);
-		chunk_pad(&t, 0, 8);
+	if (facts->tracing.n) {
+		chunk_put_header(&text, RECORD_TRACING_DATA, 16);
+		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7)); /* padding included */
+		chunk_put_u32(&text, 0);
+		text_str(&text, facts->tracing);
+		chunk_pad(&text, 0, 8);
 	}
-	chunk_put(c, t.p, t.n);
-	text_free(&t);
+	chunk_put(chunk, text.p, text.n);
+	text_free(&text);
 }
 
-void chunk_begin(struct chunk *c, int fd, bool pipe, const struct chunk_facts *f, const struct pj_window *w,
-		 uint64_t wall_ns, uint64_t record_ns)
+void chunk_begin(struct chunk *chunk, int fd, bool pipe, const struct chunk_facts *facts,
+		 const struct pj_window *window, uint64_t wall_ns, uint64_t record_ns)
 {
-	struct root_frames s = { f, w, wall_ns, record_ns };
+	struct root_frames frames = { facts, window, wall_ns, record_ns };
 
-	*c = (struct chunk){ .fd = fd, .pipe = pipe, .cap = BUFFER, .buf = mem_alloc(1, BUFFER) };
+	*chunk = (struct chunk){ .fd = fd, .pipe = pipe, .cap = BUFFER, .buf = mem_alloc(1, BUFFER) };
 	if (pipe)
-		begin_pipe(c, f, &s);
+		begin_pipe(chunk, facts, &frames);
 	else
-		begin_file(c, f, &s);
-	chunk_flush(c);
+		begin_file(chunk, facts, &frames);
+	chunk_flush(chunk);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-void chunk_record2(struct chunk *c, const void *a, size_t na, const void *b, size_t nb)
+void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b, size_t nb)
 {
-	chunk_put(c, a, na);
-	chunk_put(c, b, nb);
-	c->records++;
+	chunk_put(chunk, a, na);
+	chunk_put(chunk, b, nb);
+	chunk->records++;
 }
 
-void chunk_record(struct chunk *c, const void *record, size_t n)
+void chunk_record(struct chunk *chunk, const void *record, size_t n)
 {
-	chunk_record2(c, record, n, NULL, 0);
+	chunk_record2(chunk, record, n, NULL, 0);
 }
 
-void chunk_flush(struct chunk *c)
+void chunk_flush(struct chunk *chunk)
 {
 	struct perf_record round = { .type = RECORD_FINISHED_ROUND, .size = sizeof(round) };
 	uint64_t size;
 
-	if (c->records)
-		chunk_put(c, &round, sizeof(round));
-	c->records = 0;
-	write_out(c);
-	size = c->written - c->data;
-	if (!c->pipe && size != c->reported)
-		chunk_patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
-	c->reported = size;
+	if (chunk->records)
+		chunk_put(chunk, &round, sizeof(round));
+	chunk->records = 0;
+	write_out(chunk);
+	size = chunk->written - chunk->data;
+	if (!chunk->pipe && size != chunk->reported)
+		chunk_patch(chunk, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
+	chunk->reported = size;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
 /* The table of all features, in the order of bits: those in front of the data, and those that come behind this table.
  */
-static void end_file(struct chunk *c, const struct chunk_end *e)
+static void end_file(struct chunk *chunk, const struct chunk_end *end)
 {
-	uint64_t bits[4], times[2] = { e->first, e->last }, size = c->written - c->data;
-	struct perf_section late[3] = { { 0, e->build_ids.n }, { 0, e->last ? sizeof(times) : 0 }, { 0, e->pj.n } };
+	uint64_t bits[4], times[2] = { end->first, end->last }, size = chunk->written - chunk->data;
+	struct perf_section late[3] = { { 0, end->build_ids.n },
+					{ 0, end->last ? sizeof(times) : 0 },
+					{ 0, end->pj.n } };
 	static const unsigned feature[3] = { FEATURE_BUILD_ID, FEATURE_SAMPLE_TIME, FEATURE_PJ_END };
-	struct text t = { 0 };
+	struct text text = { 0 };
 	size_t n = 0, k = 0;
 
-	memcpy(bits, c->pre, sizeof(bits));
+	memcpy(bits, chunk->pre, sizeof(bits));
 	for (size_t i = 0; i < countof(late); i++)
 		if (late[i].size)
 			set_bit(bits, feature[i]);
 	for (unsigned i = 0; i < FEATURES; i++)
 		n += has_bit(bits, i);
-	uint64_t at = c->written + n * sizeof(struct perf_section);
+	uint64_t at = chunk->written + n * sizeof(struct perf_section);
 	for (unsigned i = 0; i < FEATURES; i++) {
-		if (has_bit(c->pre, i)) {
-			text_bytes(&t, c->features.p + k++ * sizeof(struct perf_section), sizeof(struct perf_section));
+		if (has_bit(chunk->pre, i)) {
+			text_bytes(&text, chunk->features.p + k++ * sizeof(struct perf_section),
+				   sizeof(struct perf_section));
 			continue;
 		}
 		for (size_t l = 0; l < countof(late); l++)
 			if (feature[l] == i && late[l].size) {
 				late[l].offset = at;
 				at += late[l].size;
-				text_bytes(&t, late + l, sizeof(*late));
+				text_bytes(&text, late + l, sizeof(*late));
 			}
 	}
-	text_str(&t, e->build_ids);
+	text_str(&text, end->build_ids);
 	if (late[1].size)
-		text_bytes(&t, times, sizeof(times));
-	text_str(&t, e->pj);
-	chunk_put(c, t.p, t.n);
-	text_free(&t);
-	write_out(c);
-	chunk_patch(c, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
-	chunk_patch(c, offsetof(struct perf_file_header, features), bits, sizeof(bits));
+		text_bytes(&text, times, sizeof(times));
+	text_str(&text, end->pj);
+	chunk_put(chunk, text.p, text.n);
+	text_free(&text);
+	write_out(chunk);
+	chunk_patch(chunk, offsetof(struct perf_file_header, data) + 8, &size, sizeof(size));
+	chunk_patch(chunk, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
 /* As many of the items as go into one record; *rest is what is left. One that is too large for any is left out. */
@@ -408,30 +412,30 @@ static struct str some_items(struct str *rest, size_t max)
 }
 
 /* Our own items, as many records as they need. */
-static void end_pipe(struct chunk *c, const struct chunk_end *e)
+static void end_pipe(struct chunk *chunk, const struct chunk_end *end)
 {
-	struct str rest = e->pj, some;
-	struct text t = { 0 };
+	struct str rest = end->pj, some;
+	struct text text = { 0 };
 
 	while ((some = some_items(&rest, PERF_RECORD_MAX - 64)).n) {
-		chunk_put_header(&t, RECORD_FEATURE, sizeof(struct perf_record) + 8 + some.n);
-		put_u64(&t, FEATURE_PJ_END);
-		text_str(&t, some);
+		chunk_put_header(&text, RECORD_FEATURE, sizeof(struct perf_record) + 8 + some.n);
+		put_u64(&text, FEATURE_PJ_END);
+		text_str(&text, some);
 	}
-	chunk_put(c, t.p, t.n);
-	text_free(&t);
-	write_out(c);
+	chunk_put(chunk, text.p, text.n);
+	text_free(&text);
+	write_out(chunk);
 }
 
-void chunk_end(struct chunk *c, const struct chunk_end *e)
+void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
-	chunk_flush(c);
-	if (c->pipe)
-		end_pipe(c, e);
+	chunk_flush(chunk);
+	if (chunk->pipe)
+		end_pipe(chunk, end);
 	else
-		end_file(c, e);
-	text_free(&c->features);
-	free(c->buf);
-	c->buf = NULL;
-	c->cap = c->n = 0;
+		end_file(chunk, end);
+	text_free(&chunk->features);
+	free(chunk->buf);
+	chunk->buf = NULL;
+	chunk->cap = chunk->n = 0;
 }

@@ -50,18 +50,18 @@ struct chunk {
 
 /* Takes fd, which stays the caller's to close. wall and record: the same moment on CLOCK_REALTIME and on the clock of
  * the records. */
-void chunk_begin(struct chunk *c, int fd, bool pipe, const struct chunk_facts *f, const struct pj_window *w,
-		 uint64_t wall_ns, uint64_t record_ns);
+void chunk_begin(struct chunk *chunk, int fd, bool pipe, const struct chunk_facts *facts,
+		 const struct pj_window *window, uint64_t wall_ns, uint64_t record_ns);
 
 /* One whole record of n bytes, a multiple of 8. */
-void chunk_record(struct chunk *c, const void *record, size_t n);
+void chunk_record(struct chunk *chunk, const void *record, size_t n);
 
 /* The same in two parts, for records that lie at both ends of a ring. */
-void chunk_record2(struct chunk *c, const void *a, size_t na, const void *b, size_t nb);
+void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b, size_t nb);
 
 /* What is buffered goes to the file, and its header says so. A FINISHED_ROUND comes before it: all records up to here
  * are in order of time, so readers need not wait for more. */
-void chunk_flush(struct chunk *c);
+void chunk_flush(struct chunk *chunk);
 
 /* What is known at the end. The texts are whole feature sections. */
 struct chunk_end {
@@ -70,10 +70,10 @@ struct chunk_end {
 	uint64_t first, last; /* SAMPLE_TIME; 0, 0: no sample */
 };
 
-void chunk_end(struct chunk *c,
-	       const struct chunk_end *e); /* completes the file; frees the buffers; c->error and fd stay */
+void chunk_end(struct chunk *chunk,
+	       const struct chunk_end *end); /* completes the file; frees the buffers; c->error and fd stay */
 
-/* Appends an item of a FEATURE_PJ section to t. */
-void chunk_put_item(struct text *t, uint32_t type, const void *p, size_t n);
+/* Appends an item of a FEATURE_PJ section to text. */
+void chunk_put_item(struct text *text, uint32_t type, const void *p, size_t n);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all
  * others, too, as if they had one in place of device and inode, and perf record dies of that. */
-static struct perf_event_attr state_attr(const struct eventattrs_options *o)
+static struct perf_event_attr state_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
@@ -33,14 +33,14 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *o)
 		.cgroup = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
-		.inherit = o->children,
-		.enable_on_exec = o->on_exec,
+		.inherit = options->children,
+		.enable_on_exec = options->on_exec,
 	};
 }
 
 /* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full.
  */
-static struct perf_event_attr switch_attr(const struct eventattrs_options *o)
+static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
@@ -55,108 +55,108 @@ static struct perf_event_attr switch_attr(const struct eventattrs_options *o)
 		.context_switch = 1,
 		.exclude_guest = 1,
 		.watermark = 1,
-		.inherit = o->children,
-		.enable_on_exec = o->on_exec,
+		.inherit = options->children,
+		.enable_on_exec = options->on_exec,
 	};
 }
 
 /* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB
  * each: where the choice is ours, frame pointers must do. */
-static bool has_copy(const struct eventattrs_options *o, const struct perf_event_attr *e)
+static bool has_copy(const struct eventattrs_options *options, const struct perf_event_attr *attr)
 {
-	return !e->exclude_user && (e->freq || !o->both) &&
-	       (e->type != PERF_TYPE_SOFTWARE || e->config != PERF_COUNT_SW_BPF_OUTPUT);
+	return !attr->exclude_user && (attr->freq || !options->both) &&
+	       (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT);
 }
 
-uint64_t eventattrs_copies(const struct eventattrs_options *o)
+uint64_t eventattrs_copies(const struct eventattrs_options *options)
 {
 	uint64_t max = 0;
 
-	for (size_t i = 0; i < o->nevents; i++) {
-		const struct perf_event_attr *e = &o->event[i].attr;
-		uint64_t rate = e->freq ? e->sample_freq : 1;
+	for (size_t i = 0; i < options->nevents; i++) {
+		const struct perf_event_attr *attr = &options->event[i].attr;
+		uint64_t rate = attr->freq ? attr->sample_freq : 1;
 
-		if (has_copy(o, e) && rate > max)
+		if (has_copy(options, attr) && rate > max)
 			max = rate;
 	}
 	return max;
 }
 
-void eventattrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both)
+void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes, bool both)
 {
-	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	a->sample_regs_user = processor_here()->perf;
-	a->sample_stack_user = stack_bytes;
-	a->exclude_callchain_user = !both;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = processor_here()->perf;
+	attr->sample_stack_user = stack_bytes;
+	attr->exclude_callchain_user = !both;
 }
 
 /* Files hold the callchain that the recorder made of registers and stack, not these two. */
-static void omit_stack(struct perf_event_attr *a)
+static void omit_stack(struct perf_event_attr *attr)
 {
-	a->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
-	a->sample_regs_user = 0;
-	a->sample_stack_user = 0;
-	a->exclude_callchain_user = 0;
+	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	attr->sample_regs_user = 0;
+	attr->sample_stack_user = 0;
+	attr->exclude_callchain_user = 0;
 }
 
-void eventattrs_make(struct eventattrs *a, const struct eventattrs_options *o)
+void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_options *options)
 {
-	*a = (struct eventattrs){ .o = *o, .switches = switch_attr(o) };
-	a->event = mem_alloc(sizeof(*a->event), o->nevents + 1);
-	memcpy(a->event, o->event, o->nevents * sizeof(*a->event));
-	a->event[o->nevents].attr = state_attr(o);
-	a->event[o->nevents].name = "dummy:u";
-	for (size_t i = 0; i < o->nevents && o->stack_bytes; i++)
-		if (has_copy(o, &a->event[i].attr))
-			eventattrs_request_stack(&a->event[i].attr, o->stack_bytes, o->both);
+	*eventattrs = (struct eventattrs){ .o = *options, .switches = switch_attr(options) };
+	eventattrs->event = mem_alloc(sizeof(*eventattrs->event), options->nevents + 1);
+	memcpy(eventattrs->event, options->event, options->nevents * sizeof(*eventattrs->event));
+	eventattrs->event[options->nevents].attr = state_attr(options);
+	eventattrs->event[options->nevents].name = "dummy:u";
+	for (size_t i = 0; i < options->nevents && options->stack_bytes; i++)
+		if (has_copy(options, &eventattrs->event[i].attr))
+			eventattrs_request_stack(&eventattrs->event[i].attr, options->stack_bytes, options->both);
 }
 
 /* Samples that we make are what the kernel's are. */
-static void follow_switches(struct eventattrs *a)
+static void follow_switches(struct eventattrs *eventattrs)
 {
-	for (size_t i = a->o.offcpu - 1; i < a->o.offcpu + 1; i++)
-		a->event[i].attr.sample_type = a->switches.sample_type;
+	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
+		eventattrs->event[i].attr.sample_type = eventattrs->switches.sample_type;
 }
 
 /* Events have our numbers in the files, one each. */
-static void eventattrs_number(struct eventattrs *a)
+static void eventattrs_number(struct eventattrs *eventattrs)
 {
-	for (size_t i = 0; i <= a->o.nevents; i++) {
+	for (size_t i = 0; i <= eventattrs->o.nevents; i++) {
 		uint64_t *id = mem_alloc(sizeof(*id), 1);
 
 		*id = i + 1;
-		a->event[i].ids = id;
-		a->event[i].nids = 1;
+		eventattrs->event[i].ids = id;
+		eventattrs->event[i].nids = 1;
 	}
 }
 
-void eventattrs_opened(struct eventattrs *a)
+void eventattrs_opened(struct eventattrs *eventattrs)
 {
-	if (a->o.offcpu)
-		follow_switches(a);
-	eventattrs_number(a);
-	a->reported = mem_alloc(sizeof(*a->reported), a->o.nevents + 1);
-	memcpy(a->reported, a->event, (a->o.nevents + 1) * sizeof(*a->reported));
-	for (size_t i = 0; i < a->o.nevents; i++)
-		if (a->reported[i].attr.sample_type & PERF_SAMPLE_STACK_USER) {
-			omit_stack(&a->reported[i].attr);
-			a->reported[i].unwound = true;
+	if (eventattrs->o.offcpu)
+		follow_switches(eventattrs);
+	eventattrs_number(eventattrs);
+	eventattrs->reported = mem_alloc(sizeof(*eventattrs->reported), eventattrs->o.nevents + 1);
+	memcpy(eventattrs->reported, eventattrs->event, (eventattrs->o.nevents + 1) * sizeof(*eventattrs->reported));
+	for (size_t i = 0; i < eventattrs->o.nevents; i++)
+		if (eventattrs->reported[i].attr.sample_type & PERF_SAMPLE_STACK_USER) {
+			omit_stack(&eventattrs->reported[i].attr);
+			eventattrs->reported[i].unwound = true;
 		}
 }
 
-bool eventattrs_cgroups(const struct eventattrs *a)
+bool eventattrs_cgroups(const struct eventattrs *eventattrs)
 {
-	for (size_t i = 0; i < a->o.nevents; i++)
-		if (!(a->event[i].attr.sample_type & PERF_SAMPLE_CGROUP))
+	for (size_t i = 0; i < eventattrs->o.nevents; i++)
+		if (!(eventattrs->event[i].attr.sample_type & PERF_SAMPLE_CGROUP))
 			return false;
 	return true;
 }
 
-void eventattrs_free(struct eventattrs *a)
+void eventattrs_free(struct eventattrs *eventattrs)
 {
-	for (size_t i = 0; a->event && i <= a->o.nevents; i++)
-		free((void *)(uintptr_t)a->event[i].ids);
-	free(a->event);
-	free(a->reported);
-	*a = (struct eventattrs){ 0 };
+	for (size_t i = 0; eventattrs->event && i <= eventattrs->o.nevents; i++)
+		free((void *)(uintptr_t)eventattrs->event[i].ids);
+	free(eventattrs->event);
+	free(eventattrs->reported);
+	*eventattrs = (struct eventattrs){ 0 };
 }

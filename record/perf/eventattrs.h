@@ -30,19 +30,19 @@ struct eventattrs {
 };
 
 /* Samples with a copy of the stack, a second and CPU, if copies are asked for; 0: none of the events has any. */
-uint64_t eventattrs_copies(const struct eventattrs_options *o);
+uint64_t eventattrs_copies(const struct eventattrs_options *options);
 
 /* Requests user registers and stack_bytes of the user stack with each sample. `both` requests the callchain by frame
  * pointers, too, which continues where the copy ends and is all that 32-bit code has. */
-void eventattrs_request_stack(struct perf_event_attr *a, uint32_t stack_bytes, bool both);
+void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes, bool both);
 
-void eventattrs_make(struct eventattrs *a, const struct eventattrs_options *o);
+void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_options *options);
 
 /* To be called when they are open: now it is known what they tell. */
-void eventattrs_opened(struct eventattrs *a);
-void eventattrs_free(struct eventattrs *a);
+void eventattrs_opened(struct eventattrs *eventattrs);
+void eventattrs_free(struct eventattrs *eventattrs);
 
 /* Does the kernel tell the cgroup of every sample? */
-bool eventattrs_cgroups(const struct eventattrs *a);
+bool eventattrs_cgroups(const struct eventattrs *eventattrs);
 
 #endif

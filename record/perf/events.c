@@ -43,11 +43,11 @@ static const struct known {
 	{ "emulation-faults", NULL, SW, PERF_COUNT_SW_EMULATION_FAULTS, false },
 };
 
-bool events_try(const struct perf_event_attr *a)
+bool events_try(const struct perf_event_attr *attr)
 {
-	struct perf_event_attr plain = { .type = a->type,
+	struct perf_event_attr plain = { .type = attr->type,
 					 .size = sizeof(plain),
-					 .config = a->config,
+					 .config = attr->config,
 					 .disabled = 1,
 					 .exclude_kernel = 1,
 					 .exclude_hv = 1 };
@@ -59,11 +59,11 @@ bool events_try(const struct perf_event_attr *a)
 	return true;
 }
 
-static struct perf_event_attr common_attr(const struct known *k, const struct events_options *o)
+static struct perf_event_attr common_attr(const struct known *k, const struct events_options *options)
 {
-	struct perf_event_attr a = {
+	struct perf_event_attr attr = {
 		.type = k->type,
-		.size = sizeof(a),
+		.size = sizeof(attr),
 		.config = k->config,
 		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
 		.read_format = FORMAT_LOST,
@@ -71,63 +71,63 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.inherit = o->inherit,
-		.enable_on_exec = o->on_exec,
+		.inherit = options->inherit,
+		.enable_on_exec = options->on_exec,
 		.exclude_guest = 1,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(o->ring_bytes / 2),
+		.wakeup_watermark = (uint32_t)(options->ring_bytes / 2),
 	};
 
 	if (k->ticks) {
-		a.freq = 1;
-		a.sample_freq = o->frequency;
+		attr.freq = 1;
+		attr.sample_freq = options->frequency;
 	} else {
-		a.sample_period = o->period ? o->period : 1;
-		if (a.sample_period > 1)
-			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* rings.h */
+		attr.sample_period = options->period ? options->period : 1;
+		if (attr.sample_period > 1)
+			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* rings.h */
 	}
 	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
-		a.exclude_idle = !o->idle; /* others stop with the CPU, or cannot tell */
+		attr.exclude_idle = !options->idle; /* others stop with the CPU, or cannot tell */
 	if (k->type == HW)
-		a.precise_ip = 2;
-	return a;
+		attr.precise_ip = 2;
+	return attr;
 }
 
 /* "cycles:u": :u :k, as perf writes them; what else perf knows there is refused. */
-static void take_modifiers(struct perf_event_attr *a, struct str m, struct str spec)
+static void take_modifiers(struct perf_event_attr *attr, struct str string, struct str spec)
 {
 	bool user = false, kernel = false;
 
-	for (size_t i = 0; i < m.n; i++) {
-		if (m.p[i] == 'u')
+	for (size_t i = 0; i < string.n; i++) {
+		if (string.p[i] == 'u')
 			user = true;
-		else if (m.p[i] == 'k')
+		else if (string.p[i] == 'k')
 			kernel = true;
-		else if (m.p[i] == 'p' && a->type == HW)
-			a->precise_ip = 2;
+		else if (string.p[i] == 'p' && attr->type == HW)
+			attr->precise_ip = 2;
 		else
 			die_usage("-e: '%.*s': behind the colon may stand u (user space) or k (kernel)", (int)spec.n,
 				  spec.p);
 	}
-	if (user && !kernel && a->type == SW &&
-	    (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS))
+	if (user && !kernel && attr->type == SW &&
+	    (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS))
 		die_usage("-e: '%.*s': threads are switched in the kernel only, so nothing would be left", (int)spec.n,
 			  spec.p);
 	if (user && !kernel)
-		a->exclude_kernel = a->exclude_hv = 1;
+		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (kernel && !user)
-		a->exclude_user = 1;
+		attr->exclude_user = 1;
 }
 
-static void events_add_event(struct events *e, const struct perf_event_attr *a, struct str name)
+static void events_add_event(struct events *events, const struct perf_event_attr *attr, struct str name)
 {
 	struct chunk_event *event;
 	char *copy = mem_alloc(1, name.n + 1);
 
 	memcpy(copy, name.p, name.n);
-	e->event = mem_grow(e->event, sizeof(*e->event), e->n + 1);
-	event = e->event + e->n++;
-	*event = (struct chunk_event){ .attr = *a, .name = copy };
+	events->event = mem_grow(events->event, sizeof(*events->event), events->n + 1);
+	event = events->event + events->n++;
+	*event = (struct chunk_event){ .attr = *attr, .name = copy };
 }
 
 static const struct known *events_find(struct str name)
@@ -142,15 +142,15 @@ static const struct known *events_find(struct str name)
 
 static NORETURN void die_of_tracefs(struct str name)
 {
-	struct hint h = { .step = HINT_TRACEFS, .error = errno };
-	struct text t = { 0 }, of = { 0 };
+	struct hint hint = { .step = HINT_TRACEFS, .error = errno };
+	struct text text = { 0 }, of = { 0 };
 
 	text_str(&of, name);
 	text_char(&of, 0);
-	h.name = of.p;
-	hint_gather(&h.facts);
-	hint_text(&t, &h);
-	die("%.*s", (int)t.n, t.p);
+	hint.name = of.p;
+	hint_gather(&hint.facts);
+	hint_text(&text, &hint);
+	die("%.*s", (int)text.n, text.p);
 }
 
 static NORETURN void die_of_name(const char *dir, struct str name)
@@ -163,116 +163,116 @@ static NORETURN void die_of_name(const char *dir, struct str name)
 }
 
 /* "sched:sched_switch:u": both parts of the name may be patterns, which stand for an event each. */
-static void parse_tracepoint(struct events *e, struct str spec, const struct events_options *o)
+static void parse_tracepoint(struct events *events, struct str spec, const struct events_options *options)
 {
 	struct str modifiers = spec, system = str_cut(&modifiers, ':'), part = str_cut(&modifiers, ':');
 	struct str name = str_head(spec, system.n + 1 + part.n);
 	const char *dir = tracefs_dir();
-	size_t before = e->ntracepoints;
+	size_t before = events->ntracepoints;
 
 	if (!dir)
 		die_of_tracefs(name);
-	if (!tracefs_find(dir, name, &e->tracepoint, &e->ntracepoints)) {
+	if (!tracefs_find(dir, name, &events->tracepoint, &events->ntracepoints)) {
 		if (errno == ENOENT)
 			die_of_name(dir, name);
 		if (errno == E2BIG)
 			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MAX);
 		die_of_tracefs(name);
 	}
-	for (size_t i = before; i < e->ntracepoints; i++) {
-		const struct known k = { .type = PERF_TYPE_TRACEPOINT, .config = e->tracepoint[i].id };
-		struct perf_event_attr a = common_attr(&k, o);
+	for (size_t i = before; i < events->ntracepoints; i++) {
+		const struct known k = { .type = PERF_TYPE_TRACEPOINT, .config = events->tracepoint[i].id };
+		struct perf_event_attr attr = common_attr(&k, options);
 		struct text full = { 0 };
 
-		a.sample_type |= PERF_SAMPLE_RAW;
-		take_modifiers(&a, modifiers, spec);
-		text_add(&full, e->tracepoint[i].name);
+		attr.sample_type |= PERF_SAMPLE_RAW;
+		take_modifiers(&attr, modifiers, spec);
+		text_add(&full, events->tracepoint[i].name);
 		if (modifiers.n)
 			text_printf(&full, ":%.*s", (int)modifiers.n, modifiers.p);
-		events_add_event(e, &a, text_view(&full));
+		events_add_event(events, &attr, text_view(&full));
 		text_free(&full);
 	}
 }
 
-static void describe_tracepoints(struct events *e)
+static void describe_tracepoints(struct events *events)
 {
 	const char *dir = tracefs_dir();
 
-	if (!dir || !tracefs_describe(dir, e->tracepoint, e->ntracepoints, &e->tracing))
-		die_of_tracefs(str_of(e->tracepoint[0].name));
+	if (!dir || !tracefs_describe(dir, events->tracepoint, events->ntracepoints, &events->tracing))
+		die_of_tracefs(str_of(events->tracepoint[0].name));
 }
 
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
 /* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record
  * --off-cpu. */
-static void add_offcpu(struct events *e, const struct events_options *o)
+static void add_offcpu(struct events *events, const struct events_options *options)
 {
 	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };
-	struct perf_event_attr a = common_attr(&k, o);
+	struct perf_event_attr attr = common_attr(&k, options);
 
-	a.sample_period = 1;
-	e->offcpu = e->n + 1;
-	events_add_event(e, &a, STR("offcpu-time"));
-	events_add_event(e, &a, STR("offcpu-time-preempted"));
+	attr.sample_period = 1;
+	events->offcpu = events->n + 1;
+	events_add_event(events, &attr, STR("offcpu-time"));
+	events_add_event(events, &attr, STR("offcpu-time-preempted"));
 }
 
 /* ---- a list -------------------------------------------------------------------------------------------------- */
 
-static void parse_one(struct events *e, struct str spec, const struct events_options *o)
+static void parse_one(struct events *events, struct str spec, const struct events_options *options)
 {
 	struct str modifiers = spec, name = str_cut(&modifiers, ':');
 	struct known raw = { .type = PERF_TYPE_RAW, .ticks = true };
 	const struct known *k = events_find(name);
-	struct perf_event_attr a;
+	struct perf_event_attr attr;
 
 	if (str_eq(name, STR("auto"))) {
 		struct perf_event_attr cycles = { .type = HW, .config = PERF_COUNT_HW_CPU_CYCLES };
 
-		e->by_clock = !events_try(&cycles) && hint_no_pmu(errno);
-		k = events_find(e->by_clock ? STR("cpu-clock") : STR("cycles"));
+		events->by_clock = !events_try(&cycles) && hint_no_pmu(errno);
+		k = events_find(events->by_clock ? STR("cpu-clock") : STR("cycles"));
 		name = str_of(k->name);
 	}
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
 		k = &raw;
 	if (!k && modifiers.n) {
-		parse_tracepoint(e, spec, o);
+		parse_tracepoint(events, spec, options);
 		return;
 	}
 	if (!k)
 		die_usage(
 			"-e: '%.*s' is no event that pjrecord knows: cpu-clock, cycles, page-faults, context-switches, ..., sched:sched_switch, r1a8",
 			(int)spec.n, spec.p);
-	a = common_attr(k, o);
-	take_modifiers(&a, modifiers, spec);
-	events_add_event(e, &a, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
+	attr = common_attr(k, options);
+	take_modifiers(&attr, modifiers, spec);
+	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
 }
 
-void events_parse(struct events *e, const char *list, const struct events_options *o)
+void events_parse(struct events *events, const char *list, const struct events_options *options)
 {
 	struct str all = str_of(list);
 
-	*e = (struct events){ 0 };
+	*events = (struct events){ 0 };
 	while (all.n) {
 		struct str one = str_cut(&all, ',');
 
 		if (one.n)
-			parse_one(e, one, o);
+			parse_one(events, one, options);
 	}
-	if (!e->n)
+	if (!events->n)
 		die_usage("-e: no event");
-	if (e->ntracepoints)
-		describe_tracepoints(e);
-	if (o->offcpu)
-		add_offcpu(e, o);
+	if (events->ntracepoints)
+		describe_tracepoints(events);
+	if (options->offcpu)
+		add_offcpu(events, options);
 }
 
-void events_free(struct events *e)
+void events_free(struct events *events)
 {
-	for (size_t i = 0; i < e->n; i++)
-		free((void *)(uintptr_t)e->event[i].name);
-	free(e->event);
-	tracefs_free(e->tracepoint, e->ntracepoints);
-	text_free(&e->tracing);
-	*e = (struct events){ 0 };
+	for (size_t i = 0; i < events->n; i++)
+		free((void *)(uintptr_t)events->event[i].name);
+	free(events->event);
+	tracefs_free(events->tracepoint, events->ntracepoints);
+	text_free(&events->tracing);
+	*events = (struct events){ 0 };
 }

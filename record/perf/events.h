@@ -32,10 +32,10 @@ struct events {
 
 /* "cycles,page-faults:u,block:*"; "auto" is cycles where there is a PMU, else cpu-clock. Dies with a usage message on a
  * name that is none, and with a hint when tracepoints cannot be had. */
-void events_parse(struct events *e, const char *list, const struct events_options *o);
-void events_free(struct events *e);
+void events_parse(struct events *events, const char *list, const struct events_options *options);
+void events_free(struct events *events);
 
 /* Is it a hardware event that this machine can count? The kernel is asked; false with errno. */
-bool events_try(const struct perf_event_attr *a);
+bool events_try(const struct perf_event_attr *attr);
 
 #endif

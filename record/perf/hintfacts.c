@@ -29,13 +29,13 @@ static struct str hintfacts_read_file(const char *path, char *buf, size_t n)
 	return str_trim((struct str){ buf, got > 0 ? (size_t)got : 0 });
 }
 
-static int64_t hintfacts_number(struct str s)
+static int64_t hintfacts_number(struct str string)
 {
-	bool negative = s.n && s.p[0] == '-';
+	bool negative = string.n && string.p[0] == '-';
 	uint64_t value;
 
-	s = str_trim(str_cut(&s, '\n'));
-	if (!str_u64(negative ? str_from(s, 1) : s, &value) || value > INT64_MAX)
+	string = str_trim(str_cut(&string, '\n'));
+	if (!str_u64(negative ? str_from(string, 1) : string, &value) || value > INT64_MAX)
 		return HINT_UNKNOWN;
 	return negative ? -(int64_t)value : (int64_t)value;
 }
@@ -68,12 +68,12 @@ static int is_ns_other(const char *link, const char *first)
 }
 
 /* Files that runtimes leave are also in virtual machines that were made of images. */
-static int in_container(const struct hint_facts *f)
+static int in_container(const struct hint_facts *facts)
 {
 	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
 	struct statfs fs;
 
-	if (f->pid_ns == 1 || f->user_ns == 1 || getenv("container") || getenv("KUBERNETES_SERVICE_HOST"))
+	if (facts->pid_ns == 1 || facts->user_ns == 1 || getenv("container") || getenv("KUBERNETES_SERVICE_HOST"))
 		return 1;
 	if (statfs("/", &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC)
 		return 0;
@@ -88,10 +88,10 @@ static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
 	char buf[200];
-	struct str s = hintfacts_read_file("/sys/kernel/security/lockdown", buf, sizeof(buf));
+	struct str string = hintfacts_read_file("/sys/kernel/security/lockdown", buf, sizeof(buf));
 
 	for (size_t i = 0; i < countof(level); i++)
-		if (str_find_str(s, str_of(level[i])) >= 0)
+		if (str_find_str(string, str_of(level[i])) >= 0)
 			return (int)i;
 	return HINT_UNKNOWN;
 }
@@ -101,45 +101,45 @@ static int64_t hintfacts_limit(rlim_t value)
 	return value == RLIM_INFINITY ? -1 : (int64_t)value;
 }
 
-void hint_gather(struct hint_facts *f)
+void hint_gather(struct hint_facts *facts)
 {
 	char buf[8192];
 	struct str status = hintfacts_read_file("/proc/self/status", buf, sizeof(buf));
-	struct rlimit l;
+	struct rlimit limit;
 	ssize_t n;
 
-	*f = (struct hint_facts){ .memlock = HINT_UNKNOWN, .files_soft = HINT_UNKNOWN, .files_hard = HINT_UNKNOWN };
-	f->paranoid = (int)sysctl_of("/proc/sys/kernel/perf_event_paranoid");
-	f->kptr_restrict = (int)sysctl_of("/proc/sys/kernel/kptr_restrict");
-	f->max_sample_rate = sysctl_of("/proc/sys/kernel/perf_event_max_sample_rate");
-	f->mlock_kb = sysctl_of("/proc/sys/kernel/perf_event_mlock_kb");
-	f->seccomp = (int)hintfacts_number(hintfacts_field(status, "Seccomp"));
-	f->no_new_privs = (int)hintfacts_number(hintfacts_field(status, "NoNewPrivs"));
-	str_hex(hintfacts_field(status, "CapEff"), &f->cap_effective);
-	str_hex(hintfacts_field(status, "CapBnd"), &f->cap_bounding);
-	f->lockdown = hintfacts_lockdown();
-	f->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
-	f->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
-	f->container = in_container(f);
-	f->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 ||
-		     access("/sys/kernel/tracing/README", F_OK) == 0 ||
-		     access("/sys/kernel/debug/tracing/events", F_OK) == 0;
-	f->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ?
-			     0 :
-		     access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ?
-			     2 :
-			     access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-	f->cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	f->uid = geteuid();
-	f->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;
-	if (getrlimit(RLIMIT_MEMLOCK, &l) == 0)
-		f->memlock = hintfacts_limit(l.rlim_cur);
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
-		f->files_soft = hintfacts_limit(l.rlim_cur);
-		f->files_hard = hintfacts_limit(l.rlim_max);
+	*facts = (struct hint_facts){ .memlock = HINT_UNKNOWN, .files_soft = HINT_UNKNOWN, .files_hard = HINT_UNKNOWN };
+	facts->paranoid = (int)sysctl_of("/proc/sys/kernel/perf_event_paranoid");
+	facts->kptr_restrict = (int)sysctl_of("/proc/sys/kernel/kptr_restrict");
+	facts->max_sample_rate = sysctl_of("/proc/sys/kernel/perf_event_max_sample_rate");
+	facts->mlock_kb = sysctl_of("/proc/sys/kernel/perf_event_mlock_kb");
+	facts->seccomp = (int)hintfacts_number(hintfacts_field(status, "Seccomp"));
+	facts->no_new_privs = (int)hintfacts_number(hintfacts_field(status, "NoNewPrivs"));
+	str_hex(hintfacts_field(status, "CapEff"), &facts->cap_effective);
+	str_hex(hintfacts_field(status, "CapBnd"), &facts->cap_bounding);
+	facts->lockdown = hintfacts_lockdown();
+	facts->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
+	facts->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
+	facts->container = in_container(facts);
+	facts->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 ||
+			 access("/sys/kernel/tracing/README", F_OK) == 0 ||
+			 access("/sys/kernel/debug/tracing/events", F_OK) == 0;
+	facts->cgroup2 = access("/sys/fs/cgroup/perf_event", F_OK) == 0 ?
+				 0 :
+			 access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0 ?
+				 2 :
+				 access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+	facts->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	facts->uid = geteuid();
+	facts->old_kernel = prctl(PR_CAPBSET_READ, PRIV_PERFMON, 0, 0, 0) < 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		facts->memlock = hintfacts_limit(limit.rlim_cur);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		facts->files_soft = hintfacts_limit(limit.rlim_cur);
+		facts->files_hard = hintfacts_limit(limit.rlim_max);
 	}
-	n = readlink("/proc/self/exe", f->program, sizeof(f->program) - 1);
-	f->program[n > 0 ? n : 0] = 0;
+	n = readlink("/proc/self/exe", facts->program, sizeof(facts->program) - 1);
+	facts->program[n > 0 ? n : 0] = 0;
 }
 
 int64_t hint_owner(pid_t pid)
@@ -152,20 +152,20 @@ int64_t hint_owner(pid_t pid)
 }
 
 /* Any address that is not 0: they are all hidden, or none is. */
-bool hint_kallsyms(struct hint *h)
+bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char buf[16384];
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	struct str s = { buf, n > 0 ? (size_t)n : 0 };
+	struct str string = { buf, n > 0 ? (size_t)n : 0 };
 	uint64_t address = 0;
 
-	h->step = HINT_KALLSYMS;
-	h->error = n < 0 ? errno : 0;
+	hint->step = HINT_KALLSYMS;
+	hint->error = n < 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
-	while (s.n && !address) {
-		struct str row = str_cut(&s, '\n');
+	while (string.n && !address) {
+		struct str row = str_cut(&string, '\n');
 
 		if (!str_hex(str_cut(&row, ' '), &address))
 			address = 0;
@@ -173,7 +173,7 @@ bool hint_kallsyms(struct hint *h)
 	return !address;
 }
 
-void hint_failure(struct hint *h, const struct sources_failure *why)
+void hint_failure(struct hint *hint, const struct sources_failure *why)
 {
 	static const enum hint_step step[] = { [SOURCES_OPEN] = HINT_OPEN,
 					       [SOURCES_MAP] = HINT_RING,
@@ -181,14 +181,14 @@ void hint_failure(struct hint *h, const struct sources_failure *why)
 					       [SOURCES_PROCESS] = HINT_PROC };
 	bool process = why->target == TARGET_THREADS || why->target == TARGET_COMMAND || why->step == SOURCES_PROCESS;
 
-	*h = (struct hint){ .step = why->error == EMFILE || why->error == ENFILE ? HINT_FILES : step[why->step],
-			    .error = why->error,
-			    .attr = why->step == SOURCES_OPEN || why->step == SOURCES_MAP ? &why->attr : NULL,
-			    .name = why->what,
-			    .cpu_wide = !process,
-			    .pid = process ? (pid_t)why->pid : 0,
-			    .ring_bytes = why->step == SOURCES_MAP ? why->needed : 0,
-			    .needed = why->step == SOURCES_OPEN ? why->needed : 0 };
-	h->owner = hint_owner(h->pid ? h->pid : getpid());
-	hint_gather(&h->facts);
+	*hint = (struct hint){ .step = why->error == EMFILE || why->error == ENFILE ? HINT_FILES : step[why->step],
+			       .error = why->error,
+			       .attr = why->step == SOURCES_OPEN || why->step == SOURCES_MAP ? &why->attr : NULL,
+			       .name = why->what,
+			       .cpu_wide = !process,
+			       .pid = process ? (pid_t)why->pid : 0,
+			       .ring_bytes = why->step == SOURCES_MAP ? why->needed : 0,
+			       .needed = why->step == SOURCES_OPEN ? why->needed : 0 };
+	hint->owner = hint_owner(hint->pid ? hint->pid : getpid());
+	hint_gather(&hint->facts);
 }

@@ -68,18 +68,18 @@ void hint_gather(struct hint_facts *facts);
 
 /* The whole of h, for what sources_open could not do (sources.h), which must live as long; facts are gathered, too. */
 struct sources_failure;
-void hint_failure(struct hint *h, const struct sources_failure *why);
+void hint_failure(struct hint *hint, const struct sources_failure *why);
 
-/* True: kernel symbols are hidden, and h says so: its facts must be there. */
-bool hint_kallsyms(struct hint *h);
+/* True: kernel symbols are hidden, and hint says so: its facts must be there. */
+bool hint_kallsyms(struct hint *hint);
 
 int64_t hint_owner(pid_t pid); /* uid of a process, -1: gone */
 
 /* One line, no newline: what is wrong, and behind ": " what helps. Never empty: an unknown error is named. */
-void hint_text(struct text *t, const struct hint *h);
+void hint_text(struct text *text, const struct hint *hint);
 
 /* How to get that capability ("cap_perfmon"), as hint_text ends: "run it as root, or: sudo setcap ...". */
-void hint_capability(struct text *t, const struct hint_facts *f, const char *cap);
+void hint_capability(struct text *text, const struct hint_facts *facts, const char *cap);
 
 /* Is it a CPU or hypervisor without that hardware event, so that cpu-clock is to be tried? */
 bool hint_no_pmu(int error);

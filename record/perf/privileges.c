@@ -35,9 +35,9 @@ static uint64_t to_keep(uint64_t permitted)
 
 bool privileges_has(unsigned cap)
 {
-	struct capabilities c;
+	struct capabilities capabilities;
 
-	return cap < 64 && capabilities_get(&c) && c.effective >> cap & 1;
+	return cap < 64 && capabilities_get(&capabilities) && capabilities.effective >> cap & 1;
 }
 
 bool privileges_perfmon(void)
@@ -45,18 +45,18 @@ bool privileges_perfmon(void)
 	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
 }
 
-void privileges_text(struct text *t)
+void privileges_text(struct text *text)
 {
-	size_t start = t->n;
+	size_t start = text->n;
 
 	for (size_t i = 0; i < countof(wanted); i++) {
 		if (!privileges_has(wanted[i].cap))
 			continue;
-		text_add(t, t->n > start ? ", " : "");
-		text_add(t, wanted[i].name);
+		text_add(text, text->n > start ? ", " : "");
+		text_add(text, wanted[i].name);
 	}
-	if (t->n == start)
-		text_add(t, "none");
+	if (text->n == start)
+		text_add(text, "none");
 }
 
 void privileges_user(const char *name, uid_t *uid, gid_t *gid)
@@ -85,15 +85,15 @@ void privileges_user(const char *name, uid_t *uid, gid_t *gid)
 
 static unsigned privileges_threads(void)
 {
-	DIR *d = opendir("/proc/self/task");
-	const struct dirent *e;
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
 	unsigned n = 0;
 
-	if (!d)
+	if (!dir)
 		return 1;
-	while ((e = readdir(d)))
-		n += e->d_name[0] != '.';
-	closedir(d);
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
 	return n;
 }
 
@@ -110,21 +110,21 @@ static void privileges_become(uid_t uid, gid_t gid)
 
 void privileges_drop(uid_t uid, gid_t gid)
 {
-	struct capabilities c;
+	struct capabilities capabilities;
 	uint64_t keep;
 
 	if (privileges_threads() > 1)
 		die("privileges can only be dropped before there are threads");
 	if (getuid() != geteuid())
 		die("not made to be set-uid: use setcap (see pjrecord --check)");
-	if (!capabilities_get(&c))
+	if (!capabilities_get(&capabilities))
 		die_errno("cannot read capabilities");
-	keep = to_keep(c.permitted);
+	keep = to_keep(capabilities.permitted);
 	uid = uid == (uid_t)-1 ? geteuid() : uid;
 	gid = gid == (gid_t)-1 ? getegid() : gid;
 	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
 		die("only root can become another user");
-	if (c.effective & BIT(CAP_SETPCAP))
+	if (capabilities.effective & BIT(CAP_SETPCAP))
 		capabilities_bound(keep); /* before the user changes, and SETPCAP is gone */
 	if (uid != geteuid() || gid != getegid())
 		privileges_become(uid, gid);

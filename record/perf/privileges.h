@@ -30,7 +30,7 @@ bool privileges_has(unsigned cap);
 bool privileges_perfmon(void);
 
 /* For messages and --check: "perfmon, ipc_lock", or "none". */
-void privileges_text(struct text *t);
+void privileges_text(struct text *text);
 
 /* The numbers, as <linux/capability.h> may be older. */
 enum {

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void ringpoll_learn(struct ringpoll *w, const struct rings *r)
+static void ringpoll_learn(struct ringpoll *w, const struct rings *rings)
 {
-	size_t n = rings_fds(r, NULL, 0);
+	size_t n = rings_fds(rings, NULL, 0);
 	int *fd = mem_alloc(sizeof(*fd), n);
 
-	rings_fds(r, fd, n);
+	rings_fds(rings, fd, n);
 	w->poll = mem_grow(w->poll, sizeof(*w->poll), n + 1);
 	for (size_t i = 0; i < n; i++)
 		w->poll[i] = (struct pollfd){ .fd = fd[i], .events = POLLIN };
@@ -27,11 +27,11 @@ static void ringpoll_learn(struct ringpoll *w, const struct rings *r)
 #define PAUSE_MAX_NS UINT64_C(2000000)
 
 /* Sets w->pause: 0 if there is no storm, or if rings fill faster than a pause ends. */
-static void set_pause(struct ringpoll *w, const struct rings *r)
+static void set_pause(struct ringpoll *w, const struct rings *rings)
 {
-	uint64_t skipped = rings_skipped(r), last = w->pause ? w->pause : PAUSE_MIN_NS;
+	uint64_t skipped = rings_skipped(rings), last = w->pause ? w->pause : PAUSE_MIN_NS;
 
-	w->pause = rings_high(r) > 500 ? last / 2 : rings_high(r) < 250 ? 2 * last : last;
+	w->pause = rings_high(rings) > 500 ? last / 2 : rings_high(rings) < 250 ? 2 * last : last;
 	if (skipped - w->skipped < STORM || w->pause < PAUSE_MIN_NS)
 		w->pause = 0;
 	if (w->pause > PAUSE_MAX_NS)
@@ -39,23 +39,23 @@ static void set_pause(struct ringpoll *w, const struct rings *r)
 	w->skipped = skipped;
 }
 
-void ringpoll_for(struct ringpoll *w, const struct rings *r, int fd, int ms)
+void ringpoll_for(struct ringpoll *w, const struct rings *rings, int fd, int ms)
 {
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+	struct timespec spec = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t mask;
 
-	set_pause(w, r);
-	if (!w->known || rings_fds(r, NULL, 0) != w->n)
-		ringpoll_learn(w, r);
+	set_pause(w, rings);
+	if (!w->known || rings_fds(rings, NULL, 0) != w->n)
+		ringpoll_learn(w, rings);
 	w->poll[w->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
 	if (w->pause && ms > 0) {
-		t = (struct timespec){ .tv_nsec = (long)w->pause };
-		ppoll(w->poll + w->n, 1, &t, &mask);
+		spec = (struct timespec){ .tv_nsec = (long)w->pause };
+		ppoll(w->poll + w->n, 1, &spec, &mask);
 		return;
 	}
-	if (ppoll(w->poll, w->n + 1, &t, &mask) <= 0)
+	if (ppoll(w->poll, w->n + 1, &spec, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < w->n; i++)
 		if (w->poll[i].revents &

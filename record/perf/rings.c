@@ -43,51 +43,51 @@ struct rings *rings_new(void)
 	return mem_alloc(sizeof(struct rings), 1);
 }
 
-bool rings_add(struct rings *r, int fd, size_t bytes, enum ring_kind kind, uint32_t tag)
+bool rings_add(struct rings *rings, int fd, size_t bytes, enum ring_kind kind, uint32_t tag)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return false;
-	r->ring = mem_grow(r->ring, sizeof(*r->ring), r->n + 1);
-	r->heap = mem_grow(r->heap, sizeof(*r->heap), r->n + 1);
-	r->ring[r->n++] =
+	rings->ring = mem_grow(rings->ring, sizeof(*rings->ring), rings->n + 1);
+	rings->heap = mem_grow(rings->heap, sizeof(*rings->heap), rings->n + 1);
+	rings->ring[rings->n++] =
 		(struct ring){ .fd = fd, .tag = tag, .kind = kind, .page = (void *)p, .data = p + page, .size = bytes };
-	r->bytes += page + bytes;
+	rings->bytes += page + bytes;
 	return true;
 }
 
-static void rings_unmap(struct rings *r, struct ring *ring)
+static void rings_unmap(struct rings *rings, struct ring *ring)
 {
 	size_t n = (size_t)(ring->data - (char *)ring->page) + ring->size;
 
 	munmap(ring->page, n);
-	r->bytes -= n;
+	rings->bytes -= n;
 }
 
-void rings_remove(struct rings *r, uint32_t tag)
+void rings_remove(struct rings *rings, uint32_t tag)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->ring[i].tag == tag)
-			rings_unmap(r, r->ring + i);
+	for (size_t i = 0; i < rings->n; i++) {
+		if (rings->ring[i].tag == tag)
+			rings_unmap(rings, rings->ring + i);
 		else
-			r->ring[n++] = r->ring[i];
+			rings->ring[n++] = rings->ring[i];
 	}
-	r->n = n;
+	rings->n = n;
 }
 
-void rings_free(struct rings *r)
+void rings_free(struct rings *rings)
 {
-	if (!r)
+	if (!rings)
 		return;
-	for (size_t i = 0; i < r->n; i++)
-		rings_unmap(r, r->ring + i);
-	free(r->ring);
-	free(r->heap);
-	free(r);
+	for (size_t i = 0; i < rings->n; i++)
+		rings_unmap(rings, rings->ring + i);
+	free(rings->ring);
+	free(rings->heap);
+	free(rings);
 }
 
 /* ---- one ring ------------------------------------------------------------------------------------------------ */
@@ -112,11 +112,11 @@ static uint64_t rings_word_at(const struct ring *ring, uint64_t at)
 static struct perf_record header_at(const struct ring *ring, uint64_t at)
 {
 	uint64_t word = rings_word_at(ring, at);
-	struct perf_record h;
+	struct perf_record record;
 
-	_Static_assert(sizeof(h) == sizeof(word), "a header is a word");
-	memcpy(&h, &word, sizeof(h));
-	return h;
+	_Static_assert(sizeof(record) == sizeof(word), "a header is a word");
+	memcpy(&record, &word, sizeof(record));
+	return record;
 }
 
 static void rings_release(const struct ring *ring)
@@ -125,28 +125,29 @@ static void rings_release(const struct ring *ring)
 }
 
 /* Records of which a process can make a million in a second. They begin with its pid. */
-static bool may_skip(const struct perf_record *h)
+static bool may_skip(const struct perf_record *record)
 {
-	return h->type == RECORD_MMAP2 || h->type == RECORD_NAMESPACES ||
-	       (h->type == RECORD_COMM && !(h->misc & MISC_COMM_EXEC));
+	return record->type == RECORD_MMAP2 || record->type == RECORD_NAMESPACES ||
+	       (record->type == RECORD_COMM && !(record->misc & MISC_COMM_EXEC));
 }
 
 /* Moves tail behind records that are not wanted (rings_skip). */
-static void skip_unwanted(struct rings *r, struct ring *ring)
+static void skip_unwanted(struct rings *rings, struct ring *ring)
 {
 	for (;;) {
 		uint64_t left = ring->head - ring->tail;
-		struct perf_record h;
+		struct perf_record record;
 
-		if (left < sizeof(h) + sizeof(struct ring_tail))
+		if (left < sizeof(record) + sizeof(struct ring_tail))
 			return;
-		h = header_at(ring, ring->tail);
-		if (!may_skip(&h) || h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail))
+		record = header_at(ring, ring->tail);
+		if (!may_skip(&record) || record.size > left || record.size % 8 ||
+		    record.size < sizeof(record) + sizeof(struct ring_tail))
 			return;
-		if (!r->skip(r->skip_to, (uint32_t)rings_word_at(ring, ring->tail + sizeof(h))))
+		if (!rings->skip(rings->skip_to, (uint32_t)rings_word_at(ring, ring->tail + sizeof(record))))
 			return;
-		r->skipped++;
-		ring->tail += h.size;
+		rings->skipped++;
+		ring->tail += record.size;
 		if (ring->tail - ring->page->data_tail > ring->size / 8)
 			rings_release(ring);
 	}
@@ -154,21 +155,22 @@ static void skip_unwanted(struct rings *r, struct ring *ring)
 
 /* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied).
  */
-static bool rings_look(struct rings *r, struct ring *ring)
+static bool rings_look(struct rings *rings, struct ring *ring)
 {
-	struct perf_record h;
+	struct perf_record record;
 	uint64_t left, at;
 
-	if (r->skip && ring->kind == RING_OF_STATE)
-		skip_unwanted(r, ring);
+	if (rings->skip && ring->kind == RING_OF_STATE)
+		skip_unwanted(rings, ring);
 	left = ring->head - ring->tail;
 	if (left == 0)
 		return false;
-	h = header_at(ring, ring->tail);
-	at = h.type == RECORD_SAMPLE ? offsetof(struct ring_sample, time) :
-				       (uint64_t)h.size - sizeof(struct ring_tail) + offsetof(struct ring_tail, time);
-	if (h.size > left || h.size % 8 || h.size < sizeof(h) + sizeof(struct ring_tail)) {
-		r->broken++;
+	record = header_at(ring, ring->tail);
+	at = record.type == RECORD_SAMPLE ?
+		     offsetof(struct ring_sample, time) :
+		     (uint64_t)record.size - sizeof(struct ring_tail) + offsetof(struct ring_tail, time);
+	if (record.size > left || record.size % 8 || record.size < sizeof(record) + sizeof(struct ring_tail)) {
+		rings->broken++;
 		ring->tail = ring->head;
 		return false;
 	}
@@ -178,41 +180,41 @@ static bool rings_look(struct rings *r, struct ring *ring)
 
 /* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which
  * is the copy of a stack, and most of that is never looked at. */
-static struct perf_record *rings_take(struct rings *r, struct ring *ring, bool *fixed)
+static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
-	const struct perf_record *h = &r->complete.record;
+	const struct perf_record *record = &rings->complete.record;
 
-	rings_copy(ring, ring->tail, r->complete.bytes, sizeof(struct perf_record));
-	ring->tail += h->size;
-	*fixed = h->type == RECORD_SAMPLE && h->size > LARGE && ring->size - at >= h->size;
+	rings_copy(ring, ring->tail, rings->complete.bytes, sizeof(struct perf_record));
+	ring->tail += record->size;
+	*fixed = record->type == RECORD_SAMPLE && record->size > LARGE && ring->size - at >= record->size;
 	if (*fixed)
 		return (struct perf_record *)(void *)(ring->data + at);
-	rings_copy(ring, ring->tail - h->size, r->complete.bytes, h->size);
-	return &r->complete.record;
+	rings_copy(ring, ring->tail - record->size, rings->complete.bytes, record->size);
+	return &rings->complete.record;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */
 
-static bool rings_before(const struct rings *r, uint32_t a, uint32_t b)
+static bool rings_before(const struct rings *rings, uint32_t a, uint32_t b)
 {
-	const struct ring *x = r->ring + a, *y = r->ring + b;
+	const struct ring *ring = rings->ring + a, *y = rings->ring + b;
 
-	return x->time != y->time ? x->time < y->time : x->kind != y->kind ? x->kind < y->kind : a < b;
+	return ring->time != y->time ? ring->time < y->time : ring->kind != y->kind ? ring->kind < y->kind : a < b;
 }
 
-static void sift_down(struct rings *r, size_t i)
+static void sift_down(struct rings *rings, size_t i)
 {
-	uint32_t moved = r->heap[i];
+	uint32_t moved = rings->heap[i];
 
-	for (size_t child; (child = 2 * i + 1) < r->nheap; i = child) {
-		if (child + 1 < r->nheap && rings_before(r, r->heap[child + 1], r->heap[child]))
+	for (size_t child; (child = 2 * i + 1) < rings->nheap; i = child) {
+		if (child + 1 < rings->nheap && rings_before(rings, rings->heap[child + 1], rings->heap[child]))
 			child++;
-		if (!rings_before(r, r->heap[child], moved))
+		if (!rings_before(rings, rings->heap[child], moved))
 			break;
-		r->heap[i] = r->heap[child];
+		rings->heap[i] = rings->heap[child];
 	}
-	r->heap[i] = moved;
+	rings->heap[i] = moved;
 }
 
 static unsigned rings_share(const struct ring *ring)
@@ -222,77 +224,78 @@ static unsigned rings_share(const struct ring *ring)
 	return used >= ring->size ? 1000 : (unsigned)(used * 1000 / ring->size);
 }
 
-static void look_at_all(struct rings *r, uint64_t horizon)
+static void look_at_all(struct rings *rings, uint64_t horizon)
 {
-	r->nheap = 0;
-	r->high = 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		struct ring *ring = r->ring + i;
+	rings->nheap = 0;
+	rings->high = 0;
+	for (uint32_t i = 0; i < rings->n; i++) {
+		struct ring *ring = rings->ring + i;
 
 		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 		ring->tail = ring->page->data_tail;
-		if (rings_share(ring) > r->high)
-			r->high = rings_share(ring);
-		if (rings_look(r, ring) && ring->time < horizon)
-			r->heap[r->nheap++] = i;
+		if (rings_share(ring) > rings->high)
+			rings->high = rings_share(ring);
+		if (rings_look(rings, ring) && ring->time < horizon)
+			rings->heap[rings->nheap++] = i;
 	}
-	for (size_t i = r->nheap / 2; i-- > 0;)
-		sift_down(r, i);
+	for (size_t i = rings->nheap / 2; i-- > 0;)
+		sift_down(rings, i);
 }
 
-static void rings_give_back(struct rings *r)
+static void rings_give_back(struct rings *rings)
 {
-	r->left = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		struct ring *ring = r->ring + i;
+	rings->left = 0;
+	for (size_t i = 0; i < rings->n; i++) {
+		struct ring *ring = rings->ring + i;
 
 		if (ring->tail != ring->page->data_tail)
 			rings_release(ring);
-		if (rings_share(ring) > r->left)
-			r->left = rings_share(ring);
+		if (rings_share(ring) > rings->left)
+			rings->left = rings_share(ring);
 	}
 }
 
-void rings_skip(struct rings *r, bool (*skip)(void *to, uint32_t pid), void *to)
+void rings_skip(struct rings *rings, bool (*skip)(void *to, uint32_t pid), void *to)
 {
-	r->skip = skip;
-	r->skip_to = to;
+	rings->skip = skip;
+	rings->skip_to = to;
 }
 
-void rings_hold(struct rings *r)
+void rings_hold(struct rings *rings)
 {
-	r->hold = true;
+	rings->hold = true;
 }
 
-size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to)
+size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record),
+		   void *to)
 {
 	size_t n = 0;
 
-	look_at_all(r, horizon);
-	for (; r->nheap; n++) {
-		struct ring *ring = r->ring + r->heap[0];
+	look_at_all(rings, horizon);
+	for (; rings->nheap; n++) {
+		struct ring *ring = rings->ring + rings->heap[0];
 		uint64_t tail = ring->tail;
 		struct ring_record record = { .time = ring->time, .kind = ring->kind };
 
-		if (record.time < r->last)
-			r->late++;
+		if (record.time < rings->last)
+			rings->late++;
 		else
-			r->last = record.time;
-		record.head = rings_take(r, ring, &record.fixed);
+			rings->last = record.time;
+		record.head = rings_take(rings, ring, &record.fixed);
 		fn(to, &record);
-		if (unlikely(r->hold)) {
+		if (unlikely(rings->hold)) {
 			ring->tail = tail;
 			break;
 		}
 		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
 			rings_release(ring);
-		if (!rings_look(r, ring) || ring->time >= horizon)
-			r->heap[0] = r->heap[--r->nheap];
-		if (r->nheap)
-			sift_down(r, 0);
+		if (!rings_look(rings, ring) || ring->time >= horizon)
+			rings->heap[0] = rings->heap[--rings->nheap];
+		if (rings->nheap)
+			sift_down(rings, 0);
 	}
-	r->hold = false;
-	rings_give_back(r);
+	rings->hold = false;
+	rings_give_back(rings);
 	return n;
 }
 
@@ -301,59 +304,59 @@ static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;
 	uint64_t margin = ring->size / 4 < PERF_RECORD_MAX ? ring->size / 4 : PERF_RECORD_MAX;
-	struct perf_record h;
+	struct perf_record record;
 
 	if (ring->size - (head - at) < margin)
 		return true;
-	for (; at < head; at += h.size) {
-		rings_copy(ring, at, (char *)&h, sizeof(h));
-		if (h.type == RECORD_LOST || h.type == RECORD_LOST_SAMPLES || h.size < sizeof(h))
+	for (; at < head; at += record.size) {
+		rings_copy(ring, at, (char *)&record, sizeof(record));
+		if (record.type == RECORD_LOST || record.type == RECORD_LOST_SAMPLES || record.size < sizeof(record))
 			return true;
 	}
 	return false;
 }
 
-bool rings_lossy(const struct rings *r, enum ring_kind kind)
+bool rings_lossy(const struct rings *rings, enum ring_kind kind)
 {
-	for (size_t i = 0; i < r->n; i++)
-		if (r->ring[i].kind == kind && is_lossy(r->ring + i))
+	for (size_t i = 0; i < rings->n; i++)
+		if (rings->ring[i].kind == kind && is_lossy(rings->ring + i))
 			return true;
 	return false;
 }
 
-unsigned rings_high(const struct rings *r)
+unsigned rings_high(const struct rings *rings)
 {
-	return r->high;
+	return rings->high;
 }
 
-unsigned rings_left(const struct rings *r)
+unsigned rings_left(const struct rings *rings)
 {
-	return r->left;
+	return rings->left;
 }
 
-uint64_t rings_skipped(const struct rings *r)
+uint64_t rings_skipped(const struct rings *rings)
 {
-	return r->skipped;
+	return rings->skipped;
 }
 
-uint64_t rings_late(const struct rings *r)
+uint64_t rings_late(const struct rings *rings)
 {
-	return r->late;
+	return rings->late;
 }
 
-uint64_t rings_broken(const struct rings *r)
+uint64_t rings_broken(const struct rings *rings)
 {
-	return r->broken;
+	return rings->broken;
 }
 
-size_t rings_bytes(const struct rings *r)
+size_t rings_bytes(const struct rings *rings)
 {
-	return r->bytes;
+	return rings->bytes;
 }
 
-size_t rings_fds(const struct rings *r, int *fd, size_t max)
+size_t rings_fds(const struct rings *rings, int *fd, size_t max)
 {
-	for (size_t i = 0; i < r->n && i < max; i++)
-		fd[i] = r->ring[i].fd;
-	return r->n;
+	for (size_t i = 0; i < rings->n && i < max; i++)
+		fd[i] = rings->ring[i].fd;
+	return rings->n;
 }

@@ -30,11 +30,11 @@ struct ring_sample {
 };
 
 /* Where the callchain of one with that type is: nips, and ips behind it. */
-static inline const uint64_t *ring_chain(const struct ring_sample *r, uint64_t sample_type)
+static inline const uint64_t *ring_chain(const struct ring_sample *sample, uint64_t sample_type)
 {
 	bool period = sample_type & PERF_SAMPLE_PERIOD;
 
-	return (const void *)((const char *)r +
+	return (const void *)((const char *)sample +
 			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
 }
 
@@ -65,38 +65,40 @@ struct ring_record {
 struct rings;
 
 struct rings *rings_new(void);
-void rings_free(struct rings *r); /* unmaps; descriptors are their owner's */
+void rings_free(struct rings *rings); /* unmaps; descriptors are their owner's */
 
 /* Maps the ring of fd: bytes is a power of two, at least a page. False and errno. tag is what rings_remove knows it by.
  */
-bool rings_add(struct rings *r, int fd, size_t bytes, enum ring_kind kind, uint32_t tag);
-void rings_remove(struct rings *r, uint32_t tag); /* what is in it is lost: drain before */
+bool rings_add(struct rings *rings, int fd, size_t bytes, enum ring_kind kind, uint32_t tag);
+void rings_remove(struct rings *rings, uint32_t tag); /* what is in it is lost: drain before */
 
 /* Hands over all records before horizon (ns), in order. Says how many. */
-size_t rings_drain(struct rings *r, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record), void *to);
+size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record),
+		   void *to);
 
 /* From now on skip(to, pid) is called for each mapping (MMAP2), new name (COMM without exec) and change of namespaces
  * of a process, before it is copied, in any order, and before the horizon is looked at; of those for which it returns
  * true nothing else is read, and their place is the kernel's again. A storm of 100,000 mappings a second fills a ring
  * each 10 ms, and what others recorded there would be lost. */
-void rings_skip(struct rings *r, bool (*skip)(void *to, uint32_t pid), void *to);
+void rings_skip(struct rings *rings, bool (*skip)(void *to, uint32_t pid), void *to);
 
 /* To be called by fn: the record at hand is not taken, and rings_drain ends; the next one begins with it. */
-void rings_hold(struct rings *r);
+void rings_hold(struct rings *rings);
 
 /* Did the kernel have no room for a record of that kind, in what is there now or behind it? Looks at the head of every
  * record. */
-bool rings_lossy(const struct rings *r, enum ring_kind kind);
+bool rings_lossy(const struct rings *rings, enum ring_kind kind);
 
 /* Share of the fullest ring at the last rings_drain, before it took anything and after it, 0 to 1000. */
-unsigned rings_high(const struct rings *r);
-unsigned rings_left(const struct rings *r);
-uint64_t rings_skipped(const struct rings *r); /* records that rings_skip left out */
-uint64_t rings_late(const struct rings *r);    /* records that were older than one delivered before */
-uint64_t rings_broken(const struct rings *r);  /* times that a ring had to be skipped since its content made no sense */
-size_t rings_bytes(const struct rings *r);
+unsigned rings_high(const struct rings *rings);
+unsigned rings_left(const struct rings *rings);
+uint64_t rings_skipped(const struct rings *rings); /* records that rings_skip left out */
+uint64_t rings_late(const struct rings *rings);    /* records that were older than one delivered before */
+uint64_t rings_broken(
+	const struct rings *rings); /* times that a ring had to be skipped since its content made no sense */
+size_t rings_bytes(const struct rings *rings);
 
 /* Its descriptors, for poll. */
-size_t rings_fds(const struct rings *r, int *fd, size_t max);
+size_t rings_fds(const struct rings *rings, int *fd, size_t max);
 
 #endif

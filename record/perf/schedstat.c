@@ -16,7 +16,7 @@ int schedstat_open(pid_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-bool schedstat_read(int fd, struct schedstat *s)
+bool schedstat_read(int fd, struct schedstat *schedstat)
 {
 	char buf[128];
 	ssize_t n = fd >= 0 ? pread(fd, buf, sizeof(buf), 0) : -1;
@@ -25,6 +25,6 @@ bool schedstat_read(int fd, struct schedstat *s)
 
 	if (!str_u64(str_cut(&text, ' '), &ran) || !str_u64(str_cut(&text, ' '), &waited))
 		return false;
-	*s = (struct schedstat){ ran, waited };
+	*schedstat = (struct schedstat){ ran, waited };
 	return true;
 }

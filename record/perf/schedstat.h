@@ -16,7 +16,7 @@ struct schedstat {
 	uint64_t ran, waited; /* ns */
 };
 
-/* False, and *s as it was: fd is -1, or the process is gone. The kernel adds time in the queue when it ends. */
-bool schedstat_read(int fd, struct schedstat *s);
+/* False, and *schedstat as it was: fd is -1, or the process is gone. The kernel adds time in the queue when it ends. */
+bool schedstat_read(int fd, struct schedstat *schedstat);
 
 #endif

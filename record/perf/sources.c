@@ -46,13 +46,13 @@ struct sources {
 
 /* ---- CPUs ---------------------------------------------------------------------------------------------------- */
 
-uint32_t *sources_parse_cpus(struct str s, size_t *n)
+uint32_t *sources_parse_cpus(struct str string, size_t *n)
 {
 	uint32_t *cpu = NULL;
 
 	*n = 0;
-	while ((s = str_trim(s)).n && s.p[0] != '\n') {
-		struct str range = str_cut(&s, ','), from;
+	while ((string = str_trim(string)).n && string.p[0] != '\n') {
+		struct str range = str_cut(&string, ','), from;
 		uint64_t lo, hi;
 
 		if (range.n && range.p[range.n - 1] == '\n')
@@ -88,95 +88,97 @@ static uint32_t *sources_online(size_t *n)
 
 /* ---- numbers of events --------------------------------------------------------------------------------------- */
 
-static size_t name_place(const struct sources *s, uint64_t id)
+static size_t name_place(const struct sources *sources, uint64_t id)
 {
-	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & s->mask;
+	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & sources->mask;
 
-	while (s->name[i].event && s->name[i].id != id)
-		i = (i + 1) & s->mask;
+	while (sources->name[i].event && sources->name[i].id != id)
+		i = (i + 1) & sources->mask;
 	return i;
 }
 
-static void name_event(struct sources *s, uint64_t id, uint64_t event)
+static void name_event(struct sources *sources, uint64_t id, uint64_t event)
 {
-	if (2 * s->nnames >= s->mask) {
-		struct sources wide = *s;
+	if (2 * sources->nnames >= sources->mask) {
+		struct sources wide = *sources;
 
-		wide.mask = s->mask ? 2 * s->mask + 1 : 63;
+		wide.mask = sources->mask ? 2 * sources->mask + 1 : 63;
 		wide.name = mem_alloc(sizeof(*wide.name), wide.mask + 1);
-		for (size_t i = 0; s->name && i <= s->mask; i++)
-			if (s->name[i].event)
-				wide.name[name_place(&wide, s->name[i].id)] = s->name[i];
-		free(s->name);
-		s->name = wide.name;
-		s->mask = wide.mask;
+		for (size_t i = 0; sources->name && i <= sources->mask; i++)
+			if (sources->name[i].event)
+				wide.name[name_place(&wide, sources->name[i].id)] = sources->name[i];
+		free(sources->name);
+		sources->name = wide.name;
+		sources->mask = wide.mask;
 	}
-	size_t i = name_place(s, id);
-	s->nnames += !s->name[i].event;
-	s->name[i].id = id;
-	s->name[i].event = event;
+	size_t i = name_place(sources, id);
+	sources->nnames += !sources->name[i].event;
+	sources->name[i].id = id;
+	sources->name[i].event = event;
 }
 
-uint64_t sources_event(const struct sources *s, uint64_t id)
+uint64_t sources_event(const struct sources *sources, uint64_t id)
 {
-	return s->name ? s->name[name_place(s, id)].event : 0;
+	return sources->name ? sources->name[name_place(sources, id)].event : 0;
 }
 
 /* ---- opening one event --------------------------------------------------------------------------------------- */
 
 /* What older kernels do not know, newest first. False: the attribute asks for nothing that could be left out. */
-static bool step_down(struct perf_event_attr *a)
+static bool step_down(struct perf_event_attr *attr)
 {
-	if (a->precise_ip)
-		return a->precise_ip--, true;
-	if (a->read_format & FORMAT_LOST) /* 6.0 */
-		return a->read_format &= ~FORMAT_LOST, true;
-	if (a->cgroup || a->sample_type & PERF_SAMPLE_CGROUP) /* 5.7, and only with CONFIG_CGROUP_PERF */
-		return a->cgroup = 0, a->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
-	if (a->ksymbol || a->bpf_event) /* 5.1 */
-		return a->ksymbol = a->bpf_event = 0, true;
-	if (a->namespaces) /* 4.12 */
-		return a->namespaces = 0, true;
-	if (a->exclude_guest)
-		return a->exclude_guest = 0, true;
+	if (attr->precise_ip)
+		return attr->precise_ip--, true;
+	if (attr->read_format & FORMAT_LOST) /* 6.0 */
+		return attr->read_format &= ~FORMAT_LOST, true;
+	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP) /* 5.7, and only with CONFIG_CGROUP_PERF */
+		return attr->cgroup = 0, attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
+	if (attr->ksymbol || attr->bpf_event) /* 5.1 */
+		return attr->ksymbol = attr->bpf_event = 0, true;
+	if (attr->namespaces) /* 4.12 */
+		return attr->namespaces = 0, true;
+	if (attr->exclude_guest)
+		return attr->exclude_guest = 0, true;
 	return false;
 }
 
 /* Happens in the kernel only: without it nothing would be left. */
-static bool in_kernel(const struct perf_event_attr *a)
+static bool in_kernel(const struct perf_event_attr *attr)
 {
-	return a->type == PERF_TYPE_TRACEPOINT ||
-	       (a->type == PERF_TYPE_SOFTWARE &&
-		(a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+	return attr->type == PERF_TYPE_TRACEPOINT ||
+	       (attr->type == PERF_TYPE_SOFTWARE &&
+		(attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
 /* What needs more permission than the rest. */
-static bool request_less(struct sources *s, struct perf_event_attr *a)
+static bool request_less(struct sources *sources, struct perf_event_attr *attr)
 {
-	if (a->namespaces)
-		return a->namespaces = 0, true;
-	if (a->ksymbol || a->bpf_event)
-		return a->ksymbol = a->bpf_event = 0, true;
-	if (a->exclude_kernel || in_kernel(a) || (s->o.target != TARGET_THREADS && s->o.target != TARGET_COMMAND))
+	if (attr->namespaces)
+		return attr->namespaces = 0, true;
+	if (attr->ksymbol || attr->bpf_event)
+		return attr->ksymbol = attr->bpf_event = 0, true;
+	if (attr->exclude_kernel || in_kernel(attr) ||
+	    (sources->o.target != TARGET_THREADS && sources->o.target != TARGET_COMMAND))
 		return false;
-	s->without_kernel = true;
-	return a->exclude_kernel = a->exclude_hv = 1, true;
+	sources->without_kernel = true;
+	return attr->exclude_kernel = attr->exclude_hv = 1, true;
 }
 
 static bool more_descriptors(void)
 {
-	struct rlimit l;
+	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == l.rlim_max)
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
 		return false;
-	l.rlim_cur = l.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &l) == 0;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-static int sources_open_event(struct sources *s, struct perf_event_attr *a, pid_t pid, int cpu, unsigned long flags)
+static int sources_open_event(struct sources *sources, struct perf_event_attr *attr, pid_t pid, int cpu,
+			      unsigned long flags)
 {
 	for (;;) {
-		int fd = (int)syscall(SYS_perf_event_open, a, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+		int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
 
 		if (fd >= 0)
 			return fd;
@@ -184,12 +186,12 @@ static int sources_open_event(struct sources *s, struct perf_event_attr *a, pid_
 		case EINVAL:
 		case E2BIG:
 		case EOPNOTSUPP:
-			if (step_down(a))
+			if (step_down(attr))
 				continue;
 			return -1;
 		case ENOENT:
-			if (a->precise_ip) { /* precise events may be those of another unit that is not there */
-				a->precise_ip--;
+			if (attr->precise_ip) { /* precise events may be those of another unit that is not there */
+				attr->precise_ip--;
 				continue;
 			}
 			return -1;
@@ -197,7 +199,7 @@ static int sources_open_event(struct sources *s, struct perf_event_attr *a, pid_
 		case EPERM: {
 			int error = errno;
 
-			if (request_less(s, a))
+			if (request_less(sources, attr))
 				continue;
 			errno = error;
 			return -1;
@@ -212,13 +214,13 @@ static int sources_open_event(struct sources *s, struct perf_event_attr *a, pid_
 	}
 }
 
-static void keep_source(struct sources *s, int fd, uint32_t cpu, bool counts)
+static void keep_source(struct sources *sources, int fd, uint32_t cpu, bool counts)
 {
-	if (s->n == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 16;
-		s->source = mem_grow(s->source, sizeof(*s->source), s->cap);
+	if (sources->n == sources->cap) {
+		sources->cap = sources->cap ? 2 * sources->cap : 16;
+		sources->source = mem_grow(sources->source, sizeof(*sources->source), sources->cap);
 	}
-	s->source[s->n++] = (struct source){ fd, cpu, counts };
+	sources->source[sources->n++] = (struct source){ fd, cpu, counts };
 }
 
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
@@ -229,48 +231,50 @@ struct owner {
 	unsigned long flags;
 };
 
-static struct owner sources_owner(const struct sources *s, size_t i)
+static struct owner sources_owner(const struct sources *sources, size_t i)
 {
-	switch (s->o.target) {
-	case TARGET_CGROUPS: return (struct owner){ s->cgroup[i], PERF_FLAG_PID_CGROUP };
-	case TARGET_THREADS: return (struct owner){ (pid_t)s->tid[i], 0 };
-	case TARGET_COMMAND: return (struct owner){ (pid_t)s->o.pid[0], 0 };
+	switch (sources->o.target) {
+	case TARGET_CGROUPS: return (struct owner){ sources->cgroup[i], PERF_FLAG_PID_CGROUP };
+	case TARGET_THREADS: return (struct owner){ (pid_t)sources->tid[i], 0 };
+	case TARGET_COMMAND: return (struct owner){ (pid_t)sources->o.pid[0], 0 };
 	default: return (struct owner){ -1, 0 };
 	}
 }
 
-static size_t sources_whoms(const struct sources *s)
+static size_t sources_whoms(const struct sources *sources)
 {
-	return s->o.target == TARGET_CGROUPS ? s->o.ncgroups : s->o.target == TARGET_THREADS ? s->ntids : 1;
+	return sources->o.target == TARGET_CGROUPS ? sources->o.ncgroups :
+	       sources->o.target == TARGET_THREADS ? sources->ntids :
+						     1;
 }
 
 /* Those of all events on all CPUs, and as many as windows and /proc need at a time. */
-static uint64_t descriptors_needed(const struct sources *s)
+static uint64_t descriptors_needed(const struct sources *sources)
 {
-	uint64_t one = s->o.nevents + 1 + (s->o.switches ? 1 : 0);
+	uint64_t one = sources->o.nevents + 1 + (sources->o.switches ? 1 : 0);
 
-	return s->ncpus * sources_whoms(s) * one + DESCRIPTORS_BESIDE;
+	return sources->ncpus * sources_whoms(sources) * one + DESCRIPTORS_BESIDE;
 }
 
-static uint64_t locked_bytes(const struct sources *s)
+static uint64_t locked_bytes(const struct sources *sources)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	return s->bytes[RING_OF_STATE] + s->bytes[RING_OF_SAMPLES] + 2 * page +
-	       (s->o.switches ? s->bytes[RING_OF_SWITCHES] + page : 0);
+	return sources->bytes[RING_OF_STATE] + sources->bytes[RING_OF_SAMPLES] + 2 * page +
+	       (sources->o.switches ? sources->bytes[RING_OF_SWITCHES] + page : 0);
 }
 
 /* Maps the ring of the CPU, or lets fd write into the one that is there. Rings shrink until they are allowed. */
-static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
+static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
-	size_t *bytes = s->bytes + kind;
+	size_t *bytes = sources->bytes + kind;
 
 	if (*ring >= 0)
 		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring) == 0;
-	while (!rings_add(s->rings, fd, *bytes, kind, cpu)) {
-		bool requested = s->o.ring_bytes && kind == RING_OF_SAMPLES;
+	while (!rings_add(sources->rings, fd, *bytes, kind, cpu)) {
+		bool requested = sources->o.ring_bytes && kind == RING_OF_SAMPLES;
 
-		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || requested || s->o.ring_least)
+		if ((errno != EPERM && errno != ENOMEM) || *bytes <= RING_LEAST || requested || sources->o.ring_least)
 			return false;
 		*bytes /= 2;
 	}
@@ -278,120 +282,123 @@ static bool give_ring(struct sources *s, int fd, int *ring, enum ring_kind kind,
 	return true;
 }
 
-static bool sources_open_one(struct sources *s, struct perf_event_attr *a, const char *what, uint64_t number,
-			     struct owner w, uint32_t cpu, int *ring, enum ring_kind kind, struct sources_failure *why)
+static bool sources_open_one(struct sources *sources, struct perf_event_attr *attr, const char *what, uint64_t number,
+			     struct owner owner, uint32_t cpu, int *ring, enum ring_kind kind,
+			     struct sources_failure *why)
 {
-	a->wakeup_watermark = (uint32_t)(s->bytes[kind] / 4);
-	int fd = sources_open_event(s, a, w.pid, (int)cpu, w.flags);
+	attr->wakeup_watermark = (uint32_t)(sources->bytes[kind] / 4);
+	int fd = sources_open_event(sources, attr, owner.pid, (int)cpu, owner.flags);
 	uint64_t id;
 
 	*why = (struct sources_failure){ .step = SOURCES_OPEN,
 					 .error = errno,
-					 .attr = *a,
+					 .attr = *attr,
 					 .what = what,
-					 .target = s->o.target,
-					 .pid = (uint32_t)w.pid,
+					 .target = sources->o.target,
+					 .pid = (uint32_t)owner.pid,
 					 .cpu = (int)cpu,
-					 .needed = descriptors_needed(s) };
+					 .needed = descriptors_needed(sources) };
 	if (fd < 0)
-		return s->o.target == TARGET_THREADS && why->error == ESRCH; /* a thread that ended meanwhile */
-	keep_source(s, fd, cpu, kind == RING_OF_SAMPLES && a->read_format & FORMAT_LOST);
-	if (!give_ring(s, fd, ring, kind, cpu)) {
+		return sources->o.target == TARGET_THREADS && why->error == ESRCH; /* a thread that ended meanwhile */
+	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST);
+	if (!give_ring(sources, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
 		why->error = errno;
-		why->needed = locked_bytes(s);
+		why->needed = locked_bytes(sources);
 		return false;
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
-		name_event(s, id, number);
-	if (s->enabled)
+		name_event(sources, id, number);
+	if (sources->enabled)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return true;
 }
 
-static bool open_cpu(struct sources *s, uint32_t cpu, struct sources_failure *why)
+static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failure *why)
 {
 	int ring = -1, state = -1, switches = -1;
-	size_t n = sources_whoms(s);
+	size_t n = sources_whoms(sources);
 
 	for (size_t i = 0; i < n; i++) {
-		struct owner w = sources_owner(s, i), all = { -1, 0 };
+		struct owner owner = sources_owner(sources, i), all = { -1, 0 };
 
-		if ((s->o.target != TARGET_CGROUPS || i == 0) &&
-		    !sources_open_one(s, s->o.state, NULL, s->o.nevents + 1, s->o.target == TARGET_CGROUPS ? all : w,
-				      cpu, &state, RING_OF_STATE, why))
+		if ((sources->o.target != TARGET_CGROUPS || i == 0) &&
+		    !sources_open_one(sources, sources->o.state, NULL, sources->o.nevents + 1,
+				      sources->o.target == TARGET_CGROUPS ? all : owner, cpu, &state, RING_OF_STATE,
+				      why))
 			return false;
-		for (size_t e = 0; e < s->o.nevents; e++) {
-			if (s->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
-			    s->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
+		for (size_t e = 0; e < sources->o.nevents; e++) {
+			if (sources->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
+			    sources->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
 				continue; /* one that we make ourselves */
-			if (!sources_open_one(s, &s->o.event[e].attr, s->o.event[e].name, e + 1, w, cpu, &ring,
-					      RING_OF_SAMPLES, why))
+			if (!sources_open_one(sources, &sources->o.event[e].attr, sources->o.event[e].name, e + 1,
+					      owner, cpu, &ring, RING_OF_SAMPLES, why))
 				return false;
 		}
-		if (s->o.switches && !sources_open_one(s, s->o.switches, "context-switches", s->o.nevents + 2, w, cpu,
-						       &switches, RING_OF_SWITCHES, why))
+		if (sources->o.switches &&
+		    !sources_open_one(sources, sources->o.switches, "context-switches", sources->o.nevents + 2, owner,
+				      cpu, &switches, RING_OF_SWITCHES, why))
 			return false;
 	}
 	return true;
 }
 
-static void close_cpu(struct sources *s, uint32_t cpu)
+static void close_cpu(struct sources *sources, uint32_t cpu)
 {
 	size_t n = 0;
 
-	rings_remove(s->rings, cpu);
-	for (size_t i = 0; i < s->n; i++) {
-		if (s->source[i].cpu == cpu)
-			close(s->source[i].fd);
+	rings_remove(sources->rings, cpu);
+	for (size_t i = 0; i < sources->n; i++) {
+		if (sources->source[i].cpu == cpu)
+			close(sources->source[i].fd);
 		else
-			s->source[n++] = s->source[i];
+			sources->source[n++] = sources->source[i];
 	}
-	s->n = n;
+	sources->n = n;
 }
 
 /* ---- whom ---------------------------------------------------------------------------------------------------- */
 
 /* Threads of all processes. Those that come later are their children, and inherit the events. */
-static bool find_threads(struct sources *s, struct sources_failure *why)
+static bool find_threads(struct sources *sources, struct sources_failure *why)
 {
-	for (size_t i = 0; i < s->o.npids; i++) {
+	for (size_t i = 0; i < sources->o.npids; i++) {
 		char path[64];
-		DIR *d;
+		DIR *dir;
 
-		snprintf(path, sizeof(path), "/proc/%u/task", s->o.pid[i]);
-		d = opendir(path);
-		if (!d) {
+		snprintf(path, sizeof(path), "/proc/%u/task", sources->o.pid[i]);
+		dir = opendir(path);
+		if (!dir) {
 			*why = (struct sources_failure){ .step = SOURCES_PROCESS,
 							 .error = errno,
-							 .target = s->o.target,
-							 .pid = s->o.pid[i],
+							 .target = sources->o.target,
+							 .pid = sources->o.pid[i],
 							 .cpu = -1 };
 			return false;
 		}
-		for (struct dirent *e; (e = readdir(d));) {
+		for (struct dirent *entry; (entry = readdir(dir));) {
 			uint64_t tid;
 
-			if (!str_u64(str_of(e->d_name), &tid))
+			if (!str_u64(str_of(entry->d_name), &tid))
 				continue;
-			s->tid = mem_grow(s->tid, sizeof(*s->tid), s->ntids + 1);
-			s->tid[s->ntids++] = (uint32_t)tid;
+			sources->tid = mem_grow(sources->tid, sizeof(*sources->tid), sources->ntids + 1);
+			sources->tid[sources->ntids++] = (uint32_t)tid;
 		}
-		closedir(d);
+		closedir(dir);
 	}
 	return true;
 }
 
-static bool open_cgroups(struct sources *s, struct sources_failure *why)
+static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 {
-	s->cgroup = mem_alloc(sizeof(*s->cgroup), s->o.ncgroups);
-	for (size_t i = 0; i < s->o.ncgroups; i++) {
-		s->cgroup[i] = open(s->o.cgroup[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (s->cgroup[i] < 0) {
+	sources->cgroup = mem_alloc(sizeof(*sources->cgroup), sources->o.ncgroups);
+	for (size_t i = 0; i < sources->o.ncgroups; i++) {
+		sources->cgroup[i] = open(sources->o.cgroup[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (sources->cgroup[i] < 0) {
 			*why = (struct sources_failure){ .step = SOURCES_CGROUP,
 							 .error = errno,
-							 .what = s->o.cgroup[i],
-							 .target = s->o.target,
+							 .what = sources->o.cgroup[i],
+							 .target = sources->o.target,
 							 .cpu = -1 };
 			return false;
 		}
@@ -400,52 +407,53 @@ static bool open_cgroups(struct sources *s, struct sources_failure *why)
 }
 
 /* Enough for what comes later: files of windows, which would fail without a word of what helps. */
-static bool can_open_more(const struct sources *s, struct sources_failure *why)
+static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
-	struct rlimit l;
+	struct rlimit limit;
 
 	*why = (struct sources_failure){ .step = SOURCES_OPEN,
 					 .error = EMFILE,
-					 .target = s->o.target,
+					 .target = sources->o.target,
 					 .cpu = -1,
-					 .needed = s->n + DESCRIPTORS_BESIDE };
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= why->needed)
+					 .needed = sources->n + DESCRIPTORS_BESIDE };
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= why->needed)
 		return true;
-	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur >= why->needed;
+	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= why->needed;
 }
 
 /* Of rings that hold copies of stacks: on all CPUs not more than a share of the memory. */
-static size_t sources_bounded(const struct sources *s, size_t bytes, size_t least)
+static size_t sources_bounded(const struct sources *sources, size_t bytes, size_t least)
 {
 	struct sysinfo info;
 	uint64_t max = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / RING_SHARE : UINT64_MAX;
 
-	while (bytes > least && bytes * s->ncpus > max)
+	while (bytes > least && bytes * sources->ncpus > max)
 		bytes /= 2;
 	return bytes;
 }
 
-static void set_sizes(struct sources *s)
+static void set_sizes(struct sources *sources)
 {
-	size_t small = s->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
-	size_t samples = s->o.ring_bytes ? s->o.ring_bytes : s->o.large ? RING_MAX : small;
+	size_t small =
+		sources->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
+	size_t samples = sources->o.ring_bytes ? sources->o.ring_bytes : sources->o.large ? RING_MAX : small;
 
-	s->bytes[RING_OF_SAMPLES] = samples;
-	if (!s->o.ring_bytes && s->o.ring_wanted > samples)
-		s->bytes[RING_OF_SAMPLES] = sources_bounded(s, s->o.ring_wanted, samples);
-	s->bytes[RING_OF_STATE] = s->o.large ? RING_STATE : RING_STATE_SMALL;
-	s->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
+	sources->bytes[RING_OF_SAMPLES] = samples;
+	if (!sources->o.ring_bytes && sources->o.ring_wanted > samples)
+		sources->bytes[RING_OF_SAMPLES] = sources_bounded(sources, sources->o.ring_wanted, samples);
+	sources->bytes[RING_OF_STATE] = sources->o.large ? RING_STATE : RING_STATE_SMALL;
+	sources->bytes[RING_OF_SWITCHES] = RING_SWITCHES * samples;
 }
 
-static bool open_cpus(struct sources *s, struct sources_failure *why)
+static bool open_cpus(struct sources *sources, struct sources_failure *why)
 {
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < s->ncpus; i++) {
-		ok = open_cpu(s, s->cpu[i], why);
-		if (!ok && why->error == ENODEV && s->ncpus > 1 && i > 0) { /* it went offline just now */
-			close_cpu(s, s->cpu[i]);
-			s->cpu[i--] = s->cpu[--s->ncpus];
+	for (size_t i = 0; ok && i < sources->ncpus; i++) {
+		ok = open_cpu(sources, sources->cpu[i], why);
+		if (!ok && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* it went offline just now */
+			close_cpu(sources, sources->cpu[i]);
+			sources->cpu[i--] = sources->cpu[--sources->ncpus];
 			ok = true;
 		}
 	}
@@ -453,60 +461,60 @@ static bool open_cpus(struct sources *s, struct sources_failure *why)
 }
 
 /* Where rings must hold copies of stacks, all CPUs get the same: one alone could take all that is allowed. */
-static bool open_with_less(struct sources *s, struct sources_failure *why)
+static bool open_with_less(struct sources *sources, struct sources_failure *why)
 {
-	size_t *bytes = &s->bytes[RING_OF_SAMPLES];
+	size_t *bytes = &sources->bytes[RING_OF_SAMPLES];
 
-	while (!open_cpus(s, why)) {
-		if (why->step != SOURCES_MAP || (why->error != EPERM && why->error != ENOMEM) || s->o.ring_bytes ||
-		    *bytes / 2 < s->o.ring_least || !s->o.ring_least)
+	while (!open_cpus(sources, why)) {
+		if (why->step != SOURCES_MAP || (why->error != EPERM && why->error != ENOMEM) ||
+		    sources->o.ring_bytes || *bytes / 2 < sources->o.ring_least || !sources->o.ring_least)
 			return false;
-		for (size_t i = 0; i < s->ncpus; i++)
-			close_cpu(s, s->cpu[i]);
+		for (size_t i = 0; i < sources->ncpus; i++)
+			close_cpu(sources, sources->cpu[i]);
 		*bytes /= 2;
 	}
 	return true;
 }
 
-struct sources *sources_open(const struct sources_options *o, struct rings *rings, struct sources_failure *why)
+struct sources *sources_open(const struct sources_options *options, struct rings *rings, struct sources_failure *why)
 {
-	struct sources *s = mem_alloc(sizeof(*s), 1);
+	struct sources *sources = mem_alloc(sizeof(*sources), 1);
 
-	s->o = *o;
-	s->rings = rings;
-	s->cpu = sources_online(&s->ncpus);
-	set_sizes(s);
-	bool ok = (o->target != TARGET_THREADS || find_threads(s, why)) &&
-		  (o->target != TARGET_CGROUPS || open_cgroups(s, why));
-	if (ok && open_with_less(s, why) && can_open_more(s, why))
-		return s;
-	sources_close(s);
+	sources->o = *options;
+	sources->rings = rings;
+	sources->cpu = sources_online(&sources->ncpus);
+	set_sizes(sources);
+	bool ok = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
+		  (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
+	if (ok && open_with_less(sources, why) && can_open_more(sources, why))
+		return sources;
+	sources_close(sources);
 	return NULL;
 }
 
-void sources_enable(struct sources *s)
+void sources_enable(struct sources *sources)
 {
-	s->enabled = true;
-	if (s->o.target != TARGET_COMMAND)
-		for (size_t i = 0; i < s->n; i++)
-			ioctl(s->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	sources->enabled = true;
+	if (sources->o.target != TARGET_COMMAND)
+		for (size_t i = 0; i < sources->n; i++)
+			ioctl(sources->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-void sources_close(struct sources *s)
+void sources_close(struct sources *sources)
 {
-	if (!s)
+	if (!sources)
 		return;
-	while (s->ncpus)
-		close_cpu(s, s->cpu[--s->ncpus]);
-	for (size_t i = 0; s->cgroup && i < s->o.ncgroups; i++)
-		if (s->cgroup[i] >= 0)
-			close(s->cgroup[i]);
-	free(s->cgroup);
-	free(s->source);
-	free(s->name);
-	free(s->cpu);
-	free(s->tid);
-	free(s);
+	while (sources->ncpus)
+		close_cpu(sources, sources->cpu[--sources->ncpus]);
+	for (size_t i = 0; sources->cgroup && i < sources->o.ncgroups; i++)
+		if (sources->cgroup[i] >= 0)
+			close(sources->cgroup[i]);
+	free(sources->cgroup);
+	free(sources->source);
+	free(sources->name);
+	free(sources->cpu);
+	free(sources->tid);
+	free(sources);
 }
 
 static bool has_cpu(const uint32_t *cpu, size_t n, uint32_t which)
@@ -517,61 +525,61 @@ static bool has_cpu(const uint32_t *cpu, size_t n, uint32_t which)
 	return false;
 }
 
-bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to)
+bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to)
 {
 	struct sources_failure why;
 	bool came = false;
 	size_t n;
 	uint32_t *now = sources_online(&n);
 
-	if (n == 0 || (n == s->ncpus && memcmp(now, s->cpu, n * sizeof(*now)) == 0)) {
+	if (n == 0 || (n == sources->ncpus && memcmp(now, sources->cpu, n * sizeof(*now)) == 0)) {
 		free(now);
 		return false;
 	}
 	drain(to);
-	for (size_t i = 0; i < s->ncpus; i++)
-		if (!has_cpu(now, n, s->cpu[i]))
-			close_cpu(s, s->cpu[i]);
+	for (size_t i = 0; i < sources->ncpus; i++)
+		if (!has_cpu(now, n, sources->cpu[i]))
+			close_cpu(sources, sources->cpu[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (has_cpu(s->cpu, s->ncpus, now[i]))
+		if (has_cpu(sources->cpu, sources->ncpus, now[i]))
 			continue;
-		if (open_cpu(s, now[i], &why)) {
+		if (open_cpu(sources, now[i], &why)) {
 			came = true;
 			continue;
 		}
-		close_cpu(s, now[i]);
+		close_cpu(sources, now[i]);
 		now[i--] = now[--n]; /* tried again the next time */
 	}
-	free(s->cpu);
-	s->cpu = now;
-	s->ncpus = n;
+	free(sources->cpu);
+	sources->cpu = now;
+	sources->ncpus = n;
 	return came;
 }
 
-uint64_t sources_lost(const struct sources *s)
+uint64_t sources_lost(const struct sources *sources)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
+	for (size_t i = 0; i < sources->n; i++) {
 		uint64_t value[2]; /* count, lost: read_format is FORMAT_LOST alone */
 
-		if (s->source[i].counts && read(s->source[i].fd, value, sizeof(value)) == sizeof(value))
+		if (sources->source[i].counts && read(sources->source[i].fd, value, sizeof(value)) == sizeof(value))
 			sum += value[1];
 	}
 	return sum;
 }
 
-size_t sources_cpus(const struct sources *s)
+size_t sources_cpus(const struct sources *sources)
 {
-	return s->ncpus;
+	return sources->ncpus;
 }
 
-size_t sources_fds(const struct sources *s)
+size_t sources_fds(const struct sources *sources)
 {
-	return s->n;
+	return sources->n;
 }
 
-bool sources_without_kernel(const struct sources *s)
+bool sources_without_kernel(const struct sources *sources)
 {
-	return s->without_kernel;
+	return sources->without_kernel;
 }

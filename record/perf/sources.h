@@ -64,26 +64,26 @@ struct sources_failure {
 struct sources;
 
 /* NULL and *why when not all could be opened. Nothing is enabled yet. event and state must live as long. */
-struct sources *sources_open(const struct sources_options *o, struct rings *rings, struct sources_failure *why);
-void sources_enable(struct sources *s);
-void sources_close(struct sources *s);
+struct sources *sources_open(const struct sources_options *options, struct rings *rings, struct sources_failure *why);
+void sources_enable(struct sources *sources);
+void sources_close(struct sources *sources);
 
 /* CPUs that came are given events, those of CPUs that went are closed, behind what `drain` takes out of their rings.
  * True: some came. */
-bool sources_follow_cpus(struct sources *s, void (*drain)(void *to), void *to);
+bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
 
 /* Number of the event (1 for event[0], nevents + 1 for the state, + 2 for switches) that the kernel calls id; 0: none
  * of ours. */
-uint64_t sources_event(const struct sources *s, uint64_t id);
+uint64_t sources_event(const struct sources *sources, uint64_t id);
 
 /* Samples that the kernel lost according to its own counters, since the start; 0 where it does not count. */
-uint64_t sources_lost(const struct sources *s);
+uint64_t sources_lost(const struct sources *sources);
 
-size_t sources_cpus(const struct sources *s);
-size_t sources_fds(const struct sources *s);
-bool sources_without_kernel(const struct sources *s); /* user space only, for lack of permission */
+size_t sources_cpus(const struct sources *sources);
+size_t sources_fds(const struct sources *sources);
+bool sources_without_kernel(const struct sources *sources); /* user space only, for lack of permission */
 
 /* Numbers in "0-3,8" as in /sys/devices/system/cpu/online; returned in memory of malloc, *n of them. */
-uint32_t *sources_parse_cpus(struct str s, size_t *n);
+uint32_t *sources_parse_cpus(struct str string, size_t *n);
 
 #endif

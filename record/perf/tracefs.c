@@ -15,20 +15,20 @@
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
-/* The path as a C string, in t. */
-static const char *tracefs_path_of(struct text *t, const char *dir, const char *folder, struct str system,
+/* The path as a C string, in text. */
+static const char *tracefs_path_of(struct text *text, const char *dir, const char *folder, struct str system,
 				   struct str name, const char *file)
 {
-	t->n = 0;
-	text_printf(t, "%s/%s", dir, folder);
+	text->n = 0;
+	text_printf(text, "%s/%s", dir, folder);
 	if (system.n)
-		text_printf(t, "/%.*s", (int)system.n, system.p);
+		text_printf(text, "/%.*s", (int)system.n, system.p);
 	if (name.n)
-		text_printf(t, "/%.*s", (int)name.n, name.p);
+		text_printf(text, "/%.*s", (int)name.n, name.p);
 	if (file)
-		text_printf(t, "/%s", file);
-	text_char(t, 0);
-	return t->p;
+		text_printf(text, "/%s", file);
+	text_char(text, 0);
+	return text->p;
 }
 
 const char *tracefs_dir(void)
@@ -72,16 +72,16 @@ static bool read_id(const char *dir, struct str system, struct str name, uint64_
 
 static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system, struct str name, uint64_t id)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
 	if (*n == TRACEFS_MAX) {
 		errno = E2BIG;
 		return false;
 	}
-	text_printf(&t, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
-	text_char(&t, 0);
+	text_printf(&text, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
+	text_char(&text, 0);
 	*found = mem_grow(*found, sizeof(**found), *n + 1);
-	(*found)[(*n)++] = (struct tracepoint){ t.p, id };
+	(*found)[(*n)++] = (struct tracepoint){ text.p, id };
 	return true;
 }
 
@@ -89,16 +89,16 @@ static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system,
  * there. */
 static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
 {
-	DIR *d = opendir(path);
-	bool ok = d != NULL;
+	DIR *dir = opendir(path);
+	bool ok = dir != NULL;
 	int error;
 
-	for (struct dirent *e; ok && (e = readdir(d));)
-		if (e->d_name[0] != '.')
-			ok = fn(to, str_of(e->d_name));
+	for (struct dirent *entry; ok && (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			ok = fn(to, str_of(entry->d_name));
 	error = errno;
-	if (d)
-		closedir(d);
+	if (dir)
+		closedir(dir);
 	errno = error;
 	return ok;
 }
@@ -115,22 +115,23 @@ struct walk {
 
 static bool visit_name(void *to, struct str name)
 {
-	struct walk *w = to;
+	struct walk *walk = to;
 
-	return !str_glob(w->names, name) || name.n > NAME_BYTES_MAX || w->fn(w->to, w->system, name);
+	return !str_glob(walk->names, name) || name.n > NAME_BYTES_MAX || walk->fn(walk->to, walk->system, name);
 }
 
 static bool visit_system(void *to, struct str system)
 {
-	struct walk *w = to;
+	struct walk *walk = to;
 	struct text path = { 0 };
 	bool ok = true;
 
-	if (!str_glob(w->systems, system) || system.n > NAME_BYTES_MAX)
+	if (!str_glob(walk->systems, system) || system.n > NAME_BYTES_MAX)
 		return true;
-	w->system = system;
-	if (!each_entry(tracefs_path_of(&path, w->dir, "events", system, (struct str){ 0 }, NULL), visit_name, w)) {
-		w->denied |= errno == EACCES || errno == EPERM;
+	walk->system = system;
+	if (!each_entry(tracefs_path_of(&path, walk->dir, "events", system, (struct str){ 0 }, NULL), visit_name,
+			walk)) {
+		walk->denied |= errno == EACCES || errno == EPERM;
 		ok = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
 		     errno == EPERM; /* events/enable and the like are files */
 	}
@@ -138,11 +139,11 @@ static bool visit_system(void *to, struct str system)
 	return ok;
 }
 
-static bool tracefs_walk(struct walk *w)
+static bool tracefs_walk(struct walk *walk)
 {
 	struct text path = { 0 };
-	bool ok = each_entry(tracefs_path_of(&path, w->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			     visit_system, w);
+	bool ok = each_entry(tracefs_path_of(&path, walk->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			     visit_system, walk);
 	int error = errno;
 
 	text_free(&path);
@@ -159,10 +160,10 @@ struct finding {
 /* What has no number is none: files such as "filter", and entries of ftrace that perf cannot have. */
 static bool take_found(void *to, struct str system, struct str name)
 {
-	struct finding *f = to;
+	struct finding *finding = to;
 	uint64_t id;
 
-	return !read_id(f->dir, system, name, &id) || tracefs_add(f->found, f->n, system, name, id);
+	return !read_id(finding->dir, system, name, &id) || tracefs_add(finding->found, finding->n, system, name, id);
 }
 
 static int by_name(const void *a, const void *b)
@@ -170,9 +171,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct tracepoint *)a)->name, ((const struct tracepoint *)b)->name);
 }
 
-static bool is_pattern(struct str s)
+static bool is_pattern(struct str string)
 {
-	return str_find(s, '*') >= 0 || str_find(s, '?') >= 0 || str_find(s, '[') >= 0;
+	return str_find(string, '*') >= 0 || str_find(string, '?') >= 0 || str_find(string, '[') >= 0;
 }
 
 bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found, size_t *n)
@@ -187,21 +188,21 @@ bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found
 	}
 	if (!is_pattern(pattern))
 		return read_id(dir, system, name, &id) && tracefs_add(found, n, system, name, id);
-	struct finding f = { dir, found, n };
-	struct walk w = { .dir = dir, .systems = system, .names = name, .fn = take_found, .to = &f };
-	if (!tracefs_walk(&w))
+	struct finding finding = { dir, found, n };
+	struct walk walk = { .dir = dir, .systems = system, .names = name, .fn = take_found, .to = &finding };
+	if (!tracefs_walk(&walk))
 		return false;
 	if (*n > before)
 		qsort(*found + before, *n - before, sizeof(**found), by_name);
-	errno = w.denied ? EACCES : ENOENT;
+	errno = walk.denied ? EACCES : ENOENT;
 	return *n > before;
 }
 
-void tracefs_free(struct tracepoint *t, size_t n)
+void tracefs_free(struct tracepoint *tracepoint, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		free(t[i].name);
-	free(t);
+		free(tracepoint[i].name);
+	free(tracepoint);
 }
 
 /* ---- names that were meant ----------------------------------------------------------------------------------- */
@@ -218,17 +219,17 @@ struct near {
 };
 
 /* Bytes to insert, delete or change to come from one to the other. */
-static unsigned tracefs_distance(struct str a, struct str b)
+static unsigned tracefs_distance(struct str string, struct str b)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
 
 	for (size_t j = 0; j <= b.n; j++)
 		row[j] = (unsigned)j;
-	for (size_t i = 1; i <= a.n; i++) {
+	for (size_t i = 1; i <= string.n; i++) {
 		diagonal = row[0];
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= b.n; j++) {
-			unsigned best = diagonal + (a.p[i - 1] != b.p[j - 1]);
+			unsigned best = diagonal + (string.p[i - 1] != b.p[j - 1]);
 
 			above = row[j];
 			best = above + 1 < best ? above + 1 : best;
@@ -243,43 +244,43 @@ static unsigned tracefs_distance(struct str a, struct str b)
 static bool take_near(void *to, struct str system, struct str name)
 {
 	struct near *near = to;
-	struct text t = { 0 };
+	struct text text = { 0 };
 	unsigned far;
 	size_t i;
 
-	text_printf(&t, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
-	far = tracefs_distance(near->name, text_view(&t));
+	text_printf(&text, "%.*s:%.*s", (int)system.n, system.p, (int)name.n, name.p);
+	far = tracefs_distance(near->name, text_view(&text));
 	if (far > near->name.n / 3 + 1) {
-		text_free(&t);
+		text_free(&text);
 		return true;
 	}
 	for (i = near->n;
 	     i && (near->best[i - 1].far > far ||
-		   (near->best[i - 1].far == far && str_cmp(text_view(&t), text_view(&near->best[i - 1].text)) < 0));
+		   (near->best[i - 1].far == far && str_cmp(text_view(&text), text_view(&near->best[i - 1].text)) < 0));
 	     i--)
 		;
 	if (i == NEAREST) {
-		text_free(&t);
+		text_free(&text);
 		return true;
 	}
 	if (near->n == NEAREST)
 		text_free(&near->best[--near->n].text);
 	memmove(near->best + i + 1, near->best + i, (near->n - i) * sizeof(near->best[0]));
-	near->best[i].text = t;
+	near->best[i].text = text;
 	near->best[i].far = far;
 	near->n++;
 	return true;
 }
 
-void tracefs_nearest(const char *dir, struct str name, struct text *t)
+void tracefs_nearest(const char *dir, struct str name, struct text *text)
 {
 	struct near near = { .name = str_head(name, name.n < NAME_BYTES_MAX ? name.n : NAME_BYTES_MAX) };
-	struct walk w = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_near, .to = &near };
+	struct walk walk = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_near, .to = &near };
 
-	tracefs_walk(&w);
+	tracefs_walk(&walk);
 	for (size_t i = 0; i < near.n; i++) {
-		text_add(t, i ? ", " : "");
-		text_str(t, text_view(&near.best[i].text));
+		text_add(text, i ? ", " : "");
+		text_str(text, text_view(&near.best[i].text));
 		text_free(&near.best[i].text);
 	}
 }
@@ -289,96 +290,97 @@ void tracefs_nearest(const char *dir, struct str name, struct text *t)
 /* Layout: what tools/perf/util/trace-event-read.c reads of version 0.6. */
 
 /* A file behind its size, of 4 or 8 bytes. */
-static bool tracefs_put_file(struct text *t, const char *path, size_t width)
+static bool tracefs_put_file(struct text *text, const char *path, size_t width)
 {
 	uint64_t size = 0;
-	size_t at = t->n;
+	size_t at = text->n;
 
-	text_bytes(t, &size, width);
-	if (!fullio_read_at(AT_FDCWD, path, t, FILE_BYTES_MAX)) {
-		t->n = at + width;
+	text_bytes(text, &size, width);
+	if (!fullio_read_at(AT_FDCWD, path, text, FILE_BYTES_MAX)) {
+		text->n = at + width;
 		return false;
 	}
-	size = t->n - at - width;
-	memcpy(t->p + at, &size, width);
+	size = text->n - at - width;
+	memcpy(text->p + at, &size, width);
 	return true;
 }
 
-static bool put_header_file(struct text *t, const char *dir, const char *name)
+static bool put_header_file(struct text *text, const char *dir, const char *name)
 {
 	struct text path = { 0 };
 	bool ok;
 
-	text_bytes(t, name, strlen(name) + 1);
-	ok = tracefs_put_file(t, tracefs_path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name), 8);
+	text_bytes(text, name, strlen(name) + 1);
+	ok = tracefs_put_file(text, tracefs_path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name),
+			      8);
 	text_free(&path);
 	return ok;
 }
 
-static bool put_formats(struct text *t, const char *dir, const struct tracepoint *tp, size_t n)
+static bool put_formats(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t count = (uint32_t)n;
 	struct text path = { 0 };
 	bool ok = true;
 
-	text_bytes(t, &count, sizeof(count));
+	text_bytes(text, &count, sizeof(count));
 	for (size_t i = 0; ok && i < n; i++) {
-		struct str name = str_of(tp[i].name), system = str_cut(&name, ':');
+		struct str name = str_of(tracepoint[i].name), system = str_cut(&name, ':');
 
-		ok = tracefs_put_file(t, tracefs_path_of(&path, dir, "events", system, name, "format"), 8);
+		ok = tracefs_put_file(text, tracefs_path_of(&path, dir, "events", system, name, "format"), 8);
 	}
 	text_free(&path);
 	return ok;
 }
 
-static struct str system_of(const struct tracepoint *tp)
+static struct str system_of(const struct tracepoint *tracepoint)
 {
-	struct str name = str_of(tp->name);
+	struct str name = str_of(tracepoint->name);
 
 	return str_cut(&name, ':');
 }
 
-/* Those of one system from tp on; they are sorted. */
-static size_t tracefs_run_of(const struct tracepoint *tp, size_t n)
+/* Those of one system from tracepoint on; they are sorted. */
+static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 {
 	size_t i = 1;
 
-	while (i < n && str_eq(system_of(tp), system_of(tp + i)))
+	while (i < n && str_eq(system_of(tracepoint), system_of(tracepoint + i)))
 		i++;
 	return i;
 }
 
 /* First those of the system "ftrace", then the other systems, each with its name. */
-static bool put_systems(struct text *t, const char *dir, const struct tracepoint *tp, size_t n)
+static bool put_systems(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t systems = 0;
 	size_t ftrace = 0, nftrace = 0;
 
 	for (size_t i = 0, run; i < n; i += run) {
-		run = tracefs_run_of(tp + i, n - i);
-		if (str_eq(system_of(tp + i), STR("ftrace"))) {
+		run = tracefs_run_of(tracepoint + i, n - i);
+		if (str_eq(system_of(tracepoint + i), STR("ftrace"))) {
 			ftrace = i;
 			nftrace = run;
 		} else {
 			systems++;
 		}
 	}
-	if (!put_formats(t, dir, tp + ftrace, nftrace))
+	if (!put_formats(text, dir, tracepoint + ftrace, nftrace))
 		return false;
-	text_bytes(t, &systems, sizeof(systems));
+	text_bytes(text, &systems, sizeof(systems));
 	for (size_t i = 0, run; i < n; i += run) {
-		run = tracefs_run_of(tp + i, n - i);
+		run = tracefs_run_of(tracepoint + i, n - i);
 		if (nftrace && i == ftrace)
 			continue;
-		text_str(t, system_of(tp + i));
-		text_char(t, 0);
-		if (!put_formats(t, dir, tp + i, run))
+		text_str(text, system_of(tracepoint + i));
+		text_char(text, 0);
+		if (!put_formats(text, dir, tracepoint + i, run))
 			return false;
 	}
 	return true;
 }
 
-bool tracefs_describe(const char *dir, const struct tracepoint *tp, size_t n, struct text *t)
+bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size_t n, struct text *text)
 {
 	static const char magic[] = "\x17\x08\x44tracing"
 				    "0.6";
@@ -389,23 +391,23 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tp, size_t n, st
 	size_t unique = 0;
 	bool ok;
 
-	memcpy(sorted, tp, n * sizeof(*tp));
+	memcpy(sorted, tracepoint, n * sizeof(*tracepoint));
 	qsort(sorted, n, sizeof(*sorted), by_name);
 	for (size_t i = 0; i < n; i++) /* the same one may be asked for twice */
 		if (!unique || strcmp(sorted[unique - 1].name, sorted[i].name) != 0)
 			sorted[unique++] = sorted[i];
-	text_bytes(t, magic, sizeof(magic));
-	text_char(t, 0); /* little endian */
-	text_char(t, sizeof(long));
-	text_bytes(t, &page, sizeof(page));
-	ok = put_header_file(t, dir, "header_page") && put_header_file(t, dir, "header_event") &&
-	     put_systems(t, dir, sorted, unique);
-	text_bytes(t, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
+	text_bytes(text, magic, sizeof(magic));
+	text_char(text, 0); /* little endian */
+	text_char(text, sizeof(long));
+	text_bytes(text, &page, sizeof(page));
+	ok = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
+	     put_systems(text, dir, sorted, unique);
+	text_bytes(text, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
 	if (ok)
 		tracefs_put_file(
-			t, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			4);                         /* may be missing */
-	text_bytes(t, &cmdlines, sizeof(cmdlines)); /* samples have their own */
+			text, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
+			4);                            /* may be missing */
+	text_bytes(text, &cmdlines, sizeof(cmdlines)); /* samples have their own */
 	text_free(&path);
 	free(sorted);
 	return ok;

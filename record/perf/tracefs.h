@@ -24,12 +24,12 @@ const char *tracefs_dir(void);
 /* Adds the tracepoints that "SYSTEM:NAME" stands for, shell patterns on either side, by name. False and errno when
  * there are none: ENOENT, not allowed, E2BIG more than TRACEFS_MOST in all. */
 bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found, size_t *n);
-void tracefs_free(struct tracepoint *t, size_t n);
+void tracefs_free(struct tracepoint *tracepoint, size_t n);
 
 /* Appends up to three names that look like it, as ", "-separated list; nothing when none does. */
-void tracefs_nearest(const char *dir, struct str name, struct text *t);
+void tracefs_nearest(const char *dir, struct str name, struct text *text);
 
 /* Appends the feature section for these tracepoints, sorted by name or not. False and errno. */
-bool tracefs_describe(const char *dir, const struct tracepoint *tp, size_t n, struct text *t);
+bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size_t n, struct text *text);
 
 #endif

@@ -16,16 +16,17 @@ struct budgets {
 struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
 				     uint64_t per_second)
 {
-	struct budgets_limits l = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
+	struct budgets_limits limits = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
 
 	for (size_t i = 0; i < n && !per_second; i++)
-		l.per_second += cpus * (event[i].attr.freq ? event[i].attr.sample_freq * l.each : COUNTED_BYTES);
-	return l;
+		limits.per_second +=
+			cpus * (event[i].attr.freq ? event[i].attr.sample_freq * limits.each : COUNTED_BYTES);
+	return limits;
 }
 
 struct budgets *budgets_new(struct budgets_limits l)
 {
-	struct budgets *b = mem_alloc(sizeof(*b), 1);
+	struct budgets *budgets = mem_alloc(sizeof(*budgets), 1);
 	struct tenant_limits limits = {
 		.flow[TENANT_CPU_NS] = { BUDGET_CPU_NS, BUDGET_CPU_AHEAD },
 		.flow[TENANT_JVM_NS] = { BUDGET_CPU_NS, BUDGET_JVM_AHEAD },
@@ -37,21 +38,21 @@ struct budgets *budgets_new(struct budgets_limits l)
 		.total[TENANT_MEMORY] = BUDGET_MEMORY_TOTAL,
 	};
 
-	b->limits = l;
-	b->tenants = tenants_new(&limits);
-	return b;
+	budgets->limits = l;
+	budgets->tenants = tenants_new(&limits);
+	return budgets;
 }
 
-void budgets_free(struct budgets *b)
+void budgets_free(struct budgets *budgets)
 {
-	if (b)
-		tenants_free(b->tenants);
-	free(b);
+	if (budgets)
+		tenants_free(budgets->tenants);
+	free(budgets);
 }
 
-struct tenants *budgets_tenants(struct budgets *b)
+struct tenants *budgets_tenants(struct budgets *budgets)
 {
-	return b->tenants;
+	return budgets->tenants;
 }
 
 static uint64_t sum_u64(uint64_t a, uint64_t b)
@@ -71,9 +72,9 @@ static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind
 	return &report->row[report->n++];
 }
 
-void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n)
+void budgets_over(struct budgets *budgets, struct tenant tenant, enum over what, uint64_t n)
 {
-	struct pj_tenant *row = b ? budgets_row_of(&b->window, of.kind, of.key) : NULL;
+	struct pj_tenant *row = budgets ? budgets_row_of(&budgets->window, tenant.kind, tenant.key) : NULL;
 	size_t at[OVERS] = { [OVER_SAMPLES] = offsetof(struct pj_tenant, samples),
 			     [OVER_MAPPINGS] = offsetof(struct pj_tenant, mappings),
 			     [OVER_READS] = offsetof(struct pj_tenant, reads),
@@ -86,48 +87,48 @@ void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t 
 		*count = sum_u64(*count, n);
 }
 
-void budgets_charge_proc(struct budgets *b, struct tenant of, uint64_t ns, uint64_t now)
+void budgets_charge_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns, uint64_t now)
 {
-	tenants_charge(b->tenants, of, TENANT_PROC_NS, ns, now);
-	tenants_charge(b->tenants, of, TENANT_CPU_NS, ns, now);
+	tenants_charge(budgets->tenants, tenant, TENANT_PROC_NS, ns, now);
+	tenants_charge(budgets->tenants, tenant, TENANT_CPU_NS, ns, now);
 }
 
-void budgets_credit_proc(struct budgets *b, struct tenant of, uint64_t ns)
+void budgets_credit_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns)
 {
-	tenants_credit(b->tenants, of, TENANT_PROC_NS, ns);
-	tenants_credit(b->tenants, of, TENANT_CPU_NS, ns);
+	tenants_credit(budgets->tenants, tenant, TENANT_PROC_NS, ns);
+	tenants_credit(budgets->tenants, tenant, TENANT_CPU_NS, ns);
 }
 
-bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now)
 {
-	if (b->limits.each)
-		tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
-	if (tenants_take(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now) &&
-	    tenants_take(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now))
+	if (budgets->limits.each)
+		tenants_credit(budgets->tenants, tenant, TENANT_SAMPLE_BYTES, budgets->limits.each);
+	if (tenants_take(budgets->tenants, tenant, TENANT_WINDOW_BYTES, bytes, now) &&
+	    tenants_take(budgets->tenants, tenant, TENANT_SAMPLE_BYTES, bytes, now))
 		return true;
-	budgets_over(b, of, OVER_SAMPLES, 1);
-	budgets_row_of(&b->window, of.kind, of.key)->bytes += bytes;
+	budgets_over(budgets, tenant, OVER_SAMPLES, 1);
+	budgets_row_of(&budgets->window, tenant.kind, tenant.key)->bytes += bytes;
 	return false;
 }
 
-bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+bool budgets_has(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now)
 {
-	return tenants_has(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now) &&
-	       tenants_has(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+	return tenants_has(budgets->tenants, tenant, TENANT_SAMPLE_BYTES, bytes, now) &&
+	       tenants_has(budgets->tenants, tenant, TENANT_WINDOW_BYTES, bytes, now);
 }
 
-void budgets_skip(struct budgets *b, struct tenant of)
+void budgets_skip(struct budgets *budgets, struct tenant tenant)
 {
-	tenants_credit(b->tenants, of, TENANT_SAMPLE_BYTES, b->limits.each);
-	budgets_over(b, of, OVER_SAMPLES, 1);
+	tenants_credit(budgets->tenants, tenant, TENANT_SAMPLE_BYTES, budgets->limits.each);
+	budgets_over(budgets, tenant, OVER_SAMPLES, 1);
 }
 
-void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now)
+void budgets_charge(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now)
 {
 	if (!bytes)
 		return;
-	tenants_charge(b->tenants, of, TENANT_SAMPLE_BYTES, bytes, now);
-	tenants_charge(b->tenants, of, TENANT_WINDOW_BYTES, bytes, now);
+	tenants_charge(budgets->tenants, tenant, TENANT_SAMPLE_BYTES, bytes, now);
+	tenants_charge(budgets->tenants, tenant, TENANT_WINDOW_BYTES, bytes, now);
 }
 
 static void budgets_add_row(struct pj_tenant *sum, const struct pj_tenant *more)
@@ -154,11 +155,11 @@ static int by_losses(const void *x, const void *y)
 	return (m < n) - (m > n);
 }
 
-void budgets_end(struct budgets *b, struct pj_tenants *report)
+void budgets_end(struct budgets *budgets, struct pj_tenants *report)
 {
-	qsort(b->window.row, b->window.n, sizeof(b->window.row[0]), by_losses);
-	*report = b->window;
-	b->window = (struct pj_tenants){ 0 };
+	qsort(budgets->window.row, budgets->window.n, sizeof(budgets->window.row[0]), by_losses);
+	*report = budgets->window;
+	budgets->window = (struct pj_tenants){ 0 };
 }
 
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
@@ -170,7 +171,7 @@ void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static void budgets_put_row(struct text *t, const struct pj_tenant *row, const char *name)
+static void budgets_put_row(struct text *text, const struct pj_tenant *row, const char *name)
 {
 	const struct {
 		uint64_t n;
@@ -184,59 +185,59 @@ static void budgets_put_row(struct text *t, const struct pj_tenant *row, const c
 		       { row->tables, "lookup of an unwind table left out", "lookups of unwind tables left out" } };
 	const char *separator = " ";
 
-	text_add(t, name);
+	text_add(text, name);
 	for (size_t i = 0; i < countof(counts); i++) {
 		if (!counts[i].n)
 			continue;
-		text_add(t, separator);
-		text_grouped(t, counts[i].n);
-		text_char(t, ' ');
-		text_add(t, counts[i].n == 1 ? counts[i].one : counts[i].many);
+		text_add(text, separator);
+		text_grouped(text, counts[i].n);
+		text_char(text, ' ');
+		text_add(text, counts[i].n == 1 ? counts[i].one : counts[i].many);
 		separator = ", ";
 	}
 }
 
-void budgets_text(struct text *t, const struct pj_tenants *report, size_t max)
+void budgets_text(struct text *text, const struct pj_tenants *report, size_t max)
 {
 	struct pj_tenant others = report->others;
 	const char *separator = "over budget: ";
 	char name[TENANT_NAME];
 
 	for (size_t i = 0; i < report->n; i++) {
-		struct tenant of = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
+		struct tenant tenant = { (enum tenant_kind)report->row[i].kind, report->row[i].key };
 
 		if (i >= max) {
 			budgets_add_row(&others, &report->row[i]);
 			continue;
 		}
-		text_add(t, separator);
-		budgets_put_row(t, &report->row[i], tenant_name(&of, name));
+		text_add(text, separator);
+		budgets_put_row(text, &report->row[i], tenant_name(&tenant, name));
 		separator = "; ";
 	}
 	if (budgets_lost(&others)) {
-		text_add(t, separator);
-		budgets_put_row(t, &others, "others");
+		text_add(text, separator);
+		budgets_put_row(text, &others, "others");
 	}
 }
 
-void budgets_put(struct text *t, const struct pj_tenants *report)
+void budgets_put(struct text *text, const struct pj_tenants *report)
 {
 	for (uint32_t i = 0; i < report->n; i++)
-		chunk_put_item(t, PJ_ITEM_TENANT, &report->row[i], sizeof(report->row[i]));
+		chunk_put_item(text, PJ_ITEM_TENANT, &report->row[i], sizeof(report->row[i]));
 	if (budgets_lost(&report->others))
-		chunk_put_item(t, PJ_ITEM_TENANT, &report->others, sizeof(report->others));
+		chunk_put_item(text, PJ_ITEM_TENANT, &report->others, sizeof(report->others));
 }
 
-const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out)
+const struct ring_sample *budgets_brief(const struct ring_sample *sample, uint64_t sample_type, struct text *out)
 {
-	const uint64_t *chain = ring_chain(r, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
+	const uint64_t *chain = ring_chain(sample, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
 	const char *after = (const char *)(chain + 1 + *chain);
 	uint16_t size;
 
 	out->n = 0;
-	text_bytes(out, r, (size_t)((const char *)chain - (const char *)r));
+	text_bytes(out, sample, (size_t)((const char *)chain - (const char *)sample));
 	text_bytes(out, brief, sizeof(brief));
-	text_bytes(out, after, (size_t)((const char *)r + r->head.size - after));
+	text_bytes(out, after, (size_t)((const char *)sample + sample->head.size - after));
 	size = (uint16_t)out->n;
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 	return (const void *)out->p;

@@ -47,44 +47,44 @@ struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, 
 				     uint64_t per_second);
 
 struct budgets *budgets_new(struct budgets_limits limits);
-void budgets_free(struct budgets *b);
-struct tenants *budgets_tenants(struct budgets *b);
+void budgets_free(struct budgets *budgets);
+struct tenants *budgets_tenants(struct budgets *budgets);
 
-/* Counts what was left out for a tenant in this window. b: NULL does nothing. */
-void budgets_over(struct budgets *b, struct tenant of, enum over what, uint64_t n);
+/* Counts what was left out for a tenant in this window. budgets: NULL does nothing. */
+void budgets_over(struct budgets *budgets, struct tenant tenant, enum over what, uint64_t n);
 
 /* Charges CPU time for /proc or records of mappings. */
-void budgets_charge_proc(struct budgets *b, struct tenant of, uint64_t ns, uint64_t now);
-void budgets_credit_proc(struct budgets *b, struct tenant of, uint64_t ns); /* that was charged in advance */
+void budgets_charge_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns, uint64_t now);
+void budgets_credit_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns); /* that was charged in advance */
 
 /* Takes bytes of a sample. False: over budget. */
-bool budgets_sample(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
+bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
 /* Is there room for a sample of so many bytes? If not, its stack need not be walked: budgets_skip counts it as over
  * budget. */
-bool budgets_has(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
-void budgets_skip(struct budgets *b, struct tenant of);
+bool budgets_has(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
+void budgets_skip(struct budgets *budgets, struct tenant tenant);
 
 /* Takes bytes that were written for a sample that was not over budget. */
-void budgets_charge(struct budgets *b, struct tenant of, uint64_t bytes, uint64_t now);
+void budgets_charge(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
 /* The window ends: its rows, those that lost most first, into a report; nothing is left out of the next one yet. */
-void budgets_end(struct budgets *b, struct pj_tenants *report);
+void budgets_end(struct budgets *budgets, struct pj_tenants *report);
 
 /* How much was left out for one; 0: nothing. */
 uint64_t budgets_lost(const struct pj_tenant *row);
 
 /* Appends the items of a window's end. */
-void budgets_put(struct text *t, const struct pj_tenants *report);
+void budgets_put(struct text *text, const struct pj_tenants *report);
 
 /* The same sample with the callchain of one frame that it has over budget, in *out. */
-const struct ring_sample *budgets_brief(const struct ring_sample *r, uint64_t sample_type, struct text *out);
+const struct ring_sample *budgets_brief(const struct ring_sample *sample, uint64_t sample_type, struct text *out);
 
 /* Adds rows of `more` to those of sum. */
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);
 
 /* "over budget: user 1000 1,234 samples, 3 mappings; ..." with the first `most` of them; nothing if nothing was left
  * out. */
-void budgets_text(struct text *t, const struct pj_tenants *report, size_t max);
+void budgets_text(struct text *text, const struct pj_tenants *report, size_t max);
 
 #endif

@@ -34,107 +34,107 @@ struct cgroups {
 
 /* ---- table --------------------------------------------------------------------------------------------------- */
 
-static struct cgroup **cgroups_place(const struct cgroups *g, uint64_t id)
+static struct cgroup **cgroups_place(const struct cgroups *cgroups, uint64_t id)
 {
-	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & g->mask;
+	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & cgroups->mask;
 
-	while (g->slot[i] && g->slot[i]->id != id)
-		i = (i + 1) & g->mask;
-	return g->slot + i;
+	while (cgroups->slot[i] && cgroups->slot[i]->id != id)
+		i = (i + 1) & cgroups->mask;
+	return cgroups->slot + i;
 }
 
-static size_t cgroup_bytes(const struct cgroup *c)
+static size_t cgroup_bytes(const struct cgroup *cgroup)
 {
-	return sizeof(*c) + c->path.n + 1;
+	return sizeof(*cgroup) + cgroup->path.n + 1;
 }
 
 /* Keeps those that a window since keep_from has; with `read` those that were read from the hierarchy, too. */
-static void cgroups_rebuild(struct cgroups *g, size_t wide, uint64_t keep_from, bool read)
+static void cgroups_rebuild(struct cgroups *cgroups, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
 
-	for (size_t i = 0; g->slot && i <= g->mask; i++) {
-		struct cgroup *c = g->slot[i];
+	for (size_t i = 0; cgroups->slot && i <= cgroups->mask; i++) {
+		struct cgroup *cgroup = cgroups->slot[i];
 
-		if (c && (c->window >= keep_from || (read && !c->announced))) {
-			*cgroups_place(&new, c->id) = c;
+		if (cgroup && (cgroup->window >= keep_from || (read && !cgroup->announced))) {
+			*cgroups_place(&new, cgroup->id) = cgroup;
 			new.n++;
-			new.bytes += cgroup_bytes(c);
+			new.bytes += cgroup_bytes(cgroup);
 		} else {
-			free(c);
+			free(cgroup);
 		}
 	}
-	free(g->slot);
-	g->slot = new.slot;
-	g->mask = new.mask;
-	g->n = new.n;
-	g->bytes = new.bytes;
+	free(cgroups->slot);
+	cgroups->slot = new.slot;
+	cgroups->mask = new.mask;
+	cgroups->n = new.n;
+	cgroups->bytes = new.bytes;
 }
 
-static void put_cgroup(struct cgroups *g, uint64_t id, struct str path, bool announced)
+static void put_cgroup(struct cgroups *cgroups, uint64_t id, struct str path, bool announced)
 {
-	struct cgroup **at, *c;
+	struct cgroup **at, *cgroup;
 
-	if (!g->slot || 2 * g->n > g->mask)
-		cgroups_rebuild(g, g->slot ? 2 * (g->mask + 1) : 64, 0, true);
-	at = cgroups_place(g, id);
+	if (!cgroups->slot || 2 * cgroups->n > cgroups->mask)
+		cgroups_rebuild(cgroups, cgroups->slot ? 2 * (cgroups->mask + 1) : 64, 0, true);
+	at = cgroups_place(cgroups, id);
 	if (*at && str_eq((*at)->path, path))
 		return;
-	c = mem_alloc(1, sizeof(*c) + path.n + 1);
-	memcpy(c + 1, path.p, path.n);
-	*c = (struct cgroup){ .id = id, .path = { (char *)(c + 1), path.n }, .announced = announced };
-	g->n += !*at;
-	g->bytes += cgroup_bytes(c);
+	cgroup = mem_alloc(1, sizeof(*cgroup) + path.n + 1);
+	memcpy(cgroup + 1, path.p, path.n);
+	*cgroup = (struct cgroup){ .id = id, .path = { (char *)(cgroup + 1), path.n }, .announced = announced };
+	cgroups->n += !*at;
+	cgroups->bytes += cgroup_bytes(cgroup);
 	if (*at)
-		g->bytes -= cgroup_bytes(*at);
+		cgroups->bytes -= cgroup_bytes(*at);
 	free(*at);
-	*at = c;
+	*at = cgroup;
 }
 
 /* The latest window that has one of them; 0: none has. */
-static uint64_t latest_window(const struct cgroups *g)
+static uint64_t latest_window(const struct cgroups *cgroups)
 {
 	uint64_t latest = 0;
 
-	for (size_t i = 0; i <= g->mask; i++)
-		if (g->slot[i] && g->slot[i]->window > latest)
-			latest = g->slot[i]->window;
+	for (size_t i = 0; i <= cgroups->mask; i++)
+		if (cgroups->slot[i] && cgroups->slot[i]->window > latest)
+			latest = cgroups->slot[i]->window;
 	return latest;
 }
 
 /* Those that are forgotten and still there are found again when they are sampled. */
-static void limit_cgroups(struct cgroups *g)
+static void limit_cgroups(struct cgroups *cgroups)
 {
 	uint64_t latest;
 
-	if (g->unseen > UNSEEN_MAX) {
-		g->unseen = 0;
-		cgroups_rebuild(g, g->mask + 1, 1, true);
+	if (cgroups->unseen > UNSEEN_MAX) {
+		cgroups->unseen = 0;
+		cgroups_rebuild(cgroups, cgroups->mask + 1, 1, true);
 	}
-	if (g->bytes <= BYTES_MAX)
+	if (cgroups->bytes <= BYTES_MAX)
 		return;
-	latest = latest_window(g);
-	cgroups_rebuild(g, g->mask + 1, latest ? latest : UINT64_MAX, false);
-	if (g->bytes > BYTES_MAX / 2)
-		cgroups_rebuild(g, g->mask + 1, UINT64_MAX, false);
+	latest = latest_window(cgroups);
+	cgroups_rebuild(cgroups, cgroups->mask + 1, latest ? latest : UINT64_MAX, false);
+	if (cgroups->bytes > BYTES_MAX / 2)
+		cgroups_rebuild(cgroups, cgroups->mask + 1, UINT64_MAX, false);
 }
 
-void cgroups_add(struct cgroups *g, uint64_t id, struct str path)
+void cgroups_add(struct cgroups *cgroups, uint64_t id, struct str path)
 {
-	put_cgroup(g, id, path, true);
-	g->unseen += sizeof(struct cgroup) + path.n;
-	limit_cgroups(g);
+	put_cgroup(cgroups, id, path, true);
+	cgroups->unseen += sizeof(struct cgroup) + path.n;
+	limit_cgroups(cgroups);
 }
 
-size_t cgroups_bytes(const struct cgroups *g)
+size_t cgroups_bytes(const struct cgroups *cgroups)
 {
-	return g->bytes;
+	return cgroups->bytes;
 }
 
-void cgroups_forget(struct cgroups *g, uint64_t serial)
+void cgroups_forget(struct cgroups *cgroups, uint64_t serial)
 {
-	if (g->n > MANY)
-		cgroups_rebuild(g, g->mask + 1, serial + 1, false);
+	if (cgroups->n > MANY)
+		cgroups_rebuild(cgroups, cgroups->mask + 1, serial + 1, false);
 }
 
 /* ---- reading the hierarchy ----------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 
 	/* 36 35 98:0 /root /point options [tags] - type source super-options */
 	while (all.n) {
-		struct str line = str_cut(&all, '\n'), r, p, type, super;
+		struct str line = str_cut(&all, '\n'), string, p, type, super;
 		ptrdiff_t dash = str_find_str(line, STR(" - "));
 
 		if (dash < 0)
@@ -153,7 +153,7 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 		super = str_from(line, (size_t)dash + 3);
 		for (int i = 0; i < 3; i++)
 			str_cut(&line, ' ');
-		r = str_cut(&line, ' ');
+		string = str_cut(&line, ' ');
 		p = str_cut(&line, ' ');
 		type = str_cut(&super, ' ');
 		str_cut(&super, ' ');
@@ -161,7 +161,7 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 		if (!own && (found || !str_eq(type, STR("cgroup2"))))
 			continue;
 		*point = p;
-		*root = r;
+		*root = string;
 		found = true;
 		if (own)
 			break;
@@ -169,19 +169,19 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 	return found;
 }
 
-static void find_hierarchy(struct cgroups *g)
+static void find_hierarchy(struct cgroups *cgroups)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	struct str point, root;
 
-	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &t, SIZE_MAX);
-	if (cgroups_parse_mountinfo(text_view(&t), &point, &root)) {
-		g->point = mem_alloc(1, point.n + 1);
-		memcpy(g->point, point.p, point.n);
+	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &text, SIZE_MAX);
+	if (cgroups_parse_mountinfo(text_view(&text), &point, &root)) {
+		cgroups->point = mem_alloc(1, point.n + 1);
+		memcpy(cgroups->point, point.p, point.n);
 		if (!str_eq(root, STR("/")))
-			text_str(&g->root, root);
+			text_str(&cgroups->root, root);
 	}
-	text_free(&t);
+	text_free(&text);
 }
 
 struct hierarchy {
@@ -191,23 +191,23 @@ struct hierarchy {
 };
 
 /* The folders in one, at the end of those to be read. */
-static void read_subfolders(struct hierarchy *h, DIR *d, const char *path)
+static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *path)
 {
-	for (struct dirent *e; (e = readdir(d));) {
-		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (h->todo.n > TODO_MAX)
+		if (hierarchy->todo.n > TODO_MAX)
 			break;
-		text_add(&h->todo, path);
-		text_char(&h->todo, '/');
-		text_bytes(&h->todo, e->d_name, strlen(e->d_name) + 1);
+		text_add(&hierarchy->todo, path);
+		text_char(&hierarchy->todo, '/');
+		text_bytes(&hierarchy->todo, entry->d_name, strlen(entry->d_name) + 1);
 	}
 }
 
 /* False: the user, or root, has too many. */
-static bool may_read_cgroup(struct hierarchy *h, uid_t owner)
+static bool may_read_cgroup(struct hierarchy *hierarchy, uid_t owner)
 {
-	size_t *left = owner == 0 ? &h->root : &h->delegated;
+	size_t *left = owner == 0 ? &hierarchy->root : &hierarchy->delegated;
 
 	if (*left == 0)
 		return false;
@@ -215,81 +215,81 @@ static bool may_read_cgroup(struct hierarchy *h, uid_t owner)
 	return true;
 }
 
-static void read_cgroup(struct hierarchy *h, int top, const char *path)
+static void read_cgroup(struct hierarchy *hierarchy, int top, const char *path)
 {
 	int fd = openat(top, *path ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct text complete = { 0 };
 	struct stat st;
 
-	if (!d) {
+	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	if (fstat(fd, &st) == 0 && may_read_cgroup(h, st.st_uid)) {
-		text_str(&complete, text_view(&h->g->root));
+	if (fstat(fd, &st) == 0 && may_read_cgroup(hierarchy, st.st_uid)) {
+		text_str(&complete, text_view(&hierarchy->g->root));
 		text_add(&complete, path);
-		put_cgroup(h->g, st.st_ino, complete.n ? text_view(&complete) : STR("/"), false);
+		put_cgroup(hierarchy->g, st.st_ino, complete.n ? text_view(&complete) : STR("/"), false);
 		text_free(&complete);
-		read_subfolders(h, d, path);
+		read_subfolders(hierarchy, dir, path);
 	}
-	closedir(d);
+	closedir(dir);
 }
 
 /* All cgroups, those near the root first: users to whom a cgroup was delegated can make any number below it, with paths
  * of 4 kB. */
-static void read_hierarchy(struct cgroups *g)
+static void read_hierarchy(struct cgroups *cgroups)
 {
-	struct hierarchy h = { .g = g, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };
-	int top = open(g->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct hierarchy hierarchy = { .g = cgroups, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };
+	int top = open(cgroups->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct text path = { 0 };
 
-	text_bytes(&h.todo, "", 1);
-	for (size_t at = 0; top >= 0 && at < h.todo.n && g->bytes <= BYTES_MAX; at += path.n) {
+	text_bytes(&hierarchy.todo, "", 1);
+	for (size_t at = 0; top >= 0 && at < hierarchy.todo.n && cgroups->bytes <= BYTES_MAX; at += path.n) {
 		path.n = 0;
-		text_bytes(&path, h.todo.p + at, strlen(h.todo.p + at) + 1);
-		read_cgroup(&h, top, path.p);
+		text_bytes(&path, hierarchy.todo.p + at, strlen(hierarchy.todo.p + at) + 1);
+		read_cgroup(&hierarchy, top, path.p);
 	}
 	if (top >= 0)
 		close(top);
-	text_free(&h.todo);
+	text_free(&hierarchy.todo);
 	text_free(&path);
 }
 
 struct cgroups *cgroups_new(void)
 {
-	struct cgroups *g = mem_alloc(sizeof(*g), 1);
+	struct cgroups *cgroups = mem_alloc(sizeof(*cgroups), 1);
 
-	find_hierarchy(g);
-	if (g->point)
-		read_hierarchy(g);
-	return g;
+	find_hierarchy(cgroups);
+	if (cgroups->point)
+		read_hierarchy(cgroups);
+	return cgroups;
 }
 
-void cgroups_free(struct cgroups *g)
+void cgroups_free(struct cgroups *cgroups)
 {
-	if (!g)
+	if (!cgroups)
 		return;
-	for (size_t i = 0; g->slot && i <= g->mask; i++)
-		free(g->slot[i]);
-	free(g->slot);
-	free(g->point);
-	text_free(&g->root);
-	free(g);
+	for (size_t i = 0; cgroups->slot && i <= cgroups->mask; i++)
+		free(cgroups->slot[i]);
+	free(cgroups->slot);
+	free(cgroups->point);
+	text_free(&cgroups->root);
+	free(cgroups);
 }
 
-struct cgroup *cgroups_find(struct cgroups *g, uint64_t id, uint64_t now_ns)
+struct cgroup *cgroups_find(struct cgroups *cgroups, uint64_t id, uint64_t now_ns)
 {
-	struct cgroup *c = g->slot ? *cgroups_place(g, id) : NULL;
+	struct cgroup *cgroup = cgroups->slot ? *cgroups_place(cgroups, id) : NULL;
 	uint64_t began, cost;
 
-	if (c || !g->point || now_ns < g->again_ns)
-		return c;
+	if (cgroup || !cgroups->point || now_ns < cgroups->again_ns)
+		return cgroup;
 	began = clock_now();
-	read_hierarchy(g);
+	read_hierarchy(cgroups);
 	cost = clock_now() - began;
-	limit_cgroups(g);
-	g->again_ns = now_ns + (cost * BACK_OFF > AGAIN_NS ? cost * BACK_OFF : AGAIN_NS);
-	return g->slot ? *cgroups_place(g, id) : NULL;
+	limit_cgroups(cgroups);
+	cgroups->again_ns = now_ns + (cost * BACK_OFF > AGAIN_NS ? cost * BACK_OFF : AGAIN_NS);
+	return cgroups->slot ? *cgroups_place(cgroups, id) : NULL;
 }

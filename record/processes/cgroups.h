@@ -25,19 +25,19 @@ struct cgroup {
 struct cgroups;
 
 struct cgroups *cgroups_new(void);
-void cgroups_free(struct cgroups *g);
+void cgroups_free(struct cgroups *cgroups);
 
 /* From a record. */
-void cgroups_add(struct cgroups *g, uint64_t id, struct str path);
+void cgroups_add(struct cgroups *cgroups, uint64_t id, struct str path);
 
 /* NULL: nobody knows. Valid until the next call. now_ns bounds how often the hierarchy is read. */
-struct cgroup *cgroups_find(struct cgroups *g, uint64_t id, uint64_t now_ns);
+struct cgroup *cgroups_find(struct cgroups *cgroups, uint64_t id, uint64_t now_ns);
 
 /* Memory of all that are known. */
-size_t cgroups_bytes(const struct cgroups *g);
+size_t cgroups_bytes(const struct cgroups *cgroups);
 
 /* Forgets those that no window since serial had, when there are many. */
-void cgroups_forget(struct cgroups *g, uint64_t serial);
+void cgroups_forget(struct cgroups *cgroups, uint64_t serial);
 
 /* Where the hierarchy is: text of /proc/self/mountinfo. Mount point and the path of what is mounted there, as the
  * kernel escapes them. False: not mounted. Pure. */

@@ -28,49 +28,49 @@ static void host_read_line(const char *path, char *to, size_t n)
 }
 
 /* "model name	: ..." of /proc/cpuinfo; other architectures have none. */
-static void find_cpu(struct host *h)
+static void find_cpu(struct host *host)
 {
 	char line[512];
-	FILE *f = fopen("/proc/cpuinfo", "re");
+	FILE *file = fopen("/proc/cpuinfo", "re");
 
-	while (f && !h->cpu[0] && fgets(line, sizeof(line), f)) {
+	while (file && !host->cpu[0] && fgets(line, sizeof(line), file)) {
 		const char *colon = strchr(line, ':');
 
 		if (!colon || strncmp(line, "model name", 10) != 0)
 			continue;
-		snprintf(h->cpu, sizeof(h->cpu), "%s", colon + 1 + strspn(colon + 1, " \t"));
-		h->cpu[strcspn(h->cpu, "\n")] = 0;
+		snprintf(host->cpu, sizeof(host->cpu), "%s", colon + 1 + strspn(colon + 1, " \t"));
+		host->cpu[strcspn(host->cpu, "\n")] = 0;
 	}
-	if (f)
-		fclose(f);
+	if (file)
+		fclose(file);
 }
 
 struct host *host_new(void)
 {
-	struct host *h = mem_alloc(sizeof(*h), 1);
+	struct host *host = mem_alloc(sizeof(*host), 1);
 
-	uname(&h->name);
-	host_read_line("/proc/sys/kernel/random/boot_id", h->boot, sizeof(h->boot));
-	find_cpu(h);
-	return h;
+	uname(&host->name);
+	host_read_line("/proc/sys/kernel/random/boot_id", host->boot, sizeof(host->boot));
+	find_cpu(host);
+	return host;
 }
 
-void host_free(struct host *h)
+void host_free(struct host *host)
 {
-	free(h);
+	free(host);
 }
 
-struct chunk_facts host_facts(const struct host *h)
+struct chunk_facts host_facts(const struct host *host)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN), all = sysconf(_SC_NPROCESSORS_CONF);
 	struct sysinfo info;
 
 	return (struct chunk_facts){
-		.host = h->name.nodename,
-		.kernel = h->name.release,
-		.arch = h->name.machine,
-		.boot = h->boot,
-		.cpu = h->cpu[0] ? h->cpu : NULL,
+		.host = host->name.nodename,
+		.kernel = host->name.release,
+		.arch = host->name.machine,
+		.boot = host->boot,
+		.cpu = host->cpu[0] ? host->cpu : NULL,
 		.cpus_online = (uint32_t)(online > 0 ? online : 1),
 		.cpus = (uint32_t)(all > 0 ? all : 1),
 		.memory = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / 1024 : 0,

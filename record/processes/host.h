@@ -8,9 +8,9 @@
 struct host;
 
 struct host *host_new(void);
-void host_free(struct host *h);
+void host_free(struct host *host);
 struct chunk_facts host_facts(
-	const struct host *h); /* its strings live as long as h; events, argv and tracing are not in it */
+	const struct host *host); /* its strings live as long as h; events, argv and tracing are not in it */
 
 unsigned host_max_stack(void); /* kernel.perf_event_max_stack */
 

@@ -48,16 +48,16 @@ static bool read_identity(uint32_t pid, struct identity *found)
 
 static void run_lookup(void *arg)
 {
-	struct lookup *l = arg;
+	struct lookup *lookup = arg;
 
-	l->good = l->read(l->pid, &l->found);
+	lookup->good = lookup->read(lookup->pid, &lookup->found);
 }
 
 static uint64_t place_of_lookup(void *arg)
 {
-	const struct lookup *l = arg;
+	const struct lookup *lookup = arg;
 
-	return tenant_place_of_pid(l->pid);
+	return tenant_place_of_pid(lookup->pid);
 }
 
 struct identities *identities_new(void)
@@ -80,16 +80,16 @@ void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct i
 
 static bool identities_look_up(const struct identities *i, uint32_t pid, struct identity *found)
 {
-	struct lookup *l = mem_alloc(sizeof(*l), 1);
+	struct lookup *lookup = mem_alloc(sizeof(*lookup), 1);
 	bool good;
 
-	l->read = i->read;
-	l->pid = pid;
-	if (!timelimit_call(&(struct timelimit_call){ run_lookup, free, place_of_lookup, l, IDENTITY_WAIT_MS, 0 }))
+	lookup->read = i->read;
+	lookup->pid = pid;
+	if (!timelimit_call(&(struct timelimit_call){ run_lookup, free, place_of_lookup, lookup, IDENTITY_WAIT_MS, 0 }))
 		return false;
-	good = l->good;
-	*found = l->found;
-	free(l);
+	good = lookup->good;
+	*found = lookup->found;
+	free(lookup);
 	return good;
 }
 

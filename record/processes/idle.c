@@ -12,7 +12,7 @@ void idle_begin(struct idle *i)
 	i->ns = procfs_idle(&i->n);
 }
 
-void idle_put(const struct idle *i, struct text *t)
+void idle_put(const struct idle *i, struct text *text)
 {
 	size_t n;
 	uint64_t *now = procfs_idle(&n);
@@ -21,7 +21,7 @@ void idle_put(const struct idle *i, struct text *t)
 		struct pj_idle item = { .cpu = (uint32_t)cpu, .ns = now[cpu] - i->ns[cpu] };
 
 		if (now[cpu] >= i->ns[cpu])
-			chunk_put_item(t, PJ_ITEM_IDLE, &item, sizeof(item));
+			chunk_put_item(text, PJ_ITEM_IDLE, &item, sizeof(item));
 	}
 	free(now);
 }

@@ -11,7 +11,7 @@ struct idle {
 };
 
 void idle_begin(struct idle *i);
-void idle_put(const struct idle *i, struct text *t); /* items of PJ_END */
+void idle_put(const struct idle *i, struct text *text); /* items of PJ_END */
 void idle_free(struct idle *i);
 
 #endif

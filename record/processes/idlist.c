@@ -16,9 +16,9 @@ struct ringpoll {
 	uint32_t pid, path_n;
 };
 
-void idlist_begin(struct idlist *l)
+void idlist_begin(struct idlist *idlist)
 {
-	l->entries.n = l->waiting.n = 0;
+	idlist->entries.n = idlist->waiting.n = 0;
 }
 
 static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *w)
@@ -28,81 +28,82 @@ static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *w)
 	};
 }
 
-void idlist_add(struct idlist *l, struct symsaver *keep, uint32_t pid, struct mapped_file *f)
+void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file)
 {
-	struct ringpoll w = { f->major, f->minor, f->inode, f->generation, pid, (uint32_t)f->path.n };
-	struct symsaver_mapping m = idlist_mapping_of(&w);
+	struct ringpoll w = { file->major, file->minor, file->inode, file->generation, pid, (uint32_t)file->path.n };
+	struct symsaver_mapping mapping = idlist_mapping_of(&w);
 
-	if (f->path.n == 0 || f->path.n >= LONGEST)
+	if (file->path.n == 0 || file->path.n >= LONGEST)
 		return;
-	if (!f->build_id_size && keep && f->inode)
-		f->build_id_size = (uint8_t)symsaver_build_id(keep, &m, f->build_id);
-	if (f->build_id_size) {
-		kernel_put_build_id(&l->entries, USER, (int32_t)pid, f->build_id, f->build_id_size, f->path);
-	} else if (keep && f->inode && f->path.p[0] == '/') {
-		text_bytes(&l->waiting, &w, sizeof(w));
-		text_str(&l->waiting, f->path);
+	if (!file->build_id_size && keep && file->inode)
+		file->build_id_size = (uint8_t)symsaver_build_id(keep, &mapping, file->build_id);
+	if (file->build_id_size) {
+		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, file->build_id, file->build_id_size,
+				    file->path);
+	} else if (keep && file->inode && file->path.p[0] == '/') {
+		text_bytes(&idlist->waiting, &w, sizeof(w));
+		text_str(&idlist->waiting, file->path);
 	}
 }
 
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
 /* Paths that have an entry. */
-static void idlist_read_entries(const struct idlist *l, struct intern *reported)
+static void idlist_read_entries(const struct idlist *idlist, struct intern *reported)
 {
-	struct perf_record r;
+	struct perf_record record;
 
-	for (size_t at = 0; at + sizeof(r) <= l->entries.n; at += r.size) {
-		const char *path = l->entries.p + at + sizeof(r) + sizeof(int32_t) + 24;
+	for (size_t at = 0; at + sizeof(record) <= idlist->entries.n; at += record.size) {
+		const char *path = idlist->entries.p + at + sizeof(record) + sizeof(int32_t) + 24;
 
-		memcpy(&r, l->entries.p + at, sizeof(r));
+		memcpy(&record, idlist->entries.p + at, sizeof(record));
 		intern(reported, str_of(path));
 	}
 }
 
 /* perf knows one build of a path: a second one would be taken for the first. */
-static void idlist_report(struct idlist *l, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
+static void idlist_report(struct idlist *idlist, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
 			  struct str path)
 {
 	uint32_t before = reported->n;
 
 	if (intern(reported, path) > before)
-		kernel_put_build_id(&l->entries, USER, (int32_t)pid, id->id, id->size, path);
+		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, id->id, id->size, path);
 }
 
-void idlist_end(struct idlist *l, struct symsaver *keep, struct text *items)
+void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items)
 {
-	struct str rest = text_view(&l->waiting);
+	struct str rest = text_view(&idlist->waiting);
 	struct intern reported = { 0 };
 	bool read = false;
 
 	while (rest.n) {
 		struct ringpoll w;
-		struct symsaver_mapping m;
+		struct symsaver_mapping mapping;
 		struct pj_build_id id = { 0 };
 		struct str path;
 
 		memcpy(&w, rest.p, sizeof(w));
 		path = str_head(str_from(rest, sizeof(w)), w.path_n);
 		rest = str_from(rest, sizeof(w) + w.path_n);
-		m = idlist_mapping_of(&w);
+		mapping = idlist_mapping_of(&w);
 		id = (struct pj_build_id){
 			.major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation
 		};
-		id.size = (uint8_t)symsaver_build_id(keep, &m, id.id);
+		id.size = (uint8_t)symsaver_build_id(keep, &mapping, id.id);
 		if (!id.size)
 			continue;
 		if (!read)
-			idlist_read_entries(l, &reported);
+			idlist_read_entries(idlist, &reported);
 		read = true;
 		chunk_put_item(items, PJ_ITEM_BUILD_ID, &id, sizeof(id));
-		idlist_report(l, &reported, &id, w.pid, path);
+		idlist_report(idlist, &reported, &id, w.pid, path);
 	}
 	intern_free(&reported);
 }
 
-void idlist_free(struct idlist *l)
+void idlist_free(struct idlist *idlist)
 {
-	text_free(&l->entries);
-	text_free(&l->waiting);
+	text_free(&idlist->entries);
+	text_free(&idlist->waiting);
 }

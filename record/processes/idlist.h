@@ -19,14 +19,14 @@ struct idlist {
 	struct text waiting; /* struct waiting, path, NUL */
 };
 
-void idlist_begin(struct idlist *l);
+void idlist_begin(struct idlist *idlist);
 
 /* A file of this window, once each; the keeper may know its build-id from the window before. keep may be NULL. */
-void idlist_add(struct idlist *l, struct symsaver *keep, uint32_t pid, struct mapped_file *f);
+void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 
 /* What the keeper found meanwhile: entries, and items appended to items. */
-void idlist_end(struct idlist *l, struct symsaver *keep, struct text *items);
+void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items);
 
-void idlist_free(struct idlist *l);
+void idlist_free(struct idlist *idlist);
 
 #endif

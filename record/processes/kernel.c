@@ -44,49 +44,50 @@ struct kernel {
 
 static struct text kernel_read_file(const char *path)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	fullio_read_at(AT_FDCWD, path, &t, SIZE_MAX);
-	return t;
+	fullio_read_at(AT_FDCWD, path, &text, SIZE_MAX);
+	return text;
 }
 
-static void kernel_add_symbol(struct kernel *k, uint64_t start, uint32_t size, uint16_t type, uint16_t flags,
+static void kernel_add_symbol(struct kernel *kernel, uint64_t start, uint32_t size, uint16_t type, uint16_t flags,
 			      struct str name)
 {
-	struct ksymbol *s;
+	struct ksymbol *ksymbol;
 
-	if (k->nsymbols == k->capsymbols) {
-		k->capsymbols = k->capsymbols ? 2 * k->capsymbols : 16;
-		k->symbol = mem_grow(k->symbol, sizeof(*k->symbol), k->capsymbols);
+	if (kernel->nsymbols == kernel->capsymbols) {
+		kernel->capsymbols = kernel->capsymbols ? 2 * kernel->capsymbols : 16;
+		kernel->symbol = mem_grow(kernel->symbol, sizeof(*kernel->symbol), kernel->capsymbols);
 	}
-	s = k->symbol + k->nsymbols++;
-	*s = (struct ksymbol){ .start = start, .size = size, .type = type, .flags = flags };
-	if (name.n >= sizeof(s->name))
-		name.n = sizeof(s->name) - 1;
-	memcpy(s->name, name.p, name.n);
+	ksymbol = kernel->symbol + kernel->nsymbols++;
+	*ksymbol = (struct ksymbol){ .start = start, .size = size, .type = type, .flags = flags };
+	if (name.n >= sizeof(ksymbol->name))
+		name.n = sizeof(ksymbol->name) - 1;
+	memcpy(ksymbol->name, name.p, name.n);
 }
 
 /* The two ends of the text, and BPF programs. These have no sizes: as far as the next, or a page. */
-static void take_symbol_line(struct kernel *k, struct str line)
+static void take_symbol_line(struct kernel *kernel, struct str line)
 {
 	struct str name, module;
 	uint64_t a;
 
 	if (!kerneltext_symbol(line, &a, &name, &module))
 		return;
-	if (k->nsymbols && k->symbol[k->nsymbols - 1].size == 0 && a > k->symbol[k->nsymbols - 1].start) {
-		uint64_t size = a - k->symbol[k->nsymbols - 1].start;
-		k->symbol[k->nsymbols - 1].size = size < 4096 ? (uint32_t)size : 4096;
+	if (kernel->nsymbols && kernel->symbol[kernel->nsymbols - 1].size == 0 &&
+	    a > kernel->symbol[kernel->nsymbols - 1].start) {
+		uint64_t size = a - kernel->symbol[kernel->nsymbols - 1].start;
+		kernel->symbol[kernel->nsymbols - 1].size = size < 4096 ? (uint32_t)size : 4096;
 	}
-	if (!k->start && (str_eq(name, STR("_text")) || str_eq(name, STR("_stext"))))
-		k->start = a;
-	else if (!k->end && str_eq(name, STR("_etext")))
-		k->end = a;
+	if (!kernel->start && (str_eq(name, STR("_text")) || str_eq(name, STR("_stext"))))
+		kernel->start = a;
+	else if (!kernel->end && str_eq(name, STR("_etext")))
+		kernel->end = a;
 	else if (str_eq(module, STR("[bpf]")))
-		kernel_add_symbol(k, a, 0, 1, 0, name);
+		kernel_add_symbol(kernel, a, 0, 1, 0, name);
 }
 
-static void kernel_read_symbols(struct kernel *k)
+static void kernel_read_symbols(struct kernel *kernel)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char text[8192]; /* the kernel gives a page at once; a large frame would be more than is copied of our own stack
@@ -97,91 +98,93 @@ static void kernel_read_symbols(struct kernel *k)
 	if (fd < 0)
 		return;
 	while ((got = read(fd, text + n, sizeof(text) - n)) > 0) {
-		struct str s = { text, n + (size_t)got };
-		ptrdiff_t last = str_rfind(s, '\n');
-		struct str lines = str_head(s, last < 0 ? 0 : (size_t)last);
+		struct str string = { text, n + (size_t)got };
+		ptrdiff_t last = str_rfind(string, '\n');
+		struct str lines = str_head(string, last < 0 ? 0 : (size_t)last);
 
 		while (lines.n)
-			take_symbol_line(k, str_cut(&lines, '\n'));
-		n = last < 0 ? 0 : s.n - (size_t)last - 1; /* a line that is longer than all of text is none */
-		memmove(text, s.p + s.n - n, n);
+			take_symbol_line(kernel, str_cut(&lines, '\n'));
+		n = last < 0 ? 0 : string.n - (size_t)last - 1; /* a line that is longer than all of text is none */
+		memmove(text, string.p + string.n - n, n);
 	}
 	close(fd);
-	if (k->nsymbols && k->symbol[k->nsymbols - 1].size == 0)
-		k->symbol[k->nsymbols - 1].size = 4096;
+	if (kernel->nsymbols && kernel->symbol[kernel->nsymbols - 1].size == 0)
+		kernel->symbol[kernel->nsymbols - 1].size = 4096;
 }
 
 static int kernel_by_address(const void *a, const void *b)
 {
-	const struct module *x = a, *y = b;
+	const struct module *module = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return module->start < y->start ? -1 : module->start > y->start;
 }
 
-static void take_module_line(struct kernel *k, struct str line)
+static void take_module_line(struct kernel *kernel, struct str line)
 {
-	struct module m = { 0 };
+	struct module module = { 0 };
 
-	if (!kerneltext_module(line, m.name, &m.start, &m.size))
+	if (!kerneltext_module(line, module.name, &module.start, &module.size))
 		return;
-	k->module = mem_grow(k->module, sizeof(*k->module), k->nmodules + 1);
-	k->module[k->nmodules++] = m;
+	kernel->module = mem_grow(kernel->module, sizeof(*kernel->module), kernel->nmodules + 1);
+	kernel->module[kernel->nmodules++] = module;
 }
 
-void kernel_refresh(struct kernel *k)
+void kernel_refresh(struct kernel *kernel)
 {
-	struct text t = kernel_read_file("/proc/modules");
+	struct text text = kernel_read_file("/proc/modules");
 
-	if (str_eq(text_view(&t), text_view(&k->modules))) {
-		text_free(&t);
+	if (str_eq(text_view(&text), text_view(&kernel->modules))) {
+		text_free(&text);
 		return;
 	}
-	text_free(&k->modules);
-	k->modules = t;
-	while (k->nmodules)
-		free(k->module[--k->nmodules].path);
-	struct str lines = text_view(&t);
+	text_free(&kernel->modules);
+	kernel->modules = text;
+	while (kernel->nmodules)
+		free(kernel->module[--kernel->nmodules].path);
+	struct str lines = text_view(&text);
 	while (lines.n)
-		take_module_line(k, str_cut(&lines, '\n'));
-	qsort(k->module, k->nmodules, sizeof(*k->module), kernel_by_address);
-	k->first_module = k->nmodules ? k->module[0].start : UINT64_MAX;
-	k->last_module = k->nmodules ? k->module[k->nmodules - 1].start + k->module[k->nmodules - 1].size : 0;
+		take_module_line(kernel, str_cut(&lines, '\n'));
+	qsort(kernel->module, kernel->nmodules, sizeof(*kernel->module), kernel_by_address);
+	kernel->first_module = kernel->nmodules ? kernel->module[0].start : UINT64_MAX;
+	kernel->last_module = kernel->nmodules ? kernel->module[kernel->nmodules - 1].start +
+							 kernel->module[kernel->nmodules - 1].size :
+						 0;
 }
 
 struct kernel *kernel_new(void)
 {
-	struct kernel *k = mem_alloc(sizeof(*k), 1);
+	struct kernel *kernel = mem_alloc(sizeof(*kernel), 1);
 	struct text notes = kernel_read_file("/sys/kernel/notes");
 	struct utsname u;
 
-	k->id_size = kerneltext_build_id(text_view(&notes), k->id);
+	kernel->id_size = kerneltext_build_id(text_view(&notes), kernel->id);
 	text_free(&notes);
 	if (uname(&u) == 0)
-		snprintf(k->release, sizeof(k->release), "%s", u.release);
-	k->first_module = UINT64_MAX;
-	kernel_read_symbols(k);
-	kernel_refresh(k);
-	return k;
+		snprintf(kernel->release, sizeof(kernel->release), "%s", u.release);
+	kernel->first_module = UINT64_MAX;
+	kernel_read_symbols(kernel);
+	kernel_refresh(kernel);
+	return kernel;
 }
 
-void kernel_free(struct kernel *k)
+void kernel_free(struct kernel *kernel)
 {
-	if (!k)
+	if (!kernel)
 		return;
-	while (k->nmodules)
-		free(k->module[--k->nmodules].path);
-	free(k->module);
-	free(k->symbol);
-	text_free(&k->modules);
-	free(k);
+	while (kernel->nmodules)
+		free(kernel->module[--kernel->nmodules].path);
+	free(kernel->module);
+	free(kernel->symbol);
+	text_free(&kernel->modules);
+	free(kernel);
 }
 
-bool kernel_known(const struct kernel *k)
+bool kernel_known(const struct kernel *kernel)
 {
-	return k->start != 0;
+	return kernel->start != 0;
 }
 
-void kernel_symbol(struct kernel *k, const struct perf_record *record)
+void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 {
 	const char *p = (const char *)(record + 1);
 	size_t n = record->size - sizeof(*record) - sizeof(struct ring_tail);
@@ -190,106 +193,108 @@ void kernel_symbol(struct kernel *k, const struct perf_record *record)
 	if (n < 16)
 		return;
 	uint64_t start = load64(p);
-	for (size_t i = 0; i < k->nsymbols; i++)
-		if (k->symbol[i].start == start)
-			k->symbol[i--] = k->symbol[--k->nsymbols];
+	for (size_t i = 0; i < kernel->nsymbols; i++)
+		if (kernel->symbol[i].start == start)
+			kernel->symbol[i--] = kernel->symbol[--kernel->nsymbols];
 	name = (struct str){ p + 16, strnlen(p + 16, n - 16) };
 	if (!(load16(p + 14) & 1)) /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
-		kernel_add_symbol(k, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
+		kernel_add_symbol(kernel, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-static size_t kernel_begin_record(struct text *t, uint32_t type, uint16_t misc)
+static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t misc)
 {
-	struct perf_record r = { .type = type, .misc = misc };
+	struct perf_record record = { .type = type, .misc = misc };
 
-	text_bytes(t, &r, sizeof(r));
-	return t->n - sizeof(r);
+	text_bytes(text, &record, sizeof(record));
+	return text->n - sizeof(record);
 }
 
 /* Text, NUL, padding, trailer. */
-static void kernel_end(struct text *t, size_t start, struct str name, uint64_t event, uint64_t ns)
+static void kernel_end(struct text *text, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
 	struct ring_tail tail = { .time = ns, .event = event };
 
-	text_str(t, name);
+	text_str(text, name);
 	do
-		text_char(t, 0);
-	while ((t->n - start) % 8);
-	text_bytes(t, &tail, sizeof(tail));
-	uint16_t size = (uint16_t)(t->n - start);
-	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
+		text_char(text, 0);
+	while ((text->n - start) % 8);
+	text_bytes(text, &tail, sizeof(tail));
+	uint16_t size = (uint16_t)(text->n - start);
+	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-static void kernel_put_map(struct text *t, uint64_t from, uint64_t size, uint64_t offset, struct str name,
+static void kernel_put_map(struct text *text, uint64_t from, uint64_t size, uint64_t offset, struct str name,
 			   uint64_t event, uint64_t ns)
 {
-	size_t start = kernel_begin_record(t, RECORD_MMAP, 1);
+	size_t start = kernel_begin_record(text, RECORD_MMAP, 1);
 	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1: the kernel */
 	uint64_t where[3] = { from, size, offset };
 
-	text_bytes(t, ids, sizeof(ids));
-	text_bytes(t, where, sizeof(where));
-	kernel_end(t, start, name, event, ns);
+	text_bytes(text, ids, sizeof(ids));
+	text_bytes(text, where, sizeof(where));
+	kernel_end(text, start, name, event, ns);
 }
 
-static struct str module_path(const struct kernel *k, struct module *m)
+static struct str module_path(const struct kernel *kernel, struct module *module)
 {
-	if (!m->path) {
+	if (!module->path) {
 		char path[320];
 
-		snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", k->release);
-		struct text t = kernel_read_file(path);
-		m->path = kerneltext_module_path(text_view(&t), k->release, m->name);
-		text_free(&t);
+		snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", kernel->release);
+		struct text text = kernel_read_file(path);
+		module->path = kerneltext_module_path(text_view(&text), kernel->release, module->name);
+		text_free(&text);
 	}
-	return str_of(m->path);
+	return str_of(module->path);
 }
 
-void kernel_begin(struct kernel *k, struct text *records, uint64_t event, uint64_t ns)
+void kernel_begin(struct kernel *kernel, struct text *records, uint64_t event, uint64_t ns)
 {
-	for (size_t i = 0; i < k->nmodules; i++)
-		k->module[i].hit = false;
-	if (k->start && k->end > k->start)
-		kernel_put_map(records, k->start, k->end - k->start, k->start, STR(KERNEL_NAME), event, ns);
-	for (size_t i = 0; i < k->nsymbols; i++) {
-		const struct ksymbol *s = k->symbol + i;
+	for (size_t i = 0; i < kernel->nmodules; i++)
+		kernel->module[i].hit = false;
+	if (kernel->start && kernel->end > kernel->start)
+		kernel_put_map(records, kernel->start, kernel->end - kernel->start, kernel->start, STR(KERNEL_NAME),
+			       event, ns);
+	for (size_t i = 0; i < kernel->nsymbols; i++) {
+		const struct ksymbol *ksymbol = kernel->symbol + i;
 		size_t start = kernel_begin_record(records, RECORD_KSYMBOL, 0);
 
-		text_bytes(records, &s->start, 8);
-		text_bytes(records, &s->size, 4);
-		text_bytes(records, &s->type, 2);
-		text_bytes(records, &s->flags, 2);
-		kernel_end(records, start, str_of(s->name), event, ns);
+		text_bytes(records, &ksymbol->start, 8);
+		text_bytes(records, &ksymbol->size, 4);
+		text_bytes(records, &ksymbol->type, 2);
+		text_bytes(records, &ksymbol->flags, 2);
+		kernel_end(records, start, str_of(ksymbol->name), event, ns);
 	}
 }
 
-static struct module *module_at(const struct kernel *k, uint64_t address)
+static struct module *module_at(const struct kernel *kernel, uint64_t address)
 {
-	size_t lo = 0, hi = k->nmodules;
+	size_t lo = 0, hi = kernel->nmodules;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (k->module[mid].start + k->module[mid].size <= address)
+		if (kernel->module[mid].start + kernel->module[mid].size <= address)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < k->nmodules && k->module[lo].start <= address ? k->module + lo : NULL;
+	return lo < kernel->nmodules && kernel->module[lo].start <= address ? kernel->module + lo : NULL;
 }
 
-void kernel_modules_hit(struct kernel *k, struct text *records, const uint64_t *ips, uint64_t n, uint64_t event,
+void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint64_t *ips, uint64_t n, uint64_t event,
 			uint64_t ns)
 {
 	for (uint64_t i = 0; i < n && ips[i] != CONTEXT_USER; i++) {
-		struct module *m;
+		struct module *module;
 
-		if (ips[i] < k->first_module || ips[i] >= k->last_module || !(m = module_at(k, ips[i])) || m->hit)
+		if (ips[i] < kernel->first_module || ips[i] >= kernel->last_module ||
+		    !(module = module_at(kernel, ips[i])) || module->hit)
 			continue;
-		m->hit = true;
-		kernel_put_map(records, m->start, m->size, 0, module_path(k, m), event, ns);
+		module->hit = true;
+		kernel_put_map(records, module->start, module->size, 0, module_path(kernel, module), event, ns);
 	}
 }
 
@@ -311,22 +316,22 @@ void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const
 	memcpy(section->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-void kernel_build_ids(const struct kernel *k, struct text *section)
+void kernel_build_ids(const struct kernel *kernel, struct text *section)
 {
-	if (k->id_size)
-		kernel_put_build_id(section, 1, -1, k->id, k->id_size, STR("[kernel.kallsyms]"));
-	for (size_t i = 0; i < k->nmodules; i++) {
+	if (kernel->id_size)
+		kernel_put_build_id(section, 1, -1, kernel->id, kernel->id_size, STR("[kernel.kallsyms]"));
+	for (size_t i = 0; i < kernel->nmodules; i++) {
 		char path[128];
 		uint8_t id[20];
 		unsigned n;
 
-		if (!k->module[i].hit)
+		if (!kernel->module[i].hit)
 			continue;
-		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", k->module[i].name);
-		struct text t = kernel_read_file(path);
-		n = kerneltext_build_id(text_view(&t), id);
-		text_free(&t);
+		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", kernel->module[i].name);
+		struct text text = kernel_read_file(path);
+		n = kerneltext_build_id(text_view(&text), id);
+		text_free(&text);
 		if (n)
-			kernel_put_build_id(section, 1, -1, id, n, module_path(k, k->module + i));
+			kernel_put_build_id(section, 1, -1, id, n, module_path(kernel, kernel->module + i));
 	}
 }

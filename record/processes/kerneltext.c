@@ -6,9 +6,9 @@
 
 #define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* kernel addresses have the highest bit */
 
-static uint32_t kerneltext_word(struct str s, size_t at)
+static uint32_t kerneltext_word(struct str string, size_t at)
 {
-	return load32(s.p + at);
+	return load32(string.p + at);
 }
 
 unsigned kerneltext_build_id(struct str notes, uint8_t id[20])
@@ -73,19 +73,19 @@ static bool is_file_of(struct str path, const char *name)
 
 char *kerneltext_module_path(struct str modules_dep, const char *release, const char *name)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
 	while (modules_dep.n) {
 		struct str line = str_cut(&modules_dep, '\n'), path = str_cut(&line, ':');
 
 		if (!is_file_of(path, name))
 			continue;
-		text_printf(&t, "/lib/modules/%s/", release);
-		text_str(&t, path);
+		text_printf(&text, "/lib/modules/%s/", release);
+		text_str(&text, path);
 		break;
 	}
-	if (!t.n)
-		text_printf(&t, "[%s]", name);
-	text_char(&t, 0);
-	return t.p;
+	if (!text.n)
+		text_printf(&text, "[%s]", name);
+	text_char(&text, 0);
+	return text.p;
 }

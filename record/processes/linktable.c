@@ -11,10 +11,10 @@ static void linktable_widen(struct linktable *table)
 	struct link **slot = mem_alloc(sizeof(struct link *), wide), *next;
 
 	for (size_t i = 0; table->slot && i <= table->mask; i++)
-		for (struct link *e = table->slot[i]; e; e = next) {
-			next = e->next;
-			e->next = slot[e->hash & (wide - 1)];
-			slot[e->hash & (wide - 1)] = e;
+		for (struct link *link = table->slot[i]; link; link = next) {
+			next = link->next;
+			link->next = slot[link->hash & (wide - 1)];
+			slot[link->hash & (wide - 1)] = link;
 		}
 	free(table->slot);
 	table->slot = slot;

@@ -35,18 +35,19 @@ static void mappings_give_back(struct mapping_pool *pool, const struct tenant *p
 /* ---- files ---------------------------------------------------------------------------------------------------------
  */
 
-static uint64_t file_hash(const struct mapped_file *f)
+static uint64_t file_hash(const struct mapped_file *file)
 {
-	uint64_t id[4] = { (uint64_t)f->major << 32 | f->minor, f->inode, f->generation,
-			   (uint64_t)f->protection << 32 | f->flags };
+	uint64_t id[4] = { (uint64_t)file->major << 32 | file->minor, file->inode, file->generation,
+			   (uint64_t)file->protection << 32 | file->flags };
 
-	return hash_mix(hash_bytes(id, sizeof(id)), hash_bytes(f->path.p, f->path.n));
+	return hash_mix(hash_bytes(id, sizeof(id)), hash_bytes(file->path.p, file->path.n));
 }
 
-static bool mappings_same_file(const struct mapped_file *a, const struct mapped_file *b)
+static bool mappings_same_file(const struct mapped_file *file, const struct mapped_file *b)
 {
-	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor &&
-	       a->protection == b->protection && a->flags == b->flags && str_eq(a->path, b->path);
+	return file->inode == b->inode && file->generation == b->generation && file->major == b->major &&
+	       file->minor == b->minor && file->protection == b->protection && file->flags == b->flags &&
+	       str_eq(file->path, b->path);
 }
 
 /* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */
@@ -62,25 +63,25 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 				     const struct mapped_file *like, uint64_t hash)
 {
 	size_t bytes = sizeof(*like) + like->path.n + 1;
-	struct mapped_file *f;
+	struct mapped_file *file;
 	uint32_t charged;
 	char *path;
 
 	if (!mappings_charge(pool, set, payer, bytes, &charged))
 		return NULL;
-	f = mem_alloc(1, bytes);
-	path = (char *)(f + 1);
-	*f = *like;
-	f->references = 0;
-	f->window = 0;
-	f->payer = *payer;
-	f->charged = charged;
+	file = mem_alloc(1, bytes);
+	path = (char *)(file + 1);
+	*file = *like;
+	file->references = 0;
+	file->window = 0;
+	file->payer = *payer;
+	file->charged = charged;
 	memcpy(path, like->path.p, like->path.n);
-	f->path = (struct str){ path, like->path.n };
-	f->libjvm = discover_is_libjvm(f->path);
-	f->jitdump = mappings_is_jitdump(f->path);
-	linktable_add(&pool->files, &f->link, hash);
-	return f;
+	file->path = (struct str){ path, like->path.n };
+	file->libjvm = discover_is_libjvm(file->path);
+	file->jitdump = mappings_is_jitdump(file->path);
+	linktable_add(&pool->files, &file->link, hash);
+	return file;
 }
 
 /* Found or made, with one more reference; NULL: over the budget. */
@@ -88,24 +89,24 @@ static struct mapped_file *mappings_take_file(struct mapping_pool *pool, struct 
 					      const struct tenant *payer, const struct mapped_file *like)
 {
 	uint64_t hash = file_hash(like);
-	struct link *e = linktable_first(&pool->files, hash);
-	struct mapped_file *f;
+	struct link *link = linktable_first(&pool->files, hash);
+	struct mapped_file *file;
 
-	while (e && !(e->hash == hash && mappings_same_file((struct mapped_file *)e, like)))
-		e = e->next;
-	f = e ? (struct mapped_file *)e : make_file(pool, set, payer, like, hash);
-	if (f)
-		f->references++;
-	return f;
+	while (link && !(link->hash == hash && mappings_same_file((struct mapped_file *)link, like)))
+		link = link->next;
+	file = link ? (struct mapped_file *)link : make_file(pool, set, payer, like, hash);
+	if (file)
+		file->references++;
+	return file;
 }
 
-static void drop_file(struct mapping_pool *pool, struct mapped_file *f)
+static void drop_file(struct mapping_pool *pool, struct mapped_file *file)
 {
-	if (--f->references)
+	if (--file->references)
 		return;
-	linktable_remove(&pool->files, &f->link);
-	mappings_give_back(pool, &f->payer, f->charged);
-	free(f);
+	linktable_remove(&pool->files, &file->link);
+	mappings_give_back(pool, &file->payer, file->charged);
+	free(file);
 }
 
 /* ---- blocks --------------------------------------------------------------------------------------------------------
@@ -120,30 +121,30 @@ static size_t block_bytes(uint32_t cap)
 static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 					uint32_t cap)
 {
-	struct mapping_block *b;
+	struct mapping_block *block;
 	uint32_t charged;
 
 	if (!mappings_charge(pool, set, payer, block_bytes(cap), &charged))
 		return NULL;
-	b = mem_alloc(1, block_bytes(cap));
-	*b = (struct mapping_block){ .references = 1, .cap = cap, .charged = charged, .payer = *payer };
-	return b;
+	block = mem_alloc(1, block_bytes(cap));
+	*block = (struct mapping_block){ .references = 1, .cap = cap, .charged = charged, .payer = *payer };
+	return block;
 }
 
-static void free_block(struct mapping_pool *pool, struct mapping_block *b)
+static void free_block(struct mapping_pool *pool, struct mapping_block *block)
 {
-	mappings_give_back(pool, &b->payer, b->charged);
-	free(b);
+	mappings_give_back(pool, &block->payer, block->charged);
+	free(block);
 }
 
-static void drop_block(struct mapping_pool *pool, struct mapping_block *b)
+static void drop_block(struct mapping_pool *pool, struct mapping_block *block)
 {
-	if (--b->references)
+	if (--block->references)
 		return;
-	for (uint32_t i = 0; i < b->n; i++)
-		drop_file(pool, b->mapping[i].file);
-	pool->mappings -= b->n;
-	free_block(pool, b);
+	for (uint32_t i = 0; i < block->n; i++)
+		drop_file(pool, block->mapping[i].file);
+	pool->mappings -= block->n;
+	free_block(pool, block);
 }
 
 /* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL:
@@ -151,38 +152,38 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *b)
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				       uint32_t i, uint32_t space)
 {
-	struct mapping_block *old = set->block[i], *b;
+	struct mapping_block *old = set->block[i], *block;
 	uint32_t cap = old->cap;
 
 	if (old->references == 1 && old->n + space <= old->cap)
 		return old;
 	while (cap < old->n + space)
 		cap = 2 * cap < MAPPINGS_BLOCK ? 2 * cap : MAPPINGS_BLOCK;
-	b = make_block(pool, set, payer, cap);
-	if (!b)
+	block = make_block(pool, set, payer, cap);
+	if (!block)
 		return NULL;
-	memcpy(b->mapping, old->mapping, old->n * sizeof(*old->mapping));
-	b->n = old->n;
-	set->block[i] = b;
+	memcpy(block->mapping, old->mapping, old->n * sizeof(*old->mapping));
+	block->n = old->n;
+	set->block[i] = block;
 	if (old->references == 1) {
 		free_block(pool, old);
-		return b;
+		return block;
 	}
 	old->references--;
-	for (uint32_t k = 0; k < b->n; k++)
-		b->mapping[k].file->references++;
-	pool->mappings += b->n;
-	return b;
+	for (uint32_t k = 0; k < block->n; k++)
+		block->mapping[k].file->references++;
+	pool->mappings += block->n;
+	return block;
 }
 
-static void insert_block(struct mappings *set, uint32_t i, struct mapping_block *b)
+static void insert_block(struct mappings *set, uint32_t i, struct mapping_block *block)
 {
 	if (set->nblocks == set->cap) {
 		set->cap = set->cap ? 2 * set->cap : 1;
 		set->block = mem_grow(set->block, sizeof(struct mapping_block *), set->cap);
 	}
 	memmove(set->block + i + 1, set->block + i, (set->nblocks - i) * sizeof(struct mapping_block *));
-	set->block[i] = b;
+	set->block[i] = block;
 	set->nblocks++;
 }
 
@@ -196,14 +197,14 @@ static void remove_block(struct mapping_pool *pool, struct mappings *set, uint32
 /* Moves the second half of full block i, which is of this set alone, into one of its own. */
 static bool split_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
-	struct mapping_block *b = set->block[i], *next = make_block(pool, set, payer, MAPPINGS_BLOCK);
-	uint32_t half = b->n / 2;
+	struct mapping_block *block = set->block[i], *next = make_block(pool, set, payer, MAPPINGS_BLOCK);
+	uint32_t half = block->n / 2;
 
 	if (!next)
 		return false;
-	next->n = b->n - half;
-	memcpy(next->mapping, b->mapping + half, next->n * sizeof(*b->mapping));
-	b->n = half;
+	next->n = block->n - half;
+	memcpy(next->mapping, block->mapping + half, next->n * sizeof(*block->mapping));
+	block->n = half;
 	insert_block(set, i + 1, next);
 	return true;
 }
@@ -211,16 +212,16 @@ static bool split_block(struct mapping_pool *pool, struct mappings *set, const s
 /* Joins block i and the next if both together are small, so that no two neighbours are nearly empty. */
 static void join_blocks(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
-	struct mapping_block *b, *next;
+	struct mapping_block *block, *next;
 
 	if (i + 1 >= set->nblocks || set->block[i]->n + set->block[i + 1]->n > MAPPINGS_BLOCK / 2)
 		return;
 	next = set->block[i + 1];
-	b = own_block(pool, set, payer, i, next->n);
-	if (!b)
+	block = own_block(pool, set, payer, i, next->n);
+	if (!block)
 		return;
-	memcpy(b->mapping + b->n, next->mapping, next->n * sizeof(*b->mapping));
-	b->n += next->n;
+	memcpy(block->mapping + block->n, next->mapping, next->n * sizeof(*block->mapping));
+	block->n += next->n;
 	for (uint32_t k = 0; k < next->n; k++)
 		next->mapping[k].file->references++;
 	pool->mappings += next->n;
@@ -234,9 +235,9 @@ struct place {
 	uint32_t block, at;
 };
 
-static uint64_t mappings_end_of(const struct mapping *m)
+static uint64_t mappings_end_of(const struct mapping *mapping)
 {
-	return m->start + m->length;
+	return mapping->start + mapping->length;
 }
 
 /* The first mapping that ends after address; block nblocks: none. */
@@ -246,9 +247,9 @@ static struct place mappings_place_of(const struct mappings *set, uint64_t addre
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct mapping_block *b = set->block[mid];
+		const struct mapping_block *block = set->block[mid];
 
-		if (mappings_end_of(&b->mapping[b->n - 1]) <= address)
+		if (mappings_end_of(&block->mapping[block->n - 1]) <= address)
 			low = mid + 1;
 		else
 			high = mid;
@@ -267,100 +268,102 @@ static struct place mappings_place_of(const struct mappings *set, uint64_t addre
 	return (struct place){ low, from };
 }
 
-static const struct mapping *mapping_in(const struct mappings *set, struct place p)
+static const struct mapping *mapping_in(const struct mappings *set, struct place place)
 {
-	return p.block < set->nblocks ? &set->block[p.block]->mapping[p.at] : NULL;
+	return place.block < set->nblocks ? &set->block[place.block]->mapping[place.at] : NULL;
 }
 
 const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 {
-	const struct mapping *m = mapping_in(set, mappings_place_of(set, address));
+	const struct mapping *mapping = mapping_in(set, mappings_place_of(set, address));
 
-	return m && m->start <= address ? m : NULL;
+	return mapping && mapping->start <= address ? mapping : NULL;
 }
 
 /* ---- changes -------------------------------------------------------------------------------------------------------
  */
 
-static void count_file(struct mappings *set, const struct mapped_file *f, uint32_t one)
+static void count_file(struct mappings *set, const struct mapped_file *file, uint32_t one)
 {
 	set->n += one;
-	set->libjvms += f->libjvm ? one : 0;
-	set->jitdumps += f->jitdump ? one : 0;
+	set->libjvms += file->libjvm ? one : 0;
+	set->jitdumps += file->jitdump ? one : 0;
 }
 
 /* A block with room at the place where a mapping with this start belongs; there is none in the set that overlaps it. */
 static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
-				uint64_t start, struct place *p)
+				uint64_t start, struct place *place)
 {
-	struct mapping_block *b;
+	struct mapping_block *block;
 
-	*p = mappings_place_of(set, start);
-	if (p->at == 0 && p->block > 0) { /* also the end of the block before */
-		p->block--;
-		p->at = set->block[p->block]->n;
+	*place = mappings_place_of(set, start);
+	if (place->at == 0 && place->block > 0) { /* also the end of the block before */
+		place->block--;
+		place->at = set->block[place->block]->n;
 	}
-	if (p->block < set->nblocks && set->block[p->block]->n < MAPPINGS_BLOCK)
-		return own_block(pool, set, payer, p->block, 1);
-	if (p->block < set->nblocks && p->at > 0 && p->at < MAPPINGS_BLOCK) {
-		if (!own_block(pool, set, payer, p->block, 0) || !split_block(pool, set, payer, p->block))
+	if (place->block < set->nblocks && set->block[place->block]->n < MAPPINGS_BLOCK)
+		return own_block(pool, set, payer, place->block, 1);
+	if (place->block < set->nblocks && place->at > 0 && place->at < MAPPINGS_BLOCK) {
+		if (!own_block(pool, set, payer, place->block, 0) || !split_block(pool, set, payer, place->block))
 			return false;
-		return mappings_make_space(pool, set, payer, start, p);
+		return mappings_make_space(pool, set, payer, start, place);
 	}
-	if (p->block < set->nblocks && p->at == MAPPINGS_BLOCK) {
-		p->block++;
-		p->at = 0;
-		if (p->block < set->nblocks && set->block[p->block]->n < MAPPINGS_BLOCK)
-			return own_block(pool, set, payer, p->block, 1);
+	if (place->block < set->nblocks && place->at == MAPPINGS_BLOCK) {
+		place->block++;
+		place->at = 0;
+		if (place->block < set->nblocks && set->block[place->block]->n < MAPPINGS_BLOCK)
+			return own_block(pool, set, payer, place->block, 1);
 	}
-	b = make_block(pool, set, payer, set->nblocks ? MAPPINGS_BLOCK : SMALL);
-	if (b)
-		insert_block(set, p->block, b);
-	return b;
+	block = make_block(pool, set, payer, set->nblocks ? MAPPINGS_BLOCK : SMALL);
+	if (block)
+		insert_block(set, place->block, block);
+	return block;
 }
 
 /* Takes over the reference to its file; false: over the budget. */
 static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
-			    const struct mapping *m)
+			    const struct mapping *mapping)
 {
-	struct mapping_block *b;
-	struct place p;
+	struct mapping_block *block;
+	struct place place;
 
 	if (set->n >= MAPPINGS_MAX && pool->tenants)
 		tenants_refused(pool->tenants, *payer, TENANT_MEMORY);
-	if (set->n >= MAPPINGS_MAX || !mappings_make_space(pool, set, payer, m->start, &p)) {
-		drop_file(pool, m->file);
+	if (set->n >= MAPPINGS_MAX || !mappings_make_space(pool, set, payer, mapping->start, &place)) {
+		drop_file(pool, mapping->file);
 		return false;
 	}
-	b = set->block[p.block];
-	memmove(b->mapping + p.at + 1, b->mapping + p.at, (b->n - p.at) * sizeof(*b->mapping));
-	b->mapping[p.at] = *m;
-	b->n++;
+	block = set->block[place.block];
+	memmove(block->mapping + place.at + 1, block->mapping + place.at,
+		(block->n - place.at) * sizeof(*block->mapping));
+	block->mapping[place.at] = *mapping;
+	block->n++;
 	pool->mappings++;
-	count_file(set, m->file, 1);
+	count_file(set, mapping->file, 1);
 	return true;
 }
 
-/* Removes mapping p; where blocks cannot be copied for want of memory, the block with all that is in it. */
-static void remove_at(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, struct place p)
+/* Removes mapping place; where blocks cannot be copied for want of memory, the block with all that is in it. */
+static void remove_at(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, struct place place)
 {
-	struct mapping_block *b = own_block(pool, set, payer, p.block, 0);
+	struct mapping_block *block = own_block(pool, set, payer, place.block, 0);
 
-	if (!b || b->n == 1) {
-		b = set->block[p.block];
-		for (uint32_t i = 0; i < b->n; i++)
-			count_file(set, b->mapping[i].file, UINT32_MAX);
-		remove_block(pool, set, p.block);
+	if (!block || block->n == 1) {
+		block = set->block[place.block];
+		for (uint32_t i = 0; i < block->n; i++)
+			count_file(set, block->mapping[i].file, UINT32_MAX);
+		remove_block(pool, set, place.block);
 		return;
 	}
-	count_file(set, b->mapping[p.at].file, UINT32_MAX);
-	drop_file(pool, b->mapping[p.at].file);
-	b->n--;
+	count_file(set, block->mapping[place.at].file, UINT32_MAX);
+	drop_file(pool, block->mapping[place.at].file);
+	block->n--;
 	pool->mappings--;
-	memmove(b->mapping + p.at, b->mapping + p.at + 1, (b->n - p.at) * sizeof(*b->mapping));
-	join_blocks(pool, set, payer, p.block);
-	if (p.block)
-		join_blocks(pool, set, payer, p.block - 1);
+	memmove(block->mapping + place.at, block->mapping + place.at + 1,
+		(block->n - place.at) * sizeof(*block->mapping));
+	join_blocks(pool, set, payer, place.block);
+	if (place.block)
+		join_blocks(pool, set, payer, place.block - 1);
 }
 
 /* No mapping lies in [start, end) afterwards: parts of those in front and behind stay. */
@@ -368,23 +371,23 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 			   uint64_t end)
 {
 	for (;;) {
-		struct place p = mappings_place_of(set, start);
-		const struct mapping *at = mapping_in(set, p);
+		struct place place = mappings_place_of(set, start);
+		const struct mapping *mapping = mapping_in(set, place);
 		struct mapping front, after;
 
-		if (!at || at->start >= end)
+		if (!mapping || mapping->start >= end)
 			return;
-		front = after = *at;
-		front.length = start > at->start ? start - at->start : 0;
-		if (mappings_end_of(at) > end) {
+		front = after = *mapping;
+		front.length = start > mapping->start ? start - mapping->start : 0;
+		if (mappings_end_of(mapping) > end) {
 			after.start = end;
-			after.length = mappings_end_of(at) - end;
-			after.offset += end - at->start;
+			after.length = mappings_end_of(mapping) - end;
+			after.offset += end - mapping->start;
 		} else {
 			after.length = 0;
 		}
 		front.file->references += (front.length ? 1u : 0u) + (after.length ? 1u : 0u);
-		remove_at(pool, set, payer, p);
+		remove_at(pool, set, payer, place);
 		if (front.length)
 			mappings_insert(pool, set, payer, &front);
 		if (after.length)
@@ -395,26 +398,26 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 /* *set as one that no other process has. */
 static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set)
 {
-	struct mappings *old = *set, *s;
+	struct mappings *old = *set, *mappings;
 
 	if (old && old->references == 1)
 		return old;
-	s = *set = mem_alloc(sizeof(*s), 1);
+	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
-		*s = *old;
-		s->bytes = MAPPINGS_FREE; /* copies of blocks are charged */
-		s->cap = s->nblocks;
-		s->block = mem_alloc(sizeof(struct mapping_block *), s->cap);
-		memcpy(s->block, old->block, s->nblocks * sizeof(struct mapping_block *));
-		for (uint32_t i = 0; i < s->nblocks; i++)
-			s->block[i]->references++;
+		*mappings = *old;
+		mappings->bytes = MAPPINGS_FREE; /* copies of blocks are charged */
+		mappings->cap = mappings->nblocks;
+		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
+		memcpy(mappings->block, old->block, mappings->nblocks * sizeof(struct mapping_block *));
+		for (uint32_t i = 0; i < mappings->nblocks; i++)
+			mappings->block[i]->references++;
 		old->references--;
 		if (old->n <= MAPPINGS_BLOCK)
-			s->bytes = 0; /* but those of ordinary processes */
+			mappings->bytes = 0; /* but those of ordinary processes */
 	}
-	s->references = 1;
-	s->version = ++pool->version;
-	return s;
+	mappings->references = 1;
+	mappings->version = ++pool->version;
+	return mappings;
 }
 
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,
@@ -422,7 +425,7 @@ enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **s
 {
 	const struct mapping *same = *set ? mappings_at(*set, mapping->start) : NULL;
 	struct mapping new = *mapping;
-	struct mappings *s;
+	struct mappings *mappings;
 	uint64_t end;
 
 	if (__builtin_add_overflow(mapping->start, mapping->length, &end) || mapping->start == end)
@@ -430,25 +433,25 @@ enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **s
 	if (same && same->start == new.start && same->length == new.length &&
 	    same->offset == new.offset &&mappings_same_file(same->file, file))
 		return MAPPINGS_SAME;
-	s = own_set(pool, set);
-	s->version = ++pool->version;
+	mappings = own_set(pool, set);
+	mappings->version = ++pool->version;
 	new.id = ++pool->id;
-	new.file = mappings_take_file(pool, s, payer, file);
-	mappings_clear(pool, s, payer, new.start, end);
-	return new.file &&mappings_insert(pool, s, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
+	new.file = mappings_take_file(pool, mappings, payer, file);
+	mappings_clear(pool, mappings, payer, new.start, end);
+	return new.file &&mappings_insert(pool, mappings, payer, &new) ? MAPPINGS_CHANGED : MAPPINGS_OVER;
 }
 
 void mappings_drop(struct mapping_pool *pool, struct mappings **set)
 {
-	struct mappings *s = *set;
+	struct mappings *mappings = *set;
 
 	*set = NULL;
-	if (!s || --s->references)
+	if (!mappings || --mappings->references)
 		return;
-	for (uint32_t i = 0; i < s->nblocks; i++)
-		drop_block(pool, s->block[i]);
-	free(s->block);
-	free(s);
+	for (uint32_t i = 0; i < mappings->nblocks; i++)
+		drop_block(pool, mappings->block[i]);
+	free(mappings->block);
+	free(mappings);
 }
 
 void mappings_pool_free(struct mapping_pool *pool)

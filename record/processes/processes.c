@@ -27,40 +27,40 @@ static uint64_t id_hash(uint32_t id)
 	return hash_mix(id ^ 0xA0761D6478BD642Fu, 0x9E3779B97F4A7C15u);
 }
 
-struct process *processes_find(const struct processes *p, uint32_t pid)
+struct process *processes_find(const struct processes *processes, uint32_t pid)
 {
-	struct link *e = linktable_first(&p->process, id_hash(pid));
+	struct link *link = linktable_first(&processes->process, id_hash(pid));
 
-	while (e && ((struct process *)e)->pid != pid)
-		e = e->next;
-	return (struct process *)e;
+	while (link && ((struct process *)link)->pid != pid)
+		link = link->next;
+	return (struct process *)link;
 }
 
-struct thread *processes_thread(const struct processes *p, uint32_t tid)
+struct thread *processes_thread(const struct processes *processes, uint32_t tid)
 {
-	struct link *e = linktable_first(&p->thread, id_hash(tid));
+	struct link *link = linktable_first(&processes->thread, id_hash(tid));
 
-	while (e && ((struct thread *)e)->tid != tid)
-		e = e->next;
-	return (struct thread *)e;
+	while (link && ((struct thread *)link)->tid != tid)
+		link = link->next;
+	return (struct thread *)link;
 }
 
-enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
+enum mappings_answer processes_map(struct processes *processes, uint32_t pid, const struct mapping *mapping,
 				   const struct mapped_file *file)
 {
-	struct process *process = processes_make(p, pid);
+	struct process *process = processes_make(processes, pid);
 
-	return mappings_put(&p->pool, &process->maps, &process->tenant, m, file);
+	return mappings_put(&processes->pool, &process->maps, &process->tenant, mapping, file);
 }
 
-void processes_unmap(struct processes *p, struct process *process)
+void processes_unmap(struct processes *processes, struct process *process)
 {
-	mappings_drop(&p->pool, &process->maps);
+	mappings_drop(&processes->pool, &process->maps);
 }
 
-void processes_replaced(struct processes *p, struct process *process)
+void processes_replaced(struct processes *processes, struct process *process)
 {
-	mappings_drop(&p->pool, &process->maps);
+	mappings_drop(&processes->pool, &process->maps);
 	process->start_ticks = 0;
 	process->inner_pid = 0;
 	process->mount_ns = 0;
@@ -72,233 +72,236 @@ void processes_replaced(struct processes *p, struct process *process)
 
 struct processes *processes_new(struct tenants *tenants)
 {
-	struct processes *p = mem_alloc(sizeof(*p), 1);
+	struct processes *processes = mem_alloc(sizeof(*processes), 1);
 
-	p->pool.tenants = tenants;
-	return p;
+	processes->pool.tenants = tenants;
+	return processes;
 }
 
-struct process *processes_make(struct processes *p, uint32_t pid)
+struct process *processes_make(struct processes *processes, uint32_t pid)
 {
-	struct process *e = processes_find(p, pid);
+	struct process *process = processes_find(processes, pid);
 
-	if (e)
-		return e;
+	if (process)
+		return process;
 	struct process *made = mem_alloc(sizeof(*made), 1);
 	made->pid = pid;
-	linktable_add(&p->process, &made->link, id_hash(pid));
+	linktable_add(&processes->process, &made->link, id_hash(pid));
 	return made;
 }
 
-static void note_end(struct processes *p, const struct thread *t, uint64_t ns)
+static void note_end(struct processes *processes, const struct thread *thread, uint64_t ns)
 {
-	if (p->nended == p->cap && p->forgotten > p->nended / 2) {
-		p->nended -= p->forgotten;
-		memmove(p->ended, p->ended + p->forgotten, p->nended * sizeof(*p->ended));
-		p->forgotten = 0;
-	} else if (p->nended == p->cap) {
-		p->cap = p->cap ? 2 * p->cap : 64;
-		p->ended = mem_grow(p->ended, sizeof(*p->ended), p->cap);
+	if (processes->nended == processes->cap && processes->forgotten > processes->nended / 2) {
+		processes->nended -= processes->forgotten;
+		memmove(processes->ended, processes->ended + processes->forgotten,
+			processes->nended * sizeof(*processes->ended));
+		processes->forgotten = 0;
+	} else if (processes->nended == processes->cap) {
+		processes->cap = processes->cap ? 2 * processes->cap : 64;
+		processes->ended = mem_grow(processes->ended, sizeof(*processes->ended), processes->cap);
 	}
-	p->ended[p->nended++] = (struct ended){ t->pid, t->tid, ns };
+	processes->ended[processes->nended++] = (struct ended){ thread->pid, thread->tid, ns };
 }
 
 /* It ends, or another thread gets its number. */
-static void end_thread(struct processes *p, struct thread *t, uint64_t ns)
+static void end_thread(struct processes *processes, struct thread *thread, uint64_t ns)
 {
-	struct process *process = processes_find(p, t->pid);
+	struct process *process = processes_find(processes, thread->pid);
 
-	if (t->exited)
+	if (thread->exited)
 		return;
-	t->exited = ns;
-	note_end(p, t, ns);
+	thread->exited = ns;
+	note_end(processes, thread, ns);
 	if (process && process->live && --process->live == 0)
 		process->exited = ns;
 }
 
-static void remove_thread(struct processes *p, struct thread *t)
+static void remove_thread(struct processes *processes, struct thread *thread)
 {
-	end_thread(p, t, 1);
-	linktable_remove(&p->thread, &t->link);
-	free(t);
+	end_thread(processes, thread, 1);
+	linktable_remove(&processes->thread, &thread->link);
+	free(thread);
 }
 
-struct thread *processes_make_thread(struct processes *p, uint32_t pid, uint32_t tid)
+struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid)
 {
-	struct thread *found = processes_thread(p, tid), *made;
+	struct thread *found = processes_thread(processes, tid), *made;
 	struct process *process;
 
 	if (found && found->pid == pid)
 		return found;
 	if (found)
-		remove_thread(p, found);
+		remove_thread(processes, found);
 	made = mem_alloc(sizeof(*made), 1);
 	made->pid = pid;
 	made->tid = tid;
-	made->made = p->now;
-	linktable_add(&p->thread, &made->link, id_hash(tid));
-	process = processes_make(p, pid);
+	made->made = processes->now;
+	linktable_add(&processes->thread, &made->link, id_hash(tid));
+	process = processes_make(processes, pid);
 	process->live++;
 	process->exited = 0;
 	return made;
 }
 
-static void remove_process(struct processes *p, struct process *process)
+static void remove_process(struct processes *processes, struct process *process)
 {
-	mappings_drop(&p->pool, &process->maps);
-	linktable_remove(&p->process, &process->link);
+	mappings_drop(&processes->pool, &process->maps);
+	linktable_remove(&processes->process, &process->link);
 	free(process->given.id);
 	free(process);
 }
 
-static void set_comm(struct thread *t, struct str comm)
+static void set_comm(struct thread *thread, struct str comm)
 {
 	size_t n = comm.n < COMM_MAX - 1 ? comm.n : COMM_MAX - 1;
 
-	memset(t->comm, 0, sizeof(t->comm));
-	memcpy(t->comm, comm.p, n);
-	t->named = true;
+	memset(thread->comm, 0, sizeof(thread->comm));
+	memcpy(thread->comm, comm.p, n);
+	thread->named = true;
 }
 
 /* All threads but the first: of them only one that calls exec is left, and it takes the first one's number. */
-static void end_others(struct processes *p, uint32_t pid)
+static void end_others(struct processes *processes, uint32_t pid)
 {
-	LINKTABLE_EACH(struct thread, t, p->thread)
-	if (t->pid == pid && t->tid != pid)
-		end_thread(p, t, 1);
+	LINKTABLE_EACH(struct thread, thread, processes->thread)
+	if (thread->pid == pid && thread->tid != pid)
+		end_thread(processes, thread, 1);
 }
 
-void processes_time(struct processes *p, uint64_t ns)
+void processes_time(struct processes *processes, uint64_t ns)
 {
-	p->now = ns;
+	processes->now = ns;
 }
 
 /* A number that is used again is another process or thread, whatever was known of the old. */
-void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
+void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
-	struct thread *parent = processes_thread(p, ptid), *t = processes_thread(p, tid);
-	struct process *from, *to = pid != ppid ? processes_find(p, pid) : NULL;
+	struct thread *parent = processes_thread(processes, ptid), *thread = processes_thread(processes, tid);
+	struct process *from, *process = pid != ppid ? processes_find(processes, pid) : NULL;
 	char comm[COMM_MAX] = "";
-	bool named = parent && parent->named, skipped = to && to->storm;
+	bool named = parent && parent->named, skipped = process && process->storm;
 
 	if (named)
 		memcpy(comm, parent->comm, sizeof(comm));
-	if (t)
-		remove_thread(p, t);
-	if (to) {
-		end_others(p, pid);
-		remove_process(p, to);
+	if (thread)
+		remove_thread(processes, thread);
+	if (process) {
+		end_others(processes, pid);
+		remove_process(processes, process);
 	}
-	t = processes_make_thread(p, pid, tid);
-	memcpy(t->comm, comm, sizeof(comm));
-	t->named = named;
-	from = processes_find(p, ppid);
+	thread = processes_make_thread(processes, pid, tid);
+	memcpy(thread->comm, comm, sizeof(comm));
+	thread->named = named;
+	from = processes_find(processes, ppid);
 	if (pid == ppid)
 		return;
-	to = processes_find(p, pid);
-	to->stale = skipped || (from && from->stale);
+	process = processes_find(processes, pid);
+	process->stale = skipped || (from && from->stale);
 	if (!from)
 		return;
-	to->since = p->now;
-	to->sure = from->sure;
-	to->maps = from->maps;
-	if (to->maps)
-		to->maps->references++;
-	to->mount_ns = from->mount_ns;
-	to->tenant = from->tenant;
-	to->tenant_window = from->tenant_window;
-	to->records = from->records; /* a storm of processes that do not call exec is one of its program */
-	to->target = from->target;
+	process->since = processes->now;
+	process->sure = from->sure;
+	process->maps = from->maps;
+	if (process->maps)
+		process->maps->references++;
+	process->mount_ns = from->mount_ns;
+	process->tenant = from->tenant;
+	process->tenant_window = from->tenant_window;
+	process->records = from->records; /* a storm of processes that do not call exec is one of its program */
+	process->target = from->target;
 }
 
-void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str comm, bool exec)
+void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, struct str comm, bool exec)
 {
-	struct process *process = processes_make(p, pid);
-	struct thread *t = processes_make_thread(p, pid, tid);
+	struct process *process = processes_make(processes, pid);
+	struct thread *thread = processes_make_thread(processes, pid, tid);
 
-	set_comm(t, comm);
+	set_comm(thread, comm);
 	if (!exec)
 		return;
-	mappings_drop(&p->pool, &process->maps);
+	mappings_drop(&processes->pool, &process->maps);
 	process->tenant_window = 0;
-	process->since = process->sure = p->now;
+	process->since = process->sure = processes->now;
 	process->records = 0;
 	process->stale = process->storm; /* records of the new program's mappings may have been skipped before this one
 					    was read */
 	process->storm = 0;
 	if (process->live > 1)
-		end_others(p, pid);
+		end_others(processes, pid);
 }
 
-void processes_exit(struct processes *p, uint32_t tid, uint64_t ns)
+void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns)
 {
-	struct thread *t = processes_thread(p, tid);
+	struct thread *thread = processes_thread(processes, tid);
 
-	if (t)
-		end_thread(p, t, ns);
+	if (thread)
+		end_thread(processes, thread, ns);
 }
 
 /* ---- forgetting ---------------------------------------------------------------------------------------------- */
 
-void processes_forget(struct processes *p, uint64_t ns)
+void processes_forget(struct processes *processes, uint64_t ns)
 {
-	for (; p->forgotten < p->nended && p->ended[p->forgotten].ns < ns; p->forgotten++) {
-		const struct ended *e = p->ended + p->forgotten;
-		struct thread *t = processes_thread(p, e->tid);
-		struct process *process = processes_find(p, e->pid);
+	for (; processes->forgotten < processes->nended && processes->ended[processes->forgotten].ns < ns;
+	     processes->forgotten++) {
+		const struct ended *ended = processes->ended + processes->forgotten;
+		struct thread *thread = processes_thread(processes, ended->tid);
+		struct process *process = processes_find(processes, ended->pid);
 
-		if (t && t->exited && t->exited < ns) /* else the number is another's by now */
-			remove_thread(p, t);
+		if (thread && thread->exited && thread->exited < ns) /* else the number is another's by now */
+			remove_thread(processes, thread);
 		if (process && process->exited && process->exited < ns)
-			remove_process(p, process);
+			remove_process(processes, process);
 	}
 }
 
-void processes_mark_stale(struct processes *p)
+void processes_mark_stale(struct processes *processes)
 {
-	p->scan++;
+	processes->scan++;
 }
 
-void processes_scanned(struct processes *p, uint32_t pid, uint32_t tid)
+void processes_scanned(struct processes *processes, uint32_t pid, uint32_t tid)
 {
-	processes_make_thread(p, pid, tid)->scan = p->scan;
+	processes_make_thread(processes, pid, tid)->scan = processes->scan;
 }
 
-void processes_doubted(struct processes *p, uint64_t ns)
+void processes_doubted(struct processes *processes, uint64_t ns)
 {
-	LINKTABLE_EACH(struct thread, t, p->thread)
-	if (t->scan != p->scan && t->made < ns)
-		end_thread(p, t, ns);
+	LINKTABLE_EACH(struct thread, thread, processes->thread)
+	if (thread->scan != processes->scan && thread->made < ns)
+		end_thread(processes, thread, ns);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------- */
 
-void processes_each(struct processes *p, void (*fn)(void *to, struct process *process), void *to)
+void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to)
 {
-	LINKTABLE_EACH(struct process, process, p->process)
+	LINKTABLE_EACH(struct process, process, processes->process)
 	fn(to, process);
 }
 
-struct processes_counts processes_count(const struct processes *p)
+struct processes_counts processes_count(const struct processes *processes)
 {
-	return (struct processes_counts){ p->process.n, p->thread.n, p->pool.files.n, p->pool.mappings };
+	return (struct processes_counts){ processes->process.n, processes->thread.n, processes->pool.files.n,
+					  processes->pool.mappings };
 }
 
-void processes_free(struct processes *p)
+void processes_free(struct processes *processes)
 {
-	if (!p)
+	if (!processes)
 		return;
-	LINKTABLE_EACH(struct thread, t, p->thread)
-	free(t);
-	LINKTABLE_EACH(struct process, process, p->process)
+	LINKTABLE_EACH(struct thread, thread, processes->thread)
+	free(thread);
+	LINKTABLE_EACH(struct process, process, processes->process)
 	{
-		mappings_drop(&p->pool, &process->maps);
+		mappings_drop(&processes->pool, &process->maps);
 		free(process->given.id);
 		free(process);
 	}
-	free(p->thread.slot);
-	free(p->process.slot);
-	mappings_pool_free(&p->pool);
-	free(p->ended);
-	free(p);
+	free(processes->thread.slot);
+	free(processes->process.slot);
+	mappings_pool_free(&processes->pool);
+	free(processes->ended);
+	free(processes);
 }

@@ -62,31 +62,31 @@ struct processes;
 
 /* Memory for mappings is charged to tenants, which may be NULL. */
 struct processes *processes_new(struct tenants *tenants);
-void processes_free(struct processes *p);
+void processes_free(struct processes *processes);
 
-struct process *processes_find(const struct processes *p, uint32_t pid); /* NULL: nothing is known of it */
-struct thread *processes_thread(const struct processes *p, uint32_t tid);
-struct process *processes_make(struct processes *p, uint32_t pid); /* found or made */
-struct thread *processes_make_thread(struct processes *p, uint32_t pid, uint32_t tid);
+struct process *processes_find(const struct processes *processes, uint32_t pid); /* NULL: nothing is known of it */
+struct thread *processes_thread(const struct processes *processes, uint32_t tid);
+struct process *processes_make(struct processes *processes, uint32_t pid); /* found or made */
+struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 
 /* The time of the record that comes next. */
-void processes_time(struct processes *p, uint64_t ns);
+void processes_time(struct processes *processes, uint64_t ns);
 
 /* What the records of the kernel say. Unknown parents and threads are made. */
-void processes_fork(struct processes *p, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
-void processes_comm(struct processes *p, uint32_t pid, uint32_t tid, struct str comm, bool exec);
-void processes_exit(struct processes *p, uint32_t tid, uint64_t ns);
+void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
+void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, struct str comm, bool exec);
+void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns);
 
 /* See mappings.h. */
-enum mappings_answer processes_map(struct processes *p, uint32_t pid, const struct mapping *m,
+enum mappings_answer processes_map(struct processes *processes, uint32_t pid, const struct mapping *mapping,
 				   const struct mapped_file *file);
 
 /* Nothing is known of its mappings any more. Processes that were forked with them keep them. */
-void processes_unmap(struct processes *p, struct process *process);
+void processes_unmap(struct processes *processes, struct process *process);
 
 /* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten.
  */
-void processes_replaced(struct processes *p, struct process *process);
+void processes_replaced(struct processes *processes, struct process *process);
 
 /* The mapping that an address lies in; NULL: none. Valid until the next change. */
 static inline const struct mapping *processes_at(const struct process *process, uint64_t address)
@@ -95,20 +95,20 @@ static inline const struct mapping *processes_at(const struct process *process, 
 }
 
 /* Forgets what ended before ns. To be called now and then. */
-void processes_forget(struct processes *p, uint64_t ns);
+void processes_forget(struct processes *processes, uint64_t ns);
 
 /* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of
  * processes_scanned, have ended. */
-void processes_mark_stale(struct processes *p);
-void processes_scanned(struct processes *p, uint32_t pid, uint32_t tid);
-void processes_doubted(struct processes *p, uint64_t ns);
+void processes_mark_stale(struct processes *processes);
+void processes_scanned(struct processes *processes, uint32_t pid, uint32_t tid);
+void processes_doubted(struct processes *processes, uint64_t ns);
 
 /* All processes, in no order; fn may not add any. */
-void processes_each(struct processes *p, void (*fn)(void *to, struct process *process), void *to);
+void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to);
 
 struct processes_counts {
 	size_t processes, threads, files, mappings;
 };
-struct processes_counts processes_count(const struct processes *p);
+struct processes_counts processes_count(const struct processes *processes);
 
 #endif

@@ -15,10 +15,10 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-static bool read_into(struct text *t, const char *path)
+static bool read_into(struct text *text, const char *path)
 {
-	t->n = 0;
-	return fullio_read_at(AT_FDCWD, path, t, SIZE_MAX);
+	text->n = 0;
+	return fullio_read_at(AT_FDCWD, path, text, SIZE_MAX);
 }
 
 static uint64_t mount_ns(const char *path)
@@ -33,13 +33,13 @@ uint64_t procfs_own_mount_ns(void)
 	return mount_ns("/proc/self/ns/mnt");
 }
 
-static struct str procfs_word(struct str *s)
+static struct str procfs_word(struct str *string)
 {
-	*s = str_trim_left(*s);
-	return str_cut(s, ' ');
+	*string = str_trim_left(*string);
+	return str_cut(string, ' ');
 }
 
-bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
+bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_file *file)
 {
 	struct str range = procfs_word(&line), perms = procfs_word(&line), offset = procfs_word(&line),
 		   device = procfs_word(&line), inode = procfs_word(&line), start;
@@ -49,17 +49,18 @@ bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f)
 		return false;
 	start = str_cut(&range, '-');
 	struct str major_text = str_cut(&device, ':');
-	if (!str_hex(start, &m->start) || !str_hex(range, &end) || end <= m->start || !str_hex(offset, &m->offset) ||
-	    !str_hex(major_text, &major) || !str_hex(device, &minor) || !str_u64(inode, &f->inode))
+	if (!str_hex(start, &mapping->start) || !str_hex(range, &end) || end <= mapping->start ||
+	    !str_hex(offset, &mapping->offset) || !str_hex(major_text, &major) || !str_hex(device, &minor) ||
+	    !str_u64(inode, &file->inode))
 		return false;
-	m->length = end - m->start;
-	f->major = (uint32_t)major;
-	f->minor = (uint32_t)minor;
-	f->protection = (perms.p[0] == 'r' ? PROT_READ : 0) | (perms.p[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC;
-	f->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-	f->path = str_trim_left(line);
-	if (f->path.n == 0)
-		f->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
+	mapping->length = end - mapping->start;
+	file->major = (uint32_t)major;
+	file->minor = (uint32_t)minor;
+	file->protection = (perms.p[0] == 'r' ? PROT_READ : 0) | (perms.p[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC;
+	file->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	file->path = str_trim_left(line);
+	if (file->path.n == 0)
+		file->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
 	return true;
 }
 
@@ -73,9 +74,9 @@ uint64_t procfs_parse_start(struct str stat)
 	uint64_t ticks = 0;
 
 	for (int field = 3; at >= 0 && field <= 22; field++) {
-		struct str w = procfs_word(&rest);
+		struct str string = procfs_word(&rest);
 
-		if (field == 22 && !str_u64(w, &ticks))
+		if (field == 22 && !str_u64(string, &ticks))
 			return 0;
 	}
 	return ticks;
@@ -97,19 +98,19 @@ static uint32_t inner_pid(struct str status)
 
 void procfs_identify(struct process *process)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
-	if (!process->start_ticks && read_into(&t, path))
-		process->start_ticks = procfs_parse_start(text_view(&t));
+	if (!process->start_ticks && read_into(&text, path))
+		process->start_ticks = procfs_parse_start(text_view(&text));
 	snprintf(path, sizeof(path), "/proc/%u/status", process->pid);
-	if (!process->inner_pid && read_into(&t, path))
-		process->inner_pid = inner_pid(text_view(&t));
+	if (!process->inner_pid && read_into(&text, path))
+		process->inner_pid = inner_pid(text_view(&text));
 	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", process->pid);
 	if (!process->mount_ns)
 		process->mount_ns = mount_ns(path);
-	text_free(&t);
+	text_free(&text);
 }
 
 /* ---- idle ---------------------------------------------------------------------------------------------------- */
@@ -141,11 +142,11 @@ uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 
 uint64_t *procfs_idle(size_t *n)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	uint64_t *idle;
 
-	read_into(&t, "/proc/stat");
-	idle = procfs_parse_idle(text_view(&t), n);
-	text_free(&t);
+	read_into(&text, "/proc/stat");
+	idle = procfs_parse_idle(text_view(&text), n);
+	text_free(&text);
 	return idle;
 }

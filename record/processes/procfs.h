@@ -11,7 +11,7 @@ void procfs_identify(struct process *process);
 uint64_t procfs_own_mount_ns(void);
 
 /* One line of /proc/PID/maps; path stays in line. False: not executable, or not a line. Pure. */
-bool procfs_parse_map(struct str line, struct mapping *m, struct mapped_file *f);
+bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_file *file);
 
 /* Field 22 of /proc/PID/stat, in clock ticks since boot; 0: unknown. Pure. */
 uint64_t procfs_parse_start(struct str stat);

@@ -68,116 +68,116 @@ static uint64_t start_ticks(uint32_t pid)
 	return n > 0 ? procfs_parse_start((struct str){ text, (size_t)n }) : 0;
 }
 
-static void add_thread(struct procreader_answer *a, uint32_t pid, uint32_t tid, bool named)
+static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t tid, bool named)
 {
-	struct procreader_thread *t;
+	struct procreader_thread *thread;
 	char path[64];
 	ssize_t n;
 
-	if ((a->nthreads & (a->nthreads - 1)) == 0)
-		a->thread = mem_grow(a->thread, sizeof(*t), a->nthreads ? 2 * a->nthreads : 1);
-	t = &a->thread[a->nthreads];
-	*t = (struct procreader_thread){ .pid = pid, .tid = tid };
+	if ((answer->nthreads & (answer->nthreads - 1)) == 0)
+		answer->thread = mem_grow(answer->thread, sizeof(*thread), answer->nthreads ? 2 * answer->nthreads : 1);
+	thread = &answer->thread[answer->nthreads];
+	*thread = (struct procreader_thread){ .pid = pid, .tid = tid };
 	if (named) {
 		snprintf(path, sizeof(path), "task/%u/comm", tid);
-		n = procreader_read_start(open_of(pid, path), t->comm, COMM_MAX - 1);
+		n = procreader_read_start(open_of(pid, path), thread->comm, COMM_MAX - 1);
 		if (n <= 0)
 			return;
-		t->comm[n - (t->comm[n - 1] == '\n')] = 0;
+		thread->comm[n - (thread->comm[n - 1] == '\n')] = 0;
 	}
-	a->nthreads++;
+	answer->nthreads++;
 }
 
 /* All threads of a process, up to `most` of the answer. */
-static void add_threads(struct procreader_answer *a, uint32_t pid, bool named, size_t max)
+static void add_threads(struct procreader_answer *answer, uint32_t pid, bool named, size_t max)
 {
 	char path[64];
-	DIR *d;
+	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	d = opendir(path);
-	for (struct dirent *e; d && (e = readdir(d));) {
+	dir = opendir(path);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		uint64_t tid;
 
-		if (!str_u64(str_of(e->d_name), &tid))
+		if (!str_u64(str_of(entry->d_name), &tid))
 			continue;
-		if (a->nthreads >= max) {
-			a->cut = true;
+		if (answer->nthreads >= max) {
+			answer->cut = true;
 			break;
 		}
-		add_thread(a, pid, (uint32_t)tid, named);
+		add_thread(answer, pid, (uint32_t)tid, named);
 	}
-	if (d)
-		closedir(d);
+	if (dir)
+		closedir(dir);
 }
 
-/* Keeps the executable ones of the complete lines at the end of t, from `from` on, and counts them; bytes behind the
+/* Keeps the executable ones of the complete lines at the end of text, from `from` on, and counts them; bytes behind the
  * last newline stay. */
-static size_t keep_executable(struct text *t, size_t from, uint32_t *lines)
+static size_t keep_executable(struct text *text, size_t from, uint32_t *lines)
 {
-	struct str rest = { t->p + from, t->n - from };
+	struct str rest = { text->p + from, text->n - from };
 	size_t to = from;
 
 	for (ptrdiff_t end; (end = str_find(rest, '\n')) >= 0; rest = str_from(rest, (size_t)end + 1)) {
-		struct mapping m = { 0 };
-		struct mapped_file f = { 0 };
+		struct mapping mapping = { 0 };
+		struct mapped_file file = { 0 };
 		size_t n = (size_t)end + 1;
 
-		if (!procfs_parse_map(str_head(rest, (size_t)end), &m, &f))
+		if (!procfs_parse_map(str_head(rest, (size_t)end), &mapping, &file))
 			continue;
-		memmove(t->p + to, rest.p, n);
+		memmove(text->p + to, rest.p, n);
 		to += n;
 		++*lines;
 	}
-	memmove(t->p + to, rest.p, rest.n);
-	t->n = to + rest.n;
+	memmove(text->p + to, rest.p, rest.n);
+	text->n = to + rest.n;
 	return to;
 }
 
-static void read_maps(struct procreader_answer *a)
+static void read_maps(struct procreader_answer *answer)
 {
-	int fd = open_of(a->pid, "maps");
+	int fd = open_of(answer->pid, "maps");
 	size_t from = 0, total = 0;
 	uint32_t lines = 0;
 	ssize_t n = -1;
 
 	while (fd >= 0 && total < MAPS_BYTES && from < SAVED_BYTES && lines < MAPPINGS_MAX) {
-		text_reserve(&a->maps, CHUNK);
-		n = read(fd, a->maps.p + a->maps.n, CHUNK);
+		text_reserve(&answer->maps, CHUNK);
+		n = read(fd, answer->maps.p + answer->maps.n, CHUNK);
 		if (n <= 0)
 			break;
-		a->maps.n += (size_t)n;
+		answer->maps.n += (size_t)n;
 		total += (size_t)n;
-		from = keep_executable(&a->maps, from, &lines);
+		from = keep_executable(&answer->maps, from, &lines);
 	}
-	a->maps.n = from;
-	a->maps_cut = n > 0;
-	a->cut |= a->maps_cut;
+	answer->maps.n = from;
+	answer->maps_cut = n > 0;
+	answer->cut |= answer->maps_cut;
 	if (fd >= 0)
 		close(fd);
 }
 
-static void procreader_scan_threads(struct procreader_answer *a)
+static void procreader_scan_threads(struct procreader_answer *answer)
 {
-	DIR *d = opendir("/proc");
+	DIR *dir = opendir("/proc");
 
-	a->there = d;
-	for (struct dirent *e; d && (e = readdir(d));) {
+	answer->there = dir;
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		uint64_t pid;
 
-		if (str_u64(str_of(e->d_name), &pid))
-			add_threads(a, (uint32_t)pid, false, SURVEY_MAX);
+		if (str_u64(str_of(entry->d_name), &pid))
+			add_threads(answer, (uint32_t)pid, false, SURVEY_MAX);
 	}
-	if (d)
-		closedir(d);
+	if (dir)
+		closedir(dir);
 }
 
 static uint64_t cpu_ns(void)
 {
-	struct timespec t;
+	struct timespec spec;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spec);
+	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
 struct reading {
@@ -187,204 +187,205 @@ struct reading {
 
 static void read_request(void *arg)
 {
-	struct reading *r = arg;
-	struct procreader_answer *a = r->a;
-	uint32_t tid = r->q.tid;
+	struct reading *reading = arg;
+	struct procreader_answer *answer = reading->a;
+	uint32_t tid = reading->q.tid;
 	uint64_t before = cpu_ns();
 
-	a->start_ticks = start_ticks(a->pid);
-	a->there = a->start_ticks;
+	answer->start_ticks = start_ticks(answer->pid);
+	answer->there = answer->start_ticks;
 	if (!tid) {
-		add_threads(a, a->pid, true, THREADS_MAX);
+		add_threads(answer, answer->pid, true, THREADS_MAX);
 	} else {
-		add_thread(a, a->pid, a->pid, true);
-		if (tid != a->pid)
-			add_thread(a, a->pid, tid, true);
+		add_thread(answer, answer->pid, answer->pid, true);
+		if (tid != answer->pid)
+			add_thread(answer, answer->pid, tid, true);
 	}
-	read_maps(a);
-	a->cost_ns = cpu_ns() - before;
+	read_maps(answer);
+	answer->cost_ns = cpu_ns() - before;
 }
 
 static void drop_reading(void *arg)
 {
-	struct reading *r = arg;
+	struct reading *reading = arg;
 
-	procreader_answer_free(r->a);
-	free(r);
+	procreader_answer_free(reading->a);
+	free(reading);
 }
 
 static uint64_t procreader_find_place(void *arg)
 {
-	const struct reading *r = arg;
+	const struct reading *reading = arg;
 
-	return tenant_place_of_pid(r->q.pid);
+	return tenant_place_of_pid(reading->q.pid);
 }
 
 static struct procreader_answer *new_answer(uint32_t pid)
 {
-	struct procreader_answer *a = mem_alloc(sizeof(*a), 1);
+	struct procreader_answer *answer = mem_alloc(sizeof(*answer), 1);
 
-	a->pid = pid;
-	a->started = clock_now();
-	return a;
+	answer->pid = pid;
+	answer->started = clock_now();
+	return answer;
 }
 
-static struct procreader_answer *procreader_send_answer(struct request q)
+static struct procreader_answer *procreader_send_answer(struct request request)
 {
-	struct procreader_answer *a = new_answer(q.pid);
-	struct reading *r;
+	struct procreader_answer *answer = new_answer(request.pid);
+	struct reading *reading;
 
-	if (!q.pid) { /* lists of processes and threads wait for none of them */
+	if (!request.pid) { /* lists of processes and threads wait for none of them */
 		uint64_t before = cpu_ns();
 
-		procreader_scan_threads(a);
-		a->cost_ns = cpu_ns() - before;
-		return a;
+		procreader_scan_threads(answer);
+		answer->cost_ns = cpu_ns() - before;
+		return answer;
 	}
-	r = mem_alloc(sizeof(*r), 1);
-	*r = (struct reading){ q, a };
-	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, procreader_find_place, r,
+	reading = mem_alloc(sizeof(*reading), 1);
+	*reading = (struct reading){ request, answer };
+	if (timelimit_call(&(struct timelimit_call){ read_request, drop_reading, procreader_find_place, reading,
 						     PROCREADER_STALL_MS, 20 * PROCREADER_STALL_MS })) {
-		free(r);
-		return a;
+		free(reading);
+		return answer;
 	}
-	a = new_answer(q.pid);
-	a->stalled = true;
-	return a;
+	answer = new_answer(request.pid);
+	answer->stalled = true;
+	return answer;
 }
 
 /* ---- the thread ----------------------------------------------------------------------------------------------------
  */
 
-static void free_all(struct procreader *r)
+static void free_all(struct procreader *procreader)
 {
-	for (struct procreader_answer *a = r->head, *next; a; a = next) {
-		next = a->next;
-		procreader_answer_free(a);
+	for (struct procreader_answer *answer = procreader->head, *next; answer; answer = next) {
+		next = answer->next;
+		procreader_answer_free(answer);
 	}
-	pthread_mutex_destroy(&r->lock);
-	pthread_cond_destroy(&r->work);
-	pthread_cond_destroy(&r->done);
-	free(r);
+	pthread_mutex_destroy(&procreader->lock);
+	pthread_cond_destroy(&procreader->work);
+	pthread_cond_destroy(&procreader->done);
+	free(procreader);
 }
 
-static void put_answer(struct procreader *r, struct procreader_answer *a)
+static void put_answer(struct procreader *procreader, struct procreader_answer *answer)
 {
-	*r->tail = a;
-	r->tail = &a->next;
-	r->nanswers++;
+	*procreader->tail = answer;
+	procreader->tail = &answer->next;
+	procreader->nanswers++;
 }
 
 static void *procreader_run(void *arg)
 {
-	struct procreader *r = arg;
+	struct procreader *procreader = arg;
 	bool left;
 
 	urgency_lower(URGENCY_USUAL);
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop) {
-		struct procreader_answer *a;
-		struct request q;
+	pthread_mutex_lock(&procreader->lock);
+	while (!procreader->stop) {
+		struct procreader_answer *answer;
+		struct request request;
 
-		if (r->n == 0 || r->nanswers >= ANSWERS) {
-			pthread_cond_wait(&r->work, &r->lock);
+		if (procreader->n == 0 || procreader->nanswers >= ANSWERS) {
+			pthread_cond_wait(&procreader->work, &procreader->lock);
 			continue;
 		}
-		q = r->queue[r->first];
-		r->first = (r->first + 1) % QUEUE;
-		r->n--;
-		r->busy = true;
-		pthread_mutex_unlock(&r->lock);
-		a = procreader_send_answer(q);
-		pthread_mutex_lock(&r->lock);
-		r->busy = false;
-		put_answer(r, a);
-		pthread_cond_signal(&r->done);
+		request = procreader->queue[procreader->first];
+		procreader->first = (procreader->first + 1) % QUEUE;
+		procreader->n--;
+		procreader->busy = true;
+		pthread_mutex_unlock(&procreader->lock);
+		answer = procreader_send_answer(request);
+		pthread_mutex_lock(&procreader->lock);
+		procreader->busy = false;
+		put_answer(procreader, answer);
+		pthread_cond_signal(&procreader->done);
 	}
-	r->ended = true;
-	left = r->left;
-	pthread_cond_signal(&r->done);
-	pthread_mutex_unlock(&r->lock);
+	procreader->ended = true;
+	left = procreader->left;
+	pthread_cond_signal(&procreader->done);
+	pthread_mutex_unlock(&procreader->lock);
 	if (left)
-		free_all(r);
+		free_all(procreader);
 	return NULL;
 }
 
 struct procreader *procreader_start(void)
 {
-	struct procreader *r = mem_alloc(sizeof(*r), 1);
+	struct procreader *procreader = mem_alloc(sizeof(*procreader), 1);
 
-	r->tail = &r->head;
-	pthread_mutex_init(&r->lock, NULL);
-	threads_condition(&r->work);
-	threads_condition(&r->done);
-	if (threads_start(NULL, 0, procreader_run, r) == 0)
-		return r;
-	free_all(r);
+	procreader->tail = &procreader->head;
+	pthread_mutex_init(&procreader->lock, NULL);
+	threads_condition(&procreader->work);
+	threads_condition(&procreader->done);
+	if (threads_start(NULL, 0, procreader_run, procreader) == 0)
+		return procreader;
+	free_all(procreader);
 	return NULL;
 }
 
-void procreader_stop(struct procreader *r)
+void procreader_stop(struct procreader *procreader)
 {
 	uint64_t until = clock_now() + STOP_MS * (SECOND_NS / 1000);
 	bool ended;
 
-	if (!r)
+	if (!procreader)
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	pthread_cond_signal(&r->work);
-	while (!r->ended && threads_wait(&r->done, &r->lock, until))
+	pthread_mutex_lock(&procreader->lock);
+	procreader->stop = true;
+	pthread_cond_signal(&procreader->work);
+	while (!procreader->ended && threads_wait(&procreader->done, &procreader->lock, until))
 		continue;
-	ended = r->ended;
-	r->left = !ended;
-	pthread_mutex_unlock(&r->lock);
+	ended = procreader->ended;
+	procreader->left = !ended;
+	pthread_mutex_unlock(&procreader->lock);
 	if (ended)
-		free_all(r);
+		free_all(procreader);
 }
 
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid)
+bool procreader_request(struct procreader *procreader, uint32_t pid, uint32_t tid)
 {
 	bool space;
 
-	pthread_mutex_lock(&r->lock);
-	space = r->n < QUEUE;
+	pthread_mutex_lock(&procreader->lock);
+	space = procreader->n < QUEUE;
 	if (space)
-		r->queue[(r->first + r->n++) % QUEUE] = (struct request){ pid, tid };
-	pthread_cond_signal(&r->work);
-	pthread_mutex_unlock(&r->lock);
+		procreader->queue[(procreader->first + procreader->n++) % QUEUE] = (struct request){ pid, tid };
+	pthread_cond_signal(&procreader->work);
+	pthread_mutex_unlock(&procreader->lock);
 	return space;
 }
 
-bool procreader_survey(struct procreader *r)
+bool procreader_survey(struct procreader *procreader)
 {
-	return procreader_request(r, 0, 0);
+	return procreader_request(procreader, 0, 0);
 }
 
-struct procreader_answer *procreader_take(struct procreader *r, uint64_t wait_ns)
+struct procreader_answer *procreader_take(struct procreader *procreader, uint64_t wait_ns)
 {
 	uint64_t until = clock_now() + wait_ns;
-	struct procreader_answer *a;
+	struct procreader_answer *answer;
 
-	pthread_mutex_lock(&r->lock);
-	while (!r->head && wait_ns && (r->n || r->busy) && threads_wait(&r->done, &r->lock, until))
+	pthread_mutex_lock(&procreader->lock);
+	while (!procreader->head && wait_ns && (procreader->n || procreader->busy) &&
+	       threads_wait(&procreader->done, &procreader->lock, until))
 		continue;
-	a = r->head;
-	if (a) {
-		r->head = a->next;
-		r->tail = r->head ? r->tail : &r->head;
-		r->nanswers--;
-		pthread_cond_signal(&r->work);
+	answer = procreader->head;
+	if (answer) {
+		procreader->head = answer->next;
+		procreader->tail = procreader->head ? procreader->tail : &procreader->head;
+		procreader->nanswers--;
+		pthread_cond_signal(&procreader->work);
 	}
-	pthread_mutex_unlock(&r->lock);
-	return a;
+	pthread_mutex_unlock(&procreader->lock);
+	return answer;
 }
 
-void procreader_answer_free(struct procreader_answer *a)
+void procreader_answer_free(struct procreader_answer *answer)
 {
-	if (!a)
+	if (!answer)
 		return;
-	text_free(&a->maps);
-	free(a->thread);
-	free(a);
+	text_free(&answer->maps);
+	free(answer->thread);
+	free(answer);
 }

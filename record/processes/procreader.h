@@ -44,16 +44,16 @@ enum { PROCREADER_STALL_MS = 250 };
 struct procreader *procreader_start(void);
 
 /* Ends the thread; one that hangs is left behind. */
-void procreader_stop(struct procreader *r);
+void procreader_stop(struct procreader *procreader);
 
 /* Queues a request for a process: names of thread tid and of the first one, or, with tid 0, of all threads. False: too
  * many wait. */
-bool procreader_request(struct procreader *r, uint32_t pid, uint32_t tid);
-bool procreader_survey(struct procreader *r);
+bool procreader_request(struct procreader *procreader, uint32_t pid, uint32_t tid);
+bool procreader_survey(struct procreader *procreader);
 
 /* Returns the oldest answer, to be freed; NULL if there is none. Waits for one for up to wait_ns, if requests are under
  * way. */
-struct procreader_answer *procreader_take(struct procreader *r, uint64_t wait_ns);
-void procreader_answer_free(struct procreader_answer *a);
+struct procreader_answer *procreader_take(struct procreader *procreader, uint64_t wait_ns);
+void procreader_answer_free(struct procreader_answer *answer);
 
 #endif

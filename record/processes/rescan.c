@@ -42,32 +42,32 @@ struct rescan {
 	uint32_t after_storm; /* pid of the process after a storm that is read; 0: none */
 };
 
-struct rescan *rescan_new(struct processes *p, struct budgets *b, bool proc)
+struct rescan *rescan_new(struct processes *processes, struct budgets *budgets, bool proc)
 {
-	struct rescan *m = mem_alloc(sizeof(*m), 1);
+	struct rescan *rescan = mem_alloc(sizeof(*rescan), 1);
 
-	m->processes = p;
-	m->budgets = b;
-	m->reader = proc ? procreader_start() : NULL;
-	m->identities = identities_new();
-	return m;
+	rescan->processes = processes;
+	rescan->budgets = budgets;
+	rescan->reader = proc ? procreader_start() : NULL;
+	rescan->identities = identities_new();
+	return rescan;
 }
 
-void rescan_free(struct rescan *m)
+void rescan_free(struct rescan *rescan)
 {
-	if (m) {
-		procreader_stop(m->reader);
-		identities_free(m->identities);
+	if (rescan) {
+		procreader_stop(rescan->reader);
+		identities_free(rescan->identities);
 	}
-	free(m);
+	free(rescan);
 }
 
-void rescan_identify(struct rescan *m, struct process *process, uint64_t window)
+void rescan_identify(struct rescan *rescan, struct process *process, uint64_t window)
 {
 	struct identity found;
 
 	process->tenant_window = window;
-	if (!identities_find(m->identities, process->pid,
+	if (!identities_find(rescan->identities, process->pid,
 			     &found)) { /* it ended, or hangs: it stays the tenant that it was, if any */
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
@@ -78,25 +78,25 @@ void rescan_identify(struct rescan *m, struct process *process, uint64_t window)
 	process->mount_ns = process->mount_ns ? process->mount_ns : found.mount_ns;
 }
 
-void rescan_tenant(struct rescan *m, struct process *process, uint64_t window)
+void rescan_tenant(struct rescan *rescan, struct process *process, uint64_t window)
 {
 	if (process->tenant_window != window)
-		rescan_identify(m, process, window);
+		rescan_identify(rescan, process, window);
 }
 
 /* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong
  * already. */
-static void begin_storm(struct rescan *m, struct process *process, uint64_t ns)
+static void begin_storm(struct rescan *rescan, struct process *process, uint64_t ns)
 {
 	process->changed = true;
 	process->mount_ns = 0;
 	process->storm = ns + STORM_NS;
 	process->skipped = 0;
 	process->stale = true;
-	processes_unmap(m->processes, process);
+	processes_unmap(rescan->processes, process);
 }
 
-bool rescan_skips(struct rescan *m, struct process *process, uint64_t ns)
+bool rescan_skips(struct rescan *rescan, struct process *process, uint64_t ns)
 {
 	if (!process->storm)
 		return false;
@@ -105,34 +105,35 @@ bool rescan_skips(struct rescan *m, struct process *process, uint64_t ns)
 			process->storm = 0;
 			return false;
 		}
-		begin_storm(m, process, ns);
+		begin_storm(rescan, process, ns);
 	}
-	rescan_over(m, process);
+	rescan_over(rescan, process);
 	if (++process->skipped % RECORDS_FREE == 0)
-		budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
+		budgets_charge_proc(rescan->budgets, process->tenant, RECORDS_FREE * SKIPPED_RECORD_NS, ns);
 	return true;
 }
 
-bool rescan_record(struct rescan *m, struct process *process, uint64_t window, uint64_t ns)
+bool rescan_record(struct rescan *rescan, struct process *process, uint64_t window, uint64_t ns)
 {
-	struct tenants *tenants = budgets_tenants(m->budgets);
+	struct tenants *tenants = budgets_tenants(rescan->budgets);
 
-	if (rescan_skips(m, process, ns))
+	if (rescan_skips(rescan, process, ns))
 		return false;
-	if (++process->records % RECORDS_FREE || !m->reader) /* without /proc nothing could be read after a storm */
+	if (++process->records % RECORDS_FREE ||
+	    !rescan->reader) /* without /proc nothing could be read after a storm */
 		return true;
-	rescan_tenant(m, process, process->tenant_window ? process->tenant_window : window);
-	budgets_charge_proc(m->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
+	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : window);
+	budgets_charge_proc(rescan->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, ns))
 		return true;
-	begin_storm(m, process, ns);
-	rescan_over(m, process);
+	begin_storm(rescan, process, ns);
+	rescan_over(rescan, process);
 	return false;
 }
 
-void rescan_over(struct rescan *m, struct process *process)
+void rescan_over(struct rescan *rescan, struct process *process)
 {
-	budgets_over(m->budgets, process->tenant, OVER_MAPPINGS, 1);
+	budgets_over(rescan->budgets, process->tenant, OVER_MAPPINGS, 1);
 }
 
 /* ---- answers -------------------------------------------------------------------------------------------------------
@@ -141,284 +142,287 @@ void rescan_over(struct rescan *m, struct process *process)
 /* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
  * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
  * is known. */
-static void rescan_request(struct rescan *m, struct process *process, uint32_t tid, uint64_t now)
+static void rescan_request(struct rescan *rescan, struct process *process, uint32_t tid, uint64_t now)
 {
-	struct tenants *tenants = budgets_tenants(m->budgets);
+	struct tenants *tenants = budgets_tenants(rescan->budgets);
 
-	rescan_tenant(m, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
+	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : UINT64_MAX);
 	if (tenants_may(tenants, process->tenant, TENANT_PROC_NS, now)) {
-		process->requested = procreader_request(m->reader, process->pid, tid);
+		process->requested = procreader_request(rescan->reader, process->pid, tid);
 		process->reserved = process->requested && process->maps ? process->maps->n * MAPPING_READ_NS : 0;
-		budgets_charge_proc(m->budgets, process->tenant, process->reserved, now);
+		budgets_charge_proc(rescan->budgets, process->tenant, process->reserved, now);
 		return;
 	}
-	budgets_over(m->budgets, process->tenant, OVER_READS, 1);
+	budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 	process->retry = now + PAUSE_NS;
 }
 
 /* A thread that is there; its process is read at once if the record of its start was lost. */
-static void apply_thread(struct rescan *m, const struct procreader_thread *found, uint64_t now)
+static void apply_thread(struct rescan *rescan, const struct procreader_thread *found, uint64_t now)
 {
-	const struct thread *t = processes_thread(m->processes, found->tid);
-	bool known = t && t->named && t->pid == found->pid;
+	const struct thread *thread = processes_thread(rescan->processes, found->tid);
+	bool known = thread && thread->named && thread->pid == found->pid;
 	struct process *process;
 
-	processes_scanned(m->processes, found->pid, found->tid);
-	process = processes_find(m->processes, found->pid);
+	processes_scanned(rescan->processes, found->pid, found->tid);
+	process = processes_find(rescan->processes, found->pid);
 	if (!known && !process->requested && now >= process->retry)
-		rescan_request(m, process, 0, now);
+		rescan_request(rescan, process, 0, now);
 }
 
-static void apply_survey(struct rescan *m, const struct procreader_answer *a, uint64_t now)
+static void apply_survey(struct rescan *rescan, const struct procreader_answer *answer, uint64_t now)
 {
-	m->surveying = false;
-	m->survey_retry = now + (a->cost_ns * BACK_OFF > SURVEY_NS ? a->cost_ns * BACK_OFF : SURVEY_NS);
-	if (!a->there || a->cut)
+	rescan->surveying = false;
+	rescan->survey_retry = now + (answer->cost_ns * BACK_OFF > SURVEY_NS ? answer->cost_ns * BACK_OFF : SURVEY_NS);
+	if (!answer->there || answer->cut)
 		return;
-	processes_mark_stale(m->processes);
-	for (size_t i = 0; i < a->nthreads; i++)
-		apply_thread(m, &a->thread[i], now);
-	processes_doubted(m->processes, a->started);
-	m->surveyed = true;
+	processes_mark_stale(rescan->processes);
+	for (size_t i = 0; i < answer->nthreads; i++)
+		apply_thread(rescan, &answer->thread[i], now);
+	processes_doubted(rescan->processes, answer->started);
+	rescan->surveyed = true;
 }
 
-static bool apply_names(struct rescan *m, const struct procreader_answer *a)
+static bool apply_names(struct rescan *rescan, const struct procreader_answer *answer)
 {
 	bool changed = false;
 
-	for (size_t i = 0; i < a->nthreads; i++) {
-		const struct procreader_thread *read = &a->thread[i];
-		struct thread *t = processes_make_thread(m->processes, read->pid, read->tid);
+	for (size_t i = 0; i < answer->nthreads; i++) {
+		const struct procreader_thread *read = &answer->thread[i];
+		struct thread *thread = processes_make_thread(rescan->processes, read->pid, read->tid);
 
-		if (t->named && strcmp(t->comm, read->comm) == 0)
+		if (thread->named && strcmp(thread->comm, read->comm) == 0)
 			continue;
-		processes_comm(m->processes, read->pid, read->tid, str_of(read->comm), false);
-		t->window = 0; /* the window gets its name again */
+		processes_comm(rescan->processes, read->pid, read->tid, str_of(read->comm), false);
+		thread->window = 0; /* the window gets its name again */
 		changed = true;
 	}
 	return changed;
 }
 
-static bool apply_maps(struct rescan *m, struct process *process, const struct procreader_answer *a)
+static bool apply_maps(struct rescan *rescan, struct process *process, const struct procreader_answer *answer)
 {
-	uint64_t over = a->maps_cut; /* one at least */
+	uint64_t over = answer->maps_cut; /* one at least */
 	bool changed = false;
 
-	for (struct str lines = text_view(&a->maps); lines.n;) {
+	for (struct str lines = text_view(&answer->maps); lines.n;) {
 		struct mapping map = { 0 };
 		struct mapped_file file = { 0 };
 
 		if (!procfs_parse_map(str_cut(&lines, '\n'), &map, &file))
 			continue;
-		switch (processes_map(m->processes, a->pid, &map, &file)) {
+		switch (processes_map(rescan->processes, answer->pid, &map, &file)) {
 		case MAPPINGS_CHANGED: changed = true; break;
 		case MAPPINGS_OVER: over++; break;
 		default: break;
 		}
 	}
 	if (over)
-		budgets_over(m->budgets, process->tenant, OVER_MAPPINGS, over);
+		budgets_over(rescan->budgets, process->tenant, OVER_MAPPINGS, over);
 	return changed;
 }
 
 /* Charges what the reading cost beyond what was paid in advance, or gives the rest back. */
-static void settle_cost(struct rescan *m, struct process *process, uint64_t cost, uint64_t now)
+static void settle_cost(struct rescan *rescan, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;
 
 	process->reserved = 0;
 	if (cost > reserved)
-		budgets_charge_proc(m->budgets, process->tenant, cost - reserved, now);
+		budgets_charge_proc(rescan->budgets, process->tenant, cost - reserved, now);
 	else
-		budgets_credit_proc(m->budgets, process->tenant, reserved - cost);
+		budgets_credit_proc(rescan->budgets, process->tenant, reserved - cost);
 }
 
-static void rescan_apply(struct rescan *m, const struct procreader_answer *a)
+static void rescan_apply(struct rescan *rescan, const struct procreader_answer *answer)
 {
 	uint64_t now = clock_now(), cost;
 	struct process *process;
 	bool changed = false;
 
-	if (!a->pid) {
-		apply_survey(m, a, now);
+	if (!answer->pid) {
+		apply_survey(rescan, answer, now);
 		return;
 	}
-	process = a->there ? processes_make(m->processes, a->pid) : processes_find(m->processes, a->pid);
+	process = answer->there ? processes_make(rescan->processes, answer->pid) :
+				  processes_find(rescan->processes, answer->pid);
 	if (!process)
 		return;
 	process->requested = false;
-	if (a->stalled) {
+	if (answer->stalled) {
 		process->retry = now + PAUSE_NS;
-		budgets_over(m->budgets, process->tenant, OVER_READS, 1);
+		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	if (a->started < process->since) /* the pid's process before, or its program before an exec */
+	if (answer->started < process->since) /* the pid's process before, or its program before an exec */
 		return;
-	process->sure = a->started;
-	if (a->there && process->storm <= a->started) { /* else more was skipped since it was read */
+	process->sure = answer->started;
+	if (answer->there && process->storm <= answer->started) { /* else more was skipped since it was read */
 		process->stale = false;
-		if (process->start_ticks && process->start_ticks != a->start_ticks)
-			processes_replaced(m->processes, process);
-		process->start_ticks = a->start_ticks;
-		changed = apply_names(m, a);
-		changed |= apply_maps(m, process, a);
+		if (process->start_ticks && process->start_ticks != answer->start_ticks)
+			processes_replaced(rescan->processes, process);
+		process->start_ticks = answer->start_ticks;
+		changed = apply_names(rescan, answer);
+		changed |= apply_maps(rescan, process, answer);
 	}
-	cost = a->cost_ns + (clock_now() - now);
+	cost = answer->cost_ns + (clock_now() - now);
 	process->pause = changed || !process->pause    ? PAUSE_NS :
 			 process->pause < PAUSE_MAX_NS ? 2 * process->pause :
 							 PAUSE_MAX_NS;
 	process->retry = now + (cost * BACK_OFF > process->pause ? cost * BACK_OFF : process->pause);
-	settle_cost(m, process, cost, now);
+	settle_cost(rescan, process, cost, now);
 }
 
-static bool take_one(struct rescan *m, uint64_t wait_ns)
+static bool take_one(struct rescan *rescan, uint64_t wait_ns)
 {
-	struct procreader_answer *a = procreader_take(m->reader, wait_ns);
+	struct procreader_answer *answer = procreader_take(rescan->reader, wait_ns);
 
-	if (!a)
+	if (!answer)
 		return false;
-	rescan_apply(m, a);
-	procreader_answer_free(a);
+	rescan_apply(rescan, answer);
+	procreader_answer_free(answer);
 	return true;
 }
 
-bool rescan_tick(struct rescan *m, uint64_t now)
+bool rescan_tick(struct rescan *rescan, uint64_t now)
 {
 	bool surveyed;
 
-	if (!m->reader)
+	if (!rescan->reader)
 		return false;
-	for (unsigned i = 0; i < APPLY_MAX && take_one(m, 0); i++)
+	for (unsigned i = 0; i < APPLY_MAX && take_one(rescan, 0); i++)
 		continue;
-	if (m->survey_wanted && !m->surveying && now >= m->survey_retry && procreader_survey(m->reader)) {
-		m->survey_wanted = false;
-		m->surveying = true;
+	if (rescan->survey_wanted && !rescan->surveying && now >= rescan->survey_retry &&
+	    procreader_survey(rescan->reader)) {
+		rescan->survey_wanted = false;
+		rescan->surveying = true;
 	}
-	surveyed = m->surveyed;
-	m->surveyed = false;
+	surveyed = rescan->surveyed;
+	rescan->surveyed = false;
 	return surveyed;
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------
  */
 
-void rescan_lost(struct rescan *m, uint64_t ns)
+void rescan_lost(struct rescan *rescan, uint64_t ns)
 {
-	m->lost = ns;
-	m->survey_wanted = true;
+	rescan->lost = ns;
+	rescan->survey_wanted = true;
 }
 
 /* For an answer that mostly comes in 0.1 ms; not longer than WAITS_NS in a second. */
-static void rescan_wait_for(struct rescan *m, const struct process *process, uint64_t now)
+static void rescan_wait_for(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
 	uint64_t end = now + WAIT_NS;
 
-	if (now / SECOND_NS != m->wait_second) {
-		m->wait_second = now / SECOND_NS;
-		m->waited = 0;
+	if (now / SECOND_NS != rescan->wait_second) {
+		rescan->wait_second = now / SECOND_NS;
+		rescan->waited = 0;
 	}
-	if (m->waited >= WAITS_NS)
+	if (rescan->waited >= WAITS_NS)
 		return;
 	for (uint64_t at = now; at < end; at = clock_now()) {
 		const struct process *p;
 
-		take_one(m, end - at);
-		p = processes_find(m->processes, pid);
+		take_one(rescan, end - at);
+		p = processes_find(rescan->processes, pid);
 		if (!p || !p->requested)
 			break;
 	}
-	m->waited += clock_now() - now;
+	rescan->waited += clock_now() - now;
 }
 
 /* What is known of a process is in doubt, but an address of its sample has a mapping: most likely it was not its
  * records that were lost. */
-static bool may_check(struct rescan *m, uint64_t now)
+static bool may_check(struct rescan *rescan, uint64_t now)
 {
-	if (now / SECOND_NS != m->check_second) {
-		m->check_second = now / SECOND_NS;
-		m->checks = 0;
+	if (now / SECOND_NS != rescan->check_second) {
+		rescan->check_second = now / SECOND_NS;
+		rescan->checks = 0;
 	}
-	return m->checks++ < CHECKS_MAX;
+	return rescan->checks++ < CHECKS_MAX;
 }
 
 /* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there
  * together. */
-static bool may_read_stale(struct rescan *m, const struct process *process, uint64_t now)
+static bool may_read_stale(struct rescan *rescan, const struct process *process, uint64_t now)
 {
-	const struct process *other = m->after_storm ? processes_find(m->processes, m->after_storm) : NULL;
+	const struct process *other =
+		rescan->after_storm ? processes_find(rescan->processes, rescan->after_storm) : NULL;
 
 	if (now < process->storm || (other && other->requested))
 		return false;
-	m->after_storm = process->pid;
+	rescan->after_storm = process->pid;
 	return true;
 }
 
-void rescan_sampled(struct rescan *m, uint32_t pid, uint32_t tid, uint64_t ip)
+void rescan_sampled(struct rescan *rescan, uint32_t pid, uint32_t tid, uint64_t ip)
 {
-	const struct thread *t = processes_thread(m->processes, tid);
-	struct process *process = processes_find(m->processes, pid);
-	bool unknown = !process || !t || !t->named || t->pid != pid;
+	const struct thread *thread = processes_thread(rescan->processes, tid);
+	struct process *process = processes_find(rescan->processes, pid);
+	bool unknown = !process || !thread || !thread->named || thread->pid != pid;
 	uint64_t now;
 
-	if (!m->reader || pid == 0 || (!unknown && process->sure >= m->lost && !process->stale))
+	if (!rescan->reader || pid == 0 || (!unknown && process->sure >= rescan->lost && !process->stale))
 		return;
-	process = processes_make(m->processes, pid);
+	process = processes_make(rescan->processes, pid);
 	now = clock_now();
-	if (process->requested || now < process->retry || (process->stale && !may_read_stale(m, process, now)))
+	if (process->requested || now < process->retry || (process->stale && !may_read_stale(rescan, process, now)))
 		return;
 	unknown |= ip <= INT64_MAX && !processes_at(process, ip);
-	if (!unknown && !may_check(m, now))
+	if (!unknown && !may_check(rescan, now))
 		return;
-	rescan_request(m, process, process->stale ? 0 : tid, now);
+	rescan_request(rescan, process, process->stale ? 0 : tid, now);
 	if (process->requested && unknown && !process->stale)
-		rescan_wait_for(m, process, now);
+		rescan_wait_for(rescan, process, now);
 }
 
 /* ---- the start -----------------------------------------------------------------------------------------------------
  */
 
-static bool request_at_start(struct rescan *m, uint32_t pid, uint64_t end)
+static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 {
-	struct process *process = processes_make(m->processes, pid);
+	struct process *process = processes_make(rescan->processes, pid);
 
-	while (!(process->requested = procreader_request(m->reader, pid, 0))) {
+	while (!(process->requested = procreader_request(rescan->reader, pid, 0))) {
 		uint64_t now = clock_now();
 
 		if (now >= end)
 			return false;
-		take_one(m, end - now);
-		process = processes_make(m->processes, pid); /* it may have ended */
+		take_one(rescan, end - now);
+		process = processes_make(rescan->processes, pid); /* it may have ended */
 	}
 	return true;
 }
 
-void rescan_start(struct rescan *m, const uint32_t *pid, size_t npids)
+void rescan_start(struct rescan *rescan, const uint32_t *pid, size_t npids)
 {
 	uint64_t end = clock_now() + START_NS, now;
-	DIR *d = m->reader && !pid ? opendir("/proc") : NULL;
-	bool in_time = m->reader;
+	DIR *dir = rescan->reader && !pid ? opendir("/proc") : NULL;
+	bool in_time = rescan->reader;
 
 	for (size_t i = 0; i < npids && in_time; i++)
-		in_time = request_at_start(m, pid[i], end);
-	for (struct dirent *e; d && in_time && (e = readdir(d));) {
+		in_time = request_at_start(rescan, pid[i], end);
+	for (struct dirent *entry; dir && in_time && (entry = readdir(dir));) {
 		uint64_t n;
 
-		if (str_u64(str_of(e->d_name), &n))
-			in_time = request_at_start(m, (uint32_t)n, end);
+		if (str_u64(str_of(entry->d_name), &n))
+			in_time = request_at_start(rescan, (uint32_t)n, end);
 	}
-	if (d)
-		closedir(d);
-	while (in_time && (now = clock_now()) < end && take_one(m, end - now))
+	if (dir)
+		closedir(dir);
+	while (in_time && (now = clock_now()) < end && take_one(rescan, end - now))
 		continue;
 }
 
-void rescan_read(struct processes *p, uint32_t pid)
+void rescan_read(struct processes *processes, uint32_t pid)
 {
-	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
-	struct rescan *m = rescan_new(p, b, true);
+	struct budgets *budgets = budgets_new((struct budgets_limits){ 0 });
+	struct rescan *rescan = rescan_new(processes, budgets, true);
 
-	rescan_start(m, &pid, 1);
-	rescan_free(m);
-	budgets_free(b);
+	rescan_start(rescan, &pid, 1);
+	rescan_free(rescan);
+	budgets_free(budgets);
 }

@@ -27,58 +27,58 @@ struct state {
 	uint64_t last_cgroup;
 };
 
-struct state *state_new(struct processes *p, struct cgroups *g, struct kernel *k, struct symsaver *keep,
-			struct rescan *m, uint64_t event)
+struct state *state_new(struct processes *processes, struct cgroups *cgroups, struct kernel *kernel,
+			struct symsaver *keep, struct rescan *rescan, uint64_t event)
 {
-	struct state *s = mem_alloc(sizeof(*s), 1);
+	struct state *state = mem_alloc(sizeof(*state), 1);
 
-	*s = (struct state){ .processes = p,
-			     .cgroups = g,
-			     .kernel = k,
-			     .keep = keep,
-			     .event = event,
-			     .rescan = m,
-			     .own_mount_ns = procfs_own_mount_ns() };
-	return s;
+	*state = (struct state){ .processes = processes,
+				 .cgroups = cgroups,
+				 .kernel = kernel,
+				 .keep = keep,
+				 .event = event,
+				 .rescan = rescan,
+				 .own_mount_ns = procfs_own_mount_ns() };
+	return state;
 }
 
-void state_free(struct state *s)
+void state_free(struct state *state)
 {
-	if (!s)
+	if (!state)
 		return;
-	idlist_free(&s->ids);
-	text_free(&s->items);
-	free(s);
+	idlist_free(&state->ids);
+	text_free(&state->items);
+	free(state);
 }
 
-void state_begin(struct state *s, uint64_t window)
+void state_begin(struct state *state, uint64_t window)
 {
-	s->window = window;
-	idlist_begin(&s->ids);
-	s->items.n = 0;
-	s->nprocesses = 0;
-	s->last_tid = 0;
-	s->last_cgroup = 0;
+	state->window = window;
+	idlist_begin(&state->ids);
+	state->items.n = 0;
+	state->nprocesses = 0;
+	state->last_tid = 0;
+	state->last_cgroup = 0;
 }
 
-void state_end(struct state *s)
+void state_end(struct state *state)
 {
-	idlist_end(&s->ids, s->keep, &s->items);
+	idlist_end(&state->ids, state->keep, &state->items);
 }
 
-struct str state_build_ids(const struct state *s)
+struct str state_build_ids(const struct state *state)
 {
-	return text_view(&s->ids.entries);
+	return text_view(&state->ids.entries);
 }
 
-struct str state_items(const struct state *s)
+struct str state_items(const struct state *state)
 {
-	return text_view(&s->items);
+	return text_view(&state->items);
 }
 
-uint64_t state_processes(const struct state *s)
+uint64_t state_processes(const struct state *state)
 {
-	return s->nprocesses;
+	return state->nprocesses;
 }
 
 uint64_t state_markers(const uint64_t *ips, uint64_t n)
@@ -92,258 +92,264 @@ uint64_t state_markers(const uint64_t *ips, uint64_t n)
 
 /* ---- records that are made ----------------------------------------------------------------------------------- */
 
-static size_t state_begin_record(struct text *t, uint32_t type, uint16_t misc)
+static size_t state_begin_record(struct text *text, uint32_t type, uint16_t misc)
 {
 	struct perf_record r = { .type = type, .misc = misc };
 
-	text_bytes(t, &r, sizeof(r));
-	return t->n - sizeof(r);
+	text_bytes(text, &r, sizeof(r));
+	return text->n - sizeof(r);
 }
 
-static void state_end_record(const struct state *s, struct text *t, size_t start, struct str name, uint32_t pid,
+static void state_end_record(const struct state *state, struct text *text, size_t start, struct str name, uint32_t pid,
 			     uint32_t tid, uint64_t ns)
 {
-	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .event = s->event };
+	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .event = state->event };
 	uint16_t size;
 
-	text_str(t, name);
+	text_str(text, name);
 	do
-		text_char(t, 0);
-	while ((t->n - start) % 8);
-	text_bytes(t, &tail, sizeof(tail));
-	size = (uint16_t)(t->n - start);
-	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
+		text_char(text, 0);
+	while ((text->n - start) % 8);
+	text_bytes(text, &tail, sizeof(tail));
+	size = (uint16_t)(text->n - start);
+	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-static void put_comm(const struct state *s, struct text *t, const struct thread *thread, uint64_t ns)
+static void put_comm(const struct state *state, struct text *text, const struct thread *thread, uint64_t ns)
 {
-	size_t start = state_begin_record(t, RECORD_COMM, 0);
+	size_t start = state_begin_record(text, RECORD_COMM, 0);
 
-	text_bytes(t, &thread->pid, 4);
-	text_bytes(t, &thread->tid, 4);
-	state_end_record(s, t, start, str_of(thread->comm), thread->pid, thread->tid, ns);
+	text_bytes(text, &thread->pid, 4);
+	text_bytes(text, &thread->tid, 4);
+	state_end_record(state, text, start, str_of(thread->comm), thread->pid, thread->tid, ns);
 }
 
-static void state_put_map(const struct state *s, struct text *t, uint32_t pid, const struct mapping *m, uint64_t ns)
+static void state_put_map(const struct state *state, struct text *text, uint32_t pid, const struct mapping *mapping,
+			  uint64_t ns)
 {
-	const struct mapped_file *f = m->file;
-	size_t start = state_begin_record(t, RECORD_MMAP2, (uint16_t)(2 | (f->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
-	uint32_t ids[2] = { pid, pid }, device[2] = { f->major, f->minor }, access[2] = { f->protection, f->flags };
-	uint64_t where[3] = { m->start, m->length, m->offset }, inode[2] = { f->inode, f->generation };
-	uint8_t id[24] = { f->build_id_size };
+	const struct mapped_file *file = mapping->file;
+	size_t start =
+		state_begin_record(text, RECORD_MMAP2, (uint16_t)(2 | (file->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
+	uint32_t ids[2] = { pid, pid }, device[2] = { file->major, file->minor },
+		 access[2] = { file->protection, file->flags };
+	uint64_t where[3] = { mapping->start, mapping->length, mapping->offset },
+		 inode[2] = { file->inode, file->generation };
+	uint8_t id[24] = { file->build_id_size };
 
-	memcpy(id + 4, f->build_id, sizeof(f->build_id));
-	text_bytes(t, ids, sizeof(ids));
-	text_bytes(t, where, sizeof(where));
-	if (f->build_id_size) {
-		text_bytes(t, id, sizeof(id));
+	memcpy(id + 4, file->build_id, sizeof(file->build_id));
+	text_bytes(text, ids, sizeof(ids));
+	text_bytes(text, where, sizeof(where));
+	if (file->build_id_size) {
+		text_bytes(text, id, sizeof(id));
 	} else {
-		text_bytes(t, device, sizeof(device));
-		text_bytes(t, inode, sizeof(inode));
+		text_bytes(text, device, sizeof(device));
+		text_bytes(text, inode, sizeof(inode));
 	}
-	text_bytes(t, access, sizeof(access));
-	state_end_record(s, t, start, f->path, pid, pid, ns);
+	text_bytes(text, access, sizeof(access));
+	state_end_record(state, text, start, file->path, pid, pid, ns);
 }
 
 /* The file itself is opened by the keeper only (keep_build_id): its file system may never answer. */
-static void note_build_id(struct state *s, const struct process *p, struct mapped_file *f)
+static void note_build_id(struct state *state, const struct process *process, struct mapped_file *file)
 {
-	if (f->window == s->window)
+	if (file->window == state->window)
 		return;
-	f->window = s->window;
-	idlist_add(&s->ids, s->keep, p->pid, f);
+	file->window = state->window;
+	idlist_add(&state->ids, state->keep, process->pid, file);
 }
 
 /* ---- what will be needed later ------------------------------------------------------------------------------- */
 
-static struct symsaver_process state_keeps(const struct process *p)
+static struct symsaver_process state_keeps(const struct process *process)
 {
-	return (struct symsaver_process){ p->pid, p->start_ticks, p->mount_ns, p->tenant };
+	return (struct symsaver_process){ process->pid, process->start_ticks, process->mount_ns, process->tenant };
 }
 
-static void keep_map(struct state *s, const struct process *p, const struct mapping *m)
+static void keep_map(struct state *state, const struct process *process, const struct mapping *mapping)
 {
-	const struct mapped_file *f = m->file;
-	struct symsaver_process who = state_keeps(p);
-	struct symsaver_mapping what = { .start = m->start,
-					 .length = m->length,
-					 .pgoff = m->offset,
-					 .major = f->major,
-					 .minor = f->minor,
-					 .inode = f->inode,
-					 .generation = f->generation,
-					 .build_id_n = f->build_id_size,
-					 .path = f->path };
+	const struct mapped_file *file = mapping->file;
+	struct symsaver_process who = state_keeps(process);
+	struct symsaver_mapping what = { .start = mapping->start,
+					 .length = mapping->length,
+					 .pgoff = mapping->offset,
+					 .major = file->major,
+					 .minor = file->minor,
+					 .inode = file->inode,
+					 .generation = file->generation,
+					 .build_id_n = file->build_id_size,
+					 .path = file->path };
 
-	memcpy(what.build_id, f->build_id, sizeof(what.build_id));
-	if (s->keep)
-		symsaver_mapping(s->keep, &who, &what);
+	memcpy(what.build_id, file->build_id, sizeof(what.build_id));
+	if (state->keep)
+		symsaver_mapping(state->keep, &who, &what);
 }
 
-static void note_process(struct state *s, struct process *p)
+static void note_process(struct state *state, struct process *process)
 {
 	struct pj_process item = { 0 };
 	struct symsaver_process who;
 	bool elsewhere;
 
-	p->changed = false;
+	process->changed = false;
 	rescan_identify(
-		s->rescan, p,
-		s->window); /* again: it may be another user, or in a container, since its parent was looked up */
-	who = state_keeps(p);
-	elsewhere = s->keep ? symsaver_process(s->keep, &who) :
-			      p->mount_ns && s->own_mount_ns && p->mount_ns != s->own_mount_ns;
-	item = (struct pj_process){ .pid = p->pid,
-				    .inner_pid = p->inner_pid,
-				    .start = p->start_ticks,
-				    .mount_ns = p->mount_ns,
-				    .tenant_kind = p->tenant.kind,
-				    .tenant = p->tenant.key,
+		state->rescan, process,
+		state->window); /* again: it may be another user, or in a container, since its parent was looked up */
+	who = state_keeps(process);
+	elsewhere = state->keep ? symsaver_process(state->keep, &who) :
+				  process->mount_ns && state->own_mount_ns && process->mount_ns != state->own_mount_ns;
+	item = (struct pj_process){ .pid = process->pid,
+				    .inner_pid = process->inner_pid,
+				    .start = process->start_ticks,
+				    .mount_ns = process->mount_ns,
+				    .tenant_kind = process->tenant.kind,
+				    .tenant = process->tenant.key,
 				    .flags = elsewhere ? PJ_PROCESS_ELSEWHERE : 0 };
-	chunk_put_item(&s->items, PJ_ITEM_PROCESS, &item, sizeof(item));
+	chunk_put_item(&state->items, PJ_ITEM_PROCESS, &item, sizeof(item));
 }
 
 /* ---- which mappings -------------------------------------------------------------------------------------------- */
 
-static uint64_t *given_slot(const struct process_given *g, uint64_t id)
+static uint64_t *given_slot(const struct process_given *given, uint64_t id)
 {
-	uint32_t i = (uint32_t)hash_number(id) & (g->cap - 1);
+	uint32_t i = (uint32_t)hash_number(id) & (given->cap - 1);
 
-	while (g->id[i] && g->id[i] != id)
-		i = (i + 1) & (g->cap - 1);
-	return &g->id[i];
+	while (given->id[i] && given->id[i] != id)
+		i = (i + 1) & (given->cap - 1);
+	return &given->id[i];
 }
 
-static void widen_given(struct process_given *g)
+static void widen_given(struct process_given *given)
 {
-	struct process_given wide = { .window = g->window, .n = g->n, .cap = g->cap ? 2 * g->cap : 16 };
+	struct process_given wide = { .window = given->window, .n = given->n, .cap = given->cap ? 2 * given->cap : 16 };
 
 	wide.id = mem_alloc(sizeof(*wide.id), wide.cap);
-	for (uint32_t i = 0; i < g->cap; i++)
-		if (g->id[i])
-			*given_slot(&wide, g->id[i]) = g->id[i];
-	free(g->id);
-	*g = wide;
+	for (uint32_t i = 0; i < given->cap; i++)
+		if (given->id[i])
+			*given_slot(&wide, given->id[i]) = given->id[i];
+	free(given->id);
+	*given = wide;
 }
 
-/* Is it news that the window gets this mapping of p? From now on it has it. */
-static bool is_news(const struct state *s, struct process *p, const struct mapping *m)
+/* Is it news that the window gets this mapping of process? From now on it has it. */
+static bool is_news(const struct state *state, struct process *process, const struct mapping *mapping)
 {
-	struct process_given *g = &p->given;
+	struct process_given *given = &process->given;
 	uint64_t *slot;
 
-	if (g->window != s->window) {
-		free(g->id);
-		*g = (struct process_given){ .window = s->window };
+	if (given->window != state->window) {
+		free(given->id);
+		*given = (struct process_given){ .window = state->window };
 	}
-	if (2 * g->n >= g->cap)
-		widen_given(g);
-	slot = given_slot(g, m->id);
+	if (2 * given->n >= given->cap)
+		widen_given(given);
+	slot = given_slot(given, mapping->id);
 	if (*slot)
 		return false;
-	*slot = m->id;
-	g->n++;
+	*slot = mapping->id;
+	given->n++;
 	return true;
 }
 
-static void give_map(struct state *s, struct text *t, struct process *p, const struct mapping *m, uint64_t ns)
+static void give_map(struct state *state, struct text *text, struct process *process, const struct mapping *mapping,
+		     uint64_t ns)
 {
-	if (!m || !is_news(s, p, m))
+	if (!mapping || !is_news(state, process, mapping))
 		return;
-	note_build_id(s, p, m->file);
-	state_put_map(s, t, p->pid, m, ns);
-	if (p->maps->n > SAVED_MAX)
-		keep_map(s, p, m);
+	note_build_id(state, process, mapping->file);
+	state_put_map(state, text, process->pid, mapping, ns);
+	if (process->maps->n > SAVED_MAX)
+		keep_map(state, process, mapping);
 }
 
 /* The mappings that a callchain goes through. A return address may be just behind the call's. */
-static void give_hits(struct state *s, struct text *t, struct process *p, const uint64_t *ips, uint64_t n, uint64_t ns)
+static void give_hits(struct state *state, struct text *text, struct process *process, const uint64_t *ips, uint64_t n,
+		      uint64_t ns)
 {
 	const struct mapping *last = NULL;
 
-	for (uint64_t k = 0; k < n && p->maps; k++) {
+	for (uint64_t k = 0; k < n && process->maps; k++) {
 		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
 			continue; /* the kernel's, or as the one before */
-		last = processes_at(p, ips[k]);
-		give_map(s, t, p, last, ns);
+		last = processes_at(process, ips[k]);
+		give_map(state, text, process, last, ns);
 		if ((!last || last->start == ips[k]) && ips[k])
-			give_map(s, t, p, processes_at(p, ips[k] - 1), ns);
+			give_map(state, text, process, processes_at(process, ips[k] - 1), ns);
 	}
 }
 
 /* ---- before a sample ----------------------------------------------------------------------------------------- */
 
-static void give_leader(struct state *s, struct text *t, const struct process *p, uint64_t ns)
+static void give_leader(struct state *state, struct text *text, const struct process *process, uint64_t ns)
 {
-	struct thread *leader = processes_thread(s->processes, p->pid);
+	struct thread *leader = processes_thread(state->processes, process->pid);
 
-	if (!leader || !leader->named || leader->window == s->window)
+	if (!leader || !leader->named || leader->window == state->window)
 		return;
-	leader->window = s->window;
-	put_comm(s, t, leader, ns);
+	leader->window = state->window;
+	put_comm(state, text, leader, ns);
 }
 
-static void give_process(struct state *s, struct text *t, struct process *p, uint64_t ns)
+static void give_process(struct state *state, struct text *text, struct process *process, uint64_t ns)
 {
 	uint32_t n = 0;
 
-	p->window = s->window;
-	note_process(s, p);
-	s->nprocesses++;
-	if (!p->maps)
+	process->window = state->window;
+	note_process(state, process);
+	state->nprocesses++;
+	if (!process->maps)
 		return;
-	MAPPINGS_EACH(m, p->maps)
+	MAPPINGS_EACH(mapping, process->maps)
 	{
-		if (m->file->jitdump)
-			give_map(s, t, p, m, ns);
+		if (mapping->file->jitdump)
+			give_map(state, text, process, mapping, ns);
 		if (n++ < SAVED_MAX)
-			keep_map(s, p, m);
+			keep_map(state, process, mapping);
 	}
 }
 
 /* The idle tasks, one a CPU, which no record tells of. */
-static void name_idle(struct state *s)
+static void name_idle(struct state *state)
 {
-	processes_comm(s->processes, 0, 0, STR("swapper"), false);
+	processes_comm(state->processes, 0, 0, STR("swapper"), false);
 }
 
-void state_note(struct state *s, uint32_t pid, uint32_t tid, uint64_t ip)
+void state_note(struct state *state, uint32_t pid, uint32_t tid, uint64_t ip)
 {
-	if (tid == 0 && !processes_thread(s->processes, 0))
-		name_idle(s);
-	rescan_sampled(s->rescan, pid, tid, ip);
+	if (tid == 0 && !processes_thread(state->processes, 0))
+		name_idle(state);
+	rescan_sampled(state->rescan, pid, tid, ip);
 }
 
-bool state_sampled(struct state *s, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip)
+bool state_sampled(struct state *state, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip)
 {
-	struct thread *t = processes_thread(s->processes, tid);
-	struct process *p;
+	struct thread *thread = processes_thread(state->processes, tid);
+	struct process *process;
 
-	state_note(s, pid, tid, ip);
-	if (tid && tid == s->last_tid && t && t->pid == pid && t->window == s->window)
+	state_note(state, pid, tid, ip);
+	if (tid && tid == state->last_tid && thread && thread->pid == pid && thread->window == state->window)
 		return true;
-	t = processes_thread(s->processes, tid);
-	if (!t || t->pid != pid)
-		t = processes_make_thread(s->processes, pid, tid);
-	p = processes_make(s->processes, pid);
-	if (p->window != s->window)
-		give_process(s, records, p, ns);
-	else if (p->changed)
-		note_process(s, p);
-	give_leader(s, records, p, ns);
-	if (t->named && t->window != s->window)
-		put_comm(s, records, t, ns);
-	t->window = s->window;
-	s->last_tid = tid;
-	return t->named;
+	thread = processes_thread(state->processes, tid);
+	if (!thread || thread->pid != pid)
+		thread = processes_make_thread(state->processes, pid, tid);
+	process = processes_make(state->processes, pid);
+	if (process->window != state->window)
+		give_process(state, records, process, ns);
+	else if (process->changed)
+		note_process(state, process);
+	give_leader(state, records, process, ns);
+	if (thread->named && thread->window != state->window)
+		put_comm(state, records, thread, ns);
+	thread->window = state->window;
+	state->last_tid = tid;
+	return thread->named;
 }
 
-void state_hits(struct state *s, struct text *records, uint32_t pid, uint64_t ns, const uint64_t *ips, uint64_t n)
+void state_hits(struct state *state, struct text *records, uint32_t pid, uint64_t ns, const uint64_t *ips, uint64_t n)
 {
-	give_hits(s, records, processes_make(s->processes, pid), ips, n, ns);
+	give_hits(state, records, processes_make(state->processes, pid), ips, n, ns);
 }
 
-void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint64_t ns)
+void state_over_budget(struct state *state, struct text *records, uint32_t pid, uint64_t ns)
 {
 	static struct mapped_file file = { .protection = PROT_READ | PROT_EXEC,
 					   .flags = MAP_PRIVATE,
@@ -351,48 +357,48 @@ void state_over_budget(struct state *s, struct text *records, uint32_t pid, uint
 	static const struct mapping page = {
 		.start = PJ_OVER_BUDGET_START, .length = PJ_OVER_BUDGET_BYTES, .id = UINT64_MAX, .file = &file
 	};
-	struct process *p = processes_make(s->processes, pid);
+	struct process *process = processes_make(state->processes, pid);
 
-	if (is_news(s, p, &page))
-		state_put_map(s, records, pid, &page, ns);
+	if (is_news(state, process, &page))
+		state_put_map(state, records, pid, &page, ns);
 }
 
-struct tenant state_tenant(const struct state *s, uint32_t pid)
+struct tenant state_tenant(const struct state *state, uint32_t pid)
 {
-	const struct process *p = processes_find(s->processes, pid);
+	const struct process *process = processes_find(state->processes, pid);
 
-	return p ? p->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
+	return process ? process->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
 }
 
-bool state_is_stale(const struct state *s, uint32_t pid)
+bool state_is_stale(const struct state *state, uint32_t pid)
 {
-	const struct process *p = processes_find(s->processes, pid);
+	const struct process *process = processes_find(state->processes, pid);
 
-	return p && p->stale;
+	return process && process->stale;
 }
 
-bool state_skips(struct state *s, uint32_t pid, uint64_t ns)
+bool state_skips(struct state *state, uint32_t pid, uint64_t ns)
 {
-	struct process *p = processes_find(s->processes, pid);
+	struct process *process = processes_find(state->processes, pid);
 
-	return p && rescan_skips(s->rescan, p, ns);
+	return process && rescan_skips(state->rescan, process, ns);
 }
 
-void state_cgroup(struct state *s, struct text *records, uint64_t id, uint64_t ns)
+void state_cgroup(struct state *state, struct text *records, uint64_t id, uint64_t ns)
 {
-	struct cgroup *c;
+	struct cgroup *cgroup;
 	size_t start;
 
-	if (id == s->last_cgroup)
+	if (id == state->last_cgroup)
 		return;
-	c = cgroups_find(s->cgroups, id, ns);
-	s->last_cgroup = id;
-	if (!c || c->window == s->window || c->path.n > 4096)
+	cgroup = cgroups_find(state->cgroups, id, ns);
+	state->last_cgroup = id;
+	if (!cgroup || cgroup->window == state->window || cgroup->path.n > 4096)
 		return;
-	c->window = s->window;
+	cgroup->window = state->window;
 	start = state_begin_record(records, RECORD_CGROUP, 0);
 	text_bytes(records, &id, sizeof(id));
-	state_end_record(s, records, start, c->path, 0, 0, ns);
+	state_end_record(state, records, start, cgroup->path, 0, 0, ns);
 }
 
 /* ---- the kernel's records ------------------------------------------------------------------------------------ */
@@ -410,143 +416,143 @@ static bool state_has_bytes(const struct perf_record *r, size_t n)
 	return r->size >= sizeof(*r) + n + sizeof(struct ring_tail);
 }
 
-static bool in_window(const struct state *s, uint32_t pid)
+static bool in_window(const struct state *state, uint32_t pid)
 {
-	const struct process *p = processes_find(s->processes, pid);
+	const struct process *process = processes_find(state->processes, pid);
 
-	return p && p->window == s->window;
+	return process && process->window == state->window;
 }
 
 /* The record is given the build-id in place of device and inode, as those that we make. */
-static void put_build_id(struct perf_record *r, const struct mapped_file *f)
+static void put_build_id(struct perf_record *r, const struct mapped_file *file)
 {
 	char *p = (char *)(r + 1) + 32;
 
-	if (!f->build_id_size)
+	if (!file->build_id_size)
 		return;
 	r->misc |= MISC_MMAP_BUILD_ID;
 	memset(p, 0, 24);
-	p[0] = (char)f->build_id_size;
-	memcpy(p + 4, f->build_id, sizeof(f->build_id));
+	p[0] = (char)file->build_id_size;
+	memcpy(p + 4, file->build_id, sizeof(file->build_id));
 }
 
-static bool take_map(struct state *s, struct perf_record *r, uint64_t ns)
+static bool take_map(struct state *state, struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p);
-	struct mapping m = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
-	struct mapped_file f = { .major = load32(p + 32),
-				 .minor = load32(p + 36),
-				 .inode = load64(p + 40),
-				 .generation = load64(p + 48),
-				 .protection = load32(p + 56),
-				 .flags = load32(p + 60),
-				 .path = name_at(r, 72) };
+	struct mapping mapping = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
+	struct mapped_file file = { .major = load32(p + 32),
+				    .minor = load32(p + 36),
+				    .inode = load64(p + 40),
+				    .generation = load64(p + 48),
+				    .protection = load32(p + 56),
+				    .flags = load32(p + 60),
+				    .path = name_at(r, 72) };
 
 	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
-	struct process *process = processes_make(s->processes, pid);
-	if (!rescan_record(s->rescan, process, s->window, ns))
+	struct process *process = processes_make(state->processes, pid);
+	if (!rescan_record(state->rescan, process, state->window, ns))
 		return false;
-	enum mappings_answer answer = processes_map(s->processes, pid, &m, &f);
+	enum mappings_answer answer = processes_map(state->processes, pid, &mapping, &file);
 	if (answer == MAPPINGS_OVER)
-		rescan_over(s->rescan, process);
-	const struct mapping *saved = processes_at(process, m.start);
+		rescan_over(state->rescan, process);
+	const struct mapping *saved = processes_at(process, mapping.start);
 	if (!saved || answer != MAPPINGS_CHANGED)
 		return false;
 	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* it will have to pay */
-		rescan_tenant(s->rescan, process, s->window);
-	if (!in_window(s, pid))
+		rescan_tenant(state->rescan, process, state->window);
+	if (!in_window(state, pid))
 		return false;
-	keep_map(s, process, saved);
+	keep_map(state, process, saved);
 	if (!saved->file->jitdump)
 		return false; /* it comes when it is hit */
-	note_build_id(s, process, saved->file);
+	note_build_id(state, process, saved->file);
 	put_build_id(r, saved->file);
 	return true;
 }
 
 /* A container's first program, su(1): from now on it may be another tenant's. */
-static void note_change(struct state *s, struct process *p)
+static void note_change(struct state *state, struct process *process)
 {
-	if (!p)
+	if (!process)
 		return;
-	p->changed = true;
-	s->last_tid = 0;
+	process->changed = true;
+	state->last_tid = 0;
 }
 
 /* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its
  * next sample. */
-static bool take_comm(struct state *s, const struct perf_record *r, uint64_t ns)
+static bool take_comm(struct state *state, const struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	uint32_t pid = load32(p), tid = load32(p + 4);
 	bool exec = r->misc & MISC_COMM_EXEC, written;
 
-	if (!exec && !rescan_record(s->rescan, processes_make(s->processes, pid), s->window, ns))
+	if (!exec && !rescan_record(state->rescan, processes_make(state->processes, pid), state->window, ns))
 		return false;
-	processes_comm(s->processes, pid, tid, name_at(r, sizeof(*r) + 8), exec);
+	processes_comm(state->processes, pid, tid, name_at(r, sizeof(*r) + 8), exec);
 	if (exec)
-		note_change(s, processes_find(s->processes, pid));
-	written = exec && in_window(s, pid);
-	processes_thread(s->processes, tid)->window = written ? s->window : 0;
-	s->last_tid = 0;
+		note_change(state, processes_find(state->processes, pid));
+	written = exec && in_window(state, pid);
+	processes_thread(state->processes, tid)->window = written ? state->window : 0;
+	state->last_tid = 0;
 	return written;
 }
 
 /* Each new thread has such a record, too: a lookup of the tenant after each of these would cost 0.07 ms a sample. */
-static void take_namespaces(struct state *s, const char *p, size_t n, uint64_t ns)
+static void take_namespaces(struct state *state, const char *p, size_t n, uint64_t ns)
 {
 	enum { MNT = 5 }; /* enum perf_ns: net uts ipc pid user mnt cgroup; device and inode each */
-	struct process *process = processes_find(s->processes, load32(p));
+	struct process *process = processes_find(state->processes, load32(p));
 	uint64_t namespaces;
 
-	if (!process || !rescan_record(s->rescan, process, s->window, ns))
+	if (!process || !rescan_record(state->rescan, process, state->window, ns))
 		return;
 	if (load64(p + 8) > MNT && n >= 16 + (MNT + 1) * 16)
 		process->mount_ns = load64(p + 16 + MNT * 16 + 8);
 	namespaces = hash_bytes(p + 8, n - 8);
 	if (process->namespaces != namespaces)
-		note_change(s, process);
+		note_change(state, process);
 	process->namespaces = namespaces;
 }
 
-static bool state_take_exit(struct state *s, const char *p, uint64_t ns)
+static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 {
 	uint32_t pid = load32(p), tid = load32(p + 8);
-	const struct thread *t = processes_thread(s->processes, tid);
+	const struct thread *thread = processes_thread(state->processes, tid);
 	const struct process *process;
 
-	processes_exit(s->processes, tid, ns);
-	process = processes_find(s->processes, pid);
-	if (process && process->exited && s->keep)
-		symsaver_exit(s->keep, pid);
-	return t && t->pid == pid && t->window == s->window; /* of others the window has nothing */
+	processes_exit(state->processes, tid, ns);
+	process = processes_find(state->processes, pid);
+	if (process && process->exited && state->keep)
+		symsaver_exit(state->keep, pid);
+	return thread && thread->pid == pid && thread->window == state->window; /* of others the window has nothing */
 }
 
-bool state_record(struct state *s, struct perf_record *r, uint64_t ns)
+bool state_record(struct state *state, struct perf_record *r, uint64_t ns)
 {
 	const char *p = (const char *)(r + 1);
 	size_t n = r->size - sizeof(*r) - sizeof(struct ring_tail);
 
-	processes_time(s->processes, ns);
+	processes_time(state->processes, ns);
 	switch (r->type) {
 	case RECORD_FORK:
 		if (state_has_bytes(r, 24))
-			processes_fork(s->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
+			processes_fork(state->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
 		return false;
-	case RECORD_EXIT: return state_has_bytes(r, 24) && state_take_exit(s, p, ns);
-	case RECORD_COMM: return state_has_bytes(r, 8) && take_comm(s, r, ns);
-	case RECORD_MMAP2: return state_has_bytes(r, 64) && take_map(s, r, ns);
+	case RECORD_EXIT: return state_has_bytes(r, 24) && state_take_exit(state, p, ns);
+	case RECORD_COMM: return state_has_bytes(r, 8) && take_comm(state, r, ns);
+	case RECORD_MMAP2: return state_has_bytes(r, 64) && take_map(state, r, ns);
 	case RECORD_NAMESPACES:
 		if (state_has_bytes(r, 16))
-			take_namespaces(s, p, n, ns);
+			take_namespaces(state, p, n, ns);
 		return false;
 	case RECORD_CGROUP:
 		if (state_has_bytes(r, 8))
-			cgroups_add(s->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
+			cgroups_add(state->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
 		return false;
-	case RECORD_KSYMBOL: kernel_symbol(s->kernel, r); return true;
+	case RECORD_KSYMBOL: kernel_symbol(state->kernel, r); return true;
 	case RECORD_BPF_EVENT: return true;
 	default: return false;
 	}

@@ -24,27 +24,27 @@ struct program {
 /* ---- sources: what an address holds -------------------------------------------------------------------------------
  */
 
-static size_t dynelf_read_memory(const struct elfhead_source *s, uint64_t at, void *p, size_t n)
+static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
-	at += s->bias;
+	at += source->bias;
 	if (at > INT64_MAX || n > INT64_MAX - at)
 		return 0;
-	return fullio_pread(s->fd, p, n, at);
+	return fullio_pread(source->fd, p, n, at);
 }
 
 /* n bytes at an address as linked. */
-static size_t dynelf_bytes_at(const struct program *p, uint64_t address, void *to, size_t n)
+static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
-	if (!p->file.read)
-		return elfhead_bytes(&p->head, address, to, n);
-	for (size_t i = 0; i < p->head.segments; i++) {
-		const Elf64_Phdr *s = &p->head.segment[i];
+	if (!program->file.read)
+		return elfhead_bytes(&program->head, address, to, n);
+	for (size_t i = 0; i < program->head.segments; i++) {
+		const Elf64_Phdr *s = &program->head.segment[i];
 
 		if (s->p_type == PT_LOAD && address >= s->p_vaddr && address - s->p_vaddr < s->p_filesz) {
 			uint64_t left = s->p_filesz - (address - s->p_vaddr);
 
-			return p->file.read(&p->file, address - s->p_vaddr + s->p_offset, to,
-					    n < left ? n : (size_t)left);
+			return program->file.read(&program->file, address - s->p_vaddr + s->p_offset, to,
+						  n < left ? n : (size_t)left);
 		}
 	}
 	return 0;
@@ -53,105 +53,107 @@ static size_t dynelf_bytes_at(const struct program *p, uint64_t address, void *t
 /* ---- the dynamic section --------------------------------------------------------------------------------------------
  */
 
-static const char *find_span(struct program *p)
+static const char *find_span(struct program *program)
 {
-	p->low = UINT64_MAX;
-	for (size_t i = 0; i < p->head.segments; i++) {
-		const Elf64_Phdr *s = &p->head.segment[i];
+	program->low = UINT64_MAX;
+	for (size_t i = 0; i < program->head.segments; i++) {
+		const Elf64_Phdr *s = &program->head.segment[i];
 
 		if (s->p_type != PT_LOAD)
 			continue;
 		if (s->p_memsz > UINT64_MAX - s->p_vaddr)
 			return "damaged";
-		p->low = s->p_vaddr < p->low ? s->p_vaddr : p->low;
-		p->high = s->p_vaddr + s->p_memsz > p->high ? s->p_vaddr + s->p_memsz : p->high;
+		program->low = s->p_vaddr < program->low ? s->p_vaddr : program->low;
+		program->high = s->p_vaddr + s->p_memsz > program->high ? s->p_vaddr + s->p_memsz : program->high;
 	}
-	return p->low < p->high ? NULL : "nothing is loaded of it";
+	return program->low < program->high ? NULL : "nothing is loaded of it";
 }
 
 /* glibc replaces addresses in the dynamic section by where they are in memory, musl does not. */
-static uint64_t as_linked(const struct program *p, uint64_t address)
+static uint64_t as_linked(const struct program *program, uint64_t address)
 {
-	if (address - p->bias >= p->low && address - p->bias < p->high)
-		return address - p->bias;
+	if (address - program->bias >= program->low && address - program->bias < program->high)
+		return address - program->bias;
 	return address;
 }
 
-static void note_entry(struct program *p, int64_t tag, uint64_t value)
+static void note_entry(struct program *program, int64_t tag, uint64_t value)
 {
 	switch (tag) {
-	case DT_SYMTAB: p->symbols = as_linked(p, value); break;
-	case DT_STRTAB: p->strings = as_linked(p, value); break;
-	case DT_STRSZ: p->string_size = value; break;
-	case DT_HASH: p->hash = as_linked(p, value); break;
-	case DT_GNU_HASH: p->gnu_hash = as_linked(p, value); break;
+	case DT_SYMTAB: program->symbols = as_linked(program, value); break;
+	case DT_STRTAB: program->strings = as_linked(program, value); break;
+	case DT_STRSZ: program->string_size = value; break;
+	case DT_HASH: program->hash = as_linked(program, value); break;
+	case DT_GNU_HASH: program->gnu_hash = as_linked(program, value); break;
 	default: break;
 	}
 }
 
-static void read_dynamic(struct program *p)
+static void read_dynamic(struct program *program)
 {
-	const struct elfhead *h = &p->head;
-	size_t size = h->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	const struct elfhead *elfhead = &program->head;
+	size_t size = elfhead->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
 
-	for (size_t i = 0; i < h->segments; i++) {
-		if (h->segment[i].p_type != PT_DYNAMIC)
+	for (size_t i = 0; i < elfhead->segments; i++) {
+		if (elfhead->segment[i].p_type != PT_DYNAMIC)
 			continue;
 		for (unsigned n = 0; n < DYNAMIC_MAX; n++) {
 			Elf64_Dyn d = { 0 };
 			Elf32_Dyn narrow;
 
-			if (dynelf_bytes_at(p, h->segment[i].p_vaddr + n * size, h->wide ? (void *)&d : (void *)&narrow,
-					    size) < size)
+			if (dynelf_bytes_at(program, elfhead->segment[i].p_vaddr + n * size,
+					    elfhead->wide ? (void *)&d : (void *)&narrow, size) < size)
 				return;
-			if (!h->wide)
+			if (!elfhead->wide)
 				d = (Elf64_Dyn){ narrow.d_tag, { narrow.d_un.d_val } };
 			if (d.d_tag == DT_NULL)
 				return;
-			note_entry(p, d.d_tag, d.d_un.d_val);
+			note_entry(program, d.d_tag, d.d_un.d_val);
 		}
 	}
 }
 
-static uint32_t dynelf_word_at(const struct program *p, uint64_t address)
+static uint32_t dynelf_word_at(const struct program *program, uint64_t address)
 {
 	uint32_t v = 0;
 
-	return dynelf_bytes_at(p, address, &v, sizeof(v)) == sizeof(v) ? v : 0;
+	return dynelf_bytes_at(program, address, &v, sizeof(v)) == sizeof(v) ? v : 0;
 }
 
 /* The hash table of GNU does not tell how many symbols there are: its last chain ends with the last one. */
-static uint32_t count_gnu(const struct program *p)
+static uint32_t count_gnu(const struct program *program)
 {
-	uint32_t buckets = dynelf_word_at(p, p->gnu_hash), first = dynelf_word_at(p, p->gnu_hash + 4),
-		 blooms = dynelf_word_at(p, p->gnu_hash + 8);
-	uint64_t at = p->gnu_hash + 16 + (uint64_t)blooms * (p->head.wide ? 8 : 4), chains = at + (uint64_t)buckets * 4;
+	uint32_t buckets = dynelf_word_at(program, program->gnu_hash),
+		 first = dynelf_word_at(program, program->gnu_hash + 4),
+		 blooms = dynelf_word_at(program, program->gnu_hash + 8);
+	uint64_t at = program->gnu_hash + 16 + (uint64_t)blooms * (program->head.wide ? 8 : 4),
+		 chains = at + (uint64_t)buckets * 4;
 	uint32_t last = 0, *bucket;
 
 	if (buckets == 0 || buckets > BUCKETS_MAX)
 		return 0;
 	bucket = mem_alloc(sizeof(*bucket), buckets);
-	if (dynelf_bytes_at(p, at, bucket, buckets * sizeof(*bucket)) == buckets * sizeof(*bucket))
+	if (dynelf_bytes_at(program, at, bucket, buckets * sizeof(*bucket)) == buckets * sizeof(*bucket))
 		for (uint32_t i = 0; i < buckets; i++)
 			last = bucket[i] > last ? bucket[i] : last;
 	free(bucket);
 	if (last < first)
 		return first;
-	while (last < SYMBOLS_MAX && !(dynelf_word_at(p, chains + (uint64_t)(last - first) * 4) & 1))
+	while (last < SYMBOLS_MAX && !(dynelf_word_at(program, chains + (uint64_t)(last - first) * 4) & 1))
 		last++;
 	return last + 1;
 }
 
-static uint32_t count_symbols(const struct program *p)
+static uint32_t count_symbols(const struct program *program)
 {
 	uint32_t n = 0;
 
-	if (!p->symbols || !p->strings)
+	if (!program->symbols || !program->strings)
 		return 0;
-	if (p->hash)
-		n = dynelf_word_at(p, p->hash + 4);
-	if (!n && p->gnu_hash)
-		n = count_gnu(p);
+	if (program->hash)
+		n = dynelf_word_at(program, program->hash + 4);
+	if (!n && program->gnu_hash)
+		n = count_gnu(program);
 	return n < SYMBOLS_MAX ? n : 0;
 }
 
@@ -166,30 +168,30 @@ struct cfi_helper {
 	size_t n;
 };
 
-static size_t add_section(struct cfi_helper *m, const char *name, Elf64_Shdr s)
+static size_t add_section(struct cfi_helper *helper, const char *name, Elf64_Shdr s)
 {
-	s.sh_name = (uint32_t)m->names.n;
-	text_bytes(&m->names, name, strlen(name) + 1);
-	m->section[m->n] = s;
-	return m->n++;
+	s.sh_name = (uint32_t)helper->names.n;
+	text_bytes(&helper->names, name, strlen(name) + 1);
+	helper->section[helper->n] = s;
+	return helper->n++;
 }
 
-static uint64_t add_bytes(struct cfi_helper *m, const void *p, size_t n)
+static uint64_t add_bytes(struct cfi_helper *helper, const void *p, size_t n)
 {
 	uint64_t at;
 
-	while (m->bytes.n % 8)
-		text_char(&m->bytes, 0);
-	at = m->bytes.n;
-	text_bytes(&m->bytes, p, n);
+	while (helper->bytes.n % 8)
+		text_char(&helper->bytes, 0);
+	at = helper->bytes.n;
+	text_bytes(&helper->bytes, p, n);
 	return at;
 }
 
 /* The section of the segment that holds an address; 0: none does. */
-static uint16_t section_of(const struct cfi_helper *m, uint64_t address)
+static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
 {
-	for (size_t i = 1; i < m->n; i++) {
-		const Elf64_Shdr *s = &m->section[i];
+	for (size_t i = 1; i < helper->n; i++) {
+		const Elf64_Shdr *s = &helper->section[i];
 
 		if (s->sh_type == SHT_NOBITS && address >= s->sh_addr && address - s->sh_addr < s->sh_size)
 			return (uint16_t)i;
@@ -197,15 +199,15 @@ static uint16_t section_of(const struct cfi_helper *m, uint64_t address)
 	return SHN_ABS;
 }
 
-static void add_segments(struct cfi_helper *m)
+static void add_segments(struct cfi_helper *helper)
 {
-	const struct elfhead *h = &m->p->head;
+	const struct elfhead *elfhead = &helper->p->head;
 
-	for (size_t i = 0; i < h->segments && m->n < LOADS_MAX; i++) {
-		const Elf64_Phdr *s = &h->segment[i];
+	for (size_t i = 0; i < elfhead->segments && helper->n < LOADS_MAX; i++) {
+		const Elf64_Phdr *s = &elfhead->segment[i];
 
 		if (s->p_type == PT_LOAD)
-			add_section(m, s->p_flags & PF_X ? ".text" : ".data",
+			add_section(helper, s->p_flags & PF_X ? ".text" : ".data",
 				    (Elf64_Shdr){ .sh_type = SHT_NOBITS,
 						  .sh_addr = s->p_vaddr,
 						  .sh_offset = s->p_offset,
@@ -216,59 +218,59 @@ static void add_segments(struct cfi_helper *m)
 }
 
 /* Symbols name sections that are not there any more; each gets that of its segment. */
-static void mend_symbols(const struct cfi_helper *m, char *table, uint32_t n)
+static void mend_symbols(const struct cfi_helper *helper, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
-		if (m->p->head.wide) {
+		if (helper->p->head.wide) {
 			Elf64_Sym s;
 
 			memcpy(&s, table + i * sizeof(s), sizeof(s));
 			if (s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS)
-				s.st_shndx = section_of(m, s.st_value);
+				s.st_shndx = section_of(helper, s.st_value);
 			memcpy(table + i * sizeof(s), &s, sizeof(s));
 		} else {
 			Elf32_Sym s;
 
 			memcpy(&s, table + i * sizeof(s), sizeof(s));
 			if (s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS)
-				s.st_shndx = section_of(m, s.st_value);
+				s.st_shndx = section_of(helper, s.st_value);
 			memcpy(table + i * sizeof(s), &s, sizeof(s));
 		}
 	}
 }
 
-static const char *add_symbols(struct cfi_helper *m, uint32_t n, uint64_t max)
+static const char *add_symbols(struct cfi_helper *helper, uint32_t n, uint64_t max)
 {
-	const struct program *p = m->p;
-	size_t size = elfhead_symbol_size(&p->head), symbols = n * size;
+	const struct program *program = helper->p;
+	size_t size = elfhead_symbol_size(&program->head), symbols = n * size;
 	char *bytes;
 	uint64_t at;
 
-	if (p->string_size > max || symbols > max - p->string_size)
+	if (program->string_size > max || symbols > max - program->string_size)
 		return reducer_too_large;
-	bytes = mem_alloc(1, symbols > p->string_size ? symbols : (size_t)p->string_size);
-	if (dynelf_bytes_at(p, p->symbols, bytes, symbols) < symbols) {
+	bytes = mem_alloc(1, symbols > program->string_size ? symbols : (size_t)program->string_size);
+	if (dynelf_bytes_at(program, program->symbols, bytes, symbols) < symbols) {
 		free(bytes);
 		return "truncated";
 	}
-	mend_symbols(m, bytes, n);
-	at = add_bytes(m, bytes, symbols);
-	add_section(m, ".dynsym",
+	mend_symbols(helper, bytes, n);
+	at = add_bytes(helper, bytes, symbols);
+	add_section(helper, ".dynsym",
 		    (Elf64_Shdr){ .sh_type = SHT_DYNSYM,
 				  .sh_flags = SHF_ALLOC,
-				  .sh_addr = p->symbols,
+				  .sh_addr = program->symbols,
 				  .sh_offset = at,
 				  .sh_size = symbols,
-				  .sh_link = (uint32_t)m->n + 1,
+				  .sh_link = (uint32_t)helper->n + 1,
 				  .sh_info = 1,
 				  .sh_addralign = 8,
 				  .sh_entsize = size });
-	symbols = dynelf_bytes_at(p, p->strings, bytes, (size_t)p->string_size);
-	at = add_bytes(m, bytes, symbols);
-	add_section(m, ".dynstr",
+	symbols = dynelf_bytes_at(program, program->strings, bytes, (size_t)program->string_size);
+	at = add_bytes(helper, bytes, symbols);
+	add_section(helper, ".dynstr",
 		    (Elf64_Shdr){ .sh_type = SHT_STRTAB,
 				  .sh_flags = SHF_ALLOC,
-				  .sh_addr = p->strings,
+				  .sh_addr = program->strings,
 				  .sh_offset = at,
 				  .sh_size = symbols,
 				  .sh_addralign = 1 });
@@ -276,56 +278,57 @@ static const char *add_symbols(struct cfi_helper *m, uint32_t n, uint64_t max)
 	return NULL;
 }
 
-static void dynelf_add_build_id(struct cfi_helper *m, const struct reduced *r)
+static void dynelf_add_build_id(struct cfi_helper *helper, const struct reduced *reduced)
 {
-	uint32_t note[3] = { 4, r->build_id_n, NT_GNU_BUILD_ID };
+	uint32_t note[3] = { 4, reduced->build_id_n, NT_GNU_BUILD_ID };
 	uint64_t at;
 
-	if (!r->build_id_n)
+	if (!reduced->build_id_n)
 		return;
-	at = add_bytes(m, note, sizeof(note));
-	text_bytes(&m->bytes, "GNU", 4);
-	text_bytes(&m->bytes, r->build_id, (r->build_id_n + 3u) & ~3u);
-	add_section(
-		m, ".note.gnu.build-id",
-		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = m->bytes.n - at, .sh_addralign = 4 });
+	at = add_bytes(helper, note, sizeof(note));
+	text_bytes(&helper->bytes, "GNU", 4);
+	text_bytes(&helper->bytes, reduced->build_id, (reduced->build_id_n + 3u) & ~3u);
+	add_section(helper, ".note.gnu.build-id",
+		    (Elf64_Shdr){
+			    .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = helper->bytes.n - at, .sh_addralign = 4 });
 }
 
 /* The file's own header and segments, as they are in memory. */
-static bool add_headers(struct cfi_helper *m)
+static bool add_headers(struct cfi_helper *helper)
 {
-	const struct elfhead *h = &m->p->head;
-	size_t header = h->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
-	       segments = h->segments * h->header.e_phentsize;
-	uint64_t at = m->p->first;
+	const struct elfhead *elfhead = &helper->p->head;
+	size_t header = elfhead->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
+	       segments = elfhead->segments * elfhead->header.e_phentsize;
+	uint64_t at = helper->p->first;
 	char *p = mem_alloc(1, header + segments);
-	bool good = dynelf_bytes_at(m->p, at, p, header) == header &&
-		    dynelf_bytes_at(m->p, at + h->header.e_phoff, p + header, segments) == segments;
+	bool good = dynelf_bytes_at(helper->p, at, p, header) == header &&
+		    dynelf_bytes_at(helper->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
 
-	if (m->p->file.read) /* there they need not be loaded */
-		good = m->p->file.read(&m->p->file, 0, p, header) == header &&
-		       m->p->file.read(&m->p->file, h->header.e_phoff, p + header, segments) == segments;
-	for (size_t i = 0; i < h->segments;
+	if (helper->p->file.read) /* there they need not be loaded */
+		good = helper->p->file.read(&helper->p->file, 0, p, header) == header &&
+		       helper->p->file.read(&helper->p->file, elfhead->header.e_phoff, p + header, segments) ==
+			       segments;
+	for (size_t i = 0; i < elfhead->segments;
 	     i++) /* what they lead to is not there, but for what is loaded, which sections tell */
-		if (h->segment[i].p_type != PT_LOAD)
-			memset(p + header + i * h->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
-	text_bytes(&m->bytes, p, header + segments);
+		if (elfhead->segment[i].p_type != PT_LOAD)
+			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
+	text_bytes(&helper->bytes, p, header + segments);
 	free(p);
 	return good;
 }
 
-static void end_headers(struct cfi_helper *m, uint64_t sections, uint16_t names)
+static void end_headers(struct cfi_helper *helper, uint64_t sections, uint16_t names)
 {
-	const struct elfhead *h = &m->p->head;
-	char *p = m->bytes.p;
+	const struct elfhead *elfhead = &helper->p->head;
+	char *p = helper->bytes.p;
 
-	if (h->wide) {
+	if (elfhead->wide) {
 		Elf64_Ehdr e;
 
 		memcpy(&e, p, sizeof(e));
 		e.e_phoff = sizeof(e);
 		e.e_shoff = sections;
-		e.e_shnum = (uint16_t)m->n;
+		e.e_shnum = (uint16_t)helper->n;
 		e.e_shentsize = sizeof(Elf64_Shdr);
 		e.e_shstrndx = names;
 		memcpy(p, &e, sizeof(e));
@@ -335,106 +338,107 @@ static void end_headers(struct cfi_helper *m, uint64_t sections, uint16_t names)
 		memcpy(&e, p, sizeof(e));
 		e.e_phoff = sizeof(e);
 		e.e_shoff = (uint32_t)sections;
-		e.e_shnum = (uint16_t)m->n;
+		e.e_shnum = (uint16_t)helper->n;
 		e.e_shentsize = sizeof(Elf32_Shdr);
 		e.e_shstrndx = names;
 		memcpy(p, &e, sizeof(e));
 	}
 }
 
-static const char *dynelf_make(struct cfi_helper *m, uint32_t nsymbols, uint64_t max, const struct reduced *r)
+static const char *dynelf_make(struct cfi_helper *helper, uint32_t nsymbols, uint64_t max,
+			       const struct reduced *reduced)
 {
-	const struct elfhead *h = &m->p->head;
+	const struct elfhead *elfhead = &helper->p->head;
 	uint64_t at;
 	size_t names;
 	const char *why;
 
-	if (!add_headers(m))
+	if (!add_headers(helper))
 		return "truncated";
-	add_section(m, "", (Elf64_Shdr){ 0 });
-	add_segments(m);
-	dynelf_add_build_id(m, r);
-	why = nsymbols ? add_symbols(m, nsymbols, max) : NULL;
+	add_section(helper, "", (Elf64_Shdr){ 0 });
+	add_segments(helper);
+	dynelf_add_build_id(helper, reduced);
+	why = nsymbols ? add_symbols(helper, nsymbols, max) : NULL;
 	if (why)
 		return why;
-	names = add_section(m, ".shstrtab", (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 });
-	m->section[names].sh_size = m->names.n;
-	m->section[names].sh_offset = add_bytes(m, m->names.p, m->names.n);
-	at = add_bytes(m, NULL, 0);
-	for (size_t i = 0; i < m->n; i++) {
+	names = add_section(helper, ".shstrtab", (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 });
+	helper->section[names].sh_size = helper->names.n;
+	helper->section[names].sh_offset = add_bytes(helper, helper->names.p, helper->names.n);
+	at = add_bytes(helper, NULL, 0);
+	for (size_t i = 0; i < helper->n; i++) {
 		char entry[sizeof(Elf64_Shdr)];
 
-		elfhead_put_section(h, &m->section[i], entry);
-		text_bytes(&m->bytes, entry, elfhead_section_size(h));
+		elfhead_put_section(elfhead, &helper->section[i], entry);
+		text_bytes(&helper->bytes, entry, elfhead_section_size(elfhead));
 	}
-	end_headers(m, at, (uint16_t)names);
+	end_headers(helper, at, (uint16_t)names);
 	return NULL;
 }
 
-static const char *write_program(struct program *p, int out, uint64_t max, struct reduced *r)
+static const char *write_program(struct program *program, int out, uint64_t max, struct reduced *reduced)
 {
-	struct cfi_helper m = { .p = p };
-	const char *why = find_span(p);
+	struct cfi_helper helper = { .p = program };
+	const char *why = find_span(program);
 	uint32_t n;
 
 	max = max < TABLES_MAX ? max : TABLES_MAX;
 	if (why)
 		return why;
-	read_dynamic(p);
-	n = count_symbols(p);
-	r->names = n > 1;
-	m.section = mem_alloc(sizeof(*m.section), p->head.segments + 8);
-	why = dynelf_make(&m, n, max, r);
-	r->bytes = m.bytes.n;
-	if (!why && !elfreducer_put(out, m.bytes.p, m.bytes.n, 0))
+	read_dynamic(program);
+	n = count_symbols(program);
+	reduced->names = n > 1;
+	helper.section = mem_alloc(sizeof(*helper.section), program->head.segments + 8);
+	why = dynelf_make(&helper, n, max, reduced);
+	reduced->bytes = helper.bytes.n;
+	if (!why && !elfreducer_put(out, helper.bytes.p, helper.bytes.n, 0))
 		why = reducer_cannot_write;
-	text_free(&m.bytes);
-	text_free(&m.names);
-	free(m.section);
+	text_free(&helper.bytes);
+	text_free(&helper.names);
+	free(helper.section);
 	return why;
 }
 
 /* ---- from memory, from a file
  * ----------------------------------------------------------------------------------------- */
 
-const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *r)
+const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced)
 {
-	struct program p = { 0 };
-	struct elfhead_source s = { .read = dynelf_read_memory, .fd = mem, .bias = base, .size = UINT64_MAX };
+	struct program program = { 0 };
+	struct elfhead_source source = { .read = dynelf_read_memory, .fd = mem, .bias = base, .size = UINT64_MAX };
 	const char *why;
 
-	*r = (struct reduced){ 0 };
-	why = elfhead_read(&p.head, &s, false);
+	*reduced = (struct reduced){ 0 };
+	why = elfhead_read(&program.head, &source, false);
 	/* the first byte of the file is where the first segment begins that holds it */
-	for (size_t i = 0; i < p.head.segments && !why; i++) {
-		const Elf64_Phdr *seg = &p.head.segment[i];
+	for (size_t i = 0; i < program.head.segments && !why; i++) {
+		const Elf64_Phdr *seg = &program.head.segment[i];
 
 		if (seg->p_type == PT_LOAD && seg->p_offset == 0) {
-			p.head.source.bias = p.bias = base - seg->p_vaddr;
-			p.first = seg->p_vaddr;
+			program.head.source.bias = program.bias = base - seg->p_vaddr;
+			program.first = seg->p_vaddr;
 			break;
 		}
 	}
 	if (!why) {
-		r->build_id_n = (uint8_t)elfhead_build_id(&p.head, true, r->build_id);
-		why = write_program(&p, out, max, r);
+		reduced->build_id_n = (uint8_t)elfhead_build_id(&program.head, true, reduced->build_id);
+		why = write_program(&program, out, max, reduced);
 	}
-	elfhead_free(&p.head);
+	elfhead_free(&program.head);
 	return why;
 }
 
-const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *r)
+const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *reduced)
 {
-	struct program p = { 0 };
+	struct program program = { 0 };
 	const char *why = "not a regular file";
 
-	*r = (struct reduced){ 0 };
-	if (elfhead_file(&p.file, in))
-		why = elfhead_read(&p.head, &p.file, false);
+	*reduced = (struct reduced){ 0 };
+	if (elfhead_file(&program.file, in))
+		why = elfhead_read(&program.head, &program.file, false);
 	if (!why) {
-		r->build_id_n = (uint8_t)elfhead_build_id(&p.head, false, r->build_id);
-		why = write_program(&p, out, max, r);
+		reduced->build_id_n = (uint8_t)elfhead_build_id(&program.head, false, reduced->build_id);
+		why = write_program(&program, out, max, reduced);
 	}
-	elfhead_free(&p.head);
+	elfhead_free(&program.head);
 	return why;
 }

@@ -12,9 +12,9 @@
 #include "record/symsaver/elfreducer.h"
 
 /* Memory of a process: mem is /proc/PID/mem, base where the first byte of the file is mapped. */
-const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *r);
+const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced);
 
 /* A file, by its segments. */
-const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *r);
+const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *reduced);
 
 #endif

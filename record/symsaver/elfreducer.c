@@ -35,7 +35,7 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 }
 
 /* What plt.c of the fold reads to name stubs; what leads to symbols elsewhere, or holds them packed; what unwinds. */
-static bool is_wanted(const struct elfreducer *r, size_t i)
+static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 {
 	static const struct str names[] = {
 		STR(".plt"),           STR(".plt.sec"),  STR(".plt.got"),       STR(".rela.plt"),
@@ -43,9 +43,9 @@ static bool is_wanted(const struct elfreducer *r, size_t i)
 		STR(".gnu_debugdata"), STR(".eh_frame"), STR(".eh_frame_hdr"),  STR(".debug_frame"),
 	};
 
-	if (i == r->head.header.e_shstrndx)
+	if (i == elfreducer->head.header.e_shstrndx)
 		return true;
-	switch (r->head.section[i].sh_type) {
+	switch (elfreducer->head.section[i].sh_type) {
 	case SHT_SYMTAB:
 	case SHT_DYNSYM:
 	case SHT_SYMTAB_SHNDX:
@@ -57,41 +57,42 @@ static bool is_wanted(const struct elfreducer *r, size_t i)
 	case SHT_NOBITS: return false;
 	default:
 		/* stubs without a relocation of their own have one here; else it is long, and of no use */
-		if (str_eq(r->head.name[i], STR(".rela.dyn")))
-			return r->has_got_stubs;
-		return is_one_of(r->head.name[i], names, countof(names));
+		if (str_eq(elfreducer->head.name[i], STR(".rela.dyn")))
+			return elfreducer->has_got_stubs;
+		return is_one_of(elfreducer->head.name[i], names, countof(names));
 	}
 }
 
-static void elfreducer_choose(struct elfreducer *r)
+static void elfreducer_choose(struct elfreducer *elfreducer)
 {
-	const struct elfhead *h = &r->head;
+	const struct elfhead *elfhead = &elfreducer->head;
 
-	for (size_t i = 1; i < h->sections && !r->has_got_stubs; i++)
-		r->has_got_stubs = str_eq(h->name[i], STR(".plt.got"));
-	for (size_t i = 1; i < h->sections; i++)
-		r->keep[i] = r->keep[i] || is_wanted(r, i);
-	for (size_t i = 1; i < h->sections; i++) {
-		const Elf64_Shdr *s = &h->section[i];
+	for (size_t i = 1; i < elfhead->sections && !elfreducer->has_got_stubs; i++)
+		elfreducer->has_got_stubs = str_eq(elfhead->name[i], STR(".plt.got"));
+	for (size_t i = 1; i < elfhead->sections; i++)
+		elfreducer->keep[i] = elfreducer->keep[i] || is_wanted(elfreducer, i);
+	for (size_t i = 1; i < elfhead->sections; i++) {
+		const Elf64_Shdr *s = &elfhead->section[i];
 		size_t strings = s->sh_link;
 
-		if ((s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM) && strings < h->sections)
-			r->keep[strings] = true;
+		if ((s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM) && strings < elfhead->sections)
+			elfreducer->keep[strings] = true;
 	}
-	if (h->header.e_shstrndx == SHN_XINDEX && h->section[0].sh_link < h->sections)
-		r->keep[h->section[0].sh_link] = true;
-	r->keep[0] = false;
-	for (size_t i = 1; i < h->sections; i++)
-		if (h->section[i].sh_type == SHT_NOBITS)
-			r->keep[i] = false;
+	if (elfhead->header.e_shstrndx == SHN_XINDEX && elfhead->section[0].sh_link < elfhead->sections)
+		elfreducer->keep[elfhead->section[0].sh_link] = true;
+	elfreducer->keep[0] = false;
+	for (size_t i = 1; i < elfhead->sections; i++)
+		if (elfhead->section[i].sh_type == SHT_NOBITS)
+			elfreducer->keep[i] = false;
 }
 
-static bool names_code(const struct elfreducer *r)
+static bool names_code(const struct elfreducer *elfreducer)
 {
-	for (size_t i = 1; i < r->head.sections; i++)
-		if (r->keep[i] && r->head.section[i].sh_size &&
-		    (r->head.section[i].sh_type == SHT_SYMTAB || r->head.section[i].sh_type == SHT_DYNSYM ||
-		     str_eq(r->head.name[i], STR(".gnu_debugdata"))))
+	for (size_t i = 1; i < elfreducer->head.sections; i++)
+		if (elfreducer->keep[i] && elfreducer->head.section[i].sh_size &&
+		    (elfreducer->head.section[i].sh_type == SHT_SYMTAB ||
+		     elfreducer->head.section[i].sh_type == SHT_DYNSYM ||
+		     str_eq(elfreducer->head.name[i], STR(".gnu_debugdata"))))
 			return true;
 	return false;
 }
@@ -106,61 +107,62 @@ static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 }
 
 /* Part of the program; stubs are told by their places even where a damaged header denies it. */
-static bool elfreducer_stays(const struct elfreducer *r, size_t i)
+static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 {
-	return r->head.section[i].sh_flags & SHF_ALLOC || str_starts(r->head.name[i], STR(".plt"));
+	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
 }
 
-static const char *check_sizes(struct elfreducer *r)
+static const char *check_sizes(struct elfreducer *elfreducer)
 {
-	const struct elfhead *h = &r->head;
+	const struct elfhead *elfhead = &elfreducer->head;
 
-	for (size_t i = 1; i < h->sections; i++) {
-		const Elf64_Shdr *s = &h->section[i];
+	for (size_t i = 1; i < elfhead->sections; i++) {
+		const Elf64_Shdr *s = &elfhead->section[i];
 
-		if (!r->keep[i])
+		if (!elfreducer->keep[i])
 			continue;
-		if (s->sh_offset > h->source.size || s->sh_size > h->source.size - s->sh_offset)
+		if (s->sh_offset > elfhead->source.size || s->sh_size > elfhead->source.size - s->sh_offset)
 			return "truncated";
-		if (!elfhead_is_dense(h, s->sh_offset, s->sh_size))
+		if (!elfhead_is_dense(elfhead, s->sh_offset, s->sh_size))
 			return "a section that is a hole";
-		if (s->sh_size > r->max - r->bytes)
+		if (s->sh_size > elfreducer->max - elfreducer->bytes)
 			return reducer_too_large;
-		r->bytes += s->sh_size;
+		elfreducer->bytes += s->sh_size;
 	}
 	return NULL;
 }
 
 /* Changes the section headers from what they were to what they will be. */
-static void lay_out(struct elfreducer *r)
+static void lay_out(struct elfreducer *elfreducer)
 {
-	struct elfhead *h = &r->head;
-	size_t header = h->header.e_ehsize, segments = h->segments * h->header.e_phentsize;
+	struct elfhead *elfhead = &elfreducer->head;
+	size_t header = elfhead->header.e_ehsize, segments = elfhead->segments * elfhead->header.e_phentsize;
 
-	r->end = header;
-	if (h->header.e_phoff + segments > r->end)
-		r->end = h->header.e_phoff + segments;
-	for (size_t i = 1; i < h->sections; i++) {
-		Elf64_Shdr *s = &h->section[i];
+	elfreducer->end = header;
+	if (elfhead->header.e_phoff + segments > elfreducer->end)
+		elfreducer->end = elfhead->header.e_phoff + segments;
+	for (size_t i = 1; i < elfhead->sections; i++) {
+		Elf64_Shdr *s = &elfhead->section[i];
 
-		r->from[i] = s->sh_offset;
-		if (r->keep[i] && elfreducer_stays(r, i) && s->sh_offset + s->sh_size > r->end)
-			r->end = s->sh_offset + s->sh_size;
+		elfreducer->from[i] = s->sh_offset;
+		if (elfreducer->keep[i] && elfreducer_stays(elfreducer, i) &&
+		    s->sh_offset + s->sh_size > elfreducer->end)
+			elfreducer->end = s->sh_offset + s->sh_size;
 	}
-	for (size_t i = 1; i < h->sections; i++) {
-		Elf64_Shdr *s = &h->section[i];
+	for (size_t i = 1; i < elfhead->sections; i++) {
+		Elf64_Shdr *s = &elfhead->section[i];
 
-		if (s->sh_type == SHT_NULL && !r->keep[i])
+		if (s->sh_type == SHT_NULL && !elfreducer->keep[i])
 			continue;
-		if (!elfreducer_stays(r, i)) {
-			s->sh_offset = elfreducer_align(r->end, s->sh_addralign);
-			if (r->keep[i])
-				r->end = s->sh_offset + s->sh_size;
+		if (!elfreducer_stays(elfreducer, i)) {
+			s->sh_offset = elfreducer_align(elfreducer->end, s->sh_addralign);
+			if (elfreducer->keep[i])
+				elfreducer->end = s->sh_offset + s->sh_size;
 		}
-		if (!r->keep[i])
+		if (!elfreducer->keep[i])
 			s->sh_type = SHT_NOBITS;
 	}
-	h->header.e_shoff = elfreducer_align(r->end, 8);
+	elfhead->header.e_shoff = elfreducer_align(elfreducer->end, 8);
 }
 
 /* ---- writing
@@ -180,14 +182,14 @@ bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at)
 	return true;
 }
 
-static const char *elfreducer_copy(struct elfreducer *r, uint64_t from, uint64_t to, uint64_t n)
+static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from, uint64_t to, uint64_t n)
 {
 	while (n) {
 		size_t part = n < BLOCK ? (size_t)n : BLOCK;
 
-		if (elfhead_bytes(&r->head, from, r->block, part) < part)
+		if (elfhead_bytes(&elfreducer->head, from, elfreducer->block, part) < part)
 			return "truncated"; /* it shrinks while it is read */
-		if (!elfreducer_put(r->out, r->block, part, to))
+		if (!elfreducer_put(elfreducer->out, elfreducer->block, part, to))
 			return reducer_cannot_write;
 		from += part;
 		to += part;
@@ -197,72 +199,76 @@ static const char *elfreducer_copy(struct elfreducer *r, uint64_t from, uint64_t
 }
 
 /* The file's header but for where its sections are said to be, and the table of segments: both as they were. */
-static const char *elfreducer_put_headers(struct elfreducer *r)
+static const char *elfreducer_put_headers(struct elfreducer *elfreducer)
 {
-	struct elfhead *h = &r->head;
-	size_t size = elfhead_section_size(h), n = h->header.e_ehsize;
-	uint32_t narrow = (uint32_t)h->header.e_shoff;
-	const char *why = n > BLOCK || n < (h->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) ? "damaged" : NULL;
+	struct elfhead *elfhead = &elfreducer->head;
+	size_t size = elfhead_section_size(elfhead), n = elfhead->header.e_ehsize;
+	uint32_t narrow = (uint32_t)elfhead->header.e_shoff;
+	const char *why = n > BLOCK || n < (elfhead->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) ? "damaged" : NULL;
 	char *table;
 	bool good;
 
 	if (!why)
-		why = elfreducer_copy(r, 0, 0, n);
+		why = elfreducer_copy(elfreducer, 0, 0, n);
 	if (!why)
-		why = elfreducer_copy(r, h->header.e_phoff, h->header.e_phoff, h->segments * h->header.e_phentsize);
+		why = elfreducer_copy(elfreducer, elfhead->header.e_phoff, elfhead->header.e_phoff,
+				      elfhead->segments * elfhead->header.e_phentsize);
 	if (why)
 		return why;
-	table = mem_alloc(size, h->sections + 1);
-	for (size_t i = 0; i < h->sections; i++)
-		elfhead_put_section(h, &h->section[i], table + i * size);
-	good = elfreducer_put(r->out, table, size * h->sections, h->header.e_shoff) &&
-	       (h->wide ? elfreducer_put(r->out, &h->header.e_shoff, 8, offsetof(Elf64_Ehdr, e_shoff)) :
-			  elfreducer_put(r->out, &narrow, 4, offsetof(Elf32_Ehdr, e_shoff)));
+	table = mem_alloc(size, elfhead->sections + 1);
+	for (size_t i = 0; i < elfhead->sections; i++)
+		elfhead_put_section(elfhead, &elfhead->section[i], table + i * size);
+	good = elfreducer_put(elfreducer->out, table, size * elfhead->sections, elfhead->header.e_shoff) &&
+	       (elfhead->wide ?
+			elfreducer_put(elfreducer->out, &elfhead->header.e_shoff, 8, offsetof(Elf64_Ehdr, e_shoff)) :
+			elfreducer_put(elfreducer->out, &narrow, 4, offsetof(Elf32_Ehdr, e_shoff)));
 	free(table);
 	return good ? NULL : reducer_cannot_write;
 }
 
-static const char *elfreducer_write_all(struct elfreducer *r)
+static const char *elfreducer_write_all(struct elfreducer *elfreducer)
 {
-	const struct elfhead *h = &r->head;
+	const struct elfhead *elfhead = &elfreducer->head;
 	const char *why = NULL;
 
-	lay_out(r);
-	if (r->end > FILE_MAX || (!h->wide && r->end > UINT32_MAX - (1u << 20)))
+	lay_out(elfreducer);
+	if (elfreducer->end > FILE_MAX || (!elfhead->wide && elfreducer->end > UINT32_MAX - (1u << 20)))
 		return reducer_too_large;
-	for (size_t i = 1; i < h->sections && !why; i++)
-		if (r->keep[i])
-			why = elfreducer_copy(r, r->from[i], h->section[i].sh_offset, h->section[i].sh_size);
+	for (size_t i = 1; i < elfhead->sections && !why; i++)
+		if (elfreducer->keep[i])
+			why = elfreducer_copy(elfreducer, elfreducer->from[i], elfhead->section[i].sh_offset,
+					      elfhead->section[i].sh_size);
 	return why ? why :
-		     elfreducer_put_headers(r); /* last: a damaged file may have sections that lie over its headers */
+		     elfreducer_put_headers(
+			     elfreducer); /* last: a damaged file may have sections that lie over its headers */
 }
 
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *result)
 {
-	struct elfreducer r = { .out = out, .max = max };
+	struct elfreducer elfreducer = { .out = out, .max = max };
 	struct elfhead_source source;
 	const char *why = "not a regular file";
 
 	*result = (struct reduced){ 0 };
 	if (elfhead_file(&source, in))
-		why = elfhead_read(&r.head, &source, true);
+		why = elfhead_read(&elfreducer.head, &source, true);
 	if (!why) {
-		r.keep = mem_alloc(sizeof(*r.keep), r.head.sections + 1);
-		r.from = mem_alloc(sizeof(*r.from), r.head.sections + 1);
-		r.block = mem_alloc(1, BLOCK);
-		result->build_id_n = (uint8_t)elfhead_build_id(&r.head, false, result->build_id);
-		if (r.head.sections)
-			elfreducer_choose(&r);
-		why = check_sizes(&r);
+		elfreducer.keep = mem_alloc(sizeof(*elfreducer.keep), elfreducer.head.sections + 1);
+		elfreducer.from = mem_alloc(sizeof(*elfreducer.from), elfreducer.head.sections + 1);
+		elfreducer.block = mem_alloc(1, BLOCK);
+		result->build_id_n = (uint8_t)elfhead_build_id(&elfreducer.head, false, result->build_id);
+		if (elfreducer.head.sections)
+			elfreducer_choose(&elfreducer);
+		why = check_sizes(&elfreducer);
 	}
-	if (!why && r.head.sections) {
-		result->names = names_code(&r);
-		why = elfreducer_write_all(&r);
+	if (!why && elfreducer.head.sections) {
+		result->names = names_code(&elfreducer);
+		why = elfreducer_write_all(&elfreducer);
 	}
-	result->bytes = r.bytes;
-	free(r.keep);
-	free(r.from);
-	free(r.block);
-	elfhead_free(&r.head);
+	result->bytes = elfreducer.bytes;
+	free(elfreducer.keep);
+	free(elfreducer.from);
+	free(elfreducer.block);
+	elfhead_free(&elfreducer.head);
 	return why;
 }

@@ -21,7 +21,7 @@ struct reduced {
 
 /* Reads in, writes to out (an empty file). NULL, or why it was not done, a static text; *r as far as it is known. max:
  * of bytes that are kept; more is "too large". "cannot write" is a reason of ours, errno says which. */
-const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *r);
+const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *reduced);
 
 extern const char reducer_too_large[], reducer_cannot_write[];
 

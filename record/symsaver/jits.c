@@ -37,54 +37,54 @@ struct jit {
 /* ---- opening
  * ---------------------------------------------------------------------------------------------------------- */
 
-static bool jits_enter(struct jits *j, const struct jit *p)
+static bool jits_enter(struct jits *jits, const struct jit *jit)
 {
-	return !j->enter || j->enter(j->to, p->mount_ns, p->process);
+	return !jits->enter || jits->enter(jits->to, jit->mount_ns, jit->process);
 }
 
-static void jits_leave(struct jits *j)
+static void jits_leave(struct jits *jits)
 {
-	if (j->enter)
-		j->enter(j->to, 0, -1);
+	if (jits->enter)
+		jits->enter(jits->to, 0, -1);
 }
 
-static int jits_root_of(struct jits *j, const struct jit *p, uint64_t now)
+static int jits_root_of(struct jits *jits, const struct jit *jit, uint64_t now)
 {
-	int root = targetfiles_root(p->process), held;
+	int root = targetfiles_root(jit->process), held;
 
 	if (root >= 0)
 		return root;
-	held = targetfiles_roots_find(j->roots, p->mount_ns, now);
+	held = targetfiles_roots_find(jits->roots, jit->mount_ns, now);
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 /* Counted once for each time it is seen. */
-static void jits_refuse(struct jits *j, struct jit *p, enum jits_event why)
+static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 {
-	if (!p->refused)
-		j->count[why]++;
-	p->refused = true;
+	if (!jit->refused)
+		jits->count[why]++;
+	jit->refused = true;
 }
 
 /* A plain file of that user. Takes fd; -1 when it is not. */
-static int jits_trusted(struct jits *j, struct jit *p, int fd)
+static int jits_trusted(struct jits *jits, struct jit *jit, int fd)
 {
 	struct stat st;
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_uid == p->uid || st.st_uid == 0) && st.st_nlink <= 1))
+	if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_uid == jit->uid || st.st_uid == 0) && st.st_nlink <= 1))
 		return fd;
 	close(fd);
-	jits_refuse(j, p, JITS_UNTRUSTED);
+	jits_refuse(jits, jit, JITS_UNTRUSTED);
 	return -1;
 }
 
-static int open_map(struct jits *j, struct jit *p, uint64_t now)
+static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 {
-	int root = jits_root_of(j, p, now), tmp = -1, fd = -1, error;
+	int root = jits_root_of(jits, jit, now), tmp = -1, fd = -1, error;
 	char name[40];
 
-	targetfiles_identity(p->process, &p->uid, &p->inner); /* it may have become another user meanwhile */
-	snprintf(name, sizeof(name), "perf-%u.map", p->inner);
+	targetfiles_identity(jit->process, &jit->uid, &jit->inner); /* it may have become another user meanwhile */
+	snprintf(name, sizeof(name), "perf-%u.map", jit->inner);
 	if (root >= 0)
 		tmp = targetfile_folder(root, STR("/tmp"));
 	if (tmp >= 0)
@@ -95,27 +95,27 @@ static int open_map(struct jits *j, struct jit *p, uint64_t now)
 	if (root >= 0)
 		close(root);
 	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or no regular file */
-		jits_refuse(j, p, JITS_UNTRUSTED);
+		jits_refuse(jits, jit, JITS_UNTRUSTED);
 	else if (fd < 0 && (error == EACCES || error == EPERM))
-		jits_refuse(j, p, JITS_FORBIDDEN);
-	return jits_trusted(j, p, fd);
+		jits_refuse(jits, jit, JITS_FORBIDDEN);
+	return jits_trusted(jits, jit, fd);
 }
 
-static void copy_name(const struct jit *p, const char *kind, char name[JITCOPY_NAME])
+static void copy_name(const struct jit *jit, const char *kind, char name[JITCOPY_NAME])
 {
 	char tenant[TENANT_NAME];
 
-	tenant_folder(&p->tenant, p->mount_ns, tenant);
-	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, p->pid, (unsigned long long)p->start, kind);
+	tenant_folder(&jit->tenant, jit->mount_ns, tenant);
+	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, jit->pid, (unsigned long long)jit->start, kind);
 }
 
 /* Opens the folder of this boot, in which that of the tenant is. Not the caller's. */
-static int jits_folder_of(struct jits *j, const struct jit *p)
+static int jits_folder_of(struct jits *jits, const struct jit *jit)
 {
-	int folder = saverdir_jit(j->dir);
+	int folder = saverdir_jit(jits->dir);
 	char name[TENANT_NAME];
 
-	tenant_folder(&p->tenant, p->mount_ns, name);
+	tenant_folder(&jit->tenant, jit->mount_ns, name);
 	return folder >= 0 && (mkdirat(folder, name, 0750) == 0 || errno == EEXIST) ? folder : -1;
 }
 
@@ -123,293 +123,296 @@ static int jits_folder_of(struct jits *j, const struct jit *p)
  * ---------------------------------------------------------------------------------------------------------- */
 
 /* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
-static void jits_count(struct jits *j, struct jit *p, enum jitcopy_why why)
+static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
 					 [JITCOPY_NO_TEXT] = JITS_UNTRUSTED,
 					 [JITCOPY_DISK] = JITS_DISK,
 					 [JITCOPY_EVICTED] = JITS_BUDGET };
 
-	if (why == JITCOPY_OK || (why == JITCOPY_DISK && p->no_space))
+	if (why == JITCOPY_OK || (why == JITCOPY_DISK && jit->no_space))
 		return;
-	p->no_space = p->no_space || why == JITCOPY_DISK;
-	j->count[event[why]]++;
+	jit->no_space = jit->no_space || why == JITCOPY_DISK;
+	jits->count[event[why]]++;
 }
 
 static uint64_t jits_cpu_now(void)
 {
-	struct timespec t;
+	struct timespec spec;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spec);
+	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
 /* False: there was nothing new, or it is not the time for it. */
-static bool jits_copy(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
+static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	struct jitcopy_cost cost;
 	uint64_t cpu, now = clock_now();
 	int folder;
 
-	if (c->fd < 0 || c->ended)
+	if (jitcopy->fd < 0 || jitcopy->ended)
 		return false;
-	if (!saverbudget_may(&j->dir->budget, p->tenant, now)) {
-		p->over = true;
+	if (!saverbudget_may(&jits->dir->budget, jit->tenant, now)) {
+		jit->over = true;
 		return false;
 	}
-	folder = jits_folder_of(j, p);
-	if (folder < 0 || !saverdir_room(j->dir, 0)) {
-		jits_count(j, p, JITCOPY_DISK);
+	folder = jits_folder_of(jits, jit);
+	if (folder < 0 || !saverdir_room(jits->dir, 0)) {
+		jits_count(jits, jit, JITCOPY_DISK);
 		return false;
 	}
 	cpu = jits_cpu_now();
-	jits_count(j, p, jitcopy_go_on(c, folder, &j->limits, &cost));
-	saverbudget_charge(&j->dir->budget, p->tenant, cost.read, jits_cpu_now() - cpu, now);
-	j->dir->bytes += cost.written;
+	jits_count(jits, jit, jitcopy_go_on(jitcopy, folder, &jits->limits, &cost));
+	saverbudget_charge(&jits->dir->budget, jit->tenant, cost.read, jits_cpu_now() - cpu, now);
+	jits->dir->bytes += cost.written;
 	if (cost.read && !*counted) {
 		*counted = true;
-		j->count[JITS_SAVED]++;
+		jits->count[JITS_SAVED]++;
 	}
 	return cost.read > 0;
 }
 
-static void look_for_map(struct jits *j, struct jit *p, uint64_t now)
+static void look_for_map(struct jits *jits, struct jit *jit, uint64_t now)
 {
 	char name[JITCOPY_NAME];
 	int fd, folder;
 
-	if (now < p->look || p->map.ended)
+	if (now < jit->look || jit->map.ended)
 		return;
-	fd = open_map(j, p, now);
-	if (fd >= 0 && (folder = jits_folder_of(j, p)) >= 0) {
-		if (!p->map.name[0]) {
-			copy_name(p, "map", name);
-			jitcopy_open(&p->map, JITCOPY_MAP, fd, folder, name);
+	fd = open_map(jits, jit, now);
+	if (fd >= 0 && (folder = jits_folder_of(jits, jit)) >= 0) {
+		if (!jit->map.name[0]) {
+			copy_name(jit, "map", name);
+			jitcopy_open(&jit->map, JITCOPY_MAP, fd, folder, name);
 		} else {
-			jitcopy_follow(&p->map, fd, folder, &j->limits);
+			jitcopy_follow(&jit->map, fd, folder, &jits->limits);
 		}
 	} else if (fd >= 0) {
 		close(fd);
 	}
-	p->look = (now - p->since) / 8;
-	p->look = now + (p->map.fd >= 0 ? AGAIN : p->look < SOON ? SOON : p->look > FIND_MAX ? FIND_MAX : p->look);
+	jit->look = (now - jit->since) / 8;
+	jit->look = now + (jit->map.fd >= 0     ? AGAIN :
+			   jit->look < SOON     ? SOON :
+			   jit->look > FIND_MAX ? FIND_MAX :
+						  jit->look);
 }
 
-static void free_jit(struct jit *p)
+static void free_jit(struct jit *jit)
 {
-	jitcopy_close(&p->map);
-	jitcopy_close(&p->dump);
-	if (p->process >= 0)
-		close(p->process);
-	free(p);
+	jitcopy_close(&jit->map);
+	jitcopy_close(&jit->dump);
+	if (jit->process >= 0)
+		close(jit->process);
+	free(jit);
 }
 
 /* All that is there, as far as the budget of the tenant and the time go. */
-static void copy_rest(struct jits *j, struct jit *p, struct jitcopy *c, bool *counted)
+static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
-	uint64_t until = j->deadline ? j->deadline : clock_now() + LAST_NS;
+	uint64_t until = jits->deadline ? jits->deadline : clock_now() + LAST_NS;
 
-	p->over = false;
-	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && jits_copy(j, p, c, counted); n++)
+	jit->over = false;
+	for (unsigned n = 0; n < LAST_STEPS && clock_now() < until && jits_copy(jits, jit, jitcopy, counted); n++)
 		;
-	if (p->over && jitcopy_is_after(c)) {
-		j->count[JITS_BUDGET]++;
-		saverbudget_count(&j->dir->budget, p->tenant, 1);
+	if (jit->over && jitcopy_is_after(jitcopy)) {
+		jits->count[JITS_BUDGET]++;
+		saverbudget_count(&jits->dir->budget, jit->tenant, 1);
 	}
 }
 
 /* It ended, or is as good as. */
-static void jits_finish(struct jits *j, size_t i, uint64_t now)
+static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 {
-	struct jit *p = j->jit[i];
+	struct jit *jit = jits->jit[i];
 
-	if (jits_enter(j, p)) {
-		p->look = 0;
-		look_for_map(j, p, now);
-		copy_rest(j, p, &p->map, &p->map_counted);
-		copy_rest(j, p, &p->dump, &p->dump_counted);
-		jits_leave(j);
+	if (jits_enter(jits, jit)) {
+		jit->look = 0;
+		look_for_map(jits, jit, now);
+		copy_rest(jits, jit, &jit->map, &jit->map_counted);
+		copy_rest(jits, jit, &jit->dump, &jit->dump_counted);
+		jits_leave(jits);
 	} else {
-		jits_refuse(j, p, JITS_SLOW);
+		jits_refuse(jits, jit, JITS_SLOW);
 	}
-	free_jit(p);
-	j->jit[i] = j->jit[--j->n];
+	free_jit(jit);
+	jits->jit[i] = jits->jit[--jits->n];
 }
 
 /* ---- all
  * ----------------------------------------------------------------------------------------------------------------------
  */
 
-static size_t jits_find(const struct jits *j, uint32_t pid)
+static size_t jits_find(const struct jits *jits, uint32_t pid)
 {
 	size_t i = 0;
 
-	while (i < j->n && j->jit[i]->pid != pid)
+	while (i < jits->n && jits->jit[i]->pid != pid)
 		i++;
 	return i;
 }
 
 /* How many processes of its tenant are followed. */
-static size_t jits_count_tenant(const struct jits *j, struct tenant of)
+static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < j->n; i++)
-		n += tenant_same(j->jit[i]->tenant, of);
+	for (size_t i = 0; i < jits->n; i++)
+		n += tenant_same(jits->jit[i]->tenant, tenant);
 	return n;
 }
 
 /* Of the tenant that has most processes, the one that was seen longest ago is not followed any more. */
-static void jits_make_space(struct jits *j, uint64_t now)
+static void jits_make_space(struct jits *jits, uint64_t now)
 {
 	size_t oldest = 0, max = 0;
 
-	if (j->n < JITS_MAX)
+	if (jits->n < JITS_MAX)
 		return;
-	for (size_t i = 0; i < j->n; i++) {
-		size_t n = jits_count_tenant(j, j->jit[i]->tenant);
+	for (size_t i = 0; i < jits->n; i++) {
+		size_t n = jits_count_tenant(jits, jits->jit[i]->tenant);
 
-		if (n > max || (n == max && j->jit[i]->seen < j->jit[oldest]->seen)) {
+		if (n > max || (n == max && jits->jit[i]->seen < jits->jit[oldest]->seen)) {
 			max = n;
 			oldest = i;
 		}
 	}
-	jits_finish(j, oldest, now);
+	jits_finish(jits, oldest, now);
 }
 
 /* The process, new if need be; NULL: it is gone, or nothing of it may be read. */
-static struct jit *jits_need(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
+static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
-	size_t i = jits_find(j, pid);
-	struct jit *p;
+	size_t i = jits_find(jits, pid);
+	struct jit *jit;
 	int process;
 
-	if (i < j->n && j->jit[i]->start != start) {
-		jits_finish(j, i, now); /* the number is another's by now */
-		i = j->n;
+	if (i < jits->n && jits->jit[i]->start != start) {
+		jits_finish(jits, i, now); /* the number is another's by now */
+		i = jits->n;
 	}
-	if (i == j->n) {
-		process = start ? target_process(j->proc, pid, start) : -1;
+	if (i == jits->n) {
+		process = start ? target_process(jits->proc, pid, start) : -1;
 		if (process < 0) {
-			j->count[JITS_GONE]++;
+			jits->count[JITS_GONE]++;
 			return NULL;
 		}
-		jits_make_space(j, now);
-		p = mem_alloc(sizeof(*p), 1);
-		*p = (struct jit){ .pid = pid,
-				   .start = start,
-				   .mount_ns = mount_ns,
-				   .process = process,
-				   .since = now,
-				   .alive = now + ALIVE };
-		p->tenant = tenant_of(process);
-		p->map.fd = p->dump.fd = -1;
-		if (!targetfiles_identity(process, &p->uid, &p->inner)) {
-			free_jit(p);
-			j->count[JITS_GONE]++;
+		jits_make_space(jits, now);
+		jit = mem_alloc(sizeof(*jit), 1);
+		*jit = (struct jit){ .pid = pid,
+				     .start = start,
+				     .mount_ns = mount_ns,
+				     .process = process,
+				     .since = now,
+				     .alive = now + ALIVE };
+		jit->tenant = tenant_of(process);
+		jit->map.fd = jit->dump.fd = -1;
+		if (!targetfiles_identity(process, &jit->uid, &jit->inner)) {
+			free_jit(jit);
+			jits->count[JITS_GONE]++;
 			return NULL;
 		}
-		j->jit[j->n++] = p;
-		i = j->n - 1;
+		jits->jit[jits->n++] = jit;
+		i = jits->n - 1;
 	}
-	j->jit[i]->seen = now;
-	return j->jit[i];
+	jits->jit[i]->seen = now;
+	return jits->jit[i];
 }
 
 /* The copies are needed by one more window. */
-static void jits_touch(struct jits *j, const struct jit *p)
+static void jits_touch(struct jits *jits, const struct jit *jit)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };
 	char name[JITCOPY_NAME];
 
-	for (size_t i = 0; i < countof(kinds) && j->dir->boot_jit >= 0; i++) {
-		copy_name(p, kinds[i], name);
-		utimensat(j->dir->boot_jit, name, NULL, AT_SYMLINK_NOFOLLOW);
+	for (size_t i = 0; i < countof(kinds) && jits->dir->boot_jit >= 0; i++) {
+		copy_name(jit, kinds[i], name);
+		utimensat(jits->dir->boot_jit, name, NULL, AT_SYMLINK_NOFOLLOW);
 	}
 }
 
-void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
+void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
-	struct jit *p = jits_need(j, pid, start, mount_ns, now);
+	struct jit *jit = jits_need(jits, pid, start, mount_ns, now);
 
-	if (!p)
+	if (!jit)
 		return;
-	p->refused = p->no_space = false;
-	jits_touch(j, p);
-	if (!jits_enter(j, p)) {
-		jits_refuse(j, p, JITS_SLOW);
+	jit->refused = jit->no_space = false;
+	jits_touch(jits, jit);
+	if (!jits_enter(jits, jit)) {
+		jits_refuse(jits, jit, JITS_SLOW);
 		return;
 	}
-	look_for_map(j, p, now);
-	jits_copy(j, p, &p->map, &p->map_counted);
-	jits_leave(j);
+	look_for_map(jits, jit, now);
+	jits_copy(jits, jit, &jit->map, &jit->map_counted);
+	jits_leave(jits);
 }
 
-void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *m,
+void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now)
 {
-	struct jit *p = jits_need(j, pid, start, mount_ns, now);
+	struct jit *jit = jits_need(jits, pid, start, mount_ns, now);
 	int root, fd, folder;
 	char name[JITCOPY_NAME];
 
-	if (!p)
+	if (!jit)
 		return;
-	jits_touch(j, p);
-	if (p->dump.name[0])
+	jits_touch(jits, jit);
+	if (jit->dump.name[0])
 		return;
-	if (!jits_enter(j, p)) {
-		jits_refuse(j, p, JITS_SLOW);
+	if (!jits_enter(jits, jit)) {
+		jits_refuse(jits, jit, JITS_SLOW);
 		return;
 	}
-	root = jits_root_of(j, p, now);
-	fd = targetfiles_open(root, p->process, m, NULL);
+	root = jits_root_of(jits, jit, now);
+	fd = targetfiles_open(root, jit->process, mapping, NULL);
 	if (root >= 0)
 		close(root);
 	if (fd < 0)
-		j->count[JITS_OTHER]++;
-	fd = jits_trusted(j, p, fd);
-	folder = fd >= 0 ? jits_folder_of(j, p) : -1;
+		jits->count[JITS_OTHER]++;
+	fd = jits_trusted(jits, jit, fd);
+	folder = fd >= 0 ? jits_folder_of(jits, jit) : -1;
 	if (folder >= 0) {
-		copy_name(p, "dump", name);
-		jitcopy_open(&p->dump, JITCOPY_DUMP, fd, folder, name);
-		jits_copy(j, p, &p->dump, &p->dump_counted);
+		copy_name(jit, "dump", name);
+		jitcopy_open(&jit->dump, JITCOPY_DUMP, fd, folder, name);
+		jits_copy(jits, jit, &jit->dump, &jit->dump_counted);
 	} else if (fd >= 0) {
 		close(fd);
 	}
-	jits_leave(j);
+	jits_leave(jits);
 }
 
-void jits_exit(struct jits *j, uint32_t pid, uint64_t now)
+void jits_exit(struct jits *jits, uint32_t pid, uint64_t now)
 {
-	size_t i = jits_find(j, pid);
+	size_t i = jits_find(jits, pid);
 
-	if (i < j->n)
-		jits_finish(j, i, now);
+	if (i < jits->n)
+		jits_finish(jits, i, now);
 }
 
-void jits_tick(struct jits *j, uint64_t now)
+void jits_tick(struct jits *jits, uint64_t now)
 {
-	for (size_t i = 0; i < j->n;) {
-		struct jit *p = j->jit[i];
+	for (size_t i = 0; i < jits->n;) {
+		struct jit *jit = jits->jit[i];
 
-		if (jits_enter(j, p)) {
-			look_for_map(j, p, now);
-			jits_copy(j, p, &p->map, &p->map_counted);
-			jits_copy(j, p, &p->dump, &p->dump_counted);
-			jits_leave(j);
+		if (jits_enter(jits, jit)) {
+			look_for_map(jits, jit, now);
+			jits_copy(jits, jit, &jit->map, &jit->map_counted);
+			jits_copy(jits, jit, &jit->dump, &jit->dump_counted);
+			jits_leave(jits);
 		}
-		if (now >= p->alive && !targetfiles_lives(p->process)) {
-			jits_finish(j, i, now);
+		if (now >= jit->alive && !targetfiles_lives(jit->process)) {
+			jits_finish(jits, i, now);
 			continue;
 		}
-		p->alive = now >= p->alive ? now + ALIVE : p->alive;
+		jit->alive = now >= jit->alive ? now + ALIVE : jit->alive;
 		i++;
 	}
 }
 
-void jits_free(struct jits *j, uint64_t now)
+void jits_free(struct jits *jits, uint64_t now)
 {
-	j->deadline = clock_now() + END_NS;
-	while (j->n)
-		jits_finish(j, j->n - 1, now);
+	jits->deadline = clock_now() + END_NS;
+	while (jits->n)
+		jits_finish(jits, jits->n - 1, now);
 }

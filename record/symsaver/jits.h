@@ -48,19 +48,19 @@ struct jits {
 };
 
 /* It makes code; in each window again. mount_ns: as in symsaver.h. */
-void jits_see(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
+void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
 /* It mapped a jitdump. */
-void jits_dump(struct jits *j, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *m,
+void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now);
 
 /* It ended: what is left is copied. */
-void jits_exit(struct jits *j, uint32_t pid, uint64_t now);
+void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 
 /* Copies what is new. To be called every half second while n is not 0. */
-void jits_tick(struct jits *j, uint64_t now);
+void jits_tick(struct jits *jits, uint64_t now);
 
 /* As if all had ended; in short time, as the tool ends. */
-void jits_free(struct jits *j, uint64_t now);
+void jits_free(struct jits *jits, uint64_t now);
 
 #endif

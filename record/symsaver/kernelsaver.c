@@ -50,27 +50,27 @@ uint64_t kernelsaver_sum(struct str modules)
 }
 
 /* A kernel without modules has no such file. */
-static void read_modules(const struct kernelsaver *k, struct text *t)
+static void read_modules(const struct kernelsaver *kernelsaver, struct text *text)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/modules", k->proc);
-	fullio_read_at(AT_FDCWD, path, t, MODULES_MAX);
+	snprintf(path, sizeof(path), "%s/modules", kernelsaver->proc);
+	fullio_read_at(AT_FDCWD, path, text, MODULES_MAX);
 }
 
-static bool write_modules(struct kernelsaver *k, uint64_t n, struct str modules)
+static bool write_modules(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {
-	struct saverdir_file f;
+	struct saverdir_file file;
 	char name[SAVERDIR_PATH];
 
-	modules_name(name, k->dir->boot, n);
-	if (!saverdir_begin(k->dir, &f))
+	modules_name(name, kernelsaver->dir->boot, n);
+	if (!saverdir_begin(kernelsaver->dir, &file))
 		return false;
-	if (modules.n && write(f.fd, modules.p, modules.n) != (ssize_t)modules.n) {
-		saverdir_discard(k->dir, &f);
+	if (modules.n && write(file.fd, modules.p, modules.n) != (ssize_t)modules.n) {
+		saverdir_discard(kernelsaver->dir, &file);
 		return false;
 	}
-	return saverdir_commit(k->dir, &f, name, NULL);
+	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
 /* ---- kallsyms
@@ -79,16 +79,16 @@ static bool write_modules(struct kernelsaver *k, uint64_t n, struct str modules)
 /* Is any address there that is not 0? state: how far the line was 0 so far, over blocks. */
 enum { AT_START, IN_ZEROS, PAST }; /* of the address */
 
-static bool has_address(struct str s, int *state)
+static bool has_address(struct str string, int *state)
 {
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '\n')
+	for (size_t i = 0; i < string.n; i++) {
+		if (string.p[i] == '\n')
 			*state = AT_START;
 		else if (*state == PAST)
 			continue;
-		else if (s.p[i] == '0')
+		else if (string.p[i] == '0')
 			*state = IN_ZEROS;
-		else if (byte_is_hex(s.p[i]))
+		else if (byte_is_hex(string.p[i]))
 			return true;
 		else
 			*state = PAST;
@@ -96,16 +96,16 @@ static bool has_address(struct str s, int *state)
 	return false;
 }
 
-static bool kernelsaver_put(z_stream *z, int fd, unsigned char *out, int how)
+static bool kernelsaver_put(z_stream *stream, int fd, unsigned char *out, int how)
 {
 	do {
-		z->next_out = out;
-		z->avail_out = BLOCK;
-		deflate(z, how);
-		size_t n = BLOCK - z->avail_out;
+		stream->next_out = out;
+		stream->avail_out = BLOCK;
+		deflate(stream, how);
+		size_t n = BLOCK - stream->avail_out;
 		if (n && write(fd, out, n) != (ssize_t)n)
 			return false;
-	} while (z->avail_out == 0);
+	} while (stream->avail_out == 0);
 	return true;
 }
 
@@ -114,79 +114,81 @@ static bool kernelsaver_put(z_stream *z, int fd, unsigned char *out, int how)
 static bool kernelsaver_pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
-	z_stream z = { 0 };
+	z_stream stream = { 0 };
 	int state = AT_START;
-	bool good = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+	bool good = deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
 	ssize_t n;
 
 	*known = false;
 	while (good && (n = read(from, in, BLOCK)) > 0) {
 		*known = *known || has_address((struct str){ (char *)in, (size_t)n }, &state);
-		z.next_in = in;
-		z.avail_in = (unsigned)n;
-		good = kernelsaver_put(&z, to, out, Z_NO_FLUSH);
+		stream.next_in = in;
+		stream.avail_in = (unsigned)n;
+		good = kernelsaver_put(&stream, to, out, Z_NO_FLUSH);
 	}
-	good = good && kernelsaver_put(&z, to, out, Z_FINISH);
-	deflateEnd(&z);
+	good = good && kernelsaver_put(&stream, to, out, Z_FINISH);
+	deflateEnd(&stream);
 	free(in);
 	free(out);
 	return good;
 }
 
-static bool write_kallsyms(struct kernelsaver *k, uint64_t n)
+static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 {
-	struct saverdir_file f;
+	struct saverdir_file file;
 	char path[256], name[SAVERDIR_PATH];
 	bool known, good;
 	int from;
 
-	snprintf(path, sizeof(path), "%s/kallsyms", k->proc);
+	snprintf(path, sizeof(path), "%s/kallsyms", kernelsaver->proc);
 	from = open(path, O_RDONLY | O_CLOEXEC);
-	if (from < 0 || !saverdir_begin(k->dir, &f)) {
+	if (from < 0 || !saverdir_begin(kernelsaver->dir, &file)) {
 		if (from >= 0)
 			close(from);
 		return false;
 	}
-	kernelsaver_name(name, k->dir->boot, n);
-	good = kernelsaver_pack(from, f.fd, &known);
+	kernelsaver_name(name, kernelsaver->dir->boot, n);
+	good = kernelsaver_pack(from, file.fd, &known);
 	close(from);
 	if (!good || !known) {
-		k->hidden = good;
+		kernelsaver->hidden = good;
 		errno = good ? 0 : errno;
-		saverdir_discard(k->dir, &f);
+		saverdir_discard(kernelsaver->dir, &file);
 		return false;
 	}
-	return saverdir_commit(k->dir, &f, name, NULL);
+	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
 /* ---- snapshots
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void kernelsaver_snapshot(struct kernelsaver *k, uint64_t n, struct str modules)
+static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {
-	k->hidden = false;
+	kernelsaver->hidden = false;
 	/* modules last: they say that kallsyms is there */
-	k->failed = !write_kallsyms(k, n) || !write_modules(k, n, modules);
-	k->error = k->failed ? errno : 0;
-	if (k->failed)
+	kernelsaver->failed = !write_kallsyms(kernelsaver, n) || !write_modules(kernelsaver, n, modules);
+	kernelsaver->error = kernelsaver->failed ? errno : 0;
+	if (kernelsaver->failed)
 		return;
-	k->before = k->now;
-	k->now = n;
+	kernelsaver->before = kernelsaver->now;
+	kernelsaver->now = n;
 }
 
 /* The highest number of this boot; 0: none. */
-static uint64_t kernelsaver_newest(const struct kernelsaver *k)
+static uint64_t kernelsaver_newest(const struct kernelsaver *kernelsaver)
 {
 	struct text prefix = { 0 };
-	int fd = k->dir->symbols >= 0 ? openat(k->dir->symbols, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = kernelsaver->dir->symbols >= 0 ?
+			 openat(kernelsaver->dir->symbols, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) :
+			 -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 	uint64_t n, max = 0;
 
-	text_printf(&prefix, "modules-%s.", k->dir->boot);
-	while (dir && (e = readdir(dir)))
-		if (str_starts(str_of(e->d_name), text_view(&prefix)) && str_u64(str_of(e->d_name + prefix.n), &n) &&
-		    n > max)
+	text_printf(&prefix, "modules-%s.", kernelsaver->dir->boot);
+	while (dir && (entry = readdir(dir)))
+		if (str_starts(str_of(entry->d_name), text_view(&prefix)) &&
+		    str_u64(str_of(entry->d_name + prefix.n), &n) && n > max)
 			max = n;
 	if (dir)
 		closedir(dir);
@@ -194,70 +196,71 @@ static uint64_t kernelsaver_newest(const struct kernelsaver *k)
 	return max;
 }
 
-static bool is_snapshot(struct kernelsaver *k, uint64_t n, uint64_t sum)
+static bool is_snapshot(struct kernelsaver *kernelsaver, uint64_t n, uint64_t sum)
 {
 	char name[SAVERDIR_PATH];
-	struct text t = { 0 };
+	struct text text = { 0 };
 	bool same;
 	int fd;
 
-	kernelsaver_name(name, k->dir->boot, n);
-	if (!saverdir_touch(k->dir, name))
+	kernelsaver_name(name, kernelsaver->dir->boot, n);
+	if (!saverdir_touch(kernelsaver->dir, name))
 		return false;
-	modules_name(name, k->dir->boot, n);
-	fd = openat(k->dir->symbols, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	fullio_read(fd, &t, MODULES_MAX);
+	modules_name(name, kernelsaver->dir->boot, n);
+	fd = openat(kernelsaver->dir->symbols, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fullio_read(fd, &text, MODULES_MAX);
 	if (fd >= 0)
 		close(fd);
-	same = kernelsaver_sum(text_view(&t)) == sum;
-	text_free(&t);
+	same = kernelsaver_sum(text_view(&text)) == sum;
+	text_free(&text);
 	return same;
 }
 
-void kernelsaver_start(struct kernelsaver *k, struct saverdir *dir, const char *proc)
+void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, const char *proc)
 {
 	struct text modules = { 0 };
 	uint64_t n;
 
-	*k = (struct kernelsaver){ .dir = dir, .proc = proc };
-	read_modules(k, &modules);
-	k->modules = kernelsaver_sum(text_view(&modules));
-	n = kernelsaver_newest(k);
-	if (n && is_snapshot(k, n, k->modules))
-		k->now = n;
+	*kernelsaver = (struct kernelsaver){ .dir = dir, .proc = proc };
+	read_modules(kernelsaver, &modules);
+	kernelsaver->modules = kernelsaver_sum(text_view(&modules));
+	n = kernelsaver_newest(kernelsaver);
+	if (n && is_snapshot(kernelsaver, n, kernelsaver->modules))
+		kernelsaver->now = n;
 	else
-		kernelsaver_snapshot(k, n + 1, text_view(&modules));
+		kernelsaver_snapshot(kernelsaver, n + 1, text_view(&modules));
 	text_free(&modules);
 }
 
-bool kernelsaver_scan(struct kernelsaver *k)
+bool kernelsaver_scan(struct kernelsaver *kernelsaver)
 {
 	struct text modules = { 0 };
-	uint64_t sum, before = k->now;
+	uint64_t sum, before = kernelsaver->now;
 
-	read_modules(k, &modules);
+	read_modules(kernelsaver, &modules);
 	sum = kernelsaver_sum(text_view(&modules));
-	if (sum != k->modules) {
-		k->modules = sum;
-		kernelsaver_snapshot(k, kernelsaver_newest(k) + 1, text_view(&modules));
+	if (sum != kernelsaver->modules) {
+		kernelsaver->modules = sum;
+		kernelsaver_snapshot(kernelsaver, kernelsaver_newest(kernelsaver) + 1, text_view(&modules));
 	}
 	text_free(&modules);
-	return k->now != before;
+	return kernelsaver->now != before;
 }
 
-void kernelsaver_touch(struct kernelsaver *k)
+void kernelsaver_touch(struct kernelsaver *kernelsaver)
 {
 	char name[SAVERDIR_PATH];
 
-	kernelsaver_name(name, k->dir->boot, k->now);
-	if (k->hidden)
+	kernelsaver_name(name, kernelsaver->dir->boot, kernelsaver->now);
+	if (kernelsaver->hidden)
 		return;
-	if (!k->now || !saverdir_touch(k->dir, name)) { /* there was no room for it, or somebody removed it */
-		k->modules = ~k->modules;
-		k->now = 0;
-		kernelsaver_scan(k);
+	if (!kernelsaver->now ||
+	    !saverdir_touch(kernelsaver->dir, name)) { /* there was no room for it, or somebody removed it */
+		kernelsaver->modules = ~kernelsaver->modules;
+		kernelsaver->now = 0;
+		kernelsaver_scan(kernelsaver);
 		return;
 	}
-	modules_name(name, k->dir->boot, k->now);
-	saverdir_touch(k->dir, name);
+	modules_name(name, kernelsaver->dir->boot, kernelsaver->now);
+	saverdir_touch(kernelsaver->dir, name);
 }

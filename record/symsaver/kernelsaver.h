@@ -23,13 +23,13 @@ struct kernelsaver {
 };
 
 /* The newest snapshot, or a new one. */
-void kernelsaver_start(struct kernelsaver *k, struct saverdir *dir, const char *proc);
+void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, const char *proc);
 
 /* Looks at the modules; true when there is a new snapshot. */
-bool kernelsaver_scan(struct kernelsaver *k);
+bool kernelsaver_scan(struct kernelsaver *kernelsaver);
 
 /* What holds is needed now. */
-void kernelsaver_touch(struct kernelsaver *k);
+void kernelsaver_touch(struct kernelsaver *kernelsaver);
 
 /* "kallsyms-BOOT.N.gz" */
 void kernelsaver_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n);

@@ -36,16 +36,17 @@ struct saverbudget {
 };
 
 /* max_bytes: the limit of the disk, of all tenants. */
-void saverbudget_open(struct saverbudget *b, uint64_t max_bytes, struct saverbudget_over *over);
-void saverbudget_close(struct saverbudget *b);
+void saverbudget_open(struct saverbudget *saverbudget, uint64_t max_bytes, struct saverbudget_over *over);
+void saverbudget_close(struct saverbudget *saverbudget);
 
 /* False: the tenant has used up its bytes or its CPU time for now. */
-bool saverbudget_may(struct saverbudget *b, struct tenant of, uint64_t now);
+bool saverbudget_may(struct saverbudget *saverbudget, struct tenant tenant, uint64_t now);
 
-void saverbudget_charge(struct saverbudget *b, struct tenant of, uint64_t bytes, uint64_t cpu_ns, uint64_t now);
+void saverbudget_charge(struct saverbudget *saverbudget, struct tenant tenant, uint64_t bytes, uint64_t cpu_ns,
+			uint64_t now);
 
 /* Files of a tenant were left out, or removed as the tenant was over its share. */
-void saverbudget_count(struct saverbudget *b, struct tenant of, uint64_t files);
+void saverbudget_count(struct saverbudget *saverbudget, struct tenant tenant, uint64_t files);
 
 /* By the recorder: calls f for each tenant with files that were counted since the last call, of which `before` holds
  * the counts. */
@@ -53,6 +54,6 @@ struct saverbudget_counts {
 	uint64_t row[SAVERBUDGET_ROWS], others;
 };
 void saverbudget_each(const struct saverbudget_over *over, struct saverbudget_counts *before,
-		      void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
+		      void (*f)(void *arg, struct tenant tenant, uint64_t files), void *arg);
 
 #endif

@@ -37,62 +37,62 @@ static int saverdir_own_folder(int at, const char *name, bool make)
 	return -1;
 }
 
-const char *saverdir_open(struct saverdir *k, const char *dir, const char *proc, double min_free)
+const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char *proc, double min_free)
 {
 	struct outpath place;
 
-	*k = (struct saverdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
-	if (!boot_id(proc, k->boot))
+	*saverdir = (struct saverdir){ .dir = -1, .symbols = -1, .jit = -1, .boot_jit = -1, .min_free = min_free };
+	if (!boot_id(proc, saverdir->boot))
 		return "the id of this boot cannot be read";
-	k->dir = outpath_directory(&place, dir, 0);
+	saverdir->dir = outpath_directory(&place, dir, 0);
 	outpath_close(&place);
-	if (k->dir < 0)
+	if (saverdir->dir < 0)
 		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
-	k->symbols = saverdir_own_folder(k->dir, "symbols", false);
-	if (k->symbols < 0 && errno != ENOENT)
+	saverdir->symbols = saverdir_own_folder(saverdir->dir, "symbols", false);
+	if (saverdir->symbols < 0 && errno != ENOENT)
 		return "symbols/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
-	k->jit = saverdir_own_folder(k->dir, "jit", false);
-	if (k->jit < 0 && errno != ENOENT)
+	saverdir->jit = saverdir_own_folder(saverdir->dir, "jit", false);
+	if (saverdir->jit < 0 && errno != ENOENT)
 		return "jit/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
 	return NULL;
 }
 
-void saverdir_close(struct saverdir *k)
+void saverdir_close(struct saverdir *saverdir)
 {
-	int *fd[] = { &k->dir, &k->symbols, &k->jit, &k->boot_jit };
+	int *fd[] = { &saverdir->dir, &saverdir->symbols, &saverdir->jit, &saverdir->boot_jit };
 
 	for (size_t i = 0; i < countof(fd); i++) {
 		if (*fd[i] >= 0)
 			close(*fd[i]);
 		*fd[i] = -1;
 	}
-	saverbudget_close(&k->budget);
+	saverbudget_close(&saverdir->budget);
 }
 
-static bool need_symbols(struct saverdir *k)
+static bool need_symbols(struct saverdir *saverdir)
 {
-	if (k->symbols < 0)
-		k->symbols = saverdir_own_folder(k->dir, "symbols", true);
-	return k->symbols >= 0;
+	if (saverdir->symbols < 0)
+		saverdir->symbols = saverdir_own_folder(saverdir->dir, "symbols", true);
+	return saverdir->symbols >= 0;
 }
 
-int saverdir_jit(struct saverdir *k)
+int saverdir_jit(struct saverdir *saverdir)
 {
-	if (k->jit < 0)
-		k->jit = saverdir_own_folder(k->dir, "jit", true);
-	if (k->boot_jit < 0 && k->jit >= 0)
-		k->boot_jit = saverdir_own_folder(k->jit, k->boot, true);
-	return k->boot_jit;
+	if (saverdir->jit < 0)
+		saverdir->jit = saverdir_own_folder(saverdir->dir, "jit", true);
+	if (saverdir->boot_jit < 0 && saverdir->jit >= 0)
+		saverdir->boot_jit = saverdir_own_folder(saverdir->jit, saverdir->boot, true);
+	return saverdir->boot_jit;
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------------
  */
 
-void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *of, uint64_t mount_ns)
+void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns)
 {
 	char name[TENANT_NAME];
 
-	tenant_folder(of, mount_ns, name);
+	tenant_folder(tenant, mount_ns, name);
 	snprintf(folder, SAVERDIR_FOLDER, "tenants/%s/", name);
 }
 
@@ -105,15 +105,15 @@ void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8
 	snprintf(path + at, SAVERDIR_PATH - (size_t)at, ".debug");
 }
 
-void saverdir_numbers(const struct saverdir *k, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
+void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
 		      uint32_t minor, uint64_t inode, uint64_t generation)
 {
-	snprintf(path, SAVERDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, k->boot, major, minor, (unsigned long long)inode,
-		 (unsigned long long)generation);
+	snprintf(path, SAVERDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, saverdir->boot, major, minor,
+		 (unsigned long long)inode, (unsigned long long)generation);
 }
 
 /* The folders that path needs. */
-static bool make_folders(struct saverdir *k, const char *path)
+static bool make_folders(struct saverdir *saverdir, const char *path)
 {
 	char part[SAVERDIR_PATH];
 
@@ -121,79 +121,81 @@ static bool make_folders(struct saverdir *k, const char *path)
 		int n = (int)(slash - path);
 
 		snprintf(part, sizeof(part), "%.*s", n, path);
-		if (mkdirat(k->symbols, part, 0750) < 0 && errno != EEXIST)
+		if (mkdirat(saverdir->symbols, part, 0750) < 0 && errno != EEXIST)
 			return false;
 	}
 	return true;
 }
 
-bool saverdir_touch(struct saverdir *k, const char *path)
+bool saverdir_touch(struct saverdir *saverdir, const char *path)
 {
-	return k->symbols >= 0 && utimensat(k->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+	return saverdir->symbols >= 0 && utimensat(saverdir->symbols, path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int saverdir_read(struct saverdir *k, const char *path)
+int saverdir_read(struct saverdir *saverdir, const char *path)
 {
-	return openat(k->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return openat(saverdir->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------------
  */
 
-bool saverdir_room(struct saverdir *k, uint64_t n)
+bool saverdir_room(struct saverdir *saverdir, uint64_t n)
 {
 	uint64_t now = clock_now();
 	struct statvfs v;
 
-	if (k->min_free > 0 && now - k->polled_ns > LOOK_NS) {
-		k->polled_ns = now;
-		k->full = fstatvfs(k->dir, &v) == 0 && (double)v.f_bavail < k->min_free * (double)v.f_blocks;
+	if (saverdir->min_free > 0 && now - saverdir->polled_ns > LOOK_NS) {
+		saverdir->polled_ns = now;
+		saverdir->full = fstatvfs(saverdir->dir, &v) == 0 &&
+				 (double)v.f_bavail < saverdir->min_free * (double)v.f_blocks;
 	}
-	if (!k->full)
-		k->bytes += n;
+	if (!saverdir->full)
+		saverdir->bytes += n;
 	else
 		errno = ENOSPC;
-	return !k->full;
+	return !saverdir->full;
 }
 
-bool saverdir_begin(struct saverdir *k, struct saverdir_file *f)
+bool saverdir_begin(struct saverdir *saverdir, struct saverdir_file *file)
 {
-	f->fd = -1;
-	if (!need_symbols(k) || !saverdir_room(k, 0))
+	file->fd = -1;
+	if (!need_symbols(saverdir) || !saverdir_room(saverdir, 0))
 		return false;
-	snprintf(f->temp, sizeof(f->temp), SAVERDIR_TEMP "%ld-%u", (long)getpid(), ++k->serial);
-	f->fd = openat(k->symbols, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	return f->fd >= 0;
+	snprintf(file->temp, sizeof(file->temp), SAVERDIR_TEMP "%ld-%u", (long)getpid(), ++saverdir->serial);
+	file->fd = openat(saverdir->symbols, file->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	return file->fd >= 0;
 }
 
-void saverdir_discard(struct saverdir *k, struct saverdir_file *f)
+void saverdir_discard(struct saverdir *saverdir, struct saverdir_file *file)
 {
 	int error = errno;
 
-	if (f->fd >= 0) {
-		close(f->fd);
-		unlinkat(k->symbols, f->temp, 0);
+	if (file->fd >= 0) {
+		close(file->fd);
+		unlinkat(saverdir->symbols, file->temp, 0);
 	}
-	f->fd = -1;
+	file->fd = -1;
 	errno = error;
 }
 
-bool saverdir_link(struct saverdir *k, const char *path, const char *also)
+bool saverdir_link(struct saverdir *saverdir, const char *path, const char *also)
 {
-	return make_folders(k, also) && (linkat(k->symbols, path, k->symbols, also, 0) == 0 || errno == EEXIST);
+	return make_folders(saverdir, also) &&
+	       (linkat(saverdir->symbols, path, saverdir->symbols, also, 0) == 0 || errno == EEXIST);
 }
 
-enum saverdir_likeness saverdir_compare(struct saverdir *k, const struct saverdir_file *f, const char *path)
+enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct saverdir_file *file, const char *path)
 {
 	static char block[2][65536];
-	int fd = saverdir_read(k, path);
+	int fd = saverdir_read(saverdir, path);
 	struct stat a, b;
-	bool same = fd >= 0 && fstat(f->fd, &a) == 0 && fstat(fd, &b) == 0 && a.st_size == b.st_size;
+	bool same = fd >= 0 && fstat(file->fd, &a) == 0 && fstat(fd, &b) == 0 && a.st_size == b.st_size;
 
 	for (off_t at = 0; same && at < a.st_size;) {
 		size_t n = (size_t)(a.st_size - at) < sizeof(block[0]) ? (size_t)(a.st_size - at) : sizeof(block[0]);
 
-		same = fullio_pread(f->fd, block[0], n, (uint64_t)at) == n &&
+		same = fullio_pread(file->fd, block[0], n, (uint64_t)at) == n &&
 		       fullio_pread(fd, block[1], n, (uint64_t)at) == n && memcmp(block[0], block[1], n) == 0;
 		at += (off_t)n;
 	}
@@ -204,7 +206,7 @@ enum saverdir_likeness saverdir_compare(struct saverdir *k, const struct saverdi
 }
 
 /* Makes the entry of a file durable, and those of the folders above it. */
-static bool sync_folders(const struct saverdir *k, const char *path)
+static bool sync_folders(const struct saverdir *saverdir, const char *path)
 {
 	char folder[SAVERDIR_PATH];
 	const char *slash = strrchr(path, '/');
@@ -214,23 +216,23 @@ static bool sync_folders(const struct saverdir *k, const char *path)
 		int fd;
 
 		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
-		fd = openat(k->symbols, folder, FOLDER);
+		fd = openat(saverdir->symbols, folder, FOLDER);
 		good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
 		if (fd >= 0)
 			close(fd);
 	}
-	return good && (fsync(k->symbols) == 0 || errno == EINVAL);
+	return good && (fsync(saverdir->symbols) == 0 || errno == EINVAL);
 }
 
-bool saverdir_commit(struct saverdir *k, struct saverdir_file *f, const char *path, const char *also)
+bool saverdir_commit(struct saverdir *saverdir, struct saverdir_file *file, const char *path, const char *also)
 {
 	struct stat st;
 
-	if (fsync(f->fd) < 0 || fstat(f->fd, &st) < 0 || !saverdir_link(k, f->temp, path)) {
-		saverdir_discard(k, f);
+	if (fsync(file->fd) < 0 || fstat(file->fd, &st) < 0 || !saverdir_link(saverdir, file->temp, path)) {
+		saverdir_discard(saverdir, file);
 		return false;
 	}
-	saverdir_discard(k, f);
-	k->bytes += (uint64_t)st.st_blocks * 512;
-	return sync_folders(k, path) && (!also || saverdir_link(k, path, also));
+	saverdir_discard(saverdir, file);
+	saverdir->bytes += (uint64_t)st.st_blocks * 512;
+	return sync_folders(saverdir, path) && (!also || saverdir_link(saverdir, path, also));
 }

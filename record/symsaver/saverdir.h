@@ -31,43 +31,43 @@ struct saverdir {
 };
 
 /* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
-const char *saverdir_open(struct saverdir *k, const char *dir, const char *proc, double min_free);
-void saverdir_close(struct saverdir *k);
+const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char *proc, double min_free);
+void saverdir_close(struct saverdir *saverdir);
 
 /* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or
  * keepdir_tenant's. */
 #define SAVERDIR_SHARED "shared/"
-void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *of, uint64_t mount_ns);
+void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns);
 void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
-void saverdir_numbers(const struct saverdir *k, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
+void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
 		      uint32_t minor, uint64_t inode, uint64_t generation);
 
 /* Is it there? Then it is needed now. */
-bool saverdir_touch(struct saverdir *k, const char *path);
+bool saverdir_touch(struct saverdir *saverdir, const char *path);
 
 /* It, to be read; -1 and errno. */
-int saverdir_read(struct saverdir *k, const char *path);
+int saverdir_read(struct saverdir *saverdir, const char *path);
 
 /* A file below symbols/ in the making: -1 and errno when there is no room or no permission. */
 struct saverdir_file {
 	int fd;
 	char temp[48];
 };
-bool saverdir_begin(struct saverdir *k, struct saverdir_file *f);
+bool saverdir_begin(struct saverdir *saverdir, struct saverdir_file *file);
 /* Has the file with that name the same bytes? */
 enum saverdir_likeness { SAVERDIR_NONE, SAVERDIR_SAME, SAVERDIR_OTHER };
-enum saverdir_likeness saverdir_compare(struct saverdir *k, const struct saverdir_file *f, const char *path);
+enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct saverdir_file *file, const char *path);
 /* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False
  * and errno: it is gone. */
-bool saverdir_commit(struct saverdir *k, struct saverdir_file *f, const char *path, const char *also);
-void saverdir_discard(struct saverdir *k, struct saverdir_file *f);
+bool saverdir_commit(struct saverdir *saverdir, struct saverdir_file *file, const char *path, const char *also);
+void saverdir_discard(struct saverdir *saverdir, struct saverdir_file *file);
 /* Another name for what is there; a file that has it already stays. */
-bool saverdir_link(struct saverdir *k, const char *path, const char *also);
+bool saverdir_link(struct saverdir *saverdir, const char *path, const char *also);
 
 /* jit/BOOT, made when need be; -1 and errno. Not the caller's. */
-int saverdir_jit(struct saverdir *k);
+int saverdir_jit(struct saverdir *saverdir);
 
 /* May n bytes more be written? Counts them. */
-bool saverdir_room(struct saverdir *k, uint64_t n);
+bool saverdir_room(struct saverdir *saverdir, uint64_t n);
 
 #endif

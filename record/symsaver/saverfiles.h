@@ -23,15 +23,15 @@ struct saverfiles {
 };
 
 /* The tenant of a message's files. */
-struct tenant saverfiles_owner(const struct saver_message *m);
+struct tenant saverfiles_owner(const struct saver_message *message);
 
 /* True if the file is kept already, maybe since before the recorder began; the recorder gets its build-id from what was
  * kept. */
-bool saverfiles_are_saved(struct saverfiles *k, const struct saver_message *m);
+bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *message);
 
 /* Keeps the file, or finds its build-id, as the message asks. To be called after symhelper_enter. process: -1 if it
  * ended. Returns -1 if it is kept, or need not be; else enum symsaver_reason. */
-int saverfiles_save(struct saverfiles *k, const struct saver_message *m, int process, uint64_t now);
+int saverfiles_save(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now);
 
 enum symsaver_reason saverfiles_reason(enum symparser_answer answer);
 

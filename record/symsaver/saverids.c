@@ -9,22 +9,22 @@
 #define MASK (SAVERIDS_RING - 1)
 #define FIRST_CAP 64u
 
-bool saverids_put(struct saverids_ring *r, const struct pj_build_id *id)
+bool saverids_put(struct saverids_ring *ring, const struct pj_build_id *id)
 {
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
-	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) >= SAVERIDS_RING)
+	if (head - atomic_load_explicit(&ring->tail, memory_order_acquire) >= SAVERIDS_RING)
 		return false;
-	r->entry[head & MASK] = *id;
-	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	ring->entry[head & MASK] = *id;
+	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 	return true;
 }
 
-static uint32_t saverids_place_of(const struct saverids_table *t, const struct pj_build_id *id)
+static uint32_t saverids_place_of(const struct saverids_table *table, const struct pj_build_id *id)
 {
 	uint64_t numbers[3] = { (uint64_t)id->major << 32 | id->minor, id->inode, id->generation };
 
-	return (uint32_t)hash_bytes(numbers, sizeof(numbers)) & (t->cap - 1);
+	return (uint32_t)hash_bytes(numbers, sizeof(numbers)) & (table->cap - 1);
 }
 
 static bool saverids_same_file(const struct pj_build_id *a, const struct pj_build_id *b)
@@ -33,61 +33,61 @@ static bool saverids_same_file(const struct pj_build_id *a, const struct pj_buil
 }
 
 /* The slot of that file, or the free one where it would be. */
-static struct pj_build_id *saverids_slot_of(const struct saverids_table *t, const struct pj_build_id *id)
+static struct pj_build_id *saverids_slot_of(const struct saverids_table *table, const struct pj_build_id *id)
 {
-	uint32_t i = saverids_place_of(t, id);
+	uint32_t i = saverids_place_of(table, id);
 
-	while (t->slot[i].size && !saverids_same_file(&t->slot[i], id))
-		i = (i + 1) & (t->cap - 1);
-	return &t->slot[i];
+	while (table->slot[i].size && !saverids_same_file(&table->slot[i], id))
+		i = (i + 1) & (table->cap - 1);
+	return &table->slot[i];
 }
 
-static void saverids_grow(struct saverids_table *t)
+static void saverids_grow(struct saverids_table *table)
 {
-	struct saverids_table larger = { .cap = t->cap ? 2 * t->cap : FIRST_CAP, .n = t->n };
+	struct saverids_table larger = { .cap = table->cap ? 2 * table->cap : FIRST_CAP, .n = table->n };
 
 	larger.slot = mem_alloc(larger.cap, sizeof(*larger.slot));
-	for (uint32_t i = 0; i < t->cap; i++)
-		if (t->slot[i].size)
-			*saverids_slot_of(&larger, &t->slot[i]) = t->slot[i];
-	free(t->slot);
-	*t = larger;
+	for (uint32_t i = 0; i < table->cap; i++)
+		if (table->slot[i].size)
+			*saverids_slot_of(&larger, &table->slot[i]) = table->slot[i];
+	free(table->slot);
+	*table = larger;
 }
 
-static void saverids_add(struct saverids_table *t, const struct pj_build_id *id)
+static void saverids_add(struct saverids_table *table, const struct pj_build_id *id)
 {
 	struct pj_build_id *slot;
 
-	if (t->n >= SAVERIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
+	if (table->n >= SAVERIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
 		return;
-	if (2 * t->n >= t->cap)
-		saverids_grow(t);
-	slot = saverids_slot_of(t, id);
-	t->n += slot->size == 0;
+	if (2 * table->n >= table->cap)
+		saverids_grow(table);
+	slot = saverids_slot_of(table, id);
+	table->n += slot->size == 0;
 	*slot = *id;
 }
 
-void saverids_take(struct saverids *k, struct saverids_ring *r)
+void saverids_take(struct saverids *saverids, struct saverids_ring *ring)
 {
-	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed),
-		 head = atomic_load_explicit(&r->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed),
+		 head = atomic_load_explicit(&ring->head, memory_order_acquire);
 
 	/* a head that is not possible is not that of a keeper that works */
 	if (head - tail > SAVERIDS_RING)
 		tail = head;
 	for (; tail != head; tail++) {
-		struct pj_build_id id = r->entry[tail & MASK];
+		struct pj_build_id id = ring->entry[tail & MASK];
 
-		saverids_add(&k->now, &id);
+		saverids_add(&saverids->now, &id);
 	}
-	atomic_store_explicit(&r->tail, tail, memory_order_release);
+	atomic_store_explicit(&ring->tail, tail, memory_order_release);
 }
 
-const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major, uint32_t minor, uint64_t inode,
+const struct pj_build_id *saverids_find(const struct saverids *saverids, uint32_t major, uint32_t minor, uint64_t inode,
 					uint64_t generation)
 {
 	const struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
-	const struct saverids_table *table[] = { &k->now, &k->before };
+	const struct saverids_table *table[] = { &saverids->now, &saverids->before };
 
 	for (size_t i = 0; i < countof(table); i++) {
 		const struct pj_build_id *slot = table[i]->n ? saverids_slot_of(table[i], &wanted) : NULL;
@@ -98,16 +98,16 @@ const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major
 	return NULL;
 }
 
-void saverids_window(struct saverids *k)
+void saverids_window(struct saverids *saverids)
 {
-	free(k->before.slot);
-	k->before = k->now;
-	k->now = (struct saverids_table){ 0 };
+	free(saverids->before.slot);
+	saverids->before = saverids->now;
+	saverids->now = (struct saverids_table){ 0 };
 }
 
-void saverids_free(struct saverids *k)
+void saverids_free(struct saverids *saverids)
 {
-	free(k->now.slot);
-	free(k->before.slot);
-	*k = (struct saverids){ 0 };
+	free(saverids->now.slot);
+	free(saverids->before.slot);
+	*saverids = (struct saverids){ 0 };
 }

@@ -24,7 +24,7 @@ struct saverids_ring {
 };
 
 /* By the keeper. False: there is no room. */
-bool saverids_put(struct saverids_ring *r, const struct pj_build_id *id);
+bool saverids_put(struct saverids_ring *ring, const struct pj_build_id *id);
 
 struct saverids {
 	struct saverids_table {
@@ -34,13 +34,13 @@ struct saverids {
 };
 
 /* By the recorder: takes what is in the ring. Costs one comparison when there is nothing. */
-void saverids_take(struct saverids *k, struct saverids_ring *r);
+void saverids_take(struct saverids *saverids, struct saverids_ring *ring);
 
 /* That of the file with these numbers; NULL: it is not known. Valid until the next call of another function. */
-const struct pj_build_id *saverids_find(const struct saverids *k, uint32_t major, uint32_t minor, uint64_t inode,
+const struct pj_build_id *saverids_find(const struct saverids *saverids, uint32_t major, uint32_t minor, uint64_t inode,
 					uint64_t generation);
 
-void saverids_window(struct saverids *k); /* a border */
-void saverids_free(struct saverids *k);
+void saverids_window(struct saverids *saverids); /* a border */
+void saverids_free(struct saverids *saverids);
 
 #endif

@@ -14,18 +14,18 @@
 #include "record/symsaver/saverring.h"
 
 /* Is the file of this message kept already, for its process? Then it is needed now. Its name in path. */
-bool savernames_find(struct saverdir *k, const struct saver_message *m, char path[SAVERDIR_PATH]);
+bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
 /* The same once its build-id was read from the file; its numbers become a further name. */
-bool savernames_find_id(struct saverdir *k, const struct saver_message *m, const uint8_t *id, unsigned n);
+bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const uint8_t *id, unsigned n);
 
 /* True if the file is one of this host that only root can write: on a file system that was not mounted by or for a
  * user. */
-bool savernames_trusted(const struct saver_message *m, int fd);
+bool savernames_trusted(const struct saver_message *message, int fd);
 
-/* Gives f its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id has
- * other symbols. */
-bool savernames_commit(struct saverdir *k, const struct saver_message *m, struct saverdir_file *f, const uint8_t *id,
-		       unsigned n, bool trusted, bool *conflict);
+/* Gives file its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id
+ * has other symbols. */
+bool savernames_commit(struct saverdir *saverdir, const struct saver_message *message, struct saverdir_file *file,
+		       const uint8_t *id, unsigned n, bool trusted, bool *conflict);
 
 #endif

@@ -58,239 +58,242 @@ struct saver {
 /* ---- counts
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void saverprocess_count(struct saver *k, enum saver_count what, uint64_t n)
+static void saverprocess_count(struct saver *saver, enum saver_count what, uint64_t n)
 {
-	atomic_fetch_add_explicit(&k->shared->count[what], n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&saver->shared->count[what], n, memory_order_relaxed);
 }
 
-static void saverprocess_fail(struct saver *k, enum symsaver_reason why, uint64_t n)
+static void saverprocess_fail(struct saver *saver, enum symsaver_reason why, uint64_t n)
 {
-	atomic_fetch_add_explicit(&k->shared->failed[why], n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&saver->shared->failed[why], n, memory_order_relaxed);
 }
 
-static void show_bytes(struct saver *k)
+static void show_bytes(struct saver *saver)
 {
-	atomic_store_explicit(&k->shared->count[COUNT_BYTES], k->dir.bytes, memory_order_relaxed);
+	atomic_store_explicit(&saver->shared->count[COUNT_BYTES], saver->dir.bytes, memory_order_relaxed);
 }
 
 /* ---- places
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static bool is_avoided(const struct saver *k, uint64_t place)
+static bool is_avoided(const struct saver *saver, uint64_t place)
 {
 	uint64_t now = clock_now();
 
 	for (size_t i = 0; i < KEEP_AVOID; i++)
-		if (k->shared->avoid[i].place == place)
-			return now < k->shared->avoid[i].until;
+		if (saver->shared->avoid[i].place == place)
+			return now < saver->shared->avoid[i].until;
 	return false;
 }
 
 /* Of this process and its parsers. */
-static struct cpu_time saverprocess_cpu_time(const struct saver *k)
+static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 {
-	struct cpu_time t = { .wall = clock_now() };
-	struct schedstat s;
+	struct cpu_time time = { .wall = clock_now() };
+	struct schedstat schedstat;
 
-	if (schedstat_read(k->schedstat, &s))
-		t.cpu = s.ran + s.waited + k->files.parser.cpu_ns;
-	return t;
+	if (schedstat_read(saver->schedstat, &schedstat))
+		time.cpu = schedstat.ran + schedstat.waited + saver->files.parser.cpu_ns;
+	return time;
 }
 
 /* From here to leave_place, files of that place are touched; the recorder watches how long that takes. */
-static void enter_place(struct saver *k, uint64_t place)
+static void enter_place(struct saver *saver, uint64_t place)
 {
-	k->place = place;
-	k->entered = saverprocess_cpu_time(k);
-	atomic_store_explicit(&k->shared->busy_place, place, memory_order_relaxed);
-	atomic_store_explicit(&k->shared->busy_since, k->entered.wall, memory_order_release);
+	saver->place = place;
+	saver->entered = saverprocess_cpu_time(saver);
+	atomic_store_explicit(&saver->shared->busy_place, place, memory_order_relaxed);
+	atomic_store_explicit(&saver->shared->busy_since, saver->entered.wall, memory_order_release);
 }
 
-static void leave_place(struct saver *k)
+static void leave_place(struct saver *saver)
 {
 	struct cpu_time now;
 	uint64_t wall, cpu;
 
-	if (!k->place)
+	if (!saver->place)
 		return;
-	now = saverprocess_cpu_time(k);
-	wall = now.wall - k->entered.wall;
-	cpu = now.cpu - k->entered.cpu;
-	atomic_store_explicit(&k->shared->busy_since, 0, memory_order_release);
-	backoff_blocked(&k->backoff, k->place, wall > cpu ? wall - cpu : 0, now.wall);
-	k->place = 0;
+	now = saverprocess_cpu_time(saver);
+	wall = now.wall - saver->entered.wall;
+	cpu = now.cpu - saver->entered.cpu;
+	atomic_store_explicit(&saver->shared->busy_since, 0, memory_order_release);
+	backoff_blocked(&saver->backoff, saver->place, wall > cpu ? wall - cpu : 0, now.wall);
+	saver->place = 0;
 }
 
 /* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that
  * ended it is that of its mount namespace, as far as that is known. */
-static struct tenant tenant_now(const struct saver *k, int process, uint64_t mount_ns)
+static struct tenant tenant_now(const struct saver *saver, int process, uint64_t mount_ns)
 {
-	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&k->roots, mount_ns);
+	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&saver->roots, mount_ns);
 }
 
 /* Where files of a process are. */
-static uint64_t saverprocess_place_of(const struct saver *k, struct tenant of, uint64_t mount_ns, uint64_t device)
+static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant tenant, uint64_t mount_ns,
+				      uint64_t device)
 {
-	if (of.kind == TENANT_UNKNOWN && mount_ns)
-		of = (struct tenant){ TENANT_MOUNT_NS, mount_ns };
-	return backoff_place(&of, k->own_ns, device);
+	if (tenant.kind == TENANT_UNKNOWN && mount_ns)
+		tenant = (struct tenant){ TENANT_MOUNT_NS, mount_ns };
+	return backoff_place(&tenant, saver->own_ns, device);
 }
 
 /* For jits.h; process -1: leaves. */
 static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 {
-	struct saver *k = to;
-	struct tenant of;
+	struct saver *saver = to;
+	struct tenant tenant;
 	uint64_t place;
 
-	leave_place(k);
+	leave_place(saver);
 	if (process < 0)
 		return true;
-	of = tenant_now(k, process, mount_ns);
-	place = saverprocess_place_of(k, of, mount_ns, 0);
-	if (is_avoided(k, place) || backoff_rests(&k->backoff, place, clock_now()))
+	tenant = tenant_now(saver, process, mount_ns);
+	place = saverprocess_place_of(saver, tenant, mount_ns, 0);
+	if (is_avoided(saver, place) || backoff_rests(&saver->backoff, place, clock_now()))
 		return false;
-	enter_place(k, place);
-	symhelper_enter(&k->files.parser, &of, place);
+	enter_place(saver, place);
+	symhelper_enter(&saver->files.parser, &tenant, place);
 	return true;
 }
 
 /* For jitcopy.h. */
 static enum jitcopy_records saverprocess_find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
-	struct saver *k = to;
+	struct saver *saver = to;
 
-	return symhelper_records(&k->files.parser, fd, span, end);
+	return symhelper_records(&saver->files.parser, fd, span, end);
 }
 
 /* ---- binaries
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static void saverprocess_done(struct saver *k, uint64_t key)
+static void saverprocess_done(struct saver *saver, uint64_t key)
 {
-	atomic_store_explicit(&k->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
+	atomic_store_explicit(&saver->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
 /* What could not be kept is tried and counted once a window, but for what ended: another process may have the file. */
-static void saverprocess_give_up(struct saver *k, uint64_t key, enum symsaver_reason why)
+static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsaver_reason why)
 {
 	if (why != SYMSAVER_GONE)
-		saverprocess_done(k, key);
-	else if (k->failed[key & (FAILED - 1)] == key)
+		saverprocess_done(saver, key);
+	else if (saver->failed[key & (FAILED - 1)] == key)
 		return;
-	k->failed[key & (FAILED - 1)] = key;
-	saverprocess_fail(k, why, 1);
+	saver->failed[key & (FAILED - 1)] = key;
+	saverprocess_fail(saver, why, 1);
 }
 
 /* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False:
  * that is avoided. */
-static bool enter_process(struct saver *k, const struct symsaver_process *p)
+static bool enter_process(struct saver *saver, const struct symsaver_process *process)
 {
-	uint64_t place = saverprocess_place_of(k, p->of, p->mount_ns, 0);
+	uint64_t place = saverprocess_place_of(saver, process->of, process->mount_ns, 0);
 
-	if (is_avoided(k, place))
+	if (is_avoided(saver, place))
 		return false;
-	enter_place(k, place);
+	enter_place(saver, place);
 	return true;
 }
 
 /* The folder in /proc of a process, and its root if that is wanted; -1: it ended. False: it is avoided. */
-static bool open_process(struct saver *k, const struct symsaver_process *p, int *process, int *root)
+static bool open_process(struct saver *saver, const struct symsaver_process *p, int *process, int *root)
 {
-	if (!enter_process(k, p))
+	if (!enter_process(saver, p))
 		return false;
-	*process = target_process(k->o->proc, p->pid, p->start);
+	*process = target_process(saver->o->proc, p->pid, p->start);
 	if (root)
 		*root = *process >= 0 ? targetfiles_root(*process) : -1;
-	leave_place(k);
+	leave_place(saver);
 	return true;
 }
 
 enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file rests */
 
 /* The parser failed, or there is none for a moment: then the message waits. */
-static int why_failed(struct saver *k, uint64_t place, struct saver_message *m)
+static int why_failed(struct saver *saver, uint64_t place, struct saver_message *message)
 {
-	if (k->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&k->queue, place, m))
+	if (saver->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&saver->queue, place, message))
 		return DEFERRED;
-	return (int)saverfiles_reason(k->files.parser.failed);
+	return (int)saverfiles_reason(saver->files.parser.failed);
 }
 
 /* -1: done, else enum symsaver_reason, or DEFERRED. */
-static int saverprocess_visit(struct saver *k, struct saver_message *m, uint64_t now)
+static int saverprocess_visit(struct saver *saver, struct saver_message *message, uint64_t now)
 {
-	struct tenant of;
+	struct tenant tenant;
 	uint64_t place;
 	int process, why;
 
-	if (!open_process(k, &m->process, &process, NULL))
+	if (!open_process(saver, &message->process, &process, NULL))
 		return SYMSAVER_HUNG;
-	m->process.of = tenant_now(k, process, m->process.mount_ns);
-	of = saverfiles_owner(m);
-	place = saverprocess_place_of(k, of, m->process.mount_ns, (uint64_t)m->mapping.major << 32 | m->mapping.minor);
+	message->process.of = tenant_now(saver, process, message->process.mount_ns);
+	tenant = saverfiles_owner(message);
+	place = saverprocess_place_of(saver, tenant, message->process.mount_ns,
+				      (uint64_t)message->mapping.major << 32 | message->mapping.minor);
 
-	if (is_avoided(k, place)) {
+	if (is_avoided(saver, place)) {
 		why = SYMSAVER_HUNG;
-	} else if (backoff_rests(&k->backoff, place, now)) {
-		why = saverqueue_add(&k->queue, place, m) ? DEFERRED : SYMSAVER_SLOW;
+	} else if (backoff_rests(&saver->backoff, place, now)) {
+		why = saverqueue_add(&saver->queue, place, message) ? DEFERRED : SYMSAVER_SLOW;
 	} else {
-		enter_place(k, place);
-		symhelper_enter(&k->files.parser, &of, place);
-		why = saverfiles_save(&k->files, m, process, now);
-		if (k->files.parser.failed != SYMPARSER_DONE)
-			why = why_failed(k, place, m);
-		leave_place(k);
+		enter_place(saver, place);
+		symhelper_enter(&saver->files.parser, &tenant, place);
+		why = saverfiles_save(&saver->files, message, process, now);
+		if (saver->files.parser.failed != SYMPARSER_DONE)
+			why = why_failed(saver, place, message);
+		leave_place(saver);
 	}
 	if (process >= 0)
 		close(process);
 	return why;
 }
 
-static void on_binary(struct saver *k, struct saver_message *m, uint64_t now)
+static void on_binary(struct saver *saver, struct saver_message *message, uint64_t now)
 {
 	int why = -1;
 
-	if (atomic_load_explicit(&k->shared->done[m->key & (KEEP_DONE - 1)], memory_order_relaxed) == m->key)
+	if (atomic_load_explicit(&saver->shared->done[message->key & (KEEP_DONE - 1)], memory_order_relaxed) ==
+	    message->key)
 		return;
-	if (m->kind == KEEP_ID || !saverfiles_are_saved(&k->files, m))
-		why = saverprocess_visit(k, m, now);
+	if (message->kind == KEEP_ID || !saverfiles_are_saved(&saver->files, message))
+		why = saverprocess_visit(saver, message, now);
 	if (why < 0)
-		saverprocess_done(k, m->key);
+		saverprocess_done(saver, message->key);
 	else if (why != DEFERRED)
-		saverprocess_give_up(k, m->key, (enum symsaver_reason)why);
+		saverprocess_give_up(saver, message->key, (enum symsaver_reason)why);
 }
 
 /* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
-static void keep_vdso(struct saver *k)
+static void keep_vdso(struct saver *saver)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	struct saverdir_file f = { .fd = -1 };
+	struct saverdir_file file = { .fd = -1 };
 	char path[SAVERDIR_PATH];
 	Elf64_Ehdr h;
 	size_t size;
 
-	snprintf(path, sizeof(path), "%s/vdso", k->dir.boot);
-	if (!image || saverdir_touch(&k->dir, path))
+	snprintf(path, sizeof(path), "%s/vdso", saver->dir.boot);
+	if (!image || saverdir_touch(&saver->dir, path))
 		return;
 	memcpy(&h, image, sizeof(h));
 	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&k->dir, &f))
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&saver->dir, &file))
 		return;
-	if (!fullio_write(f.fd, (struct str){ image, size }) || !saverdir_commit(&k->dir, &f, path, NULL))
-		saverdir_discard(&k->dir, &f);
+	if (!fullio_write(file.fd, (struct str){ image, size }) || !saverdir_commit(&saver->dir, &file, path, NULL))
+		saverdir_discard(&saver->dir, &file);
 }
 
 /* ---- processes
  * -------------------------------------------------------------------------------------------------------------- */
 
-static void on_root(struct saver *k, const struct saver_message *m, uint64_t now)
+static void on_root(struct saver *saver, const struct saver_message *message, uint64_t now)
 {
 	int process, root;
 
-	if (!open_process(k, &m->process, &process, &root))
+	if (!open_process(saver, &message->process, &process, &root))
 		return;
 	if (root >= 0)
-		targetfiles_roots_hold(&k->roots, m->process.mount_ns, root, process, now);
+		targetfiles_roots_hold(&saver->roots, message->process.mount_ns, root, process, now);
 	if (root >= 0)
 		close(root);
 	if (process >= 0)
@@ -298,7 +301,7 @@ static void on_root(struct saver *k, const struct saver_message *m, uint64_t now
 }
 
 /* What jits counted since the last time. */
-static void report_jits(struct saver *k)
+static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {
 		[JITS_LARGE] = SYMSAVER_LARGE,         [JITS_UNTRUSTED] = SYMSAVER_UNTRUSTED,
@@ -307,223 +310,230 @@ static void report_jits(struct saver *k)
 		[JITS_SLOW] = SYMSAVER_SLOW,           [JITS_BUDGET] = SYMSAVER_BUDGET
 	};
 
-	saverprocess_count(k, COUNT_MAPS, k->jits.count[JITS_SAVED] - k->reported[JITS_SAVED]);
+	saverprocess_count(saver, COUNT_MAPS, saver->jits.count[JITS_SAVED] - saver->reported[JITS_SAVED]);
 	for (size_t i = JITS_SAVED + 1; i < JITS_EVENTS; i++)
-		saverprocess_fail(k, (enum symsaver_reason)why[i], k->jits.count[i] - k->reported[i]);
-	memcpy(k->reported, k->jits.count, sizeof(k->reported));
+		saverprocess_fail(saver, (enum symsaver_reason)why[i], saver->jits.count[i] - saver->reported[i]);
+	memcpy(saver->reported, saver->jits.count, sizeof(saver->reported));
 }
 
 /* ---- the kernel
  * ---------------------------------------------------------------------------------------------------------------- */
 
-static void report_kernel(struct saver *k)
+static void report_kernel(struct saver *saver)
 {
-	struct saver_shared *s = k->shared;
+	struct saver_shared *shared = saver->shared;
 
-	if (k->kernel.now != atomic_load(&s->kernel_now)) {
-		atomic_store(&s->kernel_before, k->kernel.before);
-		atomic_store(&s->kernel_changed, clock_now());
-		atomic_store(&s->kernel_now, k->kernel.now);
-		saverprocess_count(k, COUNT_KERNELS, 1);
+	if (saver->kernel.now != atomic_load(&shared->kernel_now)) {
+		atomic_store(&shared->kernel_before, saver->kernel.before);
+		atomic_store(&shared->kernel_changed, clock_now());
+		atomic_store(&shared->kernel_now, saver->kernel.now);
+		saverprocess_count(saver, COUNT_KERNELS, 1);
 	}
-	if (k->kernel.hidden && !k->hidden_reported)
-		saverprocess_count(k, COUNT_HIDDEN, 1);
-	if (k->kernel.failed && !k->kernel.hidden && !k->kernel_reported)
-		saverprocess_fail(
-			k, k->kernel.error == EACCES || k->kernel.error == EPERM ? SYMSAVER_FORBIDDEN : SYMSAVER_DISK,
-			1);
-	k->hidden_reported = k->kernel.hidden;
-	k->kernel_reported = k->kernel.failed;
+	if (saver->kernel.hidden && !saver->hidden_reported)
+		saverprocess_count(saver, COUNT_HIDDEN, 1);
+	if (saver->kernel.failed && !saver->kernel.hidden && !saver->kernel_reported)
+		saverprocess_fail(saver,
+				  saver->kernel.error == EACCES || saver->kernel.error == EPERM ? SYMSAVER_FORBIDDEN :
+												  SYMSAVER_DISK,
+				  1);
+	saver->hidden_reported = saver->kernel.hidden;
+	saver->kernel_reported = saver->kernel.failed;
 }
 
 /* ---- the loop
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-static void on_window(struct saver *k)
+static void on_window(struct saver *saver)
 {
-	memset(k->failed, 0, sizeof(k->failed));
-	kernelsaver_touch(&k->kernel);
-	keep_vdso(k);
-	report_kernel(k);
+	memset(saver->failed, 0, sizeof(saver->failed));
+	kernelsaver_touch(&saver->kernel);
+	keep_vdso(saver);
+	report_kernel(saver);
 }
 
-static void on_message(struct saver *k, struct saver_message *m)
+static void on_message(struct saver *saver, struct saver_message *message)
 {
 	uint64_t now = clock_now();
 
-	switch (m->kind) {
-	case KEEP_ROOT: on_root(k, m, now); break;
+	switch (message->kind) {
+	case KEEP_ROOT: on_root(saver, message, now); break;
 	case KEEP_BINARY:
 	case KEEP_CHECK:
-	case KEEP_ID: on_binary(k, m, now); break;
+	case KEEP_ID: on_binary(saver, message, now); break;
 	case KEEP_JIT:
-		if (enter_process(k, &m->process))
-			jits_see(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, now);
-		leave_place(k);
+		if (enter_process(saver, &message->process))
+			jits_see(&saver->jits, message->process.pid, message->process.start, message->process.mount_ns,
+				 now);
+		leave_place(saver);
 		break;
 	case KEEP_DUMP:
-		if (enter_process(k, &m->process))
-			jits_dump(&k->jits, m->process.pid, m->process.start, m->process.mount_ns, &m->mapping, now);
-		leave_place(k);
+		if (enter_process(saver, &message->process))
+			jits_dump(&saver->jits, message->process.pid, message->process.start, message->process.mount_ns,
+				  &message->mapping, now);
+		leave_place(saver);
 		break;
-	case KEEP_EXIT: jits_exit(&k->jits, m->process.pid, now); break;
+	case KEEP_EXIT: jits_exit(&saver->jits, message->process.pid, now); break;
 	case KEEP_WINDOW:
-		if (k->o->dir)
-			on_window(k);
+		if (saver->o->dir)
+			on_window(saver);
 		else
-			memset(k->failed, 0, sizeof(k->failed));
+			memset(saver->failed, 0, sizeof(saver->failed));
 		break;
 	default: break;
 	}
 }
 
-static void saverprocess_sweep(struct saver *k)
+static void saverprocess_sweep(struct saver *saver)
 {
-	struct saversweep s = saversweep_run(&k->dir, k->o->max_bytes, k->o->min_age_s);
+	struct saversweep saversweep = saversweep_run(&saver->dir, saver->o->max_bytes, saver->o->min_age_s);
 
-	saverprocess_count(k, COUNT_REMOVED, s.removed);
-	saverprocess_count(k, COUNT_FORCED, s.forced);
+	saverprocess_count(saver, COUNT_REMOVED, saversweep.removed);
+	saverprocess_count(saver, COUNT_FORCED, saversweep.forced);
 }
 
 /* What became of the parsers. */
-static void report_parser(struct saver *k)
+static void report_parser(struct saver *saver)
 {
-	const struct backoff *f = &k->files.parser.backoff;
+	const struct backoff *backoff = &saver->files.parser.backoff;
 
-	atomic_store_explicit(&k->shared->parser[PARSER_HUNG], k->parsers_before[PARSER_HUNG] + f->hung,
+	atomic_store_explicit(&saver->shared->parser[PARSER_HUNG], saver->parsers_before[PARSER_HUNG] + backoff->hung,
 			      memory_order_relaxed);
-	atomic_store_explicit(&k->shared->parser[PARSER_CRASHED], k->parsers_before[PARSER_CRASHED] + f->crashed,
+	atomic_store_explicit(&saver->shared->parser[PARSER_CRASHED],
+			      saver->parsers_before[PARSER_CRASHED] + backoff->crashed, memory_order_relaxed);
+	atomic_store_explicit(&saver->shared->parser[PARSER_LINGERING], backoff_lingering(backoff),
 			      memory_order_relaxed);
-	atomic_store_explicit(&k->shared->parser[PARSER_LINGERING], backoff_lingering(f), memory_order_relaxed);
 }
 
 /* What is due. Returns how many ms there are until something else is. */
-static int do_what_is_due(struct saver *k)
+static int do_what_is_due(struct saver *saver)
 {
 	uint64_t now = clock_now(), next;
 
-	report_parser(k);
-	if (!k->o->dir)
-		return k->queue.n ? QUEUE_MS : -1;
-	if (k->jits.n && now >= k->next_jits) {
-		jits_tick(&k->jits, now);
-		k->next_jits = now + JITS_EVERY;
+	report_parser(saver);
+	if (!saver->o->dir)
+		return saver->queue.n ? QUEUE_MS : -1;
+	if (saver->jits.n && now >= saver->next_jits) {
+		jits_tick(&saver->jits, now);
+		saver->next_jits = now + JITS_EVERY;
 	}
-	if (now >= k->next_slow) {
-		targetfiles_roots_tick(&k->roots, now);
-		if (kernelsaver_scan(&k->kernel))
-			report_kernel(k);
-		k->next_slow = now + SLOW_EVERY;
+	if (now >= saver->next_slow) {
+		targetfiles_roots_tick(&saver->roots, now);
+		if (kernelsaver_scan(&saver->kernel))
+			report_kernel(saver);
+		saver->next_slow = now + SLOW_EVERY;
 	}
-	if (now >= k->next_sweep || k->dir.bytes > k->o->max_bytes) {
-		saverprocess_sweep(k);
-		k->next_sweep = now + SWEEP_EVERY;
+	if (now >= saver->next_sweep || saver->dir.bytes > saver->o->max_bytes) {
+		saverprocess_sweep(saver);
+		saver->next_sweep = now + SWEEP_EVERY;
 	}
-	report_jits(k);
-	show_bytes(k);
-	next = k->jits.n && k->next_jits < k->next_slow ? k->next_jits : k->next_slow;
-	if (k->queue.n && next > now + QUEUE_MS * MS)
+	report_jits(saver);
+	show_bytes(saver);
+	next = saver->jits.n && saver->next_jits < saver->next_slow ? saver->next_jits : saver->next_slow;
+	if (saver->queue.n && next > now + QUEUE_MS * MS)
 		next = now + QUEUE_MS * MS;
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
 /* False: the recorder is gone. */
-static bool sleep_until_woken(struct saver *k, int wake, int ms)
+static bool sleep_until_woken(struct saver *saver, int wake, int ms)
 {
-	struct pollfd p = { .fd = wake, .events = POLLIN };
+	struct pollfd polled = { .fd = wake, .events = POLLIN };
 	char bytes[64];
 	ssize_t n = 1;
 
-	atomic_store(&k->shared->sleeping, 1);
-	if (atomic_load(&k->shared->head) != atomic_load(&k->shared->tail) || atomic_load(&k->shared->stop))
+	atomic_store(&saver->shared->sleeping, 1);
+	if (atomic_load(&saver->shared->head) != atomic_load(&saver->shared->tail) || atomic_load(&saver->shared->stop))
 		ms = 0;
-	if (poll(&p, 1, ms) > 0)
+	if (poll(&polled, 1, ms) > 0)
 		n = read(wake, bytes, sizeof(bytes));
-	atomic_store(&k->shared->sleeping, 0);
+	atomic_store(&saver->shared->sleeping, 0);
 	return n != 0;
 }
 
-static void saverprocess_drain(struct saver *k, struct saver_message *m, char *path)
+static void saverprocess_drain(struct saver *saver, struct saver_message *message, char *path)
 {
 	/* a flood of messages must not keep what is due from being done */
-	for (unsigned n = 0; n < 256 && saverring_get(k->shared, m, path); n++)
-		on_message(k, m);
-	for (unsigned n = 0; n < 16 && saverqueue_next(&k->queue, &k->backoff, clock_now(), m, path); n++)
-		on_message(k, m);
+	for (unsigned n = 0; n < 256 && saverring_get(saver->shared, message, path); n++)
+		on_message(saver, message);
+	for (unsigned n = 0; n < 16 && saverqueue_next(&saver->queue, &saver->backoff, clock_now(), message, path); n++)
+		on_message(saver, message);
 }
 
 /* Opens what the loop needs; NULL, or why it cannot run. */
-static const char *saverprocess_begin(struct saver *k)
+static const char *saverprocess_begin(struct saver *saver)
 {
-	const char *why = k->o->dir ? saverdir_open(&k->dir, k->o->dir, k->o->proc, k->o->min_free) : NULL;
+	const char *why =
+		saver->o->dir ? saverdir_open(&saver->dir, saver->o->dir, saver->o->proc, saver->o->min_free) : NULL;
 	struct stat st;
 
-	k->schedstat = schedstat_open(0);
-	k->files = (struct saverfiles){ .shared = k->shared,
-					.dir = &k->dir,
-					.roots = &k->roots,
-					.proc = k->o->proc,
-					.largest = k->o->max_bytes / 4 < FILE_MAX ? k->o->max_bytes / 4 : FILE_MAX };
-	symhelper_init(&k->files.parser, k->o->proc, k->o->parse, k->o->hang_ns - k->o->hang_ns / 4);
-	for (size_t i = 0; i < countof(k->parsers_before); i++)
-		k->parsers_before[i] = atomic_load(&k->shared->parser[i]);
-	k->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
-	if (why || !k->o->dir)
+	saver->schedstat = schedstat_open(0);
+	saver->files = (struct saverfiles){ .shared = saver->shared,
+					    .dir = &saver->dir,
+					    .roots = &saver->roots,
+					    .proc = saver->o->proc,
+					    .largest = saver->o->max_bytes / 4 < FILE_MAX ? saver->o->max_bytes / 4 :
+											    FILE_MAX };
+	symhelper_init(&saver->files.parser, saver->o->proc, saver->o->parse,
+		       saver->o->hang_ns - saver->o->hang_ns / 4);
+	for (size_t i = 0; i < countof(saver->parsers_before); i++)
+		saver->parsers_before[i] = atomic_load(&saver->shared->parser[i]);
+	saver->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+	if (why || !saver->o->dir)
 		return why;
-	k->jits = (struct jits){ .dir = &k->dir,
-				 .roots = &k->roots,
-				 .proc = k->o->proc,
-				 .limits = jitcopy_limits,
-				 .enter = saverprocess_enter,
-				 .to = k };
-	saverbudget_open(&k->dir.budget, k->o->max_bytes, &k->shared->over);
-	k->jits.limits.records = saverprocess_find_records;
-	k->jits.limits.to = k;
-	kernelsaver_start(&k->kernel, &k->dir, k->o->proc);
-	report_kernel(k);
-	keep_vdso(k);
+	saver->jits = (struct jits){ .dir = &saver->dir,
+				     .roots = &saver->roots,
+				     .proc = saver->o->proc,
+				     .limits = jitcopy_limits,
+				     .enter = saverprocess_enter,
+				     .to = saver };
+	saverbudget_open(&saver->dir.budget, saver->o->max_bytes, &saver->shared->over);
+	saver->jits.limits.records = saverprocess_find_records;
+	saver->jits.limits.to = saver;
+	kernelsaver_start(&saver->kernel, &saver->dir, saver->o->proc);
+	report_kernel(saver);
+	keep_vdso(saver);
 	return NULL;
 }
 
 /* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only
  * (keep_stop). */
-static void saverprocess_finish(struct saver *k, struct saver_message *m, char *path)
+static void saverprocess_finish(struct saver *saver, struct saver_message *message, char *path)
 {
 	alarm(FINISH_S);
-	while (saverring_get(k->shared, m, path))
-		on_message(k, m);
-	if (k->o->dir) {
-		jits_free(&k->jits, clock_now());
-		report_jits(k);
-		show_bytes(k);
+	while (saverring_get(saver->shared, message, path))
+		on_message(saver, message);
+	if (saver->o->dir) {
+		jits_free(&saver->jits, clock_now());
+		report_jits(saver);
+		show_bytes(saver);
 	}
-	report_parser(k);
-	symhelper_free(&k->files.parser);
-	targetfiles_roots_free(&k->roots);
-	saverqueue_free(&k->queue);
+	report_parser(saver);
+	symhelper_free(&saver->files.parser);
+	targetfiles_roots_free(&saver->roots);
+	saverqueue_free(&saver->queue);
 }
 
-void saverprocess_run(struct saver_shared *s, const struct saverprocess_options *o, int wake)
+void saverprocess_run(struct saver_shared *shared, const struct saverprocess_options *options, int wake)
 {
-	struct saver *k = mem_alloc(sizeof(*k), 1);
+	struct saver *saver = mem_alloc(sizeof(*saver), 1);
 	char *path = mem_alloc(1, SAVERRING_PATH + 1);
-	struct saver_message m;
+	struct saver_message message;
 	bool more = true;
 
-	k->shared = s;
-	k->o = o;
-	if (!saverprocess_begin(k)) {
-		while (more && !atomic_load(&s->stop)) {
-			saverprocess_drain(k, &m, path);
-			more = sleep_until_woken(k, wake, do_what_is_due(k));
+	saver->shared = shared;
+	saver->o = options;
+	if (!saverprocess_begin(saver)) {
+		while (more && !atomic_load(&shared->stop)) {
+			saverprocess_drain(saver, &message, path);
+			more = sleep_until_woken(saver, wake, do_what_is_due(saver));
 		}
-		saverprocess_finish(k, &m, path);
+		saverprocess_finish(saver, &message, path);
 	}
-	if (k->schedstat >= 0)
-		close(k->schedstat);
-	if (o->dir)
-		saverdir_close(&k->dir);
+	if (saver->schedstat >= 0)
+		close(saver->schedstat);
+	if (options->dir)
+		saverdir_close(&saver->dir);
 	free(path);
-	free(k);
+	free(saver);
 }

@@ -22,6 +22,6 @@ struct saverprocess_options {
 };
 
 /* wake: a pipe from the recorder. Returns when there is nothing more to do. */
-void saverprocess_run(struct saver_shared *s, const struct saverprocess_options *o, int wake);
+void saverprocess_run(struct saver_shared *shared, const struct saverprocess_options *options, int wake);
 
 #endif

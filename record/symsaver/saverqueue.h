@@ -22,12 +22,12 @@ struct saverqueue {
 };
 
 /* Adds a copy of a message. Returns false if the queue, or the share of its place, is full. */
-bool saverqueue_add(struct saverqueue *q, uint64_t place, const struct saver_message *m);
+bool saverqueue_add(struct saverqueue *saverqueue, uint64_t place, const struct saver_message *message);
 
 /* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
-bool saverqueue_next(struct saverqueue *q, const struct backoff *b, uint64_t now, struct saver_message *m,
-		     char path[SAVERRING_PATH + 1]);
+bool saverqueue_next(struct saverqueue *saverqueue, const struct backoff *backoff, uint64_t now,
+		     struct saver_message *message, char path[SAVERRING_PATH + 1]);
 
-void saverqueue_free(struct saverqueue *q);
+void saverqueue_free(struct saverqueue *saverqueue);
 
 #endif

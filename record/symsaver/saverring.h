@@ -81,10 +81,10 @@ enum saver_parser { /* processes that parse for the keepers, in all; that were k
 		    PARSER_LINGERING
 };
 
-/* False: there is no room. path: as in m->mapping.path, cut at KEEPRING_PATH. */
-bool saverring_put(struct saver_shared *s, struct saver_message *m, struct str path);
+/* False: there is no room. path: as in message->mapping.path, cut at KEEPRING_PATH. */
+bool saverring_put(struct saver_shared *shared, struct saver_message *message, struct str path);
 
 /* Takes the next message out, its path into path; false: there is none. */
-bool saverring_get(struct saver_shared *s, struct saver_message *m, char path[SAVERRING_PATH + 1]);
+bool saverring_get(struct saver_shared *shared, struct saver_message *message, char path[SAVERRING_PATH + 1]);
 
 #endif

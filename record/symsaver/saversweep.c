@@ -44,36 +44,36 @@ struct sweep {
 /* ---- shares --------------------------------------------------------------------------------------------------------
  */
 
-static struct share *add_share(struct sweep *s, const char *name)
+static struct share *add_share(struct sweep *sweep, const char *name)
 {
 	struct share *share = mem_alloc(sizeof(*share), 1);
 
 	snprintf(share->name, sizeof(share->name), "%s", name);
-	s->share[s->nshares++] = share;
+	sweep->share[sweep->nshares++] = share;
 	return share;
 }
 
 /* The share of a tenant's folder. */
-static struct share *share_of(struct sweep *s, const char *folder)
+static struct share *share_of(struct sweep *sweep, const char *folder)
 {
-	for (size_t i = SHARE_TENANTS; i < s->nshares; i++)
-		if (strcmp(s->share[i]->name, folder) == 0)
-			return s->share[i];
-	if (s->nshares == SHARES_MAX || strlen(folder) >= TENANT_NAME)
-		return s->share[SHARE_OTHERS];
-	return add_share(s, folder);
+	for (size_t i = SHARE_TENANTS; i < sweep->nshares; i++)
+		if (strcmp(sweep->share[i]->name, folder) == 0)
+			return sweep->share[i];
+	if (sweep->nshares == SHARES_MAX || strlen(folder) >= TENANT_NAME)
+		return sweep->share[SHARE_OTHERS];
+	return add_share(sweep, folder);
 }
 
 /* How much each share may hold, and which of its files go: the oldest. */
-static void cut_shares(struct sweep *s, uint64_t target)
+static void cut_shares(struct sweep *sweep, uint64_t target)
 {
 	uint64_t held[SHARES_MAX] = { 0 }, floor[SHARES_MAX] = { [SHARE_HOST] = target / 2 }, level;
 
-	for (size_t i = 0; i < s->nshares; i++)
-		held[i] = s->share[i]->held;
-	level = tenants_level(held, floor, s->nshares, target);
-	for (size_t i = 0; i < s->nshares; i++) {
-		struct share *share = s->share[i];
+	for (size_t i = 0; i < sweep->nshares; i++)
+		held[i] = sweep->share[i]->held;
+	level = tenants_level(held, floor, sweep->nshares, target);
+	for (size_t i = 0; i < sweep->nshares; i++) {
+		struct share *share = sweep->share[i];
 		uint64_t old = 0;
 
 		share->max = level > floor[i] ? level : floor[i];
@@ -88,11 +88,11 @@ static void cut_shares(struct sweep *s, uint64_t target)
 /* ---- files ---------------------------------------------------------------------------------------------------------
  */
 
-static size_t age_of(const struct sweep *s, uint64_t mtime)
+static size_t age_of(const struct sweep *sweep, uint64_t mtime)
 {
-	uint64_t width = (s->now - s->oldest) / AGES + 1;
+	uint64_t width = (sweep->now - sweep->oldest) / AGES + 1;
 
-	return mtime <= s->oldest ? 0 : mtime >= s->now ? AGES - 1 : (size_t)((mtime - s->oldest) / width);
+	return mtime <= sweep->oldest ? 0 : mtime >= sweep->now ? AGES - 1 : (size_t)((mtime - sweep->oldest) / width);
 }
 
 static uint64_t saversweep_bytes_of(const struct stat *st)
@@ -116,55 +116,55 @@ static bool is_orphan(const struct share *share, const struct stat *st)
 }
 
 /* share NULL: a link in shared/, which goes with the last file of a tenant. */
-static void saversweep_sweep_file(struct sweep *s, struct share *share, int folder, const char *name,
+static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int folder, const char *name,
 				  const struct stat *st)
 {
 	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0;
-	uint64_t part = share ? part_of(st, share != s->share[SHARE_HOST]) : 0;
+	uint64_t part = share ? part_of(st, share != sweep->share[SHARE_HOST]) : 0;
 
 	if (strncmp(name, SAVERDIR_TEMP, strlen(SAVERDIR_TEMP)) == 0) {
-		if (mtime + TEMP_AGE < s->now)
+		if (mtime + TEMP_AGE < sweep->now)
 			unlinkat(folder, name, 0);
 		return;
 	}
-	if (is_orphan(share, st) || (s->counting && mtime < s->needed)) {
+	if (is_orphan(share, st) || (sweep->counting && mtime < sweep->needed)) {
 		if (unlinkat(folder, name, 0) == 0) {
-			s->swept.removed += share != NULL;
-			s->swept.bytes += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+			sweep->swept.removed += share != NULL;
+			sweep->swept.bytes += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
 			return;
 		}
 	}
-	if (s->counting)
-		s->total += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+	if (sweep->counting)
+		sweep->total += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
 	if (!share)
 		return;
-	if (s->counting) {
-		share->age[age_of(s, mtime)] += part;
+	if (sweep->counting) {
+		share->age[age_of(sweep, mtime)] += part;
 		share->held += part;
-	} else if (share->held > share->max && age_of(s, mtime) <= share->cut && unlinkat(folder, name, 0) == 0) {
+	} else if (share->held > share->max && age_of(sweep, mtime) <= share->cut && unlinkat(folder, name, 0) == 0) {
 		share->held -= part < share->held ? part : share->held;
 		share->forced++;
-		s->swept.forced++;
+		sweep->swept.forced++;
 	}
 }
 
 /* The share of what is in a folder of symbols/ or jit/BOOT/, one level below `parent`. */
-static struct share *share_below(struct sweep *s, const char *parent, const char *name, struct share *share)
+static struct share *share_below(struct sweep *sweep, const char *parent, const char *name, struct share *share)
 {
 	if (strcmp(parent, "tenants") == 0)
-		return share_of(s, name);
+		return share_of(sweep, name);
 	if (strcmp(parent, "symbols") == 0 && strcmp(name, "shared") == 0)
 		return NULL;
-	if (strlen(parent) == BOOT_ID && strchr(parent, '-') && strchr(name, '-') && share == s->share[SHARE_HOST])
-		return share_of(s, name);
+	if (strlen(parent) == BOOT_ID && strchr(parent, '-') && strchr(name, '-') && share == sweep->share[SHARE_HOST])
+		return share_of(sweep, name);
 	return share;
 }
 
 /* The files of a folder (taken over), of its folders, and of theirs; then what is empty. */
-static void sweep_folder(struct sweep *s, struct share *share, int fd, const char *name, unsigned depth)
+static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const char *name, unsigned depth)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 	struct stat st;
 
 	if (!dir) {
@@ -172,56 +172,56 @@ static void sweep_folder(struct sweep *s, struct share *share, int fd, const cha
 			close(fd);
 		return;
 	}
-	while ((e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < FOLDERS_MAX) {
-			sweep_folder(s, share_below(s, name, e->d_name, share), openat(dirfd(dir), e->d_name, FOLDER),
-				     e->d_name, depth + 1);
-			if (strcmp(e->d_name, s->k->boot) != 0)
-				unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
+			sweep_folder(sweep, share_below(sweep, name, entry->d_name, share),
+				     openat(dirfd(dir), entry->d_name, FOLDER), entry->d_name, depth + 1);
+			if (strcmp(entry->d_name, sweep->k->boot) != 0)
+				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
 		} else if (S_ISREG(st.st_mode)) {
-			saversweep_sweep_file(s, share, dirfd(dir), e->d_name, &st);
+			saversweep_sweep_file(sweep, share, dirfd(dir), entry->d_name, &st);
 		}
 	}
 	closedir(dir);
 }
 
-static void sweep_all(struct sweep *s)
+static void sweep_all(struct sweep *sweep)
 {
-	sweep_folder(s, s->share[SHARE_HOST], openat(s->k->dir, "symbols", FOLDER), "symbols", 0);
-	sweep_folder(s, s->share[SHARE_HOST], openat(s->k->dir, "jit", FOLDER), "jit", 0);
+	sweep_folder(sweep, sweep->share[SHARE_HOST], openat(sweep->k->dir, "symbols", FOLDER), "symbols", 0);
+	sweep_folder(sweep, sweep->share[SHARE_HOST], openat(sweep->k->dir, "jit", FOLDER), "jit", 0);
 }
 
-static void count_all(struct sweep *s)
+static void count_all(struct sweep *sweep)
 {
-	s->counting = true;
-	s->total = 0;
-	for (size_t i = 0; i < s->nshares; i++) {
-		s->share[i]->held = 0;
-		memset(s->share[i]->age, 0, sizeof(s->share[i]->age));
+	sweep->counting = true;
+	sweep->total = 0;
+	for (size_t i = 0; i < sweep->nshares; i++) {
+		sweep->share[i]->held = 0;
+		memset(sweep->share[i]->age, 0, sizeof(sweep->share[i]->age));
 	}
-	sweep_all(s);
+	sweep_all(sweep);
 }
 
 /* ---- windows -------------------------------------------------------------------------------------------------------
  */
 
 /* E of the oldest E.data in a folder of DIR, if it is older than that. */
-static uint64_t oldest_window(const struct saverdir *k, const char *folder, uint64_t oldest)
+static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
 {
-	int fd = openat(k->dir, folder, FOLDER);
+	int fd = openat(saverdir->dir, folder, FOLDER);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return oldest;
 	}
-	while ((e = readdir(dir))) {
-		struct str name = str_of(e->d_name);
+	while ((entry = readdir(dir))) {
+		struct str name = str_of(entry->d_name);
 		uint64_t epoch;
 
 		if (str_ends(name, STR(".data")) && str_u64(str_head(name, name.n - 5), &epoch) && epoch < oldest)
@@ -234,48 +234,48 @@ static uint64_t oldest_window(const struct saverdir *k, const char *folder, uint
 /* ---- all -----------------------------------------------------------------------------------------------------------
  */
 
-static void count_forced(struct sweep *s)
+static void count_forced(struct sweep *sweep)
 {
-	for (size_t i = 0; i < s->nshares; i++) {
-		struct tenant of = { TENANT_UNKNOWN, 0 };
+	for (size_t i = 0; i < sweep->nshares; i++) {
+		struct tenant tenant = { TENANT_UNKNOWN, 0 };
 
 		if (i >= SHARE_TENANTS)
-			tenant_from_folder(str_of(s->share[i]->name), &of);
+			tenant_from_folder(str_of(sweep->share[i]->name), &tenant);
 		if (i != SHARE_HOST)
-			saverbudget_count(&s->k->budget, of, s->share[i]->forced);
+			saverbudget_count(&sweep->k->budget, tenant, sweep->share[i]->forced);
 	}
 }
 
-struct saversweep saversweep_run(struct saverdir *k, uint64_t max_bytes, uint64_t min_age_s)
+struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, uint64_t min_age_s)
 {
-	struct sweep s = { .k = k, .now = (uint64_t)time(NULL) };
+	struct sweep sweep = { .k = saverdir, .now = (uint64_t)time(NULL) };
 
-	s.needed = oldest_window(k, "recording", oldest_window(k, "out", s.now));
-	s.needed -= s.needed > SLACK ? SLACK : s.needed; /* E may be a little later than the window began */
-	if (s.needed + min_age_s > s.now)
-		s.needed = s.now > min_age_s ? s.now - min_age_s : 0;
+	sweep.needed = oldest_window(saverdir, "recording", oldest_window(saverdir, "out", sweep.now));
+	sweep.needed -= sweep.needed > SLACK ? SLACK : sweep.needed; /* E may be a little later than the window began */
+	if (sweep.needed + min_age_s > sweep.now)
+		sweep.needed = sweep.now > min_age_s ? sweep.now - min_age_s : 0;
 	/* as far as times show: what is older still is in the first of the ages */
-	s.oldest = s.now > 90 * 86400u ? s.now - 90 * 86400u : 0;
-	s.oldest = s.oldest > s.needed ? s.oldest : s.needed;
-	add_share(&s, ""); /* SHARE_HOST */
-	add_share(&s, ""); /* SHARE_OTHERS */
-	count_all(&s);
-	if (max_bytes && s.total > max_bytes) {
-		cut_shares(&s, max_bytes - max_bytes / 10);
-		s.counting = false;
-		sweep_all(&s);
-		count_all(&s); /* also removes links in shared/ that are the last ones */
-		count_forced(&s);
+	sweep.oldest = sweep.now > 90 * 86400u ? sweep.now - 90 * 86400u : 0;
+	sweep.oldest = sweep.oldest > sweep.needed ? sweep.oldest : sweep.needed;
+	add_share(&sweep, ""); /* SHARE_HOST */
+	add_share(&sweep, ""); /* SHARE_OTHERS */
+	count_all(&sweep);
+	if (max_bytes && sweep.total > max_bytes) {
+		cut_shares(&sweep, max_bytes - max_bytes / 10);
+		sweep.counting = false;
+		sweep_all(&sweep);
+		count_all(&sweep); /* also removes links in shared/ that are the last ones */
+		count_forced(&sweep);
 	}
-	k->bytes = s.total;
-	for (size_t i = 0; i < s.nshares; i++)
-		free(s.share[i]);
-	return s.swept;
+	saverdir->bytes = sweep.total;
+	for (size_t i = 0; i < sweep.nshares; i++)
+		free(sweep.share[i]);
+	return sweep.swept;
 }
 
 uint64_t saversweep_unneeded(int dir)
 {
-	struct saverdir k = { .dir = dir };
+	struct saverdir saverdir = { .dir = dir };
 
-	return boot_id("/proc", k.boot) ? saversweep_run(&k, 0, 0).bytes : 0;
+	return boot_id("/proc", saverdir.boot) ? saversweep_run(&saverdir, 0, 0).bytes : 0;
 }

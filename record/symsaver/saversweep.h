@@ -21,8 +21,8 @@ struct saversweep {
 };
 
 /* Removes what is older than the oldest window in DIR/out and DIR/recording and older than min_age_s, and then, beyond
- * max_bytes (0: no limit), what was needed longest ago. Counts the latter by tenant in k->budget. */
-struct saversweep saversweep_run(struct saverdir *k, uint64_t max_bytes, uint64_t min_age_s);
+ * max_bytes (0: no limit), what was needed longest ago. Counts the latter by tenant in saverdir->budget. */
+struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, uint64_t min_age_s);
 
 /* Removes what is older than the oldest window of DIR, however young. Returns the bytes on disk that this freed. `dir`:
  * its descriptor. */

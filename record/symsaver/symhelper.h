@@ -35,24 +35,25 @@ struct symhelper {
 	struct backoff backoff;
 };
 
-void symhelper_init(struct symhelper *h, const char *proc, void (*run)(int socket), uint64_t limit_ns);
-void symhelper_free(struct symhelper *h);
+void symhelper_init(struct symhelper *symhelper, const char *proc, void (*run)(int socket), uint64_t limit_ns);
+void symhelper_free(struct symhelper *symhelper);
 
 /* What follows is asked about files of a place; for a tenant. */
-void symhelper_enter(struct symhelper *h, const struct tenant *of, uint64_t place);
-void symhelper_for(struct symhelper *h, const struct tenant *of);
+void symhelper_enter(struct symhelper *symhelper, const struct tenant *tenant, uint64_t place);
+void symhelper_for(struct symhelper *symhelper, const struct tenant *tenant);
 
 /* The size of a file's build-id, 0 if there is none or the parser failed. */
-unsigned symhelper_build_id(struct symhelper *h, int fd, uint8_t id[20]);
+unsigned symhelper_build_id(struct symhelper *symhelper, int fd, uint8_t id[20]);
 
 /* Writes what is kept of a file, or of a program in memory (base: address of the file's first byte), into the empty
  * file `out`. */
-enum symparser_answer symhelper_reduce(struct symhelper *h, int fd, int out, uint64_t max,
+enum symparser_answer symhelper_reduce(struct symhelper *symhelper, int fd, int out, uint64_t max,
 				       struct symparser_reply *reply);
-enum symparser_answer symhelper_reduce_memory(struct symhelper *h, int mem, uint64_t base, int out, uint64_t max,
-					      struct symparser_reply *reply);
+enum symparser_answer symhelper_reduce_memory(struct symhelper *symhelper, int mem, uint64_t base, int out,
+					      uint64_t max, struct symparser_reply *reply);
 
 /* Where complete records of a jitdump end. RECORDS_LATER if the parser failed. */
-enum jitcopy_records symhelper_records(struct symhelper *h, int fd, const struct jitcopy_span *span, uint64_t *end);
+enum jitcopy_records symhelper_records(struct symhelper *symhelper, int fd, const struct jitcopy_span *span,
+				       uint64_t *end);
 
 #endif

@@ -24,47 +24,49 @@ static enum symparser_answer answer_of(const char *why)
 /* A section may hold any note: the kernel's way is that of segments. */
 static unsigned symparser_read_build_id(int fd, uint8_t id[20])
 {
-	struct elfhead_source s;
-	struct elfhead h;
+	struct elfhead_source source;
+	struct elfhead elfhead;
 	unsigned n = 0;
 
-	if (!elfhead_file(&s, fd))
+	if (!elfhead_file(&source, fd))
 		return 0;
-	if (!elfhead_read(&h, &s, false))
-		n = elfhead_build_id(&h, false, id);
-	elfhead_free(&h);
+	if (!elfhead_read(&elfhead, &source, false))
+		n = elfhead_build_id(&elfhead, false, id);
+	elfhead_free(&elfhead);
 	return n;
 }
 
-static const char *symparser_reduce(int in, int out, uint64_t max, struct reduced *r)
+static const char *symparser_reduce(int in, int out, uint64_t max, struct reduced *reduced)
 {
-	const char *why = elfreducer_write(in, out, max, r);
+	const char *why = elfreducer_write(in, out, max, reduced);
 
-	if (!why && !r->names && r->bytes == 0) /* no sections: the segments may lead to names */
-		why = ftruncate(out, 0) < 0 ? reducer_cannot_write : dynelf_from_file(in, out, max, r);
+	if (!why && !reduced->names && reduced->bytes == 0) /* no sections: the segments may lead to names */
+		why = ftruncate(out, 0) < 0 ? reducer_cannot_write : dynelf_from_file(in, out, max, reduced);
 	return why;
 }
 
-static void symparser_send_answer(const struct symparser_request *q, const int *fd, struct symparser_reply *a)
+static void symparser_send_answer(const struct symparser_request *request, const int *fd, struct symparser_reply *reply)
 {
-	struct reduced r = { 0 };
+	struct reduced reduced = { 0 };
 
-	if (q->question == SYMPARSER_RECORDS) {
-		a->records = jitrecords_end(fd[SYMPARSER_IN], &q->span, &a->end);
+	if (request->question == SYMPARSER_RECORDS) {
+		reply->records = jitrecords_end(fd[SYMPARSER_IN], &request->span, &reply->end);
 		return;
 	}
-	if (q->question != SYMPARSER_MEMORY_IMAGE)
-		a->build_id_n = (uint8_t)symparser_read_build_id(fd[SYMPARSER_IN], a->build_id);
-	if (q->question == SYMPARSER_ID)
+	if (request->question != SYMPARSER_MEMORY_IMAGE)
+		reply->build_id_n = (uint8_t)symparser_read_build_id(fd[SYMPARSER_IN], reply->build_id);
+	if (request->question == SYMPARSER_ID)
 		return;
-	if (q->question == SYMPARSER_REDUCE) {
-		a->answer = answer_of(symparser_reduce(fd[SYMPARSER_IN], fd[SYMPARSER_OUT], q->max, &r));
+	if (request->question == SYMPARSER_REDUCE) {
+		reply->answer =
+			answer_of(symparser_reduce(fd[SYMPARSER_IN], fd[SYMPARSER_OUT], request->max, &reduced));
 	} else {
-		a->answer = answer_of(dynelf_from_memory(fd[SYMPARSER_IN], q->base, fd[SYMPARSER_OUT], q->max, &r));
-		a->build_id_n = r.build_id_n;
-		memcpy(a->build_id, r.build_id, sizeof(a->build_id));
+		reply->answer = answer_of(
+			dynelf_from_memory(fd[SYMPARSER_IN], request->base, fd[SYMPARSER_OUT], request->max, &reduced));
+		reply->build_id_n = reduced.build_id_n;
+		memcpy(reply->build_id, reduced.build_id, sizeof(reply->build_id));
 	}
-	a->names = r.names;
+	reply->names = reduced.names;
 }
 
 void symparser_run(int saver)
@@ -73,21 +75,21 @@ void symparser_run(int saver)
 				  .files = 16,
 				  .file_bytes = OUTPUT_MAX,
 				  .address_space = helperprocess_memory() + SYMPARSER_MEMORY };
-	struct symparser_request q = { 0 };
+	struct symparser_request request = { 0 };
 	int fd[FDMESSAGE_MAX];
 	bool sent = true;
 
 	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* tables are given back at once */
 	sandbox_enter(&limits);
-	while (sent && fdmessage_receive_all(saver, &q, sizeof(q), fd, 0) > 0) {
-		struct symparser_reply a = { .serial = q.serial };
+	while (sent && fdmessage_receive_all(saver, &request, sizeof(request), fd, 0) > 0) {
+		struct symparser_reply reply = { .serial = request.serial };
 
 		sandbox_deadline(SYMPARSER_CPU_MS);
-		symparser_send_answer(&q, fd, &a);
+		symparser_send_answer(&request, fd, &reply);
 		sandbox_deadline(0);
 		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)
 				close(fd[i]);
-		sent = fdmessage_send(saver, &a, sizeof(a), -1);
+		sent = fdmessage_send(saver, &reply, sizeof(reply), -1);
 	}
 }

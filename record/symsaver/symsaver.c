@@ -66,17 +66,17 @@ struct symsaver {
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* The places that the next keeper leaves alone, and until when. */
-static void publish_avoided(struct symsaver *k)
+static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
 	size_t n = 0;
 
-	memset(k->shared->avoid, 0, sizeof(k->shared->avoid));
+	memset(saver->shared->avoid, 0, sizeof(saver->shared->avoid));
 	for (size_t i = 0; i < BACKOFF_PLACES_MAX; i++) {
-		uint64_t until = backoff_avoided_until(&k->backoff, k->backoff.place[i].place, now);
+		uint64_t until = backoff_avoided_until(&saver->backoff, saver->backoff.place[i].place, now);
 
-		if (k->backoff.place[i].place && until > now)
-			k->shared->avoid[n++] = (struct saver_avoided){ k->backoff.place[i].place, until };
+		if (saver->backoff.place[i].place && until > now)
+			saver->shared->avoid[n++] = (struct saver_avoided){ saver->backoff.place[i].place, until };
 	}
 }
 
@@ -84,46 +84,46 @@ static void publish_avoided(struct symsaver *k)
  * them. */
 static void run_saver(void *to)
 {
-	struct symsaver *k = to;
+	struct symsaver *saver = to;
 
-	madvise(k->shared, sizeof(*k->shared), MADV_DONTFORK);
+	madvise(saver->shared, sizeof(*saver->shared), MADV_DONTFORK);
 	urgency_idle_disk();
-	saverprocess_run(k->shared, &k->saver_options, HELPERPROCESS_FD);
+	saverprocess_run(saver->shared, &saver->saver_options, HELPERPROCESS_FD);
 }
 
-static bool symsaver_start_saver(struct symsaver *k)
+static bool symsaver_start_saver(struct symsaver *saver)
 {
-	struct saver_shared *s = k->shared;
+	struct saver_shared *shared = saver->shared;
 	int wake[2];
 
 	/* no pipe: who writes into that of a keeper that died is ended by SIGPIPE */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
-	atomic_store(&s->busy_since, 0);
-	publish_avoided(k);
-	atomic_store(&s->tail, atomic_load(&s->head));
-	atomic_store(&s->sleeping, 0);
-	madvise(s, sizeof(*s), MADV_DOFORK);
-	k->saver = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-keeper", &wake[0], 1, URGENCY_USUAL, run_saver, k });
-	madvise(s, sizeof(*s), MADV_DONTFORK);
+	atomic_store(&shared->busy_since, 0);
+	publish_avoided(saver);
+	atomic_store(&shared->tail, atomic_load(&shared->head));
+	atomic_store(&shared->sleeping, 0);
+	madvise(shared, sizeof(*shared), MADV_DOFORK);
+	saver->saver = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-keeper", &wake[0], 1, URGENCY_USUAL, run_saver, saver });
+	madvise(shared, sizeof(*shared), MADV_DONTFORK);
 	close(wake[0]);
-	k->wake = wake[1];
-	if (k->saver)
+	saver->wake = wake[1];
+	if (saver->saver)
 		return true;
 	close(wake[1]);
-	k->wake = -1;
+	saver->wake = -1;
 	return false;
 }
 
 /* The start of a file of the keeper in /proc; empty if it cannot be read. */
-static struct str read_saver(const struct symsaver *k, const char *name, char *buf, size_t cap)
+static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
 	char path[256];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%d/%s", k->o.proc, (int)k->saver, name);
+	snprintf(path, sizeof(path), "%s/%d/%s", saver->o.proc, (int)saver->saver, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, buf, cap) : -1;
 	if (fd >= 0)
@@ -133,28 +133,28 @@ static struct str read_saver(const struct symsaver *k, const char *name, char *b
 
 /* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not
  * show that. */
-static bool symsaver_is_blocked(struct symsaver *k, uint64_t since, uint64_t now, uint64_t ns)
+static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
-	struct str stat = read_saver(k, "stat", buf, sizeof(buf)), schedstat;
+	struct str stat = read_saver(saver, "stat", buf, sizeof(buf)), schedstat;
 	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
 	uint64_t used;
 
-	schedstat = read_saver(k, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
+	schedstat = read_saver(saver, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
 	if (!str_u64(str_cut(&schedstat, ' '), &used))
 		return false;
-	if (runnable || used != k->look.used || since != k->look.since)
-		k->look = (struct symsaver_scan){ now, used, since };
-	return now - k->look.at > ns;
+	if (runnable || used != saver->look.used || since != saver->look.since)
+		saver->look = (struct symsaver_scan){ now, used, since };
+	return now - saver->look.at > ns;
 }
 
 /* The next keeper starts in rest_ns. */
-static void end_saver(struct symsaver *k, uint64_t rest_ns)
+static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
-	k->next = clock_now() + rest_ns;
-	close(k->wake);
-	k->wake = -1;
-	k->saver = 0;
+	saver->next = clock_now() + rest_ns;
+	close(saver->wake);
+	saver->wake = -1;
+	saver->saver = 0;
 }
 
 /* Looked at only: backoff.c reaps it. */
@@ -165,23 +165,23 @@ static bool has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-void symsaver_tick(struct symsaver *k)
+void symsaver_tick(struct symsaver *saver)
 {
-	struct saver_shared *s = k->shared;
-	uint64_t now = clock_now(), since = atomic_load_explicit(&s->busy_since, memory_order_acquire);
-	uint64_t place = atomic_load_explicit(&s->busy_place, memory_order_relaxed);
+	struct saver_shared *shared = saver->shared;
+	uint64_t now = clock_now(), since = atomic_load_explicit(&shared->busy_since, memory_order_acquire);
+	uint64_t place = atomic_load_explicit(&shared->busy_place, memory_order_relaxed);
 
-	if (k->saver && has_ended(k->saver)) {
-		backoff_failed(&k->backoff, k->saver, since ? place : 0, false, now);
-		end_saver(k, k->hang_ns / 2);
-	} else if (k->saver && since && now > since &&
-		   (now - since > k->hang_ns || symsaver_is_blocked(k, since, now, BLOCKED_NS))) {
-		backoff_failed(&k->backoff, k->saver, place, true, now);
-		end_saver(k, 0);
+	if (saver->saver && has_ended(saver->saver)) {
+		backoff_failed(&saver->backoff, saver->saver, since ? place : 0, false, now);
+		end_saver(saver, saver->hang_ns / 2);
+	} else if (saver->saver && since && now > since &&
+		   (now - since > saver->hang_ns || symsaver_is_blocked(saver, since, now, BLOCKED_NS))) {
+		backoff_failed(&saver->backoff, saver->saver, place, true, now);
+		end_saver(saver, 0);
 	}
-	if (!k->saver && now >= k->next && backoff_may_start(&k->backoff, now)) {
-		memset(k->reported, 0, sizeof(k->reported));
-		symsaver_start_saver(k);
+	if (!saver->saver && now >= saver->next && backoff_may_start(&saver->backoff, now)) {
+		memset(saver->reported, 0, sizeof(saver->reported));
+		symsaver_start_saver(saver);
 	}
 }
 
@@ -197,50 +197,51 @@ static uint64_t symsaver_inode_of(const char *proc, const char *name)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-static void set_defaults(struct symsaver *k, const struct symsaver_options *o)
+static void set_defaults(struct symsaver *saver, const struct symsaver_options *options)
 {
-	k->o = *o;
-	k->o.proc = o->proc ? o->proc : "/proc";
-	k->hang_ns = (o->hang_s ? o->hang_s : 20) * SECOND_NS;
-	k->saver_options = (struct saverprocess_options){
-		.dir = o->dir,
-		.proc = k->o.proc,
-		.max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)1 << 30,
-		.min_age_s = o->min_age_s ? o->min_age_s : 86400,
-		.min_free = o->min_free,
-		.hang_ns = k->hang_ns,
+	saver->o = *options;
+	saver->o.proc = options->proc ? options->proc : "/proc";
+	saver->hang_ns = (options->hang_s ? options->hang_s : 20) * SECOND_NS;
+	saver->saver_options = (struct saverprocess_options){
+		.dir = options->dir,
+		.proc = saver->o.proc,
+		.max_bytes = options->max_bytes ? options->max_bytes : (uint64_t)1 << 30,
+		.min_age_s = options->min_age_s ? options->min_age_s : 86400,
+		.min_free = options->min_free,
+		.hang_ns = saver->hang_ns,
 		.parse = symparser_run,
 	};
 }
 
-struct symsaver *symsaver_start(const struct symsaver_options *o, const char **why)
+struct symsaver *symsaver_start(const struct symsaver_options *options, const char **why)
 {
-	struct symsaver *k = mem_alloc(sizeof(*k), 1);
-	struct saverdir d;
+	struct symsaver *saver = mem_alloc(sizeof(*saver), 1);
+	struct saverdir saverdir;
 
-	set_defaults(k, o);
-	k->wake = -1;
+	set_defaults(saver, options);
+	saver->wake = -1;
 	*why = NULL;
-	if (o->dir) {
-		*why = saverdir_open(&d, o->dir, k->o.proc, 0);
-		memcpy(k->boot, d.boot, sizeof(k->boot));
-		saverdir_close(&d);
+	if (options->dir) {
+		*why = saverdir_open(&saverdir, options->dir, saver->o.proc, 0);
+		memcpy(saver->boot, saverdir.boot, sizeof(saver->boot));
+		saverdir_close(&saverdir);
 	}
-	k->shared =
-		*why ? NULL : mmap(NULL, sizeof(*k->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!*why && k->shared == MAP_FAILED) {
-		k->shared = NULL;
+	saver->shared =
+		*why ? NULL :
+		       mmap(NULL, sizeof(*saver->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!*why && saver->shared == MAP_FAILED) {
+		saver->shared = NULL;
 		*why = "no memory that can be shared";
 	}
-	k->own_ns = symsaver_inode_of(k->o.proc, "self/ns/mnt");
-	k->border = clock_now();
-	if (!*why && !symsaver_start_saver(k))
+	saver->own_ns = symsaver_inode_of(saver->o.proc, "self/ns/mnt");
+	saver->border = clock_now();
+	if (!*why && !symsaver_start_saver(saver))
 		*why = strerror(errno);
 	if (!*why)
-		return k;
-	if (k->shared)
-		munmap(k->shared, sizeof(*k->shared));
-	free(k);
+		return saver;
+	if (saver->shared)
+		munmap(saver->shared, sizeof(*saver->shared));
+	free(saver);
 	return NULL;
 }
 
@@ -248,26 +249,26 @@ struct symsaver *symsaver_start(const struct symsaver_options *o, const char **w
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* It is full: it will wake. It died: keep_tick sees to that. */
-static void wake_saver(struct symsaver *k)
+static void wake_saver(struct symsaver *saver)
 {
-	if (k->wake >= 0 && send(k->wake, "", 1, MSG_NOSIGNAL) < 0)
+	if (saver->wake >= 0 && send(saver->wake, "", 1, MSG_NOSIGNAL) < 0)
 		return;
 }
 
-static void symsaver_put(struct symsaver *k, struct saver_message *m, struct str path)
+static void symsaver_put(struct symsaver *saver, struct saver_message *message, struct str path)
 {
-	if (!k->saver || !saverring_put(k->shared, m, path)) {
-		k->dropped++;
+	if (!saver->saver || !saverring_put(saver->shared, message, path)) {
+		saver->dropped++;
 		return;
 	}
-	if (atomic_exchange(&k->shared->sleeping, 0))
-		wake_saver(k);
+	if (atomic_exchange(&saver->shared->sleeping, 0))
+		wake_saver(saver);
 }
 
 /* Was it told in this window? */
-static bool is_recorded(struct symsaver *k, uint64_t key)
+static bool is_recorded(struct symsaver *saver, uint64_t key)
 {
-	uint64_t *slot = &k->reported[key & (REPORTED - 1)];
+	uint64_t *slot = &saver->reported[key & (REPORTED - 1)];
 
 	if (*slot == key)
 		return true;
@@ -276,51 +277,53 @@ static bool is_recorded(struct symsaver *k, uint64_t key)
 }
 
 /* A file of a tenant; 0: no file. */
-static uint64_t symsaver_key_of(const struct symsaver_process *p, const struct symsaver_mapping *m)
+static uint64_t symsaver_key_of(const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
 	uint64_t id[8] = { 0 };
 
-	if (!m)
+	if (!mapping)
 		return 0;
-	id[0] = (uint64_t)m->major << 32 | m->minor;
-	id[1] = m->inode;
-	id[2] = m->generation;
-	id[3] = p->of.kind;
-	id[4] = p->of.kind == TENANT_UNKNOWN ? p->mount_ns : p->of.key;
-	if (m->build_id_n)
-		memcpy(id + 5, m->build_id, 20);
+	id[0] = (uint64_t)mapping->major << 32 | mapping->minor;
+	id[1] = mapping->inode;
+	id[2] = mapping->generation;
+	id[3] = process->of.kind;
+	id[4] = process->of.kind == TENANT_UNKNOWN ? process->mount_ns : process->of.key;
+	if (mapping->build_id_n)
+		memcpy(id + 5, mapping->build_id, 20);
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
 /* Each process tells of a file until it is kept: one alone may end too soon. */
-static void symsaver_report(struct symsaver *k, enum saver_kind kind, const struct verdict *v,
-			    const struct symsaver_process *p, const struct symsaver_mapping *m)
+static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
+			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
-	struct saver_message message = {
-		.kind = kind, .elsewhere = v->elsewhere, .key = symsaver_key_of(p, m), .process = *p
-	};
-	uint64_t what[5] = { kind, p->pid, p->start, p->mount_ns, message.key };
+	struct saver_message message = { .kind = kind,
+					 .elsewhere = verdict->elsewhere,
+					 .key = symsaver_key_of(process, mapping),
+					 .process = *process };
+	uint64_t what[5] = { kind, process->pid, process->start, process->mount_ns, message.key };
 
 	if ((kind == KEEP_BINARY || kind == KEEP_CHECK || kind == KEEP_ID) &&
-	    atomic_load_explicit(&k->shared->done[message.key & (KEEP_DONE - 1)], memory_order_relaxed) == message.key)
+	    atomic_load_explicit(&saver->shared->done[message.key & (KEEP_DONE - 1)], memory_order_relaxed) ==
+		    message.key)
 		return;
-	if (is_recorded(k, hash_bytes(what, sizeof(what)) | 1))
+	if (is_recorded(saver, hash_bytes(what, sizeof(what)) | 1))
 		return;
-	if (m) {
-		message.mapping = (struct target_mapping){ .start = m->start,
-							   .major = m->major,
-							   .minor = m->minor,
-							   .inode = m->inode,
-							   .generation = m->generation,
-							   .build_id_n = m->build_id_n };
-		memcpy(message.mapping.build_id, m->build_id, sizeof(m->build_id));
+	if (mapping) {
+		message.mapping = (struct target_mapping){ .start = mapping->start,
+							   .major = mapping->major,
+							   .minor = mapping->minor,
+							   .inode = mapping->inode,
+							   .generation = mapping->generation,
+							   .build_id_n = mapping->build_id_n };
+		memcpy(message.mapping.build_id, mapping->build_id, sizeof(mapping->build_id));
 	}
-	symsaver_put(k, &message, m ? m->path : (struct str){ 0 });
+	symsaver_put(saver, &message, mapping ? mapping->path : (struct str){ 0 });
 }
 
 /* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours
  * (taskwait.h). */
-static bool symsaver_is_elsewhere(const struct symsaver *k, const struct symsaver_process *p)
+static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
 	char path[256];
@@ -329,11 +332,11 @@ static bool symsaver_is_elsewhere(const struct symsaver *k, const struct symsave
 
 	if (p->mount_ns == 0)
 		return false;
-	if (p->mount_ns != k->own_ns)
+	if (p->mount_ns != saver->own_ns)
 		return true;
 	if (p->start == 0) /* it is gone, so its root is */
 		return false;
-	snprintf(path, sizeof(path), "%s/%u", k->o.proc, p->pid);
+	snprintf(path, sizeof(path), "%s/%u", saver->o.proc, p->pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2; /* than "/" */
 	text_free(&root);
@@ -342,22 +345,24 @@ static bool symsaver_is_elsewhere(const struct symsaver *k, const struct symsave
 	return longer;
 }
 
-static struct verdict *verdict_of(struct symsaver *k, const struct symsaver_process *p)
+static struct verdict *verdict_of(struct symsaver *saver, const struct symsaver_process *process)
 {
-	struct verdict *v = &k->verdict[p->pid & (VERDICTS - 1)];
+	struct verdict *verdict = &saver->verdict[process->pid & (VERDICTS - 1)];
 
-	if (v->pid != p->pid || v->start != p->start || v->mount_ns != p->mount_ns || p->start == 0)
-		*v = (struct verdict){ p->pid, symsaver_is_elsewhere(k, p), false, p->start, p->mount_ns };
-	return v;
+	if (verdict->pid != process->pid || verdict->start != process->start ||
+	    verdict->mount_ns != process->mount_ns || process->start == 0)
+		*verdict = (struct verdict){ process->pid, symsaver_is_elsewhere(saver, process), false, process->start,
+					     process->mount_ns };
+	return verdict;
 }
 
-bool symsaver_process(struct symsaver *k, const struct symsaver_process *p)
+bool symsaver_process(struct symsaver *saver, const struct symsaver_process *process)
 {
-	struct verdict *v = verdict_of(k, p);
+	struct verdict *verdict = verdict_of(saver, process);
 
-	if (v->elsewhere && k->o.dir)
-		symsaver_report(k, KEEP_ROOT, v, p, NULL);
-	return v->elsewhere;
+	if (verdict->elsewhere && saver->o.dir)
+		symsaver_report(saver, KEEP_ROOT, verdict, process, NULL);
+	return verdict->elsewhere;
 }
 
 /* Code of no file, as fold sees it: its names are in a map. */
@@ -377,165 +382,169 @@ static bool is_dump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-void symsaver_mapping(struct symsaver *k, const struct symsaver_process *p, const struct symsaver_mapping *m)
+void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *process,
+		      const struct symsaver_mapping *mapping)
 {
-	struct verdict *v = verdict_of(k, p);
-	bool jit = symsaver_is_jit(m->path), memory = str_starts(m->path, STR("/memfd:"));
-	bool file = (!jit || memory) && m->path.p[0] == '/' && (m->inode || m->build_id_n);
+	struct verdict *verdict = verdict_of(saver, process);
+	bool jit = symsaver_is_jit(mapping->path), memory = str_starts(mapping->path, STR("/memfd:"));
+	bool file = (!jit || memory) && mapping->path.p[0] == '/' && (mapping->inode || mapping->build_id_n);
 
-	if (!k->o.dir) {
-		if (file && !m->build_id_n)
-			symsaver_report(k, KEEP_ID, v, p, m);
+	if (!saver->o.dir) {
+		if (file && !mapping->build_id_n)
+			symsaver_report(saver, KEEP_ID, verdict, process, mapping);
 		return;
 	}
-	if (jit && p->start) {
-		v->jit = true;
-		symsaver_report(k, KEEP_JIT, v, p, NULL);
+	if (jit && process->start) {
+		verdict->jit = true;
+		symsaver_report(saver, KEEP_JIT, verdict, process, NULL);
 	} else if (jit) {
-		k->gone += !is_recorded(k, hash_bytes(&p->pid, sizeof(p->pid)) | 1);
+		saver->gone += !is_recorded(saver, hash_bytes(&process->pid, sizeof(process->pid)) | 1);
 	}
-	if (is_dump(m->path)) {
-		if ((v->elsewhere || k->o.all) && p->start) {
-			v->jit = true;
-			symsaver_report(k, KEEP_DUMP, v, p, m);
+	if (is_dump(mapping->path)) {
+		if ((verdict->elsewhere || saver->o.all) && process->start) {
+			verdict->jit = true;
+			symsaver_report(saver, KEEP_DUMP, verdict, process, mapping);
 		}
 	} else if (file) {
-		symsaver_report(
-			k, v->elsewhere || k->o.all || str_ends(m->path, STR(" (deleted)")) ? KEEP_BINARY : KEEP_CHECK,
-			v, p, m);
+		symsaver_report(saver,
+				verdict->elsewhere || saver->o.all || str_ends(mapping->path, STR(" (deleted)")) ?
+					KEEP_BINARY :
+					KEEP_CHECK,
+				verdict, process, mapping);
 	}
 }
 
-unsigned symsaver_build_id(struct symsaver *k, const struct symsaver_mapping *m, uint8_t id[20])
+unsigned symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping, uint8_t id[20])
 {
 	const struct pj_build_id *found;
 
-	saverids_take(&k->ids, &k->shared->found);
-	found = saverids_find(&k->ids, m->major, m->minor, m->inode, m->generation);
+	saverids_take(&saver->ids, &saver->shared->found);
+	found = saverids_find(&saver->ids, mapping->major, mapping->minor, mapping->inode, mapping->generation);
 	if (found)
 		memcpy(id, found->id, sizeof(found->id));
 	return found ? found->size : 0;
 }
 
-static uint64_t busy_since(const struct symsaver *k)
+static uint64_t busy_since(const struct symsaver *saver)
 {
-	return atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
+	return atomic_load_explicit(&saver->shared->busy_since, memory_order_acquire);
 }
 
-void symsaver_settle(struct symsaver *k, unsigned deadline_ms)
+void symsaver_settle(struct symsaver *saver, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, 1000000 };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000);
 
-	while (k->saver && clock_now() < until) {
-		uint64_t since = atomic_load_explicit(&k->shared->busy_since, memory_order_acquire);
+	while (saver->saver && clock_now() < until) {
+		uint64_t since = atomic_load_explicit(&saver->shared->busy_since, memory_order_acquire);
 
-		if (atomic_load(&k->shared->sleeping) && atomic_load(&k->shared->head) == atomic_load(&k->shared->tail))
+		if (atomic_load(&saver->shared->sleeping) &&
+		    atomic_load(&saver->shared->head) == atomic_load(&saver->shared->tail))
 			break;
-		if (since && clock_now() > since + k->hang_ns)
+		if (since && clock_now() > since + saver->hang_ns)
 			break;
 		nanosleep(&pause, NULL);
 	}
 }
 
-void symsaver_exit(struct symsaver *k, uint32_t pid)
+void symsaver_exit(struct symsaver *saver, uint32_t pid)
 {
-	struct verdict *v = &k->verdict[pid & (VERDICTS - 1)];
-	struct saver_message m = { .kind = KEEP_EXIT, .process.pid = pid };
+	struct verdict *verdict = &saver->verdict[pid & (VERDICTS - 1)];
+	struct saver_message message = { .kind = KEEP_EXIT, .process.pid = pid };
 
-	if (v->pid == pid && v->jit)
-		symsaver_put(k, &m, (struct str){ 0 });
-	if (v->pid == pid)
-		*v = (struct verdict){ 0 };
+	if (verdict->pid == pid && verdict->jit)
+		symsaver_put(saver, &message, (struct str){ 0 });
+	if (verdict->pid == pid)
+		*verdict = (struct verdict){ 0 };
 }
 
-void symsaver_window(struct symsaver *k)
+void symsaver_window(struct symsaver *saver)
 {
-	struct saver_message m = { .kind = KEEP_WINDOW };
+	struct saver_message message = { .kind = KEEP_WINDOW };
 
-	memset(k->reported, 0, sizeof(k->reported));
+	memset(saver->reported, 0, sizeof(saver->reported));
 	for (size_t i = 0; i < KEEP_DONE; i++)
-		atomic_store_explicit(&k->shared->done[i], 0, memory_order_relaxed);
-	k->border = clock_now();
-	saverids_take(&k->ids, &k->shared->found);
-	saverids_window(&k->ids);
-	symsaver_put(k, &m, (struct str){ 0 });
-	symsaver_tick(k);
+		atomic_store_explicit(&saver->shared->done[i], 0, memory_order_relaxed);
+	saver->border = clock_now();
+	saverids_take(&saver->ids, &saver->shared->found);
+	saverids_window(&saver->ids);
+	symsaver_put(saver, &message, (struct str){ 0 });
+	symsaver_tick(saver);
 }
 
 /* ---- asking
  * ---------------------------------------------------------------------------------------------------------------------
  */
 
-size_t symsaver_kernels(struct symsaver *k, char names[2][64])
+size_t symsaver_kernels(struct symsaver *saver, char names[2][64])
 {
-	const struct saver_shared *s = k->shared;
-	uint64_t now = atomic_load(&s->kernel_now), before = atomic_load(&s->kernel_before),
-		 changed = atomic_load(&s->kernel_changed);
+	const struct saver_shared *shared = saver->shared;
+	uint64_t now = atomic_load(&shared->kernel_now), before = atomic_load(&shared->kernel_before),
+		 changed = atomic_load(&shared->kernel_changed);
 	char name[SAVERDIR_PATH];
 	size_t n = 0;
 
 	for (int i = 0; i < 2; i++) {
 		uint64_t number = i == 0 ? now : before;
 
-		if (number == 0 || (i == 1 && (before == now || changed < k->border)))
+		if (number == 0 || (i == 1 && (before == now || changed < saver->border)))
 			break;
-		kernelsaver_name(name, k->boot, number);
+		kernelsaver_name(name, saver->boot, number);
 		snprintf(names[n++], 64, "%.63s", name);
 	}
 	return n;
 }
 
-struct symsaver_counts symsaver_counts(struct symsaver *k)
+struct symsaver_counts symsaver_counts(struct symsaver *saver)
 {
-	const struct saver_shared *s = k->shared;
-	struct symsaver_counts c = {
-		.binaries = s->count[COUNT_BINARIES],
-		.maps = s->count[COUNT_MAPS],
-		.kernels = s->count[COUNT_KERNELS],
-		.bytes = s->count[COUNT_BYTES],
-		.removed = s->count[COUNT_REMOVED],
-		.forced = s->count[COUNT_FORCED],
-		.kernel_hidden = s->count[COUNT_HIDDEN],
-		.conflicts = s->count[COUNT_CONFLICTS],
-		.dropped = k->dropped,
-		.hung = k->backoff.hung + s->parser[PARSER_HUNG],
-		.crashed = k->backoff.crashed + s->parser[PARSER_CRASHED],
-		.lingering = backoff_lingering(&k->backoff) + s->parser[PARSER_LINGERING],
-		.off = !k->saver,
+	const struct saver_shared *shared = saver->shared;
+	struct symsaver_counts counts = {
+		.binaries = shared->count[COUNT_BINARIES],
+		.maps = shared->count[COUNT_MAPS],
+		.kernels = shared->count[COUNT_KERNELS],
+		.bytes = shared->count[COUNT_BYTES],
+		.removed = shared->count[COUNT_REMOVED],
+		.forced = shared->count[COUNT_FORCED],
+		.kernel_hidden = shared->count[COUNT_HIDDEN],
+		.conflicts = shared->count[COUNT_CONFLICTS],
+		.dropped = saver->dropped,
+		.hung = saver->backoff.hung + shared->parser[PARSER_HUNG],
+		.crashed = saver->backoff.crashed + shared->parser[PARSER_CRASHED],
+		.lingering = backoff_lingering(&saver->backoff) + shared->parser[PARSER_LINGERING],
+		.off = !saver->saver,
 	};
 
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
-		c.failed[i] = s->failed[i];
-	c.failed[SYMSAVER_GONE] += k->gone;
-	return c;
+		counts.failed[i] = shared->failed[i];
+	counts.failed[SYMSAVER_GONE] += saver->gone;
+	return counts;
 }
 
-void symsaver_each_over(struct symsaver *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg)
+void symsaver_each_over(struct symsaver *saver, void (*f)(void *arg, struct tenant tenant, uint64_t files), void *arg)
 {
-	saverbudget_each(&k->shared->over, &k->over, f, arg);
+	saverbudget_each(&saver->shared->over, &saver->over, f, arg);
 }
 
 struct symsaver_counts symsaver_since(const struct symsaver_counts *now, const struct symsaver_counts *before)
 {
-	struct symsaver_counts c = *now;
+	struct symsaver_counts counts = *now;
 
-	c.binaries -= before->binaries;
-	c.maps -= before->maps;
-	c.kernels -= before->kernels;
+	counts.binaries -= before->binaries;
+	counts.maps -= before->maps;
+	counts.kernels -= before->kernels;
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
-		c.failed[i] -= before->failed[i];
-	c.dropped -= before->dropped;
-	c.conflicts -= before->conflicts;
-	c.removed -= before->removed;
-	c.forced -= before->forced;
-	c.hung -= before->hung;
-	c.crashed -= before->crashed;
-	c.kernel_hidden -= before->kernel_hidden;
-	return c;
+		counts.failed[i] -= before->failed[i];
+	counts.dropped -= before->dropped;
+	counts.conflicts -= before->conflicts;
+	counts.removed -= before->removed;
+	counts.forced -= before->forced;
+	counts.hung -= before->hung;
+	counts.crashed -= before->crashed;
+	counts.kernel_hidden -= before->kernel_hidden;
+	return counts;
 }
 
-void symsaver_text(struct text *t, const struct symsaver_counts *c)
+void symsaver_text(struct text *text, const struct symsaver_counts *counts)
 {
 	static const char *const whys[SYMSAVER_REASONS] = {
 		[SYMSAVER_GONE] = "of processes that ended too soon",
@@ -551,64 +560,66 @@ void symsaver_text(struct text *t, const struct symsaver_counts *c)
 	};
 	const char *sep = "; not kept: ";
 
-	if (c->binaries || c->maps)
-		text_printf(t, "kept %llu binar%s, %llu map%s", (unsigned long long)c->binaries,
-			    c->binaries == 1 ? "y" : "ies", (unsigned long long)c->maps, c->maps == 1 ? "" : "s");
+	if (counts->binaries || counts->maps)
+		text_printf(text, "kept %llu binar%s, %llu map%s", (unsigned long long)counts->binaries,
+			    counts->binaries == 1 ? "y" : "ies", (unsigned long long)counts->maps,
+			    counts->maps == 1 ? "" : "s");
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++) {
-		if (!c->failed[i])
+		if (!counts->failed[i])
 			continue;
-		text_printf(t, "%s%llu %s", t->n ? sep : sep + 2, (unsigned long long)c->failed[i], whys[i]);
+		text_printf(text, "%s%llu %s", text->n ? sep : sep + 2, (unsigned long long)counts->failed[i], whys[i]);
 		sep = ", ";
 	}
-	if (c->dropped)
-		text_printf(t, "%s%llu messages to the keeper did not fit", t->n ? "; " : "",
-			    (unsigned long long)c->dropped);
-	if (c->conflicts)
-		text_printf(t, "%s%llu with the build-id of another file, which name code of their own tenant only",
-			    t->n ? "; " : "", (unsigned long long)c->conflicts);
-	if (c->kernel_hidden)
-		text_printf(t, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG",
-			    t->n ? "; " : "");
-	if (c->forced)
-		text_printf(t, "%s%llu files removed for space that a window needs", t->n ? "; " : "",
-			    (unsigned long long)c->forced);
-	if (c->hung)
-		text_printf(t, "%s%llu keeper%s hung", t->n ? "; " : "", (unsigned long long)c->hung,
-			    c->hung == 1 ? "" : "s");
-	if (c->crashed)
-		text_printf(t, "%s%llu keeper%s crashed", t->n ? "; " : "", (unsigned long long)c->crashed,
-			    c->crashed == 1 ? "" : "s");
+	if (counts->dropped)
+		text_printf(text, "%s%llu messages to the keeper did not fit", text->n ? "; " : "",
+			    (unsigned long long)counts->dropped);
+	if (counts->conflicts)
+		text_printf(text, "%s%llu with the build-id of another file, which name code of their own tenant only",
+			    text->n ? "; " : "", (unsigned long long)counts->conflicts);
+	if (counts->kernel_hidden)
+		text_printf(text, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG",
+			    text->n ? "; " : "");
+	if (counts->forced)
+		text_printf(text, "%s%llu files removed for space that a window needs", text->n ? "; " : "",
+			    (unsigned long long)counts->forced);
+	if (counts->hung)
+		text_printf(text, "%s%llu keeper%s hung", text->n ? "; " : "", (unsigned long long)counts->hung,
+			    counts->hung == 1 ? "" : "s");
+	if (counts->crashed)
+		text_printf(text, "%s%llu keeper%s crashed", text->n ? "; " : "", (unsigned long long)counts->crashed,
+			    counts->crashed == 1 ? "" : "s");
 }
 
-struct symsaver_counts symsaver_stop(struct symsaver *k, unsigned deadline_ms)
+struct symsaver_counts symsaver_stop(struct symsaver *saver, unsigned deadline_ms)
 {
 	struct timespec pause = { 0, STOP_LOOK_NS };
 	uint64_t until = clock_now() + deadline_ms * UINT64_C(1000000), busy_ns = 0, last = clock_now();
 	uint64_t since;
-	struct symsaver_counts c;
-	bool ended = !k->saver, blocked = false;
+	struct symsaver_counts counts;
+	bool ended = !saver->saver, blocked = false;
 
-	atomic_store(&k->shared->stop, 1);
-	wake_saver(k);
-	while (!ended && !(ended = waitpid(k->saver, NULL, WNOHANG) == k->saver) && last < until && !blocked &&
+	atomic_store(&saver->shared->stop, 1);
+	wake_saver(saver);
+	while (!ended && !(ended = waitpid(saver->saver, NULL, WNOHANG) == saver->saver) && last < until && !blocked &&
 	       busy_ns < SYMSAVER_STOP_BUSY_MS * UINT64_C(1000000)) {
 		nanosleep(&pause, NULL);
-		since = busy_since(k);
+		since = busy_since(saver);
 		busy_ns += since ? clock_now() - last : 0;
 		last = clock_now();
-		blocked = since && symsaver_is_blocked(k, since, last, SYMSAVER_STOP_BLOCKED_MS * UINT64_C(1000000));
+		blocked =
+			since && symsaver_is_blocked(saver, since, last, SYMSAVER_STOP_BLOCKED_MS * UINT64_C(1000000));
 	}
 	if (!ended) {
-		k->backoff.hung++;
+		saver->backoff.hung++;
 		if (last >= until)
-			kill(k->saver, SIGKILL);
-		waitpid(k->saver, NULL, WNOHANG);
+			kill(saver->saver, SIGKILL);
+		waitpid(saver->saver, NULL, WNOHANG);
 	}
-	c = symsaver_counts(k);
-	if (k->wake >= 0)
-		close(k->wake);
-	munmap(k->shared, sizeof(*k->shared));
-	saverids_free(&k->ids);
-	free(k);
-	return c;
+	counts = symsaver_counts(saver);
+	if (saver->wake >= 0)
+		close(saver->wake);
+	munmap(saver->shared, sizeof(*saver->shared));
+	saverids_free(&saver->ids);
+	free(saver);
+	return counts;
 }

@@ -96,51 +96,52 @@ struct symsaver;
 /* To be called after privileges are dropped, and better before there are threads: it forks. Whoever calls it does not
  * wait for children of no name (waitpid(-1)). NULL and *why when the folders cannot be had (links, others' folders), or
  * no process. */
-struct symsaver *symsaver_start(const struct symsaver_options *o, const char **why);
+struct symsaver *symsaver_start(const struct symsaver_options *options, const char **why);
 
 /* Whenever the state of a process is written into a window: at its first sample in it, and with each executable mapping
  * then and later. Cheap for what needs no keeping. keep_process: true when it is elsewhere, in another mount namespace
  * or with another root, so that its paths are not ours (PJ_PROCESS_ELSEWHERE). */
-bool symsaver_process(struct symsaver *k, const struct symsaver_process *p);
-void symsaver_mapping(struct symsaver *k, const struct symsaver_process *p, const struct symsaver_mapping *m);
+bool symsaver_process(struct symsaver *saver, const struct symsaver_process *process);
+void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *process,
+		      const struct symsaver_mapping *mapping);
 
 /* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns
  * its size, 0 if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems
  * may never answer. */
-unsigned symsaver_build_id(struct symsaver *k, const struct symsaver_mapping *m, uint8_t id[20]);
+unsigned symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping, uint8_t id[20]);
 
 /* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of
  * a recording: the build-ids of its last processes are then known. */
-void symsaver_settle(struct symsaver *k, unsigned deadline_ms);
+void symsaver_settle(struct symsaver *saver, unsigned deadline_ms);
 
-void symsaver_exit(struct symsaver *k, uint32_t pid); /* the process, not a thread of it */
+void symsaver_exit(struct symsaver *saver, uint32_t pid); /* the process, not a thread of it */
 
 /* At each border: what was told is forgotten here, and will be told again. */
-void symsaver_window(struct symsaver *k);
+void symsaver_window(struct symsaver *saver);
 
 /* Looks after the keeper; every few seconds or more often, costs nothing. */
-void symsaver_tick(struct symsaver *k);
+void symsaver_tick(struct symsaver *saver);
 
 /* Names of the snapshots of the kernel's symbols that held since the last border, newest first: for PJ_ITEM_KALLSYMS,
  * one item each. Returns how many, 0 to 2: there is a second one when the modules changed meanwhile. To be called
  * before keep_window. */
-size_t symsaver_kernels(struct symsaver *k, char names[2][64]);
+size_t symsaver_kernels(struct symsaver *saver, char names[2][64]);
 
-struct symsaver_counts symsaver_counts(struct symsaver *k);
+struct symsaver_counts symsaver_counts(struct symsaver *saver);
 
 /* Calls f for each tenant of which files were left out or removed since the last call, as it was over its budget or its
  * share. */
-void symsaver_each_over(struct symsaver *k, void (*f)(void *arg, struct tenant of, uint64_t files), void *arg);
+void symsaver_each_over(struct symsaver *saver, void (*f)(void *arg, struct tenant tenant, uint64_t files), void *arg);
 
 /* For people: "12 binaries, 3 maps; 2 not kept: no permission (CAP_SYS_PTRACE)"; empty when there is nothing to say. */
 struct text;
-void symsaver_text(struct text *t, const struct symsaver_counts *c);
+void symsaver_text(struct text *text, const struct symsaver_counts *counts);
 
 /* Ends the keeper and frees k; returns the last counts. The keeper finishes the files of DIR for at most deadline_ms,
  * then it is killed. Files of processes get KEEP_STOP_BUSY_MS of that, and one at which the keeper is blocked
  * KEEP_STOP_BLOCKED_MS: afterwards the recorder leaves, and the keeper ends by itself soon after. */
 #define SYMSAVER_STOP_BUSY_MS 1000
 #define SYMSAVER_STOP_BLOCKED_MS 300
-struct symsaver_counts symsaver_stop(struct symsaver *k, unsigned deadline_ms);
+struct symsaver_counts symsaver_stop(struct symsaver *saver, unsigned deadline_ms);
 
 #endif

@@ -53,13 +53,13 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
  * (timelimit.h). */
 static bool targetfiles_read_stat(int process, char *state, uint64_t *start)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	bool found;
 
 	errno = 0;
-	found = taskwait_read(process, "stat", &t, 2048) && parse_stat(text_view(&t), state, start);
+	found = taskwait_read(process, "stat", &text, 2048) && parse_stat(text_view(&text), state, start);
 
-	text_free(&t);
+	text_free(&text);
 	return found;
 }
 
@@ -141,34 +141,34 @@ int targetfiles_root(int process)
 
 /* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in
  * the upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
-static bool is_numbered(int fd, const struct target_mapping *m)
+static bool is_numbered(int fd, const struct target_mapping *mapping)
 {
 	struct stat st;
 	struct statfs fs;
 
 	if (fstat(fd, &st) < 0)
 		return false;
-	if (st.st_ino == m->inode && major(st.st_dev) == m->major && minor(st.st_dev) == m->minor)
+	if (st.st_ino == mapping->inode && major(st.st_dev) == mapping->major && minor(st.st_dev) == mapping->minor)
 		return true;
 	if (fstatfs(fd, &fs) < 0)
 		return false;
 	if ((uint64_t)fs.f_type == OVERLAY_MAGIC)
-		return ((st.st_ino ^ m->inode) & 0xFFFFFFFFFFFF) == 0;
-	return (uint64_t)fs.f_type == BTRFS_MAGIC && st.st_ino == m->inode;
+		return ((st.st_ino ^ mapping->inode) & 0xFFFFFFFFFFFF) == 0;
+	return (uint64_t)fs.f_type == BTRFS_MAGIC && st.st_ino == mapping->inode;
 }
 
-bool targetfiles_is_mapped(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess)
+bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
 {
-	if (!m->build_id_n)
-		return is_numbered(fd, m);
-	return assess && assess->is_build(assess->to, fd, m->build_id, m->build_id_n);
+	if (!mapping->build_id_n)
+		return is_numbered(fd, mapping);
+	return assess && assess->is_build(assess->to, fd, mapping->build_id, mapping->build_id_n);
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
-static int targetfiles_checked(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess,
+static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess,
 			       bool *other)
 {
-	if (fd < 0 || targetfiles_is_mapped(fd, m, assess))
+	if (fd < 0 || targetfiles_is_mapped(fd, mapping, assess))
 		return fd;
 	close(fd);
 	*other = true;
@@ -192,11 +192,11 @@ static int open_magic(int dir, const char *name)
 }
 
 /* A file without a name in any file system, which the process has open. */
-static int among_open_files(int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
+static int among_open_files(int process, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 	struct stat st;
 	bool other;
 
@@ -205,21 +205,22 @@ static int among_open_files(int process, const struct target_mapping *m, const s
 			close(fd);
 		return -1;
 	}
-	for (unsigned n = 0; found < 0 && n < OPEN_FILES_MAX && (e = readdir(dir)); n++) {
-		if (!byte_is_digit(e->d_name[0]) || fstatat(dirfd(dir), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+	for (unsigned n = 0; found < 0 && n < OPEN_FILES_MAX && (entry = readdir(dir)); n++) {
+		if (!byte_is_digit(entry->d_name[0]) || fstatat(dirfd(dir), entry->d_name, &st, 0) < 0 ||
+		    !S_ISREG(st.st_mode))
 			continue;
-		found = targetfiles_checked(open_magic(dirfd(dir), e->d_name), m, assess, &other);
+		found = targetfiles_checked(open_magic(dirfd(dir), entry->d_name), mapping, assess, &other);
 	}
 	closedir(dir);
 	return found;
 }
 
 /* Needs CAP_CHECKPOINT_RESTORE, so mostly it is not allowed. */
-static int among_mapped_files(int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
+static int among_mapped_files(int process, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
 {
 	int dir = openat(process, "map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
-	struct dirent *e;
+	struct dirent *entry;
 	char prefix[24];
 	bool other;
 
@@ -228,29 +229,31 @@ static int among_mapped_files(int process, const struct target_mapping *m, const
 			close(dir);
 		return -1;
 	}
-	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)m->start);
-	while (fd < 0 && (e = readdir(d)))
-		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
-			fd = targetfiles_checked(open_magic(dirfd(d), e->d_name), m, assess, &other);
+	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)mapping->start);
+	while (fd < 0 && (entry = readdir(d)))
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			fd = targetfiles_checked(open_magic(dirfd(d), entry->d_name), mapping, assess, &other);
 	closedir(d);
 	return fd;
 }
 
-int targetfiles_open(int root, int process, const struct target_mapping *m, const struct targetfiles_judge *assess)
+int targetfiles_open(int root, int process, const struct target_mapping *mapping,
+		     const struct targetfiles_judge *assess)
 {
 	bool other = false;
 	int fd = -1, error = ESRCH;
 
-	if (root >= 0 && m->path.n && m->path.p[0] == '/') {
-		fd = targetfiles_checked(targetfile_open(root, without_deleted(m->path), true), m, assess, &other);
+	if (root >= 0 && mapping->path.n && mapping->path.p[0] == '/') {
+		fd = targetfiles_checked(targetfile_open(root, without_deleted(mapping->path), true), mapping, assess,
+					 &other);
 		error = errno;
 	}
 	if (fd < 0 && process >= 0)
-		fd = targetfiles_checked(open_magic(process, "exe"), m, assess, &other);
-	if (fd < 0 && process >= 0 && (!m->build_id_n || str_starts(m->path, STR("/memfd:"))))
-		fd = among_open_files(process, m, assess);
+		fd = targetfiles_checked(open_magic(process, "exe"), mapping, assess, &other);
+	if (fd < 0 && process >= 0 && (!mapping->build_id_n || str_starts(mapping->path, STR("/memfd:"))))
+		fd = among_open_files(process, mapping, assess);
 	if (fd < 0 && process >= 0)
-		fd = among_mapped_files(process, m, assess);
+		fd = among_mapped_files(process, mapping, assess);
 	errno = other ? ESTALE : error;
 	return fd;
 }
@@ -263,22 +266,23 @@ struct line {
 	uint64_t start, end, offset, major, minor, inode;
 };
 
-static struct str targetfiles_word(struct str *s, char sep)
+static struct str targetfiles_word(struct str *string, char sep)
 {
-	*s = str_trim_left(*s);
-	return str_cut(s, sep);
+	*string = str_trim_left(*string);
+	return str_cut(string, sep);
 }
 
-static bool parse_line(struct str s, struct line *l)
+static bool parse_line(struct str string, struct line *line)
 {
-	struct str start = targetfiles_word(&s, '-'), end = targetfiles_word(&s, ' '), offset, major, minor;
+	struct str start = targetfiles_word(&string, '-'), end = targetfiles_word(&string, ' '), offset, major, minor;
 
-	targetfiles_word(&s, ' ');
-	offset = targetfiles_word(&s, ' ');
-	major = targetfiles_word(&s, ':');
-	minor = targetfiles_word(&s, ' ');
-	return str_hex(start, &l->start) && str_hex(end, &l->end) && str_hex(offset, &l->offset) &&
-	       str_hex(major, &l->major) && str_hex(minor, &l->minor) && str_u64(targetfiles_word(&s, ' '), &l->inode);
+	targetfiles_word(&string, ' ');
+	offset = targetfiles_word(&string, ' ');
+	major = targetfiles_word(&string, ':');
+	minor = targetfiles_word(&string, ' ');
+	return str_hex(start, &line->start) && str_hex(end, &line->end) && str_hex(offset, &line->offset) &&
+	       str_hex(major, &line->major) && str_hex(minor, &line->minor) &&
+	       str_u64(targetfiles_word(&string, ' '), &line->inode);
 }
 
 struct base_search {
@@ -288,55 +292,56 @@ struct base_search {
 	bool found, done;
 };
 
-static void targetfiles_look_at(struct base_search *b, struct str text)
+static void targetfiles_look_at(struct base_search *search, struct str text)
 {
-	struct line l;
+	struct line line;
 
-	if (!parse_line(text, &l))
+	if (!parse_line(text, &line))
 		return;
-	if (l.offset == 0 && l.inode)
-		b->zero = l;
-	if (b->m->start < l.start || b->m->start >= l.end)
+	if (line.offset == 0 && line.inode)
+		search->zero = line;
+	if (search->m->start < line.start || search->m->start >= line.end)
 		return;
-	b->done = true;
-	b->base = b->zero.start;
-	b->found = b->zero.inode && b->zero.inode == l.inode && b->zero.major == l.major && b->zero.minor == l.minor &&
-		   (b->m->build_id_n || l.inode == b->m->inode);
+	search->done = true;
+	search->base = search->zero.start;
+	search->found = search->zero.inode && search->zero.inode == line.inode && search->zero.major == line.major &&
+			search->zero.minor == line.minor && (search->m->build_id_n || line.inode == search->m->inode);
 }
 
-static bool find_base(int process, struct base_search *b)
+static bool find_base(int process, struct base_search *search)
 {
 	int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
 	char buf[16384];
 	size_t have = 0, total = 0;
 	ssize_t n;
 
-	while (fd >= 0 && !b->done && total < MAP_COUNT_MAX && (n = read(fd, buf + have, sizeof(buf) - have)) > 0) {
+	while (fd >= 0 && !search->done && total < MAP_COUNT_MAX &&
+	       (n = read(fd, buf + have, sizeof(buf) - have)) > 0) {
 		struct str lines = { buf, have + (size_t)n };
 
 		total += (size_t)n;
-		while (!b->done && str_find(lines, '\n') >= 0)
-			targetfiles_look_at(b, str_cut(&lines, '\n'));
+		while (!search->done && str_find(lines, '\n') >= 0)
+			targetfiles_look_at(search, str_cut(&lines, '\n'));
 		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and some numbers */
 		memmove(buf, lines.p, have);
 	}
 	if (fd >= 0)
 		close(fd);
-	return b->found;
+	return search->found;
 }
 
-int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *base)
+int targetfiles_memory(int process, const struct target_mapping *mapping, uint64_t *base)
 {
-	struct base_search b = { .m = m };
+	struct base_search search = { .m = mapping };
 	struct taskid_user user;
 	struct taskid id;
 	int fd = -1;
 
-	if (!taskid_read(process, &id) || !find_base(process, &b)) {
+	if (!taskid_read(process, &id) || !find_base(process, &search)) {
 		errno = ESRCH;
 		return -1;
 	}
-	*base = b.base;
+	*base = search.base;
 	switch (taskid_open_memory(process, &id, &user, &fd)) {
 	case TASKID_SAME:
 	case TASKID_DENIED: break;
@@ -349,53 +354,53 @@ int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *ba
 /* ---- roots
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void targetfiles_let_go(struct targetfiles_held *h)
+static void targetfiles_let_go(struct targetfiles_held *held)
 {
-	close(h->root);
-	close(h->process);
-	*h = (struct targetfiles_held){ 0 };
+	close(held->root);
+	close(held->process);
+	*held = (struct targetfiles_held){ 0 };
 }
 
-static struct targetfiles_held *targetfiles_find(struct targetfiles_roots *r, uint64_t mount_ns)
+static struct targetfiles_held *targetfiles_find(struct targetfiles_roots *roots, uint64_t mount_ns)
 {
 	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
-		if (r->held[i].mount_ns == mount_ns)
-			return &r->held[i];
+		if (roots->held[i].mount_ns == mount_ns)
+			return &roots->held[i];
 	return NULL;
 }
 
-int targetfiles_roots_find(struct targetfiles_roots *r, uint64_t mount_ns, uint64_t now)
+int targetfiles_roots_find(struct targetfiles_roots *roots, uint64_t mount_ns, uint64_t now)
 {
-	struct targetfiles_held *h = mount_ns ? targetfiles_find(r, mount_ns) : NULL;
+	struct targetfiles_held *held = mount_ns ? targetfiles_find(roots, mount_ns) : NULL;
 
-	if (h)
-		h->used = now;
-	return h ? h->root : -1;
+	if (held)
+		held->used = now;
+	return held ? held->root : -1;
 }
 
-struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *r, uint64_t mount_ns)
+struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *roots, uint64_t mount_ns)
 {
 	for (size_t i = 0; mount_ns && i < TARGETFILES_ROOTS; i++)
-		if (r->held[i].mount_ns == mount_ns)
-			return r->held[i].of;
+		if (roots->held[i].mount_ns == mount_ns)
+			return roots->held[i].of;
 	return (struct tenant){ 0 };
 }
 
-void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int root, int process, uint64_t now)
+void targetfiles_roots_hold(struct targetfiles_roots *roots, uint64_t mount_ns, int root, int process, uint64_t now)
 {
-	struct targetfiles_held *h = targetfiles_find(r, mount_ns);
+	struct targetfiles_held *held = targetfiles_find(roots, mount_ns);
 	struct targetfiles_held new = {
 		.mount_ns = mount_ns, .root = -1, .process = -1, .of = tenant_of(process), .used = now
 	};
 
-	if (mount_ns == 0 || (h && h->died == 0))
+	if (mount_ns == 0 || (held && held->died == 0))
 		return;
-	h = h ? h : targetfiles_find(r, 0);
-	if (!h) {
-		h = &r->held[0];
+	held = held ? held : targetfiles_find(roots, 0);
+	if (!held) {
+		held = &roots->held[0];
 		for (size_t i = 1; i < TARGETFILES_ROOTS; i++)
-			if (r->held[i].used < h->used)
-				h = &r->held[i];
+			if (roots->held[i].used < held->used)
+				held = &roots->held[i];
 	}
 	new.root = fcntl(root, F_DUPFD_CLOEXEC, 0);
 	new.process = fcntl(process, F_DUPFD_CLOEXEC, 0);
@@ -406,28 +411,28 @@ void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int 
 			close(new.process);
 		return;
 	}
-	if (h->mount_ns)
-		targetfiles_let_go(h);
-	*h = new;
+	if (held->mount_ns)
+		targetfiles_let_go(held);
+	*held = new;
 }
 
-void targetfiles_roots_tick(struct targetfiles_roots *r, uint64_t now)
+void targetfiles_roots_tick(struct targetfiles_roots *roots, uint64_t now)
 {
 	for (size_t i = 0; i < TARGETFILES_ROOTS; i++) {
-		struct targetfiles_held *h = &r->held[i];
+		struct targetfiles_held *held = &roots->held[i];
 
-		if (!h->mount_ns)
+		if (!held->mount_ns)
 			continue;
-		if (!h->died && !targetfiles_lives(h->process))
-			h->died = now;
-		if (h->died && now - h->died > LINGER_NS)
-			targetfiles_let_go(h);
+		if (!held->died && !targetfiles_lives(held->process))
+			held->died = now;
+		if (held->died && now - held->died > LINGER_NS)
+			targetfiles_let_go(held);
 	}
 }
 
-void targetfiles_roots_free(struct targetfiles_roots *r)
+void targetfiles_roots_free(struct targetfiles_roots *roots)
 {
 	for (size_t i = 0; i < TARGETFILES_ROOTS; i++)
-		if (r->held[i].mount_ns)
-			targetfiles_let_go(&r->held[i]);
+		if (roots->held[i].mount_ns)
+			targetfiles_let_go(&roots->held[i]);
 }

@@ -50,17 +50,18 @@ struct targetfiles_judge {
 
 /* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below.
  * Where only a build-id is known the judge decides; NULL: false. */
-bool targetfiles_is_mapped(int fd, const struct target_mapping *m, const struct targetfiles_judge *assess);
+bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess);
 
 /* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files,
  * else among its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when
  * nothing better is. */
-int targetfiles_open(int root, int process, const struct target_mapping *m, const struct targetfiles_judge *assess);
+int targetfiles_open(int root, int process, const struct target_mapping *mapping,
+		     const struct targetfiles_judge *assess);
 
 /* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is
  * noticed. -1 and errno: ESRCH if it ended or runs another program, EACCES if its own user may not read its memory
  * (taskid.h). */
-int targetfiles_memory(int process, const struct target_mapping *m, uint64_t *base);
+int targetfiles_memory(int process, const struct target_mapping *mapping, uint64_t *base);
 
 #define TARGETFILES_ROOTS 64
 
@@ -74,13 +75,13 @@ struct targetfiles_roots {
 };
 
 /* The root that is held for a mount namespace, or -1. Not the caller's. */
-int targetfiles_roots_find(struct targetfiles_roots *r, uint64_t mount_ns, uint64_t now);
+int targetfiles_roots_find(struct targetfiles_roots *roots, uint64_t mount_ns, uint64_t now);
 /* The tenant of the process whose root is held; TENANT_UNKNOWN if none is. */
-struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *r, uint64_t mount_ns);
+struct tenant targetfiles_roots_tenant(const struct targetfiles_roots *roots, uint64_t mount_ns);
 /* Holds the root of a process (both are copied); of too many the one that was not used for longest is let go. */
-void targetfiles_roots_hold(struct targetfiles_roots *r, uint64_t mount_ns, int root, int process, uint64_t now);
+void targetfiles_roots_hold(struct targetfiles_roots *roots, uint64_t mount_ns, int root, int process, uint64_t now);
 /* Lets go what belongs to nobody any more. To be called every few seconds. */
-void targetfiles_roots_tick(struct targetfiles_roots *r, uint64_t now);
-void targetfiles_roots_free(struct targetfiles_roots *r);
+void targetfiles_roots_tick(struct targetfiles_roots *roots, uint64_t now);
+void targetfiles_roots_free(struct targetfiles_roots *roots);
 
 #endif

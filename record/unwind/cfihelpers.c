@@ -51,47 +51,48 @@ struct cfihelpers {
 
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user)
 {
-	struct cfihelpers *h = mem_alloc(sizeof(*h), 1);
+	struct cfihelpers *helpers = mem_alloc(sizeof(*helpers), 1);
 
-	h->proc = proc;
-	h->hang_ns = hang_ms * (SECOND_NS / 1000);
-	h->user = *user;
-	h->backoff.lingering_max = BACKOFF_LINGERING_TENANTS;
-	h->epoll = epoll_create1(EPOLL_CLOEXEC);
-	cfistarter_open(&h->starter, proc);
-	return h;
+	helpers->proc = proc;
+	helpers->hang_ns = hang_ms * (SECOND_NS / 1000);
+	helpers->user = *user;
+	helpers->backoff.lingering_max = BACKOFF_LINGERING_TENANTS;
+	helpers->epoll = epoll_create1(EPOLL_CLOEXEC);
+	cfistarter_open(&helpers->starter, proc);
+	return helpers;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------------- */
 
-static bool cfihelpers_runs(const struct pair *p)
+static bool cfihelpers_runs(const struct pair *pair)
 {
-	return p->opener != 0;
+	return pair->opener != 0;
 }
 
-static void cfihelpers_start_pair(struct cfihelpers *h, struct pair *p, uint64_t now)
+static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = pair };
 
-	h->off = true;
-	p->restart = now + RESTART_NS;
-	if (!backoff_has_space(&h->backoff) || !cfistarter_begin(&h->starter, &p->socket, &p->opener, &p->parser))
+	helpers->off = true;
+	pair->restart = now + RESTART_NS;
+	if (!backoff_has_space(&helpers->backoff) ||
+	    !cfistarter_begin(&helpers->starter, &pair->socket, &pair->opener, &pair->parser))
 		return;
-	h->off = false;
-	epoll_ctl(h->epoll, EPOLL_CTL_ADD, p->socket, &event);
-	p->progress = p->running = now;
+	helpers->off = false;
+	epoll_ctl(helpers->epoll, EPOLL_CTL_ADD, pair->socket, &event);
+	pair->progress = pair->running = now;
 }
 
 /* Closes what leads to a pair, which is still to be reaped. */
-static void cfihelpers_let_go(struct cfihelpers *h, struct pair *p)
+static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 {
-	epoll_ctl(h->epoll, EPOLL_CTL_DEL, p->socket, NULL);
-	close(p->socket);
-	p->opener = p->parser = 0;
+	epoll_ctl(helpers->epoll, EPOLL_CTL_DEL, pair->socket, NULL);
+	close(pair->socket);
+	pair->opener = pair->parser = 0;
 }
 
 /* Waits for processes that were killed; those that do not end in `tries` are handed to the backoff. */
-static void end_processes(struct cfihelpers *h, pid_t *pid, size_t n, unsigned tries)
+static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsigned tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 
@@ -106,235 +107,239 @@ static void end_processes(struct cfihelpers *h, pid_t *pid, size_t n, unsigned t
 			ended = waitpid(pid[i], NULL, WNOHANG);
 		}
 		if (!ended)
-			backoff_abandon(&h->backoff, pid[i], 0);
+			backoff_abandon(&helpers->backoff, pid[i], 0);
 	}
 }
 
 /* Of a pair without requests. */
-static void cfihelpers_end(struct cfihelpers *h, struct pair *p)
+static void cfihelpers_end(struct cfihelpers *helpers, struct pair *pair)
 {
-	pid_t pid[2] = { p->opener, p->parser };
+	pid_t pid[2] = { pair->opener, pair->parser };
 
-	if (cfihelpers_runs(p)) {
-		cfihelpers_let_go(h, p);
-		end_processes(h, pid, countof(pid), END_TRIES);
+	if (cfihelpers_runs(pair)) {
+		cfihelpers_let_go(helpers, pair);
+		end_processes(helpers, pid, countof(pid), END_TRIES);
 	}
-	*p = (struct pair){ 0 };
+	*pair = (struct pair){ 0 };
 }
 
-void cfihelpers_stop(struct cfihelpers *h)
+void cfihelpers_stop(struct cfihelpers *helpers)
 {
 	pid_t pid[2 * CFIHELPERS_MAX] = { 0 };
 
-	if (!h)
+	if (!helpers)
 		return;
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
-		struct pair *p = &h->pair[i];
+		struct pair *pair = &helpers->pair[i];
 
-		pid[2 * i] = p->opener;
-		pid[2 * i + 1] = p->parser;
-		if (cfihelpers_runs(p))
-			cfihelpers_let_go(h, p);
+		pid[2 * i] = pair->opener;
+		pid[2 * i + 1] = pair->parser;
+		if (cfihelpers_runs(pair))
+			cfihelpers_let_go(helpers, pair);
 	}
-	end_processes(h, pid, countof(pid), 100 * END_TRIES / 5); /* where they hang, they are left to init */
-	cfistarter_close(&h->starter);
-	if (h->epoll >= 0)
-		close(h->epoll);
-	free(h);
+	end_processes(helpers, pid, countof(pid), 100 * END_TRIES / 5); /* where they hang, they are left to init */
+	cfistarter_close(&helpers->starter);
+	if (helpers->epoll >= 0)
+		close(helpers->epoll);
+	free(helpers);
 }
 
-static struct pair *pair_of(struct cfihelpers *h, uint64_t key)
+static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 {
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		if (h->pair[i].key == key)
-			return &h->pair[i];
+		if (helpers->pair[i].key == key)
+			return &helpers->pair[i];
 	return NULL;
 }
 
 /* A free slot, else that of the tenant that was not served for longest; NULL: all have requests. One is the host's. */
-static struct pair *slot_for(struct cfihelpers *h, uint64_t key)
+static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;
 
 	if (key == CFIHELPERS_HOST)
-		return &h->pair[0];
+		return &helpers->pair[0];
 	for (size_t i = 1; i < CFIHELPERS_MAX; i++) {
-		struct pair *p = &h->pair[i];
+		struct pair *pair = &helpers->pair[i];
 
-		if (!p->key)
-			return p;
-		if (!p->nasked && (!oldest || p->used < oldest->used))
-			oldest = p;
+		if (!pair->key)
+			return pair;
+		if (!pair->nasked && (!oldest || pair->used < oldest->used))
+			oldest = pair;
 	}
 	if (oldest)
-		cfihelpers_end(h, oldest);
+		cfihelpers_end(helpers, oldest);
 	return oldest;
 }
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-static unsigned cfihelpers_requested(const struct pair *p, uint64_t place)
+static unsigned cfihelpers_requested(const struct pair *pair, uint64_t place)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < p->nasked; i++)
-		n += p->is_requested[(p->first + i) % QUEUE].owner.place == place;
+	for (uint32_t i = 0; i < pair->nasked; i++)
+		n += pair->is_requested[(pair->first + i) % QUEUE].owner.place == place;
 	return n;
 }
 
-enum cfihelpers_pending cfihelpers_query(struct cfihelpers *h, const struct cfihelpers_owner *owner,
-					 const struct cfimaker_request *r, size_t size, uint64_t now)
+enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
+					 const struct cfimaker_request *request, size_t size, uint64_t now)
 {
-	struct pair *p = pair_of(h, owner->key);
+	struct pair *pair = pair_of(helpers, owner->key);
 
-	if (!p)
-		p = slot_for(h, owner->key);
-	if (!p)
+	if (!pair)
+		pair = slot_for(helpers, owner->key);
+	if (!pair)
 		return CFIHELPERS_BUSY;
-	if (!cfihelpers_runs(p) && now >= p->restart) {
-		p->key = owner->key;
-		cfihelpers_start_pair(h, p, now);
+	if (!cfihelpers_runs(pair) && now >= pair->restart) {
+		pair->key = owner->key;
+		cfihelpers_start_pair(helpers, pair, now);
 	}
-	p->used = now;
-	if (!cfihelpers_runs(p))
+	pair->used = now;
+	if (!cfihelpers_runs(pair))
 		return CFIHELPERS_OFF;
-	if (p->nasked == QUEUE || cfihelpers_requested(p, owner->place) == QUEUE_SHARE ||
-	    send(p->socket, r, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
+	if (pair->nasked == QUEUE || cfihelpers_requested(pair, owner->place) == QUEUE_SHARE ||
+	    send(pair->socket, request, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
 		return CFIHELPERS_BUSY;
-	if (p->nasked == 0)
-		p->progress = now;
-	p->is_requested[(p->first + p->nasked++) % QUEUE] = (struct cfihelpers_request){ r->number, *owner };
+	if (pair->nasked == 0)
+		pair->progress = now;
+	pair->is_requested[(pair->first + pair->nasked++) % QUEUE] =
+		(struct cfihelpers_request){ request->number, *owner };
 	return CFIHELPERS_PENDING;
 }
 
-bool cfihelpers_avoid(struct cfihelpers *h, uint64_t place, uint64_t now)
+bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now)
 {
-	return backoff_avoids(&h->backoff, place, now);
+	return backoff_avoids(&helpers->backoff, place, now);
 }
 
 /* True if a pair waits for a file system, not for a CPU. */
-static bool cfihelpers_is_blocked(struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_is_blocked(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
-	if (now >= p->polled + LOOK_NS) {
-		p->polled = now;
-		p->blocked = !targetfiles_runs(h->proc, p->opener) && !targetfiles_runs(h->proc, p->parser);
+	if (now >= pair->polled + LOOK_NS) {
+		pair->polled = now;
+		pair->blocked = !targetfiles_runs(helpers->proc, pair->opener) &&
+				!targetfiles_runs(helpers->proc, pair->parser);
 	}
-	return p->blocked;
+	return pair->blocked;
 }
 
-bool cfihelpers_answer_soon(struct cfihelpers *h, uint64_t key, uint64_t now)
+bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t now)
 {
-	struct pair *p = pair_of(h, key);
+	struct pair *pair = pair_of(helpers, key);
 
-	if (!p || !cfihelpers_runs(p))
+	if (!pair || !cfihelpers_runs(pair))
 		return false;
-	if (!p->nasked || now < p->progress + BLOCKED_NS)
+	if (!pair->nasked || now < pair->progress + BLOCKED_NS)
 		return true;
-	return now < p->progress + SOON_NS && (key == CFIHELPERS_HOST || !cfihelpers_is_blocked(h, p, now));
+	return now < pair->progress + SOON_NS && (key == CFIHELPERS_HOST || !cfihelpers_is_blocked(helpers, pair, now));
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-static struct cfihelpers_request next_request(struct pair *p)
+static struct cfihelpers_request next_request(struct pair *pair)
 {
-	struct cfihelpers_request q = p->is_requested[p->first];
+	struct cfihelpers_request request = pair->is_requested[pair->first];
 
-	p->first = (p->first + 1) % QUEUE;
-	p->nasked--;
-	return q;
+	pair->first = (pair->first + 1) % QUEUE;
+	pair->nasked--;
+	return request;
 }
 
 /* Returns false if the pair ended. */
-static bool cfihelpers_receive(struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
-	struct cfimaker_reply r = { 0 };
-	struct cfihelpers_request q;
+	struct cfimaker_reply reply = { 0 };
+	struct cfihelpers_request request;
 	int image, got;
 
-	while ((got = fdmessage_receive(p->socket, &r, sizeof(r), &image, MSG_DONTWAIT)) > 0) {
-		if (!p->nasked || p->is_requested[p->first].number != r.number) { /* nobody requested that */
+	while ((got = fdmessage_receive(pair->socket, &reply, sizeof(reply), &image, MSG_DONTWAIT)) > 0) {
+		if (!pair->nasked ||
+		    pair->is_requested[pair->first].number != reply.number) { /* nobody requested that */
 			if (image >= 0)
 				close(image);
 			continue;
 		}
-		q = next_request(p);
-		p->progress = now;
-		h->user.answered(h->user.to, &q, &r, image, now);
+		request = next_request(pair);
+		pair->progress = now;
+		helpers->user.answered(helpers->user.to, &request, &reply, image, now);
 	}
 	return got != 0;
 }
 
-static bool cfihelpers_hangs(const struct cfihelpers *h, struct pair *p, uint64_t now)
+static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
-	uint64_t since = p->running > p->progress ? p->running : p->progress;
+	uint64_t since = pair->running > pair->progress ? pair->running : pair->progress;
 
-	if (!p->nasked || now < since + h->hang_ns)
+	if (!pair->nasked || now < since + helpers->hang_ns)
 		return false;
-	if (now < p->progress + HANG_TIMES * h->hang_ns &&
-	    (targetfiles_runs(h->proc, p->opener) || targetfiles_runs(h->proc, p->parser))) {
-		p->running = now - h->hang_ns / 2; /* looked at again soon */
+	if (now < pair->progress + HANG_TIMES * helpers->hang_ns &&
+	    (targetfiles_runs(helpers->proc, pair->opener) || targetfiles_runs(helpers->proc, pair->parser))) {
+		pair->running = now - helpers->hang_ns / 2; /* looked at again soon */
 		return false;
 	}
 	return true;
 }
 
-static void cfihelpers_fail(struct cfihelpers *h, struct pair *p, bool hung, uint64_t now)
+static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool hung, uint64_t now)
 {
-	uint64_t place = p->nasked ? p->is_requested[p->first].owner.place : 0;
-	pid_t opener = p->opener, parser = p->parser;
+	uint64_t place = pair->nasked ? pair->is_requested[pair->first].owner.place : 0;
+	pid_t opener = pair->opener, parser = pair->parser;
 	bool first = true;
 
-	cfihelpers_let_go(h, p);
-	p->restart = hung ? now : now + RESTART_NS;
-	for (; p->nasked; first = false) {
-		struct cfihelpers_request q = next_request(p);
+	cfihelpers_let_go(helpers, pair);
+	pair->restart = hung ? now : now + RESTART_NS;
+	for (; pair->nasked; first = false) {
+		struct cfihelpers_request request = next_request(pair);
 
-		h->user.failed(h->user.to, &q, first, hung, now);
+		helpers->user.failed(helpers->user.to, &request, first, hung, now);
 	}
-	backoff_failed(&h->backoff, opener, place, hung, now);
-	backoff_abandon(&h->backoff, parser, place);
+	backoff_failed(&helpers->backoff, opener, place, hung, now);
+	backoff_abandon(&helpers->backoff, parser, place);
 }
 
-static void look_after(struct cfihelpers *h, uint64_t now)
+static void look_after(struct cfihelpers *helpers, uint64_t now)
 {
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
-		struct pair *p = &h->pair[i];
-		bool ended = cfihelpers_runs(p) && !cfihelpers_receive(h, p, now);
+		struct pair *pair = &helpers->pair[i];
+		bool ended = cfihelpers_runs(pair) && !cfihelpers_receive(helpers, pair, now);
 
-		if (ended || (cfihelpers_runs(p) && cfihelpers_hangs(h, p, now)))
-			cfihelpers_fail(h, p, !ended, now);
+		if (ended || (cfihelpers_runs(pair) && cfihelpers_hangs(helpers, pair, now)))
+			cfihelpers_fail(helpers, pair, !ended, now);
 	}
 }
 
-void cfihelpers_take(struct cfihelpers *h, uint64_t now)
+void cfihelpers_take(struct cfihelpers *helpers, uint64_t now)
 {
-	look_after(h, now);
+	look_after(helpers, now);
 }
 
-int cfihelpers_fd(const struct cfihelpers *h)
+int cfihelpers_fd(const struct cfihelpers *helpers)
 {
-	return h->epoll;
+	return helpers->epoll;
 }
 
-void cfihelpers_tick(struct cfihelpers *h, uint64_t now)
+void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now)
 {
-	look_after(h, now);
+	look_after(helpers, now);
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		if (h->pair[i].key && !h->pair[i].nasked && h->pair[i].used + CFIHELPERS_IDLE_NS < now)
-			cfihelpers_end(h, &h->pair[i]);
-	backoff_has_space(&h->backoff);
+		if (helpers->pair[i].key && !helpers->pair[i].nasked &&
+		    helpers->pair[i].used + CFIHELPERS_IDLE_NS < now)
+			cfihelpers_end(helpers, &helpers->pair[i]);
+	backoff_has_space(&helpers->backoff);
 }
 
-unsigned cfihelpers_running(const struct cfihelpers *h)
+unsigned cfihelpers_running(const struct cfihelpers *helpers)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		n += cfihelpers_runs(&h->pair[i]);
+		n += cfihelpers_runs(&helpers->pair[i]);
 	return n;
 }
 
-struct helper_counts cfihelpers_count(const struct cfihelpers *h)
+struct helper_counts cfihelpers_count(const struct cfihelpers *helpers)
 {
-	return backoff_counts(&h->backoff, h->off && !cfihelpers_running(h));
+	return backoff_counts(&helpers->backoff, helpers->off && !cfihelpers_running(helpers));
 }

@@ -39,10 +39,10 @@ struct cfihelpers_request {
 /* Called by tablehelpers_take and tablehelpers_tick. */
 struct cfihelpers_user {
 	/* A request is answered; image: -1 or taken over. */
-	void (*answered)(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r, int image,
-			 uint64_t now);
+	void (*answered)(void *to, const struct cfihelpers_request *request, const struct cfimaker_reply *reply,
+			 int image, uint64_t now);
 	/* A request is not answered, as the pair hung or crashed, at this request (first) or before it. */
-	void (*failed)(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now);
+	void (*failed)(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now);
 	void *to;
 };
 
@@ -50,7 +50,7 @@ struct cfihelpers;
 
 /* Forks the process that starts the others. hang_ms: a pair that does not run and does not answer for so long hangs. */
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
-void cfihelpers_stop(struct cfihelpers *h);
+void cfihelpers_stop(struct cfihelpers *helpers);
 
 enum cfihelpers_pending {
 	CFIHELPERS_PENDING,
@@ -59,28 +59,28 @@ enum cfihelpers_pending {
 };
 
 /* size: of the request's bytes that are used. */
-enum cfihelpers_pending cfihelpers_query(struct cfihelpers *h, const struct cfihelpers_owner *owner,
-					 const struct cfimaker_request *r, size_t size, uint64_t now);
+enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
+					 const struct cfimaker_request *request, size_t size, uint64_t now);
 
 /* True, and counted, if files of that place are left alone now. */
-bool cfihelpers_avoid(struct cfihelpers *h, uint64_t place, uint64_t now);
+bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now);
 
 /* True if the pair answers, so that it makes sense to wait for it: samples of all tenants wait meanwhile. A
  * pair of a tenant that was blocked for 100 ms, the host's after a second, is not waited for. */
-bool cfihelpers_answer_soon(struct cfihelpers *h, uint64_t key, uint64_t now);
+bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t now);
 
 /* Becomes readable when there is an answer. */
-int cfihelpers_fd(const struct cfihelpers *h);
+int cfihelpers_fd(const struct cfihelpers *helpers);
 
 /* Takes all answers, and replaces pairs that failed. Waits for nothing. */
-void cfihelpers_take(struct cfihelpers *h, uint64_t now);
+void cfihelpers_take(struct cfihelpers *helpers, uint64_t now);
 
 /* Ends idle pairs; every few seconds. */
-void cfihelpers_tick(struct cfihelpers *h, uint64_t now);
+void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now);
 
 /* Pairs that run. */
-unsigned cfihelpers_running(const struct cfihelpers *h);
+unsigned cfihelpers_running(const struct cfihelpers *helpers);
 
-struct helper_counts cfihelpers_count(const struct cfihelpers *h);
+struct helper_counts cfihelpers_count(const struct cfihelpers *helpers);
 
 #endif

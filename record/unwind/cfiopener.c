@@ -15,47 +15,48 @@
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
-static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *r)
+static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *request)
 {
-	return (struct target_mapping){ .start = r->address,
-					.major = r->major,
-					.minor = r->minor,
-					.inode = r->inode,
-					.generation = r->generation,
-					.path = { r->path, r->npath } };
+	return (struct target_mapping){ .start = request->address,
+					.major = request->major,
+					.minor = request->minor,
+					.inode = request->inode,
+					.generation = request->generation,
+					.path = { request->path, request->npath } };
 }
 
 /* Below the root of somebody who is gone: his namespace's, as long as it is held, or ours, when it is the same file
  * there. */
-static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *r,
-			const struct target_mapping *m)
+static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *request,
+			const struct target_mapping *mapping)
 {
-	int held = targetfiles_roots_find(roots, r->mount_ns, clock_now()), own, fd = -1;
+	int held = targetfiles_roots_find(roots, request->mount_ns, clock_now()), own, fd = -1;
 
 	if (held >= 0)
-		fd = targetfiles_open(held, -1, m, NULL);
+		fd = targetfiles_open(held, -1, mapping, NULL);
 	if (fd >= 0)
 		return fd;
 	own = targetfile_root(getpid());
-	fd = own >= 0 ? targetfiles_open(own, -1, m, NULL) : -1;
+	fd = own >= 0 ? targetfiles_open(own, -1, mapping, NULL) : -1;
 	if (own >= 0)
 		close(own);
 	return fd;
 }
 
-static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *proc, const struct cfimaker_request *r)
+static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *proc,
+				 const struct cfimaker_request *request)
 {
-	struct target_mapping m = cfiopener_mapping_of(r);
-	int process = target_process(proc, r->pid, r->start_ticks), root = -1, fd = -1;
+	struct target_mapping mapping = cfiopener_mapping_of(request);
+	int process = target_process(proc, request->pid, request->start_ticks), root = -1, fd = -1;
 
 	if (process >= 0) {
 		root = targetfiles_root(process);
 		if (root >= 0)
-			targetfiles_roots_hold(roots, r->mount_ns, root, process, clock_now());
-		fd = targetfiles_open(root, process, &m, NULL);
+			targetfiles_roots_hold(roots, request->mount_ns, root, process, clock_now());
+		fd = targetfiles_open(root, process, &mapping, NULL);
 	}
 	if (fd < 0)
-		fd = open_without(roots, r, &m);
+		fd = open_without(roots, request, &mapping);
 	if (root >= 0)
 		close(root);
 	if (process >= 0)
@@ -73,11 +74,11 @@ static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_rep
 }
 
 static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots *roots, const char *proc,
-			     const struct cfimaker_request *r)
+			     const struct cfimaker_request *request)
 {
-	struct cfimaker_reply reply = { .number = r->number, .answer = CFIMAKER_GONE };
-	int fd = cfiopener_open_mapped(roots, proc, r), image = -1;
-	bool good = fd < 0 || have_parsed(parser, fd, r->number, &reply, &image);
+	struct cfimaker_reply reply = { .number = request->number, .answer = CFIMAKER_GONE };
+	int fd = cfiopener_open_mapped(roots, proc, request), image = -1;
+	bool good = fd < 0 || have_parsed(parser, fd, request->number, &reply, &image);
 
 	if (fd >= 0)
 		close(fd);
@@ -87,16 +88,16 @@ static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots 
 	return good;
 }
 
-static bool cfiopener_is_complete(const struct cfimaker_request *r, size_t n)
+static bool cfiopener_is_complete(const struct cfimaker_request *request, size_t n)
 {
 	size_t head = offsetof(struct cfimaker_request, path);
 
-	return n >= head && r->npath <= sizeof(r->path) && n >= head + r->npath;
+	return n >= head && request->npath <= sizeof(request->path) && n >= head + request->npath;
 }
 
 /* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so
  * what can be read from its socket is its end, and the recorder counts a parser that died without work, too. */
-static size_t await_request(int recorder, int parser, struct cfimaker_request *r)
+static size_t await_request(int recorder, int parser, struct cfimaker_request *request)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };
 
@@ -107,7 +108,7 @@ static size_t await_request(int recorder, int parser, struct cfimaker_request *r
 			return 0;
 		if (ready[1].revents)
 			return 0;
-		n = recv(recorder, r, sizeof(*r), MSG_DONTWAIT);
+		n = recv(recorder, request, sizeof(*request), MSG_DONTWAIT);
 		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 			return n > 0 ? (size_t)n : 0;
 	}
@@ -115,15 +116,15 @@ static size_t await_request(int recorder, int parser, struct cfimaker_request *r
 
 void cfiopener_run(int recorder, int parser, const char *proc)
 {
-	static struct cfimaker_request r;
+	static struct cfimaker_request request;
 	struct targetfiles_roots roots = { 0 };
 	uint64_t polled = clock_now();
 	size_t n;
 
-	while ((n = await_request(recorder, parser, &r)) > 0) {
-		if (!cfiopener_is_complete(&r, n))
+	while ((n = await_request(recorder, parser, &request)) > 0) {
+		if (!cfiopener_is_complete(&request, n))
 			continue;
-		if (!cfiopener_answer(recorder, parser, &roots, proc, &r))
+		if (!cfiopener_answer(recorder, parser, &roots, proc, &request))
 			break;
 		if (clock_now() - polled > ROOTS_EVERY) {
 			targetfiles_roots_tick(&roots, clock_now());

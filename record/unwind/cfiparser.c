@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 /* In memory that nobody can change or shrink any more, this process included. */
-static int image_of(const struct unwind_table *t)
+static int image_of(const struct unwind_table *table)
 {
 	int fd = memfd_create("pjrecord-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && unwind_table_save(t, fd) &&
+	if (fd >= 0 && unwind_table_save(table, fd) &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
 		return fd;
 	if (fd >= 0)
@@ -29,21 +29,21 @@ static int image_of(const struct unwind_table *t)
 static enum cfimaker_answer cfiparser_make(int fd, int *image)
 {
 	const char *why;
-	struct unwind_table *t = unwind_table_open(fd, &why);
+	struct unwind_table *table = unwind_table_open(fd, &why);
 
-	if (!t)
+	if (!table)
 		return why == unwind_table_too_large ? CFIMAKER_LARGE : CFIMAKER_NONE;
-	*image = image_of(t);
-	unwind_table_close(t);
+	*image = image_of(table);
+	unwind_table_close(table);
 	return *image >= 0 ? CFIMAKER_MADE : CFIMAKER_LARGE;
 }
 
 static uint32_t cpu_us(void)
 {
-	struct timespec t = { 0 };
+	struct timespec spec = { 0 };
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint32_t)((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spec);
+	return (uint32_t)((uint64_t)spec.tv_sec * 1000000 + (uint64_t)spec.tv_nsec / 1000);
 }
 
 void cfiparser_run(int opener)

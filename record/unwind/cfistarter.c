@@ -32,25 +32,25 @@ static void cfistarter_run_parser(void *to)
 /* A parser without an opener ends, as nothing else has the other end of its socket. */
 static struct started start_both(int recorder, const char *proc)
 {
-	struct started s = { 0 };
+	struct started started = { 0 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return s;
-	s.parser = helperprocess_start_sibling(
+		return started;
+	started.parser = helperprocess_start_sibling(
 		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, cfistarter_run_parser, NULL });
-	if (s.parser)
-		s.opener = helperprocess_start_sibling(
+	if (started.parser)
+		started.opener = helperprocess_start_sibling(
 			&(struct helperprocess){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON,
 						 run_opener, (void *)(uintptr_t)proc });
 	close(pair[0]);
 	close(pair[1]);
-	return s;
+	return started;
 }
 
 static void cfistarter_run_starter(void *to)
 {
-	const struct cfistarter *s = to;
+	const struct cfistarter *cfistarter = to;
 	int recorder;
 	char any;
 
@@ -58,7 +58,7 @@ static void cfistarter_run_starter(void *to)
 		struct started started = { 0 };
 
 		if (recorder >= 0) {
-			started = start_both(recorder, s->proc);
+			started = start_both(recorder, cfistarter->proc);
 			close(recorder);
 		}
 		if (!fdmessage_put(HELPERPROCESS_FD, &started, sizeof(started), -1))
@@ -68,7 +68,7 @@ static void cfistarter_run_starter(void *to)
 
 /* ---- the recorder's end ---------------------------------------------------------------------------------------- */
 
-static void fork_starter(struct cfistarter *s)
+static void fork_starter(struct cfistarter *cfistarter)
 {
 	static const struct timeval max = { .tv_usec = CFISTARTER_WAIT_MS * 1000 };
 	int pair[2];
@@ -76,45 +76,45 @@ static void fork_starter(struct cfistarter *s)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
 	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
-	s->pid = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON, cfistarter_run_starter, s });
+	cfistarter->pid = helperprocess_start(&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON,
+								       cfistarter_run_starter, cfistarter });
 	close(pair[1]);
-	if (s->pid)
-		s->socket = pair[0];
+	if (cfistarter->pid)
+		cfistarter->socket = pair[0];
 	else
 		close(pair[0]);
 }
 
-void cfistarter_open(struct cfistarter *s, const char *proc)
+void cfistarter_open(struct cfistarter *cfistarter, const char *proc)
 {
-	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
-	fork_starter(s);
+	*cfistarter = (struct cfistarter){ .proc = proc, .socket = -1 };
+	fork_starter(cfistarter);
 }
 
-void cfistarter_close(struct cfistarter *s)
+void cfistarter_close(struct cfistarter *cfistarter)
 {
-	if (s->socket >= 0)
-		close(s->socket);
-	s->socket = -1;
-	if (s->pid) { /* it waits for nothing but the recorder, so it ends at once */
-		kill(s->pid, SIGKILL);
-		waitpid(s->pid, NULL, 0);
+	if (cfistarter->socket >= 0)
+		close(cfistarter->socket);
+	cfistarter->socket = -1;
+	if (cfistarter->pid) { /* it waits for nothing but the recorder, so it ends at once */
+		kill(cfistarter->pid, SIGKILL);
+		waitpid(cfistarter->pid, NULL, 0);
 	}
-	s->pid = 0;
+	cfistarter->pid = 0;
 }
 
-bool cfistarter_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
+bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser)
 {
 	struct started started = { 0 };
 	int pair[2], none;
 
-	if (!s->pid)
-		fork_starter(s);
-	if (!s->pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (!cfistarter->pid)
+		fork_starter(cfistarter);
+	if (!cfistarter->pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
-	if (!fdmessage_send(s->socket, "", 1, pair[1]) ||
-	    fdmessage_receive(s->socket, &started, sizeof(started), &none, 0) <= 0)
-		cfistarter_close(s); /* it was killed, or gets no CPU: the next call forks another one */
+	if (!fdmessage_send(cfistarter->socket, "", 1, pair[1]) ||
+	    fdmessage_receive(cfistarter->socket, &started, sizeof(started), &none, 0) <= 0)
+		cfistarter_close(cfistarter); /* it was killed, or gets no CPU: the next call forks another one */
 	close(pair[1]);
 	*socket = pair[0];
 	*opener = started.opener;

@@ -23,12 +23,12 @@ struct cfistarter {
 };
 
 /* Forks. To be called after privileges are dropped. */
-void cfistarter_open(struct cfistarter *s, const char *proc);
+void cfistarter_open(struct cfistarter *cfistarter, const char *proc);
 
 /* Starts an opener and its parser. Waits for TABLESTARTER_WAIT_MS at most. Returns false if they could not be started.
  */
-bool cfistarter_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser);
+bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser);
 
-void cfistarter_close(struct cfistarter *s);
+void cfistarter_close(struct cfistarter *cfistarter);
 
 #endif

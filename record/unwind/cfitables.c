@@ -90,144 +90,144 @@ static uint64_t own_mount_ns(const char *proc)
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-static size_t drop_shared(struct shared_table *s);
-static void cfitables_take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r,
-				  int image, uint64_t now);
-static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now);
+static size_t drop_shared(struct shared_table *table);
+static void cfitables_take_answer(void *to, const struct cfihelpers_request *request,
+				  const struct cfimaker_reply *reply, int image, uint64_t now);
+static void take_failure(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now);
 
-struct cfitables *cfitables_start(const struct cfitables_options *o)
+struct cfitables *cfitables_start(const struct cfitables_options *options)
 {
-	struct cfitables *t = mem_alloc(sizeof(*t), 1);
-	struct cfihelpers_user user = { cfitables_take_answer, take_failure, t };
+	struct cfitables *tables = mem_alloc(sizeof(*tables), 1);
+	struct cfihelpers_user user = { cfitables_take_answer, take_failure, tables };
 
-	t->o = *o;
-	t->o.max_bytes = o->max_bytes ? o->max_bytes : CFITABLES_MOST;
-	t->n = 1;
-	t->helpers = cfihelpers_start(o->proc, o->hang_ms ? o->hang_ms : HANG_MS, &user);
-	t->vdso = table_of_vdso();
-	t->own_ns = own_mount_ns(o->proc);
-	return t;
+	tables->o = *options;
+	tables->o.max_bytes = options->max_bytes ? options->max_bytes : CFITABLES_MOST;
+	tables->n = 1;
+	tables->helpers = cfihelpers_start(options->proc, options->hang_ms ? options->hang_ms : HANG_MS, &user);
+	tables->vdso = table_of_vdso();
+	tables->own_ns = own_mount_ns(options->proc);
+	return tables;
 }
 
-void cfitables_stop(struct cfitables *t)
+void cfitables_stop(struct cfitables *tables)
 {
-	if (!t)
+	if (!tables)
 		return;
-	cfihelpers_stop(t->helpers);
-	for (uint32_t i = 1; i < t->n; i++)
-		drop_shared(t->entry[i].shared);
-	unwind_table_close(t->vdso);
-	free(t->entry);
-	free(t);
+	cfihelpers_stop(tables->helpers);
+	for (uint32_t i = 1; i < tables->n; i++)
+		drop_shared(tables->entry[i].shared);
+	unwind_table_close(tables->vdso);
+	free(tables->entry);
+	free(tables);
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------- */
 
-static uint64_t device_of(const struct entry *e)
+static uint64_t device_of(const struct entry *entry)
 {
-	return (uint64_t)e->major << 32 | e->minor;
+	return (uint64_t)entry->major << 32 | entry->minor;
 }
 
-static uint32_t *cfitables_bucket_of(struct cfitables *t, const struct entry *e)
+static uint32_t *cfitables_bucket_of(struct cfitables *tables, const struct entry *entry)
 {
-	return &t->bucket[hash_pair(e->inode ^ e->generation << 32, device_of(e)) & (BUCKETS - 1)];
+	return &tables->bucket[hash_pair(entry->inode ^ entry->generation << 32, device_of(entry)) & (BUCKETS - 1)];
 }
 
-static bool cfitables_is_of(const struct entry *e, const struct mapped_file *f, uint64_t owner)
+static bool cfitables_is_of(const struct entry *entry, const struct mapped_file *f, uint64_t owner)
 {
-	return e->state != FREE && e->owner == owner && e->inode == f->inode && e->generation == f->generation &&
-	       e->major == f->major && e->minor == f->minor;
+	return entry->state != FREE && entry->owner == owner && entry->inode == f->inode &&
+	       entry->generation == f->generation && entry->major == f->major && entry->minor == f->minor;
 }
 
 /* Lets a reference go. Returns the bytes of memory that became free. */
-static size_t drop_shared(struct shared_table *s)
+static size_t drop_shared(struct shared_table *table)
 {
-	size_t bytes = s && s->references == 1 ? unwind_table_bytes(s->table) : 0;
+	size_t bytes = table && table->references == 1 ? unwind_table_bytes(table->table) : 0;
 
-	if (s && --s->references == 0) {
-		unwind_table_close(s->table);
-		free(s);
+	if (table && --table->references == 0) {
+		unwind_table_close(table->table);
+		free(table);
 	}
 	return bytes;
 }
 
-static size_t cfitables_forget(struct cfitables *t, uint32_t number)
+static size_t cfitables_forget(struct cfitables *tables, uint32_t number)
 {
 	size_t bytes;
-	struct entry *e = &t->entry[number];
-	uint32_t *link = cfitables_bucket_of(t, e);
+	struct entry *entry = &tables->entry[number];
+	uint32_t *link = cfitables_bucket_of(tables, entry);
 
 	while (*link != number)
-		link = &t->entry[*link].next;
-	*link = e->next;
-	bytes = drop_shared(e->shared);
-	*e = (struct entry){ .next = t->free };
-	t->free = number;
+		link = &tables->entry[*link].next;
+	*link = entry->next;
+	bytes = drop_shared(entry->shared);
+	*entry = (struct entry){ .next = tables->free };
+	tables->free = number;
 	return bytes;
 }
 
 /* Nothing of it is under way. */
-static bool cfitables_is_idle(const struct entry *e)
+static bool cfitables_is_idle(const struct entry *entry)
 {
-	return e->state == READY || e->state == NONE || e->state == WANTED;
+	return entry->state == READY || entry->state == NONE || entry->state == WANTED;
 }
 
 /* The entry that can be done without best: 0 when all are in use. */
-static uint32_t cfitables_oldest(const struct cfitables *t, bool with_table, uint64_t before)
+static uint32_t cfitables_oldest(const struct cfitables *tables, bool with_table, uint64_t before)
 {
 	uint32_t found = 0;
 
-	for (uint32_t i = 1; i < t->n; i++) {
-		const struct entry *e = &t->entry[i];
-		bool candidate = with_table ? e->state == READY : cfitables_is_idle(e);
+	for (uint32_t i = 1; i < tables->n; i++) {
+		const struct entry *entry = &tables->entry[i];
+		bool candidate = with_table ? entry->state == READY : cfitables_is_idle(entry);
 
-		if (candidate && e->used < before && (!found || e->used < t->entry[found].used))
+		if (candidate && entry->used < before && (!found || entry->used < tables->entry[found].used))
 			found = i;
 	}
 	return found;
 }
 
-static uint32_t take_number(struct cfitables *t, uint64_t now)
+static uint32_t take_number(struct cfitables *tables, uint64_t now)
 {
-	uint32_t number = t->free;
+	uint32_t number = tables->free;
 
-	if (!number && t->n == ENTRY_COUNT_MAX) {
-		number = cfitables_oldest(t, false, now);
+	if (!number && tables->n == ENTRY_COUNT_MAX) {
+		number = cfitables_oldest(tables, false, now);
 		if (!number)
 			return 0;
-		cfitables_forget(t, number);
+		cfitables_forget(tables, number);
 	}
 	if (number) {
-		t->free = t->entry[number].next;
+		tables->free = tables->entry[number].next;
 		return number;
 	}
-	if (t->n >= t->cap) {
-		t->cap = t->cap ? 2 * t->cap : 64;
-		t->entry = mem_grow(t->entry, sizeof(*t->entry), t->cap);
-		t->entry[0] = (struct entry){ 0 };
+	if (tables->n >= tables->cap) {
+		tables->cap = tables->cap ? 2 * tables->cap : 64;
+		tables->entry = mem_grow(tables->entry, sizeof(*tables->entry), tables->cap);
+		tables->entry[0] = (struct entry){ 0 };
 	}
-	return t->n++;
+	return tables->n++;
 }
 
-static uint32_t cfitables_entry_of(struct cfitables *t, const struct mapped_file *f, uint64_t owner, uint64_t now)
+static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped_file *f, uint64_t owner, uint64_t now)
 {
 	struct entry like = {
 		.owner = owner, .major = f->major, .minor = f->minor, .inode = f->inode, .generation = f->generation
 	};
-	uint32_t i = *cfitables_bucket_of(t, &like);
+	uint32_t i = *cfitables_bucket_of(tables, &like);
 
-	while (i && !cfitables_is_of(&t->entry[i], f, owner))
-		i = t->entry[i].next;
+	while (i && !cfitables_is_of(&tables->entry[i], f, owner))
+		i = tables->entry[i].next;
 	if (i)
 		return i;
-	i = take_number(t, now);
+	i = take_number(tables, now);
 	if (!i)
 		return 0;
 	like.state = WANTED;
 	like.wanted = like.used = now;
-	like.next = *cfitables_bucket_of(t, &like);
-	t->entry[i] = like;
-	*cfitables_bucket_of(t, &like) = i;
+	like.next = *cfitables_bucket_of(tables, &like);
+	tables->entry[i] = like;
+	*cfitables_bucket_of(tables, &like) = i;
 	return i;
 }
 
@@ -235,16 +235,16 @@ static uint32_t cfitables_entry_of(struct cfitables *t, const struct mapped_file
 
 /* Which tenant a process is, as far as it was looked up while it lived. Processes of a recording were looked up for
  * their samples; others are here, once. */
-static struct tenant tenant_of_process(struct cfitables *t, const struct process *p)
+static struct tenant tenant_of_process(struct cfitables *tables, const struct process *p)
 {
-	struct known_tenant *known = &t->known[p->pid % KNOWN_TENANTS];
+	struct known_tenant *known = &tables->known[p->pid % KNOWN_TENANTS];
 	int process;
 
 	if (p->tenant_window)
 		return p->tenant;
 	if (known->pid == p->pid && known->start_ticks == p->start_ticks && p->start_ticks)
 		return known->of;
-	process = target_process(t->o.proc, p->pid, p->start_ticks);
+	process = target_process(tables->o.proc, p->pid, p->start_ticks);
 	*known = (struct known_tenant){ p->pid, p->start_ticks,
 					process >= 0 ? tenant_of(process) : (struct tenant){ 0 } };
 	if (process >= 0)
@@ -254,72 +254,76 @@ static struct tenant tenant_of_process(struct cfitables *t, const struct process
 
 /* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the
  * host's helpers never read its files. */
-static struct cfihelpers_owner cfitables_owner_of(struct cfitables *t, const struct process *p, uint64_t device)
+static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, const struct process *process,
+						  uint64_t device)
 {
-	struct cfihelpers_owner owner = { .of = tenant_of_process(t, p) };
+	struct cfihelpers_owner owner = { .of = tenant_of_process(tables, process) };
 
 	if (owner.of.kind == TENANT_UNKNOWN) {
-		owner.of = p->mount_ns ? (struct tenant){ TENANT_MOUNT_NS, p->mount_ns } : owner.of;
-		owner.key = owner.place = backoff_place(&(struct tenant){ TENANT_UNKNOWN, p->mount_ns }, t->own_ns, 0);
+		owner.of = process->mount_ns ? (struct tenant){ TENANT_MOUNT_NS, process->mount_ns } : owner.of;
+		owner.key = owner.place =
+			backoff_place(&(struct tenant){ TENANT_UNKNOWN, process->mount_ns }, tables->own_ns, 0);
 		return owner;
 	}
-	owner.place = backoff_place(&owner.of, t->own_ns, device);
-	owner.key = backoff_is_host(&owner.of, t->own_ns) ? CFIHELPERS_HOST : owner.place;
+	owner.place = backoff_place(&owner.of, tables->own_ns, device);
+	owner.key = backoff_is_host(&owner.of, tables->own_ns) ? CFIHELPERS_HOST : owner.place;
 	return owner;
 }
 
 /* A process of the host may have become another user's since it was looked up. */
-static bool is_still_owner(struct cfitables *t, const struct process *p, const struct cfihelpers_owner *owner)
+static bool is_still_owner(struct cfitables *tables, const struct process *p, const struct cfihelpers_owner *owner)
 {
-	int process = owner->key == CFIHELPERS_HOST ? target_process(t->o.proc, p->pid, p->start_ticks) : -1;
+	int process = owner->key == CFIHELPERS_HOST ? target_process(tables->o.proc, p->pid, p->start_ticks) : -1;
 	bool same = true;
 
 	if (process >= 0) {
-		struct tenant of = tenant_of(process);
+		struct tenant tenant = tenant_of(process);
 
-		same = of.kind == TENANT_UNKNOWN || tenant_same(of, owner->of);
+		same = tenant.kind == TENANT_UNKNOWN || tenant_same(tenant, owner->of);
 		close(process);
 	}
 	return same;
 }
 
 /* Its tenant is over its budget of CPU time, or helpers failed at its files: counted. */
-static bool is_left_out(struct cfitables *t, const struct cfihelpers_owner *owner, uint64_t now)
+static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
-	bool host = backoff_is_host(&owner->of, t->own_ns);
-	bool out = cfihelpers_avoid(t->helpers, owner->place, now) ||
-		   (!host && t->budgets && !tenants_may(budgets_tenants(t->budgets), owner->of, TENANT_CPU_NS, now));
+	bool host = backoff_is_host(&owner->of, tables->own_ns);
+	bool out = cfihelpers_avoid(tables->helpers, owner->place, now) ||
+		   (!host && tables->budgets &&
+		    !tenants_may(budgets_tenants(tables->budgets), owner->of, TENANT_CPU_NS, now));
 
 	if (out)
-		budgets_over(t->budgets, owner->of, OVER_TABLES, 1);
+		budgets_over(tables->budgets, owner->of, OVER_TABLES, 1);
 	return out;
 }
 
 /* False: not for this process, or not now. */
-static bool cfitables_query(struct cfitables *t, uint32_t number, const struct process *p, const struct mapping *m,
-			    const struct cfihelpers_owner *owner, uint64_t now)
+static bool cfitables_query(struct cfitables *tables, uint32_t number, const struct process *process,
+			    const struct mapping *mapping, const struct cfihelpers_owner *owner, uint64_t now)
 {
-	struct entry *e = &t->entry[number];
-	struct cfimaker_request r = { .number = number,
-				      .pid = p->pid,
-				      .start_ticks = p->start_ticks,
-				      .mount_ns = p->mount_ns,
-				      .address = m->start,
-				      .major = e->major,
-				      .minor = e->minor,
-				      .inode = e->inode,
-				      .generation = e->generation };
+	struct entry *entry = &tables->entry[number];
+	struct cfimaker_request request = { .number = number,
+					    .pid = process->pid,
+					    .start_ticks = process->start_ticks,
+					    .mount_ns = process->mount_ns,
+					    .address = mapping->start,
+					    .major = entry->major,
+					    .minor = entry->minor,
+					    .inode = entry->inode,
+					    .generation = entry->generation };
 	enum cfihelpers_pending is_requested;
-	size_t n = m->file->path.n;
+	size_t n = mapping->file->path.n;
 
-	if (n > sizeof(r.path) || (e->refused == owner->place && now < e->wanted + RETRY_NS) ||
-	    is_left_out(t, owner, now) || !is_still_owner(t, p, owner))
+	if (n > sizeof(request.path) || (entry->refused == owner->place && now < entry->wanted + RETRY_NS) ||
+	    is_left_out(tables, owner, now) || !is_still_owner(tables, process, owner))
 		return false;
-	r.npath = (uint32_t)n;
-	memcpy(r.path, m->file->path.p, n);
-	is_requested = cfihelpers_query(t->helpers, owner, &r, offsetof(struct cfimaker_request, path) + n, now);
+	request.npath = (uint32_t)n;
+	memcpy(request.path, mapping->file->path.p, n);
+	is_requested =
+		cfihelpers_query(tables->helpers, owner, &request, offsetof(struct cfimaker_request, path) + n, now);
 	if (is_requested == CFIHELPERS_PENDING)
-		e->state = REQUESTED;
+		entry->state = REQUESTED;
 	return is_requested != CFIHELPERS_OFF;
 }
 
@@ -338,43 +342,46 @@ static enum cfitables_answer cfitables_found(const struct unwind_table *table, u
 	return CFITABLES_READY;
 }
 
-enum cfitables_answer cfitables_find(struct cfitables *t, const struct process *p, const struct mapping *m,
-				     uint64_t address, uint64_t now, struct unwind_code *code)
+enum cfitables_answer cfitables_find(struct cfitables *tables, const struct process *process,
+				     const struct mapping *mapping, uint64_t address, uint64_t now,
+				     struct unwind_code *code)
 {
-	struct mapped_file *f = m->file;
+	struct mapped_file *f = mapping->file;
 	struct cfihelpers_owner owner;
-	struct entry *e;
+	struct entry *entry;
 
 	if (!is_file(f))
-		return str_eq(f->path, STR("[vdso]")) ? cfitables_found(t->vdso, address, address - m->start, code) :
-							CFITABLES_NONE;
-	owner = cfitables_owner_of(t, p, (uint64_t)f->major << 32 | f->minor);
-	if (!f->table || f->table >= t->n || !cfitables_is_of(&t->entry[f->table], f, owner.key))
-		f->table = cfitables_entry_of(t, f, owner.key, now);
+		return str_eq(f->path, STR("[vdso]")) ?
+			       cfitables_found(tables->vdso, address, address - mapping->start, code) :
+			       CFITABLES_NONE;
+	owner = cfitables_owner_of(tables, process, (uint64_t)f->major << 32 | f->minor);
+	if (!f->table || f->table >= tables->n || !cfitables_is_of(&tables->entry[f->table], f, owner.key))
+		f->table = cfitables_entry_of(tables, f, owner.key, now);
 	if (!f->table)
 		return CFITABLES_NONE;
-	e = &t->entry[f->table];
-	e->used = now;
-	if (e->state == WANTED && !cfitables_query(t, f->table, p, m, &owner, now))
+	entry = &tables->entry[f->table];
+	entry->used = now;
+	if (entry->state == WANTED && !cfitables_query(tables, f->table, process, mapping, &owner, now))
 		return CFITABLES_NONE;
-	if (e->state == READY)
-		return cfitables_found(e->shared->table, address, address - m->start + m->offset, code);
-	if (e->state != WANTED && e->state != REQUESTED)
+	if (entry->state == READY)
+		return cfitables_found(entry->shared->table, address, address - mapping->start + mapping->offset, code);
+	if (entry->state != WANTED && entry->state != REQUESTED)
 		return CFITABLES_NONE;
-	return !e->again && cfihelpers_answer_soon(t->helpers, owner.key, now) && now < e->wanted + WAIT_NS ?
+	return !entry->again && cfihelpers_answer_soon(tables->helpers, owner.key, now) &&
+			       now < entry->wanted + WAIT_NS ?
 		       CFITABLES_WAIT :
 		       CFITABLES_LATE;
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------------- */
 
-static void cfitables_make_space(struct cfitables *t, uint64_t now)
+static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 {
 	uint32_t i;
 
-	while (t->bytes > t->o.max_bytes && (i = cfitables_oldest(t, true, now))) {
-		t->counts.evicted++;
-		t->bytes -= cfitables_forget(t, i);
+	while (tables->bytes > tables->o.max_bytes && (i = cfitables_oldest(tables, true, now))) {
+		tables->counts.evicted++;
+		tables->bytes -= cfitables_forget(tables, i);
 	}
 }
 
@@ -393,25 +400,26 @@ static struct unwind_table *cfitables_table_of(int image)
 }
 
 /* The file cannot be had by that tenant; nobody waits for it any more. */
-static void cfitables_refuse(struct entry *e, uint64_t place, uint64_t now)
+static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 {
-	e->state = WANTED;
-	e->refused = place;
-	e->wanted = now;
-	e->again = true;
+	entry->state = WANTED;
+	entry->refused = place;
+	entry->wanted = now;
+	entry->again = true;
 }
 
 /* Another tenant's helpers may have made the same bytes of the same file: then there is one table of them. Takes
  * `table` over. */
-static struct shared_table *cfitables_share(struct cfitables *t, const struct entry *e, struct unwind_table *table)
+static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
+					    struct unwind_table *table)
 {
 	struct shared_table *s;
 
-	for (uint32_t i = *cfitables_bucket_of(t, e); i; i = t->entry[i].next) {
-		const struct entry *other = &t->entry[i];
+	for (uint32_t i = *cfitables_bucket_of(tables, entry); i; i = tables->entry[i].next) {
+		const struct entry *other = &tables->entry[i];
 
-		if (!other->shared || other->inode != e->inode || other->generation != e->generation ||
-		    device_of(other) != device_of(e) || !unwind_table_is_same(other->shared->table, table))
+		if (!other->shared || other->inode != entry->inode || other->generation != entry->generation ||
+		    device_of(other) != device_of(entry) || !unwind_table_is_same(other->shared->table, table))
 			continue;
 		unwind_table_close(table);
 		other->shared->references++;
@@ -419,88 +427,88 @@ static struct shared_table *cfitables_share(struct cfitables *t, const struct en
 	}
 	s = mem_alloc(sizeof(*s), 1);
 	*s = (struct shared_table){ table, 1 };
-	t->bytes += unwind_table_bytes(table);
+	tables->bytes += unwind_table_bytes(table);
 	return s;
 }
 
-static void cfitables_take_answer(void *to, const struct cfihelpers_request *q, const struct cfimaker_reply *r,
-				  int image, uint64_t now)
+static void cfitables_take_answer(void *to, const struct cfihelpers_request *request,
+				  const struct cfimaker_reply *reply, int image, uint64_t now)
 {
-	struct cfitables *t = to;
-	struct entry *e = &t->entry[q->number];
+	struct cfitables *tables = to;
+	struct entry *entry = &tables->entry[request->number];
 	struct unwind_table *table = cfitables_table_of(image);
 
-	e->shared = table ? cfitables_share(t, e, table) : NULL;
-	e->state = table ? READY : r->answer == CFIMAKER_GONE ? WANTED : NONE;
-	if (e->state == WANTED)
-		cfitables_refuse(e, q->owner.place, now);
-	if (t->budgets && !backoff_is_host(&q->owner.of, t->own_ns))
-		tenants_charge(budgets_tenants(t->budgets), q->owner.of, TENANT_CPU_NS, r->cpu_us * UINT64_C(1000),
-			       now);
-	t->counts.made += table != NULL;
-	t->counts.gone += e->state == WANTED;
-	t->counts.large += r->answer == CFIMAKER_LARGE;
-	t->counts.none += e->state == NONE && r->answer != CFIMAKER_LARGE;
+	entry->shared = table ? cfitables_share(tables, entry, table) : NULL;
+	entry->state = table ? READY : reply->answer == CFIMAKER_GONE ? WANTED : NONE;
+	if (entry->state == WANTED)
+		cfitables_refuse(entry, request->owner.place, now);
+	if (tables->budgets && !backoff_is_host(&request->owner.of, tables->own_ns))
+		tenants_charge(budgets_tenants(tables->budgets), request->owner.of, TENANT_CPU_NS,
+			       reply->cpu_us * UINT64_C(1000), now);
+	tables->counts.made += table != NULL;
+	tables->counts.gone += entry->state == WANTED;
+	tables->counts.large += reply->answer == CFIMAKER_LARGE;
+	tables->counts.none += entry->state == NONE && reply->answer != CFIMAKER_LARGE;
 }
 
 /* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again.
  */
-static void take_failure(void *to, const struct cfihelpers_request *q, bool first, bool hung, uint64_t now)
+static void take_failure(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now)
 {
-	struct cfitables *t = to;
-	struct entry *e = &t->entry[q->number];
+	struct cfitables *tables = to;
+	struct entry *entry = &tables->entry[request->number];
 
-	e->state = first && !hung && e->crashed ? NONE : WANTED;
-	e->crashed = e->crashed || (first && !hung);
-	e->wanted = now;
+	entry->state = first && !hung && entry->crashed ? NONE : WANTED;
+	entry->crashed = entry->crashed || (first && !hung);
+	entry->wanted = now;
 	if (first && hung)
-		cfitables_refuse(e, q->owner.place, now);
+		cfitables_refuse(entry, request->owner.place, now);
 }
 
-void cfitables_take(struct cfitables *t, uint64_t now)
+void cfitables_take(struct cfitables *tables, uint64_t now)
 {
-	cfihelpers_take(t->helpers, now);
-	if (t->bytes > t->o.max_bytes)
-		cfitables_make_space(t, now - SECOND_NS);
+	cfihelpers_take(tables->helpers, now);
+	if (tables->bytes > tables->o.max_bytes)
+		cfitables_make_space(tables, now - SECOND_NS);
 }
 
-int cfitables_fd(const struct cfitables *t)
+int cfitables_fd(const struct cfitables *tables)
 {
-	return cfihelpers_fd(t->helpers);
+	return cfihelpers_fd(tables->helpers);
 }
 
 /* ---- now and then -------------------------------------------------------------------------------------------- */
 
-void cfitables_tick(struct cfitables *t, uint64_t now)
+void cfitables_tick(struct cfitables *tables, uint64_t now)
 {
-	cfihelpers_tick(t->helpers, now);
-	t->bytes = 0;
-	for (uint32_t i = 1; i < t->n; i++) {
-		const struct entry *e = &t->entry[i];
+	cfihelpers_tick(tables->helpers, now);
+	tables->bytes = 0;
+	for (uint32_t i = 1; i < tables->n; i++) {
+		const struct entry *entry = &tables->entry[i];
 
-		if (cfitables_is_idle(e) && e->used + IDLE_NS < now)
-			cfitables_forget(t, i);
-		else if (e->state == READY && unwind_table_is_full(e->shared->table))
-			cfitables_forget(t, i);
-		else if (e->shared)
-			t->bytes += unwind_table_bytes(e->shared->table) / e->shared->references;
+		if (cfitables_is_idle(entry) && entry->used + IDLE_NS < now)
+			cfitables_forget(tables, i);
+		else if (entry->state == READY && unwind_table_is_full(entry->shared->table))
+			cfitables_forget(tables, i);
+		else if (entry->shared)
+			tables->bytes += unwind_table_bytes(entry->shared->table) / entry->shared->references;
 	}
-	if (t->bytes > t->o.max_bytes)
-		cfitables_make_space(t, now - SECOND_NS);
+	if (tables->bytes > tables->o.max_bytes)
+		cfitables_make_space(tables, now - SECOND_NS);
 }
 
-void cfitables_budgets(struct cfitables *t, struct budgets *budgets)
+void cfitables_budgets(struct cfitables *tables, struct budgets *budgets)
 {
-	t->budgets = budgets;
+	tables->budgets = budgets;
 }
 
-struct cfitables_counts cfitables_count(const struct cfitables *t)
+struct cfitables_counts cfitables_count(const struct cfitables *tables)
 {
-	struct cfitables_counts c = t->counts;
+	struct cfitables_counts counts = tables->counts;
 
-	for (uint32_t i = 1; i < t->n; i++)
-		c.tables += t->entry[i].shared != NULL;
-	c.bytes = t->bytes;
-	c.helpers = cfihelpers_count(t->helpers);
-	return c;
+	for (uint32_t i = 1; i < tables->n; i++)
+		counts.tables += tables->entry[i].shared != NULL;
+	counts.bytes = tables->bytes;
+	counts.helpers = cfihelpers_count(tables->helpers);
+	return counts;
 }

@@ -34,23 +34,24 @@ enum cfitables_answer {
 struct cfitables;
 
 /* Forks. To be called after privileges are dropped. */
-struct cfitables *cfitables_start(const struct cfitables_options *o);
-void cfitables_stop(struct cfitables *t);
+struct cfitables *cfitables_start(const struct cfitables_options *options);
+void cfitables_stop(struct cfitables *tables);
 
 /* From here on CPU time is limited by TENANT_CPU_NS, but for files of root on this host. */
-void cfitables_budgets(struct cfitables *t, struct budgets *budgets);
+void cfitables_budgets(struct cfitables *tables, struct budgets *budgets);
 
-/* What is known of the code of p at m. code is filled in when READY, for `address`. Valid until tables_take or
- * tables_tick. */
-enum cfitables_answer cfitables_find(struct cfitables *t, const struct process *p, const struct mapping *m,
-				     uint64_t address, uint64_t now, struct unwind_code *code);
+/* What is known of the code of process at mapping. code is filled in when READY, for `address`. Valid until tables_take
+ * or tables_tick. */
+enum cfitables_answer cfitables_find(struct cfitables *tables, const struct process *process,
+				     const struct mapping *mapping, uint64_t address, uint64_t now,
+				     struct unwind_code *code);
 
 /* Takes what was made. Waits for nothing; tables_fd becomes readable when there is something. -1: never. */
-void cfitables_take(struct cfitables *t, uint64_t now);
-int cfitables_fd(const struct cfitables *t);
+void cfitables_take(struct cfitables *tables, uint64_t now);
+int cfitables_fd(const struct cfitables *tables);
 
 /* Looks after memory and the process; every few seconds. */
-void cfitables_tick(struct cfitables *t, uint64_t now);
+void cfitables_tick(struct cfitables *tables, uint64_t now);
 
 struct cfitables_counts {
 	size_t tables, bytes;             /* now */
@@ -58,6 +59,6 @@ struct cfitables_counts {
 	uint64_t evicted;
 	struct helper_counts helpers;
 };
-struct cfitables_counts cfitables_count(const struct cfitables *t);
+struct cfitables_counts cfitables_count(const struct cfitables *tables);
 
 #endif

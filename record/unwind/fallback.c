@@ -23,117 +23,118 @@ static size_t power_of_two(uint64_t need)
 	return bytes;
 }
 
-size_t fallback_ring(const struct fallback *f)
+size_t fallback_ring(const struct fallback *fallback)
 {
-	return f->bytes ? power_of_two(f->o.rate * (f->bytes + BESIDE)) : 0;
+	return fallback->bytes ? power_of_two(fallback->o.rate * (fallback->bytes + BESIDE)) : 0;
 }
 
-static uint64_t fallback_enough(const struct fallback *f)
+static uint64_t fallback_enough(const struct fallback *fallback)
 {
-	uint64_t samples = f->o.rate / LATE;
+	uint64_t samples = fallback->o.rate / LATE;
 
-	return (samples < ENOUGH ? ENOUGH : samples) * (f->bytes + BESIDE);
+	return (samples < ENOUGH ? ENOUGH : samples) * (fallback->bytes + BESIDE);
 }
 
-size_t fallback_ring_least(const struct fallback *f)
+size_t fallback_ring_least(const struct fallback *fallback)
 {
-	return f->bytes ? power_of_two(fallback_enough(f)) : 0;
+	return fallback->bytes ? power_of_two(fallback_enough(fallback)) : 0;
 }
 
 /* The next shorter copy. */
-static void fallback_less(struct fallback *f)
+static void fallback_less(struct fallback *fallback)
 {
 	size_t i = 0;
 
-	while (copies[i] >= f->bytes)
+	while (copies[i] >= fallback->bytes)
 		i++;
-	f->bytes = f->o.exactly ? 0 : copies[i];
+	fallback->bytes = fallback->o.exactly ? 0 : copies[i];
 }
 
-static void fallback_blame(struct fallback *f, enum fallback_by by)
+static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 {
-	if (f->by == FALLBACK_NONE)
-		f->by = by;
+	if (fallback->by == FALLBACK_NONE)
+		fallback->by = by;
 }
 
 /* What need not be tried. A ring of 32 MB may be too small, too. */
-static void leave_out_impossible(struct fallback *f)
+static void leave_out_impossible(struct fallback *fallback)
 {
-	size_t max = f->o.ring_bytes ? f->o.ring_bytes : RING_STACKS;
+	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;
 
-	while (f->bytes && fallback_enough(f) > max) {
-		fallback_blame(f, FALLBACK_RING_SIZE);
-		fallback_less(f);
+	while (fallback->bytes && fallback_enough(fallback) > max) {
+		fallback_blame(fallback, FALLBACK_RING_SIZE);
+		fallback_less(fallback);
 	}
 }
 
-void fallback_begin(struct fallback *f, const struct fallback_options *o)
+void fallback_begin(struct fallback *fallback, const struct fallback_options *options)
 {
-	*f = (struct fallback){ .o = *o, .bytes = o->rate ? o->stack_bytes : 0 };
-	if (f->bytes && !processor_here()) {
-		f->by = FALLBACK_PROCESSOR;
-		f->bytes = 0;
+	*fallback = (struct fallback){ .o = *options, .bytes = options->rate ? options->stack_bytes : 0 };
+	if (fallback->bytes && !processor_here()) {
+		fallback->by = FALLBACK_PROCESSOR;
+		fallback->bytes = 0;
 	}
-	if (o->choose)
-		leave_out_impossible(f);
+	if (options->choose)
+		leave_out_impossible(fallback);
 }
 
 /* Memory may be enough for less; whatever else is refused may be allowed without copies. */
-bool fallback_next(struct fallback *f, const struct sources_failure *why)
+bool fallback_next(struct fallback *fallback, const struct sources_failure *why)
 {
-	if (!f->bytes || !f->o.choose)
+	if (!fallback->bytes || !fallback->o.choose)
 		return false;
-	if (f->by == FALLBACK_NONE)
-		f->why = *why;
-	fallback_blame(f, FALLBACK_REFUSED);
+	if (fallback->by == FALLBACK_NONE)
+		fallback->why = *why;
+	fallback_blame(fallback, FALLBACK_REFUSED);
 	if (why->step == SOURCES_MAP && (why->error == EPERM || why->error == ENOMEM || why->error == EAGAIN))
-		fallback_less(f);
+		fallback_less(fallback);
 	else
-		f->bytes = 0;
+		fallback->bytes = 0;
 	return true;
 }
 
-static void put_cause(struct text *t, const struct fallback *f)
+static void put_cause(struct text *text, const struct fallback *fallback)
 {
-	struct fallback complete = *f;
-	struct hint h;
+	struct fallback complete = *fallback;
+	struct hint hint;
 
-	switch (f->by) {
-	case FALLBACK_PROCESSOR: text_add(t, "registers of this processor are not known"); break;
+	switch (fallback->by) {
+	case FALLBACK_PROCESSOR: text_add(text, "registers of this processor are not known"); break;
 	case FALLBACK_RING_SIZE:
-		complete.bytes = f->o.stack_bytes;
-		if (f->o.ring_bytes)
+		complete.bytes = fallback->o.stack_bytes;
+		if (fallback->o.ring_bytes)
 			text_printf(
-				t,
+				text,
 				"a ring of %zu kB holds too few samples with a copy of the stack: --ring-size=%zuK, or none",
-				f->o.ring_bytes / 1024, fallback_ring_least(&complete) / 1024);
+				fallback->o.ring_bytes / 1024, fallback_ring_least(&complete) / 1024);
 		else
-			text_printf(t, "at %llu Hz no ring holds enough copies of stacks: a lower --frequency",
-				    (unsigned long long)f->o.rate);
+			text_printf(text, "at %llu Hz no ring holds enough copies of stacks: a lower --frequency",
+				    (unsigned long long)fallback->o.rate);
 		break;
 	default:
-		if (f->why.step == SOURCES_MAP) {
-			hint_failure(&h, &f->why);
-			h.no_less = true;
-			hint_text(t, &h);
+		if (fallback->why.step == SOURCES_MAP) {
+			hint_failure(&hint, &fallback->why);
+			hint.no_less = true;
+			hint_text(text, &hint);
 		} else { /* without copies it was not */
-			text_printf(t, "the kernel refuses registers and copies of stacks%s%s: %s",
-				    f->why.what ? " of " : "", f->why.what ? f->why.what : "", strerror(f->why.error));
+			text_printf(text, "the kernel refuses registers and copies of stacks%s%s: %s",
+				    fallback->why.what ? " of " : "", fallback->why.what ? fallback->why.what : "",
+				    strerror(fallback->why.error));
 		}
 	}
 }
 
-void fallback_text(struct text *t, const struct fallback *f)
+void fallback_text(struct text *text, const struct fallback *fallback)
 {
-	if (f->by == FALLBACK_NONE)
+	if (fallback->by == FALLBACK_NONE)
 		return;
-	if (f->bytes)
-		text_printf(t, "copies of stacks are of %u kB, not %u, so deeper stacks end early: ", f->bytes / 1024,
-			    f->o.stack_bytes / 1024);
+	if (fallback->bytes)
+		text_printf(text, "copies of stacks are of %u kB, not %u, so deeper stacks end early: ",
+			    fallback->bytes / 1024, fallback->o.stack_bytes / 1024);
 	else
 		text_add(
-			t,
+			text,
 			"stacks are walked by frame pointers only (--unwind=fp), so those of Java, and of libraries without "
 			"them, are broken: ");
-	put_cause(t, f);
+	put_cause(text, fallback);
 }

@@ -28,17 +28,17 @@ struct fallback {
 	struct sources_failure why; /* REFUSED: what was, first */
 };
 
-void fallback_begin(struct fallback *f, const struct fallback_options *o);
+void fallback_begin(struct fallback *fallback, const struct fallback_options *options);
 
-/* The kernel refused what f said. True: f says less now. */
-bool fallback_next(struct fallback *f, const struct sources_failure *why);
+/* The kernel refused what fallback said. True: fallback says less now. */
+bool fallback_next(struct fallback *fallback, const struct sources_failure *why);
 
 /* Bytes of a ring for samples that a second with copies needs, within bounds, and those that are enough; 0: there are
  * no copies. */
-size_t fallback_ring(const struct fallback *f);
-size_t fallback_ring_least(const struct fallback *f);
+size_t fallback_ring(const struct fallback *fallback);
+size_t fallback_ring_least(const struct fallback *fallback);
 
 /* What is missing and what helps, in a line; nothing, where all can be had. */
-void fallback_text(struct text *t, const struct fallback *f);
+void fallback_text(struct text *text, const struct fallback *fallback);
 
 #endif

@@ -4,24 +4,24 @@
 enum { PLACES = 6 }; /* where a caller may be lost; more are not tried */
 enum { OUTER = 3 };  /* libc's frames around main, and around the function of a thread */
 
-void fpcompare_put(struct fpcompare_walk *w, uint64_t ip, enum fpcompare_code code)
+void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
 {
-	if (w->n < FPCOMPARE_FRAMES)
-		w->frame[w->n++] = (struct fpcompare_frame){ ip, code };
+	if (walk->n < FPCOMPARE_FRAMES)
+		walk->frame[walk->n++] = (struct fpcompare_frame){ ip, code };
 }
 
-static bool fpcompare_keeps(const struct fpcompare_walk *w, size_t i)
+static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 {
-	return w->frame[i].code == FPCOMPARE_KEEPS;
+	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
 /* Callers that frame pointers may have lost: the leaf's, and those of bare code. */
-static unsigned fpcompare_find_places(const struct fpcompare_walk *w, size_t place[PLACES])
+static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;
 
-	for (size_t i = 1; i < w->n && n < PLACES; i++)
-		if (i == 1 || w->frame[i - 1].code == FPCOMPARE_BARE)
+	for (size_t i = 1; i < walk->n && n < PLACES; i++)
+		if (i == 1 || walk->frame[i - 1].code == FPCOMPARE_BARE)
 			place[n++] = i;
 	return n;
 }
@@ -33,98 +33,98 @@ struct pass {
 };
 
 /* Where they part, when the walk's frames at places whose bits are set are left out. */
-static struct pass fpcompare_compare(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, const size_t *place,
-				     unsigned bits)
+static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
+				     const size_t *place, unsigned bits)
 {
-	struct pass p = { 0 };
+	struct pass pass = { 0 };
 	unsigned next = 0;
 
-	for (; p.fp < n && p.at < w->n; p.at++) {
-		for (; bits >> next && (!(bits >> next & 1) || place[next] < p.at); next++)
+	for (; pass.fp < n && pass.at < walk->n; pass.at++) {
+		for (; bits >> next && (!(bits >> next & 1) || place[next] < pass.at); next++)
 			;
-		if (bits >> next && place[next] == p.at) {
-			p.lost = true;
+		if (bits >> next && place[next] == pass.at) {
+			pass.lost = true;
 			continue;
 		}
-		if (w->frame[p.at].ip != fp[p.fp])
+		if (walk->frame[pass.at].ip != fp[pass.fp])
 			break;
-		p.fp++;
+		pass.fp++;
 	}
-	return p;
+	return pass;
 }
 
 /* Frame pointers end before w's frame number at. */
-static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *w, size_t at, enum fpcompare so_far)
+static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
 
-	if (at >= w->n)
+	if (at >= walk->n)
 		return so_far;
-	for (size_t i = at; i < w->n; i++)
-		java |= w->frame[i].code != FPCOMPARE_NATIVE;
-	if (fpcompare_keeps(w, at - 1))
+	for (size_t i = at; i < walk->n; i++)
+		java |= walk->frame[i].code != FPCOMPARE_NATIVE;
+	if (fpcompare_keeps(walk, at - 1))
 		return FPCOMPARE_LOST;
-	return !java && at > 1 && w->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
+	return !java && at > 1 && walk->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
 
 /* One of the two is through. */
-static enum fpcompare one_ends(const struct fpcompare_walk *w, const struct pass *p, size_t n, bool full)
+static enum fpcompare one_ends(const struct fpcompare_walk *walk, const struct pass *pass, size_t n, bool full)
 {
-	enum fpcompare same = p->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
+	enum fpcompare same = pass->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
 
-	if (p->fp == n)
-		return full ? same : fpcompare_at_end(w, p->at, same);
-	if (w->complete)
+	if (pass->fp == n)
+		return full ? same : fpcompare_at_end(walk, pass->at, same);
+	if (walk->complete)
 		return FPCOMPARE_OTHER;
-	return w->cut ? same : FPCOMPARE_SHORT;
+	return walk->cut ? same : FPCOMPARE_SHORT;
 }
 
-static bool fpcompare_has(const struct fpcompare_walk *w, uint64_t ip)
+static bool fpcompare_has(const struct fpcompare_walk *walk, uint64_t ip)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (w->frame[i].ip == ip)
+	for (size_t i = 0; i < walk->n; i++)
+		if (walk->frame[i].ip == ip)
 			return true;
 	return false;
 }
 
 /* They part, and neither is through: frame pointers leave callers out, or have others. */
-static enum fpcompare they_part(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full)
+static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full)
 {
 	enum fpcompare worst = FPCOMPARE_FEWER, end;
 	size_t i = 0, at = 0, last = 0;
 
-	for (; i < n && at < w->n; at++) {
-		if (w->frame[at].ip == fp[i]) {
+	for (; i < n && at < walk->n; at++) {
+		if (walk->frame[at].ip == fp[i]) {
 			last = at;
 			i++;
-		} else if (at > 1 && fpcompare_keeps(w, at - 1)) {
+		} else if (at > 1 && fpcompare_keeps(walk, at - 1)) {
 			worst = FPCOMPARE_LOST;
 		}
 	}
 	if (i == n) {
-		end = full ? worst : fpcompare_at_end(w, at, worst);
+		end = full ? worst : fpcompare_at_end(walk, at, worst);
 		return end > worst ? end : worst;
 	}
 	/* a register that was no frame pointer leads nowhere; where the leaf just makes one, it may lead back */
-	if (w->complete && !fpcompare_keeps(w, last) &&
-	    (!fpcompare_has(w, fp[n - 1]) || (last == 0 && w->frame[0].code == FPCOMPARE_BARE)))
+	if (walk->complete && !fpcompare_keeps(walk, last) &&
+	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_BARE)))
 		return FPCOMPARE_FEWER;
 	return FPCOMPARE_OTHER;
 }
 
-enum fpcompare fpcompare_of(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at)
+enum fpcompare fpcompare_of(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full, size_t *at)
 {
 	size_t place[PLACES];
-	unsigned places = fpcompare_find_places(w, place);
+	unsigned places = fpcompare_find_places(walk, place);
 
 	*at = 0;
 	for (unsigned bits = 0; bits < 1U << places; bits++) {
-		struct pass p = fpcompare_compare(w, fp, n, place, bits);
+		struct pass pass = fpcompare_compare(walk, fp, n, place, bits);
 
-		if (p.fp == n || p.at == w->n)
-			return one_ends(w, &p, n, full);
-		if (p.at > *at)
-			*at = p.at;
+		if (pass.fp == n || pass.at == walk->n)
+			return one_ends(walk, &pass, n, full);
+		if (pass.at > *at)
+			*at = pass.at;
 	}
-	return they_part(w, fp, n, full);
+	return they_part(walk, fp, n, full);
 }

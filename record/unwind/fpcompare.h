@@ -29,7 +29,7 @@ struct fpcompare_walk {
 	} frame[FPCOMPARE_FRAMES];
 };
 
-void fpcompare_put(struct fpcompare_walk *w, uint64_t ip, enum fpcompare_code code);
+void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code);
 
 enum fpcompare {
 	FPCOMPARE_SAME, /* as far as both go; where frame pointers end, no more is missing than libc's frames around a
@@ -44,7 +44,7 @@ enum fpcompare {
 };
 
 /* fp[0..n): the user's part of the kernel's callchain, as far as it is code, and not empty. full: the kernel had no
- * room for more. *at: in w, where they part. */
-enum fpcompare fpcompare_of(const struct fpcompare_walk *w, const uint64_t *fp, size_t n, bool full, size_t *at);
+ * room for more. *at: in walk, where they part. */
+enum fpcompare fpcompare_of(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

@@ -18,9 +18,9 @@ static const struct root_frames *find_in_set(const struct root_frames *set, uint
 }
 
 /* A full set loses its oldest entry. */
-static void rootframes_learn_frames(struct rootframes *s, const struct root_frames *like)
+static void rootframes_learn_frames(struct rootframes *rootframes, const struct root_frames *like)
 {
-	struct root_frames *set = &s->slot[set_of(like->pid, like->inner)];
+	struct root_frames *set = &rootframes->slot[set_of(like->pid, like->inner)];
 	const struct root_frames *found = find_in_set(set, like->pid, like->inner);
 
 	if (found) {
@@ -33,10 +33,10 @@ static void rootframes_learn_frames(struct rootframes *s, const struct root_fram
 }
 
 /* The file that code at a return address is of, without its directory. */
-static struct str file_of(const struct process *p, uint64_t address)
+static struct str file_of(const struct process *process, uint64_t address)
 {
-	const struct mapping *m = processes_at(p, address - 1);
-	struct str path = m ? m->file->path : (struct str){ 0 };
+	const struct mapping *mapping = processes_at(process, address - 1);
+	struct str path = mapping ? mapping->file->path : (struct str){ 0 };
 	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
 	return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
@@ -52,25 +52,25 @@ static bool is_libc(struct str name)
 	return false;
 }
 
-void rootframes_learn(struct rootframes *s, const struct process *p, const uint64_t *ips, size_t n)
+void rootframes_learn(struct rootframes *rootframes, const struct process *process, const uint64_t *ips, size_t n)
 {
-	struct root_frames like = { .pid = p ? p->pid : 0 };
+	struct root_frames like = { .pid = process ? process->pid : 0 };
 
-	for (size_t k = 1; k <= ROOTFRAMES_FRAMES && k < n && p && p->maps; k++) {
+	for (size_t k = 1; k <= ROOTFRAMES_FRAMES && k < n && process && process->maps; k++) {
 		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
 			return;
 		like.inner = ips[n - k - 1];
 		memmove(like.outer + 1, like.outer, (ROOTFRAMES_FRAMES - 1) * sizeof(like.outer[0]));
 		like.outer[0] = ips[n - k];
-		if (!like.inner || !is_libc(file_of(p, like.inner)))
+		if (!like.inner || !is_libc(file_of(process, like.inner)))
 			return;
-		rootframes_learn_frames(s, &like);
+		rootframes_learn_frames(rootframes, &like);
 	}
 }
 
-const struct root_frames *rootframes_find(const struct rootframes *s, uint32_t pid, uint64_t inner)
+const struct root_frames *rootframes_find(const struct rootframes *rootframes, uint32_t pid, uint64_t inner)
 {
-	const struct root_frames *found = inner ? find_in_set(&s->slot[set_of(pid, inner)], pid, inner) : NULL;
+	const struct root_frames *found = inner ? find_in_set(&rootframes->slot[set_of(pid, inner)], pid, inner) : NULL;
 
 	return found && !found->unsure ? found : NULL;
 }

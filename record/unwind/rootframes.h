@@ -25,9 +25,9 @@ struct rootframes {
 };
 
 /* ips[0..n): a whole stack, leaf first; marks may be in it. */
-void rootframes_learn(struct rootframes *s, const struct process *p, const uint64_t *ips, size_t n);
+void rootframes_learn(struct rootframes *rootframes, const struct process *process, const uint64_t *ips, size_t n);
 
 /* What is outside of a return address; NULL: not known. */
-const struct root_frames *rootframes_find(const struct rootframes *s, uint32_t pid, uint64_t inner);
+const struct root_frames *rootframes_find(const struct rootframes *rootframes, uint32_t pid, uint64_t inner);
 
 #endif

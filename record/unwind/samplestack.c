@@ -46,69 +46,72 @@ struct parts {
 	struct str stack;
 };
 
-static bool samplestack_take(struct str *s, uint64_t n, struct str *part)
+static bool samplestack_take(struct str *string, uint64_t n, struct str *part)
 {
-	if (n > s->n)
+	if (n > string->n)
 		return false;
-	*part = str_head(*s, (size_t)n);
-	*s = str_from(*s, (size_t)n);
+	*part = str_head(*string, (size_t)n);
+	*string = str_from(*string, (size_t)n);
 	return true;
 }
 
-static bool take_u64(struct str *s, uint64_t *v)
+static bool take_u64(struct str *string, uint64_t *v)
 {
 	struct str part;
 
-	if (!samplestack_take(s, 8, &part))
+	if (!samplestack_take(string, 8, &part))
 		return false;
 	*v = load64(part.p);
 	return true;
 }
 
-static bool samplestack_take_regs(struct str *s, uint64_t mask, struct parts *p)
+static bool samplestack_take_regs(struct str *string, uint64_t mask, struct parts *parts)
 {
 	struct str part = { 0 };
 
-	if (!take_u64(s, &p->abi) || (p->abi && !samplestack_take(s, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
+	if (!take_u64(string, &parts->abi) ||
+	    (parts->abi && !samplestack_take(string, 8 * (uint64_t)__builtin_popcountll(mask), &part)))
 		return false;
-	p->regs = (const void *)part.p;
+	parts->regs = (const void *)part.p;
 	return true;
 }
 
 /* So many bytes were reserved, and so many of them were copied. */
-static bool samplestack_take_stack(struct str *s, struct parts *p)
+static bool samplestack_take_stack(struct str *string, struct parts *parts)
 {
 	uint64_t size, copied;
 
-	if (!take_u64(s, &size) ||
-	    (size && (size % 8 || !samplestack_take(s, size, &p->stack) || !take_u64(s, &copied))))
+	if (!take_u64(string, &size) ||
+	    (size && (size % 8 || !samplestack_take(string, size, &parts->stack) || !take_u64(string, &copied))))
 		return false;
 	if (size)
-		p->stack = str_head(p->stack, copied < size ? (size_t)copied : (size_t)size);
+		parts->stack = str_head(parts->stack, copied < size ? (size_t)copied : (size_t)size);
 	return true;
 }
 
-static bool take_apart(const struct perf_event_attr *a, const struct ring_sample *r, struct parts *p)
+static bool take_apart(const struct perf_event_attr *attr, const struct ring_sample *sample, struct parts *parts)
 {
-	struct str s = { (const char *)r, r->head.size }, part;
+	struct str string = { (const char *)sample, sample->head.size }, part;
 
-	*p = (struct parts){ 0 };
-	if (!samplestack_take(&s,
-			      a->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
-								    offsetof(struct ring_sample, period),
+	*parts = (struct parts){ 0 };
+	if (!samplestack_take(&string,
+			      attr->sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
+								       offsetof(struct ring_sample, period),
 			      &part))
 		return false;
-	p->chain = s.p;
-	if (!take_u64(&s, &p->nips) || p->nips > s.n / 8 || !samplestack_take(&s, 8 * p->nips, &part))
+	parts->chain = string.p;
+	if (!take_u64(&string, &parts->nips) || parts->nips > string.n / 8 ||
+	    !samplestack_take(&string, 8 * parts->nips, &part))
 		return false;
-	p->ips = (const void *)part.p;
-	p->raw.p = s.p;
-	if (a->sample_type & PERF_SAMPLE_RAW &&
-	    (s.n < 4 || !samplestack_take(&s, ((uint64_t)load32(s.p) + 4 + 7) & ~UINT64_C(7), &p->raw)))
+	parts->ips = (const void *)part.p;
+	parts->raw.p = string.p;
+	if (attr->sample_type & PERF_SAMPLE_RAW &&
+	    (string.n < 4 ||
+	     !samplestack_take(&string, ((uint64_t)load32(string.p) + 4 + 7) & ~UINT64_C(7), &parts->raw)))
 		return false;
-	if (!samplestack_take_regs(&s, a->sample_regs_user, p) || !samplestack_take_stack(&s, p))
+	if (!samplestack_take_regs(&string, attr->sample_regs_user, parts) || !samplestack_take_stack(&string, parts))
 		return false;
-	p->after = s;
+	parts->after = string;
 	return true;
 }
 
@@ -141,72 +144,74 @@ struct frame {
 	bool nothing; /* no frame */
 };
 
-static enum unwind_end samplestack_step_fp(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end samplestack_step_fp(struct unwind_state *state, const struct code *code, bool leaf,
+					   struct frame *frame)
 {
-	(void)c;
-	(void)f;
-	return unwind_step(s, (struct unwind_code){ 0 }, leaf);
+	(void)code;
+	(void)frame;
+	return unwind_step(state, (struct unwind_code){ 0 }, leaf);
 }
 
-static enum unwind_end step_of_file(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end step_of_file(struct unwind_state *state, const struct code *code, bool leaf, struct frame *frame)
 {
-	enum unwind_end end = unwind_step(s, c->tables, leaf);
+	enum unwind_end end = unwind_step(state, code->tables, leaf);
 
-	f->marked = !leaf && end == UNWIND_MORE && s->interrupted; /* a signal frame */
+	frame->marked = !leaf && end == UNWIND_MORE && state->interrupted; /* a signal frame */
 	return end;
 }
 
-static enum unwind_end samplestack_step_java(struct unwind_state *s, const struct code *c, bool leaf, struct frame *f)
+static enum unwind_end samplestack_step_java(struct unwind_state *state, const struct code *code, bool leaf,
+					     struct frame *frame)
 {
 	struct javaunwind_frame j;
 	enum unwind_end end;
 
 	(void)leaf;
-	if (c->gone)
+	if (code->gone)
 		return UNWIND_NO_CODE;
-	end = javaunwind_step(s, javacode_code(c->jvm), &c->blob, &j);
-	*f = (struct frame){ j.address, j.method, j.method, j.thawed };
+	end = javaunwind_step(state, javacode_code(code->jvm), &code->blob, &j);
+	*frame = (struct frame){ j.address, j.method, j.method, j.thawed };
 	return end;
 }
 
-static enum unwind_end (*const step[KINDS])(struct unwind_state *s, const struct code *c, bool leaf,
-					    struct frame *f) = {
+static enum unwind_end (*const step[KINDS])(struct unwind_state *state, const struct code *code, bool leaf,
+					    struct frame *frame) = {
 	[CODE_FP] = samplestack_step_fp,
 	[CODE_OF_FILE] = step_of_file,
 	[CODE_JAVA] = samplestack_step_java,
 };
 
-static void samplestack_find_java(struct walk *w, const struct unwind_state *s, struct code *c)
+static void samplestack_find_java(struct walk *walk, const struct unwind_state *state, struct code *code)
 {
 	enum javacode_answer answer;
 
-	if (!w->jvm && w->u->javacode)
-		w->jvm = javacode_of(w->u->javacode, w->process);
-	if (!w->jvm)
+	if (!walk->jvm && walk->u->javacode)
+		walk->jvm = javacode_of(walk->u->javacode, walk->process);
+	if (!walk->jvm)
 		return;
-	c->jvm = w->jvm;
-	answer = javacode_find(w->jvm, s, w->time, &c->blob);
-	c->gone = answer == JAVACODE_GONE;
-	if (answer == JAVACODE_BLOB || c->gone)
-		c->kind = CODE_JAVA;
+	code->jvm = walk->jvm;
+	answer = javacode_find(walk->jvm, state, walk->time, &code->blob);
+	code->gone = answer == JAVACODE_GONE;
+	if (answer == JAVACODE_BLOB || code->gone)
+		code->kind = CODE_JAVA;
 }
 
-/* Where s is. False: it is not known yet. */
-static bool samplestack_code_at(struct walk *w, const struct unwind_state *s, struct code *c)
+/* Where state is. False: it is not known yet. */
+static bool samplestack_code_at(struct walk *walk, const struct unwind_state *state, struct code *code)
 {
-	const struct process *p = w->process;
-	uint64_t address = s->interrupted || s->ip == 0 ? s->ip : s->ip - 1;
-	const struct mapping *m = processes_at(p, address);
+	const struct process *process = walk->process;
+	uint64_t address = state->interrupted || state->ip == 0 ? state->ip : state->ip - 1;
+	const struct mapping *mapping = processes_at(process, address);
 
-	*c = (struct code){ 0 };
-	if (!m)
+	*code = (struct code){ 0 };
+	if (!mapping)
 		return true;
-	c->mapped = true;
-	switch (cfitables_find(w->u->tables, p, m, address, w->now, &c->tables)) {
-	case CFITABLES_READY: c->kind = CODE_OF_FILE; return true;
+	code->mapped = true;
+	switch (cfitables_find(walk->u->tables, process, mapping, address, walk->now, &code->tables)) {
+	case CFITABLES_READY: code->kind = CODE_OF_FILE; return true;
 	case CFITABLES_WAIT: return false;
-	case CFITABLES_LATE: c->late = true; return true;
-	default: samplestack_find_java(w, s, c); return true;
+	case CFITABLES_LATE: code->late = true; return true;
+	default: samplestack_find_java(walk, state, code); return true;
 	}
 }
 
@@ -225,92 +230,96 @@ static void samplestack_put(struct text *out, uint64_t v)
 }
 
 /* A mark is before what is no return address, once; the leaf is behind one anyway. */
-static void samplestack_put_frame(struct text *out, const struct frame *f, bool marked)
+static void samplestack_put_frame(struct text *out, const struct frame *frame, bool marked)
 {
-	if (f->nothing)
+	if (frame->nothing)
 		return;
-	if (f->marked && !marked)
+	if (frame->marked && !marked)
 		samplestack_put(out, CONTEXT_USER);
-	samplestack_put(out, f->address);
+	samplestack_put(out, frame->address);
 }
 
 /* Whether frame pointers can be expected behind it: stubs of C2, of which no prologue is known, have none. */
-static enum fpcompare_code keeps_pointer(const struct unwind_state *s, const struct code *c)
+static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const struct code *code)
 {
-	const struct code_blob *p = &c->blob;
-	bool made = p->complete != BLOB_NEVER && s->ip - p->start > p->complete;
+	const struct code_blob *blob = &code->blob;
+	bool made = blob->complete != BLOB_NEVER && state->ip - blob->start > blob->complete;
 
-	if (c->kind != CODE_JAVA)
+	if (code->kind != CODE_JAVA)
 		return FPCOMPARE_NATIVE;
-	switch ((enum blob_kind)p->kind) {
+	switch ((enum blob_kind)blob->kind) {
 	case BLOB_COMPILED:
 	case BLOB_NATIVE:
-		return p->frame >= 16 && (made || s->ip - p->start == p->complete) ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
-	case BLOB_STUB: return p->entry ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
-	case BLOB_ENTRY: return made && !s->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+		return blob->frame >= 16 && (made || state->ip - blob->start == blob->complete) ? FPCOMPARE_KEEPS :
+												  FPCOMPARE_BARE;
+	case BLOB_STUB: return blob->entry ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
+	case BLOB_ENTRY: return made && !state->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
 	case BLOB_BYTECODE: return FPCOMPARE_KEEPS;
 	default: return FPCOMPARE_BARE;
 	}
 }
 
 /* Appends addresses to out, up to `most` bytes of it. False: something is not known yet. */
-static bool samplestack_walk(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
+static bool samplestack_walk(struct walk *walk, struct unwind_state *state, size_t max, struct text *out,
+			     struct walked *walked)
 {
 	bool leaf = true, thawed = false;
 
-	*w = (struct walked){ .end = UNWIND_MORE };
-	if (of->u->verify)
-		of->u->verify->n = 0;
-	for (; w->end == UNWIND_MORE && out->n + FRAME_SPACE <= max; leaf = false) {
-		struct frame f = { .address = s->ip };
-		bool marked = s->interrupted;
-		struct code c;
+	*walked = (struct walked){ .end = UNWIND_MORE };
+	if (walk->u->verify)
+		walk->u->verify->n = 0;
+	for (; walked->end == UNWIND_MORE && out->n + FRAME_SPACE <= max; leaf = false) {
+		struct frame frame = { .address = state->ip };
+		bool marked = state->interrupted;
+		struct code code;
 
 		if (!leaf && marked)
 			samplestack_put(out, CONTEXT_USER);
-		if (!samplestack_code_at(of, s, &c)) {
-			if (of->wait)
+		if (!samplestack_code_at(walk, state, &code)) {
+			if (walk->wait)
 				return false;
-			c.late = true;
+			code.late = true;
 		}
-		if (of->u->verify && !thawed)
-			fpcompare_put(of->u->verify, s->ip, keeps_pointer(s, &c));
-		w->fp |= c.kind == CODE_FP;
-		w->java |= c.kind == CODE_JAVA;
-		w->late |= c.late;
-		w->end = step[c.kind](s, &c, leaf, &f);
-		samplestack_put_frame(out, &f, marked);
-		thawed = f.nothing; /* the next one is not where frame pointers lead */
-		if (f.method)
-			javanames_note(of->u->names, of->process->pid, f.address);
-		if (w->end == UNWIND_MORE && s->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
-			w->end = UNWIND_NO_CODE;
-		w->last = c;
+		if (walk->u->verify && !thawed)
+			fpcompare_put(walk->u->verify, state->ip, keeps_pointer(state, &code));
+		walked->fp |= code.kind == CODE_FP;
+		walked->java |= code.kind == CODE_JAVA;
+		walked->late |= code.late;
+		walked->end = step[code.kind](state, &code, leaf, &frame);
+		samplestack_put_frame(out, &frame, marked);
+		thawed = frame.nothing; /* the next one is not where frame pointers lead */
+		if (frame.method)
+			javanames_note(walk->u->names, walk->process->pid, frame.address);
+		if (walked->end == UNWIND_MORE &&
+		    state->ip > INT64_MAX) /* no user's; and a mark could be taken for one */
+			walked->end = UNWIND_NO_CODE;
+		walked->last = code;
 	}
 	return true;
 }
 
 /* As walk; code of files that their tables leave out is taken for a leaf, if so the stack is whole, and else it is not.
  */
-static bool walk_complete(struct walk *of, struct unwind_state *s, size_t max, struct text *out, struct walked *w)
+static bool walk_complete(struct walk *walk, struct unwind_state *state, size_t max, struct text *out,
+			  struct walked *walked)
 {
-	struct unwind_state start = *s;
+	struct unwind_state start = *state;
 	size_t first = out->n;
 
-	if (!samplestack_walk(of, s, max, out, w))
+	if (!samplestack_walk(walk, state, max, out, walked))
 		return false;
-	if (w->end == UNWIND_ROOT || !s->no_fde)
+	if (walked->end == UNWIND_ROOT || !state->no_fde)
 		return true;
 	out->n = first;
-	*s = start;
-	s->assume_leaf = true;
-	if (!samplestack_walk(of, s, max, out, w))
+	*state = start;
+	state->assume_leaf = true;
+	if (!samplestack_walk(walk, state, max, out, walked))
 		return false;
-	if (w->end == UNWIND_ROOT && !w->fp)
+	if (walked->end == UNWIND_ROOT && !walked->fp)
 		return true;
 	out->n = first;
-	*s = start;
-	return samplestack_walk(of, s, max, out, w);
+	*state = start;
+	return samplestack_walk(walk, state, max, out, walked);
 }
 
 /* See PJ_ITEM_UNWINDING. */
@@ -344,20 +353,21 @@ static uint64_t samplestack_equal(const struct text *out, size_t first, const ui
 }
 
 /* Does nobody call the code at this return address, by its table? */
-static bool is_root(struct walk *w, uint64_t ip)
+static bool is_root(struct walk *walk, uint64_t ip)
 {
-	struct unwind_state s = { .ip = ip };
-	struct frame f;
-	struct code c;
+	struct unwind_state state = { .ip = ip };
+	struct frame frame;
+	struct code code;
 
-	return ip && samplestack_code_at(w, &s, &c) && step[c.kind](&s, &c, false, &f) == UNWIND_ROOT;
+	return ip && samplestack_code_at(walk, &state, &code) &&
+	       step[code.kind](&state, &code, false, &frame) == UNWIND_ROOT;
 }
 
 /* Those that frame pointers left out at the outer end; bytes of out that stay, or 0: they are not known. */
-static size_t find_start(const struct walk *w, size_t from, const struct text *out, const struct root_frames **start)
+static size_t find_start(const struct walk *walk, size_t from, const struct text *out, const struct root_frames **start)
 {
-	for (size_t at = out->n; at > from && w->process; at -= 8) {
-		*start = rootframes_find(&w->u->starts, w->process->pid, load64(out->p + at - 8));
+	for (size_t at = out->n; at > from && walk->process; at -= 8) {
+		*start = rootframes_find(&walk->u->starts, walk->process->pid, load64(out->p + at - 8));
 		if (*start)
 			return at;
 	}
@@ -365,30 +375,30 @@ static size_t find_start(const struct walk *w, size_t from, const struct text *o
 }
 
 /* Has all that was put code at it? Registers that were taken for a frame pointer, and were none, lead anywhere. */
-static bool all_mapped(const struct walk *w, size_t from, const struct text *out)
+static bool all_mapped(const struct walk *walk, size_t from, const struct text *out)
 {
 	for (size_t at = from; at < out->n; at += 8)
-		if (!processes_at(w->process, load64(out->p + at) - 1))
+		if (!processes_at(walk->process, load64(out->p + at) - 1))
 			return false;
 	return true;
 }
 
 /* libc's code around main and thread functions has no frame pointer: mostly the callchain ends there, or in something
  * that is none. */
-static enum unwind_end join_start(struct walk *w, size_t from, struct text *out)
+static enum unwind_end join_start(struct walk *walk, size_t from, struct text *out)
 {
 	const struct root_frames *start;
 	size_t at;
 
-	if (is_root(w, samplestack_word(out, out->n - 8)))
+	if (is_root(walk, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
-	at = find_start(w, from, out, &start);
+	at = find_start(walk, from, out, &start);
 	if (!at)
 		return UNWIND_STACK_CUT;
 	out->n = at;
 	for (size_t i = 0; i < ROOTFRAMES_FRAMES && start->outer[i]; i++)
 		samplestack_put(out, start->outer[i]);
-	if (is_root(w, samplestack_word(out, out->n - 8)))
+	if (is_root(walk, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
 	out->n = at; /* of the program before an exec, perhaps */
 	return UNWIND_STACK_CUT;
@@ -417,7 +427,7 @@ static uint64_t samplestack_find_last(const struct text *out, size_t first, cons
 
 /* The walk's stack goes on above the copy. Where frame pointers came the same way, they say how. fp[0..n): the user's
  * part of the kernel's callchain; full: the kernel had no room for more. */
-static enum unwind_end samplestack_join(struct walk *w, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n,
+static enum unwind_end samplestack_join(struct walk *walk, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n,
 					bool full, size_t max, struct text *out)
 {
 	uint64_t last = samplestack_find_last(out, first, fp, n, fp_valid);
@@ -426,16 +436,16 @@ static enum unwind_end samplestack_join(struct walk *w, bool fp_valid, size_t fi
 
 	if (last == n)
 		return end;
-	w->u->counts.joined++;
+	walk->u->counts.joined++;
 	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_SPACE <= max; i++)
 		samplestack_put(out, fp[i]);
 	if (!full)
-		end = join_start(w, from, out);
-	if (!all_mapped(w, from, out)) {
+		end = join_start(walk, from, out);
+	if (!all_mapped(walk, from, out)) {
 		out->n = from;
 		end = UNWIND_STACK_CUT;
 	}
-	w->u->counts.lost += end != UNWIND_ROOT;
+	walk->u->counts.lost += end != UNWIND_ROOT;
 	return end;
 }
 
@@ -445,242 +455,248 @@ static enum unwind_end samplestack_join(struct walk *w, bool fp_valid, size_t fi
 enum { SHOWN_FRAMES = 12 };
 
 /* Registers that were taken for a frame pointer lead to what is no code: frame pointers end before. */
-static uint64_t in_code(const struct walk *w, const uint64_t *fp, uint64_t n)
+static uint64_t in_code(const struct walk *walk, const uint64_t *fp, uint64_t n)
 {
 	uint64_t i = 0;
 
-	while (i < n && processes_at(w->process, i ? fp[i] - 1 : fp[i]))
+	while (i < n && processes_at(walk->process, i ? fp[i] - 1 : fp[i]))
 		i++;
 	return i;
 }
 
-static void show_frame(const struct walk *w, const char *who, uint64_t ip)
+static void show_frame(const struct walk *walk, const char *who, uint64_t ip)
 {
-	struct unwind_state s = { .ip = ip };
-	const struct mapping *m = processes_at(w->process, ip - 1);
+	struct unwind_state state = { .ip = ip };
+	const struct mapping *mapping = processes_at(walk->process, ip - 1);
 	struct code_blob blob;
 
-	if (!m)
+	if (!mapping)
 		warn("  %s %llx", who, (unsigned long long)ip);
-	else if (w->jvm && javacode_find(w->jvm, &s, w->time, &blob) == JAVACODE_BLOB)
+	else if (walk->jvm && javacode_find(walk->jvm, &state, walk->time, &blob) == JAVACODE_BLOB)
 		warn("  %s %llx code of the JVM at %llx+%llx, kind %u, frame of %u bytes", who, (unsigned long long)ip,
 		     (unsigned long long)blob.start, (unsigned long long)(ip - blob.start), blob.kind, blob.frame);
 	else
-		warn("  %s %llx %.*s+%llx", who, (unsigned long long)ip, (int)m->file->path.n, m->file->path.p,
-		     (unsigned long long)(ip - m->start + m->offset));
+		warn("  %s %llx %.*s+%llx", who, (unsigned long long)ip, (int)mapping->file->path.n,
+		     mapping->file->path.p, (unsigned long long)(ip - mapping->start + mapping->offset));
 }
 
 /* Both, from two frames before they part. */
-static void samplestack_show(const struct walk *w, const struct fpcompare_walk *ours, const uint64_t *fp, uint64_t n,
+static void samplestack_show(const struct walk *walk, const struct fpcompare_walk *ours, const uint64_t *fp, uint64_t n,
 			     size_t at)
 {
 	size_t from = at > 2 ? at - 2 : 0;
 
 	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:",
-	     w->process->pid, from, ours->n, (unsigned long long)n);
+	     walk->process->pid, from, ours->n, (unsigned long long)n);
 	for (size_t i = from; i < ours->n && i < from + SHOWN_FRAMES; i++)
-		show_frame(w, "tables  ", ours->frame[i].ip);
+		show_frame(walk, "tables  ", ours->frame[i].ip);
 	for (size_t i = from; i < n && i < from + SHOWN_FRAMES; i++)
-		show_frame(w, "pointers", fp[i]);
+		show_frame(walk, "pointers", fp[i]);
 }
 
 /* fp[0..n): the user's part of the kernel's callchain. */
-static void samplestack_verify_one(struct walk *w, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
+static void samplestack_verify_one(struct walk *walk, const uint64_t *fp, uint64_t n, bool full, enum unwind_end end)
 {
-	struct pj_unwinding *c = &w->u->counts;
+	struct pj_unwinding *unwinding = &walk->u->counts;
 	uint64_t *const count[FPCOMPARES] = {
-		[FPCOMPARE_SAME] = &c->same,      [FPCOMPARE_ONE_LOST] = &c->one_lost, [FPCOMPARE_FEWER] = &c->fewer,
-		[FPCOMPARE_LOST] = &c->lost_java, [FPCOMPARE_SHORT] = &c->short_of,    [FPCOMPARE_OTHER] = &c->other,
+		[FPCOMPARE_SAME] = &unwinding->same,      [FPCOMPARE_ONE_LOST] = &unwinding->one_lost,
+		[FPCOMPARE_FEWER] = &unwinding->fewer,    [FPCOMPARE_LOST] = &unwinding->lost_java,
+		[FPCOMPARE_SHORT] = &unwinding->short_of, [FPCOMPARE_OTHER] = &unwinding->other,
 	};
-	struct fpcompare_walk *ours = w->u->verify;
-	enum fpcompare a;
+	struct fpcompare_walk *ours = walk->u->verify;
+	enum fpcompare fpcompare;
 	size_t at;
 
-	n = in_code(w, fp, n);
+	n = in_code(walk, fp, n);
 	if (n == 0)
 		return;
 	ours->complete = end == UNWIND_ROOT;
 	ours->cut = end == UNWIND_STACK_CUT || end == UNWIND_MORE;
-	a = fpcompare_of(ours, fp, n, full, &at);
-	++*count[a];
-	if (a >= FPCOMPARE_LOST && w->u->show) {
-		w->u->show--;
-		samplestack_show(w, ours, fp, n, at);
+	fpcompare = fpcompare_of(ours, fp, n, full, &at);
+	++*count[fpcompare];
+	if (fpcompare >= FPCOMPARE_LOST && walk->u->show) {
+		walk->u->show--;
+		samplestack_show(walk, ours, fp, n, at);
 	}
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-static uint64_t *samplestack_reason(struct pj_unwinding *c, const struct walked *w)
+static uint64_t *samplestack_reason(struct pj_unwinding *unwinding, const struct walked *walked)
 {
-	if (w->end == UNWIND_LOOP)
-		return &c->astray;
-	if (w->last.kind == CODE_OF_FILE)
-		return &c->no_rule;
-	if (w->last.kind == CODE_JAVA)
-		return &c->no_caller;
-	return w->last.mapped ? &c->no_table : &c->unmapped;
+	if (walked->end == UNWIND_LOOP)
+		return &unwinding->astray;
+	if (walked->last.kind == CODE_OF_FILE)
+		return &unwinding->no_rule;
+	if (walked->last.kind == CODE_JAVA)
+		return &unwinding->no_caller;
+	return walked->last.mapped ? &unwinding->no_table : &unwinding->unmapped;
 }
 
 /* stack: what was copied. */
-static void samplestack_count(struct samplestack *u, const struct walked *w, struct str stack)
+static void samplestack_count(struct samplestack *u, const struct walked *walked, struct str stack)
 {
-	struct pj_unwinding *c = &u->counts;
+	struct pj_unwinding *unwinding = &u->counts;
 
-	c->stacks++;
-	c->fp += w->fp;
-	c->late += w->late;
-	c->java += w->java;
-	if (w->end == UNWIND_ROOT) {
-		c->complete++;
-		c->fp_complete += w->fp;
-		c->java_complete += w->java;
-	} else if (stack.n && (w->end == UNWIND_STACK_CUT || w->end == UNWIND_MORE)) {
-		c->cut++;
+	unwinding->stacks++;
+	unwinding->fp += walked->fp;
+	unwinding->late += walked->late;
+	unwinding->java += walked->java;
+	if (walked->end == UNWIND_ROOT) {
+		unwinding->complete++;
+		unwinding->fp_complete += walked->fp;
+		unwinding->java_complete += walked->java;
+	} else if (stack.n && (walked->end == UNWIND_STACK_CUT || walked->end == UNWIND_MORE)) {
+		unwinding->cut++;
 	} else {
-		c->broken++;
-		++*(stack.n ? samplestack_reason(c, w) : &c->no_stack);
+		unwinding->broken++;
+		++*(stack.n ? samplestack_reason(unwinding, walked) : &unwinding->no_stack);
 	}
 }
 
 /* The kernel's part: all up to the user's mark. */
-static uint64_t kernel_part(const struct parts *p)
+static uint64_t kernel_part(const struct parts *parts)
 {
 	uint64_t n = 0;
 
-	while (n < p->nips && p->ips[n] != CONTEXT_USER)
+	while (n < parts->nips && parts->ips[n] != CONTEXT_USER)
 		n++;
 	return n;
 }
 
-static void samplestack_finish(struct text *out, size_t chain, const struct parts *p)
+static void samplestack_finish(struct text *out, size_t chain, const struct parts *parts)
 {
 	uint64_t n = (out->n - chain) / 8 - 1;
 	uint16_t size;
 
 	memcpy(out->p + chain, &n, sizeof(n));
-	text_str(out, p->raw);
-	text_str(out, p->after);
+	text_str(out, parts->raw);
+	text_str(out, parts->after);
 	size = (uint16_t)out->n;
 	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-bool samplestack_sample(struct samplestack *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
-			uint64_t now, struct text *out)
+bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
+			bool wait, uint64_t now, struct text *out)
 {
-	struct walk of = {
-		.u = u, .process = processes_find(u->processes, r->pid), .time = r->time, .now = now, .wait = wait
-	};
-	struct unwind_state s;
-	struct walked w;
-	struct parts p;
+	struct walk walk = { .u = stack,
+			     .process = processes_find(stack->processes, sample->pid),
+			     .time = sample->time,
+			     .now = now,
+			     .wait = wait };
+	struct unwind_state state;
+	struct walked walked;
+	struct parts parts;
 	size_t chain, max, first;
 	uint64_t kernel;
 
 	out->n = 0;
-	if (!take_apart(a, r, &p)) {
-		u->counts.damaged++;
+	if (!take_apart(attr, sample, &parts)) {
+		stack->counts.damaged++;
 		return true;
 	}
-	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	text_bytes(out, sample, (size_t)(parts.chain - (const char *)sample));
 	chain = out->n;
 	samplestack_put(out, 0);
-	kernel = kernel_part(&p);
-	text_bytes(out, p.ips, 8 * kernel);
-	max = RECORD_MAX - p.raw.n - p.after.n;
-	if (p.abi && unwind_start_on(processor_here(), &s, a->sample_regs_user, p.regs, p.abi, p.stack)) {
+	kernel = kernel_part(&parts);
+	text_bytes(out, parts.ips, 8 * kernel);
+	max = RECORD_MAX - parts.raw.n - parts.after.n;
+	if (parts.abi &&
+	    unwind_start_on(processor_here(), &state, attr->sample_regs_user, parts.regs, parts.abi, parts.stack)) {
 		samplestack_put(out, CONTEXT_USER);
 		first = out->n;
-		if (max >
-		    first + FRAME_SPACE + 8 * (u->max_frames - 1)) /* a walk goes on while there is room for one more */
-			max = first + FRAME_SPACE + 8 * (u->max_frames - 1);
-		if (!walk_complete(&of, &s, max, out, &w))
+		if (max > first + FRAME_SPACE +
+				  8 * (stack->max_frames - 1)) /* a walk goes on while there is room for one more */
+			max = first + FRAME_SPACE + 8 * (stack->max_frames - 1);
+		if (!walk_complete(&walk, &state, max, out, &walked))
 			return false;
-		if (u->verify && p.stack.n && kernel < p.nips)
-			samplestack_verify_one(&of, p.ips + kernel + 1, p.nips - kernel - 1, p.nips >= LIMIT, w.end);
-		if (w.end == UNWIND_STACK_CUT && kernel < p.nips)
-			w.end = samplestack_join(&of, s.fp_valid, first, p.ips + kernel + 1, p.nips - kernel - 1,
-						 p.nips >= LIMIT, max, out);
-		else if (w.end == UNWIND_ROOT)
-			rootframes_learn(&u->starts, of.process, (const void *)(out->p + first), (out->n - first) / 8);
-		samplestack_put_end(out, p.stack.n || w.end == UNWIND_ROOT ? w.end : UNWIND_NO_CODE);
-		samplestack_count(u, &w, p.stack);
-		u->counts.java_late += of.jvm && javacode_was_late(of.jvm);
-	} else if (kernel < p.nips) { /* 32-bit code: nobody knows how it ends */
-		text_bytes(out, p.ips + kernel, 8 * (p.nips - kernel));
+		if (stack->verify && parts.stack.n && kernel < parts.nips)
+			samplestack_verify_one(&walk, parts.ips + kernel + 1, parts.nips - kernel - 1,
+					       parts.nips >= LIMIT, walked.end);
+		if (walked.end == UNWIND_STACK_CUT && kernel < parts.nips)
+			walked.end = samplestack_join(&walk, state.fp_valid, first, parts.ips + kernel + 1,
+						      parts.nips - kernel - 1, parts.nips >= LIMIT, max, out);
+		else if (walked.end == UNWIND_ROOT)
+			rootframes_learn(&stack->starts, walk.process, (const void *)(out->p + first),
+					 (out->n - first) / 8);
+		samplestack_put_end(out, parts.stack.n || walked.end == UNWIND_ROOT ? walked.end : UNWIND_NO_CODE);
+		samplestack_count(stack, &walked, parts.stack);
+		stack->counts.java_late += walk.jvm && javacode_was_late(walk.jvm);
+	} else if (kernel < parts.nips) { /* 32-bit code: nobody knows how it ends */
+		text_bytes(out, parts.ips + kernel, 8 * (parts.nips - kernel));
 		samplestack_put_end(out, UNWIND_NO_CODE);
-		u->counts.stacks++;
-		u->counts.fp++;
-		u->counts.broken++;
-		u->counts.narrow++;
+		stack->counts.stacks++;
+		stack->counts.fp++;
+		stack->counts.broken++;
+		stack->counts.narrow++;
 	}
-	samplestack_finish(out, chain, &p);
+	samplestack_finish(out, chain, &parts);
 	return true;
 }
 
-bool samplestack_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_sample *sample, struct text *out)
 {
-	struct parts p;
+	struct parts parts;
 	size_t chain;
 
 	out->n = 0;
-	if (!take_apart(a, r, &p))
+	if (!take_apart(attr, sample, &parts))
 		return false;
-	text_bytes(out, r, (size_t)(p.chain - (const char *)r));
+	text_bytes(out, sample, (size_t)(parts.chain - (const char *)sample));
 	chain = out->n;
 	samplestack_put(out, 0);
 	samplestack_put(out, CONTEXT_USER);
 	samplestack_put(out, PJ_OVER_BUDGET_IP);
-	samplestack_finish(out, chain, &p);
+	samplestack_finish(out, chain, &parts);
 	return true;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
 
-struct samplestack *samplestack_new(const struct processes *p, struct cfitables *t, struct javacode *j,
-				    struct javanames *names)
+struct samplestack *samplestack_new(const struct processes *processes, struct cfitables *tables,
+				    struct javacode *javacode, struct javanames *names)
 {
-	struct samplestack *u = mem_alloc(sizeof(*u), 1);
+	struct samplestack *stack = mem_alloc(sizeof(*stack), 1);
 
-	u->processes = p;
-	u->tables = t;
-	u->javacode = j;
-	u->names = names;
-	u->max_frames = MAX_FRAMES;
-	return u;
+	stack->processes = processes;
+	stack->tables = tables;
+	stack->javacode = javacode;
+	stack->names = names;
+	stack->max_frames = MAX_FRAMES;
+	return stack;
 }
 
-void samplestack_limit(struct samplestack *u, uint32_t max_frames)
+void samplestack_limit(struct samplestack *stack, uint32_t max_frames)
 {
 	if (max_frames)
-		u->max_frames = max_frames;
+		stack->max_frames = max_frames;
 }
 
-void samplestack_verify(struct samplestack *u, unsigned show)
+void samplestack_verify(struct samplestack *stack, unsigned show)
 {
-	u->verify = mem_alloc(sizeof(*u->verify), 1);
-	u->show = show;
+	stack->verify = mem_alloc(sizeof(*stack->verify), 1);
+	stack->show = show;
 }
 
-void samplestack_free(struct samplestack *u)
+void samplestack_free(struct samplestack *stack)
 {
-	if (u)
-		free(u->verify);
-	free(u);
+	if (stack)
+		free(stack->verify);
+	free(stack);
 }
 
-struct pj_unwinding samplestack_counts(const struct samplestack *u)
+struct pj_unwinding samplestack_counts(const struct samplestack *stack)
 {
-	struct pj_unwinding c = u->counts;
+	struct pj_unwinding unwinding = stack->counts;
 
-	if (u->javacode)
-		c.jvms_unread = javacode_count(u->javacode).unread - u->unread;
-	return c;
+	if (stack->javacode)
+		unwinding.jvms_unread = javacode_count(stack->javacode).unread - stack->unread;
+	return unwinding;
 }
 
-void samplestack_reset_counts(struct samplestack *u)
+void samplestack_reset_counts(struct samplestack *stack)
 {
-	u->counts = (struct pj_unwinding){ 0 };
-	if (u->javacode)
-		u->unread = javacode_count(u->javacode).unread;
+	stack->counts = (struct pj_unwinding){ 0 };
+	if (stack->javacode)
+		stack->unread = javacode_count(stack->javacode).unread;
 }

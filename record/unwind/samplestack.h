@@ -27,31 +27,32 @@
 
 struct samplestack;
 
-/* j: NULL: code of JVMs is walked as any other that has no tables. Methods of interpreted frames are reported to names.
+/* javacode: NULL: code of JVMs is walked as any other that has no tables. Methods of interpreted frames are reported to
+ * names.
  */
-struct samplestack *samplestack_new(const struct processes *p, struct cfitables *t, struct javacode *j,
-				    struct javanames *names);
-void samplestack_free(struct samplestack *u);
+struct samplestack *samplestack_new(const struct processes *processes, struct cfitables *tables,
+				    struct javacode *javacode, struct javanames *names);
+void samplestack_free(struct samplestack *stack);
 
 /* At most so many frames of a stack are walked, leaf first: MAX_FRAMES without this. What is deeper is cut. */
-void samplestack_limit(struct samplestack *u, uint32_t max_frames);
+void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
 
 /* From now on what is walked is compared with frame pointers (fpcompare.h), which the event must have been asked for,
  * too. The first `show` that differ are shown. */
-void samplestack_verify(struct samplestack *u, unsigned show);
+void samplestack_verify(struct samplestack *stack, unsigned show);
 
-/* r, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may be
- * waited for; false then says that it is to be tried again, later. *out is empty for a record that is not what the attr
- * says. */
-bool samplestack_sample(struct samplestack *u, const struct perf_event_attr *a, const struct ring_sample *r, bool wait,
-			uint64_t now, struct text *out);
+/* sample, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may
+ * be waited for; false then says that it is to be tried again, later. *out is empty for a record that is not what the
+ * attr says. */
+bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
+			bool wait, uint64_t now, struct text *out);
 
 /* The same, but nothing is walked: the callchain is the one of a sample over budget (PJ_OVER_BUDGET_IP). False: not
  * what the attr says. */
-bool samplestack_skip(const struct perf_event_attr *a, const struct ring_sample *r, struct text *out);
+bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_sample *sample, struct text *out);
 
 /* Since the last unwinding_count_from_here. */
-struct pj_unwinding samplestack_counts(const struct samplestack *u);
-void samplestack_reset_counts(struct samplestack *u);
+struct pj_unwinding samplestack_counts(const struct samplestack *stack);
+void samplestack_reset_counts(struct samplestack *stack);
 
 #endif

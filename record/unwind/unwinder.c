@@ -19,106 +19,108 @@ struct unwinder {
 
 struct unwinder *unwinder_fork(void)
 {
-	struct unwinder *c = mem_alloc(sizeof(*c), 1);
+	struct unwinder *unwinder = mem_alloc(sizeof(*unwinder), 1);
 
-	c->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
-	c->javacode = javacode_new();
-	return c;
+	unwinder->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	unwinder->javacode = javacode_new();
+	return unwinder;
 }
 
-void unwinder_start(struct unwinder *c, const struct processes *p, struct budgets *budgets, uint32_t max_frames)
+void unwinder_start(struct unwinder *unwinder, const struct processes *processes, struct budgets *budgets,
+		    uint32_t max_frames)
 {
-	if (!c)
+	if (!unwinder)
 		return;
-	cfitables_budgets(c->tables, budgets);
-	javacode_start(c->javacode, p, budgets);
-	c->names = javanames_new();
-	c->unwinding = samplestack_new(p, c->tables, c->javacode, c->names);
-	samplestack_limit(c->unwinding, max_frames);
+	cfitables_budgets(unwinder->tables, budgets);
+	javacode_start(unwinder->javacode, processes, budgets);
+	unwinder->names = javanames_new();
+	unwinder->unwinding = samplestack_new(processes, unwinder->tables, unwinder->javacode, unwinder->names);
+	samplestack_limit(unwinder->unwinding, max_frames);
 }
 
-void unwinder_verify(struct unwinder *c, unsigned show)
+void unwinder_verify(struct unwinder *unwinder, unsigned show)
 {
-	if (c)
-		samplestack_verify(c->unwinding, show);
+	if (unwinder)
+		samplestack_verify(unwinder->unwinding, show);
 }
 
-void unwinder_free(struct unwinder *c)
+void unwinder_free(struct unwinder *unwinder)
 {
-	if (!c)
+	if (!unwinder)
 		return;
-	samplestack_free(c->unwinding);
-	javacode_free(c->javacode);
-	javanames_free(c->names);
-	cfitables_stop(c->tables);
-	free(c);
+	samplestack_free(unwinder->unwinding);
+	javacode_free(unwinder->javacode);
+	javanames_free(unwinder->names);
+	cfitables_stop(unwinder->tables);
+	free(unwinder);
 }
 
-int unwinder_fd(const struct unwinder *c)
+int unwinder_fd(const struct unwinder *unwinder)
 {
-	return c ? cfitables_fd(c->tables) : -1;
+	return unwinder ? cfitables_fd(unwinder->tables) : -1;
 }
 
-void unwinder_take(struct unwinder *c, uint64_t now)
+void unwinder_take(struct unwinder *unwinder, uint64_t now)
 {
-	if (c)
-		cfitables_take(c->tables, now);
+	if (unwinder)
+		cfitables_take(unwinder->tables, now);
 }
 
-void unwinder_begin(struct unwinder *c, uint64_t horizon, uint64_t now, bool flush)
+void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, bool flush)
 {
-	if (!c)
+	if (!unwinder)
 		return;
-	c->now = now;
-	c->flush = flush;
-	javacode_begin(c->javacode, horizon, now, flush);
+	unwinder->now = now;
+	unwinder->flush = flush;
+	javacode_begin(unwinder->javacode, horizon, now, flush);
 }
 
-bool unwinder_sample(struct unwinder *c, const struct perf_event_attr *a, const struct ring_sample *r, struct text *out)
+bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		     struct text *out)
 {
-	return samplestack_sample(c->unwinding, a, r, !c->flush, c->now, out);
+	return samplestack_sample(unwinder->unwinding, attr, sample, !unwinder->flush, unwinder->now, out);
 }
 
-void unwinder_name(struct unwinder *c)
+void unwinder_name(struct unwinder *unwinder)
 {
-	if (c)
-		javacode_name(c->javacode, c->names);
+	if (unwinder)
+		javacode_name(unwinder->javacode, unwinder->names);
 }
 
-void unwinder_tick(struct unwinder *c, uint64_t now)
+void unwinder_tick(struct unwinder *unwinder, uint64_t now)
 {
-	if (!c)
+	if (!unwinder)
 		return;
-	cfitables_tick(c->tables, now);
-	javacode_tick(c->javacode, now);
+	cfitables_tick(unwinder->tables, now);
+	javacode_tick(unwinder->javacode, now);
 }
 
-struct pj_unwinding unwinder_end(struct unwinder *c)
+struct pj_unwinding unwinder_end(struct unwinder *unwinder)
 {
 	struct pj_unwinding counts;
 
-	if (!c)
+	if (!unwinder)
 		return (struct pj_unwinding){ 0 };
-	unwinder_name(c);
-	counts = samplestack_counts(c->unwinding);
-	samplestack_reset_counts(c->unwinding);
+	unwinder_name(unwinder);
+	counts = samplestack_counts(unwinder->unwinding);
+	samplestack_reset_counts(unwinder->unwinding);
 	return counts;
 }
 
-void unwinder_put(struct unwinder *c, const struct pj_unwinding *counts, struct text *t)
+void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, struct text *text)
 {
-	if (!c)
+	if (!unwinder)
 		return;
-	chunk_put_item(t, PJ_ITEM_UNWINDING, counts, sizeof(*counts));
-	javanames_end(c->names, t);
+	chunk_put_item(text, PJ_ITEM_UNWINDING, counts, sizeof(*counts));
+	javanames_end(unwinder->names, text);
 }
 
-struct helper_counts unwinder_helpers(const struct unwinder *c)
+struct helper_counts unwinder_helpers(const struct unwinder *unwinder)
 {
-	return c ? cfitables_count(c->tables).helpers : (struct helper_counts){ 0 };
+	return unwinder ? cfitables_count(unwinder->tables).helpers : (struct helper_counts){ 0 };
 }
 
-struct helper_counts unwinder_jvm_helpers(const struct unwinder *c)
+struct helper_counts unwinder_jvm_helpers(const struct unwinder *unwinder)
 {
-	return c ? javacode_count(c->javacode).helpers : (struct helper_counts){ 0 };
+	return unwinder ? javacode_count(unwinder->javacode).helpers : (struct helper_counts){ 0 };
 }

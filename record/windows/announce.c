@@ -9,52 +9,52 @@
 
 #define WAITING_MAX ((size_t)64 << 10)
 
-static uint64_t announce_lines(struct str s)
+static uint64_t announce_lines(struct str string)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < s.n; i++)
-		n += s.p[i] == '\n';
+	for (size_t i = 0; i < string.n; i++)
+		n += string.p[i] == '\n';
 	return n;
 }
 
-static void announce_give_up(struct announce *a, const char *why)
+static void announce_give_up(struct announce *announce, const char *why)
 {
 	warn("cannot print paths of windows any more: standard output: %s; recording goes on", why);
-	a->gone = true;
-	a->unprinted += announce_lines(text_view(&a->waiting));
-	a->waiting.n = 0;
+	announce->gone = true;
+	announce->unprinted += announce_lines(text_view(&announce->waiting));
+	announce->waiting.n = 0;
 }
 
-void announce_path(struct announce *a, struct str path)
+void announce_path(struct announce *announce, struct str path)
 {
-	if (a->gone || a->waiting.n + path.n > WAITING_MAX) {
-		a->unprinted++;
-		if (!a->gone && !a->slow)
+	if (announce->gone || announce->waiting.n + path.n > WAITING_MAX) {
+		announce->unprinted++;
+		if (!announce->gone && !announce->slow)
 			warn("nobody reads the paths on standard output: more are not printed until somebody does");
-		a->slow = a->slow || !a->gone;
+		announce->slow = announce->slow || !announce->gone;
 		return;
 	}
-	text_str(&a->waiting, path);
-	text_char(&a->waiting, '\n');
-	announce_flush(a, 0);
+	text_str(&announce->waiting, path);
+	text_char(&announce->waiting, '\n');
+	announce_flush(announce, 0);
 }
 
 /* May one line be written now, without waiting for longer? A pipe that is ready takes PIPE_BUF bytes. */
 static bool announce_ready(int ms)
 {
-	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	struct pollfd polled = { .fd = STDOUT_FILENO, .events = POLLOUT };
 	int n;
 
-	while ((n = poll(&p, 1, ms)) < 0 && errno == EINTR)
+	while ((n = poll(&polled, 1, ms)) < 0 && errno == EINTR)
 		;
 	return n != 0; /* also when it failed: write says why */
 }
 
-bool announce_flush(struct announce *a, int ms)
+bool announce_flush(struct announce *announce, int ms)
 {
-	while (a->waiting.n && announce_ready(ms)) {
-		struct str rest = text_view(&a->waiting), line = str_cut(&rest, '\n');
+	while (announce->waiting.n && announce_ready(ms)) {
+		struct str rest = text_view(&announce->waiting), line = str_cut(&rest, '\n');
 		ssize_t n = write(STDOUT_FILENO, line.p, line.n + 1);
 
 		if (n < 0 && errno == EINTR)
@@ -62,19 +62,19 @@ bool announce_flush(struct announce *a, int ms)
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0) {
-			announce_give_up(a, strerror(errno));
+			announce_give_up(announce, strerror(errno));
 			break;
 		}
-		a->waiting.n -= (size_t)n;
-		memmove(a->waiting.p, a->waiting.p + n, a->waiting.n);
-		a->slow = false;
+		announce->waiting.n -= (size_t)n;
+		memmove(announce->waiting.p, announce->waiting.p + n, announce->waiting.n);
+		announce->slow = false;
 	}
-	return a->waiting.n == 0;
+	return announce->waiting.n == 0;
 }
 
-void announce_end(struct announce *a, int ms)
+void announce_end(struct announce *announce, int ms)
 {
-	if (!announce_flush(a, ms))
-		announce_give_up(a, "its reader does not read");
-	text_free(&a->waiting);
+	if (!announce_flush(announce, ms))
+		announce_give_up(announce, "its reader does not read");
+	text_free(&announce->waiting);
 }

@@ -17,8 +17,9 @@ struct announce {
 	uint64_t unprinted; /* paths that nobody got, since somebody emptied this */
 };
 
-void announce_path(struct announce *a, struct str path);
-bool announce_flush(struct announce *a, int ms); /* waits at most so long for room; false: something still waits */
-void announce_end(struct announce *a, int ms);   /* what still waits then is unprinted */
+void announce_path(struct announce *announce, struct str path);
+bool announce_flush(struct announce *announce,
+		    int ms);                          /* waits at most so long for room; false: something still waits */
+void announce_end(struct announce *announce, int ms); /* what still waits then is unprinted */
 
 #endif

@@ -21,16 +21,16 @@ struct epochs {
 	size_t n; /* sorted, apart from each other */
 };
 
-uint64_t epochs_take(struct epochs *e, uint64_t wanted); /* it, or the next that is free; used from now on */
-void epochs_used(struct epochs *e, uint64_t epoch);      /* somebody has it */
+uint64_t epochs_take(struct epochs *epochs, uint64_t wanted); /* it, or the next that is free; used from now on */
+void epochs_used(struct epochs *epochs, uint64_t epoch);      /* somebody has it */
 
-void epochs_parse(struct epochs *e, struct str text); /* what is no range is passed over */
-void epochs_text(const struct epochs *e, struct text *t);
+void epochs_parse(struct epochs *epochs, struct str text); /* what is no range is passed over */
+void epochs_text(const struct epochs *epochs, struct text *text);
 
 /* As epochs_take, in the file of descriptor fd, under its lock. False: errno says why, and *epoch may not be used. */
 bool epochs_take_from(int fd, uint64_t wanted, uint64_t *epoch);
 
-/* Adds to that file what is used according to e. */
-bool epochs_add_to(int fd, const struct epochs *e);
+/* Adds to that file what is used according to epochs. */
+bool epochs_add_to(int fd, const struct epochs *epochs);
 
 #endif

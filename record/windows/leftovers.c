@@ -41,22 +41,22 @@ static void sweep_one(int space, const char *name)
 static void sweep_dir(int space)
 {
 	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
 
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] == '.' && str_ends(str_of(e->d_name), STR(".tmp")))
-			sweep_one(space, e->d_name);
-	if (d)
-		closedir(d);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] == '.' && str_ends(str_of(entry->d_name), STR(".tmp")))
+			sweep_one(space, entry->d_name);
+	if (dir)
+		closedir(dir);
 }
 
-void leftovers_sweep(const struct windir *r)
+void leftovers_sweep(const struct windir *windir)
 {
-	sweep_dir(r->recording);
-	sweep_dir(r->out);
-	sweep_dir(r->bad);
-	tempfile_sweep(r->dir); /* of pjrecord.prom */
+	sweep_dir(windir->recording);
+	sweep_dir(windir->out);
+	sweep_dir(windir->bad);
+	tempfile_sweep(windir->dir); /* of pjrecord.prom */
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
@@ -70,31 +70,31 @@ static void leftovers_write_why(int bad, const char *name, const char *why)
 	fullio_replace(bad, beside, str_of(text));
 }
 
-static void put_away(const struct leftovers *l, const char *name, const char *why)
+static void put_away(const struct leftovers *leftovers, const char *name, const char *why)
 {
-	if (renameat(l->windir->recording, name, l->windir->bad, name) < 0) {
+	if (renameat(leftovers->windir->recording, name, leftovers->windir->bad, name) < 0) {
 		warn("cannot move recording/%s to bad: %s", name, strerror(errno));
 		return;
 	}
-	leftovers_write_why(l->windir->bad, name, why);
-	l->metrics->bad++;
+	leftovers_write_why(leftovers->windir->bad, name, why);
+	leftovers->metrics->bad++;
 	warn("recording/%s was left by a run that was killed, and %s: it is in bad/", name, why);
 }
 
-static void leftovers_rescue_window(const struct leftovers *l, int fd, const char *name, uint64_t epoch)
+static void leftovers_rescue_window(const struct leftovers *leftovers, int fd, const char *name, uint64_t epoch)
 {
-	struct rescued r;
+	struct rescued rescued;
 	const char *why = NULL;
 
-	if (chunk_rescue(fd, &r, &why)) {
+	if (chunk_rescue(fd, &rescued, &why)) {
 		if (fsync(fd) < 0)
 			why = strerror(errno);
-		else if (l->rescued(l->arg, fd, epoch, &r))
+		else if (leftovers->rescued(leftovers->arg, fd, epoch, &rescued))
 			return;
 		else
 			why = "it cannot be moved";
-	} else if (r.samples == 0) {
-		put_away(l, name, why);
+	} else if (rescued.samples == 0) {
+		put_away(leftovers, name, why);
 		return;
 	}
 	warn("recording/%s was left by a run that was killed, and cannot be rescued now: %s", name, why);
@@ -102,7 +102,7 @@ static void leftovers_rescue_window(const struct leftovers *l, int fd, const cha
 
 static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
-	const struct leftovers *l = arg;
+	const struct leftovers *leftovers = arg;
 	int fd = windir_file(space, name, O_RDWR);
 
 	if (fd < 0) {
@@ -111,13 +111,13 @@ static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t e
 		return true;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && leftovers_same(space, name, fd))
-		leftovers_rescue_window(l, fd, name, epoch);
+		leftovers_rescue_window(leftovers, fd, name, epoch);
 	close(fd);
 	return true;
 }
 
-void leftovers_rescue(const struct leftovers *l)
+void leftovers_rescue(const struct leftovers *leftovers)
 {
 	/* the folder is read while names leave it, which readdir allows */
-	windir_each(l->windir->recording, leftovers_look_at, (void *)(uintptr_t)l);
+	windir_each(leftovers->windir->recording, leftovers_look_at, (void *)(uintptr_t)leftovers);
 }

@@ -12,17 +12,17 @@
 #include "record/windows/rescue.h"
 #include "record/windows/windir.h"
 
-void leftovers_sweep(const struct windir *r);
+void leftovers_sweep(const struct windir *windir);
 
 struct leftovers {
 	const struct windir *windir;
 	struct metrics *metrics;
 	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and
 	 * stays. */
-	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *r);
+	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *rescued);
 	void *arg;
 };
 
-void leftovers_rescue(const struct leftovers *l);
+void leftovers_rescue(const struct leftovers *leftovers);
 
 #endif

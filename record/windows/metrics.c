@@ -162,51 +162,51 @@ static uint64_t power_of_ten(unsigned n)
 }
 
 /* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
-static uint64_t parse_value(struct str s, unsigned digits)
+static uint64_t parse_value(struct str string, unsigned digits)
 {
-	struct str complete = str_cut(&s, '.');
+	struct str complete = str_cut(&string, '.');
 	uint64_t value, fraction = 0, scale = power_of_ten(digits);
 
 	if (!str_u64(complete, &value) || value > UINT64_MAX / scale - 1)
 		return 0;
-	if (s.n && (s.n > digits || !str_u64(s, &fraction)))
+	if (string.n && (string.n > digits || !str_u64(string, &fraction)))
 		return 0;
-	return value * scale + fraction * power_of_ten(digits - (unsigned)s.n);
+	return value * scale + fraction * power_of_ten(digits - (unsigned)string.n);
 }
 
-static void metrics_put_name(struct text *t, const struct row *r)
+static void metrics_put_name(struct text *text, const struct row *row)
 {
-	text_printf(t, "pj_record_%s", r->name);
-	if (*r->label)
-		text_printf(t, "{%s}", r->label);
+	text_printf(text, "pj_record_%s", row->name);
+	if (*row->label)
+		text_printf(text, "{%s}", row->label);
 }
 
 /* What the file says so far. */
-static uint64_t value_before(const struct row *r, struct str before)
+static uint64_t value_before(const struct row *row, struct str before)
 {
 	struct text name = { 0 };
 	uint64_t value = 0;
 
-	metrics_put_name(&name, r);
+	metrics_put_name(&name, row);
 	text_char(&name, ' ');
 	while (before.n) {
 		struct str line = str_cut(&before, '\n');
 
 		if (str_starts(line, text_view(&name)))
-			value = parse_value(str_from(line, name.n), r->digits);
+			value = parse_value(str_from(line, name.n), row->digits);
 	}
 	text_free(&name);
 	return value;
 }
 
-static uint64_t metrics_value_of(const struct row *r, const struct metrics *m, struct str before)
+static uint64_t metrics_value_of(const struct row *row, const struct metrics *metrics, struct str before)
 {
 	uint64_t value;
 
-	memcpy(&value, (const char *)m + r->at, sizeof(value));
-	if (r->kind == COUNTER)
-		return metrics_sum(value, value_before(r, before));
-	return r->kind == GAUGE_SAVED && !value ? value_before(r, before) : value;
+	memcpy(&value, (const char *)metrics + row->at, sizeof(value));
+	if (row->kind == COUNTER)
+		return metrics_sum(value, value_before(row, before));
+	return row->kind == GAUGE_SAVED && !value ? value_before(row, before) : value;
 }
 
 /* ---- tenants over budget ------------------------------------------------------------------------------------- */
@@ -273,10 +273,10 @@ static void read_tenants(struct pj_tenants *sum, struct str before)
 	}
 }
 
-static void metrics_put_tenant(struct text *t, struct pj_tenant *row, const char *name)
+static void metrics_put_tenant(struct text *text, struct pj_tenant *row, const char *name)
 {
 	for (size_t i = 0; i < countof(over_what); i++)
-		text_printf(t, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i],
+		text_printf(text, OVER_METRIC "{tenant=\"%s\",what=\"%s\"} %" PRIu64 "\n", name, over_what[i],
 			    *over_count(row, i));
 }
 
@@ -290,44 +290,44 @@ static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
 	budgets_add(sum, &named);
 }
 
-static void metrics_put_tenants(struct text *t, const struct metrics *m, struct str before)
+static void metrics_put_tenants(struct text *text, const struct metrics *metrics, struct str before)
 {
 	struct pj_tenants sum = { 0 };
 	char name[TENANT_NAME];
 
 	read_tenants(&sum, before);
-	budgets_add(&sum, &m->tenants);
-	text_printf(t, "# HELP " OVER_METRIC
-		       " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
+	budgets_add(&sum, &metrics->tenants);
+	text_printf(text, "# HELP " OVER_METRIC
+			  " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
 	for (size_t i = 0; i < sum.n; i++) {
-		struct tenant of = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
+		struct tenant tenant = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
 
-		metrics_put_tenant(t, &sum.row[i], tenant_name(&of, name));
+		metrics_put_tenant(text, &sum.row[i], tenant_name(&tenant, name));
 	}
-	metrics_put_tenant(t, &sum.others, "others");
+	metrics_put_tenant(text, &sum.others, "others");
 }
 
 /* ---- the text -------------------------------------------------------------------------------------------------- */
 
-void metrics_text(struct text *t, const struct metrics *m, struct str before)
+void metrics_text(struct text *text, const struct metrics *metrics, struct str before)
 {
 	for (size_t i = 0; i < countof(rows); i++) {
-		const struct row *r = rows + i;
-		uint64_t value = metrics_value_of(r, m, before), scale = power_of_ten(r->digits);
+		const struct row *row = rows + i;
+		uint64_t value = metrics_value_of(row, metrics, before), scale = power_of_ten(row->digits);
 
-		if (r->help)
-			text_printf(t, "# HELP pj_record_%s %s\n# TYPE pj_record_%s %s\n", r->name, r->help, r->name,
-				    r->kind == COUNTER ? "counter" : "gauge");
-		metrics_put_name(t, r);
-		text_printf(t, " %" PRIu64, value / scale);
-		if (r->digits)
-			text_printf(t, ".%0*" PRIu64, (int)r->digits, value % scale);
-		text_char(t, '\n');
+		if (row->help)
+			text_printf(text, "# HELP pj_record_%s %s\n# TYPE pj_record_%s %s\n", row->name, row->help,
+				    row->name, row->kind == COUNTER ? "counter" : "gauge");
+		metrics_put_name(text, row);
+		text_printf(text, " %" PRIu64, value / scale);
+		if (row->digits)
+			text_printf(text, ".%0*" PRIu64, (int)row->digits, value % scale);
+		text_char(text, '\n');
 	}
-	metrics_put_tenants(t, m, before);
+	metrics_put_tenants(text, metrics, before);
 }
 
-static void read_before(int dir, struct text *t)
+static void read_before(int dir, struct text *text)
 {
 	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -335,9 +335,9 @@ static void read_before(int dir, struct text *t)
 
 	if (fd < 0)
 		return;
-	text_reserve(t, FILE_MAX);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, t->p, FILE_MAX, 0)) > 0)
-		t->n = (size_t)n;
+	text_reserve(text, FILE_MAX);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, text->p, FILE_MAX, 0)) > 0)
+		text->n = (size_t)n;
 	close(fd);
 }
 
@@ -357,7 +357,7 @@ static bool metrics_lock(int dir)
 	return false;
 }
 
-bool metrics_write(struct metrics *m, int dir)
+bool metrics_write(struct metrics *metrics, int dir)
 {
 	struct text before = { 0 }, now = { 0 };
 	bool good;
@@ -366,52 +366,53 @@ bool metrics_write(struct metrics *m, int dir)
 	if (!metrics_lock(dir))
 		return false;
 	read_before(dir, &before);
-	metrics_text(&now, m, text_view(&before));
+	metrics_text(&now, metrics, text_view(&before));
 	good = fullio_replace(dir, FILE_NAME, text_view(&now));
 	error = errno;
 	flock(dir, LOCK_UN);
 	text_free(&before);
 	text_free(&now);
 	if (good)
-		*m = (struct metrics){ 0 };
+		*metrics = (struct metrics){ 0 };
 	errno = error;
 	return good;
 }
 
-void metrics_add(struct metrics *m, const struct window_report *r)
+void metrics_add(struct metrics *metrics, const struct window_report *report)
 {
-	m->windows++;
-	m->samples = metrics_sum(m->samples, r->samples);
-	m->bytes = metrics_sum(m->bytes, r->bytes);
-	m->recorded_ns = metrics_sum(m->recorded_ns, r->end > r->begin ? r->end - r->begin : 0);
-	m->unrecorded_ns = metrics_sum(m->unrecorded_ns, r->unrecorded_ns);
-	metrics_add_dropped(m, r);
-	m->offcpu.blocked_ns = metrics_sum(m->offcpu.blocked_ns, r->offcpu.blocked_ns);
-	m->offcpu.preempted_ns = metrics_sum(m->offcpu.preempted_ns, r->offcpu.preempted_ns);
-	m->offcpu.brief_ns = metrics_sum(m->offcpu.brief_ns, r->offcpu.brief_ns);
-	m->offcpu.unknown_ns = metrics_sum(m->offcpu.unknown_ns, r->offcpu.unknown_ns);
-	m->offcpu.lost = metrics_sum(m->offcpu.lost, r->offcpu.lost);
-	unwindstats_add(&m->unwinding, &r->unwinding);
-	add_tenants(&m->tenants, &r->tenants);
+	metrics->windows++;
+	metrics->samples = metrics_sum(metrics->samples, report->samples);
+	metrics->bytes = metrics_sum(metrics->bytes, report->bytes);
+	metrics->recorded_ns =
+		metrics_sum(metrics->recorded_ns, report->end > report->begin ? report->end - report->begin : 0);
+	metrics->unrecorded_ns = metrics_sum(metrics->unrecorded_ns, report->unrecorded_ns);
+	metrics_add_dropped(metrics, report);
+	metrics->offcpu.blocked_ns = metrics_sum(metrics->offcpu.blocked_ns, report->offcpu.blocked_ns);
+	metrics->offcpu.preempted_ns = metrics_sum(metrics->offcpu.preempted_ns, report->offcpu.preempted_ns);
+	metrics->offcpu.brief_ns = metrics_sum(metrics->offcpu.brief_ns, report->offcpu.brief_ns);
+	metrics->offcpu.unknown_ns = metrics_sum(metrics->offcpu.unknown_ns, report->offcpu.unknown_ns);
+	metrics->offcpu.lost = metrics_sum(metrics->offcpu.lost, report->offcpu.lost);
+	unwindstats_add(&metrics->unwinding, &report->unwinding);
+	add_tenants(&metrics->tenants, &report->tenants);
 }
 
-static void add_saved(struct metrics *m, const struct symsaver_counts *c)
+static void add_saved(struct metrics *metrics, const struct symsaver_counts *counts)
 {
-	struct symsaver_counts *k = &m->saved;
+	struct symsaver_counts *k = &metrics->saved;
 
-	k->binaries = metrics_sum(k->binaries, c->binaries);
-	k->maps = metrics_sum(k->maps, c->maps);
-	k->kernels = metrics_sum(k->kernels, c->kernels);
+	k->binaries = metrics_sum(k->binaries, counts->binaries);
+	k->maps = metrics_sum(k->maps, counts->maps);
+	k->kernels = metrics_sum(k->kernels, counts->kernels);
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++)
-		k->failed[i] = metrics_sum(k->failed[i], c->failed[i]);
-	k->dropped = metrics_sum(k->dropped, c->dropped);
-	k->conflicts = metrics_sum(k->conflicts, c->conflicts);
-	k->removed = metrics_sum(k->removed, c->removed);
-	k->forced = metrics_sum(k->forced, c->forced);
-	k->hung = metrics_sum(k->hung, c->hung);
-	k->crashed = metrics_sum(k->crashed, c->crashed);
-	k->lingering = c->lingering;
-	k->off = c->off;
+		k->failed[i] = metrics_sum(k->failed[i], counts->failed[i]);
+	k->dropped = metrics_sum(k->dropped, counts->dropped);
+	k->conflicts = metrics_sum(k->conflicts, counts->conflicts);
+	k->removed = metrics_sum(k->removed, counts->removed);
+	k->forced = metrics_sum(k->forced, counts->forced);
+	k->hung = metrics_sum(k->hung, counts->hung);
+	k->crashed = metrics_sum(k->crashed, counts->crashed);
+	k->lingering = counts->lingering;
+	k->off = counts->off;
 }
 
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more)
@@ -435,18 +436,18 @@ static void add_helpers(struct helper_counts *sum, const struct helper_counts *m
 	sum->off = more->off;
 }
 
-void metrics_add_dropped(struct metrics *m, const struct window_report *r)
+void metrics_add_dropped(struct metrics *metrics, const struct window_report *report)
 {
-	add_helpers(&m->helpers, &r->helpers);
-	add_helpers(&m->jvm_helpers, &r->jvm_helpers);
-	add_saved(m, &r->saved);
-	metrics_add_loss(&m->loss, &r->loss);
-	m->loss.ring_high = r->loss.ring_high;
+	add_helpers(&metrics->helpers, &report->helpers);
+	add_helpers(&metrics->jvm_helpers, &report->jvm_helpers);
+	add_saved(metrics, &report->saved);
+	metrics_add_loss(&metrics->loss, &report->loss);
+	metrics->loss.ring_high = report->loss.ring_high;
 }
 
 /* ---- the summary --------------------------------------------------------------------------------------------- */
 
-void metrics_bytes(struct text *t, uint64_t bytes)
+void metrics_bytes(struct text *text, uint64_t bytes)
 {
 	static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
 	double value = (double)bytes;
@@ -456,93 +457,94 @@ void metrics_bytes(struct text *t, uint64_t bytes)
 		value /= 1000;
 		i++;
 	}
-	text_printf(t, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+	text_printf(text, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
 }
 
-static void put_count(struct text *t, const char *before, uint64_t n, const char *one, const char *many)
+static void put_count(struct text *text, const char *before, uint64_t n, const char *one, const char *many)
 {
-	text_add(t, before);
-	text_grouped(t, n);
-	text_char(t, ' ');
-	text_add(t, n == 1 ? one : many);
+	text_add(text, before);
+	text_grouped(text, n);
+	text_char(text, ' ');
+	text_add(text, n == 1 ? one : many);
 }
 
-static void metrics_put_share(struct text *t, uint64_t part, uint64_t all)
+static void metrics_put_share(struct text *text, uint64_t part, uint64_t all)
 {
 	double share = all ? 100 * (double)part / (double)all : 0;
 
-	text_printf(t,
+	text_printf(text,
 		    share < 0.1                ? " (under 0.1 %%)" :
 		    share > 99.9 && part < all ? " (over 99.9 %%)" :
 						 " (%.1f %%)",
 		    share);
 }
 
-static void put_losses(struct text *t, const struct window_report *r)
+static void put_losses(struct text *text, const struct window_report *report)
 {
-	const struct pj_loss *l = &r->loss;
+	const struct pj_loss *loss = &report->loss;
 
-	if (l->samples) {
-		put_count(t, "; LOST ", l->samples, "sample", "samples");
-		metrics_put_share(t, l->samples, metrics_sum(l->samples, r->samples));
+	if (loss->samples) {
+		put_count(text, "; LOST ", loss->samples, "sample", "samples");
+		metrics_put_share(text, loss->samples, metrics_sum(loss->samples, report->samples));
 	}
-	if (l->records)
-		put_count(t, "; LOST ", l->records, "record of processes", "records of processes");
-	if (r->unrecorded_ns)
-		text_printf(t, "; nothing was recorded for %.1f s before", (double)r->unrecorded_ns / 1e9);
-	if (l->throttled)
-		put_count(t, "; throttled ", l->throttled, "time", "times");
-	if (l->unknown)
-		put_count(t, "; ", l->unknown, "sample of a process nothing is known of",
+	if (loss->records)
+		put_count(text, "; LOST ", loss->records, "record of processes", "records of processes");
+	if (report->unrecorded_ns)
+		text_printf(text, "; nothing was recorded for %.1f s before", (double)report->unrecorded_ns / 1e9);
+	if (loss->throttled)
+		put_count(text, "; throttled ", loss->throttled, "time", "times");
+	if (loss->unknown)
+		put_count(text, "; ", loss->unknown, "sample of a process nothing is known of",
 			  "samples of processes nothing is known of");
-	if (l->late)
-		put_count(t, "; ", l->late, "record came late", "records came late");
-	if (l->depth) {
-		put_count(t, "; ", l->depth, "stack", "stacks");
-		metrics_put_share(t, l->depth, r->samples);
-		text_add(t, " cut");
-		if (r->depth_limit)
-			text_printf(t, " at %u frames", r->depth_limit);
+	if (loss->late)
+		put_count(text, "; ", loss->late, "record came late", "records came late");
+	if (loss->depth) {
+		put_count(text, "; ", loss->depth, "stack", "stacks");
+		metrics_put_share(text, loss->depth, report->samples);
+		text_add(text, " cut");
+		if (report->depth_limit)
+			text_printf(text, " at %u frames", report->depth_limit);
 	}
 }
 
-static void metrics_put_helpers(struct text *t, const struct window_report *r)
+static void metrics_put_helpers(struct text *text, const struct window_report *report)
 {
-	struct helper_counts sum = r->helpers;
+	struct helper_counts sum = report->helpers;
 
-	add_helpers(&sum, &r->jvm_helpers);
+	add_helpers(&sum, &report->jvm_helpers);
 	if (sum.hung)
-		put_count(t, "; ", sum.hung, "helper process hung", "helper processes hung");
+		put_count(text, "; ", sum.hung, "helper process hung", "helper processes hung");
 	if (sum.crashed)
-		put_count(t, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
+		put_count(text, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
 	if (sum.avoided)
-		put_count(t, "; ", sum.avoided, "lookup that is left out after that",
+		put_count(text, "; ", sum.avoided, "lookup that is left out after that",
 			  "lookups that are left out after that");
-	if (r->helpers.off)
-		text_add(t, "; no helper process makes tables");
-	if (r->jvm_helpers.off)
-		text_add(t, "; no helper process reads JVMs");
+	if (report->helpers.off)
+		text_add(text, "; no helper process makes tables");
+	if (report->jvm_helpers.off)
+		text_add(text, "; no helper process reads JVMs");
 }
 
-void metrics_summary(struct text *t, const struct window_report *r)
+void metrics_summary(struct text *text, const struct window_report *report)
 {
-	put_count(t, "", r->samples, "sample", "samples");
-	put_count(t, " of ", r->processes, "process", "processes");
-	text_printf(t, " in %.1f s, ", r->end > r->begin ? (double)(r->end - r->begin) / 1e9 : 0);
-	metrics_bytes(t, r->bytes);
-	text_printf(t, ", rings up to %" PRIu64 " %% full", (r->loss.ring_high + 9) / 10);
-	put_losses(t, r);
-	if (r->tenants.n || budgets_lost(&r->tenants.others)) {
-		text_add(t, "; ");
-		budgets_text(t, &r->tenants, SHOWN_TENANTS);
+	put_count(text, "", report->samples, "sample", "samples");
+	put_count(text, " of ", report->processes, "process", "processes");
+	text_printf(text, " in %.1f s, ",
+		    report->end > report->begin ? (double)(report->end - report->begin) / 1e9 : 0);
+	metrics_bytes(text, report->bytes);
+	text_printf(text, ", rings up to %" PRIu64 " %% full", (report->loss.ring_high + 9) / 10);
+	put_losses(text, report);
+	if (report->tenants.n || budgets_lost(&report->tenants.others)) {
+		text_add(text, "; ");
+		budgets_text(text, &report->tenants, SHOWN_TENANTS);
 	}
-	if (r->has_unwinding && r->unwinding.stacks) {
-		text_add(t, "; ");
-		unwindstats_text(t, &r->unwinding);
+	if (report->has_unwinding && report->unwinding.stacks) {
+		text_add(text, "; ");
+		unwindstats_text(text, &report->unwinding);
 	}
-	metrics_put_helpers(t, r);
-	if (r->has_offcpu) {
-		text_add(t, "; off the CPU: ");
-		offcpu_text(t, &r->offcpu);
+	metrics_put_helpers(text, report);
+	if (report->has_offcpu) {
+		text_add(text, "; off the CPU: ");
+		offcpu_text(text, &report->offcpu);
 	}
 }

@@ -64,21 +64,21 @@ struct metrics {
 	uint64_t rss, retained_windows, saved_bytes, free_bytes;
 };
 
-void metrics_add(struct metrics *m, const struct window_report *r); /* a complete window; bytes included */
-void metrics_add_dropped(struct metrics *m,
-			 const struct window_report *r); /* one that was dropped: loss, and what was kept */
+void metrics_add(struct metrics *metrics, const struct window_report *report); /* a complete window; bytes included */
+void metrics_add_dropped(struct metrics *metrics,
+			 const struct window_report *report); /* one that was dropped: loss, and what was kept */
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more);
 
-/* Adds m to DIR/pjrecord.prom, through a temporary file beside it, and empties m. On failure m stays as it is, errno
- * says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */
-bool metrics_write(struct metrics *m, int dir);
+/* Adds metrics to DIR/pjrecord.prom, through a temporary file beside it, and empties metrics. On failure metrics stays
+ * as it is, errno says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */
+bool metrics_write(struct metrics *metrics, int dir);
 
 /* As above, as text: pure. before: the file so far, may be anything. */
-void metrics_text(struct text *t, const struct metrics *m, struct str before);
+void metrics_text(struct text *text, const struct metrics *metrics, struct str before);
 
 /* "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full", and all that was lost, in words. */
-void metrics_summary(struct text *t, const struct window_report *r);
+void metrics_summary(struct text *text, const struct window_report *report);
 
-void metrics_bytes(struct text *t, uint64_t bytes); /* "2.4 MB" */
+void metrics_bytes(struct text *text, uint64_t bytes); /* "2.4 MB" */
 
 #endif

@@ -59,12 +59,12 @@ static bool rescue_write_all(int fd, const void *from, size_t n, uint64_t at)
 	return true;
 }
 
-static bool rescue_within(struct perf_section s, uint64_t limit)
+static bool rescue_within(struct perf_section section, uint64_t limit)
 {
-	return s.offset <= limit && s.size <= limit - s.offset;
+	return section.offset <= limit && section.size <= limit - section.offset;
 }
 
-static const char *rescue_read_header(int fd, struct perf_file_header *h, uint64_t *size)
+static const char *rescue_read_header(int fd, struct perf_file_header *header, uint64_t *size)
 {
 	struct stat st;
 
@@ -73,57 +73,57 @@ static const char *rescue_read_header(int fd, struct perf_file_header *h, uint64
 	*size = (uint64_t)st.st_size;
 	if (*size == 0)
 		return "it is empty";
-	if (*size < sizeof(*h) || !rescue_read_all(fd, h, sizeof(*h), 0))
+	if (*size < sizeof(*header) || !rescue_read_all(fd, header, sizeof(*header), 0))
 		return "it ends in its header";
-	if (memcmp(h->magic, PERF_MAGIC, sizeof(h->magic)) != 0 || h->size != sizeof(*h))
+	if (memcmp(header->magic, PERF_MAGIC, sizeof(header->magic)) != 0 || header->size != sizeof(*header))
 		return "its header is damaged, or was not written";
-	if (h->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || h->attr_size > 65536 ||
-	    h->attrs.size < h->attr_size || h->attrs.size > ATTRS_MAX || !rescue_within(h->attrs, h->data.offset) ||
-	    h->attrs.offset < sizeof(*h))
+	if (header->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || header->attr_size > 65536 ||
+	    header->attrs.size < header->attr_size || header->attrs.size > ATTRS_MAX ||
+	    !rescue_within(header->attrs, header->data.offset) || header->attrs.offset < sizeof(*header))
 		return "its events are damaged, or were not written";
-	if (h->data.offset > *size || h->data.offset % 8)
+	if (header->data.offset > *size || header->data.offset % 8)
 		return "its data begins behind its end";
 	return NULL;
 }
 
 /* The table whose bits are these, at that place; sections that do not lie in front of limit are left out. False: it is
  * cut. */
-static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *t)
+static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *table)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
-		t->at[i] = (struct perf_section){ 0 };
+		table->at[i] = (struct perf_section){ 0 };
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
-		if (at > limit || limit - at < sizeof(t->at[i]) ||
-		    !rescue_read_all(fd, &t->at[i], sizeof(t->at[i]), at))
+		if (at > limit || limit - at < sizeof(table->at[i]) ||
+		    !rescue_read_all(fd, &table->at[i], sizeof(table->at[i]), at))
 			return false;
-		if (!rescue_within(t->at[i], limit))
-			t->at[i] = (struct perf_section){ 0 };
-		at += sizeof(t->at[i]);
+		if (!rescue_within(table->at[i], limit))
+			table->at[i] = (struct perf_section){ 0 };
+		at += sizeof(table->at[i]);
 	}
 	return true;
 }
 
 /* What was known when the window began: in front of the data. */
-static void rescue_read_front(int fd, const struct perf_file_header *h, struct table *t)
+static void rescue_read_front(int fd, const struct perf_file_header *header, struct table *table)
 {
 	uint64_t bits[4];
 
-	if (h->event_types.size < sizeof(bits) || !rescue_within(h->event_types, h->data.offset) ||
-	    !rescue_read_all(fd, bits, sizeof(bits), h->event_types.offset) ||
-	    !rescue_read_table(fd, bits, h->event_types.offset + sizeof(bits), h->data.offset, t))
-		*t = (struct table){ 0 };
+	if (header->event_types.size < sizeof(bits) || !rescue_within(header->event_types, header->data.offset) ||
+	    !rescue_read_all(fd, bits, sizeof(bits), header->event_types.offset) ||
+	    !rescue_read_table(fd, bits, header->event_types.offset + sizeof(bits), header->data.offset, table))
+		*table = (struct table){ 0 };
 }
 
 /* Every event has to have the same fields up to the time. */
-static void find_fields(int fd, const struct perf_file_header *h, struct walk *w)
+static void find_fields(int fd, const struct perf_file_header *header, struct walk *walk)
 {
 	const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP_TID | SAMPLE_TIME;
 	uint64_t sample_type = 0;
 	char attr[PERF_ATTR_MIN];
 
-	for (uint64_t at = 0; at + h->attr_size <= h->attrs.size; at += h->attr_size) {
-		if (!rescue_read_all(fd, attr, sizeof(attr), h->attrs.offset + at))
+	for (uint64_t at = 0; at + header->attr_size <= header->attrs.size; at += header->attr_size) {
+		if (!rescue_read_all(fd, attr, sizeof(attr), header->attrs.offset + at))
 			return;
 		if (at && ((load64(attr + 24) ^ sample_type) & before))
 			return;
@@ -131,59 +131,62 @@ static void find_fields(int fd, const struct perf_file_header *h, struct walk *w
 	}
 	if (!(sample_type & SAMPLE_TIME))
 		return;
-	w->time_at = sizeof(struct perf_record) + 8 * (size_t)__builtin_popcountll(sample_type & before & ~SAMPLE_TIME);
-	w->pid_at = sample_type & SAMPLE_TID ? w->time_at - 8 : 0;
+	walk->time_at =
+		sizeof(struct perf_record) + 8 * (size_t)__builtin_popcountll(sample_type & before & ~SAMPLE_TIME);
+	walk->pid_at = sample_type & SAMPLE_TID ? walk->time_at - 8 : 0;
 }
 
-static bool rescue_plausible(const struct perf_record *r)
+static bool rescue_plausible(const struct perf_record *record)
 {
 	/* bytes that follow these are no records */
-	if (r->type == RECORD_TRACING_DATA || r->type == RECORD_AUXTRACE)
+	if (record->type == RECORD_TRACING_DATA || record->type == RECORD_AUXTRACE)
 		return false;
-	return r->type > 0 && r->type < KNOWN_RECORDS && r->size >= sizeof(*r) && r->size % 8 == 0;
+	return record->type > 0 && record->type < KNOWN_RECORDS && record->size >= sizeof(*record) &&
+	       record->size % 8 == 0;
 }
 
-static void rescue_count_process(struct walk *w, uint32_t pid)
+static void rescue_count_process(struct walk *walk, uint32_t pid)
 {
 	uint8_t bit = (uint8_t)(1u << pid % 8);
 
-	if (pid >= PIDS || w->seen[pid / 8] & bit)
+	if (pid >= PIDS || walk->seen[pid / 8] & bit)
 		return;
-	w->seen[pid / 8] |= bit;
-	w->processes++;
+	walk->seen[pid / 8] |= bit;
+	walk->processes++;
 }
 
-static void rescue_count(struct walk *w, const struct perf_record *r, const char *p)
+static void rescue_count(struct walk *walk, const struct perf_record *record, const char *p)
 {
-	if (r->type == RECORD_SAMPLE) {
-		w->samples++;
-		if (w->pid_at && r->size >= w->pid_at + 4)
-			rescue_count_process(w, load32(p + w->pid_at));
-		if (w->time_at && r->size >= w->time_at + 8) {
-			uint64_t time = load64(p + w->time_at);
+	if (record->type == RECORD_SAMPLE) {
+		walk->samples++;
+		if (walk->pid_at && record->size >= walk->pid_at + 4)
+			rescue_count_process(walk, load32(p + walk->pid_at));
+		if (walk->time_at && record->size >= walk->time_at + 8) {
+			uint64_t time = load64(p + walk->time_at);
 
-			w->first = w->first && w->first < time ? w->first : time;
-			w->last = w->last > time ? w->last : time;
+			walk->first = walk->first && walk->first < time ? walk->first : time;
+			walk->last = walk->last > time ? walk->last : time;
 		}
-	} else if (r->type == RECORD_LOST && r->size >= 24) {
-		w->loss.samples += load64(p + 16);
-	} else if (r->type == RECORD_LOST_SAMPLES && r->size >= 16 && !(r->misc & MISC_LOST_SAMPLES_BPF)) {
-		w->loss.samples += load64(p + 8);
-	} else if (r->type == RECORD_THROTTLE) {
-		w->loss.throttled++;
+	} else if (record->type == RECORD_LOST && record->size >= 24) {
+		walk->loss.samples += load64(p + 16);
+	} else if (record->type == RECORD_LOST_SAMPLES && record->size >= 16 &&
+		   !(record->misc & MISC_LOST_SAMPLES_BPF)) {
+		walk->loss.samples += load64(p + 8);
+	} else if (record->type == RECORD_THROTTLE) {
+		walk->loss.throttled++;
 	}
 }
 
 /* Up to limit, or the first bytes that are no whole record. */
-static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
+static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 {
 	char *buf = mem_alloc(1, BUFFER);
 	size_t n = 0, i = 0;
 
-	w->end = at;
-	w->seen = mem_alloc(1, PIDS / 8);
+	walk->end = at;
+	walk->seen = mem_alloc(1, PIDS / 8);
 	for (;;) {
-		struct perf_record r;
+		struct perf_record record;
 
 		if (n - i < PERF_RECORD_MAX && at < limit) {
 			size_t want;
@@ -198,105 +201,107 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *w)
 				n += want;
 			at += limit == at ? 0 : want;
 		}
-		if (n - i < sizeof(r))
+		if (n - i < sizeof(record))
 			break;
-		memcpy(&r, buf + i, sizeof(r));
-		if (!rescue_plausible(&r) || r.size > n - i)
+		memcpy(&record, buf + i, sizeof(record));
+		if (!rescue_plausible(&record) || record.size > n - i)
 			break;
-		rescue_count(w, &r, buf + i);
-		i += r.size;
-		w->end += r.size;
+		rescue_count(walk, &record, buf + i);
+		i += record.size;
+		walk->end += record.size;
 	}
-	free(w->seen);
+	free(walk->seen);
 	free(buf);
 }
 
 /* The bits of features are the last that is written of a file; data.size grows with it. */
-static bool has_end(const struct perf_file_header *h)
+static bool has_end(const struct perf_file_header *header)
 {
-	return h->features[0] | h->features[1] | h->features[2] | h->features[3];
+	return header->features[0] | header->features[1] | header->features[2] | header->features[3];
 }
 
 /* Is nothing to be done, as it was killed between its last write and its new name? After a power failure the header may
  * be there and the table not. */
-static bool rescue_is_complete(int fd, const struct perf_file_header *h, uint64_t size, const struct walk *w)
+static bool rescue_is_complete(int fd, const struct perf_file_header *header, uint64_t size, const struct walk *walk)
 {
-	struct table t;
+	struct table table;
 
-	if (!has_end(h) || w->end != h->data.offset + h->data.size ||
-	    !rescue_read_table(fd, h->features, w->end, size, &t))
+	if (!has_end(header) || walk->end != header->data.offset + header->data.size ||
+	    !rescue_read_table(fd, header->features, walk->end, size, &table))
 		return false;
 	for (unsigned i = 0; i < FEATURES; i++)
-		if ((h->features[i / 64] >> i % 64 & 1) && !t.at[i].size)
+		if ((header->features[i / 64] >> i % 64 & 1) && !table.at[i].size)
 			return false;
 	return true;
 }
 
 /* The table behind the data, and what only the walk tells. */
-static void put_table(struct text *out, const struct table *front, const struct walk *w, uint64_t bits[4])
+static void put_table(struct text *out, const struct table *front, const struct walk *walk, uint64_t bits[4])
 {
 	struct table all = *front;
-	struct pj_item item = { PJ_ITEM_LOSS, sizeof(w->loss) };
-	uint64_t at = w->end;
+	struct pj_item item = { PJ_ITEM_LOSS, sizeof(walk->loss) };
+	uint64_t at = walk->end;
 
 	for (unsigned i = 0; i < FEATURES; i++)
-		at += all.at[i].size || i == FEATURE_PJ_END || (i == FEATURE_SAMPLE_TIME && w->time_at) ?
+		at += all.at[i].size || i == FEATURE_PJ_END || (i == FEATURE_SAMPLE_TIME && walk->time_at) ?
 			      sizeof(struct perf_section) :
 			      0;
-	all.at[FEATURE_SAMPLE_TIME] = (struct perf_section){ at, w->time_at ? 16 : 0 };
+	all.at[FEATURE_SAMPLE_TIME] = (struct perf_section){ at, walk->time_at ? 16 : 0 };
 	all.at[FEATURE_PJ_END] =
-		(struct perf_section){ at + all.at[FEATURE_SAMPLE_TIME].size, sizeof(item) + sizeof(w->loss) };
+		(struct perf_section){ at + all.at[FEATURE_SAMPLE_TIME].size, sizeof(item) + sizeof(walk->loss) };
 	for (unsigned i = 0; i < FEATURES; i++) {
 		if (!all.at[i].size)
 			continue;
 		bits[i / 64] |= UINT64_C(1) << i % 64;
 		text_bytes(out, &all.at[i], sizeof(all.at[i]));
 	}
-	if (w->time_at) {
-		text_bytes(out, &w->first, sizeof(w->first));
-		text_bytes(out, &w->last, sizeof(w->last));
+	if (walk->time_at) {
+		text_bytes(out, &walk->first, sizeof(walk->first));
+		text_bytes(out, &walk->last, sizeof(walk->last));
 	}
 	text_bytes(out, &item, sizeof(item));
-	text_bytes(out, &w->loss, sizeof(w->loss));
+	text_bytes(out, &walk->loss, sizeof(walk->loss));
 }
 
-static bool make_complete(int fd, struct perf_file_header *h, const struct walk *w)
+static bool make_complete(int fd, struct perf_file_header *header, const struct walk *walk)
 {
 	struct table front;
 	struct text out = { 0 };
 	uint64_t bits[4] = { 0 };
 	bool good;
 
-	rescue_read_front(fd, h, &front);
-	put_table(&out, &front, w, bits);
+	rescue_read_front(fd, header, &front);
+	put_table(&out, &front, walk, bits);
 	/* a kill in between: the table does not look like a record, so that the next walk ends at the same place */
-	memset(h->features, 0, sizeof(h->features));
-	h->data.size = w->end - h->data.offset;
-	good = rescue_write_all(fd, h, sizeof(*h), 0) && ftruncate(fd, (off_t)w->end) == 0 &&
-	       rescue_write_all(fd, out.p, out.n, w->end);
-	memcpy(h->features, bits, sizeof(bits));
-	good = good && rescue_write_all(fd, h, sizeof(*h), 0);
+	memset(header->features, 0, sizeof(header->features));
+	header->data.size = walk->end - header->data.offset;
+	good = rescue_write_all(fd, header, sizeof(*header), 0) && ftruncate(fd, (off_t)walk->end) == 0 &&
+	       rescue_write_all(fd, out.p, out.n, walk->end);
+	memcpy(header->features, bits, sizeof(bits));
+	good = good && rescue_write_all(fd, header, sizeof(*header), 0);
 	text_free(&out);
 	return good;
 }
 
-bool chunk_rescue(int fd, struct rescued *r, const char **why)
+bool chunk_rescue(int fd, struct rescued *rescued, const char **why)
 {
-	struct perf_file_header h;
-	struct walk w = { 0 };
+	struct perf_file_header header;
+	struct walk walk = { 0 };
 	uint64_t size;
 
-	*r = (struct rescued){ 0 };
-	*why = rescue_read_header(fd, &h, &size);
+	*rescued = (struct rescued){ 0 };
+	*why = rescue_read_header(fd, &header, &size);
 	if (*why)
 		return false;
-	find_fields(fd, &h, &w);
-	walk_records(fd, h.data.offset, has_end(&h) && rescue_within(h.data, size) ? h.data.offset + h.data.size : size,
-		     &w);
-	*r = (struct rescued){ w.samples, w.processes };
-	if (w.samples == 0)
+	find_fields(fd, &header, &walk);
+	walk_records(fd, header.data.offset,
+		     has_end(&header) && rescue_within(header.data, size) ? header.data.offset + header.data.size :
+									    size,
+		     &walk);
+	*rescued = (struct rescued){ walk.samples, walk.processes };
+	if (walk.samples == 0)
 		*why = "it holds no sample";
-	else if (!rescue_is_complete(fd, &h, size, &w) && !make_complete(fd, &h, &w))
+	else if (!rescue_is_complete(fd, &header, size, &walk) && !make_complete(fd, &header, &walk))
 		*why = strerror(errno);
 	return *why == NULL;
 }
@@ -304,47 +309,47 @@ bool chunk_rescue(int fd, struct rescued *r, const char **why)
 /* Where that feature lies, in a file that is finished or not. */
 static struct perf_section find_feature(int fd, unsigned feature)
 {
-	struct perf_file_header h;
-	struct table t = { 0 };
+	struct perf_file_header header;
+	struct table table = { 0 };
 	uint64_t size;
 
-	if (feature >= FEATURES || rescue_read_header(fd, &h, &size))
+	if (feature >= FEATURES || rescue_read_header(fd, &header, &size))
 		return (struct perf_section){ 0 };
-	if (!has_end(&h))
-		rescue_read_front(fd, &h, &t);
-	else if (!rescue_within(h.data, size) ||
-		 !rescue_read_table(fd, h.features, h.data.offset + h.data.size, size, &t))
+	if (!has_end(&header))
+		rescue_read_front(fd, &header, &table);
+	else if (!rescue_within(header.data, size) ||
+		 !rescue_read_table(fd, header.features, header.data.offset + header.data.size, size, &table))
 		return (struct perf_section){ 0 };
-	return t.at[feature];
+	return table.at[feature];
 }
 
 size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n)
 {
-	struct perf_section s = find_feature(fd, feature);
+	struct perf_section section = find_feature(fd, feature);
 	struct pj_item item;
 
-	while (s.size >= sizeof(item) && rescue_read_all(fd, &item, sizeof(item), s.offset)) {
+	while (section.size >= sizeof(item) && rescue_read_all(fd, &item, sizeof(item), section.offset)) {
 		uint64_t complete = sizeof(item) + (((uint64_t)item.size + 7) & ~UINT64_C(7));
 
-		if (item.size > s.size - sizeof(item))
+		if (item.size > section.size - sizeof(item))
 			break;
 		if (item.type == type) {
 			n = item.size < n ? item.size : n;
-			return rescue_read_all(fd, to, n, s.offset + sizeof(item)) ? n : 0;
+			return rescue_read_all(fd, to, n, section.offset + sizeof(item)) ? n : 0;
 		}
-		complete = complete < s.size ? complete : s.size;
-		s.offset += complete;
-		s.size -= complete;
+		complete = complete < section.size ? complete : section.size;
+		section.offset += complete;
+		section.size -= complete;
 	}
 	return 0;
 }
 
 bool chunk_times(int fd, uint64_t *first, uint64_t *last)
 {
-	struct perf_section s = find_feature(fd, FEATURE_SAMPLE_TIME);
+	struct perf_section section = find_feature(fd, FEATURE_SAMPLE_TIME);
 	uint64_t time[2];
 
-	if (s.size < sizeof(time) || !rescue_read_all(fd, time, sizeof(time), s.offset))
+	if (section.size < sizeof(time) || !rescue_read_all(fd, time, sizeof(time), section.offset))
 		return false;
 	*first = time[0];
 	*last = time[1];

@@ -20,7 +20,7 @@ struct rescued {
  * that a kill in between leaves what can be rescued again. fd is open for reading and writing and locked; not synced
  * here. False: why says what is wrong; with samples it could not be written (a full disk), and another attempt may do;
  * else it never will. */
-bool chunk_rescue(int fd, struct rescued *r, const char **why);
+bool chunk_rescue(int fd, struct rescued *rescued, const char **why);
 
 /* The item of that type in the feature START or END of such a file, finished or not: its first bytes, up to n, and how
  * many there are; 0: none, or no such file. */

@@ -21,11 +21,11 @@
 #define CLOCK_AHEAD_S 86400
 #define BAD_MAX 100 /* windows in bad/; a recorder that is killed again and again must not fill the disk */
 
-uint64_t retention_free(const struct windir *r, uint64_t *all)
+uint64_t retention_free(const struct windir *windir, uint64_t *all)
 {
 	struct statvfs fs;
 
-	if (fstatvfs(r->dir, &fs) < 0 || !fs.f_frsize) {
+	if (fstatvfs(windir->dir, &fs) < 0 || !fs.f_frsize) {
 		*all = 0;
 		return UINT64_MAX;
 	}
@@ -36,13 +36,13 @@ uint64_t retention_free(const struct windir *r, uint64_t *all)
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
 /* The folder as we left it. Who changes it at the same moment is seen with the next change. */
-static void retention_remember(struct retention *k, const struct windir *r)
+static void retention_remember(struct retention *retention, const struct windir *windir)
 {
 	struct stat st;
 
-	if (fstat(r->out, &st) == 0) {
-		k->changed_s = st.st_mtim.tv_sec;
-		k->changed_ns = st.st_mtim.tv_nsec;
+	if (fstat(windir->out, &st) == 0) {
+		retention->changed_s = st.st_mtim.tv_sec;
+		retention->changed_ns = st.st_mtim.tv_nsec;
 	}
 }
 
@@ -56,23 +56,25 @@ static uint64_t stamp_of(const struct stat *st)
 	return st->st_mtim.tv_sec > 0 ? (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec : 0;
 }
 
-static void retention_append(struct retention *k, uint64_t epoch, const struct stat *st, bool bad)
+static void retention_append(struct retention *retention, uint64_t epoch, const struct stat *st, bool bad)
 {
 	uint64_t bytes = retention_size(st), stamp = stamp_of(st);
 
-	if (k->n == k->cap) {
-		k->cap = k->cap ? 2 * k->cap : 64;
-		k->window = mem_grow(k->window, sizeof(*k->window), k->cap);
+	if (retention->n == retention->cap) {
+		retention->cap = retention->cap ? 2 * retention->cap : 64;
+		retention->window = mem_grow(retention->window, sizeof(*retention->window), retention->cap);
 	}
-	k->sorted = k->sorted && (k->n == 0 || (!bad && k->window[k->n - 1].stamp < stamp));
-	k->window[k->n++] = (struct retention_window){ .epoch = epoch, .bytes = bytes, .stamp = stamp, .bad = bad };
+	retention->sorted =
+		retention->sorted && (retention->n == 0 || (!bad && retention->window[retention->n - 1].stamp < stamp));
+	retention->window[retention->n++] =
+		(struct retention_window){ .epoch = epoch, .bytes = bytes, .stamp = stamp, .bad = bad };
 	if (bad) {
-		k->bad_bytes += bytes;
-		k->bad_windows++;
+		retention->bad_bytes += bytes;
+		retention->bad_windows++;
 	} else {
-		k->windows++;
-		k->bytes += bytes;
-		k->newest = stamp > k->newest ? stamp : k->newest;
+		retention->windows++;
+		retention->bytes += bytes;
+		retention->newest = stamp > retention->newest ? stamp : retention->newest;
 	}
 }
 
@@ -83,129 +85,129 @@ struct looking {
 
 static bool retention_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
-	struct looking *l = arg;
+	struct looking *looking = arg;
 	struct stat st;
 
 	if (fstatat(space, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-		retention_append(l->k, epoch, &st, l->bad);
+		retention_append(looking->k, epoch, &st, looking->bad);
 	return true;
 }
 
-static void retention_look(struct retention *k, const struct windir *r)
+static void retention_look(struct retention *retention, const struct windir *windir)
 {
-	struct looking bad = { k, true }, good = { k, false };
+	struct looking bad = { retention, true }, good = { retention, false };
 	uint64_t start = clock_now();
 
-	k->n = 0;
-	k->windows = k->bytes = k->bad_windows = k->bad_bytes = k->newest = 0;
-	retention_remember(k, r);
-	windir_each(r->bad, retention_look_at, &bad);
-	windir_each(r->out, retention_look_at, &good);
-	k->sorted = false;
-	k->polled = clock_now();
-	k->look_ns = k->polled - start;
+	retention->n = 0;
+	retention->windows = retention->bytes = retention->bad_windows = retention->bad_bytes = retention->newest = 0;
+	retention_remember(retention, windir);
+	windir_each(windir->bad, retention_look_at, &bad);
+	windir_each(windir->out, retention_look_at, &good);
+	retention->sorted = false;
+	retention->polled = clock_now();
+	retention->look_ns = retention->polled - start;
 }
 
-void retention_scan(struct retention *k, const struct windir *r)
+void retention_scan(struct retention *retention, const struct windir *windir)
 {
 	struct stat st;
 
-	if (k->polled && fstat(r->out, &st) == 0 && st.st_mtim.tv_sec == k->changed_s &&
-	    st.st_mtim.tv_nsec == k->changed_ns)
+	if (retention->polled && fstat(windir->out, &st) == 0 && st.st_mtim.tv_sec == retention->changed_s &&
+	    st.st_mtim.tv_nsec == retention->changed_ns)
 		return;
-	if (!k->polled || clock_now() - k->polled > k->look_ns * LOOK_SHARE)
-		retention_look(k, r);
+	if (!retention->polled || clock_now() - retention->polled > retention->look_ns * LOOK_SHARE)
+		retention_look(retention, windir);
 }
 
-void retention_add(struct retention *k, const struct windir *r, uint64_t epoch, const struct stat *st)
+void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch, const struct stat *st)
 {
-	retention_remember(k, r);
-	retention_append(k, epoch, st, false);
+	retention_remember(retention, windir);
+	retention_append(retention, epoch, st, false);
 }
 
 /* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
  * clock for long. */
-void retention_stamp(struct retention *k, const struct windir *r, int fd)
+void retention_stamp(struct retention *retention, const struct windir *windir, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
 	struct stat st;
 
-	retention_scan(k, r);
-	if (fstat(fd, &st) < 0 || stamp_of(&st) > k->newest)
+	retention_scan(retention, windir);
+	if (fstat(fd, &st) < 0 || stamp_of(&st) > retention->newest)
 		return;
-	times[1].tv_sec = (time_t)(k->newest / SECOND_NS) + 1;
+	times[1].tv_sec = (time_t)(retention->newest / SECOND_NS) + 1;
 	futimens(fd, times); /* where this fails, the window is deleted too early, which is all */
 }
 
-void retention_free_list(struct retention *k)
+void retention_free_list(struct retention *retention)
 {
-	free(k->window);
-	*k = (struct retention){ 0 };
+	free(retention->window);
+	*retention = (struct retention){ 0 };
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
 
-uint64_t retention_now(struct retention_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
+uint64_t retention_now(struct retention_clock *clock, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
 {
 	uint64_t wait = age_s < CLOCK_AHEAD_S ? age_s : CLOCK_AHEAD_S, expected;
 
-	if (!c->trusted)
-		*c = (struct retention_clock){ newest && newest < wall ? newest : wall, boot, 0 };
-	expected = c->trusted + (boot - c->boot);
-	c->boot = boot;
+	if (!clock->trusted)
+		*clock = (struct retention_clock){ newest && newest < wall ? newest : wall, boot, 0 };
+	expected = clock->trusted + (boot - clock->boot);
+	clock->boot = boot;
 	if (wall <= expected + CLOCK_STEP_S) {
-		c->ahead_since = 0;
+		clock->ahead_since = 0;
 		expected = wall;
-	} else if (!c->ahead_since) {
-		c->ahead_since = boot ? boot : 1;
-	} else if (boot - c->ahead_since >= wait) {
-		c->ahead_since = 0;
+	} else if (!clock->ahead_since) {
+		clock->ahead_since = boot ? boot : 1;
+	} else if (boot - clock->ahead_since >= wait) {
+		clock->ahead_since = 0;
 		expected = wall;
 	}
-	c->trusted = expected ? expected : 1;
+	clock->trusted = expected ? expected : 1;
 	return expected;
 }
 
 static int retention_by_age(const void *a, const void *b)
 {
-	const struct retention_window *x = a, *y = b;
+	const struct retention_window *window = a, *y = b;
 
-	if (x->bad != y->bad)
-		return x->bad ? -1 : 1;
-	if (x->stamp != y->stamp)
-		return x->stamp < y->stamp ? -1 : 1;
-	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
+	if (window->bad != y->bad)
+		return window->bad ? -1 : 1;
+	if (window->stamp != y->stamp)
+		return window->stamp < y->stamp ? -1 : 1;
+	return window->epoch < y->epoch ? -1 : window->epoch > y->epoch;
 }
 
-static void retention_sort(struct retention *k)
+static void retention_sort(struct retention *retention)
 {
-	if (!k->sorted && k->n)
-		qsort(k->window, k->n, sizeof(*k->window), retention_by_age);
-	k->sorted = true;
+	if (!retention->sorted && retention->n)
+		qsort(retention->window, retention->n, sizeof(*retention->window), retention_by_age);
+	retention->sorted = true;
 }
 
 /* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp.
  * Returns 0 if both lie in the future, as the clock was ahead when it was written. */
-static uint64_t recorded_at(const struct retention_window *w, uint64_t now)
+static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 {
-	uint64_t stamp = w->stamp / SECOND_NS;
+	uint64_t stamp = window->stamp / SECOND_NS;
 
-	if (w->epoch >= CLOCK_SET_S && w->epoch <= now)
-		return w->epoch;
+	if (window->epoch >= CLOCK_SET_S && window->epoch <= now)
+		return window->epoch;
 	return stamp <= now ? stamp : 0;
 }
 
 /* What was written by a clock that was ahead is expired if something that was completed later is. */
-static void find_expired(struct retention *k, uint64_t age_s, uint64_t now)
+static void find_expired(struct retention *retention, uint64_t age_s, uint64_t now)
 {
 	bool later = false;
 
-	for (size_t i = k->n; i-- > 0;) {
-		struct retention_window *w = &k->window[i];
-		uint64_t at = recorded_at(w, now);
+	for (size_t i = retention->n; i-- > 0;) {
+		struct retention_window *window = &retention->window[i];
+		uint64_t at = recorded_at(window, now);
 
-		w->expired = age_s && (at ? now - at > age_s : later);
-		later = later || w->expired;
+		window->expired = age_s && (at ? now - at > age_s : later);
+		later = later || window->expired;
 	}
 }
 
@@ -253,138 +255,141 @@ struct limiting {
 };
 
 /* Why that one has to go; NULL: it may stay. */
-static const char *retention_reason(const struct limiting *l, const struct retention_window *w,
+static const char *retention_reason(const struct limiting *limiting, const struct retention_window *window,
 				    enum metrics_deleted *which)
 {
-	const struct retention_limits *limits = l->limits;
+	const struct retention_limits *limits = limiting->limits;
 
 	*which = DELETED_AGE;
-	if (w->expired)
+	if (window->expired)
 		return "--keep-age";
 	*which = DELETED_BYTES;
-	if (limits->bytes && l->k->bytes + l->k->bad_bytes > limits->bytes)
+	if (limits->bytes && limiting->k->bytes + limiting->k->bad_bytes > limits->bytes)
 		return "--keep-bytes";
-	if (w->bad && l->k->bad_windows > BAD_MAX)
+	if (window->bad && limiting->k->bad_windows > BAD_MAX)
 		return "too many in bad/";
 	*which = DELETED_FREE;
-	if (l->free < l->free_wanted)
+	if (limiting->free < limiting->free_wanted)
 		return "the disk is too full";
 	return NULL;
 }
 
 /* The newest complete window stays whatever the limits: who waits for it would never get one. */
-static bool may_go(const struct retention *k, size_t i)
+static bool may_go(const struct retention *retention, size_t i)
 {
-	return k->window[i].bad || i + 1 < k->n;
+	return retention->window[i].bad || i + 1 < retention->n;
 }
 
 /* Has anything to go? Either the oldest of a folder, or none of it. */
-static bool retention_too_much(const struct limiting *l)
+static bool retention_too_much(const struct limiting *limiting)
 {
-	const struct retention *k = l->k;
+	const struct retention *retention = limiting->k;
 	enum metrics_deleted which;
-	size_t good = k->bad_windows;
+	size_t good = retention->bad_windows;
 
-	return (k->bad_windows && retention_reason(l, k->window, &which)) ||
-	       (good < k->n && may_go(k, good) && retention_reason(l, k->window + good, &which));
+	return (retention->bad_windows && retention_reason(limiting, retention->window, &which)) ||
+	       (good < retention->n && may_go(retention, good) &&
+		retention_reason(limiting, retention->window + good, &which));
 }
 
-static void retention_forget(struct retention *k, const struct retention_window *w)
+static void retention_forget(struct retention *retention, const struct retention_window *window)
 {
-	if (w->bad) {
-		k->bad_bytes -= w->bytes;
-		k->bad_windows--;
+	if (window->bad) {
+		retention->bad_bytes -= window->bytes;
+		retention->bad_windows--;
 	} else {
-		k->bytes -= w->bytes;
-		k->windows--;
+		retention->bytes -= window->bytes;
+		retention->windows--;
 	}
 }
 
 /* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2,
  * 4, 8, ... more. */
-static void retention_drop_symbols(struct limiting *l)
+static void retention_drop_symbols(struct limiting *limiting)
 {
-	if (!l->limits->drop_symbols || l->deleted < l->next_drop)
+	if (!limiting->limits->drop_symbols || limiting->deleted < limiting->next_drop)
 		return;
-	l->next_drop = l->deleted ? 2 * l->deleted : 1;
-	l->free += l->limits->drop_symbols(l->limits->arg);
+	limiting->next_drop = limiting->deleted ? 2 * limiting->deleted : 1;
+	limiting->free += limiting->limits->drop_symbols(limiting->limits->arg);
 }
 
 /* True: it is gone, or was already. */
-static bool retention_let_go(struct limiting *l, const struct retention_window *w, const char *why,
+static bool retention_let_go(struct limiting *limiting, const struct retention_window *window, const char *why,
 			     enum metrics_deleted which)
 {
-	enum gone gone = retention_delete(w->bad ? l->r->bad : l->r->out, w->epoch, why);
+	enum gone gone = retention_delete(window->bad ? limiting->r->bad : limiting->r->out, window->epoch, why);
 
 	if (gone == IN_USE || gone == REFUSED)
 		return false;
 	if (gone == GONE) {
-		l->m->deleted[which]++;
-		l->deleted++;
-		l->freed += w->bytes;
-		l->free += w->bytes; /* file systems take their time to say so; too much must not go meanwhile */
-		l->why = why;
+		limiting->m->deleted[which]++;
+		limiting->deleted++;
+		limiting->freed += window->bytes;
+		limiting->free +=
+			window->bytes; /* file systems take their time to say so; too much must not go meanwhile */
+		limiting->why = why;
 	}
 	return true;
 }
 
-static void delete_oldest(struct limiting *l)
+static void delete_oldest(struct limiting *limiting)
 {
-	struct retention *k = l->k;
+	struct retention *retention = limiting->k;
 	size_t stay = 0, i = 0;
 
-	for (; i < k->n && may_go(k, i); i++) {
-		struct retention_window w = k->window[i];
+	for (; i < retention->n && may_go(retention, i); i++) {
+		struct retention_window window = retention->window[i];
 		enum metrics_deleted which;
-		const char *why = retention_reason(l, &w, &which);
+		const char *why = retention_reason(limiting, &window, &which);
 
 		if (why && which == DELETED_FREE) {
-			retention_drop_symbols(l);
-			why = retention_reason(l, &w, &which);
+			retention_drop_symbols(limiting);
+			why = retention_reason(limiting, &window, &which);
 		}
-		if (!why && !w.bad)
+		if (!why && !window.bad)
 			break;
-		if (why && retention_let_go(l, &w, why, which))
-			retention_forget(k, &w);
+		if (why && retention_let_go(limiting, &window, why, which))
+			retention_forget(retention, &window);
 		else
-			k->window[stay++] = w; /* somebody reads it: the next one */
+			retention->window[stay++] = window; /* somebody reads it: the next one */
 	}
-	if (i < k->n)
-		memmove(k->window + stay, k->window + i, (k->n - i) * sizeof(*k->window));
-	k->n -= i - stay;
+	if (i < retention->n)
+		memmove(retention->window + stay, retention->window + i,
+			(retention->n - i) * sizeof(*retention->window));
+	retention->n -= i - stay;
 }
 
-static void retention_print_message(const struct limiting *l)
+static void retention_print_message(const struct limiting *limiting)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	metrics_bytes(&t, l->freed);
-	warn("deleted the oldest %s, %" PRIu64 " of them, %.*s: %s", l->deleted == 1 ? "window" : "windows", l->deleted,
-	     (int)t.n, t.p, l->why);
-	text_free(&t);
+	metrics_bytes(&text, limiting->freed);
+	warn("deleted the oldest %s, %" PRIu64 " of them, %.*s: %s", limiting->deleted == 1 ? "window" : "windows",
+	     limiting->deleted, (int)text.n, text.p, limiting->why);
+	text_free(&text);
 }
 
-bool retention_limit(struct retention *k, const struct windir *r, const struct retention_limits *limits, uint64_t space,
-		     uint64_t now, struct metrics *m)
+bool retention_limit(struct retention *retention, const struct windir *windir, const struct retention_limits *limits,
+		     uint64_t space, uint64_t now, struct metrics *metrics)
 {
-	struct limiting l = { .k = k, .r = r, .limits = limits, .m = m, .now = now };
+	struct limiting limiting = { .k = retention, .r = windir, .limits = limits, .m = metrics, .now = now };
 	uint64_t all;
 
-	l.free = retention_free(r, &all);
-	l.free_wanted = (uint64_t)((double)all * limits->min_free);
-	l.free_wanted = l.free_wanted > limits->reserve ? l.free_wanted : limits->reserve;
-	if (space && l.free_wanted < l.free + space)
-		l.free_wanted = l.free + space; /* also where a quota is what is full */
-	retention_sort(k);
-	find_expired(k, limits->age_s, now);
-	if (!retention_too_much(&l))
-		return l.free >= l.free_wanted;
-	retention_look(k, r);
-	retention_sort(k);
-	find_expired(k, limits->age_s, now);
-	delete_oldest(&l);
-	if (l.deleted)
-		retention_print_message(&l);
-	retention_remember(k, r);
-	return l.free >= l.free_wanted;
+	limiting.free = retention_free(windir, &all);
+	limiting.free_wanted = (uint64_t)((double)all * limits->min_free);
+	limiting.free_wanted = limiting.free_wanted > limits->reserve ? limiting.free_wanted : limits->reserve;
+	if (space && limiting.free_wanted < limiting.free + space)
+		limiting.free_wanted = limiting.free + space; /* also where a quota is what is full */
+	retention_sort(retention);
+	find_expired(retention, limits->age_s, now);
+	if (!retention_too_much(&limiting))
+		return limiting.free >= limiting.free_wanted;
+	retention_look(retention, windir);
+	retention_sort(retention);
+	find_expired(retention, limits->age_s, now);
+	delete_oldest(&limiting);
+	if (limiting.deleted)
+		retention_print_message(&limiting);
+	retention_remember(retention, windir);
+	return limiting.free >= limiting.free_wanted;
 }

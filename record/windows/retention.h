@@ -45,19 +45,19 @@ struct retention {
 	uint64_t polled, look_ns;      /* when, and how long it took */
 };
 
-void retention_scan(struct retention *k,
-		    const struct windir *r); /* reads the folders, unless that would be too often */
-void retention_add(struct retention *k, const struct windir *r, uint64_t epoch,
-		   const struct stat *st); /* just moved to out/ */
+void retention_scan(struct retention *retention,
+		    const struct windir *windir); /* reads the folders, unless that would be too often */
+void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch,
+		   const struct stat *info); /* just moved to out/ */
 
 /* Sets the time of modification of a window that is about to be moved to out/, if the clock was set back since others
  * were completed. */
-void retention_stamp(struct retention *k, const struct windir *r, int fd);
+void retention_stamp(struct retention *retention, const struct windir *windir, int fd);
 
-/* Deletes until the limits are kept, and until `room` more bytes are free; what was deleted is counted in m. now:
+/* Deletes until the limits are kept, and until `room` more bytes are free; what was deleted is counted in metrics. now:
  * seconds since 1970. False: there is less room than the limits ask for, and nothing that may be deleted. */
-bool retention_limit(struct retention *k, const struct windir *r, const struct retention_limits *limits, uint64_t space,
-		     uint64_t now, struct metrics *m);
+bool retention_limit(struct retention *retention, const struct windir *windir, const struct retention_limits *limits,
+		     uint64_t space, uint64_t now, struct metrics *metrics);
 
 /* The time by which windows get old, in seconds since 1970: wall-clock time, but a clock that jumps ahead counts only
  * once it has stayed ahead for a day, or for the age limit if that is less: windows that nobody has sent yet must not
@@ -69,10 +69,10 @@ struct retention_clock {
 };
 
 /* Seconds; newest: stamp of the newest window, 0 if there is none. Pure. */
-uint64_t retention_now(struct retention_clock *c, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
+uint64_t retention_now(struct retention_clock *clock, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
 
-uint64_t retention_size(const struct stat *st);                 /* on disk */
-uint64_t retention_free(const struct windir *r, uint64_t *all); /* bytes of the file system for who is not root */
-void retention_free_list(struct retention *k);
+uint64_t retention_size(const struct stat *info);                    /* on disk */
+uint64_t retention_free(const struct windir *windir, uint64_t *all); /* bytes of the file system for who is not root */
+void retention_free_list(struct retention *retention);
 
 #endif

@@ -39,31 +39,31 @@ int windir_file(int space, const char *name, int flags)
 
 bool windir_epoch(const char *name, uint64_t *epoch)
 {
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 	char back[32];
 
-	if (!str_ends(s, STR(".data")) || !str_u64(str_head(s, s.n - 5), epoch))
+	if (!str_ends(string, STR(".data")) || !str_u64(str_head(string, string.n - 5), epoch))
 		return false;
 	snprintf(back, sizeof(back), "%" PRIu64 ".data", *epoch);
-	return str_eq(s, str_of(back)); /* 007.data is not ours */
+	return str_eq(string, str_of(back)); /* 007.data is not ours */
 }
 
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
 {
 	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
 	uint64_t epoch;
 
-	if (!d) {
+	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	while ((e = readdir(d)))
-		if (windir_epoch(e->d_name, &epoch) && !f(arg, space, e->d_name, epoch))
+	while ((entry = readdir(dir)))
+		if (windir_epoch(entry->d_name, &epoch) && !f(arg, space, entry->d_name, epoch))
 			break;
-	closedir(d);
+	closedir(dir);
 	return true;
 }
 
@@ -120,10 +120,10 @@ struct heir {
 	gid_t gid;
 };
 
-static void act_as(const struct heir *h)
+static void act_as(const struct heir *heir)
 {
-	if (setegid(h->gid) < 0 || seteuid(h->uid) < 0)
-		die_errno("cannot act as user %lu, group %lu", (unsigned long)h->uid, (unsigned long)h->gid);
+	if (setegid(heir->gid) < 0 || seteuid(heir->uid) < 0)
+		die_errno("cannot act as user %lu, group %lu", (unsigned long)heir->uid, (unsigned long)heir->gid);
 }
 
 static void act_as_root(gid_t gid)
@@ -148,16 +148,16 @@ static bool is_empty(int dir)
 /* Where the heir may write, the heir makes it: root must not change what lies in the reach of another, who could put
  * anything in its place meanwhile. Where the heir may not, root makes it and gives it away. at: AT_FDCWD or a folder.
  */
-static bool make_for(int at, const char *name, const struct heir *h)
+static bool make_for(int at, const char *name, const struct heir *heir)
 {
 	gid_t gid = getegid();
 	struct stat st;
 	int fd, error;
 	bool made;
 
-	if (geteuid() != 0 || h->uid == 0)
+	if (geteuid() != 0 || heir->uid == 0)
 		return mkdirat(at, name, 0750) == 0;
-	act_as(h);
+	act_as(heir);
 	made = mkdirat(at, name, 0750) == 0;
 	error = errno;
 	act_as_root(gid);
@@ -168,7 +168,8 @@ static bool make_for(int at, const char *name, const struct heir *h)
 		return false;
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	errno = EPERM;
-	made = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && is_empty(fd) && fchown(fd, h->uid, h->gid) == 0;
+	made = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && is_empty(fd) &&
+	       fchown(fd, heir->uid, heir->gid) == 0;
 	error = errno;
 	if (fd >= 0)
 		close(fd);
@@ -246,21 +247,21 @@ static int own_dir(int dir, const char *dir_name, const char *name)
 	return open_subfolder(dir, dir_name, name, geteuid());
 }
 
-void windir_open(struct windir *r, const char *dir)
+void windir_open(struct windir *windir, const char *dir)
 {
 	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
 		die_making(dir, "");
-	r->dir = open_dir(dir);
-	r->recording = own_dir(r->dir, dir, "recording");
-	r->out = own_dir(r->dir, dir, "out");
-	r->bad = own_dir(r->dir, dir, "bad");
+	windir->dir = open_dir(dir);
+	windir->recording = own_dir(windir->dir, dir, "recording");
+	windir->out = own_dir(windir->dir, dir, "out");
+	windir->bad = own_dir(windir->dir, dir, "bad");
 }
 
-void windir_close(struct windir *r)
+void windir_close(struct windir *windir)
 {
-	close(r->dir);
-	close(r->recording);
-	close(r->out);
-	close(r->bad);
-	*r = (struct windir){ -1, -1, -1, -1 };
+	close(windir->dir);
+	close(windir->recording);
+	close(windir->out);
+	close(windir->bad);
+	*windir = (struct windir){ -1, -1, -1, -1 };
 }

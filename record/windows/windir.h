@@ -17,8 +17,8 @@ struct windir {
 };
 
 void windir_prepare(const char *dir, uid_t *uid, gid_t *gid); /* as windows_prepare */
-void windir_open(struct windir *r, const char *dir);          /* makes what is missing; dies when it cannot be used */
-void windir_close(struct windir *r);
+void windir_open(struct windir *windir, const char *dir);     /* makes what is missing; dies when it cannot be used */
+void windir_close(struct windir *windir);
 
 /* The number E of a name "E.data"; false: another file. */
 bool windir_epoch(const char *name, uint64_t *epoch);

@@ -108,70 +108,70 @@ static bool windows_move(int from, const char *name, int to, const char *new_nam
 	return renameat(from, name, to, new_name) == 0;
 }
 
-static void forget_own(struct windows *ws, uint64_t epoch)
+static void forget_own(struct windows *windows, uint64_t epoch)
 {
-	for (size_t i = 0; i < ws->nown; i++)
-		if (ws->own[i] == epoch)
-			ws->own[i--] = ws->own[--ws->nown];
+	for (size_t i = 0; i < windows->nown; i++)
+		if (windows->own[i] == epoch)
+			windows->own[i--] = windows->own[--windows->nown];
 }
 
-static void windows_forget(struct windows *ws, uint64_t epoch)
+static void windows_forget(struct windows *windows, uint64_t epoch)
 {
-	pthread_mutex_lock(&ws->lock);
-	forget_own(ws, epoch);
-	pthread_mutex_unlock(&ws->lock);
+	pthread_mutex_lock(&windows->lock);
+	forget_own(windows, epoch);
+	pthread_mutex_unlock(&windows->lock);
 }
 
 /* ---- the finisher -------------------------------------------------------------------------------------------- */
 
-static void count_self(struct windows *ws)
+static void count_self(struct windows *windows)
 {
 	struct rusage u;
 	uint64_t cpu, pages, size;
 	char buf[200];
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	struct str s = { buf, n > 0 ? (size_t)n : 0 };
+	struct str string = { buf, n > 0 ? (size_t)n : 0 };
 
 	if (fd >= 0)
 		close(fd);
-	if (str_u64(str_cut(&s, ' '), &size) && str_u64(str_cut(&s, ' '), &pages))
-		ws->metrics.rss = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (str_u64(str_cut(&string, ' '), &size) && str_u64(str_cut(&string, ' '), &pages))
+		windows->metrics.rss = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (getrusage(RUSAGE_SELF, &u) < 0)
 		return;
 	cpu = ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * 1000000 + (uint64_t)u.ru_utime.tv_usec +
 	      (uint64_t)u.ru_stime.tv_usec;
-	ws->metrics.cpu_us += cpu > ws->cpu_us ? cpu - ws->cpu_us : 0;
-	ws->cpu_us = cpu;
+	windows->metrics.cpu_us += cpu > windows->cpu_us ? cpu - windows->cpu_us : 0;
+	windows->cpu_us = cpu;
 }
 
-static void write_metrics(struct windows *ws)
+static void write_metrics(struct windows *windows)
 {
-	struct metrics *m = &ws->metrics;
+	struct metrics *metrics = &windows->metrics;
 	uint64_t all;
 
-	pthread_mutex_lock(&ws->lock);
+	pthread_mutex_lock(&windows->lock);
 	for (size_t i = 0; i < DROPPED_REASONS; i++) {
-		m->dropped[i] += ws->dropped[i] - ws->reported[i];
-		ws->reported[i] = ws->dropped[i];
+		metrics->dropped[i] += windows->dropped[i] - windows->reported[i];
+		windows->reported[i] = windows->dropped[i];
 	}
-	m->delayed += ws->delayed;
-	ws->delayed = 0;
-	pthread_mutex_unlock(&ws->lock);
-	count_self(ws);
-	m->unprinted += ws->announce.unprinted;
-	ws->unprinted += ws->announce.unprinted;
-	ws->announce.unprinted = 0;
-	m->loss.ring_high = ws->ring_high;
-	m->saved.bytes = ws->symbols_bytes;
-	m->retained_windows = ws->saved.windows;
-	m->saved_bytes = ws->saved.bytes;
-	m->free_bytes = retention_free(&ws->windir, &all);
-	if (metrics_write(m, ws->windir.dir)) {
-		ws->no_metrics = false;
-	} else if (!ws->no_metrics) {
-		warn("cannot write '%s/pjrecord.prom': %s", ws->dir, strerror(errno));
-		ws->no_metrics = true;
+	metrics->delayed += windows->delayed;
+	windows->delayed = 0;
+	pthread_mutex_unlock(&windows->lock);
+	count_self(windows);
+	metrics->unprinted += windows->announce.unprinted;
+	windows->unprinted += windows->announce.unprinted;
+	windows->announce.unprinted = 0;
+	metrics->loss.ring_high = windows->ring_high;
+	metrics->saved.bytes = windows->symbols_bytes;
+	metrics->retained_windows = windows->saved.windows;
+	metrics->saved_bytes = windows->saved.bytes;
+	metrics->free_bytes = retention_free(&windows->windir, &all);
+	if (metrics_write(metrics, windows->windir.dir)) {
+		windows->no_metrics = false;
+	} else if (!windows->no_metrics) {
+		warn("cannot write '%s/pjrecord.prom': %s", windows->dir, strerror(errno));
+		windows->no_metrics = true;
 	}
 }
 
@@ -179,44 +179,45 @@ static void write_metrics(struct windows *ws)
  * what may go. */
 static uint64_t windows_drop_symbols(void *arg)
 {
-	const struct windows *ws = arg;
+	const struct windows *windows = arg;
 
-	return saversweep_unneeded(ws->windir.dir);
+	return saversweep_unneeded(windows->windir.dir);
 }
 
-static void windows_keep_limits(struct windows *ws, uint64_t space)
+static void windows_keep_limits(struct windows *windows, uint64_t space)
 {
-	struct retention_limits limits = { .bytes = ws->o.keep_bytes,
-					   .age_s = ws->o.keep_age_s,
-					   .min_free = ws->o.min_free,
-					   .reserve = ws->reserve,
+	struct retention_limits limits = { .bytes = windows->o.keep_bytes,
+					   .age_s = windows->o.keep_age_s,
+					   .min_free = windows->o.min_free,
+					   .reserve = windows->reserve,
 					   .drop_symbols = windows_drop_symbols,
-					   .arg = ws };
+					   .arg = windows };
 	uint64_t now;
 
-	retention_scan(&ws->saved, &ws->windir);
-	now = retention_now(&ws->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS,
-			    ws->saved.newest / SECOND_NS, limits.age_s);
-	if (retention_limit(&ws->saved, &ws->windir, &limits, space, now, &ws->metrics)) {
-		ws->short_of_space = false;
-	} else if (!ws->short_of_space) {
-		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest", ws->dir,
-		     space || ws->reserve ? "" : " for --min-free");
-		ws->short_of_space = true;
+	retention_scan(&windows->saved, &windows->windir);
+	now = retention_now(&windows->clock, (uint64_t)time(NULL), clock_since_boot() / SECOND_NS,
+			    windows->saved.newest / SECOND_NS, limits.age_s);
+	if (retention_limit(&windows->saved, &windows->windir, &limits, space, now, &windows->metrics)) {
+		windows->short_of_space = false;
+	} else if (!windows->short_of_space) {
+		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest",
+		     windows->dir, space || windows->reserve ? "" : " for --min-free");
+		windows->short_of_space = true;
 	}
 }
 
 /* It is durable: recording/ has lost it, out/ has it. */
-static void sync_dirs(struct windows *ws)
+static void sync_dirs(struct windows *windows)
 {
-	if ((fdatasync(ws->used) < 0 || fsync(ws->windir.out) < 0) && errno != EINVAL && !ws->not_synced) {
-		warn("cannot sync '%s/out': %s", ws->dir, strerror(errno));
-		ws->not_synced = true;
+	if ((fdatasync(windows->used) < 0 || fsync(windows->windir.out) < 0) && errno != EINVAL &&
+	    !windows->not_synced) {
+		warn("cannot sync '%s/out': %s", windows->dir, strerror(errno));
+		windows->not_synced = true;
 	}
 }
 
 /* To out/; should somebody have put a file of that name there, under another. */
-static bool windows_publish(struct windows *ws, uint64_t from, uint64_t *epoch)
+static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *epoch)
 {
 	char name[NAME], new_name[NAME];
 
@@ -224,182 +225,184 @@ static bool windows_publish(struct windows *ws, uint64_t from, uint64_t *epoch)
 	*epoch = from;
 	for (int i = 0; i < ATTEMPTS; i++) {
 		windows_name_of(new_name, *epoch);
-		if (windows_move(ws->windir.recording, name, ws->windir.out, new_name))
+		if (windows_move(windows->windir.recording, name, windows->windir.out, new_name))
 			return true;
-		if (errno != EEXIST || !epochs_take_from(ws->used, *epoch + 1, epoch))
+		if (errno != EEXIST || !epochs_take_from(windows->used, *epoch + 1, epoch))
 			return false;
 	}
 	return false;
 }
 
-/* It is in out/, whoever wrote it: r says what is in it. */
-static void windows_announce(struct windows *ws, int fd, uint64_t epoch, struct window_report *r, const char *what)
+/* It is in out/, whoever wrote it: report says what is in it. */
+static void windows_announce(struct windows *windows, int fd, uint64_t epoch, struct window_report *report,
+			     const char *what)
 {
 	struct text path = { 0 }, summary = { 0 };
 	struct stat st;
 
-	sync_dirs(ws);
+	sync_dirs(windows);
 	if (fstat(fd, &st) == 0) {
-		r->bytes = r->bytes ? r->bytes : (uint64_t)st.st_size;
-		retention_add(&ws->saved, &ws->windir, epoch, &st);
+		report->bytes = report->bytes ? report->bytes : (uint64_t)st.st_size;
+		retention_add(&windows->saved, &windows->windir, epoch, &st);
 	}
-	metrics_add(&ws->metrics, r);
-	ws->ring_high = r->loss.ring_high;
-	ws->symbols_bytes = r->saved.bytes ? r->saved.bytes : ws->symbols_bytes;
-	ws->metrics.last_success = (uint64_t)time(NULL);
-	text_printf(&path, "%s/out/%" PRIu64 ".data", ws->dir, epoch);
-	if (ws->o.print)
-		announce_path(&ws->announce, text_view(&path));
-	if (!ws->o.quiet) {
-		metrics_summary(&summary, r);
+	metrics_add(&windows->metrics, report);
+	windows->ring_high = report->loss.ring_high;
+	windows->symbols_bytes = report->saved.bytes ? report->saved.bytes : windows->symbols_bytes;
+	windows->metrics.last_success = (uint64_t)time(NULL);
+	text_printf(&path, "%s/out/%" PRIu64 ".data", windows->dir, epoch);
+	if (windows->o.print)
+		announce_path(&windows->announce, text_view(&path));
+	if (!windows->o.quiet) {
+		metrics_summary(&summary, report);
 		warn("%.*s: %s%.*s", (int)path.n, path.p, what, (int)summary.n, summary.p);
 	}
-	if (!ws->o.quiet && !ws->cut_stacks && r->loss.depth && r->depth_limit) {
+	if (!windows->o.quiet && !windows->cut_stacks && report->loss.depth && report->depth_limit) {
 		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: stop, sysctl kernel.perf_event_max_stack=%u, start",
-		     r->depth_limit, r->depth_limit < 512 ? 1024 : 2 * r->depth_limit);
-		ws->cut_stacks = true;
+		     report->depth_limit, report->depth_limit < 512 ? 1024 : 2 * report->depth_limit);
+		windows->cut_stacks = true;
 	}
 	text_free(&path);
 	text_free(&summary);
 }
 
-static void windows_drop_job(struct windows *ws, struct job *j)
+static void windows_drop_job(struct windows *windows, struct job *job)
 {
 	char name[NAME];
 	struct stat st;
-	uint64_t bytes = fstat(j->w.fd, &st) == 0 ? retention_size(&st) : 0;
+	uint64_t bytes = fstat(job->w.fd, &st) == 0 ? retention_size(&st) : 0;
 
-	windows_name_of(name, j->w.epoch);
-	if (unlinkat(ws->windir.recording, name, 0) < 0)
-		warn("cannot remove '%s/recording/%s': %s", ws->dir, name, strerror(errno));
-	close(j->w.fd);
-	windows_forget(ws, j->w.epoch);
-	if (!j->error)
+	windows_name_of(name, job->w.epoch);
+	if (unlinkat(windows->windir.recording, name, 0) < 0)
+		warn("cannot remove '%s/recording/%s': %s", windows->dir, name, strerror(errno));
+	close(job->w.fd);
+	windows_forget(windows, job->w.epoch);
+	if (!job->error)
 		return;
-	warn("window %" PRIu64 " is dropped, with %" PRIu64 " samples: cannot write '%s/recording/%s': %s", j->w.epoch,
-	     j->r.samples, ws->dir, name, strerror(j->error));
-	pthread_mutex_lock(&ws->lock);
-	ws->dropped[windows_reason_of(j->error)]++;
-	pthread_mutex_unlock(&ws->lock);
-	metrics_add_dropped(&ws->metrics, &j->r);
-	ws->symbols_bytes = j->r.saved.bytes ? j->r.saved.bytes : ws->symbols_bytes;
-	if (!space_helps(j->error))
+	warn("window %" PRIu64 " is dropped, with %" PRIu64 " samples: cannot write '%s/recording/%s': %s",
+	     job->w.epoch, job->r.samples, windows->dir, name, strerror(job->error));
+	pthread_mutex_lock(&windows->lock);
+	windows->dropped[windows_reason_of(job->error)]++;
+	pthread_mutex_unlock(&windows->lock);
+	metrics_add_dropped(&windows->metrics, &job->r);
+	windows->symbols_bytes = job->r.saved.bytes ? job->r.saved.bytes : windows->symbols_bytes;
+	if (!space_helps(job->error))
 		return;
-	bytes = bytes > j->r.bytes ? bytes : j->r.bytes;
-	ws->reserve = ws->reserve > 2 * bytes ? ws->reserve : 2 * bytes;
-	windows_keep_limits(ws, bytes + bytes / 2 + 65536);
+	bytes = bytes > job->r.bytes ? bytes : job->r.bytes;
+	windows->reserve = windows->reserve > 2 * bytes ? windows->reserve : 2 * bytes;
+	windows_keep_limits(windows, bytes + bytes / 2 + 65536);
 }
 
-static void windows_finish_job(struct windows *ws, struct job *j)
+static void windows_finish_job(struct windows *windows, struct job *job)
 {
 	uint64_t epoch;
 
-	retention_stamp(&ws->saved, &ws->windir, j->w.fd);
-	if (fsync(j->w.fd) < 0 || !windows_publish(ws, j->w.epoch, &epoch)) {
-		j->error = errno;
-		windows_drop_job(ws, j);
+	retention_stamp(&windows->saved, &windows->windir, job->w.fd);
+	if (fsync(job->w.fd) < 0 || !windows_publish(windows, job->w.epoch, &epoch)) {
+		job->error = errno;
+		windows_drop_job(windows, job);
 		return;
 	}
-	windows_announce(ws, j->w.fd, epoch, &j->r, "");
-	close(j->w.fd);
-	pthread_mutex_lock(&ws->lock);
-	forget_own(ws, j->w.epoch);
-	ws->complete++;
-	pthread_mutex_unlock(&ws->lock);
-	windows_keep_limits(ws, 0);
+	windows_announce(windows, job->w.fd, epoch, &job->r, "");
+	close(job->w.fd);
+	pthread_mutex_lock(&windows->lock);
+	forget_own(windows, job->w.epoch);
+	windows->complete++;
+	pthread_mutex_unlock(&windows->lock);
+	windows_keep_limits(windows, 0);
 }
 
 static bool windows_rescued(void *arg, int fd, uint64_t from, const struct rescued *found)
 {
-	struct windows *ws = arg;
-	struct window_report r = { .samples = found->samples, .processes = found->processes };
-	struct pj_window w;
+	struct windows *windows = arg;
+	struct window_report report = { .samples = found->samples, .processes = found->processes };
+	struct pj_window window;
 	uint64_t epoch;
 
-	retention_stamp(&ws->saved, &ws->windir, fd);
-	if (!windows_publish(ws, from, &epoch))
+	retention_stamp(&windows->saved, &windows->windir, fd);
+	if (!windows_publish(windows, from, &epoch))
 		return false;
-	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &r.loss, sizeof(r.loss));
-	if (chunk_times(fd, &r.begin, &r.end) &&
-	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w)) == sizeof(w) && w.begin < r.begin)
-		r.begin = w.begin;
-	ws->metrics.rescued++;
-	windows_announce(ws, fd, epoch, &r, "left by a run that was killed: ");
+	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &report.loss, sizeof(report.loss));
+	if (chunk_times(fd, &report.begin, &report.end) &&
+	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &window, sizeof(window)) == sizeof(window) &&
+	    window.begin < report.begin)
+		report.begin = window.begin;
+	windows->metrics.rescued++;
+	windows_announce(windows, fd, epoch, &report, "left by a run that was killed: ");
 	return true;
 }
 
-static void clean_up(struct windows *ws)
+static void clean_up(struct windows *windows)
 {
-	struct leftovers l = { &ws->windir, &ws->metrics, windows_rescued, ws };
+	struct leftovers leftovers = { &windows->windir, &windows->metrics, windows_rescued, windows };
 
-	leftovers_rescue(&l);
-	windows_keep_limits(ws, 0);
+	leftovers_rescue(&leftovers);
+	windows_keep_limits(windows, 0);
 }
 
 /* Up to a second when a reader of paths has to catch up. */
-static void wait_for_more(struct windows *ws)
+static void wait_for_more(struct windows *windows)
 {
-	if (ws->announce.waiting.n)
-		threads_wait(&ws->more, &ws->lock, clock_now() + SECOND_NS);
+	if (windows->announce.waiting.n)
+		threads_wait(&windows->more, &windows->lock, clock_now() + SECOND_NS);
 	else
-		pthread_cond_wait(&ws->more, &ws->lock);
+		pthread_cond_wait(&windows->more, &windows->lock);
 }
 
-static void windows_work(struct windows *ws)
+static void windows_work(struct windows *windows)
 {
-	struct job j;
+	struct job job;
 	uint64_t space;
 	bool left, has_job;
 
-	pthread_mutex_lock(&ws->lock);
-	if (!ws->n && !ws->closing && !ws->space && !ws->left)
-		wait_for_more(ws);
-	space = ws->space;
-	ws->space = 0;
-	has_job = ws->n;
+	pthread_mutex_lock(&windows->lock);
+	if (!windows->n && !windows->closing && !windows->space && !windows->left)
+		wait_for_more(windows);
+	space = windows->space;
+	windows->space = 0;
+	has_job = windows->n;
 	if (has_job) {
-		j = ws->queue[ws->first];
-		ws->first = (ws->first + 1) % QUEUE;
-		ws->n--;
+		job = windows->queue[windows->first];
+		windows->first = (windows->first + 1) % QUEUE;
+		windows->n--;
 	}
-	left = ws->left && !has_job;
-	ws->left = ws->left && !left;
-	pthread_mutex_unlock(&ws->lock);
-	announce_flush(&ws->announce, 0);
+	left = windows->left && !has_job;
+	windows->left = windows->left && !left;
+	pthread_mutex_unlock(&windows->lock);
+	announce_flush(&windows->announce, 0);
 	if (space)
-		windows_keep_limits(ws, space);
+		windows_keep_limits(windows, space);
 	if (left)
-		clean_up(ws);
-	if (has_job && j.drop)
-		windows_drop_job(ws, &j);
+		clean_up(windows);
+	if (has_job && job.drop)
+		windows_drop_job(windows, &job);
 	else if (has_job)
-		windows_finish_job(ws, &j);
+		windows_finish_job(windows, &job);
 	if (space || left || has_job)
-		write_metrics(ws);
+		write_metrics(windows);
 }
 
-static bool windows_at_end(struct windows *ws)
+static bool windows_at_end(struct windows *windows)
 {
 	bool end;
 
-	pthread_mutex_lock(&ws->lock);
-	end = ws->closing && !ws->n && !ws->space && !ws->left;
-	pthread_mutex_unlock(&ws->lock);
+	pthread_mutex_lock(&windows->lock);
+	end = windows->closing && !windows->n && !windows->space && !windows->left;
+	pthread_mutex_unlock(&windows->lock);
 	return end;
 }
 
 static void *windows_finisher(void *arg)
 {
-	struct windows *ws = arg;
+	struct windows *windows = arg;
 
 	urgency_lower(URGENCY_USUAL); /* no sample waits for it */
-	leftovers_sweep(&ws->windir);
-	clean_up(ws);
-	write_metrics(ws);
-	while (!windows_at_end(ws))
-		windows_work(ws);
-	announce_end(&ws->announce, DEADLINE_MS);
-	write_metrics(ws);
+	leftovers_sweep(&windows->windir);
+	clean_up(windows);
+	write_metrics(windows);
+	while (!windows_at_end(windows))
+		windows_work(windows);
+	announce_end(&windows->announce, DEADLINE_MS);
+	write_metrics(windows);
 	return NULL;
 }
 
@@ -414,21 +417,21 @@ static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 }
 
 /* Where the file is missing or empty, what is there tells which names were used. */
-static int open_used(const struct windir *r, const char *dir)
+static int open_used(const struct windir *windir, const char *dir)
 {
-	struct epochs e = { 0 };
+	struct epochs epochs = { 0 };
 	struct stat st;
 	/* 0600: who could take its lock would stop the recorder */
-	int fd = openat(r->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		die_errno("cannot use '%s/recording/used'", dir);
 	if (st.st_size > 0)
 		return fd;
-	windir_each(r->recording, note_epoch, &e);
-	windir_each(r->out, note_epoch, &e);
-	windir_each(r->bad, note_epoch, &e);
-	if (e.n && !epochs_add_to(fd, &e))
+	windir_each(windir->recording, note_epoch, &epochs);
+	windir_each(windir->out, note_epoch, &epochs);
+	windir_each(windir->bad, note_epoch, &epochs);
+	if (epochs.n && !epochs_add_to(fd, &epochs))
 		warn("cannot write '%s/recording/used': %s", dir, strerror(errno));
 	return fd;
 }
@@ -440,27 +443,27 @@ void windows_prepare(const char *dir, uid_t *uid, gid_t *gid)
 
 struct windows *windows_open(const struct windows_options *options)
 {
-	struct windows *ws = mem_alloc(sizeof(*ws), 1);
+	struct windows *windows = mem_alloc(sizeof(*windows), 1);
 	size_t n = strlen(options->dir) + 1;
 	int error;
 
-	ws->o = *options;
-	ws->dir = mem_alloc(1, n);
-	memcpy(ws->dir, options->dir, n);
-	while (n > 2 && ws->dir[n - 2] == '/')
-		ws->dir[--n - 1] = 0;
-	windir_open(&ws->windir, ws->dir);
-	ws->used = open_used(&ws->windir, ws->dir);
+	windows->o = *options;
+	windows->dir = mem_alloc(1, n);
+	memcpy(windows->dir, options->dir, n);
+	while (n > 2 && windows->dir[n - 2] == '/')
+		windows->dir[--n - 1] = 0;
+	windir_open(&windows->windir, windows->dir);
+	windows->used = open_used(&windows->windir, windows->dir);
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
-	pthread_mutex_init(&ws->lock, NULL);
-	threads_condition(&ws->more);
-	error = threads_start(&ws->finisher, 0, windows_finisher,
-			      ws); /* without signals: writing to a reader of paths that left is EPIPE */
+	pthread_mutex_init(&windows->lock, NULL);
+	threads_condition(&windows->more);
+	error = threads_start(&windows->finisher, 0, windows_finisher,
+			      windows); /* without signals: writing to a reader of paths that left is EPIPE */
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
 	}
-	return ws;
+	return windows;
 }
 
 /* Who rescues or removes a window locks it with flock, too, for a moment. That a run writes it is another lock, which
@@ -482,7 +485,7 @@ static bool is_written(int fd)
 /* Makes a file that is locked before it has the name under which others look at it; `temp` gets its name until then. A
  * run that sweeps may hold the lock of a file that is not locked yet: it then unlinks that name, so each attempt has a
  * name of its own. */
-static int new_file(struct windows *ws, const char *name, char temp[TEMP])
+static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
 	struct stat st;
 
@@ -490,7 +493,7 @@ static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 		int fd;
 
 		snprintf(temp, TEMP, ".%s.%d.tmp", name, i);
-		fd = openat(ws->windir.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+		fd = openat(windows->windir.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 		if (fd < 0)
@@ -505,23 +508,23 @@ static int new_file(struct windows *ws, const char *name, char temp[TEMP])
 	return -1;
 }
 
-static bool windows_create_window(struct windows *ws, uint64_t epoch, struct window *w)
+static bool windows_create_window(struct windows *windows, uint64_t epoch, struct window *window)
 {
 	char name[NAME], temp[TEMP];
 	int error;
 
 	for (int i = 0; i < ATTEMPTS; i++) {
-		if (!epochs_take_from(ws->used, epoch, &w->epoch))
+		if (!epochs_take_from(windows->used, epoch, &window->epoch))
 			return false;
-		windows_name_of(name, w->epoch);
-		w->fd = new_file(ws, name, temp);
-		if (w->fd < 0)
+		windows_name_of(name, window->epoch);
+		window->fd = new_file(windows, name, temp);
+		if (window->fd < 0)
 			return false;
-		if (windows_move(ws->windir.recording, temp, ws->windir.recording, name))
+		if (windows_move(windows->windir.recording, temp, windows->windir.recording, name))
 			return true;
 		error = errno;
-		unlinkat(ws->windir.recording, temp, 0);
-		close(w->fd);
+		unlinkat(windows->windir.recording, temp, 0);
+		close(window->fd);
 		errno = error;
 		if (error != EEXIST)
 			return false;
@@ -529,71 +532,71 @@ static bool windows_create_window(struct windows *ws, uint64_t epoch, struct win
 	return false;
 }
 
-bool windows_create(struct windows *ws, uint64_t epoch, struct window *w)
+bool windows_create(struct windows *windows, uint64_t epoch, struct window *window)
 {
 	bool good;
 	int error;
 
-	*w = (struct window){ .fd = -1 };
-	good = windows_create_window(ws, epoch, w);
+	*window = (struct window){ .fd = -1 };
+	good = windows_create_window(windows, epoch, window);
 	error = errno;
-	pthread_mutex_lock(&ws->lock);
-	if (good && ws->nown < countof(ws->own)) {
-		ws->own[ws->nown++] = w->epoch;
+	pthread_mutex_lock(&windows->lock);
+	if (good && windows->nown < countof(windows->own)) {
+		windows->own[windows->nown++] = window->epoch;
 	} else if (!good) {
-		ws->dropped[windows_reason_of(error)]++;
-		ws->space = space_helps(error) ? SPACE : ws->space;
-		pthread_cond_signal(&ws->more);
+		windows->dropped[windows_reason_of(error)]++;
+		windows->space = space_helps(error) ? SPACE : windows->space;
+		pthread_cond_signal(&windows->more);
 	}
-	pthread_mutex_unlock(&ws->lock);
+	pthread_mutex_unlock(&windows->lock);
 	if (!good) {
-		w->fd = -1;
-		if (!ws->cannot_create)
+		window->fd = -1;
+		if (!windows->cannot_create)
 			warn("cannot make a window in '%s/recording': %s; what is recorded is dropped until it works again",
-			     ws->dir, strerror(error));
+			     windows->dir, strerror(error));
 		errno = error;
 	}
-	ws->cannot_create = !good;
+	windows->cannot_create = !good;
 	return good;
 }
 
 /* A window that does not fit into the queue keeps its name and loses its lock: it will be found as one of a killed run.
  */
-static void windows_enqueue(struct windows *ws, struct window *w, const struct job *j)
+static void windows_enqueue(struct windows *windows, struct window *window, const struct job *job)
 {
 	bool fits;
 
-	pthread_mutex_lock(&ws->lock);
-	fits = ws->n < QUEUE;
+	pthread_mutex_lock(&windows->lock);
+	fits = windows->n < QUEUE;
 	if (fits) {
-		ws->queue[(ws->first + ws->n++) % QUEUE] = *j;
+		windows->queue[(windows->first + windows->n++) % QUEUE] = *job;
 	} else {
-		ws->delayed++;
-		ws->left = true;
-		forget_own(ws, w->epoch);
+		windows->delayed++;
+		windows->left = true;
+		forget_own(windows, window->epoch);
 	}
-	pthread_cond_signal(&ws->more);
-	pthread_mutex_unlock(&ws->lock);
+	pthread_cond_signal(&windows->more);
+	pthread_mutex_unlock(&windows->lock);
 	if (!fits) {
-		close(w->fd);
-		warn("the disk is too slow: window %" PRIu64 " waits in '%s/recording' to be rescued", w->epoch,
-		     ws->dir);
+		close(window->fd);
+		warn("the disk is too slow: window %" PRIu64 " waits in '%s/recording' to be rescued", window->epoch,
+		     windows->dir);
 	}
-	w->fd = -1;
+	window->fd = -1;
 }
 
-void windows_finish(struct windows *ws, struct window *w, const struct window_report *r)
+void windows_finish(struct windows *windows, struct window *window, const struct window_report *report)
 {
-	windows_enqueue(ws, w, &(struct job){ .w = *w, .r = *r });
+	windows_enqueue(windows, window, &(struct job){ .w = *window, .r = *report });
 }
 
-void windows_drop(struct windows *ws, struct window *w, int error, const struct window_report *r)
+void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report)
 {
-	struct job j = { .w = *w, .error = error, .drop = true };
+	struct job job = { .w = *window, .error = error, .drop = true };
 
-	if (r)
-		j.r = *r;
-	windows_enqueue(ws, w, &j);
+	if (report)
+		job.r = *report;
+	windows_enqueue(windows, window, &job);
 }
 
 /* ---- runs that overlap --------------------------------------------------------------------------------------- */
@@ -605,78 +608,79 @@ struct predecessor {
 	bool found;
 };
 
-static bool windows_is_own(struct windows *ws, uint64_t epoch)
+static bool windows_is_own(struct windows *windows, uint64_t epoch)
 {
 	bool own = false;
 
-	pthread_mutex_lock(&ws->lock);
-	for (size_t i = 0; i < ws->nown; i++)
-		own = own || ws->own[i] == epoch;
-	pthread_mutex_unlock(&ws->lock);
+	pthread_mutex_lock(&windows->lock);
+	for (size_t i = 0; i < windows->nown; i++)
+		own = own || windows->own[i] == epoch;
+	pthread_mutex_unlock(&windows->lock);
 	return own;
 }
 
 static bool windows_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
-	struct predecessor *p = arg;
-	struct pj_window w;
+	struct predecessor *predecessor = arg;
+	struct pj_window window;
 	char boot[37] = "";
 	int fd;
 
-	if (windows_is_own(p->ws, epoch))
+	if (windows_is_own(predecessor->ws, epoch))
 		return true;
 	fd = windir_file(space, name, O_RDONLY);
 	if (fd < 0)
 		return true;
-	if (is_written(fd) && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &w, sizeof(w)) == sizeof(w) &&
-	    w.end != UINT64_MAX && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot) - 1) == 36 &&
-	    strcmp(boot, p->boot) == 0) {
-		p->end = !p->found || w.end > p->end ? w.end : p->end;
-		p->found = true;
+	if (is_written(fd) &&
+	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &window, sizeof(window)) == sizeof(window) &&
+	    window.end != UINT64_MAX && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot) - 1) == 36 &&
+	    strcmp(boot, predecessor->boot) == 0) {
+		predecessor->end = !predecessor->found || window.end > predecessor->end ? window.end : predecessor->end;
+		predecessor->found = true;
 	}
 	close(fd);
 	return true;
 }
 
-bool windows_predecessor(struct windows *ws, uint64_t *end_ns)
+bool windows_predecessor(struct windows *windows, uint64_t *end_ns)
 {
-	struct predecessor p = { .ws = ws };
+	struct predecessor predecessor = { .ws = windows };
 
-	boot_id("/proc", p.boot);
-	windir_each(ws->windir.recording, windows_look_at, &p);
-	*end_ns = p.end;
-	return p.found;
+	boot_id("/proc", predecessor.boot);
+	windir_each(windows->windir.recording, windows_look_at, &predecessor);
+	*end_ns = predecessor.end;
+	return predecessor.found;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */
 
-void windows_counts(struct windows *ws, uint64_t *complete, uint64_t *dropped)
+void windows_counts(struct windows *windows, uint64_t *complete, uint64_t *dropped)
 {
-	pthread_mutex_lock(&ws->lock);
-	*complete = ws->complete;
+	pthread_mutex_lock(&windows->lock);
+	*complete = windows->complete;
 	*dropped = 0;
 	for (size_t i = 0; i < DROPPED_REASONS; i++)
-		*dropped += ws->dropped[i];
-	pthread_mutex_unlock(&ws->lock);
+		*dropped += windows->dropped[i];
+	pthread_mutex_unlock(&windows->lock);
 }
 
-bool windows_close(struct windows *ws)
+bool windows_close(struct windows *windows)
 {
 	uint64_t complete, dropped, unprinted;
 
-	pthread_mutex_lock(&ws->lock);
-	ws->closing = true;
-	pthread_cond_signal(&ws->more);
-	pthread_mutex_unlock(&ws->lock);
-	pthread_join(ws->finisher, NULL);
-	windows_counts(ws, &complete, &dropped);
-	unprinted = ws->unprinted;
-	pthread_mutex_destroy(&ws->lock);
-	pthread_cond_destroy(&ws->more);
-	retention_free_list(&ws->saved);
-	close(ws->used);
-	windir_close(&ws->windir);
-	free(ws->dir);
-	free(ws);
+	pthread_mutex_lock(&windows->lock);
+	windows->closing = true;
+	pthread_cond_signal(&windows->more);
+	pthread_mutex_unlock(&windows->lock);
+	pthread_join(windows->finisher, NULL);
+	windows_counts(windows, &complete, &dropped);
+	unprinted = windows->unprinted;
+	pthread_mutex_destroy(&windows->lock);
+	pthread_cond_destroy(&windows->more);
+	retention_free_list(&windows->saved);
+	close(windows->used);
+	windir_close(&windows->windir);
+	free(windows->dir);
+	free(windows);
 	return !dropped && !unprinted;
 }

@@ -49,23 +49,23 @@ struct windows *windows_open(const struct windows_options *options);
 /* E is epoch, or the next number that was never used, by whomever, also before the clock was set back. False: counted
  * as dropped and said (once, until it works again), errno says why; room is being made, so try again with the next
  * window. */
-bool windows_create(struct windows *ws, uint64_t epoch, struct window *w);
+bool windows_create(struct windows *windows, uint64_t epoch, struct window *window);
 
 /* Complete: to out/, printed, summed up, counted. Returns at once. */
-void windows_finish(struct windows *ws, struct window *w, const struct window_report *r);
+void windows_finish(struct windows *windows, struct window *window, const struct window_report *report);
 
 /* It could not be written: error is the errno. Removed, said, counted; when the disk is full, room is made. error 0:
- * the recorder does not want it, it is removed and that is all. r: as far as it is known, or NULL. */
-void windows_drop(struct windows *ws, struct window *w, int error, const struct window_report *r);
+ * the recorder does not want it, it is removed and that is all. report: as far as it is known, or NULL. */
+void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report);
 
 /* The planned end (struct pj_window, CLOCK_MONOTONIC of this boot) of the newest window that another living run is
  * writing; false when there is none. For runs that overlap: who comes later begins exactly there. */
-bool windows_predecessor(struct windows *ws, uint64_t *end_ns);
+bool windows_predecessor(struct windows *windows, uint64_t *end_ns);
 
 /* So far: complete windows of this run, and those that were dropped. */
-void windows_counts(struct windows *ws, uint64_t *complete, uint64_t *dropped);
+void windows_counts(struct windows *windows, uint64_t *complete, uint64_t *dropped);
 
 /* Waits until all is finished, stdout included. False: a window was dropped, or a path could not be printed. */
-bool windows_close(struct windows *ws);
+bool windows_close(struct windows *windows);
 
 #endif

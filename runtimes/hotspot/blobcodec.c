@@ -22,32 +22,32 @@ struct making {
 
 static bool read_copy(void *arg, uint64_t address, void *to, size_t n)
 {
-	const struct making *m = arg;
-	uint64_t at = address - m->p->start;
+	const struct making *making = arg;
+	uint64_t at = address - making->p->start;
 
-	if (at > m->n || n > m->n - at)
+	if (at > making->n || n > making->n - at)
 		return false;
-	memcpy(to, m->code + at, n);
+	memcpy(to, making->code + at, n);
 	return true;
 }
 
-static void close_run(struct making *m)
+static void close_run(struct making *making)
 {
-	if (m->to == m->from || m->nruns == RUNS_MAX)
+	if (making->to == making->from || making->nruns == RUNS_MAX)
 		return;
-	jmap_number(&m->runs, m->from - m->end);
-	jmap_number(&m->runs, (m->to - m->from - 1) << 2 | m->how);
-	m->nruns++;
-	m->end = m->to;
+	jmap_number(&making->runs, making->from - making->end);
+	jmap_number(&making->runs, (making->to - making->from - 1) << 2 | making->how);
+	making->nruns++;
+	making->end = making->to;
 }
 
 /* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50
  * times this. */
-static bool blobcodec_is_plain(const struct making *m, uint64_t at)
+static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
-	const uint8_t *b = m->code + at;
+	const uint8_t *b = making->code + at;
 
-	if (at == 0 || at + 3 > m->n || b[-1] == 0x5d || b[-1] == 0xc9)
+	if (at == 0 || at + 3 > making->n || b[-1] == 0x5d || b[-1] == 0xc9)
 		return false;
 	switch (b[0]) {
 	case 0x55:
@@ -64,104 +64,111 @@ static bool blobcodec_is_plain(const struct making *m, uint64_t at)
 }
 
 /* Looks at offsets [from, to), as far as nobody did. */
-static void blobcodec_look(struct making *m, uint64_t from, uint64_t to)
+static void blobcodec_look(struct making *making, uint64_t from, uint64_t to)
 {
-	from = from > m->next ? from : m->next;
-	to = to < m->n ? to : m->n;
-	for (; from < to; m->next = ++from) {
-		uint64_t address = m->p->start + from;
+	from = from > making->next ? from : making->next;
+	to = to < making->n ? to : making->n;
+	for (; from < to; making->next = ++from) {
+		uint64_t address = making->p->start + from;
 		enum javaframe how;
 
-		if (from >= m->prologue && blobcodec_is_plain(m, from))
+		if (from >= making->prologue && blobcodec_is_plain(making, from))
 			continue;
-		how = m->p->kind == BLOB_STUB ? javaframe_stub(&m->c, m->p, address) :
-						javaframe_compiled(&m->c, m->p, address);
+		how = making->p->kind == BLOB_STUB ? javaframe_stub(&making->c, making->p, address) :
+						     javaframe_compiled(&making->c, making->p, address);
 		if (how == JAVAFRAME_COMPLETE)
 			continue;
-		if (m->to != from || m->to == m->from || m->how != how) {
-			close_run(m);
-			m->from = from;
-			m->how = how;
+		if (making->to != from || making->to == making->from || making->how != how) {
+			close_run(making);
+			making->from = from;
+			making->how = how;
 		}
-		m->to = from + 1;
+		making->to = from + 1;
 	}
 }
 
-static bool blobcodec_has(const struct making *m, uint64_t at, const char *bytes, size_t n)
+static bool blobcodec_has(const struct making *making, uint64_t at, const char *bytes, size_t n)
 {
-	return at <= m->n && n <= m->n - at && memcmp(m->code + at, bytes, n) == 0;
+	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
 /* The last of what makes or leaves a frame; one byte of a hundred is such. */
 static const bool telling[256] = { [0x5d] = true, [0xc9] = true, [0xec] = true, [0x15] = true };
 
 /* Around what a prologue or an epilogue has in it. */
-static void look_around(struct making *m, uint64_t i)
+static void look_around(struct making *making, uint64_t i)
 {
-	switch (m->code[i]) {
+	switch (making->code[i]) {
 	case 0x5d: /* pop rbp */
-	case 0xc9: /* leave */ blobcodec_look(m, i, i + (m->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE)); break;
+	case 0xc9: /* leave */
+		blobcodec_look(making, i, i + (making->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE));
+		break;
 	case 0xec: /* sub rsp, N */
-		if (i >= 2 && (blobcodec_has(m, i - 2, "\x48\x83", 2) || blobcodec_has(m, i - 2, "\x48\x81", 2)))
-			blobcodec_look(m, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
+		if (i >= 2 &&
+		    (blobcodec_has(making, i - 2, "\x48\x83", 2) || blobcodec_has(making, i - 2, "\x48\x81", 2)))
+			blobcodec_look(making, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
 		break;
 	case 0x15: /* lea r10, [poll]; mov [r15 + N], r10; jmp */
-		if (i >= 2 && blobcodec_has(m, i - 2, "\x4c\x8d", 2) && blobcodec_has(m, i + 5, "\x4d\x89\x97", 3))
-			blobcodec_look(m, i - 2, i + 13);
+		if (i >= 2 && blobcodec_has(making, i - 2, "\x4c\x8d", 2) &&
+		    blobcodec_has(making, i + 5, "\x4d\x89\x97", 3))
+			blobcodec_look(making, i - 2, i + 13);
 		break;
 	default: break;
 	}
 }
 
-static void put_runs(struct text *to, const struct code_blob *p, const void *code, size_t n)
+static void put_runs(struct text *text, const struct code_blob *blob, const void *code, size_t n)
 {
-	struct making m = {
-		.p = p, .code = code, .n = n < p->end - p->start ? n : p->end - p->start, .next = p->entry
-	};
+	struct making making = { .p = blob,
+				 .code = code,
+				 .n = n < blob->end - blob->start ? n : blob->end - blob->start,
+				 .next = blob->entry };
 
-	m.c = (struct javaunwind_code){ .read = read_copy, .arg = &m };
-	m.prologue = p->complete != BLOB_NEVER && p->complete > p->entry + 2 ? p->complete : (uint64_t)p->entry + 2;
-	if (p->kind != BLOB_STUB)
-		blobcodec_look(&m, p->entry, (p->complete != BLOB_NEVER ? p->complete : p->entry) + AFTER_PROLOGUE);
-	for (uint64_t i = p->entry; i < m.n; i++)
-		if (telling[m.code[i]])
-			look_around(&m, i);
-	close_run(&m);
-	jmap_number(to, m.nruns);
-	text_str(to, text_view(&m.runs));
-	text_free(&m.runs);
+	making.c = (struct javaunwind_code){ .read = read_copy, .arg = &making };
+	making.prologue = blob->complete != BLOB_NEVER && blob->complete > blob->entry + 2 ? blob->complete :
+											     (uint64_t)blob->entry + 2;
+	if (blob->kind != BLOB_STUB)
+		blobcodec_look(&making, blob->entry,
+			       (blob->complete != BLOB_NEVER ? blob->complete : blob->entry) + AFTER_PROLOGUE);
+	for (uint64_t i = blob->entry; i < making.n; i++)
+		if (telling[making.code[i]])
+			look_around(&making, i);
+	close_run(&making);
+	jmap_number(text, making.nruns);
+	text_str(text, text_view(&making.runs));
+	text_free(&making.runs);
 }
 
-static bool has_frame(const struct code_blob *p)
+static bool has_frame(const struct code_blob *blob)
 {
-	return p->kind == BLOB_COMPILED || p->kind == BLOB_NATIVE || p->kind == BLOB_STUB;
+	return blob->kind == BLOB_COMPILED || blob->kind == BLOB_NATIVE || blob->kind == BLOB_STUB;
 }
 
-static uint64_t offset_of(const struct code_blob *p, uint64_t address)
+static uint64_t offset_of(const struct code_blob *blob, uint64_t address)
 {
-	return address ? address - p->start + 1 : 0;
+	return address ? address - blob->start + 1 : 0;
 }
 
-void blobcodec_encode(struct text *to, const struct code_blob *p, const void *code, size_t n)
+void blobcodec_encode(struct text *text, const struct code_blob *blob, const void *code, size_t n)
 {
-	jmap_number(to, p->kind);
-	jmap_number(to, p->frame / 8);
-	jmap_number(to, p->entry == BLOB_NEVER ? 0 : (uint64_t)p->entry + 1);
-	jmap_number(to, p->complete == BLOB_NEVER ? 0 : (uint64_t)p->complete + 1);
-	jmap_number(to, p->orig_pc);
-	jmap_number(to, offset_of(p, p->deopt[0]));
-	jmap_number(to, offset_of(p, p->deopt[1]));
-	put_runs(to, p, code, has_frame(p) ? n : 0);
+	jmap_number(text, blob->kind);
+	jmap_number(text, blob->frame / 8);
+	jmap_number(text, blob->entry == BLOB_NEVER ? 0 : (uint64_t)blob->entry + 1);
+	jmap_number(text, blob->complete == BLOB_NEVER ? 0 : (uint64_t)blob->complete + 1);
+	jmap_number(text, blob->orig_pc);
+	jmap_number(text, offset_of(blob, blob->deopt[0]));
+	jmap_number(text, offset_of(blob, blob->deopt[1]));
+	put_runs(text, blob, code, has_frame(blob) ? n : 0);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* The next of *n runs of *s, which begin at *end. */
-static bool next_run(struct str *s, uint64_t *end, uint64_t *from, enum javaframe *how)
+/* The next of *n runs of *string, which begin at *end. */
+static bool next_run(struct str *string, uint64_t *end, uint64_t *from, enum javaframe *how)
 {
 	uint64_t delta, what;
 
-	if (!jmap_get(s, &delta) || !jmap_get(s, &what) || delta > UINT32_MAX - *end)
+	if (!jmap_get(string, &delta) || !jmap_get(string, &what) || delta > UINT32_MAX - *end)
 		return false;
 	*from = *end + delta;
 	if ((what >> 2) >= UINT32_MAX - *from)
@@ -171,38 +178,38 @@ static bool next_run(struct str *s, uint64_t *end, uint64_t *from, enum javafram
 	return true;
 }
 
-static bool take_runs(struct str *s, struct str *runs)
+static bool take_runs(struct str *string, struct str *runs)
 {
-	struct str all = *s;
+	struct str all = *string;
 	uint64_t n, end = 0, from;
 	enum javaframe how;
 
-	if (!jmap_get(s, &n) || n > s->n / 2)
+	if (!jmap_get(string, &n) || n > string->n / 2)
 		return false;
 	for (; n; n--)
-		if (!next_run(s, &end, &from, &how))
+		if (!next_run(string, &end, &from, &how))
 			return false;
-	*runs = str_head(all, all.n - s->n);
+	*runs = str_head(all, all.n - string->n);
 	return true;
 }
 
-bool blobcodec_decode(struct str *s, struct code_blob *p, struct str *runs)
+bool blobcodec_decode(struct str *string, struct code_blob *blob, struct str *runs)
 {
-	uint64_t v[7], size = p->end - p->start;
+	uint64_t v[7], size = blob->end - blob->start;
 
 	for (size_t i = 0; i < countof(v); i++)
-		if (!jmap_get(s, &v[i]) || v[i] > UINT32_MAX)
+		if (!jmap_get(string, &v[i]) || v[i] > UINT32_MAX)
 			return false;
 	if (v[0] > BLOB_THAW || v[1] > UINT32_MAX / 8 || v[5] > size + 1 || v[6] > size + 1)
 		return false;
-	p->kind = (uint8_t)v[0];
-	p->frame = (uint32_t)v[1] * 8;
-	p->entry = v[2] ? (uint32_t)v[2] - 1 : BLOB_NEVER;
-	p->complete = v[3] ? (uint32_t)v[3] - 1 : BLOB_NEVER;
-	p->orig_pc = (uint32_t)v[4];
+	blob->kind = (uint8_t)v[0];
+	blob->frame = (uint32_t)v[1] * 8;
+	blob->entry = v[2] ? (uint32_t)v[2] - 1 : BLOB_NEVER;
+	blob->complete = v[3] ? (uint32_t)v[3] - 1 : BLOB_NEVER;
+	blob->orig_pc = (uint32_t)v[4];
 	for (unsigned i = 0; i < 2; i++)
-		p->deopt[i] = v[5 + i] ? p->start + v[5 + i] - 1 : 0;
-	return take_runs(s, runs);
+		blob->deopt[i] = v[5 + i] ? blob->start + v[5 + i] - 1 : 0;
+	return take_runs(string, runs);
 }
 
 enum javaframe blobcodec_how(struct str runs, uint64_t offset)

@@ -15,12 +15,12 @@
 #include "runtimes/hotspot/javaframe.h"
 #include "common/text.h"
 
-/* Appends p, whose code is n bytes; 0: it could not be read, and its frame counts as whole everywhere. */
-void blobcodec_encode(struct text *to, const struct code_blob *p, const void *code, size_t n);
+/* Appends blob, whose code is n bytes; 0: it could not be read, and its frame counts as whole everywhere. */
+void blobcodec_encode(struct text *text, const struct code_blob *blob, const void *code, size_t n);
 
-/* The piece that *s begins with, but for start and end, which the caller put into p; runs are in the bytes of *s.
- * False: none that makes sense. */
-bool blobcodec_decode(struct str *s, struct code_blob *p, struct str *runs);
+/* The piece that *string begins with, but for start and end, which the caller put into blob; runs are in the bytes of
+ * *string. False: none that makes sense. */
+bool blobcodec_decode(struct str *string, struct code_blob *blob, struct str *runs);
 
 /* At an offset in the piece that the runs are of. */
 enum javaframe blobcodec_how(struct str runs, uint64_t offset);

@@ -12,107 +12,109 @@ enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJ
 
 /* ---- where things are -------------------------------------------------------------------------------------------- */
 
-static struct vmlayout_field blobframes_field(const struct vmstructs *v, const char *type, const char *name)
+static struct vmlayout_field blobframes_field(const struct vmstructs *vmstructs, const char *type, const char *name)
 {
-	struct vm_field f = vmstructs_field(v, type, name);
+	struct vm_field field = vmstructs_field(vmstructs, type, name);
 
-	return f.known && !f.is_static && f.width && f.at < BYTES_MAX ?
-		       (struct vmlayout_field){ (uint32_t)f.at, f.width } :
+	return field.known && !field.is_static && field.width && field.at < BYTES_MAX ?
+		       (struct vmlayout_field){ (uint32_t)field.at, field.width } :
 		       (struct vmlayout_field){ 0 };
 }
 
 /* The first of several names, of an nmethod. */
-static struct vmlayout_field blobframes_either(const struct vmstructs *v, const char *name)
+static struct vmlayout_field blobframes_either(const struct vmstructs *vmstructs, const char *name)
 {
-	struct vmlayout_field f = blobframes_field(v, "nmethod", name);
+	struct vmlayout_field field = blobframes_field(vmstructs, "nmethod", name);
 
-	return f.width ? f : blobframes_field(v, "CompiledMethod", name);
+	return field.width ? field : blobframes_field(vmstructs, "CompiledMethod", name);
 }
 
-static uint64_t static_at(const struct vmstructs *v, const char *type, const char *name)
+static uint64_t static_at(const struct vmstructs *vmstructs, const char *type, const char *name)
 {
-	struct vm_field f = vmstructs_field(v, type, name);
+	struct vm_field field = vmstructs_field(vmstructs, type, name);
 
-	return f.known && f.is_static ? f.at : 0;
+	return field.known && field.is_static ? field.at : 0;
 }
 
-static void find_nmethod(struct blobframes_layout *l, const struct vmstructs *v)
+static void find_nmethod(struct blobframes_layout *layout, const struct vmstructs *vmstructs)
 {
 	static const struct {
 		const char *pointer, *offset, *old;
 	} names[] = { { "_verified_entry_point", "_verified_entry_offset", NULL },
 		      { "_deopt_handler_begin", "_deopt_handler_offset", "_deoptimize_offset" },
 		      { "_deopt_mh_handler_begin", "_deopt_mh_handler_offset", "_deoptimize_mh_offset" } };
-	struct vmlayout_field *const to[] = { &l->entry, &l->deopt[0], &l->deopt[1] };
+	struct vmlayout_field *const field[] = { &layout->entry, &layout->deopt[0], &layout->deopt[1] };
 
 	for (size_t i = 0; i < countof(names); i++) {
-		bool *offset = i == 0 ? &l->entry_offset : &l->deopt_offset;
+		bool *offset = i == 0 ? &layout->entry_offset : &layout->deopt_offset;
 
-		*to[i] = blobframes_either(v, names[i].pointer);
-		if (to[i]->width)
+		*field[i] = blobframes_either(vmstructs, names[i].pointer);
+		if (field[i]->width)
 			continue;
-		*to[i] = blobframes_either(v, names[i].offset);
-		if (!to[i]->width && names[i].old)
-			*to[i] = blobframes_either(v, names[i].old);
-		*offset |= to[i]->width != 0;
+		*field[i] = blobframes_either(vmstructs, names[i].offset);
+		if (!field[i]->width && names[i].old)
+			*field[i] = blobframes_either(vmstructs, names[i].old);
+		*offset |= field[i]->width != 0;
 	}
-	l->orig_pc = blobframes_either(v, "_orig_pc_offset");
-	l->frame_size = blobframes_field(v, "CodeBlob", "_frame_size");
-	l->complete = blobframes_field(v, "CodeBlob", "_frame_complete_offset");
+	layout->orig_pc = blobframes_either(vmstructs, "_orig_pc_offset");
+	layout->frame_size = blobframes_field(vmstructs, "CodeBlob", "_frame_size");
+	layout->complete = blobframes_field(vmstructs, "CodeBlob", "_frame_complete_offset");
 }
 
-const char *blobframes_open(struct blobframes *f, const struct hotspot *h)
+const char *blobframes_open(struct blobframes *frames, const struct hotspot *hotspot)
 {
-	struct blobframes_layout *l = &f->layout;
-	const struct vmstructs *v = &h->tables;
+	struct blobframes_layout *layout = &frames->layout;
+	const struct vmstructs *vmstructs = &hotspot->tables;
 
-	*f = (struct blobframes){ 0 };
-	find_nmethod(l, v);
-	l->call_stub_return = static_at(v, "StubRoutines", "_call_stub_return_address");
-	l->continuation_return = static_at(v, "ContinuationEntry", "_return_pc");
-	l->continuation = blobframes_field(v, "JavaThread", "_cont_entry");
-	if (!l->frame_size.width || !l->complete.width || !l->entry.width)
+	*frames = (struct blobframes){ 0 };
+	find_nmethod(layout, vmstructs);
+	layout->call_stub_return = static_at(vmstructs, "StubRoutines", "_call_stub_return_address");
+	layout->continuation_return = static_at(vmstructs, "ContinuationEntry", "_return_pc");
+	layout->continuation = blobframes_field(vmstructs, "JavaThread", "_cont_entry");
+	if (!layout->frame_size.width || !layout->complete.width || !layout->entry.width)
 		return "CodeBlob::_frame_size";
-	if (!l->deopt[0].width || !l->orig_pc.width)
+	if (!layout->deopt[0].width || !layout->orig_pc.width)
 		return "nmethod::_orig_pc_offset";
-	if (!codelets_find(&l->codelets, v))
+	if (!codelets_find(&layout->codelets, vmstructs))
 		return "AbstractInterpreter::_code";
-	if (!l->call_stub_return)
+	if (!layout->call_stub_return)
 		return "StubRoutines::_call_stub_return_address";
-	l->method = h->layout.method;
-	l->compile_id = h->layout.compile_id;
-	const struct vmlayout_field all[] = { l->frame_size, l->complete, l->entry,  l->deopt[0],
-					      l->deopt[1],   l->orig_pc,  l->method, l->compile_id };
+	layout->method = hotspot->layout.method;
+	layout->compile_id = hotspot->layout.compile_id;
+	const struct vmlayout_field all[] = {
+		layout->frame_size, layout->complete, layout->entry,  layout->deopt[0],
+		layout->deopt[1],   layout->orig_pc,  layout->method, layout->compile_id
+	};
 	for (size_t i = 0; i < countof(all); i++)
-		if (all[i].width && all[i].at + all[i].width > l->bytes)
-			l->bytes = all[i].at + all[i].width;
+		if (all[i].width && all[i].at + all[i].width > layout->bytes)
+			layout->bytes = all[i].at + all[i].width;
 	return NULL;
 }
 
-void blobframes_move(struct blobframes_layout *l, uint64_t by)
+void blobframes_move(struct blobframes_layout *layout, uint64_t by)
 {
-	l->codelets.queue += by;
-	l->call_stub_return += by;
-	if (l->continuation_return)
-		l->continuation_return += by;
+	layout->codelets.queue += by;
+	layout->call_stub_return += by;
+	if (layout->continuation_return)
+		layout->continuation_return += by;
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-static struct code_blob *blobframes_add(struct blobframes *f, uint64_t start, uint64_t end, enum blob_kind kind)
+static struct code_blob *blobframes_add(struct blobframes *frames, uint64_t start, uint64_t end, enum blob_kind kind)
 {
-	if (f->npieces == f->cap) {
-		f->cap = f->cap ? f->cap * 2 : 4096;
-		f->blob = mem_grow(f->blob, sizeof(*f->blob), f->cap);
+	if (frames->npieces == frames->cap) {
+		frames->cap = frames->cap ? frames->cap * 2 : 4096;
+		frames->blob = mem_grow(frames->blob, sizeof(*frames->blob), frames->cap);
 	}
-	f->blob[f->npieces] =
+	frames->blob[frames->npieces] =
 		(struct code_blob){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = BLOB_NEVER };
-	return &f->blob[f->npieces++];
+	return &frames->blob[frames->npieces++];
 }
 
-static uint64_t blobframes_address_of(struct vmlayout_field at, bool offset, const char *object, uint64_t base)
+static uint64_t blobframes_address_of(struct vmlayout_field field, bool offset, const char *object, uint64_t base)
 {
-	int64_t value = vmlayout_get_signed(at, object);
+	int64_t value = vmlayout_get_signed(field, object);
 
 	if (!offset)
 		return (uint64_t)value;
@@ -120,31 +122,33 @@ static uint64_t blobframes_address_of(struct vmlayout_field at, bool offset, con
 }
 
 /* Bytes of a frame; 0: none, or the JVM does not know. */
-static uint32_t frame_bytes(const struct blobframes_layout *l, const char *object)
+static uint32_t frame_bytes(const struct blobframes_layout *layout, const char *object)
 {
-	int64_t words = vmlayout_get_signed(l->frame_size, object);
+	int64_t words = vmlayout_get_signed(layout->frame_size, object);
 
 	return words > 0 && words < 1 << 20 ? (uint32_t)words * 8 : 0;
 }
 
-static void add_compiled(struct blobframes *f, const struct blob *b, const char *object, bool native)
+static void add_compiled(struct blobframes *frames, const struct blob *blob, const char *object, bool native)
 {
-	const struct blobframes_layout *l = &f->layout;
-	uint64_t entry = blobframes_address_of(l->entry, l->entry_offset, object, b->begin);
-	int64_t complete = vmlayout_get_signed(l->complete, object), orig = vmlayout_get_signed(l->orig_pc, object);
-	struct code_blob *p = blobframes_add(f, b->begin, b->end, native ? BLOB_NATIVE : BLOB_COMPILED);
+	const struct blobframes_layout *layout = &frames->layout;
+	uint64_t entry = blobframes_address_of(layout->entry, layout->entry_offset, object, blob->begin);
+	int64_t complete = vmlayout_get_signed(layout->complete, object),
+		orig = vmlayout_get_signed(layout->orig_pc, object);
+	struct code_blob *p = blobframes_add(frames, blob->begin, blob->end, native ? BLOB_NATIVE : BLOB_COMPILED);
 
-	p->frame = frame_bytes(l, object);
+	p->frame = frame_bytes(layout, object);
 	if (p->frame < 16)
 		p->kind = BLOB_LEAF;
-	p->entry = entry > b->begin && entry < b->end ? (uint32_t)(entry - b->begin) : 0;
-	if (complete >= 0 && (uint64_t)complete <= b->end - b->begin)
+	p->entry = entry > blob->begin && entry < blob->end ? (uint32_t)(entry - blob->begin) : 0;
+	if (complete >= 0 && (uint64_t)complete <= blob->end - blob->begin)
 		p->complete = (uint32_t)complete;
 	for (unsigned i = 0; i < 2 && !native; i++) {
-		uint64_t at =
-			l->deopt[i].width ? blobframes_address_of(l->deopt[i], l->deopt_offset, object, b->address) : 0;
+		uint64_t at = layout->deopt[i].width ? blobframes_address_of(layout->deopt[i], layout->deopt_offset,
+									     object, blob->address) :
+						       0;
 
-		p->deopt[i] = at >= b->begin && at <= b->end ? at : 0;
+		p->deopt[i] = at >= blob->begin && at <= blob->end ? at : 0;
 	}
 	p->orig_pc = orig > 0 && orig < 1 << 23 ? (uint32_t)orig : 0;
 }
@@ -161,14 +165,14 @@ static bool keeps_rbp(const unsigned char *code, size_t n)
 }
 
 /* mov rsp, [r15 + offset of the continuation]: where a frame that was thawed returns to */
-static bool is_thaw(const struct blobframes_layout *l, const unsigned char *code, size_t n)
+static bool is_thaw(const struct blobframes_layout *layout, const unsigned char *code, size_t n)
 {
 	uint32_t offset;
 
-	if (!l->continuation.width || n < 7 || !blobframes_begins(code, n, "\x49\x8b\xa7", 3))
+	if (!layout->continuation.width || n < 7 || !blobframes_begins(code, n, "\x49\x8b\xa7", 3))
 		return false;
 	memcpy(&offset, code + 3, 4);
-	return offset == l->continuation.at;
+	return offset == layout->continuation.at;
 }
 
 /* push -1; push rbp; mov rbp, rsp: the barrier at the entry of methods */
@@ -177,53 +181,55 @@ static bool is_thaw(const struct blobframes_layout *l, const unsigned char *code
 /* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known
  * belong to the one before them, or push nothing if they are the first. A block with more entries than any HotSpot
  * makes gets none at all. */
-static void blobframes_add_stubs(struct blobframes *f, struct hotspot *h, const struct blob *b, bool continuations)
+static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
+				 bool continuations)
 {
-	size_t n = (size_t)(b->end - b->begin), before = f->npieces, entries_max = SPLIT_MAX - f->nsplit;
+	size_t n = (size_t)(blob->end - blob->begin), before = frames->npieces,
+	       entries_max = SPLIT_MAX - frames->nsplit;
 	unsigned char *code;
 	struct code_blob *p;
 
 	if (entries_max > STUB_ENTRIES_MAX)
 		entries_max = STUB_ENTRIES_MAX;
-	if (n == 0 || n > STUB_BYTES_MAX || entries_max == 0 || !budget_steps(h->memory.budget, n / 64))
+	if (n == 0 || n > STUB_BYTES_MAX || entries_max == 0 || !budget_steps(hotspot->memory.budget, n / 64))
 		return;
 	code = mem_grow(NULL, 1, n);
-	p = blobframes_add(f, b->begin, b->end, continuations ? BLOB_THAW : BLOB_LEAF);
-	if (memory_bulk(&h->memory, b->begin, code, n)) {
+	p = blobframes_add(frames, blob->begin, blob->end, continuations ? BLOB_THAW : BLOB_LEAF);
+	if (memory_bulk(&hotspot->memory, blob->begin, code, n)) {
 		for (size_t at = 0; at < n; at++) {
-			if ((b->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
+			if ((blob->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
 				continue;
-			bool thaw = is_thaw(&f->layout, code + at, n - at),
+			bool thaw = is_thaw(&frames->layout, code + at, n - at),
 			     cookie = blobframes_begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
 
 			if (!thaw && !cookie && !keeps_rbp(code + at, n - at))
 				continue;
-			if (p->start != b->begin + at) {
-				if (f->npieces - before == entries_max) {
-					f->npieces = before;
+			if (p->start != blob->begin + at) {
+				if (frames->npieces - before == entries_max) {
+					frames->npieces = before;
 					break;
 				}
-				p->end = b->begin + at;
-				p = blobframes_add(f, b->begin + at, b->end, BLOB_STUB);
+				p->end = blob->begin + at;
+				p = blobframes_add(frames, blob->begin + at, blob->end, BLOB_STUB);
 			}
 			p->kind = thaw ? BLOB_THAW : BLOB_STUB;
 			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
 		}
 	}
-	f->nsplit += f->npieces - before;
+	frames->nsplit += frames->npieces - before;
 	free(code);
 }
 
 /* Other pieces of the JVM's own: by their first bytes, and the size that it knows. */
-static void add_runtime(struct blobframes *f, struct hotspot *h, const struct blob *b, struct str name,
+static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, struct str name,
 			const char *object)
 {
 	unsigned char code[4] = { 0 };
 	struct code_blob *p;
 
-	memory_read(&h->memory, b->begin, code, b->end - b->begin < 4 ? 0 : 4);
-	p = blobframes_add(f, b->begin, b->end, BLOB_LEAF);
-	p->frame = frame_bytes(&f->layout, object);
+	memory_read(&hotspot->memory, blob->begin, code, blob->end - blob->begin < 4 ? 0 : 4);
+	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
+	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
 		p->orig_pc = 16; /* C1 pushes both classes */
 	if (keeps_rbp(code, 4)) {
@@ -242,77 +248,79 @@ static void add_runtime(struct blobframes *f, struct hotspot *h, const struct bl
 
 /* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push
  * r13. */
-static void blobframes_find_entry(struct code_blob *p, const unsigned char *code, size_t n)
+static void blobframes_find_entry(struct code_blob *blob, const unsigned char *code, size_t n)
 {
-	p->entry = BLOB_NEVER;
+	blob->entry = BLOB_NEVER;
 	for (size_t i = 0; i + 7 <= n; i++) {
-		if (p->entry == BLOB_NEVER && blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
-			p->entry = (uint32_t)i;
+		if (blob->entry == BLOB_NEVER && blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+			blob->entry = (uint32_t)i;
 		if (blobframes_begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
-			p->complete = (uint32_t)i;
+			blob->complete = (uint32_t)i;
 			return;
 		}
 	}
 }
 
-static void add_codelet(struct blobframes *f, struct hotspot *h, const struct codelet *c, struct str name)
+static void add_codelet(struct blobframes *frames, struct hotspot *hotspot, const struct codelet *codelet,
+			struct str name)
 {
-	struct code_blob *p = blobframes_add(f, c->begin, c->end, BLOB_BYTECODE);
-	size_t n = (size_t)(c->end - c->begin);
+	struct code_blob *blob = blobframes_add(frames, codelet->begin, codelet->end, BLOB_BYTECODE);
+	size_t n = (size_t)(codelet->end - codelet->begin);
 	unsigned char *code;
 
 	if (!str_starts(name, STR("Interpreter: method entry point")))
 		return;
 	code = mem_grow(NULL, 1, n);
-	p->kind = BLOB_ENTRY;
-	if (memory_bulk(&h->memory, c->begin, code, n))
-		blobframes_find_entry(p, code, n);
+	blob->kind = BLOB_ENTRY;
+	if (memory_bulk(&hotspot->memory, codelet->begin, code, n))
+		blobframes_find_entry(blob, code, n);
 	free(code);
 }
 
 /* False: its pieces are not known yet. */
-static bool blobframes_add_interpreter(struct blobframes *f, struct hotspot *h, const struct blob *b)
+static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob)
 {
-	struct codelets c;
+	struct codelets codelets;
 
-	if (f->early || !codelets_take(&c, &h->memory, &f->layout.codelets, b))
+	if (frames->early || !codelets_take(&codelets, &hotspot->memory, &frames->layout.codelets, blob))
 		return false;
-	for (size_t i = 0; i < c.n && f->nsplit < SPLIT_MAX; i++, f->nsplit++)
-		add_codelet(f, h, &c.one[i], codelets_name(&c, &c.one[i]));
-	codelets_free(&c);
+	for (size_t i = 0; i < codelets.n && frames->nsplit < SPLIT_MAX; i++, frames->nsplit++)
+		add_codelet(frames, hotspot, &codelets.one[i], codelets_name(&codelets, &codelets.one[i]));
+	codelets_free(&codelets);
 	return true;
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 /* False: it is not what it was, or not complete. */
-static bool blobframes_add_blob(struct blobframes *f, struct hotspot *h, const struct blob *b, const char *object)
+static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
+				const char *object)
 {
 	char text[128];
 	struct str name;
 
-	if (b->begin >= b->end || !memory_string(&h->memory, b->name, text, sizeof(text)))
+	if (blob->begin >= blob->end || !memory_string(&hotspot->memory, blob->name, text, sizeof(text)))
 		return false;
-	if (b->compiled && (vmlayout_get(f->layout.method, object) != b->method ||
-			    (uint32_t)vmlayout_get(f->layout.compile_id, object) != b->compile_id))
+	if (blob->compiled && (vmlayout_get(frames->layout.method, object) != blob->method ||
+			       (uint32_t)vmlayout_get(frames->layout.compile_id, object) != blob->compile_id))
 		return false;
 	name = str_of(text);
-	if (b->compiled)
-		add_compiled(f, b, object, str_starts(name, STR("native")));
+	if (blob->compiled)
+		add_compiled(frames, blob, object, str_starts(name, STR("native")));
 	else if (str_eq(name, STR("Interpreter")))
-		return blobframes_add_interpreter(f, h, b);
+		return blobframes_add_interpreter(frames, hotspot, blob);
 	else if (str_starts(name, STR("StubRoutines")) || str_starts(name, STR("Stub Generator")))
-		blobframes_add_stubs(f, h, b, str_find_str(name, STR("continuation")) >= 0);
+		blobframes_add_stubs(frames, hotspot, blob, str_find_str(name, STR("continuation")) >= 0);
 	else if (str_starts(name, STR("I2C/C2I")) || str_eq(name, STR("adapters")))
-		blobframes_add(f, b->begin, b->end, BLOB_ADAPTER);
+		blobframes_add(frames, blob->begin, blob->end, BLOB_ADAPTER);
 	else
-		add_runtime(f, h, b, name, object);
+		add_runtime(frames, hotspot, blob, name, object);
 	return true;
 }
 
 /* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the
  * process ended. */
-static bool read_objects(const struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n,
+static bool read_objects(const struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 			 char *objects)
 {
 	struct memory_want want[OBJECTS];
@@ -320,90 +328,91 @@ static bool read_objects(const struct blobframes *f, struct hotspot *h, const st
 	if (n > OBJECTS)
 		n = OBJECTS;
 	for (uint32_t i = 0; i < n; i++)
-		want[i] = (struct memory_want){ blob[i].address, f->layout.bytes, i * f->layout.bytes };
-	return memory_gather(&h->memory, want, n, objects);
+		want[i] = (struct memory_want){ blob[i].address, frames->layout.bytes, i * frames->layout.bytes };
+	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
 /* False: the process ended. */
-static bool take_all(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n, char *objects)
+static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
+		     char *objects)
 {
 	for (size_t i = 0; i < n; i++) {
-		size_t first = f->npieces;
+		size_t first = frames->npieces;
 
-		if (i % OBJECTS == 0 && !read_objects(f, h, blob + i, n - i, objects))
+		if (i % OBJECTS == 0 && !read_objects(frames, hotspot, blob + i, n - i, objects))
 			return false;
-		if (!blobframes_add_blob(f, h, &blob[i], objects + i % OBJECTS * f->layout.bytes))
+		if (!blobframes_add_blob(frames, hotspot, &blob[i], objects + i % OBJECTS * frames->layout.bytes))
 			continue;
-		if (f->npieces > first && first > 0 && f->blob[first].start < f->blob[first - 1].end)
-			f->npieces = first; /* read while it changed */
+		if (frames->npieces > first && first > 0 && frames->blob[first].start < frames->blob[first - 1].end)
+			frames->npieces = first; /* read while it changed */
 	}
 	return true;
 }
 
-static void blobframes_report(struct blobframes *f, struct hotspot *h)
+static void blobframes_report(struct blobframes *frames, struct hotspot *hotspot)
 {
-	const struct blobframes_layout *l = &f->layout;
+	const struct blobframes_layout *layout = &frames->layout;
 
-	f->code.blob = f->blob;
-	f->code.n = f->npieces;
-	memory_pointer(&h->memory, l->call_stub_return, &f->code.call_stub_return);
-	if (l->continuation_return)
-		memory_pointer(&h->memory, l->continuation_return, &f->code.continuation_return);
+	frames->code.blob = frames->blob;
+	frames->code.n = frames->npieces;
+	memory_pointer(&hotspot->memory, layout->call_stub_return, &frames->code.call_stub_return);
+	if (layout->continuation_return)
+		memory_pointer(&hotspot->memory, layout->continuation_return, &frames->code.continuation_return);
 }
 
-const char *blobframes_take_some(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n)
+const char *blobframes_take_some(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n)
 {
-	char *objects = mem_grow(NULL, f->layout.bytes, n < OBJECTS ? n + 1 : OBJECTS);
+	char *objects = mem_grow(NULL, frames->layout.bytes, n < OBJECTS ? n + 1 : OBJECTS);
 	bool read;
 
-	f->code.n = f->npieces = f->nsplit = 0;
-	f->made = f->made || codelets_made(&h->memory, &h->code);
-	f->early = !f->made;
-	read = take_all(f, h, blob, n, objects);
+	frames->code.n = frames->npieces = frames->nsplit = 0;
+	frames->made = frames->made || codelets_made(&hotspot->memory, &hotspot->code);
+	frames->early = !frames->made;
+	read = take_all(frames, hotspot, blob, n, objects);
 	free(objects);
 	if (!read) {
-		f->npieces = 0;
+		frames->npieces = 0;
 		return codecache_gone;
 	}
-	blobframes_report(f, h);
+	blobframes_report(frames, hotspot);
 	return NULL;
 }
 
-const char *blobframes_take(struct blobframes *f, struct hotspot *h)
+const char *blobframes_take(struct blobframes *frames, struct hotspot *hotspot)
 {
-	return blobframes_take_some(f, h, h->code.blob, h->code.n);
+	return blobframes_take_some(frames, hotspot, hotspot->code.blob, hotspot->code.n);
 }
 
-void blobframes_rest(struct blobframes *f)
+void blobframes_rest(struct blobframes *frames)
 {
-	free(f->blob);
-	f->blob = NULL;
-	f->npieces = f->cap = 0;
-	f->code.blob = NULL;
-	f->code.n = 0;
+	free(frames->blob);
+	frames->blob = NULL;
+	frames->npieces = frames->cap = 0;
+	frames->code.blob = NULL;
+	frames->code.n = 0;
 }
 
-const char *blobframes_at(struct blobframes *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
-			  struct blob *b)
+const char *blobframes_at(struct blobframes *frames, struct hotspot *hotspot, uint64_t address,
+			  enum codecache_where *where, struct blob *blob)
 {
-	const char *why = codecache_at(&h->memory, &h->layout, address, where, b);
+	const char *why = codecache_at(&hotspot->memory, &hotspot->layout, address, where, blob);
 	char *object;
 
-	f->npieces = f->nsplit = 0;
-	f->early = false; /* who is in the interpreter does not make it */
+	frames->npieces = frames->nsplit = 0;
+	frames->early = false; /* who is in the interpreter does not make it */
 	if (!why && *where == CODECACHE_BLOB) {
-		object = mem_grow(NULL, f->layout.bytes, 1);
-		if (!memory_bulk(&h->memory, b->address, object, f->layout.bytes) ||
-		    !blobframes_add_blob(f, h, b, object) || f->npieces == 0)
+		object = mem_grow(NULL, frames->layout.bytes, 1);
+		if (!memory_bulk(&hotspot->memory, blob->address, object, frames->layout.bytes) ||
+		    !blobframes_add_blob(frames, hotspot, blob, object) || frames->npieces == 0)
 			*where = CODECACHE_FREE;
 		free(object);
 	}
-	blobframes_report(f, h);
+	blobframes_report(frames, hotspot);
 	return why;
 }
 
-void blobframes_free(struct blobframes *f)
+void blobframes_free(struct blobframes *frames)
 {
-	free(f->blob);
-	*f = (struct blobframes){ 0 };
+	free(frames->blob);
+	*frames = (struct blobframes){ 0 };
 }

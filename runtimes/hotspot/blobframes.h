@@ -30,26 +30,26 @@ struct blobframes {
 	} layout;
 };
 
-/* Of an open h. NULL, or what it does not tell. f is to be freed in any case. */
-const char *blobframes_open(struct blobframes *f, const struct hotspot *h);
+/* Of an open hotspot. NULL, or what it does not tell. frames is to be freed in any case. */
+const char *blobframes_open(struct blobframes *frames, const struct hotspot *hotspot);
 
 /* To the same library, so many bytes further up. */
-void blobframes_move(struct blobframes_layout *l, uint64_t by);
+void blobframes_move(struct blobframes_layout *layout, uint64_t by);
 
-/* f->code is of what the last hotspot_scan of h saw. NULL, or why not (then it has no pieces). */
-const char *blobframes_take(struct blobframes *f, struct hotspot *h);
+/* frames->code is of what the last hotspot_scan of hotspot saw. NULL, or why not (then it has no pieces). */
+const char *blobframes_take(struct blobframes *frames, struct hotspot *hotspot);
 
 /* The same of some of these blobs, in the order of their addresses. */
-const char *blobframes_take_some(struct blobframes *f, struct hotspot *h, const struct blob *blob, size_t n);
+const char *blobframes_take_some(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n);
 
 /* Frees the pieces; the layout stays. */
-void blobframes_rest(struct blobframes *f);
+void blobframes_rest(struct blobframes *frames);
 
-/* In place of what f holds, the pieces of the one block around an address: f->code has them and the addresses that
- * never change. *b is the block, where there is one. NULL, or why the JVM cannot be read. */
-const char *blobframes_at(struct blobframes *f, struct hotspot *h, uint64_t address, enum codecache_where *where,
-			  struct blob *b);
+/* In place of what frames holds, the pieces of the one block around an address: frames->code has them and the addresses
+ * that never change. *blob is the block, where there is one. NULL, or why the JVM cannot be read. */
+const char *blobframes_at(struct blobframes *frames, struct hotspot *hotspot, uint64_t address,
+			  enum codecache_where *where, struct blob *blob);
 
-void blobframes_free(struct blobframes *f);
+void blobframes_free(struct blobframes *frames);
 
 #endif

@@ -23,49 +23,52 @@ struct heap {
 	unsigned shift;      /* bytes a segment, as a power of two */
 };
 
-static bool read_space(struct memory *m, const struct vmlayout *l, uint64_t space, uint64_t *low, uint64_t *n)
+static bool read_space(struct memory *memory, const struct vmlayout *vmlayout, uint64_t space, uint64_t *low,
+		       uint64_t *n)
 {
 	uint64_t high;
 
-	if (!vmlayout_read(m, space, l->space_low, low) || !vmlayout_read(m, space, l->space_high, &high))
+	if (!vmlayout_read(memory, space, vmlayout->space_low, low) ||
+	    !vmlayout_read(memory, space, vmlayout->space_high, &high))
 		return false;
 	*n = high - *low;
 	return high >= *low && *n <= CODE_MAX;
 }
 
-static bool read_heap(struct memory *m, const struct vmlayout *l, uint64_t address, struct heap *h)
+static bool read_heap(struct memory *memory, const struct vmlayout *vmlayout, uint64_t address, struct heap *heap)
 {
 	uint64_t shift, n;
 
-	if (!read_space(m, l, address + l->heap_memory, &h->low, &n) ||
-	    !read_space(m, l, address + l->heap_segmap, &h->map, &h->map_n) ||
-	    !vmlayout_read(m, address, l->heap_shift, &shift) || shift < 3 || shift > 16)
+	if (!read_space(memory, vmlayout, address + vmlayout->heap_memory, &heap->low, &n) ||
+	    !read_space(memory, vmlayout, address + vmlayout->heap_segmap, &heap->map, &heap->map_n) ||
+	    !vmlayout_read(memory, address, vmlayout->heap_shift, &shift) || shift < 3 || shift > 16)
 		return false;
-	h->shift = (unsigned)shift;
-	h->high = h->low + n;
-	if (h->map_n > n >> shift)
-		h->map_n = n >> shift;
+	heap->shift = (unsigned)shift;
+	heap->high = heap->low + n;
+	if (heap->map_n > n >> shift)
+		heap->map_n = n >> shift;
 	return true;
 }
 
 static int codecache_by_address(const void *a, const void *b)
 {
-	const struct heap *x = a, *y = b;
+	const struct heap *heap = a, *y = b;
 
-	return (x->low > y->low) - (x->low < y->low);
+	return (heap->low > y->low) - (heap->low < y->low);
 }
 
 /* NULL, or why not. */
-static const char *codecache_find_heaps(struct memory *m, const struct vmlayout *l, struct heap *heap, size_t *n)
+static const char *codecache_find_heaps(struct memory *memory, const struct vmlayout *vmlayout, struct heap *heap,
+					size_t *n)
 {
 	uint64_t array, count = 1, data = 0;
 
-	if (!memory_pointer(m, l->heaps, &array))
+	if (!memory_pointer(memory, vmlayout->heaps, &array))
 		return codecache_gone;
 	if (array == 0)
 		return codecache_early;
-	if (l->heaps_array &&
-	    (!vmlayout_read(m, array, l->array_n, &count) || !vmlayout_read(m, array, l->array_data, &data)))
+	if (vmlayout->heaps_array && (!vmlayout_read(memory, array, vmlayout->array_n, &count) ||
+				      !vmlayout_read(memory, array, vmlayout->array_data, &data)))
 		return "its list of code heaps cannot be read";
 	if (count == 0)
 		return codecache_early;
@@ -75,9 +78,9 @@ static const char *codecache_find_heaps(struct memory *m, const struct vmlayout 
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t address = array;
 
-		if (l->heaps_array && !memory_pointer(m, data + 8 * i, &address))
+		if (vmlayout->heaps_array && !memory_pointer(memory, data + 8 * i, &address))
 			return "its list of code heaps cannot be read";
-		if (!read_heap(m, l, address, &heap[*n]))
+		if (!read_heap(memory, vmlayout, address, &heap[*n]))
 			return "one of its code heaps makes no sense";
 		*n += heap[*n].map_n > 0;
 	}
@@ -89,55 +92,59 @@ static const char *codecache_find_heaps(struct memory *m, const struct vmlayout 
 }
 
 /* Room for one block more. False: there are too many. */
-static bool grow_blocks(struct codecache *c, struct memory *m, size_t n)
+static bool grow_blocks(struct codecache *codecache, struct memory *memory, size_t n)
 {
-	size_t cap = c->begin_cap ? 2 * c->begin_cap : 4096;
+	size_t cap = codecache->begin_cap ? 2 * codecache->begin_cap : 4096;
 	uint64_t *begin;
 
-	if (n >= CODECACHE_BLOCKS_MAX || !readbudget_bytes(m->budget, (cap - c->begin_cap) * sizeof(*begin)))
+	if (n >= CODECACHE_BLOCKS_MAX ||
+	    !readbudget_bytes(memory->budget, (cap - codecache->begin_cap) * sizeof(*begin)))
 		return false;
-	begin = mem_try_grow(c->begin, sizeof(*begin), cap);
+	begin = mem_try_grow(codecache->begin, sizeof(*begin), cap);
 	if (!begin)
 		return false;
-	c->begin = begin;
-	c->begin_cap = cap;
+	codecache->begin = begin;
+	codecache->begin_cap = cap;
 	return true;
 }
 
-/* Addresses of where blocks begin, appended to c->begin. NULL, or why not. */
-static const char *codecache_find_blocks(struct codecache *c, struct memory *m, const struct heap *h, size_t *n)
+/* Addresses of where blocks begin, appended to codecache->begin. NULL, or why not. */
+static const char *codecache_find_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap,
+					 size_t *n)
 {
-	if (!c->map)
-		c->map = mem_grow(NULL, 1, MAP_BYTES);
-	for (uint64_t from = 0; from < h->map_n; from += MAP_BYTES) {
-		uint64_t count = h->map_n - from < MAP_BYTES ? h->map_n - from : MAP_BYTES;
-		const unsigned char *at = c->map, *end = c->map + count;
+	if (!codecache->map)
+		codecache->map = mem_grow(NULL, 1, MAP_BYTES);
+	for (uint64_t from = 0; from < heap->map_n; from += MAP_BYTES) {
+		uint64_t count = heap->map_n - from < MAP_BYTES ? heap->map_n - from : MAP_BYTES;
+		const unsigned char *at = codecache->map, *end = codecache->map + count;
 
-		if (!memory_bulk(m, h->map + from, c->map, count))
+		if (!memory_bulk(memory, heap->map + from, codecache->map, count))
 			return "the map of its code heap cannot be read";
 		for (; at < end && (at = memchr(at, 0, (size_t)(end - at))) != NULL; at++) {
-			if (*n == c->begin_cap && !grow_blocks(c, m, *n))
+			if (*n == codecache->begin_cap && !grow_blocks(codecache, memory, *n))
 				return codecache_over;
-			c->begin[(*n)++] = h->low + ((from + (uint64_t)(at - c->map)) << h->shift);
+			codecache->begin[(*n)++] =
+				heap->low + ((from + (uint64_t)(at - codecache->map)) << heap->shift);
 		}
 	}
 	return NULL;
 }
 
 /* Room for the blobs of n blocks. */
-static bool grow_blobs(struct codecache *c, struct memory *m, size_t n)
+static bool grow_blobs(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	struct blob *blob;
 
-	if (n <= c->cap)
+	if (n <= codecache->cap)
 		return true;
 	n += n / 4;
-	blob = readbudget_bytes(m->budget, (n - c->cap) * sizeof(*blob)) ? mem_try_grow(c->blob, sizeof(*blob), n) :
-									   NULL;
+	blob = readbudget_bytes(memory->budget, (n - codecache->cap) * sizeof(*blob)) ?
+		       mem_try_grow(codecache->blob, sizeof(*blob), n) :
+		       NULL;
 	if (!blob)
 		return false;
-	c->blob = blob;
-	c->cap = n;
+	codecache->blob = blob;
+	codecache->cap = n;
 	return true;
 }
 
@@ -151,14 +158,14 @@ static const struct heap *heap_of(const struct heap *heap, size_t n, uint64_t ad
 
 /* Does the name of the blob say that it is a compiled method? JDKs before 23 tell it only so. known: addresses of names
  * that were read, first those of methods, then others. */
-static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
+static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t known[4])
 {
 	char text[32];
 
 	for (unsigned i = 0; i < 4; i++)
 		if (name == known[i])
 			return name && i < 2;
-	if (name == 0 || !memory_string(m, name, text, sizeof(text)))
+	if (name == 0 || !memory_string(memory, name, text, sizeof(text)))
 		return false;
 	if (str_eq(str_of(text), STR("nmethod"))) {
 		known[0] = name;
@@ -173,111 +180,116 @@ static bool is_compiled_name(struct memory *m, uint64_t name, uint64_t known[4])
 }
 
 /* The blob in a block whose first bytes were read; room: up to the next block. False: free, or makes no sense. */
-static bool take_blob(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *h,
-		      uint64_t space, uint64_t address, const char *bytes, uint64_t names[4], struct blob *b)
+static bool take_blob(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
+		      const struct heap *heap, uint64_t space, uint64_t address, const char *bytes, uint64_t names[4],
+		      struct blob *blob)
 {
-	uint64_t length = vmlayout_get(l->block_length, bytes) << h->shift, size;
-	const char *object = bytes + l->block_header;
+	uint64_t length = vmlayout_get(vmlayout->block_length, bytes) << heap->shift, size;
+	const char *object = bytes + vmlayout->block_header;
 
-	if (!(vmlayout_get(l->block_used, bytes) & 1))
+	if (!(vmlayout_get(vmlayout->block_used, bytes) & 1))
 		return false;
-	*b = (struct blob){ .address = address + l->block_header, .name = vmlayout_get(l->blob_name, object) };
-	b->begin = vmlayout_get(l->code_begin, object);
-	b->end = vmlayout_get(l->code_end, object);
-	if (l->code_offsets) {
-		b->begin += b->address;
-		b->end += b->address;
+	*blob = (struct blob){ .address = address + vmlayout->block_header,
+			       .name = vmlayout_get(vmlayout->blob_name, object) };
+	blob->begin = vmlayout_get(vmlayout->code_begin, object);
+	blob->end = vmlayout_get(vmlayout->code_end, object);
+	if (vmlayout->code_offsets) {
+		blob->begin += blob->address;
+		blob->end += blob->address;
 	}
-	size = vmlayout_get(l->blob_size, object);
-	if (size == 0 && b->name == 0)
+	size = vmlayout_get(vmlayout->blob_size, object);
+	if (size == 0 && blob->name == 0)
 		return false; /* given, and not filled in yet */
-	if (length > space || size > length || b->begin < b->address || b->end < b->begin ||
-	    b->end > address + length) {
-		c->torn++;
+	if (length > space || size > length || blob->begin < blob->address || blob->end < blob->begin ||
+	    blob->end > address + length) {
+		codecache->torn++;
 		return false;
 	}
-	b->compiled = l->blob_kind.width ? vmlayout_get_signed(l->blob_kind, object) == l->nmethod_kind :
-					   is_compiled_name(m, b->name, names);
-	if (!b->compiled)
+	blob->compiled = vmlayout->blob_kind.width ?
+				 vmlayout_get_signed(vmlayout->blob_kind, object) == vmlayout->nmethod_kind :
+				 is_compiled_name(memory, blob->name, names);
+	if (!blob->compiled)
 		return true;
-	b->method = vmlayout_get(l->method, object);
-	b->compile_id = (uint32_t)vmlayout_get(l->compile_id, object);
-	b->level = (int8_t)vmlayout_get_signed(l->level, object);
-	return b->method != 0; /* 0: its class is gone */
+	blob->method = vmlayout_get(vmlayout->method, object);
+	blob->compile_id = (uint32_t)vmlayout_get(vmlayout->compile_id, object);
+	blob->level = (int8_t)vmlayout_get_signed(vmlayout->level, object);
+	return blob->method != 0; /* 0: its class is gone */
 }
 
-/* The first bytes of so many blocks, from number `from` on, into c->bytes. */
-static bool read_blocks(struct codecache *c, struct memory *m, const struct heap *heap, size_t nheaps, size_t from,
-			size_t n, uint32_t size)
+/* The first bytes of so many blocks, from number `from` on, into codecache->bytes. */
+static bool read_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap, size_t nheaps,
+			size_t from, size_t n, uint32_t size)
 {
 	struct memory_want want[BATCH];
 
 	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
-		uint64_t address = c->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
+		uint64_t address = codecache->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
 
 		want[i] = (struct memory_want){ address, space < size ? (uint32_t)space : size, (uint32_t)i * size };
 		if (space < size)
-			memset(c->bytes + i * size, 0, size);
+			memset(codecache->bytes + i * size, 0, size);
 	}
-	return memory_gather(m, want, n, c->bytes);
+	return memory_gather(memory, want, n, codecache->bytes);
 }
 
-/* Takes the blobs out of so many blocks whose first bytes are in c->bytes. */
-static void take_blocks(struct codecache *c, struct memory *m, const struct vmlayout *l, const struct heap *heap,
-			size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
+/* Takes the blobs out of so many blocks whose first bytes are in codecache->bytes. */
+static void take_blocks(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
+			const struct heap *heap, size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
 {
-	uint32_t size = l->block_header + l->blob_bytes;
+	uint32_t size = vmlayout->block_header + vmlayout->blob_bytes;
 
 	for (size_t i = from; i < from + count; i++) {
-		uint64_t at = c->begin[i];
+		uint64_t at = codecache->begin[i];
 		const struct heap *h = heap_of(heap, nheaps, at);
-		uint64_t after = i + 1 < n && c->begin[i + 1] < h->high ? c->begin[i + 1] : h->high;
+		uint64_t after = i + 1 < n && codecache->begin[i + 1] < h->high ? codecache->begin[i + 1] : h->high;
 
-		if (take_blob(c, m, l, h, after - at, at, c->bytes + (i - from) * size, names, &c->blob[c->n]))
-			c->n++;
+		if (take_blob(codecache, memory, vmlayout, h, after - at, at, codecache->bytes + (i - from) * size,
+			      names, &codecache->blob[codecache->n]))
+			codecache->n++;
 	}
 }
 
-static const char *codecache_scan_heaps(struct codecache *c, struct memory *m, const struct vmlayout *l)
+static const char *codecache_scan_heaps(struct codecache *codecache, struct memory *memory,
+					const struct vmlayout *vmlayout)
 {
 	struct heap heap[HEAPS_MAX];
 	size_t nheaps = 0, n = 0;
-	uint32_t size = l->block_header + l->blob_bytes;
+	uint32_t size = vmlayout->block_header + vmlayout->blob_bytes;
 	uint64_t names[4] = { 0 };
-	const char *why = codecache_find_heaps(m, l, heap, &nheaps);
+	const char *why = codecache_find_heaps(memory, vmlayout, heap, &nheaps);
 
 	for (size_t i = 0; i < nheaps && !why; i++)
-		why = codecache_find_blocks(c, m, &heap[i], &n);
+		why = codecache_find_blocks(codecache, memory, &heap[i], &n);
 	if (why)
 		return why;
-	if (!c->bytes || c->bytes_each < size) {
-		free(c->bytes);
-		c->bytes = mem_grow(NULL, size, BATCH);
-		c->bytes_each = size;
+	if (!codecache->bytes || codecache->bytes_each < size) {
+		free(codecache->bytes);
+		codecache->bytes = mem_grow(NULL, size, BATCH);
+		codecache->bytes_each = size;
 	}
-	if (!grow_blobs(c, m, n))
+	if (!grow_blobs(codecache, memory, n))
 		return codecache_over;
 	for (size_t from = 0; from < n; from += BATCH) {
 		size_t count = n - from < BATCH ? n - from : BATCH;
 
-		if (!read_blocks(c, m, heap, nheaps, from, count, size))
+		if (!read_blocks(codecache, memory, heap, nheaps, from, count, size))
 			return codecache_gone;
-		take_blocks(c, m, l, heap, nheaps, from, count, n, names);
+		take_blocks(codecache, memory, vmlayout, heap, nheaps, from, count, n, names);
 	}
 	return NULL;
 }
 
-const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l)
+const char *codecache_scan(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout)
 {
 	const char *why;
 
-	c->n = 0;
-	c->torn = 0;
-	why = codecache_scan_heaps(c, m, l);
-	if (m->budget && m->budget->over)
+	codecache->n = 0;
+	codecache->torn = 0;
+	why = codecache_scan_heaps(codecache, memory, vmlayout);
+	if (memory->budget && memory->budget->over)
 		why = codecache_over;
 	if (why)
-		c->n = 0;
+		codecache->n = 0;
 	return why;
 }
 
@@ -286,7 +298,7 @@ const char *codecache_scan(struct codecache *c, struct memory *m, const struct v
  * no block is. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments;
  * chains that free blocks joined (at most 10,000 before HotSpot repairs the map) are of free blocks, which have no
  * code. */
-static bool find_block_start(struct memory *m, const struct heap *h, uint64_t segment, uint64_t *start)
+static bool find_block_start(struct memory *memory, const struct heap *heap, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };
 	uint64_t first = 1, end = 0, read = 0; /* segments whose bytes are in map: none yet */
@@ -300,12 +312,12 @@ static bool find_block_start(struct memory *m, const struct heap *h, uint64_t se
 			read += n;
 			first = segment + 1 - n;
 			end = segment + 1;
-			if (read > SEGMAP_BYTES_MAX || !memory_bulk(m, h->map + first, map, n))
+			if (read > SEGMAP_BYTES_MAX || !memory_bulk(memory, heap->map + first, map, n))
 				return false;
 		}
 		distance = map[segment - first];
 		if (distance == 0) {
-			*start = h->low + (segment << h->shift);
+			*start = heap->low + (segment << heap->shift);
 			return true;
 		}
 		if (distance == SEGMENT_UNUSED || distance > segment)
@@ -315,8 +327,8 @@ static bool find_block_start(struct memory *m, const struct heap *h, uint64_t se
 	return false;
 }
 
-const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where,
-			 struct blob *b)
+const char *codecache_at(struct memory *memory, const struct vmlayout *vmlayout, uint64_t address,
+			 enum codecache_where *where, struct blob *blob)
 {
 	struct codecache counts = { 0 };
 	struct heap heap[HEAPS_MAX];
@@ -324,8 +336,8 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 	uint64_t names[4] = { 0 }, begin, segment;
 	size_t nheaps = 0;
 	char bytes[FIRST_MAX];
-	const char *why = codecache_find_heaps(m, l, heap, &nheaps);
-	uint32_t size = l->block_header + l->blob_bytes;
+	const char *why = codecache_find_heaps(memory, vmlayout, heap, &nheaps);
+	uint32_t size = vmlayout->block_header + vmlayout->blob_bytes;
 
 	*where = CODECACHE_ELSEWHERE;
 	if (why)
@@ -335,26 +347,28 @@ const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t ad
 		return NULL;
 	*where = CODECACHE_FREE;
 	segment = (address - h->low) >> h->shift;
-	if (segment >= h->map_n || size > sizeof(bytes) || !find_block_start(m, h, segment, &begin) ||
-	    size > h->high - begin || !memory_bulk(m, begin, bytes, size) ||
-	    !take_blob(&counts, m, l, h, h->high - begin, begin, bytes, names, b))
+	if (segment >= h->map_n || size > sizeof(bytes) || !find_block_start(memory, h, segment, &begin) ||
+	    size > h->high - begin || !memory_bulk(memory, begin, bytes, size) ||
+	    !take_blob(&counts, memory, vmlayout, h, h->high - begin, begin, bytes, names, blob))
 		return NULL;
-	if (address >= b->begin && address < b->end)
+	if (address >= blob->begin && address < blob->end)
 		*where = CODECACHE_BLOB;
 	return NULL;
 }
 
-struct codecache codecache_take(struct codecache *c)
+struct codecache codecache_take(struct codecache *codecache)
 {
-	struct codecache taken = { .blob = c->blob, .n = c->n, .cap = c->cap, .torn = c->torn };
+	struct codecache taken = {
+		.blob = codecache->blob, .n = codecache->n, .cap = codecache->cap, .torn = codecache->torn
+	};
 
-	c->blob = NULL;
-	c->n = c->cap = 0;
+	codecache->blob = NULL;
+	codecache->n = codecache->cap = 0;
 	return taken;
 }
 
 /* A block that was freed keeps what it has at its begin, while its end is given away. */
-size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n)
+size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
 	struct memory_want
 		want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
@@ -369,12 +383,15 @@ size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct bl
 			uint64_t address = blob[from + i].address;
 			uint32_t at = (uint32_t)(i * sizeof(seen[0]));
 
-			want[3 * i] = (struct memory_want){ address + l->compile_id.at, l->compile_id.width, at };
-			want[3 * i + 1] = (struct memory_want){ address + l->method.at, l->method.width, at + 8 };
-			want[3 * i + 2] = (struct memory_want){ address - l->block_header + l->block_used.at,
-								l->block_used.width, at + 16 };
+			want[3 * i] = (struct memory_want){ address + vmlayout->compile_id.at,
+							    vmlayout->compile_id.width, at };
+			want[3 * i + 1] =
+				(struct memory_want){ address + vmlayout->method.at, vmlayout->method.width, at + 8 };
+			want[3 * i + 2] =
+				(struct memory_want){ address - vmlayout->block_header + vmlayout->block_used.at,
+						      vmlayout->block_used.width, at + 16 };
 		}
-		if (!memory_gather(m, want, 3 * count, seen))
+		if (!memory_gather(memory, want, 3 * count, seen))
 			return 0;
 		for (size_t i = 0; i < count; i++) {
 			const struct blob *b = &blob[from + i];
@@ -387,11 +404,11 @@ size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct bl
 	return saved;
 }
 
-void codecache_free(struct codecache *c)
+void codecache_free(struct codecache *codecache)
 {
-	free(c->blob);
-	free(c->map);
-	free(c->begin);
-	free(c->bytes);
-	*c = (struct codecache){ 0 };
+	free(codecache->blob);
+	free(codecache->map);
+	free(codecache->begin);
+	free(codecache->bytes);
+	*codecache = (struct codecache){ 0 };
 }

@@ -41,8 +41,8 @@ extern const char codecache_gone[], codecache_early[], codecache_over[];
 /* HotSpot reserves at most 2 GB for code, of which each compiled method takes some kB. */
 #define CODECACHE_BLOCKS_MAX (256u << 10)
 
-/* All that is there now, in place of what c held. NULL, or why not: then c holds nothing. */
-const char *codecache_scan(struct codecache *c, struct memory *m, const struct vmlayout *l);
+/* All that is there now, in place of what codecache held. NULL, or why not: then codecache holds nothing. */
+const char *codecache_scan(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout);
 
 /* The one block whose code is around an address: *b. NULL, or why the JVM cannot be read; *where says whether there is
  * one. */
@@ -51,16 +51,16 @@ enum codecache_where {
 	CODECACHE_FREE /* nothing is there now */,
 	CODECACHE_BLOB
 };
-const char *codecache_at(struct memory *m, const struct vmlayout *l, uint64_t address, enum codecache_where *where,
-			 struct blob *b);
+const char *codecache_at(struct memory *memory, const struct vmlayout *vmlayout, uint64_t address,
+			 enum codecache_where *where, struct blob *blob);
 
-/* What c holds; c keeps its room, and holds nothing. The other is to be freed, too. */
-struct codecache codecache_take(struct codecache *c);
+/* What codecache holds; codecache keeps its room, and holds nothing. The other is to be freed, too. */
+struct codecache codecache_take(struct codecache *codecache);
 
 /* Takes out of blob what is not the same any more; what was read by way of the others belongs to them. How many stay.
  * 0 also if the process ended. */
-size_t codecache_keep_same(struct memory *m, const struct vmlayout *l, struct blob *blob, size_t n);
+size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n);
 
-void codecache_free(struct codecache *c);
+void codecache_free(struct codecache *codecache);
 
 #endif

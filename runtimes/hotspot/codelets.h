@@ -29,22 +29,23 @@ struct codelets_layout {
 };
 
 /* False: the JVM does not tell. */
-bool codelets_find(struct codelets_layout *l, const struct vmstructs *v);
+bool codelets_find(struct codelets_layout *layout, const struct vmstructs *vmstructs);
 
 /* Are all of them made, when this is the code? */
-bool codelets_made(struct memory *m, const struct codecache *code);
+bool codelets_made(struct memory *memory, const struct codecache *code);
 
 /* Those in the blob called Interpreter. False: they are not known. */
-bool codelets_take(struct codelets *c, struct memory *m, const struct codelets_layout *l,
+bool codelets_take(struct codelets *codelets, struct memory *memory, const struct codelets_layout *layout,
 		   const struct blob *interpreter);
 
 /* The three as one; the blob is one of the code. False also: they may still be made. */
-bool codelets_read(struct codelets *c, struct hotspot *h, const struct codecache *code, const struct blob *interpreter);
-void codelets_free(struct codelets *c);
+bool codelets_read(struct codelets *codelets, struct hotspot *hotspot, const struct codecache *code,
+		   const struct blob *interpreter);
+void codelets_free(struct codelets *codelets);
 
-static inline struct str codelets_name(const struct codelets *c, const struct codelet *one)
+static inline struct str codelets_name(const struct codelets *codelets, const struct codelet *one)
 {
-	return (struct str){ c->names.p + one->name, one->name_n };
+	return (struct str){ codelets->names.p + one->name, one->name_n };
 }
 
 #endif

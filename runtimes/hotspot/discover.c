@@ -18,10 +18,10 @@
 #define TEXT_BYTES_MAX ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
 
 /* A file of a process, whole. False and errno: not there, not allowed, too long. */
-static bool discover_read_file(int folder, const char *name, struct text *t)
+static bool discover_read_file(int folder, const char *name, struct text *text)
 {
-	t->n = 0;
-	return fullio_read_at(folder, name, t, TEXT_BYTES_MAX);
+	text->n = 0;
+	return fullio_read_at(folder, name, text, TEXT_BYTES_MAX);
 }
 
 /* ---- what the texts say ---------------------------------------------------------------------------------------- */
@@ -96,125 +96,126 @@ static bool status_number(struct str status, struct str key, unsigned column, ui
 	return false;
 }
 
-static void read_status(struct jvm_process *p, struct str status)
+static void read_status(struct jvm_process *process, struct str status)
 {
 	uint64_t value;
 
 	if (status_number(status, STR("Uid:\t"), 2, &value))
-		p->uid = (uid_t)value;
+		process->uid = (uid_t)value;
 	if (status_number(status, STR("Gid:\t"), 2, &value))
-		p->gid = (gid_t)value;
-	p->inner = p->pid;
+		process->gid = (gid_t)value;
+	process->inner = process->pid;
 	if (status_number(status, STR("NStgid:\t"), LAST, &value))
-		p->inner = (pid_t)value;
+		process->inner = (pid_t)value;
 }
 
 /* "4:cpu:/docker/ab..." or "0::/system.slice/..." */
-static void choose_cgroup(struct text *to, struct str cgroup)
+static void choose_cgroup(struct text *text, struct str cgroup)
 {
 	while (cgroup.n) {
 		struct str line = str_cut(&cgroup, '\n');
 
 		str_cut(&line, ':');
 		str_cut(&line, ':');
-		if (line.n < 2 && to->n)
+		if (line.n < 2 && text->n)
 			continue;
-		if (to->n > 1 && (containers_id(text_view(to)).n || !containers_id(line).n))
+		if (text->n > 1 && (containers_id(text_view(text)).n || !containers_id(line).n))
 			continue;
-		to->n = 0;
-		text_str(to, line);
+		text->n = 0;
+		text_str(text, line);
 	}
 }
 
 /* ---- processes ------------------------------------------------------------------------------------------------- */
 
-void jvm_process_close(struct jvm_process *p)
+void jvm_process_close(struct jvm_process *process)
 {
-	if (p->folder >= 0)
-		close(p->folder);
-	p->folder = -1;
-	text_free(&p->cgroup);
+	if (process->folder >= 0)
+		close(process->folder);
+	process->folder = -1;
+	text_free(&process->cgroup);
 }
 
-uint64_t jvm_process_age_ns(const struct jvm_process *p)
+uint64_t jvm_process_age_ns(const struct jvm_process *process)
 {
-	uint64_t now = clock_since_boot(), start = p->start * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
+	uint64_t now = clock_since_boot(), start = process->start * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK));
 
 	return now > start ? now - start : 0;
 }
 
-static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *p, struct text *t)
+static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *process, struct text *text)
 {
 	char path[4200];
 	bool zombie = false;
 
 	snprintf(path, sizeof(path), "%s/%d", proc, (int)pid);
-	*p = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
-				   .pid = pid,
-				   .inner = pid,
-				   .uid = (uid_t)-1,
-				   .gid = (gid_t)-1 };
-	if (p->folder < 0)
+	*process = (struct jvm_process){ .folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC),
+					 .pid = pid,
+					 .inner = pid,
+					 .uid = (uid_t)-1,
+					 .gid = (gid_t)-1 };
+	if (process->folder < 0)
 		return false;
-	t->n = 0;
-	if (!taskwait_read(p->folder, "stat", t, TEXT_BYTES_MAX) && errno == ETIMEDOUT) {
-		p->kind = JVM_STALLED;
-		p->alive = true;
+	text->n = 0;
+	if (!taskwait_read(process->folder, "stat", text, TEXT_BYTES_MAX) && errno == ETIMEDOUT) {
+		process->kind = JVM_STALLED;
+		process->alive = true;
 		return true;
 	}
-	if (!taskid_parse(text_view(t), &p->id, &zombie)) {
-		jvm_process_close(p);
+	if (!taskid_parse(text_view(text), &process->id, &zombie)) {
+		jvm_process_close(process);
 		return false;
 	}
-	p->start = p->id.start;
-	p->alive = !zombie;
-	t->n = 0;
-	if (!taskwait_read(p->folder, "maps", t, TEXT_BYTES_MAX)) {
-		p->kind = errno == ETIMEDOUT ? JVM_STALLED : JVM_UNKNOWN;
+	process->start = process->id.start;
+	process->alive = !zombie;
+	text->n = 0;
+	if (!taskwait_read(process->folder, "maps", text, TEXT_BYTES_MAX)) {
+		process->kind = errno == ETIMEDOUT ? JVM_STALLED : JVM_UNKNOWN;
 		if (errno == ENOENT || errno == ESRCH)
-			p->alive = false;
+			process->alive = false;
 		return true;
 	}
-	if (t->n == 0)
-		p->alive = false; /* a thread of the kernel, or a process at its end */
-	p->kind = discover_maps(text_view(t), &p->library);
+	if (text->n == 0)
+		process->alive = false; /* a thread of the kernel, or a process at its end */
+	process->kind = discover_maps(text_view(text), &process->library);
 	return true;
 }
 
-static void look_closer(struct jvm_process *p, struct text *t)
+static void look_closer(struct jvm_process *process, struct text *text)
 {
-	if (discover_read_file(p->folder, "comm", t)) {
-		struct str comm = str_trim_right(text_view(t));
+	if (discover_read_file(process->folder, "comm", text)) {
+		struct str comm = str_trim_right(text_view(text));
 
 		if (comm.n && comm.p[comm.n - 1] == '\n')
 			comm.n--;
-		snprintf(p->comm, sizeof(p->comm), "%.*s", (int)comm.n, comm.p);
+		snprintf(process->comm, sizeof(process->comm), "%.*s", (int)comm.n, comm.p);
 	}
-	if (discover_read_file(p->folder, "status", t))
-		read_status(p, text_view(t));
-	if (discover_read_file(p->folder, "cgroup", t))
-		choose_cgroup(&p->cgroup, text_view(t));
+	if (discover_read_file(process->folder, "status", text))
+		read_status(process, text_view(text));
+	if (discover_read_file(process->folder, "cgroup", text))
+		choose_cgroup(&process->cgroup, text_view(text));
 }
 
-bool discover_one(const char *proc, pid_t pid, struct jvm_process *p)
+bool discover_one(const char *proc, pid_t pid, struct jvm_process *process)
 {
-	struct text t = { 0 };
-	bool found = discover_look_at(proc, pid, p, &t);
+	struct text text = { 0 };
+	bool found = discover_look_at(proc, pid, process, &text);
 
 	if (found)
-		look_closer(p, &t);
-	text_free(&t);
+		look_closer(process, &text);
+	text_free(&text);
 	return found;
 }
 
-bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p)
+bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *process)
 {
-	struct text t = { 0 };
-	bool found = discover_look_at(proc, pid, p, &t);
+	struct text text = { 0 };
+	bool found = discover_look_at(proc, pid, process, &text);
 
-	if (found && p->alive && p->kind != JVM_NONE && p->kind != JVM_UNKNOWN && p->kind != JVM_STALLED)
-		look_closer(p, &t);
-	text_free(&t);
+	if (found && process->alive && process->kind != JVM_NONE && process->kind != JVM_UNKNOWN &&
+	    process->kind != JVM_STALLED)
+		look_closer(process, &text);
+	text_free(&text);
 	return found;
 }
 
@@ -235,10 +236,10 @@ static pid_t *all_pids(const char *proc, size_t *n)
 	*n = 0;
 	if (!dir)
 		die_errno("cannot read '%s'", proc);
-	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+	for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
 		uint64_t number;
 
-		if (!str_u64(str_of(e->d_name), &number) || number == 0 || number > INT32_MAX)
+		if (!str_u64(str_of(entry->d_name), &number) || number == 0 || number > INT32_MAX)
 			continue;
 		if (*n == cap) {
 			cap = cap ? cap * 2 : 256;
@@ -252,10 +253,10 @@ static pid_t *all_pids(const char *proc, size_t *n)
 	return pid;
 }
 
-struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *p), void *arg)
+struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *process), void *arg)
 {
-	struct discovery d = { 0 };
-	struct text t = { 0 };
+	struct discovery discovery = { 0 };
+	struct text text = { 0 };
 	size_t n;
 	pid_t *pid = all_pids(proc, &n);
 
@@ -263,21 +264,21 @@ struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_proc
 		struct jvm_process p;
 		bool is_java;
 
-		if (!discover_look_at(proc, pid[i], &p, &t))
+		if (!discover_look_at(proc, pid[i], &p, &text))
 			continue;
-		d.processes += p.alive;
+		discovery.processes += p.alive;
 		if (p.alive && p.kind == JVM_UNKNOWN)
-			d.forbidden++;
-		d.stalled += p.kind == JVM_STALLED;
+			discovery.forbidden++;
+		discovery.stalled += p.kind == JVM_STALLED;
 		is_java = p.alive && p.kind != JVM_NONE && p.kind != JVM_STALLED;
 		if (is_java)
-			look_closer(&p, &t);
+			look_closer(&p, &text);
 		if (p.kind == JVM_UNKNOWN && strcmp(p.comm, "java") != 0)
 			is_java = false;
 		if (!is_java || !f(arg, &p))
 			jvm_process_close(&p);
 	}
 	free(pid);
-	text_free(&t);
-	return d;
+	text_free(&text);
+	return discovery;
 }

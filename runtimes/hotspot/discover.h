@@ -53,18 +53,18 @@ struct discovery {
 
 /* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may
  * not be read. */
-struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *p), void *arg);
+struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *process), void *arg);
 
 /* One process, whatever it is; false: it is gone. */
-bool discover_one(const char *proc, pid_t pid, struct jvm_process *p);
+bool discover_one(const char *proc, pid_t pid, struct jvm_process *process);
 
 /* The same for a process that may have become a JVM: comm, user and cgroup are read only if it is one. */
-bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *p);
+bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *process);
 
-void jvm_process_close(struct jvm_process *p);
+void jvm_process_close(struct jvm_process *process);
 
 /* How long it has been there. */
-uint64_t jvm_process_age_ns(const struct jvm_process *p);
+uint64_t jvm_process_age_ns(const struct jvm_process *process);
 
 /* The path of a mapped file; " (deleted)" may be behind it. Pure. */
 bool discover_is_libjvm(struct str path);

@@ -19,28 +19,28 @@ static struct hotspot_reason hotspot_fine(void)
 
 static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, const char *fmt, ...)
 {
-	struct hotspot_reason r = { .code = code };
+	struct hotspot_reason reason = { .code = code };
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(r.why, sizeof(r.why), fmt, ap);
+	vsnprintf(reason.why, sizeof(reason.why), fmt, ap);
 	va_end(ap);
-	return r;
+	return reason;
 }
 
 /* ---- what it says of itself ------------------------------------------------------------------------------------ */
 
 /* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible
  * (visible.h). */
-static void hotspot_read_text(struct hotspot *h, const char *type, const char *field, char *to, size_t cap)
+static void hotspot_read_text(struct hotspot *hotspot, const char *type, const char *field, char *to, size_t cap)
 {
-	struct vm_field f = vmstructs_field(&h->tables, type, field);
+	struct vm_field f = vmstructs_field(&hotspot->tables, type, field);
 	uint64_t p;
 
 	to[0] = 0;
-	if (!f.known || !f.is_static || !memory_pointer(&h->memory, f.at, &p) || p == 0)
+	if (!f.known || !f.is_static || !memory_pointer(&hotspot->memory, f.at, &p) || p == 0)
 		return;
-	if (!memory_string(&h->memory, p, to, cap))
+	if (!memory_string(&hotspot->memory, p, to, cap))
 		to[cap - 1] = 0; /* longer, or torn: what is there */
 	for (char *c = to; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -48,34 +48,35 @@ static void hotspot_read_text(struct hotspot *h, const char *type, const char *f
 }
 
 /* Calls f with the name and the value of each flag of one byte. */
-static void each_flag(struct hotspot *h, void (*f)(struct hotspot *h, struct str name, bool value))
+static void each_flag(struct hotspot *hotspot, void (*f)(struct hotspot *h, struct str name, bool value))
 {
-	const char *type = vmstructs_size(&h->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
-	uint64_t size = vmstructs_size(&h->tables, type), at, n;
-	struct vm_field flags = vmstructs_field(&h->tables, type, "flags"),
-			count = vmstructs_field(&h->tables, type, "numFlags");
-	struct vm_field name = vmstructs_field(&h->tables, type, "_name"),
-			address = vmstructs_field(&h->tables, type, "_addr");
+	const char *type = vmstructs_size(&hotspot->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
+	uint64_t size = vmstructs_size(&hotspot->tables, type), at, n;
+	struct vm_field flags = vmstructs_field(&hotspot->tables, type, "flags"),
+			count = vmstructs_field(&hotspot->tables, type, "numFlags");
+	struct vm_field name = vmstructs_field(&hotspot->tables, type, "_name"),
+			address = vmstructs_field(&hotspot->tables, type, "_addr");
 
 	if (size == 0 || size > 256 || !flags.known || !count.known || !name.known || !address.known ||
-	    !memory_pointer(&h->memory, flags.at, &at) || !memory_u64(&h->memory, count.at, 8, &n))
+	    !memory_pointer(&hotspot->memory, flags.at, &at) || !memory_u64(&hotspot->memory, count.at, 8, &n))
 		return;
 	for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++, at += size) {
 		char text[64];
 		uint64_t p, where, value;
 
-		if (!memory_pointer(&h->memory, at + name.at, &p) || p == 0)
+		if (!memory_pointer(&hotspot->memory, at + name.at, &p) || p == 0)
 			return; /* the last one has no name */
-		if (!memory_string(&h->memory, p, text, sizeof(text)) ||
+		if (!memory_string(&hotspot->memory, p, text, sizeof(text)) ||
 		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 &&
 		     strncmp(text, "DisableAttach", 13) != 0))
 			continue;
-		if (memory_pointer(&h->memory, at + address.at, &where) && memory_u64(&h->memory, where, 1, &value))
-			f(h, str_of(text), value & 1);
+		if (memory_pointer(&hotspot->memory, at + address.at, &where) &&
+		    memory_u64(&hotspot->memory, where, 1, &value))
+			f(hotspot, str_of(text), value & 1);
 	}
 }
 
-static void take_flag(struct hotspot *h, struct str name, bool value)
+static void take_flag(struct hotspot *hotspot, struct str name, bool value)
 {
 	static const struct {
 		struct str flag;
@@ -91,36 +92,36 @@ static void take_flag(struct hotspot *h, struct str name, bool value)
 	};
 
 	if (str_eq(name, STR("PreserveFramePointer")))
-		h->frame_pointers = value;
+		hotspot->frame_pointers = value;
 	if (str_eq(name, STR("DisableAttachMechanism")))
-		h->refuses_attach = value;
+		hotspot->refuses_attach = value;
 	for (size_t i = 0; i < countof(known) && value; i++)
 		if (str_eq(name, known[i].flag))
-			h->collector = known[i].collector;
+			hotspot->collector = known[i].collector;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 
 /* Of memory that is open; age: of the process. */
-static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *h, uint64_t base, uint64_t age_ns)
+static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
 
-	h->memory.probe = base;
-	why = libjvm_open(&h->libjvm, &h->memory, base);
+	hotspot->memory.probe = base;
+	why = libjvm_open(&hotspot->libjvm, &hotspot->memory, base);
 	if (why)
 		return hotspot_set_reason("no-vmstructs", "%s", why);
-	why = vmstructs_read(&h->tables, &h->libjvm);
-	if (h->memory.budget && h->memory.budget->over)
+	why = vmstructs_read(&hotspot->tables, &hotspot->libjvm);
+	if (hotspot->memory.budget && hotspot->memory.budget->over)
 		return hotspot_set_reason("over-budget", "its tables cost more than those of one JVM may");
 	if (why) /* the loader may still be at work on these tables */
 		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
 					   hotspot_set_reason("no-vmstructs", "%s", why);
-	hotspot_read_text(h, "Abstract_VM_Version", "_s_vm_release", h->version, sizeof(h->version));
-	hotspot_read_text(h, "Arguments", "_java_command", h->command, sizeof(h->command));
-	each_flag(h, take_flag);
-	why = vmlayout_make(&h->layout, &h->tables);
-	if (h->memory.budget && h->memory.budget->over)
+	hotspot_read_text(hotspot, "Abstract_VM_Version", "_s_vm_release", hotspot->version, sizeof(hotspot->version));
+	hotspot_read_text(hotspot, "Arguments", "_java_command", hotspot->command, sizeof(hotspot->command));
+	each_flag(hotspot, take_flag);
+	why = vmlayout_make(&hotspot->layout, &hotspot->tables);
+	if (hotspot->memory.budget && hotspot->memory.budget->over)
 		return hotspot_set_reason("over-budget", "what it tells of itself costs more than one JVM may");
 	if (why)
 		return hotspot_set_reason("unsupported", "its libjvm.so does not tell %s", why);
@@ -150,95 +151,97 @@ struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, str
 	return hotspot_refusal(taskwait_check(process, id, user));
 }
 
-struct hotspot_reason hotspot_check_kind(const struct jvm_process *p)
+struct hotspot_reason hotspot_check_kind(const struct jvm_process *process)
 {
-	if (p->kind == JVM_OPENJ9)
+	if (process->kind == JVM_OPENJ9)
 		return hotspot_set_reason(
 			"openj9",
 			"OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself",
-			(int)p->inner);
-	if (p->kind == JVM_ZING)
+			(int)process->inner);
+	if (process->kind == JVM_ZING)
 		return hotspot_set_reason("zing", "Zing does not tell its layout");
-	if (p->kind == JVM_UNKNOWN)
+	if (process->kind == JVM_UNKNOWN)
 		return hotspot_set_reason("no-permission",
 					  "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
-	if (p->kind == JVM_STALLED)
+	if (process->kind == JVM_STALLED)
 		return hotspot_set_reason("stalled",
 					  "its files in /proc do not answer: it keeps the lock of its own memory");
-	if (p->kind != JVM_HOTSPOT)
+	if (process->kind != JVM_HOTSPOT)
 		return hotspot_set_reason("no-jvm", "it has no libjvm.so mapped");
 	return hotspot_fine();
 }
 
-struct hotspot_reason hotspot_open_memory(struct hotspot *h, const struct jvm_process *p)
+struct hotspot_reason hotspot_open_memory(struct hotspot *hotspot, const struct jvm_process *process)
 {
-	struct hotspot_reason r = hotspot_check_kind(p);
+	struct hotspot_reason reason = hotspot_check_kind(process);
 
-	*h = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
-	return r.code ? r : hotspot_refusal(memory_open(&h->memory, p->folder, &p->id));
+	*hotspot = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
+	return reason.code ? reason : hotspot_refusal(memory_open(&hotspot->memory, process->folder, &process->id));
 }
 
-struct hotspot_reason hotspot_open_descriptor(struct hotspot *h, const struct jvm_process *p, int mem)
+struct hotspot_reason hotspot_open_descriptor(struct hotspot *hotspot, const struct jvm_process *process, int mem)
 {
-	struct hotspot_reason r = hotspot_check_kind(p);
+	struct hotspot_reason reason = hotspot_check_kind(process);
 
-	*h = (struct hotspot){ .memory = { .fd = r.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
-	return r;
+	*hotspot = (struct hotspot){ .memory = { .fd = reason.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
+	return reason;
 }
 
-struct hotspot_reason hotspot_read_layout(struct hotspot *h, const struct jvm_process *p)
+struct hotspot_reason hotspot_read_layout(struct hotspot *hotspot, const struct jvm_process *process)
 {
-	return hotspot_read_vm_layout(h, p->library.base, jvm_process_age_ns(p));
+	return hotspot_read_vm_layout(hotspot, process->library.base, jvm_process_age_ns(process));
 }
 
-struct hotspot_reason hotspot_open(struct hotspot *h, const struct jvm_process *p)
+struct hotspot_reason hotspot_open(struct hotspot *hotspot, const struct jvm_process *process)
 {
-	struct hotspot_reason r = hotspot_open_memory(h, p);
+	struct hotspot_reason reason = hotspot_open_memory(hotspot, process);
 
-	return r.code ? r : hotspot_read_layout(h, p);
+	return reason.code ? reason : hotspot_read_layout(hotspot, process);
 }
 
-struct hotspot_reason hotspot_open_within(struct hotspot *h, const struct jvm_process *p, struct readbudget *budget)
+struct hotspot_reason hotspot_open_within(struct hotspot *hotspot, const struct jvm_process *process,
+					  struct readbudget *budget)
 {
-	struct hotspot_reason r = hotspot_open_memory(h, p);
+	struct hotspot_reason reason = hotspot_open_memory(hotspot, process);
 
-	h->memory.budget = budget;
-	return r.code ? r : hotspot_read_layout(h, p);
+	hotspot->memory.budget = budget;
+	return reason.code ? reason : hotspot_read_layout(hotspot, process);
 }
 
-struct hotspot_reason hotspot_open_image(struct hotspot *h, const struct memory_part *blob, size_t n, uint64_t base)
+struct hotspot_reason hotspot_open_image(struct hotspot *hotspot, const struct memory_part *blob, size_t n,
+					 uint64_t base)
 {
-	*h = (struct hotspot){ .frame_pointers = -1 };
-	memory_image(&h->memory, blob, n);
-	return hotspot_read_vm_layout(h, base, UINT64_MAX);
+	*hotspot = (struct hotspot){ .frame_pointers = -1 };
+	memory_image(&hotspot->memory, blob, n);
+	return hotspot_read_vm_layout(hotspot, base, UINT64_MAX);
 }
 
-void hotspot_close(struct hotspot *h)
+void hotspot_close(struct hotspot *hotspot)
 {
-	codecache_free(&h->code);
-	methods_free(&h->methods);
-	text_free(&h->raw);
-	vmstructs_free(&h->tables);
-	memory_close(&h->memory);
+	codecache_free(&hotspot->code);
+	methods_free(&hotspot->methods);
+	text_free(&hotspot->raw);
+	vmstructs_free(&hotspot->tables);
+	memory_close(&hotspot->memory);
 }
 
-void hotspot_rest(struct hotspot *h)
+void hotspot_rest(struct hotspot *hotspot)
 {
-	codecache_free(&h->code);
-	methods_free(&h->methods);
-	text_free(&h->raw);
-	memory_rest(&h->memory);
+	codecache_free(&hotspot->code);
+	methods_free(&hotspot->methods);
+	text_free(&hotspot->raw);
+	memory_rest(&hotspot->memory);
 }
 
 /* ---- looking --------------------------------------------------------------------------------------------------- */
 
-struct hotspot_reason hotspot_scan(struct hotspot *h)
+struct hotspot_reason hotspot_scan(struct hotspot *hotspot)
 {
 	const char *why;
 
-	memory_forget(&h->memory);
-	methods_free(&h->methods);
-	why = codecache_scan(&h->code, &h->memory, &h->layout);
+	memory_forget(&hotspot->memory);
+	methods_free(&hotspot->methods);
+	why = codecache_scan(&hotspot->code, &hotspot->memory, &hotspot->layout);
 	if (!why)
 		return hotspot_fine();
 	if (why == codecache_over)
@@ -248,39 +251,39 @@ struct hotspot_reason hotspot_scan(struct hotspot *h)
 	return hotspot_set_reason(strcmp(why, codecache_early) == 0 ? "starting" : "unreadable", "%s", why);
 }
 
-void hotspot_expect(struct hotspot *h, const uint64_t *method, size_t n, bool signatures)
+void hotspot_expect(struct hotspot *hotspot, const uint64_t *method, size_t n, bool signatures)
 {
 	if (n > EXPECTED_MAX)
 		n = EXPECTED_MAX; /* the others are read one by one */
-	methods_gather(&h->methods, &h->memory, &h->layout, method, n, signatures);
+	methods_gather(&hotspot->methods, &hotspot->memory, &hotspot->layout, method, n, signatures);
 }
 
-static bool name_compiled(struct hotspot *h, uint64_t method, enum method_style style, struct text *t)
+static bool name_compiled(struct hotspot *hotspot, uint64_t method, enum method_style style, struct text *text)
 {
-	const struct method_name *expected = methods_find(&h->methods, method);
+	const struct method_name *expected = methods_find(&hotspot->methods, method);
 	struct method_name name;
 	bool known;
 
 	if (expected) {
 		if (expected->class_name.n)
-			methods_spell(t, expected, style);
+			methods_spell(text, expected, style);
 		return expected->class_name.n > 0;
 	}
-	h->raw.n = 0;
-	known = methods_read(&h->memory, &h->layout, method, &h->raw, &name);
+	hotspot->raw.n = 0;
+	known = methods_read(&hotspot->memory, &hotspot->layout, method, &hotspot->raw, &name);
 	if (known)
-		methods_spell(t, &name, style);
+		methods_spell(text, &name, style);
 	return known;
 }
 
-bool hotspot_name(struct hotspot *h, const struct blob *b, enum method_style style, struct text *t)
+bool hotspot_name(struct hotspot *hotspot, const struct blob *blob, enum method_style style, struct text *t)
 {
 	size_t before = t->n;
 	char text[256];
 
-	if (b->compiled ? name_compiled(h, b->method, style, t) :
-			  memory_string(&h->memory, b->name, text, sizeof(text)) && text[0]) {
-		if (!b->compiled)
+	if (blob->compiled ? name_compiled(hotspot, blob->method, style, t) :
+			     memory_string(&hotspot->memory, blob->name, text, sizeof(text)) && text[0]) {
+		if (!blob->compiled)
 			text_add(t, text);
 		return true;
 	}

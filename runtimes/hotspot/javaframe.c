@@ -9,132 +9,138 @@ struct window {
 	int from, to; /* known ones, relative to the address */
 };
 
-static bool javaframe_open_window(struct window *w, const struct javaunwind_code *c, const struct code_blob *p,
-				  uint64_t address)
+static bool javaframe_open_window(struct window *window, const struct javaunwind_code *jvm_code,
+				  const struct code_blob *blob, uint64_t address)
 {
-	uint64_t after = address - p->start, ahead = p->end - address;
+	uint64_t after = address - blob->start, ahead = blob->end - address;
 
-	w->from = after < AFTER ? -(int)after : -AFTER;
-	w->to = ahead < AHEAD ? (int)ahead : AHEAD;
-	return c->read(c->arg, address + (uint64_t)(int64_t)w->from, w->byte, (size_t)(w->to - w->from));
+	window->from = after < AFTER ? -(int)after : -AFTER;
+	window->to = ahead < AHEAD ? (int)ahead : AHEAD;
+	return jvm_code->read(jvm_code->arg, address + (uint64_t)(int64_t)window->from, window->byte,
+			      (size_t)(window->to - window->from));
 }
 
-static bool javaframe_bytes_at(const struct window *w, int at, const uint8_t *byte, int n)
+static bool javaframe_bytes_at(const struct window *window, int at, const uint8_t *byte, int n)
 {
-	return at >= w->from && at + n <= w->to && memcmp(w->byte + (at - w->from), byte, (size_t)n) == 0;
+	return at >= window->from && at + n <= window->to &&
+	       memcmp(window->byte + (at - window->from), byte, (size_t)n) == 0;
 }
 
 #define AT(w, at, ...) \
 	javaframe_bytes_at(w, at, (const uint8_t[]){ __VA_ARGS__ }, (int)sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* mov rbp, rsp */
-static bool is_mov(const struct window *w, int at)
+static bool is_mov(const struct window *window, int at)
 {
-	return AT(w, at, 0x48, 0x8b, 0xec);
+	return AT(window, at, 0x48, 0x8b, 0xec);
 }
 
 /* sub rsp, N */
-static bool is_sub(const struct window *w, int at)
+static bool is_sub(const struct window *window, int at)
 {
-	return AT(w, at, 0x48, 0x83, 0xec) || AT(w, at, 0x48, 0x81, 0xec);
+	return AT(window, at, 0x48, 0x83, 0xec) || AT(window, at, 0x48, 0x81, 0xec);
 }
 
 /* Just behind add rsp, N? */
-static bool after_add(const struct window *w, int at)
+static bool after_add(const struct window *window, int at)
 {
-	return AT(w, at - 4, 0x48, 0x83, 0xc4) || AT(w, at - 7, 0x48, 0x81, 0xc4);
+	return AT(window, at - 4, 0x48, 0x83, 0xc4) || AT(window, at - 7, 0x48, 0x81, 0xc4);
 }
 
 /* cmp rsp, [r15 + N]: is there a safepoint? Its length, 0: it is not. */
-static int poll_bytes(const struct window *w, int at)
+static int poll_bytes(const struct window *window, int at)
 {
-	if (AT(w, at, 0x49, 0x3b, 0x67))
+	if (AT(window, at, 0x49, 0x3b, 0x67))
 		return 4;
-	return AT(w, at, 0x49, 0x3b, 0xa7) ? 7 : 0;
+	return AT(window, at, 0x49, 0x3b, 0xa7) ? 7 : 0;
 }
 
 /* Just behind pop rbp that ends a frame? */
-static bool after_pop(const struct window *w, int at)
+static bool after_pop(const struct window *window, int at)
 {
-	return AT(w, at - 1, 0x5d) && after_add(w, at - 1);
+	return AT(window, at - 1, 0x5d) && after_add(window, at - 1);
 }
 
 /* Behind pop rbp, before ret: the polls of the JDKs, 17 and later first. */
-static bool in_return_poll(const struct window *w)
+static bool in_return_poll(const struct window *window)
 {
-	if (after_pop(w, 0))
-		return true;      /* whatever comes: a poll, ret, or a jump to who handles an exception */
-	if (AT(w, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
-		return (poll_bytes(w, -7) == 7 && AT(w, -8, 0x5d)) || (poll_bytes(w, -4) == 4 && AT(w, -5, 0x5d));
-	if (AT(w, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
-		return (AT(w, -7, 0x4d, 0x8b, 0x97) && AT(w, -8, 0x5d)) ||
-		       (AT(w, -4, 0x4d, 0x8b, 0x57) && AT(w, -5, 0x5d));
+	if (after_pop(window, 0))
+		return true;           /* whatever comes: a poll, ret, or a jump to who handles an exception */
+	if (AT(window, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
+		return (poll_bytes(window, -7) == 7 && AT(window, -8, 0x5d)) ||
+		       (poll_bytes(window, -4) == 4 && AT(window, -5, 0x5d));
+	if (AT(window, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
+		return (AT(window, -7, 0x4d, 0x8b, 0x97) && AT(window, -8, 0x5d)) ||
+		       (AT(window, -4, 0x4d, 0x8b, 0x57) && AT(window, -5, 0x5d));
 	/* out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler */
-	return (AT(w, 0, 0x4c, 0x8d, 0x15) && AT(w, 7, 0x4d, 0x89, 0x97)) ||
-	       (AT(w, -7, 0x4c, 0x8d, 0x15) && AT(w, 0, 0x4d, 0x89, 0x97)) ||
-	       (AT(w, -14, 0x4c, 0x8d, 0x15) && AT(w, -7, 0x4d, 0x89, 0x97) && AT(w, 0, 0xe9));
+	return (AT(window, 0, 0x4c, 0x8d, 0x15) && AT(window, 7, 0x4d, 0x89, 0x97)) ||
+	       (AT(window, -7, 0x4c, 0x8d, 0x15) && AT(window, 0, 0x4d, 0x89, 0x97)) ||
+	       (AT(window, -14, 0x4c, 0x8d, 0x15) && AT(window, -7, 0x4d, 0x89, 0x97) && AT(window, 0, 0xe9));
 }
 
 /* What follows leave: ret, vzeroupper; of wrappers what in_return_poll knows, too. */
-static bool may_follow_leave(const struct window *w)
+static bool may_follow_leave(const struct window *window)
 {
-	return AT(w, 0, 0xc3) || AT(w, 0, 0xc5, 0xf8, 0x77) || AT(w, 0, 0x49, 0x83, 0x7f) ||
-	       AT(w, 0, 0x49, 0x83, 0xbf) || poll_bytes(w, 0) || AT(w, 0, 0x85, 0x05) || AT(w, 0, 0x4d, 0x8b, 0x57) ||
-	       AT(w, 0, 0x4d, 0x8b, 0x97);
+	return AT(window, 0, 0xc3) || AT(window, 0, 0xc5, 0xf8, 0x77) || AT(window, 0, 0x49, 0x83, 0x7f) ||
+	       AT(window, 0, 0x49, 0x83, 0xbf) || poll_bytes(window, 0) || AT(window, 0, 0x85, 0x05) ||
+	       AT(window, 0, 0x4d, 0x8b, 0x57) || AT(window, 0, 0x4d, 0x8b, 0x97);
 }
 
 /* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other
  * instructions end with its byte. */
-static bool after_leave(const struct window *w)
+static bool after_leave(const struct window *window)
 {
-	if (AT(w, -1, 0xc9) && may_follow_leave(w))
+	if (AT(window, -1, 0xc9) && may_follow_leave(window))
 		return true;
-	if (AT(w, 0, 0x0f, 0x85))
-		return (AT(w, -5, 0x49, 0x83, 0x7f) && AT(w, -6, 0xc9)) ||
-		       (AT(w, -8, 0x49, 0x83, 0xbf) && AT(w, -9, 0xc9));
+	if (AT(window, 0, 0x0f, 0x85))
+		return (AT(window, -5, 0x49, 0x83, 0x7f) && AT(window, -6, 0xc9)) ||
+		       (AT(window, -8, 0x49, 0x83, 0xbf) && AT(window, -9, 0xc9));
 	return false;
 }
 
 /* ---- prologues --------------------------------------------------------------------------------------------------- */
 
 /* Where push rbp is, from `at` on; -1: nowhere. */
-static int find_push(const struct window *w, int at)
+static int find_push(const struct window *window, int at)
 {
-	return AT(w, at, 0x55) && (is_mov(w, at + 1) || is_sub(w, at + 1) || AT(w, at - 7, 0x89, 0x84, 0x24)) ? at : -1;
+	return AT(window, at,
+		  0x55) && (is_mov(window, at + 1) || is_sub(window, at + 1) || AT(window, at - 7, 0x89, 0x84, 0x24)) ?
+		       at :
+		       -1;
 }
 
 /* mov [rsp + N], rbp: C2 saves it so where the frame needs no look at the end of the stack */
-static bool is_save(const struct window *w, int at)
+static bool is_save(const struct window *window, int at)
 {
-	return AT(w, at, 0x48, 0x89, 0x6c, 0x24) || AT(w, at, 0x48, 0x89, 0xac, 0x24) ||
-	       AT(w, at, 0x48, 0x89, 0x2c, 0x24);
+	return AT(window, at, 0x48, 0x89, 0x6c, 0x24) || AT(window, at, 0x48, 0x89, 0xac, 0x24) ||
+	       AT(window, at, 0x48, 0x89, 0x2c, 0x24);
 }
 
 /* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
-static enum javaframe javaframe_around(const struct window *w)
+static enum javaframe javaframe_around(const struct window *window)
 {
-	if (find_push(w, 0) == 0)
+	if (find_push(window, 0) == 0)
 		return JAVAFRAME_NONE;
-	if (AT(w, -1, 0x55) && (is_mov(w, 0) || is_sub(w, 0)))
+	if (AT(window, -1, 0x55) && (is_mov(window, 0) || is_sub(window, 0)))
 		return JAVAFRAME_RBP;
-	if (AT(w, -4, 0x55, 0x48, 0x8b, 0xec) && is_sub(w, 0))
+	if (AT(window, -4, 0x55, 0x48, 0x8b, 0xec) && is_sub(window, 0))
 		return JAVAFRAME_RBP;
-	if (is_sub(w, 0) && (is_save(w, 4) || is_save(w, 7)))
+	if (is_sub(window, 0) && (is_save(window, 4) || is_save(window, 7)))
 		return JAVAFRAME_NONE;
-	if (is_save(w, 0) && (AT(w, -4, 0x48, 0x83, 0xec) || AT(w, -7, 0x48, 0x81, 0xec)))
+	if (is_save(window, 0) && (AT(window, -4, 0x48, 0x83, 0xec) || AT(window, -7, 0x48, 0x81, 0xec)))
 		return JAVAFRAME_UNSAVED;
 	return JAVAFRAME_COMPLETE;
 }
 
 /* Between the entry and the end of the prologue: has the push come? */
-static bool before_push(const struct javaunwind_code *c, const struct code_blob *p, uint32_t at)
+static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
-	uint32_t n = p->complete - p->entry, push;
+	uint32_t n = blob->complete - blob->entry, push;
 
-	if (n > PROLOGUE_MAX || n < 4 || !c->read(c->arg, p->start + p->entry, byte, n))
+	if (n > PROLOGUE_MAX || n < 4 || !jvm_code->read(jvm_code->arg, blob->start + blob->entry, byte, n))
 		return false;
-	at -= p->entry;
+	at -= blob->entry;
 	for (push = 0; push + 4 <= n; push++) {
 		const uint8_t *b = byte + push;
 		bool sub = b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
@@ -148,55 +154,57 @@ static bool before_push(const struct javaunwind_code *c, const struct code_blob 
 	return false;
 }
 
-enum javaframe javaframe_compiled(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
+enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
+				  uint64_t address)
 {
-	uint64_t at = address - p->start;
-	enum javaframe f;
-	struct window w;
+	uint64_t at = address - blob->start;
+	enum javaframe javaframe;
+	struct window window;
 
-	if (at < p->entry)
+	if (at < blob->entry)
 		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
-	if (c->how)
-		return (enum javaframe)c->how(c->arg, p, address);
-	if (!javaframe_open_window(&w, c, p, address))
+	if (jvm_code->how)
+		return (enum javaframe)jvm_code->how(jvm_code->arg, blob, address);
+	if (!javaframe_open_window(&window, jvm_code, blob, address))
 		return JAVAFRAME_COMPLETE;
-	f = javaframe_around(&w);
-	if (f != JAVAFRAME_COMPLETE)
-		return f;
-	if (p->complete != BLOB_NEVER && p->complete > p->entry && at < p->complete && before_push(c, p, (uint32_t)at))
+	javaframe = javaframe_around(&window);
+	if (javaframe != JAVAFRAME_COMPLETE)
+		return javaframe;
+	if (blob->complete != BLOB_NEVER && blob->complete > blob->entry && at < blob->complete &&
+	    before_push(jvm_code, blob, (uint32_t)at))
 		return JAVAFRAME_NONE;
-	if (AT(&w, 0, 0xc3))
+	if (AT(&window, 0, 0xc3))
 		return JAVAFRAME_NONE;
-	if (AT(&w, 0, 0x5d) && after_add(&w, 0))
+	if (AT(&window, 0, 0x5d) && after_add(&window, 0))
 		return JAVAFRAME_RBP;
-	if (in_return_poll(&w) || (p->kind == BLOB_NATIVE && after_leave(&w)))
+	if (in_return_poll(&window) || (blob->kind == BLOB_NATIVE && after_leave(&window)))
 		return JAVAFRAME_NONE;
 	return JAVAFRAME_COMPLETE;
 }
 
-enum javaframe javaframe_stub(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
+enum javaframe javaframe_stub(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address)
 {
-	struct window w;
+	struct window window;
 
-	if (address <= p->start + p->entry)
+	if (address <= blob->start + blob->entry)
 		return JAVAFRAME_NONE;
-	if (address == p->start + p->entry + 1)
+	if (address == blob->start + blob->entry + 1)
 		return JAVAFRAME_RBP;
-	if (c->how)
-		return (enum javaframe)c->how(c->arg, p, address);
-	if (javaframe_open_window(&w, c, p, address) && (AT(&w, 0, 0xc3) || after_leave(&w)))
+	if (jvm_code->how)
+		return (enum javaframe)jvm_code->how(jvm_code->arg, blob, address);
+	if (javaframe_open_window(&window, jvm_code, blob, address) && (AT(&window, 0, 0xc3) || after_leave(&window)))
 		return JAVAFRAME_NONE;
 	return JAVAFRAME_COMPLETE;
 }
 
-uint32_t javaframe_put_away(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
+uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address)
 {
 	enum { BEGIN = 64, AND = 4, MOV = 5 };
-	uint64_t begin = p->start + p->entry, n = p->end - begin;
+	uint64_t begin = blob->start + blob->entry, n = blob->end - begin;
 	uint8_t byte[BEGIN];
 
 	n = n < BEGIN ? n : BEGIN;
-	if (address < begin || address >= p->end || !c->read(c->arg, begin, byte, n))
+	if (address < begin || address >= blob->end || !jvm_code->read(jvm_code->arg, begin, byte, n))
 		return 0;
 	for (uint64_t i = 0; i + AND + MOV <= n; i++) {
 		uint64_t at = i + AND;
@@ -245,15 +253,17 @@ static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
 	return at + 5 <= n && byte[at] != RET;
 }
 
-uint32_t javaframe_pushed(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address, uint32_t *more)
+uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
+			  uint32_t *more)
 {
 	uint8_t byte[PROLOGUE_MAX];
-	uint32_t n = p->end - p->start < PROLOGUE_MAX ? (uint32_t)(p->end - p->start) : PROLOGUE_MAX, at, words;
-	uint64_t where = address - p->start;
+	uint32_t n = blob->end - blob->start < PROLOGUE_MAX ? (uint32_t)(blob->end - blob->start) : PROLOGUE_MAX, at,
+		 words;
+	uint64_t where = address - blob->start;
 	uint32_t space = 0;
 
 	*more = 0;
-	if (!c->read(c->arg, p->start, byte, n))
+	if (!jvm_code->read(jvm_code->arg, blob->start, byte, n))
 		return 0;
 	if (where < n) { /* at its end? */
 		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, 0x58); words++)
@@ -275,21 +285,21 @@ uint32_t javaframe_pushed(const struct javaunwind_code *c, const struct code_blo
 	return 8 * words;
 }
 
-uint32_t javaframe_aligned(const struct javaunwind_code *c, uint64_t address)
+uint32_t javaframe_aligned(const struct javaunwind_code *jvm_code, uint64_t address)
 {
 	uint8_t byte[4];
 
 	/* add rsp, 8 */
-	return c->read(c->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
+	return jvm_code->read(jvm_code->arg, address, byte, 4) && memcmp(byte, "\x48\x83\xc4\x08", 4) == 0 ? 8 : 0;
 }
 
-uint32_t javaframe_arguments(const struct javaunwind_code *c, uint64_t address)
+uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t address)
 {
 	enum { POP_RAX = 0x58, POP_RBP = 0x5d };
 	uint8_t byte[5];
 
 	/* add rsp, 16, as C1's barriers of ZGC do; but with pop rbp behind it, it ends the frame */
-	if (!c->read(c->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 ||
+	if (!jvm_code->read(jvm_code->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 ||
 	    byte[4] == POP_RBP)
 		return 0;
 	return byte[4] == POP_RAX ? 24 : 16;
@@ -425,28 +435,29 @@ static void javaframe_follow(struct follow *f)
 }
 
 /* Most code is known to be other by its next bytes, which were read for its frame. */
-static bool may_spill(const struct javaunwind_code *c, uint64_t address, uint64_t sp, uint32_t ahead)
+static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
 	struct follow f = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
 
-	if (!c->read(c->arg, address, byte, f.n))
+	if (!jvm_code->read(jvm_code->arg, address, byte, f.n))
 		return false;
 	javaframe_follow(&f);
 	return f.done || f.at + LONGEST > f.n;
 }
 
-uint32_t javaframe_spilled(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address, uint64_t sp)
+uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
+			   uint64_t sp)
 {
 	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
-	uint64_t after = address - p->start, ahead = p->end - address;
+	uint64_t after = address - blob->start, ahead = blob->end - address;
 	struct follow f = { .byte = byte, .sp = sp };
 
-	if (address < p->start || address >= p->end)
+	if (address < blob->start || address >= blob->end)
 		return 0;
 	f.at = after < sizeof(refills) ? (uint32_t)after : (uint32_t)sizeof(refills);
 	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
-	if (!may_spill(c, address, sp, f.n - f.at) || !c->read(c->arg, address - f.at, byte, f.n))
+	if (!may_spill(jvm_code, address, sp, f.n - f.at) || !jvm_code->read(jvm_code->arg, address - f.at, byte, f.n))
 		return 0;
 	javaframe_follow(&f);
 	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
@@ -462,16 +473,16 @@ static bool javaframe_has_bytes(const uint8_t *byte, size_t n, size_t at, const 
 
 #define HAS(at, what) javaframe_has_bytes(byte, n, at, what, sizeof(what) - 1)
 
-enum javaframe_exception javaframe_exception(const struct javaunwind_code *c, const struct code_blob *p,
+enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 					     uint64_t address)
 {
 	static const char begin[] = "\x52\x48\x83\xec\x08\x48\x89\x2c\x24"; /* push rdx; sub rsp, 8; mov [rsp], rbp */
 	static const char end[] = "\x48\x8b\x2c\x24\x48\x83\xc4\x08\x5a";   /* mov rbp, [rsp]; add rsp, 8; pop rdx */
 	uint8_t byte[PROLOGUE_MAX];
-	size_t n = p->end - p->start < PROLOGUE_MAX ? (size_t)(p->end - p->start) : PROLOGUE_MAX,
-	       at = (size_t)(address - p->start);
+	size_t n = blob->end - blob->start < PROLOGUE_MAX ? (size_t)(blob->end - blob->start) : PROLOGUE_MAX,
+	       at = (size_t)(address - blob->start);
 
-	if (!c->read(c->arg, p->start, byte, n) || !HAS(0, begin))
+	if (!jvm_code->read(jvm_code->arg, blob->start, byte, n) || !HAS(0, begin))
 		return JAVAFRAME_EXCEPTION_NOT;
 	if (at == 0)
 		return JAVAFRAME_EXCEPTION_IN_RDX;
@@ -499,13 +510,14 @@ static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 	return false;
 }
 
-enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address)
+enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
+					 uint64_t address)
 {
 	enum { ADAPTER_MAX = 1024 };
 	uint8_t byte[ADAPTER_MAX];
-	size_t n = (size_t)(address - p->start);
+	size_t n = (size_t)(address - blob->start);
 
-	if (n == 0 || n > sizeof(byte) || !c->read(c->arg, p->start, byte, n))
+	if (n == 0 || n > sizeof(byte) || !jvm_code->read(jvm_code->arg, blob->start, byte, n))
 		return JAVAFRAME_AT_SP;
 	for (size_t i = n; i-- > 0;) {
 		if (HAS(i, "\x49\x8b\xe5")) /* mov rsp, r13 */
@@ -527,55 +539,56 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *c, const 
 /* Numbers of registers in instructions to DWARF's. */
 static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-static uint8_t byte_of(const struct window *w, int at)
+static uint8_t byte_of(const struct window *window, int at)
 {
-	return at >= w->from && at < w->to ? w->byte[at - w->from] : 0;
+	return at >= window->from && at < window->to ? window->byte[at - window->from] : 0;
 }
 
 /* pop A at `at`: its length, 0: it is not. */
-static int pop_bytes(const struct window *w, int at, uint8_t *reg)
+static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 {
-	bool high = byte_of(w, at) == 0x41;
-	uint8_t b = byte_of(w, at + high);
+	bool high = byte_of(window, at) == 0x41;
+	uint8_t b = byte_of(window, at + high);
 
 	*reg = dwarf[(b & 7) | high << 3];
 	return (b & 0xf8) == 0x58 ? 1 + high : 0;
 }
 
 /* mov rsp, B */
-static bool is_return_sp(const struct window *w, int at, uint8_t *reg)
+static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 {
-	uint8_t prefix = byte_of(w, at), b = byte_of(w, at + 2);
+	uint8_t prefix = byte_of(window, at), b = byte_of(window, at + 2);
 
 	*reg = dwarf[(b & 7) | (prefix & 1) << 3];
-	return (prefix == 0x48 || prefix == 0x49) && byte_of(w, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
+	return (prefix == 0x48 || prefix == 0x49) && byte_of(window, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
 }
 
 /* leave; in JDK 25 mov byte [r15 + N], 0 follows. Is `at` behind it? */
-static bool after_interpreted(const struct window *w, int at)
+static bool after_interpreted(const struct window *window, int at)
 {
-	return AT(w, at - 1, 0xc9) || (AT(w, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(w, at - 1, 0));
+	return AT(window, at - 1, 0xc9) || (AT(window, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(window, at - 1, 0));
 }
 
-bool javaframe_exit(const struct javaunwind_code *c, const struct code_blob *p, uint64_t address,
-		    struct javaframe_exit *e)
+bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
+		    struct javaframe_exit *exit)
 {
 	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
-	bool math = p->kind == BLOB_ENTRY && p->complete == BLOB_NEVER; /* it made no frame that it could leave */
-	struct window w;
+	bool math = blob->kind == BLOB_ENTRY && blob->complete == BLOB_NEVER; /* it made no frame that it could leave */
+	struct window window;
 
-	if (!javaframe_open_window(&w, c, p, address))
+	if (!javaframe_open_window(&window, jvm_code, blob, address))
 		return false;
 	for (size_t i = 0; i < countof(before); i++) {
-		int at = -before[i], n = pop_bytes(&w, at, &e->ra), after = before[i] - n;
+		int at = -before[i], n = pop_bytes(&window, at, &exit->ra), after = before[i] - n;
 
-		if (n == 0 || (!math && !after_interpreted(&w, at)) || !is_return_sp(&w, at + n, &e->sender))
+		if (n == 0 || (!math && !after_interpreted(&window, at)) ||
+		    !is_return_sp(&window, at + n, &exit->sender))
 			continue;
-		e->popped = before[i] > 0;
+		exit->popped = before[i] > 0;
 		return before[i] == 0 || after == 0 || after == 3 ||
-		       (before[i] < 0 ? AT(&w, -1, 0xc9) :
-					(after == 10 || after == 12) && poll_bytes(&w, at + n + 3) == 7);
+		       (before[i] < 0 ? AT(&window, -1, 0xc9) :
+					(after == 10 || after == 12) && poll_bytes(&window, at + n + 3) == 7);
 	}
 	return false;
 }

@@ -12,479 +12,514 @@ static const uint32_t SAVED = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 
 
 enum { SENDER_MAX = 1 << 20, BEYOND_MAX = 4, THAW_EFFORT = 1000, PUSHED_MAX = 16, PUT_AWAY_MAX = 4096 };
 
-static bool javaunwind_load(const struct unwind_state *s, uint64_t address, uint64_t *value)
+static bool javaunwind_load(const struct unwind_state *state, uint64_t address, uint64_t *value)
 {
-	return cfi_load(s->stack, s->stack_start, address, value);
+	return cfi_load(state->stack, state->stack_start, address, value);
 }
 
-static bool javaunwind_has(const struct unwind_state *s, unsigned reg)
+static bool javaunwind_has(const struct unwind_state *state, unsigned reg)
 {
-	return s->valid >> reg & 1;
+	return state->valid >> reg & 1;
 }
 
 /* ---- which code -------------------------------------------------------------------------------------------------- */
 
-static const struct code_blob *blob_at(const struct javaunwind_code *c, uint64_t address)
+static const struct code_blob *blob_at(const struct javaunwind_code *jvm_code, uint64_t address)
 {
-	size_t low = 0, high = c->n;
+	size_t low = 0, high = jvm_code->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (address < c->blob[mid].start)
+		if (address < jvm_code->blob[mid].start)
 			high = mid;
-		else if (address >= c->blob[mid].end)
+		else if (address >= jvm_code->blob[mid].end)
 			low = mid + 1;
 		else
-			return &c->blob[mid];
+			return &jvm_code->blob[mid];
 	}
 	return NULL;
 }
 
 /* A return address at the start of a piece is none of what stands before it: frames of virtual threads get such ones.
  */
-static const struct code_blob *blob_of_return(const struct javaunwind_code *c, uint64_t ip)
+static const struct code_blob *blob_of_return(const struct javaunwind_code *jvm_code, uint64_t ip)
 {
-	const struct code_blob *p = blob_at(c, ip);
+	const struct code_blob *blob = blob_at(jvm_code, ip);
 
-	return p && p->kind == BLOB_THAW && p->start == ip ? p : blob_at(c, ip - 1);
+	return blob && blob->kind == BLOB_THAW && blob->start == ip ? blob : blob_at(jvm_code, ip - 1);
 }
 
-const struct code_blob *javaunwind_find(const struct javaunwind_code *c, const struct unwind_state *s)
+const struct code_blob *javaunwind_find(const struct javaunwind_code *jvm_code, const struct unwind_state *state)
 {
-	return s->interrupted ? blob_at(c, s->ip) : blob_of_return(c, s->ip);
+	return state->interrupted ? blob_at(jvm_code, state->ip) : blob_of_return(jvm_code, state->ip);
 }
 
-static bool may_return_to(const struct javaunwind_code *c, uint64_t ip)
+static bool may_return_to(const struct javaunwind_code *jvm_code, uint64_t ip)
 {
-	return ip && (blob_of_return(c, ip) || c->is_code(c->arg, ip - 1));
+	return ip && (blob_of_return(jvm_code, ip) || jvm_code->is_code(jvm_code->arg, ip - 1));
 }
 
 /* ---- arriving ---------------------------------------------------------------------------------------------------- */
 
 /* The caller is at ip; what is known of its registers but these is in valid. */
-static enum unwind_end javaunwind_arrive(struct unwind_state *s, uint64_t ip, uint64_t sp, uint32_t valid)
+static enum unwind_end javaunwind_arrive(struct unwind_state *state, uint64_t ip, uint64_t sp, uint32_t valid)
 {
 	/* the stack grows with each step, but where the return address was popped already */
-	if (sp < s->sp + !s->interrupted)
+	if (sp < state->sp + !state->interrupted)
 		return UNWIND_LOOP;
-	if (sp - s->stack_start > s->stack.n)
+	if (sp - state->stack_start > state->stack.n)
 		return UNWIND_STACK_CUT;
-	s->ip = ip;
-	s->sp = s->reg[CFI_RSP] = sp;
-	s->reg[CFI_RBP] = s->bp;
-	s->valid = valid | 1U << CFI_RSP;
-	s->interrupted = s->native = false;
+	state->ip = ip;
+	state->sp = state->reg[CFI_RSP] = sp;
+	state->reg[CFI_RBP] = state->bp;
+	state->valid = valid | 1U << CFI_RSP;
+	state->interrupted = state->native = false;
 	return UNWIND_MORE;
 }
 
-static uint32_t rbp_if_known(const struct unwind_state *s)
+static uint32_t rbp_if_known(const struct unwind_state *state)
 {
-	return s->valid & 1U << CFI_RBP;
+	return state->valid & 1U << CFI_RBP;
 }
 
 /* The return address is at `at`; rbp is still the caller's. */
-static enum unwind_end javaunwind_step_fp(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
+static enum unwind_end javaunwind_step_fp(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+					  uint64_t at)
 {
 	uint64_t ip;
 
-	if (!javaunwind_load(s, at, &ip))
+	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	if (!may_return_to(c, ip))
+	if (!may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	return javaunwind_arrive(s, ip, at + 8, rbp_if_known(s));
+	return javaunwind_arrive(state, ip, at + 8, rbp_if_known(state));
 }
 
 /* rbp and the return address were saved at `at`. */
-static enum unwind_end step_saved(struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
+static enum unwind_end step_saved(struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
-	uint64_t ip, bp, before = s->bp;
+	uint64_t ip, bp, before = state->bp;
 	enum unwind_end end;
 
-	if (!javaunwind_load(s, at, &bp) || !javaunwind_load(s, at + 8, &ip))
+	if (!javaunwind_load(state, at, &bp) || !javaunwind_load(state, at + 8, &ip))
 		return UNWIND_STACK_CUT;
-	if (!may_return_to(c, ip))
+	if (!may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	s->bp = bp;
-	end = javaunwind_arrive(s, ip, at + 16, 1U << CFI_RBP);
+	state->bp = bp;
+	end = javaunwind_arrive(state, ip, at + 16, 1U << CFI_RBP);
 	if (end != UNWIND_MORE)
-		s->bp = before;
+		state->bp = before;
 	return end;
 }
 
 /* Is what is at an address of the stack a return address? */
-static bool may_return_at(const struct unwind_state *s, const struct javaunwind_code *c, uint64_t at)
+static bool may_return_at(const struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
 	uint64_t ip;
 
-	return javaunwind_load(s, at, &ip) && may_return_to(c, ip);
+	return javaunwind_load(state, at, &ip) && may_return_to(jvm_code, ip);
 }
 
-static bool is_frame(const struct unwind_state *s)
+static bool is_frame(const struct unwind_state *state)
 {
-	return javaunwind_has(s, CFI_RBP) && s->bp % 8 == 0 && s->bp >= s->sp && s->bp - s->stack_start <= s->stack.n;
+	return javaunwind_has(state, CFI_RBP) && state->bp % 8 == 0 && state->bp >= state->sp &&
+	       state->bp - state->stack_start <= state->stack.n;
 }
 
-static enum unwind_end step_by_rbp(struct unwind_state *s, const struct javaunwind_code *c)
+static enum unwind_end step_by_rbp(struct unwind_state *state, const struct javaunwind_code *jvm_code)
 {
-	return is_frame(s) ? step_saved(s, c, s->bp) : UNWIND_NO_CODE;
+	return is_frame(state) ? step_saved(state, jvm_code, state->bp) : UNWIND_NO_CODE;
 }
 
 /* ---- compiled code, stubs ---------------------------------------------------------------------------------------- */
 
 /* Compiled callees leave a frame as it is. */
-static uint32_t spilled_bytes(const struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static uint32_t spilled_bytes(const struct unwind_state *state, const struct javaunwind_code *jvm_code,
+			      const struct code_blob *blob)
 {
-	return s->native || s->interrupted ? javaframe_spilled(c, p, s->ip, s->sp) : 0;
+	return state->native || state->interrupted ? javaframe_spilled(jvm_code, blob, state->ip, state->sp) : 0;
 }
 
-static enum unwind_end step_by_size(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				    struct javaunwind_frame *f)
+static enum unwind_end step_by_size(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				    const struct code_blob *blob, struct javaunwind_frame *frame)
 {
-	uint32_t spilled = spilled_bytes(s, c, p);
-	enum unwind_end end = step_saved(s, c, s->sp + spilled + p->frame - 16);
+	uint32_t spilled = spilled_bytes(state, jvm_code, blob);
+	enum unwind_end end = step_saved(state, jvm_code, state->sp + spilled + blob->frame - 16);
 
 	if (spilled)
 		return end;
 	/* Where a compiled method calls the runtime with more on its stack than its frame. OpenTelemetry's unwinder has
 	 * the same bound. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
-		end = step_saved(s, c, s->sp + p->frame - 16 + 8 * i);
-		f->beyond = end == UNWIND_MORE;
+		end = step_saved(state, jvm_code, state->sp + blob->frame - 16 + 8 * i);
+		frame->beyond = end == UNWIND_MORE;
 	}
 	return end;
 }
 
-static enum unwind_end step_leaf(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_leaf(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				 const struct code_blob *blob)
 {
-	uint32_t more = 0, pushed = s->interrupted ? javaframe_pushed(c, p, s->ip, &more) : javaframe_aligned(c, s->ip);
-	uint64_t at = s->sp + pushed + more, ip;
+	uint32_t more = 0, pushed = state->interrupted ? javaframe_pushed(jvm_code, blob, state->ip, &more) :
+							 javaframe_aligned(jvm_code, state->ip);
+	uint64_t at = state->sp + pushed + more, ip;
 
-	if (!javaunwind_load(s, at, &ip))
+	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
 	/* such stubs are called by native code, too, whose registers they keep */
-	return may_return_to(c, ip) ?
-		       javaunwind_arrive(s, ip, at + 8 + p->orig_pc, s->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
-		       UNWIND_NO_CODE;
+	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + blob->orig_pc,
+							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
+					     UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_compiled(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				     struct javaunwind_frame *f)
+static enum unwind_end step_compiled(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				     const struct code_blob *blob, struct javaunwind_frame *frame)
 {
 	enum unwind_end end;
 	uint64_t ip;
 
-	if (p->frame < 16)
-		return step_leaf(s, c, p);
-	if (!s->interrupted && (s->ip == p->deopt[0] || s->ip == p->deopt[1]) && p->orig_pc &&
-	    javaunwind_load(s, s->sp + p->orig_pc, &ip) && ip - p->start <= p->end - p->start)
-		f->address = ip;
-	if (s->interrupted) {
-		switch (javaframe_compiled(c, p, s->ip)) {
-		case JAVAFRAME_NONE: return javaunwind_step_fp(s, c, s->sp);
-		case JAVAFRAME_RBP: return step_saved(s, c, s->sp);
-		case JAVAFRAME_UNSAVED: return javaunwind_step_fp(s, c, s->sp + p->frame - 8);
+	if (blob->frame < 16)
+		return step_leaf(state, jvm_code, blob);
+	if (!state->interrupted && (state->ip == blob->deopt[0] || state->ip == blob->deopt[1]) && blob->orig_pc &&
+	    javaunwind_load(state, state->sp + blob->orig_pc, &ip) && ip - blob->start <= blob->end - blob->start)
+		frame->address = ip;
+	if (state->interrupted) {
+		switch (javaframe_compiled(jvm_code, blob, state->ip)) {
+		case JAVAFRAME_NONE: return javaunwind_step_fp(state, jvm_code, state->sp);
+		case JAVAFRAME_RBP: return step_saved(state, jvm_code, state->sp);
+		case JAVAFRAME_UNSAVED: return javaunwind_step_fp(state, jvm_code, state->sp + blob->frame - 8);
 		case JAVAFRAME_COMPLETE: break;
 		}
 	}
 	/* A wrapper may have aligned its stack for a call. */
-	if (p->kind == BLOB_NATIVE && is_frame(s) && s->bp - s->sp >= p->frame - 16 && s->bp - s->sp < 4096) {
-		end = step_by_rbp(s, c);
+	if (blob->kind == BLOB_NATIVE && is_frame(state) && state->bp - state->sp >= blob->frame - 16 &&
+	    state->bp - state->sp < 4096) {
+		end = step_by_rbp(state, jvm_code);
 		if (end == UNWIND_MORE)
 			return end;
 	}
-	return step_by_size(s, c, p, f);
+	return step_by_size(state, jvm_code, blob, frame);
 }
 
-static enum unwind_end step_put_away(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_put_away(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				     const struct code_blob *blob)
 {
-	uint32_t away = s->interrupted ? javaframe_put_away(c, p, s->ip) : 0;
+	uint32_t away = state->interrupted ? javaframe_put_away(jvm_code, blob, state->ip) : 0;
 	uint64_t at;
 
-	if (!away || !javaunwind_load(s, s->sp + away, &at) || at % 8 || at <= s->sp || at - s->sp > PUT_AWAY_MAX)
+	if (!away || !javaunwind_load(state, state->sp + away, &at) || at % 8 || at <= state->sp ||
+	    at - state->sp > PUT_AWAY_MAX)
 		return UNWIND_NO_CODE;
-	return step_saved(s, c, at);
+	return step_saved(state, jvm_code, at);
 }
 
 /* A word in front of rbp, put away with it. */
-static enum unwind_end step_stub_frame(struct unwind_state *s, const struct javaunwind_code *c,
-				       const struct code_blob *p)
+static enum unwind_end step_stub_frame(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				       const struct code_blob *blob)
 {
-	uint64_t bp, before = s->bp;
+	uint64_t bp, before = state->bp;
 	enum unwind_end end;
 
-	if (p->entry == 0)
-		return is_frame(s) ? step_by_rbp(s, c) : step_put_away(s, c, p);
-	if (!is_frame(s))
+	if (blob->entry == 0)
+		return is_frame(state) ? step_by_rbp(state, jvm_code) : step_put_away(state, jvm_code, blob);
+	if (!is_frame(state))
 		return UNWIND_NO_CODE;
-	if (!javaunwind_load(s, s->bp, &bp))
+	if (!javaunwind_load(state, state->bp, &bp))
 		return UNWIND_STACK_CUT;
-	s->bp = bp;
-	end = javaunwind_step_fp(s, c, before + 16);
+	state->bp = bp;
+	end = javaunwind_step_fp(state, jvm_code, before + 16);
 	if (end != UNWIND_MORE)
-		s->bp = before;
+		state->bp = before;
 	return end;
 }
 
-static enum unwind_end step_stub_itself(struct unwind_state *s, const struct javaunwind_code *c,
-					const struct code_blob *p)
+static enum unwind_end step_stub_itself(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+					const struct code_blob *blob)
 {
-	if (s->interrupted) {
-		switch (javaframe_stub(c, p, s->ip)) {
+	if (state->interrupted) {
+		switch (javaframe_stub(jvm_code, blob, state->ip)) {
 		case JAVAFRAME_NONE:
-			return javaunwind_step_fp(
-				s, c, s->sp + (p->entry && s->ip != p->start && !may_return_at(s, c, s->sp) ? 8 : 0));
-		case JAVAFRAME_RBP: return p->entry ? javaunwind_step_fp(s, c, s->sp + 16) : step_saved(s, c, s->sp);
-		default: return step_stub_frame(s, c, p);
+			return javaunwind_step_fp(state, jvm_code,
+						  state->sp +
+							  (blob->entry && state->ip != blob->start &&
+									   !may_return_at(state, jvm_code, state->sp) ?
+								   8 :
+								   0));
+		case JAVAFRAME_RBP:
+			return blob->entry ? javaunwind_step_fp(state, jvm_code, state->sp + 16) :
+					     step_saved(state, jvm_code, state->sp);
+		default: return step_stub_frame(state, jvm_code, blob);
 		}
 	}
-	if (p->frame >= 16) {
-		enum unwind_end end = step_saved(s, c, s->sp + p->frame - 16);
+	if (blob->frame >= 16) {
+		enum unwind_end end = step_saved(state, jvm_code, state->sp + blob->frame - 16);
 
 		if (end != UNWIND_NO_CODE)
 			return end;
 	}
-	return step_stub_frame(s, c, p);
+	return step_stub_frame(state, jvm_code, blob);
 }
 
-static enum unwind_end step_stub(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_stub(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				 const struct code_blob *blob)
 {
-	enum unwind_end end = step_stub_itself(s, c, p);
-	const struct code_blob *caller = end == UNWIND_MORE ? blob_of_return(c, s->ip) : NULL;
+	enum unwind_end end = step_stub_itself(state, jvm_code, blob);
+	const struct code_blob *caller = end == UNWIND_MORE ? blob_of_return(jvm_code, state->ip) : NULL;
 
 	if (caller && caller->kind == BLOB_COMPILED) {
-		s->sp += javaframe_arguments(c, s->ip);
-		s->reg[CFI_RSP] = s->sp;
+		state->sp += javaframe_arguments(jvm_code, state->ip);
+		state->reg[CFI_RSP] = state->sp;
 	}
 	return end;
 }
 
 /* Native code called Java: what it wants kept was saved at fixed places. */
-static enum unwind_end step_call_stub(struct unwind_state *s, const struct javaunwind_code *c)
+static enum unwind_end step_call_stub(struct unwind_state *state, const struct javaunwind_code *jvm_code)
 {
 	static const struct {
 		uint8_t reg, words;
 	} saved[] = { { RBX, 7 }, { R12, 8 }, { R13, 9 }, { R14, 10 }, { R15, 11 } };
-	uint64_t frame = s->bp;
-	enum unwind_end end = step_by_rbp(s, c);
+	uint64_t frame = state->bp;
+	enum unwind_end end = step_by_rbp(state, jvm_code);
 
 	if (end == UNWIND_MORE)
 		for (size_t i = 0; i < countof(saved); i++)
-			if (javaunwind_load(s, frame - 8U * saved[i].words, &s->reg[saved[i].reg]))
-				s->valid |= 1U << saved[i].reg;
+			if (javaunwind_load(state, frame - 8U * saved[i].words, &state->reg[saved[i].reg]))
+				state->valid |= 1U << saved[i].reg;
 	return end;
 }
 
 /* r13 holds the caller's sp, if it looks like that. */
-static uint64_t sender_sp(const struct unwind_state *s, uint64_t otherwise)
+static uint64_t sender_sp(const struct unwind_state *state, uint64_t otherwise)
 {
-	uint64_t sp = s->reg[R13];
+	uint64_t sp = state->reg[R13];
 
-	return javaunwind_has(s, R13) && sp % 8 == 0 && sp > s->sp && sp - s->sp < SENDER_MAX ? sp : otherwise;
+	return javaunwind_has(state, R13) && sp % 8 == 0 && sp > state->sp && sp - state->sp < SENDER_MAX ? sp :
+													    otherwise;
 }
 
-static enum unwind_end step_to(struct unwind_state *s, const struct javaunwind_code *c, uint64_t ip, uint64_t sp)
+static enum unwind_end step_to(struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t ip,
+			       uint64_t sp)
 {
-	return may_return_to(c, ip) ? javaunwind_arrive(s, ip, sp, rbp_if_known(s)) : UNWIND_NO_CODE;
+	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, sp, rbp_if_known(state)) : UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_adapter(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_adapter(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				    const struct code_blob *blob)
 {
 	uint64_t ip;
 
-	switch (javaframe_adapter(c, p, s->ip)) {
+	switch (javaframe_adapter(jvm_code, blob, state->ip)) {
 	case JAVAFRAME_IN_RAX: /* it was popped: the caller's sp is ours */
-		return javaunwind_has(s, RAX) ? step_to(s, c, s->reg[RAX], s->sp) : UNWIND_NO_CODE;
+		return javaunwind_has(state, RAX) ? step_to(state, jvm_code, state->reg[RAX], state->sp) :
+						    UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
-		return javaunwind_has(s, RAX) ? step_to(s, c, s->reg[RAX], sender_sp(s, s->sp)) : UNWIND_NO_CODE;
+		return javaunwind_has(state, RAX) ?
+			       step_to(state, jvm_code, state->reg[RAX], sender_sp(state, state->sp)) :
+			       UNWIND_NO_CODE;
 	case JAVAFRAME_AT_R13:
-		return sender_sp(s, s->sp) == s->reg[R13] ? javaunwind_step_fp(s, c, s->reg[R13]) : UNWIND_NO_CODE;
+		return sender_sp(state, state->sp) == state->reg[R13] ?
+			       javaunwind_step_fp(state, jvm_code, state->reg[R13]) :
+			       UNWIND_NO_CODE;
 	case JAVAFRAME_AT_SP_SENDER:
-		return javaunwind_load(s, s->sp, &ip) ? step_to(s, c, ip, sender_sp(s, s->sp + 8)) : UNWIND_STACK_CUT;
+		return javaunwind_load(state, state->sp, &ip) ?
+			       step_to(state, jvm_code, ip, sender_sp(state, state->sp + 8)) :
+			       UNWIND_STACK_CUT;
 	case JAVAFRAME_AT_SP: break;
 	}
-	return javaunwind_step_fp(s, c, s->sp);
+	return javaunwind_step_fp(state, jvm_code, state->sp);
 }
 
-static enum unwind_end step_pushed(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_pushed(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				   const struct code_blob *blob)
 {
-	if (p->frame < 16)
+	if (blob->frame < 16)
 		return UNWIND_NO_CODE;
-	if (s->interrupted) {
-		switch (javaframe_exception(c, p, s->ip)) {
+	if (state->interrupted) {
+		switch (javaframe_exception(jvm_code, blob, state->ip)) {
 		case JAVAFRAME_EXCEPTION_IN_RDX:
-			return javaunwind_has(s, RDX) ? step_to(s, c, s->reg[RDX], s->sp) : UNWIND_NO_CODE;
-		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(s, c, s->sp);
-		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(s, c, s->sp + 8);
+			return javaunwind_has(state, RDX) ? step_to(state, jvm_code, state->reg[RDX], state->sp) :
+							    UNWIND_NO_CODE;
+		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(state, jvm_code, state->sp);
+		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(state, jvm_code, state->sp + 8);
 		case JAVAFRAME_EXCEPTION_NOT: /* what it pushes first is not known */
-			if (s->ip - p->start < PUSHED_MAX)
+			if (state->ip - blob->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
 		case JAVAFRAME_EXCEPTION_COMPLETE: break;
 		}
 	}
-	return step_saved(s, c, s->sp + p->frame - 16);
+	return step_saved(state, jvm_code, state->sp + blob->frame - 16);
 }
 
 /* The frame that a virtual thread began in is where rbp points: who thaws a frame from the heap says so. */
-static enum unwind_end step_thaw(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *blob,
-				 struct javaunwind_frame *f)
+static enum unwind_end step_thaw(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				 const struct code_blob *blob, struct javaunwind_frame *frame)
 {
-	const struct code_blob *p = c->continuation_return ? blob_at(c, c->continuation_return - 1) : NULL;
+	const struct code_blob *p =
+		jvm_code->continuation_return ? blob_at(jvm_code, jvm_code->continuation_return - 1) : NULL;
 	uint64_t sp;
 
-	if (!p || p->frame < 16 || !is_frame(s))
+	if (!p || p->frame < 16 || !is_frame(state))
 		return UNWIND_NO_CODE;
-	sp = s->bp + 16 - p->frame;
-	if (sp > s->bp)
+	sp = state->bp + 16 - p->frame;
+	if (sp > state->bp)
 		return UNWIND_NO_CODE;
 	/* sp is where it was when the last frame has no arguments on the stack; so this is bounded by itself. */
-	if (s->effort < THAW_EFFORT)
+	if (state->effort < THAW_EFFORT)
 		return UNWIND_LOOP;
-	s->effort -= THAW_EFFORT;
-	f->thawed = !s->interrupted && s->ip == blob->start;
-	s->ip = c->continuation_return;
-	s->sp = s->reg[CFI_RSP] = sp > s->sp ? sp : s->sp;
-	s->valid &= 1U << CFI_RBP | 1U << CFI_RSP;
-	s->interrupted = s->native = false;
+	state->effort -= THAW_EFFORT;
+	frame->thawed = !state->interrupted && state->ip == blob->start;
+	state->ip = jvm_code->continuation_return;
+	state->sp = state->reg[CFI_RSP] = sp > state->sp ? sp : state->sp;
+	state->valid &= 1U << CFI_RBP | 1U << CFI_RSP;
+	state->interrupted = state->native = false;
 	return UNWIND_MORE;
 }
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-static enum unwind_end step_interpreted(struct unwind_state *s, const struct javaunwind_code *c,
-					struct javaunwind_frame *f)
+static enum unwind_end step_interpreted(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+					struct javaunwind_frame *frame)
 {
-	uint64_t ip, bp, sender, method, before = s->bp;
+	uint64_t ip, bp, sender, method, before = state->bp;
 	bool known = true;
 	enum unwind_end end;
 
-	if (!is_frame(s))
+	if (!is_frame(state))
 		return UNWIND_NO_CODE;
-	if (!javaunwind_load(s, s->bp, &bp) || !javaunwind_load(s, s->bp + 8, &ip))
+	if (!javaunwind_load(state, state->bp, &bp) || !javaunwind_load(state, state->bp + 8, &ip))
 		return UNWIND_STACK_CUT;
 	/* while the frame is made they are in registers */
-	if (s->interrupted && s->sp > s->bp - 8)
-		sender = s->reg[R13];
+	if (state->interrupted && state->sp > state->bp - 8)
+		sender = state->reg[R13];
 	else
-		known = javaunwind_load(s, s->bp - 8, &sender);
-	if (s->interrupted && s->sp > s->bp - 24)
-		method = s->reg[RBX];
+		known = javaunwind_load(state, state->bp - 8, &sender);
+	if (state->interrupted && state->sp > state->bp - 24)
+		method = state->reg[RBX];
 	else
-		known &= javaunwind_load(s, s->bp - 24, &method);
-	if (!known || sender % 8 || sender < s->bp + 8 || sender - s->bp > SENDER_MAX || !may_return_to(c, ip))
+		known &= javaunwind_load(state, state->bp - 24, &method);
+	if (!known || sender % 8 || sender < state->bp + 8 || sender - state->bp > SENDER_MAX ||
+	    !may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
 	if (method % 8 == 0 && method >= 4096) /* else a frame that is being made of a compiled one */
-		*f = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
+		*frame = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
 	/* deoptimisation makes frames of methods without arguments so */
-	sender = sender < s->bp + 16 ? s->bp + 16 : sender;
-	s->bp = bp;
-	end = javaunwind_arrive(s, ip, sender, 1U << CFI_RBP);
+	sender = sender < state->bp + 16 ? state->bp + 16 : sender;
+	state->bp = bp;
+	end = javaunwind_arrive(state, ip, sender, 1U << CFI_RBP);
 	if (end != UNWIND_MORE)
-		s->bp = before;
+		state->bp = before;
 	return end;
 }
 
-static void name_by_rbx(const struct unwind_state *s, struct javaunwind_frame *f)
+static void name_by_rbx(const struct unwind_state *state, struct javaunwind_frame *frame)
 {
-	if (javaunwind_has(s, RBX) && s->reg[RBX] % 8 == 0 && s->reg[RBX] >= 4096)
-		*f = (struct javaunwind_frame){ .address = s->reg[RBX], .exact = true, .method = true };
+	if (javaunwind_has(state, RBX) && state->reg[RBX] % 8 == 0 && state->reg[RBX] >= 4096)
+		*frame = (struct javaunwind_frame){ .address = state->reg[RBX], .exact = true, .method = true };
 }
 
 /* The frame is gone. */
-static enum unwind_end step_exit(struct unwind_state *s, const struct javaunwind_code *c,
-				 const struct javaframe_exit *e)
+static enum unwind_end step_exit(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				 const struct javaframe_exit *exit)
 {
-	uint64_t ip = s->reg[e->ra], sp = s->reg[e->sender];
+	uint64_t ip = state->reg[exit->ra], sp = state->reg[exit->sender];
 
-	if (!e->popped && !javaunwind_load(s, s->sp, &ip))
+	if (!exit->popped && !javaunwind_load(state, state->sp, &ip))
 		return UNWIND_STACK_CUT;
-	if (sp % 8 || sp <= s->sp || sp - s->sp > SENDER_MAX)
-		sp = s->sp + 8;
-	return step_to(s, c, ip, sp);
+	if (sp % 8 || sp <= state->sp || sp - state->sp > SENDER_MAX)
+		sp = state->sp + 8;
+	return step_to(state, jvm_code, ip, sp);
 }
 
 /* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13:
  * where that is interpreted, just behind the return address. */
-static enum unwind_end step_math(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p)
+static enum unwind_end step_math(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				 const struct code_blob *blob)
 {
 	uint32_t spilled;
-	struct javaframe_exit e;
+	struct javaframe_exit exit;
 	uint64_t at, ip;
 
-	if (sender_sp(s, 0) && may_return_at(s, c, s->reg[R13] - 8))
-		return javaunwind_step_fp(s, c, s->reg[R13] - 8);
-	if (s->interrupted && javaframe_exit(c, p, s->ip, &e))
-		return step_exit(s, c, &e);
-	spilled = spilled_bytes(s, c, p);
-	at = s->sp + spilled;
-	if (!javaunwind_load(s, at, &ip))
+	if (sender_sp(state, 0) && may_return_at(state, jvm_code, state->reg[R13] - 8))
+		return javaunwind_step_fp(state, jvm_code, state->reg[R13] - 8);
+	if (state->interrupted && javaframe_exit(jvm_code, blob, state->ip, &exit))
+		return step_exit(state, jvm_code, &exit);
+	spilled = spilled_bytes(state, jvm_code, blob);
+	at = state->sp + spilled;
+	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	if (!may_return_to(c, ip) && !s->interrupted && !spilled) {
+	if (!may_return_to(jvm_code, ip) && !state->interrupted && !spilled) {
 		at += 8; /* aligned for a call */
-		if (!javaunwind_load(s, at, &ip))
+		if (!javaunwind_load(state, at, &ip))
 			return UNWIND_STACK_CUT;
 	}
-	return step_to(s, c, ip, sender_sp(s, at + 8));
+	return step_to(state, jvm_code, ip, sender_sp(state, at + 8));
 }
 
 /* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile.
  */
-static enum unwind_end step_entry(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				  struct javaunwind_frame *f)
+static enum unwind_end step_entry(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				  const struct code_blob *blob, struct javaunwind_frame *frame)
 {
-	uint64_t at = s->ip - p->start, ip;
+	uint64_t at = state->ip - blob->start, ip;
 
-	if (p->complete == BLOB_NEVER)
-		return step_math(s, c, p);
-	if (!s->interrupted || at > p->complete + 2) {
-		struct javaframe_exit e;
+	if (blob->complete == BLOB_NEVER)
+		return step_math(state, jvm_code, blob);
+	if (!state->interrupted || at > blob->complete + 2) {
+		struct javaframe_exit exit;
 
-		if (!s->interrupted || !javaframe_exit(c, p, s->ip, &e))
-			return step_interpreted(s, c, f);
-		if (!e.popped)
-			return javaunwind_step_fp(s, c, s->sp);
-		return may_return_to(c, s->reg[e.ra]) ? javaunwind_arrive(s, s->reg[e.ra], s->sp + 8, rbp_if_known(s)) :
-							UNWIND_NO_CODE;
-	}
-	name_by_rbx(s, f);
-	ip = s->reg[RAX];
-	if (at == p->complete + 2) /* behind push rbp */
-		return javaunwind_load(s, s->sp + 8, &ip) && may_return_to(c, ip) ?
-			       javaunwind_arrive(s, ip, sender_sp(s, s->sp + 16), rbp_if_known(s)) :
+		if (!state->interrupted || !javaframe_exit(jvm_code, blob, state->ip, &exit))
+			return step_interpreted(state, jvm_code, frame);
+		if (!exit.popped)
+			return javaunwind_step_fp(state, jvm_code, state->sp);
+		return may_return_to(jvm_code, state->reg[exit.ra]) ?
+			       javaunwind_arrive(state, state->reg[exit.ra], state->sp + 8, rbp_if_known(state)) :
 			       UNWIND_NO_CODE;
-	if ((at == p->complete + 1 || p->entry == BLOB_NEVER || at <= p->entry) && !javaunwind_load(s, s->sp, &ip))
+	}
+	name_by_rbx(state, frame);
+	ip = state->reg[RAX];
+	if (at == blob->complete + 2) /* behind push rbp */
+		return javaunwind_load(state, state->sp + 8, &ip) && may_return_to(jvm_code, ip) ?
+			       javaunwind_arrive(state, ip, sender_sp(state, state->sp + 16), rbp_if_known(state)) :
+			       UNWIND_NO_CODE;
+	if ((at == blob->complete + 1 || blob->entry == BLOB_NEVER || at <= blob->entry) &&
+	    !javaunwind_load(state, state->sp, &ip))
 		return UNWIND_STACK_CUT;
-	return may_return_to(c, ip) ? javaunwind_arrive(s, ip, sender_sp(s, s->sp + 8), rbp_if_known(s)) :
-				      UNWIND_NO_CODE;
+	return may_return_to(jvm_code, ip) ?
+		       javaunwind_arrive(state, ip, sender_sp(state, state->sp + 8), rbp_if_known(state)) :
+		       UNWIND_NO_CODE;
 }
 
-static enum unwind_end step_bytecode(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				     struct javaunwind_frame *f)
+static enum unwind_end step_bytecode(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				     const struct code_blob *blob, struct javaunwind_frame *frame)
 {
-	struct javaframe_exit e;
+	struct javaframe_exit exit;
 
-	return s->interrupted && javaframe_exit(c, p, s->ip, &e) ? step_exit(s, c, &e) : step_interpreted(s, c, f);
+	return state->interrupted && javaframe_exit(jvm_code, blob, state->ip, &exit) ?
+		       step_exit(state, jvm_code, &exit) :
+		       step_interpreted(state, jvm_code, frame);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-enum unwind_end javaunwind_step(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				struct javaunwind_frame *f)
+enum unwind_end javaunwind_step(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				const struct code_blob *blob, struct javaunwind_frame *frame)
 {
-	*f = (struct javaunwind_frame){ .address = s->ip, .exact = s->interrupted };
-	if (!s->interrupted && s->ip == c->call_stub_return)
-		return step_call_stub(s, c);
-	switch ((enum blob_kind)p->kind) {
+	*frame = (struct javaunwind_frame){ .address = state->ip, .exact = state->interrupted };
+	if (!state->interrupted && state->ip == jvm_code->call_stub_return)
+		return step_call_stub(state, jvm_code);
+	switch ((enum blob_kind)blob->kind) {
 	case BLOB_COMPILED:
-	case BLOB_NATIVE: return step_compiled(s, c, p, f);
-	case BLOB_STUB: return step_stub(s, c, p);
-	case BLOB_PUSHED: return step_pushed(s, c, p);
-	case BLOB_LEAF: return step_leaf(s, c, p);
-	case BLOB_ADAPTER: return step_adapter(s, c, p);
-	case BLOB_ENTRY: return step_entry(s, c, p, f);
-	case BLOB_BYTECODE: return step_bytecode(s, c, p, f);
-	case BLOB_THAW: return step_thaw(s, c, p, f);
+	case BLOB_NATIVE: return step_compiled(state, jvm_code, blob, frame);
+	case BLOB_STUB: return step_stub(state, jvm_code, blob);
+	case BLOB_PUSHED: return step_pushed(state, jvm_code, blob);
+	case BLOB_LEAF: return step_leaf(state, jvm_code, blob);
+	case BLOB_ADAPTER: return step_adapter(state, jvm_code, blob);
+	case BLOB_ENTRY: return step_entry(state, jvm_code, blob, frame);
+	case BLOB_BYTECODE: return step_bytecode(state, jvm_code, blob, frame);
+	case BLOB_THAW: return step_thaw(state, jvm_code, blob, frame);
 	}
 	return UNWIND_NO_CODE;
 }

@@ -56,7 +56,7 @@ struct javaunwind_code {
 	void *arg;
 	/* Not NULL: code is gone, but what its bytes said was kept (blobcodec.h): an enum javaframe. Asked in place of
 	 * read for a piece with a frame, at an address behind its entry. */
-	int (*how)(void *arg, const struct code_blob *p, uint64_t address);
+	int (*how)(void *arg, const struct code_blob *blob, uint64_t address);
 };
 
 /* What a frame is called by. */
@@ -70,11 +70,12 @@ struct javaunwind_frame {
 		      */
 };
 
-/* The piece that s is in, or NULL: native code, or none. */
-const struct code_blob *javaunwind_find(const struct javaunwind_code *c, const struct unwind_state *s);
+/* The piece that state is in, or NULL: native code, or none. */
+const struct code_blob *javaunwind_find(const struct javaunwind_code *jvm_code, const struct unwind_state *state);
 
-/* One step outwards from piece p, like unwind_step. *f is of the frame that is left, also where the stack ends. */
-enum unwind_end javaunwind_step(struct unwind_state *s, const struct javaunwind_code *c, const struct code_blob *p,
-				struct javaunwind_frame *f);
+/* One step outwards from piece blob, like unwind_step. *frame is of the frame that is left, also where the stack ends.
+ */
+enum unwind_end javaunwind_step(struct unwind_state *state, const struct javaunwind_code *jvm_code,
+				const struct code_blob *blob, struct javaunwind_frame *frame);
 
 #endif

@@ -11,13 +11,13 @@
 
 static const char not_there[] = "its libjvm.so cannot be read from memory";
 
-static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n)
+static const char *find_dynamic(struct libjvm *libjvm, uint64_t *dynamic, uint64_t *n)
 {
 	Elf64_Ehdr e;
 	uint64_t bias = 0;
 	bool biased = false;
 
-	if (!memory_read(l->m, l->base, &e, sizeof(e)))
+	if (!memory_read(libjvm->m, libjvm->base, &e, sizeof(e)))
 		return not_there;
 	if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
 		return "what is mapped as its libjvm.so is not ELF";
@@ -29,15 +29,15 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		Elf64_Phdr p;
 
-		if (!memory_read(l->m, l->base + e.e_phoff + i * sizeof(p), &p, sizeof(p)))
+		if (!memory_read(libjvm->m, libjvm->base + e.e_phoff + i * sizeof(p), &p, sizeof(p)))
 			return not_there;
 		if (p.p_type == PT_LOAD && !biased) {
-			bias = l->base - (p.p_vaddr - p.p_offset);
+			bias = libjvm->base - (p.p_vaddr - p.p_offset);
 			biased = true;
 		}
 		if (p.p_type == PT_LOAD && p.p_flags & PF_W) {
-			l->data = p.p_vaddr;
-			l->data_n = p.p_memsz;
+			libjvm->data = p.p_vaddr;
+			libjvm->data_n = p.p_memsz;
 		}
 		if (p.p_type == PT_DYNAMIC) {
 			*dynamic = p.p_vaddr;
@@ -47,81 +47,83 @@ static const char *find_dynamic(struct libjvm *l, uint64_t *dynamic, uint64_t *n
 	if (*dynamic == 0)
 		return "its libjvm.so has no dynamic section";
 	*dynamic += bias;
-	l->data = (l->data + bias + 7) & ~(uint64_t)7;
-	l->base = bias;
+	libjvm->data = (libjvm->data + bias + 7) & ~(uint64_t)7;
+	libjvm->base = bias;
 	return NULL;
 }
 
 /* glibc's loader adds the base to what it keeps, musl's does not. */
-static uint64_t libjvm_place(const struct libjvm *l, uint64_t value)
+static uint64_t libjvm_place(const struct libjvm *libjvm, uint64_t value)
 {
-	return value < l->base ? l->base + value : value;
+	return value < libjvm->base ? libjvm->base + value : value;
 }
 
-const char *libjvm_open(struct libjvm *l, struct memory *m, uint64_t base)
+const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t base)
 {
 	uint64_t dynamic, n = 0;
 	const char *why;
 
-	*l = (struct libjvm){ .m = m, .base = base };
-	why = find_dynamic(l, &dynamic, &n);
+	*libjvm = (struct libjvm){ .m = memory, .base = base };
+	why = find_dynamic(libjvm, &dynamic, &n);
 	if (why)
 		return why;
 	for (uint64_t i = 0; i < n && i < DYNAMIC_MAX; i++) {
 		Elf64_Dyn d;
 
-		if (!memory_read(m, dynamic + i * sizeof(d), &d, sizeof(d)))
+		if (!memory_read(memory, dynamic + i * sizeof(d), &d, sizeof(d)))
 			return not_there;
 		if (d.d_tag == DT_NULL)
 			break;
 		if (d.d_tag == DT_SYMTAB)
-			l->symbols = libjvm_place(l, d.d_un.d_ptr);
+			libjvm->symbols = libjvm_place(libjvm, d.d_un.d_ptr);
 		else if (d.d_tag == DT_STRTAB)
-			l->strings = libjvm_place(l, d.d_un.d_ptr);
+			libjvm->strings = libjvm_place(libjvm, d.d_un.d_ptr);
 		else if (d.d_tag == DT_STRSZ)
-			l->strings_n = d.d_un.d_val;
+			libjvm->strings_n = d.d_un.d_val;
 		else if (d.d_tag == DT_GNU_HASH)
-			l->gnu_hash = libjvm_place(l, d.d_un.d_ptr);
+			libjvm->gnu_hash = libjvm_place(libjvm, d.d_un.d_ptr);
 		else if (d.d_tag == DT_HASH)
-			l->hash = libjvm_place(l, d.d_un.d_ptr);
+			libjvm->hash = libjvm_place(libjvm, d.d_un.d_ptr);
 	}
-	return l->symbols && l->strings && (l->gnu_hash || l->hash) ? NULL : "its libjvm.so has no table of symbols";
+	return libjvm->symbols && libjvm->strings && (libjvm->gnu_hash || libjvm->hash) ?
+		       NULL :
+		       "its libjvm.so has no table of symbols";
 }
 
 /* Has symbol number i that name? Sets where it is. */
-static bool is_symbol(struct libjvm *l, uint64_t i, struct str name, uint64_t *address)
+static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64_t *address)
 {
 	Elf64_Sym s;
 	char text[256];
 
-	if (name.n >= sizeof(text) || !memory_read(l->m, l->symbols + i * sizeof(s), &s, sizeof(s)))
+	if (name.n >= sizeof(text) || !memory_read(libjvm->m, libjvm->symbols + i * sizeof(s), &s, sizeof(s)))
 		return false;
-	if (s.st_shndx == SHN_UNDEF || s.st_name >= l->strings_n || name.n + 1 > l->strings_n - s.st_name ||
-	    !memory_read(l->m, l->strings + s.st_name, text, name.n + 1))
+	if (s.st_shndx == SHN_UNDEF || s.st_name >= libjvm->strings_n || name.n + 1 > libjvm->strings_n - s.st_name ||
+	    !memory_read(libjvm->m, libjvm->strings + s.st_name, text, name.n + 1))
 		return false;
 	if (memcmp(text, name.p, name.n) != 0 || text[name.n])
 		return false;
-	*address = l->base + s.st_value;
+	*address = libjvm->base + s.st_value;
 	return true;
 }
 
-static bool find_gnu(struct libjvm *l, struct str name, uint64_t *address)
+static bool find_gnu(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
 	uint32_t head[4], h = 5381, first, value; /* buckets, first symbol, words of the filter, shift */
 	uint64_t buckets, chains;
 
 	for (size_t i = 0; i < name.n; i++)
 		h = h * 33 + (unsigned char)name.p[i];
-	if (!memory_read(l->m, l->gnu_hash, head, sizeof(head)) || head[0] == 0)
+	if (!memory_read(libjvm->m, libjvm->gnu_hash, head, sizeof(head)) || head[0] == 0)
 		return false;
-	buckets = l->gnu_hash + sizeof(head) + (uint64_t)head[2] * 8;
+	buckets = libjvm->gnu_hash + sizeof(head) + (uint64_t)head[2] * 8;
 	chains = buckets + (uint64_t)head[0] * 4;
-	if (!memory_read(l->m, buckets + (uint64_t)(h % head[0]) * 4, &first, sizeof(first)) || first < head[1])
+	if (!memory_read(libjvm->m, buckets + (uint64_t)(h % head[0]) * 4, &first, sizeof(first)) || first < head[1])
 		return false;
 	for (uint32_t i = 0; i < CHAIN_MAX && first <= UINT32_MAX - i; i++) {
-		if (!memory_read(l->m, chains + ((uint64_t)first + i - head[1]) * 4, &value, sizeof(value)))
+		if (!memory_read(libjvm->m, chains + ((uint64_t)first + i - head[1]) * 4, &value, sizeof(value)))
 			return false;
-		if ((value | 1) == (h | 1) && is_symbol(l, (uint64_t)first + i, name, address))
+		if ((value | 1) == (h | 1) && is_symbol(libjvm, (uint64_t)first + i, name, address))
 			return true;
 		if (value & 1)
 			return false;
@@ -129,7 +131,7 @@ static bool find_gnu(struct libjvm *l, struct str name, uint64_t *address)
 	return false;
 }
 
-static bool find_sysv(struct libjvm *l, struct str name, uint64_t *address)
+static bool find_sysv(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
 	uint32_t head[2], h = 0, i;
 
@@ -137,19 +139,19 @@ static bool find_sysv(struct libjvm *l, struct str name, uint64_t *address)
 		h = (h << 4) + (unsigned char)name.p[k];
 		h = (h ^ (h & 0xf0000000u) >> 24) & 0x0fffffffu;
 	}
-	if (!memory_read(l->m, l->hash, head, sizeof(head)) || head[0] == 0 ||
-	    !memory_read(l->m, l->hash + 8 + (uint64_t)(h % head[0]) * 4, &i, sizeof(i)))
+	if (!memory_read(libjvm->m, libjvm->hash, head, sizeof(head)) || head[0] == 0 ||
+	    !memory_read(libjvm->m, libjvm->hash + 8 + (uint64_t)(h % head[0]) * 4, &i, sizeof(i)))
 		return false;
 	for (unsigned steps = 0; i != STN_UNDEF && steps < CHAIN_MAX; steps++) {
-		if (is_symbol(l, i, name, address))
+		if (is_symbol(libjvm, i, name, address))
 			return true;
-		if (!memory_read(l->m, l->hash + 8 + ((uint64_t)head[0] + i) * 4, &i, sizeof(i)))
+		if (!memory_read(libjvm->m, libjvm->hash + 8 + ((uint64_t)head[0] + i) * 4, &i, sizeof(i)))
 			return false;
 	}
 	return false;
 }
 
-bool libjvm_symbol(struct libjvm *l, struct str name, uint64_t *address)
+bool libjvm_symbol(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
-	return l->gnu_hash ? find_gnu(l, name, address) : find_sysv(l, name, address);
+	return libjvm->gnu_hash ? find_gnu(libjvm, name, address) : find_sysv(libjvm, name, address);
 }

@@ -20,9 +20,9 @@ struct libjvm {
 };
 
 /* NULL, or why not. */
-const char *libjvm_open(struct libjvm *l, struct memory *m, uint64_t base);
+const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t base);
 
 /* Where a symbol is; false: it is not exported. */
-bool libjvm_symbol(struct libjvm *l, struct str name, uint64_t *address);
+bool libjvm_symbol(struct libjvm *libjvm, struct str name, uint64_t *address);
 
 #endif

@@ -25,80 +25,81 @@ struct memory_page {
 	char byte[PAGE];
 };
 
-static void make_dirs(struct memory *m)
+static void make_dirs(struct memory *memory)
 {
-	m->number = mem_alloc(sizeof(*m->number), PAGES);
-	m->page = mem_grow(NULL, sizeof(*m->page), PAGES);
-	m->bounce = mem_grow(NULL, 1, BOUNCE);
+	memory->number = mem_alloc(sizeof(*memory->number), PAGES);
+	memory->page = mem_grow(NULL, sizeof(*memory->page), PAGES);
+	memory->bounce = mem_grow(NULL, 1, BOUNCE);
 }
 
-enum taskid_answer memory_open(struct memory *m, int process, const struct taskid *id)
+enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id)
 {
 	struct taskid_user user;
 	enum taskid_answer answer;
 
-	*m = (struct memory){ .id = *id, .process = fcntl(process, F_DUPFD_CLOEXEC, 0) };
-	answer = taskid_open_memory(process, id, &user, &m->fd);
+	*memory = (struct memory){ .id = *id, .process = fcntl(process, F_DUPFD_CLOEXEC, 0) };
+	answer = taskid_open_memory(process, id, &user, &memory->fd);
 	if (answer != TASKID_SAME)
-		memory_close(m);
+		memory_close(memory);
 	return answer;
 }
 
-bool memory_is_current(const struct memory *m)
+bool memory_is_current(const struct memory *memory)
 {
-	return m->fd < 0 || taskid_is(m->process, &m->id);
+	return memory->fd < 0 || taskid_is(memory->process, &memory->id);
 }
 
-void memory_image(struct memory *m, const struct memory_part *blob, size_t n)
+void memory_image(struct memory *memory, const struct memory_part *blob, size_t n)
 {
-	*m = (struct memory){ .fd = -1, .process = -1, .blob = blob, .npieces = n };
+	*memory = (struct memory){ .fd = -1, .process = -1, .blob = blob, .npieces = n };
 }
 
-void memory_close(struct memory *m)
+void memory_close(struct memory *memory)
 {
-	if (m->fd >= 0)
-		close(m->fd);
-	if (m->process >= 0)
-		close(m->process);
-	m->fd = -1;
-	m->process = -1;
-	memory_rest(m);
+	if (memory->fd >= 0)
+		close(memory->fd);
+	if (memory->process >= 0)
+		close(memory->process);
+	memory->fd = -1;
+	memory->process = -1;
+	memory_rest(memory);
 }
 
-void memory_rest(struct memory *m)
+void memory_rest(struct memory *memory)
 {
-	free(m->number);
-	free(m->page);
-	free(m->order);
-	free(m->bounce);
-	m->number = NULL;
-	m->page = NULL;
-	m->order = NULL;
-	m->order_n = 0;
-	m->bounce = NULL;
+	free(memory->number);
+	free(memory->page);
+	free(memory->order);
+	free(memory->bounce);
+	memory->number = NULL;
+	memory->page = NULL;
+	memory->order = NULL;
+	memory->order_n = 0;
+	memory->bounce = NULL;
 }
 
-void memory_forget(struct memory *m)
+void memory_forget(struct memory *memory)
 {
-	if (m->number)
-		memset(m->number, 0, PAGES * sizeof(*m->number)); /* apart from the bytes, which stay untouched */
+	if (memory->number)
+		memset(memory->number, 0,
+		       PAGES * sizeof(*memory->number)); /* apart from the bytes, which stay untouched */
 }
 
 /* What the image has from address on, without a hole. */
-static size_t memory_read_image(const struct memory *m, uint64_t address, char *to, size_t n)
+static size_t memory_read_image(const struct memory *memory, uint64_t address, char *to, size_t n)
 {
-	size_t low = 0, high = m->npieces, have = 0;
+	size_t low = 0, high = memory->npieces, have = 0;
 
 	while (low < high) { /* the first piece that ends behind address */
 		size_t middle = low + (high - low) / 2;
 
-		if (m->blob[middle].address + m->blob[middle].n <= address)
+		if (memory->blob[middle].address + memory->blob[middle].n <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < m->npieces && have < n && m->blob[low].address <= address + have; low++) {
-		const struct memory_part *p = &m->blob[low];
+	for (; low < memory->npieces && have < n && memory->blob[low].address <= address + have; low++) {
+		const struct memory_part *p = &memory->blob[low];
 		size_t from = (size_t)(address + have - p->address),
 		       part = p->n - from < n - have ? p->n - from : n - have;
 
@@ -108,46 +109,46 @@ static size_t memory_read_image(const struct memory *m, uint64_t address, char *
 	return have;
 }
 
-static size_t memory_read_at(const struct memory *m, uint64_t address, void *to, size_t n)
+static size_t memory_read_at(const struct memory *memory, uint64_t address, void *to, size_t n)
 {
-	if (address > INT64_MAX || n > INT64_MAX - address || !budget_steps(m->budget, READ_STEPS(n)))
+	if (address > INT64_MAX || n > INT64_MAX - address || !budget_steps(memory->budget, READ_STEPS(n)))
 		return 0;
-	if (m->fd < 0)
-		return memory_read_image(m, address, to, n);
-	return fullio_pread(m->fd, to, n, address);
+	if (memory->fd < 0)
+		return memory_read_image(memory, address, to, n);
+	return fullio_pread(memory->fd, to, n, address);
 }
 
-static const struct memory_page *page_of(struct memory *m, uint64_t number)
+static const struct memory_page *page_of(struct memory *memory, uint64_t number)
 {
 	/* neighbours in memory are neighbours in the table; the high bits keep the heaps apart */
 	size_t slot = (number ^ number >> 13) & (PAGES - 1);
-	struct memory_page *p;
+	struct memory_page *page;
 
-	if (!m->page)
-		make_dirs(m);
-	p = &m->page[slot];
-	if (m->number[slot] != number + 1) {
-		m->number[slot] = number + 1;
-		p->n = memory_read_at(m, number * PAGE, p->byte, PAGE) == PAGE ? PAGE : 0;
-		if (m->budget && m->budget->over)
-			m->number[slot] = 0; /* not read, and not unreadable either */
+	if (!memory->page)
+		make_dirs(memory);
+	page = &memory->page[slot];
+	if (memory->number[slot] != number + 1) {
+		memory->number[slot] = number + 1;
+		page->n = memory_read_at(memory, number * PAGE, page->byte, PAGE) == PAGE ? PAGE : 0;
+		if (memory->budget && memory->budget->over)
+			memory->number[slot] = 0; /* not read, and not unreadable either */
 	}
-	return p;
+	return page;
 }
 
-bool memory_read(struct memory *m, uint64_t address, void *to, size_t n)
+bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n)
 {
 	char *at = to;
 
-	if (address > INT64_MAX || n > INT64_MAX - address || !budget_steps(m->budget, 1))
+	if (address > INT64_MAX || n > INT64_MAX - address || !budget_steps(memory->budget, 1))
 		return false;
 	while (n) {
-		const struct memory_page *p = page_of(m, address / PAGE);
+		const struct memory_page *page = page_of(memory, address / PAGE);
 		size_t from = address % PAGE, part = n < PAGE - from ? n : PAGE - from;
 
-		if (p->n == 0)
+		if (page->n == 0)
 			return false;
-		memcpy(at, p->byte + from, part);
+		memcpy(at, page->byte + from, part);
 		at += part;
 		address += part;
 		n -= part;
@@ -155,15 +156,15 @@ bool memory_read(struct memory *m, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n)
+bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n)
 {
-	return memory_read_at(m, address, to, n) == n;
+	return memory_read_at(memory, address, to, n) == n;
 }
 
 /* ---- many pieces ------------------------------------------------------------------------------------------------ */
 
 /* By bytes of the address, the lowest first, passing over those that all have in common: 8,000 in 0.2 ms. */
-void memory_sort(struct memory *m, struct memory_want *want, size_t count)
+void memory_sort(struct memory *memory, struct memory_want *want, size_t count)
 {
 	struct memory_want *from = want, *to, *swap;
 	uint64_t differ = 0;
@@ -175,12 +176,12 @@ void memory_sort(struct memory *m, struct memory_want *want, size_t count)
 	}
 	if (sorted)
 		return;
-	if (m->order_n < count) {
-		free(m->order);
-		m->order_n = count + count / 4;
-		m->order = mem_grow(NULL, sizeof(*m->order), m->order_n);
+	if (memory->order_n < count) {
+		free(memory->order);
+		memory->order_n = count + count / 4;
+		memory->order = mem_grow(NULL, sizeof(*memory->order), memory->order_n);
 	}
-	to = m->order;
+	to = memory->order;
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		size_t start[256] = { 0 }, sum = 0;
 
@@ -205,10 +206,10 @@ void memory_sort(struct memory *m, struct memory_want *want, size_t count)
 }
 
 /* One request, straight to its place. */
-static void read_one(const struct memory *m, const struct memory_want *w, char *to)
+static void read_one(const struct memory *memory, const struct memory_want *want, char *to)
 {
-	if (memory_read_at(m, w->address, to + w->at, w->n) != w->n)
-		memset(to + w->at, 0, w->n);
+	if (memory_read_at(memory, want->address, to + want->at, want->n) != want->n)
+		memset(to + want->at, 0, want->n);
 }
 
 /* How many requests, from the first on, one read serves: neighbours, as far as they fit into the bounce buffer. *end:
@@ -230,55 +231,55 @@ static size_t memory_run_of(const struct memory_want *want, size_t count, uint64
 }
 
 /* Reads the first run of requests; returns how many that were. */
-static size_t gather_run(struct memory *m, const struct memory_want *want, size_t count, char *to)
+static size_t gather_run(struct memory *memory, const struct memory_want *want, size_t count, char *to)
 {
 	uint64_t start = want->address, end;
 	size_t n = memory_run_of(want, count, &end), got;
 
 	if (n <= 1) {
-		read_one(m, want, to);
+		read_one(memory, want, to);
 		return 1;
 	}
-	got = memory_read_at(m, start, m->bounce, (size_t)(end - start));
+	got = memory_read_at(memory, start, memory->bounce, (size_t)(end - start));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = want[i].address - start;
 
 		if (from + want[i].n <= got)
-			memcpy(to + want[i].at, m->bounce + from, want[i].n);
+			memcpy(to + want[i].at, memory->bounce + from, want[i].n);
 		else
-			read_one(m, &want[i], to);
+			read_one(memory, &want[i], to);
 	}
 	return n;
 }
 
-bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to)
+bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to)
 {
 	char byte;
 
-	if (!m->bounce)
-		make_dirs(m);
-	memory_sort(m, want, count);
+	if (!memory->bounce)
+		make_dirs(memory);
+	memory_sort(memory, want, count);
 	for (size_t i = 0; i < count;)
-		i += gather_run(m, want + i, count - i, to);
-	if (!budget_steps(m->budget, count))
+		i += gather_run(memory, want + i, count - i, to);
+	if (!budget_steps(memory->budget, count))
 		return false;
-	return memory_read_at(m, m->probe, &byte, 1) == 1;
+	return memory_read_at(memory, memory->probe, &byte, 1) == 1;
 }
 
 /* ---- small things ----------------------------------------------------------------------------------------------- */
 
-bool memory_string(struct memory *m, uint64_t address, char *to, size_t cap)
+bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap)
 {
-	if (address > INT64_MAX || cap > INT64_MAX - address || !budget_steps(m->budget, 1))
+	if (address > INT64_MAX || cap > INT64_MAX - address || !budget_steps(memory->budget, 1))
 		return false;
 	for (size_t i = 0; i < cap;) {
-		const struct memory_page *p = page_of(m, (address + i) / PAGE);
+		const struct memory_page *page = page_of(memory, (address + i) / PAGE);
 		size_t from = (address + i) % PAGE, part = cap - i < PAGE - from ? cap - i : PAGE - from, n;
 
-		if (p->n == 0)
+		if (page->n == 0)
 			return false;
-		n = strnlen(p->byte + from, part);
-		memcpy(to + i, p->byte + from, n < part ? n + 1 : n);
+		n = strnlen(page->byte + from, part);
+		memcpy(to + i, page->byte + from, n < part ? n + 1 : n);
 		if (n < part)
 			return true;
 		i += part;
@@ -286,21 +287,21 @@ bool memory_string(struct memory *m, uint64_t address, char *to, size_t cap)
 	return false;
 }
 
-bool memory_u64(struct memory *m, uint64_t address, unsigned width, uint64_t *value)
+bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value)
 {
 	uint64_t raw = 0; /* little-endian, as this machine: the process runs on it */
 
-	if (width == 0 || width > 8 || !memory_read(m, address, &raw, width))
+	if (width == 0 || width > 8 || !memory_read(memory, address, &raw, width))
 		return false;
 	*value = raw;
 	return true;
 }
 
-bool memory_i64(struct memory *m, uint64_t address, unsigned width, int64_t *value)
+bool memory_i64(struct memory *memory, uint64_t address, unsigned width, int64_t *value)
 {
 	uint64_t raw;
 
-	if (!memory_u64(m, address, width, &raw))
+	if (!memory_u64(memory, address, width, &raw))
 		return false;
 	if (width < 8 && raw >> (8 * width - 1) & 1)
 		raw |= ~(uint64_t)0 << 8 * width;
@@ -308,7 +309,7 @@ bool memory_i64(struct memory *m, uint64_t address, unsigned width, int64_t *val
 	return true;
 }
 
-bool memory_pointer(struct memory *m, uint64_t address, uint64_t *value)
+bool memory_pointer(struct memory *memory, uint64_t address, uint64_t *value)
 {
-	return memory_u64(m, address, 8, value);
+	return memory_u64(memory, address, 8, value);
 }

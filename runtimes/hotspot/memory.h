@@ -57,38 +57,38 @@ struct memory {
 
 /* Opens the memory of the program that the process ran when id was read; process: a descriptor of /proc/PID.
  * TASKID_SAME, or the reason why it is not opened. */
-enum taskid_answer memory_open(struct memory *m, int process, const struct taskid *id);
+enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id);
 /* Does the process live, and run the program whose memory this is? True for an image. */
-bool memory_is_current(const struct memory *m);
+bool memory_is_current(const struct memory *memory);
 /* An image in its stead; pieces do not overlap, and stay the caller's. */
-void memory_image(struct memory *m, const struct memory_part *blob, size_t n);
-void memory_close(struct memory *m);
+void memory_image(struct memory *memory, const struct memory_part *blob, size_t n);
+void memory_close(struct memory *memory);
 
 /* Gives back the memory that reading needs, until the next time: 2 MB. */
-void memory_rest(struct memory *m);
+void memory_rest(struct memory *memory);
 
 /* From now on what was read may be another. */
-void memory_forget(struct memory *m);
+void memory_forget(struct memory *memory);
 
 /* n bytes at an address, or false: not all of them can be read. */
-bool memory_read(struct memory *m, uint64_t address, void *to, size_t n);
+bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n);
 
 /* The same past the cache, for what is large. */
-bool memory_bulk(struct memory *m, uint64_t address, void *to, size_t n);
+bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n);
 
 /* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the memory is gone,
  * and nothing that was read counts. */
-bool memory_gather(struct memory *m, struct memory_want *want, size_t count, void *to);
+bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to);
 
 /* The order in which memory_gather reads: by address, equal ones as they came. */
-void memory_sort(struct memory *m, struct memory_want *want, size_t count);
+void memory_sort(struct memory *memory, struct memory_want *want, size_t count);
 
 /* A C string of less than cap bytes into to, NUL behind it; false: none there, or it is longer. */
-bool memory_string(struct memory *m, uint64_t address, char *to, size_t cap);
+bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap);
 
 /* A number of 1, 2, 4 or 8 bytes; signed ones of less than 8 bytes are extended. */
-bool memory_u64(struct memory *m, uint64_t address, unsigned width, uint64_t *value);
-bool memory_i64(struct memory *m, uint64_t address, unsigned width, int64_t *value);
-bool memory_pointer(struct memory *m, uint64_t address, uint64_t *value);
+bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value);
+bool memory_i64(struct memory *memory, uint64_t address, unsigned width, int64_t *value);
+bool memory_pointer(struct memory *memory, uint64_t address, uint64_t *value);
 
 #endif

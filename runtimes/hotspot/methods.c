@@ -16,45 +16,52 @@ struct blob {
 	size_t from, n;
 };
 
-static bool read_symbol(struct memory *m, const struct vmlayout *l, uint64_t symbol, struct text *t, struct blob *p)
+static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, uint64_t symbol, struct text *text,
+			struct blob *blob)
 {
 	uint64_t n;
 
-	if (symbol == 0 || !vmlayout_read(m, symbol, l->symbol_length, &n) || n > SYMBOL_MAX)
+	if (symbol == 0 || !vmlayout_read(memory, symbol, vmlayout->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
-	*p = (struct blob){ t->n, (size_t)n };
-	text_reserve(t, (size_t)n + 1); /* an empty one, too, has a place */
-	if (!memory_read(m, symbol + l->symbol_body, t->p + t->n, (size_t)n))
+	*blob = (struct blob){ text->n, (size_t)n };
+	text_reserve(text, (size_t)n + 1); /* an empty one, too, has a place */
+	if (!memory_read(memory, symbol + vmlayout->symbol_body, text->p + text->n, (size_t)n))
 		return false;
-	t->n += (size_t)n;
+	text->n += (size_t)n;
 	return true;
 }
 
 /* Bit 0 of an entry tells something else in some JDKs. */
-static bool read_entry(struct memory *m, const struct vmlayout *l, uint64_t pool, uint64_t length, uint64_t index,
-		       struct text *t, struct blob *p)
+static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
+		       uint64_t index, struct text *text, struct blob *blob)
 {
 	uint64_t symbol;
 
-	return index && index < length && memory_pointer(m, pool + l->pool_header + 8 * index, &symbol) &&
-	       read_symbol(m, l, symbol & ~(uint64_t)1, t, p);
+	return index && index < length && memory_pointer(memory, pool + vmlayout->pool_header + 8 * index, &symbol) &&
+	       read_symbol(memory, vmlayout, symbol & ~(uint64_t)1, text, blob);
 }
 
-bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t, struct method_name *name)
+bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
+		  struct method_name *name)
 {
 	uint64_t of, pool, length, index, signature, holder, class_name;
-	struct blob c, n, s;
+	struct blob blob, n, s;
 
-	if (!vmlayout_read(m, method, l->const_method, &of) || of == 0 || !vmlayout_read(m, of, l->constants, &pool) ||
-	    pool == 0 || !vmlayout_read(m, of, l->name_index, &index) ||
-	    !vmlayout_read(m, of, l->signature_index, &signature) || !vmlayout_read(m, pool, l->pool_length, &length) ||
-	    !vmlayout_read(m, pool, l->pool_holder, &holder) || holder == 0 ||
-	    !vmlayout_read(m, holder, l->class_name, &class_name))
+	if (!vmlayout_read(memory, method, vmlayout->const_method, &of) || of == 0 ||
+	    !vmlayout_read(memory, of, vmlayout->constants, &pool) || pool == 0 ||
+	    !vmlayout_read(memory, of, vmlayout->name_index, &index) ||
+	    !vmlayout_read(memory, of, vmlayout->signature_index, &signature) ||
+	    !vmlayout_read(memory, pool, vmlayout->pool_length, &length) ||
+	    !vmlayout_read(memory, pool, vmlayout->pool_holder, &holder) || holder == 0 ||
+	    !vmlayout_read(memory, holder, vmlayout->class_name, &class_name))
 		return false;
-	if (!read_symbol(m, l, class_name, t, &c) || !read_entry(m, l, pool, length, index, t, &n) ||
-	    !read_entry(m, l, pool, length, signature, t, &s) || c.n == 0 || n.n == 0)
+	if (!read_symbol(memory, vmlayout, class_name, text, &blob) ||
+	    !read_entry(memory, vmlayout, pool, length, index, text, &n) ||
+	    !read_entry(memory, vmlayout, pool, length, signature, text, &s) || blob.n == 0 || n.n == 0)
 		return false;
-	*name = (struct method_name){ { t->p + c.from, c.n }, { t->p + n.from, n.n }, { t->p + s.from, s.n } };
+	*name = (struct method_name){ { text->p + blob.from, blob.n },
+				      { text->p + n.from, n.n },
+				      { text->p + s.from, s.n } };
 	return true;
 }
 
@@ -74,35 +81,35 @@ static void *methods_rows(size_t size, size_t n)
 }
 
 /* Sorts the first n of what is wanted and leaves each address once; number: which one that of piece `at` is now. */
-static size_t each_once(struct sweep *s, size_t n, uint32_t *number)
+static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
 	size_t saved = 0;
 
-	memory_sort(s->m, s->want, n);
+	memory_sort(sweep->m, sweep->want, n);
 	for (size_t i = 0; i < n; i++) {
-		struct memory_want w = s->want[i];
+		struct memory_want want = sweep->want[i];
 
-		if (saved == 0 || s->want[saved - 1].address != w.address)
-			s->want[saved++] = w;
-		number[w.at] = (uint32_t)saved - 1;
+		if (saved == 0 || sweep->want[saved - 1].address != want.address)
+			sweep->want[saved++] = want;
+		number[want.at] = (uint32_t)saved - 1;
 	}
 	return saved;
 }
 
 /* `size` bytes of each of the first n, in rows. */
-static char *read_rows(struct sweep *s, size_t n, uint32_t offset, uint32_t size)
+static char *read_rows(struct sweep *sweep, size_t n, uint32_t offset, uint32_t size)
 {
 	char *to = methods_rows(size, n);
 
 	for (size_t i = 0; i < n; i++)
-		s->want[i] = (struct memory_want){ s->want[i].address + offset, size, (uint32_t)i * size };
-	s->gone = !memory_gather(s->m, s->want, n, to) || s->gone;
+		sweep->want[i] = (struct memory_want){ sweep->want[i].address + offset, size, (uint32_t)i * size };
+	sweep->gone = !memory_gather(sweep->m, sweep->want, n, to) || sweep->gone;
 	return to;
 }
 
-static uint32_t methods_end_of(struct vmlayout_field f, uint32_t least)
+static uint32_t methods_end_of(struct vmlayout_field field, uint32_t least)
 {
-	return f.at + f.width > least ? f.at + f.width : least;
+	return field.at + field.width > least ? field.at + field.width : least;
 }
 
 /* Which symbols a method is called by: of `symbol`, or NONE. */
@@ -113,35 +120,35 @@ struct symbols_of {
 #define NONE UINT32_MAX
 
 /* The symbols that are wanted become their bytes. */
-static struct str *methods_read_symbols(struct sweep *s, size_t n, struct methods *names)
+static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct methods *names)
 {
-	const struct vmlayout *l = s->l;
+	const struct vmlayout *vmlayout = sweep->l;
 	struct str *symbol = methods_rows(sizeof(*symbol), n);
 	uint64_t *at = methods_rows(sizeof(*at), n);
 	uint32_t total = 0;
 	size_t nlonger = 0;
 
 	for (size_t i = 0; i < n; i++)
-		at[i] = s->want[i].address;
-	names->symbols = read_rows(s, n, 0, FIRST_BYTES);
+		at[i] = sweep->want[i].address;
+	names->symbols = read_rows(sweep, n, 0, FIRST_BYTES);
 	for (size_t i = 0; i < n; i++) {
 		const char *bytes = names->symbols + i * FIRST_BYTES;
-		uint64_t length = vmlayout_get(l->symbol_length, bytes);
+		uint64_t length = vmlayout_get(vmlayout->symbol_length, bytes);
 
-		symbol[i] = (struct str){ bytes + l->symbol_body, (size_t)length };
-		if (length && l->symbol_body + length <= FIRST_BYTES)
+		symbol[i] = (struct str){ bytes + vmlayout->symbol_body, (size_t)length };
+		if (length && vmlayout->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0; /* it is longer, or too near to the end of what is mapped */
-		if (at[i] == 0 || !vmlayout_read(s->m, at[i], l->symbol_length, &length) || length > SYMBOL_MAX ||
-		    length > LONGER_MAX - total)
+		if (at[i] == 0 || !vmlayout_read(sweep->m, at[i], vmlayout->symbol_length, &length) ||
+		    length > SYMBOL_MAX || length > LONGER_MAX - total)
 			continue;
 		symbol[i] = (struct str){ NULL, (size_t)length };
-		s->want[nlonger++] = (struct memory_want){ at[i] + l->symbol_body, (uint32_t)length, total };
+		sweep->want[nlonger++] = (struct memory_want){ at[i] + vmlayout->symbol_body, (uint32_t)length, total };
 		at[i] = total;
 		total += (uint32_t)length;
 	}
 	names->longer = methods_rows(1, total);
-	s->gone = !memory_gather(s->m, s->want, nlonger, names->longer) || s->gone;
+	sweep->gone = !memory_gather(sweep->m, sweep->want, nlonger, names->longer) || sweep->gone;
 	for (size_t i = 0; i < n; i++)
 		if (!symbol[i].p)
 			symbol[i].p = names->longer + at[i];
@@ -161,59 +168,64 @@ struct pools {
 	size_t nholders;
 };
 
-static struct pools read_pools(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes)
+static struct pools read_pools(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes)
 {
-	const struct vmlayout *l = s->l;
-	struct pools p = { .of = methods_rows(sizeof(*p.of), n),
-			   .bytes = methods_end_of(l->pool_length, methods_end_of(l->pool_holder, 0)) };
+	const struct vmlayout *vmlayout = sweep->l;
+	struct pools pools = { .of = methods_rows(sizeof(*pools.of), n),
+			       .bytes = methods_end_of(vmlayout->pool_length,
+						       methods_end_of(vmlayout->pool_holder, 0)) };
 
 	for (size_t i = 0; i < n; i++)
-		s->want[i] =
-			(struct memory_want){ vmlayout_get(l->constants, consts + i * const_bytes), 0, (uint32_t)i };
-	p.n = each_once(s, n, p.of);
-	p.address = methods_rows(sizeof(*p.address), p.n);
-	for (size_t i = 0; i < p.n; i++)
-		p.address[i] = s->want[i].address;
-	p.row = read_rows(s, p.n, 0, p.bytes);
-	p.holder = methods_rows(sizeof(*p.holder), p.n);
-	for (size_t i = 0; i < p.n; i++)
-		s->want[i] = (struct memory_want){ vmlayout_get(l->pool_holder, p.row + i * p.bytes), 0, (uint32_t)i };
-	p.nholders = each_once(s, p.n, p.holder);
-	p.class_name = read_rows(s, p.nholders, l->class_name.at, 8);
-	return p;
+		sweep->want[i] = (struct memory_want){ vmlayout_get(vmlayout->constants, consts + i * const_bytes), 0,
+						       (uint32_t)i };
+	pools.n = each_once(sweep, n, pools.of);
+	pools.address = methods_rows(sizeof(*pools.address), pools.n);
+	for (size_t i = 0; i < pools.n; i++)
+		pools.address[i] = sweep->want[i].address;
+	pools.row = read_rows(sweep, pools.n, 0, pools.bytes);
+	pools.holder = methods_rows(sizeof(*pools.holder), pools.n);
+	for (size_t i = 0; i < pools.n; i++)
+		sweep->want[i] = (struct memory_want){ vmlayout_get(vmlayout->pool_holder, pools.row + i * pools.bytes),
+						       0, (uint32_t)i };
+	pools.nholders = each_once(sweep, pools.n, pools.holder);
+	pools.class_name = read_rows(sweep, pools.nholders, vmlayout->class_name.at, 8);
+	return pools;
 }
 
-static void free_pools(struct pools *p)
+static void free_pools(struct pools *pools)
 {
-	free(p->of);
-	free(p->address);
-	free(p->row);
-	free(p->holder);
-	free(p->class_name);
+	free(pools->of);
+	free(pools->address);
+	free(pools->row);
+	free(pools->holder);
+	free(pools->class_name);
 }
 
 /* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one
  * tells something else in some JDKs. */
-static uint64_t *methods_read_entries(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
-				      const struct pools *p, bool signatures)
+static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
+				      const struct pools *pools, bool signatures)
 {
-	const struct vmlayout *l = s->l;
+	const struct vmlayout *vmlayout = sweep->l;
 	uint64_t *entry = methods_rows(2 * sizeof(*entry), n);
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t first = p->address[p->of[i]] + l->pool_header;
+		uint64_t first = pools->address[pools->of[i]] + vmlayout->pool_header;
 		const char *c = consts + i * const_bytes;
 
-		s->want[i] = (struct memory_want){ first + 8 * vmlayout_get(l->name_index, c), 8, (uint32_t)i * 16 };
+		sweep->want[i] =
+			(struct memory_want){ first + 8 * vmlayout_get(vmlayout->name_index, c), 8, (uint32_t)i * 16 };
 		if (signatures)
-			s->want[n + i] = (struct memory_want){ first + 8 * vmlayout_get(l->signature_index, c), 8,
-							       (uint32_t)i * 16 + 8 };
+			sweep->want[n + i] =
+				(struct memory_want){ first + 8 * vmlayout_get(vmlayout->signature_index, c), 8,
+						      (uint32_t)i * 16 + 8 };
 	}
-	s->gone = !memory_gather(s->m, s->want, signatures ? 2 * n : n, entry) || s->gone;
+	sweep->gone = !memory_gather(sweep->m, sweep->want, signatures ? 2 * n : n, entry) || sweep->gone;
 	for (size_t i = 0; i < n; i++) {
 		const char *c = consts + i * const_bytes;
-		uint64_t length = vmlayout_get(l->pool_length, p->row + p->of[i] * p->bytes);
-		uint64_t name = vmlayout_get(l->name_index, c), signature = vmlayout_get(l->signature_index, c);
+		uint64_t length = vmlayout_get(vmlayout->pool_length, pools->row + pools->of[i] * pools->bytes);
+		uint64_t name = vmlayout_get(vmlayout->name_index, c),
+			 signature = vmlayout_get(vmlayout->signature_index, c);
 		bool sound = name && name < length && signature && signature < length;
 
 		entry[2 * i] = sound ? entry[2 * i] & ~(uint64_t)1 : 0;
@@ -223,68 +235,70 @@ static uint64_t *methods_read_entries(struct sweep *s, size_t n, const char *con
 }
 
 /* ConstMethods, as rows, to the symbols of each, which are wanted then, each once. */
-static struct symbols_of *find_symbols(struct sweep *s, size_t n, const char *consts, uint32_t const_bytes,
+static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
 	struct symbols_of *of = methods_rows(sizeof(*of), n);
-	struct pools p = read_pools(s, n, consts, const_bytes);
-	uint64_t *entry = methods_read_entries(s, n, consts, const_bytes, &p, signatures);
+	struct pools pools = read_pools(sweep, n, consts, const_bytes);
+	uint64_t *entry = methods_read_entries(sweep, n, consts, const_bytes, &pools, signatures);
 	size_t k = 0, each = signatures ? 2 : 1;
-	uint32_t *number = methods_rows(sizeof(*number), p.nholders + each * n);
+	uint32_t *number = methods_rows(sizeof(*number), pools.nholders + each * n);
 
-	for (; k < p.nholders; k++) {
+	for (; k < pools.nholders; k++) {
 		uint64_t symbol;
 
-		memcpy(&symbol, p.class_name + 8 * k, 8);
-		s->want[k] = (struct memory_want){ symbol, 0, (uint32_t)k };
+		memcpy(&symbol, pools.class_name + 8 * k, 8);
+		sweep->want[k] = (struct memory_want){ symbol, 0, (uint32_t)k };
 	}
 	for (size_t i = 0; i < n; i++)
 		for (size_t what = 0; what < each; what++, k++)
-			s->want[k] = (struct memory_want){ entry[2 * i + what], 0, (uint32_t)k };
-	*nsymbols = each_once(s, k, number);
+			sweep->want[k] = (struct memory_want){ entry[2 * i + what], 0, (uint32_t)k };
+	*nsymbols = each_once(sweep, k, number);
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t *own = number + p.nholders + each * i;
+		const uint32_t *own = number + pools.nholders + each * i;
 
-		of[i] = (struct symbols_of){ number[p.holder[p.of[i]]], own[0], signatures ? own[1] : NONE };
+		of[i] = (struct symbols_of){ number[pools.holder[pools.of[i]]], own[0], signatures ? own[1] : NONE };
 	}
-	free_pools(&p);
+	free_pools(&pools);
 	free(entry);
 	free(number);
 	return of;
 }
 
-bool methods_gather(struct methods *names, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n,
-		    bool signatures)
+bool methods_gather(struct methods *names, struct memory *memory, const struct vmlayout *vmlayout,
+		    const uint64_t *method, size_t n, bool signatures)
 {
-	struct sweep s = { .m = m, .l = l };
+	struct sweep sweep = { .m = memory, .l = vmlayout };
 	uint32_t *number, const_bytes = methods_end_of(
-				  l->constants, methods_end_of(l->name_index, methods_end_of(l->signature_index, 0)));
+				  vmlayout->constants,
+				  methods_end_of(vmlayout->name_index, methods_end_of(vmlayout->signature_index, 0)));
 	struct symbols_of *of;
 	struct str *symbol;
 	size_t nsymbols;
 	char *row, *consts;
 
 	methods_free(names);
-	if (const_bytes > ROW_MAX || methods_end_of(l->pool_length, methods_end_of(l->pool_holder, 0)) > ROW_MAX ||
-	    methods_end_of(l->symbol_length, l->symbol_body) > FIRST_BYTES)
+	if (const_bytes > ROW_MAX ||
+	    methods_end_of(vmlayout->pool_length, methods_end_of(vmlayout->pool_holder, 0)) > ROW_MAX ||
+	    methods_end_of(vmlayout->symbol_length, vmlayout->symbol_body) > FIRST_BYTES)
 		return true; /* no JVM is so: one by one, then */
 	number = methods_rows(sizeof(*number), n);
-	s.want = methods_rows(3 * sizeof(*s.want), n);
+	sweep.want = methods_rows(3 * sizeof(*sweep.want), n);
 	for (size_t i = 0; i < n; i++)
-		s.want[i] = (struct memory_want){ method[i], 0, (uint32_t)i };
-	names->n = n = each_once(&s, n, number);
+		sweep.want[i] = (struct memory_want){ method[i], 0, (uint32_t)i };
+	names->n = n = each_once(&sweep, n, number);
 	names->method = methods_rows(sizeof(*names->method), n);
 	names->name = methods_rows(sizeof(*names->name), n);
 	for (size_t i = 0; i < n; i++)
-		names->method[i] = s.want[i].address;
-	row = read_rows(&s, n, l->const_method.at, 8);
+		names->method[i] = sweep.want[i].address;
+	row = read_rows(&sweep, n, vmlayout->const_method.at, 8);
 	for (size_t i = 0; i < n; i++)
-		memcpy(&s.want[i].address, row + 8 * i, 8);
+		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
-	consts = read_rows(&s, n, 0,
+	consts = read_rows(&sweep, n, 0,
 			   const_bytes); /* they stand in the order of their methods, whatever that of memory is */
-	of = find_symbols(&s, n, consts, const_bytes, signatures, &nsymbols);
-	symbol = methods_read_symbols(&s, nsymbols, names);
+	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
+	symbol = methods_read_symbols(&sweep, nsymbols, names);
 	for (size_t i = 0; i < n; i++) {
 		struct str class_name = symbol[of[i].class_name], own = symbol[of[i].method];
 
@@ -294,50 +308,50 @@ bool methods_gather(struct methods *names, struct memory *m, const struct vmlayo
 				(struct method_name){ class_name, own,
 						      signatures ? symbol[of[i].signature] : (struct str){ 0 } };
 	}
-	free(s.want);
+	free(sweep.want);
 	free(number);
 	free(of);
 	free(symbol);
 	free(consts);
-	if (s.gone)
+	if (sweep.gone)
 		methods_free(names);
-	return !s.gone;
+	return !sweep.gone;
 }
 
-const struct method_name *methods_find(const struct methods *s, uint64_t method)
+const struct method_name *methods_find(const struct methods *methods, uint64_t method)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = methods->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (s->method[middle] < method)
+		if (methods->method[middle] < method)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < s->n && s->method[low] == method ? &s->name[low] : NULL;
+	return low < methods->n && methods->method[low] == method ? &methods->name[low] : NULL;
 }
 
-void methods_free(struct methods *s)
+void methods_free(struct methods *methods)
 {
-	free(s->method);
-	free(s->name);
-	free(s->symbols);
-	free(s->longer);
-	*s = (struct methods){ 0 };
+	free(methods->method);
+	free(methods->name);
+	free(methods->symbols);
+	free(methods->longer);
+	*methods = (struct methods){ 0 };
 }
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */
 
-static void put_dotted(struct text *t, struct str s)
+static void put_dotted(struct text *text, struct str string)
 {
-	for (size_t i = 0; i < s.n; i++)
-		text_char(t, s.p[i] == '/' ? '.' : s.p[i]);
+	for (size_t i = 0; i < string.n; i++)
+		text_char(text, string.p[i] == '/' ? '.' : string.p[i]);
 }
 
 /* The type that a signature begins with; false: there is none. What does not parse is written as it is. */
-static bool put_type(struct text *t, struct str *s)
+static bool put_type(struct text *text, struct str *string)
 {
 	static const char *const basic[26] = { ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
 					       ['F' - 'A'] = "float", ['I' - 'A'] = "int",  ['J' - 'A'] = "long",
@@ -345,26 +359,26 @@ static bool put_type(struct text *t, struct str *s)
 	size_t dimensions = 0;
 	char c;
 
-	while (dimensions < s->n && s->p[dimensions] == '[')
+	while (dimensions < string->n && string->p[dimensions] == '[')
 		dimensions++;
-	if (dimensions == s->n)
+	if (dimensions == string->n)
 		return false;
-	*s = str_from(*s, dimensions);
-	c = s->p[0];
-	*s = str_from(*s, 1);
+	*string = str_from(*string, dimensions);
+	c = string->p[0];
+	*string = str_from(*string, 1);
 	if (c == 'L') {
-		put_dotted(t, str_cut(s, ';'));
+		put_dotted(text, str_cut(string, ';'));
 	} else if (c >= 'A' && c <= 'Z' && basic[c - 'A']) {
-		text_add(t, basic[c - 'A']);
+		text_add(text, basic[c - 'A']);
 	} else {
 		return false;
 	}
 	while (dimensions--)
-		text_add(t, "[]");
+		text_add(text, "[]");
 	return true;
 }
 
-static void put_hotspot(struct text *t, const struct method_name *name)
+static void put_hotspot(struct text *text, const struct method_name *name)
 {
 	struct str arguments = name->signature, result;
 	ptrdiff_t end = str_rfind(arguments, ')'), plus = str_rfind(name->class_name, '+');
@@ -372,48 +386,48 @@ static void put_hotspot(struct text *t, const struct method_name *name)
 
 	result = end < 0 ? (struct str){ 0 } : str_from(arguments, (size_t)end + 1);
 	arguments = end < 1 ? (struct str){ 0 } : (struct str){ arguments.p + 1, (size_t)end - 1 };
-	put_type(t, &result);
-	text_char(t, ' ');
+	put_type(text, &result);
+	text_char(text, ' ');
 	if (plus > 0) { /* a hidden class */
-		put_dotted(t, str_head(name->class_name, (size_t)plus));
-		text_char(t, '/');
-		put_dotted(t, str_from(name->class_name, (size_t)plus + 1));
+		put_dotted(text, str_head(name->class_name, (size_t)plus));
+		text_char(text, '/');
+		put_dotted(text, str_from(name->class_name, (size_t)plus + 1));
 	} else {
-		put_dotted(t, name->class_name);
+		put_dotted(text, name->class_name);
 	}
-	text_char(t, '.');
-	text_str(t, name->method);
-	text_char(t, '(');
+	text_char(text, '.');
+	text_str(text, name->method);
+	text_char(text, '(');
 	for (; arguments.n; first = false) {
-		size_t before = t->n;
+		size_t before = text->n;
 
 		if (!first)
-			text_add(t, ", ");
-		if (!put_type(t, &arguments)) {
-			t->n = before;
+			text_add(text, ", ");
+		if (!put_type(text, &arguments)) {
+			text->n = before;
 			break;
 		}
 	}
-	text_char(t, ')');
+	text_char(text, ')');
 }
 
-void methods_spell(struct text *t, const struct method_name *name, enum method_style style)
+void methods_spell(struct text *text, const struct method_name *name, enum method_style style)
 {
 	if (style == METHOD_HOTSPOT) {
-		put_hotspot(t, name);
+		put_hotspot(text, name);
 	} else if (style == METHOD_FLAMEGRAPH) {
-		text_char(t, 'L');
-		text_str(t, name->class_name);
-		text_add(t, ";::");
-		text_str(t, name->method);
+		text_char(text, 'L');
+		text_str(text, name->class_name);
+		text_add(text, ";::");
+		text_str(text, name->method);
 	} else {
-		java_class(t, name->class_name);
-		text_char(t, '.');
-		text_str(t, name->method);
+		java_class(text, name->class_name);
+		text_char(text, '.');
+		text_str(text, name->method);
 	}
 }
 
-void methods_respell(struct text *t, struct str hotspot, enum method_style style)
+void methods_respell(struct text *text, struct str hotspot, enum method_style style)
 {
 	struct str head = hotspot, arguments = hotspot;
 	ptrdiff_t blank, dot;
@@ -425,12 +439,12 @@ void methods_respell(struct text *t, struct str hotspot, enum method_style style
 	}
 	dot = style == METHOD_HOTSPOT ? -1 : str_rfind(head, '.');
 	if (dot <= 0) {
-		text_str(t, hotspot);
+		text_str(text, hotspot);
 		return;
 	}
 	if (style == METHOD_FLAMEGRAPH)
-		text_char(t, 'L');
-	java_class(t, str_head(head, (size_t)dot));
-	text_add(t, style == METHOD_FLAMEGRAPH ? ";::" : ".");
-	text_str(t, str_from(head, (size_t)dot + 1));
+		text_char(text, 'L');
+	java_class(text, str_head(head, (size_t)dot));
+	text_add(text, style == METHOD_FLAMEGRAPH ? ";::" : ".");
+	text_str(text, str_from(head, (size_t)dot + 1));
 }

@@ -19,9 +19,9 @@ struct method_name {
 	struct str class_name, method, signature;
 };
 
-/* Into the memory of t, from its end on; the name is valid until t changes. False: something on the way makes no
+/* Into the memory of text, from its end on; the name is valid until text changes. False: something on the way makes no
  * sense. */
-bool methods_read(struct memory *m, const struct vmlayout *l, uint64_t method, struct text *t,
+bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
 		  struct method_name *name);
 
 /* Names that were read together. */
@@ -33,13 +33,13 @@ struct methods {
 };
 
 /* Those of so many Method*, in place of what s held; without signatures these stay empty. False: it ended. */
-bool methods_gather(struct methods *s, struct memory *m, const struct vmlayout *l, const uint64_t *method, size_t n,
-		    bool signatures);
+bool methods_gather(struct methods *methods, struct memory *memory, const struct vmlayout *vmlayout,
+		    const uint64_t *method, size_t n, bool signatures);
 
 /* NULL: it is not among them. */
-const struct method_name *methods_find(const struct methods *s, uint64_t method);
+const struct method_name *methods_find(const struct methods *methods, uint64_t method);
 
-void methods_free(struct methods *s);
+void methods_free(struct methods *methods);
 
 enum method_style {
 	METHOD_HOTSPOT,    /* as Compiler.perfmap: java.lang.Object java.util.HashMap.get(java.lang.Object) */
@@ -48,9 +48,9 @@ enum method_style {
 };
 
 /* The same from a name as METHOD_HOTSPOT has it. */
-void methods_respell(struct text *t, struct str hotspot, enum method_style style);
+void methods_respell(struct text *text, struct str hotspot, enum method_style style);
 
 /* Appends the name. */
-void methods_spell(struct text *t, const struct method_name *name, enum method_style style);
+void methods_spell(struct text *text, const struct method_name *name, enum method_style style);
 
 #endif

@@ -37,9 +37,10 @@ enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 /* Fills s; number gives a Method* a number, 0: it makes no sense. False: nothing is inlined there, or it cannot be
  * told: also if the tables need more than SCOPES_STEPS_MAX steps, or the budget of m is exceeded. */
 #define SCOPES_STEPS_MAX (512u << 10) /* calls looked at for one method: 25,000 addresses, 20 calls deep */
-bool scopes_read(struct scopes *s, struct memory *m, const struct vmlayout *l, enum scopes_packing *packing,
-		 const struct blob *b, uint32_t (*number)(void *arg, uint64_t method), void *arg);
+bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmlayout *vmlayout,
+		 enum scopes_packing *packing, const struct blob *blob, uint32_t (*number)(void *arg, uint64_t method),
+		 void *arg);
 
-void scopes_free(struct scopes *s);
+void scopes_free(struct scopes *scopes);
 
 #endif

@@ -24,14 +24,14 @@ struct stubs {
 	uint64_t head, first; /* address of the pointer to the list, and what it was; 0: not found */
 };
 
-/* Those in the blocks of code that are called StubRoutines. False: none are known. s is empty, or what it was the time
- * before, which is quick: nothing is searched for again, and what did not change stays. */
-bool stubs_read(struct stubs *s, struct hotspot *h, const struct codecache *code);
-void stubs_free(struct stubs *s);
+/* Those in the blocks of code that are called StubRoutines. False: none are known. stubs is empty, or what it was the
+ * time before, which is quick: nothing is searched for again, and what did not change stays. */
+bool stubs_read(struct stubs *stubs, struct hotspot *hotspot, const struct codecache *code);
+void stubs_free(struct stubs *stubs);
 
-static inline struct str stubs_name(const struct stubs *s, const struct stub *one)
+static inline struct str stubs_name(const struct stubs *stubs, const struct stub *one)
 {
-	return (struct str){ s->names.p + one->name, one->name_n };
+	return (struct str){ stubs->names.p + one->name, one->name_n };
 }
 
 /* Is this the name of a block of stubs? */

@@ -53,36 +53,36 @@ struct vmlayout {
 };
 
 /* NULL, or which part is missing, as "CodeCache::_heaps", for "its libjvm.so does not tell ...". */
-const char *vmlayout_make(struct vmlayout *l, const struct vmstructs *v);
+const char *vmlayout_make(struct vmlayout *vmlayout, const struct vmstructs *vmstructs);
 
 /* To the same library, so many bytes further up. */
-void vmlayout_move(struct vmlayout *l, uint64_t by);
+void vmlayout_move(struct vmlayout *vmlayout, uint64_t by);
 
 /* The field of an object whose first bytes were read; 0 if it is not there. Pure. */
-static inline uint64_t vmlayout_get(struct vmlayout_field f, const char *object)
+static inline uint64_t vmlayout_get(struct vmlayout_field field, const char *object)
 {
 	uint64_t value = 0;
 
-	switch (f.width) { /* copies of a known size are one load */
-	case 1: memcpy(&value, object + f.at, 1); break;
-	case 2: memcpy(&value, object + f.at, 2); break;
-	case 4: memcpy(&value, object + f.at, 4); break;
-	case 8: memcpy(&value, object + f.at, 8); break;
+	switch (field.width) { /* copies of a known size are one load */
+	case 1: memcpy(&value, object + field.at, 1); break;
+	case 2: memcpy(&value, object + field.at, 2); break;
+	case 4: memcpy(&value, object + field.at, 4); break;
+	case 8: memcpy(&value, object + field.at, 8); break;
 	default: break;
 	}
 	return value;
 }
 
-static inline int64_t vmlayout_get_signed(struct vmlayout_field f, const char *object)
+static inline int64_t vmlayout_get_signed(struct vmlayout_field field, const char *object)
 {
-	uint64_t value = vmlayout_get(f, object);
+	uint64_t value = vmlayout_get(field, object);
 
-	if (f.width && f.width < 8 && value >> (8 * f.width - 1) & 1)
-		value |= ~(uint64_t)0 << 8 * f.width;
+	if (field.width && field.width < 8 && value >> (8 * field.width - 1) & 1)
+		value |= ~(uint64_t)0 << 8 * field.width;
 	return (int64_t)value;
 }
 
 /* The same read from memory. False: the field is not known, or cannot be read. */
-bool vmlayout_read(struct memory *m, uint64_t object, struct vmlayout_field f, uint64_t *value);
+bool vmlayout_read(struct memory *memory, uint64_t object, struct vmlayout_field field, uint64_t *value);
 
 #endif

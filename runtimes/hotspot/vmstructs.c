@@ -15,54 +15,55 @@ struct table {
 	uint64_t offset[6];
 };
 
-static bool vmstructs_get_number(struct libjvm *l, const char *symbol, uint64_t *value)
+static bool vmstructs_get_number(struct libjvm *libjvm, const char *symbol, uint64_t *value)
 {
 	uint64_t address;
 
-	return libjvm_symbol(l, str_of(symbol), &address) && memory_u64(l->m, address, 8, value);
+	return libjvm_symbol(libjvm, str_of(symbol), &address) && memory_u64(libjvm->m, address, 8, value);
 }
 
-static bool open_table(struct libjvm *l, struct table *t, const char *name, const char *stride,
+static bool open_table(struct libjvm *libjvm, struct table *table, const char *name, const char *stride,
 		       const char *const *offset, size_t n)
 {
-	if (!vmstructs_get_number(l, name, &t->at) || t->at == 0 || !vmstructs_get_number(l, stride, &t->stride) ||
-	    t->stride == 0 || t->stride > STRIDE_MAX)
+	if (!vmstructs_get_number(libjvm, name, &table->at) || table->at == 0 ||
+	    !vmstructs_get_number(libjvm, stride, &table->stride) || table->stride == 0 || table->stride > STRIDE_MAX)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!vmstructs_get_number(l, offset[i], &t->offset[i]) || t->offset[i] > t->stride - 4)
+		if (!vmstructs_get_number(libjvm, offset[i], &table->offset[i]) || table->offset[i] > table->stride - 4)
 			return false;
 	return true;
 }
 
 /* NULL: the budget is exceeded. */
-static struct vm_value *vmstructs_value_of(struct vmstructs *v, const struct libjvm *l, struct str name)
+static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct libjvm *libjvm, struct str name)
 {
 	uint32_t id;
 
-	if (!readbudget_bytes(l->m->budget, name.n + 2 * sizeof(*v->value)))
+	if (!readbudget_bytes(libjvm->m->budget, name.n + 2 * sizeof(*vmstructs->value)))
 		return NULL;
-	id = intern(&v->name, name);
+	id = intern(&vmstructs->name, name);
 
-	if (id >= v->cap) {
+	if (id >= vmstructs->cap) {
 		uint32_t cap = id + id / 2 + 512;
 
-		v->value = mem_grow(v->value, sizeof(*v->value), cap);
-		memset(v->value + v->cap, 0, (cap - v->cap) * sizeof(*v->value));
-		v->cap = cap;
+		vmstructs->value = mem_grow(vmstructs->value, sizeof(*vmstructs->value), cap);
+		memset(vmstructs->value + vmstructs->cap, 0, (cap - vmstructs->cap) * sizeof(*vmstructs->value));
+		vmstructs->cap = cap;
 	}
-	return &v->value[id];
+	return &vmstructs->value[id];
 }
 
 /* A string that a pointer at an address points to; NULL: the table ends here (or cannot be read). */
-static const char *string_at(struct libjvm *l, uint64_t address, char to[NAME_MAX_BYTES])
+static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
 {
 	uint64_t p;
 
-	return memory_pointer(l->m, address, &p) && p && memory_string(l->m, p, to, NAME_MAX_BYTES) ? to : NULL;
+	return memory_pointer(libjvm->m, address, &p) && p && memory_string(libjvm->m, p, to, NAME_MAX_BYTES) ? to :
+														NULL;
 }
 
 /* How wide a number of this C++ type is; 0: another type. Widths differ from JDK to JDK for one field. */
-static uint8_t width_of(const struct vmstructs *v, struct str type)
+static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
 {
 	static const struct {
 		struct str name;
@@ -125,35 +126,35 @@ static uint8_t width_of(const struct vmstructs *v, struct str type)
 		if (str_eq(known[i].name, type))
 			return known[i].width;
 	size = 0;
-	if (intern_find(&v->name, type))
-		size = (uint64_t)v->value[intern_find(&v->name, type)].value;
+	if (intern_find(&vmstructs->name, type))
+		size = (uint64_t)vmstructs->value[intern_find(&vmstructs->name, type)].value;
 	return size == 1 || size == 2 || size == 4 || size == 8 ? (uint8_t)size : 0;
 }
 
-static const char *read_types(struct vmstructs *v, struct libjvm *l)
+static const char *read_types(struct vmstructs *vmstructs, struct libjvm *libjvm)
 {
 	static const char *const offset[] = { "gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset" };
-	struct table t;
+	struct table table;
 
-	if (!open_table(l, &t, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", offset, countof(offset)))
+	if (!open_table(libjvm, &table, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", offset, countof(offset)))
 		return "its libjvm.so does not export gHotSpotVMTypes";
-	for (; v->types < ENTRIES_MAX; v->types++) {
-		uint64_t entry = t.at + v->types * t.stride, size;
+	for (; vmstructs->types < ENTRIES_MAX; vmstructs->types++) {
+		uint64_t entry = table.at + vmstructs->types * table.stride, size;
 		char name[NAME_MAX_BYTES];
 		struct vm_value *value;
 
-		if (!string_at(l, entry + t.offset[0], name))
+		if (!string_at(libjvm, entry + table.offset[0], name))
 			break;
-		value = vmstructs_value_of(v, l, str_of(name));
+		value = vmstructs_value_of(vmstructs, libjvm, str_of(name));
 		if (!value)
 			break;
-		if (memory_u64(l->m, entry + t.offset[1], 8, &size) && size < 1u << 20)
+		if (memory_u64(libjvm->m, entry + table.offset[1], 8, &size) && size < 1u << 20)
 			value->value = (int64_t)size;
 	}
-	return v->types ? NULL : "its gHotSpotVMTypes cannot be read";
+	return vmstructs->types ? NULL : "its gHotSpotVMTypes cannot be read";
 }
 
-static const char *read_fields(struct vmstructs *v, struct libjvm *l)
+static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjvm)
 {
 	static const char *const offset[] = {
 		"gHotSpotVMStructEntryTypeNameOffset",   "gHotSpotVMStructEntryFieldNameOffset",
@@ -161,59 +162,62 @@ static const char *read_fields(struct vmstructs *v, struct libjvm *l)
 		"gHotSpotVMStructEntryOffsetOffset",     "gHotSpotVMStructEntryAddressOffset"
 	};
 	struct text name = { 0 };
-	struct table t;
+	struct table table;
 
-	if (!open_table(l, &t, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", offset, countof(offset)))
+	if (!open_table(libjvm, &table, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", offset,
+			countof(offset)))
 		return "its libjvm.so does not export gHotSpotVMStructs";
-	for (; v->fields < ENTRIES_MAX; v->fields++) {
-		uint64_t entry = t.at + v->fields * t.stride, is_static;
+	for (; vmstructs->fields < ENTRIES_MAX; vmstructs->fields++) {
+		uint64_t entry = table.at + vmstructs->fields * table.stride, is_static;
 		char type[NAME_MAX_BYTES], field[NAME_MAX_BYTES], of[NAME_MAX_BYTES];
 		struct vm_field f = { .known = true };
 		struct vm_value *value;
 
-		if (!string_at(l, entry + t.offset[0], type) || !string_at(l, entry + t.offset[1], field))
+		if (!string_at(libjvm, entry + table.offset[0], type) ||
+		    !string_at(libjvm, entry + table.offset[1], field))
 			break;
-		if (!memory_u64(l->m, entry + t.offset[3], 4, &is_static) ||
-		    !memory_u64(l->m, entry + t.offset[is_static ? 5 : 4], 8, &f.at))
+		if (!memory_u64(libjvm->m, entry + table.offset[3], 4, &is_static) ||
+		    !memory_u64(libjvm->m, entry + table.offset[is_static ? 5 : 4], 8, &f.at))
 			break;
 		f.is_static = is_static != 0;
 		if (!f.is_static && f.at > 1u << 20)
 			continue; /* no object is so large */
-		f.width = string_at(l, entry + t.offset[2], of) ? width_of(v, str_of(of)) :
-								  8; /* no type string: a pointer to a static */
+		f.width = string_at(libjvm, entry + table.offset[2], of) ?
+				  width_of(vmstructs, str_of(of)) :
+				  8; /* no type string: a pointer to a static */
 		name.n = 0;
 		text_printf(&name, "%s::%s", type, field);
-		value = vmstructs_value_of(v, l, text_view(&name));
+		value = vmstructs_value_of(vmstructs, libjvm, text_view(&name));
 		if (!value)
 			break;
 		value->field = f;
 	}
 	text_free(&name);
-	return v->fields ? NULL : "its gHotSpotVMStructs cannot be read";
+	return vmstructs->fields ? NULL : "its gHotSpotVMStructs cannot be read";
 }
 
 /* Constants are wanted, never needed: what needs one that is not there is not done. */
-static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at, const char *stride,
+static void read_constants(struct vmstructs *vmstructs, struct libjvm *libjvm, const char *at, const char *stride,
 			   const char *name_offset, const char *value_offset, unsigned width)
 {
 	const char *const offset[] = { name_offset, value_offset };
 	struct text name = { 0 };
-	struct table t;
+	struct table table;
 
-	if (!open_table(l, &t, at, stride, offset, countof(offset)))
+	if (!open_table(libjvm, &table, at, stride, offset, countof(offset)))
 		return;
 	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
-		uint64_t entry = t.at + i * t.stride;
+		uint64_t entry = table.at + i * table.stride;
 		char constant[NAME_MAX_BYTES];
 		struct vm_value *to;
 		int64_t value;
 
-		if (!string_at(l, entry + t.offset[0], constant) ||
-		    !memory_i64(l->m, entry + t.offset[1], width, &value))
+		if (!string_at(libjvm, entry + table.offset[0], constant) ||
+		    !memory_i64(libjvm->m, entry + table.offset[1], width, &value))
 			break;
 		name.n = 0;
 		text_printf(&name, "#%s", constant);
-		to = vmstructs_value_of(v, l, text_view(&name));
+		to = vmstructs_value_of(vmstructs, libjvm, text_view(&name));
 		if (!to)
 			break;
 		to->value = value;
@@ -221,67 +225,68 @@ static void read_constants(struct vmstructs *v, struct libjvm *l, const char *at
 	text_free(&name);
 }
 
-const char *vmstructs_read(struct vmstructs *v, struct libjvm *l)
+const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm)
 {
 	const char *why;
 
-	*v = (struct vmstructs){ 0 };
-	why = read_types(v, l); /* first: widths of fields may need them */
+	*vmstructs = (struct vmstructs){ 0 };
+	why = read_types(vmstructs, libjvm); /* first: widths of fields may need them */
 	if (!why)
-		why = read_fields(v, l);
+		why = read_fields(vmstructs, libjvm);
 	if (why) {
-		vmstructs_free(v);
+		vmstructs_free(vmstructs);
 		return why;
 	}
-	read_constants(v, l, "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+	read_constants(vmstructs, libjvm, "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
 		       "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset", 4);
-	read_constants(v, l, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+	read_constants(vmstructs, libjvm, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
 		       "gHotSpotVMLongConstantEntryNameOffset", "gHotSpotVMLongConstantEntryValueOffset", 8);
 	return NULL;
 }
 
-void vmstructs_free(struct vmstructs *v)
+void vmstructs_free(struct vmstructs *vmstructs)
 {
-	intern_free(&v->name);
-	free(v->value);
-	*v = (struct vmstructs){ 0 };
+	intern_free(&vmstructs->name);
+	free(vmstructs->value);
+	*vmstructs = (struct vmstructs){ 0 };
 }
 
-uint64_t vmstructs_bytes(const struct vmstructs *v)
+uint64_t vmstructs_bytes(const struct vmstructs *vmstructs)
 {
-	return v->name.bytes.total + (uint64_t)v->name.cap * sizeof(*v->name.str) +
-	       (v->name.mask + 1ull) * sizeof(*v->name.slot) + (uint64_t)v->cap * sizeof(*v->value);
+	return vmstructs->name.bytes.total + (uint64_t)vmstructs->name.cap * sizeof(*vmstructs->name.str) +
+	       (vmstructs->name.mask + 1ull) * sizeof(*vmstructs->name.slot) +
+	       (uint64_t)vmstructs->cap * sizeof(*vmstructs->value);
 }
 
-static const struct vm_value *vmstructs_look_up(const struct vmstructs *v, const char *a, const char *between,
+static const struct vm_value *vmstructs_look_up(const struct vmstructs *vmstructs, const char *a, const char *between,
 						const char *b)
 {
 	struct text name = { 0 };
 	uint32_t id;
 
 	text_printf(&name, "%s%s%s", a, between, b);
-	id = intern_find(&v->name, text_view(&name));
+	id = intern_find(&vmstructs->name, text_view(&name));
 	text_free(&name);
-	return id ? &v->value[id] : NULL;
+	return id ? &vmstructs->value[id] : NULL;
 }
 
-struct vm_field vmstructs_field(const struct vmstructs *v, const char *type, const char *field)
+struct vm_field vmstructs_field(const struct vmstructs *vmstructs, const char *type, const char *field)
 {
-	const struct vm_value *value = vmstructs_look_up(v, type, "::", field);
+	const struct vm_value *value = vmstructs_look_up(vmstructs, type, "::", field);
 
 	return value ? value->field : (struct vm_field){ 0 };
 }
 
-uint64_t vmstructs_size(const struct vmstructs *v, const char *type)
+uint64_t vmstructs_size(const struct vmstructs *vmstructs, const char *type)
 {
-	const struct vm_value *value = vmstructs_look_up(v, type, "", "");
+	const struct vm_value *value = vmstructs_look_up(vmstructs, type, "", "");
 
 	return value ? (uint64_t)value->value : 0;
 }
 
-bool vmstructs_constant(const struct vmstructs *v, const char *name, int64_t *value)
+bool vmstructs_constant(const struct vmstructs *vmstructs, const char *name, int64_t *value)
 {
-	const struct vm_value *found = vmstructs_look_up(v, "#", name, "");
+	const struct vm_value *found = vmstructs_look_up(vmstructs, "#", name, "");
 
 	if (found)
 		*value = found->value;

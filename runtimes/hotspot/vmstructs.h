@@ -30,19 +30,19 @@ struct vmstructs {
 };
 
 /* NULL, or why not. */
-const char *vmstructs_read(struct vmstructs *v, struct libjvm *l);
-void vmstructs_free(struct vmstructs *v);
+const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm);
+void vmstructs_free(struct vmstructs *vmstructs);
 
 /* Memory of the tables. */
-uint64_t vmstructs_bytes(const struct vmstructs *v);
+uint64_t vmstructs_bytes(const struct vmstructs *vmstructs);
 
 /* .known says whether there is such a field. */
-struct vm_field vmstructs_field(const struct vmstructs *v, const char *type, const char *field);
+struct vm_field vmstructs_field(const struct vmstructs *vmstructs, const char *type, const char *field);
 
 /* Bytes of a type, 0: not known. */
-uint64_t vmstructs_size(const struct vmstructs *v, const char *type);
+uint64_t vmstructs_size(const struct vmstructs *vmstructs, const char *type);
 
 /* False: no such constant. Those of a class are called as HotSpot does: "Klass::_primary_supers". */
-bool vmstructs_constant(const struct vmstructs *v, const char *name, int64_t *value);
+bool vmstructs_constant(const struct vmstructs *vmstructs, const char *name, int64_t *value);
 
 #endif

@@ -21,41 +21,42 @@ const bool pack_has_zstd = false;
 
 /* ---- packing ------------------------------------------------------------------------------------------------- */
 
-bool pack_gzip(struct text *t, struct str s, int level)
+bool pack_gzip(struct text *text, struct str string, int level)
 {
-	z_stream z = { 0 };
-	size_t before = t->n;
+	z_stream stream = { 0 };
+	size_t before = text->n;
 	int status = Z_OK;
 
-	if (s.n > UINT32_MAX / 2 || deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (string.n > UINT32_MAX / 2 ||
+	    deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return false;
-	text_reserve(t, deflateBound(&z, s.n));
-	z.next_in = (unsigned char *)(uintptr_t)s.p;
-	z.avail_in = (unsigned)s.n;
-	z.next_out = (unsigned char *)t->p + t->n;
-	z.avail_out = (unsigned)(t->cap - t->n);
-	status = deflate(&z, Z_FINISH);
-	t->n += z.total_out;
-	deflateEnd(&z);
+	text_reserve(text, deflateBound(&stream, string.n));
+	stream.next_in = (unsigned char *)(uintptr_t)string.p;
+	stream.avail_in = (unsigned)string.n;
+	stream.next_out = (unsigned char *)text->p + text->n;
+	stream.avail_out = (unsigned)(text->cap - text->n);
+	status = deflate(&stream, Z_FINISH);
+	text->n += stream.total_out;
+	deflateEnd(&stream);
 	if (status != Z_STREAM_END)
-		t->n = before;
+		text->n = before;
 	return status == Z_STREAM_END;
 }
 
-bool pack_zstd(struct text *t, struct str s, int level)
+bool pack_zstd(struct text *text, struct str string, int level)
 {
 #ifdef PJ_ZSTD
 	size_t n;
 
-	text_reserve(t, ZSTD_compressBound(s.n));
-	n = ZSTD_compress(t->p + t->n, t->cap - t->n, s.p, s.n, level);
+	text_reserve(text, ZSTD_compressBound(string.n));
+	n = ZSTD_compress(text->p + text->n, text->cap - text->n, string.p, string.n, level);
 	if (ZSTD_isError(n))
 		return false;
-	t->n += n;
+	text->n += n;
 	return true;
 #else
-	(void)t;
-	(void)s;
+	(void)text;
+	(void)string;
 	(void)level;
 	return false;
 #endif
@@ -67,37 +68,37 @@ struct gzip {
 
 struct gzip *gzip_open(int level)
 {
-	struct gzip *g = mem_alloc(sizeof(*g), 1);
+	struct gzip *gzip = mem_alloc(sizeof(*gzip), 1);
 
-	if (deflateInit2(&g->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
-		return g;
-	free(g);
+	if (deflateInit2(&gzip->z, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
+		return gzip;
+	free(gzip);
 	return NULL;
 }
 
-void gzip_add(struct gzip *g, struct text *t, struct str s, bool last)
+void gzip_add(struct gzip *gzip, struct text *text, struct str string, bool last)
 {
-	z_stream *z = &g->z;
+	z_stream *stream = &gzip->z;
 
-	z->next_in = (unsigned char *)(uintptr_t)s.p;
-	z->avail_in = (unsigned)s.n;
+	stream->next_in = (unsigned char *)(uintptr_t)string.p;
+	stream->avail_in = (unsigned)string.n;
 	do {
-		text_reserve(t, PART);
-		z->next_out = (unsigned char *)t->p + t->n;
-		z->avail_out = (unsigned)(t->cap - t->n);
-		deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
-		t->n = t->cap - z->avail_out;
-	} while (z->avail_out == 0);
+		text_reserve(text, PART);
+		stream->next_out = (unsigned char *)text->p + text->n;
+		stream->avail_out = (unsigned)(text->cap - text->n);
+		deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
+		text->n = text->cap - stream->avail_out;
+	} while (stream->avail_out == 0);
 	if (last)
-		deflateReset(z);
+		deflateReset(stream);
 }
 
-void gzip_close(struct gzip *g)
+void gzip_close(struct gzip *gzip)
 {
-	if (!g)
+	if (!gzip)
 		return;
-	deflateEnd(&g->z);
-	free(g);
+	deflateEnd(&gzip->z);
+	free(gzip);
 }
 
 /* ---- unpacking ----------------------------------------------------------------------------------------------- */
@@ -119,215 +120,215 @@ struct unpack_state {
 	bool end;
 };
 
-static void end_early(struct unpack *u, const char *why, int error)
+static void end_early(struct unpack *unpack, const char *why, int error)
 {
-	u->errors = why;
-	u->error = error;
+	unpack->errors = why;
+	unpack->error = error;
 }
 
-static bool pack_fill(struct unpack *u)
+static bool pack_fill(struct unpack *unpack)
 {
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 	ssize_t n;
 
-	if (s->at < s->n)
+	if (state->at < state->n)
 		return true;
-	if (s->eof)
+	if (state->eof)
 		return false;
 	do
-		n = read(u->fd, s->in, sizeof(s->in));
+		n = read(unpack->fd, state->in, sizeof(state->in));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		end_early(u, "it cannot be read", errno);
-	s->eof = n <= 0;
-	s->at = 0;
-	s->n = n > 0 ? (size_t)n : 0;
+		end_early(unpack, "it cannot be read", errno);
+	state->eof = n <= 0;
+	state->at = 0;
+	state->n = n > 0 ? (size_t)n : 0;
 	return n > 0;
 }
 
-static bool begin_gzip(struct unpack_state *s)
+static bool begin_gzip(struct unpack_state *state)
 {
-	if (s->gzip)
-		return inflateReset(&s->z) == Z_OK;
-	s->z = (z_stream){ 0 };
-	s->gzip = inflateInit2(&s->z, 15 + 16) == Z_OK;
-	return s->gzip;
+	if (state->gzip)
+		return inflateReset(&state->z) == Z_OK;
+	state->z = (z_stream){ 0 };
+	state->gzip = inflateInit2(&state->z, 15 + 16) == Z_OK;
+	return state->gzip;
 }
 
-static void begin_zstd(struct unpack *u)
+static void begin_zstd(struct unpack *unpack)
 {
 #ifdef PJ_ZSTD
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 
-	if (!s->zstd)
-		s->zstd = ZSTD_createDStream();
-	if (!s->zstd || ZSTD_isError(ZSTD_initDStream(s->zstd)))
-		end_early(u, "zstd has no memory", ENOMEM);
+	if (!state->zstd)
+		state->zstd = ZSTD_createDStream();
+	if (!state->zstd || ZSTD_isError(ZSTD_initDStream(state->zstd)))
+		end_early(unpack, "zstd has no memory", ENOMEM);
 #else
-	end_early(u, "it is packed by zstd, which was not built in (libzstd-dev)", 0);
+	end_early(unpack, "it is packed by zstd, which was not built in (libzstd-dev)", 0);
 #endif
 }
 
-void unpack_open(struct unpack *u, int fd)
+void unpack_open(struct unpack *unpack, int fd)
 {
-	*u = (struct unpack){ 0 };
-	unpack_next(u, fd);
+	*unpack = (struct unpack){ 0 };
+	unpack_next(unpack, fd);
 }
 
-void unpack_next(struct unpack *u, int fd)
+void unpack_next(struct unpack *unpack, int fd)
 {
-	struct unpack_state *s = u->state ? u->state : mem_alloc(sizeof(*s), 1);
+	struct unpack_state *state = unpack->state ? unpack->state : mem_alloc(sizeof(*state), 1);
 	struct str head;
 
-	*u = (struct unpack){ .fd = fd, .state = s };
-	s->packing = PLAIN;
-	s->eof = s->open = s->end = false;
-	s->at = s->n = s->line.n = s->given = 0;
-	if (!pack_fill(u))
+	*unpack = (struct unpack){ .fd = fd, .state = state };
+	state->packing = PLAIN;
+	state->eof = state->open = state->end = false;
+	state->at = state->n = state->line.n = state->given = 0;
+	if (!pack_fill(unpack))
 		return;
-	head = (struct str){ s->in, s->n };
+	head = (struct str){ state->in, state->n };
 	if (str_starts(head, STR("\x1F\x8B"))) {
-		s->packing = GZIP;
-		if (!begin_gzip(s))
-			end_early(u, "zlib has no memory", ENOMEM);
+		state->packing = GZIP;
+		if (!begin_gzip(state))
+			end_early(unpack, "zlib has no memory", ENOMEM);
 	} else if (str_starts(head, STR("\x28\xB5\x2F\xFD"))) {
-		s->packing = ZSTD;
-		begin_zstd(u);
+		state->packing = ZSTD;
+		begin_zstd(unpack);
 	}
 }
 
-static size_t read_plain(struct unpack *u, char *buf, size_t n)
+static size_t read_plain(struct unpack *unpack, char *buf, size_t n)
 {
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 
-	if (!pack_fill(u))
+	if (!pack_fill(unpack))
 		return 0;
-	n = n < s->n - s->at ? n : s->n - s->at;
-	memcpy(buf, s->in + s->at, n);
-	s->at += n;
+	n = n < state->n - state->at ? n : state->n - state->at;
+	memcpy(buf, state->in + state->at, n);
+	state->at += n;
 	return n;
 }
 
 /* Members may follow each other. */
-static size_t pack_read_gzip(struct unpack *u, char *buf, size_t n)
+static size_t pack_read_gzip(struct unpack *unpack, char *buf, size_t n)
 {
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 
-	s->z.next_out = (unsigned char *)buf;
-	s->z.avail_out = (unsigned)n;
-	while (s->z.avail_out == n && !u->errors) {
-		bool more = pack_fill(u);
+	state->z.next_out = (unsigned char *)buf;
+	state->z.avail_out = (unsigned)n;
+	while (state->z.avail_out == n && !unpack->errors) {
+		bool more = pack_fill(unpack);
 		int status;
 
-		if (!more && !s->open)
+		if (!more && !state->open)
 			break;
-		s->z.next_in = (unsigned char *)s->in + s->at;
-		s->z.avail_in = (unsigned)(s->n - s->at);
-		status = inflate(&s->z, Z_NO_FLUSH);
-		s->at = s->n - s->z.avail_in;
-		s->open = status != Z_STREAM_END;
+		state->z.next_in = (unsigned char *)state->in + state->at;
+		state->z.avail_in = (unsigned)(state->n - state->at);
+		status = inflate(&state->z, Z_NO_FLUSH);
+		state->at = state->n - state->z.avail_in;
+		state->open = status != Z_STREAM_END;
 		if (status == Z_STREAM_END)
-			inflateReset(&s->z);
+			inflateReset(&state->z);
 		else if (status == Z_MEM_ERROR)
-			end_early(u, "zlib has no memory", ENOMEM);
+			end_early(unpack, "zlib has no memory", ENOMEM);
 		else if (status != Z_OK && status != Z_BUF_ERROR)
-			u->errors = "gzip data is damaged";
-		else if (!more && s->z.avail_out == n)
-			u->errors = "gzip data ends in the middle";
+			unpack->errors = "gzip data is damaged";
+		else if (!more && state->z.avail_out == n)
+			unpack->errors = "gzip data ends in the middle";
 	}
-	return n - s->z.avail_out;
+	return n - state->z.avail_out;
 }
 
-static size_t read_zstd(struct unpack *u, char *buf, size_t n)
+static size_t read_zstd(struct unpack *unpack, char *buf, size_t n)
 {
 #ifdef PJ_ZSTD
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 	ZSTD_outBuffer out = { buf, n, 0 };
 
-	while (out.pos == 0 && !u->errors) {
-		bool more = pack_fill(u);
-		ZSTD_inBuffer in = { s->in + s->at, s->n - s->at, 0 };
+	while (out.pos == 0 && !unpack->errors) {
+		bool more = pack_fill(unpack);
+		ZSTD_inBuffer in = { state->in + state->at, state->n - state->at, 0 };
 		size_t status;
 
-		if (!more && !s->open)
+		if (!more && !state->open)
 			break;
-		status = ZSTD_decompressStream(s->zstd, &out, &in);
-		s->at += in.pos;
-		s->open = status != 0;
+		status = ZSTD_decompressStream(state->zstd, &out, &in);
+		state->at += in.pos;
+		state->open = status != 0;
 		if (ZSTD_isError(status) && ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
-			end_early(u, "zstd has no memory", ENOMEM);
+			end_early(unpack, "zstd has no memory", ENOMEM);
 		else if (ZSTD_isError(status))
-			u->errors = "zstd data is damaged";
-		else if (!more && out.pos == 0 && s->open)
-			u->errors = "zstd data ends in the middle";
+			unpack->errors = "zstd data is damaged";
+		else if (!more && out.pos == 0 && state->open)
+			unpack->errors = "zstd data ends in the middle";
 	}
 	return out.pos;
 #else
-	(void)u;
+	(void)unpack;
 	(void)buf;
 	(void)n;
 	return 0;
 #endif
 }
 
-size_t unpack_read(struct unpack *u, char *buf, size_t n)
+size_t unpack_read(struct unpack *unpack, char *buf, size_t n)
 {
-	if (u->errors || n == 0)
+	if (unpack->errors || n == 0)
 		return 0;
-	switch (u->state->packing) {
-	case GZIP: return pack_read_gzip(u, buf, n);
-	case ZSTD: return read_zstd(u, buf, n);
-	default: return read_plain(u, buf, n);
+	switch (unpack->state->packing) {
+	case GZIP: return pack_read_gzip(unpack, buf, n);
+	case ZSTD: return read_zstd(unpack, buf, n);
+	default: return read_plain(unpack, buf, n);
 	}
 }
 
-bool unpack_lines(struct unpack *u, struct str *lines)
+bool unpack_lines(struct unpack *unpack, struct str *lines)
 {
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 	ptrdiff_t last = -1;
 
-	if (s->given) {
-		s->line.n -= s->given;
-		memmove(s->line.p, s->line.p + s->given, s->line.n);
-		s->given = 0;
+	if (state->given) {
+		state->line.n -= state->given;
+		memmove(state->line.p, state->line.p + state->given, state->line.n);
+		state->given = 0;
 	}
-	while (!s->end && (s->line.n < LINES || last < 0)) {
-		size_t n, before = s->line.n;
+	while (!state->end && (state->line.n < LINES || last < 0)) {
+		size_t n, before = state->line.n;
 
-		text_reserve(&s->line, PART);
-		n = unpack_read(u, s->line.p + s->line.n, PART);
-		s->line.n += n;
-		s->end = n == 0;
+		text_reserve(&state->line, PART);
+		n = unpack_read(unpack, state->line.p + state->line.n, PART);
+		state->line.n += n;
+		state->end = n == 0;
 		if (last < 0 && n) {
-			last = str_rfind((struct str){ s->line.p + before, n }, '\n');
-			if (last < 0 && s->line.n > LINE_MAX_BYTES) {
-				u->errors = "a line is longer than 64 MB";
-				s->end = true;
+			last = str_rfind((struct str){ state->line.p + before, n }, '\n');
+			if (last < 0 && state->line.n > LINE_MAX_BYTES) {
+				unpack->errors = "a line is longer than 64 MB";
+				state->end = true;
 			}
 		}
 	}
-	last = str_rfind(text_view(&s->line), '\n');
-	if (s->end && !u->errors && last + 1 < (ptrdiff_t)s->line.n)
-		u->errors = "its last line is cut";
+	last = str_rfind(text_view(&state->line), '\n');
+	if (state->end && !unpack->errors && last + 1 < (ptrdiff_t)state->line.n)
+		unpack->errors = "its last line is cut";
 	if (last < 0)
 		return false;
-	s->given = (size_t)last + 1;
-	*lines = (struct str){ s->line.p, s->given };
+	state->given = (size_t)last + 1;
+	*lines = (struct str){ state->line.p, state->given };
 	return true;
 }
 
-void unpack_close(struct unpack *u)
+void unpack_close(struct unpack *unpack)
 {
-	struct unpack_state *s = u->state;
+	struct unpack_state *state = unpack->state;
 
-	if (!s)
+	if (!state)
 		return;
-	if (s->gzip)
-		inflateEnd(&s->z);
+	if (state->gzip)
+		inflateEnd(&state->z);
 #ifdef PJ_ZSTD
-	ZSTD_freeDStream(s->zstd);
+	ZSTD_freeDStream(state->zstd);
 #endif
-	text_free(&s->line);
-	free(s);
-	u->state = NULL;
+	text_free(&state->line);
+	free(state);
+	unpack->state = NULL;
 }

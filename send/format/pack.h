@@ -18,16 +18,16 @@ extern const bool pack_has_zstd;
 #define PACK_ZSTD 6
 #define PACK_ZSTD_SHORT 3 /* for what is gone soon */
 
-/* Appends s, packed; equal bytes give equal bytes. False: it cannot be (no memory). */
-bool pack_gzip(struct text *t, struct str s, int level);
-bool pack_zstd(struct text *t, struct str s, int level); /* false: not built in */
+/* Appends string, packed; equal bytes give equal bytes. False: it cannot be (no memory). */
+bool pack_gzip(struct text *text, struct str string, int level);
+bool pack_zstd(struct text *text, struct str string, int level); /* false: not built in */
 
 /* gzip of what comes piece by piece. */
 struct gzip;
 struct gzip *gzip_open(int level); /* NULL: no memory */
-void gzip_add(struct gzip *g, struct text *t, struct str s,
-	      bool last);        /* last: what was added ends here, and the next begins anew */
-void gzip_close(struct gzip *g); /* NULL does nothing */
+void gzip_add(struct gzip *gzip, struct text *text, struct str string,
+	      bool last);           /* last: what was added ends here, and the next begins anew */
+void gzip_close(struct gzip *gzip); /* NULL does nothing */
 
 struct unpack {
 	int fd;             /* the caller's */
@@ -37,13 +37,14 @@ struct unpack {
 };
 
 /* Which of the two, or neither, is told by the first bytes. */
-void unpack_open(struct unpack *u, int fd);
-void unpack_next(struct unpack *u, int fd); /* another file, with the memory of the one before; u is {0} at first */
-size_t unpack_read(struct unpack *u, char *buf, size_t n); /* 0: the end, or damage */
-void unpack_close(struct unpack *u);
+void unpack_open(struct unpack *unpack, int fd);
+void unpack_next(struct unpack *unpack,
+		 int fd); /* another file, with the memory of the one before; unpack is {0} at first */
+size_t unpack_read(struct unpack *unpack, char *buf, size_t n); /* 0: the end, or damage */
+void unpack_close(struct unpack *unpack);
 
 /* Whole lines, newlines included, of up to about a megabyte; damage is set where a line is longer than 64 MB, or the
  * last is cut. */
-bool unpack_lines(struct unpack *u, struct str *lines);
+bool unpack_lines(struct unpack *unpack, struct str *lines);
 
 #endif

@@ -9,43 +9,43 @@
 /* ---- header -------------------------------------------------------------------------------------------------- */
 
 /* Values hold no blanks: they, '%' and control bytes travel as %XX (pj-folded(5)). */
-static void window_put_value(struct text *t, const char *key, struct str value)
+static void window_put_value(struct text *text, const char *key, struct str value)
 {
 	if (value.n == 0)
 		return;
-	text_printf(t, " %s=", key);
+	text_printf(text, " %s=", key);
 	for (size_t i = 0; i < value.n; i++) {
 		unsigned char c = (unsigned char)value.p[i];
 
 		if (c > ' ' && c != '%' && c != 0x7F)
-			text_char(t, (char)c);
+			text_char(text, (char)c);
 		else
-			text_printf(t, "%%%02X", c);
+			text_printf(text, "%%%02X", c);
 	}
 }
 
-void window_header(struct text *t, const struct window *w)
+void window_header(struct text *text, const struct window *window)
 {
-	text_add(t, "# pj");
-	window_put_value(t, "unit", w->unit);
-	window_put_value(t, "event", w->event);
-	window_put_value(t, "frequency", w->frequency);
-	text_printf(t, " from=%" PRIu64 " to=%" PRIu64, w->epoch, w->until);
-	window_put_value(t, "host", w->host);
-	text_printf(t, " samples=%" PRIu64, w->samples);
-	if (w->lost_known)
-		text_printf(t, " lost=%" PRIu64, w->lost);
-	window_put_value(t, "labels", w->labels);
-	text_printf(t, " machine=%016" PRIx64 " stream=%016" PRIx64, w->machine, w->stream);
-	if (w->parts != 1)
-		text_printf(t, " parts=%" PRIu64, w->parts);
-	text_char(t, '\n');
+	text_add(text, "# pj");
+	window_put_value(text, "unit", window->unit);
+	window_put_value(text, "event", window->event);
+	window_put_value(text, "frequency", window->frequency);
+	text_printf(text, " from=%" PRIu64 " to=%" PRIu64, window->epoch, window->until);
+	window_put_value(text, "host", window->host);
+	text_printf(text, " samples=%" PRIu64, window->samples);
+	if (window->lost_known)
+		text_printf(text, " lost=%" PRIu64, window->lost);
+	window_put_value(text, "labels", window->labels);
+	text_printf(text, " machine=%016" PRIx64 " stream=%016" PRIx64, window->machine, window->stream);
+	if (window->parts != 1)
+		text_printf(text, " parts=%" PRIu64, window->parts);
+	text_char(text, '\n');
 }
 
-/* Into t, which has room for it, so that what was decoded before stays where it is. */
-static struct str window_decoded(struct text *t, struct str value)
+/* Into text, which has room for it, so that what was decoded before stays where it is. */
+static struct str window_decoded(struct text *text, struct str value)
 {
-	size_t at = t->n;
+	size_t at = text->n;
 
 	if (str_find(value, '%') < 0)
 		return value;
@@ -53,65 +53,65 @@ static struct str window_decoded(struct text *t, struct str value)
 		uint64_t c;
 
 		if (value.p[i] == '%' && i + 2 < value.n && str_hex(str_head(str_from(value, i + 1), 2), &c)) {
-			text_char(t, (char)c);
+			text_char(text, (char)c);
 			i += 2;
 		} else {
-			text_char(t, value.p[i]);
+			text_char(text, value.p[i]);
 		}
 	}
-	return (struct str){ t->p + at, t->n - at };
+	return (struct str){ text->p + at, text->n - at };
 }
 
-static bool window_hex16(struct str s, uint64_t *value)
+static bool window_hex16(struct str string, uint64_t *value)
 {
-	return s.n == 16 && str_hex(s, value);
+	return string.n == 16 && str_hex(string, value);
 }
 
 enum { HAS_FROM = 1, HAS_TO = 2, HAS_MACHINE = 4, HAS_STREAM = 8, HAS_SAMPLES = 16, HAS_ALL = 31 };
 
 /* One key=value of the header; a value that is wrong is as if it were absent. */
-static unsigned window_take(struct window *w, struct str key, struct str value)
+static unsigned window_take(struct window *window, struct str key, struct str value)
 {
 	if (str_eq(key, STR("from")))
-		return str_u64(value, &w->epoch) ? HAS_FROM : 0;
+		return str_u64(value, &window->epoch) ? HAS_FROM : 0;
 	if (str_eq(key, STR("to")))
-		return str_u64(value, &w->until) ? HAS_TO : 0;
+		return str_u64(value, &window->until) ? HAS_TO : 0;
 	if (str_eq(key, STR("machine")))
-		return window_hex16(value, &w->machine) ? HAS_MACHINE : 0;
+		return window_hex16(value, &window->machine) ? HAS_MACHINE : 0;
 	if (str_eq(key, STR("stream")))
-		return window_hex16(value, &w->stream) ? HAS_STREAM : 0;
+		return window_hex16(value, &window->stream) ? HAS_STREAM : 0;
 	if (str_eq(key, STR("samples")))
-		return str_u64(value, &w->samples) ? HAS_SAMPLES : 0;
+		return str_u64(value, &window->samples) ? HAS_SAMPLES : 0;
 	if (str_eq(key, STR("lost")))
-		w->lost_known = str_u64(value, &w->lost);
+		window->lost_known = str_u64(value, &window->lost);
 	else if (str_eq(key, STR("parts")))
-		str_u64(value, &w->parts);
+		str_u64(value, &window->parts);
 	else if (str_eq(key, STR("unit")))
-		w->unit = value;
+		window->unit = value;
 	else if (str_eq(key, STR("event")))
-		w->event = value;
+		window->event = value;
 	else if (str_eq(key, STR("frequency")))
-		w->frequency = value;
+		window->frequency = value;
 	else if (str_eq(key, STR("host")))
-		w->host = value;
+		window->host = value;
 	else if (str_eq(key, STR("labels")))
-		w->labels = value;
+		window->labels = value;
 	return 0;
 }
 
-static const char *window_take_header(struct str line, struct text *t, struct window *w)
+static const char *window_take_header(struct str line, struct text *text, struct window *window)
 {
 	unsigned has = 0;
 
-	text_reserve(t, line.n); /* what is decoded never moves */
+	text_reserve(text, line.n); /* what is decoded never moves */
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
 
-		has |= window_take(w, key, window_decoded(t, value));
+		has |= window_take(window, key, window_decoded(text, value));
 	}
-	if (has != HAS_ALL || w->host.n == 0)
+	if (has != HAS_ALL || window->host.n == 0)
 		return "its header does not say which window it is (from, to, host, samples, machine, stream)";
-	if (w->until <= w->epoch)
+	if (window->until <= window->epoch)
 		return "its header says that it ends before it begins";
 	return NULL;
 }
@@ -133,30 +133,30 @@ static struct str stacks_of(struct str rest)
 	return str_head(rest, n);
 }
 
-const char *window_parse_header(struct str *rest, struct text *t, struct window *w)
+const char *window_parse_header(struct str *rest, struct text *text, struct window *window)
 {
 	struct str line = str_cut(rest, '\n');
 
-	*w = (struct window){ .parts = 1 };
+	*window = (struct window){ .parts = 1 };
 	if (!folded_is_header(line))
 		return "it does not begin with a '# pj' line";
-	return window_take_header(str_trim(str_from(line, 4)), t, w);
+	return window_take_header(str_trim(str_from(line, 4)), text, window);
 }
 
-const char *window_parse(struct str *rest, struct text *t, struct window *w)
+const char *window_parse(struct str *rest, struct text *t, struct window *window)
 {
 	struct str text = *rest, tail = text;
-	const char *wrong = window_parse_header(&tail, t, w);
+	const char *wrong = window_parse_header(&tail, t, window);
 
 	*rest = (struct str){ 0 };
 	if (wrong)
 		return wrong;
-	w->stacks = stacks_of(tail);
-	if (w->stacks.n && w->stacks.p[w->stacks.n - 1] != '\n')
+	window->stacks = stacks_of(tail);
+	if (window->stacks.n && window->stacks.p[window->stacks.n - 1] != '\n')
 		return "its last line is cut";
-	*rest = str_from(tail, w->stacks.n);
-	w->text = str_head(text, text.n - rest->n);
-	window_key(w);
+	*rest = str_from(tail, window->stacks.n);
+	window->text = str_head(text, text.n - rest->n);
+	window_key(window);
 	return NULL;
 }
 
@@ -176,16 +176,16 @@ bool window_next(struct str *lines, struct str *stack, uint64_t *count)
 	return false;
 }
 
-void window_key(struct window *w)
+void window_key(struct window *window)
 {
-	uint64_t parts[3] = { w->machine, w->stream, hash_sum(w->host.p, w->host.n) };
+	uint64_t parts[3] = { window->machine, window->stream, hash_sum(window->host.p, window->host.n) };
 
-	w->key = hash_sum(parts, sizeof(parts));
+	window->key = hash_sum(parts, sizeof(parts));
 }
 
-uint64_t window_id(const struct window *w, struct str stack)
+uint64_t window_id(const struct window *window, struct str stack)
 {
-	uint64_t parts[2] = { w->key, hash_sum(stack.p, stack.n) };
+	uint64_t parts[2] = { window->key, hash_sum(stack.p, stack.n) };
 
 	return hash_sum(parts, sizeof(parts));
 }
@@ -207,10 +207,10 @@ bool label_next(struct str *labels, struct str *key, struct str *value)
 
 bool label_find(struct str labels, struct str key, struct str *value)
 {
-	struct str k, v;
+	struct str string, v;
 
-	while (label_next(&labels, &k, &v))
-		if (str_eq(k, key)) {
+	while (label_next(&labels, &string, &v))
+		if (str_eq(string, key)) {
 			*value = v;
 			return true;
 		}

@@ -27,12 +27,12 @@ struct window {
 	uint64_t key;      /* of machine, stream and host, for window_id */
 };
 
-/* Takes the first text off *rest. Values that are encoded are decoded into *t, which must live as long as w. NULL, or
- * why it is none (a static text). At the end of *rest (n is 0) it is not to be called. */
-const char *window_parse(struct str *rest, struct text *t, struct window *w);
+/* Takes the first text off *rest. Values that are encoded are decoded into *t, which must live as long as window. NULL,
+ * or why it is none (a static text). At the end of *rest (n is 0) it is not to be called. */
+const char *window_parse(struct str *rest, struct text *text, struct window *window);
 
 /* The same of its first line alone, which is taken off *rest; text, stacks and key are not set. */
-const char *window_parse_header(struct str *rest, struct text *t, struct window *w);
+const char *window_parse_header(struct str *rest, struct text *text, struct window *window);
 
 /* The next stack of *lines: true. False: none is left. Lines that are no stack, which the spool never has, are passed
  * over. */
@@ -40,16 +40,16 @@ bool window_next(struct str *lines, struct str *stack, uint64_t *count);
 
 /* The number of a stack in this window, for all stores that have ids; the same in each run. It does not contain the
  * epoch. */
-uint64_t window_id(const struct window *w, struct str stack);
+uint64_t window_id(const struct window *window, struct str stack);
 
 /* The next label of *labels; false: none is left. */
 bool label_next(struct str *labels, struct str *key, struct str *value);
 bool label_find(struct str labels, struct str key, struct str *value); /* false: *value stays as it is */
 
-/* The header line of w, with its newline. */
-void window_header(struct text *t, const struct window *w);
+/* The header line of window, with its newline. */
+void window_header(struct text *text, const struct window *window);
 
-/* Makes w->key, when the fields before are set. */
-void window_key(struct window *w);
+/* Makes window->key, when the fields before are set. */
+void window_key(struct window *window);
 
 #endif

@@ -32,20 +32,20 @@ enum http_class http_class(enum http_transfer transfer, unsigned status)
 	return status >= 400 && status < 600 ? HTTP_PERHAPS : HTTP_AGAIN;
 }
 
-void http_escape(struct text *t, struct str s)
+void http_escape(struct text *text, struct str string)
 {
 	static const char hex[] = "0123456789ABCDEF";
 
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
+	for (size_t i = 0; i < string.n; i++) {
+		unsigned char c = (unsigned char)string.p[i];
 
 		if (byte_is_digit((char)c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '-' || c == '_' ||
 		    c == '.' || c == '~') {
-			text_char(t, (char)c);
+			text_char(text, (char)c);
 		} else {
-			text_char(t, '%');
-			text_char(t, hex[c >> 4]);
-			text_char(t, hex[c & 15]);
+			text_char(text, '%');
+			text_char(text, hex[c >> 4]);
+			text_char(text, hex[c & 15]);
 		}
 	}
 }
@@ -91,42 +91,42 @@ static const struct libcurl *lib;
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-static const char *http_part(struct http *h, CURLU *u, CURLUPart what)
+static const char *http_part(struct http *http, CURLU *u, CURLUPart what)
 {
-	char *s = NULL;
+	char *string = NULL;
 	const char *copy = NULL;
 
-	if (lib->url_get(u, what, &s, 0) == CURLUE_OK)
-		copy = arena_copy(&h->arena, str_of(s)).p;
-	lib->free(s);
+	if (lib->url_get(u, what, &string, 0) == CURLUE_OK)
+		copy = arena_copy(&http->arena, str_of(string)).p;
+	lib->free(string);
 	return copy;
 }
 
-static const char *check_url(CURLU *u, struct http *h)
+static const char *check_url(CURLU *u, struct http *http)
 {
-	const char *scheme = http_part(h, u, CURLUPART_SCHEME), *host = http_part(h, u, CURLUPART_HOST);
+	const char *scheme = http_part(http, u, CURLUPART_SCHEME), *host = http_part(http, u, CURLUPART_HOST);
 
-	if (http_part(h, u, CURLUPART_PASSWORD) || http_part(h, u, CURLUPART_USER))
+	if (http_part(http, u, CURLUPART_PASSWORD) || http_part(http, u, CURLUPART_USER))
 		return "a URL is seen by everyone who looks at the processes: put user:password into a file for --auth, or into PJ_STORE_AUTH";
 	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
 		return "the URL must begin with http:// or https://";
 	if (!host || !*host)
 		return "the URL names no host";
-	if (http_part(h, u, CURLUPART_QUERY) || http_part(h, u, CURLUPART_FRAGMENT))
+	if (http_part(http, u, CURLUPART_QUERY) || http_part(http, u, CURLUPART_FRAGMENT))
 		return "the URL must end with its path";
 	return NULL;
 }
 
-void http_set_path(struct http *h, struct str path)
+void http_set_path(struct http *http, struct str path)
 {
 	while (path.n && path.p[path.n - 1] == '/')
 		path.n--;
-	path = arena_copy(&h->arena, path);
-	h->path.n = 0;
-	text_str(&h->path, path);
+	path = arena_copy(&http->arena, path);
+	http->path.n = 0;
+	text_str(&http->path, path);
 }
 
-static const char *split_url(struct http *h, const char *url)
+static const char *split_url(struct http *http, const char *url)
 {
 	CURLU *u = lib->url();
 	const char *wrong, *port;
@@ -136,17 +136,17 @@ static const char *split_url(struct http *h, const char *url)
 	if (lib->url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
 		wrong = "this is not a URL; it looks like http://HOST:PORT/PATH";
 	} else {
-		wrong = check_url(u, h);
+		wrong = check_url(u, http);
 		if (!wrong) {
-			struct text t = { 0 };
+			struct text text = { 0 };
 
-			port = http_part(h, u, CURLUPART_PORT);
-			h->scheme = http_part(h, u, CURLUPART_SCHEME);
-			h->host = http_part(h, u, CURLUPART_HOST);
-			text_printf(&t, "%s://%s%s%s", h->scheme, h->host, port ? ":" : "", port ? port : "");
-			h->server = arena_copy(&h->arena, text_view(&t)).p;
-			text_free(&t);
-			http_set_path(h, str_of(http_part(h, u, CURLUPART_PATH)));
+			port = http_part(http, u, CURLUPART_PORT);
+			http->scheme = http_part(http, u, CURLUPART_SCHEME);
+			http->host = http_part(http, u, CURLUPART_HOST);
+			text_printf(&text, "%s://%s%s%s", http->scheme, http->host, port ? ":" : "", port ? port : "");
+			http->server = arena_copy(&http->arena, text_view(&text)).p;
+			text_free(&text);
+			http_set_path(http, str_of(http_part(http, u, CURLUPART_PATH)));
 		}
 	}
 	lib->url_cleanup(u);
@@ -154,47 +154,48 @@ static const char *split_url(struct http *h, const char *url)
 }
 
 /* Its first line, which ends up in a header: no control bytes. */
-static const char *take_secret(struct http *h, struct str s)
+static const char *take_secret(struct http *http, struct str string)
 {
-	struct str line = str_trim(str_cut(&s, '\n'));
+	struct str line = str_trim(str_cut(&string, '\n'));
 
 	if (!line.n)
 		return "holds no user:password and no token in its first line";
 	for (size_t i = 0; i < line.n; i++)
 		if ((unsigned char)line.p[i] < ' ' || line.p[i] == 127)
 			return "holds control bytes";
-	line = arena_copy(&h->arena, line);
+	line = arena_copy(&http->arena, line);
 	if (str_starts(line, STR("Bearer ")) || str_starts(line, STR("Token "))) {
-		h->password = line;
+		http->password = line;
 	} else if (str_find(line, ':') > 0) {
-		h->basic = true;
-		h->user = arena_copy(&h->arena, str_cut(&line, ':'));
-		h->password = line;
+		http->basic = true;
+		http->user = arena_copy(&http->arena, str_cut(&line, ':'));
+		http->password = line;
 	} else {
-		struct text t = { 0 };
+		struct text text = { 0 };
 
-		text_printf(&t, "Bearer %.*s", (int)line.n, line.p);
-		h->password = arena_copy(&h->arena, text_view(&t));
-		text_free(&t);
+		text_printf(&text, "Bearer %.*s", (int)line.n, line.p);
+		http->password = arena_copy(&http->arena, text_view(&text));
+		text_free(&text);
 	}
 	return NULL;
 }
 
-static bool read_secret(struct http *h, struct text *why)
+static bool read_secret(struct http *http, struct text *why)
 {
-	const char *file = h->options.auth, *wrong = NULL;
-	struct text t = { 0 };
-	bool good = secret_read(file, &t, why);
+	const char *file = http->options.auth, *wrong = NULL;
+	struct text text = { 0 };
+	bool good = secret_read(file, &text, why);
 
-	if (good && (file || t.n))
-		wrong = take_secret(h, text_view(&t));
+	if (good && (file || text.n))
+		wrong = take_secret(http, text_view(&text));
 	if (wrong)
 		text_printf(why, "%s: %s", file ? file : "PJ_STORE_AUTH", wrong);
-	else if (good && h->password.n && (wrong = secret_forbidden(h->scheme, h->host, h->options.insecure_auth)))
-		text_printf(why, "%s: %s", h->server, wrong);
-	if (t.p)
-		explicit_bzero(t.p, t.cap);
-	text_free(&t);
+	else if (good && http->password.n &&
+		 (wrong = secret_forbidden(http->scheme, http->host, http->options.insecure_auth)))
+		text_printf(why, "%s: %s", http->server, wrong);
+	if (text.p)
+		explicit_bzero(text.p, text.cap);
+	text_free(&text);
 	return good && !wrong;
 }
 
@@ -206,113 +207,113 @@ static bool http_readable(const char *path, struct text *why)
 	return false;
 }
 
-void http_header(struct http *h, const char *line)
+void http_header(struct http *http, const char *line)
 {
-	struct curl_slist *more = lib->slist_append(h->headers, line);
+	struct curl_slist *more = lib->slist_append(http->headers, line);
 
 	if (!more)
 		die("cannot start libcurl: out of memory");
-	h->headers = more;
+	http->headers = more;
 }
 
-bool http_secret(const struct http *h, struct str *user, struct str *password)
+bool http_secret(const struct http *http, struct str *user, struct str *password)
 {
-	*user = h->user;
-	*password = h->password;
-	return h->basic;
+	*user = http->user;
+	*password = http->password;
+	return http->basic;
 }
 
-static void add_token(struct http *h)
+static void add_token(struct http *http)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	if (h->basic || !h->password.n)
+	if (http->basic || !http->password.n)
 		return;
-	text_printf(&t, "Authorization: %s%c", h->password.p, 0);
-	http_header(h, t.p);
-	explicit_bzero(t.p, t.cap);
-	text_free(&t);
+	text_printf(&text, "Authorization: %s%c", http->password.p, 0);
+	http_header(http, text.p);
+	explicit_bzero(text.p, text.cap);
+	text_free(&text);
 }
 
-struct http *http_open(const char *url, const struct http_options *o, struct text *why)
+struct http *http_open(const char *url, const struct http_options *options, struct text *why)
 {
-	struct http *h = mem_alloc(sizeof(*h), 1);
+	struct http *http = mem_alloc(sizeof(*http), 1);
 	const char *wrong;
 
 	why->n = 0;
-	if (o)
-		h->options = *o;
+	if (options)
+		http->options = *options;
 	lib = libcurl_load(&wrong);
 	if (!lib) {
 		text_add(why, wrong);
-		free(h);
+		free(http);
 		return NULL;
 	}
-	if (lib->global_init(CURL_GLOBAL_DEFAULT) != 0 || !(h->curl = lib->easy_init()))
+	if (lib->global_init(CURL_GLOBAL_DEFAULT) != 0 || !(http->curl = lib->easy_init()))
 		die("cannot start libcurl");
-	wrong = split_url(h, url);
+	wrong = split_url(http, url);
 	if (wrong)
 		text_add(why, wrong);
-	else if (read_secret(h, why) && http_readable(h->options.cacert, why) && http_readable(h->options.cert, why) &&
-		 http_readable(h->options.key, why))
+	else if (read_secret(http, why) && http_readable(http->options.cacert, why) &&
+		 http_readable(http->options.cert, why) && http_readable(http->options.key, why))
 		goto good;
-	http_close(h);
+	http_close(http);
 	return NULL;
 good:
-	http_header(h, "Accept: application/json");
-	http_header(h, "Expect:"); /* a server that does not know it costs a second */
-	add_token(h);
-	return h;
+	http_header(http, "Accept: application/json");
+	http_header(http, "Expect:"); /* a server that does not know it costs a second */
+	add_token(http);
+	return http;
 }
 
-void http_close(struct http *h)
+void http_close(struct http *http)
 {
-	if (!h)
+	if (!http)
 		return;
-	lib->easy_cleanup(h->curl);
-	for (struct curl_slist *l = h->headers; l; l = l->next)
-		explicit_bzero(l->data, strlen(l->data));
-	lib->slist_free_all(h->headers);
-	if (h->password.n)
-		explicit_bzero((void *)(uintptr_t)h->password.p, h->password.n);
-	arena_free(&h->arena);
-	text_free(&h->path);
-	text_free(&h->url);
-	text_free(&h->packed);
-	text_free(&h->body);
-	free(h);
+	lib->easy_cleanup(http->curl);
+	for (struct curl_slist *slist = http->headers; slist; slist = slist->next)
+		explicit_bzero(slist->data, strlen(slist->data));
+	lib->slist_free_all(http->headers);
+	if (http->password.n)
+		explicit_bzero((void *)(uintptr_t)http->password.p, http->password.n);
+	arena_free(&http->arena);
+	text_free(&http->path);
+	text_free(&http->url);
+	text_free(&http->packed);
+	text_free(&http->body);
+	free(http);
 }
 
-struct str http_path(const struct http *h)
+struct str http_path(const struct http *http)
 {
-	return text_view(&h->path);
+	return text_view(&http->path);
 }
 
 /* ---- a request -------------------------------------------------------------------------------------------------- */
 
 static size_t http_take(char *p, size_t size, size_t n, void *to)
 {
-	struct http *h = to;
+	struct http *http = to;
 	long status = 0;
 
 	n *= size;
-	lib->easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (h->request->take && status == 200) {
-		h->enough = !h->request->take(h->request->to, (struct str){ p, n });
-		return h->enough ? 0 : n;
+	lib->easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (http->request->take && status == 200) {
+		http->enough = !http->request->take(http->request->to, (struct str){ p, n });
+		return http->enough ? 0 : n;
 	}
-	if (n > HTTP_REPLY_MAX - h->body.n) {
-		h->too_long = true;
+	if (n > HTTP_REPLY_MAX - http->body.n) {
+		http->too_long = true;
 		return 0;
 	}
-	text_bytes(&h->body, p, n);
+	text_bytes(&http->body, p, n);
 	return n;
 }
 
 static size_t http_take_header(char *p, size_t size, size_t n, void *to)
 {
 	static const char name[] = "X-Total-Count:";
-	struct http *h = to;
+	struct http *http = to;
 	struct str value;
 
 	n *= size;
@@ -321,40 +322,40 @@ static size_t http_take_header(char *p, size_t size, size_t n, void *to)
 		if (value.n && value.p[value.n - 1] == '\n')
 			value.n--;
 		value = str_trim(value);
-		snprintf(h->total, sizeof(h->total), "%.*s",
-			 (int)(value.n < sizeof(h->total) ? value.n : sizeof(h->total) - 1), value.p);
+		snprintf(http->total, sizeof(http->total), "%.*s",
+			 (int)(value.n < sizeof(http->total) ? value.n : sizeof(http->total) - 1), value.p);
 	}
 	return n;
 }
 
-static void set_trust(struct http *h)
+static void set_trust(struct http *http)
 {
-	CURL *c = h->curl;
+	CURL *c = http->curl;
 
 	lib->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
 	lib->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
-	if (h->options.cacert) {
-		lib->easy_setopt(c, CURLOPT_CAINFO, h->options.cacert);
+	if (http->options.cacert) {
+		lib->easy_setopt(c, CURLOPT_CAINFO, http->options.cacert);
 		lib->easy_setopt(c, CURLOPT_CAPATH, NULL);
 	}
-	if (h->options.cert)
-		lib->easy_setopt(c, CURLOPT_SSLCERT, h->options.cert);
-	if (h->options.key)
-		lib->easy_setopt(c, CURLOPT_SSLKEY, h->options.key);
+	if (http->options.cert)
+		lib->easy_setopt(c, CURLOPT_SSLCERT, http->options.cert);
+	if (http->options.key)
+		lib->easy_setopt(c, CURLOPT_SSLKEY, http->options.key);
 	/* a proxy of the environment would read the secret; by https it sees only where to */
-	if (h->password.n && strcmp(h->scheme, "https") != 0)
+	if (http->password.n && strcmp(http->scheme, "https") != 0)
 		lib->easy_setopt(c, CURLOPT_PROXY, "");
-	if (h->basic) {
+	if (http->basic) {
 		lib->easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		lib->easy_setopt(c, CURLOPT_USERNAME, h->user.p);
-		lib->easy_setopt(c, CURLOPT_PASSWORD, h->password.p);
+		lib->easy_setopt(c, CURLOPT_USERNAME, http->user.p);
+		lib->easy_setopt(c, CURLOPT_PASSWORD, http->password.p);
 	}
 }
 
-static void http_set_limits(struct http *h, bool lasting)
+static void http_set_limits(struct http *http, bool lasting)
 {
-	CURL *c = h->curl;
-	long all = h->options.timeout ? (long)h->options.timeout : WAIT_ALL;
+	CURL *c = http->curl;
+	long all = http->options.timeout ? (long)http->options.timeout : WAIT_ALL;
 
 	lib->easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	lib->easy_setopt(c, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
@@ -371,31 +372,31 @@ static void http_set_limits(struct http *h, bool lasting)
 #endif
 }
 
-static void set_body(struct http *h, const struct http_request *q, struct curl_slist **headers)
+static void set_body(struct http *http, const struct http_request *request, struct curl_slist **headers)
 {
-	CURL *c = h->curl;
-	struct str body = q->body;
+	CURL *c = http->curl;
+	struct str body = request->body;
 	char line[128];
 
-	if (strcmp(q->method, "HEAD") == 0) {
+	if (strcmp(request->method, "HEAD") == 0) {
 		lib->easy_setopt(c, CURLOPT_NOBODY, 1L);
 		return;
 	}
-	if (strcmp(q->method, "GET") == 0)
+	if (strcmp(request->method, "GET") == 0)
 		return;
-	if (q->pack) {
-		h->packed.n = 0;
-		if (!pack_gzip(&h->packed, body, 1))
+	if (request->pack) {
+		http->packed.n = 0;
+		if (!pack_gzip(&http->packed, body, 1))
 			die("cannot pack %zu bytes", body.n);
-		body = text_view(&h->packed);
+		body = text_view(&http->packed);
 	}
-	if (q->pack || q->packed)
+	if (request->pack || request->packed)
 		*headers = lib->slist_append(*headers, "Content-Encoding: gzip");
-	snprintf(line, sizeof(line), "Content-Type: %s", q->type ? q->type : "application/octet-stream");
+	snprintf(line, sizeof(line), "Content-Type: %s", request->type ? request->type : "application/octet-stream");
 	*headers = lib->slist_append(*headers, line);
 	lib->easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
 	lib->easy_setopt(c, CURLOPT_POSTFIELDS, body.n ? body.p : "");
-	lib->easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
+	lib->easy_setopt(c, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 static enum http_transfer transfer_of(CURLcode code)
@@ -429,128 +430,128 @@ static void add_reason(struct text *why, struct str body)
 		text_add(why, "...");
 }
 
-static void http_explain(struct http *h, CURLcode code, const char *message, const struct http_reply *r,
+static void http_explain(struct http *http, CURLcode code, const char *message, const struct http_reply *reply,
 			 struct text *why)
 {
-	text_add(why, h->server);
-	if (h->too_long)
+	text_add(why, http->server);
+	if (http->too_long)
 		text_printf(why, ": the answer is longer than %zu MB", HTTP_REPLY_MAX >> 20);
 	else if (code != CURLE_OK)
 		text_printf(why, ": %s", *message ? message : lib->easy_strerror(code));
 	else {
-		text_printf(why, ": HTTP %u", r->status);
-		add_reason(why, r->body);
+		text_printf(why, ": HTTP %u", reply->status);
+		add_reason(why, reply->body);
 	}
 }
 
-struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why)
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why)
 {
-	struct http_reply r = { 0 };
+	struct http_reply reply = { 0 };
 	struct curl_slist *headers = NULL, *last = NULL;
 	char message[CURL_ERROR_SIZE] = "";
 	curl_off_t after = 0;
 	long status = 0;
 	CURLcode code;
-	CURL *c = h->curl;
+	CURL *c = http->curl;
 
 	why->n = 0;
-	h->body.n = h->url.n = 0;
-	h->total[0] = 0;
-	h->too_long = h->enough = false;
-	h->request = q;
-	text_add(&h->url, h->server);
-	text_str(&h->url, text_view(&h->path));
-	text_str(&h->url, q->path);
-	text_char(&h->url, 0);
+	http->body.n = http->url.n = 0;
+	http->total[0] = 0;
+	http->too_long = http->enough = false;
+	http->request = request;
+	text_add(&http->url, http->server);
+	text_str(&http->url, text_view(&http->path));
+	text_str(&http->url, request->path);
+	text_char(&http->url, 0);
 	lib->easy_reset(c); /* the connection stays */
-	http_set_limits(h, q->lasting);
-	set_trust(h);
-	set_body(h, q, &headers);
-	if (q->header)
-		headers = lib->slist_append(headers, q->header);
+	http_set_limits(http, request->lasting);
+	set_trust(http);
+	set_body(http, request, &headers);
+	if (request->header)
+		headers = lib->slist_append(headers, request->header);
 	if (headers) { /* those of every request stand behind this one's */
 		for (last = headers; last->next; last = last->next)
 			;
-		last->next = h->headers;
+		last->next = http->headers;
 	}
-	lib->easy_setopt(c, CURLOPT_HTTPHEADER, headers ? headers : h->headers);
-	lib->easy_setopt(c, CURLOPT_URL, h->url.p);
+	lib->easy_setopt(c, CURLOPT_HTTPHEADER, headers ? headers : http->headers);
+	lib->easy_setopt(c, CURLOPT_URL, http->url.p);
 	lib->easy_setopt(c, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
 	lib->easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
 	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, message);
 	lib->easy_setopt(c, CURLOPT_WRITEFUNCTION, http_take);
-	lib->easy_setopt(c, CURLOPT_WRITEDATA, h);
+	lib->easy_setopt(c, CURLOPT_WRITEDATA, http);
 	lib->easy_setopt(c, CURLOPT_HEADERFUNCTION, http_take_header);
-	lib->easy_setopt(c, CURLOPT_HEADERDATA, h);
+	lib->easy_setopt(c, CURLOPT_HEADERDATA, http);
 	code = lib->easy_perform(c);
 	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
 	lib->easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
-	if (h->enough)
+	if (http->enough)
 		code = CURLE_OK;
 	if (lib->easy_getinfo(c, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
-		r.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
+		reply.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
 	if (last) {
 		last->next = NULL;
 		lib->slist_free_all(headers);
 	}
-	r.status = status > 0 ? (unsigned)status : 0;
-	r.class = http_class(transfer_of(code), r.status);
-	r.sent = q->pack ? h->packed.n : q->body.n;
-	r.body = text_view(&h->body);
-	r.total = str_of(h->total);
-	if (r.class != HTTP_DONE)
-		http_explain(h, code, message, &r, why);
-	h->request = NULL;
-	return r;
+	reply.status = status > 0 ? (unsigned)status : 0;
+	reply.class = http_class(transfer_of(code), reply.status);
+	reply.sent = request->pack ? http->packed.n : request->body.n;
+	reply.body = text_view(&http->body);
+	reply.total = str_of(http->total);
+	if (reply.class != HTTP_DONE)
+		http_explain(http, code, message, &reply, why);
+	http->request = NULL;
+	return reply;
 }
 
 #else
 
-struct http *http_open(const char *url, const struct http_options *o, struct text *why)
+struct http *http_open(const char *url, const struct http_options *options, struct text *why)
 {
 	(void)url;
-	(void)o;
+	(void)options;
 	why->n = 0;
 	text_add(why, "built without libcurl: install libcurl4-openssl-dev and build again");
 	return NULL;
 }
 
-struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why)
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why)
 {
-	(void)h;
-	(void)q;
+	(void)http;
+	(void)request;
 	(void)why;
 	return (struct http_reply){ .class = HTTP_HOLD };
 }
 
-struct str http_path(const struct http *h)
+struct str http_path(const struct http *http)
 {
-	(void)h;
+	(void)http;
 	return (struct str){ 0 };
 }
 
-void http_set_path(struct http *h, struct str path)
+void http_set_path(struct http *http, struct str path)
 {
-	(void)h;
+	(void)http;
 	(void)path;
 }
 
-void http_header(struct http *h, const char *line)
+void http_header(struct http *http, const char *line)
 {
-	(void)h;
+	(void)http;
 	(void)line;
 }
 
-bool http_secret(const struct http *h, struct str *user, struct str *password)
+bool http_secret(const struct http *http, struct str *user, struct str *password)
 {
-	(void)h;
+	(void)http;
 	*user = *password = (struct str){ 0 };
 	return false;
 }
 
-void http_close(struct http *h)
+void http_close(struct http *http)
 {
-	(void)h;
+	(void)http;
 }
 
 #endif

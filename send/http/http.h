@@ -67,19 +67,19 @@ struct http_request {
 struct http;
 
 /* http://HOST[:PORT][/PATH] or https. NULL: *why says what is wrong and what to do. */
-struct http *http_open(const char *url, const struct http_options *o, struct text *why);
+struct http *http_open(const char *url, const struct http_options *options, struct text *why);
 
 /* What is wrong is in *why, which is emptied before: "HTTP 503: overloaded", "connection refused". Never a secret. */
-struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why);
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why);
 
-struct str http_path(const struct http *h); /* of the URL, without a '/' at its end */
-void http_set_path(struct http *h, struct str path);
-void http_header(struct http *h, const char *line);                             /* with every request from now on */
-bool http_secret(const struct http *h, struct str *user, struct str *password); /* false: none of that form */
+struct str http_path(const struct http *http); /* of the URL, without a '/' at its end */
+void http_set_path(struct http *http, struct str path);
+void http_header(struct http *http, const char *line);                             /* with every request from now on */
+bool http_secret(const struct http *http, struct str *user, struct str *password); /* false: none of that form */
 
-void http_close(struct http *h); /* NULL does nothing */
+void http_close(struct http *http); /* NULL does nothing */
 
-/* Appends s so that it is one part of a path or a query. */
-void http_escape(struct text *t, struct str s);
+/* Appends string so that it is one part of a path or a query. */
+void http_escape(struct text *text, struct str string);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/http/json.h"
 
-/* Bytes of the character at s, which is not empty; 0: it is none. Unicode, table 3-7. */
-static size_t utf8_length(struct str s)
+/* Bytes of the character at string, which is not empty; 0: it is none. Unicode, table 3-7. */
+static size_t utf8_length(struct str string)
 {
-	const unsigned char *p = (const unsigned char *)s.p;
+	const unsigned char *p = (const unsigned char *)string.p;
 	unsigned char low = 0x80, high = 0xBF;
 	size_t n;
 
 	if (p[0] < 0x80)
 		return 1;
 	n = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4 : 0;
-	if (!n || s.n < n)
+	if (!n || string.n < n)
 		return 0;
 	if (p[0] == 0xE0)
 		low = 0xA0; /* shorter forms */
@@ -43,54 +43,54 @@ static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)
 	return !other;
 }
 
-size_t ascii_run(struct str s, char a, char b)
+size_t ascii_run(struct str string, char a, char b)
 {
 	size_t n = 0;
 
-	while (s.n - n >= STRIDE && is_run(s.p + n, STRIDE, (unsigned char)a, (unsigned char)b))
+	while (string.n - n >= STRIDE && is_run(string.p + n, STRIDE, (unsigned char)a, (unsigned char)b))
 		n += STRIDE;
-	while (n < s.n && is_run(s.p + n, 1, (unsigned char)a, (unsigned char)b))
+	while (n < string.n && is_run(string.p + n, 1, (unsigned char)a, (unsigned char)b))
 		n++;
 	return n;
 }
 
-void utf8_mend(struct text *t, struct str s)
+void utf8_mend(struct text *text, struct str string)
 {
-	while (s.n) {
-		size_t n = ascii_run(s, 0, 0);
+	while (string.n) {
+		size_t n = ascii_run(string, 0, 0);
 
 		if (!n)
-			n = utf8_length(s);
+			n = utf8_length(string);
 		if (n)
-			text_bytes(t, s.p, n);
+			text_bytes(text, string.p, n);
 		else
-			text_add(t, "\xEF\xBF\xBD");
-		s = str_from(s, n ? n : 1);
+			text_add(text, "\xEF\xBF\xBD");
+		string = str_from(string, n ? n : 1);
 	}
 }
 
-void json_quote(struct text *t, struct str s)
+void json_quote(struct text *text, struct str string)
 {
-	text_char(t, '"');
-	while (s.n) {
-		size_t plain = ascii_run(s, '"', '\\'), n;
+	text_char(text, '"');
+	while (string.n) {
+		size_t plain = ascii_run(string, '"', '\\'), n;
 
-		text_bytes(t, s.p, plain);
-		s = str_from(s, plain);
-		if (!s.n)
+		text_bytes(text, string.p, plain);
+		string = str_from(string, plain);
+		if (!string.n)
 			break;
-		n = utf8_length(s);
+		n = utf8_length(string);
 		if (n > 1)
-			text_bytes(t, s.p, n);
+			text_bytes(text, string.p, n);
 		else if (n == 0)
-			text_add(t, "\xEF\xBF\xBD");
-		else if (*s.p == '"' || *s.p == '\\')
-			text_printf(t, "\\%c", *s.p);
+			text_add(text, "\xEF\xBF\xBD");
+		else if (*string.p == '"' || *string.p == '\\')
+			text_printf(text, "\\%c", *string.p);
 		else
-			text_printf(t, "\\u%04x", (unsigned char)*s.p);
-		s = str_from(s, n ? n : 1);
+			text_printf(text, "\\u%04x", (unsigned char)*string.p);
+		string = str_from(string, n ? n : 1);
 	}
-	text_char(t, '"');
+	text_char(text, '"');
 }
 
 #ifdef PJ_JANSSON
@@ -98,82 +98,82 @@ void json_quote(struct text *t, struct str s)
 #include <jansson.h>
 #include <math.h>
 
-static const json_t *json_handle(const struct jv *v)
+static const json_t *json_handle(const struct jv *value)
 {
-	return (const json_t *)(const void *)v;
+	return (const json_t *)(const void *)value;
 }
 
-static const struct jv *json_ours(const json_t *v)
+static const struct jv *json_ours(const json_t *json)
 {
-	return (const struct jv *)(const void *)v;
+	return (const struct jv *)(const void *)json;
 }
 
-struct jv *jv_parse(struct str s, const char **why)
+struct jv *jv_parse(struct str string, const char **why)
 {
 	static char reason[JSON_ERROR_TEXT_LENGTH + 64];
 	json_error_t e;
-	json_t *v = json_loadb(s.n ? s.p : "", s.n, JSON_ALLOW_NUL, &e);
+	json_t *json = json_loadb(string.n ? string.p : "", string.n, JSON_ALLOW_NUL, &e);
 
-	if (!v) {
+	if (!json) {
 		snprintf(reason, sizeof(reason), "not JSON at byte %d: %s", e.position, e.text);
 		*why = reason;
 	}
-	return (struct jv *)(void *)v;
+	return (struct jv *)(void *)json;
 }
 
-void jv_free(struct jv *v)
+void jv_free(struct jv *value)
 {
-	json_decref((json_t *)(void *)v);
+	json_decref((json_t *)(void *)value);
 }
 
-const struct jv *jv_get(const struct jv *v, const char *key)
+const struct jv *jv_get(const struct jv *value, const char *key)
 {
-	return json_ours(json_object_get(json_handle(v), key));
+	return json_ours(json_object_get(json_handle(value), key));
 }
 
-const struct jv *jv_at(const struct jv *v, size_t i)
+const struct jv *jv_at(const struct jv *value, size_t i)
 {
-	return json_ours(json_array_get(json_handle(v), i));
+	return json_ours(json_array_get(json_handle(value), i));
 }
 
-size_t jv_count(const struct jv *v)
+size_t jv_count(const struct jv *value)
 {
-	return json_array_size(json_handle(v));
+	return json_array_size(json_handle(value));
 }
 
-bool jv_is_array(const struct jv *v)
+bool jv_is_array(const struct jv *value)
 {
-	return v && json_is_array(json_handle(v));
+	return value && json_is_array(json_handle(value));
 }
 
-bool jv_str(const struct jv *v, struct str *s)
+bool jv_str(const struct jv *value, struct str *string)
 {
-	if (!v || !json_is_string(json_handle(v)))
+	if (!value || !json_is_string(json_handle(value)))
 		return false;
-	*s = (struct str){ json_string_value(json_handle(v)), json_string_length(json_handle(v)) };
+	*string = (struct str){ json_string_value(json_handle(value)), json_string_length(json_handle(value)) };
 	return true;
 }
 
-bool jv_u64(const struct jv *v, uint64_t *n)
+bool jv_u64(const struct jv *value, uint64_t *n)
 {
 	double d;
 
-	if (v && json_is_integer(json_handle(v)) && json_integer_value(json_handle(v)) >= 0) {
-		*n = (uint64_t)json_integer_value(json_handle(v));
+	if (value && json_is_integer(json_handle(value)) && json_integer_value(json_handle(value)) >= 0) {
+		*n = (uint64_t)json_integer_value(json_handle(value));
 		return true;
 	}
-	if (!v || !json_is_real(json_handle(v)))
+	if (!value || !json_is_real(json_handle(value)))
 		return false;
-	d = json_real_value(json_handle(v));
+	d = json_real_value(json_handle(value));
 	if (!(d >= 0 && d < 9007199254740992.0) || d != floor(d))
 		return false;
 	*n = (uint64_t)d;
 	return true;
 }
 
-bool jv_true(const struct jv *v)
+bool jv_true(const struct jv *value)
 {
-	return v && json_is_true(json_handle(v));
+	return value && json_is_true(json_handle(value));
 }
 
 bool jv_each(const struct jv *v, bool (*each)(void *to, struct str key, const struct jv *value), void *to)

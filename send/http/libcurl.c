@@ -29,12 +29,12 @@ static void *libcurl_load_symbols(void)
 
 const struct libcurl *libcurl_load(const char **why)
 {
-	static struct libcurl it;
+	static struct libcurl libcurl;
 	static bool loaded;
 	void *library = loaded ? NULL : libcurl_load_symbols();
 
 	if (loaded)
-		return &it;
+		return &libcurl;
 	*why = "libcurl.so.4 cannot be loaded: install libcurl";
 	if (!library)
 		return NULL;
@@ -45,10 +45,10 @@ const struct libcurl *libcurl_load(const char **why)
 			*why = "this libcurl is too old: 7.62 or later is needed";
 			return NULL;
 		}
-		memcpy((char *)&it + functions[i].at, &function, sizeof(function));
+		memcpy((char *)&libcurl + functions[i].at, &function, sizeof(function));
 	}
 	loaded = true;
-	return &it;
+	return &libcurl;
 }
 
 #endif

@@ -86,7 +86,7 @@ static int child_start(pid_t *pid, char *const argv[], const int out[2], const i
 }
 
 /* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
-static bool child_take(int fd, struct text *t, size_t max, int *error)
+static bool child_take(int fd, struct text *text, size_t max, int *error)
 {
 	char buf[65536];
 	ssize_t n = read(fd, buf, sizeof(buf));
@@ -94,34 +94,34 @@ static bool child_take(int fd, struct text *t, size_t max, int *error)
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		*error = errno;
 
-	if (n > 0 && t->n < max)
-		text_bytes(t, buf, (size_t)n);
+	if (n > 0 && text->n < max)
+		text_bytes(text, buf, (size_t)n);
 	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-static void listen_to(struct child *c, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
+static void listen_to(struct child *child, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
 {
-	struct pollfd p[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
+	struct pollfd polled[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
 	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
 
-	while (p[0].fd >= 0 || p[1].fd >= 0) {
+	while (polled[0].fd >= 0 || polled[1].fd >= 0) {
 		uint64_t now = clock_now_ms();
 
-		c->late = now >= end;
-		c->large = c->out.n >= OUT_MAX;
-		if (c->late || c->large || *stop) {
+		child->late = now >= end;
+		child->large = child->out.n >= OUT_MAX;
+		if (child->late || child->large || *stop) {
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (poll(p, 2, end - now < STOP_MS ? (int)(end - now) : STOP_MS) < 0 && errno != EINTR) {
-			c->error = errno;
+		if (poll(polled, 2, end - now < STOP_MS ? (int)(end - now) : STOP_MS) < 0 && errno != EINTR) {
+			child->error = errno;
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (p[0].fd >= 0 && p[0].revents && !child_take(out, &c->out, OUT_MAX, &c->error))
-			p[0].fd = -1;
-		if (p[1].fd >= 0 && p[1].revents && !child_take(err, &c->err, ERR_MAX, &c->error))
-			p[1].fd = -1;
+		if (polled[0].fd >= 0 && polled[0].revents && !child_take(out, &child->out, OUT_MAX, &child->error))
+			polled[0].fd = -1;
+		if (polled[1].fd >= 0 && polled[1].revents && !child_take(err, &child->err, ERR_MAX, &child->error))
+			polled[1].fd = -1;
 	}
 }
 
@@ -133,55 +133,56 @@ static bool is_stopped(const atomic_bool *stop)
 	return *stop;
 }
 
-void child_run(struct child *c, char *const argv[], unsigned seconds, const atomic_bool *stop)
+void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop)
 {
 	int out[2], err[2], status = 0;
 	pid_t pid;
 
-	*c = (struct child){ .status = -1 };
+	*child = (struct child){ .status = -1 };
 	if (pipe2(out, O_CLOEXEC) < 0) {
-		c->error = errno;
+		child->error = errno;
 		return;
 	}
 	if (pipe2(err, O_CLOEXEC) < 0) {
-		c->error = errno;
+		child->error = errno;
 		close(out[0]);
 		close(out[1]);
 		return;
 	}
-	c->error = child_start(&pid, argv, out, err);
+	child->error = child_start(&pid, argv, out, err);
 	close(out[1]);
 	close(err[1]);
-	if (!c->error) {
-		listen_to(c, pid, out[0], err[0], seconds, stop);
+	if (!child->error) {
+		listen_to(child, pid, out[0], err[0], seconds, stop);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-		c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-		c->status = WIFEXITED(status) && !c->error ? WEXITSTATUS(status) :
-							     -1; /* without its output its status means nothing */
-		c->stopped = c->status != 0 && !c->error && is_stopped(stop);
+		child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		child->status = WIFEXITED(status) && !child->error ?
+					WEXITSTATUS(status) :
+					-1; /* without its output its status means nothing */
+		child->stopped = child->status != 0 && !child->error && is_stopped(stop);
 	}
 	close(out[0]);
 	close(err[0]);
 }
 
-void child_free(struct child *c)
+void child_free(struct child *child)
 {
-	text_free(&c->out);
-	text_free(&c->err);
+	text_free(&child->out);
+	text_free(&child->err);
 }
 
 static char *child_joined(struct str folder, const char *name)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 
-	text_str(&t, folder);
-	text_char(&t, '/');
-	text_add(&t, name);
-	text_char(&t, 0);
-	if (access(t.p, X_OK) == 0)
-		return t.p;
-	text_free(&t);
+	text_str(&text, folder);
+	text_char(&text, '/');
+	text_add(&text, name);
+	text_char(&text, 0);
+	if (access(text.p, X_OK) == 0)
+		return text.p;
+	text_free(&text);
 	return NULL;
 }
 

@@ -18,12 +18,12 @@ struct child {
 	bool stopped;         /* it did not end well, and *stop was set */
 };
 
-/* Runs argv[0], the path of a program, and waits for its end: until `seconds` have passed (c->late), or another thread
- * or a signal handler has set *stop (c->stopped), which kills it. A signal for a group of processes (Ctrl-C, systemctl
- * stop) can end the program before our handler has run: a program that fails counts as stopped if *stop is set within
- * 100 ms, too. */
-void child_run(struct child *c, char *const argv[], unsigned seconds, const atomic_bool *stop);
-void child_free(struct child *c);
+/* Runs argv[0], the path of a program, and waits for its end: until `seconds` have passed (child->late), or another
+ * thread or a signal handler has set *stop (child->stopped), which kills it. A signal for a group of processes (Ctrl-C,
+ * systemctl stop) can end the program before our handler has run: a program that fails counts as stopped if *stop is
+ * set within 100 ms, too. */
+void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop);
+void child_free(struct child *child);
 
 /* A program of ours: the one beside this one, else the one that PATH has. "./pjfold" of a build finds its neighbour.
  * NULL: none. Freed. */

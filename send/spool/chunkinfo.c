@@ -15,36 +15,36 @@ static bool chunkinfo_at(int fd, uint64_t offset, void *p, size_t n)
 	return fullio_pread(fd, p, n, offset) == n;
 }
 
-static void chunkinfo_take_item(struct chunkinfo *c, uint32_t type, const unsigned char *p, size_t n)
+static void chunkinfo_take_item(struct chunkinfo *chunkinfo, uint32_t type, const unsigned char *p, size_t n)
 {
-	struct pj_window w;
+	struct pj_window window;
 
 	if (type == PJ_ITEM_BOOT && n == BOOT_ID) {
-		memcpy(c->boot, p, BOOT_ID);
-		c->boot[BOOT_ID] = 0;
-	} else if (type == PJ_ITEM_WINDOW && n >= sizeof(w)) {
-		memcpy(&w, p, sizeof(w));
-		if (w.end > w.begin && w.end != UINT64_MAX) {
-			c->begin = w.begin;
-			c->end = w.end;
+		memcpy(chunkinfo->boot, p, BOOT_ID);
+		chunkinfo->boot[BOOT_ID] = 0;
+	} else if (type == PJ_ITEM_WINDOW && n >= sizeof(window)) {
+		memcpy(&window, p, sizeof(window));
+		if (window.end > window.begin && window.end != UINT64_MAX) {
+			chunkinfo->begin = window.begin;
+			chunkinfo->end = window.end;
 		}
 	}
 }
 
-static void take_items(struct chunkinfo *c, int fd, const struct perf_section *s)
+static void take_items(struct chunkinfo *chunkinfo, int fd, const struct perf_section *section)
 {
 	static __thread unsigned char buf[SECTION_MAX];
-	size_t n = s->size < sizeof(buf) ? (size_t)s->size : sizeof(buf), i = 0;
+	size_t n = section->size < sizeof(buf) ? (size_t)section->size : sizeof(buf), i = 0;
 	struct pj_item item;
 
-	if (!chunkinfo_at(fd, s->offset, buf, n))
+	if (!chunkinfo_at(fd, section->offset, buf, n))
 		return;
 	while (n - i >= sizeof(item)) {
 		memcpy(&item, buf + i, sizeof(item));
 		i += sizeof(item);
 		if (item.size > n - i)
 			return;
-		chunkinfo_take_item(c, item.type, buf + i, item.size);
+		chunkinfo_take_item(chunkinfo, item.type, buf + i, item.size);
 		i += ((size_t)item.size + 7) & ~(size_t)7;
 		if (i > n)
 			return;
@@ -52,44 +52,45 @@ static void take_items(struct chunkinfo *c, int fd, const struct perf_section *s
 }
 
 /* Behind the bits stand the sections of those that are set, in order. */
-static void chunkinfo_read_front(struct chunkinfo *c, int fd, uint64_t table)
+static void chunkinfo_read_front(struct chunkinfo *chunkinfo, int fd, uint64_t table)
 {
 	uint64_t bits[4];
-	struct perf_section s;
+	struct perf_section section;
 	uint64_t offset = table + sizeof(bits);
 
 	if (!table || !chunkinfo_at(fd, table, bits, sizeof(bits)))
 		return;
 	for (unsigned i = 0; i < FEATURE_PJ_START; i++)
 		if (bits[i / 64] >> i % 64 & 1)
-			offset += sizeof(s);
-	if ((bits[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1) && chunkinfo_at(fd, offset, &s, sizeof(s)))
-		take_items(c, fd, &s);
+			offset += sizeof(section);
+	if ((bits[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1) &&
+	    chunkinfo_at(fd, offset, &section, sizeof(section)))
+		take_items(chunkinfo, fd, &section);
 }
 
-static unsigned count_events(int fd, const struct perf_file_header *h)
+static unsigned count_events(int fd, const struct perf_file_header *header)
 {
-	uint64_t n = h->attr_size ? h->attrs.size / h->attr_size : 0;
+	uint64_t n = header->attr_size ? header->attrs.size / header->attr_size : 0;
 	unsigned events = 0;
 
 	for (uint64_t i = 0; i < n && i < EVENTS_MAX; i++) {
-		struct perf_event_attr a;
+		struct perf_event_attr attr;
 
-		if (!chunkinfo_at(fd, h->attrs.offset + i * h->attr_size, &a, PERF_ATTR_MIN))
+		if (!chunkinfo_at(fd, header->attrs.offset + i * header->attr_size, &attr, PERF_ATTR_MIN))
 			return events;
-		events += a.type != PERF_TYPE_SOFTWARE || a.config != PERF_COUNT_SW_DUMMY;
+		events += attr.type != PERF_TYPE_SOFTWARE || attr.config != PERF_COUNT_SW_DUMMY;
 	}
 	return events;
 }
 
-void chunkinfo_read(struct chunkinfo *c, int fd)
+void chunkinfo_read(struct chunkinfo *chunkinfo, int fd)
 {
-	struct perf_file_header h;
+	struct perf_file_header header;
 
-	*c = (struct chunkinfo){ 0 };
-	if (!chunkinfo_at(fd, 0, &h, sizeof(h)) || memcmp(h.magic, PERF_MAGIC, 8) != 0)
+	*chunkinfo = (struct chunkinfo){ 0 };
+	if (!chunkinfo_at(fd, 0, &header, sizeof(header)) || memcmp(header.magic, PERF_MAGIC, 8) != 0)
 		return;
-	c->perf = true;
-	c->events = count_events(fd, &h);
-	chunkinfo_read_front(c, fd, h.event_types.offset);
+	chunkinfo->perf = true;
+	chunkinfo->events = count_events(fd, &header);
+	chunkinfo_read_front(chunkinfo, fd, header.event_types.offset);
 }

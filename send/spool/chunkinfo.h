@@ -18,6 +18,6 @@ struct chunkinfo {
 	unsigned events;        /* without those that only carry side-band records */
 };
 
-void chunkinfo_read(struct chunkinfo *c, int fd);
+void chunkinfo_read(struct chunkinfo *chunkinfo, int fd);
 
 #endif

@@ -97,16 +97,16 @@ static void counters_take_line(struct str line)
 
 void counters_open(int dir)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	struct str rest;
 	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	folder = dir;
-	fullio_read(fd, &t, FILE_MAX);
-	rest = text_view(&t);
+	fullio_read(fd, &text, FILE_MAX);
+	rest = text_view(&text);
 	while (rest.n)
 		counters_take_line(str_cut(&rest, '\n'));
-	text_free(&t);
+	text_free(&text);
 	if (fd >= 0)
 		close(fd);
 }
@@ -120,30 +120,31 @@ static uint64_t counters_value_of(enum counter which)
 							 now[which] + before[which];
 }
 
-static void put_all(struct text *t)
+static void put_all(struct text *text)
 {
 	for (size_t i = 0; i < countof(rows); i++) {
-		struct str name = str_of(rows[i].name), fp = str_cut(&name, '{');
+		struct str name = str_of(rows[i].name), string = str_cut(&name, '{');
 
 		if (rows[i].help)
-			text_printf(t, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)fp.n, fp.p,
-				    rows[i].help, (int)fp.n, fp.p, is_gauge(rows[i].which) ? "gauge" : "counter");
-		text_printf(t, "pj_send_%s %" PRIu64 "\n", rows[i].name, counters_value_of(rows[i].which));
+			text_printf(text, "# HELP pj_send_%.*s %s\n# TYPE pj_send_%.*s %s\n", (int)string.n, string.p,
+				    rows[i].help, (int)string.n, string.p,
+				    is_gauge(rows[i].which) ? "gauge" : "counter");
+		text_printf(text, "pj_send_%s %" PRIu64 "\n", rows[i].name, counters_value_of(rows[i].which));
 	}
 }
 
 bool counters_write(void)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	bool good;
 	int error;
 
 	pthread_mutex_lock(&lock);
-	put_all(&t);
+	put_all(&text);
 	pthread_mutex_unlock(&lock);
-	good = fullio_replace(folder, FILE_NAME, text_view(&t));
+	good = fullio_replace(folder, FILE_NAME, text_view(&text));
 	error = errno;
-	text_free(&t);
+	text_free(&text);
 	errno = error;
 	return good;
 }

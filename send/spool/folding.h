@@ -35,15 +35,15 @@ enum fold_result {
 };
 
 /* path: of the window; dir: the folder that it is described with in messages. fd: it, open. Appends to text. */
-enum fold_result folding_chunk(const struct folding *f, const char *path, int fd, uint64_t epoch, struct text *text,
-			       struct text *why);
+enum fold_result folding_chunk(const struct folding *folding, const char *path, int fd, uint64_t epoch,
+			       struct text *text, struct text *why);
 
 /* Folded text of standard input, which began at epoch and took seconds (0: as its header says, or 1). Never FOLD_PART:
  * a text with a line that is no stack was not meant, or is cut; why names that line. */
-enum fold_result folding_text(const struct folding *f, struct str folded, uint64_t epoch, uint64_t seconds,
+enum fold_result folding_text(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 			      struct text *text, struct text *why);
 
 /* Bytes of a host that stores take: others become '-'. */
-void folding_host(struct text *t, struct str host);
+void folding_host(struct text *text, struct str host);
 
 #endif

@@ -16,9 +16,9 @@
 /* PID of "PID-START.jmap". */
 static bool jmapscans_pid_of(const char *name, uint64_t *pid)
 {
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 
-	return str_ends(s, STR(".jmap")) && str_u64(str_cut(&s, '-'), pid) && *pid > 0 && *pid < INT32_MAX;
+	return str_ends(string, STR(".jmap")) && str_u64(str_cut(&string, '-'), pid) && *pid > 0 && *pid < INT32_MAX;
 }
 
 static bool jmapscans_is_missing(int folder, const char *name, uint64_t end)
@@ -40,7 +40,7 @@ unsigned jmapscans_missing(int dir, const char *boot, uint64_t end)
 	char path[64];
 	int fd;
 	DIR *d;
-	const struct dirent *e;
+	const struct dirent *entry;
 	unsigned n = 0;
 
 	snprintf(path, sizeof(path), "maps/%.40s", boot);
@@ -51,8 +51,8 @@ unsigned jmapscans_missing(int dir, const char *boot, uint64_t end)
 			close(fd);
 		return 0;
 	}
-	while ((e = readdir(d)))
-		n += jmapscans_is_missing(fd, e->d_name, end);
+	while ((entry = readdir(d)))
+		n += jmapscans_is_missing(fd, entry->d_name, end);
 	closedir(d);
 	return n;
 }

@@ -28,9 +28,9 @@
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-static void spool_put_name(char s[NAME], struct spool_name n, bool zstd)
+static void spool_put_name(char s[NAME], struct spool_name name, bool zstd)
 {
-	snprintf(s, NAME, "%" PRIu64 ".%016" PRIx64 ".folded.%s", n.epoch, n.tag, zstd ? "zst" : "gz");
+	snprintf(s, NAME, "%" PRIu64 ".%016" PRIx64 ".folded.%s", name.epoch, name.tag, zstd ? "zst" : "gz");
 }
 
 static bool spool_parse_name(const char *name, struct spool_name *n, bool *zstd)
@@ -52,22 +52,22 @@ static void chunk_name(char s[NAME], uint64_t epoch)
 
 static bool parse_chunk(const char *name, uint64_t *epoch)
 {
-	struct str s = str_of(name);
+	struct str string = str_of(name);
 	char back[NAME];
 
-	if (!str_ends(s, STR(".data")) || !str_u64(str_head(s, s.n - 5), epoch))
+	if (!str_ends(string, STR(".data")) || !str_u64(str_head(string, string.n - 5), epoch))
 		return false;
 	chunk_name(back, *epoch);
-	return str_eq(s, str_of(back));
+	return str_eq(string, str_of(back));
 }
 
 static int name_cmp(const void *va, const void *vb)
 {
-	const struct spool_name *a = va, *b = vb;
+	const struct spool_name *name = va, *b = vb;
 
-	if (a->epoch != b->epoch)
-		return a->epoch < b->epoch ? -1 : 1;
-	return a->tag < b->tag ? -1 : a->tag > b->tag;
+	if (name->epoch != b->epoch)
+		return name->epoch < b->epoch ? -1 : 1;
+	return name->tag < b->tag ? -1 : name->tag > b->tag;
 }
 
 static int epoch_cmp(const void *va, const void *vb)
@@ -80,11 +80,11 @@ static int epoch_cmp(const void *va, const void *vb)
 static DIR *spool_open_list(int folder)
 {
 	int fd = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!d && fd >= 0)
+	if (!dir && fd >= 0)
 		close(fd);
-	return d;
+	return dir;
 }
 
 static int spool_open_file(int folder, const char *name)
@@ -122,133 +122,133 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 /* The id itself is not to leave the host (machine-id(5)). */
 static uint64_t machine_number(void)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char host[256] = "";
 	uint64_t n;
 
-	text_add(&t, "pj machine ");
-	if (!fullio_read_at(AT_FDCWD, "/etc/machine-id", &t, 4096) || t.n < 11 + 32) {
+	text_add(&text, "pj machine ");
+	if (!fullio_read_at(AT_FDCWD, "/etc/machine-id", &text, 4096) || text.n < 11 + 32) {
 		gethostname(host, sizeof(host) - 1);
-		text_add(&t, host);
+		text_add(&text, host);
 	}
-	n = hash_sum(t.p, t.n);
-	text_free(&t);
+	n = hash_sum(text.p, text.n);
+	text_free(&text);
 	return n;
 }
 
-static bool read_recorder(struct spool *s)
+static bool read_recorder(struct spool *spool)
 {
-	struct text t = { 0 };
-	bool good = fullio_read_at(s->space, "recorder", &t, 64) &&
-		    str_hex(str_trim(str_head(text_view(&t), t.n ? t.n - 1 : 0)), &s->recorder);
+	struct text text = { 0 };
+	bool good = fullio_read_at(spool->space, "recorder", &text, 64) &&
+		    str_hex(str_trim(str_head(text_view(&text), text.n ? text.n - 1 : 0)), &spool->recorder);
 
-	text_free(&t);
+	text_free(&text);
 	return good;
 }
 
 /* Two that start at once must agree: the one that comes second fails to link. */
-static void make_recorder(struct spool *s, const char *dir)
+static void make_recorder(struct spool *spool, const char *dir)
 {
 	char temp[TEMPFILE_NAME] = "", line[32];
 	uint64_t random;
 	int fd;
 
-	if (read_recorder(s))
+	if (read_recorder(spool))
 		return;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		die_errno("no random numbers");
 	snprintf(line, sizeof(line), "%016" PRIx64 "\n", random);
-	fd = tempfile_create(s->space, 0640, temp);
+	fd = tempfile_create(spool->space, 0640, temp);
 	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
-		unlinkat(s->space, temp, 0); /* cron may come here each minute */
+		unlinkat(spool->space, temp, 0); /* cron may come here each minute */
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
-	if (renameat2(s->space, temp, s->space, "recorder", RENAME_NOREPLACE) < 0)
-		unlinkat(s->space, temp, 0);
+	if (renameat2(spool->space, temp, spool->space, "recorder", RENAME_NOREPLACE) < 0)
+		unlinkat(spool->space, temp, 0);
 	close(fd);
-	if (!spool_synced(s->space) || !read_recorder(s))
+	if (!spool_synced(spool->space) || !read_recorder(spool))
 		die("cannot read '%s/spool/recorder': remove it, if it is damaged and nothing waits to be sent", dir);
 }
 
-void spool_open(struct spool *s, const char *dir)
+void spool_open(struct spool *spool, const char *dir)
 {
 	struct outpath place;
 
-	s->name = dir;
-	s->dir = outpath_directory(&place, dir, 0);
+	spool->name = dir;
+	spool->dir = outpath_directory(&place, dir, 0);
 	if (place.refused[0])
 		die("cannot use the directory '%s': %s", dir, place.refused);
-	if (s->dir < 0)
+	if (spool->dir < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	outpath_close(&place);
-	s->space = spool_enter(s->dir, dir, "spool", true);
-	s->bad = spool_enter(s->dir, dir, "bad", true);
-	s->out = spool_enter(s->dir, dir, "out", false);
-	s->machine = machine_number();
-	s->alone = false;
-	make_recorder(s, dir);
+	spool->space = spool_enter(spool->dir, dir, "spool", true);
+	spool->bad = spool_enter(spool->dir, dir, "bad", true);
+	spool->out = spool_enter(spool->dir, dir, "out", false);
+	spool->machine = machine_number();
+	spool->alone = false;
+	make_recorder(spool, dir);
 }
 
-bool spool_lock(struct spool *s)
+bool spool_lock(struct spool *spool)
 {
-	s->alone = flock(s->space, LOCK_EX | LOCK_NB) == 0;
-	return s->alone;
+	spool->alone = flock(spool->space, LOCK_EX | LOCK_NB) == 0;
+	return spool->alone;
 }
 
-void spool_sweep(struct spool *s)
+void spool_sweep(struct spool *spool)
 {
-	DIR *d = spool_open_list(s->space);
-	const struct dirent *e;
+	DIR *dir = spool_open_list(spool->space);
+	const struct dirent *entry;
 
-	while (d && (e = readdir(d))) {
-		struct str name = str_of(e->d_name);
+	while (dir && (entry = readdir(dir))) {
+		struct str name = str_of(entry->d_name);
 		struct stat st;
 
 		/* others (a pipe) may be writing one right now */
 		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
-		    fstatat(s->space, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(spool->space, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		unlinkat(s->space, e->d_name, 0);
+		unlinkat(spool->space, entry->d_name, 0);
 	}
-	if (d)
-		closedir(d);
-	tempfile_sweep(s->bad);
-	tempfile_sweep(s->dir); /* of pjsend.prom */
+	if (dir)
+		closedir(dir);
+	tempfile_sweep(spool->bad);
+	tempfile_sweep(spool->dir); /* of pjsend.prom */
 }
 
-void spool_close(struct spool *s)
+void spool_close(struct spool *spool)
 {
-	close(s->dir);
-	close(s->space);
-	close(s->bad);
-	if (s->out >= 0)
-		close(s->out);
+	close(spool->dir);
+	close(spool->space);
+	close(spool->bad);
+	if (spool->out >= 0)
+		close(spool->out);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------------------- */
 
-bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n)
+bool spool_windows(const struct spool *spool, struct spool_name **names, size_t *n)
 {
-	DIR *d = spool_open_list(s->space);
-	const struct dirent *e;
+	DIR *dir = spool_open_list(spool->space);
+	const struct dirent *entry;
 	struct spool_name name;
 	size_t saved = 0;
 	bool zstd;
 
 	*names = NULL;
 	*n = 0;
-	if (!d)
+	if (!dir)
 		return false;
-	while ((e = readdir(d))) {
-		if (!spool_parse_name(e->d_name, &name, &zstd))
+	while ((entry = readdir(dir))) {
+		if (!spool_parse_name(entry->d_name, &name, &zstd))
 			continue;
 		*names = mem_more(*names, sizeof(**names), *n);
 		(*names)[(*n)++] = name;
 	}
-	closedir(d);
+	closedir(dir);
 	if (*n)
 		qsort(*names, *n, sizeof(**names), name_cmp);
 	for (size_t i = 0; i < *n; i++)
@@ -275,14 +275,14 @@ struct completed {
 
 static int completed_cmp(const void *a, const void *b)
 {
-	const struct completed *x = a, *y = b;
+	const struct completed *completed = a, *y = b;
 
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return name_cmp(&x->name, &y->name);
+	if (completed->at != y->at)
+		return completed->at < y->at ? -1 : 1;
+	return name_cmp(&completed->name, &y->name);
 }
 
-void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t n)
+void spool_oldest_first(const struct spool *spool, struct spool_name *names, size_t n)
 {
 	struct completed *list = mem_alloc(sizeof(*list), n + 1);
 	char name[NAME];
@@ -293,7 +293,7 @@ void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t 
 			uint64_t at;
 
 			spool_put_name(name, names[i], zstd);
-			at = changed_at(s->space, name);
+			at = changed_at(spool->space, name);
 			if (at > list[i].at)
 				list[i].at = at;
 		}
@@ -304,48 +304,48 @@ void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t 
 	free(list);
 }
 
-bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n)
+bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n)
 {
-	DIR *d;
-	const struct dirent *e;
+	DIR *dir;
+	const struct dirent *entry;
 	uint64_t epoch;
 
 	*epochs = NULL;
 	*n = 0;
-	if (s->out < 0) /* who records may begin later than who sends */
-		s->out = spool_enter(s->dir, s->name, "out", false);
-	if (s->out < 0)
+	if (spool->out < 0) /* who records may begin later than who sends */
+		spool->out = spool_enter(spool->dir, spool->name, "out", false);
+	if (spool->out < 0)
 		return true;
-	d = spool_open_list(s->out);
-	if (!d)
+	dir = spool_open_list(spool->out);
+	if (!dir)
 		return false;
-	while ((e = readdir(d))) {
-		if (!parse_chunk(e->d_name, &epoch))
+	while ((entry = readdir(dir))) {
+		if (!parse_chunk(entry->d_name, &epoch))
 			continue;
 		*epochs = mem_more(*epochs, sizeof(**epochs), *n);
 		(*epochs)[(*n)++] = epoch;
 	}
-	closedir(d);
+	closedir(dir);
 	if (*n)
 		qsort(*epochs, *n, sizeof(**epochs), epoch_cmp);
 	return true;
 }
 
-static int spool_open_window(const struct spool *s, struct spool_name n, char name[NAME])
+static int spool_open_window(const struct spool *spool, struct spool_name n, char name[NAME])
 {
 	int fd = -1;
 
 	for (unsigned zstd = 0; zstd < 2 && fd < 0; zstd++) {
 		spool_put_name(name, n, zstd);
-		fd = spool_open_file(s->space, name);
+		fd = spool_open_file(spool->space, name);
 	}
 	return fd;
 }
 
-bool spool_has(const struct spool *s, struct spool_name n)
+bool spool_has(const struct spool *spool, struct spool_name n)
 {
 	char name[NAME];
-	int fd = spool_open_window(s, n, name);
+	int fd = spool_open_window(spool, n, name);
 
 	if (fd >= 0)
 		close(fd);
@@ -356,20 +356,20 @@ bool spool_has(const struct spool *s, struct spool_name n)
 
 /* When the recording was completed, for spool_oldest_first. Where it is gone, or this fails, the window is as new as it
  * seems. */
-static void copy_stamp(const struct spool *s, struct spool_name n, const char *name)
+static void copy_stamp(const struct spool *spool, struct spool_name n, const char *name)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
 	char chunk[NAME];
 	uint64_t at;
 
 	chunk_name(chunk, n.epoch);
-	if (s->out < 0 || n.tag != s->recorder || !(at = changed_at(s->out, chunk)))
+	if (spool->out < 0 || n.tag != spool->recorder || !(at = changed_at(spool->out, chunk)))
 		return;
 	times[1] = (struct timespec){ .tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS) };
-	utimensat(s->space, name, times, AT_SYMLINK_NOFOLLOW);
+	utimensat(spool->space, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
-bool spool_put(struct spool *s, struct spool_name n, struct str text)
+bool spool_put(struct spool *spool, struct spool_name n, struct str text)
 {
 	struct text packed = { 0 };
 	char name[NAME];
@@ -378,13 +378,13 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 
 	spool_put_name(name, n, pack_has_zstd);
 	errno = ENOMEM;
-	good = (pack_has_zstd ? pack_zstd(&packed, text, s->saved ? PACK_ZSTD : PACK_ZSTD_SHORT) :
+	good = (pack_has_zstd ? pack_zstd(&packed, text, spool->saved ? PACK_ZSTD : PACK_ZSTD_SHORT) :
 				pack_gzip(&packed, text, PACK_GZIP)) &&
-	       fullio_replace(s->space, name, text_view(&packed));
+	       fullio_replace(spool->space, name, text_view(&packed));
 	error = errno;
 	if (good)
-		copy_stamp(s, n, name);
-	s->put_bytes = (packed.n + 4095) & ~(uint64_t)4095;
+		copy_stamp(spool, n, name);
+	spool->put_bytes = (packed.n + 4095) & ~(uint64_t)4095;
 	text_free(&packed);
 	errno = error;
 	return good;
@@ -393,26 +393,26 @@ bool spool_put(struct spool *s, struct spool_name n, struct str text)
 /* A packed text into memory. False and errno: EBADMSG if it is damaged. */
 static bool unpack_all(int fd, struct text *text)
 {
-	struct unpack u;
+	struct unpack unpack;
 	size_t n = 1;
 	bool good;
 
-	unpack_open(&u, fd);
+	unpack_open(&unpack, fd);
 	while (n && text->n < TEXT_MAX) {
 		text_reserve(text, 65536);
-		n = unpack_read(&u, text->p + text->n, text->cap - text->n);
+		n = unpack_read(&unpack, text->p + text->n, text->cap - text->n);
 		text->n += n;
 	}
-	good = !u.errors && n == 0;
-	unpack_close(&u);
-	errno = u.error ? u.error : EBADMSG;
+	good = !unpack.errors && n == 0;
+	unpack_close(&unpack);
+	errno = unpack.error ? unpack.error : EBADMSG;
 	return good;
 }
 
-bool spool_get(const struct spool *s, struct spool_name n, struct text *text, struct text *packed)
+bool spool_get(const struct spool *spool, struct spool_name n, struct text *text, struct text *packed)
 {
 	char name[NAME];
-	int fd = spool_open_window(s, n, name), error;
+	int fd = spool_open_window(spool, n, name), error;
 	bool good;
 
 	if (fd < 0)
@@ -429,14 +429,14 @@ bool spool_get(const struct spool *s, struct spool_name n, struct text *text, st
 	return good;
 }
 
-int spool_chunk_open(const struct spool *s, uint64_t epoch)
+int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
 	struct stat st;
 	int fd, error;
 
 	chunk_name(name, epoch);
-	fd = s->out < 0 ? -1 : spool_open_file(s->out, name);
+	fd = spool->out < 0 ? -1 : spool_open_file(spool->out, name);
 	if (fd < 0)
 		return -1;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
@@ -451,58 +451,58 @@ int spool_chunk_open(const struct spool *s, uint64_t epoch)
 }
 
 /* Whoever unlinks holds the window's lock, so that nobody loses what it reads. */
-bool spool_drop_chunk(const struct spool *s, uint64_t epoch)
+bool spool_drop_chunk(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
 	int fd, error = 0;
 
 	chunk_name(name, epoch);
-	fd = s->out < 0 ? -1 : spool_open_file(s->out, name);
+	fd = spool->out < 0 ? -1 : spool_open_file(spool->out, name);
 	if (fd < 0)
-		return s->out < 0 || errno == ENOENT;
+		return spool->out < 0 || errno == ENOENT;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		error = EBUSY;
-	else if (unlinkat(s->out, name, 0) < 0 && errno != ENOENT)
+	else if (unlinkat(spool->out, name, 0) < 0 && errno != ENOENT)
 		error = errno;
-	else if (!spool_synced(s->out))
+	else if (!spool_synced(spool->out))
 		error = errno;
 	close(fd);
 	errno = error;
 	return error == 0;
 }
 
-static bool drop_window(const struct spool *s, struct spool_name n)
+static bool drop_window(const struct spool *spool, struct spool_name n)
 {
 	char name[NAME];
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		spool_put_name(name, n, zstd);
-		if (unlinkat(s->space, name, 0) < 0 && errno != ENOENT)
+		if (unlinkat(spool->space, name, 0) < 0 && errno != ENOENT)
 			return false;
 	}
 	return true;
 }
 
-bool spool_done(struct spool *s, struct spool_name n)
+bool spool_done(struct spool *spool, struct spool_name name)
 {
-	if (n.tag == s->recorder && !spool_drop_chunk(s, n.epoch))
+	if (name.tag == spool->recorder && !spool_drop_chunk(spool, name.epoch))
 		return false;
-	return drop_window(s, n);
+	return drop_window(spool, name);
 }
 
 /* ---- bad ----------------------------------------------------------------------------------------------------- */
 
-static bool spool_write_why(const struct spool *s, const char *name, struct str why)
+static bool spool_write_why(const struct spool *spool, const char *name, struct str why)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	char file[NAME + 32];
 	bool good;
 
-	text_str(&t, why);
-	text_char(&t, '\n');
+	text_str(&text, why);
+	text_char(&text, '\n');
 	snprintf(file, sizeof(file), "%s.why", name);
-	good = fullio_replace(s->bad, file, text_view(&t));
-	text_free(&t);
+	good = fullio_replace(spool->bad, file, text_view(&text));
+	text_free(&text);
 	return good;
 }
 
@@ -524,7 +524,7 @@ static void spool_merge(struct text *there, struct str text)
 	intern_free(&lines);
 }
 
-bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, struct str why)
+bool spool_refuse_part(struct spool *spool, struct spool_name n, struct str text, struct str why)
 {
 	struct text packed = { 0 }, all = { 0 };
 	char name[NAME];
@@ -532,60 +532,60 @@ bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, st
 	int fd;
 
 	spool_put_name(name, n, false);
-	fd = spool_open_file(s->bad, name);
+	fd = spool_open_file(spool->bad, name);
 	if (fd < 0 || !unpack_all(fd, &all))
 		all.n = 0;
 	if (fd >= 0)
 		close(fd);
 	spool_merge(&all, text);
-	good = spool_write_why(s, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
-	       fullio_replace(s->bad, name, text_view(&packed));
+	good = spool_write_why(spool, name, why) && pack_gzip(&packed, text_view(&all), PACK_GZIP) &&
+	       fullio_replace(spool->bad, name, text_view(&packed));
 	text_free(&packed);
 	text_free(&all);
 	return good;
 }
 
 /* From a folder to bad/, with a reason beside it. False: errno; EEXIST: something has that name there. */
-static bool move_to_bad(const struct spool *s, int from, const char *name, const char *to, struct str why)
+static bool move_to_bad(const struct spool *spool, int from, const char *name, const char *to, struct str why)
 {
-	if (faccessat(s->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (faccessat(spool->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return false;
 	}
-	return spool_write_why(s, to, why) && renameat2(from, name, s->bad, to, RENAME_NOREPLACE) == 0 &&
-	       spool_synced(s->bad);
+	return spool_write_why(spool, to, why) && renameat2(from, name, spool->bad, to, RENAME_NOREPLACE) == 0 &&
+	       spool_synced(spool->bad);
 }
 
-bool spool_refuse(struct spool *s, struct spool_name n, struct str why)
+bool spool_refuse(struct spool *spool, struct spool_name n, struct str why)
 {
 	char name[NAME], to[NAME];
 	int fd;
 	bool good;
 
-	if (n.tag == s->recorder && !spool_drop_chunk(s, n.epoch))
+	if (n.tag == spool->recorder && !spool_drop_chunk(spool, n.epoch))
 		return false;
-	fd = spool_open_window(s, n, name);
+	fd = spool_open_window(spool, n, name);
 	if (fd < 0)
 		return false;
 	close(fd);
 	do {
 		spool_put_name(to, n, str_ends(str_of(name), STR(".zst")));
-		good = move_to_bad(s, s->space, name, to, why);
+		good = move_to_bad(spool, spool->space, name, to, why);
 		n.tag++;
 	} while (!good && errno == EEXIST);
 	return good;
 }
 
-bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why)
+bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why)
 {
 	char name[NAME], to[NAME + 24];
 	bool good;
 
 	chunk_name(name, epoch);
 	snprintf(to, sizeof(to), "%s", name);
-	for (unsigned i = 2; !(good = move_to_bad(s, s->out, name, to, why)) && errno == EEXIST; i++)
+	for (unsigned i = 2; !(good = move_to_bad(spool, spool->out, name, to, why)) && errno == EEXIST; i++)
 		snprintf(to, sizeof(to), "%s.%u", name, i);
-	return good && spool_synced(s->out);
+	return good && spool_synced(spool->out);
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */
@@ -617,63 +617,63 @@ static bool is_ours(const char *name, uint64_t *epoch)
 
 static uint64_t spool_bytes_of(int folder)
 {
-	DIR *d = spool_open_list(folder);
-	const struct dirent *e;
+	DIR *dir = spool_open_list(folder);
+	const struct dirent *entry;
 	uint64_t bytes = 0, epoch;
 
-	while (d && (e = readdir(d)))
-		if (is_ours(e->d_name, &epoch))
-			bytes += spool_bytes_at(folder, e->d_name);
-	if (d)
-		closedir(d);
+	while (dir && (entry = readdir(dir)))
+		if (is_ours(entry->d_name, &epoch))
+			bytes += spool_bytes_at(folder, entry->d_name);
+	if (dir)
+		closedir(dir);
 	return bytes;
 }
 
-uint64_t spool_bytes(const struct spool *s, uint64_t *bad)
+uint64_t spool_bytes(const struct spool *spool, uint64_t *bad)
 {
-	*bad = spool_bytes_of(s->bad);
-	return spool_bytes_of(s->space);
+	*bad = spool_bytes_of(spool->bad);
+	return spool_bytes_of(spool->space);
 }
 
-uint64_t spool_window_bytes(const struct spool *s, struct spool_name n)
+uint64_t spool_window_bytes(const struct spool *spool, struct spool_name n)
 {
 	char name[NAME];
 	uint64_t bytes = 0;
 
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		spool_put_name(name, n, zstd);
-		bytes += spool_bytes_at(s->space, name);
+		bytes += spool_bytes_at(spool->space, name);
 	}
 	return bytes;
 }
 
-double spool_free(const struct spool *s)
+double spool_free(const struct spool *spool)
 {
 	struct statvfs fs;
 
-	if (fstatvfs(s->dir, &fs) < 0 || !fs.f_blocks)
+	if (fstatvfs(spool->dir, &fs) < 0 || !fs.f_blocks)
 		return 1;
 	return (double)fs.f_bavail / (double)fs.f_blocks;
 }
 
-bool spool_drop_bad(const struct spool *s, uint64_t *bytes)
+bool spool_drop_bad(const struct spool *spool, uint64_t *bytes)
 {
-	DIR *d = spool_open_list(s->bad);
-	const struct dirent *e;
+	DIR *dir = spool_open_list(spool->bad);
+	const struct dirent *entry;
 	uint64_t epoch, least = UINT64_MAX;
 	char oldest[NAME + 24] = "", why[NAME + 32];
 
-	while (d && (e = readdir(d)))
-		if (is_ours(e->d_name, &epoch) && epoch < least && strlen(e->d_name) < sizeof(oldest)) {
+	while (dir && (entry = readdir(dir)))
+		if (is_ours(entry->d_name, &epoch) && epoch < least && strlen(entry->d_name) < sizeof(oldest)) {
 			least = epoch;
-			memcpy(oldest, e->d_name, strlen(e->d_name) + 1);
+			memcpy(oldest, entry->d_name, strlen(entry->d_name) + 1);
 		}
-	if (d)
-		closedir(d);
+	if (dir)
+		closedir(dir);
 	if (!*oldest)
 		return false;
-	*bytes = spool_bytes_at(s->bad, oldest);
+	*bytes = spool_bytes_at(spool->bad, oldest);
 	snprintf(why, sizeof(why), "%s.why", oldest);
-	unlinkat(s->bad, why, 0);
-	return unlinkat(s->bad, oldest, 0) == 0;
+	unlinkat(spool->bad, why, 0);
+	return unlinkat(spool->bad, oldest, 0) == 0;
 }

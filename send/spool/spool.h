@@ -33,43 +33,43 @@ struct spool_name {
 
 /* Makes what is missing. Dies when DIR cannot be used. out may be missing where nothing was recorded yet: spool_chunks
  * looks again. The name is kept. */
-void spool_open(struct spool *s, const char *dir);
-bool spool_lock(struct spool *s);  /* false: another pjsend sends from here */
-void spool_sweep(struct spool *s); /* what killed runs left half made; only when alone */
-void spool_close(struct spool *s);
+void spool_open(struct spool *spool, const char *dir);
+bool spool_lock(struct spool *spool);  /* false: another pjsend sends from here */
+void spool_sweep(struct spool *spool); /* what killed runs left half made; only when alone */
+void spool_close(struct spool *spool);
 
 /* Sorted by name; freed with free. */
-bool spool_windows(const struct spool *s, struct spool_name **names, size_t *n);
-bool spool_chunks(struct spool *s, uint64_t **epochs, size_t *n);
-bool spool_has(const struct spool *s, struct spool_name n);
+bool spool_windows(const struct spool *spool, struct spool_name **names, size_t *n);
+bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n);
+bool spool_has(const struct spool *spool, struct spool_name name);
 
 /* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock was
  * set back the newest have the lowest. pjrecord keeps the order in the recordings' times of modification, which
  * spool_put copies. */
-void spool_oldest_first(const struct spool *s, struct spool_name *names, size_t n);
+void spool_oldest_first(const struct spool *spool, struct spool_name *names, size_t n);
 
-bool spool_put(struct spool *s, struct spool_name n, struct str text);
+bool spool_put(struct spool *spool, struct spool_name name, struct str text);
 /* The text, and the file's own bytes (packed), which may be NULL. EBADMSG: it is damaged. */
-bool spool_get(const struct spool *s, struct spool_name n, struct text *text, struct text *packed);
+bool spool_get(const struct spool *spool, struct spool_name name, struct text *text, struct text *packed);
 
 /* The window is sent: nothing of it stays. EBUSY: somebody reads the chunk; later, please. */
-bool spool_done(struct spool *s, struct spool_name n);
-bool spool_drop_chunk(const struct spool *s, uint64_t epoch); /* the chunk only; ENOENT is good */
+bool spool_done(struct spool *spool, struct spool_name name);
+bool spool_drop_chunk(const struct spool *spool, uint64_t epoch); /* the chunk only; ENOENT is good */
 
 /* To bad/: the spooled window; the chunk; or a text of it, or a part of one, while the window itself stays. What has
  * that name there already is never lost: a part is added to it, and others take the next free name. why: one line. */
-bool spool_refuse(struct spool *s, struct spool_name n, struct str why);
-bool spool_refuse_chunk(struct spool *s, uint64_t epoch, struct str why);
-bool spool_refuse_part(struct spool *s, struct spool_name n, struct str text, struct str why);
+bool spool_refuse(struct spool *spool, struct spool_name name, struct str why);
+bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why);
+bool spool_refuse_part(struct spool *spool, struct spool_name name, struct str text, struct str why);
 
 /* A shared lock for who reads: pjrecord's limits leave it alone. -1: errno; EBUSY: being removed. */
-int spool_chunk_open(const struct spool *s, uint64_t epoch);
+int spool_chunk_open(const struct spool *spool, uint64_t epoch);
 
 /* Room: bytes in spool/ and of windows in bad/; of one in spool/; the share of the file system that is free. */
-uint64_t spool_bytes(const struct spool *s, uint64_t *bad);
-uint64_t spool_window_bytes(const struct spool *s, struct spool_name n);
-double spool_free(const struct spool *s);
-bool spool_drop_bad(const struct spool *s,
+uint64_t spool_bytes(const struct spool *spool, uint64_t *bad);
+uint64_t spool_window_bytes(const struct spool *spool, struct spool_name name);
+double spool_free(const struct spool *spool);
+bool spool_drop_bad(const struct spool *spool,
 		    uint64_t *bytes); /* the oldest window in bad/, which took so many; false: none */
 
 #endif

@@ -18,27 +18,27 @@
 #define REPORT_MS 60000
 #define COUNT_MS 60000 /* the spool is measured again, as others may have changed it */
 
-static bool spooler_may_report(struct spooler *s)
+static bool spooler_may_report(struct spooler *spooler)
 {
 	uint64_t now = clock_now_ms();
 
-	if (s->shown && now - s->shown < REPORT_MS)
+	if (spooler->shown && now - spooler->shown < REPORT_MS)
 		return false;
-	s->shown = now;
+	spooler->shown = now;
 	return true;
 }
 
 /* ---- what was done ------------------------------------------------------------------------------------------- */
 
 /* Of that epoch, or where it would stand. */
-static size_t spooler_place_of(const struct spooler *s, uint64_t epoch)
+static size_t spooler_place_of(const struct spooler *spooler, uint64_t epoch)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = spooler->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->done[mid].epoch < epoch)
+		if (spooler->done[mid].epoch < epoch)
 			low = mid + 1;
 		else
 			high = mid;
@@ -46,48 +46,48 @@ static size_t spooler_place_of(const struct spooler *s, uint64_t epoch)
 	return low;
 }
 
-static struct spooler_done *spooler_find(struct spooler *s, uint64_t epoch)
+static struct spooler_done *spooler_find(struct spooler *spooler, uint64_t epoch)
 {
-	size_t i = spooler_place_of(s, epoch);
+	size_t i = spooler_place_of(spooler, epoch);
 
-	return i < s->n && s->done[i].epoch == epoch ? s->done + i : NULL;
+	return i < spooler->n && spooler->done[i].epoch == epoch ? spooler->done + i : NULL;
 }
 
-static struct spooler_done *spooler_remember(struct spooler *s, uint64_t epoch)
+static struct spooler_done *spooler_remember(struct spooler *spooler, uint64_t epoch)
 {
-	struct spooler_done *d = spooler_find(s, epoch);
-	size_t i = spooler_place_of(s, epoch);
+	struct spooler_done *d = spooler_find(spooler, epoch);
+	size_t i = spooler_place_of(spooler, epoch);
 
 	if (d)
 		return d;
-	if (s->n == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 64;
-		s->done = mem_grow(s->done, sizeof(*s->done), s->cap);
+	if (spooler->n == spooler->cap) {
+		spooler->cap = spooler->cap ? 2 * spooler->cap : 64;
+		spooler->done = mem_grow(spooler->done, sizeof(*spooler->done), spooler->cap);
 	}
-	memmove(s->done + i + 1, s->done + i, (s->n - i) * sizeof(*s->done));
-	s->done[i] = (struct spooler_done){ .epoch = epoch };
-	s->n++;
-	return s->done + i;
+	memmove(spooler->done + i + 1, spooler->done + i, (spooler->n - i) * sizeof(*spooler->done));
+	spooler->done[i] = (struct spooler_done){ .epoch = epoch };
+	spooler->n++;
+	return spooler->done + i;
 }
 
 /* What is in out/ no more needs no memory; both lists are sorted. */
-static void spooler_prune(struct spooler *s, const uint64_t *epochs, size_t n)
+static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	size_t saved = 0, at = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		while (at < n && epochs[at] < s->done[i].epoch)
+	for (size_t i = 0; i < spooler->n; i++) {
+		while (at < n && epochs[at] < spooler->done[i].epoch)
 			at++;
-		if (at < n && epochs[at] == s->done[i].epoch)
-			s->done[saved++] = s->done[i];
+		if (at < n && epochs[at] == spooler->done[i].epoch)
+			spooler->done[saved++] = spooler->done[i];
 	}
-	s->n = saved;
+	spooler->n = saved;
 }
 
 /* ---- one window ---------------------------------------------------------------------------------------------- */
 
 /* Have all JVMs been looked at since it ended? Or has that taken too long, or nobody does it? */
-static bool is_ready(struct spooler *s, int fd)
+static bool is_ready(struct spooler *spooler, int fd)
 {
 	struct chunkinfo info;
 	char boot[BOOT_ID + 1];
@@ -97,84 +97,84 @@ static bool is_ready(struct spooler *s, int fd)
 	if (!info.end || info.end > mono || !boot_id("/proc", boot) || strcmp(boot, info.boot) != 0)
 		return true;
 	end = clock_wall() - (mono - info.end);
-	if (jmapscans_missing(s->spool->dir, boot, end) == 0)
+	if (jmapscans_missing(spooler->spool->dir, boot, end) == 0)
 		return true;
-	if (mono - info.end < s->map_wait_ms * 1000000)
+	if (mono - info.end < spooler->map_wait_ms * 1000000)
 		return false;
 	/* not for windows of long ago: pjmap has looked at those JVMs since, or is gone */
 	count(COUNT_UNMAPPED, 1);
 	return true;
 }
 
-static void spooler_again(struct spooler *s, struct spooler_done *d, struct str why)
+static void spooler_again(struct spooler *spooler, struct spooler_done *d, struct str why)
 {
 	d->due = clock_now_ms() + AGAIN_MS;
 	count(COUNT_FOLD_FAILED, 1);
-	if (spooler_may_report(s))
+	if (spooler_may_report(spooler))
 		warn("window %" PRIu64 " cannot be folded yet: %.*s", d->epoch, (int)why.n, why.p);
 }
 
-static void to_bad(struct spooler *s, struct spooler_done *d, struct str why)
+static void to_bad(struct spooler *spooler, struct spooler_done *d, struct str why)
 {
 	warn("window %" PRIu64 " cannot be folded, and is kept in bad/: %.*s", d->epoch, (int)why.n, why.p);
 	d->folded = true; /* whatever becomes of it, it is not looked at again */
-	s->unreadable++;
+	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
-	if (!spool_refuse_chunk(s->spool, d->epoch, why))
+	if (!spool_refuse_chunk(spooler->spool, d->epoch, why))
 		warn("cannot put window %" PRIu64 " into bad/: %s", d->epoch, strerror(errno));
 }
 
-static void spooler_put(struct spooler *s, struct spooler_done *d, struct str text)
+static void spooler_put(struct spooler *spooler, struct spooler_done *d, struct str text)
 {
-	struct spool_name n = { d->epoch, s->spool->recorder };
+	struct spool_name name = { d->epoch, spooler->spool->recorder };
 
-	if (!spool_put(s->spool, n, text)) {
+	if (!spool_put(spooler->spool, name, text)) {
 		struct text why = { 0 };
 
 		text_printf(&why, "cannot write into the spool: %s", strerror(errno));
-		spooler_again(s, d, text_view(&why));
+		spooler_again(spooler, d, text_view(&why));
 		text_free(&why);
 		return;
 	}
 	d->folded = true;
-	s->bytes += s->spool->put_bytes;
+	spooler->bytes += spooler->spool->put_bytes;
 	count(COUNT_FOLDED, 1);
-	if (s->keep_spool && spool_drop_chunk(s->spool, d->epoch))
+	if (spooler->keep_spool && spool_drop_chunk(spooler->spool, d->epoch))
 		count(COUNT_RAW_DROPPED, 1);
-	if (s->spooled)
-		s->spooled(s->to, n);
+	if (spooler->spooled)
+		spooler->spooled(spooler->to, name);
 }
 
-static void spooler_fold(struct spooler *s, struct spooler_done *d, int fd)
+static void spooler_fold(struct spooler *spooler, struct spooler_done *d, int fd)
 {
 	struct text text = { 0 }, why = { 0 }, path = { 0 };
 	enum fold_result result;
 
-	text_printf(&path, "%s/out/%" PRIu64 ".data", s->dir, d->epoch);
+	text_printf(&path, "%s/out/%" PRIu64 ".data", spooler->dir, d->epoch);
 	text_char(&path, 0);
 	d->tries++;
-	result = folding_chunk(s->folding, path.p, fd, d->epoch, &text, &why);
+	result = folding_chunk(spooler->folding, path.p, fd, d->epoch, &text, &why);
 	close(fd); /* and its lock */
 	switch (result) {
 	case FOLD_PART:
 		count(COUNT_DAMAGED, 1);
 		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", d->epoch, (int)why.n, why.p);
-		spooler_put(s, d, text_view(&text));
+		spooler_put(spooler, d, text_view(&text));
 		break;
-	case FOLD_GOOD: spooler_put(s, d, text_view(&text)); break;
+	case FOLD_GOOD: spooler_put(spooler, d, text_view(&text)); break;
 	case FOLD_EMPTY:
 		d->folded = true;
 		count(COUNT_EMPTY, 1);
-		spool_drop_chunk(s->spool, d->epoch);
+		spool_drop_chunk(spooler->spool, d->epoch);
 		break;
-	case FOLD_BAD: to_bad(s, d, text_view(&why)); break;
+	case FOLD_BAD: to_bad(spooler, d, text_view(&why)); break;
 	case FOLD_CRASHED:
 		if (d->tries >= TRIES)
-			to_bad(s, d, text_view(&why));
+			to_bad(spooler, d, text_view(&why));
 		else
-			spooler_again(s, d, text_view(&why));
+			spooler_again(spooler, d, text_view(&why));
 		break;
-	case FOLD_FAILED: spooler_again(s, d, text_view(&why)); break;
+	case FOLD_FAILED: spooler_again(spooler, d, text_view(&why)); break;
 	case FOLD_STOPPED: break;
 	}
 	text_free(&text);
@@ -183,70 +183,72 @@ static void spooler_fold(struct spooler *s, struct spooler_done *d, int fd)
 }
 
 /* True: it waits for pjmap. */
-static bool spooler_take(struct spooler *s, uint64_t epoch)
+static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 {
-	struct spooler_done *d = spooler_find(s, epoch);
+	struct spooler_done *d = spooler_find(spooler, epoch);
 	int fd;
 
 	if (d && d->folded)
 		return false;
 	if (d && d->due > clock_now_ms())
 		return false;
-	fd = spool_chunk_open(s->spool, epoch);
+	fd = spool_chunk_open(spooler->spool, epoch);
 	if (fd < 0)
 		return false; /* pjrecord makes room; should it stay, the next pass takes it */
-	if (!is_ready(s, fd)) {
+	if (!is_ready(spooler, fd)) {
 		close(fd);
 		return true;
 	}
-	spooler_fold(s, spooler_remember(s, epoch), fd);
+	spooler_fold(spooler, spooler_remember(spooler, epoch), fd);
 	return false;
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------- */
 
-static void spooler_measure(struct spooler *s)
+static void spooler_measure(struct spooler *spooler)
 {
-	if (s->counted && clock_now_ms() - s->counted < COUNT_MS)
+	if (spooler->counted && clock_now_ms() - spooler->counted < COUNT_MS)
 		return;
-	s->counted = clock_now_ms();
-	s->bytes = spool_bytes(s->spool, &s->bad_bytes);
-	count_set(COUNT_SPOOL_BYTES, s->bytes);
+	spooler->counted = clock_now_ms();
+	spooler->bytes = spool_bytes(spooler->spool, &spooler->bad_bytes);
+	count_set(COUNT_SPOOL_BYTES, spooler->bytes);
 }
 
-static bool short_of_space(const struct spooler *s)
+static bool short_of_space(const struct spooler *spooler)
 {
-	return s->min_free > 0 && spool_free(s->spool) < s->min_free;
+	return spooler->min_free > 0 && spool_free(spooler->spool) < spooler->min_free;
 }
 
 /* Recordings that the spool stands in for. */
-static void drop_chunks(struct spooler *s, const uint64_t *epochs, size_t n)
+static void drop_chunks(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	uint64_t dropped = 0;
 
-	for (size_t i = 0; i < n && short_of_space(s); i++) {
-		struct spooler_done *d = spooler_find(s, epochs[i]);
+	for (size_t i = 0; i < n && short_of_space(spooler); i++) {
+		struct spooler_done *d = spooler_find(spooler, epochs[i]);
 
-		if (d && d->folded && spool_has(s->spool, (struct spool_name){ epochs[i], s->spool->recorder }) &&
-		    spool_drop_chunk(s->spool, epochs[i]))
+		if (d && d->folded &&
+		    spool_has(spooler->spool, (struct spool_name){ epochs[i], spooler->spool->recorder }) &&
+		    spool_drop_chunk(spooler->spool, epochs[i]))
 			dropped++;
 	}
 	count(COUNT_RAW_DROPPED, dropped);
 }
 
-static bool spooler_over(const struct spooler *s)
+static bool spooler_over(const struct spooler *spooler)
 {
-	return (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) || short_of_space(s);
+	return (spooler->max_bytes && spooler->bytes + spooler->bad_bytes > spooler->max_bytes) ||
+	       short_of_space(spooler);
 }
 
 /* Windows that were sent meanwhile are not known here: what seems too much is measured. */
-static bool spooler_too_much(struct spooler *s)
+static bool spooler_too_much(struct spooler *spooler)
 {
-	if (s->max_bytes && s->bytes + s->bad_bytes > s->max_bytes) {
-		s->counted = 0;
-		spooler_measure(s);
+	if (spooler->max_bytes && spooler->bytes + spooler->bad_bytes > spooler->max_bytes) {
+		spooler->counted = 0;
+		spooler_measure(spooler);
 	}
-	return spooler_over(s);
+	return spooler_over(spooler);
 }
 
 static void take_off(uint64_t *bytes, uint64_t n)
@@ -255,91 +257,91 @@ static void take_off(uint64_t *bytes, uint64_t n)
 }
 
 /* Old refused windows, then the oldest of the spool; the newest stays, whatever the limits. */
-static void drop_spool(struct spooler *s)
+static void drop_spool(struct spooler *spooler)
 {
 	struct spool_name *names;
 	size_t n;
 	uint64_t dropped = 0, refused = 0, bytes;
 
-	while (spooler_over(s) && spool_drop_bad(s->spool, &bytes)) {
-		take_off(&s->bad_bytes, bytes);
+	while (spooler_over(spooler) && spool_drop_bad(spooler->spool, &bytes)) {
+		take_off(&spooler->bad_bytes, bytes);
 		refused++;
 	}
-	if (refused && spooler_may_report(s))
+	if (refused && spooler_may_report(spooler))
 		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
-	if (!spooler_over(s) || !spool_windows(s->spool, &names, &n))
+	if (!spooler_over(spooler) || !spool_windows(spooler->spool, &names, &n))
 		return;
-	spool_oldest_first(s->spool, names, n);
-	for (size_t i = 0; i + 1 < n && spooler_over(s); i++) {
-		bytes = spool_window_bytes(s->spool, names[i]);
-		if (spool_done(s->spool, names[i])) {
+	spool_oldest_first(spooler->spool, names, n);
+	for (size_t i = 0; i + 1 < n && spooler_over(spooler); i++) {
+		bytes = spool_window_bytes(spooler->spool, names[i]);
+		if (spool_done(spooler->spool, names[i])) {
 			dropped++;
-			take_off(&s->bytes, bytes);
+			take_off(&spooler->bytes, bytes);
 		}
 	}
 	free(names);
 	count(COUNT_DROPPED, dropped);
-	if (dropped && spooler_may_report(s))
+	if (dropped && spooler_may_report(spooler))
 		warn("%" PRIu64 " windows, the oldest, are deleted unsent to make room; in all %" PRIu64, dropped,
 		     counter_get(COUNT_DROPPED));
 }
 
-static void spooler_keep_limits(struct spooler *s, const uint64_t *epochs, size_t n)
+static void spooler_keep_limits(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
-	spooler_measure(s);
-	if (short_of_space(s))
-		drop_chunks(s, epochs, n);
-	if (spooler_too_much(s))
-		drop_spool(s);
+	spooler_measure(spooler);
+	if (short_of_space(spooler))
+		drop_chunks(spooler, epochs, n);
+	if (spooler_too_much(spooler))
+		drop_spool(spooler);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------- */
 
-void spooler_begin(struct spooler *s)
+void spooler_begin(struct spooler *spooler)
 {
 	struct spool_name *names;
 	size_t n;
 
-	if (!spool_windows(s->spool, &names, &n))
+	if (!spool_windows(spooler->spool, &names, &n))
 		die_errno("cannot read the spool");
 	for (size_t i = 0; i < n; i++)
-		if (names[i].tag == s->spool->recorder)
-			spooler_remember(s, names[i].epoch)->folded = true;
+		if (names[i].tag == spooler->spool->recorder)
+			spooler_remember(spooler, names[i].epoch)->folded = true;
 	free(names);
 }
 
-bool spooler_pass(struct spooler *s)
+bool spooler_pass(struct spooler *spooler)
 {
 	uint64_t *epochs;
 	size_t n;
 	bool waits = false;
 
-	spooler_measure(s);
-	if (!spool_chunks(s->spool, &epochs, &n)) {
-		if (spooler_may_report(s))
-			warn("cannot read '%s/out': %s", s->dir, strerror(errno));
+	spooler_measure(spooler);
+	if (!spool_chunks(spooler->spool, &epochs, &n)) {
+		if (spooler_may_report(spooler))
+			warn("cannot read '%s/out': %s", spooler->dir, strerror(errno));
 		return false;
 	}
-	for (size_t i = 0; i < n && !*s->stop; i++) {
-		waits |= spooler_take(s, epochs[i]);
-		if (s->bytes + s->bad_bytes > s->max_bytes)
-			spooler_keep_limits(s, epochs, i + 1);
+	for (size_t i = 0; i < n && !*spooler->stop; i++) {
+		waits |= spooler_take(spooler, epochs[i]);
+		if (spooler->bytes + spooler->bad_bytes > spooler->max_bytes)
+			spooler_keep_limits(spooler, epochs, i + 1);
 	}
-	spooler_keep_limits(s, epochs, n);
-	spooler_prune(s, epochs, n);
+	spooler_keep_limits(spooler, epochs, n);
+	spooler_prune(spooler, epochs, n);
 	free(epochs);
 	return waits;
 }
 
-bool spooler_left(struct spooler *s)
+bool spooler_left(struct spooler *spooler)
 {
 	uint64_t *epochs;
 	size_t n, left = 0;
 
-	if (!spool_chunks(s->spool, &epochs, &n))
+	if (!spool_chunks(spooler->spool, &epochs, &n))
 		return true;
 	for (size_t i = 0; i < n; i++) {
-		const struct spooler_done *d = spooler_find(s, epochs[i]);
+		const struct spooler_done *d = spooler_find(spooler, epochs[i]);
 
 		left += !d || !d->folded;
 	}
@@ -347,9 +349,9 @@ bool spooler_left(struct spooler *s)
 	return left > 0;
 }
 
-void spooler_end(struct spooler *s)
+void spooler_end(struct spooler *spooler)
 {
-	free(s->done);
-	s->done = NULL;
-	s->n = 0;
+	free(spooler->done);
+	spooler->done = NULL;
+	spooler->n = 0;
 }

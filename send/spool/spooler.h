@@ -22,7 +22,7 @@ struct spooler {
 	double min_free;    /* share of the file system */
 	uint64_t max_bytes; /* of the spool and what is refused; 0: no limit */
 	uint64_t map_wait_ms;
-	void (*spooled)(void *to, struct spool_name n); /* may be NULL */
+	void (*spooled)(void *to, struct spool_name name); /* may be NULL */
 	void *to;
 	const atomic_bool *stop; /* between two windows */
 
@@ -36,9 +36,9 @@ struct spooler {
 	uint64_t unreadable; /* windows that went to bad/ */
 };
 
-void spooler_begin(struct spooler *s);
-bool spooler_pass(struct spooler *s); /* folds what is ready; true: some window waits for pjmap */
-bool spooler_left(struct spooler *s); /* is a window in out/ that is not folded? */
-void spooler_end(struct spooler *s);
+void spooler_begin(struct spooler *spooler);
+bool spooler_pass(struct spooler *spooler); /* folds what is ready; true: some window waits for pjmap */
+bool spooler_left(struct spooler *spooler); /* is a window in out/ that is not folded? */
+void spooler_end(struct spooler *spooler);
 
 #endif

@@ -15,42 +15,42 @@ enum store_verdict batches_verdict(enum http_class class, bool isolate)
 	}
 }
 
-static const char *batches_mark(const char *s)
+static const char *batches_mark(const char *string)
 {
-	return s ? s : "";
+	return string ? string : "";
 }
 
 /* Takes up to `most` documents off *rest. */
-static void batches_fill(const struct batches *how, struct batch *b, struct str *rest, size_t max)
+static void batches_fill(const struct batches *how, struct batch *batch, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
 	uint64_t count;
 	size_t length;
 
-	b->n = b->body.n = 0;
-	text_add(&b->body, batches_mark(how->open));
-	for (before = *rest; b->n < max && window_next(rest, &stack, &count); before = *rest) {
-		length = b->body.n;
-		if (b->n)
-			text_add(&b->body, batches_mark(how->between));
-		how->add(&b->body, b->window, b->fixed, stack, count);
-		if (b->n && b->body.n + strlen(batches_mark(how->shut)) > how->max_bytes) {
-			b->body.n = length;
+	batch->n = batch->body.n = 0;
+	text_add(&batch->body, batches_mark(how->open));
+	for (before = *rest; batch->n < max && window_next(rest, &stack, &count); before = *rest) {
+		length = batch->body.n;
+		if (batch->n)
+			text_add(&batch->body, batches_mark(how->between));
+		how->add(&batch->body, batch->window, batch->fixed, stack, count);
+		if (batch->n && batch->body.n + strlen(batches_mark(how->shut)) > how->max_bytes) {
+			batch->body.n = length;
 			*rest = before;
 			break;
 		}
-		b->n++;
+		batch->n++;
 	}
-	text_add(&b->body, batches_mark(how->shut));
-	b->stacks = str_head(start, start.n - rest->n);
+	text_add(&batch->body, batches_mark(how->shut));
+	batch->stacks = str_head(start, start.n - rest->n);
 }
 
 /* The next document, which will not be sent again. */
-static void batches_refuse(const struct batch *b, struct store_report *r)
+static void batches_refuse(const struct batch *batch, struct store_report *report)
 {
-	text_str(&r->refused, b->stacks);
-	if (!r->refused_why.n)
-		text_str(&r->refused_why, text_view(&r->why));
+	text_str(&report->refused, batch->stacks);
+	if (!report->refused_why.n)
+		text_str(&report->refused_why, text_view(&report->why));
 }
 
 static struct str batches_skip(struct str lines, size_t n)
@@ -63,62 +63,62 @@ static struct str batches_skip(struct str lines, size_t n)
 	return lines;
 }
 
-void batches_send(struct batches *how, void *store, const struct window *w, uint64_t *resume, bool isolate,
-		  struct store_report *r)
+void batches_send(struct batches *how, void *store, const struct window *window, uint64_t *resume, bool isolate,
+		  struct store_report *report)
 {
 	uint32_t state = (uint32_t)(*resume >> 32);
-	struct batch b = { .window = w, .first = (uint32_t)*resume };
-	struct str rest = batches_skip(w->stacks, b.first);
+	struct batch batch = { .window = window, .first = (uint32_t)*resume };
+	struct str rest = batches_skip(window->stacks, batch.first);
 	size_t max = how->docs_now ? how->docs_now : how->docs_max, refused = 0, done, known;
-	bool taken = b.first > 0;
+	bool taken = batch.first > 0;
 
 	if (how->frame)
-		how->frame(b.fixed, w);
-	for (r->verdict = STORE_SENT; r->verdict == STORE_SENT;) {
+		how->frame(batch.fixed, window);
+	for (report->verdict = STORE_SENT; report->verdict == STORE_SENT;) {
 		struct str from = rest;
 		enum http_class class;
 
-		batches_fill(how, &b, &rest, max);
-		if (b.n == 0)
+		batches_fill(how, &batch, &rest, max);
+		if (batch.n == 0)
 			break;
-		done = b.n;
+		done = batch.n;
 		known = 0;
-		class = how->post(store, &b, &done, &known, &state, r);
+		class = how->post(store, &batch, &done, &known, &state, report);
 		if (class == HTTP_PERHAPS && isolate)
 			class = HTTP_POISON;
 		if (class == HTTP_DONE) {
-			r->documents += done - known;
-			r->known += known;
+			report->documents += done - known;
+			report->known += known;
 			taken = true;
-			if (done < b.n)
+			if (done < batch.n)
 				rest = batches_skip(from, done);
 			max = max < how->docs_max / 2 ? 2 * max : how->docs_now ? how->docs_now : how->docs_max;
-		} else if (class == HTTP_SMALLER && b.n > 1) {
-			max = how->docs_now = b.n / 2;
+		} else if (class == HTTP_SMALLER && batch.n > 1) {
+			max = how->docs_now = batch.n / 2;
 			rest = from;
 			done = 0;
-		} else if ((class == HTTP_POISON || class == HTTP_SMALLER) && b.n > 1) {
-			max = b.n / 2;
+		} else if ((class == HTTP_POISON || class == HTTP_SMALLER) && batch.n > 1) {
+			max = batch.n / 2;
 			rest = from;
 			done = 0;
 		} else if (class == HTTP_POISON || class == HTTP_SMALLER) {
-			batches_refuse(&b, r);
+			batches_refuse(&batch, report);
 			if (++refused >= REFUSED_MAX && !taken)
-				r->verdict = STORE_REFUSED;
+				report->verdict = STORE_REFUSED;
 		} else {
-			r->verdict = batches_verdict(class, isolate);
+			report->verdict = batches_verdict(class, isolate);
 			done = 0;
 		}
-		b.first += done;
-		if (r->verdict == STORE_SENT)
+		batch.first += done;
+		if (report->verdict == STORE_SENT)
 			state = 0;
 	}
-	if (r->verdict == STORE_SENT && !taken && refused)
-		r->verdict = STORE_REFUSED; /* each of few */
-	if (r->verdict == STORE_SENT)
-		r->why.n = 0;
-	*resume = (uint64_t)state << 32 | b.first;
-	text_free(&b.fixed[0]);
-	text_free(&b.fixed[1]);
-	text_free(&b.body);
+	if (report->verdict == STORE_SENT && !taken && refused)
+		report->verdict = STORE_REFUSED; /* each of few */
+	if (report->verdict == STORE_SENT)
+		report->why.n = 0;
+	*resume = (uint64_t)state << 32 | batch.first;
+	text_free(&batch.fixed[0]);
+	text_free(&batch.fixed[1]);
+	text_free(&batch.body);
 }

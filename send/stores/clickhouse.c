@@ -65,40 +65,40 @@ static const char *clickhouse_schema(void)
 /* ---- its text --------------------------------------------------------------------------------------------------- */
 
 /* A value of TabSeparated; quote: of a string in a query, or of an array. */
-void ch_put(struct text *t, struct str s, bool quote)
+void ch_put(struct text *text, struct str string, bool quote)
 {
 	struct text mended = { 0 };
 
-	if (!quote && ascii_run(s, '\\', '\'') == s.n) { /* as most are */
-		text_str(t, s);
+	if (!quote && ascii_run(string, '\\', '\'') == string.n) { /* as most are */
+		text_str(text, string);
 		return;
 	}
-	utf8_mend(&mended, s);
+	utf8_mend(&mended, string);
 	if (quote)
-		text_char(t, '\'');
+		text_char(text, '\'');
 	for (size_t i = 0; i < mended.n; i++) {
 		char c = mended.p[i];
 
 		if (c == '\\' || c == '\'')
-			text_char(t, '\\');
+			text_char(text, '\\');
 		if (c == '\t' || c == '\n' || c == '\r' || c == 0)
-			text_add(t, c == '\t' ? "\\t" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\0");
+			text_add(text, c == '\t' ? "\\t" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\0");
 		else
-			text_char(t, c);
+			text_char(text, c);
 	}
 	if (quote)
-		text_char(t, '\'');
+		text_char(text, '\'');
 	text_free(&mended);
 }
 
-void ch_put_day(struct text *t, uint64_t epoch)
+void ch_put_day(struct text *text, uint64_t epoch)
 {
 	time_t when = (time_t)(epoch < UINT32_MAX ? epoch : UINT32_MAX);
-	struct tm tm;
+	struct tm calendar;
 	char day[16];
 
-	strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&when, &tm));
-	text_add(t, day);
+	strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&when, &calendar));
+	text_add(text, day);
 }
 
 /* The next column of a line, unescaped into room, which is large enough. */
@@ -151,15 +151,15 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 }
 
 /* What ClickHouse says tells more than the status with it, which changed over the years. */
-static enum http_class class_of(const struct http_reply *r, struct text *why)
+static enum http_class class_of(const struct http_reply *reply, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
 	static const uint64_t again[] = { 159, 202, 203, 209, 210, 241, 242, 243, 252, 285, 319, 999 };
 	static const uint64_t hold[] = { 16, 47, 60, 62, 81, 115, 164, 192, 193, 194, 497, 516 };
-	uint64_t code = clickhouse_code_of(r->body);
+	uint64_t code = clickhouse_code_of(reply->body);
 
-	if (r->class == HTTP_AGAIN || r->class == HTTP_SMALLER)
-		return r->class;
+	if (reply->class == HTTP_AGAIN || reply->class == HTTP_SMALLER)
+		return reply->class;
 	if (code == 60 || code == 81)
 		text_add(why, " (the tables are not there: pjsend --schema prints them)");
 	if (is_among(code, hold, countof(hold)))
@@ -170,111 +170,113 @@ static enum http_class class_of(const struct http_reply *r, struct text *why)
 		return HTTP_AGAIN;
 	if (code)
 		return HTTP_PERHAPS;
-	if (r->class != HTTP_POISON && r->class != HTTP_CONFLICT)
-		return r->class;
+	if (reply->class != HTTP_POISON && reply->class != HTTP_CONFLICT)
+		return reply->class;
 	text_add(why, " (this is not how ClickHouse answers)");
 	return HTTP_HOLD;
 }
 
 /* INSERT of what is in body, which may be packed already. */
-static enum http_class clickhouse_insert(struct clickhouse *c, const char *suffix, const char *columns, struct str body,
-					 bool packed, struct store_report *r)
+static enum http_class clickhouse_insert(struct clickhouse *store, const char *suffix, const char *columns,
+					 struct str body, bool packed, struct store_report *report)
 {
-	struct http_request q = {
+	struct http_request request = {
 		.method = "POST", .type = "text/tab-separated-values", .body = body, .pack = !packed, .packed = packed
 	};
 	struct http_reply reply;
 
-	c->query.n = 0;
-	text_printf(&c->query, "INSERT INTO %.*s%s` (%s) FORMAT TabSeparated", (int)c->table.n, c->table.p, suffix,
-		    columns);
-	c->path.n = 0;
-	text_add(&c->path, "/?query=");
-	http_escape(&c->path, text_view(&c->query));
-	q.path = text_view(&c->path);
-	reply = http_send(c->http, &q, &r->why);
-	r->requests++;
-	r->bytes += reply.sent;
-	r->after = reply.after;
+	store->query.n = 0;
+	text_printf(&store->query, "INSERT INTO %.*s%s` (%s) FORMAT TabSeparated", (int)store->table.n, store->table.p,
+		    suffix, columns);
+	store->path.n = 0;
+	text_add(&store->path, "/?query=");
+	http_escape(&store->path, text_view(&store->query));
+	request.path = text_view(&store->path);
+	reply = http_send(store->http, &request, &report->why);
+	report->requests++;
+	report->bytes += reply.sent;
+	report->after = reply.after;
 	if (reply.class == HTTP_DONE && !str_is_blank(reply.body)) {
-		text_printf(&r->why, "HTTP %u with a text, which ClickHouse does not answer to an INSERT",
+		text_printf(&report->why, "HTTP %u with a text, which ClickHouse does not answer to an INSERT",
 			    reply.status);
 		return clickhouse_code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
 	}
-	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &r->why);
+	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &report->why);
 }
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-static enum http_class insert_stacks(struct clickhouse *c, struct str body, bool packed, struct store_report *r)
+static enum http_class insert_stacks(struct clickhouse *store, struct str body, bool packed,
+				     struct store_report *report)
 {
-	return clickhouse_insert(c, "", "hostname, day, stack, timestamp, stream, machine, value", body, packed, r);
+	return clickhouse_insert(store, "", "hostname, day, stack, timestamp, stream, machine, value", body, packed,
+				 report);
 }
 
-static enum http_class insert_windows(struct clickhouse *c, struct str body, struct store_report *r)
+static enum http_class insert_windows(struct clickhouse *store, struct str body, struct store_report *report)
 {
 	return clickhouse_insert(
-		c, "_windows",
+		store, "_windows",
 		"hostname, day, timestamp, stream, machine, until, unit, event, frequency, labels.name, labels.value, samples, lost, stacks, value",
-		body, false, r);
+		body, false, report);
 }
 
-static void clickhouse_put_key(struct text *t, const struct window *w)
+static void clickhouse_put_key(struct text *text, const struct window *window)
 {
-	ch_put(t, w->host, false);
-	text_char(t, '\t');
-	ch_put_day(t, w->epoch);
+	ch_put(text, window->host, false);
+	text_char(text, '\t');
+	ch_put_day(text, window->epoch);
 }
 
-static void clickhouse_put_name(struct text *t, const struct window *w)
+static void clickhouse_put_name(struct text *text, const struct window *window)
 {
-	text_printf(t, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", w->epoch, w->stream, w->machine);
+	text_printf(text, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", window->epoch, window->stream, window->machine);
 }
 
-static void clickhouse_frame(struct text fixed[2], const struct window *w)
+static void clickhouse_frame(struct text fixed[2], const struct window *window)
 {
-	clickhouse_put_key(&fixed[0], w);
+	clickhouse_put_key(&fixed[0], window);
 	text_char(&fixed[0], '\t');
-	clickhouse_put_name(&fixed[1], w);
+	clickhouse_put_name(&fixed[1], window);
 }
 
-static void clickhouse_add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack,
+static void clickhouse_add(struct text *text, const struct window *window, const struct text fixed[2], struct str stack,
 			   uint64_t count)
 {
-	(void)w;
-	text_str(t, text_view(&fixed[0]));
-	ch_put(t, stack, false);
-	text_str(t, text_view(&fixed[1]));
-	text_u64(t, count);
-	text_char(t, '\n');
+	(void)window;
+	text_str(text, text_view(&fixed[0]));
+	ch_put(text, stack, false);
+	text_str(text, text_view(&fixed[1]));
+	text_u64(text, count);
+	text_char(text, '\n');
 }
 
-static enum http_class clickhouse_post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
-				       struct store_report *r)
+static enum http_class clickhouse_post(void *store, struct batch *batch, size_t *done, size_t *known, uint32_t *state,
+				       struct store_report *report)
 {
 	(void)done;
 	(void)known;
 	(void)state;
-	return insert_stacks(store, text_view(&b->body), false, r);
+	return insert_stacks(store, text_view(&batch->body), false, report);
 }
 
-static void put_labels(struct text *t, struct str labels, bool values)
+static void put_labels(struct text *text, struct str labels, bool values)
 {
 	struct str key, value;
 	bool first = true;
 
-	text_char(t, '[');
+	text_char(text, '[');
 	for (; label_next(&labels, &key, &value); first = false) {
 		if (!first)
-			text_char(t, ',');
-		ch_put(t, values ? value : key, true);
+			text_char(text, ',');
+		ch_put(text, values ? value : key, true);
 	}
-	text_char(t, ']');
+	text_char(text, ']');
 }
 
-static void clickhouse_count(const struct window *w, uint64_t *stacks, uint64_t *sum)
+static void clickhouse_count(const struct window *window, uint64_t *stacks, uint64_t *sum)
 {
-	struct str lines = w->stacks, stack;
+	struct str lines = window->stacks, stack;
 	uint64_t n;
 
 	*stacks = *sum = 0;
@@ -283,80 +285,83 @@ static void clickhouse_count(const struct window *w, uint64_t *stacks, uint64_t 
 }
 
 /* The row that says that all others are there. */
-static void clickhouse_put_window(struct text *t, const struct window *w, uint64_t stacks, uint64_t sum)
+static void clickhouse_put_window(struct text *text, const struct window *window, uint64_t stacks, uint64_t sum)
 {
-	clickhouse_put_key(t, w);
-	clickhouse_put_name(t, w);
-	text_printf(t, "%" PRIu64 "\t", w->until);
-	ch_put(t, w->unit, false);
-	text_char(t, '\t');
-	ch_put(t, w->event, false);
-	text_char(t, '\t');
-	ch_put(t, w->frequency, false);
-	text_char(t, '\t');
-	put_labels(t, w->labels, false);
-	text_char(t, '\t');
-	put_labels(t, w->labels, true);
-	text_printf(t, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", w->samples, w->lost_known ? "" : "-",
-		    w->lost_known ? w->lost : 1, stacks, sum);
+	clickhouse_put_key(text, window);
+	clickhouse_put_name(text, window);
+	text_printf(text, "%" PRIu64 "\t", window->until);
+	ch_put(text, window->unit, false);
+	text_char(text, '\t');
+	ch_put(text, window->event, false);
+	text_char(text, '\t');
+	ch_put(text, window->frequency, false);
+	text_char(text, '\t');
+	put_labels(text, window->labels, false);
+	text_char(text, '\t');
+	put_labels(text, window->labels, true);
+	text_printf(text, "\t%" PRIu64 "\t%s%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", window->samples,
+		    window->lost_known ? "" : "-", window->lost_known ? window->lost : 1, stacks, sum);
 }
 
-static enum http_class clickhouse_confirm(struct clickhouse *c, const struct window *w, struct store_report *r)
+static enum http_class clickhouse_confirm(struct clickhouse *store, const struct window *window,
+					  struct store_report *report)
 {
-	struct text t = { 0 };
+	struct text text = { 0 };
 	uint64_t stacks, sum;
 	enum http_class class;
 
-	clickhouse_count(w, &stacks, &sum);
-	clickhouse_put_window(&t, w, stacks, sum);
-	class = insert_windows(c, text_view(&t), r);
-	text_free(&t);
+	clickhouse_count(window, &stacks, &sum);
+	clickhouse_put_window(&text, window, stacks, sum);
+	class = insert_windows(store, text_view(&text), report);
+	text_free(&text);
 	return class;
 }
 
-/* The answer to c->query, to `take`, or in reply.body. */
-struct http_reply ch_query(struct clickhouse *c, bool (*take)(void *to, struct str blob), void *to, struct text *why)
+/* The answer to store->query, to `take`, or in reply.body. */
+struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
+			   struct text *why)
 {
-	struct http_request q = {
+	struct http_request request = {
 		.method = "POST",
 		.path = STR("/?wait_end_of_query=1"),
-		.body = text_view(&c->query),
+		.body = text_view(&store->query),
 		.type = "text/plain",
 		.lasting = true,
 		.take = take,
 		.to = to,
 	};
-	struct http_reply r = http_send(c->http, &q, why);
+	struct http_reply reply = http_send(store->http, &request, why);
 
-	if (r.class != HTTP_DONE)
-		r.class = class_of(&r, why);
-	return r;
+	if (reply.class != HTTP_DONE)
+		reply.class = class_of(&reply, why);
+	return reply;
 }
 
-static void clickhouse_verify(struct clickhouse *c, const struct window *w, uint64_t *resume, struct store_report *r)
+static void clickhouse_verify(struct clickhouse *store, const struct window *window, uint64_t *resume,
+			      struct store_report *report)
 {
 	struct text space = { 0 };
 	struct http_reply reply;
 	struct str body;
 	uint64_t stacks, sum, stored, value;
 
-	c->query.n = 0;
-	text_printf(&c->query, "SELECT count(), sum(value) FROM %.*s` FINAL WHERE hostname = ", (int)c->table.n,
-		    c->table.p);
-	ch_put(&c->query, w->host, true);
-	text_add(&c->query, " AND day = toDate('");
-	ch_put_day(&c->query, w->epoch);
-	text_printf(&c->query,
+	store->query.n = 0;
+	text_printf(&store->query, "SELECT count(), sum(value) FROM %.*s` FINAL WHERE hostname = ", (int)store->table.n,
+		    store->table.p);
+	ch_put(&store->query, window->host, true);
+	text_add(&store->query, " AND day = toDate('");
+	ch_put_day(&store->query, window->epoch);
+	text_printf(&store->query,
 		    "') AND timestamp = toDateTime(%" PRIu64 ") AND stream = %" PRIu64 " AND machine = %" PRIu64
 		    " FORMAT TabSeparated",
-		    w->epoch, w->stream, w->machine);
-	reply = ch_query(c, NULL, NULL, &r->why);
-	r->requests++;
+		    window->epoch, window->stream, window->machine);
+	reply = ch_query(store, NULL, NULL, &report->why);
+	report->requests++;
 	if (reply.class != HTTP_DONE) {
-		r->verdict = batches_verdict(reply.class, false);
+		report->verdict = batches_verdict(reply.class, false);
 		return;
 	}
-	clickhouse_count(w, &stacks, &sum);
+	clickhouse_count(window, &stacks, &sum);
 	body = reply.body;
 	text_reserve(&space, body.n);
 	stored = ch_number(&space, &body);
@@ -364,47 +369,48 @@ static void clickhouse_verify(struct clickhouse *c, const struct window *w, uint
 	while (body.n && body.p[body.n - 1] == '\n')
 		body.n--;
 	value = ch_number(&space, &body);
-	if (stored < stacks && !r->refused.n) {
-		text_printf(&r->why, "%" PRIu64 " of %" PRIu64 " stacks are there", stored, stacks);
-		r->verdict = STORE_LATER;
+	if (stored < stacks && !report->refused.n) {
+		text_printf(&report->why, "%" PRIu64 " of %" PRIu64 " stacks are there", stored, stacks);
+		report->verdict = STORE_LATER;
 		*resume = 0;
-	} else if (!r->refused.n) {
-		r->differs = stored != stacks || value != sum;
+	} else if (!report->refused.n) {
+		report->differs = stored != stacks || value != sum;
 	}
 	text_free(&space);
 }
 
 /* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be
  * missing. */
-static bool is_taken(struct clickhouse *c, const struct window *w, bool isolate, struct store_report *r)
+static bool is_taken(struct clickhouse *store, const struct window *window, bool isolate, struct store_report *report)
 {
 	uint64_t stacks, sum;
 	enum http_class class;
 
-	clickhouse_count(w, &stacks, &sum);
-	class = ch_seen(c, w, stacks, sum, &r->differs, r);
-	r->verdict = batches_verdict(class, isolate);
+	clickhouse_count(window, &stacks, &sum);
+	class = ch_seen(store, window, stacks, sum, &report->differs, report);
+	report->verdict = batches_verdict(class, isolate);
 	if (class == HTTP_DONE)
-		r->why.n = 0;
-	return class != HTTP_DONE || r->differs;
+		report->why.n = 0;
+	return class != HTTP_DONE || report->differs;
 }
 
-static void clickhouse_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+static void clickhouse_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
+			    struct store_report *report)
 {
 	struct clickhouse *c = store;
 	enum http_class class;
 
-	if (*resume == 0 && is_taken(c, w, isolate, r))
+	if (*resume == 0 && is_taken(c, window, isolate, report))
 		return;
-	batches_send(&c->batches, c, w, resume, isolate, r);
-	if (r->verdict != STORE_SENT)
+	batches_send(&c->batches, c, window, resume, isolate, report);
+	if (report->verdict != STORE_SENT)
 		return;
-	class = clickhouse_confirm(c, w, r);
-	r->verdict = batches_verdict(class, isolate);
+	class = clickhouse_confirm(c, window, report);
+	report->verdict = batches_verdict(class, isolate);
 	if (class == HTTP_DONE)
-		r->why.n = 0;
-	if (r->verdict == STORE_SENT && c->verify)
-		clickhouse_verify(c, w, resume, r);
+		report->why.n = 0;
+	if (report->verdict == STORE_SENT && c->verify)
+		clickhouse_verify(c, window, resume, report);
 }
 
 /* ---- several windows in one request ------------------------------------------------------------------------------ */
@@ -431,171 +437,175 @@ struct together {
 	} under_way;
 };
 
-static struct together *together_of(struct clickhouse *c)
+static struct together *together_of(struct clickhouse *store)
 {
-	if (!c->together) {
-		c->together = mem_alloc(sizeof(*c->together), 1);
-		c->together->gzip = gzip_open(1);
-		c->together->packed_max = PACKED_TOGETHER;
+	if (!store->together) {
+		store->together = mem_alloc(sizeof(*store->together), 1);
+		store->together->gzip = gzip_open(1);
+		store->together->packed_max = PACKED_TOGETHER;
 	}
-	return c->together;
+	return store->together;
 }
 
 static void *post_body(void *arg)
 {
-	struct under_way *u = arg;
+	struct under_way *way = arg;
 
-	u->class = insert_stacks(u->c, u->body, true, &u->r);
+	way->class = insert_stacks(way->c, way->body, true, &way->r);
 	return NULL;
 }
 
-/* The stacks that are under way are there. False: r says why not. */
-static bool clickhouse_arrived(struct together *t, struct store_report *r)
+/* The stacks that are under way are there. False: report says why not. */
+static bool clickhouse_arrived(struct together *together, struct store_report *report)
 {
-	struct under_way *u = &t->under_way;
+	struct under_way *way = &together->under_way;
 
-	if (!u->any)
+	if (!way->any)
 		return true;
-	if (u->threaded)
-		pthread_join(u->thread, NULL);
-	u->any = false;
-	r->requests += u->r.requests;
-	r->bytes += u->r.bytes;
-	r->after = u->r.after;
-	if (u->class == HTTP_DONE) {
-		r->documents += u->docs;
+	if (way->threaded)
+		pthread_join(way->thread, NULL);
+	way->any = false;
+	report->requests += way->r.requests;
+	report->bytes += way->r.bytes;
+	report->after = way->r.after;
+	if (way->class == HTTP_DONE) {
+		report->documents += way->docs;
 	} else {
-		text_str(&r->why, text_view(&u->r.why));
-		r->verdict = batches_verdict(u->class, false);
+		text_str(&report->why, text_view(&way->r.why));
+		report->verdict = batches_verdict(way->class, false);
 	}
-	if (u->class == HTTP_SMALLER)
-		t->packed_max /= 2;
-	store_report_free(&u->r);
-	return u->class == HTTP_DONE;
+	if (way->class == HTTP_SMALLER)
+		together->packed_max /= 2;
+	store_report_free(&way->r);
+	return way->class == HTTP_DONE;
 }
 
-static void pack_rows(struct together *t, bool last)
+static void pack_rows(struct together *together, bool last)
 {
-	gzip_add(t->gzip, &t->packed[t->which], text_view(&t->rows), last);
-	t->bytes += t->rows.n;
-	t->rows.n = 0;
+	gzip_add(together->gzip, &together->packed[together->which], text_view(&together->rows), last);
+	together->bytes += together->rows.n;
+	together->rows.n = 0;
 }
 
 /* What was put together goes its way, when what went before is there. */
-static bool post_together(struct clickhouse *c, struct store_report *r)
+static bool post_together(struct clickhouse *store, struct store_report *report)
 {
-	struct together *t = c->together;
-	struct under_way *u = &t->under_way;
+	struct together *together = store->together;
+	struct under_way *way = &together->under_way;
 
-	pack_rows(t, true);
-	if (!clickhouse_arrived(t, r))
+	pack_rows(together, true);
+	if (!clickhouse_arrived(together, report))
 		return false;
-	*u = (struct under_way){ .c = c, .any = true, .body = text_view(&t->packed[t->which]), .docs = t->docs };
-	u->threaded = pthread_create(&u->thread, NULL, post_body, u) == 0;
-	if (!u->threaded)
-		post_body(u);
-	t->which ^= 1;
-	t->packed[t->which].n = 0;
-	t->docs = t->bytes = 0;
+	*way = (struct under_way){
+		.c = store, .any = true, .body = text_view(&together->packed[together->which]), .docs = together->docs
+	};
+	way->threaded = pthread_create(&way->thread, NULL, post_body, way) == 0;
+	if (!way->threaded)
+		post_body(way);
+	together->which ^= 1;
+	together->packed[together->which].n = 0;
+	together->docs = together->bytes = 0;
 	return true;
 }
 
 /* Nothing is joined any more. */
-static void clickhouse_part(struct together *t)
+static void clickhouse_part(struct together *together)
 {
-	struct store_report r = { 0 };
+	struct store_report report = { 0 };
 
-	clickhouse_arrived(t, &r);
-	store_report_free(&r);
-	if (t->docs) /* what is packed of it is forgotten */
-		pack_rows(t, true);
-	t->packed[t->which].n = t->rows.n = t->windows.n = 0;
-	t->n = t->docs = t->bytes = 0;
+	clickhouse_arrived(together, &report);
+	store_report_free(&report);
+	if (together->docs) /* what is packed of it is forgotten */
+		pack_rows(together, true);
+	together->packed[together->which].n = together->rows.n = together->windows.n = 0;
+	together->n = together->docs = together->bytes = 0;
 }
 
-static bool clickhouse_is_full(const struct together *t)
+static bool clickhouse_is_full(const struct together *together)
 {
-	return t->docs >= DOCS_TOGETHER || t->bytes >= BYTES_TOGETHER || t->packed[t->which].n >= t->packed_max;
+	return together->docs >= DOCS_TOGETHER || together->bytes >= BYTES_TOGETHER ||
+	       together->packed[together->which].n >= together->packed_max;
 }
 
 /* Not if something else is there under its name: it is looked at alone. */
-static enum store_joined may_join(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum,
-				  struct store_report *r)
+static enum store_joined may_join(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
+				  struct store_report *report)
 {
 	struct store_report own = { 0 };
 	enum http_class class;
 	bool differs;
 
-	if (!ch_seen_knows(c, w) && !clickhouse_arrived(c->together, r)) /* one request at a time */
+	if (!ch_seen_knows(store, window) && !clickhouse_arrived(store->together, report)) /* one request at a time */
 		return STORE_PARTED;
-	class = ch_seen(c, w, stacks, sum, &differs, &own);
-	r->requests += own.requests;
+	class = ch_seen(store, window, stacks, sum, &differs, &own);
+	report->requests += own.requests;
 	store_report_free(&own);
 	return class == HTTP_DONE && !differs ? STORE_JOINED : STORE_ALONE;
 }
 
-static enum store_joined clickhouse_join(void *store, const struct window *w, struct store_report *r)
+static enum store_joined clickhouse_join(void *store, const struct window *window, struct store_report *report)
 {
 	struct clickhouse *c = store;
-	struct together *t = together_of(c);
+	struct together *together = together_of(c);
 	struct text fixed[2] = { 0 };
-	struct str lines = w->stacks, stack;
+	struct str lines = window->stacks, stack;
 	uint64_t n, stacks, sum;
 	bool good = true;
 
-	if (c->verify || !t->gzip || t->packed_max < PACKED_TOGETHER / 16)
+	if (c->verify || !together->gzip || together->packed_max < PACKED_TOGETHER / 16)
 		return STORE_ALONE;
-	clickhouse_count(w, &stacks, &sum);
-	switch (may_join(c, w, stacks, sum, r)) {
-	case STORE_PARTED: clickhouse_part(t); return STORE_PARTED;
+	clickhouse_count(window, &stacks, &sum);
+	switch (may_join(c, window, stacks, sum, report)) {
+	case STORE_PARTED: clickhouse_part(together); return STORE_PARTED;
 	case STORE_ALONE: return STORE_ALONE;
 	default: break;
 	}
-	clickhouse_frame(fixed, w);
+	clickhouse_frame(fixed, window);
 	while (good && window_next(&lines, &stack, &n)) {
-		clickhouse_add(&t->rows, w, fixed, stack, n);
-		t->docs++;
-		if (t->rows.n >= PART)
-			pack_rows(t, false);
-		if (clickhouse_is_full(t))
-			good = post_together(c, r);
+		clickhouse_add(&together->rows, window, fixed, stack, n);
+		together->docs++;
+		if (together->rows.n >= PART)
+			pack_rows(together, false);
+		if (clickhouse_is_full(together))
+			good = post_together(c, report);
 	}
-	clickhouse_put_window(&t->windows, w, stacks, sum);
+	clickhouse_put_window(&together->windows, window, stacks, sum);
 	text_free(&fixed[0]);
 	text_free(&fixed[1]);
 	if (!good) {
-		clickhouse_part(t);
+		clickhouse_part(together);
 		return STORE_PARTED;
 	}
-	return ++t->n < WINDOWS_TOGETHER ? STORE_JOINED : STORE_FULL;
+	return ++together->n < WINDOWS_TOGETHER ? STORE_JOINED : STORE_FULL;
 }
 
-static void clickhouse_send_joined(void *store, struct store_report *r)
+static void clickhouse_send_joined(void *store, struct store_report *report)
 {
 	struct clickhouse *c = store;
-	struct together *t = c->together;
+	struct together *together = c->together;
 	enum http_class class;
 
-	if ((t->docs == 0 || post_together(c, r)) && clickhouse_arrived(t, r) && t->windows.n) {
-		class = insert_windows(c, text_view(&t->windows), r);
-		r->verdict = batches_verdict(class, false);
+	if ((together->docs == 0 || post_together(c, report)) && clickhouse_arrived(together, report) &&
+	    together->windows.n) {
+		class = insert_windows(c, text_view(&together->windows), report);
+		report->verdict = batches_verdict(class, false);
 		if (class == HTTP_DONE)
-			r->why.n = 0;
+			report->why.n = 0;
 	}
-	clickhouse_part(t);
+	clickhouse_part(together);
 }
 
-static void together_close(struct together *t)
+static void together_close(struct together *together)
 {
-	if (!t)
+	if (!together)
 		return;
-	clickhouse_part(t);
-	gzip_close(t->gzip);
-	text_free(&t->rows);
-	text_free(&t->windows);
-	text_free(&t->packed[0]);
-	text_free(&t->packed[1]);
-	free(t);
+	clickhouse_part(together);
+	gzip_close(together->gzip);
+	text_free(&together->rows);
+	text_free(&together->windows);
+	text_free(&together->packed[0]);
+	text_free(&together->packed[1]);
+	free(together);
 }
 
 /* ---- */
@@ -613,18 +623,19 @@ static void clickhouse_close(void *store)
 	free(c);
 }
 
-static bool is_name(struct str s)
+static bool is_name(struct str string)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!byte_is_digit(s.p[i]) && !((s.p[i] | 32) >= 'a' && (s.p[i] | 32) <= 'z') && s.p[i] != '_')
+	for (size_t i = 0; i < string.n; i++)
+		if (!byte_is_digit(string.p[i]) && !((string.p[i] | 32) >= 'a' && (string.p[i] | 32) <= 'z') &&
+		    string.p[i] != '_')
 			return false;
-	return s.n > 0;
+	return string.n > 0;
 }
 
 /* The last part of the path is [DATABASE.]TABLE. */
-static bool take_table(struct clickhouse *c, struct text *why)
+static bool take_table(struct clickhouse *store, struct text *why)
 {
-	struct str path = http_path(c->http), database = STR("default"), name = STR("pj");
+	struct str path = http_path(store->http), database = STR("default"), name = STR("pj");
 	ptrdiff_t slash = str_rfind(path, '/');
 
 	if (slash >= 0) {
@@ -636,25 +647,25 @@ static bool take_table(struct clickhouse *c, struct text *why)
 		text_add(why, "behind the server comes /DATABASE.TABLE, of letters, digits and '_'");
 		return false;
 	}
-	text_printf(&c->table, "`%.*s`.`%.*s", (int)database.n, database.p, (int)name.n, name.p);
-	http_set_path(c->http, str_head(path, slash < 0 ? 0 : (size_t)slash));
+	text_printf(&store->table, "`%.*s`.`%.*s", (int)database.n, database.p, (int)name.n, name.p);
+	http_set_path(store->http, str_head(path, slash < 0 ? 0 : (size_t)slash));
 	return true;
 }
 
-static void *clickhouse_open(struct str where_to, const struct store_options *o, struct text *why)
+static void *clickhouse_open(struct str where_to, const struct store_options *options, struct text *why)
 {
-	struct clickhouse *c = mem_alloc(sizeof(*c), 1);
+	struct clickhouse *store = mem_alloc(sizeof(*store), 1);
 
-	c->batches = (struct batches){ .docs_max = DOCS_MAX,
-				       .max_bytes = BYTE_COUNT_MAX,
-				       .frame = clickhouse_frame,
-				       .add = clickhouse_add,
-				       .post = clickhouse_post };
-	c->verify = o->verify;
-	c->http = store_http(where_to, o, why);
-	if (c->http && take_table(c, why))
-		return c;
-	clickhouse_close(c);
+	store->batches = (struct batches){ .docs_max = DOCS_MAX,
+					   .max_bytes = BYTE_COUNT_MAX,
+					   .frame = clickhouse_frame,
+					   .add = clickhouse_add,
+					   .post = clickhouse_post };
+	store->verify = options->verify;
+	store->http = store_http(where_to, options, why);
+	if (store->http && take_table(store, why))
+		return store;
+	clickhouse_close(store);
 	return NULL;
 }
 

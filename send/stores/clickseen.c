@@ -35,29 +35,29 @@ struct ch_seen {
 	size_t next; /* to be forgotten */
 };
 
-static bool clickseen_knows(const struct seen_host *s, const struct window *w)
+static bool clickseen_knows(const struct seen_host *host, const struct window *window)
 {
-	return w->epoch >= s->from && w->epoch < s->to && str_eq(w->host, text_view(&s->name));
+	return window->epoch >= host->from && window->epoch < host->to && str_eq(window->host, text_view(&host->name));
 }
 
-bool ch_seen_knows(const struct clickhouse *c, const struct window *w)
+bool ch_seen_knows(const struct clickhouse *store, const struct window *window)
 {
-	for (size_t i = 0; c->seen && i < HOSTS_MAX; i++)
-		if (clickseen_knows(c->seen->host + i, w))
+	for (size_t i = 0; store->seen && i < HOSTS_MAX; i++)
+		if (clickseen_knows(store->seen->host + i, window))
 			return true;
 	return false;
 }
 
 /* What is known of its host, or room for that. */
-static struct seen_host *clickseen_host_of(struct ch_seen *s, const struct window *w)
+static struct seen_host *clickseen_host_of(struct ch_seen *seen, const struct window *window)
 {
 	for (size_t i = 0; i < HOSTS_MAX; i++)
-		if (str_eq(w->host, text_view(&s->host[i].name)))
-			return s->host + i;
-	return s->host + s->next++ % HOSTS_MAX;
+		if (str_eq(window->host, text_view(&seen->host[i].name)))
+			return seen->host + i;
+	return seen->host + seen->next++ % HOSTS_MAX;
 }
 
-static void clickseen_take_rows(struct seen_host *s, struct str body)
+static void clickseen_take_rows(struct seen_host *host, struct str body)
 {
 	struct text space = { 0 };
 
@@ -67,8 +67,8 @@ static void clickseen_take_rows(struct seen_host *s, struct str body)
 
 		if (str_is_blank(line))
 			continue;
-		s->row = mem_more(s->row, sizeof(*s->row), s->n);
-		row = s->row + s->n++;
+		host->row = mem_more(host->row, sizeof(*host->row), host->n);
+		row = host->row + host->n++;
 		space.n = 0;
 		text_reserve(&space, line.n);
 		row->epoch = ch_number(&space, &line);
@@ -81,57 +81,58 @@ static void clickseen_take_rows(struct seen_host *s, struct str body)
 	text_free(&space);
 }
 
-static void put_question(struct text *t, const struct clickhouse *c, const struct window *w, uint64_t to)
+static void put_question(struct text *text, const struct clickhouse *store, const struct window *window, uint64_t to)
 {
-	t->n = 0;
+	text->n = 0;
 	text_printf(
-		t,
+		text,
 		"SELECT toUnixTimestamp(timestamp), stream, machine, toUnixTimestamp(until), stacks, value FROM %.*s_windows` "
 		"WHERE hostname = ",
-		(int)c->table.n, c->table.p);
-	ch_put(t, w->host, true);
-	text_add(t, " AND day >= toDate('");
-	ch_put_day(t, w->epoch);
-	text_add(t, "') AND day <= toDate('");
-	ch_put_day(t, to - 1);
-	text_printf(t,
+		(int)store->table.n, store->table.p);
+	ch_put(text, window->host, true);
+	text_add(text, " AND day >= toDate('");
+	ch_put_day(text, window->epoch);
+	text_add(text, "') AND day <= toDate('");
+	ch_put_day(text, to - 1);
+	text_printf(text,
 		    "') AND timestamp >= toDateTime(%" PRIu64 ") AND timestamp < toDateTime(%" PRIu64
 		    ") ORDER BY timestamp LIMIT %d FORMAT TabSeparated",
-		    w->epoch, to, ROW_COUNT_MAX);
+		    window->epoch, to, ROW_COUNT_MAX);
 }
 
-static enum http_class clickseen_query(struct clickhouse *c, struct seen_host *s, const struct window *w,
-				       struct store_report *r)
+static enum http_class clickseen_query(struct clickhouse *store, struct seen_host *host, const struct window *window,
+				       struct store_report *report)
 {
-	uint64_t now = (uint64_t)time(NULL), to = w->epoch + SETTLED_S < now ? now - SETTLED_S : w->epoch + 1;
+	uint64_t now = (uint64_t)time(NULL), to = window->epoch + SETTLED_S < now ? now - SETTLED_S : window->epoch + 1;
 	struct http_reply reply;
 
-	s->to = s->n = 0;
-	put_question(&c->query, c, w, to);
-	reply = ch_query(c, NULL, NULL, &r->why);
-	r->requests++;
-	r->after = reply.after;
+	host->to = host->n = 0;
+	put_question(&store->query, store, window, to);
+	reply = ch_query(store, NULL, NULL, &report->why);
+	report->requests++;
+	report->after = reply.after;
 	if (reply.class != HTTP_DONE)
 		return reply.class;
-	clickseen_take_rows(s, reply.body);
-	s->name.n = 0;
-	text_str(&s->name, w->host);
-	s->from = w->epoch;
-	s->to = s->n < ROW_COUNT_MAX ? to : s->row[s->n - 1].epoch; /* of the last second some may be missing */
-	if (s->to <= w->epoch)
-		s->to = w->epoch + 1;
+	clickseen_take_rows(host, reply.body);
+	host->name.n = 0;
+	text_str(&host->name, window->host);
+	host->from = window->epoch;
+	host->to = host->n < ROW_COUNT_MAX ? to :
+					     host->row[host->n - 1].epoch; /* of the last second some may be missing */
+	if (host->to <= window->epoch)
+		host->to = window->epoch + 1;
 	return HTTP_DONE;
 }
 
 /* The first row of that second, or behind it. */
-static size_t clickseen_place_of(const struct seen_host *s, uint64_t epoch)
+static size_t clickseen_place_of(const struct seen_host *host, uint64_t epoch)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = host->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->row[mid].epoch < epoch)
+		if (host->row[mid].epoch < epoch)
 			low = mid + 1;
 		else
 			high = mid;
@@ -139,37 +140,38 @@ static size_t clickseen_place_of(const struct seen_host *s, uint64_t epoch)
 	return low;
 }
 
-enum http_class ch_seen(struct clickhouse *c, const struct window *w, uint64_t stacks, uint64_t sum, bool *differs,
-			struct store_report *r)
+enum http_class ch_seen(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
+			bool *differs, struct store_report *report)
 {
-	struct seen_host *s;
+	struct seen_host *host;
 
 	*differs = false;
-	if (!c->seen)
-		c->seen = mem_alloc(sizeof(*c->seen), 1);
-	s = clickseen_host_of(c->seen, w);
-	if (!clickseen_knows(s, w)) {
-		enum http_class class = clickseen_query(c, s, w, r);
+	if (!store->seen)
+		store->seen = mem_alloc(sizeof(*store->seen), 1);
+	host = clickseen_host_of(store->seen, window);
+	if (!clickseen_knows(host, window)) {
+		enum http_class class = clickseen_query(store, host, window, report);
 
 		if (class != HTTP_DONE)
 			return class;
 	}
-	for (size_t i = clickseen_place_of(s, w->epoch); i < s->n && s->row[i].epoch == w->epoch; i++) {
-		const struct seen_row *row = s->row + i;
+	for (size_t i = clickseen_place_of(host, window->epoch); i < host->n && host->row[i].epoch == window->epoch;
+	     i++) {
+		const struct seen_row *row = host->row + i;
 
-		if (row->stream == w->stream && row->machine == w->machine)
-			*differs |= row->until != w->until || row->stacks != stacks || row->sum != sum;
+		if (row->stream == window->stream && row->machine == window->machine)
+			*differs |= row->until != window->until || row->stacks != stacks || row->sum != sum;
 	}
 	if (!*differs) /* it will be there: asked for again, it is looked at again */
-		s->from = w->epoch + 1;
+		host->from = window->epoch + 1;
 	return HTTP_DONE;
 }
 
-void ch_seen_close(struct ch_seen *s)
+void ch_seen_close(struct ch_seen *seen)
 {
-	for (size_t i = 0; s && i < HOSTS_MAX; i++) {
-		text_free(&s->host[i].name);
-		free(s->host[i].row);
+	for (size_t i = 0; seen && i < HOSTS_MAX; i++) {
+		text_free(&seen->host[i].name);
+		free(seen->host[i].row);
 	}
-	free(s);
+	free(seen);
 }

@@ -30,161 +30,162 @@ struct couch {
 };
 
 /* Names sort by host, then time: ten digits until the year 2286. */
-static void couch_add_name(struct text *t, const struct window *w)
+static void couch_add_name(struct text *text, const struct window *window)
 {
-	utf8_mend(t, w->host);
-	text_printf(t, ":%010" PRIu64 ":%016" PRIx64 ":%016" PRIx64, w->epoch, w->stream, w->machine);
+	utf8_mend(text, window->host);
+	text_printf(text, ":%010" PRIu64 ":%016" PRIx64 ":%016" PRIx64, window->epoch, window->stream, window->machine);
 }
 
-static void add_base64(struct text *t, struct str s)
+static void add_base64(struct text *text, struct str string)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-	text_reserve(t, s.n / 3 * 4 + 4);
-	for (size_t i = 0; i < s.n; i += 3) {
-		uint32_t v = (uint32_t)(unsigned char)s.p[i] << 16;
+	text_reserve(text, string.n / 3 * 4 + 4);
+	for (size_t i = 0; i < string.n; i += 3) {
+		uint32_t v = (uint32_t)(unsigned char)string.p[i] << 16;
 
-		if (i + 1 < s.n)
-			v |= (uint32_t)(unsigned char)s.p[i + 1] << 8;
-		if (i + 2 < s.n)
-			v |= (unsigned char)s.p[i + 2];
-		text_char(t, digit[v >> 18]);
-		text_char(t, digit[v >> 12 & 63]);
-		text_char(t, i + 1 < s.n ? digit[v >> 6 & 63] : '=');
-		text_char(t, i + 2 < s.n ? digit[v & 63] : '=');
+		if (i + 1 < string.n)
+			v |= (uint32_t)(unsigned char)string.p[i + 1] << 8;
+		if (i + 2 < string.n)
+			v |= (unsigned char)string.p[i + 2];
+		text_char(text, digit[v >> 18]);
+		text_char(text, digit[v >> 12 & 63]);
+		text_char(text, i + 1 < string.n ? digit[v >> 6 & 63] : '=');
+		text_char(text, i + 2 < string.n ? digit[v & 63] : '=');
 	}
 }
 
 /* Its number, by which one that is there already is known to be the same. */
-static uint64_t couch_sum_of(const struct window *w)
+static uint64_t couch_sum_of(const struct window *window)
 {
-	struct str lines = w->stacks, stack;
+	struct str lines = window->stacks, stack;
 	uint64_t n, sum = 0;
 
 	while (window_next(&lines, &stack, &n))
-		sum += window_id(w, stack) * (2 * n + 1);
+		sum += window_id(window, stack) * (2 * n + 1);
 	return sum;
 }
 
-static bool couch_make(struct text *t, const struct window *w)
+static bool couch_make(struct text *text, const struct window *window)
 {
 	struct text packed = { 0 }, head = { 0 }, all = { 0 };
-	struct str labels = w->labels, key, value;
+	struct str labels = window->labels, key, value;
 	bool good;
 
-	window_header(&head, w);
+	window_header(&head, window);
 	text_str(&all, text_view(&head));
-	text_str(&all, w->stacks);
+	text_str(&all, window->stacks);
 	good = pack_gzip(&packed, text_view(&all), 6);
-	text_add(t, "{\"hostname\":");
-	json_quote(t, w->host);
-	text_printf(t, ",\"timestamp\":%" PRIu64 ",\"until\":%" PRIu64 ",\"unit\":", w->epoch, w->until);
-	json_quote(t, w->unit);
-	text_add(t, ",\"event\":");
-	json_quote(t, w->event);
-	text_add(t, ",\"frequency\":");
-	json_quote(t, w->frequency);
-	text_add(t, ",\"labels\":{");
+	text_add(text, "{\"hostname\":");
+	json_quote(text, window->host);
+	text_printf(text, ",\"timestamp\":%" PRIu64 ",\"until\":%" PRIu64 ",\"unit\":", window->epoch, window->until);
+	json_quote(text, window->unit);
+	text_add(text, ",\"event\":");
+	json_quote(text, window->event);
+	text_add(text, ",\"frequency\":");
+	json_quote(text, window->frequency);
+	text_add(text, ",\"labels\":{");
 	for (bool first = true; label_next(&labels, &key, &value); first = false) {
-		text_add(t, first ? "" : ",");
-		json_quote(t, key);
-		text_char(t, ':');
-		json_quote(t, value);
+		text_add(text, first ? "" : ",");
+		json_quote(text, key);
+		text_char(text, ':');
+		json_quote(text, value);
 	}
-	text_printf(t, "},\"samples\":%" PRIu64, w->samples);
-	if (w->lost_known)
-		text_printf(t, ",\"lost\":%" PRIu64, w->lost);
-	text_printf(t,
+	text_printf(text, "},\"samples\":%" PRIu64, window->samples);
+	if (window->lost_known)
+		text_printf(text, ",\"lost\":%" PRIu64, window->lost);
+	text_printf(text,
 		    ",\"sum\":\"%016" PRIx64
 		    "\",\"_attachments\":{\"folded.gz\":{\"content_type\":\"application/gzip\",\"data\":\"",
-		    couch_sum_of(w));
-	add_base64(t, text_view(&packed));
-	text_add(t, "\"}}}");
+		    couch_sum_of(window));
+	add_base64(text, text_view(&packed));
+	text_add(text, "\"}}}");
 	text_free(&packed);
 	text_free(&head);
 	text_free(&all);
 	return good;
 }
 
-static struct http_reply couch_query(struct couch *c, const char *method, struct text *why)
+static struct http_reply couch_query(struct couch *couch, const char *method, struct text *why)
 {
-	struct http_request q = { .method = method, .path = text_view(&c->path) };
-	struct http_reply r;
+	struct http_request request = { .method = method, .path = text_view(&couch->path) };
+	struct http_reply reply;
 
 	for (int i = 0; i < DEADLINE; i++) {
-		r = http_send(c->http, &q, why);
-		if (r.status || r.class != HTTP_AGAIN)
+		reply = http_send(couch->http, &request, why);
+		if (reply.status || reply.class != HTTP_AGAIN)
 			break;
 	}
-	return r;
+	return reply;
 }
 
 /* It is there: is it this one? */
-static enum http_class couch_compare(struct couch *c, const struct window *w, struct store_report *r)
+static enum http_class couch_compare(struct couch *couch, const struct window *window, struct store_report *report)
 {
-	struct http_reply reply = couch_query(c, "GET", &r->why);
+	struct http_reply reply = couch_query(couch, "GET", &report->why);
 	struct text sum = { 0 };
 	const char *wrong = "it is there, but says nothing of itself";
 	struct str stored;
-	struct jv *v;
+	struct jv *value;
 
-	r->requests++;
+	report->requests++;
 	if (reply.class != HTTP_DONE)
 		return reply.class;
-	v = jv_parse(reply.body, &wrong);
-	text_printf(&sum, "%016" PRIx64, couch_sum_of(w));
-	r->differs = !jv_str(jv_get(v, "sum"), &stored) || !str_eq(stored, text_view(&sum));
-	jv_free(v);
+	value = jv_parse(reply.body, &wrong);
+	text_printf(&sum, "%016" PRIx64, couch_sum_of(window));
+	report->differs = !jv_str(jv_get(value, "sum"), &stored) || !str_eq(stored, text_view(&sum));
+	jv_free(value);
 	text_free(&sum);
-	r->known = 1;
+	report->known = 1;
 	return HTTP_DONE;
 }
 
-static void couch_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+static void couch_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
+		       struct store_report *report)
 {
-	struct couch *c = store;
+	struct couch *couch = store;
 	struct text body = { 0 }, name = { 0 };
-	struct http_request q = { .method = "PUT", .type = "application/json" };
+	struct http_request request = { .method = "PUT", .type = "application/json" };
 	struct http_reply reply;
 	enum http_class class;
 	const char *wrong;
-	struct jv *v;
+	struct jv *value;
 
 	(void)resume;
-	if (!couch_make(&body, w)) {
-		text_add(&r->why, "no memory to pack it");
-		r->verdict = STORE_LATER;
+	if (!couch_make(&body, window)) {
+		text_add(&report->why, "no memory to pack it");
+		report->verdict = STORE_LATER;
 		return;
 	}
-	c->path.n = 0;
-	text_char(&c->path, '/');
-	couch_add_name(&name, w);
-	http_escape(&c->path, text_view(&name));
-	q.path = text_view(&c->path);
-	q.body = text_view(&body);
-	reply = http_send(c->http, &q, &r->why);
-	r->requests = 1;
-	r->bytes = reply.sent;
-	r->after = reply.after;
+	couch->path.n = 0;
+	text_char(&couch->path, '/');
+	couch_add_name(&name, window);
+	http_escape(&couch->path, text_view(&name));
+	request.path = text_view(&couch->path);
+	request.body = text_view(&body);
+	reply = http_send(couch->http, &request, &report->why);
+	report->requests = 1;
+	report->bytes = reply.sent;
+	report->after = reply.after;
 	class = reply.class;
-	v = jv_parse(reply.body, &wrong);
-	if (class == HTTP_DONE && !jv_true(jv_get(v, "ok"))) {
-		text_printf(&r->why, "HTTP %u, but not as CouchDB confirms", reply.status);
+	value = jv_parse(reply.body, &wrong);
+	if (class == HTTP_DONE && !jv_true(jv_get(value, "ok"))) {
+		text_printf(&report->why, "HTTP %u, but not as CouchDB confirms", reply.status);
 		class = HTTP_HOLD;
-	} else if (class == HTTP_POISON && !jv_get(v, "error")) {
+	} else if (class == HTTP_POISON && !jv_get(value, "error")) {
 		class = HTTP_HOLD; /* somebody in between */
 	} else if (class == HTTP_HOLD && reply.status == 404) {
-		text_add(&r->why, " (the database is not there: curl -X PUT its URL)");
+		text_add(&report->why, " (the database is not there: curl -X PUT its URL)");
 	}
-	jv_free(v);
+	jv_free(value);
 	if (class == HTTP_CONFLICT)
-		class = couch_compare(c, w, r);
+		class = couch_compare(couch, window, report);
 	else if (class == HTTP_DONE)
-		r->documents = 1;
-	r->verdict = batches_verdict(class, isolate);
-	if (r->verdict == STORE_REFUSED) {
-		text_str(&r->refused, w->stacks);
-		text_str(&r->refused_why, text_view(&r->why));
+		report->documents = 1;
+	report->verdict = batches_verdict(class, isolate);
+	if (report->verdict == STORE_REFUSED) {
+		text_str(&report->refused, window->stacks);
+		text_str(&report->refused_why, text_view(&report->why));
 	}
 	text_free(&body);
 	text_free(&name);
@@ -206,128 +207,131 @@ struct page {
 	struct str last;
 };
 
-static struct str couch_copy(struct arena *a, const struct jv *v)
+static struct str couch_copy(struct arena *arena, const struct jv *value)
 {
-	struct str s = { 0 };
+	struct str string = { 0 };
 
-	return jv_str(v, &s) ? arena_copy(a, s) : s;
+	return jv_str(value, &string) ? arena_copy(arena, string) : string;
 }
 
 static bool add_label(void *to, struct str key, const struct jv *value)
 {
-	struct str s;
+	struct str string;
 
-	if (jv_str(value, &s))
-		text_printf(to, "%s%.*s=%.*s", ((struct text *)to)->n ? "," : "", (int)key.n, key.p, (int)s.n, s.p);
+	if (jv_str(value, &string))
+		text_printf(to, "%s%.*s=%.*s", ((struct text *)to)->n ? "," : "", (int)key.n, key.p, (int)string.n,
+			    string.p);
 	return true;
 }
 
-static void take_doc(struct page *p, const struct store_query *q, struct str name, const struct jv *doc)
+static void take_doc(struct page *page, const struct store_query *query, struct str name, const struct jv *doc)
 {
-	struct found f = { .name = arena_copy(&p->arena, name), .w = { .parts = 1 } };
+	struct found found = { .name = arena_copy(&page->arena, name), .w = { .parts = 1 } };
 	struct text labels = { 0 };
 
-	if (!jv_u64(jv_get(doc, "timestamp"), &f.w.epoch) || !jv_u64(jv_get(doc, "until"), &f.w.until))
+	if (!jv_u64(jv_get(doc, "timestamp"), &found.w.epoch) || !jv_u64(jv_get(doc, "until"), &found.w.until))
 		return; /* not one of ours */
-	f.w.host = couch_copy(&p->arena, jv_get(doc, "hostname"));
-	f.w.unit = couch_copy(&p->arena, jv_get(doc, "unit"));
-	f.w.event = couch_copy(&p->arena, jv_get(doc, "event"));
-	f.w.frequency = couch_copy(&p->arena, jv_get(doc, "frequency"));
-	jv_u64(jv_get(doc, "samples"), &f.w.samples);
-	f.w.lost_known = jv_u64(jv_get(doc, "lost"), &f.w.lost);
+	found.w.host = couch_copy(&page->arena, jv_get(doc, "hostname"));
+	found.w.unit = couch_copy(&page->arena, jv_get(doc, "unit"));
+	found.w.event = couch_copy(&page->arena, jv_get(doc, "event"));
+	found.w.frequency = couch_copy(&page->arena, jv_get(doc, "frequency"));
+	jv_u64(jv_get(doc, "samples"), &found.w.samples);
+	found.w.lost_known = jv_u64(jv_get(doc, "lost"), &found.w.lost);
 	jv_each(jv_get(doc, "labels"), add_label, &labels);
-	f.w.labels = arena_copy(&p->arena, text_view(&labels));
+	found.w.labels = arena_copy(&page->arena, text_view(&labels));
 	text_free(&labels);
-	if (f.w.epoch < q->from || f.w.epoch >= q->to || !f.w.host.n || !store_wants(q, &f.w))
+	if (found.w.epoch < query->from || found.w.epoch >= query->to || !found.w.host.n ||
+	    !store_wants(query, &found.w))
 		return;
-	p->found = mem_more(p->found, sizeof(*p->found), p->n);
-	p->found[p->n++] = f;
+	page->found = mem_more(page->found, sizeof(*page->found), page->n);
+	page->found[page->n++] = found;
 }
 
-/* Documents behind p->last, in order of their names: of all hosts that is all of them, of one host a range. */
-static bool read_page(struct couch *c, struct page *p, const struct store_query *q, struct text *why)
+/* Documents behind page->last, in order of their names: of all hosts that is all of them, of one host a range. */
+static bool read_page(struct couch *couch, struct page *page, const struct store_query *query, struct text *why)
 {
 	struct text key = { 0 };
 	struct http_reply reply;
 	const char *wrong = "no rows";
 	const struct jv *rows;
 	struct str name = { 0 };
-	struct jv *v;
+	struct jv *value;
 
-	c->path.n = 0;
-	text_printf(&c->path, "/_all_docs?include_docs=true&limit=%d&startkey=", PAGE);
-	if (p->last.n) {
-		json_quote(&key, p->last);
+	couch->path.n = 0;
+	text_printf(&couch->path, "/_all_docs?include_docs=true&limit=%d&startkey=", PAGE);
+	if (page->last.n) {
+		json_quote(&key, page->last);
 	} else {
 		struct text first = { 0 };
 
-		utf8_mend(&first, q->host);
-		if (q->host.n)
-			text_printf(&first, ":%010" PRIu64, q->from);
+		utf8_mend(&first, query->host);
+		if (query->host.n)
+			text_printf(&first, ":%010" PRIu64, query->from);
 		json_quote(&key, text_view(&first));
 		text_free(&first);
 	}
-	http_escape(&c->path, text_view(&key));
-	if (q->host.n) {
+	http_escape(&couch->path, text_view(&key));
+	if (query->host.n) {
 		struct text last = { 0 };
 
-		utf8_mend(&last, q->host);
-		text_printf(&last, ":%010" PRIu64, q->to < 9999999999 ? q->to : 9999999999);
+		utf8_mend(&last, query->host);
+		text_printf(&last, ":%010" PRIu64, query->to < 9999999999 ? query->to : 9999999999);
 		key.n = 0;
 		json_quote(&key, text_view(&last));
-		text_add(&c->path, "&endkey=");
-		http_escape(&c->path, text_view(&key));
+		text_add(&couch->path, "&endkey=");
+		http_escape(&couch->path, text_view(&key));
 		text_free(&last);
 	}
 	text_free(&key);
-	reply = couch_query(c, "GET", why);
+	reply = couch_query(couch, "GET", why);
 	if (reply.class != HTTP_DONE)
 		return false;
-	v = jv_parse(reply.body, &wrong);
-	rows = jv_get(v, "rows");
+	value = jv_parse(reply.body, &wrong);
+	rows = jv_get(value, "rows");
 	if (!jv_is_array(rows)) {
-		text_add(why, v ? "the answer has no rows: this is not CouchDB" : wrong);
-		jv_free(v);
+		text_add(why, value ? "the answer has no rows: this is not CouchDB" : wrong);
+		jv_free(value);
 		return false;
 	}
-	p->rows = jv_count(rows);
-	p->n = 0;
-	for (size_t i = 0; i < p->rows; i++)
-		if (jv_str(jv_get(jv_at(rows, i), "id"), &name) && !str_eq(name, p->last))
-			take_doc(p, q, name, jv_get(jv_at(rows, i), "doc"));
-	if (p->rows >= PAGE && str_cmp(name, p->last) <= 0) {
+	page->rows = jv_count(rows);
+	page->n = 0;
+	for (size_t i = 0; i < page->rows; i++)
+		if (jv_str(jv_get(jv_at(rows, i), "id"), &name) && !str_eq(name, page->last))
+			take_doc(page, query, name, jv_get(jv_at(rows, i), "doc"));
+	if (page->rows >= PAGE && str_cmp(name, page->last) <= 0) {
 		text_add(why, "the documents come in no order: this is not CouchDB");
-		jv_free(v);
+		jv_free(value);
 		return false;
 	}
-	p->last = arena_copy(&p->arena, name);
-	jv_free(v);
+	page->last = arena_copy(&page->arena, name);
+	jv_free(value);
 	return true;
 }
 
 /* An attachment, unpacked, to the sink. False: see *why; if that is empty the sink has enough. */
-static bool couch_read_text(struct couch *c, const struct found *f, const struct store_sink *sink, struct text *why)
+static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
+			    struct text *why)
 {
 	int fd = memfd_create("folded", MFD_CLOEXEC);
-	struct unpack u = { 0 };
+	struct unpack unpack = { 0 };
 	struct http_reply reply;
 	struct str lines, line;
 	bool good = true;
 
-	c->path.n = 0;
-	text_char(&c->path, '/');
-	http_escape(&c->path, f->name);
-	text_add(&c->path, "/folded.gz");
-	reply = couch_query(c, "GET", why);
+	couch->path.n = 0;
+	text_char(&couch->path, '/');
+	http_escape(&couch->path, found->name);
+	text_add(&couch->path, "/folded.gz");
+	reply = couch_query(couch, "GET", why);
 	if (reply.class != HTTP_DONE || fd < 0 || write(fd, reply.body.p, reply.body.n) != (ssize_t)reply.body.n ||
 	    lseek(fd, 0, SEEK_SET) != 0) {
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	good = sink->window(sink->to, &f->w);
-	unpack_open(&u, fd);
-	while (good && unpack_lines(&u, &lines)) {
+	good = sink->window(sink->to, &found->w);
+	unpack_open(&unpack, fd);
+	while (good && unpack_lines(&unpack, &lines)) {
 		while (lines.n && lines.p[0] == '#') {
 			line = lines;
 			str_cut(&line, '\n');
@@ -335,64 +339,64 @@ static bool couch_read_text(struct couch *c, const struct found *f, const struct
 		}
 		good = !lines.n || sink->lines(sink->to, lines);
 	}
-	if (good && u.errors && sink->damaged)
-		sink->damaged(sink->to, f->name, u.errors);
-	unpack_close(&u);
+	if (good && unpack.errors && sink->damaged)
+		sink->damaged(sink->to, found->name, unpack.errors);
+	unpack_close(&unpack);
 	close(fd);
 	return good;
 }
 
-static bool couch_each(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why,
+static bool couch_each(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why,
 		       bool texts)
 {
-	struct couch *c = store;
-	struct page p = { 0 };
+	struct couch *couch = store;
+	struct page page = { 0 };
 	bool good = true;
 
-	if (q->from < q->to) {
+	if (query->from < query->to) {
 		do {
-			good = read_page(c, &p, q, why);
-			for (size_t i = 0; good && i < p.n; i++)
-				good = texts ? couch_read_text(c, &p.found[i], sink, why) :
-					       sink->window(sink->to, &p.found[i].w);
-		} while (good && p.rows >= PAGE);
+			good = read_page(couch, &page, query, why);
+			for (size_t i = 0; good && i < page.n; i++)
+				good = texts ? couch_read_text(couch, &page.found[i], sink, why) :
+					       sink->window(sink->to, &page.found[i].w);
+		} while (good && page.rows >= PAGE);
 	}
-	free(p.found);
-	arena_free(&p.arena);
+	free(page.found);
+	arena_free(&page.arena);
 	return good;
 }
 
-static bool couch_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+static bool couch_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
 {
-	return couch_each(store, q, sink, why, true);
+	return couch_each(store, query, sink, why, true);
 }
 
-static bool couch_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+static bool couch_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
 {
-	return couch_each(store, q, sink, why, false);
+	return couch_each(store, query, sink, why, false);
 }
 
 /* ---- */
 
 static void couch_close(void *store)
 {
-	struct couch *c = store;
+	struct couch *couch = store;
 
-	http_close(c->http);
-	text_free(&c->path);
-	free(c);
+	http_close(couch->http);
+	text_free(&couch->path);
+	free(couch);
 }
 
-static void *couch_open(struct str where, const struct store_options *o, struct text *why)
+static void *couch_open(struct str where, const struct store_options *options, struct text *why)
 {
-	struct couch *c = mem_alloc(sizeof(*c), 1);
+	struct couch *couch = mem_alloc(sizeof(*couch), 1);
 
-	c->http = store_http(where, o, why);
-	if (c->http && http_path(c->http).n)
-		return c;
-	if (c->http)
+	couch->http = store_http(where, options, why);
+	if (couch->http && http_path(couch->http).n)
+		return couch;
+	if (couch->http)
 		text_add(why, "behind the server comes the database: /pj");
-	couch_close(c);
+	couch_close(couch);
 	return NULL;
 }
 

@@ -16,76 +16,76 @@
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-void dir_name_put(char s[DIR_NAME], const struct dir_name *n)
+void dir_name_put(char s[DIR_NAME], const struct dir_name *name)
 {
-	snprintf(s, DIR_NAME, "%" PRIu64 "+%" PRIu64 ".%016" PRIx64 ".%s.%s", n->epoch, n->until - n->epoch, n->stream,
-		 n->hour ? "hour" : "folded", n->zstd ? "zst" : "gz");
+	snprintf(s, DIR_NAME, "%" PRIu64 "+%" PRIu64 ".%016" PRIx64 ".%s.%s", name->epoch, name->until - name->epoch,
+		 name->stream, name->hour ? "hour" : "folded", name->zstd ? "zst" : "gz");
 }
 
-bool dir_name_parse(const char *s, struct dir_name *n)
+bool dir_name_parse(const char *string, struct dir_name *name)
 {
-	struct str rest = str_of(s), epoch = str_cut(&rest, '+'), span = str_cut(&rest, '.'),
+	struct str rest = str_of(string), epoch = str_cut(&rest, '+'), span = str_cut(&rest, '.'),
 		   stream = str_cut(&rest, '.'), kind = str_cut(&rest, '.');
 	uint64_t seconds;
 	char back[DIR_NAME];
 
-	if (!str_u64(epoch, &n->epoch) || !str_u64(span, &seconds) || !str_hex(stream, &n->stream) ||
-	    n->epoch >= EPOCH_MAX || seconds == 0 || seconds > EPOCH_MAX)
+	if (!str_u64(epoch, &name->epoch) || !str_u64(span, &seconds) || !str_hex(stream, &name->stream) ||
+	    name->epoch >= EPOCH_MAX || seconds == 0 || seconds > EPOCH_MAX)
 		return false;
-	n->until = n->epoch + seconds;
-	n->hour = str_eq(kind, STR("hour"));
-	n->zstd = str_eq(rest, STR("zst"));
-	if (n->hour && (seconds != DIR_HOUR || n->epoch % DIR_HOUR))
+	name->until = name->epoch + seconds;
+	name->hour = str_eq(kind, STR("hour"));
+	name->zstd = str_eq(rest, STR("zst"));
+	if (name->hour && (seconds != DIR_HOUR || name->epoch % DIR_HOUR))
 		return false;
-	dir_name_put(back, n);
-	return str_eq(str_of(s), str_of(back));
+	dir_name_put(back, name);
+	return str_eq(str_of(string), str_of(back));
 }
 
 int dir_name_cmp(const void *va, const void *vb)
 {
-	const struct dir_name *a = va, *b = vb;
+	const struct dir_name *name = va, *b = vb;
 
-	if (a->epoch != b->epoch)
-		return a->epoch < b->epoch ? -1 : 1;
-	if (a->hour != b->hour)
-		return a->hour ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	if (a->until != b->until)
-		return a->until < b->until ? -1 : 1;
-	return (int)a->zstd - (int)b->zstd;
+	if (name->epoch != b->epoch)
+		return name->epoch < b->epoch ? -1 : 1;
+	if (name->hour != b->hour)
+		return name->hour ? -1 : 1;
+	if (name->stream != b->stream)
+		return name->stream < b->stream ? -1 : 1;
+	if (name->until != b->until)
+		return name->until < b->until ? -1 : 1;
+	return (int)name->zstd - (int)b->zstd;
 }
 
 void dir_day_put(char s[16], uint64_t day)
 {
 	time_t t = (time_t)(day * DIR_DAY);
-	struct tm tm;
+	struct tm calendar;
 
-	gmtime_r(&t, &tm);
-	snprintf(s, 16, "%04u-%02u-%02u", (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_mon + 1,
-		 (unsigned)tm.tm_mday);
+	gmtime_r(&t, &calendar);
+	snprintf(s, 16, "%04u-%02u-%02u", (unsigned)(calendar.tm_year + 1900) % 10000, (unsigned)calendar.tm_mon + 1,
+		 (unsigned)calendar.tm_mday);
 }
 
-bool dir_day_parse(const char *s, uint64_t *day)
+bool dir_day_parse(const char *string, uint64_t *day)
 {
-	struct str rest = str_of(s), y = str_cut(&rest, '-'), m = str_cut(&rest, '-');
+	struct str rest = str_of(string), y = str_cut(&rest, '-'), m = str_cut(&rest, '-');
 	uint64_t year, month, dom;
-	struct tm tm = { 0 };
+	struct tm calendar = { 0 };
 	char back[16];
 	time_t t;
 
 	if (!str_u64(y, &year) || !str_u64(m, &month) || !str_u64(rest, &dom) || year < 1970 || year > 9999 ||
 	    month < 1 || month > 12 || dom < 1 || dom > 31)
 		return false;
-	tm.tm_year = (int)year - 1900;
-	tm.tm_mon = (int)month - 1;
-	tm.tm_mday = (int)dom;
-	t = timegm(&tm);
+	calendar.tm_year = (int)year - 1900;
+	calendar.tm_mon = (int)month - 1;
+	calendar.tm_mday = (int)dom;
+	t = timegm(&calendar);
 	if (t < 0)
 		return false;
 	*day = (uint64_t)t / DIR_DAY;
 	dir_day_put(back, *day);
-	return str_eq(str_of(s), str_of(back));
+	return str_eq(str_of(string), str_of(back));
 }
 
 bool dir_host_good(struct str host)
@@ -106,53 +106,53 @@ bool dir_host_good(struct str host)
 static DIR *dirnames_open_list(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!d && fd >= 0)
+	if (!dir && fd >= 0)
 		close(fd);
-	return d;
+	return dir;
 }
 
-static bool same_window(const struct dir_name *a, const struct dir_name *b)
+static bool same_window(const struct dir_name *name, const struct dir_name *b)
 {
-	return a->epoch == b->epoch && a->until == b->until && a->stream == b->stream && a->hour == b->hour;
+	return name->epoch == b->epoch && name->until == b->until && name->stream == b->stream && name->hour == b->hour;
 }
 
 /* What is far from being asked for is not looked at further: names are many. */
-static bool is_within(const char *s, uint64_t from, uint64_t to)
+static bool is_within(const char *string, uint64_t from, uint64_t to)
 {
 	uint64_t epoch = 0;
 
-	for (; byte_is_digit(*s) && epoch < EPOCH_MAX; s++)
-		epoch = epoch * 10 + (uint64_t)(*s - '0');
+	for (; byte_is_digit(*string) && epoch < EPOCH_MAX; string++)
+		epoch = epoch * 10 + (uint64_t)(*string - '0');
 	return epoch >= from && epoch < to;
 }
 
 bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n)
 {
-	DIR *d = dirnames_open_list(folder);
-	const struct dirent *e;
+	DIR *dir = dirnames_open_list(folder);
+	const struct dirent *entry;
 	struct dir_name name;
 	size_t saved = 0;
 
 	*files = NULL;
 	*n = 0;
-	if (!d)
+	if (!dir)
 		return false;
-	while ((errno = 0, e = readdir(d))) {
-		if (!is_within(e->d_name, from, to) || !dir_name_parse(e->d_name, &name))
+	while ((errno = 0, entry = readdir(dir))) {
+		if (!is_within(entry->d_name, from, to) || !dir_name_parse(entry->d_name, &name))
 			continue;
 		*files = mem_more(*files, sizeof(**files), *n);
 		(*files)[(*n)++] = name;
 	}
 	if (errno) {
-		closedir(d);
+		closedir(dir);
 		free(*files);
 		*files = NULL;
 		*n = 0;
 		return false;
 	}
-	closedir(d);
+	closedir(dir);
 	if (*n)
 		qsort(*files, *n, sizeof(**files), dir_name_cmp);
 	for (size_t i = 0; i < *n; i++)
@@ -169,26 +169,26 @@ static int by_bytes(const void *a, const void *b)
 
 bool dir_folders(int folder, bool days, char ***names, size_t *n)
 {
-	DIR *d = dirnames_open_list(folder);
-	const struct dirent *e;
+	DIR *dir = dirnames_open_list(folder);
+	const struct dirent *entry;
 	uint64_t day;
 
 	*names = NULL;
 	*n = 0;
-	if (!d)
+	if (!dir)
 		return false;
-	while ((e = readdir(d))) {
-		size_t len = strlen(e->d_name);
+	while ((entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
 		char *copy;
 
-		if (!(days ? dir_day_parse(e->d_name, &day) : dir_host_good((struct str){ e->d_name, len })))
+		if (!(days ? dir_day_parse(entry->d_name, &day) : dir_host_good((struct str){ entry->d_name, len })))
 			continue;
 		copy = mem_alloc(1, len + 1);
-		memcpy(copy, e->d_name, len);
+		memcpy(copy, entry->d_name, len);
 		*names = mem_more(*names, sizeof(**names), *n);
 		(*names)[(*n)++] = copy;
 	}
-	closedir(d);
+	closedir(dir);
 	if (*n)
 		qsort(*names, *n, sizeof(**names), by_bytes);
 	return true;

@@ -24,13 +24,13 @@ struct dir_name {
 };
 
 /* Only what dir_name_put would make is a name. */
-bool dir_name_parse(const char *s, struct dir_name *n);
-void dir_name_put(char s[DIR_NAME], const struct dir_name *n);
+bool dir_name_parse(const char *string, struct dir_name *name);
+void dir_name_put(char s[DIR_NAME], const struct dir_name *name);
 int dir_name_cmp(const void *a, const void *b); /* by epoch, roll-ups first, then stream */
 
 /* "2026-11-21" of a day since 1970, and back. */
 void dir_day_put(char s[16], uint64_t day);
-bool dir_day_parse(const char *s, uint64_t *day);
+bool dir_day_parse(const char *string, uint64_t *day);
 
 /* Letters, digits, '.', '_' and '-', not beginning with a dot, at most 255. */
 bool dir_host_good(struct str host);

@@ -33,104 +33,104 @@ struct reading {
 
 /* ---- one file ------------------------------------------------------------------------------------------------ */
 
-static int dirread_open_file(const struct reading *r, const struct dir_name *n)
+static int dirread_open_file(const struct reading *reading, const struct dir_name *n)
 {
 	char name[DIR_NAME];
 
 	dir_name_put(name, n);
-	return openat(r->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return openat(reading->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void dirread_damaged(const struct reading *r, const struct dir_name *n, const char *why)
+static void dirread_damaged(const struct reading *reading, const struct dir_name *n, const char *why)
 {
 	struct text place = { 0 };
 	char name[DIR_NAME];
 
 	dir_name_put(name, n);
-	text_printf(&place, "%s/%s/%s/%s", r->d->path, r->host, r->day, name);
-	if (r->sink->damaged)
-		r->sink->damaged(r->sink->to, text_view(&place), why);
+	text_printf(&place, "%s/%s/%s/%s", reading->d->path, reading->host, reading->day, name);
+	if (reading->sink->damaged)
+		reading->sink->damaged(reading->sink->to, text_view(&place), why);
 	text_free(&place);
 }
 
 /* What the header of a file says; NULL, or why it cannot be used. lines: what else was read. */
-static const char *dirread_read_head(struct unpack *u, const struct dir_name *n, struct text *decoded, struct window *w,
-				     struct str *lines)
+static const char *dirread_read_head(struct unpack *unpack, const struct dir_name *name, struct text *decoded,
+				     struct window *window, struct str *lines)
 {
 	const char *wrong;
 
-	if (!unpack_lines(u, lines))
-		return u->errors ? u->errors : "it is empty";
-	wrong = window_parse_header(lines, decoded, w);
-	if (!wrong && (w->epoch < n->epoch || w->until > n->until || w->stream != n->stream))
+	if (!unpack_lines(unpack, lines))
+		return unpack->errors ? unpack->errors : "it is empty";
+	wrong = window_parse_header(lines, decoded, window);
+	if (!wrong && (window->epoch < name->epoch || window->until > name->until || window->stream != name->stream))
 		wrong = "its header and its name do not agree";
 	return wrong;
 }
 
-static bool send_lines(const struct reading *r, struct unpack *u, struct str lines)
+static bool send_lines(const struct reading *reading, struct unpack *unpack, struct str lines)
 {
 	do
-		if (lines.n && !r->sink->lines(r->sink->to, lines))
+		if (lines.n && !reading->sink->lines(reading->sink->to, lines))
 			return false;
-	while (unpack_lines(u, &lines));
+	while (unpack_lines(unpack, &lines));
 	return true;
 }
 
 /* ---- streams ------------------------------------------------------------------------------------------------- */
 
-static struct stream *dirread_stream_of(struct reading *r, uint64_t id)
+static struct stream *dirread_stream_of(struct reading *reading, uint64_t id)
 {
-	for (size_t i = 0; i < r->nstreams; i++)
-		if (r->stream[i].id == id)
-			return r->stream + i;
-	r->stream = mem_more(r->stream, sizeof(*r->stream), r->nstreams);
-	r->stream[r->nstreams] = (struct stream){ .id = id };
-	return r->stream + r->nstreams++;
+	for (size_t i = 0; i < reading->nstreams; i++)
+		if (reading->stream[i].id == id)
+			return reading->stream + i;
+	reading->stream = mem_more(reading->stream, sizeof(*reading->stream), reading->nstreams);
+	reading->stream[reading->nstreams] = (struct stream){ .id = id };
+	return reading->stream + reading->nstreams++;
 }
 
-static void forget_streams(struct reading *r)
+static void forget_streams(struct reading *reading)
 {
-	for (size_t i = 0; i < r->nstreams; i++) {
-		text_free(&r->stream[i].text);
-		text_free(&r->stream[i].decoded);
+	for (size_t i = 0; i < reading->nstreams; i++) {
+		text_free(&reading->stream[i].text);
+		text_free(&reading->stream[i].decoded);
 	}
-	free(r->stream);
-	r->stream = NULL;
-	r->nstreams = 0;
+	free(reading->stream);
+	reading->stream = NULL;
+	reading->nstreams = 0;
 }
 
-static void dirread_learn(struct reading *r, struct stream *s, const struct window *w)
+static void dirread_learn(struct reading *reading, struct stream *stream, const struct window *window)
 {
-	struct window facts = *w;
+	struct window facts = *window;
 	struct str rest;
 
-	facts.labels = w->labels;
-	window_header(&s->text, &facts); /* a copy, by writing and reading it */
-	rest = text_view(&s->text);
-	s->known = window_parse(&rest, &s->decoded, &s->facts) == NULL;
-	s->wanted = store_wants(r->q, &s->facts);
+	facts.labels = window->labels;
+	window_header(&stream->text, &facts); /* a copy, by writing and reading it */
+	rest = text_view(&stream->text);
+	stream->known = window_parse(&rest, &stream->decoded, &stream->facts) == NULL;
+	stream->wanted = store_wants(reading->q, &stream->facts);
 }
 
 /* Facts of its stream are known afterwards, or the file is damaged. */
-static bool dirread_look(struct reading *r, const struct dir_name *n, struct stream *s)
+static bool dirread_look(struct reading *reading, const struct dir_name *name, struct stream *stream)
 {
-	struct window w;
+	struct window window;
 	struct text decoded = { 0 };
 	struct str lines;
-	int fd = dirread_open_file(r, n);
+	int fd = dirread_open_file(reading, name);
 	const char *wrong = fd < 0 ? strerror(errno) : NULL;
 
 	if (fd >= 0) {
-		unpack_next(&r->unpack, fd);
-		wrong = dirread_read_head(&r->unpack, n, &decoded, &w, &lines);
+		unpack_next(&reading->unpack, fd);
+		wrong = dirread_read_head(&reading->unpack, name, &decoded, &window, &lines);
 		if (!wrong)
-			dirread_learn(r, s, &w);
+			dirread_learn(reading, stream, &window);
 		close(fd);
 	}
 	if (wrong)
-		dirread_damaged(r, n, wrong);
+		dirread_damaged(reading, name, wrong);
 	text_free(&decoded);
-	return s->known;
+	return stream->known;
 }
 
 /* ---- hours --------------------------------------------------------------------------------------------------- */
@@ -173,24 +173,26 @@ static bool take_offsets(struct str lines, struct text *offsets)
 
 bool dir_hour_list(int fd, struct text *offsets)
 {
-	struct unpack u;
+	struct unpack unpack;
 	struct str lines;
 	bool good;
 
-	unpack_open(&u, fd);
-	good = unpack_lines(&u, &lines);
+	unpack_open(&unpack, fd);
+	good = unpack_lines(&unpack, &lines);
 	if (good)
 		str_cut(&lines, '\n');
 	good = good && take_offsets(lines, offsets);
-	unpack_close(&u);
+	unpack_close(&unpack);
 	return good;
 }
 
 /* Is this window in a roll-up that stands in the same list? Roll-ups are few, and where both are, somebody tidies right
  * now. */
-static bool in_hour(const struct reading *r, const struct dir_name *files, size_t nfiles, const struct dir_name *n)
+static bool in_hour(const struct reading *reading, const struct dir_name *files, size_t nfiles,
+		    const struct dir_name *name)
 {
-	struct dir_name key = { .epoch = n->epoch - n->epoch % DIR_HOUR, .stream = n->stream, .hour = true }, hour;
+	struct dir_name key = { .epoch = name->epoch - name->epoch % DIR_HOUR, .stream = name->stream, .hour = true },
+			hour;
 	struct text offsets = { 0 };
 	bool held = false;
 	size_t low = 0, high = nfiles;
@@ -207,10 +209,10 @@ static bool in_hour(const struct reading *r, const struct dir_name *files, size_
 	}
 	if (low == nfiles || files[low].epoch != key.epoch || !files[low].hour || files[low].stream != key.stream)
 		return false;
-	fd = dir_hour_open(r->folder, key.epoch, key.stream, &hour);
+	fd = dir_hour_open(reading->folder, key.epoch, key.stream, &hour);
 	if (fd < 0)
 		return false;
-	held = dir_hour_list(fd, &offsets) && dir_hour_holds(text_view(&offsets), n->epoch % DIR_HOUR);
+	held = dir_hour_list(fd, &offsets) && dir_hour_holds(text_view(&offsets), name->epoch % DIR_HOUR);
 	close(fd);
 	text_free(&offsets);
 	return held;
@@ -218,144 +220,150 @@ static bool in_hour(const struct reading *r, const struct dir_name *files, size_
 
 /* ---- the walk ------------------------------------------------------------------------------------------------ */
 
-static bool list_file(struct reading *r, const struct dir_name *n, const struct stream *s)
+static bool list_file(struct reading *reading, const struct dir_name *name, const struct stream *stream)
 {
-	struct window w = s->facts;
+	struct window window = stream->facts;
 
-	w.epoch = n->epoch;
-	w.until = n->until;
-	w.samples = w.lost = 0;
-	w.lost_known = false;
-	w.parts = n->hour ? 0 : 1;
-	w.text = w.stacks = (struct str){ 0 };
-	return r->sink->window(r->sink->to, &w);
+	window.epoch = name->epoch;
+	window.until = name->until;
+	window.samples = window.lost = 0;
+	window.lost_known = false;
+	window.parts = name->hour ? 0 : 1;
+	window.text = window.stacks = (struct str){ 0 };
+	return reading->sink->window(reading->sink->to, &window);
 }
 
-static bool fetch_file(struct reading *r, const struct dir_name *n, struct stream *s)
+static bool fetch_file(struct reading *reading, const struct dir_name *name, struct stream *stream)
 {
-	struct unpack *u = &r->unpack;
-	struct window w;
+	struct unpack *unpack = &reading->unpack;
+	struct window window;
 	struct text decoded = { 0 };
 	struct str lines = { 0 };
 	const char *wrong;
 	bool good = true;
-	int fd = dirread_open_file(r, n);
+	int fd = dirread_open_file(reading, name);
 
 	if (fd < 0) {
 		/* the window was rolled up, or the day removed, while we were reading */
-		text_printf(r->why, "%s/%s changes while it is read; once more, please", r->host, r->day);
-		return errno != ENOENT ? (dirread_damaged(r, n, strerror(errno)), r->why->n = 0, true) : false;
+		text_printf(reading->why, "%s/%s changes while it is read; once more, please", reading->host,
+			    reading->day);
+		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
+					 false;
 	}
-	unpack_next(u, fd);
-	wrong = dirread_read_head(u, n, &decoded, &w, &lines);
+	unpack_next(unpack, fd);
+	wrong = dirread_read_head(unpack, name, &decoded, &window, &lines);
 	if (!wrong) {
-		if (!s->known)
-			dirread_learn(r, s, &w);
-		if (s->wanted)
-			good = r->sink->window(r->sink->to, &w) && send_lines(r, u, lines);
-		wrong = u->errors;
+		if (!stream->known)
+			dirread_learn(reading, stream, &window);
+		if (stream->wanted)
+			good = reading->sink->window(reading->sink->to, &window) && send_lines(reading, unpack, lines);
+		wrong = unpack->errors;
 	}
 	if (wrong && good)
-		dirread_damaged(r, n, wrong);
+		dirread_damaged(reading, name, wrong);
 	close(fd);
 	text_free(&decoded);
 	return good;
 }
 
-static bool dirread_read_file(struct reading *r, const struct dir_name *files, size_t nfiles, const struct dir_name *n)
+static bool dirread_read_file(struct reading *reading, const struct dir_name *files, size_t nfiles,
+			      const struct dir_name *name)
 {
-	struct stream *s = dirread_stream_of(r, n->stream);
+	struct stream *stream = dirread_stream_of(reading, name->stream);
 
-	if (s->known && !s->wanted)
+	if (stream->known && !stream->wanted)
 		return true;
-	if (!n->hour && in_hour(r, files, nfiles, n))
+	if (!name->hour && in_hour(reading, files, nfiles, name))
 		return true;
-	if (n > files && !n->hour && !n[-1].hour && n[-1].epoch == n->epoch && n[-1].stream == n->stream) {
-		dirread_damaged(r, n, "another window of its stream begins in that second: only that one counts");
+	if (name > files && !name->hour && !name[-1].hour && name[-1].epoch == name->epoch &&
+	    name[-1].stream == name->stream) {
+		dirread_damaged(reading, name,
+				"another window of its stream begins in that second: only that one counts");
 		return true;
 	}
-	if (r->lines)
-		return fetch_file(r, n, s);
-	if (!s->known && !dirread_look(r, n, s))
+	if (reading->lines)
+		return fetch_file(reading, name, stream);
+	if (!stream->known && !dirread_look(reading, name, stream))
 		return true;
-	return !s->wanted || list_file(r, n, s);
+	return !stream->wanted || list_file(reading, name, stream);
 }
 
-static bool read_day(struct reading *r, int host, const char *day)
+static bool read_day(struct reading *reading, int host, const char *day)
 {
 	struct dir_name *files = NULL;
 	size_t n = 0;
 	bool good = true;
 
-	r->day = day;
-	r->folder = dir_enter(host, day);
-	if (r->folder < 0 || !dir_files(r->folder, r->q->from, r->q->to, &files, &n)) {
+	reading->day = day;
+	reading->folder = dir_enter(host, day);
+	if (reading->folder < 0 || !dir_files(reading->folder, reading->q->from, reading->q->to, &files, &n)) {
 		good = errno == ENOENT;
 		if (!good)
-			text_printf(r->why, "cannot read %s/%s: %s", r->host, day, strerror(errno));
+			text_printf(reading->why, "cannot read %s/%s: %s", reading->host, day, strerror(errno));
 	}
 	for (size_t i = 0; i < n && good; i++)
-		good = dirread_read_file(r, files, n, files + i);
+		good = dirread_read_file(reading, files, n, files + i);
 	free(files);
-	if (r->folder >= 0)
-		close(r->folder);
+	if (reading->folder >= 0)
+		close(reading->folder);
 	return good;
 }
 
-static bool read_host(struct reading *r, const char *host)
+static bool read_host(struct reading *reading, const char *host)
 {
-	int folder = dir_enter(r->d->root, host);
+	int folder = dir_enter(reading->d->root, host);
 	char **days = NULL;
 	size_t n = 0;
 	bool good = true;
 
-	r->host = host;
+	reading->host = host;
 	if (folder < 0 || !dir_folders(folder, true, &days, &n)) {
 		good = folder < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 		if (!good)
-			text_printf(r->why, "cannot read %s: %s", host, strerror(errno));
+			text_printf(reading->why, "cannot read %s: %s", host, strerror(errno));
 	}
 	for (size_t i = 0; i < n && good; i++) {
 		uint64_t day;
 
-		if (dir_day_parse(days[i], &day) && (day + 1) * DIR_DAY > r->q->from && day * DIR_DAY < r->q->to)
-			good = read_day(r, folder, days[i]);
+		if (dir_day_parse(days[i], &day) && (day + 1) * DIR_DAY > reading->q->from &&
+		    day * DIR_DAY < reading->q->to)
+			good = read_day(reading, folder, days[i]);
 	}
 	dir_folders_free(days, n);
 	if (folder >= 0)
 		close(folder);
-	forget_streams(r); /* the number of a stream says nothing of the host */
+	forget_streams(reading); /* the number of a stream says nothing of the host */
 	return good;
 }
 
-static bool read_hosts(struct reading *r)
+static bool read_hosts(struct reading *reading)
 {
 	char **hosts = NULL;
 	size_t n = 0;
 	bool good = true;
 
-	if (!dir_folders(r->d->root, false, &hosts, &n)) {
-		text_printf(r->why, "cannot read the directory: %s", strerror(errno));
+	if (!dir_folders(reading->d->root, false, &hosts, &n)) {
+		text_printf(reading->why, "cannot read the directory: %s", strerror(errno));
 		good = false;
 	}
 	for (size_t i = 0; i < n && good; i++)
-		if (r->q->host.n == 0 || str_eq(r->q->host, str_of(hosts[i])))
-			good = read_host(r, hosts[i]);
+		if (reading->q->host.n == 0 || str_eq(reading->q->host, str_of(hosts[i])))
+			good = read_host(reading, hosts[i]);
 	dir_folders_free(hosts, n);
-	unpack_close(&r->unpack);
+	unpack_close(&reading->unpack);
 	return good;
 }
 
-bool dir_list(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+bool dir_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
 {
-	struct reading r = { .d = store, .q = q, .sink = sink, .why = why };
+	struct reading reading = { .d = store, .q = query, .sink = sink, .why = why };
 
-	return read_hosts(&r);
+	return read_hosts(&reading);
 }
 
-bool dir_fetch(void *store, const struct store_query *q, const struct store_sink *sink, struct text *why)
+bool dir_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
 {
-	struct reading r = { .d = store, .q = q, .sink = sink, .why = why, .lines = true };
+	struct reading reading = { .d = store, .q = query, .sink = sink, .why = why, .lines = true };
 
-	return read_hosts(&r);
+	return read_hosts(&reading);
 }

@@ -32,19 +32,19 @@ struct sum {
 	bool lost_known, any, damaged;
 };
 
-static void dirtidy_take_facts(struct sum *sum, const struct window *w)
+static void dirtidy_take_facts(struct sum *sum, const struct window *window)
 {
 	if (!sum->any) { /* a copy, by writing and reading it */
 		struct str rest;
 
-		window_header(&sum->head, w);
+		window_header(&sum->head, window);
 		rest = text_view(&sum->head);
 		sum->any = window_parse(&rest, &sum->decoded, &sum->facts) == NULL;
 	}
-	sum->samples += w->samples;
-	sum->lost += w->lost;
-	sum->lost_known |= w->lost_known;
-	sum->parts += w->parts;
+	sum->samples += window->samples;
+	sum->lost += window->lost;
+	sum->lost_known |= window->lost_known;
+	sum->parts += window->parts;
 }
 
 static void dirtidy_add_lines(struct sum *sum, struct str lines)
@@ -63,9 +63,9 @@ static void dirtidy_add_lines(struct sum *sum, struct str lines)
 static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 {
 	struct text decoded = { 0 };
-	struct unpack u;
+	struct unpack unpack;
 	struct str lines, rest;
-	struct window w;
+	struct window window;
 	char name[DIR_NAME];
 	bool good = false;
 	int fd;
@@ -74,20 +74,20 @@ static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 	fd = openat(day, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	unpack_open(&u, fd);
-	if (unpack_lines(&u, &lines)) {
+	unpack_open(&unpack, fd);
+	if (unpack_lines(&unpack, &lines)) {
 		rest = lines;
-		good = !window_parse(&rest, &decoded, &w) && w.stream == n->stream && rest.n == 0;
+		good = !window_parse(&rest, &decoded, &window) && window.stream == n->stream && rest.n == 0;
 		if (good) {
-			dirtidy_take_facts(sum, &w);
-			lines = w.stacks;
+			dirtidy_take_facts(sum, &window);
+			lines = window.stacks;
 			do
 				dirtidy_add_lines(sum, lines);
-			while (unpack_lines(&u, &lines));
+			while (unpack_lines(&unpack, &lines));
 		}
 	}
-	good = good && !u.errors && !sum->damaged;
-	unpack_close(&u);
+	good = good && !unpack.errors && !sum->damaged;
+	unpack_close(&unpack);
 	if (good && n->hour) {
 		struct text offsets = { 0 };
 
@@ -102,42 +102,42 @@ static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 	return good;
 }
 
-static void put_frames(struct text *t, const struct stacks *s, uint32_t node)
+static void put_frames(struct text *text, const struct stacks *stacks, uint32_t node)
 {
 	uint32_t *frame, depth = 0, n = 0;
 
-	for (uint32_t id = node; id; id = s->node[id].parent)
+	for (uint32_t id = node; id; id = stacks->node[id].parent)
 		depth++;
 	frame = mem_alloc(sizeof(*frame), (size_t)depth + 1);
-	for (uint32_t id = node; id; id = s->node[id].parent)
-		frame[n++] = s->node[id].frame;
+	for (uint32_t id = node; id; id = stacks->node[id].parent)
+		frame[n++] = stacks->node[id].frame;
 	while (n-- > 0) {
-		text_str(t, intern_str(&s->frames, frame[n]));
+		text_str(text, intern_str(&stacks->frames, frame[n]));
 		if (n)
-			text_char(t, ';');
+			text_char(text, ';');
 	}
 	free(frame);
 }
 
 /* Header, list of windows, stacks. */
-static void dirtidy_write_sum(struct text *t, const struct sum *sum, uint64_t hour)
+static void dirtidy_write_sum(struct text *text, const struct sum *sum, uint64_t hour)
 {
-	struct window w = sum->facts;
+	struct window window = sum->facts;
 	struct stacks_walk walk;
 
-	w.epoch = hour;
-	w.until = hour + DIR_HOUR;
-	w.samples = sum->samples;
-	w.lost = sum->lost;
-	w.lost_known = sum->lost_known;
-	w.parts = sum->parts;
-	window_header(t, &w);
-	text_printf(t, "# hour %.*s\n", (int)sum->offsets.n, sum->offsets.p);
+	window.epoch = hour;
+	window.until = hour + DIR_HOUR;
+	window.samples = sum->samples;
+	window.lost = sum->lost;
+	window.lost_known = sum->lost_known;
+	window.parts = sum->parts;
+	window_header(text, &window);
+	text_printf(text, "# hour %.*s\n", (int)sum->offsets.n, sum->offsets.p);
 	stacks_walk_begin(&walk, &sum->s);
 	for (uint32_t id; (id = stacks_walk_next(&walk)) != 0;)
 		if (sum->s.self[0][id]) {
-			put_frames(t, &sum->s, id);
-			text_printf(t, " %" PRIu64 "\n", sum->s.self[0][id]);
+			put_frames(text, &sum->s, id);
+			text_printf(text, " %" PRIu64 "\n", sum->s.self[0][id]);
 		}
 	stacks_walk_end(&walk);
 }
@@ -151,14 +151,14 @@ static void free_sum(struct sum *sum)
 }
 
 /* files: of one hour and stream, the roll-up first if there is one. False: nothing was changed. */
-static bool roll_up(const struct dir_store *d, int day, const struct dir_name *files, size_t n)
+static bool roll_up(const struct dir_store *store, int day, const struct dir_name *files, size_t n)
 {
 	struct sum sum = { 0 };
 	struct text text = { 0 }, packed = { 0 };
 	struct dir_name name = { .epoch = files[0].epoch - files[0].epoch % DIR_HOUR,
 				 .stream = files[0].stream,
 				 .hour = true,
-				 .zstd = files[0].hour ? files[0].zstd : d->zstd };
+				 .zstd = files[0].hour ? files[0].zstd : store->zstd };
 	char file[DIR_NAME];
 	bool good = true;
 
@@ -173,9 +173,9 @@ static bool roll_up(const struct dir_store *d, int day, const struct dir_name *f
 	if (good) {
 		dirtidy_write_sum(&text, &sum, name.epoch);
 		dir_name_put(file, &name);
-		good = name.zstd == d->zstd ? dir_pack(d, &packed, text_view(&text)) :
-		       name.zstd            ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
-					      pack_gzip(&packed, text_view(&text), PACK_GZIP);
+		good = name.zstd == store->zstd ? dir_pack(store, &packed, text_view(&text)) :
+		       name.zstd                ? pack_zstd(&packed, text_view(&text), PACK_ZSTD) :
+						  pack_gzip(&packed, text_view(&text), PACK_GZIP);
 		good = good && fullio_replace(day, file, text_view(&packed));
 	}
 	text_free(&text);
@@ -237,18 +237,18 @@ static bool has_more(int day, const struct dir_name *files, size_t n)
 
 static int by_hour(const void *va, const void *vb)
 {
-	const struct dir_name *a = va, *b = vb;
-	uint64_t ha = a->epoch / DIR_HOUR, hb = b->epoch / DIR_HOUR;
+	const struct dir_name *name = va, *b = vb;
+	uint64_t ha = name->epoch / DIR_HOUR, hb = b->epoch / DIR_HOUR;
 
 	if (ha != hb)
 		return ha < hb ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return dir_name_cmp(a, b);
+	if (name->stream != b->stream)
+		return name->stream < b->stream ? -1 : 1;
+	return dir_name_cmp(name, b);
 }
 
 /* One hour of one stream at a time. True: something was done, there may be more. */
-static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
+static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 {
 	struct dir_name *files;
 	size_t n, end;
@@ -265,7 +265,7 @@ static bool tidy_day(const struct dir_store *d, int day, uint64_t now)
 		     end++)
 			;
 		if (has_more(day, files + i, end - i))
-			done = roll_up(d, day, files + i, end - i);
+			done = roll_up(store, day, files + i, end - i);
 		else if (files[i].hour && end - i > 1)
 			done = drop_parts(day, files + i, end - i, now);
 	}
@@ -325,18 +325,18 @@ static uint64_t day_bytes(int host, const char *name)
 }
 
 /* The newest day stays. */
-static bool dirtidy_keep_limits(const struct dir_store *d, int host, char **days, size_t n, uint64_t now)
+static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **days, size_t n, uint64_t now)
 {
 	uint64_t day, sum = 0;
 
-	for (size_t i = 0; d->keep_days && i + 1 < n; i++)
-		if (dir_day_parse(days[i], &day) && day + d->keep_days < now / DIR_DAY && drop_day(host, days[i]))
+	for (size_t i = 0; store->keep_days && i + 1 < n; i++)
+		if (dir_day_parse(days[i], &day) && day + store->keep_days < now / DIR_DAY && drop_day(host, days[i]))
 			return true;
-	if (!d->max_bytes)
+	if (!store->max_bytes)
 		return false;
 	for (size_t i = n; i-- > 0;) {
 		sum += day_bytes(host, days[i]);
-		if (sum > d->max_bytes && i + 1 < n) {
+		if (sum > store->max_bytes && i + 1 < n) {
 			for (size_t k = 0; k <= i; k++)
 				if (drop_day(host, days[k]))
 					return true;
@@ -348,9 +348,9 @@ static bool dirtidy_keep_limits(const struct dir_store *d, int host, char **days
 
 /* ---- all ----------------------------------------------------------------------------------------------------- */
 
-static bool tidy_host(const struct dir_store *d, const char *name, uint64_t now)
+static bool tidy_host(const struct dir_store *store, const char *name, uint64_t now)
 {
-	int host = dir_enter(d->root, name);
+	int host = dir_enter(store->root, name);
 	char **days = NULL;
 	size_t n = 0;
 	bool more;
@@ -361,17 +361,17 @@ static bool tidy_host(const struct dir_store *d, const char *name, uint64_t now)
 		close(host);
 		return false;
 	}
-	more = dirtidy_keep_limits(d, host, days, n, now);
-	for (size_t i = 0; i < n && !more && d->roll_up_days; i++) {
+	more = dirtidy_keep_limits(store, host, days, n, now);
+	for (size_t i = 0; i < n && !more && store->roll_up_days; i++) {
 		uint64_t day;
 		int folder;
 
-		if (!dir_day_parse(days[i], &day) || day + d->roll_up_days >= now / DIR_DAY)
+		if (!dir_day_parse(days[i], &day) || day + store->roll_up_days >= now / DIR_DAY)
 			continue;
 		folder = dir_enter(host, days[i]);
 		if (folder < 0)
 			continue;
-		more = tidy_day(d, folder, now);
+		more = tidy_day(store, folder, now);
 		close(folder);
 	}
 	dir_folders_free(days, n);

@@ -29,54 +29,57 @@ struct ndjson {
 	bool ours, regular;
 };
 
-static void add_facts(struct text *t, const struct window *w)
+static void add_facts(struct text *text, const struct window *window)
 {
-	struct str labels = w->labels, key, value;
+	struct str labels = window->labels, key, value;
 
-	text_printf(t, "\"timestamp\":%" PRIu64 ",\"until\":%" PRIu64 ",\"hostname\":", w->epoch, w->until);
-	json_quote(t, w->host);
-	text_printf(t, ",\"machine\":\"%016" PRIx64 "\",\"stream\":\"%016" PRIx64 "\",\"unit\":", w->machine,
-		    w->stream);
-	json_quote(t, w->unit);
-	text_add(t, ",\"event\":");
-	json_quote(t, w->event);
-	text_add(t, ",\"labels\":{");
+	text_printf(text, "\"timestamp\":%" PRIu64 ",\"until\":%" PRIu64 ",\"hostname\":", window->epoch,
+		    window->until);
+	json_quote(text, window->host);
+	text_printf(text, ",\"machine\":\"%016" PRIx64 "\",\"stream\":\"%016" PRIx64 "\",\"unit\":", window->machine,
+		    window->stream);
+	json_quote(text, window->unit);
+	text_add(text, ",\"event\":");
+	json_quote(text, window->event);
+	text_add(text, ",\"labels\":{");
 	for (bool first = true; label_next(&labels, &key, &value); first = false) {
-		text_add(t, first ? "" : ",");
-		json_quote(t, key);
-		text_char(t, ':');
-		json_quote(t, value);
+		text_add(text, first ? "" : ",");
+		json_quote(text, key);
+		text_char(text, ':');
+		json_quote(text, value);
 	}
-	text_add(t, "}");
+	text_add(text, "}");
 }
 
-static void ndjson_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+static void ndjson_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
+			struct store_report *report)
 {
-	struct ndjson *n = store;
-	struct str lines = w->stacks, stack;
-	struct text t = { 0 }, facts = { 0 };
-	off_t before = n->regular ? lseek(n->fd, 0, SEEK_END) : -1;
+	struct ndjson *ndjson = store;
+	struct str lines = window->stacks, stack;
+	struct text text = { 0 }, facts = { 0 };
+	off_t before = ndjson->regular ? lseek(ndjson->fd, 0, SEEK_END) : -1;
 	uint64_t count;
 
 	(void)resume;
 	(void)isolate;
-	add_facts(&facts, w);
-	for (; window_next(&lines, &stack, &count); r->documents++) {
-		text_printf(&t, "{\"id\":\"%08" PRIx32 "%016" PRIx64 "\",", (uint32_t)w->epoch, window_id(w, stack));
-		text_str(&t, text_view(&facts));
-		text_add(&t, ",\"stack\":");
-		json_quote(&t, stack);
-		text_printf(&t, ",\"value\":%" PRIu64 "}\n", count);
+	add_facts(&facts, window);
+	for (; window_next(&lines, &stack, &count); report->documents++) {
+		text_printf(&text, "{\"id\":\"%08" PRIx32 "%016" PRIx64 "\",", (uint32_t)window->epoch,
+			    window_id(window, stack));
+		text_str(&text, text_view(&facts));
+		text_add(&text, ",\"stack\":");
+		json_quote(&text, stack);
+		text_printf(&text, ",\"value\":%" PRIu64 "}\n", count);
 	}
-	r->bytes = t.n;
-	if (!fullio_write(n->fd, text_view(&t)) || (n->regular && fdatasync(n->fd) != 0)) {
-		r->verdict = STORE_LATER;
-		r->documents = 0;
-		text_add(&r->why, strerror(errno));
-		if (before >= 0 && ftruncate(n->fd, before) != 0) /* half a window is none */
-			text_printf(&r->why, "; what was written of it stays: %s", strerror(errno));
+	report->bytes = text.n;
+	if (!fullio_write(ndjson->fd, text_view(&text)) || (ndjson->regular && fdatasync(ndjson->fd) != 0)) {
+		report->verdict = STORE_LATER;
+		report->documents = 0;
+		text_add(&report->why, strerror(errno));
+		if (before >= 0 && ftruncate(ndjson->fd, before) != 0) /* half a window is none */
+			text_printf(&report->why, "; what was written of it stays: %s", strerror(errno));
 	}
-	text_free(&t);
+	text_free(&text);
 	text_free(&facts);
 }
 
@@ -99,34 +102,34 @@ static int oneway_open_file(const char *path, struct text *why)
 	return fd;
 }
 
-static void *ndjson_open(struct str where, const struct store_options *o, struct text *why)
+static void *ndjson_open(struct str where, const struct store_options *options, struct text *why)
 {
-	struct ndjson *n = mem_alloc(sizeof(*n), 1);
+	struct ndjson *ndjson = mem_alloc(sizeof(*ndjson), 1);
 	struct text path = { 0 };
 	struct stat st;
 
-	(void)o;
+	(void)options;
 	text_printf(&path, "%.*s%c", (int)where.n, where.p, 0);
-	n->ours = !str_eq(where, STR("-"));
-	n->fd = n->ours ? oneway_open_file(path.p, why) : STDOUT_FILENO;
+	ndjson->ours = !str_eq(where, STR("-"));
+	ndjson->fd = ndjson->ours ? oneway_open_file(path.p, why) : STDOUT_FILENO;
 	text_free(&path);
-	if (n->fd < 0 || fstat(n->fd, &st) != 0) {
+	if (ndjson->fd < 0 || fstat(ndjson->fd, &st) != 0) {
 		if (why->n == 0)
 			text_add(why, strerror(errno));
-		free(n);
+		free(ndjson);
 		return NULL;
 	}
-	n->regular = S_ISREG(st.st_mode);
-	return n;
+	ndjson->regular = S_ISREG(st.st_mode);
+	return ndjson;
 }
 
 static void ndjson_close(void *store)
 {
-	struct ndjson *n = store;
+	struct ndjson *ndjson = store;
 
-	if (n->ours)
-		close(n->fd);
-	free(n);
+	if (ndjson->ours)
+		close(ndjson->fd);
+	free(ndjson);
 }
 
 const struct store_ops store_ndjson = {
@@ -149,115 +152,117 @@ struct pyroscope {
 	struct text name, path;
 };
 
-static void oneway_add(struct text *t, const struct window *w, const struct text fixed[2], struct str stack,
+static void oneway_add(struct text *text, const struct window *window, const struct text fixed[2], struct str stack,
 		       uint64_t count)
 {
-	(void)w;
+	(void)window;
 	(void)fixed;
-	utf8_mend(t, stack);
-	text_printf(t, " %" PRIu64 "\n", count);
+	utf8_mend(text, stack);
+	text_printf(text, " %" PRIu64 "\n", count);
 }
 
 /* Values are taken as they are but for what ends one. */
-static void oneway_add_value(struct text *t, struct str value)
+static void oneway_add_value(struct text *text, struct str value)
 {
 	for (size_t i = 0; i < value.n; i++)
-		text_char(t, (unsigned char)value.p[i] <= ' ' || strchr("{},=\"", value.p[i]) ? '_' : value.p[i]);
+		text_char(text, (unsigned char)value.p[i] <= ' ' || strchr("{},=\"", value.p[i]) ? '_' : value.p[i]);
 }
 
-static void add_tag(struct text *t, struct str key, struct str value)
+static void add_tag(struct text *text, struct str key, struct str value)
 {
-	if (t->p[t->n - 1] != '{')
-		text_char(t, ',');
+	if (text->p[text->n - 1] != '{')
+		text_char(text, ',');
 	for (size_t i = 0; i < key.n; i++)
-		text_char(t, byte_is_digit(key.p[i]) || ((key.p[i] | 32) >= 'a' && (key.p[i] | 32) <= 'z') ? key.p[i] :
-													     '_');
-	text_char(t, '=');
-	oneway_add_value(t, value);
+		text_char(text, byte_is_digit(key.p[i]) || ((key.p[i] | 32) >= 'a' && (key.p[i] | 32) <= 'z') ?
+					key.p[i] :
+					'_');
+	text_char(text, '=');
+	oneway_add_value(text, value);
 }
 
 /* SERVICE.EVENT{hostname=...,...} */
-static void add_series(struct text *t, const struct window *w)
+static void add_series(struct text *text, const struct window *window)
 {
-	struct str labels = w->labels, key, value;
+	struct str labels = window->labels, key, value;
 
-	if (!label_find(w->labels, STR("service"), &value))
+	if (!label_find(window->labels, STR("service"), &value))
 		value = STR("pj");
-	oneway_add_value(t, value);
-	text_char(t, '.');
-	oneway_add_value(t, w->event.n ? w->event : STR("cpu"));
-	text_char(t, '{');
-	add_tag(t, STR("hostname"), w->host);
+	oneway_add_value(text, value);
+	text_char(text, '.');
+	oneway_add_value(text, window->event.n ? window->event : STR("cpu"));
+	text_char(text, '{');
+	add_tag(text, STR("hostname"), window->host);
 	while (label_next(&labels, &key, &value))
 		if (!str_eq(key, STR("service")))
-			add_tag(t, key, value);
-	text_char(t, '}');
+			add_tag(text, key, value);
+	text_char(text, '}');
 }
 
-static enum http_class oneway_post(void *store, struct batch *b, size_t *done, size_t *known, uint32_t *state,
-				   struct store_report *r)
+static enum http_class oneway_post(void *store, struct batch *batch, size_t *done, size_t *known, uint32_t *state,
+				   struct store_report *report)
 {
-	struct pyroscope *p = store;
-	const struct window *w = b->window;
-	struct http_request q = { .method = "POST", .type = "text/plain", .body = text_view(&b->body) };
-	bool times = str_eq(w->unit, STR("ns"));
+	struct pyroscope *pyroscope = store;
+	const struct window *window = batch->window;
+	struct http_request request = { .method = "POST", .type = "text/plain", .body = text_view(&batch->body) };
+	bool times = str_eq(window->unit, STR("ns"));
 	struct http_reply reply;
 	uint64_t rate;
 
 	(void)done;
 	(void)known;
 	(void)state;
-	if (times || !str_u64(w->frequency, &rate) || !rate)
+	if (times || !str_u64(window->frequency, &rate) || !rate)
 		rate = times ? 1000000000 : 100;
-	p->name.n = p->path.n = 0;
-	add_series(&p->name, w);
-	text_add(&p->path, "/ingest?name=");
-	http_escape(&p->path, text_view(&p->name));
-	text_printf(&p->path,
+	pyroscope->name.n = pyroscope->path.n = 0;
+	add_series(&pyroscope->name, window);
+	text_add(&pyroscope->path, "/ingest?name=");
+	http_escape(&pyroscope->path, text_view(&pyroscope->name));
+	text_printf(&pyroscope->path,
 		    "&from=%" PRIu64 "&until=%" PRIu64 "&sampleRate=%" PRIu64
 		    "&units=samples&aggregationType=sum&spyName=pj&format=folded",
-		    w->epoch, w->until, rate);
-	q.path = text_view(&p->path);
-	reply = http_send(p->http, &q, &r->why);
-	r->requests++;
-	r->bytes += reply.sent;
-	r->after = reply.after;
+		    window->epoch, window->until, rate);
+	request.path = text_view(&pyroscope->path);
+	reply = http_send(pyroscope->http, &request, &report->why);
+	report->requests++;
+	report->bytes += reply.sent;
+	report->after = reply.after;
 	return reply.status == 422 ? HTTP_PERHAPS : reply.class; /* it says 422 of everything, also of what passes */
 }
 
-static void pyroscope_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+static void pyroscope_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
+			   struct store_report *report)
 {
-	struct pyroscope *p = store;
+	struct pyroscope *pyroscope = store;
 
-	batches_send(&p->batches, p, w, resume, false, r);
-	if (r->verdict == STORE_INDETERMINATE &&
+	batches_send(&pyroscope->batches, pyroscope, window, resume, false, report);
+	if (report->verdict == STORE_INDETERMINATE &&
 	    isolate) { /* it is never one stack: the window is too old, or all of it is wrong */
-		r->verdict = STORE_REFUSED;
-		text_str(&r->refused_why, text_view(&r->why));
+		report->verdict = STORE_REFUSED;
+		text_str(&report->refused_why, text_view(&report->why));
 	}
 }
 
 static void pyroscope_close(void *store)
 {
-	struct pyroscope *p = store;
+	struct pyroscope *pyroscope = store;
 
-	http_close(p->http);
-	text_free(&p->name);
-	text_free(&p->path);
-	free(p);
+	http_close(pyroscope->http);
+	text_free(&pyroscope->name);
+	text_free(&pyroscope->path);
+	free(pyroscope);
 }
 
-static void *pyroscope_open(struct str where, const struct store_options *o, struct text *why)
+static void *pyroscope_open(struct str where, const struct store_options *options, struct text *why)
 {
-	struct pyroscope *p = mem_alloc(sizeof(*p), 1);
+	struct pyroscope *pyroscope = mem_alloc(sizeof(*pyroscope), 1);
 
-	p->batches = (struct batches){
+	pyroscope->batches = (struct batches){
 		.docs_max = PROFILE_DOCS, .max_bytes = PROFILE_BYTES, .add = oneway_add, .post = oneway_post
 	};
-	p->http = store_http(where, o, why);
-	if (p->http)
-		return p;
-	pyroscope_close(p);
+	pyroscope->http = store_http(where, options, why);
+	if (pyroscope->http)
+		return pyroscope;
+	pyroscope_close(pyroscope);
 	return NULL;
 }
 

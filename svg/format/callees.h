@@ -15,36 +15,36 @@ struct callees {
 	uint32_t n, cap;
 };
 
-static inline void callees_push(struct callees *c, uint32_t id, struct arena *memory)
+static inline void callees_push(struct callees *callees, uint32_t id, struct arena *memory)
 {
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? c->cap * 2 : 4;
+	if (callees->n == callees->cap) {
+		uint32_t cap = callees->cap ? callees->cap * 2 : 4;
 		uint32_t *grown = arena_new(memory, uint32_t, cap);
-		if (c->n)
-			memcpy(grown, c->id, c->n * sizeof(*grown));
-		c->id = grown;
-		c->cap = cap;
+		if (callees->n)
+			memcpy(grown, callees->id, callees->n * sizeof(*grown));
+		callees->id = grown;
+		callees->cap = cap;
 	}
-	c->id[c->n++] = id;
+	callees->id[callees->n++] = id;
 }
 
 /* Position of id, which is there, counted from the front, from 1. */
-static inline uint32_t callees_find(const struct callees *c, uint32_t id)
+static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 {
 	uint32_t k = 1;
 
-	while (c->id[c->n - k] != id)
+	while (callees->id[callees->n - k] != id)
 		k++;
 	return k;
 }
 
 /* The k-th from the front, which is then in front; 1 <= k <= n. */
-static inline uint32_t callees_to_front(struct callees *c, uint32_t k)
+static inline uint32_t callees_to_front(struct callees *callees, uint32_t k)
 {
-	uint32_t at = c->n - k, id = c->id[at];
+	uint32_t at = callees->n - k, id = callees->id[at];
 
-	memmove(c->id + at, c->id + at + 1, (k - 1) * sizeof(*c->id));
-	c->id[c->n - 1] = id;
+	memmove(callees->id + at, callees->id + at + 1, (k - 1) * sizeof(*callees->id));
+	callees->id[callees->n - 1] = id;
 	return id;
 }
 

@@ -14,44 +14,44 @@ _Static_assert(sizeof(digits) == 88 + 1, "the alphabet has 88 digits");
 
 #define MORE 44 /* digits from here on: this much less, and another one follows */
 
-static void put_digit(struct text *t, uint32_t digit)
+static void put_digit(struct text *text, uint32_t digit)
 {
-	text_char(t, digits[digit]);
+	text_char(text, digits[digit]);
 }
 
-static void put_varint(struct text *t, uint64_t value)
+static void put_varint(struct text *text, uint64_t value)
 {
 	while (value >= MORE) {
-		put_digit(t, MORE + (uint32_t)(value % MORE));
+		put_digit(text, MORE + (uint32_t)(value % MORE));
 		value /= MORE;
 	}
-	put_digit(t, (uint32_t)value);
+	put_digit(text, (uint32_t)value);
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
 /* Only ASCII counts, so that bytes here are UTF-16 units there. */
-static uint32_t shared_prefix(struct str a, struct str b)
+static uint32_t shared_prefix(struct str string, struct str b)
 {
 	uint32_t n = 0;
 
-	while (n < 87 && n < a.n && n < b.n && a.p[n] == b.p[n] && (unsigned char)a.p[n] < 0x80)
+	while (n < 87 && n < string.n && n < b.n && string.p[n] == b.p[n] && (unsigned char)string.p[n] < 0x80)
 		n++;
 	return n;
 }
 
-void encode_names(struct text *t, const struct styles *n)
+void encode_names(struct text *text, const struct styles *styles)
 {
 	struct str before = { 0 };
 
-	for (uint32_t i = 0; i < n->n; i++) {
-		uint32_t shared = shared_prefix(before, n->text[i]);
+	for (uint32_t i = 0; i < styles->n; i++) {
+		uint32_t shared = shared_prefix(before, styles->text[i]);
 		if (i)
-			text_char(t, '\n');
-		put_digit(t, shared);
-		put_varint(t, n->colour[i]);
-		xml_text(t, str_from(n->text[i], shared));
-		before = n->text[i];
+			text_char(text, '\n');
+		put_digit(text, shared);
+		put_varint(text, styles->colour[i]);
+		xml_text(text, str_from(styles->text[i], shared));
+		before = styles->text[i];
 	}
 }
 
@@ -69,24 +69,24 @@ struct tree {
 	struct arena memory;
 };
 
-static void pairs_make(struct pairs *p, uint32_t n)
+static void pairs_make(struct pairs *pairs, uint32_t n)
 {
 	uint64_t slots = 16;
 
 	while (slots < (uint64_t)n * 2)
 		slots *= 2;
-	p->slot = mem_alloc(sizeof(*p->slot), slots);
-	p->mask = slots - 1;
+	pairs->slot = mem_alloc(sizeof(*pairs->slot), slots);
+	pairs->mask = slots - 1;
 }
 
 /* Was the pair there? It is, afterwards. */
-static bool pairs_intersect(struct pairs *p, uint32_t caller, uint32_t callee)
+static bool pairs_intersect(struct pairs *pairs, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;
 	uint64_t at = (key * 0x9e3779b97f4a7c15) >> 20;
 
 	for (;; at++) {
-		uint64_t *slot = &p->slot[at & p->mask];
+		uint64_t *slot = &pairs->slot[at & pairs->mask];
 		if (*slot == key)
 			return true;
 		if (*slot == 0) {
@@ -96,26 +96,26 @@ static bool pairs_intersect(struct pairs *p, uint32_t caller, uint32_t callee)
 	}
 }
 
-static void encode_put_frame(struct text *t, uint32_t pop, uint32_t k, uint32_t id)
+static void encode_put_frame(struct text *text, uint32_t pop, uint32_t k, uint32_t id)
 {
-	put_digit(t, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
+	put_digit(text, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
 	if (pop >= 7)
-		put_varint(t, pop - 7);
+		put_varint(text, pop - 7);
 	if (k >= 10)
-		put_varint(t, k - 10);
+		put_varint(text, k - 10);
 	if (k == 0)
-		put_varint(t, id);
+		put_varint(text, id);
 }
 
-void encode_tree(struct text *t, const struct layout *l, const struct styles *n)
+void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles)
 {
-	struct tree tree = { .of = mem_alloc(sizeof(*tree.of), (size_t)n->n + 1) };
+	struct tree tree = { .of = mem_alloc(sizeof(*tree.of), (size_t)styles->n + 1) };
 	uint32_t depth = 0;
 
-	pairs_make(&tree.first_seen, l->n);
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t caller = l->parent[i] == LAYOUT_ROOT ? n->n : n->of[l->parent[i]];
-		uint32_t id = n->of[i], k = 0;
+	pairs_make(&tree.first_seen, layout->n);
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint32_t caller = layout->parent[i] == LAYOUT_ROOT ? styles->n : styles->of[layout->parent[i]];
+		uint32_t id = styles->of[i], k = 0;
 		struct callees *list = &tree.of[caller];
 		if (pairs_intersect(&tree.first_seen, caller, id)) {
 			k = callees_find(list, id);
@@ -123,8 +123,8 @@ void encode_tree(struct text *t, const struct layout *l, const struct styles *n)
 		} else {
 			callees_push(list, id, &tree.memory);
 		}
-		encode_put_frame(t, depth + 1 - l->level[i], k, id);
-		depth = l->level[i];
+		encode_put_frame(text, depth + 1 - layout->level[i], k, id);
+		depth = layout->level[i];
 	}
 	arena_free(&tree.memory);
 	free(tree.first_seen.slot);
@@ -134,7 +134,7 @@ void encode_tree(struct text *t, const struct layout *l, const struct styles *n)
 /* ---- self --------------------------------------------------------------------------------------------------- */
 
 /* A column is mostly zeros. */
-static void put_sparse(struct text *t, const uint64_t *value, uint32_t n)
+static void put_sparse(struct text *text, const uint64_t *value, uint32_t n)
 {
 	uint64_t zeros = 0;
 
@@ -143,49 +143,49 @@ static void put_sparse(struct text *t, const uint64_t *value, uint32_t n)
 			zeros++;
 			continue;
 		}
-		put_varint(t, zeros);
-		put_varint(t, value[i] - 1);
+		put_varint(text, zeros);
+		put_varint(text, value[i] - 1);
 		zeros = 0;
 	}
 }
 
-void encode_self(struct text *t, const struct layout *l, const uint64_t *self)
+void encode_self(struct text *text, const struct layout *layout, const uint64_t *self)
 {
-	put_sparse(t, self, l->n);
+	put_sparse(text, self, layout->n);
 }
 
-void encode_pauses(struct text *t, const struct layout *l)
+void encode_pauses(struct text *text, const struct layout *layout)
 {
-	put_sparse(t, l->pause, l->n);
+	put_sparse(text, layout->pause, layout->n);
 }
 
 /* ---- verdicts ----------------------------------------------------------------------------------------------- */
 
 enum { CODE_LESS = 8, CODE_ONE_SIDED = 16, CODE_MOVED = 32 };
 
-static uint32_t verdict_code(const struct layout *l, uint32_t i, const struct sig_change *j)
+static uint32_t verdict_code(const struct layout *layout, uint32_t i, const struct sig_change *change)
 {
-	if (j->why != SIG_CHANGED && j->why != SIG_MOVED)
+	if (change->why != SIG_CHANGED && change->why != SIG_MOVED)
 		return 0;
-	bool one_sided = l->before[i] == 0 || l->width[i] == 0;
-	return j->level + (j->less ? CODE_LESS : 0U) + (one_sided ? CODE_ONE_SIDED : 0U) +
-	       (j->why == SIG_MOVED ? CODE_MOVED : 0U);
+	bool one_sided = layout->before[i] == 0 || layout->width[i] == 0;
+	return change->level + (change->less ? CODE_LESS : 0U) + (one_sided ? CODE_ONE_SIDED : 0U) +
+	       (change->why == SIG_MOVED ? CODE_MOVED : 0U);
 }
 
-void encode_verdict(struct text *t, const struct layout *l, const struct sig_change *assessed)
+void encode_verdict(struct text *text, const struct layout *layout, const struct sig_change *assessed)
 {
 	uint64_t silent = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t code = verdict_code(l, i, &assessed[i]);
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint32_t code = verdict_code(layout, i, &assessed[i]);
 		if (code == 0) {
 			silent++;
 			continue;
 		}
-		put_varint(t, silent);
-		put_varint(t, code);
+		put_varint(text, silent);
+		put_varint(text, code);
 		if (assessed[i].level)
-			put_varint(t, (uint64_t)llroundf(assessed[i].z * 10));
+			put_varint(text, (uint64_t)llroundf(assessed[i].z * 10));
 		silent = 0;
 	}
 }

@@ -12,12 +12,12 @@
 #include "svg/layout/styles.h"
 #include "common/text.h"
 
-void encode_names(struct text *t, const struct styles *n);
-void encode_tree(struct text *t, const struct layout *l, const struct styles *n);
-void encode_self(struct text *t, const struct layout *l, const uint64_t *self); /* a column of l */
-void encode_pauses(struct text *t, const struct layout *l);                     /* in time */
+void encode_names(struct text *text, const struct styles *styles);
+void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles);
+void encode_self(struct text *text, const struct layout *layout, const uint64_t *self); /* a column of layout */
+void encode_pauses(struct text *text, const struct layout *layout);                     /* in time */
 
 /* judged: a column of struct change. */
-void encode_verdict(struct text *t, const struct layout *l, const struct sig_change *assessed);
+void encode_verdict(struct text *text, const struct layout *layout, const struct sig_change *assessed);
 
 #endif

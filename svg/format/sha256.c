@@ -63,30 +63,30 @@ static void add_end(uint32_t hash[8], struct str rest, uint64_t length)
 		sha256_add_block(hash, end + at);
 }
 
-void sha256(struct str s, unsigned char digest[32])
+void sha256(struct str string, unsigned char digest[32])
 {
 	uint32_t hash[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 			     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
-	uint64_t length = s.n;
+	uint64_t length = string.n;
 
-	for (; s.n >= 64; s = str_from(s, 64))
-		sha256_add_block(hash, (const unsigned char *)s.p);
-	add_end(hash, s, length);
+	for (; string.n >= 64; string = str_from(string, 64))
+		sha256_add_block(hash, (const unsigned char *)string.p);
+	add_end(hash, string, length);
 	for (unsigned i = 0; i < 32; i++)
 		digest[i] = (unsigned char)(hash[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void sha256_csp(struct text *t, struct str s)
+void sha256_csp(struct text *text, struct str string)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	unsigned char digest[33] = { 0 }; /* three bytes are four letters; one is missing */
 
-	sha256(s, digest);
-	text_add(t, "sha256-");
+	sha256(string, digest);
+	text_add(text, "sha256-");
 	for (unsigned i = 0; i < 33; i += 3) {
 		uint32_t bits = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | digest[i + 2];
 		for (unsigned k = 0; k < 4; k++)
-			text_char(t, letters[bits >> (18 - 6 * k) & 63]);
+			text_char(text, letters[bits >> (18 - 6 * k) & 63]);
 	}
-	t->p[t->n - 1] = '=';
+	text->p[text->n - 1] = '=';
 }

@@ -5,9 +5,9 @@
 
 #include "common/text.h"
 
-void sha256(struct str s, unsigned char digest[32]);
+void sha256(struct str string, unsigned char digest[32]);
 
 /* "sha256-" and base64, as a policy has it. */
-void sha256_csp(struct text *t, struct str s);
+void sha256_csp(struct text *text, struct str string);
 
 #endif

@@ -53,60 +53,62 @@ struct parser {
 
 /* ---- blocks ------------------------------------------------------------------------------------------------- */
 
-static size_t entity_length(struct str s)
+static size_t entity_length(struct str string)
 {
-	return str_starts(s, STR("&amp;")) ? 5 : str_starts(s, STR("&lt;")) || str_starts(s, STR("&gt;")) ? 4 : 1;
+	return str_starts(string, STR("&amp;"))                                   ? 5 :
+	       str_starts(string, STR("&lt;")) || str_starts(string, STR("&gt;")) ? 4 :
+										    1;
 }
 
 /* Where in the bytes the text's position is. */
-static size_t unpack_place_of(const struct block *b, size_t at)
+static size_t unpack_place_of(const struct block *block, size_t at)
 {
 	size_t i = 0;
 
-	while (at-- && i < b->raw.n)
-		i += entity_length(str_from(b->raw, i));
-	return b->offset + i;
+	while (at-- && i < block->raw.n)
+		i += entity_length(str_from(block->raw, i));
+	return block->offset + i;
 }
 
-static bool unpack_fail(struct parser *p, size_t where, const char *why)
+static bool unpack_fail(struct parser *parser, size_t where, const char *why)
 {
-	if (!p->why) {
-		p->why = why;
-		p->where = where;
+	if (!parser->why) {
+		parser->why = why;
+		parser->where = where;
 	}
 	return false;
 }
 
-static bool fail_at(struct parser *p, const struct cursor *c, const char *why)
+static bool fail_at(struct parser *parser, const struct cursor *cursor, const char *why)
 {
-	return unpack_fail(p, unpack_place_of(c->block, c->at), why);
+	return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at), why);
 }
 
 /* Finds the first block at or behind from. */
-static bool find_block(struct parser *p, struct block *b, struct str bytes, size_t from, struct str tag)
+static bool find_block(struct parser *parser, struct block *block, struct str bytes, size_t from, struct str tag)
 {
 	ptrdiff_t at = str_find_str(str_from(bytes, from), tag);
 
 	if (at < 0)
 		return false;
-	b->offset = from + (size_t)at + tag.n;
-	b->raw = str_from(bytes, b->offset);
-	ptrdiff_t end = str_find_str(b->raw, END_TAG);
+	block->offset = from + (size_t)at + tag.n;
+	block->raw = str_from(bytes, block->offset);
+	ptrdiff_t end = str_find_str(block->raw, END_TAG);
 	if (end < 0)
-		return unpack_fail(p, b->offset, "the block does not end");
-	b->raw.n = (size_t)end;
+		return unpack_fail(parser, block->offset, "the block does not end");
+	block->raw.n = (size_t)end;
 	return true;
 }
 
-static bool unpack_unescape(struct parser *p, struct block *b)
+static bool unpack_unescape(struct parser *parser, struct block *block)
 {
-	for (size_t i = 0; i < b->raw.n;) {
-		struct str rest = str_from(b->raw, i);
+	for (size_t i = 0; i < block->raw.n;) {
+		struct str rest = str_from(block->raw, i);
 		size_t n = entity_length(rest);
 		char c = n == 5 ? '&' : n == 1 ? rest.p[0] : rest.p[1] == 'l' ? '<' : '>';
 		if (n == 1 && (c == '&' || c == '<' || c == '>'))
-			return unpack_fail(p, b->offset + i, "the block is not escaped as pjsvg does it");
-		text_char(&b->text, c);
+			return unpack_fail(parser, block->offset + i, "the block is not escaped as pjsvg does it");
+		text_char(&block->text, c);
 		i += n;
 	}
 	return true;
@@ -114,191 +116,195 @@ static bool unpack_unescape(struct parser *p, struct block *b)
 
 /* ---- config ------------------------------------------------------------------------------------------------- */
 
-static char unpack_peek(const struct cursor *c)
+static char unpack_peek(const struct cursor *cursor)
 {
-	return c->at < c->end ? c->block->text.p[c->at] : 0;
+	return cursor->at < cursor->end ? cursor->block->text.p[cursor->at] : 0;
 }
 
-static bool unpack_take(struct parser *p, struct cursor *c, char wanted)
+static bool unpack_take(struct parser *parser, struct cursor *cursor, char wanted)
 {
-	if (unpack_peek(c) != wanted || c->at == c->end)
-		return fail_at(p, c, "the config is not as pjsvg writes it");
-	c->at++;
+	if (unpack_peek(cursor) != wanted || cursor->at == cursor->end)
+		return fail_at(parser, cursor, "the config is not as pjsvg writes it");
+	cursor->at++;
 	return true;
 }
 
-/* True: there is one more element, and c stands on it. */
-static bool unpack_more(struct parser *p, struct cursor *c, bool *first, char end)
+/* True: there is one more element, and cursor stands on it. */
+static bool unpack_more(struct parser *parser, struct cursor *cursor, bool *first, char end)
 {
-	if (unpack_peek(c) == end && c->at < c->end) {
-		c->at++;
+	if (unpack_peek(cursor) == end && cursor->at < cursor->end) {
+		cursor->at++;
 		return false;
 	}
-	if (!*first && !unpack_take(p, c, ','))
+	if (!*first && !unpack_take(parser, cursor, ','))
 		return false;
 	*first = false;
 	return true;
 }
 
-static bool get_string(struct parser *p, struct cursor *c, struct text *t)
+static bool get_string(struct parser *parser, struct cursor *cursor, struct text *text)
 {
-	t->n = 0;
-	if (!unpack_take(p, c, '"'))
+	text->n = 0;
+	if (!unpack_take(parser, cursor, '"'))
 		return false;
-	while (c->at < c->end && unpack_peek(c) != '"') {
-		if (unpack_peek(c) == '\\' && ++c->at < c->end && unpack_peek(c) != '"' && unpack_peek(c) != '\\')
-			return fail_at(p, c, "the config has an escape that pjsvg does not write");
-		if (c->at < c->end)
-			text_char(t, c->block->text.p[c->at++]);
+	while (cursor->at < cursor->end && unpack_peek(cursor) != '"') {
+		if (unpack_peek(cursor) == '\\' && ++cursor->at < cursor->end && unpack_peek(cursor) != '"' &&
+		    unpack_peek(cursor) != '\\')
+			return fail_at(parser, cursor, "the config has an escape that pjsvg does not write");
+		if (cursor->at < cursor->end)
+			text_char(text, cursor->block->text.p[cursor->at++]);
 	}
-	return unpack_take(p, c, '"');
+	return unpack_take(parser, cursor, '"');
 }
 
-static bool get_count(struct parser *p, struct cursor *c, uint32_t *value)
+static bool get_count(struct parser *parser, struct cursor *cursor, uint32_t *value)
 {
 	uint64_t v = 0;
-	size_t from = c->at;
+	size_t from = cursor->at;
 
-	while (byte_is_digit(unpack_peek(c)) && v <= UINT32_MAX)
-		v = v * 10 + (uint64_t)(c->block->text.p[c->at++] - '0');
-	if (c->at == from || v > UINT32_MAX)
-		return fail_at(p, c, "the config has no whole number here");
+	while (byte_is_digit(unpack_peek(cursor)) && v <= UINT32_MAX)
+		v = v * 10 + (uint64_t)(cursor->block->text.p[cursor->at++] - '0');
+	if (cursor->at == from || v > UINT32_MAX)
+		return fail_at(parser, cursor, "the config has no whole number here");
 	*value = (uint32_t)v;
 	return true;
 }
 
 /* Any value; nothing depends on what is in it. */
-static bool skip_value(struct parser *p, struct cursor *c)
+static bool skip_value(struct parser *parser, struct cursor *cursor)
 {
 	struct text ignored = { 0 };
 	size_t depth = 0;
 	bool good = true;
 
 	do {
-		char b = unpack_peek(c);
+		char b = unpack_peek(cursor);
 		if (b == '"') {
-			good = get_string(p, c, &ignored);
+			good = get_string(parser, cursor, &ignored);
 			continue;
 		}
-		if (c->at == c->end || (depth == 0 && (b == ',' || b == '}')))
+		if (cursor->at == cursor->end || (depth == 0 && (b == ',' || b == '}')))
 			break;
 		depth += b == '[' || b == '{';
 		depth -= (b == ']' || b == '}') && depth;
-		c->at++;
-	} while (good && (depth || (unpack_peek(c) != ',' && unpack_peek(c) != '}')));
+		cursor->at++;
+	} while (good && (depth || (unpack_peek(cursor) != ',' && unpack_peek(cursor) != '}')));
 	text_free(&ignored);
 	return good;
 }
 
-static bool is_suffix(struct str s)
+static bool is_suffix(struct str string)
 {
 	char name[5] = { 'x' };
 
-	if (s.n != 4)
-		return s.n == 0;
-	memcpy(name + 1, s.p, 4);
+	if (string.n != 4)
+		return string.n == 0;
+	memcpy(name + 1, string.p, 4);
 	return folded_plain((struct str){ name, 5 }).n == 1;
 }
 
 /* [[label, suffix], ...] */
-static bool get_kinds(struct parser *p, struct cursor *c, struct text *t)
+static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
 
-	for (p->nkinds = 0; unpack_more(p, c, &first, ']'); p->nkinds++) {
-		if (!unpack_take(p, c, '[') || !get_string(p, c, t) || !unpack_take(p, c, ',') ||
-		    !get_string(p, c, t) || !unpack_take(p, c, ']'))
+	for (parser->nkinds = 0; unpack_more(parser, cursor, &first, ']'); parser->nkinds++) {
+		if (!unpack_take(parser, cursor, '[') || !get_string(parser, cursor, text) ||
+		    !unpack_take(parser, cursor, ',') || !get_string(parser, cursor, text) ||
+		    !unpack_take(parser, cursor, ']'))
 			return false;
-		if (!is_suffix(text_view(t)))
-			return fail_at(p, c, "the config has a suffix that is none of a kind of code");
-		p->suffix = mem_grow(p->suffix, sizeof(*p->suffix), (size_t)p->nkinds + 1);
-		p->suffix[p->nkinds] = arena_copy(&p->memory, text_view(t));
+		if (!is_suffix(text_view(text)))
+			return fail_at(parser, cursor, "the config has a suffix that is none of a kind of code");
+		parser->suffix = mem_grow(parser->suffix, sizeof(*parser->suffix), (size_t)parser->nkinds + 1);
+		parser->suffix[parser->nkinds] = arena_copy(&parser->memory, text_view(text));
 	}
-	return !p->why;
+	return !parser->why;
 }
 
 /* [[light, dark, kind], ...] */
-static bool get_colours(struct parser *p, struct cursor *c, struct text *t)
+static bool get_colours(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
 
-	for (p->ncolours = 0; unpack_more(p, c, &first, ']'); p->ncolours++) {
+	for (parser->ncolours = 0; unpack_more(parser, cursor, &first, ']'); parser->ncolours++) {
 		uint32_t kind;
-		if (!unpack_take(p, c, '[') || !get_string(p, c, t) || !unpack_take(p, c, ',') ||
-		    !get_string(p, c, t) || !unpack_take(p, c, ',') || !get_count(p, c, &kind) ||
-		    !unpack_take(p, c, ']'))
+		if (!unpack_take(parser, cursor, '[') || !get_string(parser, cursor, text) ||
+		    !unpack_take(parser, cursor, ',') || !get_string(parser, cursor, text) ||
+		    !unpack_take(parser, cursor, ',') || !get_count(parser, cursor, &kind) ||
+		    !unpack_take(parser, cursor, ']'))
 			return false;
-		p->kind = mem_grow(p->kind, sizeof(*p->kind), (size_t)p->ncolours + 1);
-		p->kind[p->ncolours] = kind;
+		parser->kind = mem_grow(parser->kind, sizeof(*parser->kind), (size_t)parser->ncolours + 1);
+		parser->kind[parser->ncolours] = kind;
 	}
-	return !p->why;
+	return !parser->why;
 }
 
 /* The header, and the comments of a difference behind it. */
-static bool is_head(struct str s)
+static bool is_head(struct str string)
 {
-	if (s.n && !folded_is_header(str_cut(&s, '\n')))
+	if (string.n && !folded_is_header(str_cut(&string, '\n')))
 		return false;
-	while (s.n) {
-		if (!str_starts(str_cut(&s, '\n'), STR("# ")))
+	while (string.n) {
+		if (!str_starts(str_cut(&string, '\n'), STR("# ")))
 			return false;
 	}
 	return true;
 }
 
-static bool unpack_get_header(struct parser *p, struct cursor *c, struct text *t)
+static bool unpack_get_header(struct parser *parser, struct cursor *cursor, struct text *text)
 {
-	struct text *header = &p->u->header;
+	struct text *header = &parser->u->header;
 
-	if (!get_string(p, c, t))
+	if (!get_string(parser, cursor, text))
 		return false;
 	header->n = 0;
-	visible_bytes(header, text_view(t));
+	visible_bytes(header, text_view(text));
 	if (!is_head(text_view(header)))
-		return fail_at(p, c, "the config has a header that is none");
+		return fail_at(parser, cursor, "the config has a header that is none");
 	return true;
 }
 
-static bool get_value(struct parser *p, struct cursor *c, struct str key, struct text *t)
+static bool get_value(struct parser *parser, struct cursor *cursor, struct str key, struct text *text)
 {
 	uint32_t number = 0;
 
 	if (str_eq(key, STR("header")))
-		return unpack_get_header(p, c, t);
+		return unpack_get_header(parser, cursor, text);
 	if (str_eq(key, STR("kinds")))
-		return unpack_take(p, c, '[') && get_kinds(p, c, t);
+		return unpack_take(parser, cursor, '[') && get_kinds(parser, cursor, text);
 	if (str_eq(key, STR("colors")))
-		return unpack_take(p, c, '[') && get_colours(p, c, t);
+		return unpack_take(parser, cursor, '[') && get_colours(parser, cursor, text);
 	if (str_eq(key, STR("diff")))
-		p->diff = true;
+		parser->diff = true;
 	if (!str_eq(key, STR("v")) && !str_eq(key, STR("reverse")) && !str_eq(key, STR("chart")))
-		return skip_value(p, c);
-	if (!get_count(p, c, &number))
+		return skip_value(parser, cursor);
+	if (!get_count(parser, cursor, &number))
 		return false;
 	if (str_eq(key, STR("reverse")))
-		p->u->reverse = number;
+		parser->u->reverse = number;
 	else if (str_eq(key, STR("chart")))
-		p->chart = number;
+		parser->chart = number;
 	else if (number != 1)
-		return fail_at(p, c, "the picture is of a later pjsvg");
+		return fail_at(parser, cursor, "the picture is of a later pjsvg");
 	return true;
 }
 
-static bool parse_config(struct parser *p)
+static bool parse_config(struct parser *parser)
 {
-	struct cursor c = { &p->config, 0, p->config.text.n };
+	struct cursor cursor = { &parser->config, 0, parser->config.text.n };
 	struct text key = { 0 }, value = { 0 };
-	bool first = true, good = unpack_take(p, &c, '{');
+	bool first = true, good = unpack_take(parser, &cursor, '{');
 
-	while (good && unpack_more(p, &c, &first, '}'))
-		good = get_string(p, &c, &key) && unpack_take(p, &c, ':') && get_value(p, &c, text_view(&key), &value);
+	while (good && unpack_more(parser, &cursor, &first, '}'))
+		good = get_string(parser, &cursor, &key) && unpack_take(parser, &cursor, ':') &&
+		       get_value(parser, &cursor, text_view(&key), &value);
 	text_free(&key);
 	text_free(&value);
-	if (p->why || !good)
+	if (parser->why || !good)
 		return false;
-	if (c.at < c.end)
-		return fail_at(p, &c, "something follows the config");
-	return p->chart && p->diff ? fail_at(p, &c, "a flame chart has no differences") : true;
+	if (cursor.at < cursor.end)
+		return fail_at(parser, &cursor, "something follows the config");
+	return parser->chart && parser->diff ? fail_at(parser, &cursor, "a flame chart has no differences") : true;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------ */
@@ -319,16 +325,16 @@ static uint32_t digit_of(char c)
 	return value;
 }
 
-static bool get_digit(struct parser *p, struct cursor *c, uint32_t *digit)
+static bool get_digit(struct parser *parser, struct cursor *cursor, uint32_t *digit)
 {
-	*digit = c->at < c->end ? digit_of(unpack_peek(c)) : 88;
+	*digit = cursor->at < cursor->end ? digit_of(unpack_peek(cursor)) : 88;
 	if (*digit == 88)
-		return fail_at(p, c, "there is no digit");
-	c->at++;
+		return fail_at(parser, cursor, "there is no digit");
+	cursor->at++;
 	return true;
 }
 
-static bool get_varint(struct parser *p, struct cursor *c, uint64_t *value)
+static bool get_varint(struct parser *parser, struct cursor *cursor, uint64_t *value)
 {
 	uint64_t factor = 1;
 	uint32_t digit;
@@ -337,12 +343,12 @@ static bool get_varint(struct parser *p, struct cursor *c, uint64_t *value)
 	*value = 0;
 	do {
 		uint64_t part;
-		if (!get_digit(p, c, &digit))
+		if (!get_digit(parser, cursor, &digit))
 			return false;
 		fits = fits && factor && !__builtin_mul_overflow(factor, digit % 44, &part) &&
 		       !__builtin_add_overflow(*value, part, value) && *value <= INT64_MAX;
 		if (!fits)
-			return fail_at(p, c, "the number does not fit into 63 bits");
+			return fail_at(parser, cursor, "the number does not fit into 63 bits");
 		if (__builtin_mul_overflow(factor, 44, &factor))
 			factor = 0;
 	} while (digit >= 44);
@@ -352,68 +358,70 @@ static bool get_varint(struct parser *p, struct cursor *c, uint64_t *value)
 /* ---- sections ----------------------------------------------------------------------------------------------- */
 
 /* Sets the cursor to the next section of the data; the last one takes the rest. */
-static bool next_section(struct parser *p, struct cursor *c, bool last)
+static bool next_section(struct parser *parser, struct cursor *cursor, bool last)
 {
-	struct str rest = str_from(text_view(&p->data.text), c->at = c->end);
+	struct str rest = str_from(text_view(&parser->data.text), cursor->at = cursor->end);
 
-	if (rest.n && c->at) {
+	if (rest.n && cursor->at) {
 		if (!str_starts(rest, STR("\n\n")))
-			return fail_at(p, c, "a section is missing");
-		c->at += 2;
+			return fail_at(parser, cursor, "a section is missing");
+		cursor->at += 2;
 		rest = str_from(rest, 2);
-	} else if (c->at) {
-		return fail_at(p, c, "a section is missing");
+	} else if (cursor->at) {
+		return fail_at(parser, cursor, "a section is missing");
 	}
 	ptrdiff_t n = str_find_str(rest, STR("\n\n"));
 	if (last && n >= 0)
-		return unpack_fail(p, unpack_place_of(c->block, c->at + (size_t)n),
+		return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at + (size_t)n),
 				   "there are more sections than there should be");
-	c->end = c->at + (n < 0 ? rest.n : (size_t)n);
+	cursor->end = cursor->at + (n < 0 ? rest.n : (size_t)n);
 	return true;
 }
 
-static bool unpack_add_name(struct parser *p, struct cursor *c, struct str visible, uint32_t colour, struct text *bytes)
+static bool unpack_add_name(struct parser *parser, struct cursor *cursor, struct str visible, uint32_t colour,
+			    struct text *bytes)
 {
-	if (colour >= p->ncolours || p->kind[colour] >= p->nkinds)
-		return fail_at(p, c, "the name has a colour that the config has not");
+	if (colour >= parser->ncolours || parser->kind[colour] >= parser->nkinds)
+		return fail_at(parser, cursor, "the name has a colour that the config has not");
 	bytes->n = 0;
 	visible_bytes(bytes, visible);
-	text_str(bytes, p->suffix[p->kind[colour]]);
+	text_str(bytes, parser->suffix[parser->kind[colour]]);
 	struct str name = text_view(bytes);
 	if (str_find(name, ';') >= 0 || str_find(name, '\n') >= 0)
-		return fail_at(p, c, "the name holds what no name of a frame can");
-	if (p->names.n == p->names.cap) {
-		p->names.cap = p->names.cap * 2 + 64;
-		p->names.frame = mem_grow(p->names.frame, sizeof(*p->names.frame), p->names.cap);
+		return fail_at(parser, cursor, "the name holds what no name of a frame can");
+	if (parser->names.n == parser->names.cap) {
+		parser->names.cap = parser->names.cap * 2 + 64;
+		parser->names.frame = mem_grow(parser->names.frame, sizeof(*parser->names.frame), parser->names.cap);
 	}
-	p->names.frame[p->names.n++] = stacks_frame(&p->u->stacks, name);
+	parser->names.frame[parser->names.n++] = stacks_frame(&parser->u->stacks, name);
 	return true;
 }
 
 /* One line: shared prefix, colour, the rest of the text. */
-static bool get_name(struct parser *p, struct cursor *c, struct text *text, struct text *bytes)
+static bool get_name(struct parser *parser, struct cursor *cursor, struct text *text, struct text *bytes)
 {
 	uint32_t shared;
 	uint64_t colour;
 
-	if (!get_digit(p, c, &shared) || !get_varint(p, c, &colour))
+	if (!get_digit(parser, cursor, &shared) || !get_varint(parser, cursor, &colour))
 		return false;
 	if (shared > text->n)
-		return fail_at(p, c, "the name shares more than the one before has");
+		return fail_at(parser, cursor, "the name shares more than the one before has");
 	text->n = shared;
-	while (c->at < c->end && unpack_peek(c) != '\n')
-		text_char(text, c->block->text.p[c->at++]);
-	return unpack_add_name(p, c, text_view(text), colour > UINT32_MAX ? UINT32_MAX : (uint32_t)colour, bytes);
+	while (cursor->at < cursor->end && unpack_peek(cursor) != '\n')
+		text_char(text, cursor->block->text.p[cursor->at++]);
+	return unpack_add_name(parser, cursor, text_view(text), colour > UINT32_MAX ? UINT32_MAX : (uint32_t)colour,
+			       bytes);
 }
 
-static bool parse_names(struct parser *p, struct cursor *c)
+static bool parse_names(struct parser *parser, struct cursor *cursor)
 {
 	struct text text = { 0 }, bytes = { 0 };
 	bool good = true;
 
-	while (good && c->at < c->end) {
-		good = get_name(p, c, &text, &bytes);
-		c->at += good && c->at < c->end;
+	while (good && cursor->at < cursor->end) {
+		good = get_name(parser, cursor, &text, &bytes);
+		cursor->at += good && cursor->at < cursor->end;
 	}
 	text_free(&text);
 	text_free(&bytes);
@@ -428,84 +436,84 @@ struct tree {
 	struct arena memory;
 };
 
-static bool get_frame(struct parser *p, struct cursor *c, struct tree *t)
+static bool get_frame(struct parser *parser, struct cursor *cursor, struct tree *tree)
 {
-	struct blobframes *f = &p->frames;
+	struct blobframes *frames = &parser->frames;
 	uint64_t pop, k, id, extra = 0;
 	uint32_t head;
 
-	if (!get_digit(p, c, &head))
+	if (!get_digit(parser, cursor, &head))
 		return false;
 	pop = head % 8;
-	if (pop == 7 && !get_varint(p, c, &extra))
+	if (pop == 7 && !get_varint(parser, cursor, &extra))
 		return false;
 	pop += extra;
 	k = head / 8;
 	extra = 0;
-	if (k == 10 && !get_varint(p, c, &extra))
+	if (k == 10 && !get_varint(parser, cursor, &extra))
 		return false;
 	k += extra;
-	if (pop > f->depth)
-		return fail_at(p, c, "the frame is outside of the root");
-	f->depth = f->depth + 1 - (uint32_t)pop;
+	if (pop > frames->depth)
+		return fail_at(parser, cursor, "the frame is outside of the root");
+	frames->depth = frames->depth + 1 - (uint32_t)pop;
 
-	uint32_t parent = f->depth == 1 ? UINT32_MAX : t->at[f->depth - 1];
-	struct callees *list = &t->of[parent == UINT32_MAX ? p->names.n : f->name[parent]];
+	uint32_t parent = frames->depth == 1 ? UINT32_MAX : tree->at[frames->depth - 1];
+	struct callees *list = &tree->of[parent == UINT32_MAX ? parser->names.n : frames->name[parent]];
 	if (k > list->n)
-		return fail_at(p, c, "the frame's name was not called before");
+		return fail_at(parser, cursor, "the frame's name was not called before");
 	if (k) {
 		id = callees_to_front(list, (uint32_t)k);
 	} else {
-		if (!get_varint(p, c, &id))
+		if (!get_varint(parser, cursor, &id))
 			return false;
-		if (id >= p->names.n)
-			return fail_at(p, c, "the frame has a name that is not there");
-		callees_push(list, (uint32_t)id, &t->memory);
+		if (id >= parser->names.n)
+			return fail_at(parser, cursor, "the frame has a name that is not there");
+		callees_push(list, (uint32_t)id, &tree->memory);
 	}
-	f->parent[f->n] = parent;
-	f->name[f->n] = (uint32_t)id;
-	t->at[f->depth] = f->n++;
+	frames->parent[frames->n] = parent;
+	frames->name[frames->n] = (uint32_t)id;
+	tree->at[frames->depth] = frames->n++;
 	return true;
 }
 
 /* A frame takes a byte at least, so there are not more frames, nor is any deeper, than there are bytes. */
-static bool parse_tree(struct parser *p, struct cursor *c)
+static bool parse_tree(struct parser *parser, struct cursor *cursor)
 {
-	size_t max = c->end - c->at;
-	struct tree t = { 0 };
+	size_t max = cursor->end - cursor->at;
+	struct tree tree = { 0 };
 	bool good = true;
 
 	if (max >= UINT32_MAX)
-		return fail_at(p, c, "the tree is too large");
-	t.of = mem_alloc(sizeof(*t.of), (size_t)p->names.n + 1);
-	t.at = mem_alloc(sizeof(*t.at), max + 2);
-	p->frames.parent = mem_alloc(sizeof(*p->frames.parent), max + 1);
-	p->frames.name = mem_alloc(sizeof(*p->frames.name), max + 1);
-	while (good && c->at < c->end)
-		good = get_frame(p, c, &t);
-	arena_free(&t.memory);
-	free(t.of);
-	free(t.at);
+		return fail_at(parser, cursor, "the tree is too large");
+	tree.of = mem_alloc(sizeof(*tree.of), (size_t)parser->names.n + 1);
+	tree.at = mem_alloc(sizeof(*tree.at), max + 2);
+	parser->frames.parent = mem_alloc(sizeof(*parser->frames.parent), max + 1);
+	parser->frames.name = mem_alloc(sizeof(*parser->frames.name), max + 1);
+	while (good && cursor->at < cursor->end)
+		good = get_frame(parser, cursor, &tree);
+	arena_free(&tree.memory);
+	free(tree.of);
+	free(tree.at);
 	return good;
 }
 
 /* Pairs: how many have nothing, then how much less one. NULL: wrong. */
-static uint64_t *parse_sparse(struct parser *p, struct cursor *c)
+static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 {
-	uint64_t *value = mem_alloc(sizeof(*value), (size_t)p->frames.n + 1);
+	uint64_t *value = mem_alloc(sizeof(*value), (size_t)parser->frames.n + 1);
 	uint64_t i = 0, zeros, less;
 
-	while (c->at < c->end) {
-		if (!get_varint(p, c, &zeros) || !get_varint(p, c, &less))
+	while (cursor->at < cursor->end) {
+		if (!get_varint(parser, cursor, &zeros) || !get_varint(parser, cursor, &less))
 			break;
-		if (i >= p->frames.n || zeros >= p->frames.n - i) {
-			fail_at(p, c, "there are more weights than frames");
+		if (i >= parser->frames.n || zeros >= parser->frames.n - i) {
+			fail_at(parser, cursor, "there are more weights than frames");
 			break;
 		}
 		i += zeros;
 		value[i++] = less + 1;
 	}
-	if (!p->why)
+	if (!parser->why)
 		return value;
 	free(value);
 	return NULL;
@@ -514,68 +522,70 @@ static uint64_t *parse_sparse(struct parser *p, struct cursor *c)
 /* ---- stacks ------------------------------------------------------------------------------------------------- */
 
 /* A pause is a part of what the parent has of its own. */
-static bool add_pause(struct parser *p, uint32_t i, uint32_t parent_node)
+static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 {
-	struct blobframes *f = &p->frames;
-	uint64_t pause = f->other[i];
+	struct blobframes *frames = &parser->frames;
+	uint64_t pause = frames->other[i];
 
 	if (pause == 0)
 		return true;
-	if (f->parent[i] == UINT32_MAX || f->self[f->parent[i]] < pause)
-		return unpack_fail(p, p->data.offset, "a pause is longer than its frame's own weight");
-	f->self[f->parent[i]] -= pause;
-	return stacks_add(&p->u->stacks, parent_node, 0, pause) ||
-	       unpack_fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
+	if (frames->parent[i] == UINT32_MAX || frames->self[frames->parent[i]] < pause)
+		return unpack_fail(parser, parser->data.offset, "a pause is longer than its frame's own weight");
+	frames->self[frames->parent[i]] -= pause;
+	return stacks_add(&parser->u->stacks, parent_node, 0, pause) ||
+	       unpack_fail(parser, parser->data.offset, "the sum of all weights does not fit into 63 bits");
 }
 
-static bool add_weights(struct parser *p, const uint32_t *node)
+static bool add_weights(struct parser *parser, const uint32_t *node)
 {
-	const struct blobframes *f = &p->frames;
+	const struct blobframes *frames = &parser->frames;
 
-	for (uint32_t i = 0; i < f->n; i++) {
-		if ((f->self[i] && !stacks_add(&p->u->stacks, node[i], 0, f->self[i])) ||
-		    (p->diff && f->other[i] && !stacks_add(&p->u->stacks, node[i], 1, f->other[i])))
-			return unpack_fail(p, p->data.offset, "the sum of all weights does not fit into 63 bits");
+	for (uint32_t i = 0; i < frames->n; i++) {
+		if ((frames->self[i] && !stacks_add(&parser->u->stacks, node[i], 0, frames->self[i])) ||
+		    (parser->diff && frames->other[i] && !stacks_add(&parser->u->stacks, node[i], 1, frames->other[i])))
+			return unpack_fail(parser, parser->data.offset,
+					   "the sum of all weights does not fit into 63 bits");
 	}
 	return true;
 }
 
-static bool build_stacks(struct parser *p)
+static bool build_stacks(struct parser *parser)
 {
-	struct stacks *s = &p->u->stacks;
-	struct blobframes *f = &p->frames;
-	uint32_t *node = mem_alloc(sizeof(*node), (size_t)f->n + 1);
+	struct stacks *stacks = &parser->u->stacks;
+	struct blobframes *frames = &parser->frames;
+	uint32_t *node = mem_alloc(sizeof(*node), (size_t)frames->n + 1);
 	bool good = true;
 
-	stacks_add(s, 0, 0, 0); /* the root is there, whatever comes */
-	for (uint32_t i = 0; good && i < f->n; i++) {
-		uint32_t parent = f->parent[i] == UINT32_MAX ? 0 : node[f->parent[i]];
-		uint32_t frame = p->names.frame[f->name[i]];
-		if (p->chart)
-			good = add_pause(p, i, parent);
-		node[i] = p->chart ? stacks_append(s, parent, frame) : stacks_child(s, parent, frame);
+	stacks_add(stacks, 0, 0, 0); /* the root is there, whatever comes */
+	for (uint32_t i = 0; good && i < frames->n; i++) {
+		uint32_t parent = frames->parent[i] == UINT32_MAX ? 0 : node[frames->parent[i]];
+		uint32_t frame = parser->names.frame[frames->name[i]];
+		if (parser->chart)
+			good = add_pause(parser, i, parent);
+		node[i] = parser->chart ? stacks_append(stacks, parent, frame) : stacks_child(stacks, parent, frame);
 	}
-	good = good && add_weights(p, node);
+	good = good && add_weights(parser, node);
 	free(node);
 	return good;
 }
 
-static bool parse_data(struct parser *p)
+static bool parse_data(struct parser *parser)
 {
-	struct cursor c = { &p->data, 0, 0 };
+	struct cursor cursor = { &parser->data, 0, 0 };
 
-	p->u->columns = p->diff ? 2 : 1;
-	p->u->stacks.in_time = p->chart;
-	if (!next_section(p, &c, false) || !parse_names(p, &c) || !next_section(p, &c, false) || !parse_tree(p, &c) ||
-	    !next_section(p, &c, !p->chart && !p->diff))
+	parser->u->columns = parser->diff ? 2 : 1;
+	parser->u->stacks.in_time = parser->chart;
+	if (!next_section(parser, &cursor, false) || !parse_names(parser, &cursor) ||
+	    !next_section(parser, &cursor, false) || !parse_tree(parser, &cursor) ||
+	    !next_section(parser, &cursor, !parser->chart && !parser->diff))
 		return false;
-	p->frames.self = parse_sparse(p, &c);
-	if (p->frames.self && (p->chart || p->diff)) {
-		if (!next_section(p, &c, p->chart))
+	parser->frames.self = parse_sparse(parser, &cursor);
+	if (parser->frames.self && (parser->chart || parser->diff)) {
+		if (!next_section(parser, &cursor, parser->chart))
 			return false;
-		p->frames.other = parse_sparse(p, &c);
+		parser->frames.other = parse_sparse(parser, &cursor);
 	}
-	return !p->why && build_stacks(p);
+	return !parser->why && build_stacks(parser);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------- */
@@ -589,41 +599,41 @@ static size_t count_blocks(struct str bytes)
 	return n;
 }
 
-static bool unpack_find_blocks(struct parser *p, struct str bytes)
+static bool unpack_find_blocks(struct parser *parser, struct str bytes)
 {
-	if (!find_block(p, &p->config, bytes, 0, CONFIG_TAG))
-		return unpack_fail(p, 0,
+	if (!find_block(parser, &parser->config, bytes, 0, CONFIG_TAG))
+		return unpack_fail(parser, 0,
 				   str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
 					   "no pj-c block: the picture had no samples, or it is cut off" :
 					   "not a picture of pjsvg: no pj-d block");
-	if (!find_block(p, &p->data, bytes, p->config.offset, DATA_TAG))
-		return unpack_fail(p, 0, "no pj-d block: the picture is cut off");
-	return unpack_unescape(p, &p->config) && unpack_unescape(p, &p->data);
+	if (!find_block(parser, &parser->data, bytes, parser->config.offset, DATA_TAG))
+		return unpack_fail(parser, 0, "no pj-d block: the picture is cut off");
+	return unpack_unescape(parser, &parser->config) && unpack_unescape(parser, &parser->data);
 }
 
-const char *unpack_parse(struct unpacked *u, struct str bytes, size_t *offset)
+const char *unpack_parse(struct unpacked *unpacked, struct str bytes, size_t *offset)
 {
-	struct parser p = { .u = u };
+	struct parser parser = { .u = unpacked };
 
-	*u = (struct unpacked){ .pictures = count_blocks(bytes) };
-	if (unpack_find_blocks(&p, bytes) && parse_config(&p))
-		parse_data(&p);
-	*offset = p.where;
-	text_free(&p.config.text);
-	text_free(&p.data.text);
-	free(p.suffix);
-	free(p.kind);
-	free(p.names.frame);
-	free(p.frames.parent);
-	free(p.frames.name);
-	free(p.frames.self);
-	free(p.frames.other);
-	arena_free(&p.memory);
-	return p.why;
+	*unpacked = (struct unpacked){ .pictures = count_blocks(bytes) };
+	if (unpack_find_blocks(&parser, bytes) && parse_config(&parser))
+		parse_data(&parser);
+	*offset = parser.where;
+	text_free(&parser.config.text);
+	text_free(&parser.data.text);
+	free(parser.suffix);
+	free(parser.kind);
+	free(parser.names.frame);
+	free(parser.frames.parent);
+	free(parser.frames.name);
+	free(parser.frames.self);
+	free(parser.frames.other);
+	arena_free(&parser.memory);
+	return parser.why;
 }
 
-void unpack_free(struct unpacked *u)
+void unpack_free(struct unpacked *unpacked)
 {
-	stacks_free(&u->stacks);
-	text_free(&u->header);
+	stacks_free(&unpacked->stacks);
+	text_free(&unpacked->header);
 }

@@ -21,10 +21,10 @@ struct unpacked {
 };
 
 /* NULL; or why not, with the place in the bytes. Pure. */
-const char *unpack_parse(struct unpacked *u, struct str bytes, size_t *offset);
+const char *unpack_parse(struct unpacked *unpacked, struct str bytes, size_t *offset);
 
 /* As pjfold would have written the input; of a flame chart in order of time. */
-void unpack_write(struct out *o, const struct unpacked *u);
-void unpack_free(struct unpacked *u);
+void unpack_write(struct out *out, const struct unpacked *unpacked);
+void unpack_free(struct unpacked *unpacked);
 
 #endif

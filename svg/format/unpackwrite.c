@@ -11,40 +11,40 @@ struct path {
 	size_t n, cap;
 };
 
-static void unpackwrite_put_stack(struct out *o, struct path *path, const struct unpacked *u, uint32_t node)
+static void unpackwrite_put_stack(struct out *out, struct path *path, const struct unpacked *unpacked, uint32_t node)
 {
-	const struct stacks *s = &u->stacks;
+	const struct stacks *stacks = &unpacked->stacks;
 
 	path->n = 0;
-	for (; node; node = s->node[node].parent) {
+	for (; node; node = stacks->node[node].parent) {
 		if (path->n == path->cap) {
 			path->cap = path->cap * 2 + 64;
 			path->frame = mem_grow(path->frame, sizeof(*path->frame), path->cap);
 		}
-		path->frame[path->n++] = intern_str(&s->frames, s->node[node].frame);
+		path->frame[path->n++] = intern_str(&stacks->frames, stacks->node[node].frame);
 	}
 	for (size_t i = 0; i < path->n; i++) {
 		if (i)
-			out_char(o, ';');
-		out_str(o, path->frame[u->reverse ? i : path->n - 1 - i]);
+			out_char(out, ';');
+		out_str(out, path->frame[unpacked->reverse ? i : path->n - 1 - i]);
 	}
 }
 
-static void unpackwrite_put_weight(struct out *o, uint64_t weight)
+static void unpackwrite_put_weight(struct out *out, uint64_t weight)
 {
-	out_char(o, ' ');
-	out_u64(o, weight);
+	out_char(out, ' ');
+	out_u64(out, weight);
 }
 
-static void write_in_time(struct out *o, struct path *path, const struct unpacked *u)
+static void write_in_time(struct out *out, struct path *path, const struct unpacked *unpacked)
 {
 	size_t n;
-	struct stacks_moment *moment = stacks_moments(&u->stacks, &n);
+	struct stacks_moment *moment = stacks_moments(&unpacked->stacks, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		unpackwrite_put_stack(o, path, u, moment[i].node);
-		unpackwrite_put_weight(o, moment[i].weight);
-		out_char(o, '\n');
+		unpackwrite_put_stack(out, path, unpacked, moment[i].node);
+		unpackwrite_put_weight(out, moment[i].weight);
+		out_char(out, '\n');
 	}
 	free(moment);
 }
@@ -70,42 +70,42 @@ static int turned_cmp(const void *a, const void *b, void *context)
 }
 
 /* Turning the tree round could make it far larger; its lines need no tree. */
-static void write_turned(struct out *o, struct path *path, const struct unpacked *u)
+static void write_turned(struct out *out, struct path *path, const struct unpacked *unpacked)
 {
-	const struct stacks *s = &u->stacks;
-	uint32_t *node = mem_alloc(sizeof(*node), s->n), n = 0;
-	struct order order = { s, intern_ranks(&s->frames) };
+	const struct stacks *stacks = &unpacked->stacks;
+	uint32_t *node = mem_alloc(sizeof(*node), stacks->n), n = 0;
+	struct order order = { stacks, intern_ranks(&stacks->frames) };
 
-	for (uint32_t id = 1; id < s->n; id++) {
-		if (s->self[0][id] || (s->self[1] && s->self[1][id]))
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		if (stacks->self[0][id] || (stacks->self[1] && stacks->self[1][id]))
 			node[n++] = id;
 	}
 	if (n)
 		qsort_r(node, n, sizeof(*node), turned_cmp, &order);
 	for (uint32_t i = 0; i < n; i++) {
-		unpackwrite_put_stack(o, path, u, node[i]);
-		unpackwrite_put_weight(o, s->self[0][node[i]]);
-		if (u->columns > 1)
-			unpackwrite_put_weight(o, s->self[1] ? s->self[1][node[i]] : 0);
-		out_char(o, '\n');
+		unpackwrite_put_stack(out, path, unpacked, node[i]);
+		unpackwrite_put_weight(out, stacks->self[0][node[i]]);
+		if (unpacked->columns > 1)
+			unpackwrite_put_weight(out, stacks->self[1] ? stacks->self[1][node[i]] : 0);
+		out_char(out, '\n');
 	}
 	free((void *)(uintptr_t)order.rank);
 	free(node);
 }
 
-void unpack_write(struct out *o, const struct unpacked *u)
+void unpack_write(struct out *out, const struct unpacked *unpacked)
 {
 	struct path path = { 0 };
 
-	if (u->header.n) {
-		out_str(o, text_view(&u->header));
-		out_char(o, '\n');
+	if (unpacked->header.n) {
+		out_str(out, text_view(&unpacked->header));
+		out_char(out, '\n');
 	}
-	if (u->stacks.in_time)
-		write_in_time(o, &path, u);
-	else if (u->reverse)
-		write_turned(o, &path, u);
+	if (unpacked->stacks.in_time)
+		write_in_time(out, &path, unpacked);
+	else if (unpacked->reverse)
+		write_turned(out, &path, unpacked);
 	else
-		folded_write(o, &u->stacks, u->columns, NULL);
+		folded_write(out, &unpacked->stacks, unpacked->columns, NULL);
 	free(path.frame);
 }

@@ -13,39 +13,39 @@ static const char *xml_entity(char c)
 	}
 }
 
-static void put_escaped(struct text *t, struct str s, bool quotes)
+static void put_escaped(struct text *text, struct str string, bool quotes)
 {
 	size_t from = 0;
 
-	for (size_t i = 0; i < s.n; i++) {
-		const char *e = xml_entity(s.p[i]);
-		if (!e || (!quotes && (s.p[i] == '"' || s.p[i] == '\'')))
+	for (size_t i = 0; i < string.n; i++) {
+		const char *end = xml_entity(string.p[i]);
+		if (!end || (!quotes && (string.p[i] == '"' || string.p[i] == '\'')))
 			continue;
-		text_bytes(t, s.p + from, i - from);
-		text_add(t, e);
+		text_bytes(text, string.p + from, i - from);
+		text_add(text, end);
 		from = i + 1;
 	}
-	if (from < s.n)
-		text_bytes(t, s.p + from, s.n - from);
+	if (from < string.n)
+		text_bytes(text, string.p + from, string.n - from);
 }
 
-void xml_text(struct text *t, struct str s)
+void xml_text(struct text *text, struct str string)
 {
-	put_escaped(t, s, false);
+	put_escaped(text, string, false);
 }
 
-void xml_attribute(struct text *t, struct str s)
+void xml_attribute(struct text *text, struct str string)
 {
-	put_escaped(t, s, true);
+	put_escaped(text, string, true);
 }
 
-void xml_json(struct text *t, struct str s)
+void xml_json(struct text *text, struct str string)
 {
-	text_char(t, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			text_char(t, '\\');
-		xml_text(t, (struct str){ s.p + i, 1 });
+	text_char(text, '"');
+	for (size_t i = 0; i < string.n; i++) {
+		if (string.p[i] == '"' || string.p[i] == '\\')
+			text_char(text, '\\');
+		xml_text(text, (struct str){ string.p + i, 1 });
 	}
-	text_char(t, '"');
+	text_char(text, '"');
 }

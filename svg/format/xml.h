@@ -7,8 +7,8 @@
 
 #include "common/text.h"
 
-void xml_text(struct text *t, struct str s);      /* & < > as entities; element content and data blocks */
-void xml_attribute(struct text *t, struct str s); /* also " and ' */
-void xml_json(struct text *t, struct str s);      /* a JSON string with its quotes, in element content */
+void xml_text(struct text *text, struct str string);      /* & < > as entities; element content and data blocks */
+void xml_attribute(struct text *text, struct str string); /* also " and ' */
+void xml_json(struct text *text, struct str string);      /* a JSON string with its quotes, in element content */
 
 #endif

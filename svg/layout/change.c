@@ -11,37 +11,37 @@ static const uint32_t ramp[2][CHANGE_STEPS] = {
 	{ 0x1f69b6, 0x265a92, 0x2b4b6f, 0x2b4158, 0x3a3d44, 0x5a3b2b, 0x704329, 0x934d1f, 0xb4560f },
 };
 
-const struct sig_change *change_of(const struct change *c, uint32_t frame)
+const struct sig_change *change_of(const struct change *change, uint32_t frame)
 {
-	return &c->assessed[c->rule.shares ? CHANGE_SHARES : CHANGE_COUNTS][frame];
+	return &change->assessed[change->rule.shares ? CHANGE_SHARES : CHANGE_COUNTS][frame];
 }
 
-unsigned change_step(const struct change *c, uint32_t frame)
+unsigned change_step(const struct change *change, uint32_t frame)
 {
-	const struct sig_change *j = change_of(c, frame);
+	const struct sig_change *j = change_of(change, frame);
 
 	return j->less ? NEUTRAL - j->level : NEUTRAL + j->level;
 }
 
-bool change_is_new(const struct change *c, const struct layout *l, uint32_t frame)
+bool change_is_new(const struct change *change, const struct layout *layout, uint32_t frame)
 {
-	return change_of(c, frame)->level && l->before[frame] == 0;
+	return change_of(change, frame)->level && layout->before[frame] == 0;
 }
 
-uint32_t change_colour(const struct change *c, unsigned step, bool dark)
+uint32_t change_colour(const struct change *change, unsigned step, bool dark)
 {
-	return ramp[dark][c->negate ? CHANGE_STEPS - 1 - step : step];
+	return ramp[dark][change->negate ? CHANGE_STEPS - 1 - step : step];
 }
 
-static struct sig_change *change_assess(const struct layout *l, const struct stacks *s, struct sig_rule rule,
+static struct sig_change *change_assess(const struct layout *layout, const struct stacks *stacks, struct sig_rule rule,
 					bool shares, const float *dispersion)
 {
-	struct sig_change *by_frame = mem_alloc(sizeof(*by_frame), (size_t)l->n + 1);
+	struct sig_change *by_frame = mem_alloc(sizeof(*by_frame), (size_t)layout->n + 1);
 
 	rule.shares = shares;
-	struct sig_change *by_node = sig_assess(&rule, s, dispersion);
-	for (uint32_t i = 0; i < l->n; i++)
-		by_frame[i] = by_node[l->node[i]];
+	struct sig_change *by_node = sig_assess(&rule, stacks, dispersion);
+	for (uint32_t i = 0; i < layout->n; i++)
+		by_frame[i] = by_node[layout->node[i]];
 	free(by_node);
 	return by_frame;
 }
@@ -49,58 +49,58 @@ static struct sig_change *change_assess(const struct layout *l, const struct sta
 /* ---- what is gone ------------------------------------------------------------------------------------------- */
 
 /* Each subtree that is surely gone, with all its weight; then their callers. */
-static void measure_gone(struct change *c, const struct layout *l)
+static void measure_gone(struct change *change, const struct layout *layout)
 {
 	uint32_t until = 0; /* the end of the subtree that i is in */
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		if (l->width[i] == 0 && i >= until && change_of(c, i)->level)
-			until = l->end[i];
+	for (uint32_t i = 0; i < layout->n; i++) {
+		if (layout->width[i] == 0 && i >= until && change_of(change, i)->level)
+			until = layout->end[i];
 		if (i < until)
-			c->gone_width[i] = l->before_self[i];
-		else if (l->self[i] == 0 && l->width[i] == 0)
-			c->unsure_sum += l->before_self[i];
+			change->gone_width[i] = layout->before_self[i];
+		else if (layout->self[i] == 0 && layout->width[i] == 0)
+			change->unsure_sum += layout->before_self[i];
 	}
-	for (uint32_t i = l->n; i-- > 0;) {
-		if (l->parent[i] == LAYOUT_ROOT)
-			c->gone_sum += c->gone_width[i];
+	for (uint32_t i = layout->n; i-- > 0;) {
+		if (layout->parent[i] == LAYOUT_ROOT)
+			change->gone_sum += change->gone_width[i];
 		else
-			c->gone_width[l->parent[i]] += c->gone_width[i];
+			change->gone_width[layout->parent[i]] += change->gone_width[i];
 	}
 }
 
-static void place_gone(struct change *c, const struct layout *l)
+static void place_gone(struct change *change, const struct layout *layout)
 {
-	uint64_t *next = mem_alloc(sizeof(*next), (size_t)l->n + 1);
+	uint64_t *next = mem_alloc(sizeof(*next), (size_t)layout->n + 1);
 	uint64_t root_next = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t *at = l->parent[i] == LAYOUT_ROOT ? &root_next : &next[l->parent[i]];
-		c->gone_start[i] = next[i] = *at;
-		*at += c->gone_width[i];
-		if (c->gone_width[i] && l->level[i] > c->gone_depth)
-			c->gone_depth = l->level[i];
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint64_t *at = layout->parent[i] == LAYOUT_ROOT ? &root_next : &next[layout->parent[i]];
+		change->gone_start[i] = next[i] = *at;
+		*at += change->gone_width[i];
+		if (change->gone_width[i] && layout->level[i] > change->gone_depth)
+			change->gone_depth = layout->level[i];
 	}
 	free(next);
 }
 
-void change_make(struct change *c, const struct layout *l, const struct stacks *s, const struct sig_rule *rule,
-		 const float *dispersion)
+void change_make(struct change *change, const struct layout *layout, const struct stacks *stacks,
+		 const struct sig_rule *rule, const float *dispersion)
 {
-	*c = (struct change){ .rule = *rule };
+	*change = (struct change){ .rule = *rule };
 	for (int way = 0; way < CHANGE_WAYS; way++)
-		c->assessed[way] = change_assess(l, s, *rule, way == CHANGE_SHARES, dispersion);
-	c->gone_start = mem_alloc(sizeof(*c->gone_start), (size_t)l->n + 1);
-	c->gone_width = mem_alloc(sizeof(*c->gone_width), (size_t)l->n + 1);
-	measure_gone(c, l);
-	place_gone(c, l);
+		change->assessed[way] = change_assess(layout, stacks, *rule, way == CHANGE_SHARES, dispersion);
+	change->gone_start = mem_alloc(sizeof(*change->gone_start), (size_t)layout->n + 1);
+	change->gone_width = mem_alloc(sizeof(*change->gone_width), (size_t)layout->n + 1);
+	measure_gone(change, layout);
+	place_gone(change, layout);
 }
 
-void change_free(struct change *c)
+void change_free(struct change *change)
 {
 	for (int way = 0; way < CHANGE_WAYS; way++)
-		free(c->assessed[way]);
-	free(c->gone_start);
-	free(c->gone_width);
-	*c = (struct change){ 0 };
+		free(change->assessed[way]);
+	free(change->gone_start);
+	free(change->gone_width);
+	*change = (struct change){ 0 };
 }

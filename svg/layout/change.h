@@ -27,16 +27,16 @@ struct change {
 	uint32_t gone_depth;
 };
 
-/* rule->shares decides what is shown at first. dispersion: by node of s, or NULL. */
-void change_make(struct change *c, const struct layout *l, const struct stacks *s, const struct sig_rule *rule,
-		 const float *dispersion);
-void change_free(struct change *c);
+/* rule->shares decides what is shown at first. dispersion: by node of stacks, or NULL. */
+void change_make(struct change *change, const struct layout *layout, const struct stacks *stacks,
+		 const struct sig_rule *rule, const float *dispersion);
+void change_free(struct change *change);
 
-const struct sig_change *change_of(const struct change *c, uint32_t frame); /* as shown at first */
+const struct sig_change *change_of(const struct change *change, uint32_t frame); /* as shown at first */
 
 /* Step of the ramp, 0..CHANGE_STEPS-1, that a frame is painted with. */
-unsigned change_step(const struct change *c, uint32_t frame);
-bool change_is_new(const struct change *c, const struct layout *l, uint32_t frame); /* beyond doubt */
-uint32_t change_colour(const struct change *c, unsigned step, bool dark);
+unsigned change_step(const struct change *change, uint32_t frame);
+bool change_is_new(const struct change *change, const struct layout *layout, uint32_t frame); /* beyond doubt */
+uint32_t change_colour(const struct change *change, unsigned step, bool dark);
 
 #endif

@@ -21,15 +21,15 @@ const char *code_label(enum code code)
 	return label[code];
 }
 
-static bool codekind_has(struct str s, struct str needle)
+static bool codekind_has(struct str string, struct str needle)
 {
-	return str_find_str(s, needle) >= 0;
+	return str_find_str(string, needle) >= 0;
 }
 
-static bool starts_with_any(struct str s, const struct str *list, size_t n)
+static bool starts_with_any(struct str string, const struct str *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (s.n && s.p[0] == list[i].p[0] && str_starts(s, list[i]))
+		if (string.n && string.p[0] == list[i].p[0] && str_starts(string, list[i]))
 			return true;
 	}
 	return false;
@@ -55,41 +55,42 @@ bool code_is_separator(struct str name)
 }
 
 /* [unknown], [libc.so.6], an address: nobody knew the name. */
-static bool is_unknown(struct str s)
+static bool is_unknown(struct str string)
 {
-	if (s.n == 0 || (s.p[0] == '[' && s.p[s.n - 1] == ']'))
+	if (string.n == 0 || (string.p[0] == '[' && string.p[string.n - 1] == ']'))
 		return true;
-	if (str_starts(s, STR("0x")))
-		s = str_from(s, 2);
-	else if (s.n < 8)
+	if (str_starts(string, STR("0x")))
+		string = str_from(string, 2);
+	else if (string.n < 8)
 		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		if (!byte_is_hex(s.p[i]))
+	for (size_t i = 0; i < string.n; i++) {
+		if (!byte_is_hex(string.p[i]))
 			return false;
 	}
-	return s.n > 0;
+	return string.n > 0;
 }
 
 /* Without a number and the colon before it at the end; false: there are none. */
-static bool drop_number(struct str *s)
+static bool drop_number(struct str *string)
 {
-	size_t n = s->n;
+	size_t n = string->n;
 
-	while (n > 0 && byte_is_digit(s->p[n - 1]))
+	while (n > 0 && byte_is_digit(string->p[n - 1]))
 		n--;
-	if (n == s->n || n == 0 || s->p[n - 1] != ':')
+	if (n == string->n || n == 0 || string->p[n - 1] != ':')
 		return false;
-	*s = str_head(*s, n - 1);
+	*string = str_head(*string, n - 1);
 	return true;
 }
 
 /* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 tells line and column. */
-static bool is_v8_place(struct str s)
+static bool is_v8_place(struct str string)
 {
-	return drop_number(&s) && drop_number(&s) && (str_find(s, ' ') > 0 || str_starts(s, STR("node:")));
+	return drop_number(&string) && drop_number(&string) &&
+	       (str_find(string, ' ') > 0 || str_starts(string, STR("node:")));
 }
 
-static bool is_js(struct str s)
+static bool is_js(struct str string)
 {
 	static const struct str tag[] = {
 		STR("LazyCompile:"), STR("Function:"), STR("Script:"),
@@ -97,18 +98,20 @@ static bool is_js(struct str s)
 		STR("RegExp:"),      STR("Builtins_"), STR("BytecodeHandler:"),
 	};
 
-	if (starts_with_any(s, tag, countof(tag)) || codekind_has(s, STR("node:internal/")) || is_v8_place(s))
+	if (starts_with_any(string, tag, countof(tag)) || codekind_has(string, STR("node:internal/")) ||
+	    is_v8_place(string))
 		return true;
-	if (str_find(s, '.') < 0)
+	if (str_find(string, '.') < 0)
 		return false;
-	return str_ends(s, STR(".js")) || codekind_has(s, STR(".js:")) || codekind_has(s, STR(".mjs:")) ||
-	       codekind_has(s, STR(".cjs:")) || codekind_has(s, STR(".ts:"));
+	return str_ends(string, STR(".js")) || codekind_has(string, STR(".js:")) ||
+	       codekind_has(string, STR(".mjs:")) || codekind_has(string, STR(".cjs:")) ||
+	       codekind_has(string, STR(".ts:"));
 }
 
-static bool is_python(struct str s)
+static bool is_python(struct str string)
 {
-	return str_starts(s, STR("py::")) || str_ends(s, STR(".py")) || codekind_has(s, STR(".py:")) ||
-	       str_eq(s, STR("<module>"));
+	return str_starts(string, STR("py::")) || str_ends(string, STR(".py")) || codekind_has(string, STR(".py:")) ||
+	       str_eq(string, STR("<module>"));
 }
 
 static bool is_upper(char c)
@@ -117,29 +120,29 @@ static bool is_upper(char c)
 }
 
 /* java/util/HashMap.get, Lorg/vertx/Foo;::bar, java.lang.Thread.run: packages, then a class in upper case. */
-static bool is_java(struct str s)
+static bool is_java(struct str string)
 {
 	static const struct str package[] = {
 		STR("java/"),  STR("javax/"),  STR("jdk/"),     STR("sun/"),  STR("org/"),   STR("com/"),
 		STR("scala/"), STR("kotlin/"), STR("clojure/"), STR("java."), STR("javax."), STR("jdk."),
 	};
 
-	if (str_eq(s, STR("Interpreter")))
+	if (str_eq(string, STR("Interpreter")))
 		return true;
-	if (str_find(s, ' ') >= 0 || str_find(s, '(') == 0)
+	if (str_find(string, ' ') >= 0 || str_find(string, '(') == 0)
 		return false;
-	if (starts_with_any(s.p[0] == 'L' ? str_from(s, 1) : s, package, countof(package)))
+	if (starts_with_any(string.p[0] == 'L' ? str_from(string, 1) : string, package, countof(package)))
 		return true;
-	ptrdiff_t slash = str_rfind(s, '/');
+	ptrdiff_t slash = str_rfind(string, '/');
 	if (slash <= 0)
 		return false;
-	struct str last = str_from(s, (size_t)slash + 1);
+	struct str last = str_from(string, (size_t)slash + 1);
 	return last.n && is_upper(last.p[0]) && (str_find(last, '.') > 0 || str_find(last, ':') > 0) &&
 	       !codekind_has(last, STR(".go:"));
 }
 
 /* What HotSpot compiles at its own start, as its maps and perf-map-agent call it. */
-static bool is_java_stub(struct str s)
+static bool is_java_stub(struct str string)
 {
 	static const struct str stub[] = {
 		STR("Interpreter"),  STR("StubRoutines"),   STR("call_stub"),      STR("vtable stub"),
@@ -148,23 +151,23 @@ static bool is_java_stub(struct str s)
 		STR("UncommonTrap"), STR("Signature Hand"), STR("signature hand"),
 	};
 
-	return starts_with_any(s, stub, countof(stub));
+	return starts_with_any(string, stub, countof(stub));
 }
 
 /* Class.method, a.b.Class$Inner.<init>, void a.b.Class.method(int, long): spelled like Java. */
-static bool may_be_java(struct str s)
+static bool may_be_java(struct str string)
 {
-	ptrdiff_t open = str_find(s, '('), dot;
+	ptrdiff_t open = str_find(string, '('), dot;
 
-	if (is_java(s) || is_java_stub(s))
+	if (is_java(string) || is_java_stub(string))
 		return true;
 	if (open > 0)
-		s = str_head(s, (size_t)open);
-	s = str_from(s, (size_t)(str_rfind(s, ' ') + 1));
-	dot = str_rfind(s, '.');
+		string = str_head(string, (size_t)open);
+	string = str_from(string, (size_t)(str_rfind(string, ' ') + 1));
+	dot = str_rfind(string, '.');
 	if (dot <= 0)
 		return false;
-	struct str owner = str_head(s, (size_t)dot), method = str_from(s, (size_t)dot + 1);
+	struct str owner = str_head(string, (size_t)dot), method = str_from(string, (size_t)dot + 1);
 	owner = str_from(owner, (size_t)(str_rfind(owner, '.') + 1));
 	if (method.n == 0 || owner.n == 0 || !is_upper(owner.p[0]) || str_eq(method, STR("cold")))
 		return false;
@@ -177,29 +180,29 @@ static bool may_be_java(struct str s)
 	return true;
 }
 
-static bool is_cpp(struct str s)
+static bool is_cpp(struct str string)
 {
-	return codekind_has(s, STR("::")) || str_starts(s, STR("_ZN")) || str_starts(s, STR("_RN")) ||
-	       str_starts(s, STR("operator")) || str_starts(s, STR("-[")) || str_starts(s, STR("+["));
+	return codekind_has(string, STR("::")) || str_starts(string, STR("_ZN")) || str_starts(string, STR("_RN")) ||
+	       str_starts(string, STR("operator")) || str_starts(string, STR("-[")) || str_starts(string, STR("+["));
 }
 
-static enum code code_by_name(struct str s)
+static enum code code_by_name(struct str string)
 {
-	if (is_unknown(s))
+	if (is_unknown(string))
 		return CODE_UNKNOWN;
-	if (is_js(s))
+	if (is_js(string))
 		return CODE_JS;
-	if (is_python(s))
+	if (is_python(string))
 		return CODE_PYTHON;
-	if (is_java(s))
+	if (is_java(string))
 		return CODE_JAVA;
-	return is_cpp(s) ? CODE_CPP : CODE_NATIVE;
+	return is_cpp(string) ? CODE_CPP : CODE_NATIVE;
 }
 
 /* Compiled, inlined or interpreted: which of them depends on the language, which the name may tell. */
-static enum code code_by_suffix(char letter, enum code named, struct str fp)
+static enum code code_by_suffix(char letter, enum code named, struct str string)
 {
-	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(fp));
+	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(string));
 
 	if (letter == 'k')
 		return CODE_KERNEL;
@@ -212,14 +215,14 @@ static enum code code_by_suffix(char letter, enum code named, struct str fp)
 	return java ? CODE_JAVA : CODE_JIT;
 }
 
-enum code code_of(struct str fp, struct str suffix, enum code_place place)
+enum code code_of(struct str string, struct str suffix, enum code_place place)
 {
-	if (code_is_separator(fp))
+	if (code_is_separator(string))
 		return CODE_PROCESS;
-	enum code named = code_by_name(fp);
+	enum code named = code_by_name(string);
 	if (suffix.n > 2)
-		return code_by_suffix(suffix.p[2], named, fp);
-	if (named == CODE_JAVA && str_eq(fp, STR("Interpreter")))
+		return code_by_suffix(suffix.p[2], named, string);
+	if (named == CODE_JAVA && str_eq(string, STR("Interpreter")))
 		return CODE_JAVA_INTERPRETED;
 	if (place == CODE_IN_KERNEL && (named == CODE_NATIVE || named == CODE_UNKNOWN))
 		return CODE_KERNEL;

@@ -43,6 +43,6 @@ bool code_enters_kernel(struct str name);
 bool code_is_separator(struct str name); /* `-` and `--` of flamegraph.pl */
 
 /* The frame's name is split into bare and suffix (`_[k]` or empty) by the caller. */
-enum code code_of(struct str fp, struct str suffix, enum code_place place);
+enum code code_of(struct str string, struct str suffix, enum code_place place);
 
 #endif

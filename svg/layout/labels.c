@@ -32,14 +32,14 @@ static size_t columns_of(uint32_t u)
 	return 1;
 }
 
-/* Bytes of the longest beginning of s that takes at most max columns. */
-static size_t head_bytes(struct str s, size_t max)
+/* Bytes of the longest beginning of string that takes at most max columns. */
+static size_t head_bytes(struct str string, size_t max)
 {
 	size_t at = 0, columns = 0;
 
-	while (at < s.n) {
+	while (at < string.n) {
 		uint32_t u = 0;
-		size_t n = visible_point(str_from(s, at), &u);
+		size_t n = visible_point(str_from(string, at), &u);
 		columns += columns_of(u);
 		if (columns > max)
 			break;
@@ -48,43 +48,43 @@ static size_t head_bytes(struct str s, size_t max)
 	return at;
 }
 
-size_t label_columns(struct str s)
+size_t label_columns(struct str string)
 {
 	size_t columns = 0;
 
-	while (s.n) {
+	while (string.n) {
 		uint32_t u = 0;
-		size_t n = visible_point(s, &u);
+		size_t n = visible_point(string, &u);
 		columns += columns_of(u);
-		s = str_from(s, n ? n : 1);
+		string = str_from(string, n ? n : 1);
 	}
 	return columns;
 }
 
-static bool labels_fits(struct str s, size_t max)
+static bool labels_fits(struct str string, size_t max)
 {
 	/* A character has at most four bytes; most names need not be counted. */
-	return s.n <= max || (s.n <= max * 4 && label_columns(s) <= max);
+	return string.n <= max || (string.n <= max * 4 && label_columns(string) <= max);
 }
 
-static void put_head(struct text *t, struct str s, size_t max)
+static void put_head(struct text *text, struct str string, size_t max)
 {
-	text_str(t, str_head(s, head_bytes(s, max - 1)));
-	text_add(t, ELLIPSIS);
+	text_str(text, str_head(string, head_bytes(string, max - 1)));
+	text_add(text, ELLIPSIS);
 }
 
-static void put_tail(struct text *t, struct str s, size_t max)
+static void put_tail(struct text *text, struct str string, size_t max)
 {
-	size_t skip = 0, columns = label_columns(s);
+	size_t skip = 0, columns = label_columns(string);
 
 	while (columns > max - 1) {
 		uint32_t u = 0;
-		size_t n = visible_point(str_from(s, skip), &u);
+		size_t n = visible_point(str_from(string, skip), &u);
 		columns -= columns_of(u);
 		skip += n ? n : 1;
 	}
-	text_add(t, ELLIPSIS);
-	text_str(t, str_from(s, skip));
+	text_add(text, ELLIPSIS);
+	text_str(text, str_from(string, skip));
 }
 
 /* ---- parts of a name ---------------------------------------------------------------------------------------- */
@@ -97,55 +97,55 @@ struct parts {
 };
 
 /* Is this < or > part of an operator's name or of an arrow, not a bracket? */
-static bool is_operator_sign(struct str s, size_t i)
+static bool is_operator_sign(struct str string, size_t i)
 {
 	static const struct str word = STR("operator");
 	size_t from = i;
 
-	if (s.p[i] == '>' && i > 0 && s.p[i - 1] == '-')
+	if (string.p[i] == '>' && i > 0 && string.p[i - 1] == '-')
 		return true;
-	while (from > 0 && strchr("<>=-", s.p[from - 1]))
+	while (from > 0 && strchr("<>=-", string.p[from - 1]))
 		from--;
-	return from >= word.n && str_eq((struct str){ s.p + from - word.n, word.n }, word);
+	return from >= word.n && str_eq((struct str){ string.p + from - word.n, word.n }, word);
 }
 
-static bool keeps_parenthesis(struct str s, size_t i)
+static bool keeps_parenthesis(struct str string, size_t i)
 {
-	return str_starts(str_from(s, i), STR("(anonymous")) || str_starts(str_from(s, i), STR("()")) ||
-	       str_starts(str_from(s, i), STR("(*"));
+	return str_starts(str_from(string, i), STR("(anonymous")) || str_starts(str_from(string, i), STR("()")) ||
+	       str_starts(str_from(string, i), STR("(*"));
 }
 
 /* Appends name without template arguments and parameters: "a::f<int>(char*) const" gives "a::f". */
-static void put_plain_cpp(struct text *t, struct str s)
+static void put_plain_cpp(struct text *text, struct str string)
 {
 	size_t depth = 0;
 
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		bool bracket = (c == '<' || c == '>') && !is_operator_sign(s, i);
+	for (size_t i = 0; i < string.n; i++) {
+		char c = string.p[i];
+		bool bracket = (c == '<' || c == '>') && !is_operator_sign(string, i);
 		if (bracket && c == '<' && (i > 0 || depth))
 			depth++;
 		else if (bracket && c == '>' && depth)
 			depth--;
-		else if (depth == 0 && c == '(' && i > 0 && !keeps_parenthesis(s, i))
+		else if (depth == 0 && c == '(' && i > 0 && !keeps_parenthesis(string, i))
 			break;
 		else if (depth == 0)
-			text_char(t, c);
+			text_char(text, c);
 	}
 }
 
 /* Where the last part behind "::" begins; parts in brackets count as one. */
-static size_t last_scope(struct str s, size_t end)
+static size_t last_scope(struct str string, size_t end)
 {
 	size_t depth = 0;
 
 	for (size_t i = end; i-- > 0;) {
-		char c = s.p[i];
+		char c = string.p[i];
 		if (c == '>' || c == ')' || c == '}')
 			depth++;
 		else if ((c == '<' || c == '(' || c == '{') && depth)
 			depth--;
-		else if (c == ':' && depth == 0 && i > 0 && s.p[i - 1] == ':')
+		else if (c == ':' && depth == 0 && i > 0 && string.p[i - 1] == ':')
 			return i + 1;
 	}
 	return 0;
@@ -153,94 +153,94 @@ static size_t last_scope(struct str s, size_t end)
 
 /* java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar, github.com/a/b.(*T).Run, java.lang.Thread.run;
  * not foo.cold, libc.so.6 or [libc.so.6]. */
-static bool split_path(struct str s, struct parts *parts)
+static bool split_path(struct str string, struct parts *parts)
 {
-	size_t end = s.n;
-	ptrdiff_t open = str_find(s, '(');
+	size_t end = string.n;
+	ptrdiff_t open = str_find(string, '(');
 
-	if (s.p[0] == '[' || str_find(s, ' ') >= 0)
+	if (string.p[0] == '[' || str_find(string, ' ') >= 0)
 		return false;
-	if (open > 0 && s.p[open - 1] != '.')
+	if (open > 0 && string.p[open - 1] != '.')
 		end = (size_t)open;
-	size_t owner = (size_t)(str_rfind(str_head(s, end), '/') + 1), method = end;
-	while (method > owner && s.p[method - 1] != '.' && s.p[method - 1] != ':')
+	size_t owner = (size_t)(str_rfind(str_head(string, end), '/') + 1), method = end;
+	while (method > owner && string.p[method - 1] != '.' && string.p[method - 1] != ':')
 		method--;
-	if (method > owner && method < s.n && s.p[method] >= '0' && s.p[method] <= '9')
+	if (method > owner && method < string.n && string.p[method] >= '0' && string.p[method] <= '9')
 		method = owner;
 	if (owner == 0 && method > 0) {
 		owner = method - 1;
-		while (owner > 0 && s.p[owner - 1] != '.')
+		while (owner > 0 && string.p[owner - 1] != '.')
 			owner--;
-		if (s.p[owner] < 'A' || s.p[owner] > 'Z')
+		if (string.p[owner] < 'A' || string.p[owner] > 'Z')
 			return false;
 	}
-	*parts = (struct parts){ str_head(s, end), owner, method };
+	*parts = (struct parts){ str_head(string, end), owner, method };
 	return method > 0 && owner < end;
 }
 
 /* ---- forms, longest first ----------------------------------------------------------------------------------- */
 
 /* o.s.w.Class.method */
-static bool put_initials(struct text *t, const struct parts *p, size_t max)
+static bool put_initials(struct text *text, const struct parts *parts, size_t max)
 {
-	size_t start = t->n;
+	size_t start = text->n;
 	bool first = true;
 
-	for (size_t i = 0; i < p->owner; i++) {
-		char c = p->all.p[i];
+	for (size_t i = 0; i < parts->owner; i++) {
+		char c = parts->all.p[i];
 		if (c == '/' || c == '.') {
 			first = true;
-		} else if (first && !(i == 0 && c == 'L' && p->all.n > 1 && p->all.p[1] != '/')) {
+		} else if (first && !(i == 0 && c == 'L' && parts->all.n > 1 && parts->all.p[1] != '/')) {
 			if ((unsigned char)c >= 0x80)
 				break;
-			text_char(t, c);
-			text_char(t, '.');
+			text_char(text, c);
+			text_char(text, '.');
 			first = false;
 		}
 	}
-	text_str(t, str_from(p->all, p->owner));
-	if (p->owner && labels_fits((struct str){ t->p + start, t->n - start }, max))
+	text_str(text, str_from(parts->all, parts->owner));
+	if (parts->owner && labels_fits((struct str){ text->p + start, text->n - start }, max))
 		return true;
-	t->n = start;
+	text->n = start;
 	return false;
 }
 
 /* Would an ellipsis and the end of Class.method leave at least half of the class? Less of it tells nothing. */
-static bool shows_half_class(const struct parts *p, size_t max)
+static bool shows_half_class(const struct parts *parts, size_t max)
 {
-	size_t end = p->method;
+	size_t end = parts->method;
 
-	while (end > p->owner && strchr(".:;#", p->all.p[end - 1]))
+	while (end > parts->owner && strchr(".:;#", parts->all.p[end - 1]))
 		end--;
-	size_t class = label_columns(str_from(str_head(p->all, end), p->owner));
-	size_t after = label_columns(str_from(p->all, end)) + 1;
+	size_t class = label_columns(str_from(str_head(parts->all, end), parts->owner));
+	size_t after = label_columns(str_from(parts->all, end)) + 1;
 	return class && after < max && 2 * (max - after) >= class;
 }
 
-static void fit_path(struct text *t, const struct parts *p, size_t max)
+static void fit_path(struct text *text, const struct parts *parts, size_t max)
 {
-	struct str from_owner = str_from(p->all, p->owner);
-	struct str method = str_from(p->all, p->method);
+	struct str from_owner = str_from(parts->all, parts->owner);
+	struct str method = str_from(parts->all, parts->method);
 
-	if (put_initials(t, p, max))
+	if (put_initials(text, parts, max))
 		return;
 	if (labels_fits(from_owner, max))
-		text_str(t, from_owner);
-	else if (shows_half_class(p, max))
-		put_tail(t, from_owner, max);
+		text_str(text, from_owner);
+	else if (shows_half_class(parts, max))
+		put_tail(text, from_owner, max);
 	else if (labels_fits(method, max))
-		text_str(t, method);
+		text_str(text, method);
 	else
-		put_head(t, method, max);
+		put_head(text, method, max);
 }
 
-static void fit_scopes(struct text *t, struct str plain, size_t max)
+static void fit_scopes(struct text *text, struct str plain, size_t max)
 {
 	size_t from = last_scope(plain, plain.n);
 	struct str shortest = str_from(plain, from);
 
 	if (!labels_fits(shortest, max)) {
-		put_head(t, shortest, max);
+		put_head(text, shortest, max);
 		return;
 	}
 	/* Outer namespaces come back as long as there is room. */
@@ -250,11 +250,11 @@ static void fit_scopes(struct text *t, struct str plain, size_t max)
 			break;
 		from = outer;
 	}
-	text_str(t, str_from(plain, from));
+	text_str(text, str_from(plain, from));
 }
 
 /* "LazyCompile:*parse /srv/a.js:12" is parse, "Builtins_Call" is Call. */
-static struct str without_tag(struct str s)
+static struct str without_tag(struct str string)
 {
 	static const struct str tag[] = {
 		STR("LazyCompile:"), STR("Function:"), STR("Script:"),   STR("Eval:"),
@@ -262,52 +262,52 @@ static struct str without_tag(struct str s)
 	};
 	size_t i = 0;
 
-	while (i < countof(tag) && !str_starts(s, tag[i]))
+	while (i < countof(tag) && !str_starts(string, tag[i]))
 		i++;
 	if (i == countof(tag))
-		return s;
-	struct str rest = str_from(s, tag[i].n);
+		return string;
+	struct str rest = str_from(string, tag[i].n);
 	while (rest.n && strchr("*~^+", rest.p[0]))
 		rest = str_from(rest, 1);
 	struct str file = rest, function = str_cut(&file, ' ');
-	return function.n ? function : rest.n ? rest : s;
+	return function.n ? function : rest.n ? rest : string;
 }
 
-static void fit_smart(struct text *t, struct str name, size_t max)
+static void fit_smart(struct text *text, struct str name, size_t max)
 {
 	struct parts parts;
 	struct text plain = { 0 };
 
 	name = without_tag(name);
 	if (labels_fits(name, max)) {
-		text_str(t, name);
+		text_str(text, name);
 		return;
 	}
 	if (str_find_str(name, STR("::")) >= 0 && str_find_str(name, STR(";::")) < 0) {
 		put_plain_cpp(&plain, name);
-		fit_scopes(t, text_view(&plain), max);
+		fit_scopes(text, text_view(&plain), max);
 	} else if (split_path(name, &parts)) {
-		fit_path(t, &parts, max);
+		fit_path(text, &parts, max);
 	} else {
 		put_plain_cpp(&plain, name);
 		if (plain.n && labels_fits(text_view(&plain), max))
-			text_str(t, text_view(&plain));
+			text_str(text, text_view(&plain));
 		else
-			put_head(t, name, max);
+			put_head(text, name, max);
 	}
 	text_free(&plain);
 }
 
-void label_fit(struct text *t, struct str name, size_t max, enum label_cut cut)
+void label_fit(struct text *text, struct str name, size_t max, enum label_cut cut)
 {
 	if (max < LABEL_LEAST)
 		return;
 	if (labels_fits(name, max))
-		text_str(t, name);
+		text_str(text, name);
 	else if (cut == LABEL_SMART)
-		fit_smart(t, name, max);
+		fit_smart(text, name, max);
 	else if (cut == LABEL_LEFT)
-		put_tail(t, name, max);
+		put_tail(text, name, max);
 	else
-		put_head(t, name, max);
+		put_head(text, name, max);
 }

@@ -19,10 +19,10 @@ enum label_cut {
 
 #define LABEL_LEAST 3 /* fewer characters than this are not worth a label */
 
-/* Columns that s takes in a monospaced font: wide East Asian characters take two. */
-size_t label_columns(struct str s);
+/* Columns that string takes in a monospaced font: wide East Asian characters take two. */
+size_t label_columns(struct str string);
 
 /* Appends at most max columns; nothing when max < LABEL_LEAST. */
-void label_fit(struct text *t, struct str name, size_t max, enum label_cut cut);
+void label_fit(struct text *text, struct str name, size_t max, enum label_cut cut);
 
 #endif

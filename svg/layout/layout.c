@@ -3,138 +3,139 @@
 
 #include <stdlib.h>
 
-static void make_columns(struct layout *l, size_t n)
+static void make_columns(struct layout *layout, size_t n)
 {
-	l->node = mem_alloc(sizeof(*l->node), n);
-	l->frame = mem_alloc(sizeof(*l->frame), n);
-	l->parent = mem_alloc(sizeof(*l->parent), n);
-	l->level = mem_alloc(sizeof(*l->level), n);
-	l->end = mem_alloc(sizeof(*l->end), n);
-	l->start = mem_alloc(sizeof(*l->start), n);
-	l->width = mem_alloc(sizeof(*l->width), n);
-	l->self = mem_alloc(sizeof(*l->self), n);
+	layout->node = mem_alloc(sizeof(*layout->node), n);
+	layout->frame = mem_alloc(sizeof(*layout->frame), n);
+	layout->parent = mem_alloc(sizeof(*layout->parent), n);
+	layout->level = mem_alloc(sizeof(*layout->level), n);
+	layout->end = mem_alloc(sizeof(*layout->end), n);
+	layout->start = mem_alloc(sizeof(*layout->start), n);
+	layout->width = mem_alloc(sizeof(*layout->width), n);
+	layout->self = mem_alloc(sizeof(*layout->self), n);
 }
 
-static void add_frame(struct layout *l, const struct stacks *s, uint32_t node, uint32_t parent)
+static void add_frame(struct layout *layout, const struct stacks *stacks, uint32_t node, uint32_t parent)
 {
-	uint32_t i = l->n++;
+	uint32_t i = layout->n++;
 
-	l->node[i] = node;
-	l->frame[i] = s->node[node].frame;
-	l->parent[i] = parent;
-	l->level[i] = parent == LAYOUT_ROOT ? 1 : l->level[parent] + 1;
-	if (l->level[i] > l->depth)
-		l->depth = l->level[i];
+	layout->node[i] = node;
+	layout->frame[i] = stacks->node[node].frame;
+	layout->parent[i] = parent;
+	layout->level[i] = parent == LAYOUT_ROOT ? 1 : layout->level[parent] + 1;
+	if (layout->level[i] > layout->depth)
+		layout->depth = layout->level[i];
 }
 
 /* Numbers the frames that have weight in column 0, or in the last one. */
-static void number_frames(struct layout *l, const struct stacks *s, const uint64_t *first, const uint64_t *last)
+static void number_frames(struct layout *layout, const struct stacks *stacks, const uint64_t *first,
+			  const uint64_t *last)
 {
-	uint32_t *order = stacks_order(s);
-	uint32_t *number = mem_alloc(sizeof(*number), s->n); /* by node */
+	uint32_t *order = stacks_order(stacks);
+	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* by node */
 
 	number[0] = LAYOUT_ROOT;
-	for (uint32_t k = 0; k + 1 < s->n; k++) {
+	for (uint32_t k = 0; k + 1 < stacks->n; k++) {
 		uint32_t node = order[k];
 		if (first[node] == 0 && last[node] == 0)
 			continue;
-		number[node] = l->n;
-		add_frame(l, s, node, number[s->node[node].parent]);
+		number[node] = layout->n;
+		add_frame(layout, stacks, node, number[stacks->node[node].parent]);
 	}
 	free(number);
 	free(order);
 }
 
 /* The values of the frames' nodes. */
-static void fill_column(uint64_t *column, const struct layout *l, const uint64_t *by_node)
+static void fill_column(uint64_t *column, const struct layout *layout, const uint64_t *by_node)
 {
-	for (uint32_t i = 0; i < l->n; i++)
-		column[i] = by_node[l->node[i]];
+	for (uint32_t i = 0; i < layout->n; i++)
+		column[i] = by_node[layout->node[i]];
 }
 
-static void fill_before(struct layout *l, const struct stacks *s, const uint64_t *totals)
+static void fill_before(struct layout *layout, const struct stacks *stacks, const uint64_t *totals)
 {
-	l->before = mem_alloc(sizeof(*l->before), s->n);
-	l->before_self = mem_alloc(sizeof(*l->before_self), s->n);
-	fill_column(l->before, l, totals);
-	fill_column(l->before_self, l, s->self[0]);
-	l->before_sum = totals[0];
+	layout->before = mem_alloc(sizeof(*layout->before), stacks->n);
+	layout->before_self = mem_alloc(sizeof(*layout->before_self), stacks->n);
+	fill_column(layout->before, layout, totals);
+	fill_column(layout->before_self, layout, stacks->self[0]);
+	layout->before_sum = totals[0];
 }
 
 /* What the parent has of its own before a frame, less what went to the pauses before its siblings. */
-static void fill_pauses(struct layout *l, const struct stacks *s)
+static void fill_pauses(struct layout *layout, const struct stacks *stacks)
 {
-	uint64_t *reported = mem_alloc(sizeof(*reported), s->n); /* by node */
+	uint64_t *reported = mem_alloc(sizeof(*reported), stacks->n); /* by node */
 
-	l->pause = mem_alloc(sizeof(*l->pause), s->n);
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t node = l->node[i], parent = s->node[node].parent;
-		l->pause[i] = s->before[node] - reported[parent];
-		reported[parent] = s->before[node];
+	layout->pause = mem_alloc(sizeof(*layout->pause), stacks->n);
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint32_t node = layout->node[i], parent = stacks->node[node].parent;
+		layout->pause[i] = stacks->before[node] - reported[parent];
+		reported[parent] = stacks->before[node];
 	}
 	free(reported);
 }
 
-static void place_starts(struct layout *l)
+static void place_starts(struct layout *layout)
 {
-	uint64_t *next = mem_alloc(sizeof(*next), l->n);
+	uint64_t *next = mem_alloc(sizeof(*next), layout->n);
 	uint64_t root_next = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t *at = l->parent[i] == LAYOUT_ROOT ? &root_next : &next[l->parent[i]];
-		*at += l->pause ? l->pause[i] : 0;
-		l->start[i] = next[i] = *at;
-		*at += l->width[i];
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint64_t *at = layout->parent[i] == LAYOUT_ROOT ? &root_next : &next[layout->parent[i]];
+		*at += layout->pause ? layout->pause[i] : 0;
+		layout->start[i] = next[i] = *at;
+		*at += layout->width[i];
 	}
 	free(next);
 }
 
-static void place_ends(struct layout *l)
+static void place_ends(struct layout *layout)
 {
-	for (uint32_t i = 0; i < l->n; i++)
-		l->end[i] = i + 1;
-	for (uint32_t i = l->n; i-- > 0;) {
-		uint32_t parent = l->parent[i];
-		if (parent != LAYOUT_ROOT && l->end[parent] < l->end[i])
-			l->end[parent] = l->end[i];
+	for (uint32_t i = 0; i < layout->n; i++)
+		layout->end[i] = i + 1;
+	for (uint32_t i = layout->n; i-- > 0;) {
+		uint32_t parent = layout->parent[i];
+		if (parent != LAYOUT_ROOT && layout->end[parent] < layout->end[i])
+			layout->end[parent] = layout->end[i];
 	}
 }
 
-void layout_make(struct layout *l, const struct stacks *s)
+void layout_make(struct layout *layout, const struct stacks *stacks)
 {
-	unsigned last = s->self[1] ? 1 : 0;
+	unsigned last = stacks->self[1] ? 1 : 0;
 
-	*l = (struct layout){ 0 };
-	if (s->n == 0)
+	*layout = (struct layout){ 0 };
+	if (stacks->n == 0)
 		return;
-	uint64_t *totals[2] = { stacks_totals(s, 0), last ? stacks_totals(s, 1) : NULL };
-	make_columns(l, s->n);
-	number_frames(l, s, totals[0], totals[last]);
-	fill_column(l->width, l, totals[last]);
-	fill_column(l->self, l, s->self[last]);
-	l->sum = totals[last][0];
+	uint64_t *totals[2] = { stacks_totals(stacks, 0), last ? stacks_totals(stacks, 1) : NULL };
+	make_columns(layout, stacks->n);
+	number_frames(layout, stacks, totals[0], totals[last]);
+	fill_column(layout->width, layout, totals[last]);
+	fill_column(layout->self, layout, stacks->self[last]);
+	layout->sum = totals[last][0];
 	if (last)
-		fill_before(l, s, totals[0]);
+		fill_before(layout, stacks, totals[0]);
 	free(totals[0]);
 	free(totals[1]);
-	if (s->in_time)
-		fill_pauses(l, s);
-	place_starts(l);
-	place_ends(l);
+	if (stacks->in_time)
+		fill_pauses(layout, stacks);
+	place_starts(layout);
+	place_ends(layout);
 }
 
-void layout_free(struct layout *l)
+void layout_free(struct layout *layout)
 {
-	free(l->node);
-	free(l->frame);
-	free(l->parent);
-	free(l->level);
-	free(l->end);
-	free(l->start);
-	free(l->width);
-	free(l->self);
-	free(l->before);
-	free(l->before_self);
-	free(l->pause);
-	*l = (struct layout){ 0 };
+	free(layout->node);
+	free(layout->frame);
+	free(layout->parent);
+	free(layout->level);
+	free(layout->end);
+	free(layout->start);
+	free(layout->width);
+	free(layout->self);
+	free(layout->before);
+	free(layout->before_self);
+	free(layout->pause);
+	*layout = (struct layout){ 0 };
 }

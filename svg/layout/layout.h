@@ -33,8 +33,8 @@ struct layout {
 			    NULL */
 };
 
-/* All frames with weight in any column of s. With two columns it is a difference, drawn as it is after. */
-void layout_make(struct layout *l, const struct stacks *s);
-void layout_free(struct layout *l);
+/* All frames with weight in any column of stacks. With two columns it is a difference, drawn as it is after. */
+void layout_make(struct layout *layout, const struct stacks *stacks);
+void layout_free(struct layout *layout);
 
 #endif

@@ -15,14 +15,14 @@ struct reader {
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
-static bool starts_in_any_case(struct str s, const char *lower)
+static bool starts_in_any_case(struct str string, const char *lower)
 {
 	size_t n = strlen(lower);
 
-	if (s.n < n)
+	if (string.n < n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if ((s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] | 32 : s.p[i]) != lower[i])
+		if ((string.p[i] >= 'A' && string.p[i] <= 'Z' ? string.p[i] | 32 : string.p[i]) != lower[i])
 			return false;
 	}
 	return true;
@@ -34,11 +34,11 @@ bool link_attrs_is_safe_href(struct str href)
 {
 	uint32_t code;
 
-	for (struct str s = href; s.n;) {
-		size_t n = visible_point(s, &code);
+	for (struct str string = href; string.n;) {
+		size_t n = visible_point(string, &code);
 		if (n == 0 || code <= 0x20 || code == 0x7f || code == '\\')
 			return false;
-		s = str_from(s, n);
+		string = str_from(string, n);
 	}
 	if (starts_in_any_case(href, "http://") || starts_in_any_case(href, "https://"))
 		return true;
@@ -51,110 +51,112 @@ bool link_attrs_is_safe_href(struct str href)
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static void linkattrs_refuse(struct reader *r, const char *why, struct str what)
+static void linkattrs_refuse(struct reader *reader, const char *why, struct str what)
 {
-	if (r->bad++ < 3)
-		warn_at(in_place(&r->in), "%s%.*s", why, (int)(what.n < 200 ? what.n : 200), what.p ? what.p : "");
+	if (reader->bad++ < 3)
+		warn_at(in_place(&reader->in), "%s%.*s", why, (int)(what.n < 200 ? what.n : 200), what.p ? what.p : "");
 }
 
-static struct str without_quotes(struct str s)
+static struct str without_quotes(struct str string)
 {
-	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? str_head(str_from(s, 1), s.n - 2) : s;
+	return string.n >= 2 && string.p[0] == '"' && string.p[string.n - 1] == '"' ?
+		       str_head(str_from(string, 1), string.n - 2) :
+		       string;
 }
 
-static void set_href(struct reader *r, struct link_attr *attr, struct str value)
+static void set_href(struct reader *reader, struct link_attr *attr, struct str value)
 {
-	struct str seen = visible_copy(&r->attrs->memory, value);
+	struct str seen = visible_copy(&reader->attrs->memory, value);
 
 	if (link_attrs_is_safe_href(value) && str_eq(seen, value))
 		attr->href = seen;
 	else
-		linkattrs_refuse(r, "not an address of http, https or a relative one: ", value);
+		linkattrs_refuse(reader, "not an address of http, https or a relative one: ", value);
 }
 
-static void set_key(struct reader *r, struct link_attr *attr, struct str key, struct str value)
+static void set_key(struct reader *reader, struct link_attr *attr, struct str key, struct str value)
 {
 	if (str_eq(key, STR("title"))) {
-		attr->title = visible_copy(&r->attrs->memory, value);
+		attr->title = visible_copy(&reader->attrs->memory, value);
 	} else if (str_eq(key, STR("href"))) {
-		set_href(r, attr, value);
-	} else if (!str_eq(key, STR("target")) && !r->reported) { /* links open where the reader wants */
-		warn_at(in_place(&r->in), "'%.*s' has no effect: title and href are used",
+		set_href(reader, attr, value);
+	} else if (!str_eq(key, STR("target")) && !reader->reported) { /* links open where the reader wants */
+		warn_at(in_place(&reader->in), "'%.*s' has no effect: title and href are used",
 			(int)(key.n < 200 ? key.n : 200), key.p);
-		r->reported = true;
+		reader->reported = true;
 	}
 }
 
 /* Of several lines about a name the last counts. */
-static void linkattrs_keep(struct link_attrs *a, struct str name, struct link_attr attr)
+static void linkattrs_keep(struct link_attrs *attrs, struct str name, struct link_attr attr)
 {
-	uint32_t id = intern(&a->names, visible_copy(&a->memory, name));
+	uint32_t id = intern(&attrs->names, visible_copy(&attrs->memory, name));
 
-	if (id >= a->cap) {
-		a->cap = id * 2 + 64;
-		a->of = mem_grow(a->of, sizeof(*a->of), a->cap);
+	if (id >= attrs->cap) {
+		attrs->cap = id * 2 + 64;
+		attrs->of = mem_grow(attrs->of, sizeof(*attrs->of), attrs->cap);
 	}
-	a->of[id] = attr;
+	attrs->of[id] = attr;
 }
 
-static void linkattrs_read_line(struct reader *r, struct str line)
+static void linkattrs_read_line(struct reader *reader, struct str line)
 {
 	struct str rest = line, name = str_cut(&rest, '\t');
 	struct link_attr attr = { 0 };
 
 	if (name.n == line.n) {
-		linkattrs_refuse(r, "not attributes of a name: no tab behind it", (struct str){ 0 });
+		linkattrs_refuse(reader, "not attributes of a name: no tab behind it", (struct str){ 0 });
 		return;
 	}
 	while (rest.n) {
 		struct str value = str_cut(&rest, '\t'), complete = value, key = str_cut(&value, '=');
 		if (key.n == complete.n)
-			linkattrs_refuse(r, "not an attribute, key=value: ", complete);
+			linkattrs_refuse(reader, "not an attribute, key=value: ", complete);
 		else
-			set_key(r, &attr, key, without_quotes(value));
+			set_key(reader, &attr, key, without_quotes(value));
 	}
-	linkattrs_keep(r->attrs, name, attr);
+	linkattrs_keep(reader->attrs, name, attr);
 }
 
-void link_attrs_read(struct link_attrs *a, const char *path)
+void link_attrs_read(struct link_attrs *attrs, const char *path)
 {
-	struct reader r = { .attrs = a };
+	struct reader reader = { .attrs = attrs };
 	struct str line;
 
-	*a = (struct link_attrs){ 0 };
-	in_open(&r.in, path);
-	in_expect_text(&r.in);
-	while (in_line(&r.in, &line)) {
+	*attrs = (struct link_attrs){ 0 };
+	in_open(&reader.in, path);
+	in_expect_text(&reader.in);
+	while (in_line(&reader.in, &line)) {
 		line = str_trim_right(line);
 		if (line.n)
-			linkattrs_read_line(&r, line);
+			linkattrs_read_line(&reader, line);
 	}
-	if (r.in.errors)
-		die_at(in_place(&r.in), "%s", r.in.errors);
-	if (r.bad > 3)
-		warn("%s: %ju lines or attributes skipped", r.in.name, (uintmax_t)r.bad);
-	in_close(&r.in);
+	if (reader.in.errors)
+		die_at(in_place(&reader.in), "%s", reader.in.errors);
+	if (reader.bad > 3)
+		warn("%s: %ju lines or attributes skipped", reader.in.name, (uintmax_t)reader.bad);
+	in_close(&reader.in);
 }
 
 /* ---- use ---------------------------------------------------------------------------------------------------- */
 
-const struct link_attr *link_attrs_find(const struct link_attrs *a, struct str text, struct str suffix)
+const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix)
 {
 	struct text complete = { 0 };
 
 	text_str(&complete, text);
 	text_str(&complete, suffix);
-	uint32_t id = intern_find(&a->names, text_view(&complete));
+	uint32_t id = intern_find(&attrs->names, text_view(&complete));
 	text_free(&complete);
 	if (!id)
-		id = intern_find(&a->names, text);
-	return id ? &a->of[id] : NULL;
+		id = intern_find(&attrs->names, text);
+	return id ? &attrs->of[id] : NULL;
 }
 
-void link_attrs_free(struct link_attrs *a)
+void link_attrs_free(struct link_attrs *attrs)
 {
-	intern_free(&a->names);
-	free(a->of);
-	arena_free(&a->memory);
-	*a = (struct link_attrs){ 0 };
+	intern_free(&attrs->names);
+	free(attrs->of);
+	arena_free(&attrs->memory);
+	*attrs = (struct link_attrs){ 0 };
 }

@@ -22,11 +22,11 @@ struct link_attrs {
 	struct arena memory;
 };
 
-void link_attrs_read(struct link_attrs *a, const char *path);
+void link_attrs_read(struct link_attrs *attrs, const char *path);
 
 /* Of a function as styles.h has it; the name with its suffix goes first. NULL: nothing is said. */
-const struct link_attr *link_attrs_find(const struct link_attrs *a, struct str text, struct str suffix);
-void link_attrs_free(struct link_attrs *a);
+const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix);
+void link_attrs_free(struct link_attrs *attrs);
 
 bool link_attrs_is_safe_href(struct str href);
 

@@ -38,8 +38,8 @@ uint32_t palette_dark(uint32_t light)
 
 static struct shade kind_shade(struct str frame, enum code_place place)
 {
-	struct str fp = folded_plain(frame);
-	enum code code = code_of(fp, str_from(frame, fp.n), place);
+	struct str string = folded_plain(frame);
+	enum code code = code_of(string, str_from(frame, string.n), place);
 
 	return (struct shade){ kind_colour[code][0], kind_colour[code][1], code_label(code) };
 }
@@ -64,13 +64,13 @@ static const struct {
 	[ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, { 0, 0, 0 } },
 };
 
-/* The next code point of s, which gets shorter; bytes that are not UTF-8 count as themselves. */
-static uint32_t next_code(struct str *s)
+/* The next code point of string, which gets shorter; bytes that are not UTF-8 count as themselves. */
+static uint32_t next_code(struct str *string)
 {
-	uint32_t u = (unsigned char)s->p[0];
-	size_t n = visible_point(*s, &u);
+	uint32_t u = (unsigned char)string->p[0];
+	size_t n = visible_point(*string, &u);
 
-	*s = str_from(*s, n ? n : 1);
+	*string = str_from(*string, n ? n : 1);
 	return u;
 }
 
@@ -121,14 +121,14 @@ static void hashed_values(struct str name, double v[3])
 {
 	uint32_t first[3] = { 0 }, last[3] = { 0 };
 	unsigned nfirst = 0, nlast = 0;
-	struct str s = without_module(name);
+	struct str string = without_module(name);
 
-	while (s.n && nfirst < 3)
-		first[nfirst++] = next_code(&s);
-	for (s = without_function(name); s.n;) {
+	while (string.n && nfirst < 3)
+		first[nfirst++] = next_code(&string);
+	for (string = without_function(name); string.n;) {
 		last[2] = last[1];
 		last[1] = last[0];
-		last[0] = next_code(&s);
+		last[0] = next_code(&string);
 		nlast += nlast < 3;
 	}
 	v[0] = hashed_value(first, nfirst);
@@ -151,84 +151,85 @@ static struct shade hue_shade(enum hue hue, bool hash, struct str frame)
 
 /* ---- palettes by language ----------------------------------------------------------------------------------- */
 
-static bool palette_has(struct str s, struct str needle)
+static bool palette_has(struct str string, struct str needle)
 {
-	return str_find_str(s, needle) >= 0;
+	return str_find_str(string, needle) >= 0;
 }
 
-static enum hue hue_java(struct str s)
+static enum hue hue_java(struct str string)
 {
 	static const struct str package[] = {
 		STR("java/"), STR("javax/"), STR("jdk/"), STR("net/"),
 		STR("org/"),  STR("com/"),   STR("io/"),  STR("sun/"),
 	};
-	struct str path = s.n && s.p[0] == 'L' ? str_from(s, 1) : s;
+	struct str path = string.n && string.p[0] == 'L' ? str_from(string, 1) : string;
 
-	if (str_ends(s, STR("_[j]")))
+	if (str_ends(string, STR("_[j]")))
 		return GREEN;
-	if (str_ends(s, STR("_[i]")))
+	if (str_ends(string, STR("_[i]")))
 		return AQUA;
 	for (size_t i = 0; i < countof(package); i++) {
 		if (str_starts(path, package[i]))
 			return GREEN;
 	}
-	if (palette_has(s, STR("::")))
-		return palette_has(s, STR(":::")) ? GREEN : YELLOW;
-	return str_ends(s, STR("_[k]")) ? ORANGE : RED;
+	if (palette_has(string, STR("::")))
+		return palette_has(string, STR(":::")) ? GREEN : YELLOW;
+	return str_ends(string, STR("_[k]")) ? ORANGE : RED;
 }
 
-static enum hue hue_js(struct str s)
+static enum hue hue_js(struct str string)
 {
-	ptrdiff_t slash = str_find(s, '/');
+	ptrdiff_t slash = str_find(string, '/');
 
-	if (str_ends(s, STR("_[j]")))
+	if (str_ends(string, STR("_[j]")))
 		return slash >= 0 ? GREEN : AQUA;
-	if (palette_has(s, STR("::")))
+	if (palette_has(string, STR("::")))
 		return YELLOW;
-	if (slash >= 0 && palette_has(str_from(s, (size_t)slash), STR(".js")))
+	if (slash >= 0 && palette_has(str_from(string, (size_t)slash), STR(".js")))
 		return GREEN;
-	if (str_find(s, ':') >= 0)
+	if (str_find(string, ':') >= 0)
 		return AQUA;
-	if (str_eq(s, STR(" ")))
+	if (str_eq(string, STR(" ")))
 		return GREEN;
-	return palette_has(s, STR("_[k]")) ? ORANGE : RED;
+	return palette_has(string, STR("_[k]")) ? ORANGE : RED;
 }
 
-static enum hue hue_perl(struct str s)
+static enum hue hue_perl(struct str string)
 {
-	if (palette_has(s, STR("::")))
+	if (palette_has(string, STR("::")))
 		return YELLOW;
-	if (palette_has(s, STR("Perl")) || palette_has(s, STR(".pl")))
+	if (palette_has(string, STR("Perl")) || palette_has(string, STR(".pl")))
 		return GREEN;
-	return str_ends(s, STR("_[k]")) ? ORANGE : RED;
+	return str_ends(string, STR("_[k]")) ? ORANGE : RED;
 }
 
-static enum hue hue_python(struct str s)
+static enum hue hue_python(struct str string)
 {
-	ptrdiff_t python = str_find_str(s, STR("python"));
+	ptrdiff_t python = str_find_str(string, STR("python"));
 
-	if (palette_has(s, STR("site-packages")))
+	if (palette_has(string, STR("site-packages")))
 		return AQUA;
-	if (python >= 0 && s.n > (size_t)python + 6 && s.p[python + 6] >= '0' && s.p[python + 6] <= '9')
+	if (python >= 0 && string.n > (size_t)python + 6 && string.p[python + 6] >= '0' && string.p[python + 6] <= '9')
 		return YELLOW;
-	if (str_starts(s, STR("<built-in")) || str_starts(s, STR("<method")) || str_starts(s, STR("<frozen")))
+	if (str_starts(string, STR("<built-in")) || str_starts(string, STR("<method")) ||
+	    str_starts(string, STR("<frozen")))
 		return YELLOW;
 	return RED;
 }
 
-static enum hue hue_rust(struct str s)
+static enum hue hue_rust(struct str string)
 {
 	static const struct str base[] = { STR("core::"), STR("std::"), STR("alloc::") };
-	ptrdiff_t tick = str_find(s, '`');
+	ptrdiff_t tick = str_find(string, '`');
 
 	if (tick >= 0)
-		s = str_from(s, (size_t)tick + 1);
-	struct str inner = s.n && s.p[0] == '<' ? str_from(s, 1) : s;
+		string = str_from(string, (size_t)tick + 1);
+	struct str inner = string.n && string.p[0] == '<' ? str_from(string, 1) : string;
 	for (size_t i = 0; i < countof(base); i++) {
 		if (str_starts(inner, base[i]))
 			return ORANGE;
 	}
-	return palette_has(s, STR("::")) ? AQUA : YELLOW;
+	return palette_has(string, STR("::")) ? AQUA : YELLOW;
 }
 
 /* ---- all palettes ------------------------------------------------------------------------------------------- */
@@ -275,14 +276,14 @@ struct str palette_name(size_t i)
 	return i < countof(palettes) ? palettes[i].name : (struct str){ 0 };
 }
 
-bool palette_is_kind(const struct palette *p)
+bool palette_is_kind(const struct palette *palette)
 {
-	return p->by == BY_KIND;
+	return palette->by == BY_KIND;
 }
 
-bool palette_is_chain(const struct palette *p)
+bool palette_is_chain(const struct palette *palette)
 {
-	return p->by == BY_CHAIN;
+	return palette->by == BY_CHAIN;
 }
 
 /* What a suffix says where colours do not. */
@@ -311,27 +312,27 @@ static struct shade woken_shade(bool hash, struct str frame)
 	return shade;
 }
 
-struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place)
+struct shade palette_shade(const struct palette *palette, bool hash, struct str frame, enum code_place place)
 {
-	struct str fp = folded_plain(frame), suffix = str_from(frame, fp.n);
-	enum hue hue = p->hue;
+	struct str string = folded_plain(frame), suffix = str_from(frame, string.n);
+	enum hue hue = palette->hue;
 	struct shade shade;
 
-	if (p->by == BY_KIND)
+	if (palette->by == BY_KIND)
 		return kind_shade(frame, place);
-	if (p->by == BY_LANGUAGE)
-		hue = p->language(frame);
-	else if (p->by == BY_CHAIN && palette_has(frame, STR("_[w]")))
+	if (palette->by == BY_LANGUAGE)
+		hue = palette->language(frame);
+	else if (palette->by == BY_CHAIN && palette_has(frame, STR("_[w]")))
 		hue = AQUA;
 
-	shade = p->by == BY_CHAIN && place == CODE_WOKEN ? woken_shade(hash, frame) : hue_shade(hue, hash, frame);
+	shade = palette->by == BY_CHAIN && place == CODE_WOKEN ? woken_shade(hash, frame) : hue_shade(hue, hash, frame);
 	if (str_eq(frame, STR("-")))
 		shade.light = 0xc8c8c8;
 	else if (str_eq(frame, STR("--")))
 		shade.light = 0xa0a0a0;
 	shade.dark = palette_dark(shade.light);
 	shade.label = suffix_label(suffix);
-	if (place == CODE_OUTERMOST && code_of(fp, suffix, place) == CODE_PROCESS)
+	if (place == CODE_OUTERMOST && code_of(string, suffix, place) == CODE_PROCESS)
 		shade.label = code_label(CODE_PROCESS);
 	return shade;
 }
@@ -355,22 +356,22 @@ static bool find_named(const struct named *list, size_t n, struct str name, uint
 }
 
 /* #rrggbb */
-static bool read_hex(struct str s, uint32_t *rgb)
+static bool read_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;
 
-	if (s.n != 7 || s.p[0] != '#' || !str_hex(str_from(s, 1), &value))
+	if (string.n != 7 || string.p[0] != '#' || !str_hex(str_from(string, 1), &value))
 		return false;
 	*rgb = (uint32_t)value;
 	return true;
 }
 
 /* #rgb */
-static bool read_short_hex(struct str s, uint32_t *rgb)
+static bool read_short_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;
 
-	if (s.n != 4 || s.p[0] != '#' || !str_hex(str_from(s, 1), &value))
+	if (string.n != 4 || string.p[0] != '#' || !str_hex(str_from(string, 1), &value))
 		return false;
 	*rgb = (uint32_t)((value >> 8 & 15) << 16 | (value >> 4 & 15) << 8 | (value & 15)) * 0x11;
 	return true;

@@ -20,11 +20,11 @@ struct shade {
 const struct palette *palette_find(struct str name); /* NULL: no such palette */
 struct str palette_name(size_t i);                   /* all names, in the order of the manual; empty behind the last */
 
-bool palette_is_kind(const struct palette *p);  /* its colours mean kinds of code: a legend makes sense */
-bool palette_is_chain(const struct palette *p); /* places matter: what stands behind `--` */
+bool palette_is_kind(const struct palette *palette);  /* its colours mean kinds of code: a legend makes sense */
+bool palette_is_chain(const struct palette *palette); /* places matter: what stands behind `--` */
 
 /* frame is bare and suffix together, as in the input. hash: flamegraph.pl's --hash. */
-struct shade palette_shade(const struct palette *p, bool hash, struct str frame, enum code_place place);
+struct shade palette_shade(const struct palette *palette, bool hash, struct str frame, enum code_place place);
 
 uint32_t palette_root(bool dark); /* colour of the root box */
 

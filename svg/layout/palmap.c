@@ -14,26 +14,26 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static ptrdiff_t palmap_find_last(struct str s, struct str needle)
+static ptrdiff_t palmap_find_last(struct str string, struct str needle)
 {
-	for (size_t i = s.n < needle.n ? 0 : s.n - needle.n + 1; i-- > 0;) {
-		if (str_starts(str_from(s, i), needle))
+	for (size_t i = string.n < needle.n ? 0 : string.n - needle.n + 1; i-- > 0;) {
+		if (str_starts(str_from(string, i), needle))
 			return (ptrdiff_t)i;
 	}
 	return -1;
 }
 
 /* "255,0,12" */
-static bool parse_channels(struct str s, uint32_t *rgb)
+static bool parse_channels(struct str string, uint32_t *rgb)
 {
 	*rgb = 0;
 	for (unsigned i = 0; i < 3; i++) {
 		uint64_t value;
-		if (!str_u64(str_trim(str_cut(&s, ',')), &value) || value > 255)
+		if (!str_u64(str_trim(str_cut(&string, ',')), &value) || value > 255)
 			return false;
 		*rgb = *rgb << 8 | (uint32_t)value;
 	}
-	return s.n == 0;
+	return string.n == 0;
 }
 
 const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb)
@@ -50,24 +50,24 @@ const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb)
 	return NULL;
 }
 
-static void set_colour(struct palmap *m, struct str name, uint32_t rgb)
+static void set_colour(struct palmap *palmap, struct str name, uint32_t rgb)
 {
-	uint32_t id = intern(&m->names, name);
+	uint32_t id = intern(&palmap->names, name);
 
-	if (id >= m->cap) {
-		m->cap = id * 2 + 64;
-		m->rgb = mem_grow(m->rgb, sizeof(*m->rgb), m->cap);
+	if (id >= palmap->cap) {
+		palmap->cap = id * 2 + 64;
+		palmap->rgb = mem_grow(palmap->rgb, sizeof(*palmap->rgb), palmap->cap);
 	}
-	m->rgb[id] = rgb;
+	palmap->rgb[id] = rgb;
 }
 
-void palmap_read(struct palmap *m, const char *path)
+void palmap_read(struct palmap *palmap, const char *path)
 {
 	struct in in;
 	struct str line;
 	int fd;
 
-	*m = (struct palmap){ .path = path };
+	*palmap = (struct palmap){ .path = path };
 	fd = broker_open(AT_FDCWD, path, 0);
 	if (fd < 0 && errno == ENOENT)
 		return;
@@ -82,62 +82,62 @@ void palmap_read(struct palmap *m, const char *path)
 		uint32_t rgb;
 		const char *why = str_is_blank(line) ? NULL : palmap_parse(line, &name, &rgb);
 
-		if (why && m->bad++ < 3)
+		if (why && palmap->bad++ < 3)
 			warn_at(in_place(&in), "not a colour: %s", why);
 		if (!why && !str_is_blank(line))
-			set_colour(m, name, rgb);
+			set_colour(palmap, name, rgb);
 	}
 	if (in.errors)
 		die_at(in_place(&in), "%s", in.errors);
-	if (m->bad > 1)
-		warn("%s: %ju lines skipped", path, (uintmax_t)m->bad);
+	if (palmap->bad > 1)
+		warn("%s: %ju lines skipped", path, (uintmax_t)palmap->bad);
 	in_close(&in);
 }
 
 /* ---- use ---------------------------------------------------------------------------------------------------- */
 
-void palmap_colour(struct palmap *m, struct str name, uint32_t *rgb)
+void palmap_colour(struct palmap *palmap, struct str name, uint32_t *rgb)
 {
-	uint32_t id = intern_find(&m->names, name);
+	uint32_t id = intern_find(&palmap->names, name);
 
 	if (id) {
-		*rgb = m->rgb[id];
+		*rgb = palmap->rgb[id];
 		return;
 	}
-	set_colour(m, name, *rgb);
-	m->added = true;
+	set_colour(palmap, name, *rgb);
+	palmap->added = true;
 }
 
-static void palmap_put_line(struct out *o, struct str name, uint32_t rgb)
+static void palmap_put_line(struct out *out, struct str name, uint32_t rgb)
 {
-	out_str(o, name);
-	out_printf(o, "->rgb(%u,%u,%u)\n", rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255);
+	out_str(out, name);
+	out_printf(out, "->rgb(%u,%u,%u)\n", rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255);
 }
 
-void palmap_write(const struct palmap *m)
+void palmap_write(const struct palmap *palmap)
 {
 	static struct out out;
 
-	if (!m->added)
+	if (!palmap->added)
 		return;
-	if (m->bad) {
-		warn("%s is left as it is: not all of its lines are colours, name->rgb(r,g,b)", m->path);
+	if (palmap->bad) {
+		warn("%s is left as it is: not all of its lines are colours, name->rgb(r,g,b)", palmap->path);
 		return;
 	}
-	uint32_t *rank = intern_ranks(&m->names), *sorted = mem_alloc(sizeof(*sorted), m->names.n);
-	for (uint32_t id = 1; id <= m->names.n; id++)
+	uint32_t *rank = intern_ranks(&palmap->names), *sorted = mem_alloc(sizeof(*sorted), palmap->names.n);
+	for (uint32_t id = 1; id <= palmap->names.n; id++)
 		sorted[rank[id]] = id;
-	out_open(&out, m->path);
-	for (uint32_t i = 0; i < m->names.n; i++)
-		palmap_put_line(&out, intern_str(&m->names, sorted[i]), m->rgb[sorted[i]]);
+	out_open(&out, palmap->path);
+	for (uint32_t i = 0; i < palmap->names.n; i++)
+		palmap_put_line(&out, intern_str(&palmap->names, sorted[i]), palmap->rgb[sorted[i]]);
 	out_close(&out);
 	free(sorted);
 	free(rank);
 }
 
-void palmap_free(struct palmap *m)
+void palmap_free(struct palmap *palmap)
 {
-	intern_free(&m->names);
-	free(m->rgb);
-	*m = (struct palmap){ 0 };
+	intern_free(&palmap->names);
+	free(palmap->rgb);
+	*palmap = (struct palmap){ 0 };
 }

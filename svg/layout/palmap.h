@@ -20,16 +20,16 @@ struct palmap {
 };
 
 /* A file that is not there is an empty one. Bad lines are named. */
-void palmap_read(struct palmap *m, const char *path);
+void palmap_read(struct palmap *palmap, const char *path);
 
 /* One line; NULL, or why it is none: a static text. */
 const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb);
 
 /* The colour of a name: the one it has, or from now on *rgb. */
-void palmap_colour(struct palmap *m, struct str name, uint32_t *rgb);
+void palmap_colour(struct palmap *palmap, struct str name, uint32_t *rgb);
 
 /* Replaces the file, sorted by bytes, when something was added. */
-void palmap_write(const struct palmap *m);
-void palmap_free(struct palmap *m);
+void palmap_write(const struct palmap *palmap);
+void palmap_free(struct palmap *palmap);
 
 #endif

@@ -31,95 +31,98 @@ static bool is_base(const struct reroot *how, struct str frame)
 	return false;
 }
 
-static void mark_bases(struct rerooting *t)
+static void mark_bases(struct rerooting *rerooting)
 {
-	for (uint32_t id = 1; id <= t->src->frames.n; id++)
-		t->is_base[id] = is_base(t->how, intern_str(&t->src->frames, id));
+	for (uint32_t id = 1; id <= rerooting->src->frames.n; id++)
+		rerooting->is_base[id] = is_base(rerooting->how, intern_str(&rerooting->src->frames, id));
 }
 
-static void path_push(struct path *p, uint32_t frame)
+static void path_push(struct path *path, uint32_t frame)
 {
-	if (p->n == p->cap) {
-		p->cap = p->cap ? p->cap * 2 : 256;
-		p->frame = mem_grow(p->frame, sizeof(*p->frame), p->cap);
+	if (path->n == path->cap) {
+		path->cap = path->cap ? path->cap * 2 : 256;
+		path->frame = mem_grow(path->frame, sizeof(*path->frame), path->cap);
 	}
-	p->frame[p->n++] = frame;
+	path->frame[path->n++] = frame;
 }
 
 /* The frames of a stack, from its end to the base. False: it has none. */
-static bool find_path(struct rerooting *t, uint32_t node)
+static bool find_path(struct rerooting *rerooting, uint32_t node)
 {
-	t->path.n = 0;
-	for (; node; node = t->src->node[node].parent) {
-		uint32_t frame = t->src->node[node].frame;
-		path_push(&t->path, frame);
-		if (t->is_base[frame])
+	rerooting->path.n = 0;
+	for (; node; node = rerooting->src->node[node].parent) {
+		uint32_t frame = rerooting->src->node[node].frame;
+		path_push(&rerooting->path, frame);
+		if (rerooting->is_base[frame])
 			return true;
 	}
-	return t->how->nbase == 0;
+	return rerooting->how->nbase == 0;
 }
 
 /* Only frames that are used get a name there. */
-static uint32_t frame_there(struct rerooting *t, uint32_t frame)
+static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 {
-	if (!t->frame[frame])
-		t->frame[frame] = stacks_frame(t->dst, intern_str(&t->src->frames, frame));
-	return t->frame[frame];
+	if (!rerooting->frame[frame])
+		rerooting->frame[frame] = stacks_frame(rerooting->dst, intern_str(&rerooting->src->frames, frame));
+	return rerooting->frame[frame];
 }
 
 /* Sums fit: they fitted in src. */
-static void move_stack(struct rerooting *t, uint32_t node, uint64_t first, uint64_t second)
+static void move_stack(struct rerooting *rerooting, uint32_t node, uint64_t first, uint64_t second)
 {
 	uint32_t to = 0;
 
-	if (!find_path(t, node)) {
-		t->dropped.stacks++;
-		t->dropped.weight += first + second;
+	if (!find_path(rerooting, node)) {
+		rerooting->dropped.stacks++;
+		rerooting->dropped.weight += first + second;
 		return;
 	}
-	for (size_t i = 0; i < t->path.n; i++)
-		to = stacks_child(t->dst, to, frame_there(t, t->path.frame[t->how->reverse ? i : t->path.n - 1 - i]));
-	stacks_add(t->dst, to, 0, first);
+	for (size_t i = 0; i < rerooting->path.n; i++)
+		to = stacks_child(
+			rerooting->dst, to,
+			frame_there(rerooting,
+				    rerooting->path.frame[rerooting->how->reverse ? i : rerooting->path.n - 1 - i]));
+	stacks_add(rerooting->dst, to, 0, first);
 	if (second)
-		stacks_add(t->dst, to, 1, second);
+		stacks_add(rerooting->dst, to, 1, second);
 }
 
-static void move_in_time(struct rerooting *t)
+static void move_in_time(struct rerooting *rerooting)
 {
 	size_t n;
-	struct stacks_moment *moment = stacks_moments(t->src, &n);
+	struct stacks_moment *moment = stacks_moments(rerooting->src, &n);
 
 	for (size_t i = 0; i < n; i++)
-		move_stack(t, moment[i].node, moment[i].weight, 0);
+		move_stack(rerooting, moment[i].node, moment[i].weight, 0);
 	free(moment);
 }
 
-static void move_all(struct rerooting *t)
+static void move_all(struct rerooting *rerooting)
 {
-	const struct stacks *s = t->src;
+	const struct stacks *stacks = rerooting->src;
 
-	for (uint32_t id = 1; id < s->n; id++) {
-		uint64_t second = s->self[1] ? s->self[1][id] : 0;
-		if (s->self[0][id] || second)
-			move_stack(t, id, s->self[0][id], second);
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		uint64_t second = stacks->self[1] ? stacks->self[1][id] : 0;
+		if (stacks->self[0][id] || second)
+			move_stack(rerooting, id, stacks->self[0][id], second);
 	}
 }
 
 struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src, const struct reroot *how)
 {
-	struct rerooting t = { .dst = dst, .src = src, .how = how };
+	struct rerooting rerooting = { .dst = dst, .src = src, .how = how };
 
-	t.is_base = mem_alloc(1, (size_t)src->frames.n + 1);
-	t.frame = mem_alloc(sizeof(*t.frame), (size_t)src->frames.n + 1);
-	mark_bases(&t);
+	rerooting.is_base = mem_alloc(1, (size_t)src->frames.n + 1);
+	rerooting.frame = mem_alloc(sizeof(*rerooting.frame), (size_t)src->frames.n + 1);
+	mark_bases(&rerooting);
 	if (src->self[1])
 		stacks_add(dst, 0, 1, 0); /* two columns stay two */
 	if (src->in_time)
-		move_in_time(&t);
+		move_in_time(&rerooting);
 	else
-		move_all(&t);
-	free(t.is_base);
-	free(t.frame);
-	free(t.path.frame);
-	return t.dropped;
+		move_all(&rerooting);
+	free(rerooting.is_base);
+	free(rerooting.frame);
+	free(rerooting.path.frame);
+	return rerooting.dropped;
 }

@@ -29,12 +29,12 @@ struct cfi_helper {
 enum { ENTERS_KERNEL = 1, SEPARATES = 2 };
 
 /* By frame id: what its children have to know. */
-static uint8_t *frame_marks(const struct stacks *s)
+static uint8_t *frame_marks(const struct stacks *stacks)
 {
-	uint8_t *mark = mem_alloc(1, (size_t)s->frames.n + 1);
+	uint8_t *mark = mem_alloc(1, (size_t)stacks->frames.n + 1);
 
-	for (uint32_t id = 1; id <= s->frames.n; id++) {
-		struct str name = intern_str(&s->frames, id);
+	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
+		struct str name = intern_str(&stacks->frames, id);
 		if (code_enters_kernel(name) && folded_plain(name).n == name.n)
 			mark[id] |= ENTERS_KERNEL;
 		if (str_eq(name, STR("--")))
@@ -44,21 +44,21 @@ static uint8_t *frame_marks(const struct stacks *s)
 }
 
 /* The place of every frame of the layout. */
-static uint8_t *frame_places(const struct layout *l, const struct stacks *s, const struct palette *p)
+static uint8_t *frame_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
-	uint8_t *place = mem_alloc(1, (size_t)l->n + 1);
-	uint8_t *mark = frame_marks(s);
+	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
+	uint8_t *mark = frame_marks(stacks);
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t up = l->parent[i];
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint32_t up = layout->parent[i];
 		bool outermost = up == LAYOUT_ROOT;
 		if (outermost)
 			place[i] = CODE_OUTERMOST;
-		if (palette_is_kind(p)) {
-			if ((mark[l->frame[i]] & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
+		if (palette_is_kind(palette)) {
+			if ((mark[layout->frame[i]] & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
 				place[i] = CODE_IN_KERNEL;
-		} else if (palette_is_chain(p) && !outermost) {
-			if (place[up] == CODE_WOKEN || (mark[l->frame[up]] & SEPARATES))
+		} else if (palette_is_chain(palette) && !outermost) {
+			if (place[up] == CODE_WOKEN || (mark[layout->frame[up]] & SEPARATES))
 				place[i] = CODE_WOKEN;
 		}
 	}
@@ -68,18 +68,18 @@ static uint8_t *frame_places(const struct layout *l, const struct stacks *s, con
 
 /* The same of stacks that were turned round: what has no callee drawn below it is a process, and what called on its way
  * out of the kernel is kernel code. */
-static uint8_t *turned_places(const struct layout *l, const struct stacks *s, const struct palette *p)
+static uint8_t *turned_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
-	uint8_t *place = mem_alloc(1, (size_t)l->n + 1);
-	uint8_t *mark = frame_marks(s);
+	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
+	uint8_t *mark = frame_marks(stacks);
 
-	for (uint32_t i = l->n; i-- > 0;) {
-		uint32_t up = l->parent[i];
-		if (l->end[i] == i + 1)
+	for (uint32_t i = layout->n; i-- > 0;) {
+		uint32_t up = layout->parent[i];
+		if (layout->end[i] == i + 1)
 			place[i] = CODE_OUTERMOST;
-		if (!palette_is_kind(p))
+		if (!palette_is_kind(palette))
 			continue;
-		if (mark[l->frame[i]] & ENTERS_KERNEL)
+		if (mark[layout->frame[i]] & ENTERS_KERNEL)
 			place[i] = CODE_IN_KERNEL;
 		if (place[i] == CODE_IN_KERNEL && up != LAYOUT_ROOT)
 			place[up] = CODE_IN_KERNEL;
@@ -88,11 +88,11 @@ static uint8_t *turned_places(const struct layout *l, const struct stacks *s, co
 	return place;
 }
 
-static uint8_t *make_places(const struct layout *l, const struct stacks *s, const struct styles_how *how)
+static uint8_t *make_places(const struct layout *layout, const struct stacks *stacks, const struct styles_how *how)
 {
-	uint8_t *place = (how->reverse ? turned_places : frame_places)(l, s, how->palette);
+	uint8_t *place = (how->reverse ? turned_places : frame_places)(layout, stacks, how->palette);
 
-	for (uint32_t i = 0; how->cut && i < l->n; i++) {
+	for (uint32_t i = 0; how->cut && i < layout->n; i++) {
 		if (place[i] == CODE_OUTERMOST)
 			place[i] = CODE_PLAIN;
 	}
@@ -101,53 +101,54 @@ static uint8_t *make_places(const struct layout *l, const struct stacks *s, cons
 
 /* ---- variants ----------------------------------------------------------------------------------------------- */
 
-static uint32_t kind_index(struct styles *n, const char *label, struct str suffix)
+static uint32_t kind_index(struct styles *styles, const char *label, struct str suffix)
 {
-	for (uint32_t i = 0; i < n->nkinds; i++) {
-		if (strcmp(n->kinds[i].label, label) == 0 && str_eq(n->kinds[i].suffix, suffix))
+	for (uint32_t i = 0; i < styles->nkinds; i++) {
+		if (strcmp(styles->kinds[i].label, label) == 0 && str_eq(styles->kinds[i].suffix, suffix))
 			return i;
 	}
-	n->kinds = mem_grow(n->kinds, sizeof(*n->kinds), n->nkinds + 1);
-	n->kinds[n->nkinds] = (struct styles_kind){ label, suffix };
-	return n->nkinds++;
+	styles->kinds = mem_grow(styles->kinds, sizeof(*styles->kinds), styles->nkinds + 1);
+	styles->kinds[styles->nkinds] = (struct styles_kind){ label, suffix };
+	return styles->nkinds++;
 }
 
-static void variant_add(struct cfi_helper *m, struct str frame, enum code_place place)
+static void variant_add(struct cfi_helper *helper, struct str frame, enum code_place place)
 {
-	struct str fp = folded_plain(frame);
-	struct shade shade = palette_shade(m->how->palette, m->how->hash, frame, place);
+	struct str string = folded_plain(frame);
+	struct shade shade = palette_shade(helper->how->palette, helper->how->hash, frame, place);
 
 	/* as flamegraph.pl does it, separators keep their grey */
-	if (m->how->map && !code_is_separator(frame)) {
-		palmap_colour(m->how->map, frame, &shade.light);
+	if (helper->how->map && !code_is_separator(frame)) {
+		palmap_colour(helper->how->map, frame, &shade.light);
 		shade.dark = palette_dark(shade.light);
 	}
-	if (m->n == m->cap) {
-		m->cap = m->cap ? m->cap * 2 : 256;
-		m->variant = mem_grow(m->variant, sizeof(*m->variant), m->cap);
+	if (helper->n == helper->cap) {
+		helper->cap = helper->cap ? helper->cap * 2 : 256;
+		helper->variant = mem_grow(helper->variant, sizeof(*helper->variant), helper->cap);
 	}
-	m->scratch.n = 0;
-	visible_str(&m->scratch, fp);
-	m->variant[m->n] = (struct variant){
-		.text = arena_copy(&m->styles->memory, text_view(&m->scratch)),
-		.paint = { shade.light, shade.dark, kind_index(m->styles, shade.label, str_from(frame, fp.n)) },
-		.index = m->n,
+	helper->scratch.n = 0;
+	visible_str(&helper->scratch, string);
+	helper->variant[helper->n] = (struct variant){
+		.text = arena_copy(&helper->styles->memory, text_view(&helper->scratch)),
+		.paint = { shade.light, shade.dark,
+			   kind_index(helper->styles, shade.label, str_from(frame, string.n)) },
+		.index = helper->n,
 	};
-	m->n++;
+	helper->n++;
 }
 
 /* names->of gets the indexes of variants, for now. */
-static void collect_variants(struct cfi_helper *m, const struct layout *l)
+static void collect_variants(struct cfi_helper *helper, const struct layout *layout)
 {
-	uint8_t *place = make_places(l, m->stacks, m->how);
+	uint8_t *place = make_places(layout, helper->stacks, helper->how);
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t *known = &m->memo[(size_t)l->frame[i] * CODE_PLACES + place[i]];
+	for (uint32_t i = 0; i < layout->n; i++) {
+		uint32_t *known = &helper->memo[(size_t)layout->frame[i] * CODE_PLACES + place[i]];
 		if (!*known) {
-			variant_add(m, intern_str(&m->stacks->frames, l->frame[i]), place[i]);
-			*known = m->n;
+			variant_add(helper, intern_str(&helper->stacks->frames, layout->frame[i]), place[i]);
+			*known = helper->n;
 		}
-		m->styles->of[i] = *known - 1;
+		helper->styles->of[i] = *known - 1;
 	}
 	free(place);
 }
@@ -160,32 +161,33 @@ static void round_colour(uint32_t *rgb, uint32_t low)
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
 }
 
-static uint32_t count_colours(struct cfi_helper *m, struct intern *table)
+static uint32_t count_colours(struct cfi_helper *helper, struct intern *table)
 {
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct variant *v = &m->variant[i];
-		v->colour = intern(table, (struct str){ (const char *)&v->paint, sizeof(v->paint) }) - 1;
+	for (uint32_t i = 0; i < helper->n; i++) {
+		struct variant *variant = &helper->variant[i];
+		variant->colour =
+			intern(table, (struct str){ (const char *)&variant->paint, sizeof(variant->paint) }) - 1;
 	}
 	return table->n;
 }
 
-static void number_colours(struct cfi_helper *m)
+static void number_colours(struct cfi_helper *helper)
 {
-	struct styles *n = m->styles;
+	struct styles *styles = helper->styles;
 	struct intern table = { 0 };
 
-	for (uint32_t low = 1; count_colours(m, &table) > STYLES_COLOURS; low = low * 2 + 1) {
-		for (uint32_t i = 0; i < m->n; i++) {
-			round_colour(&m->variant[i].paint.light, low);
-			round_colour(&m->variant[i].paint.dark, low);
+	for (uint32_t low = 1; count_colours(helper, &table) > STYLES_COLOURS; low = low * 2 + 1) {
+		for (uint32_t i = 0; i < helper->n; i++) {
+			round_colour(&helper->variant[i].paint.light, low);
+			round_colour(&helper->variant[i].paint.dark, low);
 		}
 		intern_free(&table);
 		table = (struct intern){ 0 };
 	}
-	n->ncolours = table.n;
-	n->colours = arena_new(&n->memory, struct styles_colour, table.n + 1);
-	for (uint32_t i = 0; i < m->n; i++)
-		n->colours[m->variant[i].colour] = m->variant[i].paint;
+	styles->ncolours = table.n;
+	styles->colours = arena_new(&styles->memory, struct styles_colour, table.n + 1);
+	for (uint32_t i = 0; i < helper->n; i++)
+		styles->colours[helper->variant[i].colour] = helper->variant[i].paint;
 	intern_free(&table);
 }
 
@@ -193,85 +195,86 @@ static void number_colours(struct cfi_helper *m)
 
 static int variant_cmp(const void *a, const void *b)
 {
-	const struct variant *x = a, *y = b;
-	int order = str_cmp(x->text, y->text);
+	const struct variant *variant = a, *y = b;
+	int order = str_cmp(variant->text, y->text);
 
-	return order ? order : (x->colour > y->colour) - (x->colour < y->colour);
+	return order ? order : (variant->colour > y->colour) - (variant->colour < y->colour);
 }
 
-static void number_styles(struct cfi_helper *m, const struct layout *l)
+static void number_styles(struct cfi_helper *helper, const struct layout *layout)
 {
-	struct styles *n = m->styles;
-	uint32_t *id = mem_alloc(sizeof(*id), (size_t)m->n + 1); /* by index of the variant */
+	struct styles *styles = helper->styles;
+	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1); /* by index of the variant */
 	unsigned seen = 0; /* of the same text: 1 a function, 2 one of the kernel */
 
-	if (m->n)
-		qsort(m->variant, m->n, sizeof(*m->variant), variant_cmp);
-	n->text = arena_new(&n->memory, struct str, (size_t)m->n + 1);
-	n->colour = arena_new(&n->memory, uint32_t, (size_t)m->n + 1);
-	for (uint32_t i = 0; i < m->n; i++) {
-		const struct variant *v = &m->variant[i];
-		bool same_text = i > 0 && str_eq(v->text, v[-1].text);
-		if (!same_text || v->colour != v[-1].colour) {
-			n->text[n->n] = v->text;
-			n->colour[n->n++] = v->colour;
+	if (helper->n)
+		qsort(helper->variant, helper->n, sizeof(*helper->variant), variant_cmp);
+	styles->text = arena_new(&styles->memory, struct str, (size_t)helper->n + 1);
+	styles->colour = arena_new(&styles->memory, uint32_t, (size_t)helper->n + 1);
+	for (uint32_t i = 0; i < helper->n; i++) {
+		const struct variant *variant = &helper->variant[i];
+		bool same_text = i > 0 && str_eq(variant->text, variant[-1].text);
+		if (!same_text || variant->colour != variant[-1].colour) {
+			styles->text[styles->n] = variant->text;
+			styles->colour[styles->n++] = variant->colour;
 		}
-		unsigned side = str_eq(n->kinds[v->paint.kind].suffix, STR("_[k]")) ? 2 : 1;
+		unsigned side = str_eq(styles->kinds[variant->paint.kind].suffix, STR("_[k]")) ? 2 : 1;
 		seen = same_text ? seen : 0;
-		n->functions += !(seen & side);
+		styles->functions += !(seen & side);
 		seen |= side;
-		id[v->index] = n->n - 1;
+		id[variant->index] = styles->n - 1;
 	}
-	for (uint32_t i = 0; i < l->n; i++)
-		n->of[i] = id[n->of[i]];
+	for (uint32_t i = 0; i < layout->n; i++)
+		styles->of[i] = id[styles->of[i]];
 	free(id);
 }
 
-/* Goes on with the hash h of docs/SVG.md over the UTF-16 units of s. */
-static uint32_t hash_units(uint32_t h, struct str s)
+/* Goes on with the hash h of docs/SVG.md over the UTF-16 units of string. */
+static uint32_t hash_units(uint32_t h, struct str string)
 {
-	while (s.n) {
+	while (string.n) {
 		uint32_t u = 0;
-		size_t n = visible_point(s, &u);
+		size_t n = visible_point(string, &u);
 		if (u > 0xffff) {
 			h = (h ^ h >> 15) * 33 + (0xd7c0 + (u >> 10));
 			u = 0xdc00 | (u & 0x3ff);
 		}
 		h = (h ^ h >> 15) * 33 + u;
-		s = str_from(s, n ? n : 1);
+		string = str_from(string, n ? n : 1);
 	}
 	return h;
 }
 
-static void tint_styles(struct styles *n)
+static void tint_styles(struct styles *styles)
 {
-	n->tint = arena_new(&n->memory, uint8_t, (size_t)n->n + 1);
-	for (uint32_t i = 0; i < n->n; i++) {
-		struct str suffix = n->kinds[n->colours[n->colour[i]].kind].suffix;
-		n->tint[i] = hash_units(hash_units(7, n->text[i]), suffix) >> 9 & 3;
+	styles->tint = arena_new(&styles->memory, uint8_t, (size_t)styles->n + 1);
+	for (uint32_t i = 0; i < styles->n; i++) {
+		struct str suffix = styles->kinds[styles->colours[styles->colour[i]].kind].suffix;
+		styles->tint[i] = hash_units(hash_units(7, styles->text[i]), suffix) >> 9 & 3;
 	}
 }
 
-void styles_make(struct styles *n, const struct layout *l, const struct stacks *s, const struct styles_how *how)
+void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,
+		 const struct styles_how *how)
 {
-	struct cfi_helper m = { .styles = n, .stacks = s, .how = how };
+	struct cfi_helper helper = { .styles = styles, .stacks = stacks, .how = how };
 
-	*n = (struct styles){ 0 };
-	m.memo = mem_alloc(sizeof(*m.memo), ((size_t)s->frames.n + 1) * CODE_PLACES);
-	n->of = mem_alloc(sizeof(*n->of), (size_t)l->n + 1);
-	collect_variants(&m, l);
-	number_colours(&m);
-	number_styles(&m, l);
-	tint_styles(n);
-	text_free(&m.scratch);
-	free(m.variant);
-	free(m.memo);
+	*styles = (struct styles){ 0 };
+	helper.memo = mem_alloc(sizeof(*helper.memo), ((size_t)stacks->frames.n + 1) * CODE_PLACES);
+	styles->of = mem_alloc(sizeof(*styles->of), (size_t)layout->n + 1);
+	collect_variants(&helper, layout);
+	number_colours(&helper);
+	number_styles(&helper, layout);
+	tint_styles(styles);
+	text_free(&helper.scratch);
+	free(helper.variant);
+	free(helper.memo);
 }
 
-void styles_free(struct styles *n)
+void styles_free(struct styles *styles)
 {
-	free(n->of);
-	free(n->kinds);
-	arena_free(&n->memory);
-	*n = (struct styles){ 0 };
+	free(styles->of);
+	free(styles->kinds);
+	arena_free(&styles->memory);
+	*styles = (struct styles){ 0 };
 }

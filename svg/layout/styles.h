@@ -48,7 +48,8 @@ struct styles_how {
 	bool cut;           /* stacks were cut at a frame: there are no processes */
 };
 
-void styles_make(struct styles *n, const struct layout *l, const struct stacks *s, const struct styles_how *how);
-void styles_free(struct styles *n);
+void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,
+		 const struct styles_how *how);
+void styles_free(struct styles *styles);
 
 #endif

@@ -24,28 +24,28 @@ static int by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void add(struct symbols_query **q, size_t *n, const char *text)
+static void add(struct symbols_query **querys, size_t *n, const char *text)
 {
 	if ((*n & (*n + 1)) == 0)
-		*q = mem_grow(*q, sizeof(**q), 2 * (*n + 1));
-	(*q)[(*n)++] = (struct symbols_query){ .address = strtoull(text, NULL, 16) };
+		*querys = mem_grow(*querys, sizeof(**querys), 2 * (*n + 1));
+	(*querys)[(*n)++] = (struct symbols_query){ .address = strtoull(text, NULL, 16) };
 }
 
-static struct elfsyms *open_elf(const char *path, const struct elfsyms_options *o)
+static struct elfsyms *open_elf(const char *path, const struct elfsyms_options *options)
 {
 	const char *why = "cannot be opened";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct elfsyms *e = fd < 0 ? NULL : elfsyms_open(fd, o, &why);
+	struct elfsyms *e = fd < 0 ? NULL : elfsyms_open(fd, options, &why);
 
 	if (!e)
 		die("%s: %s", path, why);
 	return e;
 }
 
-static size_t query(const char *file, const char *runtime, const struct elfsyms_options *o, struct symbols_query *q,
-		    size_t n, struct intern *names)
+static size_t query(const char *file, const char *runtime, const struct elfsyms_options *options,
+		    struct symbols_query *q, size_t n, struct intern *names)
 {
-	struct elfsyms *e = open_elf(file, o), *r = runtime ? open_elf(runtime, o) : e;
+	struct elfsyms *e = open_elf(file, options), *r = runtime ? open_elf(runtime, options) : e;
 	size_t found = elfsyms_resolve(e, r, q, n, names);
 
 	if (r != e)

@@ -19,7 +19,7 @@
 
 #define LIMIT ((uint64_t)1 << 30)
 
-static bool find(const char *pid, const char *path, struct target_mapping *m)
+static bool find(const char *pid, const char *path, struct target_mapping *mapping)
 {
 	char name[64], line[8192], perms[8], file[4096];
 	unsigned long long start, end, offset, inode;
@@ -30,18 +30,18 @@ static bool find(const char *pid, const char *path, struct target_mapping *m)
 	f = fopen(name, "r");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
-		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major,
-		       &m->minor, &inode, file);
+		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &mapping->major,
+		       &mapping->minor, &inode, file);
 		found = perms[2] == 'x' && strncmp(file, path, strlen(path)) == 0;
 	}
 	if (f)
 		fclose(f);
-	m->start = start;
-	m->inode = inode;
+	mapping->start = start;
+	mapping->inode = inode;
 	return found;
 }
 
-static const char *from_memory(const char *pid, const char *path, int out, struct reduced *r)
+static const char *from_memory(const char *pid, const char *path, int out, struct reduced *reduced)
 {
 	struct target_mapping m = { 0 };
 	int process = target_process("/proc", (uint32_t)strtoul(pid, NULL, 10), 0), mem;
@@ -50,7 +50,7 @@ static const char *from_memory(const char *pid, const char *path, int out, struc
 	if (process < 0 || !find(pid, path, &m))
 		die("no such process, or it did not map '%s'", path);
 	mem = targetfiles_memory(process, &m, &base);
-	return mem < 0 ? strerror(errno) : dynelf_from_memory(mem, base, out, LIMIT, r);
+	return mem < 0 ? strerror(errno) : dynelf_from_memory(mem, base, out, LIMIT, reduced);
 }
 
 int main(int argc, char **argv)

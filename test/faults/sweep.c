@@ -29,14 +29,14 @@ struct run {
 
 static const char *so, *out_file;
 
-static void take_file(const char *path, struct text *t)
+static void take_file(const char *path, struct text *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	t->n = 0;
+	text->n = 0;
 	if (fd < 0)
 		return;
-	fullio_read(fd, t, SIZE_MAX);
+	fullio_read(fd, text, SIZE_MAX);
 	close(fd);
 }
 

@@ -7,7 +7,7 @@
 
 enum { PID = 1, TID = 2, KERNEL = 4, JIT = 8, ADDRS = 16, SRCLINE = 32, SAMPLES = 64, EVENT = 128 };
 
-static void check_lines(const char *path, const struct stacks *s)
+static void check_lines(const char *path, const struct stacks *stacks)
 {
 	static struct out o;
 	struct text t = { 0 };
@@ -17,7 +17,7 @@ static void check_lines(const char *path, const struct stacks *s)
 	int fd;
 
 	out_open(&o, path);
-	asflamegraph_write(&o, s);
+	asflamegraph_write(&o, stacks);
 	out_close(&o);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	MUST(fd >= 0);
@@ -33,7 +33,7 @@ static void check_lines(const char *path, const struct stacks *s)
 		MUST(blank >= 0 && str_u64(str_from(line, (size_t)blank + 1), &weight));
 		sum += weight;
 	}
-	MUST(sum == stacks_sum(s, 0));
+	MUST(sum == stacks_sum(stacks, 0));
 	text_free(&t);
 }
 

@@ -45,7 +45,7 @@ static int fake_socketpair(int domain, int type, int protocol, int pair[2])
 	return failed;
 }
 
-static int fake_poll(struct pollfd *p, nfds_t n, int ms);
+static int fake_poll(struct pollfd *polled, nfds_t n, int ms);
 
 #define fdmessage_take fake_take
 #define poll fake_poll
@@ -64,11 +64,11 @@ static ssize_t fake_take(int socket, void *p, size_t size, int *fd)
 	return fdmessage_take(socket, p, size, fd);
 }
 
-static int fake_poll(struct pollfd *p, nfds_t n, int ms)
+static int fake_poll(struct pollfd *polled, nfds_t n, int ms)
 {
 	(void)ms;
 	(void)answer_next(world.broker);
-	return poll(p, n, 0);
+	return poll(polled, n, 0);
 }
 
 /* ---- the folder of the run
@@ -249,23 +249,23 @@ static void check_descriptor(int fd, unsigned operation, const char *path)
  * ------------------------------------------------------------------------------------ */
 
 /* Sends a message, as it is or damaged, with a descriptor or two. */
-static void send_damaged(struct request *q, size_t n, unsigned how)
+static void send_damaged(struct request *request, size_t n, unsigned how)
 {
-	static char large[sizeof(*q) + 8];
+	static char large[sizeof(*request) + 8];
 	unsigned given = how >> 4 & 7;
 	const int with[] = { -1, fuzz_folder(), world.cache, world.pipe[0], world.file, client.socket, -1, -1 };
 	int both[2] = { world.cache, world.cache };
 
 	switch (how & 7) {
 	case INPUT_ERRORS_SHORT: n = fuzz_byte(&world.rest) % (n + 1); break;
-	case INPUT_ERRORS_NO_END: q->path[n - offsetof(struct request, path) - 1] = 'x'; break;
+	case INPUT_ERRORS_NO_END: request->path[n - offsetof(struct request, path) - 1] = 'x'; break;
 	case INPUT_ERRORS_LONG:
-		memcpy(large, q, n);
+		memcpy(large, request, n);
 		(void)fdmessage_send(client.socket, large, sizeof(large), with[given]);
 		return;
-	case INPUT_ERRORS_TWO: (void)fdmessage_send_all(client.socket, q, n, both, 2); return;
+	case INPUT_ERRORS_TWO: (void)fdmessage_send_all(client.socket, request, n, both, 2); return;
 	}
-	(void)fdmessage_send(client.socket, q, n, with[given]);
+	(void)fdmessage_send(client.socket, request, n, with[given]);
 }
 
 /* One request. The broker answers, or ends. */

@@ -36,23 +36,23 @@ static uint64_t add(struct str text, unsigned side)
 	return sum;
 }
 
-static void assess(struct sig_rule *r)
+static void assess(struct sig_rule *rule)
 {
 	struct noise n = { .dispersion = 1 };
 	struct sig_change *c;
 	struct table t;
 
-	if (r->sum[0] && r->sum[1]) {
-		noise_dispersion(&n, &p, r);
-		r->drift = noise_drift(&p, r);
+	if (rule->sum[0] && rule->sum[1]) {
+		noise_dispersion(&n, &p, rule);
+		rule->drift = noise_drift(&p, rule);
 	}
-	r->dispersion = n.dispersion;
-	MUST(r->dispersion >= 1 && r->drift >= 0 && r->drift <= NOISE_DRIFT_MAX);
-	c = sig_assess(r, &p.s, n.node);
+	rule->dispersion = n.dispersion;
+	MUST(rule->dispersion >= 1 && rule->drift >= 0 && rule->drift <= NOISE_DRIFT_MAX);
+	c = sig_assess(rule, &p.s, n.node);
 	for (uint32_t id = 1; id < p.s.n; id++)
 		MUST(isfinite((double)c[id].z) && isfinite((double)c[id].points) && c[id].relative >= 0 &&
 		     c[id].relative <= 1.0001F && (c[id].why == SIG_CHANGED) == (c[id].level > 0));
-	table_make(&t, r, &p.s, n.frame, true);
+	table_make(&t, rule, &p.s, n.frame, true);
 	MUST(t.changed + t.moved <= t.n);
 	table_free(&t);
 	noise_free(&n);

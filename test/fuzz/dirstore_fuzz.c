@@ -15,17 +15,17 @@ enum { PACKED = 1, ZSTD = 2, HOUR = 4, UNTRUSTED = 8, OFTEN = 16, LIMITS = 32 };
 enum { FILES = 6 };
 #define EPOCH UINT64_C(1795291200) /* a full hour */
 
-static bool reported(void *to, const struct window *w)
+static bool reported(void *to, const struct window *window)
 {
 	(void)to;
-	(void)w;
+	(void)window;
 	return true;
 }
 
-static bool lines(void *to, struct str s)
+static bool lines(void *to, struct str string)
 {
-	MUST(s.n && s.p[s.n - 1] == '\n');
-	*(uint64_t *)to += s.n;
+	MUST(string.n && string.p[string.n - 1] == '\n');
+	*(uint64_t *)to += string.n;
 	return true;
 }
 
@@ -80,7 +80,7 @@ static void fill(int day, unsigned bits, struct str rest)
 	}
 }
 
-static void read_all(struct dir_store *d)
+static void read_all(struct dir_store *store)
 {
 	static struct str label = { "k=v", 3 }, event = { "c*", 2 };
 	uint64_t bytes = 0;
@@ -98,9 +98,9 @@ static void read_all(struct dir_store *d)
 					 .event = &event,
 					 .nevent = by == BY_LABEL };
 
-		MUST(dir_fetch(d, &q, &sink, &why) || why.n);
+		MUST(dir_fetch(store, &q, &sink, &why) || why.n);
 		why.n = 0;
-		MUST(dir_list(d, &q, &sink, &why) || why.n);
+		MUST(dir_list(store, &q, &sink, &why) || why.n);
 		why.n = 0;
 	}
 	text_free(&why);

@@ -9,11 +9,12 @@
 
 static const char *const files[] = { "stat", "maps", "status", "comm", "cgroup" };
 
-static bool take(void *arg, struct jvm_process *p)
+static bool take(void *arg, struct jvm_process *process)
 {
-	MUST(p->alive && p->kind != JVM_NONE && p->pid == 123 && strnlen(p->comm, sizeof(p->comm)) < sizeof(p->comm));
-	MUST(p->kind != JVM_HOTSPOT || discover_is_libjvm(STR("/x/libjvm.so")));
-	(void)jvm_process_age_ns(p);
+	MUST(process->alive && process->kind != JVM_NONE && process->pid == 123 &&
+	     strnlen(process->comm, sizeof(process->comm)) < sizeof(process->comm));
+	MUST(process->kind != JVM_HOTSPOT || discover_is_libjvm(STR("/x/libjvm.so")));
+	(void)jvm_process_age_ns(process);
 	++*(unsigned *)arg;
 	return false;
 }

@@ -149,7 +149,7 @@ static bool next_file(struct str *rest, unsigned *place, struct str *bytes, bool
 }
 
 static enum dso_reason query_all(const uint8_t *head, const struct build_id *id, const struct symstore *symstore,
-				 struct symbols_query *q, struct intern *names)
+				 struct symbols_query *query, struct intern *names)
 {
 	struct dsofiles_inlined inlined = { 0 };
 	char cache[128];
@@ -168,8 +168,8 @@ static enum dso_reason query_all(const uint8_t *head, const struct build_id *id,
 
 	snprintf(cache, sizeof(cache), "%s/cache", fuzz_folder_path);
 	for (unsigned i = 0; i < PLACES; i++)
-		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ? i * 16 : 0x1000 + i * 8 };
-	why = dsofiles_resolve(&o, &d, q, PLACES, names);
+		query[i] = (struct symbols_query){ .address = i < PLACES / 2 ? i * 16 : 0x1000 + i * 8 };
+	why = dsofiles_resolve(&o, &d, query, PLACES, names);
 	MUST(why <= DSO_SILENT && why != DSO_SILENT && inlined.is_requested == (o.inlined != NULL));
 	return why;
 }

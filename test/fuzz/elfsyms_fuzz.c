@@ -31,10 +31,11 @@ static size_t places(struct symbols_query *q, const uint8_t *data, size_t n)
 	return count;
 }
 
-static size_t query(const char *path, struct elfsyms_options o, struct symbols_query *q, size_t n, struct intern *names)
+static size_t query(const char *path, struct elfsyms_options options, struct symbols_query *q, size_t n,
+		    struct intern *names)
 {
 	const char *why = NULL;
-	struct elfsyms *e = elfsyms_open(open(path, O_RDONLY | O_CLOEXEC), &o, &why);
+	struct elfsyms *e = elfsyms_open(open(path, O_RDONLY | O_CLOEXEC), &options, &why);
 	size_t found;
 
 	MUST(!e == !!why);

@@ -40,11 +40,11 @@ static int fake_statfs(int fd, struct statfs *s)
 /* The helper is this process: it runs when pjfold waits for a reply, and finds the end of the requests. */
 static void run_helper_now(void);
 
-static int fake_poll(struct pollfd *p, nfds_t n, int ms)
+static int fake_poll(struct pollfd *polled, nfds_t n, int ms)
 {
 	(void)ms;
 	run_helper_now();
-	return poll(p, n, 0);
+	return poll(polled, n, 0);
 }
 
 #define fstatfs fake_statfs

@@ -7,11 +7,11 @@
 #include "mutate.h"
 #include "../unit/node.h"
 
-static void check_dispersion(const struct folded_header *h, const struct stacks *s)
+static void check_dispersion(const struct folded_header *header, const struct stacks *stacks)
 {
-	float *d = folded_dispersion(h, s);
+	float *d = folded_dispersion(header, stacks);
 
-	for (uint32_t id = 0; d && id < s->n; id++)
+	for (uint32_t id = 0; d && id < stacks->n; id++)
 		MUST(d[id] >= 1 && d[id] <= 1e6F);
 	free(d);
 }

@@ -27,11 +27,11 @@ static int same_shared(void *with, const char *name, struct str build_id)
 	return same_file(with, NULL, name);
 }
 
-static const char *resolve(const struct elffile *f, struct symbols_query *q, size_t n, struct intern *names,
+static const char *resolve(const struct elffile *elffile, struct symbols_query *q, size_t n, struct intern *names,
 			   bool as_perf)
 {
 	struct inlines_options o = { .as_perf = as_perf, .files = { .split = same_file, .shared = same_shared } };
-	const char *why = inlines_resolve(&o, f, f, q, n, names);
+	const char *why = inlines_resolve(&o, elffile, elffile, q, n, names);
 
 	for (size_t i = 0; i < n; i++) {
 		struct str list = q[i].inlined ? intern_str(names, q[i].inlined) : STR("x");
@@ -42,30 +42,30 @@ static const char *resolve(const struct elffile *f, struct symbols_query *q, siz
 }
 
 /* Half of the places are in code, one after the other; the others are behind that, all over the file and beyond. */
-static void find_places(const struct elffile *f, size_t n, struct symbols_query q[PLACES])
+static void find_places(const struct elffile *elffile, size_t n, struct symbols_query q[PLACES])
 {
 	uint64_t code = 0, step = n / (PLACES / 2) + 1;
 
-	for (size_t i = f->segments; i-- > 0;)
-		if (f->segment[i].flags & 1 && f->segment[i].offset < UINT32_MAX)
-			code = f->segment[i].offset;
+	for (size_t i = elffile->segments; i-- > 0;)
+		if (elffile->segment[i].flags & 1 && elffile->segment[i].offset < UINT32_MAX)
+			code = elffile->segment[i].offset;
 	for (size_t i = 0; i < PLACES; i++)
 		q[i] = (struct symbols_query){ .address = i < PLACES / 2 ?
 								  code + i :
 								  code + PLACES / 2 + (i - PLACES / 2) * step };
 }
 
-static void query(const struct elffile *f, size_t n)
+static void query(const struct elffile *elffile, size_t n)
 {
 	struct symbols_query q[PLACES], one;
 	struct intern names = { 0 };
 	const char *why;
 
-	find_places(f, n, q);
-	why = resolve(f, q, PLACES, &names, n & 1);
+	find_places(elffile, n, q);
+	why = resolve(elffile, q, PLACES, &names, n & 1);
 	for (size_t i = 0; i < PLACES && !why; i += PLACES / 4) {
 		one = (struct symbols_query){ .address = q[i].address };
-		MUST(resolve(f, &one, 1, &names, n & 1) || one.inlined == q[i].inlined);
+		MUST(resolve(elffile, &one, 1, &names, n & 1) || one.inlined == q[i].inlined);
 	}
 	intern_free(&names);
 }

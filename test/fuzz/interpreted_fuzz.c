@@ -6,17 +6,19 @@
 #include "fuzz.h"
 #include "mutate.h"
 
-static void check(const struct interpreted *s, size_t bytes)
+static void check(const struct interpreted *interpreted, size_t bytes)
 {
-	MUST(s->n <= bytes);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct interpreted_method *m = &s->method[i], *last = m - 1;
+	MUST(interpreted->n <= bytes);
+	for (size_t i = 0; i < interpreted->n; i++) {
+		const struct interpreted_method *m = &interpreted->method[i], *last = m - 1;
 
-		MUST(m->name.n <= bytes && interpreted_find(s, m->pid, m->method) == m);
+		MUST(m->name.n <= bytes && interpreted_find(interpreted, m->pid, m->method) == m);
 		MUST(i == 0 || last->pid < m->pid || (last->pid == m->pid && last->method < m->method));
 	}
-	MUST(s->n == 0 || !interpreted_find(s, s->method[s->n - 1].pid, s->method[s->n - 1].method + 1) ||
-	     s->method[s->n - 1].method == UINT64_MAX);
+	MUST(interpreted->n == 0 ||
+	     !interpreted_find(interpreted, interpreted->method[interpreted->n - 1].pid,
+			       interpreted->method[interpreted->n - 1].method + 1) ||
+	     interpreted->method[interpreted->n - 1].method == UINT64_MAX);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)

@@ -38,7 +38,7 @@ static bool is_code(void *arg, uint64_t at)
 }
 
 /* Pieces follow each other, as the tables promise; the rest is as it comes. */
-static size_t take_blobs(const uint8_t *data, struct code_blob *p)
+static size_t take_blobs(const uint8_t *data, struct code_blob *blob)
 {
 	uint64_t at = CODE_AT;
 	size_t n = 0;
@@ -49,18 +49,18 @@ static size_t take_blobs(const uint8_t *data, struct code_blob *p)
 
 		memcpy(&frame, d + 8, 4);
 		at += d[0] % 32;
-		p[n] = (struct code_blob){ .start = at,
-					   .end = at + d[1],
-					   .kind = d[2] % 10,
-					   .entry = d[3],
-					   .complete = d[4],
-					   .orig_pc = d[5],
-					   .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
-					   .deopt = { at + d[7], at + d[12] } };
+		blob[n] = (struct code_blob){ .start = at,
+					      .end = at + d[1],
+					      .kind = d[2] % 10,
+					      .entry = d[3],
+					      .complete = d[4],
+					      .orig_pc = d[5],
+					      .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
+					      .deopt = { at + d[7], at + d[12] } };
 		if (d[3] == 255)
-			p[n].entry = BLOB_NEVER;
+			blob[n].entry = BLOB_NEVER;
 		if (d[4] == 255)
-			p[n].complete = BLOB_NEVER;
+			blob[n].complete = BLOB_NEVER;
 		at += d[1];
 		n += d[1] != 0;
 	}
@@ -77,43 +77,44 @@ static uint64_t pick(uint8_t what, uint8_t value)
 	}
 }
 
-static void start(struct unwind_state *s, const uint8_t *data, const char *stack)
+static void start(struct unwind_state *state, const uint8_t *data, const char *stack)
 {
-	*s = (struct unwind_state){ .stack = { stack, STACK },
-				    .stack_start = STACK_AT,
-				    .interrupted = data[0] & 1,
-				    .native = data[0] >> 1 & 1,
-				    .effort = 20000 };
-	s->ip = CODE_AT + data[1];
-	s->sp = s->reg[7] = STACK_AT + data[2];
-	s->bp = s->reg[6] = pick(data[3], data[4]);
-	s->valid = (data[5] | (uint32_t)data[6] << 8 | 1U << 7) & 0xffff;
-	s->reg[0] = pick(data[7], data[8]);
-	s->reg[3] = pick(data[9], data[10]);
-	s->reg[13] = pick(data[11], data[12]);
+	*state = (struct unwind_state){ .stack = { stack, STACK },
+					.stack_start = STACK_AT,
+					.interrupted = data[0] & 1,
+					.native = data[0] >> 1 & 1,
+					.effort = 20000 };
+	state->ip = CODE_AT + data[1];
+	state->sp = state->reg[7] = STACK_AT + data[2];
+	state->bp = state->reg[6] = pick(data[3], data[4]);
+	state->valid = (data[5] | (uint32_t)data[6] << 8 | 1U << 7) & 0xffff;
+	state->reg[0] = pick(data[7], data[8]);
+	state->reg[3] = pick(data[9], data[10]);
+	state->reg[13] = pick(data[11], data[12]);
 }
 
 /* Until it ends; code says which pieces there are. */
-static void walk(struct unwind_state s, const struct javaunwind_code *code)
+static void walk(struct unwind_state state, const struct javaunwind_code *code)
 {
 	enum unwind_end end;
 	unsigned steps = 0;
 
 	do {
-		const struct code_blob *p = javaunwind_find(code, &s);
-		struct unwind_state before = s;
+		const struct code_blob *p = javaunwind_find(code, &state);
+		struct unwind_state before = state;
 		struct javaunwind_frame f;
 
 		if (!p)
 			break;
-		MUST(s.ip - !s.interrupted - p->start < p->end - p->start ||
-		     (p->kind == BLOB_THAW && s.ip == p->start));
-		end = javaunwind_step(&s, code, p, &f);
+		MUST(state.ip - !state.interrupted - p->start < p->end - p->start ||
+		     (p->kind == BLOB_THAW && state.ip == p->start));
+		end = javaunwind_step(&state, code, p, &f);
 		if (end != UNWIND_MORE)
-			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
+			MUST(state.ip == before.ip && state.sp == before.sp && state.bp == before.bp &&
+			     state.valid == before.valid);
 		else
-			MUST(s.ip != 0 && s.valid >> 7 & 1 && !s.interrupted && s.sp >= before.sp &&
-			     s.sp - STACK_AT <= STACK);
+			MUST(state.ip != 0 && state.valid >> 7 & 1 && !state.interrupted && state.sp >= before.sp &&
+			     state.sp - STACK_AT <= STACK);
 		MUST(!f.method || f.exact);
 		MUST(steps++ < STACK / 8 + 32);
 	} while (end == UNWIND_MORE);
@@ -127,11 +128,11 @@ struct retention {
 	struct str runs[BLOBS];
 };
 
-static int saved_how(void *arg, const struct code_blob *p, uint64_t address)
+static int saved_how(void *arg, const struct code_blob *blob, uint64_t address)
 {
 	const struct retention *k = arg;
 
-	return (int)blobcodec_how(k->runs[p - k->blob], address - p->start);
+	return (int)blobcodec_how(k->runs[blob - k->blob], address - blob->start);
 }
 
 static bool read_nothing(void *arg, uint64_t at, void *to, size_t n)
@@ -140,9 +141,9 @@ static bool read_nothing(void *arg, uint64_t at, void *to, size_t n)
 	return false;
 }
 
-static enum javaframe query(const struct javaunwind_code *c, const struct code_blob *p, uint64_t at)
+static enum javaframe query(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t at)
 {
-	return p->kind == BLOB_STUB ? javaframe_stub(c, p, at) : javaframe_compiled(c, p, at);
+	return blob->kind == BLOB_STUB ? javaframe_stub(jvm_code, blob, at) : javaframe_compiled(jvm_code, blob, at);
 }
 
 static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
@@ -157,24 +158,25 @@ static bool near_pop(const uint8_t *code, uint64_t entry, uint64_t at)
 }
 
 /* Facts answer as the code does where it leaves a frame, and never say less than whole where the code does not. */
-static void same_answers(const struct code_blob *p, struct javaunwind_code *bytes, struct javaunwind_code *saved,
+static void same_answers(const struct code_blob *blob, struct javaunwind_code *bytes, struct javaunwind_code *saved,
 			 const uint8_t *code, size_t n)
 {
-	if ((p->kind != BLOB_COMPILED && p->kind != BLOB_NATIVE && p->kind != BLOB_STUB) ||
-	    (p->complete != BLOB_NEVER && p->complete > n))
+	if ((blob->kind != BLOB_COMPILED && blob->kind != BLOB_NATIVE && blob->kind != BLOB_STUB) ||
+	    (blob->complete != BLOB_NEVER && blob->complete > n))
 		return;
-	for (uint64_t at = p->entry; at < n; at++) {
-		enum javaframe want = query(bytes, p, p->start + at), got = query(saved, p, p->start + at);
+	for (uint64_t at = blob->entry; at < n; at++) {
+		enum javaframe want = query(bytes, blob, blob->start + at), got = query(saved, blob, blob->start + at);
 
-		MUST(got == want || (got == JAVAFRAME_COMPLETE && !near_pop(code, p->entry, at)));
+		MUST(got == want || (got == JAVAFRAME_COMPLETE && !near_pop(code, blob->entry, at)));
 	}
 }
 
 /* All that is put is taken, and says the same. */
-static void keep_facts(const struct javaunwind_code *code, struct image *image, struct retention *k, struct text *facts)
+static void keep_facts(const struct javaunwind_code *code, struct image *image, struct retention *retention,
+		       struct text *facts)
 {
 	size_t from[BLOBS];
-	struct javaunwind_code saved = { .read = read_nothing, .how = saved_how, .arg = k };
+	struct javaunwind_code saved = { .read = read_nothing, .how = saved_how, .arg = retention };
 
 	for (size_t i = 0; i < code->n; i++) {
 		const struct code_blob *p = &code->blob[i];
@@ -188,12 +190,12 @@ static void keep_facts(const struct javaunwind_code *code, struct image *image, 
 		const struct code_blob *p = &code->blob[i];
 		struct str s = str_from(text_view(facts), from[i]);
 		struct code_blob taken = { .start = p->start, .end = p->end };
-		bool good = blobcodec_decode(&s, &taken, &k->runs[i]);
+		bool good = blobcodec_decode(&s, &taken, &retention->runs[i]);
 
 		if (!good) { /* what deopt says is never checked when it is put */
 			MUST(p->kind > BLOB_THAW || p->deopt[0] - p->start > p->end - p->start ||
 			     p->deopt[1] - p->start > p->end - p->start);
-			k->runs[i] = (struct str){ 0 };
+			retention->runs[i] = (struct str){ 0 };
 			continue;
 		}
 		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry &&
@@ -205,17 +207,17 @@ static void keep_facts(const struct javaunwind_code *code, struct image *image, 
 }
 
 /* Facts that are whatever the code's bytes are. */
-static void take_hostile(const struct image *image, struct code_blob *blob, struct retention *k)
+static void take_hostile(const struct image *image, struct code_blob *blob, struct retention *retention)
 {
 	struct str s = { image->code, image->n };
 
 	for (size_t i = 0; i < BLOBS; i++) {
 		struct code_blob taken = blob[i];
 
-		if (blobcodec_decode(&s, &taken, &k->runs[i]))
+		if (blobcodec_decode(&s, &taken, &retention->runs[i]))
 			blob[i] = taken;
 		else
-			k->runs[i] = (struct str){ 0 };
+			retention->runs[i] = (struct str){ 0 };
 	}
 }
 

@@ -27,14 +27,14 @@ static uint64_t bytes_of(int folder, const char *name)
 }
 
 /* Records of a dump, from its head to its end. */
-static bool is_dump(struct str s)
+static bool is_dump(struct str string)
 {
-	if (s.n < 40 || load32(s.p) != 0x4A695444 || load32(s.p + 8) > s.n)
+	if (string.n < 40 || load32(string.p) != 0x4A695444 || load32(string.p + 8) > string.n)
 		return false;
-	s = str_from(s, load32(s.p + 8));
-	while (s.n >= 16 && load32(s.p + 4) >= 16 && load32(s.p + 4) <= s.n)
-		s = str_from(s, load32(s.p + 4));
-	return s.n == 0;
+	string = str_from(string, load32(string.p + 8));
+	while (string.n >= 16 && load32(string.p + 4) >= 16 && load32(string.p + 4) <= string.n)
+		string = str_from(string, load32(string.p + 4));
+	return string.n == 0;
 }
 
 static void check_copy(int folder, enum jitcopy_kind kind)
@@ -65,12 +65,12 @@ static int next_file(struct str part)
 }
 
 /* The file that is copied is written anew through another descriptor. */
-static void rewrite_file(const struct jitcopy *c, struct str part, bool empty_first)
+static void rewrite_file(const struct jitcopy *jitcopy, struct str part, bool empty_first)
 {
 	char path[32];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", jitcopy->fd);
 	fd = open(path, O_WRONLY | O_CLOEXEC | (empty_first ? O_TRUNC : O_APPEND));
 	MUST(fd >= 0 && (part.n == 0 || write(fd, part.p, part.n) == (ssize_t)part.n));
 	close(fd);
@@ -80,7 +80,7 @@ enum { COPY_REMOVED, COPY_LONGER, COPY_BLOCKED, FILE_WITH_HOLE, FILE_SLOW, DISTU
 
 /* What else happens before a step: a sweep removes the copy, another process writes to it, it cannot be opened, the
  * file gets a hole, or its file system is slow. */
-static void disturb(const struct jitcopy *c, int folder, unsigned how)
+static void disturb(const struct jitcopy *jitcopy, int folder, unsigned how)
 {
 	char path[32];
 	int fd;
@@ -94,23 +94,23 @@ static void disturb(const struct jitcopy *c, int folder, unsigned how)
 		MUST(write(fd, "x", 1) == 1);
 		close(fd);
 	}
-	if (how != FILE_WITH_HOLE || c->fd < 0)
+	if (how != FILE_WITH_HOLE || jitcopy->fd < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", jitcopy->fd);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	MUST(fd >= 0 && ftruncate(fd, 8192) == 0);
 	close(fd);
 }
 
 /* changed: another process has changed the copy, in this step or before */
-static void check_step(const struct jitcopy *c, int folder, enum jitcopy_why why, const struct jitcopy_cost *cost,
+static void check_step(const struct jitcopy *jitcopy, int folder, enum jitcopy_why why, const struct jitcopy_cost *cost,
 		       bool changed)
 {
 	unlinkat(folder, "copy", AT_REMOVEDIR);
 	MUST(why == JITCOPY_OK || why == JITCOPY_LARGE || why == JITCOPY_NO_TEXT ||
 	     (changed && (why == JITCOPY_EVICTED || why == JITCOPY_DISK)));
-	MUST(c->written <= limits.total && (why == JITCOPY_OK || why == JITCOPY_DISK || c->ended));
-	MUST(changed || c->length == bytes_of(folder, "copy"));
+	MUST(jitcopy->written <= limits.total && (why == JITCOPY_OK || why == JITCOPY_DISK || jitcopy->ended));
+	MUST(changed || jitcopy->length == bytes_of(folder, "copy"));
 	MUST(cost->read <= limits.step + limits.record + ((uint64_t)64 << 10) && cost->written <= cost->read);
 }
 

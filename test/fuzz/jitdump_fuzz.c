@@ -9,9 +9,9 @@ static const uint64_t places[] = { 0,      1,      0x1000,         0x1008,      
 				   0x3000, 0x3010, 0x7f0000001000, UINT64_MAX - 1, UINT64_MAX };
 static const uint64_t times[] = { 0, 1, 10, 20, 25, 30, 40, UINT64_MAX };
 
-static void check(const struct jitdump *j, uint64_t address, uint64_t time, size_t n)
+static void check(const struct jitdump *jitdump, uint64_t address, uint64_t time, size_t n)
 {
-	const struct jitdump_code *c = jitdump_find(j, address, time);
+	const struct jitdump_code *c = jitdump_find(jitdump, address, time);
 
 	if (!c)
 		return;

@@ -36,36 +36,36 @@ static void check_file(const char *path, bool all_ours)
 
 /* A place that is none in its memory stands for a block: it is freed, used again, by another method, or its name is
  * gone. */
-static void change_block(struct synth *s, unsigned how)
+static void change_block(struct synth *synth, unsigned how)
 {
-	uint64_t block = s->heap + s->segments[how / 4 % s->nsegments] * SYNTH_SEGMENT,
-		 blob = block + synth_size(s, "block");
+	uint64_t block = synth->heap + synth->segments[how / 4 % synth->nsegments] * SYNTH_SEGMENT,
+		 blob = block + synth_size(synth, "block");
 
 	if (how % 4 < 2)
-		synth_set(s, block, "HeapBlock::Header", "_used", how % 4);
+		synth_set(synth, block, "HeapBlock::Header", "_used", how % 4);
 	else if (how % 4 == 2)
-		synth_set(s, blob, "nmethod", "_compile_id", 100 + how);
+		synth_set(synth, blob, "nmethod", "_compile_id", 100 + how);
 	else
-		synth_set(s, blob, "CodeBlob", "_name", 0);
+		synth_set(synth, blob, "CodeBlob", "_name", 0);
 }
 
-static void change(struct synth *s, struct str *changes)
+static void change(struct synth *synth, struct str *changes)
 {
 	uint16_t place;
 
 	for (unsigned i = 0; i < 4 && changes->n >= 10; i++) {
 		memcpy(&place, changes->p, 2);
 		if (place >= SYNTH_BYTES)
-			change_block(s, place - SYNTH_BYTES);
-		else if (place + 8u <= s->n)
-			memcpy(s->byte + place, changes->p + 2, 8);
+			change_block(synth, place - SYNTH_BYTES);
+		else if (place + 8u <= synth->n)
+			memcpy(synth->byte + place, changes->p + 2, 8);
 		*changes = str_from(*changes, 10);
 	}
 }
 
-static void scan(struct journal *t, struct journalfile *file, struct synth *s, bool *failed)
+static void scan(struct journal *journal, struct journalfile *file, struct synth *synth, bool *failed)
 {
-	const struct memory_part blob = synth_part(s);
+	const struct memory_part blob = synth_part(synth);
 	struct journalfile_scan change;
 	struct text records = { 0 };
 	struct hotspot h;
@@ -73,10 +73,10 @@ static void scan(struct journal *t, struct journalfile *file, struct synth *s, b
 	int fd = memfd_create("records", MFD_CLOEXEC);
 
 	if (!r.code)
-		r = journal_scan(t, &h, &records);
+		r = journal_scan(journal, &h, &records);
 	MUST(!r.code || (strcmp(r.code, "gone") != 0 && records.n == 0));
 	MUST(fd >= 0 && fullio_write(fd, text_view(&records)));
-	change = (struct journalfile_scan){ t->came, t->went, t->before, t->before_ns };
+	change = (struct journalfile_scan){ journal->came, journal->went, journal->before, journal->before_ns };
 	MUST(r.code || journalfile_append(file, &change, fd, records.n));
 	close(fd);
 	text_free(&records);
@@ -84,23 +84,23 @@ static void scan(struct journal *t, struct journalfile *file, struct synth *s, b
 	hotspot_close(&h);
 }
 
-static void follow(struct synth *s, const struct jvm_process *p, struct str changes)
+static void follow(struct synth *synth, const struct jvm_process *process, struct str changes)
 {
 	struct journal t = { 0 };
 	struct journalfile file;
 	struct text map = { 0 };
 	bool failed = false;
-	const char *why = journalfile_open(&file, fuzz_folder_path, p, &(struct tenant){ TENANT_USER, 1000 },
-					   s->jdk == SYNTH_8 ? "8" : "17+1 \n");
+	const char *why = journalfile_open(&file, fuzz_folder_path, process, &(struct tenant){ TENANT_USER, 1000 },
+					   synth->jdk == SYNTH_8 ? "8" : "17+1 \n");
 
 	MUST(!why);
 	for (unsigned i = 0; i < 5; i++) {
-		scan(&t, &file, s, &failed);
+		scan(&t, &file, synth, &failed);
 		if (i == 1 && changes.n & 1) {
 			MUST(journalfile_begin_anew(&file) && journalfile_begin_anew(&file));
 			journal_begin_anew(&t);
 		}
-		change(s, &changes);
+		change(synth, &changes);
 	}
 	for (unsigned style = METHOD_HOTSPOT; style <= METHOD_FLAMEGRAPH; style++)
 		journal_map(&t, (enum method_style)style, SIZE_MAX, &map);

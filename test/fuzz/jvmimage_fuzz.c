@@ -31,10 +31,10 @@ const struct fuzz_budget fuzz_budget = {
 /* What pjmap and pjrecord allow a JVM at first; filled before each kind of reading, as each is one look of theirs. */
 static struct readbudget allowance;
 
-static void allow(struct hotspot *h)
+static void allow(struct hotspot *hotspot)
 {
 	allowance = (struct readbudget){ .steps = 512 << 10, .bytes = 32 << 20 };
-	h->memory.budget = &allowance;
+	hotspot->memory.budget = &allowance;
 }
 
 struct image {
@@ -139,14 +139,14 @@ static uint32_t number_of(void *arg, uint64_t method)
 	return known ? 1 + (uint32_t)(method >> 3 & 0xffff) : 0;
 }
 
-static void map_code(struct hotspot *h, enum method_style style)
+static void map_code(struct hotspot *hotspot, enum method_style style)
 {
 	struct codemap c;
 	struct text t = { 0 };
 	struct hotspot_reason r;
 
-	allow(h);
-	r = codemap_make(&c, h, style);
+	allow(hotspot);
+	r = codemap_make(&c, hotspot, style);
 	MUST(!r.code || (c.n == 0 && r.why[0]));
 	for (size_t i = 0; i < c.n; i++)
 		MUST(c.entry[i].begin <= c.entry[i].end && (i == 0 || c.entry[i - 1].end <= c.entry[i].begin));
@@ -171,15 +171,16 @@ static void map_code(struct hotspot *h, enum method_style style)
 	codemap_free(&c);
 }
 
-static void read_scopes(struct hotspot *h)
+static void read_scopes(struct hotspot *hotspot)
 {
 	struct scopes s = { 0 };
 
-	for (size_t i = 0; i < h->code.n; i++) {
-		const struct blob *b = &h->code.blob[i];
+	for (size_t i = 0; i < hotspot->code.n; i++) {
+		const struct blob *b = &hotspot->code.blob[i];
 		uint32_t last = 0;
 
-		if (!b->compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, b, number_of, h))
+		if (!b->compiled ||
+		    !scopes_read(&s, &hotspot->memory, &hotspot->layout, &hotspot->packing, b, number_of, hotspot))
 			continue;
 		for (uint32_t k = 1; k < s.n; k++)
 			MUST(s.node[k].parent < k && s.node[k].method);
@@ -190,13 +191,13 @@ static void read_scopes(struct hotspot *h)
 }
 
 /* One by one, as those are read that nobody expected. */
-static void name_all(struct hotspot *h)
+static void name_all(struct hotspot *hotspot)
 {
 	struct text t = { 0 };
 
-	for (size_t i = 0; i < h->code.n; i++) {
+	for (size_t i = 0; i < hotspot->code.n; i++) {
 		size_t before = t.n;
-		bool known = hotspot_name(h, &h->code.blob[i], METHOD_FLAMEGRAPH, &t);
+		bool known = hotspot_name(hotspot, &hotspot->code.blob[i], METHOD_FLAMEGRAPH, &t);
 
 		MUST(known == (t.n > before));
 	}
@@ -204,12 +205,12 @@ static void name_all(struct hotspot *h)
 }
 
 /* Found, or what is known looked at again: within blocks, disjoint, with names. */
-static void read_stubs(struct hotspot *h)
+static void read_stubs(struct hotspot *hotspot)
 {
 	struct stubs s = { 0 };
 
 	for (unsigned round = 0; round < 2; round++) {
-		bool found = stubs_read(&s, h, &h->code);
+		bool found = stubs_read(&s, hotspot, &hotspot->code);
 
 		MUST(found == (s.n > 0));
 		for (size_t i = 0; i < s.n; i++)
@@ -219,21 +220,22 @@ static void read_stubs(struct hotspot *h)
 	stubs_free(&s);
 }
 
-static void check_blobs(const struct javaunwind_code *c)
+static void check_blobs(const struct javaunwind_code *jvm_code)
 {
-	for (size_t i = 0; i < c->n; i++)
-		MUST(c->blob[i].start < c->blob[i].end && (i == 0 || c->blob[i - 1].end <= c->blob[i].start));
+	for (size_t i = 0; i < jvm_code->n; i++)
+		MUST(jvm_code->blob[i].start < jvm_code->blob[i].end &&
+		     (i == 0 || jvm_code->blob[i - 1].end <= jvm_code->blob[i].start));
 }
 
 /* The same twice: what did not change is taken over. */
-static void read_frames(struct hotspot *h)
+static void read_frames(struct hotspot *hotspot)
 {
 	struct blobframes f;
-	const char *why = blobframes_open(&f, h);
+	const char *why = blobframes_open(&f, hotspot);
 	size_t first = 0;
 
 	for (unsigned round = 0; round < 2 && !why; round++) {
-		why = blobframes_take(&f, h);
+		why = blobframes_take(&f, hotspot);
 		MUST(round == 0 || allowance.over || f.code.n == first);
 		first = f.code.n;
 		check_blobs(&f.code);
@@ -242,54 +244,54 @@ static void read_frames(struct hotspot *h)
 }
 
 /* As pjrecord asks: the one block around an address, and its names. */
-static void find_one(struct blobframes *f, struct hotspot *h, uint64_t address)
+static void find_one(struct blobframes *frames, struct hotspot *hotspot, uint64_t address)
 {
 	enum codecache_where where;
 	struct text name = { 0 };
 	struct blob b;
-	const char *why = blobframes_at(f, h, address, &where, &b);
+	const char *why = blobframes_at(frames, hotspot, address, &where, &b);
 
-	check_blobs(&f->code);
-	MUST(!why || f->code.n == 0);
+	check_blobs(&frames->code);
+	MUST(!why || frames->code.n == 0);
 	if (!why && where == CODECACHE_BLOB) {
-		MUST(address >= b.begin && address < b.end && f->code.n > 0 && (!b.compiled || b.method));
-		MUST(f->code.blob[0].start >= b.begin && f->code.blob[f->code.n - 1].end <= b.end);
-		hotspot_expect(h, &b.method, b.compiled, true);
-		MUST(hotspot_name(h, &b, METHOD_HOTSPOT, &name) == (name.n > 0));
-		MUST(codecache_keep_same(&h->memory, &h->layout, &b, 1) == 1 || allowance.over);
+		MUST(address >= b.begin && address < b.end && frames->code.n > 0 && (!b.compiled || b.method));
+		MUST(frames->code.blob[0].start >= b.begin && frames->code.blob[frames->code.n - 1].end <= b.end);
+		hotspot_expect(hotspot, &b.method, b.compiled, true);
+		MUST(hotspot_name(hotspot, &b, METHOD_HOTSPOT, &name) == (name.n > 0));
+		MUST(codecache_keep_same(&hotspot->memory, &hotspot->layout, &b, 1) == 1 || allowance.over);
 	} else {
-		MUST(f->code.n == 0);
+		MUST(frames->code.n == 0);
 	}
 	text_free(&name);
 }
 
 /* In, at and behind the ends of all blocks of a scan. */
-static void find_each(struct hotspot *h)
+static void find_each(struct hotspot *hotspot)
 {
 	struct blobframes f;
-	const char *why = blobframes_open(&f, h);
+	const char *why = blobframes_open(&f, hotspot);
 
-	for (size_t i = 0; i < h->code.n && i < 64 && !why; i++) {
-		uint64_t begin = h->code.blob[i].begin, end = h->code.blob[i].end,
+	for (size_t i = 0; i < hotspot->code.n && i < 64 && !why; i++) {
+		uint64_t begin = hotspot->code.blob[i].begin, end = hotspot->code.blob[i].end,
 			 at[] = { begin - 1, begin, begin + (end - begin) / 2, end - 1, end };
 
 		for (size_t k = 0; k < countof(at); k++)
-			find_one(&f, h, at[k]);
+			find_one(&f, hotspot, at[k]);
 	}
 	blobframes_free(&f);
 }
 
 /* As pjrecord asks of a JVM that it did not scan: at both ends of each page. */
-static void find_pages(struct hotspot *h, const struct image *image)
+static void find_pages(struct hotspot *hotspot, const struct image *image)
 {
 	struct blobframes f;
-	const char *why = blobframes_open(&f, h);
+	const char *why = blobframes_open(&f, hotspot);
 
 	for (size_t i = 0; i < image->n && !why; i++) {
 		const struct memory_part *p = &image->blob[i];
 
-		find_one(&f, h, p->address);
-		find_one(&f, h, p->address + p->n - 1);
+		find_one(&f, hotspot, p->address);
+		find_one(&f, hotspot, p->address + p->n - 1);
 	}
 	blobframes_free(&f);
 }

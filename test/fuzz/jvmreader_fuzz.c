@@ -85,10 +85,10 @@ static uint64_t fake_now(void)
 	return world.now += 1000;
 }
 
-static int fake_gettime(clockid_t clock, struct timespec *t)
+static int fake_gettime(clockid_t clock, struct timespec *spec)
 {
 	(void)clock;
-	*t = (struct timespec){ (time_t)(world.cpu / SECOND_NS), (long)(world.cpu % SECOND_NS) };
+	*spec = (struct timespec){ (time_t)(world.cpu / SECOND_NS), (long)(world.cpu % SECOND_NS) };
 	return 0;
 }
 
@@ -99,9 +99,9 @@ static int fake_cpuclock(pid_t pid, clockid_t *clock)
 	return 0;
 }
 
-static pid_t fake_start(const struct helperprocess *a)
+static pid_t fake_start(const struct helperprocess *helperprocess)
 {
-	(void)a;
+	(void)helperprocess;
 	return getpid();
 }
 
@@ -110,9 +110,9 @@ static pid_t fake_wait(pid_t pid)
 	return world.stays ? 0 : pid;
 }
 
-static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+static int fake_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *spec, const sigset_t *mask)
 {
-	(void)t;
+	(void)spec;
 	(void)mask;
 	return poll(fds, n, 0);
 }
@@ -144,11 +144,11 @@ static void take_name(void *to, uint64_t method, struct str name)
 	++*(unsigned *)to;
 }
 
-static void do_find(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
+static void do_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
 {
 	struct jvmreader_found found;
 
-	*answer = jvmreader_find(r, jvm, 0x7000, &found);
+	*answer = jvmreader_find(jvmreader, jvm, 0x7000, &found);
 	if (*answer != JVMREADER_DONE)
 		return;
 	MUST(found.where <= CODECACHE_BLOB && (found.where == CODECACHE_BLOB) == (found.code.n > 0));
@@ -162,7 +162,7 @@ static void do_find(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmread
 	touched = found.blob.compiled;
 }
 
-static void do_check(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
+static void do_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
 {
 	static struct blob b[BLOBS];
 	size_t n = fuzz_byte(&world.rest) * 3u;
@@ -170,19 +170,19 @@ static void do_check(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmrea
 	n = n < BLOBS ? n : BLOBS;
 	for (size_t i = 0; i < n; i++)
 		b[i] = (struct blob){ .address = i + 1 };
-	*answer = jvmreader_check(r, jvm, b, &n);
+	*answer = jvmreader_check(jvmreader, jvm, b, &n);
 	for (size_t i = 1; *answer == JVMREADER_DONE && i < n; i++)
 		MUST(b[i - 1].address < b[i].address);
 }
 
-static void do_names(struct jvmreader *r, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
+static void do_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, enum jvmreader_answer *answer)
 {
 	uint64_t method[REQUESTED];
 	unsigned names = 0;
 
 	for (size_t i = 0; i < REQUESTED; i++)
 		method[i] = 1000 + i;
-	*answer = jvmreader_names(r, jvm, method, fuzz_byte(&world.rest) % REQUESTED + 1u, take_name, &names);
+	*answer = jvmreader_names(jvmreader, jvm, method, fuzz_byte(&world.rest) % REQUESTED + 1u, take_name, &names);
 }
 
 /* false: the JVM is lost, with a reason that people can read. */
@@ -197,33 +197,34 @@ static bool check_answer(const struct jvmreader_jvm *jvm, enum jvmreader_answer 
 	return answer != JVMREADER_LOST;
 }
 
-static bool do_one(struct jvmreader *r, struct jvmreader_jvm **jvm, struct tenant of)
+static bool do_one(struct jvmreader *jvmreader, struct jvmreader_jvm **jvm, struct tenant tenant)
 {
 	enum jvmreader_answer answer = JVMREADER_LATE;
 	const char *bytes = NULL;
 
-	jvmreader_deadline(r, 1 << 20);
+	jvmreader_deadline(jvmreader, 1 << 20);
 	switch (fuzz_byte(&world.rest) % DO_COUNT) {
-	case DO_FIND: do_find(r, *jvm, &answer); break;
-	case DO_CHECK: do_check(r, *jvm, &answer); break;
-	case DO_NAMES: do_names(r, *jvm, &answer); break;
+	case DO_FIND: do_find(jvmreader, *jvm, &answer); break;
+	case DO_CHECK: do_check(jvmreader, *jvm, &answer); break;
+	case DO_NAMES: do_names(jvmreader, *jvm, &answer); break;
 	case DO_BYTES:
-		answer = jvmreader_bytes(r, *jvm, 0x7000, &bytes);
+		answer = jvmreader_bytes(jvmreader, *jvm, 0x7000, &bytes);
 		if (answer == JVMREADER_DONE && bytes)
 			touch((struct str){ bytes, JVMREADER_BYTES });
 		break;
 	case DO_REOPEN:
-		jvmreader_close(r, *jvm);
-		*jvm = jvmreader_open(r, (uint32_t)getpid(), 0, of);
+		jvmreader_close(jvmreader, *jvm);
+		*jvm = jvmreader_open(jvmreader, (uint32_t)getpid(), 0, tenant);
 		break;
 	case DO_WAIT:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 25;
 		world.cpu += (uint64_t)fuzz_byte(&world.rest) << 20;
 		break;
-	case DO_READY: (void)jvmreader_ready(r); break;
+	case DO_READY: (void)jvmreader_ready(jvmreader); break;
 	default: /* a program that is not there, or another one by now */
-		jvmreader_close(r, *jvm);
-		*jvm = jvmreader_open(r, fuzz_byte(&world.rest) & 1 ? (uint32_t)getpid() : UINT32_MAX, 12345, of);
+		jvmreader_close(jvmreader, *jvm);
+		*jvm = jvmreader_open(jvmreader, fuzz_byte(&world.rest) & 1 ? (uint32_t)getpid() : UINT32_MAX, 12345,
+				      tenant);
 		break;
 	}
 	return check_answer(*jvm, answer);

@@ -25,7 +25,7 @@ enum input_errors {
 	OLD_BOOT = 128
 };
 
-static void query_all(struct kallsyms *k, size_t n)
+static void query_all(struct kallsyms *kallsyms, size_t n)
 {
 	static struct intern names;
 	struct symbols_query q[QUERIES];
@@ -34,13 +34,13 @@ static void query_all(struct kallsyms *k, size_t n)
 	intern_free(&names);
 	for (size_t i = 0; i < QUERIES; i++)
 		q[i] = (struct symbols_query){ .address = i < 8 ? i * 0x100 : BASE + (i - 8) * 0x40 };
-	MUST(kallsyms_resolve(k, 0, q, QUERIES, &names, modules) <= QUERIES);
+	MUST(kallsyms_resolve(kallsyms, 0, q, QUERIES, &names, modules) <= QUERIES);
 	for (size_t i = 0; i < QUERIES; i++) {
 		MUST(q[i].name <= names.n && modules[i] <= names.n);
 		MUST(!q[i].name || intern_str(&names, q[i].name).n <= n);
 	}
-	MUST(kallsyms_resolve(k, 0x1000, q, QUERIES, &names, NULL) <= QUERIES);
-	(void)kallsyms_address(k, STR("_text"));
+	MUST(kallsyms_resolve(kallsyms, 0x1000, q, QUERIES, &names, NULL) <= QUERIES);
+	(void)kallsyms_address(kallsyms, STR("_text"));
 }
 
 /* ---- the bytes of a cache ------------------------------------------------------------------------------------ */

@@ -70,14 +70,14 @@ static inline size_t mutate_resize(uint8_t *data, size_t n, size_t at, size_t ol
 }
 
 /* Where the records are; at[count] is the end of the last one. */
-static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *data, size_t start, size_t end,
+static inline size_t mutate_list(const struct mutate_format *format, const uint8_t *data, size_t start, size_t end,
 				 size_t at[MUTATE_RECORDS + 1])
 {
 	size_t count = 0, size;
 
 	at[0] = start;
-	while (count < MUTATE_RECORDS && at[count] < end && (size = f->size(data + at[count], end - at[count])) > 0 &&
-	       size <= end - at[count]) {
+	while (count < MUTATE_RECORDS && at[count] < end &&
+	       (size = format->size(data + at[count], end - at[count])) > 0 && size <= end - at[count]) {
 		at[count + 1] = at[count] + size;
 		count++;
 	}
@@ -85,29 +85,30 @@ static inline size_t mutate_list(const struct mutate_format *f, const uint8_t *d
 }
 
 /* One record is filled by libFuzzer and gets the size that comes of it. */
-static inline size_t mutate_fill(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, size_t at,
+static inline size_t mutate_fill(const struct mutate_format *format, uint8_t *data, size_t n, size_t limit, size_t at,
 				 size_t old)
 {
-	size_t body = old - f->head, space = limit - n, max = body + (space < 256 ? space : 256), size;
+	size_t body = old - format->head, space = limit - n, max = body + (space < 256 ? space : 256), size;
 	uint8_t copy[65536];
 
-	if (old < f->head || max > sizeof(copy) || max == 0)
+	if (old < format->head || max > sizeof(copy) || max == 0)
 		return n;
-	memcpy(copy, data + at + f->head, body);
+	memcpy(copy, data + at + format->head, body);
 	size = LLVMFuzzerMutate(copy, body, max);
-	n = mutate_resize(data, n, at + f->head, body, size);
-	memcpy(data + at + f->head, copy, size);
-	if (f->set_size)
-		f->set_size(data + at, f->head + size);
+	n = mutate_resize(data, n, at + format->head, body, size);
+	memcpy(data + at + format->head, copy, size);
+	if (format->set_size)
+		format->set_size(data + at, format->head + size);
 	return n;
 }
 
-static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, uint64_t *state)
+static inline size_t mutate_one(const struct mutate_format *format, uint8_t *data, size_t n, size_t limit,
+				uint64_t *state)
 {
 	size_t start, end, at[MUTATE_RECORDS + 1], count, i, k, size, before = n;
 
-	if (!f->range(data, n, &start, &end) || end > n || start > end ||
-	    (count = mutate_list(f, data, start, end, at)) == 0) {
+	if (!format->range(data, n, &start, &end) || end > n || start > end ||
+	    (count = mutate_list(format, data, start, end, at)) == 0) {
 		mutate_number(data, n, 0, n, state);
 		return n;
 	}
@@ -125,26 +126,26 @@ static inline size_t mutate_one(const struct mutate_format *f, uint8_t *data, si
 			memcpy(data + at[k], copy, size);
 		}
 		break;
-	case 2: n = mutate_fill(f, data, n, limit, at[i], size); break;
+	case 2: n = mutate_fill(format, data, n, limit, at[i], size); break;
 	case 3: /* what is in front of the records */ mutate_number(data, n, 0, start, state); break;
 	default:
-		mutate_number(data, n, at[i] + (mutate_lot(state, 4) && size > f->head ? f->head : 0), at[i + 1],
-			      state);
+		mutate_number(data, n, at[i] + (mutate_lot(state, 4) && size > format->head ? format->head : 0),
+			      at[i + 1], state);
 		break;
 	}
-	if (f->set_end && n != before)
-		f->set_end(data, n, end + n - before);
+	if (format->set_end && n != before)
+		format->set_end(data, n, end + n - before);
 	return n;
 }
 
-static inline size_t mutate(const struct mutate_format *f, uint8_t *data, size_t n, size_t limit, unsigned seed)
+static inline size_t mutate(const struct mutate_format *format, uint8_t *data, size_t n, size_t limit, unsigned seed)
 {
 	uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
 
 	if (n < 16 || (mutate_lot(&state, 8) == 0 && LLVMFuzzerMutate))
 		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, n, limit) : n;
 	for (uint64_t times = 1 + mutate_lot(&state, 4); times; times--)
-		n = mutate_one(f, data, n, limit, &state);
+		n = mutate_one(format, data, n, limit, &state);
 	return n;
 }
 

@@ -28,44 +28,44 @@ static void touch_words(const uint64_t *p, uint64_t n)
 	touch(p, (size_t)n * 8);
 }
 
-static void touch_text(struct str s)
+static void touch_text(struct str string)
 {
-	MUST(s.n < 65536);
-	touch(s.p, s.n);
+	MUST(string.n < 65536);
+	touch(string.p, string.n);
 }
 
-static void touch_sample(const struct perfdata_record *r)
+static void touch_sample(const struct perfdata_record *record)
 {
-	MUST(r->sample.event && r->sample.mode <= MODE_GUEST_USER);
-	touch_text(r->sample.event->name);
-	touch_words(r->sample.ips, r->sample.nips);
-	touch_words(r->sample.branch, 3 * r->sample.nbranches);
-	if (r->sample.regs_abi)
-		touch_words(r->sample.regs, (uint64_t)__builtin_popcountll(r->sample.event->regs_user));
-	touch_text(r->sample.stack);
+	MUST(record->sample.event && record->sample.mode <= MODE_GUEST_USER);
+	touch_text(record->sample.event->name);
+	touch_words(record->sample.ips, record->sample.nips);
+	touch_words(record->sample.branch, 3 * record->sample.nbranches);
+	if (record->sample.regs_abi)
+		touch_words(record->sample.regs, (uint64_t)__builtin_popcountll(record->sample.event->regs_user));
+	touch_text(record->sample.stack);
 }
 
-static void touch_record(const struct perfdata_record *r)
+static void touch_record(const struct perfdata_record *record)
 {
-	MUST(r->has_time == (r->time != 0));
-	switch (r->kind) {
-	case PERFDATA_SAMPLE: touch_sample(r); break;
+	MUST(record->has_time == (record->time != 0));
+	switch (record->kind) {
+	case PERFDATA_SAMPLE: touch_sample(record); break;
 	case PERFDATA_MMAP:
-		MUST(r->mmap.build_id.n <= BUILD_ID_MAX);
-		touch_text(r->mmap.path);
+		MUST(record->mmap.build_id.n <= BUILD_ID_MAX);
+		touch_text(record->mmap.path);
 		break;
-	case PERFDATA_COMM: touch_text(r->comm.comm); break;
-	case PERFDATA_NAMESPACES: MUST(r->namespaces.n <= 8); break;
-	case PERFDATA_CGROUP: touch_text(r->cgroup.path); break;
-	case PERFDATA_KSYMBOL: touch_text(r->ksymbol.name); break;
-	case PERFDATA_DEFERRED: touch_words(r->deferred.ips, r->deferred.nips); break;
+	case PERFDATA_COMM: touch_text(record->comm.comm); break;
+	case PERFDATA_NAMESPACES: MUST(record->namespaces.n <= 8); break;
+	case PERFDATA_CGROUP: touch_text(record->cgroup.path); break;
+	case PERFDATA_KSYMBOL: touch_text(record->ksymbol.name); break;
+	case PERFDATA_DEFERRED: touch_words(record->deferred.ips, record->deferred.nips); break;
 	default: break;
 	}
 }
 
-static void touch_info(const struct perfdata *p)
+static void touch_info(const struct perfdata *perfdata)
 {
-	const struct perfdata_info *f = perfdata_info(p);
+	const struct perfdata_info *f = perfdata_info(perfdata);
 	const struct perfdata_build_id *b;
 	size_t n;
 
@@ -76,7 +76,7 @@ static void touch_info(const struct perfdata *p)
 	touch_text(f->cpu);
 	for (size_t i = 0; i < f->narguments; i++)
 		touch_text(f->argument[i]);
-	b = perfdata_build_ids(p, &n);
+	b = perfdata_build_ids(perfdata, &n);
 	for (size_t i = 0; i < n; i++) {
 		MUST(b[i].id.n <= BUILD_ID_MAX);
 		touch_text(b[i].path);
@@ -90,10 +90,10 @@ struct outcome {
 
 /* Do trailers of records have one layout and a time? A pipe may list an event after records; with another layout their
  * times change. */
-static bool has_times(const struct perfdata *p)
+static bool has_times(const struct perfdata *perfdata)
 {
 	size_t n;
-	const struct perfdata_event *event = perfdata_events(p, &n);
+	const struct perfdata_event *event = perfdata_events(perfdata, &n);
 	bool alike = true;
 
 	for (size_t i = 0; i < n; i++)

@@ -69,16 +69,16 @@ static void count_one(void *to, struct process *process)
 	++*(size_t *)to;
 }
 
-static void check(struct processes *p, bool modelled)
+static void check(struct processes *processes, bool modelled)
 {
-	struct processes_counts c = processes_count(p);
+	struct processes_counts c = processes_count(processes);
 	size_t n = 0;
 
-	processes_each(p, count_one, &n);
+	processes_each(processes, count_one, &n);
 	MUST(n == c.processes);
 
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
-		const struct process *process = processes_find(p, pid);
+		const struct process *process = processes_find(processes, pid);
 
 		if (process && process->maps)
 			check_set(process->maps);
@@ -91,7 +91,7 @@ static void check(struct processes *p, bool modelled)
 	MUST(c.processes <= 2 * PROCESSES + 2 && c.files <= c.mappings);
 }
 
-static void map(struct processes *p, uint32_t pid, const uint8_t *r, bool same)
+static void map(struct processes *processes, uint32_t pid, const uint8_t *r, bool same)
 {
 	struct mapping m = { .start = r[2] * (uint64_t)PAGE,
 			     .length = (1 + r[3] % 32) * (uint64_t)PAGE,
@@ -106,45 +106,45 @@ static void map(struct processes *p, uint32_t pid, const uint8_t *r, bool same)
 		m.length = 0;
 	if (r[7] == 0xfe)
 		m.start = UINT64_MAX - PAGE;
-	a = processes_map(p, pid, &m, &f);
+	a = processes_map(processes, pid, &m, &f);
 	MUST((a == MAPPINGS_BAD) == (m.length == 0 || m.start + m.length < m.start) && a != MAPPINGS_OVER);
 	if (a == MAPPINGS_CHANGED && nputs < PUTS)
 		puts_made[nputs++] = (struct model){ pid, m.start, m.length, f.inode };
 }
 
-static void one(struct processes *p, const uint8_t *r, uint64_t ns)
+static void one(struct processes *processes, const uint8_t *r, uint64_t ns)
 {
 	uint32_t pid = 1 + r[1] % PROCESSES, other = 1 + r[2] % PROCESSES, tid = r[3] & 1 ? pid : 100u + r[4] % 8u;
 
-	processes_time(p, ns);
+	processes_time(processes, ns);
 	switch (r[0] % KINDS) {
 	case FORK:
 		if (tid == pid && other != pid) {
 			model_fork(pid, other);
-			processes_fork(p, pid, other, pid, other);
+			processes_fork(processes, pid, other, pid, other);
 		} else {
-			processes_fork(p, pid, pid, tid, pid);
+			processes_fork(processes, pid, pid, tid, pid);
 		}
 		break;
-	case COMM: processes_comm(p, pid, tid, (struct str){ (const char *)r, r[5] % 12 }, false); break;
+	case COMM: processes_comm(processes, pid, tid, (struct str){ (const char *)r, r[5] % 12 }, false); break;
 	case EXEC:
-		processes_comm(p, pid, pid, STR("program with a long name"), true);
+		processes_comm(processes, pid, pid, STR("program with a long name"), true);
 		model_forget(pid);
 		break;
-	case EXIT: processes_exit(p, tid, ns); break;
-	case MAP: map(p, pid, r, false); break;
-	case MAP_SAME: map(p, pid, r, true); break;
-	case FORGET: processes_forget(p, r[4] & 1 ? ns / 2 : 0); break;
+	case EXIT: processes_exit(processes, tid, ns); break;
+	case MAP: map(processes, pid, r, false); break;
+	case MAP_SAME: map(processes, pid, r, true); break;
+	case FORGET: processes_forget(processes, r[4] & 1 ? ns / 2 : 0); break;
 	case SURVEY:
-		processes_mark_stale(p);
+		processes_mark_stale(processes);
 		for (unsigned i = 0; i < 8; i++)
 			if (r[4] >> i & 1)
-				processes_scanned(p, 1 + i % PROCESSES, 1 + i % PROCESSES);
-		processes_doubted(p, r[5] & 1 ? ns : 0);
+				processes_scanned(processes, 1 + i % PROCESSES, 1 + i % PROCESSES);
+		processes_doubted(processes, r[5] & 1 ? ns : 0);
 		break;
 	case REPLACED:
-		if (processes_find(p, pid)) {
-			processes_replaced(p, processes_make(p, pid));
+		if (processes_find(processes, pid)) {
+			processes_replaced(processes, processes_make(processes, pid));
 			model_forget(pid);
 		}
 		break;

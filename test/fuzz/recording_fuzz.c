@@ -16,16 +16,16 @@ const struct fuzz_budget fuzz_budget = {
 static struct in in; /* closed by the next run when this one died */
 static struct samples sum;
 
-static void read_as(const char *path, struct recording_options o)
+static void read_as(const char *path, struct recording_options options)
 {
 	struct recording_tally t = { 0 };
 	uint64_t samples = 0;
 
 	in_open(&in, path);
-	samples_init(&sum, o.samples);
-	recording_read(&o, &in, &sum, &t);
+	samples_init(&sum, options.samples);
+	recording_read(&options, &in, &sum, &t);
 	in_close(&in);
-	MUST(sum.tally.overflow || o.samples->weight == WEIGHT_PERIOD ||
+	MUST(sum.tally.overflow || options.samples->weight == WEIGHT_PERIOD ||
 	     stacks_sum(&sum.stacks, 0) == sum.tally.samples);
 	MUST(sum.tally.unresolved <= sum.tally.frames);
 	for (uint32_t i = 0; i < t.quality_keys.n; i++) {

@@ -11,10 +11,10 @@
 
 enum { PLACES = 300, BASE = 0x10000 };
 
-static size_t query(int fd, struct elfsyms_options o, struct symbols_query *q, struct intern *names)
+static size_t query(int fd, struct elfsyms_options options, struct symbols_query *q, struct intern *names)
 {
 	const char *why = NULL;
-	struct elfsyms *e = elfsyms_open(dup(fd), &o, &why);
+	struct elfsyms *e = elfsyms_open(dup(fd), &options, &why);
 	size_t found;
 
 	if (!e)
@@ -24,7 +24,7 @@ static size_t query(int fd, struct elfsyms_options o, struct symbols_query *q, s
 	return found;
 }
 
-static void same_names(int complete, int small, size_t n, struct elfsyms_options o)
+static void same_names(int complete, int small, size_t n, struct elfsyms_options options)
 {
 	struct symbols_query a[PLACES], b[PLACES];
 	struct intern names = { 0 };
@@ -33,8 +33,8 @@ static void same_names(int complete, int small, size_t n, struct elfsyms_options
 	for (size_t i = 0; i < PLACES; i++)
 		a[i] = b[i] = (struct symbols_query){ .address = i * step };
 	/* what cannot be opened as it is may be better without what was damaged */
-	if (query(complete, o, a, &names) != SIZE_MAX) {
-		MUST(query(small, o, b, &names) != SIZE_MAX);
+	if (query(complete, options, a, &names) != SIZE_MAX) {
+		MUST(query(small, options, b, &names) != SIZE_MAX);
 		for (size_t i = 0; i < PLACES; i++) {
 			MUST(a[i].name == b[i].name);
 			MUST(a[i].offset == b[i].offset);
@@ -44,7 +44,7 @@ static void same_names(int complete, int small, size_t n, struct elfsyms_options
 }
 
 /* The file as it lies in memory when its first page is at BASE. */
-static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options o)
+static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options options)
 {
 	int mem = memfd_create("mem", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
 	struct reduced r;
@@ -58,7 +58,7 @@ static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options o)
 		MUST(fstat(out, &st) == 0 && st.st_size > 0 && r.build_id_n <= 20);
 		for (size_t i = 0; i < PLACES; i++)
 			q[i] = (struct symbols_query){ .address = i };
-		MUST(query(out, o, q, &names) != SIZE_MAX);
+		MUST(query(out, options, q, &names) != SIZE_MAX);
 		intern_free(&names);
 	}
 	close(mem);

@@ -21,34 +21,34 @@
 #include "fuzz.h"
 
 /* http.h without a network: each request gets the next part of the input, "STATUS\nBODY" up to a line of "--". */
-struct http *http_open(const char *url, const struct http_options *o, struct text *why);
-struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why);
-struct str http_path(const struct http *h);
-void http_set_path(struct http *h, struct str path);
-void http_header(struct http *h, const char *line);
-bool http_secret(const struct http *h, struct str *user, struct str *password);
-void http_close(struct http *h);
+struct http *http_open(const char *url, const struct http_options *options, struct text *why);
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why);
+struct str http_path(const struct http *http);
+void http_set_path(struct http *http, struct str string);
+void http_header(struct http *http, const char *line);
+bool http_secret(const struct http *http, struct str *user, struct str *password);
+void http_close(struct http *http);
 
 static struct str answers, path;
 static unsigned is_requested;
 
-struct http *http_open(const char *url, const struct http_options *o, struct text *why)
+struct http *http_open(const char *url, const struct http_options *options, struct text *why)
 {
 	(void)url;
-	(void)o;
+	(void)options;
 	(void)why;
 	path = STR("/db");
 	return (struct http *)(void *)&answers;
 }
 
-struct http_reply http_send(struct http *h, const struct http_request *q, struct text *why)
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why)
 {
-	struct http_reply r = { .sent = q->body.n };
+	struct http_reply r = { .sent = request->body.n };
 	struct str part = answers, line;
 	ptrdiff_t end = str_find_str(answers, STR("\n--\n"));
 	uint64_t status;
 
-	(void)h;
+	(void)http;
 	why->n = 0;
 	if (end >= 0) {
 		part = str_head(answers, (size_t)end);
@@ -60,9 +60,9 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	r.status = str_u64(line, &status) && status < 1000 ? (unsigned)status : 0;
 	r.body = part;
 	r.class = http_class(r.status && ++is_requested < 500 ? HTTP_COMPLETE : HTTP_BROKEN, r.status);
-	if (r.status == 200 && q->take) {
-		q->take(q->to, str_head(part, part.n / 2)); /* in two pieces */
-		q->take(q->to, str_from(part, part.n / 2));
+	if (r.status == 200 && request->take) {
+		request->take(request->to, str_head(part, part.n / 2)); /* in two pieces */
+		request->take(request->to, str_from(part, part.n / 2));
 		r.body = (struct str){ 0 };
 	}
 	if (r.class != HTTP_DONE)
@@ -70,46 +70,46 @@ struct http_reply http_send(struct http *h, const struct http_request *q, struct
 	return r;
 }
 
-struct str http_path(const struct http *h)
+struct str http_path(const struct http *http)
 {
-	(void)h;
+	(void)http;
 	return path;
 }
 
-void http_set_path(struct http *h, struct str to)
+void http_set_path(struct http *http, struct str string)
 {
-	(void)h;
-	path = to;
+	(void)http;
+	path = string;
 }
 
-void http_header(struct http *h, const char *line)
+void http_header(struct http *http, const char *line)
 {
-	(void)h;
+	(void)http;
 	(void)line;
 }
 
-bool http_secret(const struct http *h, struct str *user, struct str *password)
+bool http_secret(const struct http *http, struct str *user, struct str *password)
 {
-	(void)h;
+	(void)http;
 	*user = *password = (struct str){ 0 };
 	return false;
 }
 
-void http_close(struct http *h)
+void http_close(struct http *http)
 {
-	(void)h;
+	(void)http;
 }
 
-static bool reported(void *to, const struct window *w)
+static bool reported(void *to, const struct window *window)
 {
-	*(uint64_t *)to += w->parts;
+	*(uint64_t *)to += window->parts;
 	return true;
 }
 
-static bool lines(void *to, struct str s)
+static bool lines(void *to, struct str string)
 {
 	(void)to;
-	MUST(s.n && s.p[s.n - 1] == '\n');
+	MUST(string.n && string.p[string.n - 1] == '\n');
 	return true;
 }
 
@@ -133,56 +133,56 @@ static void answer_from(struct str input)
 	answers = input;
 }
 
-static void send_alone(struct store *s, const struct window *w, struct str input)
+static void send_alone(struct store *store, const struct window *window, struct str input)
 {
 	struct store_report r = { 0 };
 	uint64_t resume = 0;
 
 	for (int i = 0; i < 3; i++) {
 		answer_from(input);
-		s->ops->send(s->it, w, &resume, i == 2, &r);
+		store->ops->send(store->it, window, &resume, i == 2, &r);
 		MUST(r.verdict == STORE_SENT || r.why.n || r.refused_why.n);
 		store_report_free(&r);
 	}
 }
 
 /* Several windows in one request: joined until they are enough or nothing goes together. */
-static void send_joined(struct store *s, const struct window *w, struct str input)
+static void send_joined(struct store *store, const struct window *window, struct str input)
 {
 	struct store_report r = { 0 };
 	enum store_joined joined = STORE_JOINED;
 
 	answer_from(input);
 	for (int i = 0; i < 40 && joined == STORE_JOINED; i++) {
-		struct window one = *w;
+		struct window one = *window;
 
 		one.epoch += 60u * (unsigned)i;
 		one.until += 60u * (unsigned)i;
-		joined = s->ops->join(s->it, &one, &r);
+		joined = store->ops->join(store->it, &one, &r);
 		MUST(joined != STORE_PARTED || r.why.n || r.verdict != STORE_SENT);
 	}
 	if (joined == STORE_JOINED || joined == STORE_FULL) {
-		s->ops->send_joined(s->it, &r);
+		store->ops->send_joined(store->it, &r);
 		MUST(r.verdict == STORE_SENT || r.why.n || r.refused_why.n);
 	}
 	store_report_free(&r);
 }
 
-static void read_back(struct store *s, const struct store_query *q, struct str input)
+static void read_back(struct store *store, const struct store_query *query, struct str input)
 {
 	uint64_t seen = 0;
 	struct store_sink sink = { reported, lines, damaged, &seen };
 	struct text why = { 0 };
 
 	answer_from(input);
-	MUST(s->ops->fetch(s->it, q, &sink, &why) || why.n);
+	MUST(store->ops->fetch(store->it, query, &sink, &why) || why.n);
 	why.n = 0;
 	answer_from(input);
-	MUST(s->ops->list(s->it, q, &sink, &why) || why.n);
+	MUST(store->ops->list(store->it, query, &sink, &why) || why.n);
 	text_free(&why);
 }
 
-static void one_store(const char *spec, struct str input, const struct store_options *o)
+static void one_store(const char *spec, struct str input, const struct store_options *options)
 {
 	static struct str label[] = { { "k=v", 3 } }, event[] = { { "c*", 2 } };
 	const struct store_query queries[] = {
@@ -203,7 +203,7 @@ static void one_store(const char *spec, struct str input, const struct store_opt
 	struct text space = { 0 };
 	struct store s = { 0 };
 
-	store_open(&s, spec, o);
+	store_open(&s, spec, options);
 	for (size_t i = 0; i < countof(texts); i++) {
 		struct str rest = texts[i];
 		struct window w;

@@ -5,10 +5,10 @@
 
 #include "fuzz.h"
 
-static void check_frames(const struct stacks *s)
+static void check_frames(const struct stacks *stacks)
 {
-	for (uint32_t id = 1; id <= s->frames.n; id++) {
-		struct str name = intern_str(&s->frames, id);
+	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
+		struct str name = intern_str(&stacks->frames, id);
 		size_t digits = 0;
 
 		MUST(name.n > 0);
@@ -21,26 +21,28 @@ static void check_frames(const struct stacks *s)
 	}
 }
 
-static bool same_trees(const struct stacks *a, const struct stacks *b)
+static bool same_trees(const struct stacks *stacks, const struct stacks *b)
 {
-	uint32_t *x = stacks_order(a), *y = stacks_order(b);
-	bool same = a->n == b->n;
+	uint32_t *x = stacks_order(stacks), *y = stacks_order(b);
+	bool same = stacks->n == b->n;
 
-	for (uint32_t i = 0; same && i + 1 < a->n; i++)
-		same = a->self[0][x[i]] == b->self[0][y[i]] &&
-		       str_eq(intern_str(&a->frames, a->node[x[i]].frame), intern_str(&b->frames, b->node[y[i]].frame));
+	for (uint32_t i = 0; same && i + 1 < stacks->n; i++)
+		same = stacks->self[0][x[i]] == b->self[0][y[i]] &&
+		       str_eq(intern_str(&stacks->frames, stacks->node[x[i]].frame),
+			      intern_str(&b->frames, b->node[y[i]].frame));
 	free(x);
 	free(y);
 	return same;
 }
 
 /* Threads: what a worker folds behind the first block is added to it. */
-static void check_workers(const struct samples_options *o, struct str text, size_t cut, const struct script *together)
+static void check_workers(const struct samples_options *options, struct str text, size_t cut,
+			  const struct script *together)
 {
 	static struct script first, worker;
 	const struct samples_tally *t = &first.samples.tally;
 
-	script_init(&first, o);
+	script_init(&first, options);
 	script_block(&first, str_head(text, cut), 0);
 	script_fork(&worker, &first);
 	script_block(&worker, str_from(text, cut), 1);
@@ -54,7 +56,7 @@ static void check_workers(const struct samples_options *o, struct str text, size
 		qsort(first.samples.event, first.samples.nevents, sizeof(*first.samples.event), samples_event_cmp);
 	for (uint32_t i = 1; i < first.samples.nevents; i++)
 		MUST(first.samples.event[i - 1].samples >= first.samples.event[i].samples);
-	MUST(samples_unit(&first.samples, o->weight).n > 0);
+	MUST(samples_unit(&first.samples, options->weight).n > 0);
 	MUST(samples_event_name(&first.samples).n < text.n + 1);
 	script_free(&first);
 	script_free(&worker);

@@ -17,16 +17,16 @@ static void front(struct str bytes)
 	close(fd);
 }
 
-static bool is_utf8(struct str s)
+static bool is_utf8(struct str string)
 {
-	for (size_t i = 0; i < s.n;) {
-		unsigned char c = (unsigned char)s.p[i];
+	for (size_t i = 0; i < string.n;) {
+		unsigned char c = (unsigned char)string.p[i];
 		size_t more = c < 0x80 ? 0 : c < 0xc2 ? 9 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : 9;
 
-		if (more > s.n - i - 1)
+		if (more > string.n - i - 1)
 			return false;
 		for (size_t k = 1; k <= more; k++)
-			if (((unsigned char)s.p[i + k] & 0xc0) != 0x80)
+			if (((unsigned char)string.p[i + k] & 0xc0) != 0x80)
 				return false;
 		i += 1 + more;
 	}
@@ -34,36 +34,36 @@ static bool is_utf8(struct str s)
 }
 
 /* In quotes it is JSON, and comes back as what was valid of it. */
-static void quote(struct str s)
+static void quote(struct str string)
 {
 	struct text t = { 0 }, mended = { 0 };
 	const char *why = NULL;
 	struct str back;
 	struct jv *v;
 
-	json_quote(&t, s);
-	utf8_mend(&mended, s);
+	json_quote(&t, string);
+	utf8_mend(&mended, string);
 	MUST(t.n >= 2 && is_utf8(text_view(&t)) && is_utf8(text_view(&mended)));
 	t.n = 0;
 	text_char(&t, '[');
-	json_quote(&t, s);
+	json_quote(&t, string);
 	text_char(&t, ']');
 	v = jv_parse(text_view(&t), &why);
 	if (v && jv_str(jv_at(v, 0), &back))
 		MUST(str_eq(back, text_view(&mended)));
 	else
-		MUST(why || memchr(s.p, 0, s.n));
+		MUST(why || memchr(string.p, 0, string.n));
 	jv_free(v);
 	text_free(&t);
 	text_free(&mended);
-	MUST(ascii_run(s, '"', '\\') <= s.n);
+	MUST(ascii_run(string, '"', '\\') <= string.n);
 }
 
 struct visit {
 	unsigned depth, seen;
 };
 
-static void look(struct visit *v, const struct jv *value);
+static void look(struct visit *visit, const struct jv *value);
 
 static bool member(void *to, struct str key, const struct jv *value)
 {
@@ -72,32 +72,32 @@ static bool member(void *to, struct str key, const struct jv *value)
 	return ((struct visit *)to)->seen < 1000;
 }
 
-static void look(struct visit *v, const struct jv *value)
+static void look(struct visit *visit, const struct jv *value)
 {
 	struct str s;
 	uint64_t number = 0;
 	bool is_text, is_number;
 
-	if (v->seen++ > 1000 || v->depth > 8)
+	if (visit->seen++ > 1000 || visit->depth > 8)
 		return;
-	v->depth++;
+	visit->depth++;
 	MUST(jv_is_array(value) || jv_count(value) == 0);
 	MUST(!jv_at(value, jv_count(value)));
 	for (size_t i = 0; i < jv_count(value) && i < 100; i++)
-		look(v, jv_at(value, i));
+		look(visit, jv_at(value, i));
 	is_text = jv_str(value, &s);
 	is_number = jv_u64(value, &number);
 	MUST(is_text + is_number + jv_true(value) <= 1);
-	(void)jv_each(value, member, v);
+	(void)jv_each(value, member, visit);
 	(void)jv_get(value, "_items");
-	v->depth--;
+	visit->depth--;
 }
 
-static void json(struct str s)
+static void json(struct str string)
 {
 	struct visit visit = { 0 };
 	const char *why = NULL;
-	struct jv *v = jv_parse(s, &why);
+	struct jv *v = jv_parse(string, &why);
 
 	MUST(!v == !!why);
 	look(&visit, v);

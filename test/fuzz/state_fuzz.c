@@ -44,9 +44,9 @@ static struct procreader *fake_reader(void)
 	return world.reader ? (struct procreader *)&world : NULL;
 }
 
-static bool fake_request(struct procreader *r, uint32_t pid, uint32_t tid)
+static bool fake_request(struct procreader *procreader, uint32_t pid, uint32_t tid)
 {
-	(void)r;
+	(void)procreader;
 	if (world.requests == REQUESTS)
 		return false;
 	world.request[world.requests][0] = pid;
@@ -54,36 +54,36 @@ static bool fake_request(struct procreader *r, uint32_t pid, uint32_t tid)
 	return true;
 }
 
-static bool fake_survey(struct procreader *r)
+static bool fake_survey(struct procreader *procreader)
 {
-	return fake_request(r, 0, 0);
+	return fake_request(procreader, 0, 0);
 }
 
-static void give_threads(struct procreader_answer *a, uint32_t pid, uint32_t tid)
+static void give_threads(struct procreader_answer *answer, uint32_t pid, uint32_t tid)
 {
-	a->nthreads = fuzz_byte(&world.rest) % 4;
-	a->thread = calloc(4, sizeof(*a->thread));
-	if (!a->thread)
+	answer->nthreads = fuzz_byte(&world.rest) % 4;
+	answer->thread = calloc(4, sizeof(*answer->thread));
+	if (!answer->thread)
 		abort();
-	for (size_t i = 0; i < a->nthreads; i++) {
+	for (size_t i = 0; i < answer->nthreads; i++) {
 		struct str name = fuzz_bytes(&world.rest, fuzz_byte(&world.rest) % (COMM_MAX - 1));
 
-		a->thread[i] = (struct procreader_thread){ pid ? pid : 1u + fuzz_byte(&world.rest) % PIDS,
-							   i   ? 100u + fuzz_byte(&world.rest) % 4 :
-							   tid ? tid :
-								 pid,
-							   "" };
-		memcpy(a->thread[i].comm, name.p ? name.p : "", name.n);
+		answer->thread[i] = (struct procreader_thread){ pid ? pid : 1u + fuzz_byte(&world.rest) % PIDS,
+								i   ? 100u + fuzz_byte(&world.rest) % 4 :
+								tid ? tid :
+								      pid,
+								"" };
+		memcpy(answer->thread[i].comm, name.p ? name.p : "", name.n);
 	}
 }
 
 /* The first request is answered by the input. */
-static struct procreader_answer *fake_take(struct procreader *r, uint64_t wait_ns)
+static struct procreader_answer *fake_take(struct procreader *procreader, uint64_t wait_ns)
 {
 	struct procreader_answer *a;
 	uint8_t how = fuzz_byte(&world.rest);
 
-	(void)r;
+	(void)procreader;
 	world.now += how & 1 ? wait_ns : 0;
 	if (!world.requests || how & 1)
 		return NULL;
@@ -105,24 +105,24 @@ static struct procreader_answer *fake_take(struct procreader *r, uint64_t wait_n
 	return a;
 }
 
-static void fake_free(struct procreader_answer *a)
+static void fake_free(struct procreader_answer *answer)
 {
-	free(a->thread);
-	text_free(&a->maps);
-	free(a);
+	free(answer->thread);
+	text_free(&answer->maps);
+	free(answer);
 }
 
-static void fake_stop(struct procreader *r)
+static void fake_stop(struct procreader *procreader)
 {
-	(void)r;
+	(void)procreader;
 }
 
-static struct cgroup *fake_cgroup(struct cgroups *g, uint64_t id, uint64_t ns)
+static struct cgroup *fake_cgroup(struct cgroups *cgroups, uint64_t id, uint64_t ns)
 {
 	static struct cgroup c;
 	static char path[5000];
 
-	(void)g;
+	(void)cgroups;
 	(void)ns;
 	memset(path, 'c', sizeof(path));
 	if (c.id != id)
@@ -179,7 +179,7 @@ static void check_records(struct text *records)
 }
 
 /* A record as the kernel has it: what the input says, with small numbers of processes, and a tail. */
-static void record(struct state *s)
+static void record(struct state *state)
 {
 	static const uint8_t types[] = { RECORD_FORK,    RECORD_EXIT,       RECORD_COMM,
 					 RECORD_MMAP2,   RECORD_NAMESPACES, RECORD_CGROUP,
@@ -206,11 +206,11 @@ static void record(struct state *s)
 		if (r->size < sizeof(*r) + 80 + sizeof(struct ring_tail))
 			r->size = sizeof(*r) + 80 + sizeof(struct ring_tail);
 	}
-	(void)state_record(s, r, world.now);
+	(void)state_record(state, r, world.now);
 	MUST(r->size % 8 == 0);
 }
 
-static void hits(struct state *s, struct text *records)
+static void hits(struct state *state, struct text *records)
 {
 	uint64_t ips[6];
 	uint32_t pid = 1 + fuzz_byte(&world.rest) % PIDS;
@@ -221,50 +221,52 @@ static void hits(struct state *s, struct text *records)
 		ips[i] = byte == 0xff ? CONTEXT_USER : byte == 0xfe ? 0 : 0x10000 + (uint64_t)byte * 512;
 	}
 	MUST(state_markers(ips, countof(ips)) <= countof(ips));
-	state_hits(s, records, pid, world.now, ips, countof(ips));
+	state_hits(state, records, pid, world.now, ips, countof(ips));
 }
 
-static void new_window(struct state *s, struct processes *p)
+static void new_window(struct state *state, struct processes *processes)
 {
-	state_end(s);
-	MUST(state_items(s).n % 8 == 0);
-	MUST(state_build_ids(s).n == 0 && state_processes(s) <= processes_count(p).processes + PIDS * 64);
-	processes_forget(p, world.now / 2);
-	state_begin(s, ++world.window);
+	state_end(state);
+	MUST(state_items(state).n % 8 == 0);
+	MUST(state_build_ids(state).n == 0 &&
+	     state_processes(state) <= processes_count(processes).processes + PIDS * 64);
+	processes_forget(processes, world.now / 2);
+	state_begin(state, ++world.window);
 }
 
-static void do_one(struct state *s, struct rescan *m, struct processes *p, struct text *records)
+static void do_one(struct state *state, struct rescan *rescan, struct processes *processes, struct text *records)
 {
 	uint32_t pid = 1 + (uint32_t)(world.rest.n % PIDS), tid = world.rest.n & 8 ? pid : 100;
 
 	world.now += 1000;
 	switch (fuzz_byte(&world.rest) % DO_COUNT) {
-	case DO_RECORD: record(s); break;
+	case DO_RECORD: record(state); break;
 	case DO_SAMPLE:
 		pid = fuzz_byte(&world.rest) % (PIDS + 1);
 		tid = fuzz_byte(&world.rest) & 1 ? pid : 100 + pid;
-		(void)state_sampled(s, records, pid, pid ? tid : 0, world.now, 0x10000 + fuzz_byte(&world.rest) * 256u);
+		(void)state_sampled(state, records, pid, pid ? tid : 0, world.now,
+				    0x10000 + fuzz_byte(&world.rest) * 256u);
 		break;
-	case DO_HITS: hits(s, records); break;
-	case DO_WINDOW: new_window(s, p); break;
-	case DO_LOST: rescan_lost(m, world.now); break;
-	case DO_OVER: state_over_budget(s, records, pid, world.now); break;
-	case DO_CGROUP: state_cgroup(s, records, fuzz_byte(&world.rest), world.now); break;
+	case DO_HITS: hits(state, records); break;
+	case DO_WINDOW: new_window(state, processes); break;
+	case DO_LOST: rescan_lost(rescan, world.now); break;
+	case DO_OVER: state_over_budget(state, records, pid, world.now); break;
+	case DO_CGROUP: state_cgroup(state, records, fuzz_byte(&world.rest), world.now); break;
 	case DO_STORM:
 		pid = 1 + fuzz_byte(&world.rest) % PIDS;
 		if (fuzz_byte(&world.rest) & 1) /* it has used up its time */
-			budgets_charge_proc(world.budgets, state_tenant(s, pid), 200000000, world.now);
-		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(p, pid); n--)
-			if (!state_skips(s, pid, world.now) &&
-			    !rescan_record(m, processes_find(p, pid), world.window, world.now))
-				MUST(state_is_stale(s, pid));
+			budgets_charge_proc(world.budgets, state_tenant(state, pid), 200000000, world.now);
+		for (unsigned n = fuzz_byte(&world.rest) * 16; n && processes_find(processes, pid); n--)
+			if (!state_skips(state, pid, world.now) &&
+			    !rescan_record(rescan, processes_find(processes, pid), world.window, world.now))
+				MUST(state_is_stale(state, pid));
 		break;
 	default:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 23;
-		(void)rescan_tick(m, world.now);
+		(void)rescan_tick(rescan, world.now);
 		break;
 	}
-	MUST(state_tenant(s, pid).kind <= TENANT_MOUNT_NS);
+	MUST(state_tenant(state, pid).kind <= TENANT_MOUNT_NS);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)

@@ -53,13 +53,13 @@ static uint64_t fake_now(void)
 	return world.now;
 }
 
-static pid_t fake_start(const struct helperprocess *a)
+static pid_t fake_start(const struct helperprocess *helperprocess)
 {
 	if (world.refuses)
 		return 0;
 	if (world.parser >= 0)
 		close(world.parser);
-	world.parser = fcntl(a->fd[0], F_DUPFD_CLOEXEC, 3);
+	world.parser = fcntl(helperprocess->fd[0], F_DUPFD_CLOEXEC, 3);
 	world.started_for = world.requested;
 	return getpid();
 }
@@ -74,11 +74,11 @@ static int fake_schedstat_open(pid_t pid)
 	return world.runs ? -1 : fcntl(world.parser, F_DUPFD_CLOEXEC, 3) + 0 * pid;
 }
 
-static bool fake_schedstat_read(int fd, struct schedstat *s)
+static bool fake_schedstat_read(int fd, struct schedstat *schedstat)
 {
 	if (fd < 0)
 		return false;
-	*s = world.used;
+	*schedstat = world.used;
 	return true;
 }
 
@@ -162,20 +162,21 @@ static ssize_t fake_recv(int socket, void *p, size_t size, int flags)
 /* ---- the keeper
  * -------------------------------------------------------------------------------------------------------- */
 
-static void check_failed(const struct symhelper *h, enum symparser_answer answer, const struct symparser_reply *r)
+static void check_failed(const struct symhelper *symhelper, enum symparser_answer answer,
+			 const struct symparser_reply *r)
 {
 	static const struct symparser_reply none;
 
 	MUST(answer <= SYMPARSER_OFF);
 	MUST(r->build_id_n <= sizeof(r->build_id));
 	if (answer <= SYMPARSER_CANNOT_WRITE) {
-		MUST(world.questions && r->serial == world.serial && h->pid);
+		MUST(world.questions && r->serial == world.serial && symhelper->pid);
 		return;
 	}
-	MUST(h->failed == answer && memcmp(r, &none, sizeof(none)) == 0);
+	MUST(symhelper->failed == answer && memcmp(r, &none, sizeof(none)) == 0);
 }
 
-static void query_one(struct symhelper *h, unsigned what)
+static void query_one(struct symhelper *symhelper, unsigned what)
 {
 	struct symparser_reply r = { 0 };
 	uint8_t id[20];
@@ -183,18 +184,18 @@ static void query_one(struct symhelper *h, unsigned what)
 	struct jitcopy_span span = { .size = 1000, .max = 100, .record_max = 100 };
 	int fd = fuzz_folder(), out = fd;
 
-	world.requested = h->tenant;
+	world.requested = symhelper->tenant;
 	switch (what) {
-	case DO_ID: MUST(symhelper_build_id(h, fd, id) <= sizeof(id)); break;
-	case DO_REDUCE: check_failed(h, symhelper_reduce(h, fd, out, 100, &r), &r); break;
-	case DO_MEMORY: check_failed(h, symhelper_reduce_memory(h, fd, 4096, out, 100, &r), &r); break;
-	default: MUST(symhelper_records(h, fd, &span, &end) <= RECORDS_LATER); break;
+	case DO_ID: MUST(symhelper_build_id(symhelper, fd, id) <= sizeof(id)); break;
+	case DO_REDUCE: check_failed(symhelper, symhelper_reduce(symhelper, fd, out, 100, &r), &r); break;
+	case DO_MEMORY: check_failed(symhelper, symhelper_reduce_memory(symhelper, fd, 4096, out, 100, &r), &r); break;
+	default: MUST(symhelper_records(symhelper, fd, &span, &end) <= RECORDS_LATER); break;
 	}
 	MUST(world.now - before <= LIMIT_NS + 2 * (uint64_t)LOOK_MS * 1000000);
-	MUST(!h->pid == (h->socket < 0));
+	MUST(!symhelper->pid == (symhelper->socket < 0));
 }
 
-static void do_one(struct symhelper *h)
+static void do_one(struct symhelper *symhelper)
 {
 	unsigned byte = fuzz_byte(&world.rest);
 	struct tenant of = { TENANT_USER, byte / DO_COUNT % TENANTS };
@@ -202,26 +203,27 @@ static void do_one(struct symhelper *h)
 		&(struct tenant){ TENANT_USER, byte / DO_COUNT % 3 ? of.key : fuzz_byte(&world.rest) % PLACES }, 1, 0);
 
 	switch (byte % DO_COUNT) {
-	case DO_ENTER: symhelper_enter(h, &of, byte / DO_COUNT == 31 ? 0 : place); break;
+	case DO_ENTER: symhelper_enter(symhelper, &of, byte / DO_COUNT == 31 ? 0 : place); break;
 	case DO_PASS: world.now += (uint64_t)(byte / DO_COUNT) << (30 + fuzz_byte(&world.rest) % 10); break;
 	case DO_BLOCKED:
-		backoff_blocked(&h->backoff, place, (uint64_t)fuzz_byte(&world.rest) << 29, world.now);
-		MUST(!backoff_rests(&h->backoff, place, world.now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS));
+		backoff_blocked(&symhelper->backoff, place, (uint64_t)fuzz_byte(&world.rest) << 29, world.now);
+		MUST(!backoff_rests(&symhelper->backoff, place, world.now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS));
 		break;
 	case DO_LOOK: {
-		uint64_t until = backoff_avoided_until(&h->backoff, place, world.now);
-		bool avoided = backoff_avoids(&h->backoff, place, world.now);
-		struct helper_counts c = backoff_counts(&h->backoff, false), since = helper_counts_since(&c, &c);
+		uint64_t until = backoff_avoided_until(&symhelper->backoff, place, world.now);
+		bool avoided = backoff_avoids(&symhelper->backoff, place, world.now);
+		struct helper_counts c = backoff_counts(&symhelper->backoff, false),
+				     since = helper_counts_since(&c, &c);
 
 		MUST(!until || until > world.now);
 		MUST(!avoided || until);
-		MUST(backoff_places_avoided(&h->backoff, world.now) <= BACKOFF_PLACES_MAX);
+		MUST(backoff_places_avoided(&symhelper->backoff, world.now) <= BACKOFF_PLACES_MAX);
 		MUST(c.lingering <= BACKOFF_LINGERING_MAX && !since.hung && !since.crashed && !since.avoided);
 		world.stays = byte & 64;
 		world.runs = byte & 128;
 		break;
 	}
-	default: query_one(h, byte % DO_COUNT); break;
+	default: query_one(symhelper, byte % DO_COUNT); break;
 	}
 }
 

@@ -38,17 +38,17 @@ static uint32_t next_u16(void)
 	return low | (uint32_t)fuzz_byte(&world.rest) << 8;
 }
 
-static void fake_open(struct cfistarter *s, const char *proc)
+static void fake_open(struct cfistarter *cfistarter, const char *proc)
 {
-	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
+	*cfistarter = (struct cfistarter){ .proc = proc, .socket = -1 };
 }
 
 /* The helpers of the tenant that was served first give way: their end is closed. */
-static bool fake_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
+static bool fake_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser)
 {
 	int pair[2];
 
-	(void)s;
+	(void)cfistarter;
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
 	if (world.pair[world.pairs % PAIRS] >= 0)
 		close(world.pair[world.pairs % PAIRS]);
@@ -134,7 +134,7 @@ static void helper_answers(void)
 	close(fd);
 }
 
-static void find(struct cfitables *t)
+static void find(struct cfitables *tables)
 {
 	unsigned which = fuzz_byte(&world.rest) % FILES;
 	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
@@ -142,7 +142,7 @@ static void find(struct cfitables *t)
 		file = (struct mapped_file){ .path = STR("[vdso]") };
 	if (which == FILES - 2)
 		file = (struct mapped_file){ .path = STR("//anon") };
-	MUST(cfitables_fd(t) >= -1);
+	MUST(cfitables_fd(tables) >= -1);
 	struct mapping m = { .start = 0x400000, .length = 0x100000, .file = &file };
 	struct process p = { .pid = UINT32_MAX - which % PROCESSES, .mount_ns = which % PROCESSES, .start_ticks = 7 };
 	struct unwind_code code = { 0 };
@@ -150,7 +150,7 @@ static void find(struct cfitables *t)
 	uint64_t regs[3] = { 0x1000, 0x1000, m.start + next_u16() };
 	char stack[64] = { 1 };
 
-	if (cfitables_find(t, &p, &m, regs[2], world.now, &code) != CFITABLES_READY)
+	if (cfitables_find(tables, &p, &m, regs[2], world.now, &code) != CFITABLES_READY)
 		return;
 	MUST(code.table);
 	if (unwind_start(&s, 0x1c0, regs, 2, (struct str){ stack, sizeof(stack) }))
@@ -158,28 +158,28 @@ static void find(struct cfitables *t)
 			;
 }
 
-static void do_one(struct cfitables *t)
+static void do_one(struct cfitables *tables)
 {
 	unsigned byte = fuzz_byte(&world.rest);
 
 	world.helper = world.pair[byte / DO_COUNT % PAIRS];
 	switch (byte % DO_COUNT) {
-	case DO_FIND: find(t); break;
+	case DO_FIND: find(tables); break;
 	case DO_ANSWER:
 		helper_answers();
-		cfitables_take(t, world.now);
+		cfitables_take(tables, world.now);
 		break;
 	case DO_WAIT:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 26;
-		cfitables_take(t, world.now);
+		cfitables_take(tables, world.now);
 		break;
 	case DO_TICK:
 		world.now += (uint64_t)fuzz_byte(&world.rest) << 30;
-		cfitables_tick(t, world.now);
+		cfitables_tick(tables, world.now);
 		break;
 	default:
 		shutdown(world.helper, SHUT_RDWR);
-		cfitables_take(t, world.now);
+		cfitables_take(tables, world.now);
 		break;
 	}
 }

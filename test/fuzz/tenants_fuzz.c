@@ -31,18 +31,18 @@ static uid_t find_owner(struct str controllers, struct str path)
 }
 
 /* The folder's name leads back to the tenant. */
-static void check_names(struct tenant of)
+static void check_names(struct tenant tenant)
 {
 	char name[TENANT_NAME], folder[TENANT_NAME];
 	struct tenant again;
 
-	MUST(strlen(tenant_name(&of, name)) < TENANT_NAME);
-	tenant_folder(&of, 7, folder);
+	MUST(strlen(tenant_name(&tenant, name)) < TENANT_NAME);
+	tenant_folder(&tenant, 7, folder);
 	MUST(strlen(folder) < TENANT_NAME && !strchr(folder, '/') && folder[0] != '.');
-	if (of.kind == TENANT_UNKNOWN)
+	if (tenant.kind == TENANT_UNKNOWN)
 		MUST(strcmp(folder, "unknown-7") == 0 && !tenant_from_folder(str_of(folder), &again));
 	else
-		MUST(tenant_from_folder(str_of(folder), &again) && tenant_same(of, again));
+		MUST(tenant_from_folder(str_of(folder), &again) && tenant_same(tenant, again));
 }
 
 static bool holds_number(struct str text, uint64_t number)
@@ -140,31 +140,31 @@ static void shares(struct str bytes)
 	MUST(sum == above || above > target);
 }
 
-static void count_refused(void *arg, const struct tenant_account *a)
+static void count_refused(void *arg, const struct tenant_account *account)
 {
 	uint64_t refused = 0;
 
 	for (size_t i = 0; i < TENANT_FLOWS; i++)
-		refused += a->refused_flow[i];
+		refused += account->refused_flow[i];
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
-		refused += a->refused_stock[i];
+		refused += account->refused_stock[i];
 	MUST(refused);
 	++*(size_t *)arg;
 }
 
 /* More tenants than the table has room for share an account; after ten minutes without use, those that hold nothing
  * give way. */
-static void crowd(struct tenants *t, uint64_t now, unsigned n, unsigned holds)
+static void crowd(struct tenants *tenants, uint64_t now, unsigned n, unsigned holds)
 {
 	fake_clock = now;
 	for (unsigned i = 0; i < 8 * n; i++) {
 		struct tenant of = { TENANT_MOUNT_NS, 100 + i };
 
-		tenants_charge(t, of, TENANT_CPU_NS, i % 7 * 1000, now);
-		if (i % 16 < holds && tenants_hold(t, of, TENANT_SAVED_BYTES, 1))
-			tenants_release(t, of, TENANT_SAVED_BYTES, i % 3);
+		tenants_charge(tenants, of, TENANT_CPU_NS, i % 7 * 1000, now);
+		if (i % 16 < holds && tenants_hold(tenants, of, TENANT_SAVED_BYTES, 1))
+			tenants_release(tenants, of, TENANT_SAVED_BYTES, i % 3);
 	}
-	tenants_refused(t, (struct tenant){ TENANT_MOUNT_NS, 100 }, TENANT_SAVED_BYTES);
+	tenants_refused(tenants, (struct tenant){ TENANT_MOUNT_NS, 100 }, TENANT_SAVED_BYTES);
 }
 
 /* Budgets: what a tenant has it may take, and no tenant holds more than its limit. Each use is 8 bytes. */

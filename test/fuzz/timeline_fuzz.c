@@ -19,15 +19,15 @@ static void count_complete(struct str bytes, uint64_t least)
 }
 
 /* Whatever is told of frames: pieces are in order, and none lies in another. */
-static void query_frames(struct timeline *t)
+static void query_frames(struct timeline *timeline)
 {
 	for (uint64_t i = 0; i < 8; i++) {
-		const struct javaunwind_code *c = frametimes_at(timeline_frames(t), i * 320);
+		const struct javaunwind_code *c = frametimes_at(timeline_frames(timeline), i * 320);
 
 		MUST(!c || c->n > 0);
 		for (size_t k = 0; c && k < c->n; k++) {
 			const struct code_blob *p = &c->blob[k];
-			int how = frametimes_how(timeline_frames(t), p, p->start + i);
+			int how = frametimes_how(timeline_frames(timeline), p, p->start + i);
 
 			MUST(p->start < p->end && (k == 0 || c->blob[k - 1].end <= p->start));
 			MUST(how >= 0 && how <= JAVAFRAME_UNSAVED && p->kind <= BLOB_THAW);
@@ -35,25 +35,25 @@ static void query_frames(struct timeline *t)
 	}
 }
 
-static void query(struct timeline *t, struct str bytes, const char *why)
+static void query(struct timeline *timeline, struct str bytes, const char *why)
 {
 	enum timeline_sure sure;
 
-	if (!t) {
+	if (!timeline) {
 		MUST(why != NULL);
 		return;
 	}
-	MUST(timeline_bad(t, &why) <= bytes.n && timeline_count(t) <= bytes.n);
+	MUST(timeline_bad(timeline, &why) <= bytes.n && timeline_count(timeline) <= bytes.n);
 	for (uint64_t i = 0; i < 64; i++) {
 		uint64_t address = i < 32 ? i * i * 8 : i < 48 ? 0x1000 + i * 16 : UINT64_MAX - 63 + i;
-		const struct jitdump_code *c = timeline_find(t, address, i * 40, &sure);
+		const struct jitdump_code *c = timeline_find(timeline, address, i * 40, &sure);
 
 		MUST((c != NULL) == (sure != TIMELINE_NONE));
 		MUST(!c || c->inlined.n <= bytes.n * 256);
 		MUST(!c || (address >= c->start && address - c->start < c->size && c->name.n <= bytes.n));
 	}
-	query_frames(t);
-	timeline_close(t);
+	query_frames(timeline);
+	timeline_close(timeline);
 }
 
 int fuzz_one(const uint8_t *data, size_t n)

@@ -4,12 +4,12 @@
 
 #include "fuzz.h"
 
-static void write_it(const struct unpacked *u)
+static void write_it(const struct unpacked *unpacked)
 {
 	static struct out o;
 
 	o = (struct out){ .path = "memory", .fd = open("/dev/null", O_WRONLY | O_CLOEXEC) };
-	unpack_write(&o, u);
+	unpack_write(&o, unpacked);
 	out_close(&o);
 }
 

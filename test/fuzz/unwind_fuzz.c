@@ -38,7 +38,7 @@ static void parse(struct str bytes, bool debug)
 	}
 }
 
-static void walk(const struct unwind_table *t, const uint8_t *head, const char *stack)
+static void walk(const struct unwind_table *table, const uint8_t *head, const char *stack)
 {
 	enum { PERF_BP = 6, PERF_SP, PERF_IP };
 	struct unwind_state s;
@@ -62,7 +62,7 @@ static void walk(const struct unwind_table *t, const uint8_t *head, const char *
 	do {
 		struct unwind_state before = s;
 
-		end = unwind_step(&s, (struct unwind_code){ t, 0 }, steps == 0 && head[1] & 2);
+		end = unwind_step(&s, (struct unwind_code){ table, 0 }, steps == 0 && head[1] & 2);
 		if (end != UNWIND_MORE)
 			MUST(s.ip == before.ip && s.sp == before.sp && s.bp == before.bp && s.valid == before.valid);
 		else
@@ -86,7 +86,7 @@ static void evaluate(struct str expression, const char *stack)
 }
 
 /* How a walk ends. */
-static enum unwind_end end_of(const struct unwind_table *t, const uint8_t *head, const char *stack)
+static enum unwind_end end_of(const struct unwind_table *table, const uint8_t *head, const char *stack)
 {
 	struct unwind_state s;
 	uint64_t regs[9] = { 0 };
@@ -97,18 +97,18 @@ static enum unwind_end end_of(const struct unwind_table *t, const uint8_t *head,
 	if (!unwind_start(&s, 0x1c0, regs + 6, 2, (struct str){ stack, STACK }))
 		return UNWIND_MORE;
 	do
-		end = unwind_step(&s, (struct unwind_code){ t, 0 }, s.interrupted);
+		end = unwind_step(&s, (struct unwind_code){ table, 0 }, s.interrupted);
 	while (end == UNWIND_MORE);
 	return end;
 }
 
-static struct unwind_table *image_of(const struct unwind_table *t)
+static struct unwind_table *image_of(const struct unwind_table *table)
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);
 	struct unwind_table *image;
 	const char *why;
 
-	MUST(fd >= 0 && unwind_table_save(t, fd));
+	MUST(fd >= 0 && unwind_table_save(table, fd));
 	image = unwind_table_load(fd, &why);
 	MUST(image && unwind_table_bytes(image) >= sizeof(void *));
 	return image;

@@ -6,14 +6,14 @@
 #include "fuzz.h"
 
 /* What is written is what is shown. */
-static void check_out(struct str in, struct str seen)
+static void check_out(struct str string, struct str seen)
 {
 	static struct out o;
 	char path[32], *bytes = fuzz_copy(seen.p, seen.n);
 	int fd = fuzz_file("", 0, path);
 
 	o = (struct out){ .path = "memory", .fd = dup(fd) };
-	out_visible(&o, in);
+	out_visible(&o, string);
 	out_close(&o);
 	MUST(pread(fd, bytes, seen.n, 0) == (ssize_t)seen.n && (seen.n == 0 || memcmp(bytes, seen.p, seen.n) == 0));
 	close(fd);

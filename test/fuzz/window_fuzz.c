@@ -43,14 +43,14 @@ static void windows(struct str rest)
 	text_free(&decoded_again);
 }
 
-static void packed(struct str s)
+static void packed(struct str string)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct unpack u;
 	struct str lines;
 	size_t total = 0;
 
-	MUST(fd >= 0 && write(fd, s.p, s.n) == (ssize_t)s.n && lseek(fd, 0, SEEK_SET) == 0);
+	MUST(fd >= 0 && write(fd, string.p, string.n) == (ssize_t)string.n && lseek(fd, 0, SEEK_SET) == 0);
 	unpack_open(&u, fd);
 	while (total < (1 << 24) && unpack_lines(&u, &lines)) {
 		MUST(lines.n && lines.p[lines.n - 1] == '\n');
@@ -62,23 +62,23 @@ static void packed(struct str s)
 }
 
 /* All of a packed file that is not damaged. */
-static void unpack_file(int fd, struct text *t)
+static void unpack_file(int fd, struct text *text)
 {
 	struct unpack u;
 	size_t n;
 
 	unpack_open(&u, fd);
 	do {
-		text_reserve(t, 4096);
-		n = unpack_read(&u, t->p + t->n, 4096);
-		t->n += n;
+		text_reserve(text, 4096);
+		n = unpack_read(&u, text->p + text->n, 4096);
+		text->n += n;
 	} while (n);
 	MUST(!u.errors);
 	unpack_close(&u);
 }
 
 /* Packed and unpacked it is the same. */
-static void there_and_back(struct str s)
+static void there_and_back(struct str string)
 {
 	struct text t = { 0 }, back = { 0 };
 
@@ -86,10 +86,10 @@ static void there_and_back(struct str s)
 		int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 		t.n = back.n = 0;
-		if (zstd ? pack_zstd(&t, s, 3) : pack_gzip(&t, s, 6)) {
+		if (zstd ? pack_zstd(&t, string, 3) : pack_gzip(&t, string, 6)) {
 			MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
 			unpack_file(fd, &back);
-			MUST(str_eq(text_view(&back), s));
+			MUST(str_eq(text_view(&back), string));
 		}
 		close(fd);
 	}
@@ -98,21 +98,21 @@ static void there_and_back(struct str s)
 }
 
 /* Packed piece by piece, twice, it is the same. */
-static void in_blobs(struct str s)
+static void in_blobs(struct str string)
 {
 	struct gzip *g = gzip_open(1);
 	struct text t = { 0 }, back = { 0 };
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	size_t half = s.n / 2;
+	size_t half = string.n / 2;
 
 	MUST(g && fd >= 0);
-	gzip_add(g, &t, str_head(s, half), false);
-	gzip_add(g, &t, str_from(s, half), true);
-	gzip_add(g, &t, s, true);
+	gzip_add(g, &t, str_head(string, half), false);
+	gzip_add(g, &t, str_from(string, half), true);
+	gzip_add(g, &t, string, true);
 	MUST(write(fd, t.p, t.n) == (ssize_t)t.n && lseek(fd, 0, SEEK_SET) == 0);
 	unpack_file(fd, &back);
-	MUST(back.n == 2 * s.n && str_eq(str_head(text_view(&back), s.n), s) &&
-	     str_eq(str_from(text_view(&back), s.n), s));
+	MUST(back.n == 2 * string.n && str_eq(str_head(text_view(&back), string.n), string) &&
+	     str_eq(str_from(text_view(&back), string.n), string));
 	close(fd);
 	gzip_close(g);
 	text_free(&t);

@@ -62,52 +62,53 @@ struct file {
 	size_t names_n;
 };
 
-static __attribute__((noinline)) void put(const struct file *f, const void *p, size_t n, uint64_t at)
+static __attribute__((noinline)) void put(const struct file *file, const void *p, size_t n, uint64_t at)
 {
-	if (pwrite(f->fd, p, n, (off_t)at) != (ssize_t)n)
+	if (pwrite(file->fd, p, n, (off_t)at) != (ssize_t)n)
 		exit(1);
 }
 
 /* size: as the header claims; n bytes are written, the rest is a hole. Returns the section. */
-static Elf64_Shdr *add(struct file *f, const char *name, uint32_t type, uint64_t size, const void *p, size_t n)
+static Elf64_Shdr *add(struct file *file, const char *name, uint32_t type, uint64_t size, const void *p, size_t n)
 {
-	Elf64_Shdr *s = &f->section[f->n++];
+	Elf64_Shdr *s = &file->section[file->n++];
 
-	*s = (Elf64_Shdr){ .sh_name = (uint32_t)f->names_n,
+	*s = (Elf64_Shdr){ .sh_name = (uint32_t)file->names_n,
 			   .sh_type = type,
-			   .sh_offset = f->end,
-			   .sh_addr = f->end,
+			   .sh_offset = file->end,
+			   .sh_addr = file->end,
 			   .sh_size = size,
 			   .sh_addralign = 8,
 			   .sh_flags = SHF_ALLOC };
-	f->names_n += (size_t)snprintf(f->names + f->names_n, sizeof(f->names) - f->names_n, "%s", name) + 1;
+	file->names_n +=
+		(size_t)snprintf(file->names + file->names_n, sizeof(file->names) - file->names_n, "%s", name) + 1;
 	if (n)
-		put(f, p, n, f->end);
-	f->end += (size + 7) & ~UINT64_C(7);
+		put(file, p, n, file->end);
+	file->end += (size + 7) & ~UINT64_C(7);
 	return s;
 }
 
 /* Functions of 32 bytes that count down and return; they keep a frame pointer. */
-static void put_code(const struct file *f)
+static void put_code(const struct file *file)
 {
 	static const unsigned char function[FUNCTION] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf9,
 							  0x48, 0xff, 0xc9, 0x75, 0xfb, 0x5d, 0xc3 };
 
 	for (unsigned at = 0; at < CODE; at += FUNCTION)
-		put(f, function, sizeof(function), PAGE + at);
+		put(file, function, sizeof(function), PAGE + at);
 }
 
-static void begin(struct file *f, const char *path)
+static void begin(struct file *file, const char *path)
 {
-	*f = (struct file){
+	*file = (struct file){
 		.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0755), .end = DATA, .n = 1, .names_n = 1
 	};
-	if (f->fd < 0)
+	if (file->fd < 0)
 		exit(1);
-	put_code(f);
+	put_code(file);
 }
 
-static void finish(struct file *f)
+static void finish(struct file *file)
 {
 	Elf64_Phdr segment[2] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = DATA, .p_memsz = DATA, .p_align = PAGE },
@@ -122,41 +123,41 @@ static void finish(struct file *f)
 	uint32_t note[9] = {
 		4, 20, NT_GNU_BUILD_ID, 0x554e47 /* GNU */, (uint32_t)vary(0, UINT32_MAX), (uint32_t)vary(0, UINT32_MAX)
 	};
-	Elf64_Shdr *names = add(f, ".shstrtab", SHT_STRTAB, sizeof(f->names), f->names, sizeof(f->names));
+	Elf64_Shdr *names = add(file, ".shstrtab", SHT_STRTAB, sizeof(file->names), file->names, sizeof(file->names));
 
-	put(f, f->names, sizeof(f->names), names->sh_offset);
-	f->header =
+	put(file, file->names, sizeof(file->names), names->sh_offset);
+	file->header =
 		(Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 			      .e_type = ET_DYN,
 			      .e_machine = EM_X86_64,
 			      .e_version = EV_CURRENT,
-			      .e_phoff = sizeof(f->header),
-			      .e_ehsize = sizeof(f->header),
+			      .e_phoff = sizeof(file->header),
+			      .e_ehsize = sizeof(file->header),
 			      .e_phentsize = sizeof(segment[0]),
 			      .e_phnum = 2,
 			      .e_shentsize = sizeof(Elf64_Shdr),
-			      .e_shoff = f->end,
-			      .e_shnum = (uint16_t)f->n,
-			      .e_shstrndx = (uint16_t)(f->n - 1) };
-	put(f, &f->header, sizeof(f->header), 0);
-	put(f, segment, sizeof(segment), sizeof(f->header));
-	put(f, note, sizeof(note), 512);
-	put(f, f->section, f->n * sizeof(f->section[0]), f->end);
+			      .e_shoff = file->end,
+			      .e_shnum = (uint16_t)file->n,
+			      .e_shstrndx = (uint16_t)(file->n - 1) };
+	put(file, &file->header, sizeof(file->header), 0);
+	put(file, segment, sizeof(segment), sizeof(file->header));
+	put(file, note, sizeof(note), 512);
+	put(file, file->section, file->n * sizeof(file->section[0]), file->end);
 }
 
 /* ---- the attacks ---- */
 
-static void sparse_frames(struct file *f)
+static void sparse_frames(struct file *file)
 {
-	add(f, ".eh_frame", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
-	add(f, ".eh_frame_hdr", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
-	add(f, ".debug_frame", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
-	add(f, ".plt", SHT_PROGBITS, vary(100, 255) << 20, NULL, 0);
-	finish(f);
+	add(file, ".eh_frame", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
+	add(file, ".eh_frame_hdr", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
+	add(file, ".debug_frame", SHT_PROGBITS, vary(100, 256) << 20, NULL, 0);
+	add(file, ".plt", SHT_PROGBITS, vary(100, 255) << 20, NULL, 0);
+	finish(file);
 }
 
 /* A CIE, and FDEs as short as they can be: each costs its reader more than its 13 bytes. */
-static void dense_frames(struct file *f)
+static void dense_frames(struct file *file)
 {
 	static const unsigned char cie[] = {
 		16, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 2, 0, 0, 0
@@ -172,14 +173,14 @@ static void dense_frames(struct file *f)
 		memcpy(p + at, head, sizeof(head));
 		memcpy(p + at + 8, code, sizeof(code));
 	}
-	add(f, ".eh_frame", SHT_PROGBITS, n, p, n)->sh_addr = 0;
+	add(file, ".eh_frame", SHT_PROGBITS, n, p, n)->sh_addr = 0;
 	free(p);
-	finish(f);
+	finish(file);
 }
 
 /* Each function's FDE has a program of megabytes, which makes a row each second byte; its CIE has an augmentation
  * without end. */
-static void long_programs(struct file *f)
+static void long_programs(struct file *file)
 {
 	size_t n = (size_t)vary(10, 20) << 20, functions = CODE / FUNCTION, table_n = 10 + 8 * functions,
 	       name = (size_t)vary(0, 1) * (n / 2);
@@ -207,14 +208,14 @@ static void long_programs(struct file *f)
 
 		memcpy(table + 10 + 8 * i, row, sizeof(row));
 	}
-	add(f, ".eh_frame", SHT_PROGBITS, n, p, n)->sh_addr = 0;
-	add(f, ".eh_frame_hdr", SHT_PROGBITS, table_n, table, table_n)->sh_addr = 0;
+	add(file, ".eh_frame", SHT_PROGBITS, n, p, n)->sh_addr = 0;
+	add(file, ".eh_frame_hdr", SHT_PROGBITS, table_n, table, table_n)->sh_addr = 0;
 	free(p);
 	free(table);
-	finish(f);
+	finish(file);
 }
 
-static void compressed(struct file *f)
+static void compressed(struct file *file)
 {
 	size_t n = (size_t)vary(100, 400) << 20;
 	uLongf packed_n = compressBound(n);
@@ -227,7 +228,7 @@ static void compressed(struct file *f)
 	compress2(packed + sizeof(head), &packed_n, zeros, n, 1);
 	memcpy(packed, &head, sizeof(head));
 	for (unsigned i = 0; i < 3; i++)
-		add(f,
+		add(file,
 		    i == 0 ? ".debug_frame" :
 		    i == 1 ? ".debug_info" :
 			     ".debug_abbrev",
@@ -235,11 +236,11 @@ static void compressed(struct file *f)
 			->sh_flags = SHF_COMPRESSED;
 	munmap(zeros, n);
 	free(packed);
-	finish(f);
+	finish(file);
 }
 
 /* Tens of thousands of sections over the same bytes, which all have to be read: notes, names, tables. */
-static void many_sections(struct file *f)
+static void many_sections(struct file *file)
 {
 	static const char *const name[] = { ".note.x", ".rela.dyn", ".eh_frame", ".plt", ".debug_info" };
 	uint64_t note = DATA, text = note + (1 << 20), table;
@@ -248,88 +249,88 @@ static void many_sections(struct file *f)
 	Elf64_Shdr *s = calloc(n, sizeof(*s));
 	char *names = malloc(1 << 20);
 
-	finish(f);
+	finish(file);
 	memset(names, 'n', 1 << 20);
 	names[0] = 0;
 	memcpy(names + 1, name[kind], strlen(name[kind]) + 1);
-	put(f, names, 1 << 20, text);
+	put(file, names, 1 << 20, text);
 	table = text + (1 << 20);
 	for (unsigned i = 1; i < n; i++)
 		s[i] = (Elf64_Shdr){
 			.sh_name = vary(0, 1) ? 1 : 64, .sh_type = type, .sh_offset = note, .sh_size = 1 << 20
 		};
 	s[1] = (Elf64_Shdr){ .sh_name = 1 << 19, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = 1 << 20 };
-	put(f, s, n * sizeof(*s), table);
-	f->header.e_shoff = table;
-	f->header.e_shnum = (uint16_t)n;
-	f->header.e_shstrndx = 1;
-	put(f, &f->header, sizeof(f->header), 0);
+	put(file, s, n * sizeof(*s), table);
+	file->header.e_shoff = table;
+	file->header.e_shnum = (uint16_t)n;
+	file->header.e_shstrndx = 1;
+	put(file, &file->header, sizeof(file->header), 0);
 	free(s);
 	free(names);
 }
 
-static void sparse_symbols(struct file *f)
+static void sparse_symbols(struct file *file)
 {
 	static const char *const table[] = { ".symtab", ".dynsym" }, *const text[] = { ".strtab", ".dynstr" };
 
 	for (unsigned i = 0; i < 2; i++) {
-		Elf64_Shdr *s = add(f, table[i], i ? SHT_DYNSYM : SHT_SYMTAB, vary(200, 500) << 20, NULL, 0);
+		Elf64_Shdr *s = add(file, table[i], i ? SHT_DYNSYM : SHT_SYMTAB, vary(200, 500) << 20, NULL, 0);
 
 		s->sh_entsize = sizeof(Elf64_Sym);
-		s->sh_link = f->n;
-		add(f, text[i], SHT_STRTAB, vary(100, 500) << 20, NULL, 0);
+		s->sh_link = file->n;
+		add(file, text[i], SHT_STRTAB, vary(100, 500) << 20, NULL, 0);
 	}
-	finish(f);
+	finish(file);
 }
 
 /* For those who look for inlined functions. */
-static void sparse_debug(struct file *f)
+static void sparse_debug(struct file *file)
 {
 	unsigned char unit[11] = { 0xff, 0xff, 0xff, 0x0f, 4, 0, 0, 0, 0, 0, 8 };
 	static const unsigned char abbrev[] = { 1, 0x11, 0, 0, 0, 0 };
 
-	add(f, ".debug_info", SHT_PROGBITS, vary(600, 1500) << 20, unit, sizeof(unit))->sh_flags = 0;
-	add(f, ".debug_abbrev", SHT_PROGBITS, vary(1, 200) << 20, abbrev, sizeof(abbrev))->sh_flags = 0;
-	add(f, ".debug_str", SHT_PROGBITS, vary(1, 300) << 20, NULL, 0)->sh_flags = 0;
-	finish(f);
+	add(file, ".debug_info", SHT_PROGBITS, vary(600, 1500) << 20, unit, sizeof(unit))->sh_flags = 0;
+	add(file, ".debug_abbrev", SHT_PROGBITS, vary(1, 200) << 20, abbrev, sizeof(abbrev))->sh_flags = 0;
+	add(file, ".debug_str", SHT_PROGBITS, vary(1, 300) << 20, NULL, 0)->sh_flags = 0;
+	finish(file);
 }
 
 /* All the time while others read it: sizes, the number of sections, where that number is found. */
 static pid_t flipping;
 
-static void flipped(struct file *f)
+static void flipped(struct file *file)
 {
 	Elf64_Ehdr other;
 	Elf64_Shdr small, large;
 	uint64_t at;
 
-	add(f, ".eh_frame", SHT_PROGBITS, PAGE, NULL, 0);
-	finish(f);
-	at = f->end + sizeof(Elf64_Shdr);
-	if (ftruncate(f->fd, (off_t)8 << 30) < 0)
+	add(file, ".eh_frame", SHT_PROGBITS, PAGE, NULL, 0);
+	finish(file);
+	at = file->end + sizeof(Elf64_Shdr);
+	if (ftruncate(file->fd, (off_t)8 << 30) < 0)
 		exit(1);
-	small = large = f->section[1];
+	small = large = file->section[1];
 	large.sh_size = vary(200, 4000) << 20;
-	f->section[0].sh_size = vary(1, 60) << 20; /* sections, where the header counts none */
-	put(f, &f->section[0], sizeof(f->section[0]), f->end);
-	other = f->header;
+	file->section[0].sh_size = vary(1, 60) << 20; /* sections, where the header counts none */
+	put(file, &file->section[0], sizeof(file->section[0]), file->end);
+	other = file->header;
 	other.e_shnum = 0;
 	flipping = fork();
 	while (flipping == 0) {
-		put(f, vary(0, 1) ? &f->header : &other, sizeof(other), 0);
-		put(f, vary(0, 1) ? &small : &large, sizeof(small), at);
+		put(file, vary(0, 1) ? &file->header : &other, sizeof(other), 0);
+		put(file, vary(0, 1) ? &small : &large, sizeof(small), at);
 	}
 }
 
-static void (*const attacks[])(struct file *f) = {
+static void (*const attacks[])(struct file *file) = {
 	sparse_frames, dense_frames, long_programs, compressed, many_sections, sparse_symbols, sparse_debug, flipped,
 };
 
 /* ---- running ---- */
 
-static void run_code(const struct file *f, double until)
+static void run_code(const struct file *file, double until)
 {
-	const char *code = mmap(NULL, DATA, PROT_READ | PROT_EXEC, MAP_PRIVATE, f->fd, 0);
+	const char *code = mmap(NULL, DATA, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->fd, 0);
 	void (*function)(uint64_t count);
 
 	if (code == MAP_FAILED)

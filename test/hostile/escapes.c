@@ -20,19 +20,19 @@ static const char *const bad[] = { "\033]0;PWNED\007",
 				   "\xf3\xa0\x80\x81" };
 
 /* As many as fit, by lot, in place of a text of the image. */
-static void put_bad(struct synth *s, struct synth *dice, const char *text)
+static void put_bad(struct synth *synth, struct synth *dice, const char *text)
 {
 	size_t n = strlen(text), used = 0;
 
-	for (size_t at = 0; at + n < s->n; at++) {
-		if (memcmp(s->byte + at, text, n + 1) != 0)
+	for (size_t at = 0; at + n < synth->n; at++) {
+		if (memcmp(synth->byte + at, text, n + 1) != 0)
 			continue;
 		while (used < n) {
 			const char *one = bad[synth_lot(dice, countof(bad))];
 
 			if (strlen(one) > n - used)
 				one = "x";
-			memcpy(s->byte + at + used, one, strlen(one));
+			memcpy(synth->byte + at + used, one, strlen(one));
 			used += strlen(one);
 		}
 		return;

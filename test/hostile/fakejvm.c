@@ -45,44 +45,44 @@ static _Noreturn void fail(const char *what)
 
 /* ---- memory ---- */
 
-static uint64_t number_at(const struct synth *s, uint64_t address)
+static uint64_t number_at(const struct synth *synth, uint64_t address)
 {
 	uint64_t value;
 
-	memcpy(&value, s->byte + (address - SYNTH_BASE), 8);
+	memcpy(&value, synth->byte + (address - SYNTH_BASE), 8);
 	return value;
 }
 
-static void set_at(const struct synth *s, uint64_t object, const char *type, const char *name, uint64_t value)
+static void set_at(const struct synth *synth, uint64_t object, const char *type, const char *name, uint64_t value)
 {
-	int i = synth_field(s, type, name);
+	int i = synth_field(synth, type, name);
 
 	if (i >= 0)
-		memcpy((void *)(uintptr_t)(object + s->at[i]), &value, synth_fields[i].width);
+		memcpy((void *)(uintptr_t)(object + synth->at[i]), &value, synth_fields[i].width);
 }
 
 /* The CodeHeap of the image: JDK 8 has one, later ones a list. */
-static uint64_t code_heap(const struct synth *s)
+static uint64_t code_heap(const struct synth *synth)
 {
-	int one = synth_field(s, "CodeCache", "_heap"), list = synth_field(s, "CodeCache", "_heaps");
+	int one = synth_field(synth, "CodeCache", "_heap"), list = synth_field(synth, "CodeCache", "_heaps");
 
 	if (one >= 0)
-		return number_at(s, s->at[one]);
-	return number_at(
-		s, number_at(s, number_at(s, s->at[list]) + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
+		return number_at(synth, synth->at[one]);
+	return number_at(synth, number_at(synth, number_at(synth, synth->at[list]) +
+							 synth->at[synth_field(synth, "GrowableArray<int>", "_data")]));
 }
 
-static void use_heap(struct synth *s, const struct heap *h)
+static void use_heap(struct synth *synth, const struct heap *h)
 {
-	uint64_t heap = code_heap(s);
-	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")],
-		 map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
+	uint64_t heap = code_heap(synth);
+	uint64_t memory = heap + synth->at[synth_field(synth, "CodeHeap", "_memory")],
+		 map = heap + synth->at[synth_field(synth, "CodeHeap", "_segmap")];
 
-	synth_set(s, memory, "VirtualSpace", "_low", h->low);
-	synth_set(s, memory, "VirtualSpace", "_high", h->low + h->bytes);
-	synth_set(s, map, "VirtualSpace", "_low", h->map);
-	synth_set(s, map, "VirtualSpace", "_high", h->map + h->map_bytes);
-	synth_set(s, heap, "CodeHeap", "_log2_segment_size", h->shift);
+	synth_set(synth, memory, "VirtualSpace", "_low", h->low);
+	synth_set(synth, memory, "VirtualSpace", "_high", h->low + h->bytes);
+	synth_set(synth, map, "VirtualSpace", "_low", h->map);
+	synth_set(synth, map, "VirtualSpace", "_high", h->map + h->map_bytes);
+	synth_set(synth, heap, "CodeHeap", "_log2_segment_size", h->shift);
 }
 
 static void *map_at(uint64_t address, uint64_t n, int protection, int fd)
@@ -113,10 +113,10 @@ static void put_function(unsigned char *at, uint32_t turns)
 
 /* ---- attacks ---- */
 
-static struct heap stubs(struct synth *s)
+static struct heap stubs(struct synth *synth)
 {
-	uint64_t block = 4 * MB, n = 4 + synth_lot(s, 5), skip = 5 + synth_lot(s, 3);
-	struct heap h = { .low = UINT64_C(0x7e0000000000) + synth_lot(s, 4096) * block,
+	uint64_t block = 4 * MB, n = 4 + synth_lot(synth, 5), skip = 5 + synth_lot(synth, 3);
+	struct heap h = { .low = UINT64_C(0x7e0000000000) + synth_lot(synth, 4096) * block,
 			  .bytes = n * block,
 			  .shift = 12 };
 	int memory = shared_memory(h.bytes), map = shared_memory(MB);
@@ -126,7 +126,7 @@ static struct heap stubs(struct synth *s)
 	h.map_bytes = h.bytes >> h.shift;
 	hop = map_at(h.map, MB, PROT_READ | PROT_WRITE, map);
 	for (uint64_t i = 0; i < n; i++, at += block) {
-		uint64_t blob = h.low + i * block + synth_size(s, "block"), begin = h.low + i * block + BLOCK_AT,
+		uint64_t blob = h.low + i * block + synth_size(synth, "block"), begin = h.low + i * block + BLOCK_AT,
 			 end = h.low + (i + 1) * block;
 
 		for (uint64_t k = 0; k < block >> h.shift; k++)
@@ -136,14 +136,14 @@ static struct heap stubs(struct synth *s)
 		for (uint64_t k = BLOCK_AT; k < BLOCK_AT + 64 * SLOT; k += SLOT)
 			put_function(at + k, 60000);
 		memcpy(at + NAME_AT, "StubRoutines (2)", 17);
-		set_at(s, h.low + i * block, "HeapBlock::Header", "_length", block >> h.shift);
-		set_at(s, h.low + i * block, "HeapBlock::Header", "_used", 1);
-		set_at(s, blob, "CodeBlob", "_name", h.low + i * block + NAME_AT);
-		set_at(s, blob, "CodeBlob", "_size", end - blob);
-		set_at(s, blob, "CodeBlob", "_code_begin", begin);
-		set_at(s, blob, "CodeBlob", "_code_end", end);
-		set_at(s, blob, "CodeBlob", "_code_offset", begin - blob);
-		set_at(s, blob, "CodeBlob", "_data_offset", end - blob);
+		set_at(synth, h.low + i * block, "HeapBlock::Header", "_length", block >> h.shift);
+		set_at(synth, h.low + i * block, "HeapBlock::Header", "_used", 1);
+		set_at(synth, blob, "CodeBlob", "_name", h.low + i * block + NAME_AT);
+		set_at(synth, blob, "CodeBlob", "_size", end - blob);
+		set_at(synth, blob, "CodeBlob", "_code_begin", begin);
+		set_at(synth, blob, "CodeBlob", "_code_end", end);
+		set_at(synth, blob, "CodeBlob", "_code_offset", begin - blob);
+		set_at(synth, blob, "CodeBlob", "_data_offset", end - blob);
 	}
 	h.code = h.low;
 	h.code_bytes = block;
@@ -151,9 +151,9 @@ static struct heap stubs(struct synth *s)
 }
 
 /* Functions at the end of a heap of 4 GB; where its segment map lies is left to the caller. */
-static struct heap large(struct synth *s)
+static struct heap large(struct synth *synth)
 {
-	struct heap h = { .low = UINT64_C(0x7c0000000000) + synth_lot(s, 4096) * 16 * MB,
+	struct heap h = { .low = UINT64_C(0x7c0000000000) + synth_lot(synth, 4096) * 16 * MB,
 			  .bytes = (uint64_t)4096 * MB,
 			  .shift = 3 };
 	unsigned char *at;
@@ -168,24 +168,24 @@ static struct heap large(struct synth *s)
 	return h;
 }
 
-static struct heap segmap(struct synth *s, bool maze)
+static struct heap segmap(struct synth *synth, bool maze)
 {
-	struct heap h = large(s);
+	struct heap h = large(synth);
 	uint64_t n = 2 * MB;
 	int fd = shared_memory(n);
 	unsigned char *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	for (uint64_t i = 0; i < n; i++)
-		at[i] = maze ? (unsigned char)(1 + synth_lot(s, 254)) : 1;
+		at[i] = maze ? (unsigned char)(1 + synth_lot(synth, 254)) : 1;
 	for (uint64_t i = 0; i < h.map_bytes; i += n)
 		map_at(h.map + i, n, PROT_READ, fd);
 	return h;
 }
 
 /* Each function is a blob of its own, and compiled code. */
-static struct heap deep(struct synth *s)
+static struct heap deep(struct synth *synth)
 {
-	struct heap h = { .low = UINT64_C(0x7d0000000000) + synth_lot(s, 4096) * 64 * MB,
+	struct heap h = { .low = UINT64_C(0x7d0000000000) + synth_lot(synth, 4096) * 64 * MB,
 			  .bytes = 64 * MB,
 			  .shift = 7 };
 	uint64_t each = 1024, name = h.low + h.bytes - 64;
@@ -197,23 +197,23 @@ static struct heap deep(struct synth *s)
 	for (uint64_t i = 0; i < h.map_bytes; i++)
 		hop[i] = (unsigned char)(i % (each >> h.shift));
 	for (uint64_t k = 0; k + 2 * each <= h.bytes; k += each) {
-		uint64_t blob = h.low + k + synth_size(s, "block"), begin = h.low + k + each / 2 + SLOT,
+		uint64_t blob = h.low + k + synth_size(synth, "block"), begin = h.low + k + each / 2 + SLOT,
 			 end = h.low + k + each;
 
 		put_function(at + k + each / 2 + SLOT, 10000);
-		set_at(s, h.low + k, "HeapBlock::Header", "_length", each >> h.shift);
-		set_at(s, h.low + k, "HeapBlock::Header", "_used", 1);
-		set_at(s, blob, "CodeBlob", "_name", name);
-		set_at(s, blob, "CodeBlob", "_kind", 1);
-		set_at(s, blob, "CodeBlob", "_size", end - blob);
-		set_at(s, blob, "CodeBlob", "_code_begin", begin);
-		set_at(s, blob, "CodeBlob", "_code_end", end);
-		set_at(s, blob, "CodeBlob", "_code_offset", begin - blob);
-		set_at(s, blob, "CodeBlob", "_data_offset", end - blob);
-		set_at(s, blob, "CodeBlob", "_frame_size", 4);
-		set_at(s, blob, "nmethod", "_method", h.low + k);
-		set_at(s, blob, "CompiledMethod", "_method", h.low + k);
-		set_at(s, blob, "nmethod", "_compile_id", k / each + 1);
+		set_at(synth, h.low + k, "HeapBlock::Header", "_length", each >> h.shift);
+		set_at(synth, h.low + k, "HeapBlock::Header", "_used", 1);
+		set_at(synth, blob, "CodeBlob", "_name", name);
+		set_at(synth, blob, "CodeBlob", "_kind", 1);
+		set_at(synth, blob, "CodeBlob", "_size", end - blob);
+		set_at(synth, blob, "CodeBlob", "_code_begin", begin);
+		set_at(synth, blob, "CodeBlob", "_code_end", end);
+		set_at(synth, blob, "CodeBlob", "_code_offset", begin - blob);
+		set_at(synth, blob, "CodeBlob", "_data_offset", end - blob);
+		set_at(synth, blob, "CodeBlob", "_frame_size", 4);
+		set_at(synth, blob, "nmethod", "_method", h.low + k);
+		set_at(synth, blob, "CompiledMethod", "_method", h.low + k);
+		set_at(synth, blob, "nmethod", "_compile_id", k / each + 1);
 	}
 	memcpy(at + h.bytes - 64, "nmethod", 8);
 	h.code = h.low;
@@ -223,9 +223,9 @@ static struct heap deep(struct synth *s)
 
 /* ---- a file system that takes its time ---- */
 
-static void reply(int fd, const struct fuse_in_header *in, int error, const void *p, size_t n)
+static void reply(int fd, const struct fuse_in_header *header, int error, const void *p, size_t n)
 {
-	if (!fuse_answer(fd, in, error, p, n))
+	if (!fuse_answer(fd, header, error, p, n))
 		fail("fuse");
 }
 
@@ -266,7 +266,7 @@ static void serve(int fd, uint64_t bytes, unsigned ms)
 	}
 }
 
-static struct heap slow(struct heap h, const char *dir, unsigned ms)
+static struct heap slow(struct heap heap, const char *dir, unsigned ms)
 {
 	char options[128], mount_at[96], path[128];
 	int fd;
@@ -291,7 +291,7 @@ static struct heap slow(struct heap h, const char *dir, unsigned ms)
 	prctl(PR_SET_DUMPABLE, 1);
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		serve(fd, h.map_bytes, ms);
+		serve(fd, heap.map_bytes, ms);
 		_exit(0);
 	}
 	close(fd); /* whoever has it keeps the file system alive */
@@ -299,14 +299,14 @@ static struct heap slow(struct heap h, const char *dir, unsigned ms)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		fail(path);
-	map_at(h.map, h.map_bytes, PROT_READ, fd);
-	return h;
+	map_at(heap.map, heap.map_bytes, PROT_READ, fd);
+	return heap;
 }
 
 /* The last 64 MB of the large heap. */
-static struct heap small(struct synth *s)
+static struct heap small(struct synth *synth)
 {
-	struct heap h = large(s);
+	struct heap h = large(synth);
 
 	h.low += h.bytes - 64 * MB;
 	h.bytes = 64 * MB;
@@ -327,14 +327,14 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* Calls functions of the heap, each another time; what each of the processes uses is a third of a CPU divided by their
  * number. */
-static _Noreturn void burn(struct synth *s, const struct heap *h, unsigned number, unsigned count)
+static _Noreturn void burn(struct synth *synth, const struct heap *heap, unsigned number, unsigned count)
 {
-	s->seed += number * UINT64_C(0x9e3779b97f4a7c15);
+	synth->seed += number * UINT64_C(0x9e3779b97f4a7c15);
 	for (;;) {
 		uint64_t until = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + SPIN_NS, rest;
 
 		while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until) {
-			uint64_t at = h->code + synth_lot(s, h->code_bytes / SLOT) * SLOT;
+			uint64_t at = heap->code + synth_lot(synth, heap->code_bytes / SLOT) * SLOT;
 
 			if (*(const unsigned char *)(uintptr_t)at == 0xb9)
 				((void (*)(void))(uintptr_t)at)();
@@ -344,17 +344,17 @@ static _Noreturn void burn(struct synth *s, const struct heap *h, unsigned numbe
 	}
 }
 
-static struct heap make(struct synth *s, const char *mode, const char *dir, unsigned ms)
+static struct heap make(struct synth *synth, const char *mode, const char *dir, unsigned ms)
 {
 	if (strcmp(mode, "stubs") == 0)
-		return stubs(s);
+		return stubs(synth);
 	if (strcmp(mode, "segmap") == 0 || strcmp(mode, "maze") == 0)
-		return segmap(s, mode[0] == 'm');
+		return segmap(synth, mode[0] == 'm');
 	if (strcmp(mode, "deep") == 0)
-		return deep(s);
+		return deep(synth);
 	if (strcmp(mode, "hang") == 0)
-		return slow(small(s), dir, 100000);
-	return slow(large(s), dir, ms);
+		return slow(small(synth), dir, 100000);
+	return slow(large(synth), dir, ms);
 }
 
 int main(int argc, char **argv)

@@ -47,38 +47,38 @@ static struct fuse_attr attr_of(uint64_t inode)
 
 /* Entries and attributes expire at once, so that each path walk asks the server; before the stage that is not answered
  * they do not. */
-static void on_lookup(int fd, const struct fuse_in_header *in, const char *name)
+static void on_lookup(int fd, const struct fuse_in_header *header, const char *name)
 {
-	uint64_t inode = in->nodeid == ROOT_INODE && strcmp(name, folder_name) == 0 ? FOLDER_INODE :
-			 in->nodeid == FOLDER_INODE && strcmp(name, "prog") == 0    ? PROGRAM_INODE :
-										      0;
+	uint64_t inode = header->nodeid == ROOT_INODE && strcmp(name, folder_name) == 0 ? FOLDER_INODE :
+			 header->nodeid == FOLDER_INODE && strcmp(name, "prog") == 0    ? PROGRAM_INODE :
+											  0;
 	struct fuse_entry_out entry = { .nodeid = inode, .attr = attr_of(inode) };
 
-	fuse_answer(fd, in, inode ? 0 : -2, &entry, inode ? sizeof(entry) : 0);
+	fuse_answer(fd, header, inode ? 0 : -2, &entry, inode ? sizeof(entry) : 0);
 }
 
-static void on_read(int fd, const struct fuse_in_header *in, const struct fuse_read_in *r)
+static void on_read(int fd, const struct fuse_in_header *header, const struct fuse_read_in *r)
 {
 	size_t from = r->offset < image_bytes ? (size_t)r->offset : image_bytes, n = image_bytes - from;
 
-	fuse_answer(fd, in, 0, image + from, n < r->size ? n : r->size);
+	fuse_answer(fd, header, 0, image + from, n < r->size ? n : r->size);
 }
 
-static void on_request(int fd, const struct fuse_in_header *in, const void *body)
+static void on_request(int fd, const struct fuse_in_header *header, const void *body)
 {
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096, .max_readahead = 65536 };
-	struct fuse_attr_out attr = { .attr = attr_of(in->nodeid) };
+	struct fuse_attr_out attr = { .attr = attr_of(header->nodeid) };
 	struct fuse_open_out opened = { .open_flags = 0 };
 
-	if (stopped && in->opcode == stage)
+	if (stopped && header->opcode == stage)
 		return;
-	switch (in->opcode) {
-	case FUSE_INIT: fuse_answer(fd, in, 0, &init, sizeof(init)); break;
-	case FUSE_LOOKUP: on_lookup(fd, in, body); break;
-	case FUSE_GETATTR: fuse_answer(fd, in, 0, &attr, sizeof(attr)); break;
+	switch (header->opcode) {
+	case FUSE_INIT: fuse_answer(fd, header, 0, &init, sizeof(init)); break;
+	case FUSE_LOOKUP: on_lookup(fd, header, body); break;
+	case FUSE_GETATTR: fuse_answer(fd, header, 0, &attr, sizeof(attr)); break;
 	case FUSE_OPEN:
-	case FUSE_OPENDIR: fuse_answer(fd, in, 0, &opened, sizeof(opened)); break;
-	case FUSE_READ: on_read(fd, in, body); break;
+	case FUSE_OPENDIR: fuse_answer(fd, header, 0, &opened, sizeof(opened)); break;
+	case FUSE_READ: on_read(fd, header, body); break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT: break;
@@ -86,8 +86,8 @@ static void on_request(int fd, const struct fuse_in_header *in, const void *body
 	case FUSE_RELEASEDIR:
 	case FUSE_FLUSH:
 	case FUSE_ACCESS:
-	case FUSE_DESTROY: fuse_answer(fd, in, 0, NULL, 0); break;
-	default: fuse_answer(fd, in, -38, NULL, 0);
+	case FUSE_DESTROY: fuse_answer(fd, header, 0, NULL, 0); break;
+	default: fuse_answer(fd, header, -38, NULL, 0);
 	}
 }
 

@@ -53,23 +53,23 @@ static struct fuse_attr attr_of(uint64_t inode)
 }
 
 /* The first of each two opens of a file goes through the page cache, the second does not. */
-static void on_request(int fd, const struct fuse_in_header *in)
+static void on_request(int fd, const struct fuse_in_header *header)
 {
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096, .max_readahead = 65536 };
 	struct fuse_entry_out entry = { .nodeid = FILE_INODE + opens / 2, .entry_valid = 3600, .attr_valid = 3600 };
-	struct fuse_attr_out attr = { .attr = attr_of(in->nodeid), .attr_valid = 3600 };
-	struct fuse_open_out opened = { .open_flags = in->opcode == FUSE_OPEN && opens % 2 ? FOPEN_DIRECT_IO : 0 };
+	struct fuse_attr_out attr = { .attr = attr_of(header->nodeid), .attr_valid = 3600 };
+	struct fuse_open_out opened = { .open_flags = header->opcode == FUSE_OPEN && opens % 2 ? FOPEN_DIRECT_IO : 0 };
 
-	switch (in->opcode) {
-	case FUSE_INIT: fuse_answer(fd, in, 0, &init, sizeof(init)); break;
+	switch (header->opcode) {
+	case FUSE_INIT: fuse_answer(fd, header, 0, &init, sizeof(init)); break;
 	case FUSE_LOOKUP:
 		entry.attr = attr_of(entry.nodeid);
-		fuse_answer(fd, in, 0, &entry, sizeof(entry));
+		fuse_answer(fd, header, 0, &entry, sizeof(entry));
 		break;
-	case FUSE_GETATTR: fuse_answer(fd, in, 0, &attr, sizeof(attr)); break;
+	case FUSE_GETATTR: fuse_answer(fd, header, 0, &attr, sizeof(attr)); break;
 	case FUSE_OPEN:
 		opens++;
-		fuse_answer(fd, in, 0, &opened, sizeof(opened));
+		fuse_answer(fd, header, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ: /* never answered */ __atomic_add_fetch(reads, 1, __ATOMIC_RELEASE); break;
 	case FUSE_FORGET:
@@ -79,8 +79,10 @@ static void on_request(int fd, const struct fuse_in_header *in)
 	case FUSE_RELEASE:
 	case FUSE_RELEASEDIR:
 	case FUSE_FLUSH:
-	case FUSE_ACCESS: fuse_answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0); break;
-	default: fuse_answer(fd, in, -ENOSYS, NULL, 0);
+	case FUSE_ACCESS:
+		fuse_answer(fd, header, 0, &opened, header->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
+		break;
+	default: fuse_answer(fd, header, -ENOSYS, NULL, 0);
 	}
 }
 

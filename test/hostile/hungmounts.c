@@ -91,32 +91,33 @@ static struct fuse_attr attributes(uint64_t inode)
 }
 
 /* Entries and attributes expire at once, so that each look-up comes here. */
-static void serve_request(int fd, const struct fuse_in_header *in, const void *body)
+static void serve_request(int fd, const struct fuse_in_header *header, const void *body)
 {
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = PAGE, .max_readahead = 0 };
-	struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
+	struct fuse_attr_out attr = { .attr = attributes(header->nodeid) };
 	struct fuse_open_out opened = { .open_flags = FOPEN_KEEP_CACHE };
 	struct fuse_entry_out entry = { .nodeid = FILE_INODE, .attr = attributes(FILE_INODE) };
 	const struct fuse_read_in *r = body;
-	uint64_t at = in->opcode == FUSE_READ && r->offset < FILE_SIZE ? r->offset : FILE_SIZE;
+	uint64_t at = header->opcode == FUSE_READ && r->offset < FILE_SIZE ? r->offset : FILE_SIZE;
 
-	if (hung && in->opcode == hung)
+	if (hung && header->opcode == hung)
 		return;
-	if (in->opcode == FUSE_INIT)
-		fuse_answer(fd, in, 0, &init, sizeof(init));
-	else if (in->opcode == FUSE_LOOKUP)
-		fuse_answer(fd, in, strcmp(body, "prog") == 0 ? 0 : -2, &entry,
+	if (header->opcode == FUSE_INIT)
+		fuse_answer(fd, header, 0, &init, sizeof(init));
+	else if (header->opcode == FUSE_LOOKUP)
+		fuse_answer(fd, header, strcmp(body, "prog") == 0 ? 0 : -2, &entry,
 			    strcmp(body, "prog") == 0 ? sizeof(entry) : 0);
-	else if (in->opcode == FUSE_GETATTR)
-		fuse_answer(fd, in, 0, &attr, sizeof(attr));
-	else if (in->opcode == FUSE_OPEN || in->opcode == FUSE_OPENDIR)
-		fuse_answer(fd, in, 0, &opened, sizeof(opened));
-	else if (in->opcode == FUSE_READ)
-		fuse_answer(fd, in, 0, image + at, r->size < FILE_SIZE - at ? r->size : FILE_SIZE - at);
-	else if (in->opcode == FUSE_RELEASE || in->opcode == FUSE_FLUSH || in->opcode == FUSE_ACCESS)
-		fuse_answer(fd, in, 0, NULL, 0);
-	else if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET && in->opcode != FUSE_INTERRUPT)
-		fuse_answer(fd, in, -38, NULL, 0);
+	else if (header->opcode == FUSE_GETATTR)
+		fuse_answer(fd, header, 0, &attr, sizeof(attr));
+	else if (header->opcode == FUSE_OPEN || header->opcode == FUSE_OPENDIR)
+		fuse_answer(fd, header, 0, &opened, sizeof(opened));
+	else if (header->opcode == FUSE_READ)
+		fuse_answer(fd, header, 0, image + at, r->size < FILE_SIZE - at ? r->size : FILE_SIZE - at);
+	else if (header->opcode == FUSE_RELEASE || header->opcode == FUSE_FLUSH || header->opcode == FUSE_ACCESS)
+		fuse_answer(fd, header, 0, NULL, 0);
+	else if (header->opcode != FUSE_FORGET && header->opcode != FUSE_BATCH_FORGET &&
+		 header->opcode != FUSE_INTERRUPT)
+		fuse_answer(fd, header, -38, NULL, 0);
 }
 
 static void serve(int fd, int mapped, unsigned request)

@@ -26,13 +26,13 @@ struct plan {
 static struct plan plan; /* of this child */
 static struct standin standin;
 
-static uint64_t lot(struct synth *s, uint64_t below)
+static uint64_t lot(struct synth *synth, uint64_t below)
 {
-	return synth_lot(s, below);
+	return synth_lot(synth, below);
 }
 
 /* Pointers to Symbols of some texts point to the secret instead. */
-static void redirect(struct synth *s, struct synth *dice)
+static void redirect(struct synth *synth, struct synth *dice)
 {
 	static const char *const texts[] = { "Work", "java/util/HashMap", "get", "java/lang/Object",
 					     "(Ljava/lang/Object;)Ljava/lang/Object;" };
@@ -42,19 +42,19 @@ static void redirect(struct synth *s, struct synth *dice)
 
 		if (i && lot(dice, 2))
 			continue;
-		for (size_t at = 4; at + n <= s->n; at++) {
+		for (size_t at = 4; at + n <= synth->n; at++) {
 			uint64_t symbol = SYNTH_BASE + at - 4;
 			uint16_t length;
 
-			memcpy(&length, s->byte + at - 4, sizeof(length));
-			if (length != n || memcmp(s->byte + at, texts[i], n) != 0)
+			memcpy(&length, synth->byte + at - 4, sizeof(length));
+			if (length != n || memcmp(synth->byte + at, texts[i], n) != 0)
 				continue;
-			for (size_t k = 0; k + 8 <= s->n; k += 8) {
+			for (size_t k = 0; k + 8 <= synth->n; k += 8) {
 				uint64_t word;
 
-				memcpy(&word, s->byte + k, 8);
+				memcpy(&word, synth->byte + k, 8);
 				if ((word & ~UINT64_C(1)) == symbol)
-					synth_number(s, SYNTH_BASE + k, SECRET_AT | (word & 1), 8);
+					synth_number(synth, SYNTH_BASE + k, SECRET_AT | (word & 1), 8);
 			}
 		}
 	}
@@ -90,12 +90,12 @@ static void burn(void)
 	loop();
 }
 
-static void put_loop(struct synth *s)
+static void put_loop(struct synth *synth)
 {
 #if defined(__x86_64__)
-	synth_put(s, s->block, "\xeb\xfe", 2);
+	synth_put(synth, synth->block, "\xeb\xfe", 2);
 #elif defined(__aarch64__)
-	synth_put(s, s->block, "\x00\x00\x00\x14", 4);
+	synth_put(synth, synth->block, "\x00\x00\x00\x14", 4);
 #endif
 }
 

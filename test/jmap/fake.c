@@ -27,9 +27,9 @@ static void on_quit(int number)
 	is_requested = 1;
 }
 
-static void print_message(int fd, const char *s)
+static void print_message(int fd, const char *string)
 {
-	if (write(fd, s, strlen(s)) < 0)
+	if (write(fd, string, strlen(string)) < 0)
 		exit(0);
 }
 

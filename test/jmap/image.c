@@ -140,16 +140,17 @@ static uint32_t number_of(void *arg, uint64_t method)
 static uint64_t inlined_calls;
 
 /* The calls that were inlined into all that lives: well-formed, whatever the memory holds. */
-static void read_scopes(struct hotspot *h)
+static void read_scopes(struct hotspot *hotspot)
 {
 	struct scopes s = { 0 };
 
 	inlined_calls = 0;
-	for (size_t i = 0; i < h->code.n; i++) {
+	for (size_t i = 0; i < hotspot->code.n; i++) {
 		uint32_t last = 0;
 
-		if (!h->code.blob[i].compiled ||
-		    !scopes_read(&s, &h->memory, &h->layout, &h->packing, &h->code.blob[i], number_of, h))
+		if (!hotspot->code.blob[i].compiled ||
+		    !scopes_read(&s, &hotspot->memory, &hotspot->layout, &hotspot->packing, &hotspot->code.blob[i],
+				 number_of, hotspot))
 			continue;
 		for (uint32_t k = 1; k < s.n; k++)
 			if (s.node[k].parent >= k || s.node[k].method == 0)
@@ -167,14 +168,14 @@ static const char *no_frames;
 
 /* What the unwinder needs to know: pieces that ascend and do not overlap, whatever the memory holds, also when asked
  * again. */
-static void read_frames(struct hotspot *h)
+static void read_frames(struct hotspot *hotspot)
 {
 	struct blobframes f;
 
 	blobs = 0;
-	no_frames = blobframes_open(&f, h);
+	no_frames = blobframes_open(&f, hotspot);
 	for (unsigned round = 0; round < 2 && !no_frames; round++) {
-		no_frames = blobframes_take(&f, h);
+		no_frames = blobframes_take(&f, hotspot);
 		if (round && f.code.n != blobs)
 			abort();
 		blobs = f.code.n;
@@ -187,7 +188,7 @@ static void read_frames(struct hotspot *h)
 }
 
 /* The map, or nothing and why. */
-static const char *map_image(uint64_t base, struct text *t)
+static const char *map_image(uint64_t base, struct text *text)
 {
 	static char why[200];
 	struct hotspot h;
@@ -203,8 +204,8 @@ static const char *map_image(uint64_t base, struct text *t)
 		read_scopes(&h), read_frames(&h);
 	if (!r.code && !codemap_make(&parts, &h, METHOD_JAVA).code) /* with the interpreter's parts */
 		codemap_free(&parts);
-	t->n = 0;
-	codemap_print(&c, true, t);
+	text->n = 0;
+	codemap_print(&c, true, text);
 	codemap_free(&c);
 	hotspot_close(&h);
 	return why[0] ? why : NULL;
@@ -231,23 +232,23 @@ static uint64_t next(uint64_t below)
 	return seed % below;
 }
 
-static uint64_t number(struct libjvm *l, const char *symbol)
+static uint64_t number(struct libjvm *libjvm, const char *symbol)
 {
 	uint64_t address, value;
 
-	if (!libjvm_symbol(l, str_of(symbol), &address) || !memory_u64(l->m, address, 8, &value))
+	if (!libjvm_symbol(libjvm, str_of(symbol), &address) || !memory_u64(libjvm->m, address, 8, &value))
 		die("no %s", symbol);
 	return value;
 }
 
 /* The entries of gHotSpotVMStructs change places. */
-static void shuffle(struct hotspot *h)
+static void shuffle(struct hotspot *hotspot)
 {
-	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"),
-		 stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
+	uint64_t at = number(&hotspot->libjvm, "gHotSpotVMStructs"),
+		 stride = number(&hotspot->libjvm, "gHotSpotVMStructEntryArrayStride");
 	char *first = in_copy(at), saved[1024];
 
-	for (uint64_t i = h->tables.fields - 1; i > 0; i--) {
+	for (uint64_t i = hotspot->tables.fields - 1; i > 0; i--) {
 		char *a = first + i * stride, *b = first + next(i + 1) * stride;
 
 		memcpy(saved, a, stride);
@@ -257,13 +258,13 @@ static void shuffle(struct hotspot *h)
 }
 
 /* Every entry of a field loses its name: sets the first byte of the string, or back. */
-static void rename_field(struct hotspot *h, const char *field, char byte)
+static void rename_field(struct hotspot *hotspot, const char *field, char byte)
 {
-	uint64_t at = number(&h->libjvm, "gHotSpotVMStructs"),
-		 stride = number(&h->libjvm, "gHotSpotVMStructEntryArrayStride");
-	uint64_t name = number(&h->libjvm, "gHotSpotVMStructEntryFieldNameOffset");
+	uint64_t at = number(&hotspot->libjvm, "gHotSpotVMStructs"),
+		 stride = number(&hotspot->libjvm, "gHotSpotVMStructEntryArrayStride");
+	uint64_t name = number(&hotspot->libjvm, "gHotSpotVMStructEntryFieldNameOffset");
 
-	for (uint64_t i = 0; i < h->tables.fields; i++) {
+	for (uint64_t i = 0; i < hotspot->tables.fields; i++) {
 		uint64_t p;
 		char *text;
 

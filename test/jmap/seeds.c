@@ -20,82 +20,83 @@ struct pages {
 #define TABLES_AT UINT64_C(0x620000000000)
 
 /* The next page, of zeros; pages are added in ascending order of their addresses. */
-static unsigned char *add_page(struct pages *p, uint64_t address, uint64_t times)
+static unsigned char *add_page(struct pages *pages, uint64_t address, uint64_t times)
 {
-	p->page = mem_grow(p->page, sizeof(*p->page), p->n + 1);
-	p->page[p->n] = (struct page){ .address = address, .times = (uint32_t)times };
-	return p->page[p->n++].byte;
+	pages->page = mem_grow(pages->page, sizeof(*pages->page), pages->n + 1);
+	pages->page[pages->n] = (struct page){ .address = address, .times = (uint32_t)times };
+	return pages->page[pages->n++].byte;
 }
 
-static void write_file(const char *dir, const char *name, const struct text *t)
+static void write_file(const char *dir, const char *name, const struct text *text)
 {
 	char path[4096];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	f = fopen(path, "wb");
-	if (!f || fwrite(t->p, 1, t->n, f) != t->n || fclose(f) != 0)
+	if (!f || fwrite(text->p, 1, text->n, f) != text->n || fclose(f) != 0)
 		die_errno("cannot write '%s'", path);
 }
 
 /* The JVM behind its pages; both are freed. */
-static void write_seed(const char *dir, const char *name, struct synth *s, struct pages *p)
+static void write_seed(const char *dir, const char *name, struct synth *synth, struct pages *pages)
 {
 	struct text own = { 0 }, t = { 0 };
 
-	synth_pack(s, &own);
+	synth_pack(synth, &own);
 	text_bytes(&t, own.p, 8);
-	for (size_t i = 0; i < p->n; i++) {
-		uint64_t number = p->page[i].address / SYNTH_PAGE;
+	for (size_t i = 0; i < pages->n; i++) {
+		uint64_t number = pages->page[i].address / SYNTH_PAGE;
 		uint16_t n = SYNTH_PAGE, size;
 
-		while (n && p->page[i].byte[n - 1] == 0)
+		while (n && pages->page[i].byte[n - 1] == 0)
 			n--;
 		size = n | 0x8000;
 		text_bytes(&t, &number, 8);
 		text_bytes(&t, &size, 2);
-		text_bytes(&t, &p->page[i].times, 4);
-		text_bytes(&t, p->page[i].byte, n);
+		text_bytes(&t, &pages->page[i].times, 4);
+		text_bytes(&t, pages->page[i].byte, n);
 	}
 	text_bytes(&t, own.p + 8, own.n - 8);
 	write_file(dir, name, &t);
 	text_free(&own);
 	text_free(&t);
-	synth_free(s);
-	free(p->page);
-	*p = (struct pages){ 0 };
+	synth_free(synth);
+	free(pages->page);
+	*pages = (struct pages){ 0 };
 }
 
-static uint64_t pointer_at(const struct synth *s, uint64_t address)
+static uint64_t pointer_at(const struct synth *synth, uint64_t address)
 {
 	uint64_t value;
 
-	memcpy(&value, s->byte + (address - SYNTH_BASE), 8);
+	memcpy(&value, synth->byte + (address - SYNTH_BASE), 8);
 	return value;
 }
 
 /* Its only CodeHeap gets other memory, and a segment map at MAP_AT. */
-static void move_heap(struct synth *s, uint64_t low, uint64_t high, uint64_t segments, unsigned shift)
+static void move_heap(struct synth *synth, uint64_t low, uint64_t high, uint64_t segments, unsigned shift)
 {
-	uint64_t array = pointer_at(s, s->at[synth_field(s, "CodeCache", "_heaps")]);
-	uint64_t heap = pointer_at(s, pointer_at(s, array + s->at[synth_field(s, "GrowableArray<int>", "_data")]));
-	uint64_t memory = heap + s->at[synth_field(s, "CodeHeap", "_memory")],
-		 map = heap + s->at[synth_field(s, "CodeHeap", "_segmap")];
+	uint64_t array = pointer_at(synth, synth->at[synth_field(synth, "CodeCache", "_heaps")]);
+	uint64_t heap = pointer_at(
+		synth, pointer_at(synth, array + synth->at[synth_field(synth, "GrowableArray<int>", "_data")]));
+	uint64_t memory = heap + synth->at[synth_field(synth, "CodeHeap", "_memory")],
+		 map = heap + synth->at[synth_field(synth, "CodeHeap", "_segmap")];
 
-	synth_set(s, memory, "VirtualSpace", "_low", low);
-	synth_set(s, memory, "VirtualSpace", "_high", high);
-	synth_set(s, map, "VirtualSpace", "_low", MAP_AT);
-	synth_set(s, map, "VirtualSpace", "_high", MAP_AT + segments);
-	synth_set(s, heap, "CodeHeap", "_log2_segment_size", shift);
+	synth_set(synth, memory, "VirtualSpace", "_low", low);
+	synth_set(synth, memory, "VirtualSpace", "_high", high);
+	synth_set(synth, map, "VirtualSpace", "_low", MAP_AT);
+	synth_set(synth, map, "VirtualSpace", "_high", MAP_AT + segments);
+	synth_set(synth, heap, "CodeHeap", "_log2_segment_size", shift);
 }
 
 /* Sets a field in a page that stands for address. */
-static void set(const struct synth *s, unsigned char *page, const char *type, const char *name, uint64_t value)
+static void set(const struct synth *synth, unsigned char *page, const char *type, const char *name, uint64_t value)
 {
-	int i = synth_field(s, type, name);
+	int i = synth_field(synth, type, name);
 
 	if (i >= 0)
-		memcpy(page + s->at[i], &value, synth_fields[i].width);
+		memcpy(page + synth->at[i], &value, synth_fields[i].width);
 }
 
 /* A segment map of 512 MB without a block: who looks for the begin of a block from its end reads all of it. */

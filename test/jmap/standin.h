@@ -24,80 +24,80 @@ struct standin {
 };
 
 /* The file alone. False: it cannot be made. */
-static inline bool standin_make(struct standin *j, unsigned jdk)
+static inline bool standin_make(struct standin *standin, unsigned jdk)
 {
 	const char *tmp = getenv("TMPDIR");
 	unsigned char *memory;
 	int fd;
 
-	*j = (struct standin){ .pid = 0 };
-	synth_make(&j->s, jdk, 1, -1);
-	snprintf(j->dir, sizeof(j->dir), "%.40s/pj-jvm.XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(j->dir))
+	*standin = (struct standin){ .pid = 0 };
+	synth_make(&standin->s, jdk, 1, -1);
+	snprintf(standin->dir, sizeof(standin->dir), "%.40s/pj-jvm.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(standin->dir))
 		return false;
-	snprintf(j->path, sizeof(j->path), "%s/libjvm.so", j->dir);
-	fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, (off_t)j->s.n) < 0)
+	snprintf(standin->path, sizeof(standin->path), "%s/libjvm.so", standin->dir);
+	fd = open(standin->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)standin->s.n) < 0)
 		return false;
-	memory = mmap(NULL, j->s.n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, standin->s.n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (memory == MAP_FAILED)
 		return false;
-	madvise(memory, j->s.n, MADV_DONTFORK); /* children have what standin_map gives them, and no other's */
-	memcpy(memory, j->s.byte, j->s.n);
-	synth_free(&j->s);
-	j->s.byte = memory;
+	madvise(memory, standin->s.n, MADV_DONTFORK); /* children have what standin_map gives them, and no other's */
+	memcpy(memory, standin->s.byte, standin->s.n);
+	synth_free(&standin->s);
+	standin->s.byte = memory;
 	return true;
 }
 
 /* Into this process, where the image says that it is; executable, as code is. */
-static inline bool standin_map(const struct standin *j)
+static inline bool standin_map(const struct standin *standin)
 {
-	int fd = open(j->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(standin->path, O_RDONLY | O_CLOEXEC);
 	void *want = (void *)(uintptr_t)SYNTH_BASE;
-	void *got = mmap(want, j->s.n, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	void *got = mmap(want, standin->s.n, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
 
 	close(fd);
 	return got == want;
 }
 
 /* A child that waits for its end. */
-static inline bool standin_start(struct standin *j)
+static inline bool standin_start(struct standin *standin)
 {
 	int ready[2];
 	char byte;
 
 	if (pipe(ready) < 0)
 		return false;
-	j->pid = fork();
-	if (j->pid == 0) {
+	standin->pid = fork();
+	if (standin->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (standin_map(j) && write(ready[1], "r", 1) == 1)
+		if (standin_map(standin) && write(ready[1], "r", 1) == 1)
 			for (;;)
 				pause();
 		_exit(1);
 	}
 	close(ready[1]);
-	bool good = j->pid > 0 && read(ready[0], &byte, 1) == 1;
+	bool good = standin->pid > 0 && read(ready[0], &byte, 1) == 1;
 	close(ready[0]);
 	return good;
 }
 
-static inline void standin_kill(struct standin *j)
+static inline void standin_kill(struct standin *standin)
 {
-	if (j->pid > 0) {
-		kill(j->pid, SIGKILL);
-		waitpid(j->pid, NULL, 0);
+	if (standin->pid > 0) {
+		kill(standin->pid, SIGKILL);
+		waitpid(standin->pid, NULL, 0);
 	}
-	j->pid = 0;
+	standin->pid = 0;
 }
 
-static inline void standin_end(struct standin *j)
+static inline void standin_end(struct standin *standin)
 {
-	standin_kill(j);
-	munmap(j->s.byte, j->s.n);
-	unlink(j->path);
-	rmdir(j->dir);
+	standin_kill(standin);
+	munmap(standin->s.byte, standin->s.n);
+	unlink(standin->path);
+	rmdir(standin->dir);
 }
 
 #endif

@@ -131,146 +131,148 @@ struct synth {
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-static inline uint64_t synth_lot(struct synth *s, uint64_t below)
+static inline uint64_t synth_lot(struct synth *synth, uint64_t below)
 {
-	s->seed = s->seed * 6364136223846793005u + 1442695040888963407u;
-	return (s->seed >> 33) % below;
+	synth->seed = synth->seed * 6364136223846793005u + 1442695040888963407u;
+	return (synth->seed >> 33) % below;
 }
 
-static inline uint64_t synth_space(struct synth *s, size_t n, size_t align)
+static inline uint64_t synth_space(struct synth *synth, size_t n, size_t align)
 {
-	uint64_t at = (s->n + align - 1) / align * align;
+	uint64_t at = (synth->n + align - 1) / align * align;
 
-	s->n = at + n;
-	if (s->n > SYNTH_BYTES)
+	synth->n = at + n;
+	if (synth->n > SYNTH_BYTES)
 		abort();
 	return SYNTH_BASE + at;
 }
 
-static inline void synth_put(struct synth *s, uint64_t address, const void *p, size_t n)
+static inline void synth_put(struct synth *synth, uint64_t address, const void *p, size_t n)
 {
-	memcpy(s->byte + (address - SYNTH_BASE), p, n);
+	memcpy(synth->byte + (address - SYNTH_BASE), p, n);
 }
 
-static inline void synth_number(struct synth *s, uint64_t address, uint64_t value, unsigned width)
+static inline void synth_number(struct synth *synth, uint64_t address, uint64_t value, unsigned width)
 {
-	synth_put(s, address, &value, width);
+	synth_put(synth, address, &value, width);
 }
 
-static inline uint64_t synth_text(struct synth *s, const char *text)
+static inline uint64_t synth_text(struct synth *synth, const char *text)
 {
-	uint64_t at = synth_space(s, strlen(text) + 1, 1);
+	uint64_t at = synth_space(synth, strlen(text) + 1, 1);
 
-	synth_put(s, at, text, strlen(text));
+	synth_put(synth, at, text, strlen(text));
 	return at;
 }
 
 /* ---- fields
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static inline bool synth_has(const struct synth *s, unsigned i)
+static inline bool synth_has(const struct synth *synth, unsigned i)
 {
-	return synth_fields[i].jdk & s->jdk;
+	return synth_fields[i].jdk & synth->jdk;
 }
 
-static inline uint64_t synth_size(const struct synth *s, const char *family)
+static inline uint64_t synth_size(const struct synth *synth, const char *family)
 {
 	uint64_t size = 8;
 
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		if (synth_has(s, i) && synth_fields[i].family && strcmp(synth_fields[i].family, family) == 0 &&
-		    s->at[i] + synth_fields[i].width > size)
-			size = s->at[i] + synth_fields[i].width;
+		if (synth_has(synth, i) && synth_fields[i].family && strcmp(synth_fields[i].family, family) == 0 &&
+		    synth->at[i] + synth_fields[i].width > size)
+			size = synth->at[i] + synth_fields[i].width;
 	return (size + 7) / 8 * 8;
 }
 
 /* Fields come into their objects by lot, with a hole now and then. */
-static inline void synth_lay_out(struct synth *s)
+static inline void synth_lay_out(struct synth *synth)
 {
 	unsigned order[SYNTH_FIELDS];
 
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
 		order[i] = i;
 	for (unsigned i = SYNTH_FIELDS - 1; i > 0; i--) {
-		unsigned other = (unsigned)synth_lot(s, i + 1), swap = order[i];
+		unsigned other = (unsigned)synth_lot(synth, i + 1), swap = order[i];
 
 		order[i] = order[other];
 		order[other] = swap;
 	}
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		s->at[i] = UINT64_MAX - 64; /* none yet: synth_size passes it over below */
+		synth->at[i] = UINT64_MAX - 64; /* none yet: synth_size passes it over below */
 	for (unsigned k = 0; k < SYNTH_FIELDS; k++) {
 		const struct synth_field *f = &synth_fields[order[k]];
 		uint64_t at = 0, width = f->width > 8 ? 8 : f->width;
 
-		if (!synth_has(s, order[k]))
+		if (!synth_has(synth, order[k]))
 			continue;
 		if (!f->family) {
-			s->at[order[k]] = synth_space(s, 8, 8);
+			synth->at[order[k]] = synth_space(synth, 8, 8);
 			continue;
 		}
 		for (unsigned i = 0; i < SYNTH_FIELDS; i++)
 			if (synth_fields[i].family && strcmp(synth_fields[i].family, f->family) == 0 &&
-			    s->at[i] < SYNTH_OBJECT && s->at[i] + synth_fields[i].width > at)
-				at = s->at[i] + synth_fields[i].width;
+			    synth->at[i] < SYNTH_OBJECT && synth->at[i] + synth_fields[i].width > at)
+				at = synth->at[i] + synth_fields[i].width;
 		if (strcmp(f->family, "block") != 0 && strncmp(f->name, "_body", 5) != 0)
-			at += synth_lot(s, 2) * width;
-		s->at[order[k]] = (at + width - 1) / width * width;
+			at += synth_lot(synth, 2) * width;
+		synth->at[order[k]] = (at + width - 1) / width * width;
 	}
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++) /* nothing stands behind the text of a symbol */
-		if (synth_has(s, i) && strncmp(synth_fields[i].name, "_body", 5) == 0)
-			s->at[i] = 4;
-		else if (synth_has(s, i) && strcmp(synth_fields[i].type, "Symbol") == 0)
-			s->at[i] = 0;
+		if (synth_has(synth, i) && strncmp(synth_fields[i].name, "_body", 5) == 0)
+			synth->at[i] = 4;
+		else if (synth_has(synth, i) && strcmp(synth_fields[i].type, "Symbol") == 0)
+			synth->at[i] = 0;
 }
 
 /* Where a field of this JDK is; -1: it has none. */
-static inline int synth_field(const struct synth *s, const char *type, const char *name)
+static inline int synth_field(const struct synth *synth, const char *type, const char *name)
 {
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		if (synth_has(s, i) && strcmp(synth_fields[i].type, type) == 0 &&
+		if (synth_has(synth, i) && strcmp(synth_fields[i].type, type) == 0 &&
 		    strcmp(synth_fields[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
 
 /* Sets a field of an object, or a static one (object 0), if this JDK has it. */
-static inline void synth_set(struct synth *s, uint64_t object, const char *type, const char *name, uint64_t value)
+static inline void synth_set(struct synth *synth, uint64_t object, const char *type, const char *name, uint64_t value)
 {
-	int i = synth_field(s, type, name);
+	int i = synth_field(synth, type, name);
 
 	if (i >= 0)
-		synth_number(s, object + s->at[i], value, synth_fields[i].width);
+		synth_number(synth, object + synth->at[i], value, synth_fields[i].width);
 }
 
 /* ---- methods
  * ----------------------------------------------------------------------------------------------------------------- */
 
-static inline uint64_t synth_symbol(struct synth *s, const char *text)
+static inline uint64_t synth_symbol(struct synth *synth, const char *text)
 {
-	uint64_t at = synth_space(s, 4 + strlen(text), 8);
+	uint64_t at = synth_space(synth, 4 + strlen(text), 8);
 
-	synth_set(s, at, "Symbol", "_length", strlen(text));
-	synth_put(s, at + 4, text, strlen(text));
+	synth_set(synth, at, "Symbol", "_length", strlen(text));
+	synth_put(synth, at + 4, text, strlen(text));
 	return at;
 }
 
 /* A class with one method: what is told is class, name, signature. */
-static inline uint64_t synth_method(struct synth *s, const char *class_name, const char *name, const char *signature)
+static inline uint64_t synth_method(struct synth *synth, const char *class_name, const char *name,
+				    const char *signature)
 {
-	uint64_t method = synth_space(s, synth_size(s, "method"), 8), of = synth_space(s, synth_size(s, "const"), 8),
-		 header = synth_size(s, "pool");
-	uint64_t pool = synth_space(s, header + 24, 8), klass = synth_space(s, synth_size(s, "klass"), 8);
+	uint64_t method = synth_space(synth, synth_size(synth, "method"), 8),
+		 of = synth_space(synth, synth_size(synth, "const"), 8), header = synth_size(synth, "pool");
+	uint64_t pool = synth_space(synth, header + 24, 8), klass = synth_space(synth, synth_size(synth, "klass"), 8);
 
-	synth_set(s, method, "Method", "_constMethod", of);
-	synth_set(s, of, "ConstMethod", "_constants", pool);
-	synth_set(s, of, "ConstMethod", "_name_index", 1);
-	synth_set(s, of, "ConstMethod", "_signature_index", 2);
-	synth_set(s, pool, "ConstantPool", "_pool_holder", klass);
-	synth_set(s, pool, "ConstantPool", "_length", 3);
-	synth_set(s, klass, "Klass", "_name", synth_symbol(s, class_name));
-	synth_number(s, pool + header + 8, synth_symbol(s, name) | 1, 8); /* bit 0 tells something else in some JDKs */
-	synth_number(s, pool + header + 16, synth_symbol(s, signature), 8);
+	synth_set(synth, method, "Method", "_constMethod", of);
+	synth_set(synth, of, "ConstMethod", "_constants", pool);
+	synth_set(synth, of, "ConstMethod", "_name_index", 1);
+	synth_set(synth, of, "ConstMethod", "_signature_index", 2);
+	synth_set(synth, pool, "ConstantPool", "_pool_holder", klass);
+	synth_set(synth, pool, "ConstantPool", "_length", 3);
+	synth_set(synth, klass, "Klass", "_name", synth_symbol(synth, class_name));
+	synth_number(synth, pool + header + 8, synth_symbol(synth, name) | 1,
+		     8); /* bit 0 tells something else in some JDKs */
+	synth_number(synth, pool + header + 16, synth_symbol(synth, signature), 8);
 	return method;
 }
 
@@ -279,27 +281,28 @@ static inline uint64_t synth_method(struct synth *s, const char *class_name, con
  */
 
 /* A block with a blob: room for `extra` bytes behind its code. Returns the blob, sets where its code begins. */
-static inline uint64_t synth_blob(struct synth *s, uint64_t name, struct str code, size_t extra, unsigned words,
+static inline uint64_t synth_blob(struct synth *synth, uint64_t name, struct str code, size_t extra, unsigned words,
 				  uint64_t *begin)
 {
-	uint64_t header = synth_size(s, "block"), block = synth_space(s, 0, SYNTH_SEGMENT), blob = block + header, end;
+	uint64_t header = synth_size(synth, "block"), block = synth_space(synth, 0, SYNTH_SEGMENT),
+		 blob = block + header, end;
 
-	*begin = (blob + synth_size(s, "blob") + 15) / 16 * 16;
+	*begin = (blob + synth_size(synth, "blob") + 15) / 16 * 16;
 	end = *begin + code.n + extra;
-	synth_space(s, (end - block + SYNTH_SEGMENT - 1) / SYNTH_SEGMENT * SYNTH_SEGMENT, 1);
-	synth_put(s, *begin, code.p, code.n);
-	synth_set(s, block, "HeapBlock::Header", "_length", (SYNTH_BASE + s->n - block) / SYNTH_SEGMENT);
-	synth_set(s, block, "HeapBlock::Header", "_used", 1);
-	synth_set(s, blob, "CodeBlob", "_name", name);
-	synth_set(s, blob, "CodeBlob", "_kind", 2);
-	synth_set(s, blob, "CodeBlob", "_size", end - blob);
-	synth_set(s, blob, "CodeBlob", "_code_begin", *begin);
-	synth_set(s, blob, "CodeBlob", "_code_end", *begin + code.n);
-	synth_set(s, blob, "CodeBlob", "_code_offset", *begin - blob);
-	synth_set(s, blob, "CodeBlob", "_data_offset", *begin + code.n - blob);
-	synth_set(s, blob, "CodeBlob", "_frame_size", words);
-	synth_set(s, blob, "CodeBlob", "_frame_complete_offset", 8);
-	s->segments[s->nsegments++] = (block - s->heap) / SYNTH_SEGMENT;
+	synth_space(synth, (end - block + SYNTH_SEGMENT - 1) / SYNTH_SEGMENT * SYNTH_SEGMENT, 1);
+	synth_put(synth, *begin, code.p, code.n);
+	synth_set(synth, block, "HeapBlock::Header", "_length", (SYNTH_BASE + synth->n - block) / SYNTH_SEGMENT);
+	synth_set(synth, block, "HeapBlock::Header", "_used", 1);
+	synth_set(synth, blob, "CodeBlob", "_name", name);
+	synth_set(synth, blob, "CodeBlob", "_kind", 2);
+	synth_set(synth, blob, "CodeBlob", "_size", end - blob);
+	synth_set(synth, blob, "CodeBlob", "_code_begin", *begin);
+	synth_set(synth, blob, "CodeBlob", "_code_end", *begin + code.n);
+	synth_set(synth, blob, "CodeBlob", "_code_offset", *begin - blob);
+	synth_set(synth, blob, "CodeBlob", "_data_offset", *begin + code.n - blob);
+	synth_set(synth, blob, "CodeBlob", "_frame_size", words);
+	synth_set(synth, blob, "CodeBlob", "_frame_complete_offset", 8);
+	synth->segments[synth->nsegments++] = (block - synth->heap) / SYNTH_SEGMENT;
 	return blob;
 }
 
@@ -307,132 +310,132 @@ enum { SYNTH_STUBS = 9, SYNTH_DESCS = SYNTH_STUBS + 1 };
 
 /* The list of descriptors, the newest first; its head is in the library's data. One is of another group, in code of its
  * own. */
-static inline void synth_list(struct synth *s, uint64_t block)
+static inline void synth_list(struct synth *synth, uint64_t block)
 {
-	unsigned begin = s->jdk == SYNTH_8 ? 4 : 3;
-	uint64_t group = synth_text(s, "StubRoutines"), other = synth_text(s, "ICache"), next = 0;
+	unsigned begin = synth->jdk == SYNTH_8 ? 4 : 3;
+	uint64_t group = synth_text(synth, "StubRoutines"), other = synth_text(synth, "ICache"), next = 0;
 
 	for (unsigned i = 0; i < SYNTH_DESCS; i++) {
-		uint64_t at = synth_space(s, 56, 8), code = block + i * 6;
+		uint64_t at = synth_space(synth, 56, 8), code = block + i * 6;
 		char name[16];
 
 		snprintf(name, sizeof(name), "stub %u", i);
-		synth_number(s, at, next, 8);
-		synth_number(s, at + 8, i < SYNTH_STUBS ? group : other, 8);
-		synth_number(s, at + 16, synth_text(s, name), 8);
-		synth_number(s, at + 24, i, 8); /* JDK 8's index; else it is overwritten */
-		synth_number(s, at + 8 * begin, i < SYNTH_STUBS ? code : SYNTH_BASE, 8);
-		synth_number(s, at + 8 * begin + 8, (i < SYNTH_STUBS ? code : SYNTH_BASE) + 5, 8);
+		synth_number(synth, at, next, 8);
+		synth_number(synth, at + 8, i < SYNTH_STUBS ? group : other, 8);
+		synth_number(synth, at + 16, synth_text(synth, name), 8);
+		synth_number(synth, at + 24, i, 8); /* JDK 8's index; else it is overwritten */
+		synth_number(synth, at + 8 * begin, i < SYNTH_STUBS ? code : SYNTH_BASE, 8);
+		synth_number(synth, at + 8 * begin + 8, (i < SYNTH_STUBS ? code : SYNTH_BASE) + 5, 8);
 		next = at;
 	}
-	synth_number(s, s->data + 24, next, 8);
+	synth_number(synth, synth->data + 24, next, 8);
 }
 
 enum { SYNTH_SCOPES = 32, SYNTH_PCS = 6 };
 
 /* Tables of inlined calls: `inner` into `outer` at offsets 9 and 12, `innermost` into that at 12. */
-static inline void synth_tables(struct synth *s, uint64_t metadata, uint64_t scopes, uint64_t pcs,
+static inline void synth_tables(struct synth *synth, uint64_t metadata, uint64_t scopes, uint64_t pcs,
 				const uint64_t method[3])
 {
 	static const int at[SYNTH_PCS][2] = { { -1, 0 }, { 4, 1 }, { 9, 4 }, { 12, 7 }, { 20, 1 }, { 1 << 20, 0 } };
 	unsigned char byte[10] = { 0, 0, 1, 5, 1, 2, 9, 4, 3, 2 }; /* caller, method, bytecode + 1: three times */
-	uint64_t size = synth_size(s, "pc");
+	uint64_t size = synth_size(synth, "pc");
 
-	for (unsigned i = 1; i < sizeof(byte) && s->jdk >= SYNTH_21; i++)
+	for (unsigned i = 1; i < sizeof(byte) && synth->jdk >= SYNTH_21; i++)
 		byte[i]++; /* no byte is 0 */
-	synth_put(s, scopes, byte, sizeof(byte));
+	synth_put(synth, scopes, byte, sizeof(byte));
 	for (unsigned i = 0; i < 3; i++)
-		synth_number(s, metadata + 8 * i, method[i], 8);
+		synth_number(synth, metadata + 8 * i, method[i], 8);
 	for (unsigned i = 0; i < SYNTH_PCS; i++) {
-		synth_set(s, pcs + i * size, "PcDesc", "_pc_offset", (uint64_t)at[i][0]);
-		synth_set(s, pcs + i * size, "PcDesc", "_scope_decode_offset", (uint64_t)at[i][1]);
+		synth_set(synth, pcs + i * size, "PcDesc", "_pc_offset", (uint64_t)at[i][0]);
+		synth_set(synth, pcs + i * size, "PcDesc", "_scope_decode_offset", (uint64_t)at[i][1]);
 	}
 }
 
-static inline void synth_nmethod(struct synth *s, uint64_t name, const uint64_t method[3], unsigned id, unsigned level,
-				 uint64_t immutable, uint64_t mutable)
+static inline void synth_nmethod(struct synth *synth, uint64_t name, const uint64_t method[3], unsigned id,
+				 unsigned level, uint64_t immutable, uint64_t mutable)
 {
 	char code[64] = "\x89\x84\x24\x00\xc0\xfe\xff\x55\x48\x83\xec\x10";
-	uint64_t begin, pcs = SYNTH_PCS * synth_size(s, "pc");
-	uint64_t blob = synth_blob(s, name, (struct str){ code, sizeof(code) }, 24 + SYNTH_SCOPES + pcs, 4, &begin),
+	uint64_t begin, pcs = SYNTH_PCS * synth_size(synth, "pc");
+	uint64_t blob = synth_blob(synth, name, (struct str){ code, sizeof(code) }, 24 + SYNTH_SCOPES + pcs, 4, &begin),
 		 data = begin + sizeof(code) - blob;
 
-	synth_set(s, blob, "CodeBlob", "_kind", 1);
-	synth_set(s, blob, "nmethod", "_method", method[0]);
-	synth_set(s, blob, "CompiledMethod", "_method", method[0]);
-	synth_set(s, blob, "nmethod", "_compile_id", id);
-	synth_set(s, blob, "nmethod", "_comp_level", level);
-	synth_set(s, blob, "nmethod", "_verified_entry_point", begin + 4);
-	synth_set(s, blob, "nmethod", "_verified_entry_offset", 4);
-	synth_set(s, blob, "nmethod", "_orig_pc_offset", 16);
-	synth_set(s, blob, "CompiledMethod", "_deopt_handler_begin", begin + 50);
-	synth_set(s, blob, "CompiledMethod", "_deopt_mh_handler_begin", 0);
-	synth_set(s, blob, "nmethod", "_deoptimize_offset", begin + 50 - blob);
-	synth_set(s, blob, "nmethod", "_deopt_handler_offset", begin + 50 - blob);
-	synth_set(s, blob, "nmethod", "_deopt_mh_handler_offset", (uint64_t)-1);
-	synth_set(s, blob, "nmethod", "_metadata_offset", data);
-	synth_set(s, blob, "nmethod", "_scopes_data_offset", s->jdk == SYNTH_25 ? pcs : data + 24);
-	synth_set(s, blob, "CompiledMethod", "_scopes_data_begin", blob + data + 24);
-	synth_set(s, blob, "nmethod", "_scopes_pcs_offset", s->jdk == SYNTH_25 ? 0 : data + 24 + SYNTH_SCOPES);
-	synth_set(s, blob, "nmethod", "_dependencies_offset", data + 24 + SYNTH_SCOPES + pcs);
-	synth_set(s, blob, "nmethod", "_immutable_data", immutable);
-	synth_set(s, blob, "nmethod", "_immutable_data_size", pcs + SYNTH_SCOPES);
-	synth_set(s, blob, "CodeBlob", "_mutable_data", mutable);
-	synth_set(s, blob, "CodeBlob", "_mutable_data_size", 16 + 24);
-	synth_set(s, blob, "CodeBlob", "_relocation_size", 16);
-	if (s->jdk == SYNTH_25)
-		synth_tables(s, mutable + 16, immutable + pcs, immutable, method);
+	synth_set(synth, blob, "CodeBlob", "_kind", 1);
+	synth_set(synth, blob, "nmethod", "_method", method[0]);
+	synth_set(synth, blob, "CompiledMethod", "_method", method[0]);
+	synth_set(synth, blob, "nmethod", "_compile_id", id);
+	synth_set(synth, blob, "nmethod", "_comp_level", level);
+	synth_set(synth, blob, "nmethod", "_verified_entry_point", begin + 4);
+	synth_set(synth, blob, "nmethod", "_verified_entry_offset", 4);
+	synth_set(synth, blob, "nmethod", "_orig_pc_offset", 16);
+	synth_set(synth, blob, "CompiledMethod", "_deopt_handler_begin", begin + 50);
+	synth_set(synth, blob, "CompiledMethod", "_deopt_mh_handler_begin", 0);
+	synth_set(synth, blob, "nmethod", "_deoptimize_offset", begin + 50 - blob);
+	synth_set(synth, blob, "nmethod", "_deopt_handler_offset", begin + 50 - blob);
+	synth_set(synth, blob, "nmethod", "_deopt_mh_handler_offset", (uint64_t)-1);
+	synth_set(synth, blob, "nmethod", "_metadata_offset", data);
+	synth_set(synth, blob, "nmethod", "_scopes_data_offset", synth->jdk == SYNTH_25 ? pcs : data + 24);
+	synth_set(synth, blob, "CompiledMethod", "_scopes_data_begin", blob + data + 24);
+	synth_set(synth, blob, "nmethod", "_scopes_pcs_offset", synth->jdk == SYNTH_25 ? 0 : data + 24 + SYNTH_SCOPES);
+	synth_set(synth, blob, "nmethod", "_dependencies_offset", data + 24 + SYNTH_SCOPES + pcs);
+	synth_set(synth, blob, "nmethod", "_immutable_data", immutable);
+	synth_set(synth, blob, "nmethod", "_immutable_data_size", pcs + SYNTH_SCOPES);
+	synth_set(synth, blob, "CodeBlob", "_mutable_data", mutable);
+	synth_set(synth, blob, "CodeBlob", "_mutable_data_size", 16 + 24);
+	synth_set(synth, blob, "CodeBlob", "_relocation_size", 16);
+	if (synth->jdk == SYNTH_25)
+		synth_tables(synth, mutable + 16, immutable + pcs, immutable, method);
 	else
-		synth_tables(s, blob + data, blob + data + 24, blob + data + 24 + SYNTH_SCOPES, method);
+		synth_tables(synth, blob + data, blob + data + 24, blob + data + 24 + SYNTH_SCOPES, method);
 }
 
 /* The interpreter's queue in its blob: three codelets. */
-static inline void synth_interpreter(struct synth *s, uint64_t name, const uint64_t description[3])
+static inline void synth_interpreter(struct synth *synth, uint64_t name, const uint64_t description[3])
 {
 	static const char entry[] = "\x90\x58\x4c\x8d\x74\xcc\xf8\x90\x50\x55\x48\x8b\xec\x41\x55\x90";
-	uint64_t header = synth_size(s, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin,
-		 queue = synth_space(s, synth_size(s, "queue"), 8);
+	uint64_t header = synth_size(synth, "codelet"), each = (header + sizeof(entry) + 7) / 8 * 8, begin,
+		 queue = synth_space(synth, synth_size(synth, "queue"), 8);
 	char *code = mem_alloc(1, 3 * each + 8);
 
 	for (unsigned i = 0; i < 3; i++)
 		memcpy(code + i * each + header, entry, sizeof(entry));
-	synth_blob(s, name, (struct str){ code, 3 * each + 8 }, 0, 0, &begin);
+	synth_blob(synth, name, (struct str){ code, 3 * each + 8 }, 0, 0, &begin);
 	for (unsigned i = 0; i < 3; i++) {
-		synth_set(s, begin + i * each, "InterpreterCodelet", "_size", each);
-		synth_set(s, begin + i * each, "InterpreterCodelet", "_description", description[i]);
+		synth_set(synth, begin + i * each, "InterpreterCodelet", "_size", each);
+		synth_set(synth, begin + i * each, "InterpreterCodelet", "_description", description[i]);
 	}
-	synth_set(s, queue, "StubQueue", "_stub_buffer", begin);
-	synth_set(s, queue, "StubQueue", "_queue_begin", 0);
-	synth_set(s, queue, "StubQueue", "_queue_end", 3 * each);
-	synth_set(s, 0, "AbstractInterpreter", "_code", queue);
+	synth_set(synth, queue, "StubQueue", "_stub_buffer", begin);
+	synth_set(synth, queue, "StubQueue", "_queue_begin", 0);
+	synth_set(synth, queue, "StubQueue", "_queue_end", 3 * each);
+	synth_set(synth, 0, "AbstractInterpreter", "_code", queue);
 	free(code);
 }
 
-static inline void synth_stubs(struct synth *s, const uint64_t name[6])
+static inline void synth_stubs(struct synth *synth, const uint64_t name[6])
 {
 	static const char c2[16] = "\x48\x83\xec\x18", pushes[16] = "\x50\x51\x90\x90";
 	char stubs[64] = "\x90\x90\x90\xc3";
 	uint64_t begin;
-	int thread = synth_field(s, "JavaThread", "_cont_entry");
+	int thread = synth_field(synth, "JavaThread", "_cont_entry");
 
 	memcpy(stubs + 16, "\x55\x48\x8b\xec\x90\xc3", 6);
 	memcpy(stubs + 32, "\x68\xff\xff\xff\xff\x55\x48\x8b\xec\xc3", 10);
 	if (thread >= 0) {
 		memcpy(stubs + 48, "\x49\x8b\xa7", 3);
-		memcpy(stubs + 51, &s->at[thread], 4);
+		memcpy(stubs + 51, &synth->at[thread], 4);
 	}
-	synth_blob(s, name[0], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
-	s->block = begin;
-	synth_set(s, 0, "StubRoutines", "_call_stub_return_address", begin + 20);
-	synth_set(s, 0, "ContinuationEntry", "_return_pc", begin + 50);
-	synth_blob(s, name[1], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
-	synth_blob(s, name[2], (struct str){ stubs, 16 }, 0, 0, &begin);      /* adapters */
-	synth_blob(s, name[3], (struct str){ c2, sizeof(c2) }, 0, 4, &begin); /* made by C2 */
-	synth_blob(s, name[4], (struct str){ pushes, sizeof(pushes) }, 0, 4, &begin);
-	synth_blob(s, name[5], (struct str){ stubs + 16, 16 }, 0, 2, &begin); /* keeps rbp */
+	synth_blob(synth, name[0], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
+	synth->block = begin;
+	synth_set(synth, 0, "StubRoutines", "_call_stub_return_address", begin + 20);
+	synth_set(synth, 0, "ContinuationEntry", "_return_pc", begin + 50);
+	synth_blob(synth, name[1], (struct str){ stubs, sizeof(stubs) }, 0, 0, &begin);
+	synth_blob(synth, name[2], (struct str){ stubs, 16 }, 0, 0, &begin);      /* adapters */
+	synth_blob(synth, name[3], (struct str){ c2, sizeof(c2) }, 0, 4, &begin); /* made by C2 */
+	synth_blob(synth, name[4], (struct str){ pushes, sizeof(pushes) }, 0, 4, &begin);
+	synth_blob(synth, name[5], (struct str){ stubs + 16, 16 }, 0, 2, &begin); /* keeps rbp */
 }
 
-static inline void synth_code(struct synth *s)
+static inline void synth_code(struct synth *synth)
 {
 	static const char *const names[] = { "Interpreter",
 					     "StubRoutines (1)",
@@ -449,72 +452,73 @@ static inline void synth_code(struct synth *s)
 		mutable[3];
 
 	for (unsigned i = 0; i < 9; i++)
-		name[i] = synth_text(s, names[i]);
+		name[i] = synth_text(synth, names[i]);
 	for (unsigned i = 0; i < 3; i++)
-		description[i] = synth_text(s, codelets[i]);
-	method[0] = synth_method(s, "Work", "some", "(ILjava/lang/String;[J)I");
-	method[1] = synth_method(s, "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;");
-	method[2] = synth_method(s, "org/example/a/name/that/is/longer/than/sixty/four/bytes/ForItIsOfAnEnterprise",
+		description[i] = synth_text(synth, codelets[i]);
+	method[0] = synth_method(synth, "Work", "some", "(ILjava/lang/String;[J)I");
+	method[1] = synth_method(synth, "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;");
+	method[2] = synth_method(synth, "org/example/a/name/that/is/longer/than/sixty/four/bytes/ForItIsOfAnEnterprise",
 				 "hash", "([[Ljava/lang/Object;)[Z");
-	native[0] = native[1] = native[2] = synth_method(s, "java/lang/Object", "hashCode", "()I");
-	hidden[0] = synth_method(s, "Work$$Lambda+0x00007f04bc002aa0", "run", "()V");
+	native[0] = native[1] = native[2] = synth_method(synth, "java/lang/Object", "hashCode", "()I");
+	hidden[0] = synth_method(synth, "Work$$Lambda+0x00007f04bc002aa0", "run", "()V");
 	hidden[1] = hidden[2] = method[1];
 	for (unsigned i = 0; i < 3; i++) {
-		immutable[i] = synth_space(s, SYNTH_PCS * synth_size(s, "pc") + SYNTH_SCOPES, 8);
-		mutable[i] = synth_space(s, 16 + 24, 8);
+		immutable[i] = synth_space(synth, SYNTH_PCS * synth_size(synth, "pc") + SYNTH_SCOPES, 8);
+		mutable[i] = synth_space(synth, 16 + 24, 8);
 	}
-	s->heap = synth_space(s, 0, SYNTH_SEGMENT);
-	synth_interpreter(s, name[0], description);
-	synth_space(s, 0, SYNTH_SEGMENT);
-	synth_stubs(s, name + 1);
-	synth_nmethod(s, name[7], method, 7, 4, immutable[0], mutable[0]);
-	synth_nmethod(s, name[8], native, 8, 0, immutable[1], mutable[1]);
-	synth_nmethod(s, name[7], hidden, 9, 3, immutable[2], mutable[2]);
-	begin = SYNTH_BASE + s->n; /* free up to the end */
-	synth_set(s, begin, "HeapBlock::Header", "_length", 4);
-	s->segments[s->nsegments++] = (synth_space(s, 256, SYNTH_SEGMENT) - s->heap) / SYNTH_SEGMENT;
-	begin = SYNTH_BASE + s->n;
-	map = synth_space(s, (begin - s->heap) / SYNTH_SEGMENT, 1);
-	memset(s->byte + (map - SYNTH_BASE), 1, (begin - s->heap) / SYNTH_SEGMENT);
-	for (size_t i = 0; i < s->nsegments; i++)
-		synth_number(s, map + s->segments[i], 0, 1);
+	synth->heap = synth_space(synth, 0, SYNTH_SEGMENT);
+	synth_interpreter(synth, name[0], description);
+	synth_space(synth, 0, SYNTH_SEGMENT);
+	synth_stubs(synth, name + 1);
+	synth_nmethod(synth, name[7], method, 7, 4, immutable[0], mutable[0]);
+	synth_nmethod(synth, name[8], native, 8, 0, immutable[1], mutable[1]);
+	synth_nmethod(synth, name[7], hidden, 9, 3, immutable[2], mutable[2]);
+	begin = SYNTH_BASE + synth->n; /* free up to the end */
+	synth_set(synth, begin, "HeapBlock::Header", "_length", 4);
+	synth->segments[synth->nsegments++] = (synth_space(synth, 256, SYNTH_SEGMENT) - synth->heap) / SYNTH_SEGMENT;
+	begin = SYNTH_BASE + synth->n;
+	map = synth_space(synth, (begin - synth->heap) / SYNTH_SEGMENT, 1);
+	memset(synth->byte + (map - SYNTH_BASE), 1, (begin - synth->heap) / SYNTH_SEGMENT);
+	for (size_t i = 0; i < synth->nsegments; i++)
+		synth_number(synth, map + synth->segments[i], 0, 1);
 
-	pointers = synth_space(s, 8, 8);
-	array = synth_space(s, synth_size(s, "array"), 8);
-	uint64_t heap = synth_space(s, synth_size(s, "heap"), 8);
-	int memory = synth_field(s, "CodeHeap", "_memory"), segmap = synth_field(s, "CodeHeap", "_segmap");
-	synth_set(s, heap + s->at[memory], "VirtualSpace", "_low", s->heap);
-	synth_set(s, heap + s->at[memory], "VirtualSpace", "_high", begin);
-	synth_set(s, heap + s->at[segmap], "VirtualSpace", "_low", map);
-	synth_set(s, heap + s->at[segmap], "VirtualSpace", "_high", map + (begin - s->heap) / SYNTH_SEGMENT);
-	synth_set(s, heap, "CodeHeap", "_log2_segment_size", 6);
-	synth_number(s, pointers, heap, 8);
-	synth_set(s, array, "GrowableArrayBase", "_len", 1);
-	synth_set(s, array, "GrowableArray<int>", "_data", pointers);
-	synth_set(s, 0, "CodeCache", "_heap", heap);
-	synth_set(s, 0, "CodeCache", "_heaps", array);
+	pointers = synth_space(synth, 8, 8);
+	array = synth_space(synth, synth_size(synth, "array"), 8);
+	uint64_t heap = synth_space(synth, synth_size(synth, "heap"), 8);
+	int memory = synth_field(synth, "CodeHeap", "_memory"), segmap = synth_field(synth, "CodeHeap", "_segmap");
+	synth_set(synth, heap + synth->at[memory], "VirtualSpace", "_low", synth->heap);
+	synth_set(synth, heap + synth->at[memory], "VirtualSpace", "_high", begin);
+	synth_set(synth, heap + synth->at[segmap], "VirtualSpace", "_low", map);
+	synth_set(synth, heap + synth->at[segmap], "VirtualSpace", "_high",
+		  map + (begin - synth->heap) / SYNTH_SEGMENT);
+	synth_set(synth, heap, "CodeHeap", "_log2_segment_size", 6);
+	synth_number(synth, pointers, heap, 8);
+	synth_set(synth, array, "GrowableArrayBase", "_len", 1);
+	synth_set(synth, array, "GrowableArray<int>", "_data", pointers);
+	synth_set(synth, 0, "CodeCache", "_heap", heap);
+	synth_set(synth, 0, "CodeCache", "_heaps", array);
 }
 
 /* ---- what it says of itself
  * -------------------------------------------------------------------------------------------------- */
 
-static inline void synth_says(struct synth *s)
+static inline void synth_says(struct synth *synth)
 {
 	static const char *const names[] = { "UseG1GC", "PreserveFramePointer", "MaxHeapSize", "UseSerialGC" };
-	uint64_t size = synth_size(s, "flag"), flags = synth_space(s, 5 * size, 8);
-	const char *type = s->jdk == SYNTH_8 ? "Flag" : "JVMFlag";
+	uint64_t size = synth_size(synth, "flag"), flags = synth_space(synth, 5 * size, 8);
+	const char *type = synth->jdk == SYNTH_8 ? "Flag" : "JVMFlag";
 
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t value = synth_space(s, 8, 8);
+		uint64_t value = synth_space(synth, 8, 8);
 
-		synth_number(s, value, i == 0, 1);
-		synth_set(s, flags + i * size, type, "_name", synth_text(s, names[i]));
-		synth_set(s, flags + i * size, type, "_addr", value);
+		synth_number(synth, value, i == 0, 1);
+		synth_set(synth, flags + i * size, type, "_name", synth_text(synth, names[i]));
+		synth_set(synth, flags + i * size, type, "_addr", value);
 	}
-	synth_set(s, 0, type, "flags", flags);
-	synth_set(s, 0, type, "numFlags", 5);
-	synth_set(s, 0, "Abstract_VM_Version", "_s_vm_release", synth_text(s, "17.0.0+synth"));
-	synth_set(s, 0, "Arguments", "_java_command", synth_text(s, "Work\tidle"));
+	synth_set(synth, 0, type, "flags", flags);
+	synth_set(synth, 0, type, "numFlags", 5);
+	synth_set(synth, 0, "Abstract_VM_Version", "_s_vm_release", synth_text(synth, "17.0.0+synth"));
+	synth_set(synth, 0, "Arguments", "_java_command", synth_text(synth, "Work\tidle"));
 }
 
 /* ---- tables and symbols
@@ -529,15 +533,15 @@ struct synth_symbols {
 };
 
 /* An exported variable with this value. */
-static inline void synth_export(struct synth *s, struct synth_symbols *e, const char *name, uint64_t value)
+static inline void synth_export(struct synth *synth, struct synth_symbols *symbols, const char *name, uint64_t value)
 {
-	uint64_t at = synth_space(s, 8, 8);
+	uint64_t at = synth_space(synth, 8, 8);
 
-	synth_number(s, at, value, 8);
-	e->one[e->n++] = (struct synth_symbol){ name, at };
+	synth_number(synth, at, value, 8);
+	symbols->one[symbols->n++] = (struct synth_symbol){ name, at };
 }
 
-static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
+static inline void synth_export_fields(struct synth *synth, struct synth_symbols *symbols)
 {
 	enum { TYPE, FIELD, OF, IS_STATIC, OFFSET, ADDRESS, MEMBERS };
 	static const char *const names[MEMBERS] = {
@@ -545,55 +549,55 @@ static inline void synth_export_fields(struct synth *s, struct synth_symbols *e)
 		"gHotSpotVMStructEntryTypeStringOffset", "gHotSpotVMStructEntryIsStaticOffset",
 		"gHotSpotVMStructEntryOffsetOffset",     "gHotSpotVMStructEntryAddressOffset"
 	};
-	unsigned order[SYNTH_FIELDS], n = 0, turn = (unsigned)synth_lot(s, MEMBERS);
+	unsigned order[SYNTH_FIELDS], n = 0, turn = (unsigned)synth_lot(synth, MEMBERS);
 	uint64_t table;
 
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		if (synth_has(s, i) && (int)i != s->without)
+		if (synth_has(synth, i) && (int)i != synth->without)
 			order[n++] = i;
 	for (unsigned i = n - 1; i > 0; i--) {
-		unsigned other = (unsigned)synth_lot(s, i + 1), swap = order[i];
+		unsigned other = (unsigned)synth_lot(synth, i + 1), swap = order[i];
 
 		order[i] = order[other];
 		order[other] = swap;
 	}
-	table = synth_space(s, (n + 2) * 8 * MEMBERS, 8);
+	table = synth_space(synth, (n + 2) * 8 * MEMBERS, 8);
 	for (unsigned i = 0; i <= n; i++) {
 		const struct synth_field *f = i ? &synth_fields[order[i - 1]] : NULL;
 		uint64_t entry = table + 8 * MEMBERS * i;
 		uint64_t value[MEMBERS] = { 0 };
 
-		value[TYPE] = synth_text(s, f ? f->type : "HeapBlock");
-		value[FIELD] = synth_text(s, f ? f->name : "_header");
-		value[OF] = f && !f->of ? 0 : synth_text(s, f ? f->of : "HeapBlock::Header");
+		value[TYPE] = synth_text(synth, f ? f->type : "HeapBlock");
+		value[FIELD] = synth_text(synth, f ? f->name : "_header");
+		value[OF] = f && !f->of ? 0 : synth_text(synth, f ? f->of : "HeapBlock::Header");
 		value[IS_STATIC] = f && !f->family;
-		value[f && !f->family ? ADDRESS : OFFSET] = f ? s->at[order[i - 1]] : 0;
+		value[f && !f->family ? ADDRESS : OFFSET] = f ? synth->at[order[i - 1]] : 0;
 		for (unsigned k = 0; k < MEMBERS; k++)
-			synth_number(s, entry + 8 * ((k + turn) % MEMBERS), value[k], 8);
+			synth_number(synth, entry + 8 * ((k + turn) % MEMBERS), value[k], 8);
 	}
-	synth_export(s, e, "gHotSpotVMStructs", table);
-	synth_export(s, e, "gHotSpotVMStructEntryArrayStride", 8 * MEMBERS);
+	synth_export(synth, symbols, "gHotSpotVMStructs", table);
+	synth_export(synth, symbols, "gHotSpotVMStructEntryArrayStride", 8 * MEMBERS);
 	for (unsigned k = 0; k < MEMBERS; k++)
-		synth_export(s, e, names[k], 8 * ((k + turn) % MEMBERS));
+		synth_export(synth, symbols, names[k], 8 * ((k + turn) % MEMBERS));
 }
 
 /* Names with numbers, in a table that ends in zeros. */
-static inline void synth_export_numbers(struct synth *s, struct synth_symbols *e, const char *const symbol[4],
+static inline void synth_export_numbers(struct synth *synth, struct synth_symbols *symbols, const char *const symbol[4],
 					const struct synth_symbol *number, unsigned n)
 {
-	uint64_t table = synth_space(s, (n + 1) * 16, 8);
+	uint64_t table = synth_space(synth, (n + 1) * 16, 8);
 
 	for (unsigned i = 0; i < n; i++) {
-		synth_number(s, table + 16 * i, synth_text(s, number[i].name), 8);
-		synth_number(s, table + 16 * i + 8, number[i].address, 8);
+		synth_number(synth, table + 16 * i, synth_text(synth, number[i].name), 8);
+		synth_number(synth, table + 16 * i + 8, number[i].address, 8);
 	}
-	synth_export(s, e, symbol[0], table);
-	synth_export(s, e, symbol[1], 16);
-	synth_export(s, e, symbol[2], 0);
-	synth_export(s, e, symbol[3], 8);
+	synth_export(synth, symbols, symbol[0], table);
+	synth_export(synth, symbols, symbol[1], 16);
+	synth_export(synth, symbols, symbol[2], 0);
+	synth_export(synth, symbols, symbol[3], 8);
 }
 
-static inline void synth_export_all(struct synth *s, struct synth_symbols *e)
+static inline void synth_export_all(struct synth *synth, struct synth_symbols *symbols)
 {
 	static const char *const types[] = { "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
 					     "gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset" };
@@ -603,133 +607,135 @@ static inline void synth_export_all(struct synth *s, struct synth_symbols *e)
 	static const char *const longs[] = { "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
 					     "gHotSpotVMLongConstantEntryNameOffset",
 					     "gHotSpotVMLongConstantEntryValueOffset" };
-	const struct synth_symbol size[] = { { "HeapBlock", synth_size(s, "block") },
-					     { "ConstantPool", synth_size(s, "pool") },
-					     { "PcDesc", synth_size(s, "pc") },
-					     { "InterpreterCodelet", synth_size(s, "codelet") },
+	const struct synth_symbol size[] = { { "HeapBlock", synth_size(synth, "block") },
+					     { "ConstantPool", synth_size(synth, "pool") },
+					     { "PcDesc", synth_size(synth, "pc") },
+					     { "InterpreterCodelet", synth_size(synth, "codelet") },
 					     { "CodeBlobKind", 1 },
-					     { "VirtualSpace", synth_size(s, "space") },
-					     { s->jdk == SYNTH_8 ? "Flag" : "JVMFlag", synth_size(s, "flag") } };
+					     { "VirtualSpace", synth_size(synth, "space") },
+					     { synth->jdk == SYNTH_8 ? "Flag" : "JVMFlag",
+					       synth_size(synth, "flag") } };
 	static const struct synth_symbol kind[] = { { "CodeBlobKind::Blob", 0 }, { "CodeBlobKind::Nmethod", 1 } };
 
-	synth_export_fields(s, e);
-	synth_export_numbers(s, e, types, size, sizeof(size) / sizeof(*size));
-	synth_export_numbers(s, e, ints, kind, s->jdk == SYNTH_25 ? 2 : 1);
-	synth_export_numbers(s, e, longs, kind, 1);
+	synth_export_fields(synth, symbols);
+	synth_export_numbers(synth, symbols, types, size, sizeof(size) / sizeof(*size));
+	synth_export_numbers(synth, symbols, ints, kind, synth->jdk == SYNTH_25 ? 2 : 1);
+	synth_export_numbers(synth, symbols, longs, kind, 1);
 }
 
 /* One chain with all: of the GNU's table, or of System V's. */
-static inline uint64_t synth_hash(struct synth *s, const struct synth_symbols *e, bool gnu)
+static inline uint64_t synth_hash(struct synth *synth, const struct synth_symbols *symbols, bool gnu)
 {
-	uint64_t at = synth_space(s, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (e->n + 1), 8);
+	uint64_t at = synth_space(synth, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (symbols->n + 1), 8);
 
 	if (gnu) {
 		uint32_t head[] = {
 			1, 1, 1, 6, 0, 0, 1
 		}; /* buckets, first symbol, words of the filter, shift; the filter; the bucket */
 
-		synth_put(s, at, head, sizeof(head));
-		for (unsigned i = 0; i < e->n; i++) {
+		synth_put(synth, at, head, sizeof(head));
+		for (unsigned i = 0; i < symbols->n; i++) {
 			uint32_t h = 5381;
 
-			for (const char *c = e->one[i].name; *c; c++)
+			for (const char *c = symbols->one[i].name; *c; c++)
 				h = h * 33 + (unsigned char)*c;
-			synth_number(s, at + sizeof(head) + 4 * i, i + 1 == e->n ? h | 1 : h & ~1u, 4);
+			synth_number(synth, at + sizeof(head) + 4 * i, i + 1 == symbols->n ? h | 1 : h & ~1u, 4);
 		}
 	} else {
-		uint32_t head[] = { 1, e->n + 1, 1, 0 };
+		uint32_t head[] = { 1, symbols->n + 1, 1, 0 };
 
-		synth_put(s, at, head, sizeof(head));
-		for (unsigned i = 1; i < e->n; i++)
-			synth_number(s, at + 12 + 4 * i, i + 1, 4);
+		synth_put(synth, at, head, sizeof(head));
+		for (unsigned i = 1; i < symbols->n; i++)
+			synth_number(synth, at + 12 + 4 * i, i + 1, 4);
 	}
 	return at;
 }
 
-static inline void synth_elf(struct synth *s, const struct synth_symbols *e)
+static inline void synth_elf(struct synth *synth, const struct synth_symbols *e)
 {
-	bool gnu = s->jdk != SYNTH_8;
-	uint64_t bias = s->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
-	uint64_t symbols = synth_space(s, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_space(s, 1, 1), dynamic;
+	bool gnu = synth->jdk != SYNTH_8;
+	uint64_t bias = synth->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
+	uint64_t symbols = synth_space(synth, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_space(synth, 1, 1),
+		 dynamic;
 	Elf64_Ehdr head = { .e_type = ET_DYN,
 			    .e_machine = EM_X86_64,
 			    .e_phoff = sizeof(head),
 			    .e_phentsize = sizeof(Elf64_Phdr),
 			    .e_phnum = 3 };
-	Elf64_Phdr segment[3] = { { .p_type = PT_LOAD, .p_filesz = s->n },
+	Elf64_Phdr segment[3] = { { .p_type = PT_LOAD, .p_filesz = synth->n },
 				  { .p_type = PT_DYNAMIC, .p_memsz = 5 * sizeof(Elf64_Dyn) },
 				  { .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_memsz = 64 } };
 
 	for (unsigned i = 0; i < e->n; i++) {
 		Elf64_Sym y = { .st_shndx = 1, .st_value = e->one[i].address - SYNTH_BASE };
 
-		y.st_name = (uint32_t)(synth_text(s, e->one[i].name) - strings);
-		synth_put(s, symbols + (i + 1) * sizeof(y), &y, sizeof(y));
+		y.st_name = (uint32_t)(synth_text(synth, e->one[i].name) - strings);
+		synth_put(synth, symbols + (i + 1) * sizeof(y), &y, sizeof(y));
 	}
-	uint64_t strings_end = SYNTH_BASE + s->n, hash = synth_hash(s, e, gnu);
+	uint64_t strings_end = SYNTH_BASE + synth->n, hash = synth_hash(synth, e, gnu);
 	Elf64_Dyn d[] = { { DT_SYMTAB, { symbols - SYNTH_BASE + bias } },
 			  { DT_STRTAB, { strings - SYNTH_BASE + bias } },
 			  { DT_STRSZ, { strings_end - strings } },
 			  { gnu ? DT_GNU_HASH : DT_HASH, { hash - SYNTH_BASE + bias } },
 			  { DT_NULL, { 0 } } };
-	dynamic = synth_space(s, sizeof(d), 8);
-	synth_put(s, dynamic, d, sizeof(d));
+	dynamic = synth_space(synth, sizeof(d), 8);
+	synth_put(synth, dynamic, d, sizeof(d));
 	memcpy(head.e_ident, ELFMAG, SELFMAG);
 	head.e_ident[EI_CLASS] = ELFCLASS64;
 	head.e_ident[EI_DATA] = ELFDATA2LSB;
 	segment[1].p_vaddr = dynamic - SYNTH_BASE;
-	segment[2].p_vaddr = s->data - SYNTH_BASE;
-	synth_put(s, SYNTH_BASE, &head, sizeof(head));
-	synth_put(s, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
+	segment[2].p_vaddr = synth->data - SYNTH_BASE;
+	synth_put(synth, SYNTH_BASE, &head, sizeof(head));
+	synth_put(synth, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
 }
 
 /* ---- the whole
  * --------------------------------------------------------------------------------------------------------------- */
 
 /* The memory of a JDK; the same seed, the same bytes. */
-static inline void synth_make(struct synth *s, unsigned jdk, uint64_t seed, int without)
+static inline void synth_make(struct synth *synth, unsigned jdk, uint64_t seed, int without)
 {
 	struct synth_symbols e = { 0 };
 
-	*s = (struct synth){ .byte = mem_alloc(1, SYNTH_BYTES), .jdk = jdk, .seed = seed, .without = without };
-	synth_space(s, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), 1);
-	s->data = synth_space(s, 64, 8);
-	synth_lay_out(s);
-	synth_code(s);
-	synth_says(s);
-	synth_export_all(s, &e);
-	synth_list(s, s->block);
-	synth_elf(s, &e);
-	s->n = (s->n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
+	*synth = (struct synth){ .byte = mem_alloc(1, SYNTH_BYTES), .jdk = jdk, .seed = seed, .without = without };
+	synth_space(synth, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr), 1);
+	synth->data = synth_space(synth, 64, 8);
+	synth_lay_out(synth);
+	synth_code(synth);
+	synth_says(synth);
+	synth_export_all(synth, &e);
+	synth_list(synth, synth->block);
+	synth_elf(synth, &e);
+	synth->n = (synth->n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
 }
 
-static inline struct memory_part synth_part(const struct synth *s)
+static inline struct memory_part synth_part(const struct synth *synth)
 {
-	return (struct memory_part){ SYNTH_BASE, s->n, (const char *)s->byte };
+	return (struct memory_part){ SYNTH_BASE, synth->n, (const char *)synth->byte };
 }
 
-static inline void synth_free(struct synth *s)
+static inline void synth_free(struct synth *synth)
 {
-	free(s->byte);
-	s->byte = NULL;
+	free(synth->byte);
+	synth->byte = NULL;
 }
 
 /* As test/fuzz/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what is in
  * front of the zeros. */
-static inline void synth_pack(const struct synth *s, struct text *t)
+static inline void synth_pack(const struct synth *synth, struct text *text)
 {
 	uint64_t base = SYNTH_BASE;
 
-	text_bytes(t, &base, 8);
-	for (size_t at = 0; at < s->n; at += SYNTH_PAGE) {
+	text_bytes(text, &base, 8);
+	for (size_t at = 0; at < synth->n; at += SYNTH_PAGE) {
 		uint64_t number = (SYNTH_BASE + at) / SYNTH_PAGE;
 		uint16_t n = SYNTH_PAGE;
 
-		while (n && s->byte[at + n - 1] == 0)
+		while (n && synth->byte[at + n - 1] == 0)
 			n--;
-		text_bytes(t, &number, 8);
-		text_bytes(t, &n, 2);
-		text_bytes(t, s->byte + at, n);
+		text_bytes(text, &number, 8);
+		text_bytes(text, &n, 2);
+		text_bytes(text, synth->byte + at, n);
 	}
 }
 

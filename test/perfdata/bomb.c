@@ -397,7 +397,7 @@ struct section {
 	struct text bytes;
 };
 
-static void put_elf(uint64_t code, struct section *s, size_t n)
+static void put_elf(uint64_t code, struct section *section, size_t n)
 {
 	struct text names = { 0 };
 	uint64_t at = TEXT + code;
@@ -424,15 +424,15 @@ static void put_elf(uint64_t code, struct section *s, size_t n)
 			     .sh_size = code };
 	for (size_t i = 0; i < n; i++) {
 		h[i + 2] = (Elf64_Shdr){ .sh_name = (uint32_t)names.n,
-					 .sh_type = s[i].type,
-					 .sh_flags = s[i].flags,
+					 .sh_type = section[i].type,
+					 .sh_flags = section[i].flags,
 					 .sh_addr = at,
 					 .sh_offset = at,
-					 .sh_size = s[i].bytes.n,
-					 .sh_link = s[i].entry ? (uint32_t)(i + 3) : 0,
-					 .sh_entsize = s[i].entry };
-		text_bytes(&names, s[i].name, strlen(s[i].name) + 1);
-		at += s[i].bytes.n;
+					 .sh_size = section[i].bytes.n,
+					 .sh_link = section[i].entry ? (uint32_t)(i + 3) : 0,
+					 .sh_entsize = section[i].entry };
+		text_bytes(&names, section[i].name, strlen(section[i].name) + 1);
+		at += section[i].bytes.n;
 	}
 	h[n + 2] = (Elf64_Shdr){ .sh_name = 7, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = names.n };
 	p.p_filesz = p.p_memsz = at;
@@ -442,7 +442,7 @@ static void put_elf(uint64_t code, struct section *s, size_t n)
 	while (t.n < TEXT + code)
 		text_char(&t, 0);
 	for (size_t i = 0; i < n; i++)
-		text_str(&t, text_view(&s[i].bytes));
+		text_str(&t, text_view(&section[i].bytes));
 	text_str(&t, text_view(&names));
 	text_bytes(&t, h, (n + 3) * sizeof(h[0]));
 }
@@ -479,51 +479,51 @@ static void aliases_elf(uint64_t n)
 	put_symbols(n, 0);
 }
 
-static void uleb(struct text *b, uint64_t v)
+static void uleb(struct text *text, uint64_t v)
 {
 	for (; v > 127; v >>= 7)
-		text_char(b, (char)(v | 128));
-	text_char(b, (char)v);
+		text_char(text, (char)(v | 128));
+	text_char(text, (char)v);
 }
 
-static void expression(struct text *b, struct str first, unsigned operations)
+static void expression(struct text *text, struct str first, unsigned operations)
 {
-	uleb(b, first.n + 2 * operations);
-	text_str(b, first);
+	uleb(text, first.n + 2 * operations);
+	text_str(text, first);
 	for (unsigned i = 0; i < operations; i++)
-		text_bytes(b, "\x30\x22", 2); /* lit0 plus */
+		text_bytes(text, "\x30\x22", 2); /* lit0 plus */
 }
 
 /* Length, then what b holds. */
-static void put_entry(struct text *to, struct text *b)
+static void put_entry(struct text *text, struct text *b)
 {
 	uint32_t n;
 
 	while (b->n % 8 != 4)
 		text_char(b, 0);
 	n = (uint32_t)b->n;
-	text_bytes(to, &n, 4);
-	text_str(to, text_view(b));
+	text_bytes(text, &n, 4);
+	text_str(text, text_view(b));
 	b->n = 0;
 }
 
 /* zR, absolute addresses of 8 bytes; then the instructions of all. */
-static void begin_cie(struct text *b)
+static void begin_cie(struct text *text)
 {
-	text_bytes(b, "\0\0\0\0\1zR\0\1\x78\x10\1\4", 13);
+	text_bytes(text, "\0\0\0\0\1zR\0\1\x78\x10\1\4", 13);
 }
 
-static void put_fde(struct text *to, uint64_t start, uint64_t size, struct str program)
+static void put_fde(struct text *text, uint64_t start, uint64_t size, struct str program)
 {
 	struct text b = { 0 };
-	uint32_t back = (uint32_t)to->n + 4;
+	uint32_t back = (uint32_t)text->n + 4;
 
 	text_bytes(&b, &back, 4);
 	text_bytes(&b, &start, 8);
 	text_bytes(&b, &size, 8);
 	text_char(&b, 0);
 	text_str(&b, program);
-	put_entry(to, &b);
+	put_entry(text, &b);
 	text_free(&b);
 }
 

@@ -15,9 +15,9 @@
 static const char *const kind_name[] = { "SAMPLE",   "MMAP",       "COMM",   "FORK",    "EXIT",    "LOST",
 					 "THROTTLE", "NAMESPACES", "CGROUP", "KSYMBOL", "DEFERRED" };
 
-static void put(const char *what, struct str s)
+static void put(const char *what, struct str string)
 {
-	printf("%s%.*s", what, (int)s.n, s.p ? s.p : "");
+	printf("%s%.*s", what, (int)string.n, string.p ? string.p : "");
 }
 
 static void put_id(const struct build_id *id)
@@ -26,82 +26,86 @@ static void put_id(const struct build_id *id)
 		printf("%02x", id->byte[i]);
 }
 
-static void show_sample(const struct perfdata_record *r)
+static void show_sample(const struct perfdata_record *record)
 {
-	printf(" misc %x ip %" PRIx64 " period %" PRIu64 " addr %" PRIx64, r->misc, r->sample.ip, r->sample.period,
-	       r->sample.addr);
-	put(" event ", r->sample.event->name);
-	if (r->sample.cgroup)
-		printf(" cgroup %" PRIu64, r->sample.cgroup);
-	printf(" mode %d\n", (int)r->sample.mode);
-	for (uint64_t i = 0; i < r->sample.nips; i++)
-		printf("\tip %" PRIu64 " %016" PRIx64 "\n", i, r->sample.ips[i]);
-	for (uint64_t i = 0; i < r->sample.nbranches; i++)
-		printf("\tbranch %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", i, r->sample.branch[3 * i],
-		       r->sample.branch[3 * i + 1]);
-	for (int i = 0; r->sample.regs_abi && i < __builtin_popcountll(r->sample.event->regs_user); i++)
-		printf("\treg 0x%016" PRIx64 "\n", r->sample.regs[i]);
-	if (r->sample.stack.n)
-		printf("\tstack %zu\n", r->sample.stack.n);
-	if (r->sample.cookie)
-		printf("\tcookie %" PRIx64 "\n", r->sample.cookie);
+	printf(" misc %x ip %" PRIx64 " period %" PRIu64 " addr %" PRIx64, record->misc, record->sample.ip,
+	       record->sample.period, record->sample.addr);
+	put(" event ", record->sample.event->name);
+	if (record->sample.cgroup)
+		printf(" cgroup %" PRIu64, record->sample.cgroup);
+	printf(" mode %d\n", (int)record->sample.mode);
+	for (uint64_t i = 0; i < record->sample.nips; i++)
+		printf("\tip %" PRIu64 " %016" PRIx64 "\n", i, record->sample.ips[i]);
+	for (uint64_t i = 0; i < record->sample.nbranches; i++)
+		printf("\tbranch %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", i, record->sample.branch[3 * i],
+		       record->sample.branch[3 * i + 1]);
+	for (int i = 0; record->sample.regs_abi && i < __builtin_popcountll(record->sample.event->regs_user); i++)
+		printf("\treg 0x%016" PRIx64 "\n", record->sample.regs[i]);
+	if (record->sample.stack.n)
+		printf("\tstack %zu\n", record->sample.stack.n);
+	if (record->sample.cookie)
+		printf("\tcookie %" PRIx64 "\n", record->sample.cookie);
 }
 
-static void show_mmap(const struct perfdata_record *r)
+static void show_mmap(const struct perfdata_record *record)
 {
-	printf(" [0x%" PRIx64 "(0x%" PRIx64 ") @ %#" PRIx64, r->mmap.start, r->mmap.length, r->mmap.offset);
-	if (r->mmap.build_id.n) {
+	printf(" [0x%" PRIx64 "(0x%" PRIx64 ") @ %#" PRIx64, record->mmap.start, record->mmap.length,
+	       record->mmap.offset);
+	if (record->mmap.build_id.n) {
 		printf(" <");
-		put_id(&r->mmap.build_id);
+		put_id(&record->mmap.build_id);
 		printf(">");
-	} else if (r->mmap.major || r->mmap.inode) {
-		printf(" %02x:%02x %" PRIu64 " %" PRIu64, r->mmap.major, r->mmap.minor, r->mmap.inode,
-		       r->mmap.generation);
+	} else if (record->mmap.major || record->mmap.inode) {
+		printf(" %02x:%02x %" PRIu64 " %" PRIu64, record->mmap.major, record->mmap.minor, record->mmap.inode,
+		       record->mmap.generation);
 	}
-	put("]: ", r->mmap.path);
+	put("]: ", record->mmap.path);
 }
 
-static void show(const struct perfdata_record *r)
+static void show(const struct perfdata_record *record)
 {
-	printf("%s %d/%d %" PRIu64 " cpu %d @0x%" PRIx64, kind_name[r->kind], (int)r->pid, (int)r->tid, r->time,
-	       r->has_cpu ? (int)r->cpu : -1, r->offset);
-	switch (r->kind) {
-	case PERFDATA_SAMPLE: show_sample(r); return;
-	case PERFDATA_MMAP: show_mmap(r); break;
-	case PERFDATA_COMM: put(r->comm.exec ? " exec: " : ": ", r->comm.comm); break;
+	printf("%s %d/%d %" PRIu64 " cpu %d @0x%" PRIx64, kind_name[record->kind], (int)record->pid, (int)record->tid,
+	       record->time, record->has_cpu ? (int)record->cpu : -1, record->offset);
+	switch (record->kind) {
+	case PERFDATA_SAMPLE: show_sample(record); return;
+	case PERFDATA_MMAP: show_mmap(record); break;
+	case PERFDATA_COMM: put(record->comm.exec ? " exec: " : ": ", record->comm.comm); break;
 	case PERFDATA_FORK:
 	case PERFDATA_EXIT:
-		printf("(%d:%d):(%d:%d)", (int)r->pid, (int)r->tid, (int)r->fork.ppid, (int)r->fork.ptid);
+		printf("(%d:%d):(%d:%d)", (int)record->pid, (int)record->tid, (int)record->fork.ppid,
+		       (int)record->fork.ptid);
 		break;
-	case PERFDATA_LOST: printf(" %" PRIu64 " %s", r->lost.count, r->lost.samples ? "samples" : "records"); break;
+	case PERFDATA_LOST:
+		printf(" %" PRIu64 " %s", record->lost.count, record->lost.samples ? "samples" : "records");
+		break;
 	case PERFDATA_NAMESPACES:
-		for (uint64_t i = 0; i < r->namespaces.n; i++)
-			printf(" %#" PRIx64, r->namespaces.inode[i]);
+		for (uint64_t i = 0; i < record->namespaces.n; i++)
+			printf(" %#" PRIx64, record->namespaces.inode[i]);
 		break;
 	case PERFDATA_CGROUP:
-		printf(" %" PRIu64, r->cgroup.id);
-		put(" ", r->cgroup.path);
+		printf(" %" PRIu64, record->cgroup.id);
+		put(" ", record->cgroup.path);
 		break;
 	case PERFDATA_KSYMBOL:
-		printf(" addr %" PRIx64 " len %u type %u gone %d", r->ksymbol.start, r->ksymbol.length, r->ksymbol.type,
-		       r->ksymbol.gone);
-		put(" name ", r->ksymbol.name);
+		printf(" addr %" PRIx64 " len %u type %u gone %d", record->ksymbol.start, record->ksymbol.length,
+		       record->ksymbol.type, record->ksymbol.gone);
+		put(" name ", record->ksymbol.name);
 		break;
 	case PERFDATA_DEFERRED:
-		printf(" cookie %" PRIx64, r->deferred.cookie);
-		for (uint64_t i = 0; i < r->deferred.nips; i++)
-			printf(" %" PRIx64, r->deferred.ips[i]);
+		printf(" cookie %" PRIx64, record->deferred.cookie);
+		for (uint64_t i = 0; i < record->deferred.nips; i++)
+			printf(" %" PRIx64, record->deferred.ips[i]);
 		break;
 	case PERFDATA_THROTTLE: break;
 	}
 	printf("\n");
 }
 
-static void show_info(const struct perfdata *p)
+static void show_info(const struct perfdata *perfdata)
 {
-	const struct perfdata_info *f = perfdata_info(p);
+	const struct perfdata_info *f = perfdata_info(perfdata);
 	size_t n;
-	const struct perfdata_event *e = perfdata_events(p, &n);
+	const struct perfdata_event *e = perfdata_events(perfdata, &n);
 	const struct perfdata_build_id *b;
 
 	put("host ", f->host);
@@ -123,7 +127,7 @@ static void show_info(const struct perfdata *p)
 		       e[i].type, e[i].config, e[i].frequency, e[i].period, e[i].sample_type, e[i].read_format,
 		       e[i].sample_id_all ? " id-all" : "", e[i].is_time ? " time" : "");
 	}
-	b = perfdata_build_ids(p, &n);
+	b = perfdata_build_ids(perfdata, &n);
 	for (size_t i = 0; i < n; i++) {
 		put_id(&b[i].id);
 		put(" ", b[i].path);

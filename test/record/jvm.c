@@ -19,9 +19,9 @@ static void skip(const char *what)
 	exit(0);
 }
 
-static struct blob method_of(const struct standin *j)
+static struct blob method_of(const struct standin *standin)
 {
-	struct memory_part blob = synth_part(&j->s);
+	struct memory_part blob = synth_part(&standin->s);
 	struct blob found = { 0 };
 	struct hotspot h;
 
@@ -66,7 +66,7 @@ static void *code_of_nobody(void)
 
 /* The page at an address becomes memory of ours with the same content, which nobody but us could fill in again; we
  * never do. */
-static void *own_page(const struct standin *j, uint64_t address)
+static void *own_page(const struct standin *standin, uint64_t address)
 {
 	uint64_t at = address / SYNTH_PAGE * SYNTH_PAGE;
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -77,7 +77,7 @@ static void *own_page(const struct standin *j, uint64_t address)
 
 	if (p == MAP_FAILED)
 		skip("memory");
-	memcpy(p, j->s.byte + (at - SYNTH_BASE), SYNTH_PAGE);
+	memcpy(p, standin->s.byte + (at - SYNTH_BASE), SYNTH_PAGE);
 	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &r) < 0)
 		skip("userfaultfd");
 	return p;

@@ -57,25 +57,25 @@ static void more_space(void)
 }
 
 /* False: it is there. */
-static bool insert(const struct doc *d)
+static bool insert(const struct doc *doc)
 {
 	struct doc *mine;
 
 	more_space();
-	if (*place_of(d->id))
+	if (*place_of(doc->id))
 		return false;
 	mine = arena_new(&arena, struct doc, 1);
-	*mine = *d;
-	mine->host = arena_copy(&arena, d->host);
-	mine->stack = arena_copy(&arena, d->stack);
-	*place_of(d->id) = (uint32_t)(ndocs + 1);
-	if (ndocs && strcmp(docs[ndocs - 1]->id, d->id) > 0)
+	*mine = *doc;
+	mine->host = arena_copy(&arena, doc->host);
+	mine->stack = arena_copy(&arena, doc->stack);
+	*place_of(doc->id) = (uint32_t)(ndocs + 1);
+	if (ndocs && strcmp(docs[ndocs - 1]->id, doc->id) > 0)
 		in_order = false;
 	docs = mem_more(docs, sizeof(*docs), ndocs);
 	docs[ndocs++] = mine;
 	if (saved >= 0)
-		dprintf(saved, "%s\t%llu\t%.*s\t%.*s\t%llu\n", d->id, (unsigned long long)d->timestamp, (int)d->host.n,
-			d->host.p, (int)d->stack.n, d->stack.p, (unsigned long long)d->value);
+		dprintf(saved, "%s\t%llu\t%.*s\t%.*s\t%llu\n", doc->id, (unsigned long long)doc->timestamp,
+			(int)doc->host.n, doc->host.p, (int)doc->stack.n, doc->stack.p, (unsigned long long)doc->value);
 	return true;
 }
 
@@ -141,26 +141,26 @@ struct call {
 	char total[64];
 };
 
-static void answer(const struct call *c, const char *status, struct str body)
+static void answer(const struct call *call, const char *status, struct str body)
 {
 	struct text t = { 0 };
 
 	text_printf(
 		&t,
 		"HTTP/1.1 %s\r\nServer: gunicorn\r\nConnection: close\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n",
-		status, body.n && body.p[0] == '<' ? "text/html" : "application/json", c->total, body.n);
-	if (!c->head_only)
+		status, body.n && body.p[0] == '<' ? "text/html" : "application/json", call->total, body.n);
+	if (!call->head_only)
 		text_str(&t, body);
-	serve_write(c->fd, t.p, t.n);
+	serve_write(call->fd, t.p, t.n);
 	text_free(&t);
 }
 
-static void error(const struct call *c, const char *status, const char *message)
+static void error(const struct call *call, const char *status, const char *message)
 {
 	struct text t = { 0 };
 
 	text_printf(&t, "{\"_status\": \"ERR\", \"_error\": {\"code\": %.3s, \"message\": \"%s\"}}", status, message);
-	answer(c, status, text_view(&t));
+	answer(call, status, text_view(&t));
 	text_free(&t);
 }
 
@@ -210,7 +210,7 @@ static bool check_member(void *to, struct str key, const struct jv *value)
 	return !c->issue;
 }
 
-static void store(const struct call *c, const struct jv *list, size_t n, bool flat)
+static void store(const struct call *call, const struct jv *list, size_t n, bool flat)
 {
 	struct check *check = mem_alloc(sizeof(*check), n);
 	struct text t = { 0 };
@@ -235,7 +235,7 @@ static void store(const struct call *c, const struct jv *list, size_t n, bool fl
 			continue;
 		}
 		if (good && !insert(&check[i].doc)) {
-			error(c, "409 CONFLICT", "Document(s) with duplicate key(s) already exist");
+			error(call, "409 CONFLICT", "Document(s) with duplicate key(s) already exist");
 			goto done;
 		}
 		text_printf(
@@ -254,13 +254,13 @@ static void store(const struct call *c, const struct jv *list, size_t n, bool fl
 			", \"_error\": {\"code\": 422, \"message\": \"Insertion failure: document(s) contain(s) error(s)\"}");
 	if (!flat || !good)
 		text_char(&t, '}');
-	answer(c, good ? "201 CREATED" : "422 UNPROCESSABLE ENTITY", text_view(&t));
+	answer(call, good ? "201 CREATED" : "422 UNPROCESSABLE ENTITY", text_view(&t));
 done:
 	text_free(&t);
 	free(check);
 }
 
-static void post(const struct call *c, struct str head, struct str body)
+static void post(const struct call *call, struct str head, struct str body)
 {
 	struct str type = serve_header(head, "Content-Type");
 	const char *why;
@@ -268,21 +268,21 @@ static void post(const struct call *c, struct str head, struct str body)
 	size_t n;
 
 	if (str_find_str(body, STR("poison-500")) >= 0 || str_find_str(body, STR("\\ud8")) >= 0) {
-		answer(c, "500 INTERNAL SERVER ERROR",
+		answer(call, "500 INTERNAL SERVER ERROR",
 		       STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
 		return;
 	}
 	if (!str_starts(type, STR("application/json")) || serve_header(head, "Content-Encoding").n ||
 	    !(v = jv_parse(body, &why))) {
-		error(c, "400 BAD REQUEST",
+		error(call, "400 BAD REQUEST",
 		      "The browser (or proxy) sent a request that this server could not understand.");
 		return;
 	}
 	n = jv_is_array(v) ? jv_count(v) : 1;
 	if (n == 0)
-		error(c, "400 BAD REQUEST", "Empty bulk insert");
+		error(call, "400 BAD REQUEST", "Empty bulk insert");
 	else
-		store(c, v, n, n == 1);
+		store(call, v, n, n == 1);
 	jv_free(v);
 }
 
@@ -293,19 +293,19 @@ static int hex(char c)
 	return byte_is_digit(c) ? c - '0' : byte_is_hex(c) ? (c | 32) - 'a' + 10 : -1;
 }
 
-static struct str unescaped(struct text *t, struct str s)
+static struct str unescaped(struct text *text, struct str string)
 {
-	size_t start = t->n;
+	size_t start = text->n;
 
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '%' && i + 2 < s.n && hex(s.p[i + 1]) >= 0 && hex(s.p[i + 2]) >= 0) {
-			text_char(t, (char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2])));
+	for (size_t i = 0; i < string.n; i++) {
+		if (string.p[i] == '%' && i + 2 < string.n && hex(string.p[i + 1]) >= 0 && hex(string.p[i + 2]) >= 0) {
+			text_char(text, (char)(hex(string.p[i + 1]) << 4 | hex(string.p[i + 2])));
 			i += 2;
 		} else {
-			text_char(t, s.p[i] == '+' ? ' ' : s.p[i]);
+			text_char(text, string.p[i] == '+' ? ' ' : string.p[i]);
 		}
 	}
-	return str_from(text_view(t), start);
+	return str_from(text_view(text), start);
 }
 
 static struct str argument(struct text *space, struct str query, const char *name)
@@ -375,20 +375,20 @@ static bool matches(void *to, struct str key, const struct jv *value)
 	return str_eq(key, STR("hostname")) && (jv_str(value, &s) ? str_eq(s, d->host) : jv_each(value, host_holds, d));
 }
 
-static void add_doc(struct text *t, const struct doc *d)
+static void add_doc(struct text *text, const struct doc *doc)
 {
-	text_printf(t, "{\"_id\": \"%s\", \"timestamp\": %llu, \"hostname\": ", d->id,
-		    (unsigned long long)d->timestamp);
-	json_quote(t, d->host);
-	text_add(t, ", \"stack\": ");
-	json_quote(t, d->stack);
+	text_printf(text, "{\"_id\": \"%s\", \"timestamp\": %llu, \"hostname\": ", doc->id,
+		    (unsigned long long)doc->timestamp);
+	json_quote(text, doc->host);
+	text_add(text, ", \"stack\": ");
+	json_quote(text, doc->stack);
 	text_printf(
-		t,
+		text,
 		", \"value\": %llu, \"_updated\": \"Sat, 21 Nov 2026 20:00:00 GMT\", \"_etag\": \"%s\", \"_links\": {\"self\": {\"href\": \"cpu/%s\"}}}",
-		(unsigned long long)d->value, d->id, d->id);
+		(unsigned long long)doc->value, doc->id, doc->id);
 }
 
-static void list(struct call *c, struct str query)
+static void list(struct call *call, struct str query)
 {
 	struct text space = { 0 }, t = { 0 };
 	struct str where;
@@ -405,7 +405,7 @@ static void list(struct call *c, struct str query)
 	if (max > 50)
 		max = 50; /* silently */
 	if (where.n && !(v = jv_parse(where, &why))) {
-		error(c, "400 BAD REQUEST", "where");
+		error(call, "400 BAD REQUEST", "where");
 		goto done;
 	}
 	sort();
@@ -429,8 +429,8 @@ static void list(struct call *c, struct str query)
 		&t,
 		"], \"_links\": {\"parent\": {\"title\": \"home\", \"href\": \"/\"}}, \"_meta\": {\"page\": %llu, \"max_results\": %llu, \"total\": %llu}}",
 		(unsigned long long)page, (unsigned long long)max, (unsigned long long)seen);
-	snprintf(c->total, sizeof(c->total), "X-Total-Count: %llu\r\n", (unsigned long long)seen);
-	answer(c, "200 OK", text_view(&t));
+	snprintf(call->total, sizeof(call->total), "X-Total-Count: %llu\r\n", (unsigned long long)seen);
+	answer(call, "200 OK", text_view(&t));
 	if (shown != docs)
 		free(shown);
 done:
@@ -445,7 +445,7 @@ static int by_stack(const void *a, const void *b)
 }
 
 /* The original's service: sums of a range, with both its ends. */
-static void stacks(const struct call *c, struct str query)
+static void stacks(const struct call *call, struct str query)
 {
 	struct text space = { 0 }, t = { 0 };
 	struct doc **some = mem_alloc(sizeof(struct doc *), ndocs + 1);
@@ -475,13 +475,13 @@ static void stacks(const struct call *c, struct str query)
 		text_printf(&t, ": %llu.0", (unsigned long long)sum);
 	}
 	text_char(&t, '}');
-	answer(c, "200 OK", text_view(&t));
+	answer(call, "200 OK", text_view(&t));
 	free(some);
 	text_free(&space);
 	text_free(&t);
 }
 
-static void dump(const struct call *c)
+static void dump(const struct call *call)
 {
 	struct text t = { 0 };
 
@@ -490,11 +490,11 @@ static void dump(const struct call *c)
 		text_printf(&t, "%llu %.*s %.*s %llu\n", (unsigned long long)docs[i]->timestamp, (int)docs[i]->host.n,
 			    docs[i]->host.p, (int)docs[i]->stack.n, docs[i]->stack.p,
 			    (unsigned long long)docs[i]->value);
-	answer(c, "200 OK", text_view(&t));
+	answer(call, "200 OK", text_view(&t));
 	text_free(&t);
 }
 
-static void one(const struct call *c, struct str id)
+static void one(const struct call *call, struct str id)
 {
 	struct text t = { 0 };
 	uint32_t i = 0;
@@ -504,9 +504,9 @@ static void one(const struct call *c, struct str id)
 		i = *place_of(id.p);
 	if (i) {
 		add_doc(&t, docs[i - 1]);
-		answer(c, "200 OK", text_view(&t));
+		answer(call, "200 OK", text_view(&t));
 	} else {
-		error(c, "404 NOT FOUND", "The requested URL was not found on the server.");
+		error(call, "404 NOT FOUND", "The requested URL was not found on the server.");
 	}
 	text_free(&t);
 }
@@ -514,45 +514,45 @@ static void one(const struct call *c, struct str id)
 /* ---- */
 
 /* Pyroscope knows nothing of what it has. */
-static void ingest(const struct call *c, struct str head, struct str body)
+static void ingest(const struct call *call, struct str head, struct str body)
 {
 	struct str line = str_cut(&head, '\r');
 	FILE *f = fopen(logged, "a");
 
 	if (f && fprintf(f, "%.*s\n%.*s", (int)line.n, line.p, (int)body.n, body.p) > 0 && fclose(f) == 0)
-		answer(c, "200 OK", STR(""));
+		answer(call, "200 OK", STR(""));
 }
 
-static void handle(struct call *c, struct str head, struct str body)
+static void handle(struct call *call, struct str head, struct str body)
 {
 	struct str rest = head, line = str_cut(&rest, '\n'), method = str_cut(&line, ' '), query = str_cut(&line, ' '),
 		   path;
 
 	path = str_cut(&query, '?');
-	c->head_only = str_eq(method, STR("HEAD"));
+	call->head_only = str_eq(method, STR("HEAD"));
 	if (str_starts(path, STR("/_dump")))
-		dump(c);
+		dump(call);
 	else if (token && str_find_str(serve_header(head, "Authorization"), str_of(token)) < 0)
-		error(c, "401 UNAUTHORIZED", "Please provide proper credentials");
+		error(call, "401 UNAUTHORIZED", "Please provide proper credentials");
 	else if (head.n > 4094 + 400 && query.n > 4000)
-		answer(c, "400 Bad Request", STR("<html><h1>Request Line is too large</h1></html>"));
+		answer(call, "400 Bad Request", STR("<html><h1>Request Line is too large</h1></html>"));
 	else if (down && access(down, F_OK) == 0)
-		answer(c, "500 INTERNAL SERVER ERROR",
+		answer(call, "500 INTERNAL SERVER ERROR",
 		       STR("<!doctype html>\n<title>500 Internal Server Error</title>"));
 	else if (logged && str_eq(path, STR("/ingest")))
-		ingest(c, head, body);
+		ingest(call, head, body);
 	else if (str_eq(method, STR("POST")) && str_eq(path, STR("/cpu")))
-		post(c, rest, body);
+		post(call, rest, body);
 	else if (str_eq(method, STR("POST")))
-		error(c, "405 METHOD NOT ALLOWED", "The method is not allowed for the requested URL.");
+		error(call, "405 METHOD NOT ALLOWED", "The method is not allowed for the requested URL.");
 	else if (str_eq(path, STR("/cpu")))
-		list(c, query);
+		list(call, query);
 	else if (str_starts(path, STR("/cpu/")))
-		one(c, str_from(path, 5));
+		one(call, str_from(path, 5));
 	else if (str_eq(path, STR("/stacks/")))
-		stacks(c, query);
+		stacks(call, query);
 	else
-		error(c, "404 NOT FOUND", "The requested URL was not found on the server.");
+		error(call, "404 NOT FOUND", "The requested URL was not found on the server.");
 }
 
 static void *each(void *connection)

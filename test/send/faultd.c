@@ -142,9 +142,9 @@ static void drip(int c, const char *p, size_t n)
 }
 
 /* The first bytes of the answer are there. True: go on. */
-static bool spoil(enum fault f, int c, const char *p, size_t n)
+static bool spoil(enum fault fault, int c, const char *p, size_t n)
 {
-	switch (f) {
+	switch (fault) {
 	case SWALLOW: return false;
 	case CUT: serve_write(c, p, n / 2); return false;
 	case SLOW: drip(c, p, n); return false;
@@ -156,7 +156,7 @@ static bool spoil(enum fault f, int c, const char *p, size_t n)
 	}
 }
 
-static void relay(enum fault f, int c)
+static void relay(enum fault fault, int c)
 {
 	struct pollfd p[2] = { { .fd = c, .events = POLLIN }, { .fd = serve_connect(target), .events = POLLIN } };
 	char *buf = mem_alloc(1, 65536);
@@ -168,7 +168,7 @@ static void relay(enum fault f, int c)
 			n = recv(c, buf, 65536, 0);
 			if (n <= 0)
 				break;
-			if (f == UPLOAD) {
+			if (fault == UPLOAD) {
 				serve_write(p[1].fd, buf, (size_t)n / 2);
 				break;
 			}
@@ -177,7 +177,7 @@ static void relay(enum fault f, int c)
 		}
 		if (p[1].revents) {
 			n = recv(p[1].fd, buf, 65536, 0);
-			if (n <= 0 || !spoil(f, c, buf, (size_t)n))
+			if (n <= 0 || !spoil(fault, c, buf, (size_t)n))
 				break;
 		}
 	}
@@ -216,10 +216,10 @@ static void *each(void *connection)
 	return NULL;
 }
 
-static void read_plan(struct str s)
+static void read_plan(struct str string)
 {
-	while (s.n) {
-		struct str name = str_cut(&s, ',');
+	while (string.n) {
+		struct str name = str_cut(&string, ',');
 		uint64_t status;
 		size_t i;
 

@@ -104,33 +104,33 @@ static inline struct str serve_header(struct str head, const char *name)
 	return (struct str){ 0 };
 }
 
-/* Reads one request with a length. The head with its empty line, and the body behind it, are in t. False: the peer
+/* Reads one request with a length. The head with its empty line, and the body behind it, are in text. False: the peer
  * left. */
-static inline bool serve_request(int fd, struct text *t, struct str *head, struct str *body)
+static inline bool serve_request(int fd, struct text *text, struct str *head, struct str *body)
 {
 	ptrdiff_t end = -1;
 	uint64_t length = 0;
 	ssize_t n;
 
-	t->n = 0;
+	text->n = 0;
 	for (;;) {
-		if (end < 0 && (end = str_find_str(text_view(t), STR("\r\n\r\n"))) >= 0) {
-			str_u64(serve_header(str_head(text_view(t), (size_t)end), "Content-Length"), &length);
+		if (end < 0 && (end = str_find_str(text_view(text), STR("\r\n\r\n"))) >= 0) {
+			str_u64(serve_header(str_head(text_view(text), (size_t)end), "Content-Length"), &length);
 			if (length > SERVE_BODY)
 				return false;
 		}
-		if (end >= 0 && t->n >= (size_t)end + 4 + length)
+		if (end >= 0 && text->n >= (size_t)end + 4 + length)
 			break;
-		text_reserve(t, 65536);
-		n = recv(fd, t->p + t->n, 65536, 0);
+		text_reserve(text, 65536);
+		n = recv(fd, text->p + text->n, 65536, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return false;
-		t->n += (size_t)n;
+		text->n += (size_t)n;
 	}
-	*head = str_head(text_view(t), (size_t)end + 2);
-	*body = str_head(str_from(text_view(t), (size_t)end + 4), (size_t)length);
+	*head = str_head(text_view(text), (size_t)end + 2);
+	*body = str_head(str_from(text_view(text), (size_t)end + 4), (size_t)length);
 	return true;
 }
 

@@ -22,7 +22,7 @@ static const char *const verdicts[] = { "sent", "later", "doubt", "hold", "refus
 
 static unsigned tries = 1, retries = 3;
 
-static enum store_verdict send_one(struct store *s, const struct window *w)
+static enum store_verdict send_one(struct store *store, const struct window *window)
 {
 	struct store_report r = { 0 };
 	uint64_t resume = 0, known = 0, requests = 0, documents = 0;
@@ -32,7 +32,7 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 
 	do {
 		store_report_free(&r);
-		s->ops->send(s->it, w, &resume, doubted >= retries, &r);
+		store->ops->send(store->it, window, &resume, doubted >= retries, &r);
 		verdict = r.verdict;
 		doubted += verdict == STORE_INDETERMINATE;
 		known += r.known;
@@ -47,32 +47,33 @@ static enum store_verdict send_one(struct store *s, const struct window *w)
 	} while (++tried < tries && (verdict == STORE_LATER || verdict == STORE_INDETERMINATE));
 	printf("%" PRIu64 " %s documents=%" PRIu64 " known=%" PRIu64 " requests=%" PRIu64 "%s after=%" PRIu64
 	       "%s%.*s\n",
-	       w->epoch, verdicts[verdict], documents, known, requests, differs ? " DIFFERS" : "", r.after,
+	       window->epoch, verdicts[verdict], documents, known, requests, differs ? " DIFFERS" : "", r.after,
 	       r.why.n ? " why=" : "", (int)r.why.n, r.why.n ? r.why.p : "");
 	fflush(stdout);
 	store_report_free(&r);
 	return verdict;
 }
 
-static bool reported(void *to, const struct window *w)
+static bool reported(void *to, const struct window *window)
 {
 	printf("%.*s %" PRIu64 " %" PRIu64 " event=%.*s unit=%.*s labels=%.*s samples=%" PRIu64 " lost=%" PRIu64
 	       " parts=%" PRIu64 "\n",
-	       (int)w->host.n, w->host.p, w->epoch, w->until, (int)w->event.n, w->event.p, (int)w->unit.n, w->unit.p,
-	       (int)w->labels.n, w->labels.p, w->samples, w->lost, w->parts);
+	       (int)window->host.n, window->host.p, window->epoch, window->until, (int)window->event.n, window->event.p,
+	       (int)window->unit.n, window->unit.p, (int)window->labels.n, window->labels.p, window->samples,
+	       window->lost, window->parts);
 	return !to || *(bool *)to;
 }
 
-static bool header(void *to, const struct window *w)
+static bool header(void *to, const struct window *window)
 {
 	printf("# ");
-	return reported(to, w);
+	return reported(to, window);
 }
 
-static bool lines(void *to, struct str s)
+static bool lines(void *to, struct str string)
 {
 	(void)to;
-	return fwrite(s.p, 1, s.n, stdout) == s.n;
+	return fwrite(string.p, 1, string.n, stdout) == string.n;
 }
 
 static void damaged(void *to, struct str place, const char *why)

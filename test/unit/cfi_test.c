@@ -15,83 +15,83 @@ struct bytes {
 	size_t n;
 };
 
-static void put(struct bytes *b, uint64_t value, unsigned size)
+static void put(struct bytes *bytes, uint64_t value, unsigned size)
 {
-	memcpy(b->p + b->n, &value, size);
-	b->n += size;
+	memcpy(bytes->p + bytes->n, &value, size);
+	bytes->n += size;
 }
 
-static void put_string(struct bytes *b, const char *s)
+static void put_string(struct bytes *bytes, const char *string)
 {
-	memcpy(b->p + b->n, s, strlen(s) + 1);
-	b->n += strlen(s) + 1;
+	memcpy(bytes->p + bytes->n, string, strlen(string) + 1);
+	bytes->n += strlen(string) + 1;
 }
 
-static void put_program(struct bytes *b, struct str program)
+static void put_program(struct bytes *bytes, struct str program)
 {
-	memcpy(b->p + b->n, program.p, program.n);
-	b->n += program.n;
+	memcpy(bytes->p + bytes->n, program.p, program.n);
+	bytes->n += program.n;
 }
 
-static void end_entry(struct bytes *b, size_t start)
+static void end_entry(struct bytes *bytes, size_t start)
 {
 	uint32_t length;
 
-	while ((b->n - start) % 8)
-		put(b, 0, 1);
-	length = (uint32_t)(b->n - start - 4);
-	memcpy(b->p + start, &length, 4);
+	while ((bytes->n - start) % 8)
+		put(bytes, 0, 1);
+	length = (uint32_t)(bytes->n - start - 4);
+	memcpy(bytes->p + start, &length, 4);
 }
 
 /* CFA rsp+8, return address at CFA-8, data alignment -8: as all compilers start. */
-static void put_cie(struct bytes *b, const char *augmentation, struct str program)
+static void put_cie(struct bytes *bytes, const char *augmentation, struct str program)
 {
-	size_t start = b->n;
+	size_t start = bytes->n;
 
-	put(b, 0, 8); /* length, id */
-	put(b, 1, 1);
-	put_string(b, augmentation);
-	put(b, 1, 1);
-	put(b, 0x78, 1);
-	put(b, 16, 1);
+	put(bytes, 0, 8); /* length, id */
+	put(bytes, 1, 1);
+	put_string(bytes, augmentation);
+	put(bytes, 1, 1);
+	put(bytes, 0x78, 1);
+	put(bytes, 16, 1);
 	if (augmentation[0] == 'z') {
-		put(b, 1, 1);
-		put(b, 0x1b, 1); /* pcrel sdata4 */
+		put(bytes, 1, 1);
+		put(bytes, 0x1b, 1); /* pcrel sdata4 */
 	}
-	put_program(b, program);
-	end_entry(b, start);
+	put_program(bytes, program);
+	end_entry(bytes, start);
 }
 
 #define USUAL STR("\x0c\x07\x08\x90\x01")
 
-static void put_fde(struct bytes *b, uint64_t code, uint32_t length, struct str program)
+static void put_fde(struct bytes *bytes, uint64_t code, uint32_t length, struct str program)
 {
-	size_t start = b->n;
+	size_t start = bytes->n;
 
-	put(b, 0, 4);
-	put(b, b->n, 4); /* the CIE is at 0 */
-	put(b, code - (AT + b->n), 4);
-	put(b, length, 4);
-	put(b, 0, 1);
-	put_program(b, program);
-	end_entry(b, start);
+	put(bytes, 0, 4);
+	put(bytes, bytes->n, 4); /* the CIE is at 0 */
+	put(bytes, code - (AT + bytes->n), 4);
+	put(bytes, length, 4);
+	put(bytes, 0, 1);
+	put_program(bytes, program);
+	end_entry(bytes, start);
 }
 
-static struct str view(const struct bytes *b)
+static struct str view(const struct bytes *bytes)
 {
-	return (struct str){ (const char *)b->p, b->n };
+	return (struct str){ (const char *)bytes->p, bytes->n };
 }
 
 /* A table of one FDE of 0x100 bytes at CODE. */
-static struct unwind_table *table_of(struct bytes *b, const char *augmentation, struct str program)
+static struct unwind_table *table_of(struct bytes *bytes, const char *augmentation, struct str program)
 {
 	const char *why;
 
-	*b = (struct bytes){ 0 };
-	put_cie(b, augmentation, USUAL);
-	put_fde(b, CODE, 0x100, program);
-	put(b, 0, 4);
-	return unwind_table_memory(view(b), AT, &why);
+	*bytes = (struct bytes){ 0 };
+	put_cie(bytes, augmentation, USUAL);
+	put_fde(bytes, CODE, 0x100, program);
+	put(bytes, 0, 4);
+	return unwind_table_memory(view(bytes), AT, &why);
 }
 
 /* ---- a stack ---- */
@@ -101,26 +101,26 @@ struct stack {
 	struct unwind_state s;
 };
 
-static void stack_new(struct stack *k, uint64_t ip)
+static void stack_new(struct stack *stack, uint64_t ip)
 {
-	for (unsigned i = 0; i < countof(k->word); i++)
-		k->word[i] = 0x5000 + i;
-	k->s = (struct unwind_state){ .ip = ip,
-				      .sp = STACK,
-				      .bp = STACK + 0x80,
-				      .valid = 0xffff,
-				      .stack_start = STACK,
-				      .interrupted = true,
-				      .effort = 100000 };
-	k->s.stack = (struct str){ (const char *)k->word, sizeof(k->word) };
+	for (unsigned i = 0; i < countof(stack->word); i++)
+		stack->word[i] = 0x5000 + i;
+	stack->s = (struct unwind_state){ .ip = ip,
+					  .sp = STACK,
+					  .bp = STACK + 0x80,
+					  .valid = 0xffff,
+					  .stack_start = STACK,
+					  .interrupted = true,
+					  .effort = 100000 };
+	stack->s.stack = (struct str){ (const char *)stack->word, sizeof(stack->word) };
 	for (unsigned i = 0; i < 16; i++)
-		k->s.reg[i] = 0x100 + i;
+		stack->s.reg[i] = 0x100 + i;
 }
 
-static enum unwind_end step(struct stack *k, const struct unwind_table *t, uint64_t ip)
+static enum unwind_end step(struct stack *stack, const struct unwind_table *table, uint64_t ip)
 {
-	stack_new(k, ip);
-	return unwind_step(&k->s, (struct unwind_code){ t, 0 }, true);
+	stack_new(stack, ip);
+	return unwind_step(&stack->s, (struct unwind_code){ table, 0 }, true);
 }
 
 static void test_rows(void)
@@ -299,7 +299,7 @@ static void test_borders(void)
 }
 
 /* CFA expressions that leave `want` (the CFA), or fail. */
-static void evaluates(struct str e, uint64_t want, const char *what)
+static void evaluates(struct str string, uint64_t want, const char *what)
 {
 	uint32_t effort = 100000;
 	struct cfi_place p = { .valid = 0x1ffff, .stack_start = STACK, .effort = &effort };
@@ -309,17 +309,17 @@ static void evaluates(struct str e, uint64_t want, const char *what)
 	for (unsigned i = 0; i < CFI_NREGS; i++)
 		p.reg[i] = i;
 	p.reg[7] = STACK;
-	ok(cfi_evaluate(e, &p, NULL, &got), what);
+	ok(cfi_evaluate(string, &p, NULL, &got), what);
 	is_u64(got, want, what);
 }
 
-static void fails(struct str e, const char *what)
+static void fails(struct str string, const char *what)
 {
 	uint32_t effort = 100000;
 	struct cfi_place p = { .valid = 0x80, .stack_start = STACK, .effort = &effort };
 	uint64_t got;
 
-	ok(!cfi_evaluate(e, &p, NULL, &got), what);
+	ok(!cfi_evaluate(string, &p, NULL, &got), what);
 }
 
 /* What may be spent on a whole stack is spent by each expression. */
@@ -411,14 +411,14 @@ static void test_debug_frame(void)
 }
 
 /* Whatever is there: no reading beside it (sanitizers see), no loop without end. */
-static void poke(const struct bytes *b, size_t n)
+static void poke(const struct bytes *bytes, size_t n)
 {
 	char *copy = malloc(n ? n : 1);
 	const char *why;
 	struct unwind_table *t;
 	struct stack k;
 
-	memcpy(copy, b->p, n);
+	memcpy(copy, bytes->p, n);
 	t = unwind_table_memory((struct str){ copy, n }, AT, &why);
 	for (unsigned i = 0; i < 8; i++) {
 		unsigned steps = 0;

@@ -15,14 +15,14 @@ struct child {
 	char buf[2][256 * 1024];
 };
 
-static inline struct str child_text(FILE *f, char *buf, size_t cap)
+static inline struct str child_text(FILE *file, char *buf, size_t cap)
 {
-	rewind(f);
-	return (struct str){ buf, fread(buf, 1, cap, f) };
+	rewind(file);
+	return (struct str){ buf, fread(buf, 1, cap, file) };
 }
 
 /* f returns for status 0. */
-static inline void child_run(struct child *c, void (*f)(void *), void *arg)
+static inline void child_run(struct child *child, void (*f)(void *), void *arg)
 {
 	FILE *out = tmpfile(), *err = tmpfile();
 	pid_t pid;
@@ -42,9 +42,9 @@ static inline void child_run(struct child *c, void (*f)(void *), void *arg)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	c->out = child_text(out, c->buf[0], sizeof(c->buf[0]));
-	c->err = child_text(err, c->buf[1], sizeof(c->buf[1]));
+	child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	child->out = child_text(out, child->buf[0], sizeof(child->buf[0]));
+	child->err = child_text(err, child->buf[1], sizeof(child->buf[1]));
 	fclose(out);
 	fclose(err);
 }

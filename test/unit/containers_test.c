@@ -51,12 +51,12 @@ static const struct {
 	{ "///", "[host]", "[host]" },
 };
 
-static void is_name(const struct containers *c, enum containers_by by, const char *path, const char *want,
+static void is_name(const struct containers *containers, enum containers_by by, const char *path, const char *want,
 		    const char *what)
 {
 	struct text t = { 0 };
 
-	containers_name(c, by, str_of(path), &t);
+	containers_name(containers, by, str_of(path), &t);
 	is_str(text_view(&t), str_of(want), what);
 	text_free(&t);
 }

@@ -88,14 +88,14 @@ static void names(void)
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-static void window(struct profile *p, unsigned side, const char *const stack[], const uint64_t weight[], size_t n)
+static void window(struct profile *profile, unsigned side, const char *const stack[], const uint64_t weight[], size_t n)
 {
 	struct stacks s = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		if (!stacks_add(&s, node_of(&s, str_of(stack[i])), 0, weight[i]))
 			abort();
-	if (!profile_add(p, side, &s))
+	if (!profile_add(profile, side, &s))
 		abort();
 	stacks_free(&s);
 }

@@ -29,14 +29,14 @@ struct row {
 	unsigned bind, type;
 };
 
-static size_t put(struct text *t, const void *p, size_t n)
+static size_t put(struct text *text, const void *p, size_t n)
 {
 	size_t at;
 
-	while (t->n % 8)
-		text_char(t, 0);
-	at = t->n;
-	text_bytes(t, p, n);
+	while (text->n % 8)
+		text_char(text, 0);
+	at = text->n;
+	text_bytes(text, p, n);
 	return at;
 }
 
@@ -98,13 +98,13 @@ static int file_of(struct str bytes)
 }
 
 /* "name+0xoff" at a place, or "-". */
-static const char *name_at(int fd, uint64_t place, struct elfsyms_options o)
+static const char *name_at(int fd, uint64_t place, struct elfsyms_options options)
 {
 	static char out[300];
 	struct symbols_query q = { .address = place };
 	struct intern names = { 0 };
 	const char *why;
-	struct elfsyms *e = elfsyms_open(dup(fd), &o, &why);
+	struct elfsyms *e = elfsyms_open(dup(fd), &options, &why);
 
 	snprintf(out, sizeof(out), "-");
 	if (!e)

@@ -15,12 +15,12 @@ static struct fallback begin(uint64_t rate, size_t ring, bool choose)
 	return f;
 }
 
-static bool says(const struct fallback *f, const char *what)
+static bool says(const struct fallback *fallback, const char *what)
 {
 	struct text t = { 0 };
 	bool found;
 
-	fallback_text(&t, f);
+	fallback_text(&t, fallback);
 	found = str_find_str(text_view(&t), str_of(what)) != -1;
 	if (!found)
 		printf("# %.*s\n", (int)t.n, t.p);

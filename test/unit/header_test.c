@@ -63,22 +63,22 @@ static const struct row rows[] = {
 	{ "\t    7f00 x (y)", SAMPLEKEY_NONE, "", "", "", -1, -1, -1, 0, NULL },
 };
 
-static void check(const struct row *r)
+static void check(const struct row *row)
 {
 	struct sample_key h;
 
-	if (!ok(samplekey_parse(str_of(r->line), &h) == r->kind, r->line) || r->kind == SAMPLEKEY_NONE)
+	if (!ok(samplekey_parse(str_of(row->line), &h) == row->kind, row->line) || row->kind == SAMPLEKEY_NONE)
 		return;
-	is_str(h.comm, str_of(r->comm), "  comm");
-	if (r->kind == SAMPLEKEY_RECORD || r->kind == SAMPLEKEY_DEFERRED)
+	is_str(h.comm, str_of(row->comm), "  comm");
+	if (row->kind == SAMPLEKEY_RECORD || row->kind == SAMPLEKEY_DEFERRED)
 		return;
-	is_str(h.event, str_of(r->event), "  event");
-	is_str(h.rest, str_of(r->rest), "  rest");
-	ok(h.pid == r->pid, "  pid");
-	ok(h.tid == r->tid, "  tid");
-	ok(h.cpu == r->cpu, "  cpu");
-	is_u64(h.period, r->period, "  period");
-	is_str(h.time, str_of(r->time), "  time");
+	is_str(h.event, str_of(row->event), "  event");
+	is_str(h.rest, str_of(row->rest), "  rest");
+	ok(h.pid == row->pid, "  pid");
+	ok(h.tid == row->tid, "  tid");
+	ok(h.cpu == row->cpu, "  cpu");
+	is_u64(h.period, row->period, "  period");
+	is_str(h.time, str_of(row->time), "  time");
 }
 
 int main(void)

@@ -48,10 +48,10 @@ static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT 
 
 static struct text t;
 
-static void row(struct hint h, const char *want, const char *what)
+static void row(struct hint hint, const char *want, const char *what)
 {
 	t.n = 0;
-	hint_text(&t, &h);
+	hint_text(&t, &hint);
 	is_str(text_view(&t), str_of(want), what);
 }
 

@@ -17,21 +17,21 @@ struct seen {
 	int frame_pointers;
 };
 
-static void free_seen(struct seen *s)
+static void free_seen(struct seen *seen)
 {
-	text_free(&s->map);
-	text_free(&s->java);
-	text_free(&s->calls);
-	text_free(&s->blobs);
+	text_free(&seen->map);
+	text_free(&seen->java);
+	text_free(&seen->calls);
+	text_free(&seen->blobs);
 }
 
-static struct hotspot_reason print_map(struct hotspot *h, enum method_style style, struct text *t)
+static struct hotspot_reason print_map(struct hotspot *hotspot, enum method_style style, struct text *text)
 {
 	struct codemap c;
-	struct hotspot_reason r = codemap_make(&c, h, style);
+	struct hotspot_reason r = codemap_make(&c, hotspot, style);
 
 	for (size_t i = 0; i < c.n; i++)
-		text_printf(t, "%.*s\n", (int)c.entry[i].name_n, c.names.p + c.entry[i].name);
+		text_printf(text, "%.*s\n", (int)c.entry[i].name_n, c.names.p + c.entry[i].name);
 	codemap_free(&c);
 	return r;
 }
@@ -49,40 +49,41 @@ static uint32_t number_of(void *arg, uint64_t method)
 }
 
 /* "id tier: up to where, methods from the outside in; ..." */
-static void print_calls(struct hotspot *h, struct text *t)
+static void print_calls(struct hotspot *hotspot, struct text *text)
 {
 	struct scopes s = { 0 };
 
-	for (size_t i = 0; i < h->code.n; i++) {
-		const struct blob *b = &h->code.blob[i];
+	for (size_t i = 0; i < hotspot->code.n; i++) {
+		const struct blob *b = &hotspot->code.blob[i];
 
-		if (!b->compiled || !scopes_read(&s, &h->memory, &h->layout, &h->packing, b, number_of, h))
+		if (!b->compiled ||
+		    !scopes_read(&s, &hotspot->memory, &hotspot->layout, &hotspot->packing, b, number_of, hotspot))
 			continue;
-		text_printf(t, "%u %d:", b->compile_id, b->level);
+		text_printf(text, "%u %d:", b->compile_id, b->level);
 		for (uint32_t k = 0; k < s.nruns; k++) {
-			text_printf(t, " %u", s.run[k].end);
+			text_printf(text, " %u", s.run[k].end);
 			for (uint32_t node = s.run[k].node; node; node = s.node[node].parent)
-				text_char(t, (char)s.node[node].method);
+				text_char(text, (char)s.node[node].method);
 		}
-		text_char(t, '\n');
+		text_char(text, '\n');
 	}
 	scopes_free(&s);
 }
 
-static const char *print_blobs(struct hotspot *h, struct text *t)
+static const char *print_blobs(struct hotspot *hotspot, struct text *text)
 {
 	struct blobframes f;
-	const char *why = blobframes_open(&f, h);
+	const char *why = blobframes_open(&f, hotspot);
 
 	if (!why)
-		why = blobframes_take(&f, h);
+		why = blobframes_take(&f, hotspot);
 	for (size_t i = 0; i < f.code.n; i++) {
 		const struct code_blob *p = &f.code.blob[i];
 
-		text_printf(t, "%u+%u%s ", p->kind, p->frame, p->deopt[0] ? "d" : "");
+		text_printf(text, "%u+%u%s ", p->kind, p->frame, p->deopt[0] ? "d" : "");
 	}
 	if (!why)
-		text_printf(t, "%s", f.code.call_stub_return ? "call" : "");
+		text_printf(text, "%s", f.code.call_stub_return ? "call" : "");
 	blobframes_free(&f);
 	return why;
 }
@@ -112,9 +113,9 @@ static void look(struct seen *seen, unsigned jdk, uint64_t seed, int without)
 	synth_free(&s);
 }
 
-static bool same(const struct text *a, const struct text *b)
+static bool same(const struct text *text, const struct text *b)
 {
-	return str_eq(text_view(a), text_view(b));
+	return str_eq(text_view(text), text_view(b));
 }
 
 static const char map[] =
@@ -160,16 +161,16 @@ static void complete(unsigned jdk, const char *what, const char *blobs)
 }
 
 /* What is told although a field is missing is right, or not told. */
-static bool is_right(const struct seen *s, const struct seen *all, const char *field)
+static bool is_right(const struct seen *seen, const struct seen *all, const char *field)
 {
-	bool parts = same(&s->java, &all->java) ||
-		     str_starts(text_view(&s->java), STR("Interpreter\nStubRoutines: stub 0\n"));
-	bool inlined = s->calls.n == 0 || same(&s->calls, &all->calls) ||
+	bool parts = same(&seen->java, &all->java) ||
+		     str_starts(text_view(&seen->java), STR("Interpreter\nStubRoutines: stub 0\n"));
+	bool inlined = seen->calls.n == 0 || same(&seen->calls, &all->calls) ||
 		       strcmp(field, "_comp_level") == 0; /* the tier is shown there */
-	bool unwound = s->no_frames || same(&s->blobs, &all->blobs) || strncmp(field, "_deopt", 6) == 0 ||
+	bool unwound = seen->no_frames || same(&seen->blobs, &all->blobs) || strncmp(field, "_deopt", 6) == 0 ||
 		       strcmp(field, "_cont_entry") == 0;
 
-	return same(&s->map, &all->map) && parts && inlined && unwound;
+	return same(&seen->map, &all->map) && parts && inlined && unwound;
 }
 
 static void without_each(unsigned jdk, const char *what)
@@ -201,11 +202,11 @@ static void without_each(unsigned jdk, const char *what)
 	free_seen(&all);
 }
 
-static uint64_t word_at(const struct synth *s, uint64_t address)
+static uint64_t word_at(const struct synth *synth, uint64_t address)
 {
 	uint64_t word;
 
-	memcpy(&word, s->byte + (address - SYNTH_BASE), 8);
+	memcpy(&word, synth->byte + (address - SYNTH_BASE), 8);
 	return word;
 }
 
@@ -278,12 +279,12 @@ static void one_upon_the_other(void)
 	synth_free(&s);
 }
 
-static size_t entries(const struct javaunwind_code *c)
+static size_t entries(const struct javaunwind_code *jvm_code)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->n; i++)
-		n += c->blob[i].kind == BLOB_ENTRY;
+	for (size_t i = 0; i < jvm_code->n; i++)
+		n += jvm_code->blob[i].kind == BLOB_ENTRY;
 	return n;
 }
 
@@ -327,19 +328,19 @@ static void before_the_interpreter(void)
 	synth_free(&s);
 }
 
-static bool same_blob(const struct blob *a, const struct blob *b)
+static bool same_blob(const struct blob *blob, const struct blob *b)
 {
-	return a->address == b->address && a->begin == b->begin && a->end == b->end && a->method == b->method &&
-	       a->name == b->name && a->compile_id == b->compile_id && a->level == b->level &&
-	       a->compiled == b->compiled;
+	return blob->address == b->address && blob->begin == b->begin && blob->end == b->end &&
+	       blob->method == b->method && blob->name == b->name && blob->compile_id == b->compile_id &&
+	       blob->level == b->level && blob->compiled == b->compiled;
 }
 
-/* The pieces of b: those that a look at all of the code has. */
-static bool same_blobs(const struct blobframes *one, const struct blobframes *all, const struct blob *b)
+/* The pieces of blob: those that a look at all of the code has. */
+static bool same_blobs(const struct blobframes *one, const struct blobframes *all, const struct blob *blob)
 {
 	size_t from = 0;
 
-	while (from < all->code.n && all->code.blob[from].start < b->begin)
+	while (from < all->code.n && all->code.blob[from].start < blob->begin)
 		from++;
 	for (size_t i = 0; i < one->code.n; i++) {
 		const struct code_blob *x = &one->code.blob[i], *y = &all->code.blob[from + i];

@@ -39,11 +39,11 @@ static void classes(void)
 	   "and so does a server that cannot be trusted");
 }
 
-static void quotes(struct str s, struct str want, const char *what)
+static void quotes(struct str string, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	json_quote(&t, s);
+	json_quote(&t, string);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }

@@ -72,21 +72,21 @@ static struct text read_self(void)
 extern const char __ehdr_start[]; /* the linker's: the first byte of the file, where it is mapped */
 
 /* The place in the file of an address of this process. */
-static uint64_t offset_of(const struct elffile *f, const char *address)
+static uint64_t offset_of(const struct elffile *elffile, const char *address)
 {
 	uint64_t at;
 
-	return elffile_offset(f, (uint64_t)(address - __ehdr_start) + f->segment[0].vaddr, &at) ? at : 0;
+	return elffile_offset(elffile, (uint64_t)(address - __ehdr_start) + elffile->segment[0].vaddr, &at) ? at : 0;
 }
 
 /* "middle_call|inner_call" at a place. */
-static void calls_at(struct elffile *f, uint64_t place, struct text *out, const char **why)
+static void calls_at(struct elffile *elffile, uint64_t place, struct text *out, const char **why)
 {
 	struct symbols_query q = { .address = place };
 	struct inlines_options o = { 0 };
 	struct intern names = { 0 };
 
-	*why = inlines_resolve(&o, f, f, &q, 1, &names);
+	*why = inlines_resolve(&o, elffile, elffile, &q, 1, &names);
 	out->n = 0;
 	if (q.inlined)
 		text_str(out, intern_str(&names, q.inlined));

@@ -80,22 +80,24 @@ static struct unwind_state at(uint64_t ip, unsigned word, uint64_t bp, bool inte
 	return s;
 }
 
-/* One step from s leads to the caller ip, with its sp at that word, and its rbp. */
-static void leads(const char *name, struct unwind_state s, uint64_t ip, unsigned word, uint64_t bp)
+/* One step from state leads to the caller ip, with its sp at that word, and its rbp. */
+static void leads(const char *name, struct unwind_state state, uint64_t ip, unsigned word, uint64_t bp)
 {
-	const struct code_blob *p = javaunwind_find(&jvm, &s);
+	const struct code_blob *p = javaunwind_find(&jvm, &state);
 	struct javaunwind_frame f;
-	enum unwind_end end = p ? javaunwind_step(&s, &jvm, p, &f) : UNWIND_ROOT;
-	bool good = end == UNWIND_MORE && s.ip == ip && s.sp == STACK + 8 * word && s.bp == bp && !s.interrupted;
+	enum unwind_end end = p ? javaunwind_step(&state, &jvm, p, &f) : UNWIND_ROOT;
+	bool good = end == UNWIND_MORE && state.ip == ip && state.sp == STACK + 8 * word && state.bp == bp &&
+		    !state.interrupted;
 
 	ok(good, name);
 	if (!good)
-		printf("# end %d ip %lx word %ld bp %lx\n", end, (long)s.ip, ((long)s.sp - STACK) / 8, (long)s.bp);
+		printf("# end %d ip %lx word %ld bp %lx\n", end, (long)state.ip, ((long)state.sp - STACK) / 8,
+		       (long)state.bp);
 }
 
-static enum unwind_end ends(struct unwind_state s, struct javaunwind_frame *f)
+static enum unwind_end ends(struct unwind_state state, struct javaunwind_frame *frame)
 {
-	return javaunwind_step(&s, &jvm, javaunwind_find(&jvm, &s), f);
+	return javaunwind_step(&state, &jvm, javaunwind_find(&jvm, &state), frame);
 }
 
 enum { CALLER = CODE + 0x1050, BP = 0x1234 };

@@ -19,56 +19,56 @@ struct setting {
 	struct blob some, native;
 };
 
-static void find_blobs(struct setting *x)
+static void find_blobs(struct setting *setting)
 {
-	struct memory_part blob = synth_part(&x->j.s);
+	struct memory_part blob = synth_part(&setting->j.s);
 	struct hotspot h;
 
 	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
 	hotspot_scan(&h);
 	for (size_t i = 0; i < h.code.n; i++) {
 		if (h.code.blob[i].compiled && h.code.blob[i].compile_id == 7)
-			x->some = h.code.blob[i];
+			setting->some = h.code.blob[i];
 		if (h.code.blob[i].compiled && h.code.blob[i].compile_id == 8)
-			x->native = h.code.blob[i];
+			setting->native = h.code.blob[i];
 	}
 	hotspot_close(&h);
 }
 
-static bool set_up(struct setting *x)
+static bool set_up(struct setting *setting)
 {
-	if (!standin_make(&x->j, SYNTH_17) || !standin_start(&x->j))
+	if (!standin_make(&setting->j, SYNTH_17) || !standin_start(&setting->j))
 		return false;
-	find_blobs(x);
-	x->p = processes_new(NULL);
-	rescan_read(x->p, (uint32_t)x->j.pid);
-	x->process = processes_find(x->p, (uint32_t)x->j.pid);
-	procfs_identify(x->process);
-	x->code = javacode_new();
-	javacode_start(x->code, x->p, NULL);
+	find_blobs(setting);
+	setting->p = processes_new(NULL);
+	rescan_read(setting->p, (uint32_t)setting->j.pid);
+	setting->process = processes_find(setting->p, (uint32_t)setting->j.pid);
+	procfs_identify(setting->process);
+	setting->code = javacode_new();
+	javacode_start(setting->code, setting->p, NULL);
 	return true;
 }
 
-static void tear_down(struct setting *x)
+static void tear_down(struct setting *setting)
 {
-	javacode_free(x->code);
-	processes_free(x->p);
-	standin_end(&x->j);
+	javacode_free(setting->code);
+	processes_free(setting->p);
+	standin_end(&setting->j);
 }
 
 /* now: of the recorder; time: of the sample. */
-static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t time, struct unwind_state s,
+static enum javacode_answer find_state(struct setting *setting, uint64_t now, uint64_t time, struct unwind_state state,
 				       struct code_blob *blob)
 {
 	enum javacode_answer answer;
 	struct javacode_jvm *jvm;
 
 	for (unsigned i = 0; i < 400; i++) {
-		javacode_begin(x->code, 0, now, false);
-		jvm = javacode_of(x->code, x->process);
+		javacode_begin(setting->code, 0, now, false);
+		jvm = javacode_of(setting->code, setting->process);
 		if (!jvm)
 			return JAVACODE_NONE;
-		answer = javacode_find(jvm, &s, time, blob);
+		answer = javacode_find(jvm, &state, time, blob);
 		if (!javacode_was_late(jvm))
 			return answer;
 		usleep(10000);
@@ -76,44 +76,46 @@ static enum javacode_answer find_state(struct setting *x, uint64_t now, uint64_t
 	return JAVACODE_LATE;
 }
 
-static enum javacode_answer find_at(struct setting *x, uint64_t now, uint64_t time, uint64_t ip, struct code_blob *blob)
+static enum javacode_answer find_at(struct setting *setting, uint64_t now, uint64_t time, uint64_t ip,
+				    struct code_blob *blob)
 {
-	return find_state(x, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, blob);
+	return find_state(setting, now, time, (struct unwind_state){ .ip = ip, .interrupted = true }, blob);
 }
 
 /* Of a sample of now. */
-static enum javacode_answer find(struct setting *x, uint64_t ip, struct code_blob *blob)
+static enum javacode_answer find(struct setting *setting, uint64_t ip, struct code_blob *blob)
 {
-	return find_at(x, clock_now(), clock_now(), ip, blob);
+	return find_at(setting, clock_now(), clock_now(), ip, blob);
 }
 
-static uint64_t is_requested(const struct setting *x)
+static uint64_t is_requested(const struct setting *setting)
 {
-	return javacode_count(x->code).is_requested;
+	return javacode_count(setting->code).is_requested;
 }
 
-static uint64_t checks(const struct setting *x)
+static uint64_t checks(const struct setting *setting)
 {
-	return javacode_count(x->code).checks;
+	return javacode_count(setting->code).checks;
 }
 
 /* ---- pieces that stay, and that are replaced ---- */
 
-static void first_seen(struct setting *x)
+static void first_seen(struct setting *setting)
 {
 	struct code_blob blob = { 0 };
 	uint64_t before;
 
-	ok(find(x, x->some.begin + 20, &blob) == JAVACODE_BLOB && blob.start == x->some.begin && blob.frame == 32,
+	ok(find(setting, setting->some.begin + 20, &blob) == JAVACODE_BLOB && blob.start == setting->some.begin &&
+		   blob.frame == 32,
 	   "a piece that is met first");
-	is_u64(javacode_count(x->code).jvms, 1, "  of one JVM");
-	before = is_requested(x);
-	ok(find(x, x->some.begin + 30, &blob) == JAVACODE_BLOB && is_requested(x) == before,
+	is_u64(javacode_count(setting->code).jvms, 1, "  of one JVM");
+	before = is_requested(setting);
+	ok(find(setting, setting->some.begin + 30, &blob) == JAVACODE_BLOB && is_requested(setting) == before,
 	   "  is not asked for again");
-	ok(find(x, x->native.begin + 20, &blob) == JAVACODE_BLOB && blob.kind == BLOB_NATIVE &&
-		   is_requested(x) > before,
+	ok(find(setting, setting->native.begin + 20, &blob) == JAVACODE_BLOB && blob.kind == BLOB_NATIVE &&
+		   is_requested(setting) > before,
 	   "another one is");
-	is_u64(javacode_count(x->code).blobs, 2, "  and is kept beside it");
+	is_u64(javacode_count(setting->code).blobs, 2, "  and is kept beside it");
 }
 
 /* Memory of code is used again: a piece that was met after the sample is that of the sample if a call ends where it
@@ -147,136 +149,141 @@ static void returned_to(void)
 	tear_down(x);
 }
 
-/* In the memory of the JVM, of nmethod b. */
-static void set(struct setting *x, const struct blob *b, const char *type, const char *field, uint64_t value)
+/* In the memory of the JVM, of nmethod blob. */
+static void set(struct setting *setting, const struct blob *blob, const char *type, const char *field, uint64_t value)
 {
-	synth_set(&x->j.s, b->address, type, field, value);
+	synth_set(&setting->j.s, blob->address, type, field, value);
 }
 
-static void replaced(struct setting *x)
+static void replaced(struct setting *setting)
 {
 	struct code_blob blob = { 0 };
-	uint64_t before = checks(x);
+	uint64_t before = checks(setting);
 
-	set(x, &x->some, "nmethod", "_compile_id", 70);
-	set(x, &x->some, "CodeBlob", "_frame_size", 6);
-	ok(find_at(x, clock_now(), 1, x->some.begin + 20, &blob) == JAVACODE_BLOB && blob.frame == 32 &&
-		   checks(x) == before,
+	set(setting, &setting->some, "nmethod", "_compile_id", 70);
+	set(setting, &setting->some, "CodeBlob", "_frame_size", 6);
+	ok(find_at(setting, clock_now(), 1, setting->some.begin + 20, &blob) == JAVACODE_BLOB && blob.frame == 32 &&
+		   checks(setting) == before,
 	   "a piece that changed: a sample from before has the old one");
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &blob) == JAVACODE_BLOB &&
-		   blob.frame == 48 && checks(x) > before,
+	ok(find_at(setting, clock_now(), clock_now() + SECOND_NS, setting->some.begin + 20, &blob) == JAVACODE_BLOB &&
+		   blob.frame == 48 && checks(setting) > before,
 	   "  one that may be from behind it has the new one, in its place");
-	is_u64(javacode_count(x->code).blobs, 2, "  which is the only one there");
-	set(x, &x->some, "nmethod", "_compile_id", 71);
-	synth_set(&x->j.s, x->some.address - synth_size(&x->j.s, "block"), "HeapBlock::Header", "_used", 0);
-	ok(find_at(x, clock_now(), clock_now() + SECOND_NS, x->some.begin + 20, &blob) == JAVACODE_GONE,
+	is_u64(javacode_count(setting->code).blobs, 2, "  which is the only one there");
+	set(setting, &setting->some, "nmethod", "_compile_id", 71);
+	synth_set(&setting->j.s, setting->some.address - synth_size(&setting->j.s, "block"), "HeapBlock::Header",
+		  "_used", 0);
+	ok(find_at(setting, clock_now(), clock_now() + SECOND_NS, setting->some.begin + 20, &blob) == JAVACODE_GONE,
 	   "code that was freed is gone");
-	is_u64(javacode_count(x->code).blobs, 1, "  and forgotten");
+	is_u64(javacode_count(setting->code).blobs, 1, "  and forgotten");
 }
 
 /* All at once, before the samples of a second are walked. */
-static void seen_together(struct setting *x)
+static void seen_together(struct setting *setting)
 {
-	uint64_t now = clock_now(), before = javacode_count(x->code).late;
+	uint64_t now = clock_now(), before = javacode_count(setting->code).late;
 	struct code_blob blob;
 
-	ok(find_at(x, now, now, x->native.begin + 20, &blob) == JAVACODE_BLOB, "a piece that was met lately");
-	javacode_begin(x->code, now + 10 * SECOND_NS, now, false);
-	ok(javacode_count(x->code).late > before || javacode_count(x->code).blobs == 1, "  stays while it is the same");
-	set(x, &x->native, "nmethod", "_compile_id", 80);
-	for (unsigned i = 2; i < 400 && javacode_count(x->code).blobs; i++) {
-		javacode_begin(x->code, now + 10 * i * SECOND_NS, now, false);
+	ok(find_at(setting, now, now, setting->native.begin + 20, &blob) == JAVACODE_BLOB,
+	   "a piece that was met lately");
+	javacode_begin(setting->code, now + 10 * SECOND_NS, now, false);
+	ok(javacode_count(setting->code).late > before || javacode_count(setting->code).blobs == 1,
+	   "  stays while it is the same");
+	set(setting, &setting->native, "nmethod", "_compile_id", 80);
+	for (unsigned i = 2; i < 400 && javacode_count(setting->code).blobs; i++) {
+		javacode_begin(setting->code, now + 10 * i * SECOND_NS, now, false);
 		usleep(1000);
 	}
-	is_u64(javacode_count(x->code).blobs, 0, "  and goes when it is another one");
+	is_u64(javacode_count(setting->code).blobs, 0, "  and goes when it is another one");
 }
 
 /* ---- where nothing is ---- */
 
-static void missed(struct setting *x)
+static void missed(struct setting *setting)
 {
 	struct code_blob blob;
-	uint64_t begin = x->j.s.heap + x->j.s.segments[x->j.s.nsegments - 1] * SYNTH_SEGMENT, now = clock_now(),
-		 before = is_requested(x), first;
+	uint64_t begin = setting->j.s.heap + setting->j.s.segments[setting->j.s.nsegments - 1] * SYNTH_SEGMENT,
+		 now = clock_now(), before = is_requested(setting), first;
 
-	ok(find_at(x, now, now, begin + 8, &blob) == JAVACODE_GONE, "nothing is there");
-	first = is_requested(x) - before;
+	ok(find_at(setting, now, now, begin + 8, &blob) == JAVACODE_GONE, "nothing is there");
+	first = is_requested(setting) - before;
 	ok(first >= 1, "  as the JVM says");
-	ok(find_at(x, now, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(x) == before + first,
+	ok(find_at(setting, now, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(setting) == before + first,
 	   "  so it is not asked again at once");
-	ok(find_at(x, now + SECOND_NS, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(x) > before + first,
+	ok(find_at(setting, now + SECOND_NS, now, begin + 8, &blob) == JAVACODE_GONE &&
+		   is_requested(setting) > before + first,
 	   "  but a while later");
 }
 
 /* ---- what is let go ---- */
 
-static void idle(struct setting *x)
+static void idle(struct setting *setting)
 {
 	struct code_blob blob;
 	uint64_t now = clock_now();
 
-	find_at(x, now, now, x->native.begin + 20, &blob);
-	is_u64(javacode_count(x->code).blobs, 1, "a piece of a JVM");
-	javacode_tick(x->code, now + SECOND_NS);
-	is_u64(javacode_count(x->code).blobs, 1, "  stays");
-	javacode_begin(x->code, 0, now + 100 * SECOND_NS, false);
-	ok(javacode_of(x->code, x->process), "a JVM that is still met");
-	javacode_tick(x->code, now + 120 * SECOND_NS);
-	ok(javacode_count(x->code).jvms == 1 && javacode_count(x->code).blobs == 0,
+	find_at(setting, now, now, setting->native.begin + 20, &blob);
+	is_u64(javacode_count(setting->code).blobs, 1, "a piece of a JVM");
+	javacode_tick(setting->code, now + SECOND_NS);
+	is_u64(javacode_count(setting->code).blobs, 1, "  stays");
+	javacode_begin(setting->code, 0, now + 100 * SECOND_NS, false);
+	ok(javacode_of(setting->code, setting->process), "a JVM that is still met");
+	javacode_tick(setting->code, now + 120 * SECOND_NS);
+	ok(javacode_count(setting->code).jvms == 1 && javacode_count(setting->code).blobs == 0,
 	   "  is not idle, but a piece of it that was not met for long is let go");
-	javacode_tick(x->code, now + 200 * SECOND_NS);
-	is_u64(javacode_count(x->code).jvms, 0, "  and the JVM, when it is not met for long");
+	javacode_tick(setting->code, now + 200 * SECOND_NS);
+	is_u64(javacode_count(setting->code).jvms, 0, "  and the JVM, when it is not met for long");
 }
 
 /* As many as there may be, and one more: who was not met for longest goes. */
-static void too_many(struct setting *x)
+static void too_many(struct setting *setting)
 {
 	enum { MAXIMUM = 256 };
 	struct process *one = calloc(MAXIMUM + 1, sizeof(*one));
 	uint64_t now = clock_now();
 
 	for (uint32_t i = 0; i <= MAXIMUM; i++) {
-		one[i] = (struct process){ .pid = 1u << 24 | i, .start_ticks = 5, .maps = x->process->maps };
-		javacode_begin(x->code, 0, now + i, false);
-		javacode_of(x->code, &one[i]);
+		one[i] = (struct process){ .pid = 1u << 24 | i, .start_ticks = 5, .maps = setting->process->maps };
+		javacode_begin(setting->code, 0, now + i, false);
+		javacode_of(setting->code, &one[i]);
 	}
-	ok(javacode_count(x->code).jvms == MAXIMUM && javacode_count(x->code).opened > MAXIMUM,
+	ok(javacode_count(setting->code).jvms == MAXIMUM && javacode_count(setting->code).opened > MAXIMUM,
 	   "no more JVMs than there may be");
-	uint64_t opened = javacode_count(x->code).opened;
-	javacode_of(x->code, &one[MAXIMUM]);
-	javacode_of(x->code, &one[1]);
-	ok(javacode_count(x->code).opened == opened, "  those that were met last are there");
-	javacode_of(x->code, &one[0]);
-	ok(javacode_count(x->code).opened == opened + 1, "  the first is not");
-	javacode_tick(x->code, now + SECOND_NS);
-	is_u64(javacode_count(x->code).jvms, 0, "processes that are gone are let go");
+	uint64_t opened = javacode_count(setting->code).opened;
+	javacode_of(setting->code, &one[MAXIMUM]);
+	javacode_of(setting->code, &one[1]);
+	ok(javacode_count(setting->code).opened == opened, "  those that were met last are there");
+	javacode_of(setting->code, &one[0]);
+	ok(javacode_count(setting->code).opened == opened + 1, "  the first is not");
+	javacode_tick(setting->code, now + SECOND_NS);
+	is_u64(javacode_count(setting->code).jvms, 0, "processes that are gone are let go");
 	free(one);
 }
 
 /* ---- JVMs that end, or are none ---- */
 
-static void ends(struct setting *x)
+static void ends(struct setting *setting)
 {
 	struct code_blob blob;
 	struct mappings none = { .version = 1 };
-	struct process other = { .pid = x->process->pid, .maps = &none };
+	struct process other = { .pid = setting->process->pid, .maps = &none };
 
-	ok(!javacode_of(x->code, &other), "a process without libjvm.so is no JVM");
-	ok(find(x, x->native.begin + 20, &blob) == JAVACODE_BLOB, "a JVM");
-	standin_kill(&x->j);
-	uint64_t now = clock_now(), opened = javacode_count(x->code).opened;
-	ok(find_at(x, now, now + SECOND_NS / 2, x->native.begin + 20, &blob) == JAVACODE_BLOB &&
-		   blob.start == x->native.begin,
+	ok(!javacode_of(setting->code, &other), "a process without libjvm.so is no JVM");
+	ok(find(setting, setting->native.begin + 20, &blob) == JAVACODE_BLOB, "a JVM");
+	standin_kill(&setting->j);
+	uint64_t now = clock_now(), opened = javacode_count(setting->code).opened;
+	ok(find_at(setting, now, now + SECOND_NS / 2, setting->native.begin + 20, &blob) == JAVACODE_BLOB &&
+		   blob.start == setting->native.begin,
 	   "  that ended: its code stays for samples of its last half second");
-	ok(find_at(x, now, now + SECOND_NS, x->native.begin + 20, &blob) == JAVACODE_GONE, "  not for later ones");
-	ok(find_at(x, now, now, x->some.end + 4096, &blob) == JAVACODE_NONE,
+	ok(find_at(setting, now, now + SECOND_NS, setting->native.begin + 20, &blob) == JAVACODE_GONE,
+	   "  not for later ones");
+	ok(find_at(setting, now, now, setting->some.end + 4096, &blob) == JAVACODE_NONE,
 	   "  an address at which no code was read has no place");
-	x->process->exited = now;
-	ok(javacode_of(x->code, x->process), "  also after its exit was recorded");
-	is_u64(javacode_count(x->code).opened, opened, "  and it is not opened again");
-	is_u64(javacode_count(x->code).unread, 0, "  which is no JVM that cannot be read");
-	javacode_tick(x->code, now);
-	is_u64(javacode_count(x->code).blobs, 0, "  then its code is let go");
+	setting->process->exited = now;
+	ok(javacode_of(setting->code, setting->process), "  also after its exit was recorded");
+	is_u64(javacode_count(setting->code).opened, opened, "  and it is not opened again");
+	is_u64(javacode_count(setting->code).unread, 0, "  which is no JVM that cannot be read");
+	javacode_tick(setting->code, now);
+	is_u64(javacode_count(setting->code).blobs, 0, "  then its code is let go");
 }
 
 /* For its first second it may be about to begin; then it is said, once. */

@@ -10,12 +10,12 @@ static struct recorder reported;
 static struct arena texts;
 
 /* The window ends, and is read. */
-static size_t end(struct javanames *s)
+static size_t end(struct javanames *javanames)
 {
 	struct text t = { 0 };
 	size_t n;
 
-	javanames_end(s, &t);
+	javanames_end(javanames, &t);
 	recorder_free(&reported);
 	arena_free(&texts);
 	n = t.n;

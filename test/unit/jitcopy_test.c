@@ -44,9 +44,9 @@ static void put(const char *name, int flags, const void *p, size_t n)
 	close(fd);
 }
 
-static void put_text(const char *name, int flags, const char *s)
+static void put_text(const char *name, int flags, const char *string)
 {
-	put(name, flags, s, strlen(s));
+	put(name, flags, string, strlen(string));
 }
 
 static struct str copy_of(const char *name)
@@ -66,11 +66,11 @@ static int opened(const char *name)
 	return open(at(name), O_RDONLY);
 }
 
-static enum jitcopy_why go_on(struct jitcopy *c, const struct jitcopy_limits *l)
+static enum jitcopy_why go_on(struct jitcopy *jitcopy, const struct jitcopy_limits *limits)
 {
 	struct jitcopy_cost cost;
 
-	return jitcopy_go_on(c, to, l, &cost);
+	return jitcopy_go_on(jitcopy, to, limits, &cost);
 }
 
 /* ---- maps
@@ -233,15 +233,15 @@ static void refusals(void)
 /* ---- dumps
  * ------------------------------------------------------------------------------------------------------------- */
 
-static void put_record(struct text *t, uint32_t id, uint32_t size)
+static void put_record(struct text *text, uint32_t id, uint32_t size)
 {
 	uint32_t head[2] = { id, size };
 	uint64_t time = 1;
 
-	text_bytes(t, head, sizeof(head));
-	text_bytes(t, &time, sizeof(time));
+	text_bytes(text, head, sizeof(head));
+	text_bytes(text, &time, sizeof(time));
 	for (uint32_t i = sizeof(head) + sizeof(time); i < size; i++)
-		text_char(t, (char)i);
+		text_char(text, (char)i);
 }
 
 static void dumps(void)

@@ -7,28 +7,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int file_of(struct str s)
+static int file_of(struct str string)
 {
 	int fd = memfd_create("jitdump", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, s.p, s.n) != (ssize_t)s.n)
+	if (fd < 0 || write(fd, string.p, string.n) != (ssize_t)string.n)
 		exit(1);
 	return fd;
 }
 
-static struct jitdump *open_text(const struct text *t)
+static struct jitdump *open_text(const struct text *text)
 {
 	const char *why = NULL;
-	struct jitdump *j = jitdump_open(file_of(text_view(t)), &why);
+	struct jitdump *j = jitdump_open(file_of(text_view(text)), &why);
 
 	if (!j)
 		printf("# %s\n", why);
 	return j;
 }
 
-static struct str name(const struct jitdump *j, uint64_t address, uint64_t time)
+static struct str name(const struct jitdump *jitdump, uint64_t address, uint64_t time)
 {
-	const struct jitdump_code *c = j ? jitdump_find(j, address, time) : NULL;
+	const struct jitdump_code *c = jitdump ? jitdump_find(jitdump, address, time) : NULL;
 
 	return c ? c->name : STR("-");
 }
@@ -121,14 +121,14 @@ static void check_head(void)
 }
 
 /* The record that begins at `at` is made bad; what is before and behind it is used. */
-static void check_bad(const struct text *t, size_t at, size_t where, uint64_t value, size_t n, const char *want,
+static void check_bad(const struct text *text, size_t at, size_t where, uint64_t value, size_t n, const char *want,
 		      const char *second)
 {
 	struct text copy = { 0 };
 	const char *why = NULL;
 	struct jitdump *j;
 
-	text_str(&copy, text_view(t));
+	text_str(&copy, text_view(text));
 	memcpy(copy.p + at + where, &value, n);
 	j = open_text(&copy);
 	ok(j && jitdump_bad(j, &why) == 1 && strcmp(why, want) == 0, want);

@@ -17,10 +17,10 @@ struct truth {
 	uint64_t low;                    /* of its code */
 };
 
-static struct truth truth_of(const struct synth *s)
+static struct truth truth_of(const struct synth *synth)
 {
-	struct memory_part blob = synth_part(s);
-	struct truth t = { .low = s->heap };
+	struct memory_part blob = synth_part(synth);
+	struct truth t = { .low = synth->heap };
 	struct hotspot h;
 
 	hotspot_open_image(&h, &blob, 1, SYNTH_BASE);
@@ -32,48 +32,48 @@ static struct truth truth_of(const struct synth *s)
 			t.some = *b;
 		if (b->compiled && b->compile_id == 8)
 			t.native = *b;
-		if (b->begin == s->block)
+		if (b->begin == synth->block)
 			t.stubs = *b;
 	}
 	hotspot_close(&h);
 	return t;
 }
 
-static void be_patient(struct jvmreader *r)
+static void be_patient(struct jvmreader *jvmreader)
 {
-	jvmreader_deadline(r, DEADLINE_S * SECOND_NS);
+	jvmreader_deadline(jvmreader, DEADLINE_S * SECOND_NS);
 }
 
-static void questions(struct jvmreader *r, struct standin *j)
+static void questions(struct jvmreader *jvmreader, struct standin *standin)
 {
-	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
+	struct truth t = truth_of(&standin->s);
+	struct jvmreader_jvm *jvm = jvmreader_open(jvmreader, (uint32_t)standin->pid, 0, (struct tenant){ 0 });
 	struct jvmreader_found f = { 0 };
 	struct blob b[3] = { t.some, t.native, t.some };
 	const char *bytes = NULL;
 	size_t n = 3;
 
-	be_patient(r);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB,
+	be_patient(jvmreader);
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.where == CODECACHE_BLOB,
 	   "the block around an address");
 	ok(f.blob.compile_id == 7 && f.blob.begin == t.some.begin && f.code.n == 1 && f.code.blob[0].frame == 32,
 	   "  is what it is");
 	ok(f.bytes && f.bytes[(t.some.begin + 7) % JVMREADER_BYTES] == 0x55 &&
 		   (t.some.begin + 7) / JVMREADER_BYTES == (t.some.begin + 20) / JVMREADER_BYTES,
 	   "  with its bytes");
-	ok(jvmreader_find(r, jvm, t.stubs.begin + 40, &f) == JVMREADER_DONE && f.code.n == 4,
+	ok(jvmreader_find(jvmreader, jvm, t.stubs.begin + 40, &f) == JVMREADER_DONE && f.code.n == 4,
 	   "a block of stubs has many pieces");
-	ok(jvmreader_find(r, jvm, t.some.address, &f) == JVMREADER_DONE && f.where == CODECACHE_FREE,
+	ok(jvmreader_find(jvmreader, jvm, t.some.address, &f) == JVMREADER_DONE && f.where == CODECACHE_FREE,
 	   "before the code of a block is none");
-	ok(jvmreader_find(r, jvm, 4096, &f) == JVMREADER_DONE && f.where == CODECACHE_ELSEWHERE && !f.bytes,
+	ok(jvmreader_find(jvmreader, jvm, 4096, &f) == JVMREADER_DONE && f.where == CODECACHE_ELSEWHERE && !f.bytes,
 	   "elsewhere is none, and nothing is read");
-	ok(jvmreader_bytes(r, jvm, t.native.begin, &bytes) == JVMREADER_DONE && bytes, "bytes");
+	ok(jvmreader_bytes(jvmreader, jvm, t.native.begin, &bytes) == JVMREADER_DONE && bytes, "bytes");
 	b[2].compile_id = 6;
-	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 2 && b[1].compile_id == 8,
+	ok(jvmreader_check(jvmreader, jvm, b, &n) == JVMREADER_DONE && n == 2 && b[1].compile_id == 8,
 	   "what has another compile id is not the same");
 	n = 0;
-	ok(jvmreader_check(r, jvm, b, &n) == JVMREADER_DONE && n == 0, "nothing is looked at");
-	jvmreader_close(r, jvm);
+	ok(jvmreader_check(jvmreader, jvm, b, &n) == JVMREADER_DONE && n == 0, "nothing is looked at");
+	jvmreader_close(jvmreader, jvm);
 }
 
 struct names {
@@ -90,59 +90,59 @@ static void take_name(void *to, uint64_t method, struct str name)
 	all->method[all->n++] = method;
 }
 
-static void names(struct jvmreader *r, struct standin *j)
+static void names(struct jvmreader *jvmreader, struct standin *standin)
 {
-	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
+	struct truth t = truth_of(&standin->s);
+	struct jvmreader_jvm *jvm = jvmreader_open(jvmreader, (uint32_t)standin->pid, 0, (struct tenant){ 0 });
 	struct names got = { 0 };
 	const uint64_t method[3] = { t.some.method, 4096, t.native.method };
 
-	be_patient(r);
-	ok(jvmreader_names(r, jvm, method, 3, take_name, &got) == JVMREADER_DONE && got.n == 2 &&
+	be_patient(jvmreader);
+	ok(jvmreader_names(jvmreader, jvm, method, 3, take_name, &got) == JVMREADER_DONE && got.n == 2 &&
 		   got.method[1] == t.native.method,
 	   "names of methods; what is none has none");
 	is_str(str_of(got.text[0]), STR("int Work.some(int, java.lang.String, long[])"), "  as HotSpot spells them");
-	jvmreader_close(r, jvm);
+	jvmreader_close(jvmreader, jvm);
 }
 
 /* Nobody waits: what was asked comes later, and is not taken for the answer to another question. */
-static void late(struct jvmreader *r, struct standin *j)
+static void late(struct jvmreader *jvmreader, struct standin *standin)
 {
-	struct truth t = truth_of(&j->s);
-	struct jvmreader_jvm *jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
+	struct truth t = truth_of(&standin->s);
+	struct jvmreader_jvm *jvm = jvmreader_open(jvmreader, (uint32_t)standin->pid, 0, (struct tenant){ 0 });
 	struct jvmreader_found f = { 0 };
 	size_t n = MANY;
 	struct blob *many = mem_alloc(sizeof(*many), n);
 
 	for (size_t i = 0; i < n; i++)
 		many[i] = t.some;
-	jvmreader_deadline(r, 0);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(r),
+	jvmreader_deadline(jvmreader, 0);
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_LATE && !jvmreader_ready(jvmreader),
 	   "without patience nothing is asked");
-	be_patient(r);
-	ok(jvmreader_find(r, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8,
+	be_patient(jvmreader);
+	ok(jvmreader_find(jvmreader, jvm, t.native.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 8,
 	   "with it, it is");
-	jvmreader_deadline(r, 1);
-	ok(jvmreader_check(r, jvm, many, &n) == JVMREADER_LATE && n == MANY, "what takes too long is late");
-	be_patient(r);
-	while (!jvmreader_ready(r))
+	jvmreader_deadline(jvmreader, 1);
+	ok(jvmreader_check(jvmreader, jvm, many, &n) == JVMREADER_LATE && n == MANY, "what takes too long is late");
+	be_patient(jvmreader);
+	while (!jvmreader_ready(jvmreader))
 		usleep(1000);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
 	   "  the next question has its own");
-	jvmreader_deadline(r, 1);
-	jvmreader_check(r, jvm, many, &n);
-	jvmreader_close(r, jvm); /* while it is read */
-	jvm = jvmreader_open(r, (uint32_t)j->pid, 0, (struct tenant){ 0 });
-	be_patient(r);
-	while (!jvmreader_ready(r))
+	jvmreader_deadline(jvmreader, 1);
+	jvmreader_check(jvmreader, jvm, many, &n);
+	jvmreader_close(jvmreader, jvm); /* while it is read */
+	jvm = jvmreader_open(jvmreader, (uint32_t)standin->pid, 0, (struct tenant){ 0 });
+	be_patient(jvmreader);
+	while (!jvmreader_ready(jvmreader))
 		usleep(1000);
-	ok(jvmreader_find(r, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin + 20, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
 	   "a JVM that was closed while it was read is none of ours");
-	jvmreader_close(r, jvm);
+	jvmreader_close(jvmreader, jvm);
 	free(many);
 }
 
-static void ended(struct jvmreader *r)
+static void ended(struct jvmreader *jvmreader)
 {
 	struct standin j;
 	struct truth t;
@@ -152,44 +152,45 @@ static void ended(struct jvmreader *r)
 	standin_make(&j, SYNTH_17);
 	t = truth_of(&j.s);
 	standin_start(&j);
-	be_patient(r);
-	jvm = jvmreader_open(r, (uint32_t)j.pid, 0, (struct tenant){ 0 });
-	other = jvmreader_open(r, (uint32_t)j.pid, 1, (struct tenant){ 0 }); /* the number was another's */
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "it lives");
-	ok(jvmreader_find(r, other, t.some.begin, &f) == JVMREADER_LOST &&
+	be_patient(jvmreader);
+	jvm = jvmreader_open(jvmreader, (uint32_t)j.pid, 0, (struct tenant){ 0 });
+	other = jvmreader_open(jvmreader, (uint32_t)j.pid, 1, (struct tenant){ 0 }); /* the number was another's */
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_DONE, "it lives");
+	ok(jvmreader_find(jvmreader, other, t.some.begin, &f) == JVMREADER_LOST &&
 		   strcmp(jvmreader_why(other).code, "gone") == 0,
 	   "one that began at another time ended");
 	standin_kill(&j);
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST && strcmp(jvmreader_why(jvm).code, "gone") == 0,
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_LOST &&
+		   strcmp(jvmreader_why(jvm).code, "gone") == 0,
 	   "it ended, and that is said");
-	jvmreader_close(r, jvm);
-	jvmreader_close(r, other);
+	jvmreader_close(jvmreader, jvm);
+	jvmreader_close(jvmreader, other);
 	standin_end(&j);
 }
 
 /* ---- builds ---- */
 
 /* The tables are gone: only who knows the layout can read it. */
-static void errors(struct synth *s)
+static void errors(struct synth *synth)
 {
 	struct str name = STR("gHotSpotVMStructs");
 
-	for (size_t i = 0; i + name.n < s->n; i++)
-		if (memcmp(s->byte + i, name.p, name.n) == 0)
-			s->byte[i] = 'x';
+	for (size_t i = 0; i + name.n < synth->n; i++)
+		if (memcmp(synth->byte + i, name.p, name.n) == 0)
+			synth->byte[i] = 'x';
 }
 
 /* A second process that maps the same file. */
-static struct standin again(const struct standin *j)
+static struct standin again(const struct standin *standin)
 {
-	struct standin k = *j;
+	struct standin k = *standin;
 
 	k.pid = 0;
 	standin_start(&k);
 	return k;
 }
 
-static void known_builds(struct jvmreader *r)
+static void known_builds(struct jvmreader *jvmreader)
 {
 	struct standin first, same, copy;
 	struct jvmreader_jvm *jvm;
@@ -202,23 +203,23 @@ static void known_builds(struct jvmreader *r)
 	errors(&copy.s);
 	standin_start(&first);
 	standin_start(&copy);
-	be_patient(r);
-	jvm = jvmreader_open(r, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST, "a JVM that tells nothing is not read");
-	jvmreader_close(r, jvm);
-	jvm = jvmreader_open(r, (uint32_t)first.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
-	jvmreader_close(r, jvm);
+	be_patient(jvmreader);
+	jvm = jvmreader_open(jvmreader, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_LOST, "a JVM that tells nothing is not read");
+	jvmreader_close(jvmreader, jvm);
+	jvm = jvmreader_open(jvmreader, (uint32_t)first.pid, 0, (struct tenant){ 0 });
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_DONE, "one of the same build tells all");
+	jvmreader_close(jvmreader, jvm);
 	errors(&first.s);
 	same = again(&first);
-	jvm = jvmreader_open(r, (uint32_t)same.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	jvm = jvmreader_open(jvmreader, (uint32_t)same.pid, 0, (struct tenant){ 0 });
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
 	   "  then another one that maps its file is read as that one is");
-	jvmreader_close(r, jvm);
-	jvm = jvmreader_open(r, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
-	ok(jvmreader_find(r, jvm, t.some.begin, &f) == JVMREADER_LOST,
+	jvmreader_close(jvmreader, jvm);
+	jvm = jvmreader_open(jvmreader, (uint32_t)copy.pid, 0, (struct tenant){ 0 });
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_LOST,
 	   "  but one of equal bytes in another file is not");
-	jvmreader_close(r, jvm);
+	jvmreader_close(jvmreader, jvm);
 	standin_kill(&same);
 	standin_end(&first);
 	standin_end(&copy);
@@ -257,26 +258,27 @@ static pid_t contained(int *process)
 }
 
 /* Of a container, an entry counts while its owner lives there: afterwards another container may have the number. */
-static void owners(struct jvmbuilds *b, struct hotspot *h, struct blobframes *f, struct hotspot *like, uint64_t base)
+static void owners(struct jvmbuilds *jvmbuilds, struct hotspot *hotspot, struct blobframes *frames,
+		   struct hotspot *like, uint64_t base)
 {
 	struct jvmbuilds_key key = { .uid = 7, .inode = 1 };
 	struct blobframes g = { 0 };
 	int process;
 	pid_t pid = contained(&process);
 
-	jvmbuilds_keep(b, &key, -1, SYNTH_BASE, h, f);
-	ok(!jvmbuilds_take(b, &key, -1, base, like, &g), "nothing where the mount namespace is not known");
+	jvmbuilds_keep(jvmbuilds, &key, -1, SYNTH_BASE, hotspot, frames);
+	ok(!jvmbuilds_take(jvmbuilds, &key, -1, base, like, &g), "nothing where the mount namespace is not known");
 	if (!pid) {
 		printf("ok %d # SKIP no user namespaces here\n", ++tap_n);
 		return;
 	}
 	key.mount_ns = mount_ns(process);
-	jvmbuilds_keep(b, &key, process, SYNTH_BASE, h, f);
-	ok(jvmbuilds_take(b, &key, process, base, like, &g), "a build that is known in a container");
+	jvmbuilds_keep(jvmbuilds, &key, process, SYNTH_BASE, hotspot, frames);
+	ok(jvmbuilds_take(jvmbuilds, &key, process, base, like, &g), "a build that is known in a container");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(process);
-	ok(!jvmbuilds_take(b, &key, -1, base, like, &g), "  but not after its owner ended");
+	ok(!jvmbuilds_take(jvmbuilds, &key, -1, base, like, &g), "  but not after its owner ended");
 }
 
 static void builds(void)

@@ -4,15 +4,15 @@
 #include "common/diag.h"
 #include "tap.h"
 
-static bool files(void *arg, struct str name, struct text *t)
+static bool files(void *arg, struct str name, struct text *text)
 {
 	(void)arg;
 	if (str_eq(name, STR("on")))
-		text_add(t, "# -XX:-PreserveFramePointer\n-Xmx1g\n  '-XX:+PreserveFramePointer'\n");
+		text_add(text, "# -XX:-PreserveFramePointer\n-Xmx1g\n  '-XX:+PreserveFramePointer'\n");
 	else if (str_eq(name, STR("off")))
-		text_add(t, "-XX:-PreserveFramePointer");
+		text_add(text, "-XX:-PreserveFramePointer");
 	else if (str_eq(name, STR("to on")))
-		text_add(t, "-XX:VMOptionsFile=on @on");
+		text_add(text, "-XX:VMOptionsFile=on @on");
 	else
 		return false;
 	return true;

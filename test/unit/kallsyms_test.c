@@ -20,11 +20,11 @@ static const char *in_folder(const char *name)
 	return path;
 }
 
-static void write_file(const char *where, struct str s)
+static void write_file(const char *where, struct str string)
 {
 	int fd = open(where, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	if (fd < 0 || write(fd, s.p, s.n) != (ssize_t)s.n)
+	if (fd < 0 || write(fd, string.p, string.n) != (ssize_t)string.n)
 		exit(1);
 	close(fd);
 }
@@ -43,14 +43,14 @@ static struct kallsyms *open_text(struct str text)
 }
 
 /* "name", "name [module]" or "-", with the offset in *offset. */
-static struct str query(struct kallsyms *k, uint64_t address, int64_t relocate, uint32_t *offset)
+static struct str query(struct kallsyms *kallsyms, uint64_t address, int64_t relocate, uint32_t *offset)
 {
 	static char answer[300];
 	struct symbols_query q = { .address = address };
 	struct intern names = { 0 };
 	uint32_t module = 0;
 
-	if (kallsyms_resolve(k, relocate, &q, 1, &names, &module) == 0)
+	if (kallsyms_resolve(kallsyms, relocate, &q, 1, &names, &module) == 0)
 		return STR("-");
 	snprintf(answer, sizeof(answer), "%s%s%s", intern_str(&names, q.name).p, module ? " " : "",
 		 module ? intern_str(&names, module).p : "");
@@ -139,14 +139,14 @@ static void check_refused(void)
 
 /* ---- the file of the cache ------------------------------------------------------------------------------------- */
 
-static void make_table(struct ksyms *k, size_t n)
+static void make_table(struct ksyms *ksyms, size_t n)
 {
-	k->sym = mem_alloc(sizeof(*k->sym), n);
-	text_char(&k->names, 0);
-	for (; k->n < n; k->n++) {
-		k->sym[k->n] = (struct ksym){ BASE + k->n / 2 * 2 * 0x10, (uint32_t)k->names.n, 0 };
-		text_printf(&k->names, "symbol_%zu", k->n);
-		text_char(&k->names, 0);
+	ksyms->sym = mem_alloc(sizeof(*ksyms->sym), n);
+	text_char(&ksyms->names, 0);
+	for (; ksyms->n < n; ksyms->n++) {
+		ksyms->sym[ksyms->n] = (struct ksym){ BASE + ksyms->n / 2 * 2 * 0x10, (uint32_t)ksyms->names.n, 0 };
+		text_printf(&ksyms->names, "symbol_%zu", ksyms->n);
+		text_char(&ksyms->names, 0);
 	}
 }
 
@@ -160,20 +160,21 @@ static struct kallcache *cache_of(struct str file, struct str key)
 }
 
 /* Wrong answers; with damage none may come, with `all` every one must. */
-static unsigned wrong_answers(struct kallcache *c, const struct ksyms *k, bool all)
+static unsigned wrong_answers(struct kallcache *kallcache, const struct ksyms *ksyms, bool all)
 {
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < k->n; i++) {
+	for (size_t i = 0; i < ksyms->n; i++) {
 		struct str name = { 0 };
 		uint64_t start = 0;
-		enum kallcache_answer shown = kallcache_find(c, k->sym[i].start + 3, &name, &start);
-		size_t last = (i | 1) < k->n ? i | 1 : i; /* pairs begin at one address */
+		enum kallcache_answer shown = kallcache_find(kallcache, ksyms->sym[i].start + 3, &name, &start);
+		size_t last = (i | 1) < ksyms->n ? i | 1 : i; /* pairs begin at one address */
 
 		if (shown != KALLCACHE_FOUND)
 			wrong += all;
 		else
-			wrong += !str_eq(name, str_of(k->names.p + k->sym[last].name)) || start != k->sym[i].start;
+			wrong += !str_eq(name, str_of(ksyms->names.p + ksyms->sym[last].name)) ||
+				 start != ksyms->sym[i].start;
 	}
 	return wrong;
 }

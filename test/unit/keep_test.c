@@ -99,7 +99,7 @@ static struct symsaver_process who(pid_t pid)
 }
 
 /* The executable mapping of a path that begins so. */
-static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m, char file[4096])
+static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *mapping, char file[4096])
 {
 	char path[64], line[8192], perms[8];
 	unsigned long long start, end, offset, inode;
@@ -110,17 +110,17 @@ static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m
 	f = fopen(path, "r");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
-		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &m->major,
-			   &m->minor, &inode, file) >= 7)
+		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset,
+			   &mapping->major, &mapping->minor, &inode, file) >= 7)
 			found = perms[2] == 'x' && strncmp(file, begins, strlen(begins)) == 0;
 	}
 	if (f)
 		fclose(f);
-	m->start = start;
-	m->length = end - start;
-	m->pgoff = offset;
-	m->inode = inode;
-	m->path = str_of(file);
+	mapping->start = start;
+	mapping->length = end - start;
+	mapping->pgoff = offset;
+	mapping->inode = inode;
+	mapping->path = str_of(file);
 	return found;
 }
 
@@ -372,15 +372,15 @@ struct victim {
 	char source[64], copy[300], old[304];
 };
 
-static bool is_as(const struct victim *v, const char *copy, const char *old)
+static bool is_as(const struct victim *victim, const char *copy, const char *old)
 {
-	return str_eq(content(v->copy), str_of(copy)) && str_eq(content(v->old), str_of(old));
+	return str_eq(content(victim->copy), str_of(copy)) && str_eq(content(victim->old), str_of(old));
 }
 
-static bool all_as_planted(const struct victim *v)
+static bool all_as_planted(const struct victim *victim)
 {
 	for (size_t i = 0; i < countof(planted); i++)
-		if (!is_as(&v[i], planted[i].copy, planted[i].before))
+		if (!is_as(&victim[i], planted[i].copy, planted[i].before))
 			return false;
 	return true;
 }
@@ -536,10 +536,10 @@ static void killed(void)
 /* ---- a file system that never answers
  * ------------------------------------------------------------------------------------------------ */
 
-static void answer(int fd, const struct fuse_in_header *in, int error, const void *body, size_t n)
+static void answer(int fd, const struct fuse_in_header *header, int error, const void *body, size_t n)
 {
 	char buf[512];
-	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, in->unique };
+	struct fuse_out_header out = { (uint32_t)(sizeof(out) + n), error, header->unique };
 
 	memcpy(buf, &out, sizeof(out));
 	if (n)

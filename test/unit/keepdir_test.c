@@ -218,11 +218,11 @@ static unsigned count(const char *folder)
 	return (unsigned)strtoul(line, NULL, 10);
 }
 
-static void add_files(void *arg, struct tenant of, uint64_t files)
+static void add_files(void *arg, struct tenant tenant, uint64_t files)
 {
 	uint64_t *sum = arg;
 
-	sum[of.kind == TENANT_USER && of.key == 1000] += files;
+	sum[tenant.kind == TENANT_USER && tenant.key == 1000] += files;
 }
 
 static void shares(void)

@@ -27,7 +27,7 @@ static int folder(const char *name)
 }
 
 /* A window of 64 kB that is written at a time of the clock, and named by it. */
-static void window(struct retention *k, uint64_t epoch)
+static void window(struct retention *retention, uint64_t epoch)
 {
 	struct timespec times[2] = { { .tv_sec = (time_t)epoch }, { .tv_sec = (time_t)epoch } };
 	static const char bytes[65536] = "x";
@@ -39,10 +39,10 @@ static void window(struct retention *k, uint64_t epoch)
 	fd = openat(windir.out, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (fd < 0 || write(fd, bytes, sizeof(bytes)) != sizeof(bytes) || futimens(fd, times) < 0)
 		abort();
-	retention_stamp(k, &windir, fd);
+	retention_stamp(retention, &windir, fd);
 	if (fstat(fd, &st) < 0)
 		abort();
-	retention_add(k, &windir, epoch, &st);
+	retention_add(retention, &windir, epoch, &st);
 	close(fd);
 }
 
@@ -54,11 +54,11 @@ static bool exists(uint64_t epoch)
 	return faccessat(windir.out, name, F_OK, 0) == 0;
 }
 
-static void clear(struct retention *k)
+static void clear(struct retention *retention)
 {
 	if (system("rm -f out/* bad/*") != 0)
 		abort();
-	retention_free_list(k);
+	retention_free_list(retention);
 }
 
 static void clock_set_back(void)

@@ -28,14 +28,14 @@ static void put(const char *name, const char *text)
 		abort();
 }
 
-static struct str snapshot(const struct saverdir *k, uint64_t n)
+static struct str snapshot(const struct saverdir *saverdir, uint64_t n)
 {
 	static char buf[1 << 20];
 	char name[SAVERDIR_PATH], path[512];
 	gzFile f;
 	int got;
 
-	kernelsaver_name(name, k->boot, n);
+	kernelsaver_name(name, saverdir->boot, n);
 	snprintf(path, sizeof(path), "%s/symbols/%s", out, name);
 	f = gzopen(path, "rb");
 	got = f ? gzread(f, buf, sizeof(buf)) : 0;

@@ -21,41 +21,41 @@ struct killed {
 	size_t n;
 };
 
-static inline void killed_u32(struct killed *k, uint32_t v)
+static inline void killed_u32(struct killed *killed, uint32_t v)
 {
-	text_bytes(&k->file, &v, sizeof(v));
+	text_bytes(&killed->file, &v, sizeof(v));
 }
 
-static inline void killed_u64(struct killed *k, uint64_t v)
+static inline void killed_u64(struct killed *killed, uint64_t v)
 {
-	text_bytes(&k->file, &v, sizeof(v));
+	text_bytes(&killed->file, &v, sizeof(v));
 }
 
-static inline void killed_pad(struct killed *k)
+static inline void killed_pad(struct killed *killed)
 {
-	while (k->file.n % 8)
-		text_char(&k->file, 0);
+	while (killed->file.n % 8)
+		text_char(&killed->file, 0);
 }
 
-static inline void killed_string(struct killed *k, const char *s) /* of a feature */
+static inline void killed_string(struct killed *killed, const char *string) /* of a feature */
 {
-	size_t n = (strlen(s) + 64) & ~(size_t)63;
+	size_t n = (strlen(string) + 64) & ~(size_t)63;
 
-	killed_u32(k, (uint32_t)n);
-	text_bytes(&k->file, s, strlen(s));
-	for (size_t i = strlen(s); i < n; i++)
-		text_char(&k->file, 0);
+	killed_u32(killed, (uint32_t)n);
+	text_bytes(&killed->file, string, strlen(string));
+	for (size_t i = strlen(string); i < n; i++)
+		text_char(&killed->file, 0);
 }
 
-static inline void killed_item(struct killed *k, uint32_t type, const void *p, size_t n)
+static inline void killed_item(struct killed *killed, uint32_t type, const void *p, size_t n)
 {
-	killed_u32(k, type);
-	killed_u32(k, (uint32_t)n);
-	text_bytes(&k->file, p, n);
-	killed_pad(k);
+	killed_u32(killed, type);
+	killed_u32(killed, (uint32_t)n);
+	text_bytes(&killed->file, p, n);
+	killed_pad(killed);
 }
 
-static inline void killed_start(struct killed *k, const struct pj_window *window, const char *boot)
+static inline void killed_start(struct killed *killed, const struct pj_window *window, const char *boot)
 {
 	static const unsigned known[] = { FEATURE_HOSTNAME, FEATURE_OSRELEASE, FEATURE_ARCH, FEATURE_CLOCK_DATA,
 					  FEATURE_PJ_START };
@@ -72,82 +72,82 @@ static inline void killed_start(struct killed *k, const struct pj_window *window
 	struct perf_section s[countof(known)];
 	uint64_t bits[4] = { 0 };
 
-	*k = (struct killed){ 0 };
-	text_bytes(&k->file, &h, sizeof(h));
-	killed_u64(k, 77); /* the id */
-	h.attrs = (struct perf_section){ k->file.n, h.attr_size };
-	text_bytes(&k->file, &attr, sizeof(attr));
-	killed_u64(k, sizeof(h));
-	killed_u64(k, 8);
+	*killed = (struct killed){ 0 };
+	text_bytes(&killed->file, &h, sizeof(h));
+	killed_u64(killed, 77); /* the id */
+	h.attrs = (struct perf_section){ killed->file.n, h.attr_size };
+	text_bytes(&killed->file, &attr, sizeof(attr));
+	killed_u64(killed, sizeof(h));
+	killed_u64(killed, 8);
 	for (size_t i = 0; i < countof(known); i++) {
-		s[i].offset = k->file.n;
+		s[i].offset = killed->file.n;
 		bits[known[i] / 64] |= UINT64_C(1) << known[i] % 64;
 		if (known[i] == FEATURE_CLOCK_DATA) {
-			killed_u64(k, UINT64_C(1) << 32 | 1);
-			killed_u64(k, UINT64_C(1700000000) * 1000000000);
-			killed_u64(k, KILLED_TIME);
+			killed_u64(killed, UINT64_C(1) << 32 | 1);
+			killed_u64(killed, UINT64_C(1700000000) * 1000000000);
+			killed_u64(killed, KILLED_TIME);
 		} else if (known[i] == FEATURE_PJ_START) {
-			killed_item(k, PJ_ITEM_VERSION, "0.1", 3);
-			killed_item(k, PJ_ITEM_BOOT, boot, strlen(boot));
-			killed_item(k, PJ_ITEM_WINDOW, window, sizeof(*window));
+			killed_item(killed, PJ_ITEM_VERSION, "0.1", 3);
+			killed_item(killed, PJ_ITEM_BOOT, boot, strlen(boot));
+			killed_item(killed, PJ_ITEM_WINDOW, window, sizeof(*window));
 		} else {
-			killed_string(k, known[i] == FEATURE_ARCH ? "x86_64" : "somewhere");
+			killed_string(killed, known[i] == FEATURE_ARCH ? "x86_64" : "somewhere");
 		}
-		s[i].size = k->file.n - s[i].offset;
-		killed_pad(k);
+		s[i].size = killed->file.n - s[i].offset;
+		killed_pad(killed);
 	}
-	h.event_types = (struct perf_section){ k->file.n, sizeof(bits) + sizeof(s) };
-	text_bytes(&k->file, bits, sizeof(bits));
-	text_bytes(&k->file, s, sizeof(s));
-	h.data.offset = k->data = k->file.n;
-	memcpy(k->file.p, &h, sizeof(h));
+	h.event_types = (struct perf_section){ killed->file.n, sizeof(bits) + sizeof(s) };
+	text_bytes(&killed->file, bits, sizeof(bits));
+	text_bytes(&killed->file, s, sizeof(s));
+	h.data.offset = killed->data = killed->file.n;
+	memcpy(killed->file.p, &h, sizeof(h));
 }
 
-static inline void killed_record(struct killed *k, uint32_t type, uint16_t misc, const void *body, size_t n)
+static inline void killed_record(struct killed *killed, uint32_t type, uint16_t misc, const void *body, size_t n)
 {
 	struct perf_record r = { type, misc, (uint16_t)(sizeof(r) + n) };
 
-	text_bytes(&k->file, &r, sizeof(r));
-	text_bytes(&k->file, body, n);
-	k->sample[k->n] = type == RECORD_SAMPLE;
-	k->end[k->n++] = k->file.n;
+	text_bytes(&killed->file, &r, sizeof(r));
+	text_bytes(&killed->file, body, n);
+	killed->sample[killed->n] = type == RECORD_SAMPLE;
+	killed->end[killed->n++] = killed->file.n;
 }
 
 /* Of process 42, with three frames. */
-static inline void killed_sample(struct killed *k, uint64_t time)
+static inline void killed_sample(struct killed *killed, uint64_t time)
 {
 	uint64_t body[] = { 77,       0x401000, 42 | UINT64_C(42) << 32, time, 0, 1000000, 4, CONTEXT_USER, 0x401000,
 			    0x401100, 0x401200 };
 
-	killed_record(k, RECORD_SAMPLE, 2, body, sizeof(body));
+	killed_record(killed, RECORD_SAMPLE, 2, body, sizeof(body));
 }
 
 /* The trailer of sample_id_all: tid, time, cpu, identifier. */
-static inline void killed_comm(struct killed *k, uint64_t time)
+static inline void killed_comm(struct killed *killed, uint64_t time)
 {
 	uint64_t body[] = { 42 | UINT64_C(42) << 32, 0x64616f6c /* "load" */, 42 | UINT64_C(42) << 32, time, 0, 77 };
 
-	killed_record(k, RECORD_COMM, 0, body, sizeof(body));
+	killed_record(killed, RECORD_COMM, 0, body, sizeof(body));
 }
 
-static inline void killed_lost(struct killed *k, uint64_t time, uint64_t n)
+static inline void killed_lost(struct killed *killed, uint64_t time, uint64_t n)
 {
 	uint64_t lost[] = { 77, n, 0, time, 0, 77 }, samples[] = { n, 0, time, 0, 77 };
 
-	killed_record(k, RECORD_LOST, 0, lost, sizeof(lost));
-	killed_record(k, RECORD_LOST_SAMPLES, 0, samples, sizeof(samples));
-	killed_record(k, RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, samples, sizeof(samples));
+	killed_record(killed, RECORD_LOST, 0, lost, sizeof(lost));
+	killed_record(killed, RECORD_LOST_SAMPLES, 0, samples, sizeof(samples));
+	killed_record(killed, RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, samples, sizeof(samples));
 }
 
 /* Two records to begin with, then samples; rounds are marked as the writer does. */
-static inline void killed_make(struct killed *k, const struct pj_window *window, size_t samples)
+static inline void killed_make(struct killed *killed, const struct pj_window *window, size_t samples)
 {
-	killed_start(k, window, KILLED_BOOT);
-	killed_comm(k, KILLED_TIME);
+	killed_start(killed, window, KILLED_BOOT);
+	killed_comm(killed, KILLED_TIME);
 	for (size_t i = 0; i < samples; i++) {
-		killed_sample(k, KILLED_TIME + i * 1000000);
+		killed_sample(killed, KILLED_TIME + i * 1000000);
 		if (i % 7 == 6)
-			killed_record(k, RECORD_FINISHED_ROUND, 0, "", 0);
+			killed_record(killed, RECORD_FINISHED_ROUND, 0, "", 0);
 	}
 }
 

@@ -4,18 +4,18 @@
 
 #include <stdlib.h>
 
-static const struct line_entry *get(struct linecache *l, const char *tail)
+static const struct line_entry *get(struct linecache *lines, const char *tail)
 {
 	struct line_ref ref = { .p = tail, .n = (uint32_t)strlen(tail) };
 
-	linecache_hash(l, &ref);
-	linecache_guess(l, &ref);
-	return linecache_get(l, &ref);
+	linecache_hash(lines, &ref);
+	linecache_guess(lines, &ref);
+	return linecache_get(lines, &ref);
 }
 
-static struct str name(struct linecache *l, const char *tail)
+static struct str name(struct linecache *lines, const char *tail)
 {
-	return intern_str(&l->stacks->frames, get(l, tail)->frame);
+	return intern_str(&lines->stacks->frames, get(lines, tail)->frame);
 }
 
 static void check_split(const char *tail, const char *symbol, const char *dso, bool inlined)

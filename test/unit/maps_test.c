@@ -21,29 +21,29 @@ static uint64_t any(uint64_t below)
 	return (state >> 33) % below;
 }
 
-static bool agree(const struct maps *m, const struct model *o)
+static bool agree(const struct maps *maps, const struct model *model)
 {
 	for (uint64_t at = 0; at < SPACE; at++) {
-		const struct map *found = maps_find(m, at);
+		const struct map *found = maps_find(maps, at);
 
-		if ((found ? found->dso : 0) != o->dso[at])
+		if ((found ? found->dso : 0) != model->dso[at])
 			return false;
-		if (found && (found->add != o->add[at] || found->start > at || found->end <= at))
+		if (found && (found->add != model->add[at] || found->start > at || found->end <= at))
 			return false;
 	}
 	return true;
 }
 
-static void change(struct maps *m, struct model *o)
+static void change(struct maps *maps, struct model *model)
 {
 	uint64_t start = any(SPACE - 1), max = any(3) ? 20 : SPACE,
 		 end = start + 1 + any(SPACE - start < max ? SPACE - start : max);
 	struct map new = { start, end > SPACE ? SPACE : end, any(1000), (uint32_t)any(6) };
 
-	maps_insert(m, new);
+	maps_insert(maps, new);
 	for (uint64_t at = new.start; at < new.end; at++) {
-		o->dso[at] = new.dso;
-		o->add[at] = new.add;
+		model->dso[at] = new.dso;
+		model->add[at] = new.add;
 	}
 }
 

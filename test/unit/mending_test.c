@@ -16,18 +16,18 @@
 
 static uint32_t own;
 
-static const struct mapping *at(struct processes *p, uint32_t pid, const void *address)
+static const struct mapping *at(struct processes *processes, uint32_t pid, const void *address)
 {
-	return processes_at(processes_find(p, pid), (uint64_t)(uintptr_t)address);
+	return processes_at(processes_find(processes, pid), (uint64_t)(uintptr_t)address);
 }
 
 /* Takes answers until the process is not waited for any more. */
-static void settle(struct rescan *m, struct processes *p, uint32_t pid)
+static void settle(struct rescan *rescan, struct processes *processes, uint32_t pid)
 {
 	for (int i = 0; i < 2000; i++) {
-		const struct process *process = processes_find(p, pid);
+		const struct process *process = processes_find(processes, pid);
 
-		rescan_tick(m, clock_now());
+		rescan_tick(rescan, clock_now());
 		if (process && !process->requested)
 			return;
 		usleep(1000);
@@ -98,22 +98,23 @@ static void check_budget(void)
 	budgets_free(b);
 }
 
-static void check_storm_end(struct rescan *m, struct budgets *b, struct processes *p, struct process *process)
+static void check_storm_end(struct rescan *rescan, struct budgets *budgets, struct processes *processes,
+			    struct process *process)
 {
 	uint64_t end = process->storm;
 
-	tenants_credit(budgets_tenants(b), process->tenant, TENANT_PROC_NS, SECOND_NS);
-	rescan_sampled(m, own, own, UINT64_MAX);
+	tenants_credit(budgets_tenants(budgets), process->tenant, TENANT_PROC_NS, SECOND_NS);
+	rescan_sampled(rescan, own, own, UINT64_MAX);
 	ok(!process->requested, "  it is not read in the storm");
-	ok(rescan_skips(m, process, end + 1), "a storm that goes on is one after its second");
+	ok(rescan_skips(rescan, process, end + 1), "a storm that goes on is one after its second");
 	ok(process->storm > end, "  for one more");
-	ok(!rescan_skips(m, process, process->storm + 1), "after a second with few mappings it is over");
+	ok(!rescan_skips(rescan, process, process->storm + 1), "after a second with few mappings it is over");
 	ok(process->stale, "  its mappings are still unknown");
-	processes_fork(p, own + 1, own, own + 1, own);
-	ok(processes_find(p, own + 1)->stale, "  those of a process that it forks as well");
-	rescan_sampled(m, own, own, UINT64_MAX);
-	settle(m, p, own);
-	ok(!process->stale && at(p, own, (const void *)(uintptr_t)&settle), "  until it is sampled, and read");
+	processes_fork(processes, own + 1, own, own + 1, own);
+	ok(processes_find(processes, own + 1)->stale, "  those of a process that it forks as well");
+	rescan_sampled(rescan, own, own, UINT64_MAX);
+	settle(rescan, processes, own);
+	ok(!process->stale && at(processes, own, (const void *)(uintptr_t)&settle), "  until it is sampled, and read");
 }
 
 /* A program that makes more mappings than its tenant's CPU time allows, and one that makes some hundreds. */

@@ -248,12 +248,12 @@ static void together(void)
 	unlinkat(dir_fd, "pjrecord.prom", 0);
 }
 
-static struct str summary(const struct window_report *r)
+static struct str summary(const struct window_report *report)
 {
 	static struct text t;
 
 	t.n = 0;
-	metrics_summary(&t, r);
+	metrics_summary(&t, report);
 	return text_view(&t);
 }
 

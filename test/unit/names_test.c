@@ -148,7 +148,7 @@ static const struct row rows[] = {
 	{ "other scripts", "größe", "/x", "größe" },
 };
 
-static void interpreted(struct names *n)
+static void interpreted(struct names *names)
 {
 	static const struct row of_jvms[] = {
 		{ "an interpreted method", "java.lang.Object a.B.f(int, java.lang.String[])", "[interpreted]",
@@ -162,15 +162,15 @@ static void interpreted(struct names *n)
 	for (size_t i = 0; i < countof(of_jvms); i++) {
 		const struct row *r = &of_jvms[i];
 
-		is_str(names_make(n, (struct names_frame){ .symbol = str_of(r->symbol),
-							   .dso = str_of(r->dso),
-							   .interpreted = true }),
+		is_str(names_make(names, (struct names_frame){ .symbol = str_of(r->symbol),
+							       .dso = str_of(r->dso),
+							       .interpreted = true }),
 		       str_of(r->want), r->what);
 	}
-	n->hotspot = true;
-	is_str(names_make(n, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }),
+	names->hotspot = true;
+	is_str(names_make(names, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }),
 	       STR("void a.B.f(int)_[0]"), "as the JDK says");
-	n->hotspot = false;
+	names->hotspot = false;
 }
 
 int main(void)

@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static uint32_t add(struct nametable *t, unsigned i, bool *is_new)
+static uint32_t add(struct nametable *nametable, unsigned i, bool *is_new)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "void some.package.with.a.name.Class%u.method()", i);
-	return nametable_id(t, str_of(name), is_new);
+	return nametable_id(nametable, str_of(name), is_new);
 }
 
 static void test_renewal(void)

@@ -4,7 +4,7 @@
 
 #include "common/stacks.h"
 
-static inline uint32_t node_of(struct stacks *s, struct str stack)
+static inline uint32_t node_of(struct stacks *stacks, struct str stack)
 {
 	uint32_t node = 0;
 	size_t n;
@@ -12,7 +12,7 @@ static inline uint32_t node_of(struct stacks *s, struct str stack)
 	do {
 		n = stack.n;
 		struct str frame = str_cut(&stack, ';');
-		node = stacks_child(s, node, stacks_frame(s, frame));
+		node = stacks_child(stacks, node, stacks_frame(stacks, frame));
 		n -= frame.n;
 	} while (n); /* a ';' stood behind it */
 	return node;

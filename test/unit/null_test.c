@@ -41,8 +41,8 @@ static double uniform(void)
 	return seed / 4294967296.0;
 }
 
-/* n samples of weight[] (by node of the example) into column c of s, at node[]. */
-static void sample(struct stacks *s, unsigned c, const double *weight, const uint32_t *node, uint64_t n)
+/* n samples of weight[] (by node of the example) into column c of stacks, at node[]. */
+static void sample(struct stacks *stacks, unsigned c, const double *weight, const uint32_t *node, uint64_t n)
 {
 	double *sum = mem_alloc(sizeof(*sum), example.n + 1u), at;
 
@@ -60,12 +60,12 @@ static void sample(struct stacks *s, unsigned c, const double *weight, const uin
 			else
 				low = middle + 1;
 		}
-		stacks_add(s, node[low], c, 1);
+		stacks_add(stacks, node[low], c, 1);
 	}
 	free(sum);
 }
 
-static struct sig_rule rule(const struct stacks *s, bool shares)
+static struct sig_rule rule(const struct stacks *stacks, bool shares)
 {
 	return (struct sig_rule){ .z = 2,
 				  .points = 0.5,
@@ -73,7 +73,7 @@ static struct sig_rule rule(const struct stacks *s, bool shares)
 				  .dispersion = 1,
 				  .shares = shares,
 				  .counted = true,
-				  .sum = { stacks_sum(s, 0), stacks_sum(s, 1) } };
+				  .sum = { stacks_sum(stacks, 0), stacks_sum(stacks, 1) } };
 }
 
 /* ---- nothing changed ----------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ struct figures {
 };
 
 /* x1.8 in two subtrees, two removed, one x0.3, one renamed. */
-static void change(uint32_t k, struct figures *f)
+static void change(uint32_t k, struct figures *figures)
 {
 	uint64_t *total = stacks_totals(&example, 0), *got[2];
 	double *weight[2], *truth[2], sum = 0;
@@ -216,12 +216,12 @@ static void change(uint32_t k, struct figures *f)
 		bool coloured = c[id].why == SIG_CHANGED;
 
 		if (fabs(d) < 1e-9) {
-			f->same += width;
-			f->same_coloured += coloured ? width : 0;
+			figures->same += width;
+			figures->same_coloured += coloured ? width : 0;
 		} else if (fabs(d) >= 0.1 * fmax(truth[0][id], truth[1][id])) {
-			f->none += coloured ? 0 : width;
-			f->right += coloured && c[id].less == (d < 0) ? width : 0;
-			f->wrong += coloured && c[id].less != (d < 0) ? width : 0;
+			figures->none += coloured ? 0 : width;
+			figures->right += coloured && c[id].less == (d < 0) ? width : 0;
+			figures->wrong += coloured && c[id].less != (d < 0) ? width : 0;
 		}
 	}
 	for (int side = 0; side < 2; side++) {

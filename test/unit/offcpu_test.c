@@ -8,13 +8,13 @@
 static struct text got;
 
 /* "7:100+50@3 a,b" is tid 7, off from 100 for 50, having left CPU 3; "!" preempted. */
-static void see(void *to, const struct offcpu_sample *s)
+static void see(void *to, const struct offcpu_sample *sample)
 {
 	(void)to;
-	text_printf(&got, "%s%u:%ju+%ju@%u%s ", got.n ? "| " : "", s->tid, (uintmax_t)(s->time - s->ns),
-		    (uintmax_t)s->ns, s->cpu, s->preempted ? "!" : "");
-	for (uint32_t i = 0; i < s->n; i++)
-		text_printf(&got, "%s%jx", i ? "," : "", (uintmax_t)s->ips[i]);
+	text_printf(&got, "%s%u:%ju+%ju@%u%s ", got.n ? "| " : "", sample->tid, (uintmax_t)(sample->time - sample->ns),
+		    (uintmax_t)sample->ns, sample->cpu, sample->preempted ? "!" : "");
+	for (uint32_t i = 0; i < sample->n; i++)
+		text_printf(&got, "%s%jx", i ? "," : "", (uintmax_t)sample->ips[i]);
 }
 
 static struct offcpu *start(uint64_t least_ns)
@@ -24,27 +24,28 @@ static struct offcpu *start(uint64_t least_ns)
 }
 
 /* Ends the test of one: what was seen, and how much of it was not known. */
-static void check(struct offcpu *o, const char *want, uint64_t unknown, uint64_t unknown_ns, const char *what)
+static void check(struct offcpu *offcpu, const char *want, uint64_t unknown, uint64_t unknown_ns, const char *what)
 {
-	struct pj_offcpu c = offcpu_counts(o);
+	struct pj_offcpu c = offcpu_counts(offcpu);
 
 	is_str(text_view(&got), str_of(want), what);
 	is_u64(c.unknown, unknown, "  times that are not known");
 	is_u64(c.unknown_ns, unknown_ns, "  how long");
-	offcpu_free(o);
+	offcpu_free(offcpu);
 }
 
-static void put(struct offcpu *o, struct text *t, enum ring_kind kind, uint64_t ns, bool cgroup)
+static void put(struct offcpu *offcpu, struct text *text, enum ring_kind kind, uint64_t ns, bool cgroup)
 {
-	uint16_t size = (uint16_t)t->n;
+	uint16_t size = (uint16_t)text->n;
 
-	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	struct ring_record r = { .head = (void *)t->p, .time = ns, .kind = kind };
-	offcpu_record(o, &r, cgroup);
-	text_free(t);
+	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	struct ring_record r = { .head = (void *)text->p, .time = ns, .kind = kind };
+	offcpu_record(offcpu, &r, cgroup);
+	text_free(text);
 }
 
-static void chain_in(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t a, uint64_t b, uint64_t cgroup)
+static void chain_in(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t a, uint64_t b,
+		     uint64_t cgroup)
 {
 	struct ring_sample s = { .head = { .type = RECORD_SAMPLE }, .pid = pid, .tid = tid, .time = ns, .nips = 2 };
 	struct text t = { 0 };
@@ -54,15 +55,15 @@ static void chain_in(struct offcpu *o, uint32_t pid, uint32_t tid, uint64_t ns, 
 	text_bytes(&t, &b, 8);
 	if (cgroup)
 		text_bytes(&t, &cgroup, 8);
-	put(o, &t, RING_OF_SWITCHES, ns, cgroup);
+	put(offcpu, &t, RING_OF_SWITCHES, ns, cgroup);
 }
 
-static void chain(struct offcpu *o, uint32_t tid, uint64_t ns, uint64_t a, uint64_t b)
+static void chain(struct offcpu *offcpu, uint32_t tid, uint64_t ns, uint64_t a, uint64_t b)
 {
-	chain_in(o, 1, tid, ns, a, b, 0);
+	chain_in(offcpu, 1, tid, ns, a, b, 0);
 }
 
-static void record(struct offcpu *o, enum ring_kind kind, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid,
+static void record(struct offcpu *offcpu, enum ring_kind kind, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid,
 		   uint64_t ns, uint32_t cpu)
 {
 	struct perf_record head = { .type = type, .misc = misc };
@@ -80,33 +81,33 @@ static void record(struct offcpu *o, enum ring_kind kind, uint32_t type, uint16_
 		text_bytes(&t, "name\0\0\0", 8);
 	}
 	text_bytes(&t, &tail, sizeof(tail));
-	put(o, &t, kind, ns, false);
+	put(offcpu, &t, kind, ns, false);
 }
 
-static void out(struct offcpu *o, uint32_t tid, uint64_t ns)
+static void out(struct offcpu *offcpu, uint32_t tid, uint64_t ns)
 {
-	record(o, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 1 << 13, 1, tid, ns, 3);
+	record(offcpu, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 1 << 13, 1, tid, ns, 3);
 }
 
-static void preempt(struct offcpu *o, uint32_t tid, uint64_t ns)
+static void preempt(struct offcpu *offcpu, uint32_t tid, uint64_t ns)
 {
-	record(o, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 3 << 13, 1, tid, ns, 3);
+	record(offcpu, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 3 << 13, 1, tid, ns, 3);
 }
 
-static void in(struct offcpu *o, uint32_t tid, uint64_t ns)
+static void in(struct offcpu *offcpu, uint32_t tid, uint64_t ns)
 {
-	record(o, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 0, 1, tid, ns, 4);
+	record(offcpu, RING_OF_SWITCHES, RECORD_SWITCH_CPU_WIDE, 0, 1, tid, ns, 4);
 }
 
-static void leave(struct offcpu *o, uint32_t tid, uint64_t ns, uint64_t a)
+static void leave(struct offcpu *offcpu, uint32_t tid, uint64_t ns, uint64_t a)
 {
-	chain(o, tid, ns - 1, a, 0xf);
-	out(o, tid, ns);
+	chain(offcpu, tid, ns - 1, a, 0xf);
+	out(offcpu, tid, ns);
 }
 
-static void task(struct offcpu *o, uint32_t type, uint32_t tid, uint64_t ns)
+static void task(struct offcpu *offcpu, uint32_t type, uint32_t tid, uint64_t ns)
 {
-	record(o, RING_OF_STATE, type, 0, 1, tid, ns, 0);
+	record(offcpu, RING_OF_STATE, type, 0, 1, tid, ns, 0);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------------------------- */
@@ -349,9 +350,9 @@ static void check_threads(void)
 	check(o, "8:99+100@3 a,f", 1, 0, "  and waits no longer");
 }
 
-static void count(void *to, const struct offcpu_sample *s)
+static void count(void *to, const struct offcpu_sample *sample)
 {
-	*(uint64_t *)to += s->ns;
+	*(uint64_t *)to += sample->ns;
 }
 
 static void check_many(void)

@@ -11,19 +11,19 @@ struct sums {
 	uint64_t n, ns, last_time, of_pid_7, unordered;
 };
 
-static void count(void *to, const struct ring_sample *r)
+static void count(void *to, const struct ring_sample *sample)
 {
 	struct sums *s = to;
 
 	s->n++;
-	s->ns += r->period;
-	s->unordered += r->time < s->last_time;
-	s->last_time = r->time;
-	s->of_pid_7 += r->pid == 7 ? r->period : 0;
+	s->ns += sample->period;
+	s->unordered += sample->time < s->last_time;
+	s->last_time = sample->time;
+	s->of_pid_7 += sample->pid == 7 ? sample->period : 0;
 }
 
-static bool add(struct overtimes *o, struct tenant of, uint32_t pid, uint32_t tid, uint64_t event, uint64_t cgroup,
-		uint64_t time)
+static bool add(struct overtimes *overtimes, struct tenant tenant, uint32_t pid, uint32_t tid, uint64_t event,
+		uint64_t cgroup, uint64_t time)
 {
 	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .size = sizeof(r) },
 				 .event = event,
@@ -33,14 +33,14 @@ static bool add(struct overtimes *o, struct tenant of, uint32_t pid, uint32_t ti
 				 .period = 10,
 				 .nips = 0 };
 
-	return overtimes_add(o, of, &r, cgroup);
+	return overtimes_add(overtimes, tenant, &r, cgroup);
 }
 
-static struct sums take(struct overtimes *o)
+static struct sums take(struct overtimes *overtimes)
 {
 	struct sums s = { 0 };
 
-	overtimes_take(o, count, &s);
+	overtimes_take(overtimes, count, &s);
 	return s;
 }
 

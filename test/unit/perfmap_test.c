@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int file_of(struct str s)
+static int file_of(struct str string)
 {
 	int fd = memfd_create("map", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, s.p, s.n) != (ssize_t)s.n)
+	if (fd < 0 || write(fd, string.p, string.n) != (ssize_t)string.n)
 		exit(1);
 	return fd;
 }

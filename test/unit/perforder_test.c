@@ -49,13 +49,13 @@ static bool sorts(size_t n, size_t run, uint64_t max)
 	return good;
 }
 
-static struct str pop(struct order *o)
+static struct str pop(struct order *order)
 {
 	static char text[1000];
 	struct order_entry e;
 	size_t n = 0;
 
-	while (order_next(o, &e))
+	while (order_next(order, &e))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u:%u ", (unsigned)e.time, (unsigned)e.where);
 	return (struct str){ text, n };
 }

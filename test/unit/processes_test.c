@@ -9,21 +9,21 @@ static struct mapped_file file(const char *path, uint64_t inode)
 	return (struct mapped_file){ .inode = inode, .protection = 5, .flags = 2, .path = str_of(path) };
 }
 
-static const struct mapping *map(struct processes *p, uint32_t pid, uint64_t start, uint64_t length, uint64_t offset,
-				 const char *path)
+static const struct mapping *map(struct processes *processes, uint32_t pid, uint64_t start, uint64_t length,
+				 uint64_t offset, const char *path)
 {
 	struct mapping m = { .start = start, .length = length, .offset = offset };
 	struct mapped_file f = file(path, 7);
 
-	processes_map(p, pid, &m, &f);
-	return length ? processes_at(processes_find(p, pid), start) : NULL;
+	processes_map(processes, pid, &m, &f);
+	return length ? processes_at(processes_find(processes, pid), start) : NULL;
 }
 
 /* "START+LENGTH@OFFSET path" of all, in hex. */
-static struct str shown(const struct processes *p, uint32_t pid)
+static struct str shown(const struct processes *processes, uint32_t pid)
 {
 	static char text[4096];
-	const struct process *process = processes_find(p, pid);
+	const struct process *process = processes_find(processes, pid);
 	size_t n = 0;
 
 	text[0] = 0;

@@ -6,21 +6,21 @@
 
 #include <stdlib.h>
 
-static void item(struct text *t, uint32_t type, const void *p, size_t n)
+static void item(struct text *text, uint32_t type, const void *p, size_t n)
 {
 	struct pj_item head = { type, (uint32_t)n };
 
-	text_bytes(t, &head, sizeof(head));
-	text_bytes(t, p, n);
-	while (t->n % 8)
-		text_char(t, 0);
+	text_bytes(text, &head, sizeof(head));
+	text_bytes(text, p, n);
+	while (text->n % 8)
+		text_char(text, 0);
 }
 
-static void process(struct text *t, uint32_t pid, uint64_t start, uint32_t flags)
+static void process(struct text *text, uint32_t pid, uint64_t start, uint32_t flags)
 {
 	struct pj_process p = { .pid = pid, .start = start, .flags = flags };
 
-	item(t, PJ_ITEM_PROCESS, &p, sizeof(p));
+	item(text, PJ_ITEM_PROCESS, &p, sizeof(p));
 }
 
 #define BOOT "01234567-89ab-cdef-0123-456789abcdef"
@@ -82,19 +82,19 @@ static void items(void)
 	arena_free(&a);
 }
 
-static const char *read_one(uint32_t type, const char *text, struct recorder *r, struct arena *a)
+static const char *read_one(uint32_t type, const char *text, struct recorder *recorder, struct arena *arena)
 {
 	struct text t = { 0 };
 	const char *why;
 
-	*r = (struct recorder){ 0 };
+	*recorder = (struct recorder){ 0 };
 	item(&t, type, text, strlen(text));
-	why = recorder_read(r, a, text_view(&t));
+	why = recorder_read(recorder, arena, text_view(&t));
 	text_free(&t);
 	return why;
 }
 
-static void file(struct text *t, uint32_t minor, uint64_t inode, uint64_t generation, uint8_t size)
+static void file(struct text *text, uint32_t minor, uint64_t inode, uint64_t generation, uint8_t size)
 {
 	struct pj_build_id id = { .major = 8,
 				  .minor = minor,
@@ -103,7 +103,7 @@ static void file(struct text *t, uint32_t minor, uint64_t inode, uint64_t genera
 				  .size = size,
 				  .id = { (uint8_t)inode } };
 
-	item(t, PJ_ITEM_BUILD_ID, &id, sizeof(id));
+	item(text, PJ_ITEM_BUILD_ID, &id, sizeof(id));
 }
 
 static void files(void)
@@ -133,17 +133,17 @@ static void files(void)
 	arena_free(&a);
 }
 
-static void method(struct text *t, uint64_t at, const char *name)
+static void method(struct text *text, uint64_t at, const char *name)
 {
 	struct pj_method m = { at, (uint32_t)strlen(name) };
 
-	text_bytes(t, &m, sizeof(m));
-	text_add(t, name);
+	text_bytes(text, &m, sizeof(m));
+	text_add(text, name);
 }
 
-static struct str name_of(const struct recorder *r, uint32_t pid, uint64_t at)
+static struct str name_of(const struct recorder *recorder, uint32_t pid, uint64_t at)
 {
-	const struct interpreted_method *m = interpreted_find(&r->interpreted, pid, at);
+	const struct interpreted_method *m = interpreted_find(&recorder->interpreted, pid, at);
 
 	return !m ? STR("(not told)") : m->name.n ? m->name : STR("(no name)");
 }

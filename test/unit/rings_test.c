@@ -15,7 +15,7 @@ struct fake {
 	char *data;
 };
 
-static struct fake make(struct rings *r, enum ring_kind kind, uint32_t tag)
+static struct fake make(struct rings *rings, enum ring_kind kind, uint32_t tag)
 {
 	struct fake f = { .fd = memfd_create("ring", 0) };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -25,19 +25,19 @@ static struct fake make(struct rings *r, enum ring_kind kind, uint32_t tag)
 	char *p = mmap(NULL, page + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f.fd, 0);
 	f.page = (void *)p;
 	f.data = p + page;
-	if (!rings_add(r, f.fd, BYTES, kind, tag))
+	if (!rings_add(rings, f.fd, BYTES, kind, tag))
 		exit(1);
 	return f;
 }
 
-static void put(struct fake *f, const void *p, size_t n)
+static void put(struct fake *fake, const void *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		f->data[(f->page->data_head + i) % BYTES] = ((const char *)p)[i];
-	f->page->data_head += n;
+		fake->data[(fake->page->data_head + i) % BYTES] = ((const char *)p)[i];
+	fake->page->data_head += n;
 }
 
-static void put_name(struct fake *f, uint64_t time, size_t extra, uint16_t misc)
+static void put_name(struct fake *fake, uint64_t time, size_t extra, uint16_t misc)
 {
 	char bytes[4096] = { 0 };
 	struct perf_record h = { .type = RECORD_COMM,
@@ -48,19 +48,19 @@ static void put_name(struct fake *f, uint64_t time, size_t extra, uint16_t misc)
 	memset(bytes, 'x', sizeof(bytes));
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + h.size - sizeof(t), &t, sizeof(t));
-	put(f, bytes, h.size);
+	put(fake, bytes, h.size);
 }
 
-static void put_comm(struct fake *f, uint64_t time, size_t extra)
+static void put_comm(struct fake *fake, uint64_t time, size_t extra)
 {
-	put_name(f, time, extra, 0);
+	put_name(fake, time, extra, 0);
 }
 
-static void put_sample(struct fake *f, uint64_t time)
+static void put_sample(struct fake *fake, uint64_t time)
 {
 	struct ring_sample s = { .head = { .type = RECORD_SAMPLE, .size = sizeof(s) }, .time = time };
 
-	put(f, &s, sizeof(s));
+	put(fake, &s, sizeof(s));
 }
 
 struct seen {
@@ -68,23 +68,24 @@ struct seen {
 	size_t n, complete;
 };
 
-static void see(void *to, const struct ring_record *r)
+static void see(void *to, const struct ring_record *record)
 {
 	struct seen *s = to;
-	const char *p = (const char *)(r->head + 1);
+	const char *p = (const char *)(record->head + 1);
 	bool complete = true;
 
-	for (size_t i = 0;
-	     r->head->type == RECORD_COMM && i < r->head->size - sizeof(*r->head) - sizeof(struct ring_tail); i++)
+	for (size_t i = 0; record->head->type == RECORD_COMM &&
+			   i < record->head->size - sizeof(*record->head) - sizeof(struct ring_tail);
+	     i++)
 		complete &= p[i] == 'x';
 	s->complete += complete;
-	s->time[s->n++] = r->time * 2 + (r->kind == RING_OF_STATE);
+	s->time[s->n++] = record->time * 2 + (record->kind == RING_OF_STATE);
 }
 
-static bool ascending(const struct seen *s)
+static bool ascending(const struct seen *seen)
 {
-	for (size_t i = 1; i < s->n; i++)
-		if (s->time[i] < s->time[i - 1])
+	for (size_t i = 1; i < seen->n; i++)
+		if (seen->time[i] < seen->time[i - 1])
 			return false;
 	return true;
 }
@@ -125,7 +126,7 @@ struct holding {
 	size_t is_requested;
 };
 
-static void hold_once(void *to, const struct ring_record *r)
+static void hold_once(void *to, const struct ring_record *record)
 {
 	struct holding *h = to;
 
@@ -133,7 +134,7 @@ static void hold_once(void *to, const struct ring_record *r)
 		rings_hold(h->rings);
 		return;
 	}
-	see(&h->seen, r);
+	see(&h->seen, record);
 }
 
 static void check_hold(void)
@@ -171,7 +172,7 @@ static void check_wrapping(void)
 	rings_free(r);
 }
 
-static void put_mapping(struct fake *f, uint64_t time, uint32_t pid, size_t extra)
+static void put_mapping(struct fake *fake, uint64_t time, uint32_t pid, size_t extra)
 {
 	struct ring_tail t = { .time = time };
 	char bytes[1024] = { 0 };
@@ -180,7 +181,7 @@ static void put_mapping(struct fake *f, uint64_t time, uint32_t pid, size_t extr
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + sizeof(h), &pid, sizeof(pid));
 	memcpy(bytes + h.size - sizeof(t), &t, sizeof(t));
-	put(f, bytes, h.size);
+	put(fake, bytes, h.size);
 }
 
 static bool is_odd(void *to, uint32_t pid)
@@ -267,7 +268,7 @@ static void check_share(void)
 	rings_free(r);
 }
 
-static void put_lost(struct fake *f, uint32_t type, uint64_t time)
+static void put_lost(struct fake *fake, uint32_t type, uint64_t time)
 {
 	struct {
 		struct perf_record head;
@@ -275,7 +276,7 @@ static void put_lost(struct fake *f, uint32_t type, uint64_t time)
 		struct ring_tail tail;
 	} r = { { .type = type, .size = sizeof(r) }, 1, 5, { .time = time } };
 
-	put(f, &r, sizeof(r));
+	put(fake, &r, sizeof(r));
 }
 
 static void check_lossy(void)

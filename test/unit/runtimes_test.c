@@ -75,12 +75,12 @@ struct found {
 	bool there;
 };
 
-static void look_for(void *arg, const struct runtime *r)
+static void look_for(void *arg, const struct runtime *runtime)
 {
 	struct found *f = arg;
 
-	if (r->pid == f->pid) {
-		f->r = *r;
+	if (runtime->pid == f->pid) {
+		f->r = *runtime;
 		f->there = true;
 	}
 }

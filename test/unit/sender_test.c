@@ -30,26 +30,27 @@ static uint64_t calls[4096];
 static uint64_t resume_seen;
 static bool isolated;
 
-static void fake_send(void *store, const struct window *w, uint64_t *resume, bool isolate, struct store_report *r)
+static void fake_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
+		      struct store_report *report)
 {
 	(void)store;
-	calls[ncalls++ % countof(calls)] = w->epoch;
+	calls[ncalls++ % countof(calls)] = window->epoch;
 	resume_seen = *resume;
 	*resume += 1;
 	isolated = isolate;
-	r->verdict = STORE_SENT;
-	r->documents = 1;
+	report->verdict = STORE_SENT;
+	report->documents = 1;
 	for (size_t i = 0; i < nscript; i++) {
-		if (script[i].epoch != w->epoch)
+		if (script[i].epoch != window->epoch)
 			continue;
-		r->verdict = script[i].verdict;
-		r->after = script[i].after;
-		text_add(&r->why, "as told");
-		r->differs = script[i].differs;
+		report->verdict = script[i].verdict;
+		report->after = script[i].after;
+		text_add(&report->why, "as told");
+		report->differs = script[i].differs;
 		if ((isolate && script[i].cured) || script[i].partly) {
-			r->verdict = script[i].partly ? r->verdict : STORE_SENT;
-			text_add(&r->refused, "poison 7\n");
-			text_add(&r->refused_why, "as told");
+			report->verdict = script[i].partly ? report->verdict : STORE_SENT;
+			text_add(&report->refused, "poison 7\n");
+			text_add(&report->refused_why, "as told");
 		}
 	}
 }

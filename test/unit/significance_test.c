@@ -104,24 +104,24 @@ static void edges(void)
 	ok(c.why == SIG_CHANGED && isfinite((double)c.z) && near((double)c.points, 50), "as counts, too");
 }
 
-static void add(struct stacks *s, const char *stack, uint64_t before, uint64_t after)
+static void add(struct stacks *stacks, const char *stack, uint64_t before, uint64_t after)
 {
-	uint32_t node = node_of(s, str_of(stack));
+	uint32_t node = node_of(stacks, str_of(stack));
 
-	if (!stacks_add(s, node, 0, before) || !stacks_add(s, node, 1, after))
+	if (!stacks_add(stacks, node, 0, before) || !stacks_add(stacks, node, 1, after))
 		abort();
 }
 
-static enum sig_why why_of(struct stacks *s, const struct sig_change *c, const char *stack)
+static enum sig_why why_of(struct stacks *stacks, const struct sig_change *change, const char *stack)
 {
-	return c[node_of(s, str_of(stack))].why;
+	return change[node_of(stacks, str_of(stack))].why;
 }
 
-static struct sig_change *assessed(struct sig_rule *r, struct stacks *s)
+static struct sig_change *assessed(struct sig_rule *r, struct stacks *stacks)
 {
-	r->sum[0] = stacks_sum(s, 0);
-	r->sum[1] = stacks_sum(s, 1);
-	return sig_assess(r, s, NULL);
+	r->sum[0] = stacks_sum(stacks, 0);
+	r->sum[1] = stacks_sum(stacks, 1);
+	return sig_assess(r, stacks, NULL);
 }
 
 /* Before, main calls print and parse itself; after, by way of format, which does nothing itself. */

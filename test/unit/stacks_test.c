@@ -5,37 +5,37 @@
 
 #include <stdlib.h>
 
-static uint32_t stack3(struct stacks *s, const char *a, const char *b, const char *c)
+static uint32_t stack3(struct stacks *stacks, const char *a, const char *b, const char *c)
 {
-	uint32_t node = stacks_child(s, 0, stacks_frame(s, str_of(a)));
+	uint32_t node = stacks_child(stacks, 0, stacks_frame(stacks, str_of(a)));
 
 	if (b)
-		node = stacks_child(s, node, stacks_frame(s, str_of(b)));
+		node = stacks_child(stacks, node, stacks_frame(stacks, str_of(b)));
 	if (c)
-		node = stacks_child(s, node, stacks_frame(s, str_of(c)));
+		node = stacks_child(stacks, node, stacks_frame(stacks, str_of(c)));
 	return node;
 }
 
-static unsigned depth_of(const struct stacks *s, uint32_t node)
+static unsigned depth_of(const struct stacks *stacks, uint32_t node)
 {
 	unsigned depth = 0;
 
-	for (; node; node = s->node[node].parent)
+	for (; node; node = stacks->node[node].parent)
 		depth++;
 	return depth;
 }
 
 /* "1a 2b 2c ..." : depth and frame in order */
-static struct str order_text(const struct stacks *s)
+static struct str order_text(const struct stacks *stacks)
 {
 	static char text[4096];
-	uint32_t *order = stacks_order(s);
+	uint32_t *order = stacks_order(stacks);
 	size_t n = 0;
 
-	for (uint32_t i = 0; i + 1 < s->n; i++) {
-		struct str frame = intern_str(&s->frames, s->node[order[i]].frame);
+	for (uint32_t i = 0; i + 1 < stacks->n; i++) {
+		struct str frame = intern_str(&stacks->frames, stacks->node[order[i]].frame);
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%.*s ", depth_of(s, order[i]), (int)frame.n,
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%.*s ", depth_of(stacks, order[i]), (int)frame.n,
 				      frame.p);
 	}
 	free(order);
@@ -157,14 +157,14 @@ static void large(void)
 	stacks_free(&s);
 }
 
-static void add_in_time(struct stacks *s, const char *path, uint64_t weight)
+static void add_in_time(struct stacks *stacks, const char *path, uint64_t weight)
 {
 	struct str rest = str_of(path);
 	uint32_t node = 0;
 
 	while (rest.n)
-		node = stacks_child(s, node, stacks_frame(s, str_cut(&rest, ';')));
-	stacks_add(s, node, 0, weight);
+		node = stacks_child(stacks, node, stacks_frame(stacks, str_cut(&rest, ';')));
+	stacks_add(stacks, node, 0, weight);
 }
 
 static void test_in_time(void)

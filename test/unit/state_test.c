@@ -5,9 +5,9 @@
 
 static unsigned lookups;
 
-static void count_lookup(struct rescan *m, struct process *process, uint64_t window)
+static void count_lookup(struct rescan *rescan, struct process *process, uint64_t window)
 {
-	(void)m;
+	(void)rescan;
 	lookups++;
 	process->tenant_window = window;
 }

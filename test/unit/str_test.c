@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-static bool glob(const char *pattern, const char *s)
+static bool glob(const char *pattern, const char *string)
 {
-	return str_glob(str_of(pattern), str_of(s));
+	return str_glob(str_of(pattern), str_of(string));
 }
 
 static void numbers(void)

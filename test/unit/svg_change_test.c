@@ -11,39 +11,39 @@ struct pair {
 	struct change change;
 };
 
-static void add(struct pair *p, const char *stack, uint64_t before, uint64_t after)
+static void add(struct pair *pair, const char *stack, uint64_t before, uint64_t after)
 {
-	uint32_t node = node_of(&p->stacks, str_of(stack));
+	uint32_t node = node_of(&pair->stacks, str_of(stack));
 
-	stacks_add(&p->stacks, node, 0, before);
-	stacks_add(&p->stacks, node, 1, after);
+	stacks_add(&pair->stacks, node, 0, before);
+	stacks_add(&pair->stacks, node, 1, after);
 }
 
-static void make(struct pair *p, bool shares)
+static void make(struct pair *pair, bool shares)
 {
 	struct sig_rule rule = {
 		.z = 2, .points = .5, .relative = .01, .dispersion = 1, .shares = shares, .counted = true
 	};
 
-	rule.sum[0] = stacks_sum(&p->stacks, 0);
-	rule.sum[1] = stacks_sum(&p->stacks, 1);
-	layout_make(&p->layout, &p->stacks);
-	change_make(&p->change, &p->layout, &p->stacks, &rule, NULL);
+	rule.sum[0] = stacks_sum(&pair->stacks, 0);
+	rule.sum[1] = stacks_sum(&pair->stacks, 1);
+	layout_make(&pair->layout, &pair->stacks);
+	change_make(&pair->change, &pair->layout, &pair->stacks, &rule, NULL);
 }
 
-static void clear(struct pair *p)
+static void clear(struct pair *pair)
 {
-	change_free(&p->change);
-	layout_free(&p->layout);
-	stacks_free(&p->stacks);
+	change_free(&pair->change);
+	layout_free(&pair->layout);
+	stacks_free(&pair->stacks);
 }
 
 /* Frame of the layout by its name; every name here is in one place. */
-static uint32_t find(const struct pair *p, const char *name)
+static uint32_t find(const struct pair *pair, const char *name)
 {
 	uint32_t i = 0;
 
-	while (!str_eq(intern_str(&p->stacks.frames, p->layout.frame[i]), str_of(name)))
+	while (!str_eq(intern_str(&pair->stacks.frames, pair->layout.frame[i]), str_of(name)))
 		i++;
 	return i;
 }

@@ -14,22 +14,22 @@ struct reader {
 	size_t at;
 };
 
-static uint32_t digit(struct reader *r)
+static uint32_t digit(struct reader *reader)
 {
 	uint32_t value = 0;
 
-	for (char c = ' '; c < r->s.p[r->at]; c++)
+	for (char c = ' '; c < reader->s.p[reader->at]; c++)
 		value += strchr("&<>\"'\\`", c) == NULL;
-	r->at++;
+	reader->at++;
 	return value;
 }
 
-static uint64_t varint(struct reader *r)
+static uint64_t varint(struct reader *reader)
 {
 	uint64_t value = 0, factor = 1;
 
 	for (;; factor *= 44) {
-		uint32_t d = digit(r);
+		uint32_t d = digit(reader);
 		if (d < 44)
 			return value + d * factor;
 		value += (d - 44) * factor;
@@ -37,17 +37,17 @@ static uint64_t varint(struct reader *r)
 }
 
 /* Decodes TREE and compares name and depth of every frame. */
-static bool tree_matches(struct str tree, const struct layout *l, const struct styles *f)
+static bool tree_matches(struct str tree, const struct layout *layout, const struct styles *styles)
 {
 	struct reader r = { tree, 0 };
-	uint32_t(*list)[64] = calloc((size_t)f->n + 1, sizeof(*list)),
-	*length = calloc((size_t)f->n + 1, sizeof(*length));
-	uint32_t *path = calloc((size_t)l->depth + 2, sizeof(*path));
+	uint32_t(*list)[64] = calloc((size_t)styles->n + 1, sizeof(*list)),
+	*length = calloc((size_t)styles->n + 1, sizeof(*length));
+	uint32_t *path = calloc((size_t)layout->depth + 2, sizeof(*path));
 	uint32_t depth = 0, i = 0;
 	bool good = true;
 
-	path[0] = f->n;
-	for (; good && r.at < tree.n && i < l->n; i++) {
+	path[0] = styles->n;
+	for (; good && r.at < tree.n && i < layout->n; i++) {
 		uint32_t head = digit(&r), id;
 		uint64_t pop = head % 8, k = head / 8;
 		pop += pop == 7 ? varint(&r) : 0;
@@ -59,15 +59,15 @@ static bool tree_matches(struct str tree, const struct layout *l, const struct s
 		memmove(mtf + 1, mtf, move * sizeof(*mtf));
 		mtf[0] = id;
 		path[depth] = id;
-		good = id == f->of[i] && depth == l->level[i] && *n < 64;
+		good = id == styles->of[i] && depth == layout->level[i] && *n < 64;
 	}
 	free(list);
 	free(length);
 	free(path);
-	return good && i == l->n && r.at == tree.n;
+	return good && i == layout->n && r.at == tree.n;
 }
 
-static bool self_matches(struct str self, const struct layout *l)
+static bool self_matches(struct str self, const struct layout *layout)
 {
 	struct reader r = { self, 0 };
 	uint64_t sum = 0;
@@ -76,12 +76,12 @@ static bool self_matches(struct str self, const struct layout *l)
 	while (r.at < self.n) {
 		i += (uint32_t)varint(&r);
 		uint64_t weight = varint(&r) + 1;
-		if (i >= l->n || l->self[i] != weight)
+		if (i >= layout->n || layout->self[i] != weight)
 			return false;
 		sum += weight;
 		i++;
 	}
-	return sum == l->sum;
+	return sum == layout->sum;
 }
 
 /* ---- profiles ----------------------------------------------------------------------------------------------- */
@@ -92,23 +92,23 @@ struct profile {
 	struct styles styles;
 };
 
-static void profile_add(struct profile *p, const char *stack, uint64_t weight)
+static void profile_add(struct profile *profile, const char *stack, uint64_t weight)
 {
-	stacks_add(&p->stacks, node_of(&p->stacks, str_of(stack)), 0, weight);
+	stacks_add(&profile->stacks, node_of(&profile->stacks, str_of(stack)), 0, weight);
 }
 
-static void profile_make(struct profile *p, const char *palette)
+static void profile_make(struct profile *profile, const char *palette)
 {
-	layout_make(&p->layout, &p->stacks);
-	styles_make(&p->styles, &p->layout, &p->stacks,
+	layout_make(&profile->layout, &profile->stacks);
+	styles_make(&profile->styles, &profile->layout, &profile->stacks,
 		    &(struct styles_how){ .palette = palette_find(str_of(palette)) });
 }
 
-static void profile_free(struct profile *p)
+static void profile_free(struct profile *profile)
 {
-	styles_free(&p->styles);
-	layout_free(&p->layout);
-	stacks_free(&p->stacks);
+	styles_free(&profile->styles);
+	layout_free(&profile->layout);
+	stacks_free(&profile->stacks);
 }
 
 static void test_layout(void)
@@ -202,18 +202,18 @@ static void test_bytes(void)
 	profile_free(&p);
 }
 
-static void round_trip(struct profile *p, const char *what)
+static void round_trip(struct profile *profile, const char *what)
 {
 	struct text tree = { 0 }, self = { 0 };
 
-	profile_make(p, "kind");
-	encode_tree(&tree, &p->layout, &p->styles);
-	encode_self(&self, &p->layout, p->layout.self);
-	ok(tree_matches(text_view(&tree), &p->layout, &p->styles), what);
-	ok(self_matches(text_view(&self), &p->layout), "its weights");
+	profile_make(profile, "kind");
+	encode_tree(&tree, &profile->layout, &profile->styles);
+	encode_self(&self, &profile->layout, profile->layout.self);
+	ok(tree_matches(text_view(&tree), &profile->layout, &profile->styles), what);
+	ok(self_matches(text_view(&self), &profile->layout), "its weights");
 	text_free(&tree);
 	text_free(&self);
-	profile_free(p);
+	profile_free(profile);
 }
 
 /* Random walks over 40 names: lists longer than 10, deep returns, one name below many callers. */

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-static void hash_is(struct str s, const char *want, const char *what)
+static void hash_is(struct str string, const char *want, const char *what)
 {
 	unsigned char digest[32];
 	char hex[65];
 
-	sha256(s, digest);
+	sha256(string, digest);
 	for (int i = 0; i < 32; i++)
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 	is_str(str_of(hex), str_of(want), what);

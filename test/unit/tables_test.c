@@ -67,11 +67,11 @@ static pid_t fork_one(int socket, int other)
 	return pid;
 }
 
-static bool fake_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *parser)
+static bool fake_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser)
 {
 	int pair[2], idle[2];
 
-	(void)s;
+	(void)cfistarter;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, idle) < 0)
 		return false;
@@ -88,9 +88,9 @@ static bool fake_begin(struct cfistarter *s, int *socket, pid_t *opener, pid_t *
 	return true;
 }
 
-static void fake_open(struct cfistarter *s, const char *proc)
+static void fake_open(struct cfistarter *cfistarter, const char *proc)
 {
-	*s = (struct cfistarter){ .proc = proc, .socket = -1 };
+	*cfistarter = (struct cfistarter){ .proc = proc, .socket = -1 };
 }
 
 #define cfistarter_begin fake_begin
@@ -111,32 +111,32 @@ static struct process process_of(uint64_t user)
 	};
 }
 
-static enum cfitables_answer look_up(struct cfitables *t, const struct process *p, unsigned which, uint64_t inode,
-				     uint64_t now)
+static enum cfitables_answer look_up(struct cfitables *tables, const struct process *process, unsigned which,
+				     uint64_t inode, uint64_t now)
 {
 	struct mapping m = { .start = 0x1000, .length = 0x100000, .file = &file[which] };
 	struct unwind_code code;
 
 	file[which] = (struct mapped_file){ .major = 1, .minor = 2, .inode = inode, .path = STR("/x") };
-	return cfitables_find(t, p, &m, 0x1000, now, &code);
+	return cfitables_find(tables, process, &m, 0x1000, now, &code);
 }
 
-static enum cfitables_answer find_by(struct cfitables *t, uint64_t user, uint64_t inode, uint64_t now)
+static enum cfitables_answer find_by(struct cfitables *tables, uint64_t user, uint64_t inode, uint64_t now)
 {
 	struct process p = process_of(user);
 
-	return look_up(t, &p, (unsigned)(inode % FILES_MAX), inode, now);
+	return look_up(tables, &p, (unsigned)(inode % FILES_MAX), inode, now);
 }
 
 /* Takes answers for a minute at most, until the helpers gave `answers`. The time of the tables stands still. */
-static bool answered(struct cfitables *t, uint64_t answers, uint64_t now)
+static bool answered(struct cfitables *tables, uint64_t answers, uint64_t now)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
 	struct cfitables_counts c;
 
 	for (unsigned tries = 0; tries < 60000; tries++) {
-		cfitables_take(t, now);
-		c = cfitables_count(t);
+		cfitables_take(tables, now);
+		c = cfitables_count(tables);
 		if (c.made + c.none + c.gone >= answers)
 			return true;
 		nanosleep(&moment, NULL);

@@ -113,11 +113,11 @@ struct child {
 	int process, in, out;
 };
 
-static bool await(struct child *c)
+static bool await(struct child *child)
 {
 	char byte;
 
-	return read(c->out, &byte, 1) == 1;
+	return read(child->out, &byte, 1) == 1;
 }
 
 static struct child start(const char *what)
@@ -145,21 +145,21 @@ static struct child start(const char *what)
 	return c;
 }
 
-static void end(struct child *c)
+static void end(struct child *child)
 {
-	kill(c->pid, SIGKILL);
-	waitpid(c->pid, NULL, 0);
-	close(c->in);
-	close(c->out);
-	close(c->process);
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	close(child->in);
+	close(child->out);
+	close(child->process);
 }
 
-static uint64_t gathered(struct memory *m)
+static uint64_t gathered(struct memory *memory)
 {
 	struct memory_want want = { AT, 8, 0 };
 	uint64_t value = 0;
 
-	return memory_gather(m, &want, 1, &value) ? value : 0;
+	return memory_gather(memory, &want, 1, &value) ? value : 0;
 }
 
 /* The other program has its own number at the same address. */

@@ -127,13 +127,13 @@ static struct child start_child(unsigned long namespaces, uid_t uid, int then)
 	return c;
 }
 
-static void end_child(struct child c)
+static void end_child(struct child child)
 {
-	if (c.folder >= 0)
-		close(c.folder);
-	if (c.pid > 0) {
-		kill(c.pid, SIGKILL);
-		waitpid(c.pid, NULL, 0);
+	if (child.folder >= 0)
+		close(child.folder);
+	if (child.pid > 0) {
+		kill(child.pid, SIGKILL);
+		waitpid(child.pid, NULL, 0);
 	}
 }
 
@@ -169,11 +169,11 @@ static void namespaces(void)
 	   "another PID namespace is another tenant, whichever user its process takes");
 }
 
-static bool share_place(struct child x, struct child y)
+static bool share_place(struct child child, struct child y)
 {
-	bool same = tenant_place(x.folder) == tenant_place(y.folder);
+	bool same = tenant_place(child.folder) == tenant_place(y.folder);
 
-	return same && tenant_place_of_pid((uint32_t)x.pid) == tenant_place(x.folder);
+	return same && tenant_place_of_pid((uint32_t)child.pid) == tenant_place(child.folder);
 }
 
 static void places(void)

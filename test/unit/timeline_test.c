@@ -248,9 +248,9 @@ static void frames(const uint64_t *number, const struct code *code, const uint32
 }
 
 /* The piece at address then, by the size of its frame; 0: none. */
-static uint32_t frame_at(struct timeline *t, uint64_t address, uint64_t time)
+static uint32_t frame_at(struct timeline *timeline, uint64_t address, uint64_t time)
 {
-	const struct javaunwind_code *c = frametimes_at(timeline_frames(t), time);
+	const struct javaunwind_code *c = frametimes_at(timeline_frames(timeline), time);
 
 	for (size_t i = 0; c && i < c->n; i++)
 		if (c->blob[i].start <= address && address < c->blob[i].end)
@@ -258,9 +258,9 @@ static uint32_t frame_at(struct timeline *t, uint64_t address, uint64_t time)
 	return 0;
 }
 
-static bool in_order(struct timeline *t, uint64_t time)
+static bool in_order(struct timeline *timeline, uint64_t time)
 {
-	const struct javaunwind_code *c = frametimes_at(timeline_frames(t), time);
+	const struct javaunwind_code *c = frametimes_at(timeline_frames(timeline), time);
 
 	for (size_t i = 0; c && i < c->n; i++)
 		if (c->blob[i].start >= c->blob[i].end || (i && c->blob[i].start < c->blob[i - 1].end))

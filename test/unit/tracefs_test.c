@@ -128,17 +128,17 @@ static void check_nearest(void)
 	is_str(nearest("zzz:yyy"), STR(""), "nothing is near");
 }
 
-static void put_size(struct text *t, uint64_t n, size_t width)
+static void put_size(struct text *text, uint64_t n, size_t width)
 {
-	text_bytes(t, &n, width);
+	text_bytes(text, &n, width);
 }
 
-static void put_format(struct text *t, const char *name)
+static void put_format(struct text *text, const char *name)
 {
 	size_t n = strlen(name) + 7;
 
-	put_size(t, n, 8);
-	text_printf(t, "name: %s\n", name);
+	put_size(text, n, 8);
+	text_printf(text, "name: %s\n", name);
 }
 
 static void check_describe(void)

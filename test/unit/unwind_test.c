@@ -99,12 +99,12 @@ static size_t copy_stack(uint64_t from)
 	return n;
 }
 
-static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *unused)
+static _Unwind_Reason_Code note(struct _Unwind_Context *Context, void *unused)
 {
 	(void)unused;
 	if (saved.nwant == FRAMES)
 		return _URC_NORMAL_STOP;
-	saved.want[saved.nwant] = _Unwind_GetIP(c);
+	saved.want[saved.nwant] = _Unwind_GetIP(Context);
 	saved.nwant += saved.want[saved.nwant] != 0;
 	return _URC_NO_REASON;
 }
@@ -119,7 +119,7 @@ static KEEP void capture(void)
 }
 
 /* perf's order of registers. */
-static bool start(struct unwind_state *s)
+static bool start(struct unwind_state *state)
 {
 	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
 				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
@@ -127,7 +127,7 @@ static bool start(struct unwind_state *s)
 
 	for (unsigned i = 0; i < countof(order); i++)
 		regs[i] = (uint64_t)saved.context.uc_mcontext.gregs[order[i]];
-	return unwind_start(s, 0xff01ff, regs, 2, (struct str){ saved.stack, saved.nstack });
+	return unwind_start(state, 0xff01ff, regs, 2, (struct str){ saved.stack, saved.nstack });
 }
 
 /* Every caller of capture is what libgcc says, and the end is the outermost function. */
@@ -387,20 +387,20 @@ static void test_init(void)
 
 /* ---- images ---- */
 
-static int image_of(const struct unwind_table *t)
+static int image_of(const struct unwind_table *table)
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);
 
-	ok(fd >= 0 && unwind_table_save(t, fd), "a table becomes an image");
+	ok(fd >= 0 && unwind_table_save(table, fd), "a table becomes an image");
 	return fd;
 }
 
 /* What says where things are may say anything: it is refused, or nothing outside of the image is read. */
-static void test_damaged_image(const struct unwind_table *t)
+static void test_damaged_image(const struct unwind_table *table)
 {
 	static const uint64_t wrong[] = { 0, 1, 7, 0x7fffffff, UINT64_C(0x7fffffffffffffff), UINT64_MAX };
 	unsigned refused = 0, tried = 0;
-	int image = image_of(t), copy;
+	int image = image_of(table), copy;
 	const char *why;
 	char head[152]; /* all of it: magic, counts and places */
 	struct stat st;

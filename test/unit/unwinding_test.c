@@ -26,12 +26,12 @@ static struct {
 	size_t nstack;
 } saved;
 
-static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *unused)
+static _Unwind_Reason_Code note(struct _Unwind_Context *Context, void *unused)
 {
 	(void)unused;
 	if (saved.nwant == FRAMES)
 		return _URC_NORMAL_STOP;
-	saved.want[saved.nwant] = _Unwind_GetIP(c);
+	saved.want[saved.nwant] = _Unwind_GetIP(Context);
 	saved.nwant += saved.want[saved.nwant] != 0;
 	return _URC_NO_REASON;
 }
@@ -62,9 +62,9 @@ static KEEP unsigned deep(unsigned n)
 
 /* ---- records ---- */
 
-static void put(struct text *t, uint64_t v)
+static void put(struct text *text, uint64_t v)
 {
-	text_bytes(t, &v, sizeof(v));
+	text_bytes(text, &v, sizeof(v));
 }
 
 static struct perf_event_attr attr_of(uint64_t more)
@@ -75,8 +75,8 @@ static struct perf_event_attr attr_of(uint64_t more)
 	return a;
 }
 
-/* A SAMPLE as the kernel writes it, with `copied` bytes of the stack, in memory of t. */
-static const struct ring_sample *record(struct text *t, const struct perf_event_attr *a, size_t copied)
+/* A SAMPLE as the kernel writes it, with `copied` bytes of the stack, in memory of text. */
+static const struct ring_sample *record(struct text *text, const struct perf_event_attr *attr, size_t copied)
 {
 	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
 				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
@@ -88,34 +88,34 @@ static const struct ring_sample *record(struct text *t, const struct perf_event_
 				 .nips = 2 };
 	uint16_t size;
 
-	t->n = 0;
-	text_bytes(t, &r, sizeof(r));
-	put(t, CONTEXT_KERNEL);
-	put(t, UINT64_C(0xffffffff81000000));
-	if (a->sample_type & PERF_SAMPLE_RAW)
-		text_bytes(t, "\4\0\0\0abcd", 8);
-	put(t, 2);
+	text->n = 0;
+	text_bytes(text, &r, sizeof(r));
+	put(text, CONTEXT_KERNEL);
+	put(text, UINT64_C(0xffffffff81000000));
+	if (attr->sample_type & PERF_SAMPLE_RAW)
+		text_bytes(text, "\4\0\0\0abcd", 8);
+	put(text, 2);
 	for (unsigned i = 0; i < countof(order); i++)
-		put(t, (uint64_t)saved.context.uc_mcontext.gregs[order[i]]);
-	put(t, COPY);
-	text_bytes(t, saved.stack, COPY);
-	put(t, copied);
-	if (a->sample_type & PERF_SAMPLE_CGROUP)
-		put(t, 77);
-	size = (uint16_t)t->n;
-	memcpy(t->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	return (const void *)t->p;
+		put(text, (uint64_t)saved.context.uc_mcontext.gregs[order[i]]);
+	put(text, COPY);
+	text_bytes(text, saved.stack, COPY);
+	put(text, copied);
+	if (attr->sample_type & PERF_SAMPLE_CGROUP)
+		put(text, 77);
+	size = (uint16_t)text->n;
+	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	return (const void *)text->p;
 }
 
 /* Waits until all tables are there. */
-static bool unwound(struct samplestack *u, struct cfitables *tables, const struct perf_event_attr *a,
-		    const struct ring_sample *r, struct text *out)
+static bool unwound(struct samplestack *stack, struct cfitables *tables, const struct perf_event_attr *attr,
+		    const struct ring_sample *sample, struct text *out)
 {
 	struct timespec moment = { .tv_nsec = 1000000 };
 
 	for (unsigned tries = 0; tries < 60000; tries++) {
 		/* the time stands still: however busy the machine is, nothing is late */
-		if (samplestack_sample(u, a, r, true, 1, out))
+		if (samplestack_sample(stack, attr, sample, true, 1, out))
 			return true;
 		nanosleep(&moment, NULL);
 		cfitables_take(tables, 1);
@@ -145,10 +145,10 @@ static bool is_right(const struct text *out, uint64_t marks)
 	return marks == 0 || ips[n - 1] == CONTEXT_USER;
 }
 
-static void test_records(struct processes *p, struct cfitables *tables)
+static void test_records(struct processes *processes, struct cfitables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP), raw = attr_of(PERF_SAMPLE_CGROUP | PERF_SAMPLE_RAW);
-	struct samplestack *u = samplestack_new(p, tables, NULL, NULL);
+	struct samplestack *u = samplestack_new(processes, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 }, shown = { 0 };
 	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	struct pj_unwinding c;
@@ -233,10 +233,10 @@ static uint64_t frames_of(const struct text *out)
 
 /* Beyond --max-frames the outer frames are left out: those next to the leaf stay, and the stack is counted as longer
  * than its copy. */
-static void test_limit(struct processes *p, struct cfitables *tables)
+static void test_limit(struct processes *processes, struct cfitables *tables)
 {
 	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
-	struct samplestack *u = samplestack_new(p, tables, NULL, NULL);
+	struct samplestack *u = samplestack_new(processes, tables, NULL, NULL);
 	struct text in = { 0 }, out = { 0 };
 	const struct ring_sample *r = record(&in, &a, saved.nstack);
 	const uint64_t *ips;
@@ -253,7 +253,7 @@ static void test_limit(struct processes *p, struct cfitables *tables)
 	   "  and is counted as truncated");
 	samplestack_free(u);
 
-	u = samplestack_new(p, tables, NULL, NULL);
+	u = samplestack_new(processes, tables, NULL, NULL);
 	samplestack_limit(u, 0);
 	deep(3400);
 	r = record(&in, &a, saved.nstack);

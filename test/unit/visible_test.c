@@ -6,20 +6,20 @@
 
 #define BYTES(s) ((struct str){ s, sizeof(s) - 1 })
 
-static void visible_is(struct str in, struct str want, const char *what)
+static void visible_is(struct str string, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	visible_str(&t, in);
+	visible_str(&t, string);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }
 
-static void put_is(void (*put)(struct text *, struct str), struct str in, struct str want, const char *what)
+static void put_is(void (*put)(struct text *, struct str), struct str string, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	put(&t, in);
+	put(&t, string);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }
@@ -56,11 +56,11 @@ static void test_visible(void)
 		   STR("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0"), "the neighbours of what is hidden");
 }
 
-static void bytes_are(struct str in, struct str want, const char *what)
+static void bytes_are(struct str string, struct str want, const char *what)
 {
 	struct text t = { 0 };
 
-	visible_bytes(&t, in);
+	visible_bytes(&t, string);
 	is_str(text_view(&t), want, what);
 	text_free(&t);
 }

@@ -135,15 +135,15 @@ static struct window_report report(uint64_t samples)
 	};
 }
 
-static bool one_window(struct windows *ws, uint64_t epoch, size_t samples)
+static bool one_window(struct windows *windows, uint64_t epoch, size_t samples)
 {
 	struct window_report r = report(samples);
 	struct window w;
 
-	if (!windows_create(ws, epoch, &w))
+	if (!windows_create(windows, epoch, &w))
 		return false;
 	fill(w.fd, samples, true, KILLED_TIME + 1000, KILLED_BOOT);
-	windows_finish(ws, &w, &r);
+	windows_finish(windows, &w, &r);
 	return w.fd == -1;
 }
 

@@ -267,20 +267,22 @@ static void drain(void)
 	}
 }
 
-static bool parse_sample(const struct perf_event_header *h, struct sample *s)
+static bool parse_sample(const struct perf_event_header *header, struct sample *sample)
 {
-	const uint64_t *p = (const uint64_t *)(h + 1);
+	const uint64_t *p = (const uint64_t *)(header + 1);
 	uint64_t n;
 
-	*s = (struct sample){ .ip = p[0], .tid = (uint32_t)(p[1] >> 32), .time = p[2], .nchain = p[3], .chain = p + 4 };
-	p += 4 + s->nchain;
-	s->abi = *p++;
-	if (!s->abi)
+	*sample = (struct sample){
+		.ip = p[0], .tid = (uint32_t)(p[1] >> 32), .time = p[2], .nchain = p[3], .chain = p + 4
+	};
+	p += 4 + sample->nchain;
+	sample->abi = *p++;
+	if (!sample->abi)
 		return false;
-	s->regs = p;
+	sample->regs = p;
 	p += __builtin_popcountll(REGS);
 	n = *p++;
-	s->stack = (struct str){ (const char *)p, n ? p[n / 8] : 0 };
+	sample->stack = (struct str){ (const char *)p, n ? p[n / 8] : 0 };
 	return n != 0;
 }
 
@@ -297,33 +299,33 @@ struct walked {
 
 static uint64_t ends[8], samples, in_java, beyond, nframes, java_frames, interpreted;
 
-static void walk(const struct sample *s, struct walked *w)
+static void walk(const struct sample *sample, struct walked *walked)
 {
 	struct unwind_state u;
 
-	w->n = 0;
-	w->end = UNWIND_MORE;
-	if (!unwind_start(&u, REGS, s->regs, s->abi, s->stack))
+	walked->n = 0;
+	walked->end = UNWIND_MORE;
+	if (!unwind_start(&u, REGS, sample->regs, sample->abi, sample->stack))
 		return;
-	while (w->n < FRAMES_MAX && w->end == UNWIND_MORE) {
+	while (walked->n < FRAMES_MAX && walked->end == UNWIND_MORE) {
 		const struct code_blob *p = javaunwind_find(&frames.code, &u);
-		struct javaunwind_frame *f = &w->frame[w->n];
+		struct javaunwind_frame *f = &walked->frame[walked->n];
 		const struct map *m = p ? NULL : map_of(u.ip - !u.interrupted);
 		struct unwind_code code = { 0 };
 
-		w->ip[w->n] = u.ip;
-		w->java[w->n] = p;
+		walked->ip[walked->n] = u.ip;
+		walked->java[walked->n] = p;
 		*f = (struct javaunwind_frame){ .address = u.ip, .exact = u.interrupted };
-		w->n++;
+		walked->n++;
 		if (p) {
-			w->end = javaunwind_step(&u, &frames.code, p, f);
+			walked->end = javaunwind_step(&u, &frames.code, p, f);
 			continue;
 		}
 		if (m)
 			code = (struct unwind_code){ m->table, m->bias };
-		w->end = m && m->name[0] ? unwind_step(&u, code, w->n == 1) : UNWIND_NO_CODE;
+		walked->end = m && m->name[0] ? unwind_step(&u, code, walked->n == 1) : UNWIND_NO_CODE;
 	}
-	w->last = u;
+	walked->last = u;
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
@@ -333,13 +335,13 @@ enum verdict { SAME, FP_LOST_ONE, FP_SHORT, OTHER, NVERDICTS };
 static uint64_t verdicts[NVERDICTS];
 
 /* What the frame pointers say: user part of the kernel's chain. */
-static unsigned by_pointers(const struct sample *s, uint64_t *ip)
+static unsigned by_pointers(const struct sample *sample, uint64_t *ip)
 {
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < s->nchain && n < FRAMES_MAX; i++)
-		if (s->chain[i] < PERF_CONTEXT_MAX)
-			ip[n++] = s->chain[i];
+	for (uint64_t i = 0; i < sample->nchain && n < FRAMES_MAX; i++)
+		if (sample->chain[i] < PERF_CONTEXT_MAX)
+			ip[n++] = sample->chain[i];
 	return n;
 }
 
@@ -409,20 +411,20 @@ static void show_bytes(uint64_t ip)
 	fprintf(stderr, "\n");
 }
 
-static void show_state(const struct unwind_state *s)
+static void show_state(const struct unwind_state *state)
 {
-	fprintf(stderr, "  sp %" PRIx64 " bp %" PRIx64 " valid %x\n", s->sp, s->bp, s->valid);
-	for (uint64_t at = s->sp - 32; at < s->sp + 160; at += 8)
-		if (at - s->stack_start + 8 <= s->stack.n)
+	fprintf(stderr, "  sp %" PRIx64 " bp %" PRIx64 " valid %x\n", state->sp, state->bp, state->valid);
+	for (uint64_t at = state->sp - 32; at < state->sp + 160; at += 8)
+		if (at - state->stack_start + 8 <= state->stack.n)
 			fprintf(stderr, "  %" PRIx64 ": %016" PRIx64 "\n", at,
-				*(const uint64_t *)(s->stack.p + (at - s->stack_start)));
-	for (uint64_t at = s->bp - 80; at < s->bp + 24; at += 8)
-		if (at - s->stack_start + 8 <= s->stack.n)
+				*(const uint64_t *)(state->stack.p + (at - state->stack_start)));
+	for (uint64_t at = state->bp - 80; at < state->bp + 24; at += 8)
+		if (at - state->stack_start + 8 <= state->stack.n)
 			fprintf(stderr, "  bp %" PRIx64 ": %016" PRIx64 "\n", at,
-				*(const uint64_t *)(s->stack.p + (at - s->stack_start)));
+				*(const uint64_t *)(state->stack.p + (at - state->stack_start)));
 }
 
-static void take(const struct sample *s, bool verbose)
+static void take(const struct sample *sample, bool verbose)
 {
 	static const char *const name[] = { "more", "root", "cut", "no code", "loop" };
 	static struct walked w;
@@ -430,7 +432,7 @@ static void take(const struct sample *s, bool verbose)
 	unsigned nfp, n = 0, m;
 	enum verdict v;
 
-	walk(s, &w);
+	walk(sample, &w);
 	if (w.n == 0)
 		return;
 	samples++;
@@ -445,7 +447,7 @@ static void take(const struct sample *s, bool verbose)
 		ours[n++] = w.ip[i];
 	}
 	if (verbose && w.end != UNWIND_ROOT) {
-		fprintf(stderr, "%s tid %u\n", name[w.end], s->tid);
+		fprintf(stderr, "%s tid %u\n", name[w.end], sample->tid);
 		show("ours", w.ip, w.n);
 		show_state(&w.last);
 		show_bytes(w.ip[w.n - 1]);
@@ -453,7 +455,7 @@ static void take(const struct sample *s, bool verbose)
 	if (!w.java[0])
 		return;
 	in_java++;
-	nfp = by_pointers(s, fp);
+	nfp = by_pointers(sample, fp);
 	m = java_part(fp, nfp);
 	n = java_part(ours, n);
 	if (m == 0 || (m == nfp && m >= 126 && n > m)) { /* the kernel's chains end there */
@@ -464,7 +466,7 @@ static void take(const struct sample *s, bool verbose)
 	v = compare(ours, n, fp, m);
 	verdicts[v]++;
 	if (verbose && v >= FP_SHORT) {
-		fprintf(stderr, "%s tid %u\n", v == OTHER ? "OTHER" : "FP_SHORT", s->tid);
+		fprintf(stderr, "%s tid %u\n", v == OTHER ? "OTHER" : "FP_SHORT", sample->tid);
 		show("ours", ours, n);
 		show("fp", fp, m);
 		show_bytes(ours[0]);

@@ -30,13 +30,13 @@ struct sample {
 static struct sample sample[MAXIMUM];
 static volatile sig_atomic_t n, wanted;
 
-static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *to)
+static _Unwind_Reason_Code note(struct _Unwind_Context *Context, void *to)
 {
 	struct sample *s = to;
 
 	if (s->nwant == FRAMES)
 		return _URC_NORMAL_STOP;
-	s->want[s->nwant] = _Unwind_GetIP(c);
+	s->want[s->nwant] = _Unwind_GetIP(Context);
 	s->nwant += s->want[s->nwant] != 0;
 	return _URC_NO_REASON;
 }

@@ -32,9 +32,9 @@ static struct object {
 } object[OBJECTS];
 static unsigned nobjects;
 
-static const struct processor *processor_of_sample(const struct sample *s)
+static const struct processor *processor_of_sample(const struct sample *sample)
 {
-	return s->nregs == 33 ? &processor_aarch64 : &processor_x86_64;
+	return sample->nregs == 33 ? &processor_aarch64 : &processor_x86_64;
 }
 
 /* ---- the file ---- */
@@ -73,19 +73,19 @@ static size_t bytes(const char *line, char *to)
 }
 
 /* The next sample; objects are in front of all. */
-static bool next(FILE *f, const char *program, struct sample *s)
+static bool next(FILE *file, const char *program, struct sample *sample)
 {
 	static char line[1 << 17];
 
-	while (fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof(line), file)) {
 		if (strncmp(line, "object ", 7) == 0 && !read_object(line, program))
 			return false;
 		if (strncmp(line, "reg ", 4) == 0)
-			s->nregs = words(line, s->reg);
+			sample->nregs = words(line, sample->reg);
 		if (strncmp(line, "stack ", 6) == 0)
-			s->ncopied = fgets(line, sizeof(line), f) ? bytes(line, s->stack) : 0;
+			sample->ncopied = fgets(line, sizeof(line), file) ? bytes(line, sample->stack) : 0;
 		if (strncmp(line, "want ", 5) == 0) {
-			s->nwant = words(line, s->want);
+			sample->nwant = words(line, sample->want);
 			return true;
 		}
 	}
@@ -117,26 +117,26 @@ static void open_tables(const char *program, const char *root)
 
 /* How many callers are the same, and whether the stack ends in a root; libgcc knows no stubs of PLTs, so ours may be
  * longer. */
-static unsigned walk(struct unwind_state *s, const uint64_t *want, unsigned nwant, bool *root, bool print)
+static unsigned walk(struct unwind_state *state, const uint64_t *want, unsigned nwant, bool *root, bool print)
 {
 	enum unwind_end end = UNWIND_MORE;
 	unsigned i = 0;
 
-	for (; end == UNWIND_MORE && i < WORDS && (i >= nwant || s->ip == want[i]); i++) {
-		end = unwind_step(s, code_of(s->ip - !s->interrupted), i == 0);
+	for (; end == UNWIND_MORE && i < WORDS && (i >= nwant || state->ip == want[i]); i++) {
+		end = unwind_step(state, code_of(state->ip - !state->interrupted), i == 0);
 		if (print)
-			printf("    %d %" PRIx64 " sp %" PRIx64 "\n", (int)end, s->ip, s->sp);
+			printf("    %d %" PRIx64 " sp %" PRIx64 "\n", (int)end, state->ip, state->sp);
 	}
 	*root = end == UNWIND_ROOT;
 	return i < nwant ? i : nwant;
 }
 
-static int compare(FILE *f, const char *program, const char *root)
+static int compare(FILE *file, const char *program, const char *root)
 {
 	static struct sample a;
 	unsigned samples = 0, same = 0, roots = 0, frames = 0;
 
-	while (next(f, program, &a)) {
+	while (next(file, program, &a)) {
 		const struct processor *p = processor_of_sample(&a);
 		struct unwind_state s, again;
 		unsigned found;
@@ -168,105 +168,105 @@ static int compare(FILE *f, const char *program, const char *root)
 
 enum { PID = 4242 };
 
-static void put_u32(struct text *t, uint32_t v)
+static void put_u32(struct text *text, uint32_t v)
 {
-	text_bytes(t, &v, sizeof(v));
+	text_bytes(text, &v, sizeof(v));
 }
 
-static void put_u64(struct text *t, uint64_t v)
+static void put_u64(struct text *text, uint64_t v)
 {
-	text_bytes(t, &v, sizeof(v));
+	text_bytes(text, &v, sizeof(v));
 }
 
-static void put_string(struct text *t, const char *s) /* to a multiple of 8 */
+static void put_string(struct text *text, const char *string) /* to a multiple of 8 */
 {
-	text_add(t, s);
+	text_add(text, string);
 	do
-		text_char(t, 0);
-	while (t->n % 8);
+		text_char(text, 0);
+	while (text->n % 8);
 }
 
-static size_t begin(struct text *t, uint32_t type, uint16_t misc)
+static size_t begin(struct text *text, uint32_t type, uint16_t misc)
 {
 	struct perf_record r = { .type = type, .misc = misc };
 
-	text_bytes(t, &r, sizeof(r));
-	return t->n - sizeof(r);
+	text_bytes(text, &r, sizeof(r));
+	return text->n - sizeof(r);
 }
 
-static void end(struct text *t, size_t start)
+static void end(struct text *text, size_t start)
 {
-	uint16_t size = (uint16_t)(t->n - start);
+	uint16_t size = (uint16_t)(text->n - start);
 
-	memcpy(t->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
+	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-static void put_process(struct text *t)
+static void put_process(struct text *text)
 {
-	size_t start = begin(t, RECORD_COMM, 0);
+	size_t start = begin(text, RECORD_COMM, 0);
 
-	put_u32(t, PID);
-	put_u32(t, PID);
-	put_string(t, "load");
-	end(t, start);
+	put_u32(text, PID);
+	put_u32(text, PID);
+	put_string(text, "load");
+	end(text, start);
 	for (const struct object *o = object; o < object + nobjects; o++) {
-		start = begin(t, RECORD_MMAP2, 2);
-		put_u32(t, PID);
-		put_u32(t, PID);
-		put_u64(t, o->start);
-		put_u64(t, o->end - o->start);
-		put_u64(t, o->offset);
-		text_bytes(t, (const char[32]){ 0 }, 32); /* which file it was; what it allowed */
-		put_string(t, o->path);
-		end(t, start);
+		start = begin(text, RECORD_MMAP2, 2);
+		put_u32(text, PID);
+		put_u32(text, PID);
+		put_u64(text, o->start);
+		put_u64(text, o->end - o->start);
+		put_u64(text, o->offset);
+		text_bytes(text, (const char[32]){ 0 }, 32); /* which file it was; what it allowed */
+		put_string(text, o->path);
+		end(text, start);
 	}
 }
 
-static void put_sample(struct text *t, const struct sample *s, bool stacks)
+static void put_sample(struct text *text, const struct sample *sample, bool stacks)
 {
-	size_t start = begin(t, RECORD_SAMPLE, 2);
-	uint64_t ip = processor_of_sample(s)->link ? s->reg[32] : s->reg[8];
+	size_t start = begin(text, RECORD_SAMPLE, 2);
+	uint64_t ip = processor_of_sample(sample)->link ? sample->reg[32] : sample->reg[8];
 
-	put_u64(t, ip);
-	put_u32(t, PID);
-	put_u32(t, PID);
-	put_u64(t, 1);
+	put_u64(text, ip);
+	put_u32(text, PID);
+	put_u32(text, PID);
+	put_u64(text, 1);
 	if (stacks) {
-		put_u64(t, 0); /* no callchain from the kernel */
-		put_u64(t, 2); /* 64 bits */
-		text_bytes(t, s->reg, 8 * s->nregs);
-		put_u64(t, COPY);
-		text_bytes(t, s->stack, COPY);
-		put_u64(t, s->ncopied);
+		put_u64(text, 0); /* no callchain from the kernel */
+		put_u64(text, 2); /* 64 bits */
+		text_bytes(text, sample->reg, 8 * sample->nregs);
+		put_u64(text, COPY);
+		text_bytes(text, sample->stack, COPY);
+		put_u64(text, sample->ncopied);
 	} else {
-		put_u64(t, s->nwant + 1);
-		put_u64(t, CONTEXT_USER);
-		text_bytes(t, s->want, 8 * s->nwant);
+		put_u64(text, sample->nwant + 1);
+		put_u64(text, CONTEXT_USER);
+		text_bytes(text, sample->want, 8 * sample->nwant);
 	}
-	end(t, start);
+	end(text, start);
 }
 
 /* Where whole stacks end, as libgcc found it: in a stub of a PLT it finds no caller. */
-static uint64_t find_root(FILE *f, const char *program)
+static uint64_t find_root(FILE *file, const char *program)
 {
 	static struct sample s;
 	unsigned max = 0;
 	uint64_t root = 0;
 
-	while (next(f, program, &s))
+	while (next(file, program, &s))
 		if (s.nwant > max) {
 			max = s.nwant;
 			root = s.want[max - 1];
 		}
-	rewind(f);
+	rewind(file);
 	nobjects = 0;
 	return root;
 }
 
-static int record(FILE *f, const char *program, bool stacks)
+static int record(FILE *file, const char *program, bool stacks)
 {
 	static struct sample s;
-	uint64_t root = find_root(f, program);
+	uint64_t root = find_root(file, program);
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
 				     .size = sizeof(a),
 				     .sample_period = 1,
@@ -278,7 +278,7 @@ static int record(FILE *f, const char *program, bool stacks)
 	struct perf_section ids = { 0 }, machine;
 	struct text t = { 0 };
 
-	while (next(f, program, &s)) {
+	while (next(file, program, &s)) {
 		if (t.n == 0)
 			put_process(&t);
 		if (s.nwant && s.want[s.nwant - 1] == root)

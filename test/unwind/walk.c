@@ -87,20 +87,20 @@ static struct dso *dso_of(const char *path)
 	return d;
 }
 
-static void add_map(struct map m, const char *path)
+static void add_map(struct map map, const char *path)
 {
-	struct map *new = malloc(sizeof(m));
+	struct map *new = malloc(sizeof(map));
 
-	m.anon = strncmp(path, "//anon", 6) == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0);
-	if (!m.anon)
-		m.dso = dso_of(path);
+	map.anon = strncmp(path, "//anon", 6) == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0);
+	if (!map.anon)
+		map.dso = dso_of(path);
 	if (strcmp(path, "[vdso]") == 0)
-		m.offset = 0;
-	if (m.dso && m.dso->table && !unwind_table_bias(m.dso->table, m.start, m.offset, &m.bias))
-		fprintf(stderr, "walk: %s: no segment at %" PRIx64 "\n", path, m.offset);
-	m.next = maps[m.pid % 4096];
-	*new = m;
-	maps[m.pid % 4096] = new;
+		map.offset = 0;
+	if (map.dso && map.dso->table && !unwind_table_bias(map.dso->table, map.start, map.offset, &map.bias))
+		fprintf(stderr, "walk: %s: no segment at %" PRIx64 "\n", path, map.offset);
+	map.next = maps[map.pid % 4096];
+	*new = map;
+	maps[map.pid % 4096] = new;
 }
 
 static const struct map *map_of(uint32_t pid, uint64_t ip)
@@ -151,34 +151,34 @@ struct sample {
 	struct str stack;
 };
 
-static bool parse_sample(const struct perf_event_header *h, struct sample *s)
+static bool parse_sample(const struct perf_event_header *header, struct sample *sample)
 {
-	const uint64_t *p = (const uint64_t *)(h + 1);
+	const uint64_t *p = (const uint64_t *)(header + 1);
 	uint64_t type = attr.sample_type, n;
 
-	*s = (struct sample){ 0 };
+	*sample = (struct sample){ 0 };
 	p += !!(type & PERF_SAMPLE_IDENTIFIER);
-	s->ip = *p++;
-	s->pid = (uint32_t)*p;
-	s->tid = (uint32_t)(*p++ >> 32);
-	s->time = *p++;
+	sample->ip = *p++;
+	sample->pid = (uint32_t)*p;
+	sample->tid = (uint32_t)(*p++ >> 32);
+	sample->time = *p++;
 	p += !!(type & PERF_SAMPLE_ADDR) + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
 	     !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_PERIOD);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		p += 1 + *p;
-	s->abi = *p++;
-	if (!s->abi)
+	sample->abi = *p++;
+	if (!sample->abi)
 		return false;
-	s->regs = p;
+	sample->regs = p;
 	p += __builtin_popcountll(attr.sample_regs_user);
 	n = *p++;
-	s->stack = (struct str){ (const char *)p, n ? p[n / 8] : 0 };
+	sample->stack = (struct str){ (const char *)p, n ? p[n / 8] : 0 };
 	return n != 0;
 }
 
-static uint64_t shown(const struct map *m, uint64_t ip)
+static uint64_t shown(const struct map *map, uint64_t ip)
 {
-	return m && !m->anon ? ip - m->start + m->offset : ip;
+	return map && !map->anon ? ip - map->start + map->offset : ip;
 }
 
 static uint64_t ends[8], ends_unmapped, left_out, uncopied;
@@ -203,13 +203,13 @@ struct again {
 static struct again *all;
 static size_t nall, cap_all;
 
-static void keep(const struct sample *s, const struct unwind_code *code, unsigned n)
+static void keep(const struct sample *sample, const struct unwind_code *code, unsigned n)
 {
 	if (nall == cap_all) {
 		cap_all = cap_all ? 2 * cap_all : 256;
 		all = realloc(all, cap_all * sizeof(*all));
 	}
-	all[nall].s = *s;
+	all[nall].s = *sample;
 	all[nall].n = n;
 	memcpy(all[nall++].code, code, n * sizeof(*code));
 }
@@ -242,7 +242,7 @@ static bool locate(uint32_t pid, uint64_t at, const struct map **m, struct unwin
 	return *m;
 }
 
-static void walk(const struct sample *s)
+static void walk(const struct sample *sample)
 {
 	struct unwind_code code[FRAMES_MAX];
 	struct unwind_state u;
@@ -250,11 +250,11 @@ static void walk(const struct sample *s)
 	const struct map *m = NULL;
 	unsigned n = 0;
 
-	printf("%u %" PRIu64 ".%06" PRIu64, s->tid, s->time / 1000000000u, s->time / 1000 % 1000000);
-	if (unwind_start(&u, attr.sample_regs_user, s->regs, s->abi, s->stack)) {
+	printf("%u %" PRIu64 ".%06" PRIu64, sample->tid, sample->time / 1000000000u, sample->time / 1000 % 1000000);
+	if (unwind_start(&u, attr.sample_regs_user, sample->regs, sample->abi, sample->stack)) {
 		while (n < FRAMES_MAX && end == UNWIND_MORE) {
 			uint64_t at = u.ip - !u.interrupted;
-			bool known = locate(s->pid, at, &m, &code[n]);
+			bool known = locate(sample->pid, at, &m, &code[n]);
 
 			printf(" %" PRIx64, shown(m, at));
 			if (!known && u.ip) {
@@ -265,24 +265,24 @@ static void walk(const struct sample *s)
 			n++;
 		}
 		ends[end]++;
-		uncopied += end == UNWIND_STACK_CUT && s->stack.n == 0;
+		uncopied += end == UNWIND_STACK_CUT && sample->stack.n == 0;
 	}
 	printf("\n");
-	keep(s, code, n);
+	keep(sample, code, n);
 }
 
-static uint64_t time_of(const struct perf_event_header *h)
+static uint64_t time_of(const struct perf_event_header *header)
 {
 	uint64_t type = attr.sample_type, back;
 	struct sample s;
 
-	if (h->type == PERF_RECORD_SAMPLE)
-		return parse_sample(h, &s), s.time;
-	if (h->type >= 64)
+	if (header->type == PERF_RECORD_SAMPLE)
+		return parse_sample(header, &s), s.time;
+	if (header->type >= 64)
 		return 0;
 	back = 1U + !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) +
 	       !!(type & PERF_SAMPLE_IDENTIFIER);
-	return *(const uint64_t *)((const char *)h + h->size - 8 * back);
+	return *(const uint64_t *)((const char *)header + header->size - 8 * back);
 }
 
 static int by_time(const void *a, const void *b)
@@ -312,32 +312,32 @@ static void choose(const char *pids)
 		*facts_of((uint32_t)strtoul(pids, &end, 10)) |= CHOSEN;
 }
 
-static void note_process(const struct perf_event_header *h)
+static void note_process(const struct perf_event_header *header)
 {
-	const uint32_t *w = (const uint32_t *)(h + 1);
+	const uint32_t *w = (const uint32_t *)(header + 1);
 
-	if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC)
+	if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC)
 		*facts_of(w[0]) |= CALLED_EXEC;
 }
 
-static void handle(const struct perf_event_header *h)
+static void handle(const struct perf_event_header *header)
 {
-	const uint32_t *w = (const uint32_t *)(h + 1);
-	const uint64_t *q = (const uint64_t *)(h + 1);
+	const uint32_t *w = (const uint32_t *)(header + 1);
+	const uint64_t *q = (const uint64_t *)(header + 1);
 	struct sample s;
 
-	if (h->type == PERF_RECORD_MMAP2)
+	if (header->type == PERF_RECORD_MMAP2)
 		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] },
 			(const char *)(q + 8));
-	else if (h->type == PERF_RECORD_MMAP)
+	else if (header->type == PERF_RECORD_MMAP)
 		add_map((struct map){ .pid = w[0], .start = q[1], .end = q[1] + q[2], .offset = q[3] },
 			(const char *)(q + 4));
-	else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC)
+	else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC)
 		drop_maps(w[0]);
-	else if (h->type == PERF_RECORD_FORK && w[0] != w[1] && !(h->misc & PERF_RECORD_MISC_FORK_EXEC) &&
-		 !(h->misc & 1 << 13))
+	else if (header->type == PERF_RECORD_FORK && w[0] != w[1] && !(header->misc & PERF_RECORD_MISC_FORK_EXEC) &&
+		 !(header->misc & 1 << 13))
 		fork_maps(w[0], w[1]);
-	else if (h->type == PERF_RECORD_SAMPLE && parse_sample(h, &s) && !is_left_out(s.pid))
+	else if (header->type == PERF_RECORD_SAMPLE && parse_sample(header, &s) && !is_left_out(s.pid))
 		walk(&s);
 }
 

@@ -29,39 +29,39 @@ enum {
 	PE_OMIT = 0xff
 };
 
-static uint64_t plain_pointer(struct dwarf_bytes *b, unsigned format)
+static uint64_t plain_pointer(struct dwarf_bytes *bytes, unsigned format)
 {
 	switch (format) {
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SIGNED:
-	case PE_SDATA8: return dwarf_uint(b, 8);
-	case PE_ULEB128: return dwarf_uleb(b);
-	case PE_SLEB128: return (uint64_t)dwarf_sleb(b);
-	case PE_UDATA2: return dwarf_uint(b, 2);
-	case PE_UDATA4: return dwarf_uint(b, 4);
-	case PE_SDATA2: return dwarf_sint(b, 2);
-	case PE_SDATA4: return dwarf_sint(b, 4);
-	default: b->bad = true; return 0;
+	case PE_SDATA8: return dwarf_uint(bytes, 8);
+	case PE_ULEB128: return dwarf_uleb(bytes);
+	case PE_SLEB128: return (uint64_t)dwarf_sleb(bytes);
+	case PE_UDATA2: return dwarf_uint(bytes, 2);
+	case PE_UDATA4: return dwarf_uint(bytes, 4);
+	case PE_SDATA2: return dwarf_sint(bytes, 2);
+	case PE_SDATA4: return dwarf_sint(bytes, 4);
+	default: bytes->bad = true; return 0;
 	}
 }
 
-uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, uint64_t data)
+uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t address, uint64_t data)
 {
-	uint64_t v = plain_pointer(b, encoding & 15);
+	uint64_t v = plain_pointer(bytes, encoding & 15);
 
 	/* indirect, aligned, text- and function-relative ones point at no code in files that anybody makes */
 	switch (encoding & 0xf0) {
 	case 0: return v;
 	case PE_PCREL: return v + address;
 	case PE_DATAREL: return v + data;
-	default: b->bad = true; return 0;
+	default: bytes->bad = true; return 0;
 	}
 }
 
-static uint64_t cfi_address_of(const struct cfi *c, const struct dwarf_bytes *b)
+static uint64_t cfi_address_of(const struct cfi *cfi, const struct dwarf_bytes *bytes)
 {
-	return c->address + (uint64_t)(b->p - (const uint8_t *)c->bytes.p);
+	return cfi->address + (uint64_t)(bytes->p - (const uint8_t *)cfi->bytes.p);
 }
 
 /* ---- CIE and FDE ---- */
@@ -74,146 +74,148 @@ struct head {
 };
 
 /* Length and id of the entry at `at`. */
-static enum cfi_kind head_at(const struct cfi *c, size_t at, struct head *h)
+static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head)
 {
-	struct dwarf_bytes b = dwarf_bytes_of(str_from(c->bytes, at));
-	uint64_t length = dwarf_uint(&b, 4);
+	struct dwarf_bytes bytes = dwarf_bytes_of(str_from(cfi->bytes, at));
+	uint64_t length = dwarf_uint(&bytes, 4);
 	bool wide = length == UINT32_MAX;
 
 	if (wide)
-		length = dwarf_uint(&b, 8);
-	h->id_at = at + (wide ? 12 : 4);
-	h->end = c->bytes.n;
-	if (b.bad || length > dwarf_left(&b))
+		length = dwarf_uint(&bytes, 8);
+	head->id_at = at + (wide ? 12 : 4);
+	head->end = cfi->bytes.n;
+	if (bytes.bad || length > dwarf_left(&bytes))
 		return CFI_BAD; /* nothing behind it can be found */
-	h->end = h->id_at + (size_t)length;
+	head->end = head->id_at + (size_t)length;
 	if (length == 0)
 		return CFI_END;
-	b.end = b.p + length;
+	bytes.end = bytes.p + length;
 	/* the id of .eh_frame stays 4 bytes whatever the length is */
-	h->id_size = wide && c->debug ? 8 : 4;
-	h->id = dwarf_uint(&b, h->id_size);
-	h->start = h->id_at + h->id_size;
-	if (b.bad)
+	head->id_size = wide && cfi->debug ? 8 : 4;
+	head->id = dwarf_uint(&bytes, head->id_size);
+	head->start = head->id_at + head->id_size;
+	if (bytes.bad)
 		return CFI_BAD;
-	if (h->id == (!c->debug ? 0 : h->id_size == 8 ? UINT64_MAX : UINT32_MAX))
+	if (head->id == (!cfi->debug ? 0 : head->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		return CFI_CIE;
 	return CFI_FDE;
 }
 
-static struct dwarf_bytes cfi_inside(const struct cfi *c, const struct head *h)
+static struct dwarf_bytes cfi_inside(const struct cfi *cfi, const struct head *head)
 {
-	return dwarf_bytes_of((struct str){ c->bytes.p + h->start, h->end - h->start });
+	return dwarf_bytes_of((struct str){ cfi->bytes.p + head->start, head->end - head->start });
 }
 
-static struct str cfi_rest(const struct dwarf_bytes *b)
+static struct str cfi_rest(const struct dwarf_bytes *bytes)
 {
-	return (struct str){ (const char *)b->p, dwarf_left(b) };
+	return (struct str){ (const char *)bytes->p, dwarf_left(bytes) };
 }
 
 /* The fields that the letters of the augmentation say, up to a letter that nobody knows: then their length skips them.
  */
-static void read_augmentation(const struct cfi *c, struct dwarf_bytes *b, const char *letter, struct cfi_entry *e)
+static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, const char *letter,
+			      struct cfi_entry *entry)
 {
-	uint64_t length = dwarf_uleb(b);
-	struct dwarf_bytes a = *b;
+	uint64_t length = dwarf_uleb(bytes);
+	struct dwarf_bytes a = *bytes;
 
-	if (!dwarf_take(b, length))
+	if (!dwarf_take(bytes, length))
 		return;
-	a.end = b->p;
-	e->augmented = true;
+	a.end = bytes->p;
+	entry->augmented = true;
 	for (; *letter; letter++) {
 		switch (*letter) {
-		case 'R': e->encoding = (uint8_t)dwarf_uint(&a, 1); break;
+		case 'R': entry->encoding = (uint8_t)dwarf_uint(&a, 1); break;
 		case 'L': dwarf_uint(&a, 1); break;
 		case 'P': {
 			uint8_t encoding = (uint8_t)dwarf_uint(&a, 1);
 
 			/* the personality may be indirect; where it leads does not matter */
 			if (encoding != PE_OMIT)
-				cfi_pointer(&a, encoding & 15, cfi_address_of(c, &a), 0);
+				cfi_pointer(&a, encoding & 15, cfi_address_of(cfi, &a), 0);
 			break;
 		}
-		case 'S': e->signal = true; break;
+		case 'S': entry->signal = true; break;
 		case 'B': /* of aarch64, without data */
 		case 'G': break;
 		default: return;
 		}
 	}
-	b->bad = b->bad || a.bad;
+	bytes->bad = bytes->bad || a.bad;
 }
 
-static const struct processor *cfi_processor_of(const struct cfi *c)
+static const struct processor *cfi_processor_of(const struct cfi *cfi)
 {
-	return c->processor ? c->processor : &processor_x86_64;
+	return cfi->processor ? cfi->processor : &processor_x86_64;
 }
 
-static bool read_cie(const struct cfi *c, const struct head *h, struct cfi_entry *e)
+static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_entry *entry)
 {
-	struct dwarf_bytes b = cfi_inside(c, h);
-	uint64_t version = dwarf_uint(&b, 1), ra;
-	const char *augmentation = (const char *)b.p;
-	const uint8_t *nul = memchr(b.p, 0, dwarf_left(&b) < AUGMENTATION_MAX ? dwarf_left(&b) : AUGMENTATION_MAX);
+	struct dwarf_bytes bytes = cfi_inside(cfi, head);
+	uint64_t version = dwarf_uint(&bytes, 1), ra;
+	const char *augmentation = (const char *)bytes.p;
+	const uint8_t *nul =
+		memchr(bytes.p, 0, dwarf_left(&bytes) < AUGMENTATION_MAX ? dwarf_left(&bytes) : AUGMENTATION_MAX);
 
-	*e = (struct cfi_entry){ 0 };
-	if (b.bad || !nul || (version != 1 && version != 3 && version != 4))
+	*entry = (struct cfi_entry){ 0 };
+	if (bytes.bad || !nul || (version != 1 && version != 3 && version != 4))
 		return false;
-	b.p = nul + 1;
-	if (version == 4 && (dwarf_uint(&b, 1) != 8 || dwarf_uint(&b, 1) != 0))
+	bytes.p = nul + 1;
+	if (version == 4 && (dwarf_uint(&bytes, 1) != 8 || dwarf_uint(&bytes, 1) != 0))
 		return false; /* sizes of an address and of a segment */
 	if (strcmp(augmentation, "eh") == 0) {
-		dwarf_take(&b, 8); /* gcc 2 */
+		dwarf_take(&bytes, 8); /* gcc 2 */
 		augmentation += 2;
 	}
-	e->code_align = dwarf_uleb(&b);
-	e->data_align = dwarf_sleb(&b);
-	ra = version == 1 ? dwarf_uint(&b, 1) : dwarf_uleb(&b);
+	entry->code_align = dwarf_uleb(&bytes);
+	entry->data_align = dwarf_sleb(&bytes);
+	ra = version == 1 ? dwarf_uint(&bytes, 1) : dwarf_uleb(&bytes);
 	if (augmentation[0] == 'z')
-		read_augmentation(c, &b, augmentation + 1, e);
+		read_augmentation(cfi, &bytes, augmentation + 1, entry);
 	else if (augmentation[0])
 		return false; /* of unknown size */
-	ra = processor_slot(cfi_processor_of(c), ra);
-	if (b.bad || ra >= CFI_NREGS)
+	ra = processor_slot(cfi_processor_of(cfi), ra);
+	if (bytes.bad || ra >= CFI_NREGS)
 		return false;
-	e->ra = (uint8_t)ra;
-	e->initial = cfi_rest(&b);
+	entry->ra = (uint8_t)ra;
+	entry->initial = cfi_rest(&bytes);
 	return true;
 }
 
 /* Where the CIE of an FDE is; false where there can be none. */
-static bool cie_place(const struct cfi *c, const struct head *h, size_t *at)
+static bool cie_place(const struct cfi *cfi, const struct head *head, size_t *at)
 {
-	if (c->debug) {
-		*at = (size_t)h->id;
-		return h->id < c->bytes.n;
+	if (cfi->debug) {
+		*at = (size_t)head->id;
+		return head->id < cfi->bytes.n;
 	}
-	*at = h->id_at - (size_t)h->id;
-	return h->id <= h->id_at;
+	*at = head->id_at - (size_t)head->id;
+	return head->id <= head->id_at;
 }
 
-enum cfi_kind cfi_entry_at(const struct cfi *c, size_t at, struct cfi_entry *e, size_t *next)
+enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *entry, size_t *next)
 {
-	struct head h, cie;
-	struct dwarf_bytes b;
+	struct head head, cie;
+	struct dwarf_bytes bytes;
 	enum cfi_kind kind;
 	size_t cie_at;
 
-	*next = c->bytes.n;
-	if (at >= c->bytes.n)
+	*next = cfi->bytes.n;
+	if (at >= cfi->bytes.n)
 		return CFI_END;
-	kind = head_at(c, at, &h);
-	*next = h.end;
+	kind = head_at(cfi, at, &head);
+	*next = head.end;
 	if (kind != CFI_FDE)
 		return kind;
-	if (!cie_place(c, &h, &cie_at) || head_at(c, cie_at, &cie) != CFI_CIE || !read_cie(c, &cie, e))
+	if (!cie_place(cfi, &head, &cie_at) || head_at(cfi, cie_at, &cie) != CFI_CIE || !read_cie(cfi, &cie, entry))
 		return CFI_BAD;
-	b = cfi_inside(c, &h);
-	e->start = cfi_pointer(&b, e->encoding, cfi_address_of(c, &b), 0);
-	e->length = plain_pointer(&b, e->encoding & 15);
-	if (e->augmented)
-		dwarf_take(&b, dwarf_uleb(&b));
-	e->program = cfi_rest(&b);
-	return b.bad ? CFI_BAD : CFI_FDE;
+	bytes = cfi_inside(cfi, &head);
+	entry->start = cfi_pointer(&bytes, entry->encoding, cfi_address_of(cfi, &bytes), 0);
+	entry->length = plain_pointer(&bytes, entry->encoding & 15);
+	if (entry->augmented)
+		dwarf_take(&bytes, dwarf_uleb(&bytes));
+	entry->program = cfi_rest(&bytes);
+	return bytes.bad ? CFI_BAD : CFI_FDE;
 }
 
 /* ---- instructions ---- */
@@ -231,128 +233,132 @@ struct machine {
 	uint32_t cap;
 };
 
-static unsigned cfi_slot_of(const struct machine *m, uint64_t reg)
+static unsigned cfi_slot_of(const struct machine *machine, uint64_t reg)
 {
-	return processor_slot(cfi_processor_of(m->c), reg);
+	return processor_slot(cfi_processor_of(machine->c), reg);
 }
 
-static struct cfi_rule *rule_of(struct machine *m, uint64_t reg)
+static struct cfi_rule *rule_of(struct machine *machine, uint64_t reg)
 {
-	unsigned slot = cfi_slot_of(m, reg);
+	unsigned slot = cfi_slot_of(machine, reg);
 
-	return slot < CFI_NREGS ? &m->now.reg[slot] : &m->other;
+	return slot < CFI_NREGS ? &machine->now.reg[slot] : &machine->other;
 }
 
 /* Is the rule one that a short row has? *at: in words from the CFA. */
-static bool fits_word(const struct cfi_rule *r, int16_t *at)
+static bool fits_word(const struct cfi_rule *rule, int16_t *at)
 {
-	*at = (int16_t)(r->value / 8);
-	return r->how == CFI_AT && r->value % 8 == 0 && r->value / 8 == *at;
+	*at = (int16_t)(rule->value / 8);
+	return rule->how == CFI_AT && rule->value % 8 == 0 && rule->value / 8 == *at;
 }
 
-static bool caller_saved_is_plain(const struct cfi_rules *r)
+static bool caller_saved_is_plain(const struct cfi_rules *rules)
 {
 	static const uint8_t reg[] = { 0, 1, 2, 4, 5, 7, 8, 9, 10, 11 };
 
 	for (size_t i = 0; i < countof(reg); i++)
-		if (r->reg[reg[i]].how != CFI_UNSPECIFIED && r->reg[reg[i]].how != CFI_UNDEFINED)
+		if (rules->reg[reg[i]].how != CFI_UNSPECIFIED && rules->reg[reg[i]].how != CFI_UNDEFINED)
 			return false;
-	return r->reg[CFI_RSP].how == CFI_UNSPECIFIED;
+	return rules->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
 /* Is the return address where short rows have it: just below the CFA, or with a link register in any word, or in that?
  */
-static bool shorten_ra(const struct cfi_rule *ra, bool link, struct cfi_row *row)
+static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *row)
 {
 	if (row->ra != CFI_RA)
 		return false;
-	if (link && (ra->how == CFI_UNSPECIFIED || ra->how == CFI_SAME)) {
+	if (link && (rule->how == CFI_UNSPECIFIED || rule->how == CFI_SAME)) {
 		row->flags |= CFI_ROW_LINK;
 		return true;
 	}
-	return fits_word(ra, &row->ra_at) && (link || row->ra_at == -1);
+	return fits_word(rule, &row->ra_at) && (link || row->ra_at == -1);
 }
 
 /* Fills what is short of a row; false when the rules need a full one. */
-static bool cfi_shorten(const struct cfi_rules *r, bool link, struct cfi_row *row)
+static bool cfi_shorten(const struct cfi_rules *rules, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
 		return true;
 	/* where a signal frame's registers are, all of them matter */
-	if (row->flags & CFI_ROW_SIGNAL || r->cfa.reg >= CFI_RA)
+	if (row->flags & CFI_ROW_SIGNAL || rules->cfa.reg >= CFI_RA)
 		return false;
-	if (r->cfa.how != CFI_REGISTER || r->cfa.value != (int32_t)r->cfa.value || !caller_saved_is_plain(r))
+	if (rules->cfa.how != CFI_REGISTER || rules->cfa.value != (int32_t)rules->cfa.value ||
+	    !caller_saved_is_plain(rules))
 		return false;
-	if (!shorten_ra(&r->reg[CFI_RA], link, row))
+	if (!shorten_ra(&rules->reg[CFI_RA], link, row))
 		return false;
-	row->cfa = (int32_t)r->cfa.value;
-	row->reg = r->cfa.reg;
+	row->cfa = (int32_t)rules->cfa.value;
+	row->reg = rules->cfa.reg;
 	for (unsigned i = 0; i < CFI_NKEPT; i++) {
-		const struct cfi_rule *k = &r->reg[cfi_saved[i]];
+		const struct cfi_rule *rule = &rules->reg[cfi_saved[i]];
 
-		if (k->how == CFI_UNSPECIFIED || k->how == CFI_SAME)
+		if (rule->how == CFI_UNSPECIFIED || rule->how == CFI_SAME)
 			continue;
-		if (!fits_word(k, &row->at[i]))
+		if (!fits_word(rule, &row->at[i]))
 			return false;
 		row->saved |= (uint8_t)(1U << i);
 	}
 	return true;
 }
 
-static struct cfi_row make_row(const struct machine *m, uint64_t end)
+static struct cfi_row make_row(const struct machine *machine, uint64_t end)
 {
-	struct cfi_row row = { .start = (uint32_t)(m->at - m->base), .end = (uint32_t)(end - m->base), .ra = m->e->ra };
+	struct cfi_row row = { .start = (uint32_t)(machine->at - machine->base),
+			       .end = (uint32_t)(end - machine->base),
+			       .ra = machine->e->ra };
 	struct cfi_rules *full;
 
-	if (m->e->signal)
+	if (machine->e->signal)
 		row.flags |= CFI_ROW_SIGNAL;
-	if (m->now.reg[m->e->ra].how == CFI_UNDEFINED)
+	if (machine->now.reg[machine->e->ra].how == CFI_UNDEFINED)
 		row.flags |= CFI_ROW_ROOT;
-	if (cfi_shorten(&m->now, cfi_processor_of(m->c)->link, &row))
+	if (cfi_shorten(&machine->now, cfi_processor_of(machine->c)->link, &row))
 		return row;
 	row.flags &= (uint8_t)~CFI_ROW_LINK;
 	full = mem_alloc(sizeof(*full), 1);
-	*full = m->now;
+	*full = machine->now;
 	row.full = full;
 	row.flags |= CFI_ROW_FULL;
 	return row;
 }
 
 /* The rules so far hold up to `to`. False when there is nothing to be done behind it. */
-static bool cfi_advance(struct machine *m, uint64_t to)
+static bool cfi_advance(struct machine *machine, uint64_t to)
 {
-	uint64_t end = to < m->until ? to : m->until;
+	uint64_t end = to < machine->until ? to : machine->until;
 
-	if (to < m->at)
+	if (to < machine->at)
 		return false;
-	if (end > m->at && m->now.cfa.how != CFI_UNSPECIFIED) {
-		if (m->rows->n == ROWS_MAX)
+	if (end > machine->at && machine->now.cfa.how != CFI_UNSPECIFIED) {
+		if (machine->rows->n == ROWS_MAX)
 			return false;
-		if (m->rows->n == m->cap) {
-			m->cap *= 2;
-			m->rows = mem_grow(m->rows, 1, sizeof(*m->rows) + m->cap * sizeof(struct cfi_row));
+		if (machine->rows->n == machine->cap) {
+			machine->cap *= 2;
+			machine->rows = mem_grow(machine->rows, 1,
+						 sizeof(*machine->rows) + machine->cap * sizeof(struct cfi_row));
 		}
-		m->rows->row[m->rows->n++] = make_row(m, end);
+		machine->rows->row[machine->rows->n++] = make_row(machine, end);
 	}
-	m->at = end;
-	return to < m->until;
+	machine->at = end;
+	return to < machine->until;
 }
 
-static void set_cfa(struct machine *m, uint64_t dwarf, int64_t offset)
+static void set_cfa(struct machine *machine, uint64_t dwarf, int64_t offset)
 {
-	unsigned reg = cfi_slot_of(m, dwarf);
+	unsigned reg = cfi_slot_of(machine, dwarf);
 
 	/* a register that is never known */
 	if (reg >= CFI_NREGS)
-		m->now.cfa = (struct cfi_rule){ 0 };
+		machine->now.cfa = (struct cfi_rule){ 0 };
 	else
-		m->now.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = (uint8_t)reg, .value = offset };
+		machine->now.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = (uint8_t)reg, .value = offset };
 }
 
-static struct cfi_rule cfi_expression(struct dwarf_bytes *b, enum cfi_how how)
+static struct cfi_rule cfi_expression(struct dwarf_bytes *bytes, enum cfi_how how)
 {
-	uint64_t n = dwarf_uleb(b);
-	const uint8_t *p = dwarf_take(b, n);
+	uint64_t n = dwarf_uleb(bytes);
+	const uint8_t *p = dwarf_take(bytes, n);
 
 	if (!p)
 		return (struct cfi_rule){ 0 };
@@ -392,184 +398,191 @@ enum {
 	CFA_RESTORE = 0xc0
 };
 
-static bool cfi_remember(struct machine *m)
+static bool cfi_remember(struct machine *machine)
 {
-	if (m->nkept == STATES_MAX)
+	if (machine->nkept == STATES_MAX)
 		return false;
-	m->saved[m->nkept++] = m->now;
+	machine->saved[machine->nkept++] = machine->now;
 	return true;
 }
 
-static bool cfi_restore(struct machine *m)
+static bool cfi_restore(struct machine *machine)
 {
-	if (m->nkept == 0)
+	if (machine->nkept == 0)
 		return false;
-	m->now = m->saved[--m->nkept];
+	machine->now = machine->saved[--machine->nkept];
 	return true;
 }
 
-static void set_rule(struct machine *m, uint64_t reg, enum cfi_how how, uint64_t factored)
+static void set_rule(struct machine *machine, uint64_t reg, enum cfi_how how, uint64_t factored)
 {
-	*rule_of(m, reg) =
-		(struct cfi_rule){ .how = (uint8_t)how, .value = (int64_t)(factored * (uint64_t)m->e->data_align) };
+	*rule_of(machine, reg) = (struct cfi_rule){ .how = (uint8_t)how,
+						    .value = (int64_t)(factored * (uint64_t)machine->e->data_align) };
 }
 
-static void restore_rule(struct machine *m, uint64_t reg)
+static void restore_rule(struct machine *machine, uint64_t reg)
 {
-	unsigned slot = cfi_slot_of(m, reg);
+	unsigned slot = cfi_slot_of(machine, reg);
 
 	if (slot < CFI_NREGS)
-		m->now.reg[slot] = m->initial.reg[slot];
+		machine->now.reg[slot] = machine->initial.reg[slot];
 }
 
 /* Instructions about the CFA. */
-static bool cfa_instruction(struct machine *m, struct dwarf_bytes *b, uint8_t op)
+static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t op)
 {
-	int64_t align = m->e->data_align;
+	int64_t align = machine->e->data_align;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_DEF_CFA:
-		reg = dwarf_uleb(b);
-		set_cfa(m, reg, (int64_t)dwarf_uleb(b));
+		reg = dwarf_uleb(bytes);
+		set_cfa(machine, reg, (int64_t)dwarf_uleb(bytes));
 		return true;
 	case CFA_DEF_CFA_SF:
-		reg = dwarf_uleb(b);
-		set_cfa(m, reg, (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align));
+		reg = dwarf_uleb(bytes);
+		set_cfa(machine, reg, (int64_t)((uint64_t)dwarf_sleb(bytes) * (uint64_t)align));
 		return true;
-	case CFA_DEF_CFA_EXPRESSION: m->now.cfa = cfi_expression(b, CFI_IS_EXPR); return true;
-	case CFA_DEF_CFA_REGISTER: set_cfa(m, dwarf_uleb(b), m->now.cfa.value); return true;
-	case CFA_DEF_CFA_OFFSET: m->now.cfa.value = (int64_t)dwarf_uleb(b); break;
-	case CFA_DEF_CFA_OFFSET_SF: m->now.cfa.value = (int64_t)((uint64_t)dwarf_sleb(b) * (uint64_t)align); break;
+	case CFA_DEF_CFA_EXPRESSION: machine->now.cfa = cfi_expression(bytes, CFI_IS_EXPR); return true;
+	case CFA_DEF_CFA_REGISTER: set_cfa(machine, dwarf_uleb(bytes), machine->now.cfa.value); return true;
+	case CFA_DEF_CFA_OFFSET: machine->now.cfa.value = (int64_t)dwarf_uleb(bytes); break;
+	case CFA_DEF_CFA_OFFSET_SF:
+		machine->now.cfa.value = (int64_t)((uint64_t)dwarf_sleb(bytes) * (uint64_t)align);
+		break;
 	default: return false;
 	}
-	return m->now.cfa.how == CFI_REGISTER; /* an offset needs one */
+	return machine->now.cfa.how == CFI_REGISTER; /* an offset needs one */
 }
 
 /* Instructions that name a register. */
-static bool register_instruction(struct machine *m, struct dwarf_bytes *b, uint8_t op)
+static bool register_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t op)
 {
-	uint64_t reg = dwarf_uleb(b);
+	uint64_t reg = dwarf_uleb(bytes);
 
 	switch (op) {
-	case CFA_OFFSET_EXTENDED: set_rule(m, reg, CFI_AT, dwarf_uleb(b)); return true;
-	case CFA_OFFSET_EXTENDED_SF: set_rule(m, reg, CFI_AT, (uint64_t)dwarf_sleb(b)); return true;
-	case CFA_GNU_NEGATIVE_OFFSET: set_rule(m, reg, CFI_AT, 0 - dwarf_uleb(b)); return true;
-	case CFA_VAL_OFFSET: set_rule(m, reg, CFI_IS, dwarf_uleb(b)); return true;
-	case CFA_VAL_OFFSET_SF: set_rule(m, reg, CFI_IS, (uint64_t)dwarf_sleb(b)); return true;
-	case CFA_RESTORE_EXTENDED: restore_rule(m, reg); return true;
-	case CFA_UNDEFINED: set_rule(m, reg, CFI_UNDEFINED, 0); return true;
-	case CFA_SAME_VALUE: set_rule(m, reg, CFI_SAME, 0); return true;
+	case CFA_OFFSET_EXTENDED: set_rule(machine, reg, CFI_AT, dwarf_uleb(bytes)); return true;
+	case CFA_OFFSET_EXTENDED_SF: set_rule(machine, reg, CFI_AT, (uint64_t)dwarf_sleb(bytes)); return true;
+	case CFA_GNU_NEGATIVE_OFFSET: set_rule(machine, reg, CFI_AT, 0 - dwarf_uleb(bytes)); return true;
+	case CFA_VAL_OFFSET: set_rule(machine, reg, CFI_IS, dwarf_uleb(bytes)); return true;
+	case CFA_VAL_OFFSET_SF: set_rule(machine, reg, CFI_IS, (uint64_t)dwarf_sleb(bytes)); return true;
+	case CFA_RESTORE_EXTENDED: restore_rule(machine, reg); return true;
+	case CFA_UNDEFINED: set_rule(machine, reg, CFI_UNDEFINED, 0); return true;
+	case CFA_SAME_VALUE: set_rule(machine, reg, CFI_SAME, 0); return true;
 	case CFA_REGISTER: {
-		unsigned from = cfi_slot_of(m, dwarf_uleb(b));
+		unsigned from = cfi_slot_of(machine, dwarf_uleb(bytes));
 
-		*rule_of(m, reg) = (struct cfi_rule){ .how = from < CFI_NREGS ? CFI_REGISTER : CFI_UNDEFINED,
-						      .reg = (uint8_t)(from % CFI_NREGS) };
+		*rule_of(machine, reg) = (struct cfi_rule){ .how = from < CFI_NREGS ? CFI_REGISTER : CFI_UNDEFINED,
+							    .reg = (uint8_t)(from % CFI_NREGS) };
 		return true;
 	}
-	case CFA_EXPRESSION: *rule_of(m, reg) = cfi_expression(b, CFI_AT_EXPR); return true;
-	case CFA_VAL_EXPRESSION: *rule_of(m, reg) = cfi_expression(b, CFI_IS_EXPR); return true;
+	case CFA_EXPRESSION: *rule_of(machine, reg) = cfi_expression(bytes, CFI_AT_EXPR); return true;
+	case CFA_VAL_EXPRESSION: *rule_of(machine, reg) = cfi_expression(bytes, CFI_IS_EXPR); return true;
 	default: return false;
 	}
 }
 
 /* False at the end of what concerns us, or of what can be understood. */
-static bool cfi_instruction(struct machine *m, struct dwarf_bytes *b)
+static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 {
-	uint8_t op = (uint8_t)dwarf_uint(b, 1);
-	uint64_t step = m->e->code_align;
+	uint8_t op = (uint8_t)dwarf_uint(bytes, 1);
+	uint64_t step = machine->e->code_align;
 
 	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC: return cfi_advance(m, m->at + (op & 63) * step);
-	case CFA_OFFSET: set_rule(m, op & 63, CFI_AT, dwarf_uleb(b)); return true;
-	case CFA_RESTORE: restore_rule(m, op & 63); return true;
+	case CFA_ADVANCE_LOC: return cfi_advance(machine, machine->at + (op & 63) * step);
+	case CFA_OFFSET: set_rule(machine, op & 63, CFI_AT, dwarf_uleb(bytes)); return true;
+	case CFA_RESTORE: restore_rule(machine, op & 63); return true;
 	default: break;
 	}
 	switch (op) {
 	case CFA_NOP: return true;
-	case CFA_SET_LOC: return cfi_advance(m, cfi_pointer(b, m->e->encoding, cfi_address_of(m->c, b), 0));
-	case CFA_ADVANCE_LOC1: return cfi_advance(m, m->at + dwarf_uint(b, 1) * step);
-	case CFA_ADVANCE_LOC2: return cfi_advance(m, m->at + dwarf_uint(b, 2) * step);
-	case CFA_ADVANCE_LOC4: return cfi_advance(m, m->at + dwarf_uint(b, 4) * step);
-	case CFA_REMEMBER_STATE: return cfi_remember(m);
-	case CFA_RESTORE_STATE: return cfi_restore(m);
+	case CFA_SET_LOC:
+		return cfi_advance(machine,
+				   cfi_pointer(bytes, machine->e->encoding, cfi_address_of(machine->c, bytes), 0));
+	case CFA_ADVANCE_LOC1: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 1) * step);
+	case CFA_ADVANCE_LOC2: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 2) * step);
+	case CFA_ADVANCE_LOC4: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 4) * step);
+	case CFA_REMEMBER_STATE: return cfi_remember(machine);
+	case CFA_RESTORE_STATE: return cfi_restore(machine);
 	case CFA_NEGATE_RA_STATE: /* signed or not, the bits that sign are dropped */
-	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(m->c)->link;
-	case CFA_GNU_ARGS_SIZE: dwarf_uleb(b); return true;
+	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(machine->c)->link;
+	case CFA_GNU_ARGS_SIZE: dwarf_uleb(bytes); return true;
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_REGISTER:
 	case CFA_DEF_CFA_OFFSET:
 	case CFA_DEF_CFA_EXPRESSION:
 	case CFA_DEF_CFA_SF:
-	case CFA_DEF_CFA_OFFSET_SF: return cfa_instruction(m, b, op);
-	default: return register_instruction(m, b, op);
+	case CFA_DEF_CFA_OFFSET_SF: return cfa_instruction(machine, bytes, op);
+	default: return register_instruction(machine, bytes, op);
 	}
 }
 
 /* Runs a program; false when it stopped before its end. */
-static bool cfi_run(struct machine *m, struct str program)
+static bool cfi_run(struct machine *machine, struct str program)
 {
-	struct dwarf_bytes b = dwarf_bytes_of(program);
+	struct dwarf_bytes bytes = dwarf_bytes_of(program);
 
 	if (program.n > PROGRAM_MAX)
 		return false;
-	while (dwarf_left(&b))
-		if (!cfi_instruction(m, &b) || b.bad)
+	while (dwarf_left(&bytes))
+		if (!cfi_instruction(machine, &bytes) || bytes.bad)
 			return false;
 	return true;
 }
 
-struct cfi_rows *cfi_rows_of(const struct cfi *c, const struct cfi_entry *e, uint64_t base)
+struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entry, uint64_t base)
 {
-	struct machine m = { .c = c, .e = e, .base = base, .at = e->start, .until = e->start, .cap = 4 };
+	struct machine machine = {
+		.c = cfi, .e = entry, .base = base, .at = entry->start, .until = entry->start, .cap = 4
+	};
 
-	if (e->start < base || e->start - base > UINT32_MAX || e->length > UINT32_MAX - (e->start - base))
+	if (entry->start < base || entry->start - base > UINT32_MAX ||
+	    entry->length > UINT32_MAX - (entry->start - base))
 		return NULL;
-	m.rows = mem_alloc(1, sizeof(*m.rows) + m.cap * sizeof(struct cfi_row));
-	m.rows->start = (uint32_t)(e->start - base);
-	m.rows->end = (uint32_t)(e->start - base + e->length);
+	machine.rows = mem_alloc(1, sizeof(*machine.rows) + machine.cap * sizeof(struct cfi_row));
+	machine.rows->start = (uint32_t)(entry->start - base);
+	machine.rows->end = (uint32_t)(entry->start - base + entry->length);
 	/* nothing may be advanced in a CIE: `until` is not behind `at` yet */
-	if (!cfi_run(&m, e->initial))
+	if (!cfi_run(&machine, entry->initial))
 		goto none;
-	m.initial = m.now;
-	m.until = e->start + e->length;
-	if (cfi_run(&m, e->program))
-		cfi_advance(&m, m.until);
-	if (m.rows->n)
-		return m.rows;
+	machine.initial = machine.now;
+	machine.until = entry->start + entry->length;
+	if (cfi_run(&machine, entry->program))
+		cfi_advance(&machine, machine.until);
+	if (machine.rows->n)
+		return machine.rows;
 none:
-	cfi_rows_free(m.rows);
+	cfi_rows_free(machine.rows);
 	return NULL;
 }
 
-void cfi_rows_free(struct cfi_rows *r)
+void cfi_rows_free(struct cfi_rows *rows)
 {
-	for (uint32_t i = 0; r && i < r->n; i++)
-		if (r->row[i].flags & CFI_ROW_FULL)
-			free((void *)(uintptr_t)r->row[i].full);
-	free(r);
+	for (uint32_t i = 0; rows && i < rows->n; i++)
+		if (rows->row[i].flags & CFI_ROW_FULL)
+			free((void *)(uintptr_t)rows->row[i].full);
+	free(rows);
 }
 
-size_t cfi_rows_memory(const struct cfi_rows *r)
+size_t cfi_rows_memory(const struct cfi_rows *rows)
 {
-	size_t n = sizeof(*r) + r->n * sizeof(r->row[0]);
+	size_t n = sizeof(*rows) + rows->n * sizeof(rows->row[0]);
 
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->row[i].flags & CFI_ROW_FULL)
-			n += sizeof(*r->row[i].full);
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (rows->row[i].flags & CFI_ROW_FULL)
+			n += sizeof(*rows->row[i].full);
 	return n;
 }
 
-const struct cfi_row *cfi_row_at(const struct cfi_rows *r, uint32_t address)
+const struct cfi_row *cfi_row_at(const struct cfi_rows *rows, uint32_t address)
 {
-	uint32_t low = 0, n = r->n;
+	uint32_t low = 0, n = rows->n;
 
 	/* the last that starts at or before it */
 	while (n > 1) {
 		uint32_t half = n / 2;
 
-		low = r->row[low + half].start <= address ? low + half : low;
+		low = rows->row[low + half].start <= address ? low + half : low;
 		n -= half;
 	}
-	return address - r->row[low].start < r->row[low].end - r->row[low].start ? &r->row[low] : NULL;
+	return address - rows->row[low].start < rows->row[low].end - rows->row[low].start ? &rows->row[low] : NULL;
 }

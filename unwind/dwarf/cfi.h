@@ -92,19 +92,20 @@ struct cfi_entry {
 	struct str initial, program; /* instructions */
 };
 
-/* What is at offset `at`; *next is behind it (at least at + 4, at most the end). Only an FDE fills *e. */
-enum cfi_kind cfi_entry_at(const struct cfi *c, size_t at, struct cfi_entry *e, size_t *next);
+/* What is at offset `at`; *next is behind it (at least at + 4, at most the end). Only an FDE fills *entry. */
+enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *entry, size_t *next);
 
-/* A pointer as eh_frame and eh_frame_hdr encode it; address: of the first byte of b; data: what DW_EH_PE_datarel adds.
+/* A pointer as eh_frame and eh_frame_hdr encode it; address: of the first byte of bytes; data: what DW_EH_PE_datarel
+ * adds.
  */
-uint64_t cfi_pointer(struct dwarf_bytes *b, uint8_t encoding, uint64_t address, uint64_t data);
+uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t address, uint64_t data);
 
 /* The rows of an FDE that starts at or behind base; NULL when it has none. Caller frees with cfi_rows_free. */
-struct cfi_rows *cfi_rows_of(const struct cfi *c, const struct cfi_entry *e, uint64_t base);
-void cfi_rows_free(struct cfi_rows *r);
-size_t cfi_rows_memory(const struct cfi_rows *r);
+struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entry, uint64_t base);
+void cfi_rows_free(struct cfi_rows *rows);
+size_t cfi_rows_memory(const struct cfi_rows *rows);
 
 /* The row of an address relative to the base, or NULL. */
-const struct cfi_row *cfi_row_at(const struct cfi_rows *r, uint32_t address);
+const struct cfi_row *cfi_row_at(const struct cfi_rows *rows, uint32_t address);
 
 #endif

@@ -29,6 +29,6 @@ static inline bool cfi_load(struct str stack, uint64_t stack_start, uint64_t add
 }
 
 /* cfa: what lies on the operand stack at the start, or NULL. False when it cannot be had. */
-bool cfi_evaluate(struct str expression, const struct cfi_place *p, const uint64_t *cfa, uint64_t *result);
+bool cfi_evaluate(struct str expression, const struct cfi_place *place, const uint64_t *cfa, uint64_t *result);
 
 #endif

@@ -28,18 +28,18 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 /* What unwind_code.bias is for a mapping of this file: start is where, offset is of what. False when no segment is
  * there. For a separate debug file ask the table of the file that was mapped, if there is one: segments may lie
  * elsewhere in it. */
-bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias);
-void unwind_table_close(struct unwind_table *t);
+bool unwind_table_bias(const struct unwind_table *table, uint64_t start, uint64_t offset, uint64_t *bias);
+void unwind_table_close(struct unwind_table *table);
 /* What is needed of a table, as an image that another process takes: who opens files of others may be ended by them.
  * False and errno: it could not be written. */
-bool unwind_table_save(const struct unwind_table *t, int fd);
+bool unwind_table_save(const struct unwind_table *table, int fd);
 /* Takes fd over, an image in memory that cannot shrink any more: it is mapped. NULL and *why when it is none. */
 struct unwind_table *unwind_table_load(int fd, const char **why);
 /* True if both were loaded from images of the same bytes: the answers of one are those of the other. */
-bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b);
-size_t unwind_table_bytes(const struct unwind_table *t); /* of memory, now: rows come as they are met */
+bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b);
+size_t unwind_table_bytes(const struct unwind_table *table); /* of memory, now: rows come as they are met */
 /* True if rows were refused since the table has too many: to be dropped and made anew, which is cheap. */
-bool unwind_table_is_full(const struct unwind_table *t);
+bool unwind_table_is_full(const struct unwind_table *table);
 
 struct unwind_state {
 	uint64_t ip, sp, bp;
@@ -61,10 +61,10 @@ struct unwind_state {
 
 /* From a sample's registers as perf records them: those of mask's bits, lowest bit first; abi as in the sample. False
  * when nothing can be unwound from them: 32-bit code, no instruction or no stack pointer. */
-bool unwind_start_on(const struct processor *p, struct unwind_state *s, uint64_t mask, const uint64_t *regs,
+bool unwind_start_on(const struct processor *processor, struct unwind_state *state, uint64_t mask, const uint64_t *regs,
 		     uint64_t abi, struct str stack);
 /* Of x86-64. */
-bool unwind_start(struct unwind_state *s, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack);
+bool unwind_start(struct unwind_state *state, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack);
 
 /* Where code of the process is: table and what to subtract from an address to get the ELF virtual address of the table
  * (or of the memory). */
@@ -86,8 +86,8 @@ enum unwind_end {
  * set: by who saw that frame pointers lead to no root, and believes it only if the stack turns out to be whole, by
  * tables alone. */
 
-/* One step outwards: changes s to the caller's, or says why there is none and leaves s. leaf: s is as unwind_start left
- * it (s->interrupted says so, too). The steps of a stack end, whatever it holds. */
-enum unwind_end unwind_step(struct unwind_state *s, struct unwind_code code, bool leaf);
+/* One step outwards: changes state to the caller's, or says why there is none and leaves state. leaf: state is as
+ * unwind_start left it (state->interrupted says so, too). The steps of a stack end, whatever it holds. */
+enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code, bool leaf);
 
 #endif

@@ -15,35 +15,35 @@ struct dwarf_bytes {
 	bool bad;
 };
 
-static inline struct dwarf_bytes dwarf_bytes_of(struct str s)
+static inline struct dwarf_bytes dwarf_bytes_of(struct str string)
 {
-	const uint8_t *p = (const uint8_t *)s.p;
+	const uint8_t *p = (const uint8_t *)string.p;
 
-	return (struct dwarf_bytes){ .p = p, .end = s.n ? p + s.n : p };
+	return (struct dwarf_bytes){ .p = p, .end = string.n ? p + string.n : p };
 }
 
-static inline size_t dwarf_left(const struct dwarf_bytes *b)
+static inline size_t dwarf_left(const struct dwarf_bytes *bytes)
 {
-	return (size_t)(b->end - b->p);
+	return (size_t)(bytes->end - bytes->p);
 }
 
 /* n bytes passed over; NULL when there are fewer. */
-static inline const uint8_t *dwarf_take(struct dwarf_bytes *b, uint64_t n)
+static inline const uint8_t *dwarf_take(struct dwarf_bytes *bytes, uint64_t n)
 {
-	const uint8_t *p = b->p;
+	const uint8_t *p = bytes->p;
 
-	if (b->bad || n > dwarf_left(b)) {
-		b->bad = true;
+	if (bytes->bad || n > dwarf_left(bytes)) {
+		bytes->bad = true;
 		return NULL;
 	}
-	b->p += n;
+	bytes->p += n;
 	return p;
 }
 
 /* Little-endian, of 1 to 8 bytes. */
-static inline uint64_t dwarf_uint(struct dwarf_bytes *b, unsigned size)
+static inline uint64_t dwarf_uint(struct dwarf_bytes *bytes, unsigned size)
 {
-	const uint8_t *p = dwarf_take(b, size);
+	const uint8_t *p = dwarf_take(bytes, size);
 	uint64_t v = 0;
 
 	if (p)
@@ -51,11 +51,11 @@ static inline uint64_t dwarf_uint(struct dwarf_bytes *b, unsigned size)
 	return v;
 }
 
-static inline uint64_t dwarf_sint(struct dwarf_bytes *b, unsigned size)
+static inline uint64_t dwarf_sint(struct dwarf_bytes *bytes, unsigned size)
 {
 	unsigned unused = 64 - 8 * size;
 
-	return (uint64_t)((int64_t)(dwarf_uint(b, size) << unused) >> unused);
+	return (uint64_t)((int64_t)(dwarf_uint(bytes, size) << unused) >> unused);
 }
 
 /* Assemblers pad a LEB128 to the length of the largest one that they might need; a longer one is damaged, and would
@@ -63,13 +63,13 @@ static inline uint64_t dwarf_sint(struct dwarf_bytes *b, unsigned size)
 enum { DWARF_LEB_MAX = 64 };
 
 /* Bits that do not fit are dropped. */
-static inline uint64_t dwarf_leb(struct dwarf_bytes *b, bool is_signed)
+static inline uint64_t dwarf_leb(struct dwarf_bytes *bytes, bool is_signed)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
 
-	for (unsigned n = 0; n < DWARF_LEB_MAX && !b->bad && b->p < b->end; n++) {
-		uint8_t byte = *b->p++;
+	for (unsigned n = 0; n < DWARF_LEB_MAX && !bytes->bad && bytes->p < bytes->end; n++) {
+		uint8_t byte = *bytes->p++;
 
 		if (shift < 64)
 			v |= (uint64_t)(byte & 127) << shift;
@@ -80,18 +80,18 @@ static inline uint64_t dwarf_leb(struct dwarf_bytes *b, bool is_signed)
 			v |= UINT64_MAX << shift;
 		return v;
 	}
-	b->bad = true;
+	bytes->bad = true;
 	return 0;
 }
 
-static inline uint64_t dwarf_uleb(struct dwarf_bytes *b)
+static inline uint64_t dwarf_uleb(struct dwarf_bytes *bytes)
 {
-	return dwarf_leb(b, false);
+	return dwarf_leb(bytes, false);
 }
 
-static inline int64_t dwarf_sleb(struct dwarf_bytes *b)
+static inline int64_t dwarf_sleb(struct dwarf_bytes *bytes)
 {
-	return (int64_t)dwarf_leb(b, true);
+	return (int64_t)dwarf_leb(bytes, true);
 }
 
 #endif

@@ -14,202 +14,203 @@ struct reader {
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* Bytes of a section of at most max; what is read is taken from the budget. */
-static struct str take_section(struct reader *r, const Elf64_Shdr *s, uint64_t max)
+static struct str take_section(struct reader *reader, const Elf64_Shdr *s, uint64_t max)
 {
-	struct str bytes = elfhead_section(&r->head, s, &r->e->arena, max < r->left ? max : r->left);
+	struct str bytes =
+		elfhead_section(&reader->head, s, &reader->e->arena, max < reader->left ? max : reader->left);
 
-	r->left -= bytes.n;
+	reader->left -= bytes.n;
 	return bytes;
 }
 
 /* The first bytes of a section. */
-static struct str first_bytes(struct reader *r, const Elf64_Shdr *s, char *buf, size_t max)
+static struct str first_bytes(struct reader *reader, const Elf64_Shdr *s, char *buf, size_t max)
 {
 	size_t n = s->sh_size < max ? (size_t)s->sh_size : max;
 
-	return (struct str){ buf, elfhead_bytes(&r->head, s->sh_offset, buf, n) };
+	return (struct str){ buf, elfhead_bytes(&reader->head, s->sh_offset, buf, n) };
 }
 
 /* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that
  * after bti c. The PLT of a static program has none. */
-static bool is_lazy_link(struct reader *r, const Elf64_Shdr *s)
+static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *s)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
 	char buf[PLT_CODE_MAX];
-	struct str code = first_bytes(r, s, buf, sizeof(buf));
+	struct str code = first_bytes(reader, s, buf, sizeof(buf));
 
 	return str_starts(code, push) || (code.n > 4 && str_starts(str_from(code, 4), push));
 }
 
-static void note_plt(struct reader *r, const Elf64_Shdr *s, bool lazy)
+static void note_plt(struct reader *reader, const Elf64_Shdr *s, bool lazy)
 {
-	struct unwind_elf *e = r->e;
+	struct unwind_elf *elf = reader->e;
 
-	if (e->nplts == UNWIND_PLTS_MAX)
+	if (elf->nplts == UNWIND_PLTS_MAX)
 		return;
-	lazy = lazy && (!e->processor->link || is_lazy_link(r, s));
-	e->plt[e->nplts++] = (struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .lazy = lazy };
+	lazy = lazy && (!elf->processor->link || is_lazy_link(reader, s));
+	elf->plt[elf->nplts++] = (struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .lazy = lazy };
 }
 
 /* crti.o and crtn.o start and end .init and .fini: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
-static void note_init(struct reader *r, const Elf64_Shdr *s)
+static void note_init(struct reader *reader, const Elf64_Shdr *s)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
 				leave = STR("\x48\x83\xc4\x08\xc3");
-	struct unwind_elf *e = r->e;
+	struct unwind_elf *elf = reader->e;
 	char buf[INIT_MAX];
 	struct str code;
 	size_t at;
 
-	if (e->nplts == UNWIND_PLTS_MAX || e->processor->link || s->sh_size > INIT_MAX)
+	if (elf->nplts == UNWIND_PLTS_MAX || elf->processor->link || s->sh_size > INIT_MAX)
 		return;
-	code = first_bytes(r, s, buf, sizeof(buf));
+	code = first_bytes(reader, s, buf, sizeof(buf));
 	at = str_starts(code, endbr) ? endbr.n : 0;
 	if (str_starts(str_from(code, at), enter) && str_ends(code, leave))
-		e->plt[e->nplts++] = (struct unwind_plt){ .start = s->sh_addr,
-							  .size = s->sh_size,
-							  .pushed = (uint8_t)(at + enter.n) };
+		elf->plt[elf->nplts++] = (struct unwind_plt){ .start = s->sh_addr,
+							      .size = s->sh_size,
+							      .pushed = (uint8_t)(at + enter.n) };
 }
 
 /* Bytes of call frame information; of sections of the same name the first that has bytes counts. */
-static void read_frames(struct reader *r, const Elf64_Shdr *s, struct cfi *c)
+static void read_frames(struct reader *reader, const Elf64_Shdr *s, struct cfi *cfi)
 {
-	if (c->bytes.n)
+	if (cfi->bytes.n)
 		return;
-	c->bytes = take_section(r, s, UINT64_MAX);
-	c->address = s->sh_addr;
-	if (!c->bytes.n && s->sh_size > r->left)
-		r->e->large = true;
+	cfi->bytes = take_section(reader, s, UINT64_MAX);
+	cfi->address = s->sh_addr;
+	if (!cfi->bytes.n && s->sh_size > reader->left)
+		reader->e->large = true;
 }
 
-static void unwindelf_read_sections(struct reader *r)
+static void unwindelf_read_sections(struct reader *reader)
 {
-	struct unwind_elf *e = r->e;
+	struct unwind_elf *elf = reader->e;
 
-	for (size_t i = 1; i < r->head.sections; i++) {
-		const Elf64_Shdr *s = &r->head.section[i];
-		struct str name = r->head.name[i];
+	for (size_t i = 1; i < reader->head.sections; i++) {
+		const Elf64_Shdr *s = &reader->head.section[i];
+		struct str name = reader->head.name[i];
 
 		/* separate debug files have headers of the others' sections, without bytes */
 		if (name.n == 0 || s->sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
-			read_frames(r, s, &e->eh_frame);
+			read_frames(reader, s, &elf->eh_frame);
 		else if (str_eq(name, STR(".eh_frame_hdr")))
-			read_frames(r, s, &e->header);
+			read_frames(reader, s, &elf->header);
 		else if (str_eq(name, STR(".debug_frame")))
-			read_frames(r, s, &e->debug_frame);
+			read_frames(reader, s, &elf->debug_frame);
 		else if (str_starts(name, STR(".plt")))
-			note_plt(r, s, str_eq(name, STR(".plt")));
+			note_plt(reader, s, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
-			note_init(r, s);
+			note_init(reader, s);
 	}
 }
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
 
-static struct str unwindelf_take_bytes(struct reader *r, uint64_t offset, uint64_t n)
+static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, uint64_t n)
 {
 	Elf64_Shdr s = { .sh_type = SHT_PROGBITS, .sh_offset = offset, .sh_size = n };
-	struct str bytes = take_section(r, &s, UINT64_MAX);
+	struct str bytes = take_section(reader, &s, UINT64_MAX);
 
-	if (!bytes.n && n > r->left)
-		r->e->large = true;
+	if (!bytes.n && n > reader->left)
+		reader->e->large = true;
 	return bytes;
 }
 
 /* From an address to the end of its segment in the file. */
-static struct str unwindelf_bytes_at(struct reader *r, uint64_t address)
+static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 {
-	for (size_t i = 0; i < r->head.segments; i++) {
-		const Elf64_Phdr *p = &r->head.segment[i];
+	for (size_t i = 0; i < reader->head.segments; i++) {
+		const Elf64_Phdr *p = &reader->head.segment[i];
 
 		if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
-			return unwindelf_take_bytes(r, p->p_offset + (address - p->p_vaddr),
+			return unwindelf_take_bytes(reader, p->p_offset + (address - p->p_vaddr),
 						    p->p_filesz - (address - p->p_vaddr));
 	}
 	return (struct str){ 0 };
 }
 
 /* Where section headers were stripped, PT_GNU_EH_FRAME leads to .eh_frame_hdr, and that to .eh_frame. */
-static void read_frames_by_segment(struct reader *r, const Elf64_Phdr *p)
+static void read_frames_by_segment(struct reader *reader, const Elf64_Phdr *p)
 {
-	struct unwind_elf *e = r->e;
-	struct dwarf_bytes b;
+	struct unwind_elf *elf = reader->e;
+	struct dwarf_bytes bytes;
 	uint64_t at;
 
-	e->header.address = p->p_vaddr;
-	e->header.bytes = unwindelf_take_bytes(r, p->p_offset, p->p_filesz);
-	b = dwarf_bytes_of(e->header.bytes);
-	dwarf_take(&b, 1);
-	at = dwarf_uint(&b, 1);
-	dwarf_take(&b, 2);
-	at = cfi_pointer(&b, (uint8_t)at, p->p_vaddr + 4, p->p_vaddr);
-	if (!b.bad)
-		e->eh_frame = (struct cfi){ .bytes = unwindelf_bytes_at(r, at), .address = at };
+	elf->header.address = p->p_vaddr;
+	elf->header.bytes = unwindelf_take_bytes(reader, p->p_offset, p->p_filesz);
+	bytes = dwarf_bytes_of(elf->header.bytes);
+	dwarf_take(&bytes, 1);
+	at = dwarf_uint(&bytes, 1);
+	dwarf_take(&bytes, 2);
+	at = cfi_pointer(&bytes, (uint8_t)at, p->p_vaddr + 4, p->p_vaddr);
+	if (!bytes.bad)
+		elf->eh_frame = (struct cfi){ .bytes = unwindelf_bytes_at(reader, at), .address = at };
 }
 
-static void read_program(struct reader *r)
+static void read_program(struct reader *reader)
 {
-	struct unwind_elf *e = r->e;
+	struct unwind_elf *elf = reader->e;
 
-	e->base = UINT64_MAX;
-	e->load = arena_new(&e->arena, struct unwind_load, r->head.segments);
-	for (size_t i = 0; i < r->head.segments; i++) {
-		const Elf64_Phdr *p = &r->head.segment[i];
+	elf->base = UINT64_MAX;
+	elf->load = arena_new(&elf->arena, struct unwind_load, reader->head.segments);
+	for (size_t i = 0; i < reader->head.segments; i++) {
+		const Elf64_Phdr *p = &reader->head.segment[i];
 
 		if (p->p_type == PT_LOAD)
-			e->load[e->nloads++] =
+			elf->load[elf->nloads++] =
 				(struct unwind_load){ p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags & PF_X ? 1 : 0 };
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_vaddr + p->p_memsz >= p->p_vaddr) {
-			e->base = p->p_vaddr < e->base ? p->p_vaddr : e->base;
-			e->end = p->p_vaddr + p->p_memsz > e->end ? p->p_vaddr + p->p_memsz : e->end;
+			elf->base = p->p_vaddr < elf->base ? p->p_vaddr : elf->base;
+			elf->end = p->p_vaddr + p->p_memsz > elf->end ? p->p_vaddr + p->p_memsz : elf->end;
 		}
-		if (p->p_type == PT_GNU_EH_FRAME && !e->eh_frame.bytes.n && !e->debug_frame.bytes.n)
-			read_frames_by_segment(r, p);
+		if (p->p_type == PT_GNU_EH_FRAME && !elf->eh_frame.bytes.n && !elf->debug_frame.bytes.n)
+			read_frames_by_segment(reader, p);
 	}
-	if (e->end > e->base && e->end - e->base > UINT32_MAX)
-		e->end = e->base + UINT32_MAX;
+	if (elf->end > elf->base && elf->end - elf->base > UINT32_MAX)
+		elf->end = elf->base + UINT32_MAX;
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------------
  */
 
 /* Sections that cannot be used (cut off, too many) leave the program's own way to the tables. */
-static const char *unwindelf_read_head(struct reader *r, int fd)
+static const char *unwindelf_read_head(struct reader *reader, int fd)
 {
 	struct elfhead_source source;
 	const char *why;
 
 	if (!elfhead_file(&source, fd))
 		return "not a regular file";
-	why = elfhead_read(&r->head, &source, true);
-	if (why && r->head.segments) {
-		elfhead_free(&r->head);
-		why = elfhead_read(&r->head, &source, false);
+	why = elfhead_read(&reader->head, &source, true);
+	if (why && reader->head.segments) {
+		elfhead_free(&reader->head);
+		why = elfhead_read(&reader->head, &source, false);
 	}
 	if (why)
 		return why;
-	r->e->processor = r->head.wide ? processor_of_elf(r->head.header.e_machine) : NULL;
-	return r->e->processor ? NULL : "not for x86-64 or aarch64, 64 bits";
+	reader->e->processor = reader->head.wide ? processor_of_elf(reader->head.header.e_machine) : NULL;
+	return reader->e->processor ? NULL : "not for x86-64 or aarch64, 64 bits";
 }
 
-const char *unwind_elf_read(struct unwind_elf *e, int fd)
+const char *unwind_elf_read(struct unwind_elf *elf, int fd)
 {
-	struct reader r = { .e = e, .left = UNWIND_TABLE_MAX };
+	struct reader reader = { .e = elf, .left = UNWIND_TABLE_MAX };
 	const char *why;
 
-	*e = (struct unwind_elf){ .debug_frame.debug = true };
-	why = unwindelf_read_head(&r, fd);
+	*elf = (struct unwind_elf){ .debug_frame.debug = true };
+	why = unwindelf_read_head(&reader, fd);
 	if (!why) {
-		unwindelf_read_sections(&r);
-		read_program(&r);
+		unwindelf_read_sections(&reader);
+		read_program(&reader);
 	}
-	elfhead_free(&r.head);
+	elfhead_free(&reader.head);
 	return why;
 }
 
-void unwind_elf_free(struct unwind_elf *e)
+void unwind_elf_free(struct unwind_elf *elf)
 {
-	arena_free(&e->arena);
+	arena_free(&elf->arena);
 }

@@ -41,7 +41,7 @@ struct unwind_elf {
 };
 
 /* Returns NULL, or why nothing could be read, a static text. fd stays the caller's. To be freed in any case. */
-const char *unwind_elf_read(struct unwind_elf *e, int fd);
-void unwind_elf_free(struct unwind_elf *e);
+const char *unwind_elf_read(struct unwind_elf *elf, int fd);
+void unwind_elf_free(struct unwind_elf *elf);
 
 #endif

@@ -66,79 +66,81 @@ struct found {
 	size_t n, cap, max;
 };
 
-static void found_add(struct found *f, uint64_t start, uint64_t at)
+static void found_add(struct found *found, uint64_t start, uint64_t at)
 {
-	if (f->n == f->max)
+	if (found->n == found->max)
 		return;
-	if (f->n == f->cap) {
-		f->cap = f->cap ? 2 * f->cap : 256;
-		f->fde = mem_grow(f->fde, sizeof(*f->fde), f->cap);
+	if (found->n == found->cap) {
+		found->cap = found->cap ? 2 * found->cap : 256;
+		found->fde = mem_grow(found->fde, sizeof(*found->fde), found->cap);
 	}
-	f->fde[f->n++] = (struct fde){ start, at };
+	found->fde[found->n++] = (struct fde){ start, at };
 }
 
-static void unwindtable_find_all(struct found *f, const struct cfi *c)
+static void unwindtable_find_all(struct found *found, const struct cfi *cfi)
 {
-	struct cfi_entry e;
+	struct cfi_entry entry;
 	size_t next;
 
-	for (size_t at = 0; at < c->bytes.n && f->n < f->max; at = next)
-		if (cfi_entry_at(c, at, &e, &next) == CFI_FDE && e.length)
-			found_add(f, e.start, at);
+	for (size_t at = 0; at < cfi->bytes.n && found->n < found->max; at = next)
+		if (cfi_entry_at(cfi, at, &entry, &next) == CFI_FDE && entry.length)
+			found_add(found, entry.start, at);
 }
 
 /* The sorted table that linkers put into .eh_frame_hdr: {start, FDE}, 4 bytes each, relative to the section. */
-static void find_by_header(struct found *f, const struct cfi *c, const struct cfi *header)
+static void find_by_header(struct found *found, const struct cfi *cfi, const struct cfi *header)
 {
 	enum { TABLE = 0x3b };
-	struct dwarf_bytes b = dwarf_bytes_of(header->bytes);
-	uint64_t version = dwarf_uint(&b, 1), count;
-	uint8_t frame = (uint8_t)dwarf_uint(&b, 1), number = (uint8_t)dwarf_uint(&b, 1),
-		table = (uint8_t)dwarf_uint(&b, 1);
+	struct dwarf_bytes bytes = dwarf_bytes_of(header->bytes);
+	uint64_t version = dwarf_uint(&bytes, 1), count;
+	uint8_t frame = (uint8_t)dwarf_uint(&bytes, 1), number = (uint8_t)dwarf_uint(&bytes, 1),
+		table = (uint8_t)dwarf_uint(&bytes, 1);
 
-	cfi_pointer(&b, frame, 0, 0);
-	count = cfi_pointer(&b, number, 0, 0);
-	if (b.bad || version != 1 || table != TABLE || count > dwarf_left(&b) / 8 || count > f->max)
+	cfi_pointer(&bytes, frame, 0, 0);
+	count = cfi_pointer(&bytes, number, 0, 0);
+	if (bytes.bad || version != 1 || table != TABLE || count > dwarf_left(&bytes) / 8 || count > found->max)
 		return;
-	f->fde = mem_grow(NULL, sizeof(*f->fde), count);
-	f->cap = count;
+	found->fde = mem_grow(NULL, sizeof(*found->fde), count);
+	found->cap = count;
 	while (count--) {
-		uint64_t start = header->address + dwarf_sint(&b, 4);
-		uint64_t at = header->address + dwarf_sint(&b, 4) - c->address;
+		uint64_t start = header->address + dwarf_sint(&bytes, 4);
+		uint64_t at = header->address + dwarf_sint(&bytes, 4) - cfi->address;
 
-		if (at < c->bytes.n)
-			found_add(f, start, at);
+		if (at < cfi->bytes.n)
+			found_add(found, start, at);
 	}
 }
 
 static int fde_compare(const void *a, const void *b)
 {
-	const struct fde *x = a, *y = b;
+	const struct fde *fde = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	if (fde->start != y->start)
+		return fde->start < y->start ? -1 : 1;
+	return fde->at < y->at ? -1 : fde->at > y->at;
 }
 
-static void found_sort(struct found *f)
+static void found_sort(struct found *found)
 {
-	for (size_t i = 1; i < f->n; i++) {
-		if (f->fde[i - 1].start > f->fde[i].start) {
-			qsort(f->fde, f->n, sizeof(*f->fde), fde_compare);
+	for (size_t i = 1; i < found->n; i++) {
+		if (found->fde[i - 1].start > found->fde[i].start) {
+			qsort(found->fde, found->n, sizeof(*found->fde), fde_compare);
 			return;
 		}
 	}
 }
 
 /* What is not code of this file is what linkers leave of functions that they dropped. */
-static void frames_set(struct blobframes *s, const struct cfi *c, const struct found *f, uint64_t base, uint64_t end)
+static void frames_set(struct blobframes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
+		       uint64_t end)
 {
-	s->cfi = *c;
-	s->ref = mem_alloc(sizeof(*s->ref), f->n);
-	for (size_t i = 0; i < f->n; i++)
-		if (f->fde[i].start >= base && f->fde[i].start < end)
-			s->ref[s->n++] = (struct ref){ (uint32_t)(f->fde[i].start - base), (uint32_t)f->fde[i].at };
-	s->rows = mem_alloc(sizeof(*s->rows), s->n);
+	frames->cfi = *cfi;
+	frames->ref = mem_alloc(sizeof(*frames->ref), found->n);
+	for (size_t i = 0; i < found->n; i++)
+		if (found->fde[i].start >= base && found->fde[i].start < end)
+			frames->ref[frames->n++] =
+				(struct ref){ (uint32_t)(found->fde[i].start - base), (uint32_t)found->fde[i].at };
+	frames->rows = mem_alloc(sizeof(*frames->rows), frames->n);
 }
 
 /* How many FDEs a table of n bytes may have: references to them are part of its image. */
@@ -148,45 +150,45 @@ static size_t refs_max(size_t n)
 }
 
 /* header: empty where there is none. */
-static void table_add(struct unwind_table *t, struct blobframes *s, struct cfi c, struct cfi header)
+static void table_add(struct unwind_table *table, struct blobframes *frames, struct cfi cfi, struct cfi header)
 {
-	struct found f = { .max = refs_max(t->size + c.bytes.n) };
+	struct found found = { .max = refs_max(table->size + cfi.bytes.n) };
 
-	c.processor = t->processor;
-	find_by_header(&f, &c, &header);
-	if (f.n == 0)
-		unwindtable_find_all(&f, &c);
-	found_sort(&f);
-	if (!t->elf.processor && f.n) {
-		t->base = f.fde[0].start;
-		t->end = t->base > UINT64_MAX - UINT32_MAX ? UINT64_MAX : t->base + UINT32_MAX;
+	cfi.processor = table->processor;
+	find_by_header(&found, &cfi, &header);
+	if (found.n == 0)
+		unwindtable_find_all(&found, &cfi);
+	found_sort(&found);
+	if (!table->elf.processor && found.n) {
+		table->base = found.fde[0].start;
+		table->end = table->base > UINT64_MAX - UINT32_MAX ? UINT64_MAX : table->base + UINT32_MAX;
 	}
-	frames_set(s, &c, &f, t->base, t->end);
-	t->size += c.bytes.n + s->n * sizeof(*s->ref);
-	free(f.fde);
+	frames_set(frames, &cfi, &found, table->base, table->end);
+	table->size += cfi.bytes.n + frames->n * sizeof(*frames->ref);
+	free(found.fde);
 }
 
-/* NULL, and t is closed, when it has nothing. */
-static struct unwind_table *table_ready(struct unwind_table *t, const char **why)
+/* NULL, and table is closed, when it has nothing. */
+static struct unwind_table *table_ready(struct unwind_table *table, const char **why)
 {
-	if (t->frames[0].n + t->frames[1].n) {
-		t->recent = mem_alloc(sizeof(*t->recent), 1);
-		t->recent->memory_max = t->image ? IMAGE_ROWS_MAX : ROWS_MAX;
+	if (table->frames[0].n + table->frames[1].n) {
+		table->recent = mem_alloc(sizeof(*table->recent), 1);
+		table->recent->memory_max = table->image ? IMAGE_ROWS_MAX : ROWS_MAX;
 		*why = NULL;
-		return t;
+		return table;
 	}
-	*why = t->elf.large ? unwind_table_too_large : "no call frame information";
-	unwind_table_close(t);
+	*why = table->elf.large ? unwind_table_too_large : "no call frame information";
+	unwind_table_close(table);
 	return NULL;
 }
 
 struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, const char **why)
 {
-	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
 
-	t->processor = &processor_x86_64;
-	table_add(t, &t->frames[0], (struct cfi){ .bytes = eh_frame, .address = address }, (struct cfi){ 0 });
-	return table_ready(t, why);
+	table->processor = &processor_x86_64;
+	table_add(table, &table->frames[0], (struct cfi){ .bytes = eh_frame, .address = address }, (struct cfi){ 0 });
+	return table_ready(table, why);
 }
 
 /* ---- ELF ---- */
@@ -196,26 +198,26 @@ const char unwind_table_too_large[] = "more call frame information than is read 
 /* Read, not mapped: a mapping of a file that shrinks kills its reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
-	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
-	const struct unwind_elf *e = &t->elf;
+	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
+	const struct unwind_elf *elf = &table->elf;
 
-	*why = unwind_elf_read(&t->elf, fd);
+	*why = unwind_elf_read(&table->elf, fd);
 	if (fd >= 0)
 		close(fd);
 	if (*why) {
-		unwind_table_close(t);
+		unwind_table_close(table);
 		return NULL;
 	}
-	t->processor = e->processor;
-	t->base = e->base;
-	t->end = e->end;
-	t->load = e->load;
-	t->nloads = e->nloads;
-	memcpy(t->plt, e->plt, sizeof(t->plt));
-	t->nplts = e->nplts;
-	table_add(t, &t->frames[0], e->eh_frame, e->header);
-	table_add(t, &t->frames[1], e->debug_frame, (struct cfi){ 0 });
-	return table_ready(t, why);
+	table->processor = elf->processor;
+	table->base = elf->base;
+	table->end = elf->end;
+	table->load = elf->load;
+	table->nloads = elf->nloads;
+	memcpy(table->plt, elf->plt, sizeof(table->plt));
+	table->nplts = elf->nplts;
+	table_add(table, &table->frames[0], elf->eh_frame, elf->header);
+	table_add(table, &table->frames[1], elf->debug_frame, (struct cfi){ 0 });
+	return table_ready(table, why);
 }
 
 /* ---- images ---- */
@@ -240,22 +242,24 @@ static uint64_t unwindtable_place(uint64_t *at, uint64_t n)
 	return here;
 }
 
-static struct image unwindtable_layout(const struct unwind_table *t)
+static struct image unwindtable_layout(const struct unwind_table *table)
 {
-	struct image i = { .base = t->base, .end = t->end, .nloads = t->nloads, .nplts = t->nplts };
+	struct image i = { .base = table->base, .end = table->end, .nloads = table->nloads, .nplts = table->nplts };
 	uint64_t at = sizeof(i);
 
 	memcpy(i.magic, image_magic, sizeof(i.magic));
-	i.magic[7] = t->processor->link ? 'a' : i.magic[7];
-	i.loads = unwindtable_place(&at, t->nloads * sizeof(*t->load));
-	i.plts = unwindtable_place(&at, t->nplts * sizeof(*t->plt));
+	i.magic[7] = table->processor->link ? 'a' : i.magic[7];
+	i.loads = unwindtable_place(&at, table->nloads * sizeof(*table->load));
+	i.plts = unwindtable_place(&at, table->nplts * sizeof(*table->plt));
 	for (unsigned k = 0; k < countof(i.part); k++) {
-		const struct blobframes *f = &t->frames[k];
-		struct part *p = &i.part[k];
+		const struct blobframes *frames = &table->frames[k];
+		struct part *part = &i.part[k];
 
-		*p = (struct part){ .address = f->cfi.address, .nbytes = f->n ? f->cfi.bytes.n : 0, .nrefs = f->n };
-		p->bytes = unwindtable_place(&at, p->nbytes);
-		p->refs = unwindtable_place(&at, p->nrefs * sizeof(*f->ref));
+		*part = (struct part){ .address = frames->cfi.address,
+				       .nbytes = frames->n ? frames->cfi.bytes.n : 0,
+				       .nrefs = frames->n };
+		part->bytes = unwindtable_place(&at, part->nbytes);
+		part->refs = unwindtable_place(&at, part->nrefs * sizeof(*frames->ref));
 	}
 	i.size = at;
 	return i;
@@ -276,16 +280,16 @@ static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 	return true;
 }
 
-bool unwind_table_save(const struct unwind_table *t, int fd)
+bool unwind_table_save(const struct unwind_table *table, int fd)
 {
-	struct image i = unwindtable_layout(t);
+	struct image i = unwindtable_layout(table);
 	bool ok = ftruncate(fd, (off_t)i.size) == 0 && unwindtable_put(fd, &i, sizeof(i), 0) &&
-		  unwindtable_put(fd, t->load, i.nloads * sizeof(*t->load), i.loads) &&
-		  unwindtable_put(fd, t->plt, i.nplts * sizeof(*t->plt), i.plts);
+		  unwindtable_put(fd, table->load, i.nloads * sizeof(*table->load), i.loads) &&
+		  unwindtable_put(fd, table->plt, i.nplts * sizeof(*table->plt), i.plts);
 
 	for (unsigned k = 0; k < countof(i.part) && ok; k++)
-		ok = unwindtable_put(fd, t->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
-		     unwindtable_put(fd, t->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
+		ok = unwindtable_put(fd, table->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
+		     unwindtable_put(fd, table->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
 	return ok;
 }
 
@@ -311,29 +315,29 @@ static bool is_image(const struct image *i, uint64_t size)
 
 static struct unwind_table *table_of_image(struct image *i)
 {
-	struct unwind_table *t = mem_alloc(sizeof(*t), 1);
+	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
 	char *first = (char *)i;
 
-	t->image = i;
-	t->processor = i->magic[7] == 'a' ? &processor_aarch64 : &processor_x86_64;
-	t->size = i->size;
-	t->base = i->base;
-	t->end = i->end;
-	t->load = (void *)(first + i->loads);
-	t->nloads = i->nloads;
-	memcpy(t->plt, first + i->plts, i->nplts * sizeof(*t->plt));
-	t->nplts = (unsigned)i->nplts;
+	table->image = i;
+	table->processor = i->magic[7] == 'a' ? &processor_aarch64 : &processor_x86_64;
+	table->size = i->size;
+	table->base = i->base;
+	table->end = i->end;
+	table->load = (void *)(first + i->loads);
+	table->nloads = i->nloads;
+	memcpy(table->plt, first + i->plts, i->nplts * sizeof(*table->plt));
+	table->nplts = (unsigned)i->nplts;
 	for (unsigned k = 0; k < countof(i->part); k++) {
-		const struct part *p = &i->part[k];
+		const struct part *part = &i->part[k];
 
-		t->frames[k] = (struct blobframes){
-			.cfi = { { first + p->bytes, p->nbytes }, p->address, k == 1, t->processor },
-			.n = (uint32_t)p->nrefs,
-			.ref = (void *)(first + p->refs),
-			.rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), p->nrefs)
+		table->frames[k] = (struct blobframes){
+			.cfi = { { first + part->bytes, part->nbytes }, part->address, k == 1, table->processor },
+			.n = (uint32_t)part->nrefs,
+			.ref = (void *)(first + part->refs),
+			.rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), part->nrefs)
 		};
 	}
-	return t;
+	return table;
 }
 
 struct unwind_table *unwind_table_load(int fd, const char **why)
@@ -353,133 +357,138 @@ struct unwind_table *unwind_table_load(int fd, const char **why)
 	return NULL;
 }
 
-bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b)
+bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b)
 {
-	return a->image && b->image && a->size == b->size && memcmp(a->image, b->image, a->size) == 0;
+	return table->image && b->image && table->size == b->size && memcmp(table->image, b->image, table->size) == 0;
 }
 
-size_t unwind_table_bytes(const struct unwind_table *t)
+size_t unwind_table_bytes(const struct unwind_table *table)
 {
-	return sizeof(*t) + sizeof(*t->recent) + t->size + (t->frames[0].n + t->frames[1].n) * sizeof(void *) +
-	       atomic_load_explicit(&t->recent->memory, memory_order_relaxed);
+	return sizeof(*table) + sizeof(*table->recent) + table->size +
+	       (table->frames[0].n + table->frames[1].n) * sizeof(void *) +
+	       atomic_load_explicit(&table->recent->memory, memory_order_relaxed);
 }
 
 /* ---- the life of a table ---- */
 
 /* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
-static const struct unwind_load *load_of(const struct unwind_table *t, uint64_t offset, bool code)
+static const struct unwind_load *load_of(const struct unwind_table *table, uint64_t offset, bool code)
 {
 	enum { PAGE = 4096 };
 
-	for (size_t i = 0; i < t->nloads; i++) {
-		const struct unwind_load *l = &t->load[i];
-		uint64_t before = l->offset % PAGE;
+	for (size_t i = 0; i < table->nloads; i++) {
+		const struct unwind_load *load = &table->load[i];
+		uint64_t before = load->offset % PAGE;
 
-		if (!l->code == !code && offset - (l->offset - before) < l->size + before)
-			return l;
+		if (!load->code == !code && offset - (load->offset - before) < load->size + before)
+			return load;
 	}
 	return NULL;
 }
 
-bool unwind_table_bias(const struct unwind_table *t, uint64_t start, uint64_t offset, uint64_t *bias)
+bool unwind_table_bias(const struct unwind_table *table, uint64_t start, uint64_t offset, uint64_t *bias)
 {
-	const struct unwind_load *l = load_of(t, offset, true);
+	const struct unwind_load *load = load_of(table, offset, true);
 
-	if (!l)
-		l = load_of(t, offset, false);
-	if (l)
-		*bias = start - (l->address + (offset - l->offset));
-	return l;
+	if (!load)
+		load = load_of(table, offset, false);
+	if (load)
+		*bias = start - (load->address + (offset - load->offset));
+	return load;
 }
 
-static void rows_free(struct blobframes *s)
+static void rows_free(struct blobframes *frames)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		cfi_rows_free(atomic_load_explicit(&s->rows[i], memory_order_relaxed));
-	free(s->rows);
+	for (uint32_t i = 0; i < frames->n; i++)
+		cfi_rows_free(atomic_load_explicit(&frames->rows[i], memory_order_relaxed));
+	free(frames->rows);
 }
 
-void unwind_table_close(struct unwind_table *t)
+void unwind_table_close(struct unwind_table *table)
 {
-	if (!t)
+	if (!table)
 		return;
-	rows_free(&t->frames[0]);
-	rows_free(&t->frames[1]);
-	unwind_elf_free(&t->elf);
-	if (t->image) {
-		munmap(t->image, t->size);
+	rows_free(&table->frames[0]);
+	rows_free(&table->frames[1]);
+	unwind_elf_free(&table->elf);
+	if (table->image) {
+		munmap(table->image, table->size);
 	} else {
-		free(t->frames[0].ref);
-		free(t->frames[1].ref);
+		free(table->frames[0].ref);
+		free(table->frames[1].ref);
 	}
-	free(t->recent);
-	free(t);
+	free(table->recent);
+	free(table);
 }
 
 /* ---- look-up ---- */
 
 /* The rows of an entry, within the limits of the table; NULL beyond them, or if it has none. */
-static struct cfi_rows *make_rows(const struct blobframes *s, struct recent *r, uint64_t base,
-				  const struct cfi_entry *e)
+static struct cfi_rows *make_rows(const struct blobframes *frames, struct recent *recent, uint64_t base,
+				  const struct cfi_entry *entry)
 {
-	size_t n = e->initial.n + e->program.n + sizeof(*e), max = ROWS_SOME + ROWS_TIMES * s->cfi.bytes.n;
+	size_t n = entry->initial.n + entry->program.n + sizeof(*entry),
+	       max = ROWS_SOME + ROWS_TIMES * frames->cfi.bytes.n;
 	struct cfi_rows *rows;
 
-	if (atomic_fetch_add(&r->effort, n) > EFFORT_SOME + EFFORT_TIMES * s->cfi.bytes.n)
+	if (atomic_fetch_add(&recent->effort, n) > EFFORT_SOME + EFFORT_TIMES * frames->cfi.bytes.n)
 		return NULL;
-	rows = cfi_rows_of(&s->cfi, e, base);
-	if (!rows || atomic_fetch_add(&r->memory, cfi_rows_memory(rows)) <= (max < r->memory_max ? max : r->memory_max))
+	rows = cfi_rows_of(&frames->cfi, entry, base);
+	if (!rows || atomic_fetch_add(&recent->memory, cfi_rows_memory(rows)) <=
+			     (max < recent->memory_max ? max : recent->memory_max))
 		return rows;
-	atomic_fetch_sub(&r->memory, cfi_rows_memory(rows));
+	atomic_fetch_sub(&recent->memory, cfi_rows_memory(rows));
 	cfi_rows_free(rows);
-	atomic_store(&r->full, max >= r->memory_max);
+	atomic_store(&recent->full, max >= recent->memory_max);
 	return NULL;
 }
 
-bool unwind_table_is_full(const struct unwind_table *t)
+bool unwind_table_is_full(const struct unwind_table *table)
 {
-	return atomic_load_explicit(&t->recent->full, memory_order_relaxed);
+	return atomic_load_explicit(&table->recent->full, memory_order_relaxed);
 }
 
 /* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
-static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *s, struct recent *r, uint64_t base, size_t i)
+static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frames, struct recent *recent, uint64_t base,
+						  size_t i)
 {
-	struct cfi_rows *rows = atomic_load_explicit(&s->rows[i], memory_order_acquire), *first = NULL;
-	struct cfi_entry e;
+	struct cfi_rows *rows = atomic_load_explicit(&frames->rows[i], memory_order_acquire), *first = NULL;
+	struct cfi_entry entry;
 	size_t next;
 
 	if (likely(rows))
 		return rows;
-	if (cfi_entry_at(&s->cfi, s->ref[i].at, &e, &next) == CFI_FDE)
-		rows = make_rows(s, r, base, &e);
+	if (cfi_entry_at(&frames->cfi, frames->ref[i].at, &entry, &next) == CFI_FDE)
+		rows = make_rows(frames, recent, base, &entry);
 	if (!rows)
 		rows = mem_alloc(1, sizeof(*rows));
-	if (atomic_compare_exchange_strong(&s->rows[i], &first, rows))
+	if (atomic_compare_exchange_strong(&frames->rows[i], &first, rows))
 		return rows;
 	cfi_rows_free(rows); /* another thread was faster */
 	return first;
 }
 
-static const struct cfi_row *frames_row(const struct blobframes *s, struct recent *r, uint64_t base, uint32_t address)
+static const struct cfi_row *frames_row(const struct blobframes *frames, struct recent *recent, uint64_t base,
+					uint32_t address)
 {
 	const struct cfi_rows *rows;
-	size_t low = 0, n = s->n;
+	size_t low = 0, n = frames->n;
 
 	if (n == 0)
 		return NULL;
 	while (n > 1) {
 		size_t half = n / 2;
 
-		low = s->ref[low + half].start <= address ? low + half : low;
+		low = frames->ref[low + half].start <= address ? low + half : low;
 		n -= half;
 	}
-	rows = unwindtable_rows_of(s, r, base, low);
+	rows = unwindtable_rows_of(frames, recent, base, low);
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
 /* The first entry of aarch64 pushes, the others touch nothing. System V ABI AMD64 section 5.2: the first entry pushes
  * a second word, the others push one before their second jump. */
-static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t address)
+static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {
 		{ .reg = CFI_RSP, .cfa = 8, .ra = CFI_RA },
@@ -488,36 +497,36 @@ static const struct cfi_row *plt_row(const struct unwind_table *t, uint64_t addr
 	};
 	static const struct cfi_row linked = { .reg = CFI_RSP, .ra = CFI_RA, .flags = CFI_ROW_LINK };
 
-	for (unsigned i = 0; i < t->nplts; i++) {
-		uint64_t at = address - t->plt[i].start;
+	for (unsigned i = 0; i < table->nplts; i++) {
+		uint64_t at = address - table->plt[i].start;
 
-		if (at >= t->plt[i].size)
+		if (at >= table->plt[i].size)
 			continue;
-		if (t->plt[i].pushed)
-			return &row[at >= t->plt[i].pushed && at < t->plt[i].size - 1];
-		if (t->processor->link)
-			return at < 32 && t->plt[i].lazy ? NULL : &linked;
-		if (!t->plt[i].lazy)
+		if (table->plt[i].pushed)
+			return &row[at >= table->plt[i].pushed && at < table->plt[i].size - 1];
+		if (table->processor->link)
+			return at < 32 && table->plt[i].lazy ? NULL : &linked;
+		if (!table->plt[i].lazy)
 			return &row[0];
 		return at < 16 ? &row[at < 6 ? 1 : 2] : &row[at % 16 >= 11];
 	}
 	return NULL;
 }
 
-const struct cfi_row *unwind_table_row(const struct unwind_table *t, uint64_t address)
+const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_t address)
 {
-	uint32_t at = (uint32_t)(address - t->base);
-	_Atomic(const struct cfi_row *) *slot = &t->recent->slot[at * 0x9E3779B1U >> (32 - SLOT_BITS)];
+	uint32_t at = (uint32_t)(address - table->base);
+	_Atomic(const struct cfi_row *) *slot = &table->recent->slot[at * 0x9E3779B1U >> (32 - SLOT_BITS)];
 	const struct cfi_row *row = atomic_load_explicit(slot, memory_order_acquire);
 
-	if (address < t->base || address >= t->end)
+	if (address < table->base || address >= table->end)
 		return NULL;
 	if (likely(row && at - row->start < row->end - row->start))
 		return row;
-	row = frames_row(&t->frames[0], t->recent, t->base, at);
+	row = frames_row(&table->frames[0], table->recent, table->base, at);
 	if (!row)
-		row = frames_row(&t->frames[1], t->recent, t->base, at);
+		row = frames_row(&table->frames[1], table->recent, table->base, at);
 	if (row)
 		atomic_store_explicit(slot, row, memory_order_release);
-	return row ? row : plt_row(t, address);
+	return row ? row : plt_row(table, address);
 }

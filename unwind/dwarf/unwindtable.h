@@ -11,7 +11,7 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* NULL: no table has it. Lives as long as t. */
-const struct cfi_row *unwind_table_row(const struct unwind_table *t, uint64_t address);
+/* NULL: no table has it. Lives as long as table. */
+const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
 
 #endif

@@ -217,8 +217,8 @@ TRANSFER(pwrite64, (int fd, const void *p, size_t n, off64_t o), fd, p, (fd, p, 
 
 MESSAGE(send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
 MESSAGE(recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
-MESSAGE(sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
-MESSAGE(recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
+MESSAGE(sendmsg, (int fd, const struct msghdr *header, int flags), (fd, header, flags))
+MESSAGE(recvmsg, (int fd, struct msghdr *header, int flags), (fd, header, flags))
 
 #define FAILS(type, name, params, args)                              \
 	type name params                                             \
