@@ -79,8 +79,8 @@ MANS := $(wildcard man/*.[1-9])
 
 # Tests and fuzz targets are other mains: they link what they need of any tool but its main.
 PARTS   := $(B)/parts.a
-UNITS   := $(patsubst %.c,$(B)/%,$(wildcard test/unit/*_test.c))
-WALK    := $(B)/test/unwind/walk $(B)/test/unwind/javawalk $(B)/test/unwind/unwound
+UNITS   := $(patsubst %.c,$(B)/%,$(sort $(shell find test -name '*_test.c' -not -path 'test/corpus/*')))
+WALK    := $(B)/test/unwind/dwarf/walk $(B)/test/unwind/dwarf/unwound $(B)/test/runtimes/hotspot/javawalk
 TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
 REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
 
@@ -155,13 +155,14 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PAR
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(B)/test/elf/names $(B)/test/elf/reduce $(B)/test/record/jvm $(patsubst %.c,$(B)/%,$(wildcard test/perfdata/*.c test/jmap/*.c test/send/*.c test/faults/*.c test/hostile/*.c))
+HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c \
+	$(filter-out %_test.c,$(wildcard test/fold/perfdata/*.c test/jmap/*.c test/send/*.c test/suite/*.c test/hostile/*.c)))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # What is loaded into tools by LD_PRELOAD. Not beside sanitizers, which want to be first.
-PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c test/faults/preload/*.c)))
+PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c test/suite/preload/*.c)))
 
 $(PRELOAD): $(B)/%.so: %.c
 	@mkdir -p $(@D)
@@ -172,14 +173,14 @@ tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) $(PRELOAD) ## build the tests,
 check: tests ## everything that needs no server and no browser (T=pattern selects by name)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
 
-accept: all ## rewrite the expected results of test/cases (T=pattern); look at them with git diff
+accept: all ## rewrite the expected results of cases (T=pattern); look at them with git diff
 	$(Q)PJ_BUILD=$(B) PJ_TOP='$(CURDIR)' T='$(T)' sh test/cases.sh --accept
 
 bench: all ## the figures: CPU, memory, sizes; peers optional (FLAMEGRAPH_DIR=, PJ_BENCH_INPUT=)
 	$(Q)PJ_BUILD=$(B) bash test/bench/run.sh
 
 null: all ## runs of one unchanged Java program must not differ: 6 minutes with perf and a JDK, or T=folder of windows
-	$(Q)PJ_BUILD=$(B) sh test/null/run.sh $(T)
+	$(Q)PJ_BUILD=$(B) sh test/diff/null/run.sh $(T)
 
 fuzz: ## clang's libFuzzer on every parser, or on one: T=folded SECS=60
 	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzz SECS=$(SECS) T='$(T)' fuzz-run
@@ -204,7 +205,7 @@ fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minu
 
 # ---- habits ----------------------------------------------------------------------------------------------------
 
-SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/cases/*' -not -path 'test/older/*' -not -path 'test/attack/*')
+SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/*/cases/*' -not -path 'test/suite/older/*' -not -path 'test/attack/*')
 HEADERS := $(filter %.h,$(SOURCES))
 
 headers: ## every header compiles alone, and twice
@@ -220,7 +221,7 @@ modules: ## one line for each module: the purpose in its header
 	$(Q)find $(LIBRARY) $(ROOMS) -name '*.h' | LC_ALL=C sort | xargs awk 'FNR < 4 && /[.]h - / { sub(/^[ \/*]*[a-z0-9]*[.]h - /, ""); sub(/ *[*]\/$$/, ""); printf "%-40s %s\n", FILENAME, $$0 }'
 
 openers: $(PARTS) $(LIB) ## processes that open files of strangers refer to no parser of them
-	$(Q)sh test/openers.sh $(B) 2>/dev/null
+	$(Q)sh test/suite/openers.sh $(B) 2>/dev/null
 
 format: ## lay out all C as .clang-format says
 	clang-format -i $(SOURCES)

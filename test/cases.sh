@@ -1,11 +1,11 @@
 #!/bin/sh
-# cases.sh [--accept] - test/cases/TOOL/NAME/{cmd,out,err,status,inputs}: every case is a folder.
+# cases.sh [--accept] - test/FOLDER/cases/NAME/{cmd,out,err,status,inputs}: every case of a tool is a folder.
 #
 # cmd is sh text, run in a copy of the folder. What it prints must be `out` and `err` (missing: nothing), its status `status`
 # (missing: 0). A case of pjfold that does not choose -j itself runs a second time with -j 3 and must do the same.
 # T selects cases by pattern. --accept writes what was seen as what is expected.
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/lib/tap.sh"
 
 accept=
 if [ "${1:-}" = --accept ]; then accept=1; fi
@@ -61,12 +61,14 @@ compare()
 }
 
 # cases of tools that are not built (yet) are not run
-for case in "$top"/test/cases/*/*/; do
+for case in "$top"/test/*/cases/*/; do
 	case=${case%/}
-	name=${case#"$top"/test/cases/}
+	folder=${case#"$top"/test/}
+	tool=pj${folder%%/*}
+	name=$tool/${case##*/}
 	[ -e "$case/cmd" ] || continue
-	have "${name%%/*}" || continue
-	if [ -n "${T:-}" ] && ! echo "test/cases/$name test/cases.sh" | grep -qE -- "$T"; then continue; fi
+	have "$tool" || continue
+	if [ -n "${T:-}" ] && ! echo "test/$folder test/cases.sh" | grep -qE -- "$T"; then continue; fi
 	run_case "$case" ''
 	if [ -n "$accept" ]; then
 		for f in out err; do
@@ -78,7 +80,7 @@ for case in "$top"/test/cases/*/*/; do
 	fi
 	wanted "$case"
 	compare "$name"
-	if [ "${name%%/*}" = pjfold ] && ! grep -qE -- '(^|[^[:alnum:]-])-j' "$case/cmd"; then
+	if [ "$tool" = pjfold ] && ! grep -qE -- '(^|[^[:alnum:]-])-j' "$case/cmd"; then
 		run_case "$case" '-j 3'
 		compare "$name -j 3"
 	fi

@@ -21,10 +21,10 @@ mkdir -p "$PJ_TAP"
 # What there is to run: slow ones first, as two run at a time.
 all_tests()
 {
-	for t in test/laws.t test/conformance.t test/cases.sh test/svg/run.sh test/*.t test/*/*.t \
-		"$PJ_BUILD"/test/unit/*_test "$PJ_BUILD"/test/fuzz/*_fuzz; do
+	for t in test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort) \
+		$(find test -name '*_test.c' | LC_ALL=C sort | sed "s|^|$PJ_BUILD/|; s|[.]c$||") "$PJ_BUILD"/test/fuzz/*_fuzz; do
 		case $t in
-		test/live.t | test/native.t | test/record*.t | test/jmap*.t | test/flame*.t | test/send-stores.t | test/send-kill-stores.t | test/browser/* | test/hostile/*) continue ;; # ./check runs them
+		test/fold/live.t | test/fold/native.t | test/record/record*.t | test/jmap/*.t | test/runtimes/hotspot/jvmstacks.t | test/flame/*.t | test/send/send-stores.t | test/send/send-kill-stores.t | test/svg/browser/* | test/hostile/*) continue ;; # ./check runs them
 		esac
 		if [ -x "$t" ]; then echo "${t#"$PJ_TOP"/}"; fi
 	done
@@ -33,8 +33,8 @@ all_tests()
 tests=${PJ_TESTS:-$(all_tests | awk '!seen[$0]++')}
 if [ -n "$T" ]; then
 	chosen=$(echo "$tests" | grep -E -- "$T")
-	# T=cases/pjfold/NAME or T=NAME selects cases, too
-	if [ -z "${PJ_TESTS:-}" ] && find test/cases -mindepth 2 -maxdepth 2 2>/dev/null | grep -qE -- "$T"; then
+	# T=fold/cases/NAME or T=NAME selects cases, too
+	if [ -z "${PJ_TESTS:-}" ] && find test/*/cases -mindepth 1 -maxdepth 1 2>/dev/null | grep -qE -- "$T"; then
 		chosen=$(printf '%s\n%s\n' "$chosen" test/cases.sh | awk 'NF && !seen[$0]++')
 	fi
 	tests=$chosen

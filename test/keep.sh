@@ -11,12 +11,13 @@ case $1 in
 esac
 limit=600
 case $1 in
-*test/browser/*) limit=1200 ;;
+*test/svg/browser/*) limit=1200 ;;
 esac
 # not cases, laws, units: those are the same each time
 again=
 case $name in
-live.t | native.t | record*.t | jmap*.t | flame*.t | send*.t | cgroups.t | cut.t | perfdata.t | examples.t | elf-*.t | unwind-*.t | browser-*)
+fold-live.t | fold-native.t | record-*.t | jmap-*.t | runtimes-*.t | flame-*.t | send-*.t | fold-cgroups.t | fold-cut.t | fold-perfdata-perfdata.t | suite-examples.t | \
+	fold-symbols-*.t | unwind-*.t | svg-browser-*)
 	again=${PJ_AGAIN:-} ;;
 esac
 

@@ -24,14 +24,14 @@ fi
 if grep -nE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|asprintf|exit|perror|abort)\(' $(echo "$sources" | grep -v "^common/"); then
 	complain "use arena.h or mem_alloc, and diag.h"
 fi
-if grep -nE '[[:blank:]]+$' -r $rooms man docs test/unit test/fuzz --include='*.[ch15-7]' --include='*.md'; then
+if grep -nE '[[:blank:]]+$' -r $rooms man docs test --include='*.[ch15-7]' --include='*.md'; then
 	complain "blanks at the end of lines"
 fi
 
-for t in test/*.t test/*/*.t quickstart check release .ci/run; do
+for t in $(find test -name '*.t') quickstart check release .ci/run; do
 	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
 done
-scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check release .ci/run flame/assemble test/*.sh test/*.t test/*/*.sh test/*/*.t examples/* 2>/dev/null)
+scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check release .ci/run flame/assemble $(find test -name '*.sh' -o -name '*.t') examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"
@@ -64,7 +64,7 @@ for target in test/fuzz/*_fuzz.c; do
 done
 # one layout: .clang-format of version 14
 if command -v clang-format >/dev/null; then
-	formatted="$sources $(git ls-files 'test/*.[ch]' 'examples/*.c' | grep -vE '^test/(corpus|cases|older|attack)/')"
+	formatted="$sources $(git ls-files 'test/*.[ch]' 'examples/*.c' | grep -vE '^test/(corpus|attack|suite/older|[a-z]+/cases)/')"
 	case $(clang-format --version) in
 	*version\ 14.*) clang-format --dry-run -Werror $formatted || complain "make format" ;;
 	*) echo "lint: $(clang-format --version): the layout is that of version 14" ;;

@@ -4,8 +4,8 @@
  *
  * One place makes frame names, whatever they come from (text, perf maps, later perf.data and timelines), so the same
  * function has the same spelling everywhere. The rules are listed in docs/INPUTS.md; each has a test in
- * test/unit/names_test.c. A name never holds ';', newline or other control bytes, never ends in blank and digits, and
- * is never empty.
+ * test/fold/names/names_test.c. A name never holds ';', newline or other control bytes, never ends in blank and digits,
+ * and is never empty.
  */
 #ifndef PJ_NAMES_H
 #define PJ_NAMES_H

@@ -3,7 +3,7 @@
  * mapfile.h - writes a finished map as perf-PID.map: complete or not at all, for the user whose process it describes.
  *
  * Also in /tmp, where every user may write: a link under that name is replaced, never followed. The map is copied as it
- * is, so the process that has the capabilities for it refers to no parser (test/openers.sh).
+ * is, so the process that has the capabilities for it refers to no parser (test/suite/openers.sh).
  */
 #ifndef PJ_MAPFILE_H
 #define PJ_MAPFILE_H

@@ -3,8 +3,8 @@
  * saverprocess.h - the process that keeps: takes messages from the ring, opens files, has them reduced, copies, sweeps,
  * counts.
  *
- * It has the recorder's capabilities and parses no file of a stranger: symhelper.h. test/openers.sh shows that it is
- * linked with no parser.
+ * It has the recorder's capabilities and parses no file of a stranger: symhelper.h. test/suite/openers.sh shows that it
+ * is linked with no parser.
  *
  * It ends when the recorder asks it to or is gone, after what is in the ring and what JITs wrote until then is kept.
  */

@@ -48,7 +48,7 @@ done
 
 # Code that comes and goes: the test's figures, for longer than a test takes.
 if [ -z "${JAVA_HOME:-}" ]; then
-	PATH=$bin:$PATH PJ_BUILD=${PJ_BUILD:-build/std-cc} PJ_JMAP_SECS=${PJ_BENCH_CHURN:-60} test/jmap-follow.t >"$tmp/follow" 2>&1
+	PATH=$bin:$PATH PJ_BUILD=${PJ_BUILD:-build/std-cc} PJ_JMAP_SECS=${PJ_BENCH_CHURN:-60} test/jmap/jmap-follow.t >"$tmp/follow" 2>&1
 	while read -r jvm percent; do
 		row "code cache of 10 MB, ${PJ_BENCH_CHURN:-60} s, -i 1: without a name, $jvm" "$percent %" "<= 2 %" "$percent <= 2"
 	done < <(sed -n 's/^# \(.*\): addresses, percent not seen: [0-9]* \([0-9.]*\);.*/\1 \2/p' "$tmp/follow")

@@ -6,8 +6,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cc -O1 -g -fno-omit-frame-pointer -pthread -o "$dir/demo" "$top/examples/demo.c" 2>/dev/null
-cc -O2 -fomit-frame-pointer -o "$dir/plain" "$top/test/unwind/load.c" 2>/dev/null
-c++ -O2 -o "$dir/cpp" "$top/test/unwind/load.cc" 2>/dev/null
+cc -O2 -fomit-frame-pointer -o "$dir/plain" "$top/test/lib/loads/load.c" 2>/dev/null
+c++ -O2 -o "$dir/cpp" "$top/test/lib/loads/load.cc" 2>/dev/null
 if command -v javac >/dev/null; then javac -d "$dir" "$top/examples/Demo.java" 2>/dev/null; fi
 cat >"$dir/Demo.js" <<'JS'
 function add(a, b) { return a + b % 7; }

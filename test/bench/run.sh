@@ -34,8 +34,8 @@ missed=0
 cc -O2 -o "$tmp/measure" test/bench/measure.c && cc -O2 -o "$tmp/generate" test/bench/generate.c || exit 1
 measure=$tmp/measure
 made=$PJ_BUILD/test
-dump=$top/$made/perfdata/dump
-make -s "$made/perfdata/dump" "$made/unwind/walk" >/dev/null 2>&1
+dump=$top/$made/fold/perfdata/dump
+make -s "$made/fold/perfdata/dump" "$made/unwind/dwarf/walk" >/dev/null 2>&1
 
 # wanted NAME [WHOLE]: this part of the bench, which may be a part of another one
 wanted()
@@ -248,7 +248,7 @@ recording()
 	row "perf script: wall time, memory" "$(echo "$perf" | field 2) s, $(megabytes "$perf" 4) MB" "" ""
 	"$bin/pjfold" -q --as-perf --root=thread "$data" >"$tmp/as-perf"
 	differ=$("$bin/pjfold" -q "$tmp/data.script" | diff "$tmp/as-perf" - |
-		awk -v all="$(awk -v count=1 -f test/frames.awk "$tmp/as-perf")" -f test/frames.awk)
+		awk -v all="$(awk -v count=1 -f test/lib/frames.awk "$tmp/as-perf")" -f test/lib/frames.awk)
 	row "  frames that differ from ours with --as-perf" "${differ% *} of ${differ#* }" "<= 0.1 %" "${differ% *} <= ${differ#* } / 1000"
 	rm -f "$tmp/data.script"
 	if [ -z "$peer" ] || [ ! -e "$peer/stackcollapse-perf.pl" ]; then
@@ -317,8 +317,8 @@ frames()
 # browse FILE RUNS [paint]: leaves the medians in $paint $zoom $unzoom $search $nodes $pss; false where there is no browser
 browse()
 {
-	if ! wanted browser svg || ! command -v node >/dev/null || [ ! -e test/browser/bench.mjs ] || ! sh test/browser/setup.sh >/dev/null 2>&1 ||
-		! node test/browser/bench.mjs "$@" >"$tmp/browser" 2>"$tmp/browser.err"; then
+	if ! wanted browser svg || ! command -v node >/dev/null || [ ! -e test/svg/browser/bench.mjs ] || ! sh test/svg/browser/setup.sh >/dev/null 2>&1 ||
+		! node test/svg/browser/bench.mjs "$@" >"$tmp/browser" 2>"$tmp/browser.err"; then
 		absent "  Chromium" "absent, or failed: $(head -c 60 "$tmp/browser.err" 2>/dev/null | tr '\n' ' ')"
 		return 1
 	fi

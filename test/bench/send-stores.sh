@@ -1,15 +1,15 @@
 #!/bin/bash
 # send-stores.sh - what windows of 2000 stacks cost on their way into each remote store, and how fast they get into ClickHouse
-# compared with curl, which posts the same rows, formatted and packed before, in the same run. Servers as in test/send-stores.t; no timing
+# compared with curl, which posts the same rows, formatted and packed before, in the same run. Servers as in test/send/send-stores.t; no timing
 # decides anything.
 # Then a backlog (PJ_BENCH_BACKLOG windows, 10000) into ClickHouse, and how long a recorded window takes until it can be fetched there.
 # bash test/bench/send-stores.sh [WINDOWS]
 cd "$(dirname "$0")/../.." || exit 1
 PJ_TOP=$PWD PJ_BUILD=${PJ_BUILD:-$PWD/build/std-cc} PATH=$PWD/build/std-cc/bin:$PATH
 export PJ_TOP PJ_BUILD
-. test/tap.sh
-# shellcheck source=test/send/lib.sh
-. "$top/test/send/lib.sh"
+. test/lib/tap.sh
+# shellcheck source=test/lib/stores.sh
+. "$top/test/lib/stores.sh"
 count=${1:-100}
 
 windows win 1 "$count" 2000 -v seed=3 >/dev/null

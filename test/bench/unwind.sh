@@ -78,8 +78,8 @@ load_jvms()
 	for ((i = 0; i < 20; i++)); do load_java "$jdk" Load mixed -XX:+UseSerialGC "$@"; done
 }
 
-cc -O2 -fomit-frame-pointer -o "$dir/c" test/unwind/load.c || exit 1
-c++ -O2 -o "$dir/cpp" test/unwind/load.cc || exit 1
+cc -O2 -fomit-frame-pointer -o "$dir/c" test/lib/loads/load.c || exit 1
+c++ -O2 -o "$dir/cpp" test/lib/loads/load.cc || exit 1
 cc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o "$dir/rounds" test/bench/rounds.c || exit 1
 cat >"$dir/job.py" <<'P'
 import json, re, sys, time
@@ -101,7 +101,7 @@ python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 node=$(command -v node)
 mapfile -t found < <(jdks)
 jdk=${found[-1]-}
-if [ -n "$jdk" ] && ! "${found[0]}/bin/javac" -nowarn -d "$dir" test/unwind/Load.java test/bench/Rounds.java 2>"$tmp/why"; then
+if [ -n "$jdk" ] && ! "${found[0]}/bin/javac" -nowarn -d "$dir" test/lib/loads/Load.java test/bench/Rounds.java 2>"$tmp/why"; then
 	absent "pjrecord --unwind of Java" "$(head -c 34 "$tmp/why")"
 	found=() jdk=
 fi
@@ -371,8 +371,8 @@ same()
 	shift
 	(cd "$dir" && "$perf" record -q -F 999 --call-graph dwarf,24576 -e cpu-clock -o data -- "$@" >/dev/null 2>&1) || return
 	"$perf" script -i "$dir/data" --no-inline -F tid,time,ip >"$dir/script" 2>/dev/null
-	"$top/$made/unwind/walk" -e "$dir/data" >"$dir/walked" 2>"$dir/ends"
-	read -r samples side < <(awk -f test/unwind/compare.awk "$dir/script" "$dir/walked" | tail -n 1 | awk -F '[ ,]+' '{ printf "%d %.2f\n", $4, 100 * ($2 + $6) / $4 }')
+	"$top/$made/unwind/dwarf/walk" -e "$dir/data" >"$dir/walked" 2>"$dir/ends"
+	read -r samples side < <(awk -f test/unwind/dwarf/compare.awk "$dir/script" "$dir/walked" | tail -n 1 | awk -F '[ ,]+' '{ printf "%d %.2f\n", $4, 100 * ($2 + $6) / $4 }')
 	rooted=$(awk -v all="$samples" '$1 == "root" { printf "%.2f", 100 * $2 / all }' "$dir/ends")
 	row "$what, dwarf copies: libunwind's is the leaf side; at a root" "$side %, $rooted % of $samples" ">= 99.5 %" "$side >= 99.5 && $rooted >= 99.5"
 }
@@ -399,7 +399,7 @@ whole_host()
 	bash test/bench/load.sh 40 >/dev/null 2>&1 &
 	load=$!
 	sleep 8
-	if counts=$(cd "$dir" && PJ_COPY=65528 PJ_BUILD=$top/${made%/test} sh "$top/test/unwind/system.sh"); then
+	if counts=$(cd "$dir" && PJ_COPY=65528 PJ_BUILD=$top/${made%/test} sh "$top/test/unwind/dwarf/system.sh"); then
 		# shellcheck disable=SC2086 # numbers
 		set -- $counts
 		row "whole host, dwarf copies of 64 kB: libunwind's is the leaf side; at a root" "$(calc '%.2f %%, %.2f %%' "100 * ($2 + $3) / $1, 100 * $6 / $1") of $1" \

@@ -5,7 +5,7 @@
  * request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
  * chooses a path (or how many bytes of the input are one), flags, damage. Files lie in a folder of the run. */
 /* covers: common/filter/broker.c */
-/* least: 85, as the rest is the start of the process (test/unit/broker_test.c) */
+/* least: 85, as the rest is the start of the process (test/common/filter/broker_test.c) */
 #include "common/filter/broker.h"
 
 #include "common/process/capabilities.h"

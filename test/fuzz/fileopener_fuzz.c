@@ -3,7 +3,7 @@
  * Input: for each request a byte that chooses its kind, one that chooses a path (or how many bytes of the input are
  * one), one that damages the message. Files lie in a folder of the run. */
 /* covers: fold/symbols/fileopener.c */
-/* least: 60, as the rest forks processes (test/unit/fileopener_test.c) */
+/* least: 60, as the rest forks processes (test/fold/symbols/fileopener_test.c) */
 #include "common/filter/broker.h"
 #include "common/process/capabilities.h"
 #include "common/process/fdmessage.h"

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "mutate.h"
-#include "../unit/node.h"
+#include "test/lib/node.h"
 
 static void check_dispersion(const struct folded_header *header, const struct stacks *stacks)
 {

@@ -9,7 +9,7 @@
 #include "common/files/fullio.h"
 
 #include "fuzz.h"
-#include "../jmap/synth.h"
+#include "test/lib/synth.h"
 
 #include <dirent.h>
 #include <ftw.h>

@@ -1,6 +1,6 @@
 /* jvmimage: what is read of the memory of a JVM is a map or a reason, whatever the memory holds; maps ascend, inlined
  * calls are a tree, pieces of code do not overlap. Input: where libjvm.so begins, then pages, each with its number, how
- * many bytes, and these; zeros behind (test/jmap/synth.h makes such images; test/jmap/seeds writes them). A page with
+ * many bytes, and these; zeros behind (test/lib/synth.h makes such images; test/jmap/seeds writes them). A page with
  * the highest bit of its size set has a count of 4 bytes behind the size: it is repeated that often, so that a small
  * input can have tables of gigabytes, as a hostile JVM can. */
 /* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c runtimes/hotspot/libjvm.c

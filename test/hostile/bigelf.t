@@ -2,8 +2,8 @@
 # bigelf.t - ELF files that cost their readers far more than they cost their author: no helper process of pjrecord takes much memory,
 # the recorder and the profile of others stay as they were, and pjfold reads the same files within bounds.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"

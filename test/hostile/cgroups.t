@@ -1,8 +1,8 @@
 #!/bin/sh
 # A flood of cgroups in one that was delegated to a user: memory of the recorder is bounded, and others do not notice.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 # shellcheck source=test/hostile/beside.sh

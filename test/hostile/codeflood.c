@@ -1,5 +1,5 @@
 /*
- * codeflood - processes that have the memory of a HotSpot (test/jmap/synth.h), and code that costs a reader of all of
+ * codeflood - processes that have the memory of a HotSpot (test/lib/synth.h), and code that costs a reader of all of
  *it much:
  *
  *	codeflood scopes COUNT	compiled methods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes
@@ -11,7 +11,7 @@
  *is new. They end with their parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields
  *lie, sizes and order.
  */
-#include "test/jmap/standin.h"
+#include "test/lib/standin.h"
 
 #include <sys/resource.h>
 #include <time.h>

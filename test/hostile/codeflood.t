@@ -2,8 +2,8 @@
 # codeflood.t - fake JVMs whose code costs a reader much: pjmap follows the genuine JVM beside them all the time, within its limits of memory,
 # disk and CPU time, and ends when it is told to; --list and --once end, too.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 have pjmap || skip_all "pjmap is not built"

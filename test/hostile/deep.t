@@ -1,8 +1,8 @@
 #!/bin/sh
 # Stacks as deep as a copy of a stack can hold: they cost their tenant its stacks, not the windows of others, and no sample.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 # shellcheck source=test/hostile/beside.sh

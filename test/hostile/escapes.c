@@ -4,7 +4,7 @@
  *
  * escapes SECS: draws some of them by lot, and waits.
  */
-#include "test/jmap/standin.h"
+#include "test/lib/standin.h"
 
 static const char *const bad[] = { "\033]0;PWNED\007",
 				   "\033[2J",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # escapes.t - pjmap --list prints nothing that a terminal obeys, whatever a JVM calls itself.
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/../tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$top/test/hostile/lib.sh"
 have pjmap || skip_all "pjmap is not built"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # execstorm.t - processes that exec all the time cost pjmap a bounded share of a CPU, and a JVM that begins meanwhile is found.
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/../tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$top/test/hostile/lib.sh"
 have pjmap || skip_all "pjmap is not built"

@@ -3,9 +3,9 @@
 # name of anybody else, and nothing that is kept is replaced.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
-. "$PJ_TOP/test/tap.sh"
+. "$PJ_TOP/test/lib/tap.sh"
 . "$PJ_TOP/test/hostile/lib.sh"
-. "$PJ_TOP/test/record/lib.sh"
+. "$PJ_TOP/test/lib/record.sh"
 have readelf && have cc || skip_all "readelf or cc is not installed"
 
 id_of()

@@ -1,5 +1,5 @@
 /*
- * fakejvm - processes that have the memory of a HotSpot (test/jmap/synth.h) and use what they are asked against the
+ * fakejvm - processes that have the memory of a HotSpot (test/lib/synth.h) and use what they are asked against the
  *reader:
  *
  *	fakejvm stubs COUNT	blocks of stubs of 4 MB, in which an entry seems to begin every few bytes
@@ -15,7 +15,7 @@
  * COUNT processes share the memory; together they use a third of a CPU, at addresses drawn by lot. They end with their
  * parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields lie, sizes and addresses.
  */
-#include "test/jmap/standin.h"
+#include "test/lib/standin.h"
 
 #include "attack.h"
 #include "fuse.h"

@@ -3,8 +3,8 @@
 # unprivileged user; fake JVMs that take the time of pjmap and write escapes; a link planted at its output. It ends with a picture, names
 # functions of others, follows no link, leaves nothing behind, and SIGTERM ends it at any moment.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 have pjflame || skip_all "pjflame is not built"

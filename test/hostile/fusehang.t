@@ -8,9 +8,9 @@ if [ -z "${PJ_FUSEHANG_INSIDE:-}" ]; then # the mounts end with this namespace, 
 	[ -c /dev/fuse ] || { echo "1..0 # SKIP no /dev/fuse"; exit 0; }
 	PJ_FUSEHANG_INSIDE=1 exec unshare -m --propagation private "$0" "$@"
 fi
-. "$PJ_TOP/test/tap.sh"
+. "$PJ_TOP/test/lib/tap.sh"
 . "$PJ_TOP/test/hostile/lib.sh"
-. "$PJ_TOP/test/record/lib.sh"
+. "$PJ_TOP/test/lib/record.sh"
 
 windows()
 {

@@ -3,14 +3,14 @@
 # starts later, names no frame less, and ends within 2 s; --list ends.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 # shellcheck source=test/hostile/java.sh
 . "$PJ_TOP/test/hostile/java.sh"
-# shellcheck source=test/record/lib.sh
-. "$PJ_TOP/test/record/lib.sh"
+# shellcheck source=test/lib/record.sh
+. "$PJ_TOP/test/lib/record.sh"
 # shellcheck source=test/hostile/holdlock.sh
 . "$PJ_TOP/test/hostile/holdlock.sh"
 

@@ -3,9 +3,9 @@
 # ends within 2 s, whether the attack or pjrecord comes first, and whatever is recorded; pjrecord --check and pjfold end.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
-. "$PJ_TOP/test/tap.sh"
+. "$PJ_TOP/test/lib/tap.sh"
 . "$PJ_TOP/test/hostile/lib.sh"
-. "$PJ_TOP/test/record/lib.sh"
+. "$PJ_TOP/test/lib/record.sh"
 
 # shellcheck source=test/hostile/holdlock.sh
 . "$PJ_TOP/test/hostile/holdlock.sh"

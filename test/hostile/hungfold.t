@@ -2,8 +2,8 @@
 # hungfold.t - pjfold names samples of processes whose file systems do not answer: it leaves their files alone after seconds, names them,
 # and names those of others.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"

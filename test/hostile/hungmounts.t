@@ -2,14 +2,14 @@
 # hungmounts.t - ten FUSE mounts of one user that do not answer: helper processes of pjrecord that hang are replaced within seconds, stacks
 # of others that start meanwhile are complete, and nothing stays off.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 [ -c /dev/fuse ] || skip_all "no /dev/fuse"
 have cc || skip_all "no compiler for the load"
-cc -O2 -fomit-frame-pointer -o load "$PJ_TOP/test/unwind/load.c" || skip_all "the load does not compile"
+cc -O2 -fomit-frame-pointer -o load "$PJ_TOP/test/lib/loads/load.c" || skip_all "the load does not compile"
 # distributions let everybody open it; where this one does not, a copy of the device does
 fuse=$arena/fuse
 mknod -m 666 "$fuse" c 10 229 || skip_all "mknod is not allowed here"

@@ -6,9 +6,9 @@ if [ -z "${PJ_IDRACE_INSIDE:-}" ]; then # other recorders of this machine leave 
 	unshare -m true 2>/dev/null || { echo "1..0 # SKIP mount namespaces cannot be made here"; exit 0; }
 	PJ_IDRACE_INSIDE=1 exec unshare -m --propagation private "$0" "$@"
 fi
-. "$PJ_TOP/test/tap.sh"
+. "$PJ_TOP/test/lib/tap.sh"
 . "$PJ_TOP/test/hostile/lib.sh"
-. "$PJ_TOP/test/record/lib.sh"
+. "$PJ_TOP/test/lib/record.sh"
 
 half=$(((attack_secs + 1) / 2))
 pjrecord -F 1999 -w 2 -d win >out 2>err &

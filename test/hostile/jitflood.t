@@ -3,12 +3,12 @@
 # within the limits of disk and CPU time, and the symbols of a neighbour stay.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
-# shellcheck source=test/record/lib.sh
-. "$PJ_TOP/test/record/lib.sh"
+# shellcheck source=test/lib/record.sh
+. "$PJ_TOP/test/lib/record.sh"
 have cc || skip_all "cc is not installed"
 
 each_secs=$((attack_secs / 5 + 1))

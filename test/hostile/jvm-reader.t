@@ -5,21 +5,21 @@
 #
 # Runs with an attack and runs without take turns. Stacks are counted per second of CPU time (schedstat).
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 LC_ALL=C
 export LC_ALL
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
-# shellcheck source=test/jmap/jvm.sh
-. "$top/test/jmap/jvm.sh"
+# shellcheck source=test/lib/jvm.sh
+. "$top/test/lib/jvm.sh"
 clean_up()
 {
 	end_attacks
 	rm -rf "$arena"
 }
-need_jdk "$top/test/unwind/Load.java"
+need_jdk "$top/test/lib/loads/Load.java"
 timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 fuse=0
 mknod "$arena/fuse" c 10 229 2>/dev/null && chmod 666 "$arena/fuse" && [ -e /sys/fs/fuse ] && fuse=1

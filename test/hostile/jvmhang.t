@@ -2,8 +2,8 @@
 # jvmhang.t - JVMs whose memory lies on a file system that does not answer: pjmap follows the genuine JVMs beside them all the time, also one
 # that starts later, names those that hang, tries them again later and later, and ends when it is told to; --list and --once end, too.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 # shellcheck source=test/hostile/java.sh

@@ -5,7 +5,7 @@
  * keepsecret FILE MS [LIBJVM]: for so many ms. LIBJVM: maps that file of the attacker's, too, as a program does that
  * reads what it is given.
  */
-#include "test/jmap/synth.h"
+#include "test/lib/synth.h"
 #include "test/hostile/secret.h"
 
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 # planted-guest.t - as planted.t, inside a guest whose kernel protects links, FIFOs and files of others in shared folders: first as
 # distributions have it (1), then as strictly as it can (2). These sysctls are never changed on the machine that runs the test.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/../tap.sh"
-# shellcheck source=test/hostile/guest.sh
-. "$top/test/hostile/guest.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/lib/guest.sh
+. "$top/test/lib/guest.sh"
 
 build=${PJ_BUILD:-$top/build/std-cc}
 case $build in /*) ;; *) build=$top/$build ;; esac

@@ -2,8 +2,8 @@
 # planted.t - links, hard links, FIFOs, sockets, directories and devices that another user planted where tools write: nothing is followed and
 # no tool waits, with fs.protected_* as they are here (test/hostile/planted-guest.t: with all of them on).
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/../tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$top/test/hostile/lib.sh"
 

@@ -3,16 +3,16 @@
 # the main threads of pjrecord, pjmap and pjfold, beside JVMs, jitdumps and short processes.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 have strace || skip_all "strace is not installed"
 strace -y -o /dev/null true 2>strace.err || skip_all "strace may not trace here: $(head -n 1 strace.err)"
 # shellcheck source=test/hostile/java.sh
 . "$PJ_TOP/test/hostile/java.sh"
-# shellcheck source=test/record/lib.sh
-. "$PJ_TOP/test/record/lib.sh"
+# shellcheck source=test/lib/record.sh
+. "$PJ_TOP/test/lib/record.sh"
 
 # trace NAME COMMAND...: runs the tool in the background, its main thread traced; its PID is in $traced, once NAME.pid exists
 trace()

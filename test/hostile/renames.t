@@ -1,8 +1,8 @@
 #!/bin/sh
 # Storms of names, namespaces and threads: windows stay as small as without them, and others keep their samples.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 # shellcheck source=test/hostile/beside.sh

@@ -2,8 +2,8 @@
 # rights.t - what each process of a running pjrecord may do, read from the kernel: those that parse bytes of strangers hold no capability, may
 # make 25 system calls at most, and have limits of memory; those that open files hold the recorder's five at most.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 

@@ -9,7 +9,7 @@
  * KEEPSECRET itself map the image.
  */
 #include "test/hostile/secret.h"
-#include "test/jmap/standin.h"
+#include "test/lib/standin.h"
 
 #include <sched.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # sharedmm.t - memory of a set-uid program is in no file that pjmap or pjrecord writes, whatever fake JVMs do before they become that program.
-# shellcheck source=test/tap.sh
-. "$(dirname "$0")/../tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$top/test/hostile/lib.sh"
 have pjmap || skip_all "pjmap is not built"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # One JVM, or one build, that uses the whole host: recorded with defaults, neither reaches a budget.
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck source=test/tap.sh
-. "$PJ_TOP/test/tap.sh"
+# shellcheck source=test/lib/tap.sh
+. "$PJ_TOP/test/lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 attacker=65533 # a user of its own: attacks of other tests may be over budget

@@ -1,5 +1,5 @@
 #!/bin/sh
-# rootfs.sh DIR [SUITE]: a root file system with JDK 8, 11 and 21 and their libc, from packages of Debian (sid), for PJ_ROOTFS of test/jmap.t. Nothing is
+# rootfs.sh DIR [SUITE]: a root file system with JDK 8, 11 and 21 and their libc, from packages of Debian (sid), for PJ_ROOTFS of test/jmap/jmap.t. Nothing is
 # installed; 280 MB are downloaded. What is in DIR already stays.
 set -eu
 dir=${1:?rootfs.sh DIR [SUITE]} suite=${2:-sid}

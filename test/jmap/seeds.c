@@ -1,7 +1,7 @@
 /* seeds DIR: writes the seeds of test/fuzz/jvmimage_fuzz.c: a JVM of each kind, and JVMs whose small tables would cost
  * hours or gigabytes. */
 #include "common/diag.h"
-#include "synth.h"
+#include "test/lib/synth.h"
 
 /* Pages of an attack: below those of libjvm, repeated as often as it says. */
 struct page {

@@ -1,11 +1,11 @@
 /*
- * jvm DIR hang: a process that has the memory of a JVM (test/jmap/standin.h) and runs in it; on SIGUSR1 the page that
+ * jvm DIR hang: a process that has the memory of a JVM (test/lib/standin.h) and runs in it; on SIGUSR1 the page that
  * says which method that code is of becomes one that nobody fills in (userfaultfd): whoever reads it waits for ever.
  * jvm DIR exec COMMAND...: the same, until SIGUSR1; then it is the command.
  * Prints "runs" when it does, "hangs" when it does, or "SKIP" and why it cannot.
  */
 #include "runtimes/hotspot/hotspot.h"
-#include "test/jmap/standin.h"
+#include "test/lib/standin.h"
 
 #include <errno.h>
 #include <linux/userfaultfd.h>

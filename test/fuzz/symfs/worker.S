@@ -1,4 +1,4 @@
-# usr/bin/worker: a program to walk through, for the recordings of test/corpus/recording (test/perfdata/write odd=1).
+# usr/bin/worker: a program to walk through, for the recordings of test/corpus/recording (test/fold/perfdata/write odd=1).
 # gcc -nostdlib -shared -Wl,--build-id=0x000102030405060708090a0b0c0d0e0f10111213 -Wl,-z,noseparate-code,-z,norelro,-Bsymbolic -Wl,-Ttext=0x1000 -s -o usr/bin/worker worker.S
 	.text
 	.globl	_start, with_frame, without_frame, without_table

@@ -11,7 +11,7 @@
  *change of both
  *
  * PJ_CUT_AT=N: killed before the Nth call. PJ_CUT_COUNT=FILE: how many calls there were. Programs that the process
- *starts are left alone. test/send/powercut.sh makes a folder of PJ_CUT_DISK again.
+ *starts are left alone. test/lib/powercut.sh makes a folder of PJ_CUT_DISK again.
  */
 #include <dirent.h>
 #include <dlfcn.h>

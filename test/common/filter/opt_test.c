@@ -1,0 +1,190 @@
+/* opt_test - the command line. */
+#include "common/filter/opt.h"
+
+#include "test/lib/child.h"
+#include "test/lib/tap.h"
+
+#include <stdlib.h>
+
+static struct child c;
+static bool flag, noflag;
+static const char *text;
+static uint64_t number;
+static double decimal;
+static unsigned calls;
+
+static void called(void *to, const char *value, const char *name)
+{
+	++*(unsigned *)to;
+	printf("%s=%s\n", name, value ? value : "(none)");
+}
+
+static const struct opt opts[] = {
+	{ 'f', "flag", NULL, OPT_FLAG, &flag, NULL, "sets a flag" },
+	{ 'F', "no-flag", NULL, OPT_NOFLAG, &noflag, NULL, "clears a flag" },
+	{ 'o', "output", "FILE", OPT_STR, &text, NULL, "where to" },
+	{ 'n', "number", "N", OPT_U64, &number, NULL, "a whole number" },
+	{ 0, "decimal", "X", OPT_DOUBLE, &decimal, NULL, "a number" },
+	{ 0, "call", "WHAT", OPT_CALL, &calls, called, "calls" },
+	{ 'c', "call-flag", NULL, OPT_CALL_FLAG, &calls, called, "calls, too" },
+	{ 0, "alias", "FILE", OPT_STR, &text, NULL, NULL },
+	{ 'x', NULL, NULL, OPT_FLAG, &flag, NULL, "a letter only" },
+	{ 0, "an-option-with-a-very-long-name", "VALUE", OPT_STR, &text, NULL, "goes on in the next line" },
+};
+static struct tool tool = { "pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts),
+			    false };
+
+/* Parses the words of a line and prints what came of it. */
+static void parse(void *line)
+{
+	static char copy[1000];
+	char *argv[20] = { copy };
+	int argc = 1;
+	char **operand;
+
+	flag = false;
+	noflag = true;
+	text = "";
+	number = calls = 0;
+	decimal = 0;
+	snprintf(copy, sizeof(copy), "pjtest %s", (const char *)line);
+	strtok(copy, " ");
+	while (argc < (int)countof(argv) && (argv[argc] = strtok(NULL, " ")))
+		argc++;
+	operand = opt_parse(&tool, argc, argv);
+	printf("flag=%d noflag=%d text=%s number=%" PRIu64 " decimal=%g", flag, noflag, text, number, decimal);
+	for (; *operand; operand++)
+		printf(" [%s]", *operand);
+}
+
+static void gives(const char *line, const char *want)
+{
+	child_run(&c, parse, (void *)(uintptr_t)line);
+	is_str(c.out, str_of(want), line);
+	ok(c.status == 0 && c.err.n == 0, "without complaint");
+}
+
+static void takes(const char *value, double points, double relative)
+{
+	double p = 7, r = .25;
+
+	opt_min_delta(value, "--x", &p, &r);
+	ok(p == points && r == relative, value);
+}
+
+static void min_delta(void *value)
+{
+	double p, r = 0;
+
+	opt_min_delta(value, "--x", &p, &r);
+}
+
+static void number_of_limits(void)
+{
+	static const char *const wrong[] = { "",   "x",   "-1",    "+1",    "101", "1e3", "nan", "inf", "0x1",  "0X1",
+					     "1,", "1,x", "1,101", "1,1,1", "1%%", "1 ",  " 1",  ".",   "1,-1", "1;1" };
+	const char *rest = "12%,x";
+	double value = 7;
+
+	takes("0", 0, .25);
+	takes("0.5", .5, .25);
+	takes("0.5%", .5, .25);
+	takes("1,2", 1, .02);
+	takes("1%,2%", 1, .02);
+	takes(".5,0", .5, 0);
+	takes("100,100%", 100, 1);
+	for (size_t i = 0; i < countof(wrong); i++) {
+		child_run(&c, min_delta, (void *)(uintptr_t)wrong[i]);
+		ok(c.status == 2 && str_find_str(c.err, STR("is not POINTS or POINTS,REL%: 0.5,1% is the default")) > 0,
+		   wrong[i]);
+	}
+	ok(opt_number(&rest, 12, &value) && value == 12 && str_eq(str_of(rest), STR(",x")),
+	   "a number, and what is behind it");
+	ok(!opt_number(&rest, 12, &value) && value == 12 && *rest == ',', "no number: nothing changes");
+}
+
+static void refuses(const char *line, const char *why)
+{
+	char want[200];
+
+	child_run(&c, parse, (void *)(uintptr_t)line);
+	snprintf(want, sizeof(want), "pjtest: %s (see pjtest --help)\n", why);
+	is_str(c.err, str_of(want), line);
+	ok(c.status == PJ_USAGE && c.out.n == 0, "status 2, nothing on stdout");
+}
+
+int main(void)
+{
+	diag_tool("pjtest");
+	gives("", "flag=0 noflag=1 text= number=0 decimal=0");
+	gives("-f a -F b", "flag=1 noflag=0 text= number=0 decimal=0 [a] [b]");
+	gives("--flag --no-flag", "flag=1 noflag=0 text= number=0 decimal=0");
+	gives("-fFo out a", "flag=1 noflag=0 text=out number=0 decimal=0 [a]");
+	gives("-oout -n5", "flag=0 noflag=1 text=out number=5 decimal=0");
+	gives("-o=out", "flag=0 noflag=1 text==out number=0 decimal=0");
+	gives("--output=a=b --number 7", "flag=0 noflag=1 text=a=b number=7 decimal=0");
+	gives("--output= x", "flag=0 noflag=1 text= number=0 decimal=0 [x]");
+	gives("-o -f", "flag=0 noflag=1 text=-f number=0 decimal=0");
+	gives("--output --", "flag=0 noflag=1 text=-- number=0 decimal=0");
+	gives("-o a -o b", "flag=0 noflag=1 text=b number=0 decimal=0");
+	gives("a -- -f --flag --", "flag=0 noflag=1 text= number=0 decimal=0 [a] [-f] [--flag] [--]");
+	gives("- -f -", "flag=1 noflag=1 text= number=0 decimal=0 [-] [-]");
+	gives("-n 18446744073709551615 --decimal 1.5e3",
+	      "flag=0 noflag=1 text= number=18446744073709551615 decimal=1500");
+	gives("--alias z", "flag=0 noflag=1 text=z number=0 decimal=0");
+	gives("-x", "flag=1 noflag=1 text= number=0 decimal=0");
+	gives("--call v -c --call-flag --call=w",
+	      "--call=v\n-c=(none)\n--call-flag=(none)\n--call=w\nflag=0 noflag=1 text= number=0 decimal=0");
+
+	refuses("--unknown", "unknown option '--unknown'");
+	refuses("-q", "unknown option '-q' in '-q'");
+	refuses("-fq", "unknown option '-q' in '-fq'");
+	refuses("--fla", "unknown option '--fla'");
+	refuses("--Flag", "unknown option '--Flag'");
+	refuses("--flag=1", "option '--flag' takes no value");
+	refuses("--output", "option '--output' needs a value: --output=FILE");
+	refuses("-o", "option '-o' needs a value: -o FILE");
+	refuses("-n x", "-n: 'x' is not a whole number");
+	refuses("--number=-1", "--number: '-1' is not a whole number");
+	refuses("--number=18446744073709551616", "--number: '18446744073709551616' is not a whole number");
+	refuses("--number=", "--number: '' is not a whole number");
+	refuses("--decimal=nan", "--decimal: 'nan' is not a number");
+	refuses("--decimal=inf", "--decimal: 'inf' is not a number");
+	refuses("--decimal=1e999", "--decimal: '1e999' is not a number");
+	refuses("--decimal=-1", "--decimal: '-1' is negative: it must be 0 or more");
+	refuses("--decimal=0x10", "--decimal: '0x10' is not a number");
+	refuses("--decimal=1x", "--decimal: '1x' is not a number");
+	refuses("-title", "unknown option '-t' in '-title'");
+	refuses("--help=x", "option '--help' takes no value");
+
+	child_run(&c, parse, (void *)(uintptr_t) "--help");
+	ok(c.status == 0 && c.err.n == 0, "--help goes to stdout, status 0");
+	is_str(c.out,
+	       STR("pjtest - test the options\nusage: pjtest [options] [file ...]\n\n"
+		   "  -f, --flag                 sets a flag\n"
+		   "  -F, --no-flag              clears a flag\n"
+		   "  -o, --output=FILE          where to\n"
+		   "  -n, --number=N             a whole number\n"
+		   "      --decimal=X            a number\n"
+		   "      --call=WHAT            calls\n"
+		   "  -c, --call-flag            calls, too\n"
+		   "  -x                         a letter only\n"
+		   "      --an-option-with-a-very-long-name=VALUE\n"
+		   "                             goes on in the next line\n"
+		   "      --help                 show this\n"
+		   "      --version              show the version\n"
+		   "\n  pjtest -f x\n\nMore: man pjtest, man pj\n"),
+	       "--help");
+	child_run(&c, parse, (void *)(uintptr_t) "-h --unknown");
+	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-h");
+	child_run(&c, parse, (void *)(uintptr_t) "--version");
+	is_str(c.out, STR("pjtest (pj) " PJ_VERSION "\n"), "--version");
+
+	tool.single_dash_long = true;
+	gives("-output x -number=5 -f", "flag=1 noflag=1 text=x number=5 decimal=0");
+	gives("-oout", "flag=0 noflag=1 text=out number=0 decimal=0");
+	child_run(&c, parse, (void *)(uintptr_t) "-help");
+	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-help");
+	number_of_limits();
+	return done();
+}

@@ -1,0 +1,52 @@
+# shellcheck shell=sh
+# jvm.sh - what tests of JVMs share. Source it behind tap.sh: . "$top/test/lib/jvm.sh"
+# $jdks: folders of JDKs, those in PJ_JDKS and those below /usr/lib/jvm; $javac: the first there is; both may be empty. What is in $started (PIDs)
+# is killed at the end, then clean_up is called, which a test may define.
+
+jdks=
+javac=
+for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
+	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
+	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
+done
+started=
+
+clean_up()
+{
+	:
+}
+
+# shellcheck disable=SC2086,SC2154 # a list; scratch is of tap.sh
+trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; clean_up; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+
+# need_jdk FILE.java...: into classes that any JDK runs; without a JDK, or if it does not compile, the whole test is skipped
+need_jdk()
+{
+	[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
+	[ -n "$javac" ] || skip_all "no javac"
+	"$javac" --release 8 -nowarn -d . "$@" 2>javac.err || "$javac" -d . "$@" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
+}
+
+# until_true COMMAND...: it is true within three minutes, however busy the machine is
+until_true()
+{
+	tries=1800
+	while ! "$@" && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	[ $tries -gt 0 ]
+}
+
+# find_rooted: $rooted, "ROOT:JDK" of each JDK in the root file systems in PJ_ROOTFS; none unless we are root
+find_rooted()
+{
+	rooted=
+	for root in ${PJ_ROOTFS:-}; do
+		for jdk in "$root"/usr/lib/jvm/*; do
+			[ -x "$jdk/bin/java" ] && [ ! -L "$jdk" ] && rooted="$rooted $root:${jdk#"$root"}"
+		done
+	done
+	[ -n "$rooted" ] || skip "JDKs of other distributions" "PJ_ROOTFS is empty: test/jmap/rootfs.sh makes such a folder"
+	if [ -n "$rooted" ] && [ "$(id -u)" != 0 ]; then
+		skip "JDKs of PJ_ROOTFS" "not root"
+		rooted=
+	fi
+}

@@ -1,0 +1,106 @@
+# shellcheck shell=sh
+# tap.sh - what shell tests share. Source it first: . "$(dirname "$0")/../lib/tap.sh"
+# Afterwards the current folder is a scratch one, $top is the project, and the tools are in PATH.
+
+n=0
+failed=0
+top=${PJ_TOP:-$(cd "$(dirname "$0")" && while [ ! -e Makefile ] && [ "$PWD" != / ]; do cd ..; done && pwd)}
+case ${PJ_BUILD:-} in
+'') PATH=$top/build/std-cc/bin:$PATH ;; # a test started by hand, after `make tests`
+esac
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/pj-test.XXXXXX")
+trap 'chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 130' HUP INT PIPE TERM
+cd "$scratch" || exit 1
+
+# skip_all WHY: the whole test
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# pass NAME, fail NAME [FILE...]: the files are shown as comments
+pass()
+{
+	n=$((n + 1))
+	echo "ok $n - $1"
+}
+
+fail()
+{
+	n=$((n + 1))
+	failed=1
+	echo "not ok $n - $1"
+	shift
+	for shown in "$@"; do
+		[ -e "$shown" ] && head -n 40 "$shown" | cut -c1-400 | sed 's/^/# /'
+	done
+	return 0
+}
+
+# ok NAME COMMAND...: the command ends with 0
+ok()
+{
+	name=$1
+	shift
+	if "$@" >.ok 2>&1; then pass "$name"; else fail "$name" .ok; fi
+}
+
+not()
+{
+	! "$@"
+}
+
+# is NAME GOT WANT
+is()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		printf 'got:  %s\nwant: %s\n' "$2" "$3" >.is
+		fail "$1" .is
+	fi
+}
+
+# same NAME FILE FILE: equal bytes
+same()
+{
+	if cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		diff -u "$2" "$3" >.same 2>&1
+		fail "$1" .same
+	fi
+}
+
+# skip NAME REASON
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+have()
+{
+	command -v "$1" >/dev/null 2>&1
+}
+
+# The tools that are built, of those that this project has; and those of them that read files and write one.
+tools()
+{
+	for tool in pjrecord pjmap pjfold pjsvg pjdiff pjsend pjfetch pjflame; do
+		if have "$tool"; then echo "$tool"; fi
+	done
+}
+
+filters()
+{
+	tools | grep -vxE "pjrecord|pjmap|pjsend|pjfetch|pjflame"
+}
+
+done_testing()
+{
+	echo "1..$n"
+	exit "$failed"
+}

@@ -1,0 +1,67 @@
+/* Callchains that wait: once each, counted, bounded. */
+#include "record/offcpu/chains.h"
+#include "common/arena.h"
+#include "test/lib/tap.h"
+
+#include <stdlib.h>
+
+static void check_equal(void)
+{
+	struct chains c = { 0 };
+	uint64_t a[] = { 1, 2, 3 }, b[] = { 1, 2, 4 };
+	struct chain *x = chains_get(&c, a, 3), *y = chains_get(&c, a, 3), *z = chains_get(&c, b, 3),
+		     *w = chains_get(&c, a, 2);
+
+	ok(x == y && x != z && x != w, "equal ones are one");
+	is_u64(c.n, 3, "three in all");
+	is_u64(x->references, 2, "two refer to it");
+	ok(x->n == 3 && x->ips[2] == 3 && w->n == 2, "what was put in");
+	ok(chains_get(&c, NULL, 0)->n == 0, "an empty one");
+	chains_put(&c, NULL);
+	chains_put(&c, x);
+	is_u64(c.unused, 0, "one still refers to it");
+	chains_put(&c, y);
+	is_u64(c.unused, sizeof(struct chain) + 24, "nobody does");
+	ok(chains_get(&c, a, 3) == x, "it is still there");
+	is_u64(c.unused, 0, "and used again");
+	chains_free(&c);
+}
+
+static void check_bounds(void)
+{
+	struct chains c = { 0 };
+	uint64_t ips[100] = { 0 };
+	size_t size = sizeof(struct chain) + sizeof(ips), max = CHAINS_MAX / size, highest = 0;
+	struct chain **saved = mem_alloc(sizeof(struct chain *), max + 1);
+	size_t n = 0;
+
+	for (ips[7] = 1; ips[7] < 20000; ips[7]++) {
+		chains_put(&c, chains_get(&c, ips, 100));
+		highest = c.bytes > highest ? c.bytes : highest;
+	}
+	ok(highest <= CHAINS_UNUSED + 2 * size, "what nobody refers to goes");
+	chains_free(&c);
+	for (ips[7] = 1; n <= max && (saved[n] = chains_get(&c, ips, 100)); ips[7]++)
+		n++;
+	is_u64(n, max, "as many as there is room for");
+	ips[7] = 1;
+	ok(chains_get(&c, ips, 100) == saved[0], "what is there can be had still");
+	size_t gone = CHAINS_UNUSED / size + 2;
+	for (size_t i = 0; i < gone; i++)
+		chains_put(&c, saved[i]);
+	ips[7] = UINT64_MAX;
+	ok(chains_get(&c, ips, 100), "and what went makes room");
+	bool same = true;
+	for (size_t i = gone; i < n; i++)
+		same &= saved[i]->ips[7] == i + 1;
+	ok(same, "nothing else was touched");
+	chains_free(&c);
+	free(saved);
+}
+
+int main(void)
+{
+	check_equal();
+	check_bounds();
+	return done();
+}

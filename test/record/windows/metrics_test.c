@@ -1,0 +1,316 @@
+/* metrics_test - counters go on from what the file says, whoever wrote it; the summary names all that was lost. */
+#include "record/processes/budgets.h"
+#include "record/windows/metrics.h"
+
+#include "common/diag.h"
+#include "test/lib/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/pj-metrics-test.XXXXXX";
+static int dir_fd;
+
+static struct str content(void)
+{
+	static char buf[65536];
+	int fd = openat(dir_fd, "pjrecord.prom", O_RDONLY);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, sizeof(buf));
+
+	if (fd >= 0)
+		close(fd);
+	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+}
+
+/* The value of a series, as it stands there; empty: it is not there. */
+static struct str value(struct str text, const char *series)
+{
+	while (text.n) {
+		struct str line = str_cut(&text, '\n');
+
+		if (str_starts(line, str_of(series)) && line.n > strlen(series) && line.p[strlen(series)] == ' ')
+			return str_from(line, strlen(series) + 1);
+	}
+	return (struct str){ 0 };
+}
+
+static bool well_formed(void)
+{
+	char command[1000];
+	const char *top = getenv("PJ_TOP");
+
+	fflush(stdout);
+	snprintf(
+		command, sizeof(command),
+		"awk -f '%s/test/lib/prom.awk' %s/pjrecord.prom | sed 's/^/# /'; awk -f '%s/test/lib/prom.awk' %s/pjrecord.prom >/dev/null",
+		top ? top : ".", dir, top ? top : ".", dir);
+	return system(command) == 0;
+}
+
+static struct metrics one(void)
+{
+	struct window_report r = {
+		.begin = 1500000000,
+		.end = 31500000001,
+		.samples = 1000,
+		.bytes = 123456,
+		.processes = 3,
+		.loss = { .samples = 10,
+			  .records = 2,
+			  .throttled = 3,
+			  .unknown = 4,
+			  .late = 5,
+			  .ring_high = 70,
+			  .depth = 6 },
+		.unwinding = { .stacks = 9,
+			       .complete = 5,
+			       .cut = 1,
+			       .broken = 3,
+			       .no_stack = 1,
+			       .no_rule = 2,
+			       .late = 4 },
+		.saved = { .binaries = 3, .maps = 2, .failed[SYMSAVER_GONE] = 7, .dropped = 8, .crashed = 1 },
+		.helpers = { .hung = 3, .avoided = 5, .lingering = 2 }
+	};
+	struct metrics m = { 0 };
+
+	metrics_add(&m, &r);
+	m.dropped[DROPPED_DISK] = 1;
+	m.dropped[DROPPED_IO] = 2;
+	m.deleted[DELETED_FREE] = 7;
+	m.cpu_us = 1500;
+	m.last_success = 1700000000;
+	m.rss = 4096;
+	return m;
+}
+
+static void adds_up(void)
+{
+	struct metrics m = one();
+	struct stat st;
+
+	ok(metrics_write(&m, dir_fd), "a first file");
+	ok(m.windows == 0 && m.loss.samples == 0, "what was written is not new any more");
+	ok(well_formed(), "well formed");
+	is_str(value(content(), "pj_record_samples_total"), STR("1000"), "samples");
+	is_str(value(content(), "pj_record_seconds_total"), STR("30.000000001"), "seconds, exactly");
+	is_str(value(content(), "pj_record_windows_dropped_total{reason=\"io\"}"), STR("2"), "a series with a label");
+	is_str(value(content(), "pj_record_windows_deleted_total{reason=\"age\"}"), STR("0"),
+	       "one that never happened is there");
+	is_str(value(content(), "pj_record_ring_high_ratio"), STR("0.070"), "a share");
+	m = one();
+	m.last_success = 0;
+	m.rss = 8192;
+	ok(metrics_write(&m, dir_fd) && well_formed(), "a second window");
+	is_str(value(content(), "pj_record_samples_total"), STR("2000"), "counters add up");
+	is_str(value(content(), "pj_record_seconds_total"), STR("60.000000002"), "seconds, too");
+	is_str(value(content(), "pj_record_cpu_seconds_total"), STR("0.003000"), "and processor time");
+	is_str(value(content(), "pj_record_lost_samples_total"), STR("20"), "and losses");
+	is_str(value(content(), "pj_record_cut_stacks_total"), STR("12"), "of all kinds");
+	is_str(value(content(), "pj_record_stacks_total{end=\"root\"}"), STR("10"), "how stacks ended");
+	is_str(value(content(), "pj_record_broken_stacks_total{reason=\"rule\"}"), STR("4"), "and why");
+	is_str(value(content(), "pj_record_stacks_without_tables_total"), STR("8"), "tables that came too late");
+	is_str(value(content(), "pj_record_kept_for_fold_total{kind=\"jit\"}"), STR("4"), "what was kept");
+	is_str(value(content(), "pj_record_not_kept_total{reason=\"gone\"}"), STR("14"), "what was not");
+	is_str(value(content(), "pj_record_not_kept_total{reason=\"busy\"}"), STR("16"), "what was not even told");
+	is_str(value(content(), "pj_record_keepers_lost_total{reason=\"crashed\"}"), STR("2"), "who did not keep it");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"tables\",reason=\"hung\"}"), STR("6"),
+	       "helper processes that hung");
+	is_str(value(content(), "pj_record_helpers_avoided_total{helper=\"tables\"}"), STR("10"),
+	       "  and what they were not asked for");
+	is_str(value(content(), "pj_record_helpers_lingering{helper=\"tables\"}"), STR("2"),
+	       "  and those that have not ended");
+	is_str(value(content(), "pj_record_resident_bytes"), STR("8192"), "gauges do not");
+	is_str(value(content(), "pj_record_last_success_timestamp_seconds"), STR("1700000000"),
+	       "but the last success stays");
+	ok(fstatat(dir_fd, "pjrecord.prom", &st, 0) == 0 && (st.st_mode & 07777) == 0640, "its mode");
+	ok(faccessat(dir_fd, ".pjrecord.prom.tmp", F_OK, 0) < 0, "nothing is left over");
+}
+
+static void put(const char *text)
+{
+	int fd = openat(dir_fd, "pjrecord.prom", O_WRONLY | O_CREAT | O_TRUNC, 0640);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+}
+
+static void tenants(void)
+{
+	struct window_report r = { .samples = 1, .tenants = { .n = 2 } };
+	struct metrics m = { 0 };
+
+	r.tenants.row[0] = (struct pj_tenant){ .kind = TENANT_USER, .key = 1000, .samples = 5, .reads = 2 };
+	r.tenants.row[1] = (struct pj_tenant){ .kind = TENANT_CONTAINER, .key = 0x0123456789abcdef, .mappings = 7 };
+	r.tenants.others.samples = 1;
+	r.tenants.row[0].jvms = 3;
+	r.tenants.row[0].tables = 4;
+	r.jvm_helpers = (struct helper_counts){ .hung = 6, .lingering = 1 };
+	put("pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"} 10\n"
+	    "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"} 100\n"
+	    "pj_record_over_budget_total{tenant=\"nonsense\",what=\"mappings\"} 100\n");
+	metrics_add(&m, &r);
+	ok(metrics_write(&m, dir_fd), "tenants over budget are written");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"samples\"}"), STR("15"),
+	       "  a user's count goes on");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"container 0123456789ab\",what=\"mappings\"}"),
+	       STR("107"), "  a container's, too");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"jvms\"}"), STR("3"),
+	       "  lookups in JVMs");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"user 1000\",what=\"tables\"}"), STR("4"),
+	       "  and of unwind tables");
+	is_str(value(content(), "pj_record_helpers_lost_total{helper=\"jvm\",reason=\"hung\"}"), STR("6"),
+	       "  and helpers that read JVMs");
+	is_str(value(content(), "pj_record_helpers_lingering{helper=\"jvm\"}"), STR("1"), "  that have not ended");
+	is_str(value(content(), "pj_record_over_budget_total{tenant=\"others\",what=\"samples\"}"), STR("1"),
+	       "  and that of all others");
+	ok(str_find_str(content(), STR("nonsense")) < 0, "  what is no tenant is dropped");
+}
+
+static void damaged(void)
+{
+	static const struct {
+		const char *line, *want, *what;
+	} row[] = {
+		{ "pj_record_samples_total 5", "1005", "without a newline" },
+		{ "pj_record_samples_total -5\n", "1000", "a negative value starts again" },
+		{ "pj_record_samples_total 5.5\n", "1000", "so does a fraction where there is none" },
+		{ "pj_record_samples_total 99999999999999999999999\n", "1000", "one that does not fit" },
+		{ "pj_record_samples_total 18446744073709551614\n", "18446744073709551615", "no counter wraps" },
+		{ "pj_record_samples_totally 5\n", "1000", "another name" },
+		{ "pj_record_samples_total\n\n \n# pj_record_samples_total 7\n", "1000", "garbage" },
+		{ "pj_record_samples_total  5\n", "1000", "blanks" },
+	};
+
+	for (size_t i = 0; i < countof(row); i++) {
+		struct metrics m = one();
+
+		put(row[i].line);
+		metrics_write(&m, dir_fd);
+		is_str(value(content(), "pj_record_samples_total"), str_of(row[i].want), row[i].what);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct metrics m = one();
+
+		put(i ? "pj_record_seconds_total 1.12345678901\n" : "pj_record_seconds_total 1.5\n");
+		metrics_write(&m, dir_fd);
+		is_str(value(content(), "pj_record_seconds_total"), i ? STR("30.000000001") : STR("31.500000001"),
+		       "digits behind the point");
+	}
+}
+
+static void elsewhere(void)
+{
+	struct metrics m = one();
+	int nowhere = open("/proc/self", O_RDONLY | O_DIRECTORY);
+
+	unlinkat(dir_fd, "pjrecord.prom", 0);
+	if (symlinkat("/etc/passwd", dir_fd, "pjrecord.prom") < 0 ||
+	    symlinkat("target", dir_fd, ".pjrecord.prom.tmp") < 0)
+		abort();
+	ok(metrics_write(&m, dir_fd) && well_formed(), "links are replaced, not followed");
+	ok(faccessat(dir_fd, "target", F_OK, 0) < 0, "in either place");
+	m = one();
+	errno = 0;
+	ok(!metrics_write(&m, nowhere) && errno != 0 && m.windows == 1, "a failure is one, and nothing is forgotten");
+	close(nowhere);
+}
+
+/* Two processes at once, as runs that overlap. */
+static void together(void)
+{
+	pid_t pid[4];
+
+	unlinkat(dir_fd, "pjrecord.prom", 0);
+	fflush(stdout);
+	for (size_t i = 0; i < countof(pid); i++) {
+		pid[i] = fork();
+		if (pid[i] == 0) {
+			int own = open(dir, O_RDONLY | O_DIRECTORY);
+
+			for (int k = 0; k < 50; k++) {
+				struct metrics m = one();
+
+				if (!metrics_write(&m, own))
+					_exit(1);
+			}
+			_exit(0);
+		}
+	}
+	for (size_t i = 0; i < countof(pid); i++)
+		waitpid(pid[i], NULL, 0);
+	is_str(value(content(), "pj_record_samples_total"), STR("200000"), "runs at the same time lose no count");
+	unlinkat(dir_fd, "pjrecord.prom", 0);
+}
+
+static struct str summary(const struct window_report *report)
+{
+	static struct text t;
+
+	t.n = 0;
+	metrics_summary(&t, report);
+	return text_view(&t);
+}
+
+static void summaries(void)
+{
+	struct window_report r = {
+		.end = 30000000000, .samples = 18180, .processes = 212, .bytes = 2400000, .loss.ring_high = 65
+	};
+
+	is_str(summary(&r), STR("18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full"),
+	       "nothing lost");
+	r = (struct window_report){ .end = 1000000000, .samples = 1, .processes = 1, .bytes = 999 };
+	is_str(summary(&r), STR("1 sample of 1 process in 1.0 s, 999 bytes, rings up to 0 % full"), "one of each");
+	r.loss = (struct pj_loss){
+		.samples = 1, .records = 2, .throttled = 3, .unknown = 4, .late = 5, .ring_high = 1000, .depth = 1
+	};
+	r.unrecorded_ns = 2500000000;
+	r.depth_limit = 127;
+	is_str(summary(&r),
+	       STR("1 sample of 1 process in 1.0 s, 999 bytes, rings up to 100 % full; LOST 1 sample (50.0 %); "
+		   "LOST 2 records of processes; nothing was recorded for 2.5 s before; throttled 3 times; "
+		   "4 samples of processes nothing is known of; 5 records came late; "
+		   "1 stack (100.0 %) cut at 127 frames"),
+	       "everything at once");
+	r = (struct window_report){ .end = 1, .samples = 1000000, .loss.samples = 1 };
+	ok(str_find_str(summary(&r), STR("LOST 1 sample (under 0.1 %)")) > 0, "little is not nothing");
+	r = (struct window_report){ .end = 1, .samples = 0, .loss.samples = 5, .bytes = UINT64_MAX };
+	ok(str_find_str(summary(&r), STR("LOST 5 samples (100.0 %)")) > 0 &&
+		   str_find_str(summary(&r), STR("18.4 EB")) > 0,
+	   "everything");
+	r.helpers = (struct helper_counts){ .hung = 1, .crashed = 2, .avoided = 3, .off = 1 };
+	ok(str_ends(
+		   summary(&r),
+		   STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups that are left out after that; no helper process makes tables")),
+	   "helper processes that failed");
+	r.jvm_helpers = (struct helper_counts){ .hung = 1, .avoided = 4, .off = 1 };
+	ok(str_ends(
+		   summary(&r),
+		   STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups that are left out after that; no helper process makes tables"
+		       "; no helper process reads JVMs")),
+	   "  those that read JVMs among them");
+}
+
+int main(void)
+{
+	diag_tool("pjtest");
+	umask(022);
+	if (!mkdtemp(dir))
+		abort();
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+	adds_up();
+	tenants();
+	damaged();
+	elsewhere();
+	together();
+	summaries();
+	close(dir_fd);
+	rmdir(dir);
+	return done();
+}

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Puts playwright-core (a driver only: the browser is the system's Chromium) where the browser tests look for it.
+# Does nothing when it is there already, so it works offline from the second time on.
+set -eu
+VERSION=1.58.2   # a version that runs on node 18, which is what Debian 12 has
+cd "$(dirname "$0")/../../.."
+mkdir -p build/node
+if [ -f build/node/node_modules/playwright-core/package.json ]; then exit 0; fi
+command -v npm >/dev/null || { echo "setup.sh: npm is missing: apt-get install npm" >&2; exit 1; }
+cd build/node
+[ -f package.json ] || echo '{"private":true}' >package.json
+PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --no-save --no-audit --no-fund --silent "playwright-core@$VERSION"
