@@ -90,10 +90,10 @@ PRINTF(2, 0)
 static void diag_print_message(struct place at, const char *fmt, va_list args, const char *after)
 {
 	char text[2048], place[512] = "", line[4096];
-	int n = vsnprintf(text, sizeof(text), fmt, args);
+	int got = vsnprintf(text, sizeof(text), fmt, args);
 	size_t w;
 
-	if (n < 0)
+	if (got < 0)
 		return;
 	if (at.name && at.line)
 		snprintf(place, sizeof(place), "%.400s:%llu: ", at.name, (unsigned long long)at.line);

@@ -21,10 +21,10 @@ extern struct hash_secret hash_secret;
 
 static inline uint64_t hash_load(const unsigned char *p)
 {
-	uint64_t v;
+	uint64_t value;
 
-	memcpy(&v, p, 8);
-	return v;
+	memcpy(&value, p, 8);
+	return value;
 }
 
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)

@@ -5,73 +5,73 @@
 
 #include <stdlib.h>
 
-static void intern_grow_slots(struct intern *t)
+static void intern_grow_slots(struct intern *table)
 {
-	uint32_t nslots = t->mask ? (t->mask + 1) * 2 : 256;
+	uint32_t nslots = table->mask ? (table->mask + 1) * 2 : 256;
 	struct intern_slot *slot;
 
 	if (nslots == 0)
 		die("more than 2 billion distinct names");
 	slot = mem_alloc(sizeof(*slot), nslots);
-	for (uint32_t k = 0; t->mask && k <= t->mask; k++) {
-		uint32_t i = t->slot[k].hash & (nslots - 1);
+	for (uint32_t index = 0; table->mask && index <= table->mask; index++) {
+		uint32_t i = table->slot[index].hash & (nslots - 1);
 
-		if (!t->slot[k].id)
+		if (!table->slot[index].id)
 			continue;
 		while (slot[i].id)
 			i = (i + 1) & (nslots - 1);
-		slot[i] = t->slot[k];
+		slot[i] = table->slot[index];
 	}
-	free(t->slot);
-	t->slot = slot;
-	t->mask = nslots - 1;
+	free(table->slot);
+	table->slot = slot;
+	table->mask = nslots - 1;
 }
 
-static uint32_t intern_find_slot(const struct intern *t, struct str string, uint32_t hash, uint32_t *slot)
+static uint32_t intern_find_slot(const struct intern *table, struct str string, uint32_t hash, uint32_t *slot)
 {
-	uint32_t i = hash & t->mask;
+	uint32_t i = hash & table->mask;
 
-	for (; t->slot[i].id; i = (i + 1) & t->mask)
-		if (t->slot[i].hash == hash && str_eq(t->str[t->slot[i].id], string))
-			return t->slot[i].id;
+	for (; table->slot[i].id; i = (i + 1) & table->mask)
+		if (table->slot[i].hash == hash && str_eq(table->str[table->slot[i].id], string))
+			return table->slot[i].id;
 	*slot = i;
 	return 0;
 }
 
-uint32_t intern_find(const struct intern *t, struct str string)
+uint32_t intern_find(const struct intern *table, struct str string)
 {
 	uint32_t slot;
 
-	return t->mask ? intern_find_slot(t, string, (uint32_t)hash_bytes(string.p, string.n), &slot) : 0;
+	return table->mask ? intern_find_slot(table, string, (uint32_t)hash_bytes(string.p, string.n), &slot) : 0;
 }
 
-uint32_t intern(struct intern *t, struct str string)
+uint32_t intern(struct intern *table, struct str string)
 {
 	uint32_t hash = (uint32_t)hash_bytes(string.p, string.n), slot, id;
 
-	if (t->n >= t->mask / 2)
-		intern_grow_slots(t);
-	id = intern_find_slot(t, string, hash, &slot);
+	if (table->n >= table->mask / 2)
+		intern_grow_slots(table);
+	id = intern_find_slot(table, string, hash, &slot);
 	if (id)
 		return id;
-	if (t->n + 1 >= t->cap) {
-		t->cap = t->cap ? t->cap * 2 : 128;
-		t->str = mem_grow(t->str, sizeof(*t->str), t->cap);
-		if (t->n == 0)
-			t->str[0] = (struct str){ "", 0 };
+	if (table->n + 1 >= table->cap) {
+		table->cap = table->cap ? table->cap * 2 : 128;
+		table->str = mem_grow(table->str, sizeof(*table->str), table->cap);
+		if (table->n == 0)
+			table->str[0] = (struct str){ "", 0 };
 	}
-	id = ++t->n;
-	t->str[id] = arena_copy(&t->bytes, string);
-	t->slot[slot] = (struct intern_slot){ id, hash };
+	id = ++table->n;
+	table->str[id] = arena_copy(&table->bytes, string);
+	table->slot[slot] = (struct intern_slot){ id, hash };
 	return id;
 }
 
-void intern_free(struct intern *t)
+void intern_free(struct intern *table)
 {
-	free(t->str);
-	free(t->slot);
-	arena_free(&t->bytes);
-	*t = (struct intern){ 0 };
+	free(table->str);
+	free(table->slot);
+	arena_free(&table->bytes);
+	*table = (struct intern){ 0 };
 }
 
 #define FEW 24
@@ -86,21 +86,21 @@ struct rankee {
 
 static uint64_t head_of(const char *p, size_t n)
 {
-	uint64_t v = 0;
+	uint64_t value = 0;
 
 	if (n >= 8) {
-		memcpy(&v, p, 8);
-		return __builtin_bswap64(v);
+		memcpy(&value, p, 8);
+		return __builtin_bswap64(value);
 	}
 	for (size_t i = 0; i < n; i++)
-		v |= (uint64_t)(unsigned char)p[i] << (56 - 8 * i);
-	return v;
+		value |= (uint64_t)(unsigned char)p[i] << (56 - 8 * i);
+	return value;
 }
 
 /* By the 8 bytes in head; a string that ends within them comes before one that goes on with NULs. */
-static int head_cmp(const void *va, const void *vb)
+static int head_cmp(const void *left, const void *right)
 {
-	const struct rankee *rankee = va, *b = vb;
+	const struct rankee *rankee = left, *b = right;
 
 	if (rankee->head != b->head)
 		return rankee->head < b->head ? -1 : 1;
@@ -112,17 +112,17 @@ static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct rankee one = rankee[i];
-		size_t k = i;
+		size_t index = i;
 
-		for (; k > 0; k--) {
-			struct str string = { rankee[k - 1].p + depth, rankee[k - 1].n - depth };
-			struct str b = { one.p + depth, one.n - depth };
+		for (; index > 0; index--) {
+			struct str string = { rankee[index - 1].p + depth, rankee[index - 1].n - depth };
+			struct str other = { one.p + depth, one.n - depth };
 
-			if (str_cmp(string, b) <= 0)
+			if (str_cmp(string, other) <= 0)
 				break;
-			rankee[k] = rankee[k - 1];
+			rankee[index] = rankee[index - 1];
 		}
-		rankee[k] = one;
+		rankee[index] = one;
 	}
 }
 
@@ -150,16 +150,16 @@ static void sort_names(struct rankee *rankee, size_t n)
 			at[i].left = left < 9 ? (uint32_t)left : 9;
 		}
 		qsort(at, run.n, sizeof(*at), head_cmp);
-		for (size_t i = 0, k; i < run.n; i = k) {
-			for (k = i + 1; k < run.n && head_cmp(&at[i], &at[k]) == 0; k++)
+		for (size_t i = 0, index; i < run.n; i = index) {
+			for (index = i + 1; index < run.n && head_cmp(&at[i], &at[index]) == 0; index++)
 				;
-			if (k == i + 1 || at[i].left < 9)
+			if (index == i + 1 || at[i].left < 9)
 				continue;
 			if (ntodo == cap) {
 				cap = cap ? cap * 2 : 64;
 				todo = mem_grow(todo, sizeof(*todo), cap);
 			}
-			todo[ntodo++] = (struct run){ run.from + i, k - i, run.depth + 8 };
+			todo[ntodo++] = (struct run){ run.from + i, index - i, run.depth + 8 };
 		}
 		if (ntodo == 0)
 			break;
@@ -167,16 +167,16 @@ static void sort_names(struct rankee *rankee, size_t n)
 	free(todo);
 }
 
-uint32_t *intern_ranks(const struct intern *t)
+uint32_t *intern_ranks(const struct intern *table)
 {
-	struct rankee *rankee = mem_alloc(sizeof(*rankee), t->n);
-	uint32_t *rank = mem_alloc(sizeof(*rank), (size_t)t->n + 1);
+	struct rankee *rankee = mem_alloc(sizeof(*rankee), table->n);
+	uint32_t *rank = mem_alloc(sizeof(*rank), (size_t)table->n + 1);
 
-	for (uint32_t id = 1; id <= t->n; id++)
-		rankee[id - 1] = (struct rankee){ .p = t->str[id].p, .n = t->str[id].n, .id = id };
-	if (t->n)
-		sort_names(rankee, t->n);
-	for (uint32_t i = 0; i < t->n; i++)
+	for (uint32_t id = 1; id <= table->n; id++)
+		rankee[id - 1] = (struct rankee){ .p = table->str[id].p, .n = table->str[id].n, .id = id };
+	if (table->n)
+		sort_names(rankee, table->n);
+	for (uint32_t i = 0; i < table->n; i++)
 		rank[rankee[i].id] = i;
 	free(rankee);
 	return rank;

@@ -22,16 +22,16 @@ struct intern {
 	struct arena bytes;
 };
 
-uint32_t intern(struct intern *intern, struct str string);            /* id of string, new if need be */
-uint32_t intern_find(const struct intern *intern, struct str string); /* id of string, or 0 */
-void intern_free(struct intern *intern);
+uint32_t intern(struct intern *table, struct str string);            /* id of string, new if need be */
+uint32_t intern_find(const struct intern *table, struct str string); /* id of string, or 0 */
+void intern_free(struct intern *table);
 
-static inline struct str intern_str(const struct intern *t, uint32_t id)
+static inline struct str intern_str(const struct intern *table, uint32_t id)
 {
-	return t->str[id];
+	return table->str[id];
 }
 
 /* rank[id] = position of id's bytes among all, from 0; caller frees. Index 0 is unused. */
-uint32_t *intern_ranks(const struct intern *intern);
+uint32_t *intern_ranks(const struct intern *table);
 
 #endif

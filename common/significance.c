@@ -225,8 +225,8 @@ static bool significance_elsewhere(const struct stacks *stacks, const struct rea
 		if (*work < n)
 			return false;
 		*work -= n;
-		for (uint32_t k = reach->from[id]; k < reach->to[id]; k++) {
-			uint32_t g = stacks->node[reach->stack[k]].frame;
+		for (uint32_t index = reach->from[id]; index < reach->to[id]; index++) {
+			uint32_t g = stacks->node[reach->stack[index]].frame;
 
 			if (seen[g] == frame)
 				continue;

@@ -10,12 +10,12 @@ struct str str_of(const char *string)
 	return string ? (struct str){ string, strlen(string) } : (struct str){ 0 };
 }
 
-int str_cmp(struct str string, struct str b)
+int str_cmp(struct str string, struct str other)
 {
-	size_t n = string.n < b.n ? string.n : b.n;
-	int c = n ? memcmp(string.p, b.p, n) : 0;
+	size_t n = string.n < other.n ? string.n : other.n;
+	int c = n ? memcmp(string.p, other.p, n) : 0;
 
-	return c ? c : (string.n > b.n) - (string.n < b.n);
+	return c ? c : (string.n > other.n) - (string.n < other.n);
 }
 
 #ifdef __SSE2__
@@ -50,21 +50,21 @@ static inline size_t common_64(const char *a, const char *b)
 }
 #endif
 
-size_t str_common(struct str string, struct str b)
+size_t str_common(struct str string, struct str other)
 {
-	size_t max = string.n < b.n ? string.n : b.n, n = 0, more;
+	size_t max = string.n < other.n ? string.n : other.n, n = 0, more;
 
 	if (max < 64) {
-		while (n < max && string.p[n] == b.p[n])
+		while (n < max && string.p[n] == other.p[n])
 			n++;
 		return n;
 	}
 	for (; max - n >= 64; n += 64) {
-		more = common_64(string.p + n, b.p + n);
+		more = common_64(string.p + n, other.p + n);
 		if (more < 64)
 			return n + more;
 	}
-	return max - 64 + common_64(string.p + max - 64, b.p + max - 64); /* the last ones, some once more */
+	return max - 64 + common_64(string.p + max - 64, other.p + max - 64); /* the last ones, some once more */
 }
 
 bool str_starts(struct str string, struct str prefix)
@@ -77,16 +77,16 @@ bool str_ends(struct str string, struct str suffix)
 	return string.n >= suffix.n && str_eq(str_from(string, string.n - suffix.n), suffix);
 }
 
-ptrdiff_t str_find(struct str string, char c)
+ptrdiff_t str_find(struct str string, char byte)
 {
-	const char *p = string.n ? memchr(string.p, c, string.n) : NULL;
+	const char *p = string.n ? memchr(string.p, byte, string.n) : NULL;
 
 	return p ? p - string.p : -1;
 }
 
-ptrdiff_t str_rfind(struct str string, char c)
+ptrdiff_t str_rfind(struct str string, char byte)
 {
-	const char *p = string.n ? memrchr(string.p, c, string.n) : NULL;
+	const char *p = string.n ? memrchr(string.p, byte, string.n) : NULL;
 
 	return p ? p - string.p : -1;
 }
@@ -145,13 +145,13 @@ bool str_hex(struct str string, uint64_t *value)
 	if (string.n == 0)
 		return false;
 	for (size_t i = 0; i < string.n; i++) {
-		char c = string.p[i];
+		char byte = string.p[i];
 		unsigned digit;
 
-		if (c >= '0' && c <= '9')
-			digit = (unsigned)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			digit = (unsigned)((c | 32) - 'a') + 10;
+		if (byte >= '0' && byte <= '9')
+			digit = (unsigned)(byte - '0');
+		else if ((byte | 32) >= 'a' && (byte | 32) <= 'f')
+			digit = (unsigned)((byte | 32) - 'a') + 10;
 		else
 			return false;
 		if (v >> 60)
@@ -162,36 +162,36 @@ bool str_hex(struct str string, uint64_t *value)
 	return true;
 }
 
-/* One pattern element at *i against c; moves *i behind it. A '[' without ']' is an ordinary character. */
-static bool glob_one(struct str pattern, size_t *i, unsigned char c)
+/* One pattern element at *i against byte; moves *i behind it. A '[' without ']' is an ordinary character. */
+static bool glob_one(struct str pattern, size_t *i, unsigned char byte)
 {
 	unsigned char p = (unsigned char)pattern.p[(*i)++];
 	ptrdiff_t close;
 	bool negate, hit = false;
-	size_t j, end;
+	size_t second, end;
 
 	if (p == '?')
 		return true;
 	if (p == '\\' && *i < pattern.n)
-		return (unsigned char)pattern.p[(*i)++] == c;
+		return (unsigned char)pattern.p[(*i)++] == byte;
 	if (p != '[')
-		return p == c;
-	j = *i;
-	negate = j < pattern.n && (pattern.p[j] == '!' || pattern.p[j] == '^');
-	j += negate;
+		return p == byte;
+	second = *i;
+	negate = second < pattern.n && (pattern.p[second] == '!' || pattern.p[second] == '^');
+	second += negate;
 	/* a ']' in first place is a member, not the end */
-	close = j + 1 < pattern.n ? str_find(str_from(pattern, j + 1), ']') : -1;
+	close = second + 1 < pattern.n ? str_find(str_from(pattern, second + 1), ']') : -1;
 	if (close < 0)
-		return c == '[';
-	end = j + 1 + (size_t)close;
-	for (; j < end; j++) {
-		unsigned char lo = (unsigned char)pattern.p[j], hi = lo;
+		return byte == '[';
+	end = second + 1 + (size_t)close;
+	for (; second < end; second++) {
+		unsigned char lo = (unsigned char)pattern.p[second], hi = lo;
 
-		if (j + 2 < end && pattern.p[j + 1] == '-') {
-			hi = (unsigned char)pattern.p[j + 2];
-			j += 2;
+		if (second + 2 < end && pattern.p[second + 1] == '-') {
+			hi = (unsigned char)pattern.p[second + 2];
+			second += 2;
 		}
-		hit = hit || (c >= lo && c <= hi);
+		hit = hit || (byte >= lo && byte <= hi);
 	}
 	*i = end + 1;
 	return hit != negate;
@@ -199,20 +199,20 @@ static bool glob_one(struct str pattern, size_t *i, unsigned char c)
 
 bool str_glob(struct str pattern, struct str string)
 {
-	size_t i = 0, j = 0, star = SIZE_MAX, from = 0;
+	size_t i = 0, second = 0, star = SIZE_MAX, from = 0;
 
-	while (j < string.n) {
+	while (second < string.n) {
 		size_t next = i;
 
 		if (i < pattern.n && pattern.p[i] == '*') {
 			star = ++i;
-			from = j;
-		} else if (i < pattern.n && glob_one(pattern, &next, (unsigned char)string.p[j])) {
+			from = second;
+		} else if (i < pattern.n && glob_one(pattern, &next, (unsigned char)string.p[second])) {
 			i = next;
-			j++;
+			second++;
 		} else if (star != SIZE_MAX) {
 			i = star; /* let the last star take one byte more */
-			j = ++from;
+			second = ++from;
 		} else {
 			return false;
 		}

@@ -24,14 +24,14 @@ struct str {
 /* A str of a C string; NULL gives the empty one. */
 struct str str_of(const char *string);
 
-static inline bool str_eq(struct str string, struct str b)
+static inline bool str_eq(struct str string, struct str other)
 {
-	return string.n == b.n && (string.n == 0 || memcmp(string.p, b.p, string.n) == 0);
+	return string.n == other.n && (string.n == 0 || memcmp(string.p, other.p, string.n) == 0);
 }
 
-int str_cmp(struct str string, struct str b); /* <0, 0, >0 by bytes; a prefix comes first */
+int str_cmp(struct str string, struct str other); /* <0, 0, >0 by bytes; a prefix comes first */
 
-size_t str_common(struct str string, struct str b); /* how many bytes they begin with alike */
+size_t str_common(struct str string, struct str other); /* how many bytes they begin with alike */
 
 bool str_starts(struct str string, struct str prefix);
 bool str_ends(struct str string, struct str suffix);
@@ -47,26 +47,26 @@ static inline struct str str_head(struct str string, size_t n) /* its first n by
 }
 
 /* Position of the first (last) such byte or substring, or -1. */
-ptrdiff_t str_find(struct str string, char c);
-ptrdiff_t str_rfind(struct str string, char c);
+ptrdiff_t str_find(struct str string, char byte);
+ptrdiff_t str_rfind(struct str string, char byte);
 ptrdiff_t str_find_str(struct str string, struct str needle);
 
 /* Head up to sep; the rest behind sep stays in *string (empty when there was no sep). */
 struct str str_cut(struct str *string, char sep);
 
-static inline bool byte_is_digit(char c)
+static inline bool byte_is_digit(char byte)
 {
-	return c >= '0' && c <= '9';
+	return byte >= '0' && byte <= '9';
 }
 
-static inline bool byte_is_hex(char c)
+static inline bool byte_is_hex(char byte)
 {
-	return byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'f');
 }
 
-static inline bool byte_is_blank(char c) /* space, tab, CR */
+static inline bool byte_is_blank(char byte) /* space, tab, CR */
 {
-	return c == ' ' || c == '\t' || c == '\r';
+	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
 /* Without blanks at the start, the end, both. */

@@ -93,12 +93,12 @@ void text_printf(struct text *text, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int got = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n > 0) {
-		text_reserve(text, (size_t)n + 1);
-		vsnprintf(text->p + text->n, (size_t)n + 1, fmt, again);
-		text->n += (size_t)n;
+	if (got > 0) {
+		text_reserve(text, (size_t)got + 1);
+		vsnprintf(text->p + text->n, (size_t)got + 1, fmt, again);
+		text->n += (size_t)got;
 	}
 	va_end(again);
 }

@@ -27,11 +27,11 @@ void text_rgb(struct text *text, uint32_t rgb);       /* #rrggbb */
 void text_printf(struct text *text, const char *fmt, ...) PRINTF(2, 3);
 void text_free(struct text *text);
 
-static inline void text_char(struct text *text, char c)
+static inline void text_char(struct text *text, char byte)
 {
 	if (text->n == text->cap)
 		text_reserve(text, 1);
-	text->p[text->n++] = c;
+	text->p[text->n++] = byte;
 }
 
 /* What was put together so far; valid until the next change. */

@@ -7,15 +7,15 @@ size_t visible_point(struct str string, uint32_t *code)
 
 	if (string.n == 0)
 		return 0;
-	unsigned char c = (unsigned char)string.p[0];
-	if (c < 0x80) {
-		*code = c;
+	unsigned char byte = (unsigned char)string.p[0];
+	if (byte < 0x80) {
+		*code = byte;
 		return 1;
 	}
-	size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-	if (c < 0xc2 || c > 0xf4 || string.n < n)
+	size_t n = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+	if (byte < 0xc2 || byte > 0xf4 || string.n < n)
 		return 0;
-	uint32_t u = c & (0xffU >> (n + 1));
+	uint32_t u = byte & (0xffU >> (n + 1));
 	for (size_t i = 1; i < n; i++) {
 		unsigned char d = (unsigned char)string.p[i];
 		if ((d & 0xc0) != 0x80)
@@ -77,9 +77,9 @@ static size_t escape_length(struct str string)
 /* Stays as it is. */
 static bool visible_is_plain(struct str string)
 {
-	unsigned char c = (unsigned char)string.p[0];
+	unsigned char byte = (unsigned char)string.p[0];
 
-	return c >= 0x20 && c < 0x7f && (c != '\\' || !escape_length(string));
+	return byte >= 0x20 && byte < 0x7f && (byte != '\\' || !escape_length(string));
 }
 
 void visible_str(struct text *text, struct str string)

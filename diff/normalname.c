@@ -21,9 +21,9 @@ static struct str normalname_cut_kind(struct str frame, struct str *tail, enum n
 
 	*tail = str_from(frame, string.n);
 	*kind = NORMALNAME_NATIVE;
-	for (unsigned k = 0; tail->n && k < NORMALNAME_NATIVE; k++) {
-		if (str_eq(*tail, suffixes[k])) {
-			*kind = (enum normalname_kind)k;
+	for (unsigned index = 0; tail->n && index < NORMALNAME_NATIVE; index++) {
+		if (str_eq(*tail, suffixes[index])) {
+			*kind = (enum normalname_kind)index;
 			tail->n = 0;
 		}
 	}
@@ -103,9 +103,9 @@ static size_t normalname_address(struct str string, size_t i)
 	return n ? 3 + n : 0;
 }
 
-static bool is_word_byte(char c)
+static bool is_word_byte(char byte)
 {
-	return byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
+	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_';
 }
 
 /* What is numbered by the JVM, and how long its name is without the number. */
@@ -115,9 +115,9 @@ static size_t normalname_generated(struct str string, size_t i)
 					       STR("GeneratedSerializationConstructorAccessor"), STR("$Proxy"),
 					       STR("jdk/proxy") };
 
-	for (size_t k = 0; k < countof(prefixes); k++)
-		if (str_starts(str_from(string, i), prefixes[k]))
-			return prefixes[k].n;
+	for (size_t index = 0; index < countof(prefixes); index++)
+		if (str_starts(str_from(string, i), prefixes[index]))
+			return prefixes[index].n;
 	return 0;
 }
 

@@ -28,20 +28,21 @@ static void keep_header(struct arena *arena, struct folded_header *header)
 static void read_window(struct comparison *comparison, unsigned which, const char *path)
 {
 	struct side *side = &comparison->side[which];
-	struct in in;
+	struct in input;
 
-	in_open(&in, path);
-	in_expect_text(&in);
-	if (folded_read(&in, profile_window(&comparison->profile, which), &side->header, &side->tally) == 2)
-		die("'%s' has two columns: it is a difference already; give the two profiles it was made of", in.name);
-	if (in.errors) {
-		warn_at((struct place){ in.name, 0 }, "%s: the whole stacks before are used", in.errors);
+	in_open(&input, path);
+	in_expect_text(&input);
+	if (folded_read(&input, profile_window(&comparison->profile, which), &side->header, &side->tally) == 2)
+		die("'%s' has two columns: it is a difference already; give the two profiles it was made of",
+		    input.name);
+	if (input.errors) {
+		warn_at((struct place){ input.name, 0 }, "%s: the whole stacks before are used", input.errors);
 		side->damaged = true;
 	}
 	keep_header(&comparison->arena, &side->header);
 	if (!profile_read(&comparison->profile, which))
-		die_at((struct place){ in.name, 0 }, "the sum of all weights does not fit into 63 bits");
-	in_close(&in);
+		die_at((struct place){ input.name, 0 }, "the sum of all weights does not fit into 63 bits");
+	in_close(&input);
 }
 
 static void pjdiff_read_all(const struct request *request, struct comparison *comparison)

@@ -184,9 +184,9 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 {
 	enum normalname_kind best = NORMALNAME_NATIVE;
 
-	for (unsigned k = NORMALNAME_KINDS; k-- > 0;)
-		if (weight[k] >= weight[best])
-			best = (enum normalname_kind)k;
+	for (unsigned index = NORMALNAME_KINDS; index-- > 0;)
+		if (weight[index] >= weight[best])
+			best = (enum normalname_kind)index;
 	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long verdict_ull(uint64_t v)
+static unsigned long long verdict_ull(uint64_t value)
 {
-	return v;
+	return value;
 }
 
 /* ---- too few samples ----------------------------------------------------------------------------------------- */
@@ -136,12 +136,12 @@ static void report_idle_limits(const struct request *request, const struct table
 {
 	for (size_t i = 0; i < request->nlimits; i++) {
 		const struct request_limit *limit = &request->limit[i];
-		uint32_t k = 0;
+		uint32_t index = 0;
 
-		while (limit->glob.n && k < table->n &&
-		       !str_glob(limit->glob, folded_plain(intern_str(&stacks->frames, table->row[k].frame))))
-			k++;
-		if (limit->glob.n && k == table->n)
+		while (limit->glob.n && index < table->n &&
+		       !str_glob(limit->glob, folded_plain(intern_str(&stacks->frames, table->row[index].frame))))
+			index++;
+		if (limit->glob.n && index == table->n)
 			warn("--fail-over %g,%.*s: no function has that name", limit->points, (int)limit->glob.n,
 			     limit->glob.p);
 	}

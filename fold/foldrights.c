@@ -21,10 +21,10 @@ enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
 static unsigned needs_of(const char *path)
 {
 	unsigned char magic[8] = { 0 };
-	struct stat st;
+	struct stat status;
 	int fd;
 
-	if (!path || strcmp(path, "-") == 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!path || strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return NEEDS_CACHE | NEEDS_SPOOL;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)

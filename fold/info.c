@@ -87,9 +87,9 @@ static void count_records(struct counts *counts, struct perfdata *data)
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-static unsigned long long info_ull(uint64_t v)
+static unsigned long long info_ull(uint64_t value)
 {
-	return v;
+	return value;
 }
 
 static void info_put_line(struct out *out, const char *key, struct str value)
@@ -132,11 +132,11 @@ static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t
 }
 
 /* When the recorder ended, as far as copies kept it: all that most files tell of the wall clock. */
-static void note_written(struct counts *counts, const struct in *in)
+static void note_written(struct counts *counts, const struct in *input)
 {
-	struct stat st;
+	struct stat status;
 
-	if (!in->regular || fstat(in->fd, &st) < 0 || !format_time(st.st_mtime, counts->written))
+	if (!input->regular || fstat(input->fd, &status) < 0 || !format_time(status.st_mtime, counts->written))
 		counts->written[0] = 0;
 }
 
@@ -179,9 +179,9 @@ static void put_events(struct out *out, const struct counts *counts, const struc
 	}
 }
 
-static int info_process_cmp(const void *va, const void *vb)
+static int info_process_cmp(const void *left, const void *right)
 {
-	const struct process *process = va, *b = vb;
+	const struct process *process = left, *b = right;
 
 	if (process->samples != b->samples)
 		return process->samples < b->samples ? 1 : -1;
@@ -395,33 +395,33 @@ static bool info_of(struct out *out, const char *saved, const char *path)
 	const struct perfdata_tally *tally;
 	struct perfdata *data;
 	struct symstore symstore;
-	struct in in;
+	struct in input;
 	bool good;
 
-	in_open(&in, path);
-	if (!perfdata_is(in_peek(&in, 16)))
-		die("'%s' is not perf.data", in.name);
-	note_written(&counts, &in); /* before what cannot be read at any place becomes a temporary file */
-	data = perfdata_open(&in);
+	in_open(&input, path);
+	if (!perfdata_is(in_peek(&input, 16)))
+		die("'%s' is not perf.data", input.name);
+	note_written(&counts, &input); /* before what cannot be read at any place becomes a temporary file */
+	data = perfdata_open(&input);
 	addrspace_init(&counts.as, false);
 	count_records(&counts, data);
-	put_info(out, in.name, &counts, data);
-	symstore_open(&symstore, saved, &in, &perfdata_info(data)->recorder);
+	put_info(out, input.name, &counts, data);
+	symstore_open(&symstore, saved, &input, &perfdata_info(data)->recorder);
 	symconflicts_each(&symstore, put_conflicts, out);
 	symstore_close(&symstore);
 	tally = perfdata_tally(data);
 	if (tally->bad)
-		warn("%s@%llu: %s; %llu record%s not used", in.name, info_ull(tally->first_bad), tally->why,
+		warn("%s@%llu: %s; %llu record%s not used", input.name, info_ull(tally->first_bad), tally->why,
 		     info_ull(tally->bad), tally->bad == 1 ? " is" : "s are");
 	if (perfdata_info(data)->unfinished)
-		warn("%s: the recorder did not end this file", in.name);
+		warn("%s: the recorder did not end this file", input.name);
 	good = !tally->bad && !perfdata_info(data)->unfinished;
 	addrspace_free(&counts.as);
 	intern_free(&counts.keys);
 	free(counts.process);
 	free(counts.of_event);
 	perfdata_close(data);
-	in_close(&in);
+	in_close(&input);
 	return good;
 }
 

@@ -15,47 +15,47 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static void read_folded(const struct request *request, struct in *in, struct result *res)
+static void read_folded(const struct request *request, struct in *input, struct result *res)
 {
 	unsigned columns;
 
 	if (request->sample_option[0])
-		die_usage("%s needs samples, but '%s' holds folded stacks", request->sample_option, in->name);
-	columns = folded_read(in, &res->run.script.samples.stacks, &res->header, &res->folded);
+		die_usage("%s needs samples, but '%s' holds folded stacks", request->sample_option, input->name);
+	columns = folded_read(input, &res->run.script.samples.stacks, &res->header, &res->folded);
 	if (columns == 0)
 		columns = res->columns;
 	if (res->columns && columns != res->columns)
-		die("'%s' has %u column%s, the inputs before have %u: they cannot be added", in->name, columns,
+		die("'%s' has %u column%s, the inputs before have %u: they cannot be added", input->name, columns,
 		    columns == 1 ? "" : "s", res->columns);
 	res->columns = columns;
 }
 
-static void read_flamegraph(struct in *in, struct result *res)
+static void read_flamegraph(struct in *input, struct result *res)
 {
 	struct str line;
 
-	while (in_line(in, &line))
-		asflamegraph_line(&res->flamegraph, line, in_place(in), &res->run.script.samples.stacks);
+	while (in_line(input, &line))
+		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
 }
 
 static void read_input(const struct request *request, const char *path, struct result *res)
 {
-	struct in in;
+	struct in input;
 
-	in_open(&in, path);
-	if (request->as_flamegraph && perfdata_is(in_peek(&in, 16)))
+	in_open(&input, path);
+	if (request->as_flamegraph && perfdata_is(in_peek(&input, 16)))
 		die_usage(
 			"--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
-			in.name);
+			input.name);
 	/* stackcollapse-perf.pl takes everything for samples */
-	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&in)) {
+	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&input)) {
 	case INPUT_RECORDING:
 		res->script = true;
-		recording_read(&request->recording, &in, &res->run.script.samples, &res->recording);
+		recording_read(&request->recording, &input, &res->run.script.samples, &res->recording);
 		break;
 	case INPUT_SCRIPT:
 		if (request->recording_option[0])
-			die_usage("%s needs perf.data, but '%s' is text", request->recording_option, in.name);
+			die_usage("%s needs perf.data, but '%s' is text", request->recording_option, input.name);
 		if (request->script.select.cgroup.n)
 			die_usage("--only cgroup=: perf script text does not tell the cgroup, perf.data does");
 		if (select_needs_wall(&request->script.select))
@@ -64,18 +64,18 @@ static void read_input(const struct request *request, const char *path, struct r
 		res->script = true;
 		res->text = true;
 		if (request->as_flamegraph)
-			read_flamegraph(&in, res);
+			read_flamegraph(&input, res);
 		else
-			run_script(&res->run, &in);
+			run_script(&res->run, &input);
 		break;
-	case INPUT_FOLDED: read_folded(request, &in, res); break;
+	case INPUT_FOLDED: read_folded(request, &input, res); break;
 	case INPUT_EMPTY: break;
 	}
-	if (in.errors) {
-		warn_at((struct place){ in.name, 0 }, "%s: the whole samples before are used", in.errors);
+	if (input.errors) {
+		warn_at((struct place){ input.name, 0 }, "%s: the whole samples before are used", input.errors);
 		res->damaged = true;
 	}
-	in_close(&in);
+	in_close(&input);
 }
 
 static void read_inputs(const struct request *request, char **paths, struct result *res)

@@ -13,16 +13,16 @@ static double quality_percent(uint64_t part, uint64_t complete)
 	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
 
-static unsigned long long quality_ull(uint64_t v)
+static unsigned long long quality_ull(uint64_t value)
 {
-	return v;
+	return value;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-static int missing_cmp(const void *va, const void *vb)
+static int missing_cmp(const void *left, const void *right)
 {
-	const struct recording_missing *missing = va, *b = vb;
+	const struct recording_missing *missing = left, *b = right;
 	int c;
 
 	if (missing->frames != b->frames)
@@ -54,9 +54,9 @@ void quality_missing(struct out *out, const struct recording_tally *tally, const
 
 /* ---- stacks ------------------------------------------------------------------------------------------------- */
 
-static int quality_cmp(const void *va, const void *vb)
+static int quality_cmp(const void *left, const void *right)
 {
-	const struct recording_quality *quality = va, *b = vb;
+	const struct recording_quality *quality = left, *b = right;
 
 	if (quality->samples != b->samples)
 		return quality->samples < b->samples ? 1 : -1;

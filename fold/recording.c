@@ -323,7 +323,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	}
 }
 
-static void recording_read_records(struct recording *recording, struct in *in)
+static void recording_read_records(struct recording *recording, struct in *input)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
 	const struct perfdata_record *record;
@@ -331,7 +331,7 @@ static void recording_read_records(struct recording *recording, struct in *in)
 	size_t n;
 
 	recording->origin =
-		provenance_of(info, in, info->first, info->last); /* jitdumps and timelines are asked on the way */
+		provenance_of(info, input, info->first, info->last); /* jitdumps and timelines are asked on the way */
 	if (!recording->o->as_perf)
 		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
 			       &recording->origin);
@@ -342,14 +342,15 @@ static void recording_read_records(struct recording *recording, struct in *in)
 			     select_needs_wall(&recording->samples_options.select))) {
 			/* a pipe tells of clocks before the first sample */
 			recording_settle(&recording->samples_options.select.from, perfdata_info(recording->data),
-					 in->name);
+					 input->name);
 			recording_settle(&recording->samples_options.select.to, perfdata_info(recording->data),
-					 in->name);
+					 input->name);
 		}
 		add_record(recording, record);
 	}
 	recording_give_up(recording, true);
-	recording->origin = provenance_of(perfdata_info(recording->data), in, recording->first_ns, recording->last_ns);
+	recording->origin =
+		provenance_of(perfdata_info(recording->data), input, recording->first_ns, recording->last_ns);
 	id = perfdata_build_ids(recording->data, &n);
 	addrspace_build_ids(&recording->as, id, n);
 }
@@ -526,15 +527,15 @@ static void take_over(struct recording *recording, struct samples *samples)
 	}
 }
 
-static void print_input_errors(struct recording *recording, struct in *in)
+static void print_input_errors(struct recording *recording, struct in *input)
 {
 	const struct perfdata_tally *tally = perfdata_tally(recording->data);
 
 	if (tally->bad)
-		warn("%s@%llu: %s; %llu record%s not used", in->name, (unsigned long long)tally->first_bad, tally->why,
-		     (unsigned long long)tally->bad, tally->bad == 1 ? " is" : "s are");
+		warn("%s@%llu: %s; %llu record%s not used", input->name, (unsigned long long)tally->first_bad,
+		     tally->why, (unsigned long long)tally->bad, tally->bad == 1 ? " is" : "s are");
 	if (perfdata_info(recording->data)->unfinished)
-		warn("%s: the recorder did not end this file: the whole records in it are used%s", in->name,
+		warn("%s: the recorder did not end this file: the whole records in it are used%s", input->name,
 		     recording->origin.reported || recording->o->symfs ?
 			     "" :
 			     "; names need --symfs /, if it is from this machine");
@@ -615,7 +616,7 @@ static bool has_cgroups(const struct recording *recording)
 	return n == 0;
 }
 
-static void recording_begin(struct recording *recording, const struct in *in, struct samples *samples)
+static void recording_begin(struct recording *recording, const struct in *input, struct samples *samples)
 {
 	/* samples of sites: options that look at names come when names are there */
 	recording->samples_options = *recording->o->samples;
@@ -633,7 +634,7 @@ static void recording_begin(struct recording *recording, const struct in *in, st
 	recording->cgroups = recording->o->by || recording->o->samples->select.cgroup.n;
 	if (recording->cgroups && !has_cgroups(recording))
 		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
-			  recording->o->by ? "--by" : "--only cgroup=", in->name);
+			  recording->o->by ? "--by" : "--only cgroup=", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->walk.symstore;
 	recording->threads_dso = addrspace_special(&recording->as, DSO_THREAD, STR(""));
@@ -649,21 +650,21 @@ static void recording_begin(struct recording *recording, const struct in *in, st
 						   .as_perf = recording->o->as_perf };
 }
 
-void recording_read(const struct recording_options *options, struct in *in, struct samples *samples,
+void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
 		    struct recording_tally *tally)
 {
 	struct recording recording = { .o = options, .tally = tally };
 
 	tally->recordings++;
 	tally->as_perf = options->as_perf;
-	recording.data = perfdata_open(in);
-	symstore_open(&recording.symstore, options->saved, in, &perfdata_info(recording.data)->recorder);
-	recording_begin(&recording, in, samples);
-	recording_read_records(&recording, in);
+	recording.data = perfdata_open(input);
+	symstore_open(&recording.symstore, options->saved, input, &perfdata_info(recording.data)->recorder);
+	recording_begin(&recording, input, samples);
+	recording_read_records(&recording, input);
 	samples_merge_counts(samples, &recording.samples);
 	take_over(&recording, samples);
 	name_and_add(&recording, samples);
-	print_input_errors(&recording, in);
+	print_input_errors(&recording, input);
 	deferred_free(&recording.deferred);
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);

@@ -91,7 +91,7 @@ struct recording_tally {
 };
 
 /* Adds all of in to samples and tally. */
-void recording_read(const struct recording_options *options, struct in *in, struct samples *samples,
+void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
 		    struct recording_tally *tally);
 
 void recording_tally_free(struct recording_tally *tally);

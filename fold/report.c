@@ -15,9 +15,9 @@ struct row {
 	uint64_t self, total;
 };
 
-static int report_row_cmp(const void *va, const void *vb)
+static int report_row_cmp(const void *left, const void *right)
 {
-	const struct row *row = va, *b = vb;
+	const struct row *row = left, *b = right;
 
 	if (row->self != b->self)
 		return row->self < b->self ? 1 : -1;

@@ -74,9 +74,9 @@ static uint32_t *job_keys(const struct addrspace *addrspace)
 	return key;
 }
 
-static int job_cmp(const void *va, const void *vb)
+static int job_cmp(const void *left, const void *right)
 {
-	const struct job *job = va, *b = vb;
+	const struct job *job = left, *b = right;
 
 	if (job->n != b->n)
 		return job->n < b->n ? 1 : -1;
@@ -230,10 +230,10 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 }
 
 /* Of a folder of /proc: hidepid hides it from users without capabilities. */
-static bool process_stat(const char *path, struct stat *st)
+static bool process_stat(const char *path, struct stat *status)
 {
 	int fd = broker_open(AT_FDCWD, path, O_DIRECTORY);
-	bool good = fd >= 0 && fstat(fd, st) == 0;
+	bool good = fd >= 0 && fstat(fd, status) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -315,10 +315,10 @@ static bool query_symstore_maps(struct worker *worker, const struct dso *d, size
 static bool is_process(uint32_t pid)
 {
 	char path[32];
-	struct stat st;
+	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/%u", (unsigned)pid);
-	return process_stat(path, &st);
+	return process_stat(path, &status);
 }
 
 /* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
@@ -432,9 +432,9 @@ static uint32_t make_thread(struct worker *worker, uint32_t comm)
 	struct str name =
 		names_comm(&worker->names, intern_str(&worker->task->a->comms, comm), worker->task->o->canonical);
 	char text[256];
-	int n = snprintf(text, sizeof(text), "[%.*s]", (int)(name.n < 200 ? name.n : 200), name.p);
+	int got = snprintf(text, sizeof(text), "[%.*s]", (int)(name.n < 200 ? name.n : 200), name.p);
 
-	return intern(&worker->made, (struct str){ text, (size_t)n });
+	return intern(&worker->made, (struct str){ text, (size_t)got });
 }
 
 /* The functions that were inlined at a place stand behind the one that they are in, each by the rules of all names. */

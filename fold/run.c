@@ -75,16 +75,16 @@ static struct look run_look_at(struct str text, bool complete)
 	return look;
 }
 
-enum input_kind run_kind(struct in *in)
+enum input_kind run_kind(struct in *input)
 {
 	struct look look;
 
-	if (perfdata_is(in_peek(in, MAGIC)))
+	if (perfdata_is(in_peek(input, MAGIC)))
 		return INPUT_RECORDING;
-	in_expect_text(in);
+	in_expect_text(input);
 	/* one line may be very long, and comments may be many: look further until something is known */
 	for (size_t n = PEEK;; n *= 2) {
-		struct str head = in_peek(in, n);
+		struct str head = in_peek(input, n);
 		bool complete = head.n < n;
 
 		look = run_look_at(head, complete);
@@ -97,8 +97,8 @@ enum input_kind run_kind(struct in *in)
 		return look.kind;
 	if (look.bad.n > 60)
 		look.bad.n = 60;
-	die_at((struct place){ in->name, look.bad_line }, "neither a sample of perf script nor a folded stack: '%.*s'",
-	       (int)look.bad.n, look.bad.p);
+	die_at((struct place){ input->name, look.bad_line },
+	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)look.bad.n, look.bad.p);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------- */
@@ -256,12 +256,12 @@ void run_init(struct run *run, const struct samples_options *options, unsigned t
 	script_init(&run->script, options);
 }
 
-void run_script(struct run *run, struct in *in)
+void run_script(struct run *run, struct in *input)
 {
-	struct reading reading = { .run = run, .in = in, .input = run->ninputs };
+	struct reading reading = { .run = run, .in = input, .input = run->ninputs };
 
 	run->input = mem_grow(run->input, sizeof(*run->input), run->ninputs + 1);
-	run->input[run->ninputs++] = in->name;
+	run->input[run->ninputs++] = input->name;
 	pthread_mutex_init(&reading.lock, NULL);
 	if (!run->script.samples.chosen)
 		fold_blocks(&reading, &run->script, true);

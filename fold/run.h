@@ -15,7 +15,7 @@
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_EMPTY };
 
 /* What in is, of which nothing was read; dies with what was seen when it is nothing that can be folded. */
-enum input_kind run_kind(struct in *in);
+enum input_kind run_kind(struct in *input);
 
 struct run {
 	struct script script; /* the result, after run_end */
@@ -33,7 +33,7 @@ struct run {
 void run_init(struct run *run, const struct samples_options *options, unsigned threads);
 
 /* Folds all of in. */
-void run_script(struct run *run, struct in *in);
+void run_script(struct run *run, struct in *input);
 
 /* Adds up what the threads did. */
 void run_end(struct run *run);

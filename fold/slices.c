@@ -132,14 +132,14 @@ static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 
 struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 {
-	int n;
+	int got;
 
 	ns -= ns % slice_ns;
-	n = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
+	got = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
 	if (slice_ns % 1000000000u) /* as many decimals as always tell slices apart */
-		n = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
-			     (unsigned long long)(ns % 1000000000u));
-	return (struct str){ name, (size_t)n };
+		got = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
+			       (unsigned long long)(ns % 1000000000u));
+	return (struct str){ name, (size_t)got };
 }
 
 /* Those of which nothing is left but the number of what was lost. */

@@ -10,9 +10,9 @@ static struct recording_missing *missing_of(struct recording_tally *tally, struc
 {
 	char key[4400];
 	uint32_t before = tally->missing_keys.n, id;
-	int n = snprintf(key, sizeof(key), "%s%c%.*s", why, 0, (int)(dso.n < 4096 ? dso.n : 4096), dso.p);
+	int got = snprintf(key, sizeof(key), "%s%c%.*s", why, 0, (int)(dso.n < 4096 ? dso.n : 4096), dso.p);
 
-	id = intern(&tally->missing_keys, (struct str){ key, (size_t)n });
+	id = intern(&tally->missing_keys, (struct str){ key, (size_t)got });
 	if (id > before) {
 		struct str saved = intern_str(&tally->missing_keys, id);
 

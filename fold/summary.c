@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long summary_ull(uint64_t v)
+static unsigned long long summary_ull(uint64_t value)
 {
-	return v;
+	return value;
 }
 
 static const char *summary_plural(uint64_t n)

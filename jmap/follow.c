@@ -203,18 +203,18 @@ static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 static void take_execs(struct follower *follower, uint64_t now)
 {
 	pid_t pid[256];
-	int n;
+	int got;
 
 	if (now < follower->execs_read + EXECS_EVERY)
 		return;
-	while ((n = execs_read(follower->execs, pid, countof(pid))) > 0) {
+	while ((got = execs_read(follower->execs, pid, countof(pid))) > 0) {
 		follower->execs_read = now;
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < got; i++)
 			add_candidate(follower, pid[i], now);
-		if (n < (int)countof(pid))
+		if (got < (int)countof(pid))
 			break;
 	}
-	if (n < 0)
+	if (got < 0)
 		look_soon(follower, now);
 }
 

@@ -13,12 +13,12 @@
 static NORETURN void wait_and_exec(int go, int failed, char **argv)
 {
 	char word;
-	ssize_t n;
+	ssize_t got;
 
 	do
-		n = read(go, &word, 1);
-	while (n < 0 && errno == EINTR);
-	if (n != 1)
+		got = read(go, &word, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
 		_exit(125);
 	execvp(argv[0], argv);
 	int error = errno;
@@ -66,17 +66,17 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 int command_exec(struct command *command)
 {
 	int error = 0;
-	ssize_t n;
+	ssize_t got;
 
 	if (write(command->go, "g", 1) != 1)
 		return errno;
 	close(command->go);
 	command->go = -1;
 	do
-		n = read(command->failed, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
+		got = read(command->failed, &error, sizeof(error));
+	while (got < 0 && errno == EINTR);
 	close(command->failed);
-	return n == (ssize_t)sizeof(error) ? error : 0;
+	return got == (ssize_t)sizeof(error) ? error : 0;
 }
 
 static int as_status(int how)

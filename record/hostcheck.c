@@ -257,14 +257,15 @@ static bool tracepoint_id(uint64_t *id)
 	for (size_t i = 0; i < countof(path); i++) {
 		int fd = open(path[i], O_RDONLY | O_CLOEXEC);
 		char buf[32];
-		ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+		ssize_t got = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
 
 		if (fd < 0 && errno != ENOENT)
 			error = errno;
 		if (fd >= 0)
 			close(fd);
-		if (n > 0 &&
-		    str_u64(str_trim(str_head((struct str){ buf, (size_t)n }, (size_t)n - (buf[n - 1] == '\n'))), id))
+		if (got > 0 &&
+		    str_u64(str_trim(str_head((struct str){ buf, (size_t)got }, (size_t)got - (buf[got - 1] == '\n'))),
+			    id))
 			return true;
 	}
 	errno = error;

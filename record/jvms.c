@@ -10,9 +10,9 @@ struct reading {
 	bool no_files; /* --disable-@files */
 };
 
-static bool jvms_blank(char c)
+static bool jvms_blank(char byte)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f' || byte == '\v';
 }
 
 static void skip_blanks(struct str *rest, bool comments)
@@ -35,17 +35,17 @@ bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *wo
 	if (!rest->n)
 		return false;
 	for (; rest->n && (quote || !jvms_blank(rest->p[0])); *rest = str_from(*rest, 1)) {
-		char c = rest->p[0];
+		char byte = rest->p[0];
 
-		if (quote && c == quote) {
+		if (quote && byte == quote) {
 			quote = 0;
-		} else if (!quote && (c == '"' || c == '\'')) {
-			quote = c;
-		} else if (c == '\\' && quote && comments && rest->n > 1) { /* an argument file; not in variables */
+		} else if (!quote && (byte == '"' || byte == '\'')) {
+			quote = byte;
+		} else if (byte == '\\' && quote && comments && rest->n > 1) { /* an argument file; not in variables */
 			*rest = str_from(*rest, 1);
 			text_char(text, rest->p[0]);
 		} else {
-			text_char(text, c);
+			text_char(text, byte);
 		}
 	}
 	*word = text_view(text);

@@ -89,12 +89,12 @@ static char *cgroup_dir(struct str name)
 {
 	struct text text = { 0 }, path = { 0 };
 	struct str point, root;
-	struct stat st;
+	struct stat status;
 
 	text_str(&path, name);
 	text_char(&path, 0);
 	fullio_read_at(AT_FDCWD, "/proc/self/mountinfo", &text, SIZE_MAX);
-	if ((name.p[0] != '/' || stat(path.p, &st)) && cgroups_parse_mountinfo(text_view(&text), &point, &root)) {
+	if ((name.p[0] != '/' || stat(path.p, &status)) && cgroups_parse_mountinfo(text_view(&text), &point, &root)) {
 		path.n = 0;
 		text_str(&path, point);
 		text_add(&path, name.p[0] == '/' ? "" : "/");

@@ -99,13 +99,13 @@ static bool read_option_file(void *process, struct str name, struct text *text)
 {
 	struct text path = { 0 };
 	char cwd[4096];
-	ssize_t n = 0;
+	ssize_t got = 0;
 	bool good;
 	int fd;
 
-	if (name.n && name.p[0] != '/' && (n = readlinkat(*(int *)process, "cwd", cwd, sizeof(cwd))) < 0)
+	if (name.n && name.p[0] != '/' && (got = readlinkat(*(int *)process, "cwd", cwd, sizeof(cwd))) < 0)
 		return false;
-	text_bytes(&path, cwd, (size_t)n);
+	text_bytes(&path, cwd, (size_t)got);
 	text_char(&path, '/');
 	text_str(&path, name);
 	text_char(&path, 0);

@@ -182,26 +182,26 @@ static void take_offcpu(void *to, const struct ring_sample *sample)
 static void session_take(void *to, const struct ring_record *record)
 {
 	struct session *session = to;
-	struct perf_record *r = record->head;
-	const char *body = (const char *)(r + 1);
+	struct perf_record *perf_record = record->head;
+	const char *body = (const char *)(perf_record + 1);
 
 	turn_to(session, record->time);
-	if (record->kind == RING_OF_SWITCHES && r->type != RECORD_LOST) {
+	if (record->kind == RING_OF_SWITCHES && perf_record->type != RECORD_LOST) {
 		switches_record(session->w.switches, record);
 		return;
 	}
-	if (r->type == RECORD_SAMPLE) {
+	if (perf_record->type == RECORD_SAMPLE) {
 		take_sample(session, record);
 		return;
 	}
-	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)r + r->size - sizeof(*tail));
+	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)perf_record + perf_record->size - sizeof(*tail));
 	tail->event = sources_event(session->sources, tail->event);
-	if (r->type == RECORD_MMAP2) /* not asked for, see eventattrs.c */
-		r->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
-	bool pass = state_record(session->w.state, r, record->time);
+	if (perf_record->type == RECORD_MMAP2) /* not asked for, see eventattrs.c */
+		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
+	bool pass = state_record(session->w.state, perf_record, record->time);
 	if (record->kind == RING_OF_STATE)
 		switches_record(session->w.switches, record);
-	switch (r->type) {
+	switch (perf_record->type) {
 	case RECORD_LOST:
 		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
 			tail->event = session->o.offcpu;
@@ -222,7 +222,7 @@ static void session_take(void *to, const struct ring_record *record)
 	default: break;
 	}
 	if (pass && record->time >= session->w.begin)
-		output_records(&session->w.out, r, r->size);
+		output_records(&session->w.out, perf_record, perf_record->size);
 }
 
 /* Is a mapping of a process to be skipped in the rings? */
@@ -459,23 +459,23 @@ void session_start(struct session *session)
 	first_window(session);
 }
 
-static void wait_for_records(struct session *session, int ms)
+static void wait_for_records(struct session *session, int wait_ms)
 {
-	ringpoll_for(&session->waiting, session->rings, unwinder_fd(session->w.unwinder), ms);
+	ringpoll_for(&session->waiting, session->rings, unwinder_fd(session->w.unwinder), wait_ms);
 }
 
 /* Until the next look, or shortly after the border. */
-static int time_to_wait(const struct session *session, int ms)
+static int time_to_wait(const struct session *session, int wait_ms)
 {
 	uint64_t now = clock_now(), border = session->w.end == UINT64_MAX ? UINT64_MAX : session->w.end + SLACK;
 
-	if (ms > DRAIN_MS)
-		ms = DRAIN_MS;
-	if (session->held && ms > HELD_MS)
-		ms = HELD_MS;
+	if (wait_ms > DRAIN_MS)
+		wait_ms = DRAIN_MS;
+	if (session->held && wait_ms > HELD_MS)
+		wait_ms = HELD_MS;
 	if (border <= now)
 		return 0;
-	return border - now < (uint64_t)ms * 1000000 ? (int)((border - now) / 1000000) + 1 : ms;
+	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
 /* All windows that were asked for are complete. */
@@ -501,11 +501,11 @@ static void session_look(struct session *session, uint64_t now)
 	session->waiting.known = false;
 }
 
-bool session_step(struct session *session, int ms)
+bool session_step(struct session *session, int wait_ms)
 {
 	uint64_t now;
 
-	wait_for_records(session, time_to_wait(session, ms));
+	wait_for_records(session, time_to_wait(session, wait_ms));
 	now = clock_now();
 	unwinder_take(session->w.unwinder, now);
 	session_drain(session, now - SLACK);

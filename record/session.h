@@ -74,9 +74,9 @@ void session_output(struct session *session, struct windows *windows, struct sym
 /* Events run from here on, then /proc is read. */
 void session_start(struct session *session);
 
-/* Waits for records, for at most ms, and takes what is due. False: the last window that was asked for is complete,
+/* Waits for records, for at most wait_ms, and takes what is due. False: the last window that was asked for is complete,
  * or writing is in vain. */
-bool session_step(struct session *session, int ms);
+bool session_step(struct session *session, int wait_ms);
 
 /* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when
  * it is a single file that failed, else 0. */

@@ -71,9 +71,9 @@ bool cover_has_hours(const struct coverage *coverage)
 
 /* ---- telling ------------------------------------------------------------------------------------------------- */
 
-static int coverage_by_from(const void *va, const void *vb)
+static int coverage_by_from(const void *left, const void *right)
 {
-	const struct coverage_span *span = va, *b = vb;
+	const struct coverage_span *span = left, *b = right;
 
 	return span->from < b->from ? -1 : span->from > b->from;
 }
@@ -125,10 +125,10 @@ void cover_print(const struct coverage *coverage, struct out *out)
 		out_printf(out, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)row->host.n,
 			   row->host.p, from, to, row->windows, seconds, (int)row->event.n, row->event.p,
 			   row->labels.n ? "  " : "", (int)row->labels.n, row->labels.p);
-		for (size_t k = 0; k < n; k++) {
-			timearg_text(from, gap[k].from);
-			timearg_text(to, gap[k].to);
-			out_printf(out, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[k].to - gap[k].from);
+		for (size_t index = 0; index < n; index++) {
+			timearg_text(from, gap[index].from);
+			timearg_text(to, gap[index].to);
+			out_printf(out, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[index].to - gap[index].from);
 		}
 		free(gap);
 	}

@@ -128,12 +128,12 @@ static void gather_add(struct gather *gather, struct str lines)
 {
 	struct folded_header none = { 0 };
 	struct folded_tally tally = { 0 };
-	struct in in;
+	struct in input;
 
-	in_memory(&in, lines, "the store");
-	folded_read(&in, &gather->s, &none, &tally);
+	in_memory(&input, lines, "the store");
+	folded_read(&input, &gather->s, &none, &tally);
 	gather->skipped += tally.bad;
-	in_close(&in);
+	in_close(&input);
 }
 
 bool gather_lines(void *to, struct str lines)

@@ -157,16 +157,16 @@ static void take_added(struct sender *sender)
 	pthread_mutex_unlock(&sender->lock);
 }
 
-static bool is_fresh(const struct ringpoll *w)
+static bool is_fresh(const struct ringpoll *ringpoll)
 {
 	uint64_t now = (uint64_t)time(NULL);
 
-	return w->name.epoch + FRESH_S > now;
+	return ringpoll->name.epoch + FRESH_S > now;
 }
 
-static bool is_due(const struct sender *sender, const struct ringpoll *w, uint64_t now)
+static bool is_due(const struct sender *sender, const struct ringpoll *ringpoll, uint64_t now)
 {
-	return sender->o.once ? w->attempts == 0 : w->due <= now;
+	return sender->o.once ? ringpoll->attempts == 0 : ringpoll->due <= now;
 }
 
 /* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run
@@ -201,22 +201,22 @@ static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 
 /* ---- what becomes of it -------------------------------------------------------------------------------------- */
 
-static void cannot_remove(struct sender *sender, struct ringpoll *w)
+static void cannot_remove(struct sender *sender, struct ringpoll *ringpoll)
 {
-	w->due = now_ms() + LOOK_MS;
+	ringpoll->due = now_ms() + LOOK_MS;
 	if (errno != EBUSY && sender_may_report(sender))
-		warn("window %" PRIu64 " is sent, but cannot be removed: %s", w->name.epoch, strerror(errno));
+		warn("window %" PRIu64 " is sent, but cannot be removed: %s", ringpoll->name.epoch, strerror(errno));
 }
 
-static void sender_finish(struct sender *sender, struct ringpoll *w)
+static void sender_finish(struct sender *sender, struct ringpoll *ringpoll)
 {
-	if (spool_done(sender->spool, w->name))
-		sender_forget(sender, (size_t)(w - sender->window));
+	if (spool_done(sender->spool, ringpoll->name))
+		sender_forget(sender, (size_t)(ringpoll - sender->window));
 	else
-		cannot_remove(sender, w);
+		cannot_remove(sender, ringpoll);
 }
 
-static void sender_confirmed(struct sender *sender, struct ringpoll *w)
+static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
 {
 	sender->sent++;
 	sender->failures = sender->away = 0;
@@ -226,26 +226,26 @@ static void sender_confirmed(struct sender *sender, struct ringpoll *w)
 	sender->held = false;
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
-	w->sent = true;
+	ringpoll->sent = true;
 	sender->doubtful |= sender->noted > 0; /* of another window it is known now that the store takes some */
-	sender_finish(sender, w);
+	sender_finish(sender, ringpoll);
 }
 
-static void sender_refuse(struct sender *sender, struct ringpoll *w, struct str why)
+static void sender_refuse(struct sender *sender, struct ringpoll *ringpoll, struct str why)
 {
-	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", w->name.epoch, (int)why.n, why.p);
-	if (spool_refuse(sender->spool, w->name, why)) {
+	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", ringpoll->name.epoch, (int)why.n, why.p);
+	if (spool_refuse(sender->spool, ringpoll->name, why)) {
 		count(COUNT_REFUSED, 1);
 		sender->refused++;
-		sender_forget(sender, (size_t)(w - sender->window));
+		sender_forget(sender, (size_t)(ringpoll - sender->window));
 	} else {
-		w->due = now_ms() + CAP_MS;
+		ringpoll->due = now_ms() + CAP_MS;
 		if (errno != EBUSY && sender_may_report(sender))
-			warn("cannot put window %" PRIu64 " into bad/: %s", w->name.epoch, strerror(errno));
+			warn("cannot put window %" PRIu64 " into bad/: %s", ringpoll->name.epoch, strerror(errno));
 	}
 }
 
-static void put_off(struct sender *sender, struct ringpoll *w, const struct store_report *report)
+static void put_off(struct sender *sender, struct ringpoll *ringpoll, const struct store_report *report)
 {
 	uint64_t now = now_ms(), pause;
 
@@ -255,7 +255,7 @@ static void put_off(struct sender *sender, struct ringpoll *w, const struct stor
 						pause_ms(sender->failures, report->after);
 	sender->store_due = now + pause;
 	/* another window goes first then */
-	w->due = sender->store_due + pause_ms(w->attempts, 0);
+	ringpoll->due = sender->store_due + pause_ms(ringpoll->attempts, 0);
 	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
 	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
 						       COUNT_LATER,
@@ -266,25 +266,26 @@ static void put_off(struct sender *sender, struct ringpoll *w, const struct stor
 		sender->held = true;
 		sender->shown = now;
 	} else if (sender_may_report(sender)) {
-		warn("window %" PRIu64 " waits: %.*s", w->name.epoch, (int)report->why.n, report->why.p);
+		warn("window %" PRIu64 " waits: %.*s", ringpoll->name.epoch, (int)report->why.n, report->why.p);
 	}
 }
 
 /* How long it has been tried. */
-static uint64_t age_ms(const struct ringpoll *w)
+static uint64_t age_ms(const struct ringpoll *ringpoll)
 {
-	return w->aged + (w->first ? now_ms() - w->first : 0);
+	return ringpoll->aged + (ringpoll->first ? now_ms() - ringpoll->first : 0);
 }
 
-static bool others_taken(const struct sender *sender, const struct ringpoll *w)
+static bool others_taken(const struct sender *sender, const struct ringpoll *ringpoll)
 {
-	return w->others || (w->first && sender->sent > w->sent_before);
+	return ringpoll->others || (ringpoll->first && sender->sent > ringpoll->sent_before);
 }
 
 /* Was it tried often enough, by a store that takes other windows? */
-static bool is_poison(const struct sender *sender, const struct ringpoll *w)
+static bool is_poison(const struct sender *sender, const struct ringpoll *ringpoll)
 {
-	return others_taken(sender, w) && (w->retries >= RETRIES || (w->retries && age_ms(w) >= STALE_MS));
+	return others_taken(sender, ringpoll) &&
+	       (ringpoll->retries >= RETRIES || (ringpoll->retries && age_ms(ringpoll) >= STALE_MS));
 }
 
 /* Of a window that is stored but for these stacks. */
@@ -343,14 +344,14 @@ static void keep_rest(struct sender *sender, struct sending *sending, const stru
 	report->verdict = STORE_LATER;
 }
 
-static struct sending *sending_of(struct ringpoll *w, size_t which)
+static struct sending *sending_of(struct ringpoll *ringpoll, size_t which)
 {
-	if (which >= w->ntexts) {
-		w->text = mem_grow(w->text, sizeof(*w->text), which + 1);
-		w->text[which] = (struct sending){ 0 };
-		w->ntexts = which + 1;
+	if (which >= ringpoll->ntexts) {
+		ringpoll->text = mem_grow(ringpoll->text, sizeof(*ringpoll->text), which + 1);
+		ringpoll->text[which] = (struct sending){ 0 };
+		ringpoll->ntexts = which + 1;
 	}
-	return w->text + which;
+	return ringpoll->text + which;
 }
 
 static void sender_tally(const struct store_report *report)
@@ -362,26 +363,26 @@ static void sender_tally(const struct store_report *report)
 }
 
 /* One text of a window. True: it is confirmed, go on with the next. */
-static bool send_text(struct sender *sender, struct ringpoll *w, size_t which, const struct window *text)
+static bool send_text(struct sender *sender, struct ringpoll *ringpoll, size_t which, const struct window *text)
 {
-	struct sending *sending = sending_of(w, which);
+	struct sending *sending = sending_of(ringpoll, which);
 	struct store_report report = { 0 };
 	bool sent;
 
 	if (sending->done)
 		return true;
-	sender->store->ops->send(sender->store->it, text, &sending->resume, is_poison(sender, w), &report);
+	sender->store->ops->send(sender->store->it, text, &sending->resume, is_poison(sender, ringpoll), &report);
 	sender_tally(&report);
-	w->retries += report.verdict == STORE_INDETERMINATE;
+	ringpoll->retries += report.verdict == STORE_INDETERMINATE;
 	sender->doubtful |= report.verdict == STORE_INDETERMINATE;
 	sending->differs |= report.differs;
 	keep_rest(sender, sending, text, &report);
 	sending->done = sent = report.verdict == STORE_SENT;
 	if (report.verdict == STORE_REFUSED ||
-	    (report.verdict == STORE_INDETERMINATE && is_poison(sender, w) && w->retries > RETRIES))
-		sender_refuse(sender, w, text_view(&report.why));
+	    (report.verdict == STORE_INDETERMINATE && is_poison(sender, ringpoll) && ringpoll->retries > RETRIES))
+		sender_refuse(sender, ringpoll, text_view(&report.why));
 	else if (!sent)
-		put_off(sender, w, &report);
+		put_off(sender, ringpoll, &report);
 	store_report_free(&report);
 	return sent;
 }
@@ -394,7 +395,7 @@ static void sender_pace(struct sender *sender, const struct window *window)
 			now_ms() + (uint64_t)((double)(window->until - window->epoch) * 1000 / sender->o.catch_up);
 }
 
-static void send_all(struct sender *sender, struct ringpoll *w, struct str rest, struct str packed)
+static void send_all(struct sender *sender, struct ringpoll *ringpoll, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -407,45 +408,45 @@ static void send_all(struct sender *sender, struct ringpoll *w, struct str rest,
 		decoded.n = 0;
 		wrong = window_parse(&rest, &decoded, &text);
 		if (wrong) {
-			sender_refuse(sender, w, str_of(wrong));
+			sender_refuse(sender, ringpoll, str_of(wrong));
 			good = false;
 		} else {
 			if (which == 0 && rest.n == 0)
 				text.packed = packed;
-			good = send_text(sender, w, which++, &text);
+			good = send_text(sender, ringpoll, which++, &text);
 		}
 	}
 	if (good) {
 		sender_pace(sender, &text);
-		sender_confirmed(sender, w);
+		sender_confirmed(sender, ringpoll);
 	}
 	text_free(&decoded);
 }
 
-static void send_window(struct sender *sender, struct ringpoll *w)
+static void send_window(struct sender *sender, struct ringpoll *ringpoll)
 {
 	struct text text = { 0 }, packed = { 0 };
 
-	if (!w->first) {
-		w->first = now_ms();
-		w->sent_before = sender->sent;
+	if (!ringpoll->first) {
+		ringpoll->first = now_ms();
+		ringpoll->sent_before = sender->sent;
 	}
-	w->attempts++;
-	if (w->sent) {
-		sender_finish(sender, w);
-	} else if (spool_get(sender->spool, w->name, &text, &packed)) {
+	ringpoll->attempts++;
+	if (ringpoll->sent) {
+		sender_finish(sender, ringpoll);
+	} else if (spool_get(sender->spool, ringpoll->name, &text, &packed)) {
 		if (text.n)
-			send_all(sender, w, text_view(&text), text_view(&packed));
+			send_all(sender, ringpoll, text_view(&text), text_view(&packed));
 		else
-			sender_refuse(sender, w, STR("it is empty"));
+			sender_refuse(sender, ringpoll, STR("it is empty"));
 	} else if (errno == EBADMSG) {
-		sender_refuse(sender, w, STR("it is damaged"));
+		sender_refuse(sender, ringpoll, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		sender_forget(sender, (size_t)(w - sender->window)); /* it made room */
+		sender_forget(sender, (size_t)(ringpoll - sender->window)); /* it made room */
 	} else {
-		w->due = now_ms() + CAP_MS;
+		ringpoll->due = now_ms() + CAP_MS;
 		if (sender_may_report(sender))
-			warn("cannot read window %" PRIu64 " in the spool: %s", w->name.epoch, strerror(errno));
+			warn("cannot read window %" PRIu64 " in the spool: %s", ringpoll->name.epoch, strerror(errno));
 	}
 	text_free(&text);
 	text_free(&packed);
@@ -455,10 +456,10 @@ static void send_window(struct sender *sender, struct ringpoll *w)
 
 /* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its
  * pace. */
-static bool goes_along(const struct sender *sender, const struct ringpoll *w)
+static bool goes_along(const struct sender *sender, const struct ringpoll *ringpoll)
 {
-	return !w->attempts && !w->alone && !w->retries && is_due(sender, w, now_ms()) &&
-	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(w));
+	return !ringpoll->attempts && !ringpoll->alone && !ringpoll->retries && is_due(sender, ringpoll, now_ms()) &&
+	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(ringpoll));
 }
 
 /* All texts of a window. What is damaged is said when it goes alone. */
@@ -482,15 +483,15 @@ static enum store_joined join_texts(struct sender *sender, struct str rest, stru
 	return joined == STORE_JOINED && full ? STORE_FULL : joined;
 }
 
-static enum store_joined join_window(struct sender *sender, struct ringpoll *w, struct store_report *report)
+static enum store_joined join_window(struct sender *sender, struct ringpoll *ringpoll, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text text = { 0 };
 
-	if (spool_get(sender->spool, w->name, &text, NULL))
+	if (spool_get(sender->spool, ringpoll->name, &text, NULL))
 		joined = join_texts(sender, text_view(&text), report);
 	text_free(&text);
-	w->alone = joined == STORE_ALONE;
+	ringpoll->alone = joined == STORE_ALONE;
 	return joined;
 }
 
@@ -536,17 +537,17 @@ static void sender_recall(struct sender *sender)
 {
 	uint64_t now = (uint64_t)time(NULL);
 	struct retry *retry;
-	size_t n, k = 0;
+	size_t n, index = 0;
 
 	retries_read(sender->spool, &retry, &n);
 	for (size_t i = 0; i < sender->n; i++) { /* both are in order */
-		while (k < n && sender_cmp(retry[k].name, sender->window[i].name) < 0)
-			k++;
-		if (k == n || sender_cmp(retry[k].name, sender->window[i].name) != 0)
+		while (index < n && sender_cmp(retry[index].name, sender->window[i].name) < 0)
+			index++;
+		if (index == n || sender_cmp(retry[index].name, sender->window[i].name) != 0)
 			continue;
-		sender->window[i].retries = retry[k].retries;
-		sender->window[i].aged = retry[k].since < now ? (now - retry[k].since) * 1000 : 0;
-		sender->window[i].others = retry[k].others;
+		sender->window[i].retries = retry[index].retries;
+		sender->window[i].aged = retry[index].since < now ? (now - retry[index].since) * 1000 : 0;
+		sender->window[i].others = retry[index].others;
 	}
 	sender->noted = n;
 	free(retry);
@@ -559,12 +560,13 @@ static void sender_note(struct sender *sender)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sender->n; i++) {
-		const struct ringpoll *w = sender->window + i;
+		const struct ringpoll *ringpoll = sender->window + i;
 
-		if (!w->retries)
+		if (!ringpoll->retries)
 			continue;
 		retry = mem_more(retry, sizeof(*retry), n);
-		retry[n++] = (struct retry){ w->name, w->retries, now - age_ms(w) / 1000, others_taken(sender, w) };
+		retry[n++] = (struct retry){ ringpoll->name, ringpoll->retries, now - age_ms(ringpoll) / 1000,
+					     others_taken(sender, ringpoll) };
 	}
 	sender->doubtful = !retries_write(sender->spool, retry, n);
 	if (sender->doubtful && sender_may_report(sender))
@@ -594,21 +596,21 @@ uint64_t sender_splay(struct str host, double seconds)
 
 bool sender_step(struct sender *sender)
 {
-	struct ringpoll *w;
+	struct ringpoll *ringpoll;
 
 	take_added(sender);
 	if (now_ms() - sender->listed > (sender->n < 1000 ? LIST_MS / 10 : LIST_MS))
 		sender_look(sender);
-	w = sender_choose(sender, now_ms());
-	if (w && sender->store->ops->join && w + 1 < sender->window + sender->n && goes_along(sender, w) &&
-	    goes_along(sender, w + 1))
-		send_together(sender, w);
-	else if (w)
-		send_window(sender, w);
+	ringpoll = sender_choose(sender, now_ms());
+	if (ringpoll && sender->store->ops->join && ringpoll + 1 < sender->window + sender->n &&
+	    goes_along(sender, ringpoll) && goes_along(sender, ringpoll + 1))
+		send_together(sender, ringpoll);
+	else if (ringpoll)
+		send_window(sender, ringpoll);
 	else if (sender->store->ops->tidy && now_ms() - sender->tidied > TIDY_MS && !sender->o.once &&
 		 !sender->store->ops->tidy(sender->store->it, sender->o.host, (uint64_t)time(NULL)))
 		sender->tidied = now_ms();
-	return w != NULL;
+	return ringpoll != NULL;
 }
 
 uint64_t sender_wait(const struct sender *sender)

@@ -55,10 +55,10 @@ static void opt_keep(void *to, const char *value, const char *name)
 static bool good_key(struct str key)
 {
 	for (size_t i = 0; i < key.n; i++) {
-		char c = key.p[i];
+		char byte = key.p[i];
 
-		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(i && (byte_is_digit(c) || c == '.' || c == '-')) &&
-		    c != '_')
+		if (!((byte | 32) >= 'a' && (byte | 32) <= 'z') &&
+		    !(i && (byte_is_digit(byte) || byte == '.' || byte == '-')) && byte != '_')
 			return false;
 	}
 	return key.n > 0;

@@ -71,10 +71,10 @@ static bool take_date(struct str *string, struct tm *calendar)
 
 static bool day_of(uint64_t now, int days, struct tm *calendar)
 {
-	time_t t = (time_t)now;
+	time_t seconds = (time_t)now;
 	struct tm here;
 
-	if (!localtime_r(&t, &here))
+	if (!localtime_r(&seconds, &here))
 		return false;
 	*calendar = (struct tm){ .tm_year = here.tm_year, .tm_mon = here.tm_mon, .tm_mday = here.tm_mday + days };
 	return true;
@@ -135,9 +135,9 @@ bool timearg_parse(const char *text, uint64_t now, uint64_t *moment)
 
 void timearg_text(char s[32], uint64_t moment)
 {
-	time_t t = (time_t)moment;
+	time_t seconds = (time_t)moment;
 	struct tm calendar;
 
-	gmtime_r(&t, &calendar);
+	gmtime_r(&seconds, &calendar);
 	strftime(s, 32, "%Y-%m-%dT%H:%M:%SZ", &calendar);
 }

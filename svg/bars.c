@@ -66,9 +66,9 @@ static void put_scaled(struct text *text, double shown)
 	text_add(text, decimals);
 }
 
-static bool bars_is_letter(char c)
+static bool bars_is_letter(char byte)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
 /* "samples", "bytes", but not "ms" or "class". */
@@ -106,14 +106,14 @@ static const struct scale *scale_of(struct str unit)
 /* In the largest unit that gives at least 1. */
 static struct str put_in_scale(struct text *text, const struct scale *scale, double shown)
 {
-	size_t k = 0;
+	size_t index = 0;
 
-	while (k + 1 < countof(scale->name) && scale->name[k + 1] && shown >= scale->step) {
+	while (index + 1 < countof(scale->name) && scale->name[index + 1] && shown >= scale->step) {
 		shown /= scale->step;
-		k++;
+		index++;
 	}
 	put_scaled(text, shown);
-	return str_of(scale->name[k]);
+	return str_of(scale->name[index]);
 }
 
 void bars_weight(struct text *text, const struct look *look, uint64_t weight)

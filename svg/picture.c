@@ -126,15 +126,15 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 		self[styles->colour[styles->of[i]]] += layout->self[i];
 	for (uint32_t c = 0; c < styles->ncolours; c++) {
 		const char *label = styles->kinds[styles->colours[c].kind].label;
-		size_t k = 0;
-		while (k < count && strcmp(share[k].label, label) != 0)
-			k++;
-		if (k == max)
+		size_t index = 0;
+		while (index < count && strcmp(share[index].label, label) != 0)
+			index++;
+		if (index == max)
 			continue;
-		if (k == count)
+		if (index == count)
 			share[count++] =
 				(struct share){ label, dark ? styles->colours[c].dark : styles->colours[c].light, 0 };
-		share[k].self += self[c];
+		share[index].self += self[c];
 	}
 	free(self);
 	qsort(share, count, sizeof(*share), share_cmp);

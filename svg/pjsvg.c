@@ -23,21 +23,21 @@
 static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			    struct folded_tally *tally, unsigned *columns)
 {
-	struct in in;
+	struct in input;
 
-	in_open(&in, path);
-	in_expect_text(&in);
-	unsigned read = folded_read(&in, stacks, header, tally);
+	in_open(&input, path);
+	in_expect_text(&input);
+	unsigned read = folded_read(&input, stacks, header, tally);
 	if (read && *columns && read != *columns)
-		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", in.name);
+		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", input.name);
 	*columns = read ? read : *columns;
 	if (*columns > 1 && stacks->in_time)
 		die("%s: two columns of numbers are a difference between profiles: --flamechart has no use for it",
-		    in.name);
-	bool complete = !in.errors;
+		    input.name);
+	bool complete = !input.errors;
 	if (!complete)
-		warn_at(in_place(&in), "%s; what came before it is drawn", in.errors);
-	in_close(&in);
+		warn_at(in_place(&input), "%s; what came before it is drawn", input.errors);
+	in_close(&input);
 	return complete;
 }
 
@@ -321,18 +321,18 @@ static int print_csp_hash(void)
 
 static void read_bytes(struct text *text, const char *path)
 {
-	struct in in;
+	struct in input;
 	size_t n;
 
-	in_open(&in, path);
+	in_open(&input, path);
 	do {
 		text_reserve(text, 64 * 1024);
-		n = in_read(&in, text->p + text->n, text->cap - text->n);
+		n = in_read(&input, text->p + text->n, text->cap - text->n);
 		text->n += n;
 	} while (n);
-	if (in.errors)
-		die("%s: %s", in.name, in.errors);
-	in_close(&in);
+	if (input.errors)
+		die("%s: %s", input.name, input.errors);
+	in_close(&input);
 }
 
 static void unpack_file(struct unpacked *unpacked, const char *path)

@@ -9,9 +9,9 @@
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
-static bool request_is_letter(char c)
+static bool request_is_letter(char byte)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
 /* A CSS list of font families: letters, digits, blanks and , . _ - */

@@ -11,19 +11,19 @@
 bool fullio_read(int fd, struct text *text, size_t max)
 {
 	size_t start = text->n;
-	ssize_t n = fd < 0 ? -1 : 1;
+	ssize_t got = fd < 0 ? -1 : 1;
 
 	while (fd >= 0 && text->n - start < max) {
 		text_reserve(text, 4096);
-		n = read(fd, text->p + text->n, text->cap - text->n);
-		if (n > 0)
-			text->n += (size_t)n;
-		else if (n == 0 || errno != EINTR)
+		got = read(fd, text->p + text->n, text->cap - text->n);
+		if (got > 0)
+			text->n += (size_t)got;
+		else if (got == 0 || errno != EINTR)
 			break;
 	}
-	if (n > 0)
+	if (got > 0)
 		errno = EFBIG;
-	return n == 0;
+	return got == 0;
 }
 
 bool fullio_read_at(int dir, const char *path, struct text *text, size_t max)
@@ -59,13 +59,13 @@ size_t fullio_pread(int fd, void *to, size_t n, uint64_t at)
 bool fullio_write(int fd, struct str string)
 {
 	while (string.n) {
-		ssize_t n = write(fd, string.p, string.n);
+		ssize_t got = write(fd, string.p, string.n);
 
-		if (n < 0 && errno == EINTR)
+		if (got < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
+		if (got < 0)
 			return false;
-		string = str_from(string, (size_t)n);
+		string = str_from(string, (size_t)got);
 	}
 	return true;
 }

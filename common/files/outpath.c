@@ -20,9 +20,9 @@
 
 /* ---- the rule -------------------------------------------------------------------------------------------------- */
 
-static const char *kind_of(const struct stat *st)
+static const char *kind_of(const struct stat *status)
 {
-	switch (st->st_mode & S_IFMT) {
+	switch (status->st_mode & S_IFMT) {
 	case S_IFLNK: return "link";
 	case S_IFIFO: return "FIFO";
 	case S_IFREG: return "file";
@@ -31,11 +31,11 @@ static const char *kind_of(const struct stat *st)
 	}
 }
 
-static bool outpath_refuse(struct outpath *outpath, const char *name, const struct stat *st)
+static bool outpath_refuse(struct outpath *outpath, const char *name, const struct stat *status)
 {
 	snprintf(outpath->refused, sizeof(outpath->refused),
-		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(st), name,
-		 (unsigned long)st->st_uid);
+		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(status), name,
+		 (unsigned long)status->st_uid);
 	errno = EPERM;
 	return false;
 }
@@ -82,13 +82,13 @@ static bool outpath_follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX];
 	struct text text = { 0 };
-	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
+	ssize_t got = readlinkat(link, "", target, sizeof(target) - 1);
 
-	if (n < 0)
+	if (got < 0)
 		return false;
-	target[n] = 0;
-	errno = n == 0 ? ENOENT : ELOOP;
-	if (n == 0 || ++walk->links > LINKS_MAX)
+	target[got] = 0;
+	errno = got == 0 ? ENOENT : ELOOP;
+	if (got == 0 || ++walk->links > LINKS_MAX)
 		return false;
 	snprintf(walk->p->linked, sizeof(walk->p->linked), "%.199s", target);
 	text_printf(&text, "%s%s%s%c", target, *walk->next ? "/" : "", walk->next, 0);
@@ -98,29 +98,29 @@ static bool outpath_follow(struct walk *walk, int link)
 }
 
 /* A symbolic link, opened as `link`. */
-static bool take_link(struct walk *walk, const char *name, int link, const struct stat *st, bool last)
+static bool take_link(struct walk *walk, const char *name, int link, const struct stat *status, bool last)
 {
 	struct outpath *outpath = walk->p;
-	struct statfs fs;
+	struct statfs filesystem;
 	struct stat folder;
 
-	if (fstatfs(link, &fs) < 0 || fstat(outpath->folder, &folder) < 0)
+	if (fstatfs(link, &filesystem) < 0 || fstat(outpath->folder, &folder) < 0)
 		return false;
-	if (fs.f_type == PROC_SUPER_MAGIC) {
+	if (filesystem.f_type == PROC_SUPER_MAGIC) {
 		outpath->magic = last;
 		return last || move_to(walk, openat(outpath->folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	}
 	errno = ELOOP;
-	if (fs.f_flags & NO_SYMLINK_FOLLOW)
+	if (filesystem.f_flags & NO_SYMLINK_FOLLOW)
 		return false;
-	return outpath_is_trusted(&folder, st) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, st);
+	return outpath_is_trusted(&folder, status) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, status);
 }
 
 /* One component. outpath->name is set once the last one is found. */
 static bool outpath_step(struct walk *walk, char *name, bool last)
 {
 	struct outpath *outpath = walk->p;
-	struct stat st;
+	struct stat status;
 	bool good;
 	int fd;
 
@@ -128,16 +128,16 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
 	fd = openat(outpath->folder, name, AT_FLAGS);
-	good = fd >= 0 ? fstat(fd, &st) == 0 : last && errno == ENOENT;
-	if (good && fd >= 0 && S_ISLNK(st.st_mode)) {
-		good = take_link(walk, name, fd, &st, last);
+	good = fd >= 0 ? fstat(fd, &status) == 0 : last && errno == ENOENT;
+	if (good && fd >= 0 && S_ISLNK(status.st_mode)) {
+		good = take_link(walk, name, fd, &status, last);
 		last = last && outpath->magic;
 	} else if (good && !last) {
 		errno = ENOTDIR;
 		good = false;
 	} else if (good && fd >= 0) {
 		outpath->fd = fd;
-		outpath->st = st;
+		outpath->st = status;
 		fd = -1;
 	}
 	if (fd >= 0)
@@ -150,7 +150,7 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 bool outpath_resolve(struct outpath *outpath, const char *path)
 {
 	struct walk walk = { .p = outpath };
-	struct stat st;
+	struct stat status;
 	bool good;
 
 	*outpath = (struct outpath){ .folder = -1, .fd = -1 };
@@ -174,8 +174,8 @@ bool outpath_resolve(struct outpath *outpath, const char *path)
 		good = outpath_step(&walk, name, !*walk.next);
 	}
 	free(walk.rest);
-	if (good && fstat(outpath->folder, &st) == 0)
-		outpath->shared = st.st_mode & SHARED_WRITE;
+	if (good && fstat(outpath->folder, &status) == 0)
+		outpath->shared = status.st_mode & SHARED_WRITE;
 	return good;
 }
 

@@ -18,14 +18,14 @@
 /* To open a device can have effects, so it is known to be a regular file before it is opened. */
 int targetfile_reopen(int fd)
 {
-	struct stat st;
+	struct stat status;
 	char link[48];
 	int opened = -1, error = EINVAL;
 
 	if (fd < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
 		opened = open(link, READ_ONLY);
 		error = errno;
 	}
@@ -36,9 +36,9 @@ int targetfile_reopen(int fd)
 
 bool targetfile_is_proc(int fd)
 {
-	struct statfs fs;
+	struct statfs filesystem;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	return fstatfs(fd, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
 }
 
 int targetfile_root(pid_t pid)

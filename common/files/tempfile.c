@@ -20,11 +20,11 @@
 /* Returns false if a sweep came between creation and lock: the file has no name any more, or will have none. */
 static bool lock_new(int fd)
 {
-	struct stat st;
+	struct stat status;
 
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return false;
-	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+	return fstat(fd, &status) == 0 && status.st_nlink > 0;
 }
 
 int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME])
@@ -66,21 +66,21 @@ static bool is_tempfile(const char *name)
 
 static bool is_stale(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return true;
-	return errno != EWOULDBLOCK && st.st_mtime < time(NULL) - STALE_AGE;
+	return errno != EWOULDBLOCK && status.st_mtime < time(NULL) - STALE_AGE;
 }
 
 static void tempfile_sweep_file(int folder, const char *name)
 {
-	struct stat st;
+	struct stat status;
 	int fd;
 
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
 		return;
 	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)

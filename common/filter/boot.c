@@ -11,16 +11,16 @@
 bool boot_id(const char *proc, char id[BOOT_ID + 1])
 {
 	char path[256];
-	ssize_t n;
+	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc);
 	fd = broker_open(AT_FDCWD, path, 0);
-	n = fd >= 0 ? read(fd, id, BOOT_ID) : -1;
+	got = fd >= 0 ? read(fd, id, BOOT_ID) : -1;
 	if (fd >= 0)
 		close(fd);
-	id[n > 0 ? n : 0] = 0;
-	if (n == BOOT_ID && strspn(id, "0123456789abcdefABCDEF-") == BOOT_ID)
+	id[got > 0 ? got : 0] = 0;
+	if (got == BOOT_ID && strspn(id, "0123456789abcdefABCDEF-") == BOOT_ID)
 		return true;
 	id[0] = 0;
 	return false;

@@ -91,13 +91,13 @@ static bool broker_may_be_read(int fd)
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
 	char link[48], path[PATH_BYTES];
 	const char *name;
-	ssize_t n;
+	ssize_t got;
 
 	if (fd < 0 || !targetfile_is_proc(fd))
 		return true;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n > 0 ? n : 0] = 0;
+	got = readlink(link, path, sizeof(path) - 1);
+	path[got > 0 ? got : 0] = 0;
 	name = strrchr(path, '/');
 	for (size_t i = 0; name && i < countof(names); i++)
 		if (strcmp(name + 1, names[i]) == 0)
@@ -163,13 +163,13 @@ static void broker_add_entry(void *with, const char *name)
 {
 	struct listing *l = with;
 	char target[PATH_BYTES];
-	ssize_t n = l->targets ? readlinkat(l->folder, name, target, sizeof(target)) : 0;
+	ssize_t got = l->targets ? readlinkat(l->folder, name, target, sizeof(target)) : 0;
 
 	text_add(&l->text, name);
 	text_char(&l->text, 0);
 	if (!l->targets)
 		return;
-	text_str(&l->text, (struct str){ target, n > 0 ? (size_t)n : 0 });
+	text_str(&l->text, (struct str){ target, got > 0 ? (size_t)got : 0 });
 	text_char(&l->text, 0);
 }
 
@@ -192,12 +192,12 @@ static int names_of(int folder, bool targets)
 static void broker_path_of(int fd, struct reply *reply)
 {
 	char link[48];
-	ssize_t n;
+	ssize_t got;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, reply->why.text, PATH_BYTES);
-	reply->error = n < 0 ? errno : n == PATH_BYTES ? ENAMETOOLONG : 0;
-	reply->why.text[n > 0 && n < PATH_BYTES ? n : 0] = 0;
+	got = readlink(link, reply->why.text, PATH_BYTES);
+	reply->error = got < 0 ? errno : got == PATH_BYTES ? ENAMETOOLONG : 0;
+	reply->why.text[got > 0 && got < PATH_BYTES ? got : 0] = 0;
 }
 
 /* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the
@@ -318,9 +318,9 @@ static bool answer_next(int socket)
 {
 	static struct request request;
 	int given;
-	ssize_t n = fdmessage_take(socket, &request, sizeof(request), &given);
-	bool answered = n > (ssize_t)offsetof(struct request, path) &&
-			!request.path[n - (ssize_t)offsetof(struct request, path) - 1] &&
+	ssize_t got = fdmessage_take(socket, &request, sizeof(request), &given);
+	bool answered = got > (ssize_t)offsetof(struct request, path) &&
+			!request.path[got - (ssize_t)offsetof(struct request, path) - 1] &&
 			broker_answer(socket, &request, given);
 
 	if (given >= 0)
@@ -471,12 +471,12 @@ static size_t broker_make(struct request *request, enum operation operation, con
 static int broker_exchange(const struct request *request, size_t size, int given, struct reply *reply)
 {
 	int fd = -1;
-	ssize_t n;
+	ssize_t got;
 
 	if (client.broken || !fdmessage_put(client.socket, request, size, given))
 		return -1;
-	n = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
-	if (n <= (ssize_t)offsetof(struct reply, why.text)) {
+	got = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
+	if (got <= (ssize_t)offsetof(struct reply, why.text)) {
 		client.broken = true; /* a reply may still come: it is of no other request */
 		return -1;
 	}

@@ -68,15 +68,15 @@ static const char **paths_of(char *const *more, const char *const few[CONFINE_FI
 	return all;
 }
 
-static bool are_pipes(const struct confine *c, const char *const *input, const char *const *output)
+static bool are_pipes(const struct confine *confinement, const char *const *input, const char *const *output)
 {
 	for (; *input; input++)
 		if (strcmp(*input, "-") != 0)
 			return false;
-	return !c->reads_others && !*output;
+	return !confinement->reads_others && !*output;
 }
 
-static void start_broker(const struct confine *c, const char *const *input, const char *const *output)
+static void start_broker(const struct confine *confinement, const char *const *input, const char *const *output)
 {
 	const char *writable[3 * CONFINE_FILES + 1] = { 0 };
 	struct outpath place[CONFINE_FILES];
@@ -84,35 +84,39 @@ static void start_broker(const struct confine *c, const char *const *input, cons
 	size_t n = 0, nmade = 0;
 
 	for (size_t i = 0; i < CONFINE_FILES; i++) {
-		size_t folders = c->output[i] ? folders_of(c->output[i], &place[i], made + nmade) : 0;
+		size_t folders =
+			confinement->output[i] ? folders_of(confinement->output[i], &place[i], made + nmade) : 0;
 
 		while (folders--)
 			writable[n++] = made[nmade++];
-		if (c->folder[i])
-			writable[n++] = c->folder[i];
+		if (confinement->folder[i])
+			writable[n++] = confinement->folder[i];
 	}
-	if (!broker_start(&(struct broker){
-		    .input = input, .output = output, .writable = writable, .unprivileged = c->unprivileged }))
+	if (!broker_start(&(struct broker){ .input = input,
+					    .output = output,
+					    .writable = writable,
+					    .unprivileged = confinement->unprivileged }))
 		die_errno("cannot start the process that opens files");
 	while (nmade)
 		free(made[--nmade]);
 	for (size_t i = 0; i < CONFINE_FILES; i++)
-		if (c->output[i])
+		if (confinement->output[i])
 			outpath_close(&place[i]);
 }
 
-void confine(const struct confine *c)
+void confine(const struct confine *confinement)
 {
-	const char **input = paths_of(c->input, c->file), **output = paths_of(NULL, c->output);
+	const char **input = paths_of(confinement->input, confinement->file),
+		   **output = paths_of(NULL, confinement->output);
 
 	if (*output)
 		out_prepare();
-	if (are_pipes(c, input, output)) {
+	if (are_pipes(confinement, input, output)) {
 		free(input);
 		free(output);
 	} else {
-		start_broker(c, input, output);
+		start_broker(confinement, input, output);
 	}
-	sandbox_warn(sandbox_enter(
-		&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES | (c->threads ? SANDBOX_THREADS : 0) }));
+	sandbox_warn(sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES |
+								(confinement->threads ? SANDBOX_THREADS : 0) }));
 }

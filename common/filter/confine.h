@@ -26,6 +26,6 @@ struct confine {
 };
 
 /* To be called before threads start. Warns of layers that this kernel lacks (sandbox_warn): the others hold. */
-void confine(const struct confine *confine);
+void confine(const struct confine *confinement);
 
 #endif

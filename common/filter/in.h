@@ -33,44 +33,44 @@ struct in {
 };
 
 /* path NULL or "-" is standard input. Directories are refused with a message. */
-void in_open(struct in *in, const char *path);
+void in_open(struct in *input, const char *path);
 
 /* Plain text that is in memory already, and stays there until in_close; name is for messages. */
-void in_memory(struct in *in, struct str text, const char *name);
+void in_memory(struct in *input, struct str text, const char *name);
 
 /* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...).
  * Skips a UTF-8 byte order mark. To be called before anything is read. */
-void in_expect_text(struct in *in);
+void in_expect_text(struct in *input);
 
 /* Up to n bytes; 0 only at the end. */
-size_t in_read(struct in *in, char *buf, size_t n);
+size_t in_read(struct in *input, char *buf, size_t n);
 
 /* The next bytes without consuming them: n, or fewer when the input ends before. Valid until the next call. */
-struct str in_peek(struct in *in, size_t n);
+struct str in_peek(struct in *input, size_t n);
 
 /* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last
  * line needs no newline. */
-bool in_line(struct in *in, struct str *line);
+bool in_line(struct in *input, struct str *line);
 
 /* The same. *same: how many bytes it and the line before, if that was read this way, begin with alike. They are not
  * searched for a newline again. */
-bool in_line_after(struct in *in, struct str *line, size_t *same);
+bool in_line_after(struct in *input, struct str *line, size_t *same);
 
 /* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
-bool in_seekable(const struct in *in, uint64_t *size);
+bool in_seekable(const struct in *input, uint64_t *size);
 
 /* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies
  * when that is a few hundred times as large as what was packed. */
-void in_spool(struct in *in);
+void in_spool(struct in *input);
 
 /* The folder of that file: TMPDIR, else /tmp. */
 const char *in_spool_folder(void);
 
 /* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */
-size_t in_pread(struct in *in, char *buf, size_t n, uint64_t offset);
+size_t in_pread(struct in *input, char *buf, size_t n, uint64_t offset);
 
-struct place in_place(const struct in *in); /* of the line returned last */
+struct place in_place(const struct in *input); /* of the line returned last */
 
-void in_close(struct in *in);
+void in_close(struct in *input);
 
 #endif

@@ -24,16 +24,16 @@ static void opt_help(const struct tool *tool)
 	out_printf(&out, "%s - %s\nusage: %s %s\n\n", tool->name, tool->does, tool->name, tool->synopsis);
 	for (size_t i = 0; i < tool->nopts; i++) {
 		const struct opt *opt = &tool->opts[i];
-		int n = 0;
+		int got = 0;
 
 		if (!opt->help)
 			continue;
-		n += snprintf(left, sizeof(left), opt->letter ? "  -%c" : "    ", opt->letter);
+		got += snprintf(left, sizeof(left), opt->letter ? "  -%c" : "    ", opt->letter);
 		if (opt->name)
-			n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", opt->letter ? ", " : "  ",
-				      opt->name);
+			got += snprintf(left + got, sizeof(left) - (size_t)got, "%s--%s", opt->letter ? ", " : "  ",
+					opt->name);
 		if (opt->arg)
-			snprintf(left + n, sizeof(left) - (size_t)n, "%s%s",
+			snprintf(left + got, sizeof(left) - (size_t)got, "%s%s",
 				 is_optional(opt) ? "" :
 				 opt->name        ? "=" :
 						    " ",

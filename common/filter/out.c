@@ -195,19 +195,19 @@ void out_printf(struct out *out, const char *fmt, ...)
 {
 	char text[1024], *longer = NULL;
 	va_list args;
-	int n;
+	int got;
 
 	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
+	got = vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (n >= (int)sizeof(text)) {
-		longer = mem_alloc(1, (size_t)n + 1);
+	if (got >= (int)sizeof(text)) {
+		longer = mem_alloc(1, (size_t)got + 1);
 		va_start(args, fmt);
-		vsnprintf(longer, (size_t)n + 1, fmt, args);
+		vsnprintf(longer, (size_t)got + 1, fmt, args);
 		va_end(args);
 	}
-	if (n > 0)
-		out_bytes(out, longer ? longer : text, (size_t)n);
+	if (got > 0)
+		out_bytes(out, longer ? longer : text, (size_t)got);
 	free(longer);
 }
 

@@ -35,12 +35,12 @@ void out_u64(struct out *out, uint64_t value);
 void out_printf(struct out *out, const char *fmt, ...) PRINTF(2, 3);
 void out_close(struct out *out); /* flush, fsync, rename, close, all checked */
 
-static inline void out_char(struct out *out, char c)
+static inline void out_char(struct out *out, char byte)
 {
 	if (out->n < sizeof(out->buf))
-		out->buf[out->n++] = c;
+		out->buf[out->n++] = byte;
 	else
-		out_bytes(out, &c, 1);
+		out_bytes(out, &byte, 1);
 }
 
 #endif

@@ -18,8 +18,8 @@
 /* Exactly n hexadecimal digits at i. */
 static bool containers_digits_at(struct str string, size_t i, size_t n)
 {
-	for (size_t k = 0; k < n; k++)
-		if (i + k >= string.n || !byte_is_hex(string.p[i + k]))
+	for (size_t index = 0; index < n; index++)
+		if (i + index >= string.n || !byte_is_hex(string.p[i + index]))
 			return false;
 	return i + n == string.n || !byte_is_hex(string.p[i + n]);
 }
@@ -48,13 +48,13 @@ static size_t uid_at(struct str string, size_t i)
 
 	if (containers_digits_at(string, i, 32))
 		return 32;
-	for (size_t k = 0; k < countof(part); k++) {
-		if (!containers_digits_at(string, at, part[k]))
+	for (size_t index = 0; index < countof(part); index++) {
+		if (!containers_digits_at(string, at, part[index]))
 			return 0;
-		at += part[k];
-		if (k + 1 < countof(part) && (at >= string.n || (string.p[at] != '-' && string.p[at] != '_')))
+		at += part[index];
+		if (index + 1 < countof(part) && (at >= string.n || (string.p[at] != '-' && string.p[at] != '_')))
 			return 0;
-		at += k + 1 < countof(part);
+		at += index + 1 < countof(part);
 	}
 	return UID;
 }
@@ -170,7 +170,7 @@ void containers_read(struct containers *containers, const char *folder)
 	broker_links(fd, &links);
 	close(fd);
 	left = text_view(&links);
-	for (int n = 0; n < MAXIMUM && left.n; n++) {
+	for (int got = 0; got < MAXIMUM && left.n; got++) {
 		struct str name = str_cut(&left, 0);
 
 		add_link(containers, name, str_cut(&left, 0));

@@ -25,11 +25,11 @@ static size_t elfhead_read_file(const struct elfhead_source *source, uint64_t at
 
 bool elfhead_file(struct elfhead_source *source, int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
-	*source = (struct elfhead_source){ .read = elfhead_read_file, .fd = fd, .size = (uint64_t)st.st_size };
+	*source = (struct elfhead_source){ .read = elfhead_read_file, .fd = fd, .size = (uint64_t)status.st_size };
 	return true;
 }
 
@@ -97,21 +97,21 @@ static Elf64_Shdr section_at(const struct elfhead *elfhead, const char *p)
 			     n.sh_size, n.sh_link, n.sh_info,  n.sh_addralign, n.sh_entsize };
 }
 
-void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *s, void *to)
+void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *section, void *to)
 {
-	Elf32_Shdr n = { s->sh_name,
-			 s->sh_type,
-			 (uint32_t)s->sh_flags,
-			 (uint32_t)s->sh_addr,
-			 (uint32_t)s->sh_offset,
-			 (uint32_t)s->sh_size,
-			 s->sh_link,
-			 s->sh_info,
-			 (uint32_t)s->sh_addralign,
-			 (uint32_t)s->sh_entsize };
+	Elf32_Shdr n = { section->sh_name,
+			 section->sh_type,
+			 (uint32_t)section->sh_flags,
+			 (uint32_t)section->sh_addr,
+			 (uint32_t)section->sh_offset,
+			 (uint32_t)section->sh_size,
+			 section->sh_link,
+			 section->sh_info,
+			 (uint32_t)section->sh_addralign,
+			 (uint32_t)section->sh_entsize };
 
 	if (elfhead->wide)
-		memcpy(to, s, sizeof(*s));
+		memcpy(to, section, sizeof(*section));
 	else
 		memcpy(to, &n, sizeof(n));
 }
@@ -173,14 +173,14 @@ static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, 
 /* The names end at a NUL that is near, or they are none: tens of thousands of sections may have the same long one. */
 static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 {
-	const Elf64_Shdr *s = &elfhead->section[index];
+	const Elf64_Shdr *section = &elfhead->section[index];
 	struct str text = { 0 };
 
-	if (index == 0 || index >= elfhead->sections || s->sh_type == SHT_NOBITS || s->sh_size > NAMES_MAX)
+	if (index == 0 || index >= elfhead->sections || section->sh_type == SHT_NOBITS || section->sh_size > NAMES_MAX)
 		return;
-	text.n = (size_t)s->sh_size;
-	text.p = elfhead_is_dense(elfhead, s->sh_offset, s->sh_size) ?
-			 elfhead_read_table(elfhead, s->sh_offset, text.n, 1) :
+	text.n = (size_t)section->sh_size;
+	text.p = elfhead_is_dense(elfhead, section->sh_offset, section->sh_size) ?
+			 elfhead_read_table(elfhead, section->sh_offset, text.n, 1) :
 			 NULL;
 	for (size_t i = 0; text.p && i < elfhead->sections; i++) {
 		struct str rest =
@@ -316,10 +316,10 @@ unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id
 	}
 	/* the program may have none that is loaded */
 	for (size_t i = 1; i < elfhead->sections && !n; i++) {
-		const Elf64_Shdr *s = &elfhead->section[i];
+		const Elf64_Shdr *section = &elfhead->section[i];
 
-		if (s->sh_type == SHT_NOTE)
-			n = id_at(elfhead, s->sh_offset, s->sh_size, notes, &left, id);
+		if (section->sh_type == SHT_NOTE)
+			n = id_at(elfhead, section->sh_offset, section->sh_size, notes, &left, id);
 	}
 	free(notes);
 	return n;
@@ -365,7 +365,7 @@ bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed
 	return n == 0;
 }
 
-static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena,
+static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Shdr *section, struct arena *arena,
 				   uint64_t max)
 {
 	union {
@@ -376,29 +376,31 @@ static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Sh
 	uint64_t n;
 	char *p;
 
-	if (s->sh_size < head || elfhead_bytes(elfhead, s->sh_offset, &c, head) < head)
+	if (section->sh_size < head || elfhead_bytes(elfhead, section->sh_offset, &c, head) < head)
 		return (struct str){ 0 };
 	n = elfhead->wide ? c.wide.ch_size : c.narrow.ch_size;
 	/* deflate makes 1,032 bytes of one at best */
 	if ((elfhead->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
-	    n / 1032 > s->sh_size)
+	    n / 1032 > section->sh_size)
 		return (struct str){ 0 };
 	p = arena_alloc(arena, 1, (size_t)n);
-	return elfhead_inflate(elfhead, s->sh_offset + head, s->sh_size - head, p, n) ? (struct str){ p, (size_t)n } :
-											(struct str){ 0 };
+	return elfhead_inflate(elfhead, section->sh_offset + head, section->sh_size - head, p, n) ?
+		       (struct str){ p, (size_t)n } :
+		       (struct str){ 0 };
 }
 
-struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena, uint64_t max)
+struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *section, struct arena *arena, uint64_t max)
 {
 	char *p;
 
-	if (s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_size > max ||
-	    !is_inside(elfhead, s->sh_offset, s->sh_size, 1) || !elfhead_is_dense(elfhead, s->sh_offset, s->sh_size))
+	if (section->sh_type == SHT_NOBITS || section->sh_size == 0 || section->sh_size > max ||
+	    !is_inside(elfhead, section->sh_offset, section->sh_size, 1) ||
+	    !elfhead_is_dense(elfhead, section->sh_offset, section->sh_size))
 		return (struct str){ 0 };
-	if (s->sh_flags & SHF_COMPRESSED)
-		return elfhead_inflated(elfhead, s, arena, max);
+	if (section->sh_flags & SHF_COMPRESSED)
+		return elfhead_inflated(elfhead, section, arena, max);
 	if (elfhead->source.image)
-		return (struct str){ elfhead->source.image + s->sh_offset, (size_t)s->sh_size };
-	p = arena_alloc(arena, 1, (size_t)s->sh_size);
-	return (struct str){ p, elfhead_bytes(elfhead, s->sh_offset, p, (size_t)s->sh_size) };
+		return (struct str){ elfhead->source.image + section->sh_offset, (size_t)section->sh_size };
+	p = arena_alloc(arena, 1, (size_t)section->sh_size);
+	return (struct str){ p, elfhead_bytes(elfhead, section->sh_offset, p, (size_t)section->sh_size) };
 }

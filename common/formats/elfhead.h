@@ -59,7 +59,7 @@ unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id
 /* Sizes of header entries, and one section's or symbol's bytes as the file has them. */
 size_t elfhead_section_size(const struct elfhead *elfhead);
 size_t elfhead_symbol_size(const struct elfhead *elfhead);
-void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *s, void *to);
+void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *section, void *to);
 
 /* False if bytes [at, at + n) of the file have a hole: linkers leave none in sections, so such a section costs its
  * author nothing and its reader n bytes. File systems without holes have none. */
@@ -67,7 +67,7 @@ bool elfhead_is_dense(const struct elfhead *elfhead, uint64_t at, uint64_t n);
 
 /* The bytes of a section, decompressed (zlib), in memory of `arena`; empty if they are more than max, or not in the
  * file, or damaged. */
-struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *s, struct arena *arena, uint64_t max);
+struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *section, struct arena *arena, uint64_t max);
 
 /* Decompresses (zlib) packed bytes at a place of the file into exactly n bytes; false if they are damaged, or fewer. */
 bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed, char *to, uint64_t n);

@@ -18,14 +18,14 @@ static void foldedhead_put_value(struct text *text, const char *key, struct str 
 		return;
 	text_printf(text, " %s=", key);
 	for (size_t i = 0; i < value.n; i++) {
-		unsigned char c = (unsigned char)value.p[i];
+		unsigned char byte = (unsigned char)value.p[i];
 
-		if (c > ' ' && c != '%' && c != 0x7F) {
-			text_char(text, (char)c);
+		if (byte > ' ' && byte != '%' && byte != 0x7F) {
+			text_char(text, (char)byte);
 		} else {
 			text_char(text, '%');
-			text_char(text, hex[c >> 4]);
-			text_char(text, hex[c & 15]);
+			text_char(text, hex[byte >> 4]);
+			text_char(text, hex[byte & 15]);
 		}
 	}
 }
@@ -97,9 +97,10 @@ static void foldedhead_join(struct arena *arena, struct str *have, struct str va
 	*have = (struct str){ p, have->n + value.n + 1 };
 }
 
-static bool foldedhead_later(struct str string, struct str b)
+static bool foldedhead_later(struct str string, struct str other)
 {
-	return string.n != b.n ? string.n > b.n : str_cmp(string, b) > 0; /* numbers and ISO times of equal form */
+	return string.n != other.n ? string.n > other.n :
+				     str_cmp(string, other) > 0; /* numbers and ISO times of equal form */
 }
 
 /* A plain decimal from least to most; what is not keeps *to as it is. */

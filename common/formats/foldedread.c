@@ -112,22 +112,22 @@ static void take_columns(struct reader *reader)
 	stacks_free(from);
 }
 
-unsigned folded_read(struct in *in, struct stacks *stacks, struct folded_header *h, struct folded_tally *tally)
+unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_header *h, struct folded_tally *tally)
 {
-	struct reader reader = { .in = in, .s = stacks, .t = tally };
+	struct reader reader = { .in = input, .s = stacks, .t = tally };
 	struct folded_comments comments = { 0 };
 	struct str line;
 	size_t same;
 	bool header, after_stack = false;
 
-	while (in_line_after(in, &line, &same)) {
+	while (in_line_after(input, &line, &same)) {
 		struct str stack;
 		uint64_t weight;
 		const char *why;
 		bool rounded;
 
 		if (foldedread_is_comment(line)) {
-			folded_comment(&comments, h, line, stacks, in_place(in));
+			folded_comment(&comments, h, line, stacks, in_place(input));
 			tally->comments++;
 			after_stack = false;
 			continue;
@@ -136,7 +136,7 @@ unsigned folded_read(struct in *in, struct stacks *stacks, struct folded_header 
 		if (likely(!why))
 			add_stack(&reader, stack, after_stack ? same : PATH_UNKNOWN, weight, rounded);
 		else if (!str_is_blank(line))
-			bad_line(tally, in_place(in), why);
+			bad_line(tally, in_place(input), why);
 		after_stack = !why;
 	}
 	if (reader.any)

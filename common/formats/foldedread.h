@@ -26,6 +26,6 @@ struct folded_tally {
  * In a two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file stacks is
  * of no use.
  */
-unsigned folded_read(struct in *in, struct stacks *stacks, struct folded_header *header, struct folded_tally *tally);
+unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_header *header, struct folded_tally *tally);
 
 #endif

@@ -176,18 +176,18 @@ static inline uint16_t load16(const char *p)
 
 static inline uint32_t load32(const char *p)
 {
-	uint32_t v;
+	uint32_t value;
 
-	memcpy(&v, p, sizeof(v));
-	return v;
+	memcpy(&value, p, sizeof(value));
+	return value;
 }
 
 static inline uint64_t load64(const char *p)
 {
-	uint64_t v;
+	uint64_t value;
 
-	memcpy(&v, p, sizeof(v));
-	return v;
+	memcpy(&value, p, sizeof(value));
+	return value;
 }
 
 #endif

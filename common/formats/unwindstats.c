@@ -19,19 +19,19 @@ static const struct reason {
 
 static uint64_t value_at(const struct pj_unwinding *unwinding, size_t at)
 {
-	uint64_t v;
+	uint64_t value;
 
-	memcpy(&v, (const char *)unwinding + at, sizeof(v));
-	return v;
+	memcpy(&value, (const char *)unwinding + at, sizeof(value));
+	return value;
 }
 
 void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 {
 	_Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "nothing but numbers");
 	for (size_t at = 0; at < sizeof(*sum); at += sizeof(uint64_t)) {
-		uint64_t v = value_at(sum, at) + value_at(more, at);
+		uint64_t value = value_at(sum, at) + value_at(more, at);
 
-		memcpy((char *)sum + at, &v, sizeof(v));
+		memcpy((char *)sum + at, &value, sizeof(value));
 	}
 }
 

@@ -59,9 +59,9 @@ static struct backoff_place *backoff_slot_of(struct backoff *backoff, uint64_t p
 	if (i < BACKOFF_PLACES_MAX)
 		return &backoff->place[i];
 	i = 0;
-	for (size_t k = 1; k < BACKOFF_PLACES_MAX; k++)
-		if (free_again(&backoff->place[k]) < free_again(&backoff->place[i]))
-			i = k;
+	for (size_t index = 1; index < BACKOFF_PLACES_MAX; index++)
+		if (free_again(&backoff->place[index]) < free_again(&backoff->place[i]))
+			i = index;
 	if (free_again(&backoff->place[i]) > until)
 		return NULL;
 	backoff->place[i] = (struct backoff_place){ .place = place };

@@ -90,9 +90,9 @@ uint64_t helperprocess_memory(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char buf[128] = "";
-	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf) - 1) : -1;
+	ssize_t got = fd >= 0 ? read(fd, buf, sizeof(buf) - 1) : -1;
 
 	if (fd >= 0)
 		close(fd);
-	return n > 0 ? strtoull(buf, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	return got > 0 ? strtoull(buf, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

@@ -190,10 +190,10 @@ struct program {
 	unsigned short n;
 };
 
-static void sandbox_emit(struct program *program, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static void sandbox_emit(struct program *program, uint16_t code, uint32_t index, uint8_t jt, uint8_t jf)
 {
 	if (program->n < PROGRAM_MAX)
-		program->code[program->n++] = (struct sock_filter){ code, jt, jf, k };
+		program->code[program->n++] = (struct sock_filter){ code, jt, jf, index };
 }
 
 /* One return for all calls of a list: the kernel compiles the program in each process that it is for. */

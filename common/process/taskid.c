@@ -96,10 +96,10 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
 {
 	char buffer[4096];
-	struct stat st;
+	struct stat status;
 	bool is_users = taskid_parse_user(taskid_read_start(process, "status", buffer, sizeof(buffer)), user) &&
-			fstatat(process, "mem", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == user->uid &&
-			st.st_gid == user->gid;
+			fstatat(process, "mem", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == user->uid &&
+			status.st_gid == user->gid;
 
 	if (!taskid_is(process, id))
 		return TASKID_GONE;

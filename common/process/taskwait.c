@@ -30,12 +30,12 @@ struct job {
 
 static bool read_link(struct job *job)
 {
-	ssize_t n;
+	ssize_t got;
 
 	text_reserve(&job->bytes, job->max);
-	n = readlinkat(job->process, job->name, job->bytes.p, job->max);
-	job->bytes.n = n < 0 ? 0 : (size_t)n;
-	return n >= 0;
+	got = readlinkat(job->process, job->name, job->bytes.p, job->max);
+	job->bytes.n = got < 0 ? 0 : (size_t)got;
+	return got >= 0;
 }
 
 static void taskwait_work(void *arg)

@@ -98,16 +98,16 @@ struct tenant tenant_from(const struct tenant_facts *facts)
 
 static uint64_t namespace_inode(int folder, const char *name)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstatat(folder, name, &st, 0) == 0 ? st.st_ino : 0;
+	return fstatat(folder, name, &status, 0) == 0 ? status.st_ino : 0;
 }
 
 static uint64_t tenants_inode_of(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+	return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
 enum kind { USER_NAMESPACE, PID_NAMESPACE };
@@ -168,7 +168,7 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
 					       "/sys/fs/cgroup/unified" };
 	struct text text = { 0 };
-	struct stat st;
+	struct stat status;
 	uid_t owner = 0;
 
 	if (str_starts(controllers, STR("name=")))
@@ -178,8 +178,8 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 			    0);
 	else
 		text_printf(&text, "%s%.*s%c", unified[access(unified[0], F_OK) == 0 ? 1 : 2], (int)path.n, path.p, 0);
-	if (stat(text.p, &st) == 0)
-		owner = st.st_uid;
+	if (stat(text.p, &status) == 0)
+		owner = status.st_uid;
 	text_free(&text);
 	return owner;
 }
@@ -534,8 +534,8 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 		i = (i + 1) & (TABLE - 1);
 	tenants->n++;
 	tenants->account[i] = (struct account){ .sums.tenant = tenant, .used = true };
-	for (size_t k = 0; k < TENANT_FLOWS; k++)
-		tenants->account[i].level[k] = (int64_t)tenants->limits.flow[k].burst;
+	for (size_t index = 0; index < TENANT_FLOWS; index++)
+		tenants->account[i].level[index] = (int64_t)tenants->limits.flow[index].burst;
 	return &tenants->account[i];
 }
 

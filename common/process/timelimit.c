@@ -218,7 +218,7 @@ static bool is_runnable(pid_t tid)
 {
 	char path[48], text[256];
 	const char *state = NULL;
-	ssize_t n = -1;
+	ssize_t got = -1;
 	int fd;
 
 	if (!tid)
@@ -226,11 +226,11 @@ static bool is_runnable(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
+		got = read(fd, text, sizeof(text) - 1);
 		close(fd);
 	}
-	if (n > 0) {
-		text[n] = 0;
+	if (got > 0) {
+		text[got] = 0;
 		state = strrchr(text, ')');
 	}
 	return state && state[1] == ' ' && state[2] == 'R';

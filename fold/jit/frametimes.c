@@ -60,9 +60,9 @@ void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob,
 
 /* ---- stretches ------------------------------------------------------------------------------------------------- */
 
-static int one_cmp(const void *va, const void *vb)
+static int one_cmp(const void *left, const void *right)
 {
-	const struct one *one = va, *b = vb;
+	const struct one *one = left, *b = right;
 
 	if (one->blob.start != b->blob.start)
 		return one->blob.start < b->blob.start ? -1 : 1;
@@ -71,9 +71,9 @@ static int one_cmp(const void *va, const void *vb)
 	return (one->blob.end > b->blob.end) - (one->blob.end < b->blob.end);
 }
 
-static int time_cmp(const void *va, const void *vb)
+static int time_cmp(const void *left, const void *right)
 {
-	const uint64_t *a = va, *b = vb;
+	const uint64_t *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
 }
@@ -94,9 +94,9 @@ static void frametimes_sort(struct frametimes *frametimes)
 		const uint64_t at[] = { life->may_from, life->from, frametimes_after(life->until),
 					frametimes_after(life->may_until) };
 
-		for (size_t k = 0; k < countof(at); k++)
-			if (n == 0 || frametimes->time[n - 1] != at[k])
-				frametimes->time[n++] = at[k];
+		for (size_t index = 0; index < countof(at); index++)
+			if (n == 0 || frametimes->time[n - 1] != at[index])
+				frametimes->time[n++] = at[index];
 	}
 	qsort(frametimes->time, n, sizeof(*frametimes->time), time_cmp);
 	frametimes->ntimes = 0;

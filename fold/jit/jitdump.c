@@ -103,18 +103,18 @@ static bool window_string(struct window *window, uint64_t offset, uint64_t end, 
 
 static uint32_t jitdump_u32_at(const char *p)
 {
-	uint32_t v;
+	uint32_t value;
 
-	memcpy(&v, p, sizeof(v));
-	return v;
+	memcpy(&value, p, sizeof(value));
+	return value;
 }
 
 static uint64_t u64_at(const char *p)
 {
-	uint64_t v;
+	uint64_t value;
 
-	memcpy(&v, p, sizeof(v));
-	return v;
+	memcpy(&value, p, sizeof(value));
+	return value;
 }
 
 /* ---- records --------------------------------------------------------------------------------------------------- */
@@ -337,16 +337,16 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 
 /* ---- timeline -------------------------------------------------------------------------------------------------- */
 
-static int u64_cmp(const void *va, const void *vb)
+static int u64_cmp(const void *left, const void *right)
 {
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-static int event_cmp(const void *va, const void *vb)
+static int event_cmp(const void *left, const void *right)
 {
-	const struct event *event = va, *b = vb;
+	const struct event *event = left, *b = right;
 
 	if (event->time != b->time)
 		return event->time < b->time ? -1 : 1;
@@ -356,17 +356,17 @@ static int event_cmp(const void *va, const void *vb)
 /* The piece that holds address: the last cut not behind it; -1: it lies before all. */
 static ptrdiff_t blob_of(const struct timeline *timeline, uint64_t address)
 {
-	size_t lo = 0, hi = timeline->ncuts;
+	size_t low = 0, high = timeline->ncuts;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
 		if (timeline->cut[mid] <= address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return (ptrdiff_t)lo - 1;
+	return (ptrdiff_t)low - 1;
 }
 
 static void make_cuts(struct timeline *timeline, const struct event *event, size_t n)
@@ -440,17 +440,17 @@ static void make_timeline(struct jitdump *jitdump)
 static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t time)
 {
 	const uint32_t *list = jitdump->line.list;
-	uint32_t lo = jitdump->line.first[node], hi = jitdump->line.first[node + 1], from = lo;
+	uint32_t low = jitdump->line.first[node], high = jitdump->line.first[node + 1], from = low;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 
 		if (jitdump->event[list[mid]].time <= time)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo > from ? list[lo - 1] + 1 : 0;
+	return low > from ? list[low - 1] + 1 : 0;
 }
 
 const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time)
@@ -498,12 +498,12 @@ struct jitdump *jitdump_open(int fd, const char **why)
 {
 	struct jitdump *jitdump = mem_alloc(sizeof(*jitdump), 1);
 	struct window *window = mem_alloc(sizeof(*window), 1);
-	struct stat st;
+	struct stat status;
 
 	window->fd = fd;
-	*why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
+	*why = fstat(fd, &status) < 0 ? strerror(errno) : S_ISREG(status.st_mode) ? NULL : "not a regular file";
 	if (!*why) {
-		window->size = (uint64_t)st.st_size;
+		window->size = (uint64_t)status.st_size;
 		*why = jitdump_read_header(jitdump, window);
 	}
 	close(fd);

@@ -162,24 +162,24 @@ static void finder_free(struct finder *finder)
 /* The first query at or behind address. */
 static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 {
-	uint32_t lo, hi, s;
+	uint32_t low, high, s;
 
 	if (address <= finder->base)
 		return 0;
 	if (address > finder->last)
 		return (uint32_t)finder->n;
 	s = (uint32_t)((address - finder->base) >> finder->shift);
-	lo = finder->slot[s];
-	hi = finder->slot[s + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	low = finder->slot[s];
+	high = finder->slot[s + 1];
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 
 		if (finder->q[mid].address < address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo;
+	return low;
 }
 
 static uint32_t first_open(const struct finder *finder, uint32_t i)
@@ -246,18 +246,18 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 	struct entry entry;
 	struct back back = { .fd = fd };
 	size_t answered = 0;
-	struct stat st;
+	struct stat status;
 	struct str line;
 	const char *why;
 	bool first = true;
 
 	*tally = (struct perfmap_tally){ 0 };
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return -1;
 	if (n == 0 || n >= UINT32_MAX)
 		return 0;
-	back.at = st.st_size;
-	back.from = st.st_size > FILE_LIMIT ? st.st_size - FILE_LIMIT : 0; /* the newest part */
+	back.at = status.st_size;
+	back.from = status.st_size > FILE_LIMIT ? status.st_size - FILE_LIMIT : 0; /* the newest part */
 	tally->cut = back.from > 0;
 	back.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
 	finder_init(&finder, query, n);

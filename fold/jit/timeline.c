@@ -361,9 +361,9 @@ struct timeline *timeline_open(int fd, const char **why)
 {
 	struct timeline *timeline = NULL;
 	struct text bytes = { 0 };
-	struct stat st;
+	struct stat status;
 
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > BYTES_MAX) {
+	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size > BYTES_MAX) {
 		*why = "larger than 1 GiB";
 		close(fd);
 		return NULL;
@@ -431,9 +431,9 @@ size_t timeline_count(const struct timeline *timeline)
  * --------------------------------------------------------------------------------------------------------------------
  */
 
-static bool is_later(const struct blob *blob, const struct blob *b)
+static bool is_later(const struct blob *blob, const struct blob *one)
 {
-	return !b || blob->code.from > b->code.from;
+	return !one || blob->code.from > one->code.from;
 }
 
 #define DEPTH_MAX 256 /* MaxInlineLevel is 15 */

@@ -117,9 +117,9 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 	struct text bytes = { 0 };
 	size_t i = 0;
 
-	for (size_t k = 0; k < all->n; k++)
-		if (is_core(&all->sym[k]))
-			head.end = ksym_last_end(all->sym[k].start);
+	for (size_t index = 0; index < all->n; index++)
+		if (is_core(&all->sym[index]))
+			head.end = ksym_last_end(all->sym[index].start);
 	while (i < all->n) {
 		if (is_core(&all->sym[i]))
 			i = pack_block(all, i, &block[head.nblocks++], &bytes);
@@ -209,8 +209,8 @@ static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 	memcpy(kallcache->distance, buf, distances);
 	memcpy(kallcache->name, buf + distances, places);
 	memcpy(kallcache->names, buf + distances + places, names);
-	for (uint32_t k = 0; k < block->n; k++)
-		if (kallcache->name[k] > kallcache->name[k + 1])
+	for (uint32_t index = 0; index < block->n; index++)
+		if (kallcache->name[index] > kallcache->name[index + 1])
 			return false;
 	if (kallcache->name[block->n] > names)
 		return false;
@@ -218,34 +218,34 @@ static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 	return true;
 }
 
-static struct str name_in_block(const struct kallcache *kallcache, uint32_t k)
+static struct str name_in_block(const struct kallcache *kallcache, uint32_t index)
 {
-	return (struct str){ kallcache->names + kallcache->name[k],
-			     (size_t)(kallcache->name[k + 1] - kallcache->name[k]) };
+	return (struct str){ kallcache->names + kallcache->name[index],
+			     (size_t)(kallcache->name[index + 1] - kallcache->name[index]) };
 }
 
 /* The last block that begins at or before address, from 1; 0: none. */
 static uint32_t block_of(const struct kallcache *kallcache, uint64_t address)
 {
-	uint32_t lo = 0, hi = kallcache->head.nblocks;
+	uint32_t low = 0, high = kallcache->head.nblocks;
 
 	if (kallcache->loaded && kallcache->block[kallcache->loaded - 1].first <= address &&
 	    (kallcache->loaded == kallcache->head.nblocks || kallcache->block[kallcache->loaded].first > address))
 		return kallcache->loaded; /* questions come in order */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 
 		if (kallcache->block[mid].first <= address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo;
+	return low;
 }
 
 enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t address, struct str *name, uint64_t *start)
 {
-	uint32_t block = block_of(kallcache, address), lo = 0, hi;
+	uint32_t block = block_of(kallcache, address), low = 0, high;
 	uint64_t first;
 
 	if (block == 0 || address >= kallcache->head.end)
@@ -253,19 +253,19 @@ enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t addre
 	if (!kallcache_load(kallcache, block - 1))
 		return KALLCACHE_BROKEN;
 	first = kallcache->block[block - 1].first;
-	hi = kallcache->block[block - 1].n;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	high = kallcache->block[block - 1].n;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 
 		if (kallcache->distance[mid] <= address - first)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	if (lo == 0)
+	if (low == 0)
 		return KALLCACHE_BROKEN; /* the first distance is 0 */
-	*name = name_in_block(kallcache, lo - 1);
-	*start = first + kallcache->distance[lo - 1];
+	*name = name_in_block(kallcache, low - 1);
+	*start = first + kallcache->distance[low - 1];
 	return KALLCACHE_FOUND;
 }
 
@@ -274,10 +274,10 @@ enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str 
 	for (uint32_t i = 0; i < kallcache->head.nblocks; i++) {
 		if (!kallcache_load(kallcache, i))
 			return KALLCACHE_BROKEN;
-		for (uint32_t k = 0; k < kallcache->block[i].n; k++) {
-			if (!str_eq(name_in_block(kallcache, k), name))
+		for (uint32_t index = 0; index < kallcache->block[i].n; index++) {
+			if (!str_eq(name_in_block(kallcache, index), name))
 				continue;
-			*start = kallcache->block[i].first + kallcache->distance[k];
+			*start = kallcache->block[i].first + kallcache->distance[index];
 			return KALLCACHE_FOUND;
 		}
 	}
@@ -289,11 +289,11 @@ enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str 
 static size_t read_small(const char *path, char *to, size_t space)
 {
 	int fd = broker_open(AT_FDCWD, path, 0);
-	ssize_t n = fd >= 0 ? read(fd, to, space) : -1;
+	ssize_t got = fd >= 0 ? read(fd, to, space) : -1;
 
 	if (fd >= 0)
 		close(fd);
-	return n > 0 ? (size_t)n : 0;
+	return got > 0 ? (size_t)got : 0;
 }
 
 /* "BOOTID NOTES": the notes hold the kernel's build-id. False when the boot cannot be told. */
@@ -317,13 +317,13 @@ static bool this_kernel(char key[KEY_MAX + 1])
 /* A folder that is ours, below at (AT_FDCWD: path is absolute); made when make is set. -1: there is none. */
 static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 {
-	struct stat st;
+	struct stat status;
 	int fd;
 
 	if (make)
 		mkdirat(at, path, 0700);
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & SHARED_WRITE)) {
+	if (fd >= 0 && (fstat(fd, &status) < 0 || status.st_uid != geteuid() || status.st_mode & SHARED_WRITE)) {
 		close(fd);
 		fd = -1;
 	}
@@ -385,10 +385,10 @@ static void kallcache_cache_name(const char *key, char name[64])
 /* A file that nobody else can write or read. */
 static bool kallcache_is_own(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == samehost_user() && !(st.st_mode & 077) &&
-	       st.st_nlink == 1;
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == samehost_user() &&
+	       !(status.st_mode & 077) && status.st_nlink == 1;
 }
 
 struct kallcache *kallcache_open(void)

@@ -138,9 +138,9 @@ static const char *read_lines(struct builder *builder, gzFile in)
 }
 
 /* By start; equal ones as they came: names were put down in that order. */
-static int symbol_cmp(const void *va, const void *vb)
+static int symbol_cmp(const void *left, const void *right)
 {
-	const struct ksym *ksym = va, *b = vb;
+	const struct ksym *ksym = left, *b = right;
 
 	if (ksym->start != b->start)
 		return ksym->start < b->start ? -1 : 1;
@@ -159,8 +159,10 @@ static const char *kallsyms_assess(const struct builder *builder)
 static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
 	struct builder builder = { 0 };
-	struct stat st;
-	const char *why = fstat(fd, &st) < 0 ? strerror(errno) : S_ISREG(st.st_mode) ? NULL : "not a regular file";
+	struct stat status;
+	const char *why = fstat(fd, &status) < 0  ? strerror(errno) :
+			  S_ISREG(status.st_mode) ? NULL :
+						    "not a regular file";
 	gzFile in = why ? NULL : gzdopen(fd, "rb");
 
 	if (!in) {
@@ -243,24 +245,24 @@ static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 /* The first symbol behind address, seeking from *from on, where the search before ended. */
 static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t from)
 {
-	size_t lo = from, step = 1, hi;
+	size_t low = from, step = 1, high;
 
-	if (lo > 0 && ksyms->sym[lo - 1].start > address)
-		lo = 0; /* wrapped by relocation */
-	while (lo + step <= ksyms->n && ksyms->sym[lo + step - 1].start <= address) {
-		lo += step;
+	if (low > 0 && ksyms->sym[low - 1].start > address)
+		low = 0; /* wrapped by relocation */
+	while (low + step <= ksyms->n && ksyms->sym[low + step - 1].start <= address) {
+		low += step;
 		step *= 2;
 	}
-	hi = lo + step - 1 < ksyms->n ? lo + step - 1 : ksyms->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	high = low + step - 1 < ksyms->n ? low + step - 1 : ksyms->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
 		if (ksyms->sym[mid].start <= address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo;
+	return low;
 }
 
 /* The symbol at address, or -1. Of several that start at one address perf takes the last that is listed: it gives ends

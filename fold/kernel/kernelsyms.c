@@ -19,7 +19,7 @@ static bool is_running(const struct kernelsyms_options *options)
 {
 	char notes[4096];
 	struct build_id id;
-	ssize_t n;
+	ssize_t got;
 	int fd;
 
 	if (options->id.n == 0)
@@ -27,9 +27,9 @@ static bool is_running(const struct kernelsyms_options *options)
 	fd = broker_open(AT_FDCWD, "/sys/kernel/notes", 0);
 	if (fd < 0)
 		return options->here;
-	n = read(fd, notes, sizeof(notes));
+	got = read(fd, notes, sizeof(notes));
 	close(fd);
-	id = elfsyms_note_build_id((struct str){ notes, n > 0 ? (size_t)n : 0 });
+	id = elfsyms_note_build_id((struct str){ notes, got > 0 ? (size_t)got : 0 });
 	return id.n == options->id.n && memcmp(id.byte, options->id.byte, id.n) == 0;
 }
 

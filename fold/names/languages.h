@@ -12,10 +12,10 @@
 #include "fold/names/names.h"
 
 /* Letters, digits, '_', '$', '~' and all bytes of other scripts: what names of functions are made of. */
-static inline bool is_word(char c)
+static inline bool is_word(char byte)
 {
-	return byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$' || c == '~' ||
-	       (c & 0x80);
+	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_' || byte == '$' ||
+	       byte == '~' || (byte & 0x80);
 }
 
 /*

@@ -9,18 +9,18 @@
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
 /* A byte of a name as it may stand in folded text. */
-static void put_safe(struct names *names, unsigned char c)
+static void put_safe(struct names *names, unsigned char byte)
 {
 	static const char hex[] = "0123456789abcdef";
 
-	if (c == ';') {
+	if (byte == ';') {
 		text_char(&names->text, ':');
-	} else if (c < 0x20 || c == 0x7F) {
-		char escape[] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
+	} else if (byte < 0x20 || byte == 0x7F) {
+		char escape[] = { '\\', 'x', hex[byte >> 4], hex[byte & 15] };
 
 		text_bytes(&names->text, escape, 4);
 	} else {
-		text_char(&names->text, (char)c);
+		text_char(&names->text, (char)byte);
 	}
 }
 
@@ -163,9 +163,9 @@ static void make_safe(struct names *names, size_t from)
 		names->text.n--;
 	len = names->text.n - from;
 	for (size_t i = from; i < names->text.n; i++) {
-		unsigned char c = (unsigned char)names->text.p[i];
+		unsigned char byte = (unsigned char)names->text.p[i];
 
-		bad += c < 0x20 || c == 0x7F || c == ';';
+		bad += byte < 0x20 || byte == 0x7F || byte == ';';
 	}
 	if (len == 0)
 		text_str(&names->text, STR("[unknown]"));

@@ -28,13 +28,13 @@ static size_t skip_group(struct str string, size_t i)
 	size_t depth = 0;
 
 	for (; i < string.n; i++) {
-		char c = string.p[i];
+		char byte = string.p[i];
 
 		if (operator_at(string, i))
 			i += 7 + operator_token(str_from(string, i + 8));
-		else if (c == '(' || c == '<' || c == '{' || c == '[')
+		else if (byte == '(' || byte == '<' || byte == '{' || byte == '[')
 			depth++;
-		else if (c == ')' || c == '}' || c == ']' || (c == '>' && string.p[i - 1] != '-'))
+		else if (byte == ')' || byte == '}' || byte == ']' || (byte == '>' && string.p[i - 1] != '-'))
 			depth--;
 		if (depth == 0)
 			return i + 1;

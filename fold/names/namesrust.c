@@ -55,11 +55,11 @@ static size_t rust_escape(struct str string, char *c)
 static void put_rust_legacy(struct text *out, struct str string)
 {
 	for (size_t i = 0; i < string.n;) {
-		char c;
-		size_t len = string.p[i] == '$' ? rust_escape(str_from(string, i), &c) : 0;
+		char byte;
+		size_t len = string.p[i] == '$' ? rust_escape(str_from(string, i), &byte) : 0;
 
 		if (len) {
-			text_char(out, c);
+			text_char(out, byte);
 			i += len;
 		} else if (str_starts(str_from(string, i), STR(".."))) {
 			text_bytes(out, "::", 2);

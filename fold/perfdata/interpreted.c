@@ -37,9 +37,9 @@ static int interpreted_place_cmp(const struct interpreted_method *a, uint32_t pi
 	return (a->method > method) - (a->method < method);
 }
 
-static int method_cmp(const void *va, const void *vb)
+static int method_cmp(const void *left, const void *right)
 {
-	const struct interpreted_method *method = va, *b = vb;
+	const struct interpreted_method *method = left, *b = right;
 	int c = interpreted_place_cmp(method, b->pid, b->method);
 
 	return c ? c : str_cmp(method->name, b->name);

@@ -23,11 +23,11 @@ bool perfdata_is(struct str first)
 	       str_starts(first, STR(PERF_MAGIC_1)) || str_starts(first, STR(PERF_MAGIC_1_SWAPPED));
 }
 
-struct perfdata *perfdata_open(struct in *in)
+struct perfdata *perfdata_open(struct in *input)
 {
 	struct perfdata *perfdata = mem_alloc(sizeof(*perfdata), 1);
 
-	perfdata->in = in;
+	perfdata->in = input;
 	perfdata->features.info.clock = -1;
 	reader_open(perfdata);
 	return perfdata;

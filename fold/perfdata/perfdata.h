@@ -147,7 +147,7 @@ bool perfdata_is(struct str first_bytes);
 /* Dies with the reason when nothing can be read (other endianness, version 1, no event). in is used until
  * perfdata_close; it may be a pipe, or gzip: what is not in pipe mode is copied to a temporary file then. In pipe mode
  * events, names and info are read up to the first sample, or the end of the first round. */
-struct perfdata *perfdata_open(struct in *in);
+struct perfdata *perfdata_open(struct in *input);
 const struct perfdata_info *perfdata_info(
 	const struct perfdata *perfdata); /* complete after the last record in pipe mode */
 const struct perfdata_event *perfdata_events(const struct perfdata *perfdata, size_t *n);

@@ -12,22 +12,22 @@
 #define FEATURE_MAX ((uint64_t)64 << 20) /* a larger one is not looked at */
 #define AHEAD ((size_t)64 << 20)         /* at most that much is read before the first sample */
 
-static struct place perfopen_place_of(const struct in *in)
+static struct place perfopen_place_of(const struct in *input)
 {
-	return (struct place){ in->name, 0 };
+	return (struct place){ input->name, 0 };
 }
 
-static void check_magic(const struct in *in, struct str first)
+static void check_magic(const struct in *input, struct str first)
 {
 	if (str_starts(first, STR(PERF_MAGIC_SWAPPED)) || str_starts(first, STR(PERF_MAGIC_1_SWAPPED)))
-		die_at(perfopen_place_of(in),
+		die_at(perfopen_place_of(input),
 		       "perf.data of a machine of the other byte order: use perf script there, or where it can be read");
 	if (str_starts(first, STR(PERF_MAGIC_1)))
-		die_at(perfopen_place_of(in), "perf.data of version 1, from before 2010: it cannot be read");
+		die_at(perfopen_place_of(input), "perf.data of version 1, from before 2010: it cannot be read");
 	if (!str_starts(first, STR(PERF_MAGIC)))
-		die_at(perfopen_place_of(in), "this is not perf.data");
+		die_at(perfopen_place_of(input), "this is not perf.data");
 	if (first.n < PERF_PIPE_HEADER)
-		die_at(perfopen_place_of(in), "perf.data ends in its header");
+		die_at(perfopen_place_of(input), "perf.data ends in its header");
 }
 
 static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)

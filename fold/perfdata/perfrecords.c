@@ -153,29 +153,29 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 /* The part of fixed size at the start. */
 static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
-	uint64_t v = 0;
+	uint64_t value = 0;
 	bool good = true;
 
 	if (s & PERF_SAMPLE_IDENTIFIER)
-		good &= perfrecords_take(words, &v);
+		good &= perfrecords_take(words, &value);
 	if (s & PERF_SAMPLE_IP)
 		good &= perfrecords_take(words, &record->sample.ip);
 	if (s & PERF_SAMPLE_TID) {
-		good &= perfrecords_take(words, &v);
-		record->pid = perfrecords_low(v);
-		record->tid = perfrecords_high(v);
+		good &= perfrecords_take(words, &value);
+		record->pid = perfrecords_low(value);
+		record->tid = perfrecords_high(value);
 	}
 	if (s & PERF_SAMPLE_TIME)
 		good &= perfrecords_take(words, &record->time);
 	if (s & PERF_SAMPLE_ADDR)
 		good &= perfrecords_take(words, &record->sample.addr);
 	if (s & PERF_SAMPLE_ID)
-		good &= perfrecords_take(words, &v);
+		good &= perfrecords_take(words, &value);
 	if (s & PERF_SAMPLE_STREAM_ID)
-		good &= perfrecords_take(words, &v);
+		good &= perfrecords_take(words, &value);
 	if (s & PERF_SAMPLE_CPU) {
-		good &= perfrecords_take(words, &v);
-		record->cpu = perfrecords_low(v);
+		good &= perfrecords_take(words, &value);
+		record->cpu = perfrecords_low(value);
 		record->has_cpu = true;
 	}
 	if (s & PERF_SAMPLE_PERIOD)
@@ -187,21 +187,21 @@ static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *
 static const char *take_rest(struct words *words, uint64_t s, unsigned regs, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
-	uint64_t v = 0;
+	uint64_t value = 0;
 	const char *why;
 	unsigned n = (s & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? 1u : 0) +
 		     (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) + (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
 
 	if (!take_some(words, n, &ignored))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_REGS_INTR && (why = perfrecords_take_regs(words, regs, &v, &ignored)))
+	if (s & PERF_SAMPLE_REGS_INTR && (why = perfrecords_take_regs(words, regs, &value, &ignored)))
 		return why;
-	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(words, &v)) ||
+	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(words, &value)) ||
 	    (s & PERF_SAMPLE_CGROUP && !perfrecords_take(words, &record->sample.cgroup)) ||
-	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(words, &v)) ||
-	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &v)))
+	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(words, &value)) ||
+	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &value)))
 		return "it is too short for its event";
-	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(words, &v) || v > words->n * 8))
+	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(words, &value) || value > words->n * 8))
 		return "AUX data end behind the record";
 	return NULL;
 }
@@ -334,12 +334,12 @@ static const char *parse_task(struct words words, bool fork, struct perfdata_rec
 
 static const char *parse_comm(struct words words, struct perfdata_record *record)
 {
-	uint64_t v;
+	uint64_t value;
 
-	if (!perfrecords_take(&words, &v))
+	if (!perfrecords_take(&words, &value))
 		return "a comm that is too short";
 	record->kind = PERFDATA_COMM;
-	set_thread(record, v);
+	set_thread(record, value);
 	record->comm.comm = perfrecords_text_of(words);
 	record->comm.exec = record->misc & MISC_COMM_EXEC;
 	return NULL;
@@ -360,14 +360,14 @@ static const char *parse_lost(struct words words, bool samples, struct perfdata_
 
 static const char *parse_namespaces(struct words words, struct perfdata_record *record)
 {
-	uint64_t v, n;
+	uint64_t value, n;
 	const uint64_t *p;
 
-	if (!perfrecords_take(&words, &v) || !perfrecords_take(&words, &n) || n > words.n / 2 ||
+	if (!perfrecords_take(&words, &value) || !perfrecords_take(&words, &n) || n > words.n / 2 ||
 	    !take_some(&words, 2 * n, &p))
 		return "namespaces end behind the record";
 	record->kind = PERFDATA_NAMESPACES;
-	set_thread(record, v);
+	set_thread(record, value);
 	record->namespaces.n = n < countof(record->namespaces.inode) ? n : countof(record->namespaces.inode);
 	for (size_t i = 0; i < record->namespaces.n; i++)
 		record->namespaces.inode[i] = p[2 * i + 1];
@@ -385,14 +385,14 @@ static const char *parse_cgroup(struct words words, struct perfdata_record *reco
 
 static const char *parse_ksymbol(struct words words, struct perfdata_record *record)
 {
-	uint64_t v;
+	uint64_t value;
 
-	if (!perfrecords_take(&words, &record->ksymbol.start) || !perfrecords_take(&words, &v))
+	if (!perfrecords_take(&words, &record->ksymbol.start) || !perfrecords_take(&words, &value))
 		return "a kernel symbol that is too short";
 	record->kind = PERFDATA_KSYMBOL;
-	record->ksymbol.length = perfrecords_low(v);
-	record->ksymbol.type = (uint16_t)perfrecords_high(v);
-	record->ksymbol.gone = perfrecords_high(v) >> 16 & 1;
+	record->ksymbol.length = perfrecords_low(value);
+	record->ksymbol.type = (uint16_t)perfrecords_high(value);
+	record->ksymbol.gone = perfrecords_high(value) >> 16 & 1;
 	record->ksymbol.name = perfrecords_text_of(words);
 	return NULL;
 }

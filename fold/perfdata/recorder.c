@@ -144,9 +144,9 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	return NULL;
 }
 
-static int recorder_process_cmp(const void *va, const void *vb)
+static int recorder_process_cmp(const void *left, const void *right)
 {
-	const struct pj_process *process = va, *b = vb;
+	const struct pj_process *process = left, *b = right;
 
 	if (process->pid != b->pid)
 		return process->pid < b->pid ? -1 : 1;
@@ -154,9 +154,9 @@ static int recorder_process_cmp(const void *va, const void *vb)
 }
 
 /* The inode first: numbers of devices are few. */
-static int file_cmp(const void *va, const void *vb)
+static int file_cmp(const void *left, const void *right)
 {
-	const struct pj_build_id *a = va, *b = vb;
+	const struct pj_build_id *a = left, *b = right;
 
 	if (a->inode != b->inode)
 		return a->inode < b->inode ? -1 : 1;
@@ -220,8 +220,8 @@ const struct pj_process *recorder_process(const struct recorder *recorder, uint3
 
 	if (i == recorder->nprocesses || recorder->process[i].pid != pid)
 		return NULL;
-	for (size_t k = i + 1; k < recorder->nprocesses && recorder->process[k].pid == pid; k++)
-		if (recorder->process[k].start != recorder->process[i].start)
+	for (size_t index = i + 1; index < recorder->nprocesses && recorder->process[index].pid == pid; index++)
+		if (recorder->process[index].start != recorder->process[i].start)
 			return NULL;
 	return &recorder->process[i];
 }

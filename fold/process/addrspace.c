@@ -416,14 +416,14 @@ static void exit_record(struct addrspace *addrspace, const struct perfdata_recor
 uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *thread)
 {
 	char name[16];
-	int n;
+	int got;
 
 	if (likely(thread->comm))
 		return thread->comm;
 	if (thread->tid == 0)
 		return intern(&addrspace->comms, STR("swapper"));
-	n = snprintf(name, sizeof(name), ":%d", (int)thread->tid);
-	return intern(&addrspace->comms, (struct str){ name, (size_t)n });
+	got = snprintf(name, sizeof(name), ":%d", (int)thread->tid);
+	return intern(&addrspace->comms, (struct str){ name, (size_t)got });
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------ */

@@ -57,13 +57,13 @@ static int copiedstack_open_cached(const struct build_id *id)
 {
 	const char *home = getenv("HOME");
 	char path[4096], hex[2 * BUILD_ID_MAX + 1] = "";
-	int n;
+	int got;
 
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
-	n = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) :
-				-1;
-	return n > 0 && (size_t)n < sizeof(path) ? fileopener_path(path) : -1;
+	got = home && id->n > 1 ? snprintf(path, sizeof(path), "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2) :
+				  -1;
+	return got > 0 && (size_t)got < sizeof(path) ? fileopener_path(path) : -1;
 }
 
 /* The file that was mapped: what pjrecord kept of it, of the process while it lives, below --symfs, of this machine, of
@@ -74,11 +74,11 @@ static int copiedstack_open_mapped(struct copiedstack *walk, const struct dso *d
 	struct build_id id = build_id_of(walk, dso, data);
 	pid_t live = provenance_process(origin, dso->pid, dso->mapped_ns);
 	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s%.*s", walk->symfs ? walk->symfs : "",
-			 (int)(dso->path.n < 4096 ? dso->path.n : 4096), dso->path.p);
+	int got = snprintf(path, sizeof(path), "%s%.*s", walk->symfs ? walk->symfs : "",
+			   (int)(dso->path.n < 4096 ? dso->path.n : 4096), dso->path.p);
 	int fd = -1;
 
-	if (n < 0 || (size_t)n >= sizeof(path) || dso->path.n == 0 || dso->path.p[0] != '/')
+	if (got < 0 || (size_t)got >= sizeof(path) || dso->path.n == 0 || dso->path.p[0] != '/')
 		return -1;
 	if (walk->symstore)
 		fd = copiedstack_checked(symstore_binary(walk->symstore, dso->pid, &id,

@@ -114,15 +114,15 @@ static int open_jitdump(const struct locationcache *locations, const struct perf
 			const struct provenance *origin, char *path, size_t space)
 {
 	pid_t live = provenance_process(origin, record->pid, record->has_time ? record->time : 0);
-	int n, fd = locations->symstore ? symstore_jit(locations->symstore, record->pid, "dump") : -1;
+	int got, fd = locations->symstore ? symstore_jit(locations->symstore, record->pid, "dump") : -1;
 
 	if (fd >= 0) {
 		symstore_name(locations->symstore, record->pid, "dump", path, space);
 		return fd;
 	}
-	n = snprintf(path, space, "%s%.*s", locations->symfs ? locations->symfs : "", (int)record->mmap.path.n,
-		     record->mmap.path.p);
-	if (n < 0 || (size_t)n >= space)
+	got = snprintf(path, space, "%s%.*s", locations->symfs ? locations->symfs : "", (int)record->mmap.path.n,
+		       record->mmap.path.p);
+	if (got < 0 || (size_t)got >= space)
 		return -1;
 	if (live && !locations->symfs)
 		fd = fileopener_map_inside(live, record->mmap.path);

@@ -47,10 +47,10 @@ static ptrdiff_t find_dso(struct str string)
 	if (string.n < 2 || string.p[string.n - 1] != ')')
 		return -1;
 	while (i > 0) {
-		char c = string.p[--i];
+		char byte = string.p[--i];
 
-		depth += c == ')';
-		if (c == '(' && --depth == 0) {
+		depth += byte == ')';
+		if (byte == '(' && --depth == 0) {
 			if (i == 0 || string.p[i - 1] == ' ')
 				return (ptrdiff_t)i;
 			break;

@@ -22,22 +22,22 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 {
 	for (size_t dot = 0; dot < line.n; dot++) {
 		const char *p = memchr(line.p + dot, '.', line.n - dot);
-		size_t i, j;
+		size_t i, second;
 
 		if (!p)
 			return false;
 		dot = (size_t)(p - line.p);
-		for (j = dot + 1; j < line.n && byte_is_digit(line.p[j]); j++)
+		for (second = dot + 1; second < line.n && byte_is_digit(line.p[second]); second++)
 			;
-		if ((j - dot != 7 && j - dot != 10) || j == line.n || line.p[j] != ':' ||
-		    (j + 1 < line.n && !byte_is_blank(line.p[j + 1])))
+		if ((second - dot != 7 && second - dot != 10) || second == line.n || line.p[second] != ':' ||
+		    (second + 1 < line.n && !byte_is_blank(line.p[second + 1])))
 			continue;
 		for (i = dot; i > 0 && (byte_is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
 			;
 		if (i == dot || (i > 0 && line.p[i - 1] != ' '))
 			continue;
 		*from = i;
-		*end = j + 1;
+		*end = second + 1;
 		return true;
 	}
 	return false;

@@ -47,9 +47,9 @@ void samples_skip(struct samples *samples, struct str line, uint64_t number)
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
-int samples_event_cmp(const void *va, const void *vb)
+int samples_event_cmp(const void *left, const void *right)
 {
-	const struct samples_event *event = va, *b = vb;
+	const struct samples_event *event = left, *b = right;
 
 	if (event->samples != b->samples)
 		return event->samples < b->samples ? 1 : -1;
@@ -123,7 +123,7 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 	char ids[64], *label;
 	struct str comm;
 	uint32_t frame;
-	int n = 0;
+	int got = 0;
 
 	if (options->comm == COMM_NONE || (key->comm.n == 0 && key->tid < 0 && !options->pid && !options->tid))
 		return 0; /* a thread may have an empty name; without a tid, names were not printed */
@@ -135,13 +135,13 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 			snprintf(pid, sizeof(pid), "%lld", (long long)key->pid);
 		if (key->tid >= 0)
 			snprintf(tid, sizeof(tid), "%lld", (long long)key->tid);
-		n = options->tid ? snprintf(ids, sizeof(ids), "-%s/%s", pid, tid) :
-				   snprintf(ids, sizeof(ids), "-%s", pid);
+		got = options->tid ? snprintf(ids, sizeof(ids), "-%s/%s", pid, tid) :
+				     snprintf(ids, sizeof(ids), "-%s", pid);
 	}
-	label = mem_alloc(1, comm.n + (size_t)n + 1);
+	label = mem_alloc(1, comm.n + (size_t)got + 1);
 	memcpy(label, comm.p, comm.n);
-	memcpy(label + comm.n, ids, (size_t)n);
-	frame = stacks_frame(&samples->stacks, (struct str){ label, comm.n + (size_t)n });
+	memcpy(label + comm.n, ids, (size_t)got);
+	frame = stacks_frame(&samples->stacks, (struct str){ label, comm.n + (size_t)got });
 	free(label);
 	return stacks_child(&samples->stacks, 0, frame);
 }
@@ -490,14 +490,14 @@ static bool samples_is_before(const struct samples_place *place, const struct sa
 static void merge_places(struct samples_tally *tally, const struct samples_tally *from)
 {
 	struct samples_place all[SAMPLES_PLACES];
-	size_t i = 0, j = 0, ni = tally->skipped < SAMPLES_PLACES ? tally->skipped : SAMPLES_PLACES;
+	size_t i = 0, second = 0, ni = tally->skipped < SAMPLES_PLACES ? tally->skipped : SAMPLES_PLACES;
 	size_t nj = from->skipped < SAMPLES_PLACES ? from->skipped : SAMPLES_PLACES;
 
 	memset(all, 0, sizeof(all));
-	for (size_t k = 0; k < SAMPLES_PLACES && (i < ni || j < nj); k++)
-		all[k] = j == nj || (i < ni && samples_is_before(&tally->place[i], &from->place[j])) ?
-				 tally->place[i++] :
-				 from->place[j++];
+	for (size_t index = 0; index < SAMPLES_PLACES && (i < ni || second < nj); index++)
+		all[index] = second == nj || (i < ni && samples_is_before(&tally->place[i], &from->place[second])) ?
+				     tally->place[i++] :
+				     from->place[second++];
 	memcpy(tally->place, all, sizeof(all));
 }
 

@@ -111,7 +111,7 @@ struct samples {
 };
 
 /* For qsort of struct samples_event: the most frequent first, then by name. */
-int samples_event_cmp(const void *a, const void *b);
+int samples_event_cmp(const void *left, const void *right);
 
 void samples_init(struct samples *samples, const struct samples_options *options);
 

@@ -54,29 +54,29 @@ uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suff
 {
 	const struct suffix_line *line;
 	size_t max = (size_t)(end - at), theirs, same;
-	uint32_t lo = 0, hi = before->n;
+	uint32_t low = 0, high = before->n;
 
 	if (before->n == 0)
 		return 0;
 	line = suffixes->line + before->first;
 	theirs = (size_t)(before->end - line[0].start);
 	same = common_end(end, before->end, max < theirs ? max : theirs);
-	while (lo < hi) { /* the first line that lies in the common end */
-		uint32_t mid = lo + (hi - lo) / 2;
+	while (low < high) { /* the first line that lies in the common end */
+		uint32_t mid = low + (high - low) / 2;
 
 		if ((size_t)(before->end - line[mid].start) <= same)
-			hi = mid;
+			high = mid;
 		else
-			lo = mid + 1;
+			low = mid + 1;
 	}
 	/* the line before must end there in this text, too, or be its first */
-	if (lo < before->n) {
-		const char *start = end - (before->end - line[lo].start);
+	if (low < before->n) {
+		const char *start = end - (before->end - line[low].start);
 
 		if (start > at && start[-1] != '\n')
-			lo++;
+			low++;
 	}
-	return before->n - lo;
+	return before->n - low;
 }
 
 void suffixcache_reserve(struct suffixcache *suffixes, uint32_t n)

@@ -5,19 +5,19 @@
 
 /* ---- \s \d \w of the regular expressions there: ASCII only -------------------------------------------------- */
 
-static bool is_space(char c)
+static bool is_space(char byte)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-static bool asflamegraph_is_word(char c)
+static bool asflamegraph_is_word(char byte)
 {
-	return byte_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return byte_is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
-static bool is_hex(char c)
+static bool is_hex(char byte)
 {
-	return byte_is_digit(c) || (c >= 'a' && c <= 'f');
+	return byte_is_digit(byte) || (byte >= 'a' && byte <= 'f');
 }
 
 /* ---- things that grow ---------------------------------------------------------------------------------------- */
@@ -556,9 +556,9 @@ struct stack_text {
 	uint64_t weight;
 };
 
-static int stack_text_cmp(const void *va, const void *vb)
+static int stack_text_cmp(const void *left, const void *right)
 {
-	const struct stack_text *text = va, *b = vb;
+	const struct stack_text *text = left, *b = right;
 
 	return str_cmp(text->text, b->text);
 }
@@ -594,7 +594,7 @@ static void write_stack(const struct stacks *stacks, uint32_t node, char *end)
 
 void asflamegraph_write(struct out *out, const struct stacks *stacks)
 {
-	size_t nbytes = 0, nstacks = 0, k = 0;
+	size_t nbytes = 0, nstacks = 0, index = 0;
 	struct stack_text *stack;
 	char *text, *at;
 
@@ -613,14 +613,14 @@ void asflamegraph_write(struct out *out, const struct stacks *stacks)
 			continue;
 		n = stack_size(stacks, node);
 		write_stack(stacks, node, at + n);
-		stack[k++] = (struct stack_text){ { at, n }, stacks->self[0][node] };
+		stack[index++] = (struct stack_text){ { at, n }, stacks->self[0][node] };
 		at += n;
 	}
 	qsort(stack, nstacks, sizeof(*stack), stack_text_cmp);
-	for (k = 0; k < nstacks; k++) {
-		out_str(out, stack[k].text);
+	for (index = 0; index < nstacks; index++) {
+		out_str(out, stack[index].text);
 		out_char(out, ' ');
-		out_u64(out, stack[k].weight);
+		out_u64(out, stack[index].weight);
 		out_char(out, '\n');
 	}
 	free(stack);

@@ -154,10 +154,10 @@ static void dsofiles_begin(struct search *search, const char *start)
  * mostly a hole of its file system, which costs its author nothing. */
 static bool dsofiles_may_be_read(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstat(fd, &st) == 0 && st.st_size <= CRC_MAX &&
-	       (st.st_size <= 4096 || st.st_blocks >= st.st_size / 512 / HOLES_MAX);
+	return fstat(fd, &status) == 0 && status.st_size <= CRC_MAX &&
+	       (status.st_size <= 4096 || status.st_blocks >= status.st_size / 512 / HOLES_MAX);
 }
 
 /* Without any build-id, the link's own check is what is left. */
@@ -166,15 +166,15 @@ static bool crc_matches(struct search *search)
 	unsigned char *block = mem_alloc(1, 1u << 16);
 	uLong crc = crc32(0, NULL, 0);
 	bool read_it;
-	ssize_t n;
+	ssize_t got;
 	int fd;
 
 	text_char(&search->name, '\0');
 	search->name.n--;
 	fd = open_as_mapped(search, search->name.p);
 	read_it = fd >= 0 && dsofiles_may_be_read(fd);
-	for (off_t at = 0; read_it && at <= CRC_MAX && (n = read(fd, block, 1u << 16)) > 0; at += n)
-		crc = crc32(crc, block, (uInt)n);
+	for (off_t at = 0; read_it && at <= CRC_MAX && (got = read(fd, block, 1u << 16)) > 0; at += got)
+		crc = crc32(crc, block, (uInt)got);
 	if (fd >= 0)
 		close(fd);
 	free(block);
@@ -358,15 +358,15 @@ static void find_files(struct search *search)
 static int open_own_vdso(void)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	Elf64_Ehdr h;
+	Elf64_Ehdr header;
 	size_t size;
 	int fd;
 
 	if (!image)
 		return -1;
-	memcpy(&h, image, sizeof(h));
-	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20)
+	memcpy(&header, image, sizeof(header));
+	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20)
 		return -1;
 	fd = broker_memory();
 	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
@@ -482,8 +482,8 @@ static void close_files(struct search *search)
 	for (size_t i = 0; i < countof(file); i++) {
 		bool again = false;
 
-		for (size_t k = 0; k < i; k++)
-			again = again || file[k] == file[i];
+		for (size_t index = 0; index < i; index++)
+			again = again || file[index] == file[i];
 		if (file[i] && !again)
 			elfsyms_close(file[i]);
 	}

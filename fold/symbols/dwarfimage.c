@@ -223,12 +223,12 @@ static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *
 				   uint64_t table)
 {
 	Elf64_Shdr s[SECTIONS + 2] = { 0 };
-	Elf64_Ehdr h = {
+	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_EXEC,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
-		.e_ehsize = sizeof(h),
+		.e_ehsize = sizeof(header),
 		.e_shoff = table,
 		.e_shentsize = sizeof(*s),
 		.e_shnum = SECTIONS + 2,
@@ -255,7 +255,7 @@ static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *
 	s[SECTIONS + 1] = (Elf64_Shdr){
 		.sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = at - text, .sh_addralign = 1
 	};
-	memcpy(image->p, &h, sizeof(h));
+	memcpy(image->p, &header, sizeof(header));
 	memcpy(image->p + table, s, sizeof(s));
 }
 

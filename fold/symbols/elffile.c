@@ -29,17 +29,17 @@ static void note_sections(struct elffile *elffile)
 	elffile->sections = elffile->head.sections;
 	elffile->section = arena_new(&elffile->arena, struct elf_section, elffile->sections);
 	for (size_t i = 0; i < elffile->sections; i++) {
-		const Elf64_Shdr *s = &elffile->head.section[i];
+		const Elf64_Shdr *section = &elffile->head.section[i];
 
 		elffile->section[i] = (struct elf_section){ .name = elffile->head.name[i],
-							    .type = s->sh_type,
-							    .link = s->sh_link,
-							    .flags = s->sh_flags,
-							    .addr = s->sh_addr,
-							    .offset = s->sh_offset,
-							    .size = s->sh_size,
-							    .entsize = s->sh_entsize,
-							    .align = s->sh_addralign };
+							    .type = section->sh_type,
+							    .link = section->sh_link,
+							    .flags = section->sh_flags,
+							    .addr = section->sh_addr,
+							    .offset = section->sh_offset,
+							    .size = section->sh_size,
+							    .entsize = section->sh_entsize,
+							    .align = section->sh_addralign };
 	}
 }
 

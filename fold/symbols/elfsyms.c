@@ -34,10 +34,10 @@ struct elfsyms {
 
 static uint32_t elfsyms_u32_at(struct str string, size_t i)
 {
-	uint32_t v;
+	uint32_t value;
 
-	memcpy(&v, string.p + i, sizeof(v));
-	return v;
+	memcpy(&value, string.p + i, sizeof(value));
+	return value;
 }
 
 struct build_id elfsyms_note_build_id(struct str notes)

@@ -75,17 +75,17 @@ static int copy_stat(int32_t pid)
 {
 	char path[48], text[4096];
 	int from, copy = -1, error;
-	ssize_t n = -1;
+	ssize_t got = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	from = open(path, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return -1;
-	n = read(from, text, sizeof(text));
-	if (n > 0)
+	got = read(from, text, sizeof(text));
+	if (got > 0)
 		copy = memfd_create("pjfold-stat", MFD_CLOEXEC);
-	error = n == 0 ? ESRCH : errno;
-	if (copy >= 0 && pwrite(copy, text, (size_t)n, 0) != n) {
+	error = got == 0 ? ESRCH : errno;
+	if (copy >= 0 && pwrite(copy, text, (size_t)got, 0) != got) {
 		error = errno;
 		close(copy);
 		copy = -1;
@@ -150,19 +150,19 @@ static int copy_bytes(int from, int to, int socket)
 {
 	static char block[BLOCK];
 	off_t at = 0;
-	ssize_t n;
+	ssize_t got;
 
-	while ((n = pread(from, block, sizeof(block), at)) > 0) {
+	while ((got = pread(from, block, sizeof(block), at)) > 0) {
 		if (at > COPY_MAX)
 			return EFBIG;
-		if (!fileopener_is_zero(block, (size_t)n) &&
-		    (lseek(to, at, SEEK_SET) < 0 || write(to, block, (size_t)n) != n))
+		if (!fileopener_is_zero(block, (size_t)got) &&
+		    (lseek(to, at, SEEK_SET) < 0 || write(to, block, (size_t)got) != got))
 			return ENOSPC;
-		at += n;
+		at += got;
 		if (!send_reply(socket, (struct reply){ .error = PROGRESS }, -1))
 			return EPIPE;
 	}
-	if (n < 0)
+	if (got < 0)
 		return errno;
 	return ftruncate(to, at) < 0 ? errno : 0;
 }
@@ -171,13 +171,13 @@ static int copy_bytes(int from, int to, int socket)
 static int fileopener_copied(int fd, bool owner, int socket)
 {
 	int copy = memfd_create("pjfold-file", MFD_CLOEXEC), error = copy < 0 ? errno : 0;
-	struct stat st;
+	struct stat status;
 
-	if (!error && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+	if (!error && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)))
 		error = EINVAL;
 	if (!error)
 		error = copy_bytes(fd, copy, socket);
-	if (!error && owner && st.st_uid != geteuid() && fchown(copy, st.st_uid, (gid_t)-1) < 0)
+	if (!error && owner && status.st_uid != geteuid() && fchown(copy, status.st_uid, (gid_t)-1) < 0)
 		error = EACCES;
 	close(fd);
 	if (error && copy >= 0)
@@ -417,26 +417,26 @@ static bool helper_runs(void)
 {
 	char name[48], stat[512];
 	int fd;
-	ssize_t n;
+	ssize_t got;
 	struct str string;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)opener.helper);
 	fd = broker_open(AT_FDCWD, name, 0);
-	n = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
+	got = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
 	if (fd >= 0)
 		close(fd);
-	string = (struct str){ stat, n > 0 ? (size_t)n : 0 };
+	string = (struct str){ stat, got > 0 ? (size_t)got : 0 };
 	return str_starts(str_from(string, (size_t)(str_rfind(string, ')') + 1)), STR(" R"));
 }
 
 static bool wait_for_reply(void)
 {
 	struct pollfd polled = { .fd = opener.socket, .events = POLLIN };
-	int ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS, got;
+	int wait_ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS, got;
 	uint64_t until = clock_now() + RUNNING_MS * (SECOND_NS / 1000);
 
 	do {
-		got = poll(&polled, 1, ms);
+		got = poll(&polled, 1, wait_ms);
 	} while ((got < 0 && errno == EINTR) || (got == 0 && clock_now() < until && helper_runs()));
 	return got > 0;
 }

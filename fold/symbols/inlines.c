@@ -242,17 +242,17 @@ static struct scopes scopes_of(struct inlines *inlines, Dwarf_Die *unit)
  */
 static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes scopes, const char *address)
 {
-	uint32_t lo = scopes.first + 1, hi = scopes.first + scopes.n, at;
+	uint32_t low = scopes.first + 1, high = scopes.first + scopes.n, at;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 
 		if ((const char *)inlines->scope[mid].die.addr < address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	for (at = lo - 1; at != scopes.first && inlines->scope[at].end <= address; at = inlines->scope[at].outer)
+	for (at = low - 1; at != scopes.first && inlines->scope[at].end <= address; at = inlines->scope[at].outer)
 		;
 	return at;
 }
@@ -301,12 +301,13 @@ static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *di
 static Dwarf_Die declaration_of(const Dwarf_Die *die)
 {
 	Dwarf_Die d = *die, next;
-	Dwarf_Attribute a;
+	Dwarf_Attribute attribute;
 
 	for (int i = 0; i < 16; i++) {
-		if (!dwarf_attr(&d, DW_AT_abstract_origin, &a) && !dwarf_attr(&d, DW_AT_specification, &a))
+		if (!dwarf_attr(&d, DW_AT_abstract_origin, &attribute) &&
+		    !dwarf_attr(&d, DW_AT_specification, &attribute))
 			break;
-		if (!dwarf_formref_die(&a, &next))
+		if (!dwarf_formref_die(&attribute, &next))
 			break;
 		d = next;
 	}
@@ -341,10 +342,10 @@ static uint32_t inlines_make_name(struct inlines *inlines, Dwarf_Die *die)
 static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die die = *call, origin;
-	Dwarf_Attribute a;
+	Dwarf_Attribute attribute;
 	uint32_t name;
 
-	if (dwarf_attr(call, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
+	if (dwarf_attr(call, DW_AT_abstract_origin, &attribute) && dwarf_formref_die(&attribute, &origin))
 		die = origin;
 	name = inlines_known(inlines, &die)->name;
 	if (!name) {
@@ -359,17 +360,17 @@ static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 
 static size_t inlines_first_at(const struct inlines *inlines, uint64_t address)
 {
-	size_t lo = 0, hi = inlines->n;
+	size_t low = 0, high = inlines->n;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
 		if (inlines->place[mid].address < address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo;
+	return low;
 }
 
 struct ranges {
@@ -638,9 +639,9 @@ static void inlines_open_shared(struct inlines *inlines, const struct elffile *e
 		close(fd);
 }
 
-static int inlines_place_cmp(const void *va, const void *vb)
+static int inlines_place_cmp(const void *left, const void *right)
 {
-	const struct place *place = va, *b = vb;
+	const struct place *place = left, *b = right;
 
 	return (place->address > b->address) - (place->address < b->address);
 }

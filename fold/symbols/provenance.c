@@ -13,28 +13,28 @@ static uint64_t ns_of(struct timespec spec)
 
 /* pjrecord names the boot. perf tells the wall clock only with -k; else a file was written when its last record was,
  * and a pipe ends now. */
-static bool is_this_boot(const struct perfdata_info *info, const struct in *in, uint64_t last_ns)
+static bool is_this_boot(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct timespec now;
-	struct stat st;
+	struct stat status;
 
 	if (info->recorder.boot.n)
 		return samehost_boot_is(info->recorder.boot);
 	if (info->has_clock_data)
 		return samehost_is_this_boot(info->clock_wall, info->clock_record);
-	if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
-		return samehost_is_this_boot(ns_of(st.st_mtim), last_ns);
+	if (fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode))
+		return samehost_is_this_boot(ns_of(status.st_mtim), last_ns);
 	return clock_gettime(CLOCK_REALTIME, &now) == 0 && samehost_is_this_boot(ns_of(now), last_ns);
 }
 
-struct provenance provenance_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns,
+struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns)
 {
 	struct provenance provenance = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
 
 	provenance.reported = info->host.n && info->kernel.n;
 	provenance.host = samehost_is_this_host(info->host, info->kernel);
-	provenance.boot = provenance.host && is_this_boot(info, in, last_ns);
+	provenance.boot = provenance.host && is_this_boot(info, input, last_ns);
 	return provenance;
 }
 

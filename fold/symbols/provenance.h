@@ -22,7 +22,7 @@ struct provenance {
 };
 
 /* in: the recording, still open. first, last: times of its records. */
-struct provenance provenance_of(const struct perfdata_info *info, const struct in *in, uint64_t first_ns,
+struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns);
 
 /* pid when it lives and is the process that was sampled or mapped something at ns (0: when the recording began), else

@@ -101,11 +101,11 @@ pid_t samehost_parse_status(struct str status)
 /* The beginning of a file of /proc/PID; empty when there is none. Takes fd. */
 static struct str samehost_read_proc(int fd, char *buf, size_t space)
 {
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, space);
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, space);
 
 	if (fd >= 0)
 		close(fd);
-	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
 static struct str samehost_read_stat(pid_t pid, char *buf, size_t space)

@@ -91,12 +91,12 @@ void symconflicts_each(const struct symstore *symstore, void (*f)(void *arg, con
 		const struct pj_process *process = &symstore->who->process[i];
 		struct search search = { .symstore = symstore,
 					 .found.tenant = { (enum tenant_kind)process->tenant_kind, process->tenant } };
-		size_t j = 0;
+		size_t second = 0;
 
 		tenant_folder(&search.found.tenant, process->mount_ns, name);
-		while (j < n && strcmp(seen[j], name) != 0)
-			j++;
-		if (j < n)
+		while (second < n && strcmp(seen[second], name) != 0)
+			second++;
+		if (second < n)
 			continue;
 		memcpy(seen[n++], name, sizeof(name));
 		search_tenant(&search, name);

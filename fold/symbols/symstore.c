@@ -27,13 +27,13 @@ static struct str symstore_cut_last(char *path)
 
 /* By the path of the open file as the kernel has it, so that links and relative paths do not matter. Pipes have none.
  */
-static int find_dir(const struct in *in)
+static int find_dir(const struct in *input)
 {
 	struct text path = { 0 };
 	struct str folder;
 	int fd = -1;
 
-	if (broker_path(in->fd, &path) && path.p[0] == '/') {
+	if (broker_path(input->fd, &path) && path.p[0] == '/') {
 		symstore_cut_last(path.p);
 		folder = symstore_cut_last(path.p);
 		if (str_eq(folder, STR("out")) || str_eq(folder, STR("recording")))
@@ -106,7 +106,7 @@ static void list_jit_folders(struct symstore *symstore)
 	close(fd);
 }
 
-void symstore_open(struct symstore *symstore, const char *dir, const struct in *in, const struct recorder *who)
+void symstore_open(struct symstore *symstore, const char *dir, const struct in *input, const struct recorder *who)
 {
 	*symstore = (struct symstore){ .dir = -1, .who = who };
 	if (dir) {
@@ -114,7 +114,7 @@ void symstore_open(struct symstore *symstore, const char *dir, const struct in *
 		if (symstore->dir < 0)
 			die_errno("cannot look into '%s'", dir);
 	} else if (who->is) {
-		symstore->dir = find_dir(in);
+		symstore->dir = find_dir(input);
 	}
 	if (symstore->dir >= 0) {
 		symstore->index = symstoreindex_new(symstore->dir);
@@ -158,11 +158,11 @@ enum { BINARY_PATH = 256 };
 
 static const char *path_of_id(char path[BINARY_PATH], const char *folder, const struct build_id *id)
 {
-	int n = snprintf(path, BINARY_PATH, "symbols/%s.build-id/", folder);
+	int got = snprintf(path, BINARY_PATH, "symbols/%s.build-id/", folder);
 
 	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
-		n += snprintf(path + n, BINARY_PATH - (size_t)n, i ? "%02x" : "%02x/", id->byte[i]);
-	snprintf(path + n, BINARY_PATH - (size_t)n, ".debug");
+		got += snprintf(path + got, BINARY_PATH - (size_t)got, i ? "%02x" : "%02x/", id->byte[i]);
+	snprintf(path + got, BINARY_PATH - (size_t)got, ".debug");
 	return path;
 }
 
@@ -190,7 +190,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 	int tenants = is_askable(symstore, id, numbers) && !recorder_process_at(symstore->who, pid, 0) ?
 			      broker_open(symstore->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
 			      -1;
-	struct stat found = { 0 }, st;
+	struct stat found = { 0 }, status;
 	struct text names = { 0 };
 	struct str left = { 0 };
 	char path[BINARY_PATH];
@@ -209,15 +209,15 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		snprintf(folder, sizeof(folder), "tenants/%.*s/", (int)name.n, name.p);
 		one = symstoreindex_open(symstore->index, path_in(symstore, path, folder, id, numbers));
-		if (one < 0 || fstat(one, &st) < 0)
+		if (one < 0 || fstat(one, &status) < 0)
 			continue;
 		if (fd < 0) {
 			fd = one;
-			found = st;
+			found = status;
 			continue;
 		}
 		close(one);
-		if (st.st_ino != found.st_ino) { /* nothing tells which is the right one */
+		if (status.st_ino != found.st_ino) { /* nothing tells which is the right one */
 			close(fd);
 			fd = -1;
 			break;
@@ -259,13 +259,13 @@ int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct 
 /* Which file that is; takes fd, which may be -1: 0. */
 static uint64_t symstore_inode_of(int fd)
 {
-	struct stat st = { 0 };
+	struct stat status = { 0 };
 
 	if (fd < 0)
 		return 0;
-	fstat(fd, &st);
+	fstat(fd, &status);
 	close(fd);
-	return st.st_ino;
+	return status.st_ino;
 }
 
 static uint64_t inode_of_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,

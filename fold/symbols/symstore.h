@@ -28,7 +28,7 @@ struct symstore {
 
 /* dir: as the user says, or NULL: found from the place of in, a window of pjrecord. who stays the caller's. Dies when
  * dir was named and is no folder. */
-void symstore_open(struct symstore *symstore, const char *dir, const struct in *in, const struct recorder *who);
+void symstore_open(struct symstore *symstore, const char *dir, const struct in *input, const struct recorder *who);
 void symstore_close(struct symstore *symstore);
 
 /* All give a plain file, or -1 and errno. */

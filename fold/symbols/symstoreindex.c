@@ -100,7 +100,7 @@ static bool symstoreindex_exists(struct symstore_index *index, struct str path)
 static uint64_t symstoreindex_inode_of(struct symstore_index *index, const char *path)
 {
 	struct entry *entry;
-	struct stat st;
+	struct stat status;
 	int fd;
 
 	if (!symstoreindex_exists(index, str_of(path)))
@@ -112,8 +112,8 @@ static uint64_t symstoreindex_inode_of(struct symstore_index *index, const char 
 	fd = broker_open(index->dir, path, O_NOFOLLOW);
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) == 0)
-		entry->inode = st.st_ino;
+	if (fstat(fd, &status) == 0)
+		entry->inode = status.st_ino;
 	close(fd);
 	return entry->inode;
 }

@@ -298,12 +298,12 @@ static void note_starts(void *to, size_t table, const struct symbol *symbol, siz
 	struct open_places *places = to;
 
 	(void)table;
-	for (size_t k = 0; k < n; k++) {
-		size_t i = places_from(&places->places, symbol[k].start);
+	for (size_t index = 0; index < n; index++) {
+		size_t i = places_from(&places->places, symbol[index].start);
 
 		if (places->first)
-			note_nearest(places, i, symbol[k].start);
-		note_reach(places, i, &symbol[k]);
+			note_nearest(places, i, symbol[index].start);
+		note_reach(places, i, &symbol[index]);
 	}
 }
 
@@ -490,18 +490,18 @@ static void symtab_choose(void *to, size_t table, const struct symbol *symbol, s
 
 	if (n == 0)
 		end_of_table(choice);
-	for (size_t k = 0; k < n; k++) {
-		size_t i = places_from(&choice->starts, symbol[k].start);
+	for (size_t index = 0; index < n; index++) {
+		size_t i = places_from(&choice->starts, symbol[index].start);
 		struct candidate new;
 		struct group *group;
 
-		if (likely(i >= choice->starts.n || choice->starts.at[i] != symbol[k].start))
+		if (likely(i >= choice->starts.n || choice->starts.at[i] != symbol[index].start))
 			continue;
-		new = (struct candidate){ .is = true, .table = table, .symbol = symbol[k] };
+		new = (struct candidate){ .is = true, .table = table, .symbol = symbol[index] };
 		group = &choice->group[i];
-		group->ifunc |= symbol[k].type == STT_GNU_IFUNC;
+		group->ifunc |= symbol[index].type == STT_GNU_IFUNC;
 		group->unsized.is = false;
-		if (symbol[k].size == 0)
+		if (symbol[index].size == 0)
 			group->unsized = new;
 		else
 			symtab_challenge(choice, group, &new);

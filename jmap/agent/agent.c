@@ -76,11 +76,11 @@ static void flush(void)
 	used = 0;
 }
 
-static void put(char c)
+static void put(char byte)
 {
 	if (used == sizeof(buffer))
 		flush();
-	buffer[used++] = c;
+	buffer[used++] = byte;
 }
 
 /* A line stays a line. */

@@ -47,12 +47,12 @@ static int find_socket(const struct targetuser *user)
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	char name[TARGETUSER_NAME];
-	struct stat st;
+	struct stat status;
 	int fd;
 
 	attach_name_of(user, "java", name);
 	fd = (int)syscall(SYS_openat2, user->tmp, name, &how, sizeof(how));
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == user->uid)
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) && status.st_uid == user->uid)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -92,15 +92,15 @@ struct trigger {
 
 static bool create_in(struct trigger *trigger, int folder)
 {
-	struct stat st;
+	struct stat status;
 	int fd = -1;
 
 	for (int attempt = 0; attempt < 2 && fd < 0; attempt++) {
 		fd = openat(folder, trigger->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
-		if (fstatat(folder, trigger->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-		    st.st_uid != geteuid() || time(NULL) - st.st_mtime < STALE_S ||
+		if (fstatat(folder, trigger->name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode) ||
+		    status.st_uid != geteuid() || time(NULL) - status.st_mtime < STALE_S ||
 		    unlinkat(folder, trigger->name, 0) < 0) {
 			errno = EEXIST;
 			break;
@@ -248,16 +248,16 @@ static struct hotspot_reason attach_talk(int fd, struct str request, struct text
 	size_t before = text->n;
 
 	while (request.n) {
-		ssize_t n = attach_ready(fd, POLLOUT, until) ?
-				    send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) :
-				    -1;
+		ssize_t got = attach_ready(fd, POLLOUT, until) ?
+				      send(fd, request.p, request.n, MSG_NOSIGNAL | MSG_DONTWAIT) :
+				      -1;
 
-		if (n <= 0 && clock_now_ms() >= until)
+		if (got <= 0 && clock_now_ms() >= until)
 			return guest_reason("timeout", "it does not take the question");
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
-		if (n > 0)
-			request = str_from(request, (size_t)n);
+		if (got > 0)
+			request = str_from(request, (size_t)got);
 	}
 	for (;;) {
 		char buffer[4096];
@@ -307,7 +307,7 @@ struct hotspot_reason attach_query(const struct targetuser *user, const char *co
 
 struct hotspot_reason attach_check(const struct targetuser *user, bool refuses)
 {
-	struct statvfs fs;
+	struct statvfs filesystem;
 	struct replies_signals signals;
 	int at;
 
@@ -321,7 +321,7 @@ struct hotspot_reason attach_check(const struct targetuser *user, bool refuses)
 			       guest_reason("stopped", "it is stopped, and would not answer") :
 			       targetuser_fine();
 	}
-	if (fstatvfs(user->tmp, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+	if (fstatvfs(user->tmp, &filesystem) == 0 && (filesystem.f_flag & ST_RDONLY))
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
 	return may_be_woken(user, &signals);
 }

@@ -66,12 +66,12 @@ static int prepare_file(const struct targetuser *user, uint64_t major, char name
 /* What it wrote there. */
 static struct hotspot_reason read_back(int fd, struct text *out)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
 		return guest_reason("in-the-way", "its map is no plain file any more");
-	if ((uint64_t)st.st_size > UNTRUSTEDMAP_MOST_BYTES)
-		return guest_reason("bad-reply", "its map has %lld bytes", (long long)st.st_size);
+	if ((uint64_t)status.st_size > UNTRUSTEDMAP_MOST_BYTES)
+		return guest_reason("bad-reply", "its map has %lld bytes", (long long)status.st_size);
 	if (lseek(fd, 0, SEEK_SET) < 0 || !fullio_read(fd, out, UNTRUSTEDMAP_MOST_BYTES))
 		return guest_reason("bad-reply", "its map cannot be read: %s", strerror(errno));
 	if (out->n == 0)
@@ -165,13 +165,13 @@ static struct hotspot_reason query_agent(const struct targetuser *user, void *ar
 {
 	char library[TARGETUSER_NAME], map[TARGETUSER_NAME];
 	struct hotspot_reason reason;
-	struct statvfs fs;
+	struct statvfs filesystem;
 	int so, fd;
 
 	(void)arg;
 	if (agentimage_bytes == 0)
 		return guest_reason("refused", "there is no agent for this machine's processor");
-	if (fstatvfs(user->tmp, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
+	if (fstatvfs(user->tmp, &filesystem) == 0 && (filesystem.f_flag & ST_NOEXEC))
 		return guest_reason("noexec-tmp", "its /tmp is mounted noexec, so no library can be loaded from there");
 	so = targetuser_create(user, library, ".so", 0700);
 	if (so < 0)
@@ -255,15 +255,15 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_pr
 /* ---- what it writes anyway ------------------------------------------------------------------------------------- */
 
 /* A file of a former process of that number is older than this one. */
-static bool is_younger(const struct stat *st, uint64_t start)
+static bool is_younger(const struct stat *status, uint64_t start)
 {
 	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
 	time_t began = (time_t)(boot + start / (uint64_t)sysconf(_SC_CLK_TCK));
 
-	return st->st_mtime + 2 >= began;
+	return status->st_mtime + 2 >= began;
 }
 
-static const char *open_own(const struct jvm_process *process, int *fd, struct stat *st)
+static const char *open_own(const struct jvm_process *process, int *fd, struct stat *status)
 {
 	char name[40];
 	int root = taskwait_folder(process->folder, "root"), tmp = root < 0 ? -1 : targetfile_folder(root, STR("tmp"));
@@ -278,12 +278,12 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 		return "it writes no map";
 	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses
 	 * its PID */
-	if (fstat(*fd, st) < 0 || st->st_nlink != 1 ||
-	    (st->st_uid != process->uid && (st->st_uid != 0 || !(st->st_mode & S_IROTH))))
+	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
+	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
 		return "the map in its /tmp is not its own";
-	if (!is_younger(st, process->start))
+	if (!is_younger(status, process->start))
 		return "the map in its /tmp is older than the process";
-	if ((uint64_t)st->st_size > UNTRUSTEDMAP_MOST_BYTES)
+	if ((uint64_t)status->st_size > UNTRUSTEDMAP_MOST_BYTES)
 		return "its map is too large";
 	return NULL;
 }
@@ -292,17 +292,17 @@ bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, c
 		 enum method_style style, const char **why)
 {
 	struct text bytes = { 0 };
-	struct stat st, other;
+	struct stat status, other;
 	int fd;
 
 	*map = (struct mapparser_map){ .fd = -1 };
 	*same = false;
-	*why = open_own(process, &fd, &st);
+	*why = open_own(process, &fd, &status);
 	if (!*why && !fullio_read(fd, &bytes, UNTRUSTEDMAP_MOST_BYTES))
 		*why = "its map cannot be read";
 	if (!*why) {
-		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == st.st_dev &&
-			other.st_ino == st.st_ino;
+		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == status.st_dev &&
+			other.st_ino == status.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
 		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))

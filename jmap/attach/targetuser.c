@@ -155,20 +155,20 @@ static bool targetuser_collect(int from, uint64_t until, size_t max, struct text
 		struct pollfd polled = { .fd = from, .events = POLLIN };
 		uint64_t now = clock_now_ms();
 		char buffer[4096];
-		ssize_t n;
+		ssize_t got;
 
 		if (now >= until)
 			return false;
 		if (poll(&polled, 1, (int)(until - now)) <= 0)
 			continue;
-		n = read(from, buffer, sizeof(buffer));
-		if (n < 0 && errno == EINTR)
+		got = read(from, buffer, sizeof(buffer));
+		if (got < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return n == 0;
-		if (text->n + (size_t)n > max)
-			n = (ssize_t)(max - text->n);
-		text_bytes(text, buffer, (size_t)n);
+		if (got <= 0)
+			return got == 0;
+		if (text->n + (size_t)got > max)
+			got = (ssize_t)(max - text->n);
+		text_bytes(text, buffer, (size_t)got);
 	}
 }
 
@@ -232,8 +232,9 @@ int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME],
 
 bool targetuser_is_own(const struct targetuser *user, const char *name, bool *is_there)
 {
-	struct stat st;
+	struct stat status;
 
-	*is_there = fstatat(user->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	return *is_there ? S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == user->uid : errno == ENOENT;
+	*is_there = fstatat(user->tmp, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	return *is_there ? S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_uid == user->uid :
+			   errno == ENOENT;
 }

@@ -10,18 +10,23 @@
 /* How many bytes the character has that string begins with; 0: it is none. */
 static size_t untrustedmap_character(struct str string)
 {
-	unsigned char c = (unsigned char)string.p[0];
-	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	unsigned char byte = (unsigned char)string.p[0];
+	size_t n = byte < 0x80                 ? 1 :
+		   byte >= 0xc2 && byte < 0xe0 ? 2 :
+		   byte >= 0xe0 && byte < 0xf0 ? 3 :
+		   byte >= 0xf0 && byte < 0xf5 ? 4 :
+						 0;
 
-	if (c < 0x20 || c == 0x7f || n > string.n)
+	if (byte < 0x20 || byte == 0x7f || n > string.n)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if (((unsigned char)string.p[i] & 0xc0) != 0x80)
 			return 0;
-	if (n == 2 && c == 0xc2 && (unsigned char)string.p[1] < 0xa0)
+	if (n == 2 && byte == 0xc2 && (unsigned char)string.p[1] < 0xa0)
 		return 0; /* control characters */
-	if ((c == 0xe0 && (unsigned char)string.p[1] < 0xa0) || (c == 0xed && (unsigned char)string.p[1] > 0x9f) ||
-	    (c == 0xf0 && (unsigned char)string.p[1] < 0x90) || (c == 0xf4 && (unsigned char)string.p[1] > 0x8f))
+	if ((byte == 0xe0 && (unsigned char)string.p[1] < 0xa0) ||
+	    (byte == 0xed && (unsigned char)string.p[1] > 0x9f) ||
+	    (byte == 0xf0 && (unsigned char)string.p[1] < 0x90) || (byte == 0xf4 && (unsigned char)string.p[1] > 0x8f))
 		return 0;
 	return n;
 }

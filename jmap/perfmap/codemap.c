@@ -10,10 +10,10 @@
 
 /* ---- making ---------------------------------------------------------------------------------------------------- */
 
-static bool same_blob(const struct blob *blob, const struct blob *b)
+static bool same_blob(const struct blob *blob, const struct blob *one)
 {
-	return blob->begin == b->begin && blob->end == b->end && blob->method == b->method &&
-	       blob->compile_id == b->compile_id && blob->name == b->name;
+	return blob->begin == one->begin && blob->end == one->end && blob->method == one->method &&
+	       blob->compile_id == one->compile_id && blob->name == one->name;
 }
 
 static void codemap_add_named(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, size_t name_n,
@@ -39,8 +39,8 @@ static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs
 	size_t name_n = codemap->names.n - name;
 	uint64_t at = blob->begin;
 
-	for (size_t k = 0; k < stubs->n; k++) {
-		const struct stub *one = &stubs->one[k];
+	for (size_t index = 0; index < stubs->n; index++) {
+		const struct stub *one = &stubs->one[index];
 		size_t from = codemap->names.n;
 
 		if (one->begin < blob->begin || one->end > blob->end)
@@ -68,11 +68,11 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 	}
 	if (parts.one[0].begin > at)
 		codemap_add_entry(codemap, at, parts.one[0].begin, name, i);
-	for (size_t k = 0; k < parts.n; k++) {
+	for (size_t index = 0; index < parts.n; index++) {
 		size_t from = codemap->names.n;
 
-		text_str(&codemap->names, codelets_name(&parts, &parts.one[k]));
-		codemap_add_entry(codemap, parts.one[k].begin, at = parts.one[k].end, from, i);
+		text_str(&codemap->names, codelets_name(&parts, &parts.one[index]));
+		codemap_add_entry(codemap, parts.one[index].begin, at = parts.one[index].end, from, i);
 	}
 	if (at < blob->end) {
 		size_t from = codemap->names.n;
@@ -86,14 +86,15 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 /* Takes out of codemap what is not in now. */
 static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
-	size_t saved = 0, j = 0;
+	size_t saved = 0, second = 0;
 
 	for (size_t i = 0; i < codemap->n; i++) {
 		const struct blob *blob = &before[codemap->entry[i].blob];
 
-		while (j < now->n && now->blob[j].address < blob->address)
-			j++;
-		if (j < now->n && now->blob[j].address == blob->address && same_blob(blob, &now->blob[j]))
+		while (second < now->n && now->blob[second].address < blob->address)
+			second++;
+		if (second < now->n && now->blob[second].address == blob->address &&
+		    same_blob(blob, &now->blob[second]))
 			codemap->entry[saved++] = codemap->entry[i];
 		else
 			codemap->left_out++;

@@ -20,10 +20,10 @@ static struct perfmap *perfmaps_find(const struct perfmaps *perfmaps, pid_t pid)
 static ino_t perfmaps_inode_of(const struct perfmaps *perfmaps, pid_t pid)
 {
 	char path[4200];
-	struct stat st;
+	struct stat status;
 
 	snprintf(path, sizeof(path), "%s/perf-%d.map", perfmaps->dir, (int)pid);
-	return lstat(path, &st) == 0 ? st.st_ino : 0;
+	return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 /* Empties the file if it is still the one that was written: the number of the process may be another's by now. */

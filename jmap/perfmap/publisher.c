@@ -47,9 +47,9 @@ struct answer {
 static int publisher_receive(struct request_to_publish *publish)
 {
 	int fd;
-	ssize_t n = fdmessage_take(SOCKET_FD, publish, sizeof(*publish), &fd);
+	ssize_t got = fdmessage_take(SOCKET_FD, publish, sizeof(*publish), &fd);
 
-	if (n == (ssize_t)sizeof(*publish))
+	if (got == (ssize_t)sizeof(*publish))
 		return fd;
 	if (fd >= 0)
 		close(fd);

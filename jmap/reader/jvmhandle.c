@@ -222,14 +222,14 @@ static void make_printable(char *text, size_t n)
 
 enum jvmhandle_state jvmhandle_poll(struct jvmhandle *handle, struct read_answer *answer)
 {
-	ssize_t n;
+	ssize_t got;
 
 	if (handle->since == 0)
 		return JVMHANDLE_IDLE;
-	n = recv(handle->socket, answer, sizeof(*answer), MSG_DONTWAIT | MSG_TRUNC);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	got = recv(handle->socket, answer, sizeof(*answer), MSG_DONTWAIT | MSG_TRUNC);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return JVMHANDLE_BUSY;
-	if (n != (ssize_t)sizeof(*answer) || answer->serial != handle->serial)
+	if (got != (ssize_t)sizeof(*answer) || answer->serial != handle->serial)
 		return JVMHANDLE_CRASHED;
 	sandbox_warn(sandbox_reported());
 	make_printable(answer->code, sizeof(answer->code));

@@ -153,12 +153,12 @@ static bool readhelper_receive(struct read_request *request)
 {
 	struct iovec part = { request, sizeof(*request) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t n;
+	ssize_t got;
 
 	do
-		n = recvmsg(FD(READ_FD_SOCKET), &message, 0);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*request);
+		got = recvmsg(FD(READ_FD_SOCKET), &message, 0);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(*request);
 }
 
 /* False: pjmap ended. */

@@ -34,10 +34,10 @@ struct change {
 	uint64_t batch_end; /* all new code up to this address was read */
 };
 
-static bool is_same(const struct blob *blob, const struct blob *b)
+static bool is_same(const struct blob *blob, const struct blob *one)
 {
-	return blob->address == b->address && blob->begin == b->begin && blob->end == b->end &&
-	       blob->method == b->method && blob->compile_id == b->compile_id && blob->name == b->name;
+	return blob->address == one->address && blob->begin == one->begin && blob->end == one->end &&
+	       blob->method == one->method && blob->compile_id == one->compile_id && blob->name == one->name;
 }
 
 static uint32_t name_id(struct journal *journal, struct change *change, struct str name)
@@ -135,24 +135,24 @@ static bool may_go_on(const struct journal *journal, struct change *change)
 	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
-/* Reads the next new code, from number j of the list on, beside what is live from number i on: names and frames. What
- * is another by then waits for the next scan. */
-static void read_batch(struct journal *journal, struct change *change, size_t i, size_t j)
+/* Reads the next new code, from number second of the list on, beside what is live from number i on: names and frames.
+ * What is another by then waits for the next scan. */
+static void read_batch(struct journal *journal, struct change *change, size_t i, size_t second)
 {
 	const struct codecache *now = &change->h->code;
 	uint64_t method[BATCH];
 	size_t nmethods = 0;
 
 	change->nbatch = change->next = 0;
-	for (; j < now->n && change->nbatch < BATCH; j++) {
-		while (i < journal->nlive && journal->live[i].address < now->blob[j].address)
+	for (; second < now->n && change->nbatch < BATCH; second++) {
+		while (i < journal->nlive && journal->live[i].address < now->blob[second].address)
 			i++;
-		if (i < journal->nlive && is_same(&journal->live[i], &now->blob[j]))
+		if (i < journal->nlive && is_same(&journal->live[i], &now->blob[second]))
 			continue;
-		if (now->blob[j].compiled)
-			method[nmethods++] = now->blob[j].method;
-		change->batch[change->nbatch++] = now->blob[j];
-		change->batch_end = now->blob[j].address;
+		if (now->blob[second].compiled)
+			method[nmethods++] = now->blob[second].method;
+		change->batch[change->nbatch++] = now->blob[second];
+		change->batch_end = now->blob[second].address;
 	}
 	if (!may_go_on(journal, change)) {
 		change->nbatch = 0;
@@ -178,10 +178,10 @@ static void put_interpreter(struct journal *journal, struct hotspot *hotspot, st
 			continue;
 		if (!codelets_read(&parts, hotspot, &hotspot->code, &journal->live[i]))
 			return;
-		for (size_t k = 0; k < parts.n; k++) {
-			struct blob blob = { .begin = parts.one[k].begin, .end = parts.one[k].end };
+		for (size_t index = 0; index < parts.n; index++) {
+			struct blob blob = { .begin = parts.one[index].begin, .end = parts.one[index].end };
 
-			put_come(change, &blob, name_id(journal, change, codelets_name(&parts, &parts.one[k])));
+			put_come(change, &blob, name_id(journal, change, codelets_name(&parts, &parts.one[index])));
 			journal->next_serial++;
 		}
 		frameinfo_interpreter(&journal->frames, hotspot, &journal->live[i]);
@@ -239,12 +239,12 @@ static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct c
 }
 
 /* Code that is new gets its name. False: it waits for the next scan, or there is no memory for it. */
-static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t j, uint32_t *name)
+static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t second, uint32_t *name)
 {
-	const struct blob *blob = &change->h->code.blob[j];
+	const struct blob *blob = &change->h->code.blob[second];
 
 	if (blob->address > change->batch_end)
-		read_batch(journal, change, i, j);
+		read_batch(journal, change, i, second);
 	while (change->next < change->nbatch && change->batch[change->next].address < blob->address)
 		change->next++;
 	if (change->nbatch == 0 && change->batch_end == UINT64_MAX) {
@@ -305,8 +305,8 @@ static bool journal_compare(struct journal *journal, struct hotspot *hotspot, st
 		free(list.name);
 		return false;
 	}
-	for (size_t j = 0; j < now->n; j++) {
-		const struct blob *blob = &now->blob[j];
+	for (size_t second = 0; second < now->n; second++) {
+		const struct blob *blob = &now->blob[second];
 
 		while (i < journal->nlive && journal->live[i].address < blob->address)
 			put_gone(change, journal->serial[i++]);
@@ -316,7 +316,7 @@ static bool journal_compare(struct journal *journal, struct hotspot *hotspot, st
 			list.serial[list.n++] = journal->serial[i++];
 			continue;
 		}
-		if (!journal_take_new(journal, change, i, j, &list.name[list.n])) {
+		if (!journal_take_new(journal, change, i, second, &list.name[list.n])) {
 			change->unnamed++;
 			if (i < journal->nlive && journal->live[i].address == blob->address)
 				put_gone(change, journal->serial[i++]);

@@ -40,13 +40,13 @@ static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 static int open_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
-	struct stat st, named;
+	struct stat status, named;
 
 	if (fd < 0)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino)
+		if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && status.st_ino == named.st_ino)
 			return fd;
 		errno = EINVAL;
 	}

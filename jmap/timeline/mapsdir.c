@@ -30,9 +30,9 @@
 /* Takes a folder; -1 and errno when it is somebody else's: what it holds could be anything. */
 static int mapsdir_own(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid()))
+	if (fd < 0 || (fstat(fd, &status) == 0 && status.st_uid == geteuid()))
 		return fd;
 	close(fd);
 	errno = EPERM;
@@ -190,13 +190,13 @@ static void mapsdir_take_file(struct sweep *sweep, int dir, const char *name, co
 {
 	const char *boot = arg;
 	struct found found = { .lives = false };
-	struct stat st;
+	struct stat status;
 	uint64_t start;
 	pid_t pid;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
 		return;
-	if (name[0] == '.' && (uint64_t)st.st_mtime + TEMP_AGE < sweep->now)
+	if (name[0] == '.' && (uint64_t)status.st_mtime + TEMP_AGE < sweep->now)
 		unlinkat(dir, name, 0);
 	if (!mapsdir_parse_name(name, &pid, &start))
 		return;
@@ -206,8 +206,8 @@ static void mapsdir_take_file(struct sweep *sweep, int dir, const char *name, co
 	}
 	if (found.lives)
 		utimensat(dir, name, NULL, AT_SYMLINK_NOFOLLOW);
-	found.until = found.lives ? sweep->now : (uint64_t)st.st_mtime;
-	found.bytes = st.st_blocks ? (uint64_t)st.st_blocks * 512 : (uint64_t)st.st_size;
+	found.until = found.lives ? sweep->now : (uint64_t)status.st_mtime;
+	found.bytes = status.st_blocks ? (uint64_t)status.st_blocks * 512 : (uint64_t)status.st_size;
 	snprintf(found.boot, sizeof(found.boot), "%s", boot);
 	snprintf(found.name, sizeof(found.name), "%s", name);
 	if (sweep->n == sweep->cap) {
@@ -231,18 +231,18 @@ static void take_boot(struct sweep *sweep, int dir, const char *name, const void
 static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
-	struct stat st;
+	struct stat status;
 	uint64_t epoch;
 
 	if (!str_ends(name, STR(".data")) || !str_u64(str_head(name, name.n - strlen(".data")), &epoch) ||
-	    fstatat(dir, text, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	    fstatat(dir, text, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
 		return;
 	if (sweep->nwindows == sweep->windows_cap) {
 		sweep->windows_cap = sweep->windows_cap ? sweep->windows_cap * 2 : 64;
 		sweep->window = mem_grow(sweep->window, sizeof(*sweep->window), sweep->windows_cap);
 	}
-	sweep->window[sweep->nwindows++] =
-		(struct window){ epoch > SLACK ? epoch - SLACK : 0, arg ? (uint64_t)st.st_mtime + SLACK : UINT64_MAX };
+	sweep->window[sweep->nwindows++] = (struct window){ epoch > SLACK ? epoch - SLACK : 0,
+							    arg ? (uint64_t)status.st_mtime + SLACK : UINT64_MAX };
 }
 
 static int mapsdir_by_from(const void *a, const void *b)
@@ -297,10 +297,10 @@ static bool is_needed(const struct sweep *sweep, const struct found *found)
 static bool delete_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st, named;
-	bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
-		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino &&
-		    st.st_dev == named.st_dev && unlinkat(folder, name, 0) == 0;
+	struct stat status, named;
+	bool gone = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 &&
+		    fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && status.st_ino == named.st_ino &&
+		    status.st_dev == named.st_dev && unlinkat(folder, name, 0) == 0;
 
 	if (fd >= 0)
 		close(fd);

@@ -87,8 +87,8 @@ size_t javabudget_find_dispensable(const struct javacode *javacode)
 	for (size_t i = 0; i < javacode->n; i++) {
 		size_t n = 0;
 
-		for (size_t k = 0; k < javacode->n; k++)
-			n += is_same_tenant(&javacode->jvm[k]->tenant, &javacode->jvm[i]->tenant);
+		for (size_t index = 0; index < javacode->n; index++)
+			n += is_same_tenant(&javacode->jvm[index]->tenant, &javacode->jvm[i]->tenant);
 		if (n > max || (n == max && javacode->jvm[i]->first_seen < javacode->jvm[found]->first_seen))
 			found = i;
 		max = n > max ? n : max;

@@ -157,8 +157,8 @@ static void free_code(struct javacode_jvm *jvm)
 	javacode_release(jvm);
 	free(jvm->blob);
 	free(jvm->fact);
-	for (size_t k = 0; jvm->line && k < LINES; k++)
-		free(jvm->line[k].byte);
+	for (size_t index = 0; jvm->line && index < LINES; index++)
+		free(jvm->line[index].byte);
 	free(jvm->line);
 	jvm->blob = NULL;
 	jvm->fact = NULL;

@@ -113,9 +113,9 @@ void javanames_named(struct javanames *javanames, uint32_t pid, uint64_t method,
 
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
-static int key_cmp(const void *va, const void *vb)
+static int key_cmp(const void *left, const void *right)
 {
-	const struct key *key = va, *b = vb;
+	const struct key *key = left, *b = right;
 
 	if (key->pid != b->pid)
 		return key->pid < b->pid ? -1 : 1;

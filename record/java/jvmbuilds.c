@@ -28,9 +28,9 @@ struct jvmbuilds {
 /* 0: it ended, or we may not ask. */
 static uint64_t mount_ns_of(int process)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstatat(process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
+	return fstatat(process, "ns/mnt", &status, 0) == 0 ? status.st_ino : 0;
 }
 
 struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process)
@@ -108,9 +108,9 @@ void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key
 struct jvmbuilds *jvmbuilds_new(void)
 {
 	struct jvmbuilds *jvmbuilds = mem_alloc(sizeof(*jvmbuilds), 1);
-	struct stat st;
+	struct stat status;
 
-	jvmbuilds->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+	jvmbuilds->own_ns = stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0;
 	for (unsigned i = 0; i < BUILDS; i++)
 		jvmbuilds->build[i].owner = -1;
 	return jvmbuilds;

@@ -105,9 +105,9 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 
 	if (!i)
 		return;
-	for (unsigned k = 0; k < WARM_MAX; k++)
-		if (helper->warm[k] == i)
-			helper->warm[k] = NULL;
+	for (unsigned index = 0; index < WARM_MAX; index++)
+		if (helper->warm[index] == i)
+			helper->warm[index] = NULL;
 	blobframes_free(&i->f);
 	hotspot_close(&i->h);
 	free(i);
@@ -119,11 +119,12 @@ static void warm_up(struct jvmhelper *helper, struct image *i)
 {
 	unsigned oldest = 0;
 
-	for (unsigned k = 0; k < WARM_MAX; k++) {
-		if (helper->warm[k] == i)
+	for (unsigned index = 0; index < WARM_MAX; index++) {
+		if (helper->warm[index] == i)
 			return;
-		if (!helper->warm[k] || (helper->warm[oldest] && helper->warm[k]->used < helper->warm[oldest]->used))
-			oldest = k;
+		if (!helper->warm[index] ||
+		    (helper->warm[oldest] && helper->warm[index]->used < helper->warm[oldest]->used))
+			oldest = index;
 	}
 	if (helper->warm[oldest])
 		jvmhelper_cool(helper->warm[oldest]);
@@ -269,17 +270,17 @@ static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
 	struct jvm_request *request = &helper->request;
 	uint64_t awake = clock_now() + AWAKE_NS;
-	ssize_t n;
+	ssize_t got;
 	size_t array;
 
 	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
 		load of 20 */
-		n = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
-					       clock_now() < awake ? MSG_DONTWAIT : 0);
-	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
-	if (n < (ssize_t)JVM_REQUEST_HEAD)
+		got = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
+						 clock_now() < awake ? MSG_DONTWAIT : 0);
+	} while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	if (got < (ssize_t)JVM_REQUEST_HEAD)
 		return false;
-	array = (size_t)n - JVM_REQUEST_HEAD;
+	array = (size_t)got - JVM_REQUEST_HEAD;
 	return request->slot < JVM_SLOTS &&
 	       (request->question != JVM_CHECK ||
 		(request->n <= JVM_BLOBS_MAX && array >= request->n * sizeof(*request->blob))) &&

@@ -13,7 +13,7 @@
 static struct hotspot_reason open_files(struct jvmopen *jvmopen)
 {
 	enum taskid_answer answer;
-	struct stat st;
+	struct stat status;
 
 	if (!taskid_read(jvmopen->process, &jvmopen->id) || (jvmopen->start && jvmopen->id.start != jvmopen->start))
 		return hotspot_refusal(TASKID_GONE);
@@ -23,7 +23,7 @@ static struct hotspot_reason open_files(struct jvmopen *jvmopen)
 	jvmopen->fd[JVM_FD_MAPS] = openat(jvmopen->process, "maps", O_RDONLY | O_CLOEXEC);
 	if (jvmopen->fd[JVM_FD_MAPS] < 0)
 		return hotspot_refusal(TASKID_DENIED);
-	jvmopen->mount_ns = fstatat(jvmopen->process, "ns/mnt", &st, 0) == 0 ? st.st_ino : 0;
+	jvmopen->mount_ns = fstatat(jvmopen->process, "ns/mnt", &status, 0) == 0 ? status.st_ino : 0;
 	return hotspot_refusal(taskid_is(jvmopen->process, &jvmopen->id) ? TASKID_SAME : TASKID_GONE);
 }
 

@@ -233,15 +233,15 @@ static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
 {
 	char path[64], text[128];
 	const char *state;
-	ssize_t n;
+	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)jvmreader->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
-	text[n < 0 ? 0 : n] = 0;
+	text[got < 0 ? 0 : got] = 0;
 	state = strrchr(text, ')');
 	return state && state[1] && state[2] != 'R';
 }
@@ -282,16 +282,16 @@ static void jvmreader_collect(struct jvmreader *jvmreader)
 static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 {
 	while (jvmreader->busy) {
-		ssize_t n = recv(jvmreader->socket, &jvmreader->reply, sizeof(jvmreader->reply), MSG_DONTWAIT);
+		ssize_t got = recv(jvmreader->socket, &jvmreader->reply, sizeof(jvmreader->reply), MSG_DONTWAIT);
 		struct pollfd polled = { .fd = jvmreader->socket, .events = POLLIN };
 		uint64_t now;
 
-		if (n >= (ssize_t)JVM_REPLY_HEAD && jvmreader->reply.serial == jvmreader->serial) {
-			jvmreader->reply_n = (size_t)n - JVM_REPLY_HEAD;
+		if (got >= (ssize_t)JVM_REPLY_HEAD && jvmreader->reply.serial == jvmreader->serial) {
+			jvmreader->reply_n = (size_t)got - JVM_REPLY_HEAD;
 			jvmreader_collect(jvmreader);
 			return true;
 		}
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
 			charge_cpu(jvmreader, clock_now());
 			charge_blocked(jvmreader, HANG_NS, clock_now());
 			jvmreader->counts.crashed++;

@@ -25,17 +25,17 @@ const struct jitcopy_limits jitcopy_limits = {
 
 static uint64_t jitcopy_size_of(int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	return fstat(fd, &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
 }
 
 static int open_copy(const struct jitcopy *jitcopy, int folder, int flags)
 {
 	int fd = openat(folder, jitcopy->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0640);
-	struct stat st;
+	struct stat status;
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+	if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
 		close(fd);
 		return -1;
 	}
@@ -255,12 +255,12 @@ static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct ji
 
 static void jitcopy_take(struct jitcopy *jitcopy, int fd)
 {
-	struct stat st = { 0 };
+	struct stat status = { 0 };
 
-	fstat(fd, &st);
+	fstat(fd, &status);
 	jitcopy->fd = fd;
-	jitcopy->dev = st.st_dev;
-	jitcopy->ino = st.st_ino;
+	jitcopy->dev = status.st_dev;
+	jitcopy->ino = status.st_ino;
 	jitcopy->at = 0;
 	jitcopy->ntail = 0;
 }
@@ -285,7 +285,7 @@ void jitcopy_close(struct jitcopy *jitcopy)
 void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct jitcopy_limits *limits)
 {
 	struct jitcopy_cost cost;
-	struct stat st;
+	struct stat status;
 
 	if (fd < 0)
 		return;
@@ -294,7 +294,7 @@ void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct ji
 		jitcopy_resume(jitcopy, folder);
 		return;
 	}
-	if (fstat(fd, &st) < 0 || (st.st_dev == jitcopy->dev && st.st_ino == jitcopy->ino)) {
+	if (fstat(fd, &status) < 0 || (status.st_dev == jitcopy->dev && status.st_ino == jitcopy->ino)) {
 		close(fd);
 		return;
 	}
@@ -399,24 +399,24 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *jitcopy, int folder, const struct
 			       struct jitcopy_cost *cost)
 {
 	enum jitcopy_why why = JITCOPY_OK;
-	struct stat st;
+	struct stat status;
 	uint64_t size, before = jitcopy->at;
 
 	*cost = (struct jitcopy_cost){ 0 };
-	if (jitcopy->fd < 0 || jitcopy->ended || fstat(jitcopy->fd, &st) < 0)
+	if (jitcopy->fd < 0 || jitcopy->ended || fstat(jitcopy->fd, &status) < 0)
 		return JITCOPY_OK;
 	jitcopy->deadline = clock_now() + limits->ns;
-	size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	size = status.st_size > 0 ? (uint64_t)status.st_size : 0;
 	while (jitcopy->earlier && cost->read < limits->step && !jitcopy_is_late(jitcopy) &&
 	       compare_earlier(jitcopy, folder, limits, size, cost))
 		;
 	if (!jitcopy->earlier &&
-	    (size != jitcopy->at || memcmp(&st.st_mtim, &jitcopy->mtime, sizeof(jitcopy->mtime)) != 0))
+	    (size != jitcopy->at || memcmp(&status.st_mtim, &jitcopy->mtime, sizeof(jitcopy->mtime)) != 0))
 		why = jitcopy->kind == JITCOPY_MAP ? copy_lines(jitcopy, folder, limits, size, cost) :
 						     copy_records(jitcopy, folder, limits, size, cost);
 	if (why == JITCOPY_OK && jitcopy_is_late(jitcopy) && jitcopy->at == before && ++jitcopy->late == LATE_MAX)
 		why = JITCOPY_LARGE;
-	jitcopy->mtime = st.st_mtim;
+	jitcopy->mtime = status.st_mtim;
 	jitcopy->ended = why != JITCOPY_OK && why != JITCOPY_DISK;
 	return why;
 }

@@ -327,23 +327,24 @@ static bool is_thread(uint32_t tid)
 
 void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup)
 {
-	const struct perf_record *r = record->head;
-	const char *body = (const char *)(r + 1);
-	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
-	size_t n = r->size - sizeof(*r) - sizeof(*tail);
+	const struct perf_record *perf_record = record->head;
+	const char *body = (const char *)(perf_record + 1);
+	const struct ring_tail *tail = (const void *)((const char *)perf_record + perf_record->size - sizeof(*tail));
+	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(*tail);
 
 	offcpu->now = record->time > offcpu->now ? record->time : offcpu->now;
-	switch (r->type) {
+	switch (perf_record->type) {
 	case RECORD_SAMPLE:
-		if (r->size >= sizeof(struct ring_sample) && is_thread(((const struct ring_sample *)r)->tid))
-			offcpu_take_chain(offcpu, (const struct ring_sample *)r, cgroup);
+		if (perf_record->size >= sizeof(struct ring_sample) &&
+		    is_thread(((const struct ring_sample *)perf_record)->tid))
+			offcpu_take_chain(offcpu, (const struct ring_sample *)perf_record, cgroup);
 		break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE:
 		if (!is_thread(tail->tid))
 			break;
-		if (r->misc & SWITCH_OUT)
-			take_out(offcpu, tail, r->misc & SWITCH_OUT_PREEMPT);
+		if (perf_record->misc & SWITCH_OUT)
+			take_out(offcpu, tail, perf_record->misc & SWITCH_OUT_PREEMPT);
 		else
 			take_in(offcpu, tail);
 		break;
@@ -356,7 +357,7 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 			offcpu_take_exit(offcpu, load32(body), load32(body + 8), record->time);
 		break;
 	case RECORD_COMM:
-		if (n >= 8 && r->misc & MISC_COMM_EXEC)
+		if (n >= 8 && perf_record->misc & MISC_COMM_EXEC)
 			take_exec(offcpu, load32(body), load32(body + 4), record->time);
 		break;
 	default: break;

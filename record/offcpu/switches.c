@@ -69,12 +69,12 @@ void switches_begin(struct switches *switches, uint64_t ns)
 /* Of a switch its trailer says whose it is; of a change of state what it begins with. */
 static uint32_t switches_pid_of(const struct ring_record *record)
 {
-	const struct perf_record *r = record->head;
-	const struct ring_tail *tail = (const void *)((const char *)r + r->size - sizeof(*tail));
+	const struct perf_record *perf_record = record->head;
+	const struct ring_tail *tail = (const void *)((const char *)perf_record + perf_record->size - sizeof(*tail));
 
 	if (record->kind != RING_OF_SWITCHES)
-		return load32((const char *)(r + 1));
-	return r->type == RECORD_SAMPLE ? ((const struct ring_sample *)r)->pid : tail->pid;
+		return load32((const char *)(perf_record + 1));
+	return perf_record->type == RECORD_SAMPLE ? ((const struct ring_sample *)perf_record)->pid : tail->pid;
 }
 
 void switches_record(struct switches *switches, const struct ring_record *record)

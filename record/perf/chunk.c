@@ -61,14 +61,14 @@ static void chunk_patch(struct chunk *chunk, uint64_t offset, const void *p, siz
 		chunk->error = got < 0 ? errno : EIO;
 }
 
-static void chunk_put_u32(struct text *text, uint32_t v)
+static void chunk_put_u32(struct text *text, uint32_t value)
 {
-	text_bytes(text, &v, sizeof(v));
+	text_bytes(text, &value, sizeof(value));
 }
 
-static void put_u64(struct text *text, uint64_t v)
+static void put_u64(struct text *text, uint64_t value)
 {
-	text_bytes(text, &v, sizeof(v));
+	text_bytes(text, &value, sizeof(value));
 }
 
 static void chunk_pad(struct text *text, size_t start, size_t to)
@@ -110,8 +110,8 @@ static void describe_events(struct text *text, const struct chunk_facts *facts)
 		text_bytes(text, &event->attr, sizeof(event->attr));
 		chunk_put_u32(text, (uint32_t)event->nids);
 		chunk_put_string(text, event->name);
-		for (size_t k = 0; k < event->nids; k++)
-			put_u64(text, event->ids[k]);
+		for (size_t index = 0; index < event->nids; index++)
+			put_u64(text, event->ids[index]);
 	}
 }
 
@@ -212,8 +212,8 @@ static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, con
 
 	text_bytes(&text, &header, sizeof(header));
 	for (size_t i = 0; i < facts->nevents; i++)
-		for (size_t k = 0; k < facts->event[i].nids; k++)
-			put_u64(&text, facts->event[i].ids[k]);
+		for (size_t index = 0; index < facts->event[i].nids; index++)
+			put_u64(&text, facts->event[i].ids[index]);
 	header.attrs = (struct perf_section){ text.n, facts->nevents * header.attr_size };
 	for (size_t i = 0; i < facts->nevents; i++) {
 		text_bytes(&text, &facts->event[i].attr, sizeof(facts->event[i].attr));
@@ -265,8 +265,8 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 
 		chunk_put_header(&text, RECORD_ATTR, 8 + sizeof(event->attr) + event->nids * 8);
 		text_bytes(&text, &event->attr, sizeof(event->attr));
-		for (size_t k = 0; k < event->nids; k++)
-			put_u64(&text, event->ids[k]);
+		for (size_t index = 0; index < event->nids; index++)
+			put_u64(&text, event->ids[index]);
 		start = text.n;
 		chunk_put_header(&text, RECORD_EVENT_UPDATE, (8 + 16 + n + 7) & ~(size_t)7);
 		put_u64(&text, UPDATE_NAME);
@@ -354,7 +354,7 @@ static void end_file(struct chunk *chunk, const struct chunk_end *end)
 					{ 0, end->pj.n } };
 	static const unsigned feature[3] = { FEATURE_BUILD_ID, FEATURE_SAMPLE_TIME, FEATURE_PJ_END };
 	struct text text = { 0 };
-	size_t n = 0, k = 0;
+	size_t n = 0, index = 0;
 
 	memcpy(bits, chunk->pre, sizeof(bits));
 	for (size_t i = 0; i < countof(late); i++)
@@ -365,7 +365,7 @@ static void end_file(struct chunk *chunk, const struct chunk_end *end)
 	uint64_t at = chunk->written + n * sizeof(struct perf_section);
 	for (unsigned i = 0; i < FEATURES; i++) {
 		if (has_bit(chunk->pre, i)) {
-			text_bytes(&text, chunk->features.p + k++ * sizeof(struct perf_section),
+			text_bytes(&text, chunk->features.p + index++ * sizeof(struct perf_section),
 				   sizeof(struct perf_section));
 			continue;
 		}

@@ -62,20 +62,20 @@ static struct str hintfacts_field(struct str status, const char *key)
 static int is_ns_other(const char *link, const char *first)
 {
 	char buf[64];
-	ssize_t n = readlink(link, buf, sizeof(buf));
+	ssize_t got = readlink(link, buf, sizeof(buf));
 
-	return n <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)n }, str_of(first));
+	return got <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)got }, str_of(first));
 }
 
 /* Files that runtimes leave are also in virtual machines that were made of images. */
 static int in_container(const struct hint_facts *facts)
 {
 	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
-	struct statfs fs;
+	struct statfs filesystem;
 
 	if (facts->pid_ns == 1 || facts->user_ns == 1 || getenv("container") || getenv("KUBERNETES_SERVICE_HOST"))
 		return 1;
-	if (statfs("/", &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC)
+	if (statfs("/", &filesystem) < 0 || filesystem.f_type != OVERLAYFS_SUPER_MAGIC)
 		return 0;
 	for (size_t i = 0; i < countof(sign); i++)
 		if (access(sign[i], F_OK) == 0)
@@ -106,7 +106,7 @@ void hint_gather(struct hint_facts *facts)
 	char buf[8192];
 	struct str status = hintfacts_read_file("/proc/self/status", buf, sizeof(buf));
 	struct rlimit limit;
-	ssize_t n;
+	ssize_t got;
 
 	*facts = (struct hint_facts){ .memlock = HINT_UNKNOWN, .files_soft = HINT_UNKNOWN, .files_hard = HINT_UNKNOWN };
 	facts->paranoid = (int)sysctl_of("/proc/sys/kernel/perf_event_paranoid");
@@ -138,17 +138,17 @@ void hint_gather(struct hint_facts *facts)
 		facts->files_soft = hintfacts_limit(limit.rlim_cur);
 		facts->files_hard = hintfacts_limit(limit.rlim_max);
 	}
-	n = readlink("/proc/self/exe", facts->program, sizeof(facts->program) - 1);
-	facts->program[n > 0 ? n : 0] = 0;
+	got = readlink("/proc/self/exe", facts->program, sizeof(facts->program) - 1);
+	facts->program[got > 0 ? got : 0] = 0;
 }
 
 int64_t hint_owner(pid_t pid)
 {
 	char path[40];
-	struct stat st;
+	struct stat status;
 
 	snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
-	return stat(path, &st) == 0 ? (int64_t)st.st_uid : -1;
+	return stat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
 }
 
 /* Any address that is not 0: they are all hidden, or none is. */
@@ -156,12 +156,12 @@ bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char buf[16384];
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	struct str string = { buf, n > 0 ? (size_t)n : 0 };
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+	struct str string = { buf, got > 0 ? (size_t)got : 0 };
 	uint64_t address = 0;
 
 	hint->step = HINT_KALLSYMS;
-	hint->error = n < 0 ? errno : 0;
+	hint->error = got < 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
 	while (string.n && !address) {

@@ -332,7 +332,7 @@ static void tracefs_failed(struct text *text, const struct hint *hint)
 {
 	const struct hint_facts *facts = &hint->facts;
 	const char *name = hint->name ? hint->name : "";
-	int n = (int)strcspn(name, ":");
+	int got = (int)strcspn(name, ":");
 
 	if (hint->error == EPERM && facts->lockdown == 2) {
 		text_add(
@@ -350,7 +350,7 @@ static void tracefs_failed(struct text *text, const struct hint *hint)
 			text_add(text, " (in a container: -v /sys/kernel/tracing:/sys/kernel/tracing:ro)");
 	} else if (hint->error == ENOENT) {
 		text_printf(text, "there is no tracepoint '%s': see: sudo ls /sys/kernel/tracing/events/%.*s", name,
-			    name[n] ? n : 0, name);
+			    name[got] ? got : 0, name);
 	} else {
 		text_printf(text, "tracepoint '%s'", name);
 		put_error(text, "", hint->error);

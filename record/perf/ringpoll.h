@@ -15,7 +15,7 @@ struct ringpoll {
 /* fd: of who answers, or -1. SIGCHLD gets through. In a storm of mappings (rings_skip) rings do not wake us, but are
  * looked at after a pause: 140,000 records a second of 1.5 kB woke us 1,300 times a second, which took 2 % of a CPU. A
  * pause is at most 2 ms, and shorter where the fullest ring is more than half full after it. */
-void ringpoll_for(struct ringpoll *w, const struct rings *rings, int fd, int ms);
-void ringpoll_free(struct ringpoll *w);
+void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, int wait_ms);
+void ringpoll_free(struct ringpoll *ringpoll);
 
 #endif

@@ -19,8 +19,8 @@ int schedstat_open(pid_t pid)
 bool schedstat_read(int fd, struct schedstat *schedstat)
 {
 	char buf[128];
-	ssize_t n = fd >= 0 ? pread(fd, buf, sizeof(buf), 0) : -1;
-	struct str text = { buf, n > 0 ? (size_t)n : 0 };
+	ssize_t got = fd >= 0 ? pread(fd, buf, sizeof(buf), 0) : -1;
+	struct str text = { buf, got > 0 ? (size_t)got : 0 };
 	uint64_t ran, waited;
 
 	if (!str_u64(str_cut(&text, ' '), &ran) || !str_u64(str_cut(&text, ' '), &waited))

@@ -447,17 +447,17 @@ static void set_sizes(struct sources *sources)
 
 static bool open_cpus(struct sources *sources, struct sources_failure *why)
 {
-	bool ok = true;
+	bool valid = true;
 
-	for (size_t i = 0; ok && i < sources->ncpus; i++) {
-		ok = open_cpu(sources, sources->cpu[i], why);
-		if (!ok && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* it went offline just now */
+	for (size_t i = 0; valid && i < sources->ncpus; i++) {
+		valid = open_cpu(sources, sources->cpu[i], why);
+		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* it went offline just now */
 			close_cpu(sources, sources->cpu[i]);
 			sources->cpu[i--] = sources->cpu[--sources->ncpus];
-			ok = true;
+			valid = true;
 		}
 	}
-	return ok;
+	return valid;
 }
 
 /* Where rings must hold copies of stacks, all CPUs get the same: one alone could take all that is allowed. */
@@ -484,9 +484,9 @@ struct sources *sources_open(const struct sources_options *options, struct rings
 	sources->rings = rings;
 	sources->cpu = sources_online(&sources->ncpus);
 	set_sizes(sources);
-	bool ok = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
-		  (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
-	if (ok && open_with_less(sources, why) && can_open_more(sources, why))
+	bool valid = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
+		     (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
+	if (valid && open_with_less(sources, why) && can_open_more(sources, why))
 		return sources;
 	sources_close(sources);
 	return NULL;

@@ -57,17 +57,18 @@ const char *tracefs_dir(void)
 static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
 {
 	struct text path = { 0 }, text = { 0 };
-	bool ok = fullio_read_at(AT_FDCWD, tracefs_path_of(&path, dir, "events", system, name, "id"), &text,
-				 FILE_BYTES_MAX);
+	bool valid = fullio_read_at(AT_FDCWD, tracefs_path_of(&path, dir, "events", system, name, "id"), &text,
+				    FILE_BYTES_MAX);
 
-	if (ok && !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
-			   id)) {
+	if (valid &&
+	    !str_u64(str_trim((struct str){ text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n }),
+		     id)) {
 		errno = EINVAL;
-		ok = false;
+		valid = false;
 	}
 	text_free(&path);
 	text_free(&text);
-	return ok;
+	return valid;
 }
 
 static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system, struct str name, uint64_t id)
@@ -90,17 +91,17 @@ static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system,
 static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
 {
 	DIR *dir = opendir(path);
-	bool ok = dir != NULL;
+	bool valid = dir != NULL;
 	int error;
 
-	for (struct dirent *entry; ok && (entry = readdir(dir));)
+	for (struct dirent *entry; valid && (entry = readdir(dir));)
 		if (entry->d_name[0] != '.')
-			ok = fn(to, str_of(entry->d_name));
+			valid = fn(to, str_of(entry->d_name));
 	error = errno;
 	if (dir)
 		closedir(dir);
 	errno = error;
-	return ok;
+	return valid;
 }
 
 /* A walk over all tracepoints whose system and name fit. */
@@ -124,7 +125,7 @@ static bool visit_system(void *to, struct str system)
 {
 	struct walk *walk = to;
 	struct text path = { 0 };
-	bool ok = true;
+	bool valid = true;
 
 	if (!str_glob(walk->systems, system) || system.n > NAME_BYTES_MAX)
 		return true;
@@ -132,23 +133,23 @@ static bool visit_system(void *to, struct str system)
 	if (!each_entry(tracefs_path_of(&path, walk->dir, "events", system, (struct str){ 0 }, NULL), visit_name,
 			walk)) {
 		walk->denied |= errno == EACCES || errno == EPERM;
-		ok = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
-		     errno == EPERM; /* events/enable and the like are files */
+		valid = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
+			errno == EPERM; /* events/enable and the like are files */
 	}
 	text_free(&path);
-	return ok;
+	return valid;
 }
 
 static bool tracefs_walk(struct walk *walk)
 {
 	struct text path = { 0 };
-	bool ok = each_entry(tracefs_path_of(&path, walk->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			     visit_system, walk);
+	bool valid = each_entry(tracefs_path_of(&path, walk->dir, "events", (struct str){ 0 }, (struct str){ 0 }, NULL),
+				visit_system, walk);
 	int error = errno;
 
 	text_free(&path);
 	errno = error;
-	return ok;
+	return valid;
 }
 
 struct finding {
@@ -219,17 +220,17 @@ struct near {
 };
 
 /* Bytes to insert, delete or change to come from one to the other. */
-static unsigned tracefs_distance(struct str string, struct str b)
+static unsigned tracefs_distance(struct str string, struct str other)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
 
-	for (size_t j = 0; j <= b.n; j++)
-		row[j] = (unsigned)j;
+	for (size_t second = 0; second <= other.n; second++)
+		row[second] = (unsigned)second;
 	for (size_t i = 1; i <= string.n; i++) {
 		diagonal = row[0];
 		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= b.n; j++) {
-			unsigned best = diagonal + (string.p[i - 1] != b.p[j - 1]);
+		for (size_t j = 1; j <= other.n; j++) {
+			unsigned best = diagonal + (string.p[i - 1] != other.p[j - 1]);
 
 			above = row[j];
 			best = above + 1 < best ? above + 1 : best;
@@ -238,7 +239,7 @@ static unsigned tracefs_distance(struct str string, struct str b)
 			diagonal = above;
 		}
 	}
-	return row[b.n];
+	return row[other.n];
 }
 
 static bool take_near(void *to, struct str system, struct str name)
@@ -308,29 +309,29 @@ static bool tracefs_put_file(struct text *text, const char *path, size_t width)
 static bool put_header_file(struct text *text, const char *dir, const char *name)
 {
 	struct text path = { 0 };
-	bool ok;
+	bool valid;
 
 	text_bytes(text, name, strlen(name) + 1);
-	ok = tracefs_put_file(text, tracefs_path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name),
-			      8);
+	valid = tracefs_put_file(text,
+				 tracefs_path_of(&path, dir, "events", (struct str){ 0 }, (struct str){ 0 }, name), 8);
 	text_free(&path);
-	return ok;
+	return valid;
 }
 
 static bool put_formats(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t count = (uint32_t)n;
 	struct text path = { 0 };
-	bool ok = true;
+	bool valid = true;
 
 	text_bytes(text, &count, sizeof(count));
-	for (size_t i = 0; ok && i < n; i++) {
+	for (size_t i = 0; valid && i < n; i++) {
 		struct str name = str_of(tracepoint[i].name), system = str_cut(&name, ':');
 
-		ok = tracefs_put_file(text, tracefs_path_of(&path, dir, "events", system, name, "format"), 8);
+		valid = tracefs_put_file(text, tracefs_path_of(&path, dir, "events", system, name, "format"), 8);
 	}
 	text_free(&path);
-	return ok;
+	return valid;
 }
 
 static struct str system_of(const struct tracepoint *tracepoint)
@@ -389,7 +390,7 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size
 	struct text path = { 0 };
 	uint64_t cmdlines = 0;
 	size_t unique = 0;
-	bool ok;
+	bool valid;
 
 	memcpy(sorted, tracepoint, n * sizeof(*tracepoint));
 	qsort(sorted, n, sizeof(*sorted), by_name);
@@ -400,15 +401,15 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size
 	text_char(text, 0); /* little endian */
 	text_char(text, sizeof(long));
 	text_bytes(text, &page, sizeof(page));
-	ok = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
-	     put_systems(text, dir, sorted, unique);
+	valid = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
+		put_systems(text, dir, sorted, unique);
 	text_bytes(text, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
-	if (ok)
+	if (valid)
 		tracefs_put_file(
 			text, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
 			4);                            /* may be missing */
 	text_bytes(text, &cmdlines, sizeof(cmdlines)); /* samples have their own */
 	text_free(&path);
 	free(sorted);
-	return ok;
+	return valid;
 }

@@ -220,17 +220,17 @@ static void read_cgroup(struct hierarchy *hierarchy, int top, const char *path)
 	int fd = openat(top, *path ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct text complete = { 0 };
-	struct stat st;
+	struct stat status;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	if (fstat(fd, &st) == 0 && may_read_cgroup(hierarchy, st.st_uid)) {
+	if (fstat(fd, &status) == 0 && may_read_cgroup(hierarchy, status.st_uid)) {
 		text_str(&complete, text_view(&hierarchy->g->root));
 		text_add(&complete, path);
-		put_cgroup(hierarchy->g, st.st_ino, complete.n ? text_view(&complete) : STR("/"), false);
+		put_cgroup(hierarchy->g, status.st_ino, complete.n ? text_view(&complete) : STR("/"), false);
 		text_free(&complete);
 		read_subfolders(hierarchy, dir, path);
 	}

@@ -21,11 +21,12 @@ void idlist_begin(struct idlist *idlist)
 	idlist->entries.n = idlist->waiting.n = 0;
 }
 
-static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *w)
+static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *ringpoll)
 {
-	return (struct symsaver_mapping){
-		.major = w->major, .minor = w->minor, .inode = w->inode, .generation = w->generation
-	};
+	return (struct symsaver_mapping){ .major = ringpoll->major,
+					  .minor = ringpoll->minor,
+					  .inode = ringpoll->inode,
+					  .generation = ringpoll->generation };
 }
 
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file)

@@ -271,17 +271,17 @@ void kernel_begin(struct kernel *kernel, struct text *records, uint64_t event, u
 
 static struct module *module_at(const struct kernel *kernel, uint64_t address)
 {
-	size_t lo = 0, hi = kernel->nmodules;
+	size_t low = 0, high = kernel->nmodules;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
 		if (kernel->module[mid].start + kernel->module[mid].size <= address)
-			lo = mid + 1;
+			low = mid + 1;
 		else
-			hi = mid;
+			high = mid;
 	}
-	return lo < kernel->nmodules && kernel->module[lo].start <= address ? kernel->module + lo : NULL;
+	return low < kernel->nmodules && kernel->module[low].start <= address ? kernel->module + low : NULL;
 }
 
 void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint64_t *ips, uint64_t n, uint64_t event,

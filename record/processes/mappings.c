@@ -170,8 +170,8 @@ static struct mapping_block *own_block(struct mapping_pool *pool, struct mapping
 		return block;
 	}
 	old->references--;
-	for (uint32_t k = 0; k < block->n; k++)
-		block->mapping[k].file->references++;
+	for (uint32_t index = 0; index < block->n; index++)
+		block->mapping[index].file->references++;
 	pool->mappings += block->n;
 	return block;
 }
@@ -222,8 +222,8 @@ static void join_blocks(struct mapping_pool *pool, struct mappings *set, const s
 		return;
 	memcpy(block->mapping + block->n, next->mapping, next->n * sizeof(*block->mapping));
 	block->n += next->n;
-	for (uint32_t k = 0; k < next->n; k++)
-		next->mapping[k].file->references++;
+	for (uint32_t index = 0; index < next->n; index++)
+		next->mapping[index].file->references++;
 	pool->mappings += next->n;
 	remove_block(pool, set, i + 1);
 }

@@ -23,9 +23,9 @@ static bool read_into(struct text *text, const char *path)
 
 static uint64_t mount_ns(const char *path)
 {
-	struct stat st;
+	struct stat status;
 
-	return stat(path, &st) ? 0 : st.st_ino;
+	return stat(path, &status) ? 0 : status.st_ino;
 }
 
 uint64_t procfs_own_mount_ns(void)

@@ -63,16 +63,16 @@ static ssize_t procreader_read_start(int fd, char *to, size_t n)
 static uint64_t start_ticks(uint32_t pid)
 {
 	char text[1024];
-	ssize_t n = procreader_read_start(open_of(pid, "stat"), text, sizeof(text));
+	ssize_t got = procreader_read_start(open_of(pid, "stat"), text, sizeof(text));
 
-	return n > 0 ? procfs_parse_start((struct str){ text, (size_t)n }) : 0;
+	return got > 0 ? procfs_parse_start((struct str){ text, (size_t)got }) : 0;
 }
 
 static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t tid, bool named)
 {
 	struct procreader_thread *thread;
 	char path[64];
-	ssize_t n;
+	ssize_t got;
 
 	if ((answer->nthreads & (answer->nthreads - 1)) == 0)
 		answer->thread = mem_grow(answer->thread, sizeof(*thread), answer->nthreads ? 2 * answer->nthreads : 1);
@@ -80,10 +80,10 @@ static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t 
 	*thread = (struct procreader_thread){ .pid = pid, .tid = tid };
 	if (named) {
 		snprintf(path, sizeof(path), "task/%u/comm", tid);
-		n = procreader_read_start(open_of(pid, path), thread->comm, COMM_MAX - 1);
-		if (n <= 0)
+		got = procreader_read_start(open_of(pid, path), thread->comm, COMM_MAX - 1);
+		if (got <= 0)
 			return;
-		thread->comm[n - (thread->comm[n - 1] == '\n')] = 0;
+		thread->comm[got - (thread->comm[got - 1] == '\n')] = 0;
 	}
 	answer->nthreads++;
 }
@@ -139,19 +139,19 @@ static void read_maps(struct procreader_answer *answer)
 	int fd = open_of(answer->pid, "maps");
 	size_t from = 0, total = 0;
 	uint32_t lines = 0;
-	ssize_t n = -1;
+	ssize_t got = -1;
 
 	while (fd >= 0 && total < MAPS_BYTES && from < SAVED_BYTES && lines < MAPPINGS_MAX) {
 		text_reserve(&answer->maps, CHUNK);
-		n = read(fd, answer->maps.p + answer->maps.n, CHUNK);
-		if (n <= 0)
+		got = read(fd, answer->maps.p + answer->maps.n, CHUNK);
+		if (got <= 0)
 			break;
-		answer->maps.n += (size_t)n;
-		total += (size_t)n;
+		answer->maps.n += (size_t)got;
+		total += (size_t)got;
 		from = keep_executable(&answer->maps, from, &lines);
 	}
 	answer->maps.n = from;
-	answer->maps_cut = n > 0;
+	answer->maps_cut = got > 0;
 	answer->cut |= answer->maps_cut;
 	if (fd >= 0)
 		close(fd);

@@ -403,17 +403,17 @@ void state_cgroup(struct state *state, struct text *records, uint64_t id, uint64
 
 /* ---- the kernel's records ------------------------------------------------------------------------------------ */
 
-static struct str name_at(const struct perf_record *r, size_t at)
+static struct str name_at(const struct perf_record *perf_record, size_t at)
 {
-	const char *p = (const char *)r;
-	size_t limit = r->size - sizeof(struct ring_tail);
+	const char *p = (const char *)perf_record;
+	size_t limit = perf_record->size - sizeof(struct ring_tail);
 
 	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : STR("");
 }
 
-static bool state_has_bytes(const struct perf_record *r, size_t n)
+static bool state_has_bytes(const struct perf_record *perf_record, size_t n)
 {
-	return r->size >= sizeof(*r) + n + sizeof(struct ring_tail);
+	return perf_record->size >= sizeof(*perf_record) + n + sizeof(struct ring_tail);
 }
 
 static bool in_window(const struct state *state, uint32_t pid)
@@ -424,21 +424,21 @@ static bool in_window(const struct state *state, uint32_t pid)
 }
 
 /* The record is given the build-id in place of device and inode, as those that we make. */
-static void put_build_id(struct perf_record *r, const struct mapped_file *file)
+static void put_build_id(struct perf_record *perf_record, const struct mapped_file *file)
 {
-	char *p = (char *)(r + 1) + 32;
+	char *p = (char *)(perf_record + 1) + 32;
 
 	if (!file->build_id_size)
 		return;
-	r->misc |= MISC_MMAP_BUILD_ID;
+	perf_record->misc |= MISC_MMAP_BUILD_ID;
 	memset(p, 0, 24);
 	p[0] = (char)file->build_id_size;
 	memcpy(p + 4, file->build_id, sizeof(file->build_id));
 }
 
-static bool take_map(struct state *state, struct perf_record *r, uint64_t ns)
+static bool take_map(struct state *state, struct perf_record *perf_record, uint64_t ns)
 {
-	const char *p = (const char *)(r + 1);
+	const char *p = (const char *)(perf_record + 1);
 	uint32_t pid = load32(p);
 	struct mapping mapping = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
 	struct mapped_file file = { .major = load32(p + 32),
@@ -447,9 +447,9 @@ static bool take_map(struct state *state, struct perf_record *r, uint64_t ns)
 				    .generation = load64(p + 48),
 				    .protection = load32(p + 56),
 				    .flags = load32(p + 60),
-				    .path = name_at(r, 72) };
+				    .path = name_at(perf_record, 72) };
 
-	if ((r->misc & MISC_CPUMODE) != 2 || r->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
+	if ((perf_record->misc & MISC_CPUMODE) != 2 || perf_record->misc & (MISC_MMAP_DATA | MISC_MMAP_BUILD_ID))
 		return false;
 	struct process *process = processes_make(state->processes, pid);
 	if (!rescan_record(state->rescan, process, state->window, ns))
@@ -468,7 +468,7 @@ static bool take_map(struct state *state, struct perf_record *r, uint64_t ns)
 	if (!saved->file->jitdump)
 		return false; /* it comes when it is hit */
 	note_build_id(state, process, saved->file);
-	put_build_id(r, saved->file);
+	put_build_id(perf_record, saved->file);
 	return true;
 }
 
@@ -483,15 +483,15 @@ static void note_change(struct state *state, struct process *process)
 
 /* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its
  * next sample. */
-static bool take_comm(struct state *state, const struct perf_record *r, uint64_t ns)
+static bool take_comm(struct state *state, const struct perf_record *perf_record, uint64_t ns)
 {
-	const char *p = (const char *)(r + 1);
+	const char *p = (const char *)(perf_record + 1);
 	uint32_t pid = load32(p), tid = load32(p + 4);
-	bool exec = r->misc & MISC_COMM_EXEC, written;
+	bool exec = perf_record->misc & MISC_COMM_EXEC, written;
 
 	if (!exec && !rescan_record(state->rescan, processes_make(state->processes, pid), state->window, ns))
 		return false;
-	processes_comm(state->processes, pid, tid, name_at(r, sizeof(*r) + 8), exec);
+	processes_comm(state->processes, pid, tid, name_at(perf_record, sizeof(*perf_record) + 8), exec);
 	if (exec)
 		note_change(state, processes_find(state->processes, pid));
 	written = exec && in_window(state, pid);
@@ -530,29 +530,29 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	return thread && thread->pid == pid && thread->window == state->window; /* of others the window has nothing */
 }
 
-bool state_record(struct state *state, struct perf_record *r, uint64_t ns)
+bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns)
 {
-	const char *p = (const char *)(r + 1);
-	size_t n = r->size - sizeof(*r) - sizeof(struct ring_tail);
+	const char *p = (const char *)(perf_record + 1);
+	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(struct ring_tail);
 
 	processes_time(state->processes, ns);
-	switch (r->type) {
+	switch (perf_record->type) {
 	case RECORD_FORK:
-		if (state_has_bytes(r, 24))
+		if (state_has_bytes(perf_record, 24))
 			processes_fork(state->processes, load32(p), load32(p + 4), load32(p + 8), load32(p + 12));
 		return false;
-	case RECORD_EXIT: return state_has_bytes(r, 24) && state_take_exit(state, p, ns);
-	case RECORD_COMM: return state_has_bytes(r, 8) && take_comm(state, r, ns);
-	case RECORD_MMAP2: return state_has_bytes(r, 64) && take_map(state, r, ns);
+	case RECORD_EXIT: return state_has_bytes(perf_record, 24) && state_take_exit(state, p, ns);
+	case RECORD_COMM: return state_has_bytes(perf_record, 8) && take_comm(state, perf_record, ns);
+	case RECORD_MMAP2: return state_has_bytes(perf_record, 64) && take_map(state, perf_record, ns);
 	case RECORD_NAMESPACES:
-		if (state_has_bytes(r, 16))
+		if (state_has_bytes(perf_record, 16))
 			take_namespaces(state, p, n, ns);
 		return false;
 	case RECORD_CGROUP:
-		if (state_has_bytes(r, 8))
-			cgroups_add(state->cgroups, load64(p), name_at(r, sizeof(*r) + 8));
+		if (state_has_bytes(perf_record, 8))
+			cgroups_add(state->cgroups, load64(p), name_at(perf_record, sizeof(*perf_record) + 8));
 		return false;
-	case RECORD_KSYMBOL: kernel_symbol(state->kernel, r); return true;
+	case RECORD_KSYMBOL: kernel_symbol(state->kernel, perf_record); return true;
 	case RECORD_BPF_EVENT: return true;
 	default: return false;
 	}

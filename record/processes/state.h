@@ -27,7 +27,7 @@ void state_begin(struct state *state, uint64_t window); /* window: serial + 1 */
 
 /* A record that is no sample: changes the table. True: it belongs into the window, as it is then (mappings are given a
  * build-id). */
-bool state_record(struct state *state, struct perf_record *record, uint64_t ns);
+bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns);
 
 /* What can be known of the process of a sample is: where no record told of it, /proc is read. */
 void state_note(struct state *state, uint32_t pid, uint32_t tid, uint64_t ip);

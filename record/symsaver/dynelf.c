@@ -38,12 +38,13 @@ static size_t dynelf_bytes_at(const struct program *program, uint64_t address, v
 	if (!program->file.read)
 		return elfhead_bytes(&program->head, address, to, n);
 	for (size_t i = 0; i < program->head.segments; i++) {
-		const Elf64_Phdr *s = &program->head.segment[i];
+		const Elf64_Phdr *segment = &program->head.segment[i];
 
-		if (s->p_type == PT_LOAD && address >= s->p_vaddr && address - s->p_vaddr < s->p_filesz) {
-			uint64_t left = s->p_filesz - (address - s->p_vaddr);
+		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+		    address - segment->p_vaddr < segment->p_filesz) {
+			uint64_t left = segment->p_filesz - (address - segment->p_vaddr);
 
-			return program->file.read(&program->file, address - s->p_vaddr + s->p_offset, to,
+			return program->file.read(&program->file, address - segment->p_vaddr + segment->p_offset, to,
 						  n < left ? n : (size_t)left);
 		}
 	}
@@ -57,14 +58,16 @@ static const char *find_span(struct program *program)
 {
 	program->low = UINT64_MAX;
 	for (size_t i = 0; i < program->head.segments; i++) {
-		const Elf64_Phdr *s = &program->head.segment[i];
+		const Elf64_Phdr *segment = &program->head.segment[i];
 
-		if (s->p_type != PT_LOAD)
+		if (segment->p_type != PT_LOAD)
 			continue;
-		if (s->p_memsz > UINT64_MAX - s->p_vaddr)
+		if (segment->p_memsz > UINT64_MAX - segment->p_vaddr)
 			return "damaged";
-		program->low = s->p_vaddr < program->low ? s->p_vaddr : program->low;
-		program->high = s->p_vaddr + s->p_memsz > program->high ? s->p_vaddr + s->p_memsz : program->high;
+		program->low = segment->p_vaddr < program->low ? segment->p_vaddr : program->low;
+		program->high = segment->p_vaddr + segment->p_memsz > program->high ?
+					segment->p_vaddr + segment->p_memsz :
+					program->high;
 	}
 	return program->low < program->high ? NULL : "nothing is loaded of it";
 }
@@ -115,9 +118,9 @@ static void read_dynamic(struct program *program)
 
 static uint32_t dynelf_word_at(const struct program *program, uint64_t address)
 {
-	uint32_t v = 0;
+	uint32_t value = 0;
 
-	return dynelf_bytes_at(program, address, &v, sizeof(v)) == sizeof(v) ? v : 0;
+	return dynelf_bytes_at(program, address, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
 /* The hash table of GNU does not tell how many symbols there are: its last chain ends with the last one. */
@@ -191,9 +194,10 @@ static uint64_t add_bytes(struct cfi_helper *helper, const void *p, size_t n)
 static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
 {
 	for (size_t i = 1; i < helper->n; i++) {
-		const Elf64_Shdr *s = &helper->section[i];
+		const Elf64_Shdr *section = &helper->section[i];
 
-		if (s->sh_type == SHT_NOBITS && address >= s->sh_addr && address - s->sh_addr < s->sh_size)
+		if (section->sh_type == SHT_NOBITS && address >= section->sh_addr &&
+		    address - section->sh_addr < section->sh_size)
 			return (uint16_t)i;
 	}
 	return SHN_ABS;
@@ -204,15 +208,15 @@ static void add_segments(struct cfi_helper *helper)
 	const struct elfhead *elfhead = &helper->p->head;
 
 	for (size_t i = 0; i < elfhead->segments && helper->n < LOADS_MAX; i++) {
-		const Elf64_Phdr *s = &elfhead->segment[i];
+		const Elf64_Phdr *segment = &elfhead->segment[i];
 
-		if (s->p_type == PT_LOAD)
-			add_section(helper, s->p_flags & PF_X ? ".text" : ".data",
+		if (segment->p_type == PT_LOAD)
+			add_section(helper, segment->p_flags & PF_X ? ".text" : ".data",
 				    (Elf64_Shdr){ .sh_type = SHT_NOBITS,
-						  .sh_addr = s->p_vaddr,
-						  .sh_offset = s->p_offset,
-						  .sh_size = s->p_memsz,
-						  .sh_flags = SHF_ALLOC | (s->p_flags & PF_X ? SHF_EXECINSTR : 0),
+						  .sh_addr = segment->p_vaddr,
+						  .sh_offset = segment->p_offset,
+						  .sh_size = segment->p_memsz,
+						  .sh_flags = SHF_ALLOC | (segment->p_flags & PF_X ? SHF_EXECINSTR : 0),
 						  .sh_addralign = 1 });
 	}
 }
@@ -222,12 +226,12 @@ static void mend_symbols(const struct cfi_helper *helper, char *table, uint32_t 
 {
 	for (uint32_t i = 1; i < n; i++) {
 		if (helper->p->head.wide) {
-			Elf64_Sym s;
+			Elf64_Sym symbol;
 
-			memcpy(&s, table + i * sizeof(s), sizeof(s));
-			if (s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS)
-				s.st_shndx = section_of(helper, s.st_value);
-			memcpy(table + i * sizeof(s), &s, sizeof(s));
+			memcpy(&symbol, table + i * sizeof(symbol), sizeof(symbol));
+			if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_ABS)
+				symbol.st_shndx = section_of(helper, symbol.st_value);
+			memcpy(table + i * sizeof(symbol), &symbol, sizeof(symbol));
 		} else {
 			Elf32_Sym s;
 
@@ -323,15 +327,15 @@ static void end_headers(struct cfi_helper *helper, uint64_t sections, uint16_t n
 	char *p = helper->bytes.p;
 
 	if (elfhead->wide) {
-		Elf64_Ehdr e;
+		Elf64_Ehdr header;
 
-		memcpy(&e, p, sizeof(e));
-		e.e_phoff = sizeof(e);
-		e.e_shoff = sections;
-		e.e_shnum = (uint16_t)helper->n;
-		e.e_shentsize = sizeof(Elf64_Shdr);
-		e.e_shstrndx = names;
-		memcpy(p, &e, sizeof(e));
+		memcpy(&header, p, sizeof(header));
+		header.e_phoff = sizeof(header);
+		header.e_shoff = sections;
+		header.e_shnum = (uint16_t)helper->n;
+		header.e_shentsize = sizeof(Elf64_Shdr);
+		header.e_shstrndx = names;
+		memcpy(p, &header, sizeof(header));
 	} else {
 		Elf32_Ehdr e;
 

@@ -72,10 +72,10 @@ static void elfreducer_choose(struct elfreducer *elfreducer)
 	for (size_t i = 1; i < elfhead->sections; i++)
 		elfreducer->keep[i] = elfreducer->keep[i] || is_wanted(elfreducer, i);
 	for (size_t i = 1; i < elfhead->sections; i++) {
-		const Elf64_Shdr *s = &elfhead->section[i];
-		size_t strings = s->sh_link;
+		const Elf64_Shdr *section = &elfhead->section[i];
+		size_t strings = section->sh_link;
 
-		if ((s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM) && strings < elfhead->sections)
+		if ((section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM) && strings < elfhead->sections)
 			elfreducer->keep[strings] = true;
 	}
 	if (elfhead->header.e_shstrndx == SHN_XINDEX && elfhead->section[0].sh_link < elfhead->sections)
@@ -117,17 +117,18 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 	const struct elfhead *elfhead = &elfreducer->head;
 
 	for (size_t i = 1; i < elfhead->sections; i++) {
-		const Elf64_Shdr *s = &elfhead->section[i];
+		const Elf64_Shdr *section = &elfhead->section[i];
 
 		if (!elfreducer->keep[i])
 			continue;
-		if (s->sh_offset > elfhead->source.size || s->sh_size > elfhead->source.size - s->sh_offset)
+		if (section->sh_offset > elfhead->source.size ||
+		    section->sh_size > elfhead->source.size - section->sh_offset)
 			return "truncated";
-		if (!elfhead_is_dense(elfhead, s->sh_offset, s->sh_size))
+		if (!elfhead_is_dense(elfhead, section->sh_offset, section->sh_size))
 			return "a section that is a hole";
-		if (s->sh_size > elfreducer->max - elfreducer->bytes)
+		if (section->sh_size > elfreducer->max - elfreducer->bytes)
 			return reducer_too_large;
-		elfreducer->bytes += s->sh_size;
+		elfreducer->bytes += section->sh_size;
 	}
 	return NULL;
 }
@@ -142,12 +143,12 @@ static void lay_out(struct elfreducer *elfreducer)
 	if (elfhead->header.e_phoff + segments > elfreducer->end)
 		elfreducer->end = elfhead->header.e_phoff + segments;
 	for (size_t i = 1; i < elfhead->sections; i++) {
-		Elf64_Shdr *s = &elfhead->section[i];
+		Elf64_Shdr *section = &elfhead->section[i];
 
-		elfreducer->from[i] = s->sh_offset;
+		elfreducer->from[i] = section->sh_offset;
 		if (elfreducer->keep[i] && elfreducer_stays(elfreducer, i) &&
-		    s->sh_offset + s->sh_size > elfreducer->end)
-			elfreducer->end = s->sh_offset + s->sh_size;
+		    section->sh_offset + section->sh_size > elfreducer->end)
+			elfreducer->end = section->sh_offset + section->sh_size;
 	}
 	for (size_t i = 1; i < elfhead->sections; i++) {
 		Elf64_Shdr *s = &elfhead->section[i];

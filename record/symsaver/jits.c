@@ -69,9 +69,10 @@ static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 /* A plain file of that user. Takes fd; -1 when it is not. */
 static int jits_trusted(struct jits *jits, struct jit *jit, int fd)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && (st.st_uid == jit->uid || st.st_uid == 0) && st.st_nlink <= 1))
+	if (fd < 0 ||
+	    (fstat(fd, &status) == 0 && (status.st_uid == jit->uid || status.st_uid == 0) && status.st_nlink <= 1))
 		return fd;
 	close(fd);
 	jits_refuse(jits, jit, JITS_UNTRUSTED);

@@ -117,13 +117,13 @@ static bool kernelsaver_pack(int from, int to, bool *known)
 	z_stream stream = { 0 };
 	int state = AT_START;
 	bool good = deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-	ssize_t n;
+	ssize_t got;
 
 	*known = false;
-	while (good && (n = read(from, in, BLOCK)) > 0) {
-		*known = *known || has_address((struct str){ (char *)in, (size_t)n }, &state);
+	while (good && (got = read(from, in, BLOCK)) > 0) {
+		*known = *known || has_address((struct str){ (char *)in, (size_t)got }, &state);
 		stream.next_in = in;
-		stream.avail_in = (unsigned)n;
+		stream.avail_in = (unsigned)got;
 		good = kernelsaver_put(&stream, to, out, Z_NO_FLUSH);
 	}
 	good = good && kernelsaver_put(&stream, to, out, Z_FINISH);

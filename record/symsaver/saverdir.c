@@ -22,7 +22,7 @@
 /* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
 static int saverdir_own_folder(int at, const char *name, bool make)
 {
-	struct stat st;
+	struct stat status;
 	int fd;
 
 	if (make && mkdirat(at, name, 0750) < 0 && errno != EEXIST)
@@ -30,7 +30,8 @@ static int saverdir_own_folder(int at, const char *name, bool make)
 	fd = openat(at, name, FOLDER);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & SHARED_WRITE))
+	if (fstat(fd, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0) &&
+	    !(status.st_mode & SHARED_WRITE))
 		return fd;
 	close(fd);
 	errno = EPERM;
@@ -118,9 +119,9 @@ static bool make_folders(struct saverdir *saverdir, const char *path)
 	char part[SAVERDIR_PATH];
 
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int n = (int)(slash - path);
+		int got = (int)(slash - path);
 
-		snprintf(part, sizeof(part), "%.*s", n, path);
+		snprintf(part, sizeof(part), "%.*s", got, path);
 		if (mkdirat(saverdir->symbols, part, 0750) < 0 && errno != EEXIST)
 			return false;
 	}
@@ -226,13 +227,13 @@ static bool sync_folders(const struct saverdir *saverdir, const char *path)
 
 bool saverdir_commit(struct saverdir *saverdir, struct saverdir_file *file, const char *path, const char *also)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fsync(file->fd) < 0 || fstat(file->fd, &st) < 0 || !saverdir_link(saverdir, file->temp, path)) {
+	if (fsync(file->fd) < 0 || fstat(file->fd, &status) < 0 || !saverdir_link(saverdir, file->temp, path)) {
 		saverdir_discard(saverdir, file);
 		return false;
 	}
 	saverdir_discard(saverdir, file);
-	saverdir->bytes += (uint64_t)st.st_blocks * 512;
+	saverdir->bytes += (uint64_t)status.st_blocks * 512;
 	return sync_folders(saverdir, path) && (!also || saverdir_link(saverdir, path, also));
 }

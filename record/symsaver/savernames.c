@@ -47,11 +47,11 @@ bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *m
 
 bool savernames_trusted(const struct saver_message *message, int fd)
 {
-	struct stat st;
-	struct statvfs fs;
+	struct stat status;
+	struct statvfs filesystem;
 
-	return !message->elsewhere && fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & OTHERS_WRITE) &&
-	       fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOSUID);
+	return !message->elsewhere && fstat(fd, &status) == 0 && status.st_uid == 0 &&
+	       !(status.st_mode & OTHERS_WRITE) && fstatvfs(fd, &filesystem) == 0 && !(filesystem.f_flag & ST_NOSUID);
 }
 
 /* Its tenant pays for a file that is no link of another one; the host's files are no tenant's. */

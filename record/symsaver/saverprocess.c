@@ -269,15 +269,15 @@ static void keep_vdso(struct saver *saver)
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	struct saverdir_file file = { .fd = -1 };
 	char path[SAVERDIR_PATH];
-	Elf64_Ehdr h;
+	Elf64_Ehdr header;
 	size_t size;
 
 	snprintf(path, sizeof(path), "%s/vdso", saver->dir.boot);
 	if (!image || saverdir_touch(&saver->dir, path))
 		return;
-	memcpy(&h, image, sizeof(h));
-	size = (size_t)h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&saver->dir, &file))
+	memcpy(&header, image, sizeof(header));
+	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&saver->dir, &file))
 		return;
 	if (!fullio_write(file.fd, (struct str){ image, size }) || !saverdir_commit(&saver->dir, &file, path, NULL))
 		saverdir_discard(&saver->dir, &file);
@@ -436,19 +436,19 @@ static int do_what_is_due(struct saver *saver)
 }
 
 /* False: the recorder is gone. */
-static bool sleep_until_woken(struct saver *saver, int wake, int ms)
+static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 {
 	struct pollfd polled = { .fd = wake, .events = POLLIN };
 	char bytes[64];
-	ssize_t n = 1;
+	ssize_t got = 1;
 
 	atomic_store(&saver->shared->sleeping, 1);
 	if (atomic_load(&saver->shared->head) != atomic_load(&saver->shared->tail) || atomic_load(&saver->shared->stop))
-		ms = 0;
-	if (poll(&polled, 1, ms) > 0)
-		n = read(wake, bytes, sizeof(bytes));
+		wait_ms = 0;
+	if (poll(&polled, 1, wait_ms) > 0)
+		got = read(wake, bytes, sizeof(bytes));
 	atomic_store(&saver->shared->sleeping, 0);
-	return n != 0;
+	return got != 0;
 }
 
 static void saverprocess_drain(struct saver *saver, struct saver_message *message, char *path)
@@ -465,7 +465,7 @@ static const char *saverprocess_begin(struct saver *saver)
 {
 	const char *why =
 		saver->o->dir ? saverdir_open(&saver->dir, saver->o->dir, saver->o->proc, saver->o->min_free) : NULL;
-	struct stat st;
+	struct stat status;
 
 	saver->schedstat = schedstat_open(0);
 	saver->files = (struct saverfiles){ .shared = saver->shared,
@@ -478,7 +478,7 @@ static const char *saverprocess_begin(struct saver *saver)
 		       saver->o->hang_ns - saver->o->hang_ns / 4);
 	for (size_t i = 0; i < countof(saver->parsers_before); i++)
 		saver->parsers_before[i] = atomic_load(&saver->shared->parser[i]);
-	saver->own_ns = stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+	saver->own_ns = stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0;
 	if (why || !saver->o->dir)
 		return why;
 	saver->jits = (struct jits){ .dir = &saver->dir,

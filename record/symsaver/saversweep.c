@@ -95,47 +95,47 @@ static size_t age_of(const struct sweep *sweep, uint64_t mtime)
 	return mtime <= sweep->oldest ? 0 : mtime >= sweep->now ? AGES - 1 : (size_t)((mtime - sweep->oldest) / width);
 }
 
-static uint64_t saversweep_bytes_of(const struct stat *st)
+static uint64_t saversweep_bytes_of(const struct stat *status)
 {
-	uint64_t bytes = (uint64_t)st->st_blocks * 512;
+	uint64_t bytes = (uint64_t)status->st_blocks * 512;
 
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
 /* What a link counts for: its part. A tenant's file usually has one more link, in shared/, which counts for nobody. */
-static uint64_t part_of(const struct stat *st, bool of_tenant)
+static uint64_t part_of(const struct stat *status, bool of_tenant)
 {
-	uint64_t links = st->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)st->st_nlink - of_tenant : 1;
+	uint64_t links = status->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)status->st_nlink - of_tenant : 1;
 
-	return saversweep_bytes_of(st) / links;
+	return saversweep_bytes_of(status) / links;
 }
 
-static bool is_orphan(const struct share *share, const struct stat *st)
+static bool is_orphan(const struct share *share, const struct stat *status)
 {
-	return !share && st->st_nlink == 1;
+	return !share && status->st_nlink == 1;
 }
 
 /* share NULL: a link in shared/, which goes with the last file of a tenant. */
 static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int folder, const char *name,
-				  const struct stat *st)
+				  const struct stat *status)
 {
-	uint64_t mtime = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0;
-	uint64_t part = share ? part_of(st, share != sweep->share[SHARE_HOST]) : 0;
+	uint64_t mtime = status->st_mtime > 0 ? (uint64_t)status->st_mtime : 0;
+	uint64_t part = share ? part_of(status, share != sweep->share[SHARE_HOST]) : 0;
 
 	if (strncmp(name, SAVERDIR_TEMP, strlen(SAVERDIR_TEMP)) == 0) {
 		if (mtime + TEMP_AGE < sweep->now)
 			unlinkat(folder, name, 0);
 		return;
 	}
-	if (is_orphan(share, st) || (sweep->counting && mtime < sweep->needed)) {
+	if (is_orphan(share, status) || (sweep->counting && mtime < sweep->needed)) {
 		if (unlinkat(folder, name, 0) == 0) {
 			sweep->swept.removed += share != NULL;
-			sweep->swept.bytes += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+			sweep->swept.bytes += saversweep_bytes_of(status) / (status->st_nlink ? status->st_nlink : 1);
 			return;
 		}
 	}
 	if (sweep->counting)
-		sweep->total += saversweep_bytes_of(st) / (st->st_nlink ? st->st_nlink : 1);
+		sweep->total += saversweep_bytes_of(status) / (status->st_nlink ? status->st_nlink : 1);
 	if (!share)
 		return;
 	if (sweep->counting) {
@@ -165,7 +165,7 @@ static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	struct stat st;
+	struct stat status;
 
 	if (!dir) {
 		if (fd >= 0)
@@ -174,15 +174,15 @@ static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const
 	}
 	while ((entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISDIR(st.st_mode) && depth < FOLDERS_MAX) {
+		if (S_ISDIR(status.st_mode) && depth < FOLDERS_MAX) {
 			sweep_folder(sweep, share_below(sweep, name, entry->d_name, share),
 				     openat(dirfd(dir), entry->d_name, FOLDER), entry->d_name, depth + 1);
 			if (strcmp(entry->d_name, sweep->k->boot) != 0)
 				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
-		} else if (S_ISREG(st.st_mode)) {
-			saversweep_sweep_file(sweep, share, dirfd(dir), entry->d_name, &st);
+		} else if (S_ISREG(status.st_mode)) {
+			saversweep_sweep_file(sweep, share, dirfd(dir), entry->d_name, &status);
 		}
 	}
 	closedir(dir);

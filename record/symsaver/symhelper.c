@@ -129,14 +129,14 @@ static enum symparser_answer symhelper_await(struct symhelper *symhelper, struct
 	uint64_t since = clock_now(), moved = since;
 
 	for (;;) {
-		ssize_t n = recv(symhelper->socket, reply, sizeof(*reply), MSG_TRUNC);
+		ssize_t got = recv(symhelper->socket, reply, sizeof(*reply), MSG_TRUNC);
 		uint64_t now;
 
-		if (n == (ssize_t)sizeof(*reply) && reply->serial == symhelper->serial) {
+		if (got == (ssize_t)sizeof(*reply) && reply->serial == symhelper->serial) {
 			makes_progress(symhelper);
 			return SYMPARSER_DONE;
 		}
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR)) /* it ended, or sends what was not asked for */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) /* it ended, or sends what was not asked for */
 			return symhelper_fail(symhelper, false);
 		now = clock_now();
 		if (makes_progress(symhelper))

@@ -120,15 +120,15 @@ static bool symsaver_start_saver(struct symsaver *saver)
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
 	char path[256];
-	ssize_t n;
+	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%d/%s", saver->o.proc, (int)saver->saver, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, buf, cap) : -1;
+	got = fd >= 0 ? read(fd, buf, cap) : -1;
 	if (fd >= 0)
 		close(fd);
-	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
 /* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not
@@ -191,10 +191,10 @@ void symsaver_tick(struct symsaver *saver)
 static uint64_t symsaver_inode_of(const char *proc, const char *name)
 {
 	char path[256];
-	struct stat st;
+	struct stat status;
 
 	snprintf(path, sizeof(path), "%s/%s", proc, name);
-	return stat(path, &st) == 0 ? st.st_ino : 0;
+	return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 static void set_defaults(struct symsaver *saver, const struct symsaver_options *options)

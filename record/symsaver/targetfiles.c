@@ -27,11 +27,11 @@
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buf, space) : -1;
+	ssize_t got = fd >= 0 ? read(fd, buf, space) : -1;
 
 	if (fd >= 0)
 		close(fd);
-	return (struct str){ buf, n > 0 ? (size_t)n : 0 };
+	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
 /* State and start: behind comm, which stands in brackets, and may hold anything. */
@@ -143,18 +143,19 @@ int targetfiles_root(int process)
  * the upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
 static bool is_numbered(int fd, const struct target_mapping *mapping)
 {
-	struct stat st;
-	struct statfs fs;
+	struct stat status;
+	struct statfs filesystem;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &status) < 0)
 		return false;
-	if (st.st_ino == mapping->inode && major(st.st_dev) == mapping->major && minor(st.st_dev) == mapping->minor)
+	if (status.st_ino == mapping->inode && major(status.st_dev) == mapping->major &&
+	    minor(status.st_dev) == mapping->minor)
 		return true;
-	if (fstatfs(fd, &fs) < 0)
+	if (fstatfs(fd, &filesystem) < 0)
 		return false;
-	if ((uint64_t)fs.f_type == OVERLAY_MAGIC)
-		return ((st.st_ino ^ mapping->inode) & 0xFFFFFFFFFFFF) == 0;
-	return (uint64_t)fs.f_type == BTRFS_MAGIC && st.st_ino == mapping->inode;
+	if ((uint64_t)filesystem.f_type == OVERLAY_MAGIC)
+		return ((status.st_ino ^ mapping->inode) & 0xFFFFFFFFFFFF) == 0;
+	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == mapping->inode;
 }
 
 bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
@@ -197,7 +198,7 @@ static int among_open_files(int process, const struct target_mapping *mapping, c
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	struct stat st;
+	struct stat status;
 	bool other;
 
 	if (!dir) {
@@ -206,8 +207,8 @@ static int among_open_files(int process, const struct target_mapping *mapping, c
 		return -1;
 	}
 	for (unsigned n = 0; found < 0 && n < OPEN_FILES_MAX && (entry = readdir(dir)); n++) {
-		if (!byte_is_digit(entry->d_name[0]) || fstatat(dirfd(dir), entry->d_name, &st, 0) < 0 ||
-		    !S_ISREG(st.st_mode))
+		if (!byte_is_digit(entry->d_name[0]) || fstatat(dirfd(dir), entry->d_name, &status, 0) < 0 ||
+		    !S_ISREG(status.st_mode))
 			continue;
 		found = targetfiles_checked(open_magic(dirfd(dir), entry->d_name), mapping, assess, &other);
 	}
@@ -219,21 +220,21 @@ static int among_open_files(int process, const struct target_mapping *mapping, c
 static int among_mapped_files(int process, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
 {
 	int dir = openat(process, "map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
+	DIR *folder = dir >= 0 ? fdopendir(dir) : NULL;
 	struct dirent *entry;
 	char prefix[24];
 	bool other;
 
-	if (!d) {
+	if (!folder) {
 		if (dir >= 0)
 			close(dir);
 		return -1;
 	}
 	snprintf(prefix, sizeof(prefix), "%llx-", (unsigned long long)mapping->start);
-	while (fd < 0 && (entry = readdir(d)))
+	while (fd < 0 && (entry = readdir(folder)))
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-			fd = targetfiles_checked(open_magic(dirfd(d), entry->d_name), mapping, assess, &other);
-	closedir(d);
+			fd = targetfiles_checked(open_magic(dirfd(folder), entry->d_name), mapping, assess, &other);
+	closedir(folder);
 	return fd;
 }
 
@@ -313,13 +314,13 @@ static bool find_base(int process, struct base_search *search)
 	int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
 	char buf[16384];
 	size_t have = 0, total = 0;
-	ssize_t n;
+	ssize_t got;
 
 	while (fd >= 0 && !search->done && total < MAP_COUNT_MAX &&
-	       (n = read(fd, buf + have, sizeof(buf) - have)) > 0) {
-		struct str lines = { buf, have + (size_t)n };
+	       (got = read(fd, buf + have, sizeof(buf) - have)) > 0) {
+		struct str lines = { buf, have + (size_t)got };
 
-		total += (size_t)n;
+		total += (size_t)got;
 		while (!search->done && str_find(lines, '\n') >= 0)
 			targetfiles_look_at(search, str_cut(&lines, '\n'));
 		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and some numbers */

@@ -102,15 +102,15 @@ static size_t await_request(int recorder, int parser, struct cfimaker_request *r
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };
 
 	for (;;) {
-		ssize_t n;
+		ssize_t got;
 
 		if (poll(ready, countof(ready), -1) < 0 && errno != EINTR)
 			return 0;
 		if (ready[1].revents)
 			return 0;
-		n = recv(recorder, request, sizeof(*request), MSG_DONTWAIT);
-		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
-			return n > 0 ? (size_t)n : 0;
+		got = recv(recorder, request, sizeof(*request), MSG_DONTWAIT);
+		if (got >= 0 || (errno != EINTR && errno != EAGAIN))
+			return got > 0 ? (size_t)got : 0;
 	}
 }
 

@@ -84,10 +84,10 @@ static struct unwind_table *table_of_vdso(void)
 static uint64_t own_mount_ns(const char *proc)
 {
 	char path[256];
-	struct stat st;
+	struct stat status;
 
 	snprintf(path, sizeof(path), "%s/self/ns/mnt", proc);
-	return stat(path, &st) == 0 ? st.st_ino : 0;
+	return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 static size_t drop_shared(struct shared_table *table);
@@ -133,10 +133,11 @@ static uint32_t *cfitables_bucket_of(struct cfitables *tables, const struct entr
 	return &tables->bucket[hash_pair(entry->inode ^ entry->generation << 32, device_of(entry)) & (BUCKETS - 1)];
 }
 
-static bool cfitables_is_of(const struct entry *entry, const struct mapped_file *f, uint64_t owner)
+static bool cfitables_is_of(const struct entry *entry, const struct mapped_file *mapped, uint64_t owner)
 {
-	return entry->state != FREE && entry->owner == owner && entry->inode == f->inode &&
-	       entry->generation == f->generation && entry->major == f->major && entry->minor == f->minor;
+	return entry->state != FREE && entry->owner == owner && entry->inode == mapped->inode &&
+	       entry->generation == mapped->generation && entry->major == mapped->major &&
+	       entry->minor == mapped->minor;
 }
 
 /* Lets a reference go. Returns the bytes of memory that became free. */
@@ -209,14 +210,17 @@ static uint32_t take_number(struct cfitables *tables, uint64_t now)
 	return tables->n++;
 }
 
-static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped_file *f, uint64_t owner, uint64_t now)
+static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped_file *mapped, uint64_t owner,
+				   uint64_t now)
 {
-	struct entry like = {
-		.owner = owner, .major = f->major, .minor = f->minor, .inode = f->inode, .generation = f->generation
-	};
+	struct entry like = { .owner = owner,
+			      .major = mapped->major,
+			      .minor = mapped->minor,
+			      .inode = mapped->inode,
+			      .generation = mapped->generation };
 	uint32_t i = *cfitables_bucket_of(tables, &like);
 
-	while (i && !cfitables_is_of(&tables->entry[i], f, owner))
+	while (i && !cfitables_is_of(&tables->entry[i], mapped, owner))
 		i = tables->entry[i].next;
 	if (i)
 		return i;
@@ -328,9 +332,9 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 }
 
 /* What is mapped from no file has none. */
-static bool is_file(const struct mapped_file *f)
+static bool is_file(const struct mapped_file *mapped)
 {
-	return f->inode && f->path.n > 1 && f->path.p[0] == '/' && f->path.p[1] != '/';
+	return mapped->inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
 }
 
 static enum cfitables_answer cfitables_found(const struct unwind_table *table, uint64_t address, uint64_t offset,
@@ -346,22 +350,23 @@ enum cfitables_answer cfitables_find(struct cfitables *tables, const struct proc
 				     const struct mapping *mapping, uint64_t address, uint64_t now,
 				     struct unwind_code *code)
 {
-	struct mapped_file *f = mapping->file;
+	struct mapped_file *mapped = mapping->file;
 	struct cfihelpers_owner owner;
 	struct entry *entry;
 
-	if (!is_file(f))
-		return str_eq(f->path, STR("[vdso]")) ?
+	if (!is_file(mapped))
+		return str_eq(mapped->path, STR("[vdso]")) ?
 			       cfitables_found(tables->vdso, address, address - mapping->start, code) :
 			       CFITABLES_NONE;
-	owner = cfitables_owner_of(tables, process, (uint64_t)f->major << 32 | f->minor);
-	if (!f->table || f->table >= tables->n || !cfitables_is_of(&tables->entry[f->table], f, owner.key))
-		f->table = cfitables_entry_of(tables, f, owner.key, now);
-	if (!f->table)
+	owner = cfitables_owner_of(tables, process, (uint64_t)mapped->major << 32 | mapped->minor);
+	if (!mapped->table || mapped->table >= tables->n ||
+	    !cfitables_is_of(&tables->entry[mapped->table], mapped, owner.key))
+		mapped->table = cfitables_entry_of(tables, mapped, owner.key, now);
+	if (!mapped->table)
 		return CFITABLES_NONE;
-	entry = &tables->entry[f->table];
+	entry = &tables->entry[mapped->table];
 	entry->used = now;
-	if (entry->state == WANTED && !cfitables_query(tables, f->table, process, mapping, &owner, now))
+	if (entry->state == WANTED && !cfitables_query(tables, mapped->table, process, mapping, &owner, now))
 		return CFITABLES_NONE;
 	if (entry->state == READY)
 		return cfitables_found(entry->shared->table, address, address - mapping->start + mapping->offset, code);

@@ -56,12 +56,12 @@ void rootframes_learn(struct rootframes *rootframes, const struct process *proce
 {
 	struct root_frames like = { .pid = process ? process->pid : 0 };
 
-	for (size_t k = 1; k <= ROOTFRAMES_FRAMES && k < n && process && process->maps; k++) {
-		if (ips[n - k] > INT64_MAX || ips[n - k - 1] > INT64_MAX)
+	for (size_t index = 1; index <= ROOTFRAMES_FRAMES && index < n && process && process->maps; index++) {
+		if (ips[n - index] > INT64_MAX || ips[n - index - 1] > INT64_MAX)
 			return;
-		like.inner = ips[n - k - 1];
+		like.inner = ips[n - index - 1];
 		memmove(like.outer + 1, like.outer, (ROOTFRAMES_FRAMES - 1) * sizeof(like.outer[0]));
-		like.outer[0] = ips[n - k];
+		like.outer[0] = ips[n - index];
 		if (!like.inner || !is_libc(file_of(process, like.inner)))
 			return;
 		rootframes_learn_frames(rootframes, &like);

@@ -224,9 +224,9 @@ struct walked {
 	struct code last; /* where it ended */
 };
 
-static void samplestack_put(struct text *out, uint64_t v)
+static void samplestack_put(struct text *out, uint64_t value)
 {
-	text_bytes(out, &v, sizeof(v));
+	text_bytes(out, &value, sizeof(value));
 }
 
 /* A mark is before what is no return address, once; the leaf is behind one anyway. */

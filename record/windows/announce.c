@@ -41,40 +41,40 @@ void announce_path(struct announce *announce, struct str path)
 }
 
 /* May one line be written now, without waiting for longer? A pipe that is ready takes PIPE_BUF bytes. */
-static bool announce_ready(int ms)
+static bool announce_ready(int wait_ms)
 {
 	struct pollfd polled = { .fd = STDOUT_FILENO, .events = POLLOUT };
-	int n;
+	int got;
 
-	while ((n = poll(&polled, 1, ms)) < 0 && errno == EINTR)
+	while ((got = poll(&polled, 1, wait_ms)) < 0 && errno == EINTR)
 		;
-	return n != 0; /* also when it failed: write says why */
+	return got != 0; /* also when it failed: write says why */
 }
 
-bool announce_flush(struct announce *announce, int ms)
+bool announce_flush(struct announce *announce, int wait_ms)
 {
-	while (announce->waiting.n && announce_ready(ms)) {
+	while (announce->waiting.n && announce_ready(wait_ms)) {
 		struct str rest = text_view(&announce->waiting), line = str_cut(&rest, '\n');
-		ssize_t n = write(STDOUT_FILENO, line.p, line.n + 1);
+		ssize_t got = write(STDOUT_FILENO, line.p, line.n + 1);
 
-		if (n < 0 && errno == EINTR)
+		if (got < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EAGAIN)
+		if (got < 0 && errno == EAGAIN)
 			break;
-		if (n < 0) {
+		if (got < 0) {
 			announce_give_up(announce, strerror(errno));
 			break;
 		}
-		announce->waiting.n -= (size_t)n;
-		memmove(announce->waiting.p, announce->waiting.p + n, announce->waiting.n);
+		announce->waiting.n -= (size_t)got;
+		memmove(announce->waiting.p, announce->waiting.p + got, announce->waiting.n);
 		announce->slow = false;
 	}
 	return announce->waiting.n == 0;
 }
 
-void announce_end(struct announce *announce, int ms)
+void announce_end(struct announce *announce, int wait_ms)
 {
-	if (!announce_flush(announce, ms))
+	if (!announce_flush(announce, wait_ms))
 		announce_give_up(announce, "its reader does not read");
 	text_free(&announce->waiting);
 }

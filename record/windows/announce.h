@@ -19,7 +19,7 @@ struct announce {
 
 void announce_path(struct announce *announce, struct str path);
 bool announce_flush(struct announce *announce,
-		    int ms);                          /* waits at most so long for room; false: something still waits */
-void announce_end(struct announce *announce, int ms); /* what still waits then is unprinted */
+		    int wait_ms); /* waits at most so long for room; false: something still waits */
+void announce_end(struct announce *announce, int wait_ms); /* what still waits then is unprinted */
 
 #endif

@@ -99,10 +99,10 @@ static bool epochs_lock(int fd)
 static bool epochs_load(int fd, struct epochs *epochs)
 {
 	char buf[FILE_MAX];
-	ssize_t n = pread(fd, buf, sizeof(buf), 0);
+	ssize_t got = pread(fd, buf, sizeof(buf), 0);
 
-	epochs_parse(epochs, (struct str){ buf, n > 0 ? (size_t)n : 0 });
-	return n >= 0;
+	epochs_parse(epochs, (struct str){ buf, got > 0 ? (size_t)got : 0 });
+	return got >= 0;
 }
 
 /* In place: making a new file each time would cost the recorder more than it is worth. What is there is written over

@@ -18,10 +18,10 @@
 /* Is it still what the name means, now that we have its lock? */
 static bool leftovers_same(int space, const char *name, int fd)
 {
-	struct stat st, named;
+	struct stat status, named;
 
-	return fstat(fd, &st) == 0 && fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_ino == named.st_ino && st.st_dev == named.st_dev;
+	return fstat(fd, &status) == 0 && fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       status.st_ino == named.st_ino && status.st_dev == named.st_dev;
 }
 
 /* ---- temporaries --------------------------------------------------------------------------------------------- */

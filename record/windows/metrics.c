@@ -154,11 +154,11 @@ static uint64_t metrics_sum(uint64_t a, uint64_t b)
 
 static uint64_t power_of_ten(unsigned n)
 {
-	uint64_t v = 1;
+	uint64_t value = 1;
 
 	while (n--)
-		v *= 10;
-	return v;
+		value *= 10;
+	return value;
 }
 
 /* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
@@ -330,14 +330,14 @@ void metrics_text(struct text *text, const struct metrics *metrics, struct str b
 static void read_before(int dir, struct text *text)
 {
 	int fd = openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	ssize_t n;
+	struct stat status;
+	ssize_t got;
 
 	if (fd < 0)
 		return;
 	text_reserve(text, FILE_MAX);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (n = pread(fd, text->p, FILE_MAX, 0)) > 0)
-		text->n = (size_t)n;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (got = pread(fd, text->p, FILE_MAX, 0)) > 0)
+		text->n = (size_t)got;
 	close(fd);
 }
 

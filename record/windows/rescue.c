@@ -66,11 +66,11 @@ static bool rescue_within(struct perf_section section, uint64_t limit)
 
 static const char *rescue_read_header(int fd, struct perf_file_header *header, uint64_t *size)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstat(fd, &st) < 0 || st.st_size < 0)
+	if (fstat(fd, &status) < 0 || status.st_size < 0)
 		return "it cannot be read";
-	*size = (uint64_t)st.st_size;
+	*size = (uint64_t)status.st_size;
 	if (*size == 0)
 		return "it is empty";
 	if (*size < sizeof(*header) || !rescue_read_all(fd, header, sizeof(*header), 0))

@@ -23,14 +23,14 @@
 
 uint64_t retention_free(const struct windir *windir, uint64_t *all)
 {
-	struct statvfs fs;
+	struct statvfs filesystem;
 
-	if (fstatvfs(windir->dir, &fs) < 0 || !fs.f_frsize) {
+	if (fstatvfs(windir->dir, &filesystem) < 0 || !filesystem.f_frsize) {
 		*all = 0;
 		return UINT64_MAX;
 	}
-	*all = (uint64_t)fs.f_blocks * fs.f_frsize;
-	return (uint64_t)fs.f_bavail * fs.f_frsize;
+	*all = (uint64_t)filesystem.f_blocks * filesystem.f_frsize;
+	return (uint64_t)filesystem.f_bavail * filesystem.f_frsize;
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
@@ -38,27 +38,29 @@ uint64_t retention_free(const struct windir *windir, uint64_t *all)
 /* The folder as we left it. Who changes it at the same moment is seen with the next change. */
 static void retention_remember(struct retention *retention, const struct windir *windir)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstat(windir->out, &st) == 0) {
-		retention->changed_s = st.st_mtim.tv_sec;
-		retention->changed_ns = st.st_mtim.tv_nsec;
+	if (fstat(windir->out, &status) == 0) {
+		retention->changed_s = status.st_mtim.tv_sec;
+		retention->changed_ns = status.st_mtim.tv_nsec;
 	}
 }
 
-uint64_t retention_size(const struct stat *st)
+uint64_t retention_size(const struct stat *status)
 {
-	return st->st_blocks ? (uint64_t)st->st_blocks * 512 : (uint64_t)st->st_size;
+	return status->st_blocks ? (uint64_t)status->st_blocks * 512 : (uint64_t)status->st_size;
 }
 
-static uint64_t stamp_of(const struct stat *st)
+static uint64_t stamp_of(const struct stat *status)
 {
-	return st->st_mtim.tv_sec > 0 ? (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec : 0;
+	return status->st_mtim.tv_sec > 0 ?
+		       (uint64_t)status->st_mtim.tv_sec * SECOND_NS + (uint64_t)status->st_mtim.tv_nsec :
+		       0;
 }
 
-static void retention_append(struct retention *retention, uint64_t epoch, const struct stat *st, bool bad)
+static void retention_append(struct retention *retention, uint64_t epoch, const struct stat *status, bool bad)
 {
-	uint64_t bytes = retention_size(st), stamp = stamp_of(st);
+	uint64_t bytes = retention_size(status), stamp = stamp_of(status);
 
 	if (retention->n == retention->cap) {
 		retention->cap = retention->cap ? 2 * retention->cap : 64;
@@ -86,10 +88,10 @@ struct looking {
 static bool retention_look_at(void *arg, int space, const char *name, uint64_t epoch)
 {
 	struct looking *looking = arg;
-	struct stat st;
+	struct stat status;
 
-	if (fstatat(space, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-		retention_append(looking->k, epoch, &st, looking->bad);
+	if (fstatat(space, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+		retention_append(looking->k, epoch, &status, looking->bad);
 	return true;
 }
 
@@ -110,19 +112,19 @@ static void retention_look(struct retention *retention, const struct windir *win
 
 void retention_scan(struct retention *retention, const struct windir *windir)
 {
-	struct stat st;
+	struct stat status;
 
-	if (retention->polled && fstat(windir->out, &st) == 0 && st.st_mtim.tv_sec == retention->changed_s &&
-	    st.st_mtim.tv_nsec == retention->changed_ns)
+	if (retention->polled && fstat(windir->out, &status) == 0 && status.st_mtim.tv_sec == retention->changed_s &&
+	    status.st_mtim.tv_nsec == retention->changed_ns)
 		return;
 	if (!retention->polled || clock_now() - retention->polled > retention->look_ns * LOOK_SHARE)
 		retention_look(retention, windir);
 }
 
-void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch, const struct stat *st)
+void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch, const struct stat *status)
 {
 	retention_remember(retention, windir);
-	retention_append(retention, epoch, st, false);
+	retention_append(retention, epoch, status, false);
 }
 
 /* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
@@ -130,10 +132,10 @@ void retention_add(struct retention *retention, const struct windir *windir, uin
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
-	struct stat st;
+	struct stat status;
 
 	retention_scan(retention, windir);
-	if (fstat(fd, &st) < 0 || stamp_of(&st) > retention->newest)
+	if (fstat(fd, &status) < 0 || stamp_of(&status) > retention->newest)
 		return;
 	times[1].tv_sec = (time_t)(retention->newest / SECOND_NS) + 1;
 	futimens(fd, times); /* where this fails, the window is deleted too early, which is all */
@@ -217,7 +219,7 @@ enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 {
 	char name[40], beside[50];
-	struct stat st, named;
+	struct stat status, named;
 	enum gone gone = GONE;
 	int fd;
 
@@ -228,8 +230,8 @@ static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 		return errno == ENOENT ? NOT_THERE : REFUSED;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		gone = IN_USE;
-	else if (fstat(fd, &st) < 0 || fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-		 st.st_ino != named.st_ino || st.st_dev != named.st_dev)
+	else if (fstat(fd, &status) < 0 || fstatat(space, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+		 status.st_ino != named.st_ino || status.st_dev != named.st_dev)
 		gone = NOT_THERE;
 	else if (unlinkat(space, name, 0) < 0) {
 		gone = errno == ENOENT ? NOT_THERE : REFUSED;

@@ -48,7 +48,7 @@ struct retention {
 void retention_scan(struct retention *retention,
 		    const struct windir *windir); /* reads the folders, unless that would be too often */
 void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch,
-		   const struct stat *info); /* just moved to out/ */
+		   const struct stat *status); /* just moved to out/ */
 
 /* Sets the time of modification of a window that is about to be moved to out/, if the clock was set back since others
  * were completed. */
@@ -71,7 +71,7 @@ struct retention_clock {
 /* Seconds; newest: stamp of the newest window, 0 if there is none. Pure. */
 uint64_t retention_now(struct retention_clock *clock, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s);
 
-uint64_t retention_size(const struct stat *info);                    /* on disk */
+uint64_t retention_size(const struct stat *status);                  /* on disk */
 uint64_t retention_free(const struct windir *windir, uint64_t *all); /* bytes of the file system for who is not root */
 void retention_free_list(struct retention *retention);
 

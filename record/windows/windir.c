@@ -25,11 +25,11 @@ int windir_file(int space, const char *name, int flags)
 {
 	/* O_NONBLOCK: somebody may have put a FIFO there */
 	int fd = openat(space, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
+	struct stat status;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
 		errno = EINVAL;
 		return -1;
@@ -71,11 +71,11 @@ bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, ui
 static NORETURN void die_making(const char *dir, const char *space)
 {
 	int error = errno;
-	struct stat st;
+	struct stat status;
 
-	if ((error == EACCES || error == EPERM) && stat(dir, &st) == 0)
+	if ((error == EACCES || error == EPERM) && stat(dir, &status) == 0)
 		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir",
-		    dir, space, dir, (unsigned long)st.st_uid);
+		    dir, space, dir, (unsigned long)status.st_uid);
 	errno = error;
 	if (error == EACCES || error == EPERM)
 		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir,
@@ -99,17 +99,17 @@ static int open_dir(const char *dir)
 static int open_subfolder(int dir, const char *dir_name, const char *name, uid_t owner)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
+	struct stat status;
 
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		die("'%s/%s' is a link, or no directory: refused", dir_name, name);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &status) < 0)
 		die_errno("cannot use the directory '%s/%s'", dir_name, name);
-	if (st.st_mode & SHARED_WRITE)
+	if (status.st_mode & SHARED_WRITE)
 		die("others can write to '%s/%s': chmod go-w, or remove it", dir_name, name);
-	if (st.st_uid != owner)
+	if (status.st_uid != owner)
 		die("'%s/%s' belongs to user %lu, not to %lu: remove it, or chown -R", dir_name, name,
-		    (unsigned long)st.st_uid, (unsigned long)owner);
+		    (unsigned long)status.st_uid, (unsigned long)owner);
 	return fd;
 }
 
@@ -135,14 +135,14 @@ static void act_as_root(gid_t gid)
 static bool is_empty(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	unsigned n = 0;
 
-	while (d && readdir(d))
+	while (folder && readdir(folder))
 		n++;
-	if (d)
-		closedir(d);
-	return d && n == 2;
+	if (folder)
+		closedir(folder);
+	return folder && n == 2;
 }
 
 /* Where the heir may write, the heir makes it: root must not change what lies in the reach of another, who could put
@@ -151,7 +151,7 @@ static bool is_empty(int dir)
 static bool make_for(int at, const char *name, const struct heir *heir)
 {
 	gid_t gid = getegid();
-	struct stat st;
+	struct stat status;
 	int fd, error;
 	bool made;
 
@@ -168,7 +168,7 @@ static bool make_for(int at, const char *name, const struct heir *heir)
 		return false;
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	errno = EPERM;
-	made = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && is_empty(fd) &&
+	made = fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == 0 && is_empty(fd) &&
 	       fchown(fd, heir->uid, heir->gid) == 0;
 	error = errno;
 	if (fd >= 0)
@@ -189,12 +189,12 @@ static uid_t sudo_user(void)
 /* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but
  * to another user only if --user names that user. DIR is "." by default, and any user may have made a directory of that
  * name. */
-static struct heir windir_owner_of(const char *dir, const struct stat *st, gid_t gid)
+static struct heir windir_owner_of(const char *dir, const struct stat *status, gid_t gid)
 {
-	if (st->st_uid != 0 && st->st_uid != sudo_user())
+	if (status->st_uid != 0 && status->st_uid != sudo_user())
 		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu",
-		    dir, (unsigned long)st->st_uid, (unsigned long)st->st_uid);
-	return (struct heir){ st->st_uid, gid == (gid_t)-1 ? st->st_gid : gid };
+		    dir, (unsigned long)status->st_uid, (unsigned long)status->st_uid);
+	return (struct heir){ status->st_uid, gid == (gid_t)-1 ? status->st_gid : gid };
 }
 
 /* A new DIR outlives a power cut, like what is reported to be in it. */
@@ -211,7 +211,7 @@ static void sync_parent(int dir)
 void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	struct heir heir = { *uid == (uid_t)-1 ? geteuid() : *uid, *gid == (gid_t)-1 ? getegid() : *gid };
-	struct stat st;
+	struct stat status;
 	bool made;
 	int fd;
 
@@ -221,10 +221,10 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	fd = open_dir(dir);
 	if (made)
 		sync_parent(fd);
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &status) < 0)
 		die_errno("cannot use the directory '%s'", dir);
 	if (*uid == (uid_t)-1 && geteuid() == 0)
-		heir = windir_owner_of(dir, &st, *gid);
+		heir = windir_owner_of(dir, &status, *gid);
 	for (size_t i = 0; i < countof(windir_name); i++) {
 		if (!make_for(fd, windir_name[i], &heir) && errno != EEXIST)
 			die_making(dir, windir_name[i]);

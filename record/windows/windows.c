@@ -130,8 +130,8 @@ static void count_self(struct windows *windows)
 	uint64_t cpu, pages, size;
 	char buf[200];
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	struct str string = { buf, n > 0 ? (size_t)n : 0 };
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+	struct str string = { buf, got > 0 ? (size_t)got : 0 };
 
 	if (fd >= 0)
 		close(fd);
@@ -238,12 +238,12 @@ static void windows_announce(struct windows *windows, int fd, uint64_t epoch, st
 			     const char *what)
 {
 	struct text path = { 0 }, summary = { 0 };
-	struct stat st;
+	struct stat status;
 
 	sync_dirs(windows);
-	if (fstat(fd, &st) == 0) {
-		report->bytes = report->bytes ? report->bytes : (uint64_t)st.st_size;
-		retention_add(&windows->saved, &windows->windir, epoch, &st);
+	if (fstat(fd, &status) == 0) {
+		report->bytes = report->bytes ? report->bytes : (uint64_t)status.st_size;
+		retention_add(&windows->saved, &windows->windir, epoch, &status);
 	}
 	metrics_add(&windows->metrics, report);
 	windows->ring_high = report->loss.ring_high;
@@ -268,8 +268,8 @@ static void windows_announce(struct windows *windows, int fd, uint64_t epoch, st
 static void windows_drop_job(struct windows *windows, struct job *job)
 {
 	char name[NAME];
-	struct stat st;
-	uint64_t bytes = fstat(job->w.fd, &st) == 0 ? retention_size(&st) : 0;
+	struct stat status;
+	uint64_t bytes = fstat(job->w.fd, &status) == 0 ? retention_size(&status) : 0;
 
 	windows_name_of(name, job->w.epoch);
 	if (unlinkat(windows->windir.recording, name, 0) < 0)
@@ -420,13 +420,13 @@ static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 static int open_used(const struct windir *windir, const char *dir)
 {
 	struct epochs epochs = { 0 };
-	struct stat st;
+	struct stat status;
 	/* 0600: who could take its lock would stop the recorder */
 	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		die_errno("cannot use '%s/recording/used'", dir);
-	if (st.st_size > 0)
+	if (status.st_size > 0)
 		return fd;
 	windir_each(windir->recording, note_epoch, &epochs);
 	windir_each(windir->out, note_epoch, &epochs);
@@ -487,7 +487,7 @@ static bool is_written(int fd)
  * name of its own. */
 static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
-	struct stat st;
+	struct stat status;
 
 	for (int i = 0; i < ATTEMPTS; i++) {
 		int fd;
@@ -498,7 +498,7 @@ static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 			return -1;
 		if (fd < 0)
 			continue;
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 && status.st_nlink) {
 			mark_written(fd);
 			return fd;
 		}

@@ -394,11 +394,11 @@ size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayou
 		if (!memory_gather(memory, want, 3 * count, seen))
 			return 0;
 		for (size_t i = 0; i < count; i++) {
-			const struct blob *b = &blob[from + i];
+			const struct blob *one = &blob[from + i];
 
-			if (!b->compiled ||
-			    ((uint32_t)seen[i][0] == b->compile_id && seen[i][1] == b->method && seen[i][2] & 1))
-				blob[saved++] = *b;
+			if (!one->compiled ||
+			    ((uint32_t)seen[i][0] == one->compile_id && seen[i][1] == one->method && seen[i][2] & 1))
+				blob[saved++] = *one;
 		}
 	}
 	return saved;

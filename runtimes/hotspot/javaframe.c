@@ -20,10 +20,10 @@ static bool javaframe_open_window(struct window *window, const struct javaunwind
 			      (size_t)(window->to - window->from));
 }
 
-static bool javaframe_bytes_at(const struct window *window, int at, const uint8_t *byte, int n)
+static bool javaframe_bytes_at(const struct window *window, int at, const uint8_t *byte, int got)
 {
-	return at >= window->from && at + n <= window->to &&
-	       memcmp(window->byte + (at - window->from), byte, (size_t)n) == 0;
+	return at >= window->from && at + got <= window->to &&
+	       memcmp(window->byte + (at - window->from), byte, (size_t)got) == 0;
 }
 
 #define AT(w, at, ...) \
@@ -328,38 +328,40 @@ struct follow {
 	bool done;    /* all registers are back, or the return address is next */
 };
 
-static uint8_t follow_byte(const struct follow *f, uint32_t ahead)
+static uint8_t follow_byte(const struct follow *follower, uint32_t ahead)
 {
-	return f->at + ahead < f->n ? f->byte[f->at + ahead] : 0;
+	return follower->at + ahead < follower->n ? follower->byte[follower->at + ahead] : 0;
 }
 
-static bool follow_is(const struct follow *f, const char *what, uint32_t length)
+static bool follow_is(const struct follow *follower, const char *what, uint32_t length)
 {
-	return f->at + length <= f->n && memcmp(f->byte + f->at, what, length) == 0;
+	return follower->at + length <= follower->n && memcmp(follower->byte + follower->at, what, length) == 0;
 }
 
 #define FOLLOW_IS(f, what) follow_is(f, what, sizeof(what) - 1)
 
 /* Bytes of the operand [rsp + N] at `ahead`: 0, it is none. */
-static uint32_t operand_bytes(const struct follow *f, uint32_t ahead)
+static uint32_t operand_bytes(const struct follow *follower, uint32_t ahead)
 {
 	static const uint8_t bytes[4] = { 2, 3, 6, 0 };
-	uint8_t modrm = follow_byte(f, ahead);
+	uint8_t modrm = follow_byte(follower, ahead);
 
-	return (modrm & 7) == 4 && follow_byte(f, ahead + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
+	return (modrm & 7) == 4 && follow_byte(follower, ahead + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
 }
 
 /* Bytes in front of the operand of a move between it and a register: 0, it is none. *behind: and behind it. */
-static uint32_t move_bytes(const struct follow *f, uint32_t *after)
+static uint32_t move_bytes(const struct follow *follower, uint32_t *after)
 {
-	uint8_t b = follow_byte(f, 0), second = follow_byte(f, 1);
+	uint8_t b = follow_byte(follower, 0), second = follow_byte(follower, 1);
 	uint32_t rex = (second & 0xf0) == 0x40;
 
 	*after = 0;
 	switch (b) {
 	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
 	case 0x4c:
-		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(f, 2) & 0x38) != 0x20)) ? 2 : 0;
+		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(follower, 2) & 0x38) != 0x20)) ?
+			       2 :
+			       0;
 	case 0xdd: /* x87 */ return 1;
 	case 0xc5: /* xmm, ymm */ return 3;
 	case 0xc4:
@@ -367,54 +369,55 @@ static uint32_t move_bytes(const struct follow *f, uint32_t *after)
 		return 4;
 	case 0xf2:
 	case 0xf3:
-	case 0x66: return follow_byte(f, 1 + rex) == 0x0f ? 3 + rex : 0;
+	case 0x66: return follow_byte(follower, 1 + rex) == 0x0f ? 3 + rex : 0;
 	default: return 0;
 	}
 }
 
-static bool follow_move(struct follow *f)
+static bool follow_move(struct follow *follower)
 {
-	uint32_t after, front = move_bytes(f, &after), operand = front ? operand_bytes(f, front) : 0;
+	uint32_t after, front = move_bytes(follower, &after), operand = front ? operand_bytes(follower, front) : 0;
 
-	f->at += operand ? front + operand + after : 0;
+	follower->at += operand ? front + operand + after : 0;
 	return operand != 0;
 }
 
 /* add rsp, N; sub rsp, N */
-static bool follow_space(struct follow *f)
+static bool follow_space(struct follow *follower)
 {
-	bool wide = follow_byte(f, 1) == 0x81, frees = follow_byte(f, 2) == 0xc4;
+	bool wide = follow_byte(follower, 1) == 0x81, frees = follow_byte(follower, 2) == 0xc4;
 	uint32_t n = 0;
 
-	if (follow_byte(f, 0) != 0x48 || (!wide && follow_byte(f, 1) != 0x83) || (!frees && follow_byte(f, 2) != 0xec))
+	if (follow_byte(follower, 0) != 0x48 || (!wide && follow_byte(follower, 1) != 0x83) ||
+	    (!frees && follow_byte(follower, 2) != 0xec))
 		return false;
 	for (uint32_t i = 0; i < (wide ? 4 : 1); i++)
-		n |= (uint32_t)follow_byte(f, 3 + i) << 8 * i;
+		n |= (uint32_t)follow_byte(follower, 3 + i) << 8 * i;
 	if (n == 0 || n > SPACE_MAX || n % 8)
 		return false;
-	f->done = frees && n == 128 && f->at >= sizeof(refills) &&
-		  memcmp(f->byte + f->at - sizeof(refills), refills, sizeof(refills)) == 0;
-	f->sp += frees ? n : -(uint64_t)n;
-	f->at += wide ? 7 : 4;
+	follower->done = frees && n == 128 && follower->at >= sizeof(refills) &&
+			 memcmp(follower->byte + follower->at - sizeof(refills), refills, sizeof(refills)) == 0;
+	follower->sp += frees ? n : -(uint64_t)n;
+	follower->at += wide ? 7 : 4;
 	return true;
 }
 
 /* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned.
  */
-static bool follow_call(struct follow *f)
+static bool follow_call(struct follow *follower)
 {
 	uint32_t away;
 
-	if (FOLLOW_IS(f, "\xf7\xc4\x0f\x00\x00\x00")) { /* test esp, 15 */
-		f->aligned = f->sp % 16 == 0;
-		f->at += 6;
-	} else if (FOLLOW_IS(f, "\x0f\x84") && follow_byte(f, 3) == 0) { /* je: over the first */
-		away = follow_byte(f, 2);
-		f->at += 6 + (f->aligned ? away : 0);
-	} else if (FOLLOW_IS(f, "\xe9\x05\x00\x00\x00\xe8")) { /* jmp: over the second */
-		f->at += 10;
-	} else if (FOLLOW_IS(f, "\xe8")) {
-		f->at += 5;
+	if (FOLLOW_IS(follower, "\xf7\xc4\x0f\x00\x00\x00")) { /* test esp, 15 */
+		follower->aligned = follower->sp % 16 == 0;
+		follower->at += 6;
+	} else if (FOLLOW_IS(follower, "\x0f\x84") && follow_byte(follower, 3) == 0) { /* je: over the first */
+		away = follow_byte(follower, 2);
+		follower->at += 6 + (follower->aligned ? away : 0);
+	} else if (FOLLOW_IS(follower, "\xe9\x05\x00\x00\x00\xe8")) { /* jmp: over the second */
+		follower->at += 10;
+	} else if (FOLLOW_IS(follower, "\xe8")) {
+		follower->at += 5;
 	} else {
 		return false;
 	}
@@ -422,28 +425,29 @@ static bool follow_call(struct follow *f)
 }
 
 /* pop rax; mov rsp, r13: how the interpreter's entries of such functions end */
-static bool is_at_return(const struct follow *f)
+static bool is_at_return(const struct follow *follower)
 {
-	return FOLLOW_IS(f, "\x58\x49\x8b\xe5");
+	return FOLLOW_IS(follower, "\x58\x49\x8b\xe5");
 }
 
-static void javaframe_follow(struct follow *f)
+static void javaframe_follow(struct follow *follower)
 {
-	while (!f->done && f->at < f->n && (follow_space(f) || follow_move(f) || follow_call(f)))
+	while (!follower->done && follower->at < follower->n &&
+	       (follow_space(follower) || follow_move(follower) || follow_call(follower)))
 		;
-	f->done = f->done || is_at_return(f);
+	follower->done = follower->done || is_at_return(follower);
 }
 
 /* Most code is known to be other by its next bytes, which were read for its frame. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
-	struct follow f = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
+	struct follow follower = { .byte = byte, .n = ahead < AHEAD ? ahead : AHEAD, .sp = sp };
 
-	if (!jvm_code->read(jvm_code->arg, address, byte, f.n))
+	if (!jvm_code->read(jvm_code->arg, address, byte, follower.n))
 		return false;
-	javaframe_follow(&f);
-	return f.done || f.at + LONGEST > f.n;
+	javaframe_follow(&follower);
+	return follower.done || follower.at + LONGEST > follower.n;
 }
 
 uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
@@ -451,16 +455,17 @@ uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct 
 {
 	uint8_t byte[sizeof(refills) + SPILL_CODE_MAX];
 	uint64_t after = address - blob->start, ahead = blob->end - address;
-	struct follow f = { .byte = byte, .sp = sp };
+	struct follow follower = { .byte = byte, .sp = sp };
 
 	if (address < blob->start || address >= blob->end)
 		return 0;
-	f.at = after < sizeof(refills) ? (uint32_t)after : (uint32_t)sizeof(refills);
-	f.n = f.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
-	if (!may_spill(jvm_code, address, sp, f.n - f.at) || !jvm_code->read(jvm_code->arg, address - f.at, byte, f.n))
+	follower.at = after < sizeof(refills) ? (uint32_t)after : (uint32_t)sizeof(refills);
+	follower.n = follower.at + (ahead < SPILL_CODE_MAX ? (uint32_t)ahead : SPILL_CODE_MAX);
+	if (!may_spill(jvm_code, address, sp, follower.n - follower.at) ||
+	    !jvm_code->read(jvm_code->arg, address - follower.at, byte, follower.n))
 		return 0;
-	javaframe_follow(&f);
-	return f.done && f.sp - sp <= SPILLED_MAX ? (uint32_t)(f.sp - sp) : 0;
+	javaframe_follow(&follower);
+	return follower.done && follower.sp - sp <= SPILLED_MAX ? (uint32_t)(follower.sp - sp) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------------------
@@ -580,15 +585,15 @@ bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_bl
 	if (!javaframe_open_window(&window, jvm_code, blob, address))
 		return false;
 	for (size_t i = 0; i < countof(before); i++) {
-		int at = -before[i], n = pop_bytes(&window, at, &exit->ra), after = before[i] - n;
+		int at = -before[i], got = pop_bytes(&window, at, &exit->ra), after = before[i] - got;
 
-		if (n == 0 || (!math && !after_interpreted(&window, at)) ||
-		    !is_return_sp(&window, at + n, &exit->sender))
+		if (got == 0 || (!math && !after_interpreted(&window, at)) ||
+		    !is_return_sp(&window, at + got, &exit->sender))
 			continue;
 		exit->popped = before[i] > 0;
 		return before[i] == 0 || after == 0 || after == 3 ||
 		       (before[i] < 0 ? AT(&window, -1, 0xc9) :
-					(after == 10 || after == 12) && poll_bytes(&window, at + n + 3) == 7);
+					(after == 10 || after == 12) && poll_bytes(&window, at + got + 3) == 7);
 	}
 	return false;
 }

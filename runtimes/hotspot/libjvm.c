@@ -13,23 +13,23 @@ static const char not_there[] = "its libjvm.so cannot be read from memory";
 
 static const char *find_dynamic(struct libjvm *libjvm, uint64_t *dynamic, uint64_t *n)
 {
-	Elf64_Ehdr e;
+	Elf64_Ehdr header;
 	uint64_t bias = 0;
 	bool biased = false;
 
-	if (!memory_read(libjvm->m, libjvm->base, &e, sizeof(e)))
+	if (!memory_read(libjvm->m, libjvm->base, &header, sizeof(header)))
 		return not_there;
-	if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return "what is mapped as its libjvm.so is not ELF";
-	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return "its libjvm.so is not for 64 bits, least byte first";
-	if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum > HEADERS_MAX)
+	if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > HEADERS_MAX)
 		return "its libjvm.so has no program headers that make sense";
 	*dynamic = 0;
-	for (unsigned i = 0; i < e.e_phnum; i++) {
+	for (unsigned i = 0; i < header.e_phnum; i++) {
 		Elf64_Phdr p;
 
-		if (!memory_read(libjvm->m, libjvm->base + e.e_phoff + i * sizeof(p), &p, sizeof(p)))
+		if (!memory_read(libjvm->m, libjvm->base + header.e_phoff + i * sizeof(p), &p, sizeof(p)))
 			return not_there;
 		if (p.p_type == PT_LOAD && !biased) {
 			bias = libjvm->base - (p.p_vaddr - p.p_offset);
@@ -93,17 +93,19 @@ const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t b
 /* Has symbol number i that name? Sets where it is. */
 static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64_t *address)
 {
-	Elf64_Sym s;
+	Elf64_Sym symbol;
 	char text[256];
 
-	if (name.n >= sizeof(text) || !memory_read(libjvm->m, libjvm->symbols + i * sizeof(s), &s, sizeof(s)))
+	if (name.n >= sizeof(text) ||
+	    !memory_read(libjvm->m, libjvm->symbols + i * sizeof(symbol), &symbol, sizeof(symbol)))
 		return false;
-	if (s.st_shndx == SHN_UNDEF || s.st_name >= libjvm->strings_n || name.n + 1 > libjvm->strings_n - s.st_name ||
-	    !memory_read(libjvm->m, libjvm->strings + s.st_name, text, name.n + 1))
+	if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= libjvm->strings_n ||
+	    name.n + 1 > libjvm->strings_n - symbol.st_name ||
+	    !memory_read(libjvm->m, libjvm->strings + symbol.st_name, text, name.n + 1))
 		return false;
 	if (memcmp(text, name.p, name.n) != 0 || text[name.n])
 		return false;
-	*address = libjvm->base + s.st_value;
+	*address = libjvm->base + symbol.st_value;
 	return true;
 }
 
@@ -135,8 +137,8 @@ static bool find_sysv(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
 	uint32_t head[2], h = 0, i;
 
-	for (size_t k = 0; k < name.n; k++) {
-		h = (h << 4) + (unsigned char)name.p[k];
+	for (size_t index = 0; index < name.n; index++) {
+		h = (h << 4) + (unsigned char)name.p[index];
 		h = (h ^ (h & 0xf0000000u) >> 24) & 0x0fffffffu;
 	}
 	if (!memory_read(libjvm->m, libjvm->hash, head, sizeof(head)) || head[0] == 0 ||

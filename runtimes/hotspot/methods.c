@@ -241,19 +241,19 @@ static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char
 	struct symbols_of *of = methods_rows(sizeof(*of), n);
 	struct pools pools = read_pools(sweep, n, consts, const_bytes);
 	uint64_t *entry = methods_read_entries(sweep, n, consts, const_bytes, &pools, signatures);
-	size_t k = 0, each = signatures ? 2 : 1;
+	size_t index = 0, each = signatures ? 2 : 1;
 	uint32_t *number = methods_rows(sizeof(*number), pools.nholders + each * n);
 
-	for (; k < pools.nholders; k++) {
+	for (; index < pools.nholders; index++) {
 		uint64_t symbol;
 
-		memcpy(&symbol, pools.class_name + 8 * k, 8);
-		sweep->want[k] = (struct memory_want){ symbol, 0, (uint32_t)k };
+		memcpy(&symbol, pools.class_name + 8 * index, 8);
+		sweep->want[index] = (struct memory_want){ symbol, 0, (uint32_t)index };
 	}
 	for (size_t i = 0; i < n; i++)
-		for (size_t what = 0; what < each; what++, k++)
-			sweep->want[k] = (struct memory_want){ entry[2 * i + what], 0, (uint32_t)k };
-	*nsymbols = each_once(sweep, k, number);
+		for (size_t what = 0; what < each; what++, index++)
+			sweep->want[index] = (struct memory_want){ entry[2 * i + what], 0, (uint32_t)index };
+	*nsymbols = each_once(sweep, index, number);
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t *own = number + pools.nholders + each * i;
 
@@ -357,19 +357,19 @@ static bool put_type(struct text *text, struct str *string)
 					       ['F' - 'A'] = "float", ['I' - 'A'] = "int",  ['J' - 'A'] = "long",
 					       ['S' - 'A'] = "short", ['V' - 'A'] = "void", ['Z' - 'A'] = "boolean" };
 	size_t dimensions = 0;
-	char c;
+	char byte;
 
 	while (dimensions < string->n && string->p[dimensions] == '[')
 		dimensions++;
 	if (dimensions == string->n)
 		return false;
 	*string = str_from(*string, dimensions);
-	c = string->p[0];
+	byte = string->p[0];
 	*string = str_from(*string, 1);
-	if (c == 'L') {
+	if (byte == 'L') {
 		put_dotted(text, str_cut(string, ';'));
-	} else if (c >= 'A' && c <= 'Z' && basic[c - 'A']) {
-		text_add(text, basic[c - 'A']);
+	} else if (byte >= 'A' && byte <= 'Z' && basic[byte - 'A']) {
+		text_add(text, basic[byte - 'A']);
 	} else {
 		return false;
 	}

@@ -89,11 +89,11 @@ static bool read_spans(struct memory *memory, const struct span span[3], char *a
 	uint64_t begin = 0, n = 0;
 
 	for (unsigned i = 1; i < 3; i++)
-		for (unsigned k = i; k > 0 && span[order[k]].from < span[order[k - 1]].from; k--) {
-			unsigned swap = order[k];
+		for (unsigned index = i; index > 0 && span[order[index]].from < span[order[index - 1]].from; index--) {
+			unsigned swap = order[index];
 
-			order[k] = order[k - 1];
-			order[k - 1] = swap;
+			order[index] = order[index - 1];
+			order[index - 1] = swap;
 		}
 	for (unsigned i = 0; i < 3; i++) {
 		const struct span *s = &span[order[i]];
@@ -261,8 +261,8 @@ static uint32_t node_of(struct scopes *scopes, const struct cfitables *tables, u
 	uint32_t node = 0;
 
 	*calls = chain_of(tables, at, packing, root, method);
-	for (uint32_t k = *calls; k-- > 1 && scopes->n < NODES_MAX;) {
-		uint32_t called = number(arg, method[k - 1]);
+	for (uint32_t index = *calls; index-- > 1 && scopes->n < NODES_MAX;) {
+		uint32_t called = number(arg, method[index - 1]);
 
 		if (called == 0)
 			break;

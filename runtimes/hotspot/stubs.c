@@ -46,9 +46,9 @@ static void stubs_find_blocks(struct finder *finder, const struct codecache *cod
 	}
 }
 
-static bool is_pointer(uint64_t v)
+static bool is_pointer(uint64_t value)
 {
-	return v >= LOWEST && v < HIGHEST;
+	return value >= LOWEST && value < HIGHEST;
 }
 
 /* Might these words be a StubCodeDesc that is complete? at: number of the word that is its begin. */
@@ -141,12 +141,13 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Might v point to what malloc gave? Most pointers go into the library itself; and between the heap of a program that
- * was not made to be moved and all other memory there is nothing but Java's, and pairs of numbers. */
-static bool is_outward(const struct libjvm *libjvm, uint64_t v)
+/* Might value point to what malloc gave? Most pointers go into the library itself; and between the heap of a program
+ * that was not made to be moved and all other memory there is nothing but Java's, and pairs of numbers. */
+static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 {
-	return is_pointer(v) && v % 8 == 0 && (v < libjvm->base || v >= libjvm->data + libjvm->data_n) &&
-	       (v < NEITHER_FROM || v >= NEITHER_TO);
+	return is_pointer(value) && value % 8 == 0 &&
+	       (value < libjvm->base || value >= libjvm->data + libjvm->data_n) &&
+	       (value < NEITHER_FROM || value >= NEITHER_TO);
 }
 
 /* The words of the library's data that point outward: to each what they point to, and where the word stood, in data.

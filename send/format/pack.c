@@ -129,21 +129,21 @@ static void end_early(struct unpack *unpack, const char *why, int error)
 static bool pack_fill(struct unpack *unpack)
 {
 	struct unpack_state *state = unpack->state;
-	ssize_t n;
+	ssize_t got;
 
 	if (state->at < state->n)
 		return true;
 	if (state->eof)
 		return false;
 	do
-		n = read(unpack->fd, state->in, sizeof(state->in));
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
+		got = read(unpack->fd, state->in, sizeof(state->in));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
 		end_early(unpack, "it cannot be read", errno);
-	state->eof = n <= 0;
+	state->eof = got <= 0;
 	state->at = 0;
-	state->n = n > 0 ? (size_t)n : 0;
-	return n > 0;
+	state->n = got > 0 ? (size_t)got : 0;
+	return got > 0;
 }
 
 static bool begin_gzip(struct unpack_state *state)

@@ -15,12 +15,12 @@ static void window_put_value(struct text *text, const char *key, struct str valu
 		return;
 	text_printf(text, " %s=", key);
 	for (size_t i = 0; i < value.n; i++) {
-		unsigned char c = (unsigned char)value.p[i];
+		unsigned char byte = (unsigned char)value.p[i];
 
-		if (c > ' ' && c != '%' && c != 0x7F)
-			text_char(text, (char)c);
+		if (byte > ' ' && byte != '%' && byte != 0x7F)
+			text_char(text, (char)byte);
 		else
-			text_printf(text, "%%%02X", c);
+			text_printf(text, "%%%02X", byte);
 	}
 }
 

@@ -37,15 +37,15 @@ void http_escape(struct text *text, struct str string)
 	static const char hex[] = "0123456789ABCDEF";
 
 	for (size_t i = 0; i < string.n; i++) {
-		unsigned char c = (unsigned char)string.p[i];
+		unsigned char byte = (unsigned char)string.p[i];
 
-		if (byte_is_digit((char)c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '-' || c == '_' ||
-		    c == '.' || c == '~') {
-			text_char(text, (char)c);
+		if (byte_is_digit((char)byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '-' ||
+		    byte == '_' || byte == '.' || byte == '~') {
+			text_char(text, (char)byte);
 		} else {
 			text_char(text, '%');
-			text_char(text, hex[c >> 4]);
-			text_char(text, hex[c & 15]);
+			text_char(text, hex[byte >> 4]);
+			text_char(text, hex[byte & 15]);
 		}
 	}
 }
@@ -330,56 +330,56 @@ static size_t http_take_header(char *p, size_t size, size_t n, void *to)
 
 static void set_trust(struct http *http)
 {
-	CURL *c = http->curl;
+	CURL *handle = http->curl;
 
-	lib->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
-	lib->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
+	lib->easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+	lib->easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
 	if (http->options.cacert) {
-		lib->easy_setopt(c, CURLOPT_CAINFO, http->options.cacert);
-		lib->easy_setopt(c, CURLOPT_CAPATH, NULL);
+		lib->easy_setopt(handle, CURLOPT_CAINFO, http->options.cacert);
+		lib->easy_setopt(handle, CURLOPT_CAPATH, NULL);
 	}
 	if (http->options.cert)
-		lib->easy_setopt(c, CURLOPT_SSLCERT, http->options.cert);
+		lib->easy_setopt(handle, CURLOPT_SSLCERT, http->options.cert);
 	if (http->options.key)
-		lib->easy_setopt(c, CURLOPT_SSLKEY, http->options.key);
+		lib->easy_setopt(handle, CURLOPT_SSLKEY, http->options.key);
 	/* a proxy of the environment would read the secret; by https it sees only where to */
 	if (http->password.n && strcmp(http->scheme, "https") != 0)
-		lib->easy_setopt(c, CURLOPT_PROXY, "");
+		lib->easy_setopt(handle, CURLOPT_PROXY, "");
 	if (http->basic) {
-		lib->easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		lib->easy_setopt(c, CURLOPT_USERNAME, http->user.p);
-		lib->easy_setopt(c, CURLOPT_PASSWORD, http->password.p);
+		lib->easy_setopt(handle, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		lib->easy_setopt(handle, CURLOPT_USERNAME, http->user.p);
+		lib->easy_setopt(handle, CURLOPT_PASSWORD, http->password.p);
 	}
 }
 
 static void http_set_limits(struct http *http, bool lasting)
 {
-	CURL *c = http->curl;
+	CURL *handle = http->curl;
 	long all = http->options.timeout ? (long)http->options.timeout : WAIT_ALL;
 
-	lib->easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	lib->easy_setopt(c, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
-	lib->easy_setopt(c, CURLOPT_TIMEOUT, lasting ? 0L : all);
+	lib->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	lib->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
+	lib->easy_setopt(handle, CURLOPT_TIMEOUT, lasting ? 0L : all);
 	/* Eve says after 30 s that its database is gone; one byte a second is a standstill as well */
-	lib->easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 16L);
-	lib->easy_setopt(c, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
-	lib->easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	lib->easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L);
+	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 16L);
+	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
+	lib->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+	lib->easy_setopt(handle, CURLOPT_HTTP09_ALLOWED, 0L);
 #if LIBCURL_VERSION_NUM >= 0x075500
-	lib->easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	lib->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-	lib->easy_setopt(c, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+	lib->easy_setopt(handle, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
 }
 
 static void set_body(struct http *http, const struct http_request *request, struct curl_slist **headers)
 {
-	CURL *c = http->curl;
+	CURL *handle = http->curl;
 	struct str body = request->body;
 	char line[128];
 
 	if (strcmp(request->method, "HEAD") == 0) {
-		lib->easy_setopt(c, CURLOPT_NOBODY, 1L);
+		lib->easy_setopt(handle, CURLOPT_NOBODY, 1L);
 		return;
 	}
 	if (strcmp(request->method, "GET") == 0)
@@ -394,9 +394,9 @@ static void set_body(struct http *http, const struct http_request *request, stru
 		*headers = lib->slist_append(*headers, "Content-Encoding: gzip");
 	snprintf(line, sizeof(line), "Content-Type: %s", request->type ? request->type : "application/octet-stream");
 	*headers = lib->slist_append(*headers, line);
-	lib->easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
-	lib->easy_setopt(c, CURLOPT_POSTFIELDS, body.n ? body.p : "");
-	lib->easy_setopt(c, CURLOPT_CUSTOMREQUEST, request->method);
+	lib->easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+	lib->easy_setopt(handle, CURLOPT_POSTFIELDS, body.n ? body.p : "");
+	lib->easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 static enum http_transfer transfer_of(CURLcode code)
@@ -452,7 +452,7 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	curl_off_t after = 0;
 	long status = 0;
 	CURLcode code;
-	CURL *c = http->curl;
+	CURL *handle = http->curl;
 
 	why->n = 0;
 	http->body.n = http->url.n = 0;
@@ -463,7 +463,7 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	text_str(&http->url, text_view(&http->path));
 	text_str(&http->url, request->path);
 	text_char(&http->url, 0);
-	lib->easy_reset(c); /* the connection stays */
+	lib->easy_reset(handle); /* the connection stays */
 	http_set_limits(http, request->lasting);
 	set_trust(http);
 	set_body(http, request, &headers);
@@ -474,21 +474,21 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 			;
 		last->next = http->headers;
 	}
-	lib->easy_setopt(c, CURLOPT_HTTPHEADER, headers ? headers : http->headers);
-	lib->easy_setopt(c, CURLOPT_URL, http->url.p);
-	lib->easy_setopt(c, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
-	lib->easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
-	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, message);
-	lib->easy_setopt(c, CURLOPT_WRITEFUNCTION, http_take);
-	lib->easy_setopt(c, CURLOPT_WRITEDATA, http);
-	lib->easy_setopt(c, CURLOPT_HEADERFUNCTION, http_take_header);
-	lib->easy_setopt(c, CURLOPT_HEADERDATA, http);
-	code = lib->easy_perform(c);
-	lib->easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
-	lib->easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
+	lib->easy_setopt(handle, CURLOPT_HTTPHEADER, headers ? headers : http->headers);
+	lib->easy_setopt(handle, CURLOPT_URL, http->url.p);
+	lib->easy_setopt(handle, CURLOPT_USERAGENT, "pj/" PJ_VERSION);
+	lib->easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
+	lib->easy_setopt(handle, CURLOPT_ERRORBUFFER, message);
+	lib->easy_setopt(handle, CURLOPT_WRITEFUNCTION, http_take);
+	lib->easy_setopt(handle, CURLOPT_WRITEDATA, http);
+	lib->easy_setopt(handle, CURLOPT_HEADERFUNCTION, http_take_header);
+	lib->easy_setopt(handle, CURLOPT_HEADERDATA, http);
+	code = lib->easy_perform(handle);
+	lib->easy_setopt(handle, CURLOPT_ERRORBUFFER, NULL);
+	lib->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
 	if (http->enough)
 		code = CURLE_OK;
-	if (lib->easy_getinfo(c, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
+	if (lib->easy_getinfo(handle, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
 		reply.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
 	if (last) {
 		last->next = NULL;

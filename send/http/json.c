@@ -36,9 +36,9 @@ static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)
 	unsigned char other = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)p[i];
+		unsigned char byte = (unsigned char)p[i];
 
-		other |= (unsigned char)((c < ' ') | (c >= 0x7F) | (c == a) | (c == b));
+		other |= (unsigned char)((byte < ' ') | (byte >= 0x7F) | (byte == a) | (byte == b));
 	}
 	return !other;
 }

@@ -31,20 +31,20 @@ void secret_take_environment(void)
 
 /* Group bits of a file of another user (root's) are how this user may read it: LoadCredential of systemd, fsGroup of
  * Kubernetes. */
-static bool is_private(const struct stat *st)
+static bool is_private(const struct stat *status)
 {
-	return !(st->st_mode & (S_IRWXO | S_IWGRP)) && !(st->st_uid == geteuid() && st->st_mode & S_IRGRP);
+	return !(status->st_mode & (S_IRWXO | S_IWGRP)) && !(status->st_uid == geteuid() && status->st_mode & S_IRGRP);
 }
 
 static bool secret_read_file(const char *file, struct text *secret, struct text *why)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct stat st;
+	struct stat status;
 	bool good = false;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &status) < 0)
 		text_printf(why, "%s: %s", file, strerror(errno));
-	else if (!is_private(&st))
+	else if (!is_private(&status))
 		text_printf(why, "%s: other users can read or change it: chmod 600", file);
 	else if (!fullio_read(fd, secret, SECRET_MAX))
 		text_printf(why, "%s: %s", file, strerror(errno));

@@ -89,14 +89,14 @@ static int child_start(pid_t *pid, char *const argv[], const int out[2], const i
 static bool child_take(int fd, struct text *text, size_t max, int *error)
 {
 	char buf[65536];
-	ssize_t n = read(fd, buf, sizeof(buf));
+	ssize_t got = read(fd, buf, sizeof(buf));
 
-	if (n < 0 && errno != EINTR && errno != EAGAIN)
+	if (got < 0 && errno != EINTR && errno != EAGAIN)
 		*error = errno;
 
-	if (n > 0 && text->n < max)
-		text_bytes(text, buf, (size_t)n);
-	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+	if (got > 0 && text->n < max)
+		text_bytes(text, buf, (size_t)got);
+	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 static void listen_to(struct child *child, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
@@ -189,8 +189,8 @@ static char *child_joined(struct str folder, const char *name)
 char *child_find(const char *name)
 {
 	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
-	struct str own = { self, n > 0 ? (size_t)n : 0 }, path = str_of(getenv("PATH"));
+	ssize_t got = readlink("/proc/self/exe", self, sizeof(self));
+	struct str own = { self, got > 0 ? (size_t)got : 0 }, path = str_of(getenv("PATH"));
 	ptrdiff_t slash = str_rfind(own, '/');
 	char *found = slash > 0 ? child_joined(str_head(own, (size_t)slash), name) : NULL;
 

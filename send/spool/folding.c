@@ -107,11 +107,11 @@ static void write_stacks(struct text *text, const struct collected *collected)
 void folding_host(struct text *text, struct str host)
 {
 	for (size_t i = 0; i < host.n && i < 255; i++) {
-		char c = host.p[i];
-		bool good = byte_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '-' ||
-			    (c == '.' && i);
+		char byte = host.p[i];
+		bool good = byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_' ||
+			    byte == '-' || (byte == '.' && i);
 
-		text_char(text, good ? c : '-');
+		text_char(text, good ? byte : '-');
 	}
 }
 

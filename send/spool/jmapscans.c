@@ -23,13 +23,13 @@ static bool jmapscans_pid_of(const char *name, uint64_t *pid)
 
 static bool jmapscans_is_missing(int folder, const char *name, uint64_t end)
 {
-	struct stat st;
+	struct stat status;
 	uint64_t pid, seen;
 
-	if (!jmapscans_pid_of(name, &pid) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < 0)
+	if (!jmapscans_pid_of(name, &pid) || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(status.st_mode) || status.st_mtim.tv_sec < 0)
 		return false;
-	seen = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	seen = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
 	if (seen >= end || (end > NOBODY_NS && seen < end - NOBODY_NS))
 		return false;
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
@@ -39,20 +39,20 @@ unsigned jmapscans_missing(int dir, const char *boot, uint64_t end)
 {
 	char path[64];
 	int fd;
-	DIR *d;
+	DIR *folder;
 	const struct dirent *entry;
 	unsigned n = 0;
 
 	snprintf(path, sizeof(path), "maps/%.40s", boot);
 	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
+	folder = fd < 0 ? NULL : fdopendir(fd);
+	if (!folder) {
 		if (fd >= 0)
 			close(fd);
 		return 0;
 	}
-	while ((entry = readdir(d)))
+	while ((entry = readdir(folder)))
 		n += jmapscans_is_missing(fd, entry->d_name, end);
-	closedir(d);
+	closedir(folder);
 	return n;
 }

@@ -61,18 +61,18 @@ static bool parse_chunk(const char *name, uint64_t *epoch)
 	return str_eq(string, str_of(back));
 }
 
-static int name_cmp(const void *va, const void *vb)
+static int name_cmp(const void *left, const void *right)
 {
-	const struct spool_name *name = va, *b = vb;
+	const struct spool_name *name = left, *b = right;
 
 	if (name->epoch != b->epoch)
 		return name->epoch < b->epoch ? -1 : 1;
 	return name->tag < b->tag ? -1 : name->tag > b->tag;
 }
 
-static int epoch_cmp(const void *va, const void *vb)
+static int epoch_cmp(const void *left, const void *right)
 {
-	const uint64_t *a = va, *b = vb;
+	const uint64_t *a = left, *b = right;
 
 	return *a < *b ? -1 : *a > *b;
 }
@@ -101,7 +101,7 @@ static bool spool_synced(int folder)
 
 static int spool_enter(int dir, const char *dir_name, const char *space, bool make)
 {
-	struct stat st, own;
+	struct stat status, own;
 	int fd;
 
 	if (make && mkdirat(dir, space, 0750) < 0 ? errno != EEXIST : make && !spool_synced(dir))
@@ -111,10 +111,10 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 		die("'%s/%s' is a link, or no directory: refused", dir_name, space);
 	if (fd < 0 && errno == ENOENT)
 		return -1;
-	if (fd < 0 || fstat(fd, &st) < 0 || fstat(dir, &own) < 0)
+	if (fd < 0 || fstat(fd, &status) < 0 || fstat(dir, &own) < 0)
 		die_errno("cannot use the directory '%s/%s'", dir_name, space);
-	if (geteuid() == 0 && st.st_uid != 0 && st.st_uid != own.st_uid)
-		die("'%s/%s' belongs to user %lu, not to %lu: refused", dir_name, space, (unsigned long)st.st_uid,
+	if (geteuid() == 0 && status.st_uid != 0 && status.st_uid != own.st_uid)
+		die("'%s/%s' belongs to user %lu, not to %lu: refused", dir_name, space, (unsigned long)status.st_uid,
 		    (unsigned long)own.st_uid);
 	return fd;
 }
@@ -205,11 +205,11 @@ void spool_sweep(struct spool *spool)
 
 	while (dir && (entry = readdir(dir))) {
 		struct str name = str_of(entry->d_name);
-		struct stat st;
+		struct stat status;
 
 		/* others (a pipe) may be writing one right now */
 		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
-		    fstatat(spool->space, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(spool->space, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		unlinkat(spool->space, entry->d_name, 0);
 	}
@@ -261,11 +261,11 @@ bool spool_windows(const struct spool *spool, struct spool_name **names, size_t 
 /* ns since 1970 of the last change of a file; 0 if it is absent. */
 static uint64_t changed_at(int folder, const char *name)
 {
-	struct stat st;
+	struct stat status;
 
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtim.tv_sec < 0)
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || status.st_mtim.tv_sec < 0)
 		return 0;
-	return (uint64_t)st.st_mtim.tv_sec * SECOND_NS + (uint64_t)st.st_mtim.tv_nsec;
+	return (uint64_t)status.st_mtim.tv_sec * SECOND_NS + (uint64_t)status.st_mtim.tv_nsec;
 }
 
 struct completed {
@@ -432,7 +432,7 @@ bool spool_get(const struct spool *spool, struct spool_name n, struct text *text
 int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
-	struct stat st;
+	struct stat status;
 	int fd, error;
 
 	chunk_name(name, epoch);
@@ -441,7 +441,7 @@ int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 		return -1;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
 		error = errno == EWOULDBLOCK ? EBUSY : errno;
-	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	else if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		error = EINVAL;
 	else
 		return fd;
@@ -592,10 +592,11 @@ bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why)
 
 static uint64_t spool_bytes_at(int folder, const char *name)
 {
-	struct stat st;
+	struct stat status;
 
-	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_blocks > 0 ? (uint64_t)st.st_blocks * 512 :
-											  0;
+	return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_blocks > 0 ?
+		       (uint64_t)status.st_blocks * 512 :
+		       0;
 }
 
 /* A window of ours in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"), with the second in which it
@@ -649,11 +650,11 @@ uint64_t spool_window_bytes(const struct spool *spool, struct spool_name n)
 
 double spool_free(const struct spool *spool)
 {
-	struct statvfs fs;
+	struct statvfs filesystem;
 
-	if (fstatvfs(spool->dir, &fs) < 0 || !fs.f_blocks)
+	if (fstatvfs(spool->dir, &filesystem) < 0 || !filesystem.f_blocks)
 		return 1;
-	return (double)fs.f_bavail / (double)fs.f_blocks;
+	return (double)filesystem.f_bavail / (double)filesystem.f_blocks;
 }
 
 bool spool_drop_bad(const struct spool *spool, uint64_t *bytes)

@@ -55,11 +55,11 @@ static struct spooler_done *spooler_find(struct spooler *spooler, uint64_t epoch
 
 static struct spooler_done *spooler_remember(struct spooler *spooler, uint64_t epoch)
 {
-	struct spooler_done *d = spooler_find(spooler, epoch);
+	struct spooler_done *finished = spooler_find(spooler, epoch);
 	size_t i = spooler_place_of(spooler, epoch);
 
-	if (d)
-		return d;
+	if (finished)
+		return finished;
 	if (spooler->n == spooler->cap) {
 		spooler->cap = spooler->cap ? 2 * spooler->cap : 64;
 		spooler->done = mem_grow(spooler->done, sizeof(*spooler->done), spooler->cap);
@@ -106,75 +106,76 @@ static bool is_ready(struct spooler *spooler, int fd)
 	return true;
 }
 
-static void spooler_again(struct spooler *spooler, struct spooler_done *d, struct str why)
+static void spooler_again(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
-	d->due = clock_now_ms() + AGAIN_MS;
+	finished->due = clock_now_ms() + AGAIN_MS;
 	count(COUNT_FOLD_FAILED, 1);
 	if (spooler_may_report(spooler))
-		warn("window %" PRIu64 " cannot be folded yet: %.*s", d->epoch, (int)why.n, why.p);
+		warn("window %" PRIu64 " cannot be folded yet: %.*s", finished->epoch, (int)why.n, why.p);
 }
 
-static void to_bad(struct spooler *spooler, struct spooler_done *d, struct str why)
+static void to_bad(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
-	warn("window %" PRIu64 " cannot be folded, and is kept in bad/: %.*s", d->epoch, (int)why.n, why.p);
-	d->folded = true; /* whatever becomes of it, it is not looked at again */
+	warn("window %" PRIu64 " cannot be folded, and is kept in bad/: %.*s", finished->epoch, (int)why.n, why.p);
+	finished->folded = true; /* whatever becomes of it, it is not looked at again */
 	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
-	if (!spool_refuse_chunk(spooler->spool, d->epoch, why))
-		warn("cannot put window %" PRIu64 " into bad/: %s", d->epoch, strerror(errno));
+	if (!spool_refuse_chunk(spooler->spool, finished->epoch, why))
+		warn("cannot put window %" PRIu64 " into bad/: %s", finished->epoch, strerror(errno));
 }
 
-static void spooler_put(struct spooler *spooler, struct spooler_done *d, struct str text)
+static void spooler_put(struct spooler *spooler, struct spooler_done *finished, struct str text)
 {
-	struct spool_name name = { d->epoch, spooler->spool->recorder };
+	struct spool_name name = { finished->epoch, spooler->spool->recorder };
 
 	if (!spool_put(spooler->spool, name, text)) {
 		struct text why = { 0 };
 
 		text_printf(&why, "cannot write into the spool: %s", strerror(errno));
-		spooler_again(spooler, d, text_view(&why));
+		spooler_again(spooler, finished, text_view(&why));
 		text_free(&why);
 		return;
 	}
-	d->folded = true;
+	finished->folded = true;
 	spooler->bytes += spooler->spool->put_bytes;
 	count(COUNT_FOLDED, 1);
-	if (spooler->keep_spool && spool_drop_chunk(spooler->spool, d->epoch))
+	if (spooler->keep_spool && spool_drop_chunk(spooler->spool, finished->epoch))
 		count(COUNT_RAW_DROPPED, 1);
 	if (spooler->spooled)
 		spooler->spooled(spooler->to, name);
 }
 
-static void spooler_fold(struct spooler *spooler, struct spooler_done *d, int fd)
+static void spooler_fold(struct spooler *spooler, struct spooler_done *finished, int fd)
 {
 	struct text text = { 0 }, why = { 0 }, path = { 0 };
 	enum fold_result result;
 
-	text_printf(&path, "%s/out/%" PRIu64 ".data", spooler->dir, d->epoch);
+	text_printf(&path, "%s/out/%" PRIu64 ".data", spooler->dir, finished->epoch);
 	text_char(&path, 0);
-	d->tries++;
-	result = folding_chunk(spooler->folding, path.p, fd, d->epoch, &text, &why);
+	finished->tries++;
+	result = folding_chunk(spooler->folding, path.p, fd, finished->epoch, &text, &why);
 	close(fd); /* and its lock */
 	switch (result) {
 	case FOLD_PART:
 		count(COUNT_DAMAGED, 1);
-		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", d->epoch, (int)why.n, why.p);
-		spooler_put(spooler, d, text_view(&text));
+		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", finished->epoch, (int)why.n,
+		     why.p);
+		spooler_put(spooler, finished, text_view(&text));
 		break;
-	case FOLD_GOOD: spooler_put(spooler, d, text_view(&text)); break;
+	case FOLD_GOOD: spooler_put(spooler, finished, text_view(&text)); break;
 	case FOLD_EMPTY:
-		d->folded = true;
+		finished->folded = true;
 		count(COUNT_EMPTY, 1);
-		spool_drop_chunk(spooler->spool, d->epoch);
+		spool_drop_chunk(spooler->spool, finished->epoch);
 		break;
-	case FOLD_BAD: to_bad(spooler, d, text_view(&why)); break;
+	case FOLD_BAD: to_bad(spooler, finished, text_view(&why)); break;
 	case FOLD_CRASHED:
-		if (d->tries >= TRIES)
-			to_bad(spooler, d, text_view(&why));
+		if (finished->tries >= TRIES)
+			to_bad(spooler, finished, text_view(&why));
 		else
-			spooler_again(spooler, d, text_view(&why));
+			spooler_again(spooler, finished, text_view(&why));
 		break;
-	case FOLD_FAILED: spooler_again(spooler, d, text_view(&why)); break;
+	case FOLD_FAILED: spooler_again(spooler, finished, text_view(&why)); break;
 	case FOLD_STOPPED: break;
 	}
 	text_free(&text);
@@ -185,12 +186,12 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *d, int fd
 /* True: it waits for pjmap. */
 static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 {
-	struct spooler_done *d = spooler_find(spooler, epoch);
+	struct spooler_done *finished = spooler_find(spooler, epoch);
 	int fd;
 
-	if (d && d->folded)
+	if (finished && finished->folded)
 		return false;
-	if (d && d->due > clock_now_ms())
+	if (finished && finished->due > clock_now_ms())
 		return false;
 	fd = spool_chunk_open(spooler->spool, epoch);
 	if (fd < 0)
@@ -225,9 +226,9 @@ static void drop_chunks(struct spooler *spooler, const uint64_t *epochs, size_t 
 	uint64_t dropped = 0;
 
 	for (size_t i = 0; i < n && short_of_space(spooler); i++) {
-		struct spooler_done *d = spooler_find(spooler, epochs[i]);
+		struct spooler_done *finished = spooler_find(spooler, epochs[i]);
 
-		if (d && d->folded &&
+		if (finished && finished->folded &&
 		    spool_has(spooler->spool, (struct spool_name){ epochs[i], spooler->spool->recorder }) &&
 		    spool_drop_chunk(spooler->spool, epochs[i]))
 			dropped++;
@@ -341,9 +342,9 @@ bool spooler_left(struct spooler *spooler)
 	if (!spool_chunks(spooler->spool, &epochs, &n))
 		return true;
 	for (size_t i = 0; i < n; i++) {
-		const struct spooler_done *d = spooler_find(spooler, epochs[i]);
+		const struct spooler_done *finished = spooler_find(spooler, epochs[i]);
 
-		left += !d || !d->folded;
+		left += !finished || !finished->folded;
 	}
 	free(epochs);
 	return left > 0;

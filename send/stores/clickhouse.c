@@ -77,14 +77,14 @@ void ch_put(struct text *text, struct str string, bool quote)
 	if (quote)
 		text_char(text, '\'');
 	for (size_t i = 0; i < mended.n; i++) {
-		char c = mended.p[i];
+		char byte = mended.p[i];
 
-		if (c == '\\' || c == '\'')
+		if (byte == '\\' || byte == '\'')
 			text_char(text, '\\');
-		if (c == '\t' || c == '\n' || c == '\r' || c == 0)
-			text_add(text, c == '\t' ? "\\t" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\0");
+		if (byte == '\t' || byte == '\n' || byte == '\r' || byte == 0)
+			text_add(text, byte == '\t' ? "\\t" : byte == '\n' ? "\\n" : byte == '\r' ? "\\r" : "\\0");
 		else
-			text_char(text, c);
+			text_char(text, byte);
 	}
 	if (quote)
 		text_char(text, '\'');
@@ -108,13 +108,13 @@ struct str ch_column(struct text *space, struct str *line)
 	size_t at = space->n;
 
 	for (size_t i = 0; i < raw.n; i++) {
-		char c = raw.p[i];
+		char byte = raw.p[i];
 
-		if (c == '\\' && i + 1 < raw.n) {
-			c = raw.p[++i];
-			c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == '0' ? 0 : c;
+		if (byte == '\\' && i + 1 < raw.n) {
+			byte = raw.p[++i];
+			byte = byte == 't' ? '\t' : byte == 'n' ? '\n' : byte == 'r' ? '\r' : byte == '0' ? 0 : byte;
 		}
-		text_char(space, c);
+		text_char(space, byte);
 	}
 	return str_from(text_view(space), at);
 }
@@ -397,20 +397,20 @@ static bool is_taken(struct clickhouse *store, const struct window *window, bool
 static void clickhouse_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
 			    struct store_report *report)
 {
-	struct clickhouse *c = store;
+	struct clickhouse *clickhouse = store;
 	enum http_class class;
 
-	if (*resume == 0 && is_taken(c, window, isolate, report))
+	if (*resume == 0 && is_taken(clickhouse, window, isolate, report))
 		return;
-	batches_send(&c->batches, c, window, resume, isolate, report);
+	batches_send(&clickhouse->batches, clickhouse, window, resume, isolate, report);
 	if (report->verdict != STORE_SENT)
 		return;
-	class = clickhouse_confirm(c, window, report);
+	class = clickhouse_confirm(clickhouse, window, report);
 	report->verdict = batches_verdict(class, isolate);
 	if (class == HTTP_DONE)
 		report->why.n = 0;
-	if (report->verdict == STORE_SENT && c->verify)
-		clickhouse_verify(c, window, resume, report);
+	if (report->verdict == STORE_SENT && clickhouse->verify)
+		clickhouse_verify(clickhouse, window, resume, report);
 }
 
 /* ---- several windows in one request ------------------------------------------------------------------------------ */
@@ -545,17 +545,17 @@ static enum store_joined may_join(struct clickhouse *store, const struct window 
 
 static enum store_joined clickhouse_join(void *store, const struct window *window, struct store_report *report)
 {
-	struct clickhouse *c = store;
-	struct together *together = together_of(c);
+	struct clickhouse *clickhouse = store;
+	struct together *together = together_of(clickhouse);
 	struct text fixed[2] = { 0 };
 	struct str lines = window->stacks, stack;
 	uint64_t n, stacks, sum;
 	bool good = true;
 
-	if (c->verify || !together->gzip || together->packed_max < PACKED_TOGETHER / 16)
+	if (clickhouse->verify || !together->gzip || together->packed_max < PACKED_TOGETHER / 16)
 		return STORE_ALONE;
 	clickhouse_count(window, &stacks, &sum);
-	switch (may_join(c, window, stacks, sum, report)) {
+	switch (may_join(clickhouse, window, stacks, sum, report)) {
 	case STORE_PARTED: clickhouse_part(together); return STORE_PARTED;
 	case STORE_ALONE: return STORE_ALONE;
 	default: break;
@@ -567,7 +567,7 @@ static enum store_joined clickhouse_join(void *store, const struct window *windo
 		if (together->rows.n >= PART)
 			pack_rows(together, false);
 		if (clickhouse_is_full(together))
-			good = post_together(c, report);
+			good = post_together(clickhouse, report);
 	}
 	clickhouse_put_window(&together->windows, window, stacks, sum);
 	text_free(&fixed[0]);
@@ -581,13 +581,13 @@ static enum store_joined clickhouse_join(void *store, const struct window *windo
 
 static void clickhouse_send_joined(void *store, struct store_report *report)
 {
-	struct clickhouse *c = store;
-	struct together *together = c->together;
+	struct clickhouse *clickhouse = store;
+	struct together *together = clickhouse->together;
 	enum http_class class;
 
-	if ((together->docs == 0 || post_together(c, report)) && clickhouse_arrived(together, report) &&
+	if ((together->docs == 0 || post_together(clickhouse, report)) && clickhouse_arrived(together, report) &&
 	    together->windows.n) {
-		class = insert_windows(c, text_view(&together->windows), report);
+		class = insert_windows(clickhouse, text_view(&together->windows), report);
 		report->verdict = batches_verdict(class, false);
 		if (class == HTTP_DONE)
 			report->why.n = 0;
@@ -612,15 +612,15 @@ static void together_close(struct together *together)
 
 static void clickhouse_close(void *store)
 {
-	struct clickhouse *c = store;
+	struct clickhouse *clickhouse = store;
 
-	together_close(c->together);
-	ch_seen_close(c->seen);
-	http_close(c->http);
-	text_free(&c->table);
-	text_free(&c->path);
-	text_free(&c->query);
-	free(c);
+	together_close(clickhouse->together);
+	ch_seen_close(clickhouse->seen);
+	http_close(clickhouse->http);
+	text_free(&clickhouse->table);
+	text_free(&clickhouse->path);
+	text_free(&clickhouse->query);
+	free(clickhouse);
 }
 
 static bool is_name(struct str string)

@@ -249,12 +249,12 @@ static bool clickread_stacks(struct clickhouse *store, struct rows *rows, const 
 static bool clickread_both(void *store, const struct store_query *query, const struct store_sink *sink,
 			   struct text *why, bool list)
 {
-	struct clickhouse *c = store;
+	struct clickhouse *clickhouse = store;
 	struct rows rows = { .query = query, .sink = sink, .list = list };
-	bool good = query->from >= query->to || clickread_windows(c, &rows, why);
+	bool good = query->from >= query->to || clickread_windows(clickhouse, &rows, why);
 
 	for (size_t i = 0; i < rows.n; i++) {
-		good = good && clickread_stacks(c, &rows, &rows.sum[i], why);
+		good = good && clickread_stacks(clickhouse, &rows, &rows.sum[i], why);
 		text_free(&rows.sum[i].streams);
 	}
 	if (rows.stopped)

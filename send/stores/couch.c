@@ -42,16 +42,16 @@ static void add_base64(struct text *text, struct str string)
 
 	text_reserve(text, string.n / 3 * 4 + 4);
 	for (size_t i = 0; i < string.n; i += 3) {
-		uint32_t v = (uint32_t)(unsigned char)string.p[i] << 16;
+		uint32_t value = (uint32_t)(unsigned char)string.p[i] << 16;
 
 		if (i + 1 < string.n)
-			v |= (uint32_t)(unsigned char)string.p[i + 1] << 8;
+			value |= (uint32_t)(unsigned char)string.p[i + 1] << 8;
 		if (i + 2 < string.n)
-			v |= (unsigned char)string.p[i + 2];
-		text_char(text, digit[v >> 18]);
-		text_char(text, digit[v >> 12 & 63]);
-		text_char(text, i + 1 < string.n ? digit[v >> 6 & 63] : '=');
-		text_char(text, i + 2 < string.n ? digit[v & 63] : '=');
+			value |= (unsigned char)string.p[i + 2];
+		text_char(text, digit[value >> 18]);
+		text_char(text, digit[value >> 12 & 63]);
+		text_char(text, i + 1 < string.n ? digit[value >> 6 & 63] : '=');
+		text_char(text, i + 2 < string.n ? digit[value & 63] : '=');
 	}
 }
 

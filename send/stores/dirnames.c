@@ -41,9 +41,9 @@ bool dir_name_parse(const char *string, struct dir_name *name)
 	return str_eq(str_of(string), str_of(back));
 }
 
-int dir_name_cmp(const void *va, const void *vb)
+int dir_name_cmp(const void *left, const void *right)
 {
-	const struct dir_name *name = va, *b = vb;
+	const struct dir_name *name = left, *b = right;
 
 	if (name->epoch != b->epoch)
 		return name->epoch < b->epoch ? -1 : 1;
@@ -58,10 +58,10 @@ int dir_name_cmp(const void *va, const void *vb)
 
 void dir_day_put(char s[16], uint64_t day)
 {
-	time_t t = (time_t)(day * DIR_DAY);
+	time_t seconds = (time_t)(day * DIR_DAY);
 	struct tm calendar;
 
-	gmtime_r(&t, &calendar);
+	gmtime_r(&seconds, &calendar);
 	snprintf(s, 16, "%04u-%02u-%02u", (unsigned)(calendar.tm_year + 1900) % 10000, (unsigned)calendar.tm_mon + 1,
 		 (unsigned)calendar.tm_mday);
 }
@@ -72,7 +72,7 @@ bool dir_day_parse(const char *string, uint64_t *day)
 	uint64_t year, month, dom;
 	struct tm calendar = { 0 };
 	char back[16];
-	time_t t;
+	time_t seconds;
 
 	if (!str_u64(y, &year) || !str_u64(m, &month) || !str_u64(rest, &dom) || year < 1970 || year > 9999 ||
 	    month < 1 || month > 12 || dom < 1 || dom > 31)
@@ -80,10 +80,10 @@ bool dir_day_parse(const char *string, uint64_t *day)
 	calendar.tm_year = (int)year - 1900;
 	calendar.tm_mon = (int)month - 1;
 	calendar.tm_mday = (int)dom;
-	t = timegm(&calendar);
-	if (t < 0)
+	seconds = timegm(&calendar);
+	if (seconds < 0)
 		return false;
-	*day = (uint64_t)t / DIR_DAY;
+	*day = (uint64_t)seconds / DIR_DAY;
 	dir_day_put(back, *day);
 	return str_eq(str_of(string), str_of(back));
 }
@@ -93,9 +93,10 @@ bool dir_host_good(struct str host)
 	if (host.n == 0 || host.n > 255 || host.p[0] == '.')
 		return false;
 	for (size_t i = 0; i < host.n; i++) {
-		char c = host.p[i];
+		char byte = host.p[i];
 
-		if (!byte_is_digit(c) && !((c | 32) >= 'a' && (c | 32) <= 'z') && c != '.' && c != '_' && c != '-')
+		if (!byte_is_digit(byte) && !((byte | 32) >= 'a' && (byte | 32) <= 'z') && byte != '.' && byte != '_' &&
+		    byte != '-')
 			return false;
 	}
 	return true;

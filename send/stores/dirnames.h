@@ -26,7 +26,7 @@ struct dir_name {
 /* Only what dir_name_put would make is a name. */
 bool dir_name_parse(const char *string, struct dir_name *name);
 void dir_name_put(char s[DIR_NAME], const struct dir_name *name);
-int dir_name_cmp(const void *a, const void *b); /* by epoch, roll-ups first, then stream */
+int dir_name_cmp(const void *left, const void *right); /* by epoch, roll-ups first, then stream */
 
 /* "2026-11-21" of a day since 1970, and back. */
 void dir_day_put(char s[16], uint64_t day);

@@ -38,11 +38,11 @@ static void *dir_open(struct str where, const struct store_options *options, str
 
 static void dir_close(void *store)
 {
-	struct dir_store *d = store;
+	struct dir_store *dir_store = store;
 
-	close(d->root);
-	free(d->path);
-	free(d);
+	close(dir_store->root);
+	free(dir_store->path);
+	free(dir_store);
 }
 
 bool dir_pack(const struct dir_store *store, struct text *text, struct str string)
@@ -178,7 +178,7 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 static void dir_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
 		     struct store_report *report)
 {
-	struct dir_store *d = store;
+	struct dir_store *dir_store = store;
 	char host_name[256], day_name[16];
 	int host, day = -1;
 
@@ -194,11 +194,11 @@ static void dir_send(void *store, const struct window *window, uint64_t *resume,
 	memcpy(host_name, window->host.p, window->host.n);
 	host_name[window->host.n] = 0;
 	dir_day_put(day_name, window->epoch / DIR_DAY);
-	host = dirstore_make_folder(d->root, host_name);
+	host = dirstore_make_folder(dir_store->root, host_name);
 	if (host >= 0)
 		day = dirstore_make_folder(host, day_name);
 	if (day >= 0)
-		send_to(d, day, window, report);
+		send_to(dir_store, day, window, report);
 	else
 		dirstore_failed(report, "cannot make the folder of the day", errno);
 	if (day >= 0)

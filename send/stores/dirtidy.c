@@ -51,12 +51,12 @@ static void dirtidy_add_lines(struct sum *sum, struct str lines)
 {
 	struct folded_header none = { 0 };
 	struct folded_tally tally = { 0 };
-	struct in in;
+	struct in input;
 
-	in_memory(&in, lines, "a window");
-	folded_read(&in, &sum->s, &none, &tally);
+	in_memory(&input, lines, "a window");
+	folded_read(&input, &sum->s, &none, &tally);
 	sum->damaged |= tally.bad > 0;
-	in_close(&in);
+	in_close(&input);
 }
 
 /* A window, or the roll-up before, which brings its own list of windows. */
@@ -189,13 +189,13 @@ static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t
 {
 	struct text offsets = { 0 };
 	struct dir_name hour;
-	struct stat st;
+	struct stat status;
 	bool dropped = false;
 	int fd = dir_hour_open(day, files[0].epoch, files[0].stream, &hour);
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_mtim.tv_sec + GRACE_S <= now && dir_hour_list(fd, &offsets))
+	if (fstat(fd, &status) == 0 && (uint64_t)status.st_mtim.tv_sec + GRACE_S <= now && dir_hour_list(fd, &offsets))
 		for (size_t i = 1; i < n; i++) {
 			char name[DIR_NAME];
 
@@ -235,9 +235,9 @@ static bool has_more(int day, const struct dir_name *files, size_t n)
 	return more;
 }
 
-static int by_hour(const void *va, const void *vb)
+static int by_hour(const void *left, const void *right)
 {
-	const struct dir_name *name = va, *b = vb;
+	const struct dir_name *name = left, *b = right;
 	uint64_t ha = name->epoch / DIR_HOUR, hb = b->epoch / DIR_HOUR;
 
 	if (ha != hb)
@@ -312,11 +312,11 @@ static uint64_t day_bytes(int host, const char *name)
 	if (dir_files(day, 0, UINT64_MAX, &files, &n)) {
 		for (size_t i = 0; i < n; i++) {
 			char file[DIR_NAME];
-			struct stat st;
+			struct stat status;
 
 			dir_name_put(file, files + i);
-			if (fstatat(day, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
-				bytes += (uint64_t)st.st_size;
+			if (fstatat(day, file, &status, AT_SYMLINK_NOFOLLOW) == 0)
+				bytes += (uint64_t)status.st_size;
 		}
 		free(files);
 	}
@@ -337,8 +337,8 @@ static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **
 	for (size_t i = n; i-- > 0;) {
 		sum += day_bytes(host, days[i]);
 		if (sum > store->max_bytes && i + 1 < n) {
-			for (size_t k = 0; k <= i; k++)
-				if (drop_day(host, days[k]))
+			for (size_t index = 0; index <= i; index++)
+				if (drop_day(host, days[index]))
 					return true;
 			return false;
 		}
@@ -381,16 +381,16 @@ static bool tidy_host(const struct dir_store *store, const char *name, uint64_t 
 
 bool dir_tidy(void *store, struct str host, uint64_t now)
 {
-	const struct dir_store *d = store;
+	const struct dir_store *dir_store = store;
 	char **hosts;
 	size_t n;
 	bool more = false;
 
-	if (!dir_folders(d->root, false, &hosts, &n))
+	if (!dir_folders(dir_store->root, false, &hosts, &n))
 		return false;
 	for (size_t i = 0; i < n && !more; i++)
 		if (host.n == 0 || str_eq(host, str_of(hosts[i])))
-			more = tidy_host(d, hosts[i], now);
+			more = tidy_host(dir_store, hosts[i], now);
 	dir_folders_free(hosts, n);
 	return more;
 }

@@ -124,8 +124,8 @@ static enum http_class eve_look(struct eve *eve, struct is_requested *requested,
 	value = eve_request(eve, text_view(&where), "&max_results=50&projection=%7B%22stack%22:1,%22value%22:1%7D",
 			    &class, &total);
 	report->requests++;
-	for (size_t k = 0; value && k < jv_count(jv_get(value, "_items")); k++) {
-		const struct jv *item = jv_at(jv_get(value, "_items"), k);
+	for (size_t index = 0; value && index < jv_count(jv_get(value, "_items")); index++) {
+		const struct jv *item = jv_at(jv_get(value, "_items"), index);
 		struct str id;
 
 		for (size_t i = 0; i < requested->n && jv_str(jv_get(item, "_id"), &id); i++) {
@@ -212,7 +212,7 @@ static struct str eve_nth(struct str lines, size_t i)
 	struct str stack = { 0 };
 	uint64_t count;
 
-	for (size_t k = 0; k <= i && window_next(&lines, &stack, &count); k++)
+	for (size_t index = 0; index <= i && window_next(&lines, &stack, &count); index++)
 		;
 	return stack;
 }

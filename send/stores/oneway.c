@@ -106,20 +106,20 @@ static void *ndjson_open(struct str where, const struct store_options *options, 
 {
 	struct ndjson *ndjson = mem_alloc(sizeof(*ndjson), 1);
 	struct text path = { 0 };
-	struct stat st;
+	struct stat status;
 
 	(void)options;
 	text_printf(&path, "%.*s%c", (int)where.n, where.p, 0);
 	ndjson->ours = !str_eq(where, STR("-"));
 	ndjson->fd = ndjson->ours ? oneway_open_file(path.p, why) : STDOUT_FILENO;
 	text_free(&path);
-	if (ndjson->fd < 0 || fstat(ndjson->fd, &st) != 0) {
+	if (ndjson->fd < 0 || fstat(ndjson->fd, &status) != 0) {
 		if (why->n == 0)
 			text_add(why, strerror(errno));
 		free(ndjson);
 		return NULL;
 	}
-	ndjson->regular = S_ISREG(st.st_mode);
+	ndjson->regular = S_ISREG(status.st_mode);
 	return ndjson;
 }
 

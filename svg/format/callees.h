@@ -31,19 +31,19 @@ static inline void callees_push(struct callees *callees, uint32_t id, struct are
 /* Position of id, which is there, counted from the front, from 1. */
 static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 {
-	uint32_t k = 1;
+	uint32_t index = 1;
 
-	while (callees->id[callees->n - k] != id)
-		k++;
-	return k;
+	while (callees->id[callees->n - index] != id)
+		index++;
+	return index;
 }
 
-/* The k-th from the front, which is then in front; 1 <= k <= n. */
-static inline uint32_t callees_to_front(struct callees *callees, uint32_t k)
+/* The index-th from the front, which is then in front; 1 <= index <= n. */
+static inline uint32_t callees_to_front(struct callees *callees, uint32_t index)
 {
-	uint32_t at = callees->n - k, id = callees->id[at];
+	uint32_t at = callees->n - index, id = callees->id[at];
 
-	memmove(callees->id + at, callees->id + at + 1, (k - 1) * sizeof(*callees->id));
+	memmove(callees->id + at, callees->id + at + 1, (index - 1) * sizeof(*callees->id));
 	callees->id[callees->n - 1] = id;
 	return id;
 }

@@ -31,11 +31,11 @@ static void put_varint(struct text *text, uint64_t value)
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
 /* Only ASCII counts, so that bytes here are UTF-16 units there. */
-static uint32_t shared_prefix(struct str string, struct str b)
+static uint32_t shared_prefix(struct str string, struct str other)
 {
 	uint32_t n = 0;
 
-	while (n < 87 && n < string.n && n < b.n && string.p[n] == b.p[n] && (unsigned char)string.p[n] < 0x80)
+	while (n < 87 && n < string.n && n < other.n && string.p[n] == other.p[n] && (unsigned char)string.p[n] < 0x80)
 		n++;
 	return n;
 }
@@ -96,14 +96,14 @@ static bool pairs_intersect(struct pairs *pairs, uint32_t caller, uint32_t calle
 	}
 }
 
-static void encode_put_frame(struct text *text, uint32_t pop, uint32_t k, uint32_t id)
+static void encode_put_frame(struct text *text, uint32_t pop, uint32_t index, uint32_t id)
 {
-	put_digit(text, (pop < 7 ? pop : 7) + 8 * (k < 10 ? k : 10));
+	put_digit(text, (pop < 7 ? pop : 7) + 8 * (index < 10 ? index : 10));
 	if (pop >= 7)
 		put_varint(text, pop - 7);
-	if (k >= 10)
-		put_varint(text, k - 10);
-	if (k == 0)
+	if (index >= 10)
+		put_varint(text, index - 10);
+	if (index == 0)
 		put_varint(text, id);
 }
 
@@ -115,15 +115,15 @@ void encode_tree(struct text *text, const struct layout *layout, const struct st
 	pairs_make(&tree.first_seen, layout->n);
 	for (uint32_t i = 0; i < layout->n; i++) {
 		uint32_t caller = layout->parent[i] == LAYOUT_ROOT ? styles->n : styles->of[layout->parent[i]];
-		uint32_t id = styles->of[i], k = 0;
+		uint32_t id = styles->of[i], index = 0;
 		struct callees *list = &tree.of[caller];
 		if (pairs_intersect(&tree.first_seen, caller, id)) {
-			k = callees_find(list, id);
-			callees_to_front(list, k);
+			index = callees_find(list, id);
+			callees_to_front(list, index);
 		} else {
 			callees_push(list, id, &tree.memory);
 		}
-		encode_put_frame(text, depth + 1 - layout->level[i], k, id);
+		encode_put_frame(text, depth + 1 - layout->level[i], index, id);
 		depth = layout->level[i];
 	}
 	arena_free(&tree.memory);

@@ -85,8 +85,8 @@ void sha256_csp(struct text *text, struct str string)
 	text_add(text, "sha256-");
 	for (unsigned i = 0; i < 33; i += 3) {
 		uint32_t bits = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | digest[i + 2];
-		for (unsigned k = 0; k < 4; k++)
-			text_char(text, letters[bits >> (18 - 6 * k) & 63]);
+		for (unsigned index = 0; index < 4; index++)
+			text_char(text, letters[bits >> (18 - 6 * index) & 63]);
 	}
 	text->p[text->n - 1] = '=';
 }

@@ -105,10 +105,10 @@ static bool unpack_unescape(struct parser *parser, struct block *block)
 	for (size_t i = 0; i < block->raw.n;) {
 		struct str rest = str_from(block->raw, i);
 		size_t n = entity_length(rest);
-		char c = n == 5 ? '&' : n == 1 ? rest.p[0] : rest.p[1] == 'l' ? '<' : '>';
-		if (n == 1 && (c == '&' || c == '<' || c == '>'))
+		char byte = n == 5 ? '&' : n == 1 ? rest.p[0] : rest.p[1] == 'l' ? '<' : '>';
+		if (n == 1 && (byte == '&' || byte == '<' || byte == '>'))
 			return unpack_fail(parser, block->offset + i, "the block is not escaped as pjsvg does it");
-		text_char(&block->text, c);
+		text_char(&block->text, byte);
 		i += n;
 	}
 	return true;
@@ -310,17 +310,17 @@ static bool parse_config(struct parser *parser)
 /* ---- numbers ------------------------------------------------------------------------------------------------ */
 
 /* Index into the alphabet of docs/SVG.md, or 88. */
-static uint32_t digit_of(char c)
+static uint32_t digit_of(char byte)
 {
 	static const char skipped[] = "\"&'<>\\`"; /* in ascending order */
-	uint32_t value = (uint32_t)(unsigned char)c - 0x20;
+	uint32_t value = (uint32_t)(unsigned char)byte - 0x20;
 
-	if (c < 0x20 || c == 0x7f)
+	if (byte < 0x20 || byte == 0x7f)
 		return 88;
 	for (size_t i = 0; skipped[i]; i++) {
-		if (c == skipped[i])
+		if (byte == skipped[i])
 			return 88;
-		value -= c > skipped[i];
+		value -= byte > skipped[i];
 	}
 	return value;
 }

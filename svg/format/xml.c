@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/format/xml.h"
 
-static const char *xml_entity(char c)
+static const char *xml_entity(char byte)
 {
-	switch (c) {
+	switch (byte) {
 	case '&': return "&amp;";
 	case '<': return "&lt;";
 	case '>': return "&gt;";

@@ -114,9 +114,9 @@ static bool is_python(struct str string)
 	       str_eq(string, STR("<module>"));
 }
 
-static bool is_upper(char c)
+static bool is_upper(char byte)
 {
-	return c >= 'A' && c <= 'Z';
+	return byte >= 'A' && byte <= 'Z';
 }
 
 /* java/util/HashMap.get, Lorg/vertx/Foo;::bar, java.lang.Thread.run: packages, then a class in upper case. */

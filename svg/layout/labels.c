@@ -121,16 +121,16 @@ static void put_plain_cpp(struct text *text, struct str string)
 	size_t depth = 0;
 
 	for (size_t i = 0; i < string.n; i++) {
-		char c = string.p[i];
-		bool bracket = (c == '<' || c == '>') && !is_operator_sign(string, i);
-		if (bracket && c == '<' && (i > 0 || depth))
+		char byte = string.p[i];
+		bool bracket = (byte == '<' || byte == '>') && !is_operator_sign(string, i);
+		if (bracket && byte == '<' && (i > 0 || depth))
 			depth++;
-		else if (bracket && c == '>' && depth)
+		else if (bracket && byte == '>' && depth)
 			depth--;
-		else if (depth == 0 && c == '(' && i > 0 && !keeps_parenthesis(string, i))
+		else if (depth == 0 && byte == '(' && i > 0 && !keeps_parenthesis(string, i))
 			break;
 		else if (depth == 0)
-			text_char(text, c);
+			text_char(text, byte);
 	}
 }
 
@@ -140,12 +140,12 @@ static size_t last_scope(struct str string, size_t end)
 	size_t depth = 0;
 
 	for (size_t i = end; i-- > 0;) {
-		char c = string.p[i];
-		if (c == '>' || c == ')' || c == '}')
+		char byte = string.p[i];
+		if (byte == '>' || byte == ')' || byte == '}')
 			depth++;
-		else if ((c == '<' || c == '(' || c == '{') && depth)
+		else if ((byte == '<' || byte == '(' || byte == '{') && depth)
 			depth--;
-		else if (c == ':' && depth == 0 && i > 0 && string.p[i - 1] == ':')
+		else if (byte == ':' && depth == 0 && i > 0 && string.p[i - 1] == ':')
 			return i + 1;
 	}
 	return 0;
@@ -187,13 +187,13 @@ static bool put_initials(struct text *text, const struct parts *parts, size_t ma
 	bool first = true;
 
 	for (size_t i = 0; i < parts->owner; i++) {
-		char c = parts->all.p[i];
-		if (c == '/' || c == '.') {
+		char byte = parts->all.p[i];
+		if (byte == '/' || byte == '.') {
 			first = true;
-		} else if (first && !(i == 0 && c == 'L' && parts->all.n > 1 && parts->all.p[1] != '/')) {
-			if ((unsigned char)c >= 0x80)
+		} else if (first && !(i == 0 && byte == 'L' && parts->all.n > 1 && parts->all.p[1] != '/')) {
+			if ((unsigned char)byte >= 0x80)
 				break;
-			text_char(text, c);
+			text_char(text, byte);
 			text_char(text, '.');
 			first = false;
 		}

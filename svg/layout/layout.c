@@ -35,8 +35,8 @@ static void number_frames(struct layout *layout, const struct stacks *stacks, co
 	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* by node */
 
 	number[0] = LAYOUT_ROOT;
-	for (uint32_t k = 0; k + 1 < stacks->n; k++) {
-		uint32_t node = order[k];
+	for (uint32_t index = 0; index + 1 < stacks->n; index++) {
+		uint32_t node = order[index];
 		if (first[node] == 0 && last[node] == 0)
 			continue;
 		number[node] = layout->n;

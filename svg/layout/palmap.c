@@ -63,7 +63,7 @@ static void set_colour(struct palmap *palmap, struct str name, uint32_t rgb)
 
 void palmap_read(struct palmap *palmap, const char *path)
 {
-	struct in in;
+	struct in input;
 	struct str line;
 	int fd;
 
@@ -75,23 +75,23 @@ void palmap_read(struct palmap *palmap, const char *path)
 		die("%s: not a regular file", path);
 	if (fd >= 0)
 		close(fd);
-	in_open(&in, path);
-	in_expect_text(&in);
-	while (in_line(&in, &line)) {
+	in_open(&input, path);
+	in_expect_text(&input);
+	while (in_line(&input, &line)) {
 		struct str name;
 		uint32_t rgb;
 		const char *why = str_is_blank(line) ? NULL : palmap_parse(line, &name, &rgb);
 
 		if (why && palmap->bad++ < 3)
-			warn_at(in_place(&in), "not a colour: %s", why);
+			warn_at(in_place(&input), "not a colour: %s", why);
 		if (!why && !str_is_blank(line))
 			set_colour(palmap, name, rgb);
 	}
-	if (in.errors)
-		die_at(in_place(&in), "%s", in.errors);
+	if (input.errors)
+		die_at(in_place(&input), "%s", input.errors);
 	if (palmap->bad > 1)
 		warn("%s: %ju lines skipped", path, (uintmax_t)palmap->bad);
-	in_close(&in);
+	in_close(&input);
 }
 
 /* ---- use ---------------------------------------------------------------------------------------------------- */

@@ -48,13 +48,13 @@ static uint64_t plain_pointer(struct dwarf_bytes *bytes, unsigned format)
 
 uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t address, uint64_t data)
 {
-	uint64_t v = plain_pointer(bytes, encoding & 15);
+	uint64_t value = plain_pointer(bytes, encoding & 15);
 
 	/* indirect, aligned, text- and function-relative ones point at no code in files that anybody makes */
 	switch (encoding & 0xf0) {
-	case 0: return v;
-	case PE_PCREL: return v + address;
-	case PE_DATAREL: return v + data;
+	case 0: return value;
+	case PE_PCREL: return value + address;
+	case PE_DATAREL: return value + data;
 	default: bytes->bad = true; return 0;
 	}
 }
@@ -429,12 +429,12 @@ static void restore_rule(struct machine *machine, uint64_t reg)
 }
 
 /* Instructions about the CFA. */
-static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t op)
+static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	int64_t align = machine->e->data_align;
 	uint64_t reg;
 
-	switch (op) {
+	switch (opcode) {
 	case CFA_DEF_CFA:
 		reg = dwarf_uleb(bytes);
 		set_cfa(machine, reg, (int64_t)dwarf_uleb(bytes));
@@ -455,11 +455,11 @@ static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, 
 }
 
 /* Instructions that name a register. */
-static bool register_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t op)
+static bool register_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	uint64_t reg = dwarf_uleb(bytes);
 
-	switch (op) {
+	switch (opcode) {
 	case CFA_OFFSET_EXTENDED: set_rule(machine, reg, CFI_AT, dwarf_uleb(bytes)); return true;
 	case CFA_OFFSET_EXTENDED_SF: set_rule(machine, reg, CFI_AT, (uint64_t)dwarf_sleb(bytes)); return true;
 	case CFA_GNU_NEGATIVE_OFFSET: set_rule(machine, reg, CFI_AT, 0 - dwarf_uleb(bytes)); return true;
@@ -484,16 +484,16 @@ static bool register_instruction(struct machine *machine, struct dwarf_bytes *by
 /* False at the end of what concerns us, or of what can be understood. */
 static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 {
-	uint8_t op = (uint8_t)dwarf_uint(bytes, 1);
+	uint8_t opcode = (uint8_t)dwarf_uint(bytes, 1);
 	uint64_t step = machine->e->code_align;
 
-	switch (op & 0xc0) {
-	case CFA_ADVANCE_LOC: return cfi_advance(machine, machine->at + (op & 63) * step);
-	case CFA_OFFSET: set_rule(machine, op & 63, CFI_AT, dwarf_uleb(bytes)); return true;
-	case CFA_RESTORE: restore_rule(machine, op & 63); return true;
+	switch (opcode & 0xc0) {
+	case CFA_ADVANCE_LOC: return cfi_advance(machine, machine->at + (opcode & 63) * step);
+	case CFA_OFFSET: set_rule(machine, opcode & 63, CFI_AT, dwarf_uleb(bytes)); return true;
+	case CFA_RESTORE: restore_rule(machine, opcode & 63); return true;
 	default: break;
 	}
-	switch (op) {
+	switch (opcode) {
 	case CFA_NOP: return true;
 	case CFA_SET_LOC:
 		return cfi_advance(machine,
@@ -511,8 +511,8 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	case CFA_DEF_CFA_OFFSET:
 	case CFA_DEF_CFA_EXPRESSION:
 	case CFA_DEF_CFA_SF:
-	case CFA_DEF_CFA_OFFSET_SF: return cfa_instruction(machine, bytes, op);
-	default: return register_instruction(machine, bytes, op);
+	case CFA_DEF_CFA_OFFSET_SF: return cfa_instruction(machine, bytes, opcode);
+	default: return register_instruction(machine, bytes, opcode);
 	}
 }
 

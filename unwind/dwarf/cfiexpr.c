@@ -148,22 +148,22 @@ static uint64_t cfiexpr_divide(struct evaluation *evaluation, uint64_t a, uint64
 	return b == 0 ? 0 : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
 }
 
-static uint64_t cfiexpr_shifted(uint64_t a, uint64_t by, uint8_t op)
+static uint64_t cfiexpr_shifted(uint64_t a, uint64_t by, uint8_t opcode)
 {
 	bool minus = (int64_t)a < 0;
 
 	if (by > 63)
-		return op == OP_SHRA && minus ? UINT64_MAX : 0;
-	return op == OP_SHL ? a << by : op == OP_SHR ? a >> by : (uint64_t)((int64_t)a >> by);
+		return opcode == OP_SHRA && minus ? UINT64_MAX : 0;
+	return opcode == OP_SHL ? a << by : opcode == OP_SHR ? a >> by : (uint64_t)((int64_t)a >> by);
 }
 
 /* Two operands, one result. */
-static void cfiexpr_binary(struct evaluation *evaluation, uint8_t op)
+static void cfiexpr_binary(struct evaluation *evaluation, uint8_t opcode)
 {
 	uint64_t b = cfiexpr_pop(evaluation), a = cfiexpr_pop(evaluation);
 	int64_t sb = (int64_t)b, sa = (int64_t)a;
 
-	switch (op) {
+	switch (opcode) {
 	case OP_AND: cfiexpr_push(evaluation, a & b); break;
 	case OP_OR: cfiexpr_push(evaluation, a | b); break;
 	case OP_XOR: cfiexpr_push(evaluation, a ^ b); break;
@@ -177,7 +177,7 @@ static void cfiexpr_binary(struct evaluation *evaluation, uint8_t op)
 		break;
 	case OP_SHL:
 	case OP_SHR:
-	case OP_SHRA: cfiexpr_push(evaluation, cfiexpr_shifted(a, b, op)); break;
+	case OP_SHRA: cfiexpr_push(evaluation, cfiexpr_shifted(a, b, opcode)); break;
 	case OP_EQ: cfiexpr_push(evaluation, sa == sb); break;
 	case OP_GE: cfiexpr_push(evaluation, sa >= sb); break;
 	case OP_GT: cfiexpr_push(evaluation, sa > sb); break;
@@ -189,19 +189,19 @@ static void cfiexpr_binary(struct evaluation *evaluation, uint8_t op)
 }
 
 /* Constants, and what moves operands; false for another one. */
-static bool push_operation(struct evaluation *evaluation, uint8_t op)
+static bool push_operation(struct evaluation *evaluation, uint8_t opcode)
 {
 	struct dwarf_bytes *bytes = &evaluation->b;
 
-	switch (op) {
+	switch (opcode) {
 	case OP_CONST1U:
 	case OP_CONST2U:
 	case OP_CONST4U:
-	case OP_CONST8U: cfiexpr_push(evaluation, dwarf_uint(bytes, 1U << (op - OP_CONST1U) / 2)); return true;
+	case OP_CONST8U: cfiexpr_push(evaluation, dwarf_uint(bytes, 1U << (opcode - OP_CONST1U) / 2)); return true;
 	case OP_CONST1S:
 	case OP_CONST2S:
 	case OP_CONST4S:
-	case OP_CONST8S: cfiexpr_push(evaluation, dwarf_sint(bytes, 1U << (op - OP_CONST1S) / 2)); return true;
+	case OP_CONST8S: cfiexpr_push(evaluation, dwarf_sint(bytes, 1U << (opcode - OP_CONST1S) / 2)); return true;
 	case OP_CONSTU: cfiexpr_push(evaluation, dwarf_uleb(bytes)); return true;
 	case OP_CONSTS: cfiexpr_push(evaluation, (uint64_t)dwarf_sleb(bytes)); return true;
 	case OP_DUP: cfiexpr_pick(evaluation, 0); return true;
@@ -214,11 +214,11 @@ static bool push_operation(struct evaluation *evaluation, uint8_t op)
 	}
 }
 
-static void cfiexpr_unary(struct evaluation *evaluation, uint8_t op)
+static void cfiexpr_unary(struct evaluation *evaluation, uint8_t opcode)
 {
 	uint64_t a = cfiexpr_pop(evaluation);
 
-	switch (op) {
+	switch (opcode) {
 	case OP_ABS: cfiexpr_push(evaluation, (int64_t)a < 0 ? 0 - a : a); break;
 	case OP_NEG: cfiexpr_push(evaluation, 0 - a); break;
 	case OP_NOT: cfiexpr_push(evaluation, ~a); break;
@@ -226,21 +226,21 @@ static void cfiexpr_unary(struct evaluation *evaluation, uint8_t op)
 	}
 }
 
-static void cfiexpr_operation(struct evaluation *evaluation, uint8_t op)
+static void cfiexpr_operation(struct evaluation *evaluation, uint8_t opcode)
 {
 	uint64_t reg;
 
-	if (op >= OP_LIT0 && op <= OP_LIT31) {
-		cfiexpr_push(evaluation, (uint64_t)(op - OP_LIT0));
+	if (opcode >= OP_LIT0 && opcode <= OP_LIT31) {
+		cfiexpr_push(evaluation, (uint64_t)(opcode - OP_LIT0));
 		return;
 	}
-	if (op >= OP_BREG0 && op <= OP_BREG31) {
-		push_register(evaluation, (uint64_t)(op - OP_BREG0), dwarf_sleb(&evaluation->b));
+	if (opcode >= OP_BREG0 && opcode <= OP_BREG31) {
+		push_register(evaluation, (uint64_t)(opcode - OP_BREG0), dwarf_sleb(&evaluation->b));
 		return;
 	}
-	if (push_operation(evaluation, op))
+	if (push_operation(evaluation, opcode))
 		return;
-	switch (op) {
+	switch (opcode) {
 	case OP_NOP: break;
 	case OP_DEREF: cfiexpr_deref(evaluation, 8); break;
 	case OP_DEREF_SIZE: cfiexpr_deref(evaluation, dwarf_uint(&evaluation->b, 1)); break;
@@ -253,8 +253,8 @@ static void cfiexpr_operation(struct evaluation *evaluation, uint8_t op)
 	case OP_ABS:
 	case OP_NEG:
 	case OP_NOT:
-	case OP_PLUS_UCONST: cfiexpr_unary(evaluation, op); break;
-	default: cfiexpr_binary(evaluation, op); break;
+	case OP_PLUS_UCONST: cfiexpr_unary(evaluation, opcode); break;
+	default: cfiexpr_binary(evaluation, opcode); break;
 	}
 }
 

@@ -44,11 +44,11 @@ static inline const uint8_t *dwarf_take(struct dwarf_bytes *bytes, uint64_t n)
 static inline uint64_t dwarf_uint(struct dwarf_bytes *bytes, unsigned size)
 {
 	const uint8_t *p = dwarf_take(bytes, size);
-	uint64_t v = 0;
+	uint64_t value = 0;
 
 	if (p)
-		memcpy(&v, p, size);
-	return v;
+		memcpy(&value, p, size);
+	return value;
 }
 
 static inline uint64_t dwarf_sint(struct dwarf_bytes *bytes, unsigned size)
@@ -65,20 +65,20 @@ enum { DWARF_LEB_MAX = 64 };
 /* Bits that do not fit are dropped. */
 static inline uint64_t dwarf_leb(struct dwarf_bytes *bytes, bool is_signed)
 {
-	uint64_t v = 0;
+	uint64_t value = 0;
 	unsigned shift = 0;
 
 	for (unsigned n = 0; n < DWARF_LEB_MAX && !bytes->bad && bytes->p < bytes->end; n++) {
 		uint8_t byte = *bytes->p++;
 
 		if (shift < 64)
-			v |= (uint64_t)(byte & 127) << shift;
+			value |= (uint64_t)(byte & 127) << shift;
 		shift = shift < 64 ? shift + 7 : shift;
 		if (byte & 128)
 			continue;
 		if (is_signed && byte & 64 && shift < 64)
-			v |= UINT64_MAX << shift;
-		return v;
+			value |= UINT64_MAX << shift;
+		return value;
 	}
 	bytes->bad = true;
 	return 0;

@@ -14,46 +14,47 @@ struct reader {
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* Bytes of a section of at most max; what is read is taken from the budget. */
-static struct str take_section(struct reader *reader, const Elf64_Shdr *s, uint64_t max)
+static struct str take_section(struct reader *reader, const Elf64_Shdr *section, uint64_t max)
 {
 	struct str bytes =
-		elfhead_section(&reader->head, s, &reader->e->arena, max < reader->left ? max : reader->left);
+		elfhead_section(&reader->head, section, &reader->e->arena, max < reader->left ? max : reader->left);
 
 	reader->left -= bytes.n;
 	return bytes;
 }
 
 /* The first bytes of a section. */
-static struct str first_bytes(struct reader *reader, const Elf64_Shdr *s, char *buf, size_t max)
+static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, char *buf, size_t max)
 {
-	size_t n = s->sh_size < max ? (size_t)s->sh_size : max;
+	size_t n = section->sh_size < max ? (size_t)section->sh_size : max;
 
-	return (struct str){ buf, elfhead_bytes(&reader->head, s->sh_offset, buf, n) };
+	return (struct str){ buf, elfhead_bytes(&reader->head, section->sh_offset, buf, n) };
 }
 
 /* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that
  * after bti c. The PLT of a static program has none. */
-static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *s)
+static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
 	char buf[PLT_CODE_MAX];
-	struct str code = first_bytes(reader, s, buf, sizeof(buf));
+	struct str code = first_bytes(reader, section, buf, sizeof(buf));
 
 	return str_starts(code, push) || (code.n > 4 && str_starts(str_from(code, 4), push));
 }
 
-static void note_plt(struct reader *reader, const Elf64_Shdr *s, bool lazy)
+static void note_plt(struct reader *reader, const Elf64_Shdr *section, bool lazy)
 {
 	struct unwind_elf *elf = reader->e;
 
 	if (elf->nplts == UNWIND_PLTS_MAX)
 		return;
-	lazy = lazy && (!elf->processor->link || is_lazy_link(reader, s));
-	elf->plt[elf->nplts++] = (struct unwind_plt){ .start = s->sh_addr, .size = s->sh_size, .lazy = lazy };
+	lazy = lazy && (!elf->processor->link || is_lazy_link(reader, section));
+	elf->plt[elf->nplts++] =
+		(struct unwind_plt){ .start = section->sh_addr, .size = section->sh_size, .lazy = lazy };
 }
 
 /* crti.o and crtn.o start and end .init and .fini: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
-static void note_init(struct reader *reader, const Elf64_Shdr *s)
+static void note_init(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
 				leave = STR("\x48\x83\xc4\x08\xc3");
@@ -62,24 +63,24 @@ static void note_init(struct reader *reader, const Elf64_Shdr *s)
 	struct str code;
 	size_t at;
 
-	if (elf->nplts == UNWIND_PLTS_MAX || elf->processor->link || s->sh_size > INIT_MAX)
+	if (elf->nplts == UNWIND_PLTS_MAX || elf->processor->link || section->sh_size > INIT_MAX)
 		return;
-	code = first_bytes(reader, s, buf, sizeof(buf));
+	code = first_bytes(reader, section, buf, sizeof(buf));
 	at = str_starts(code, endbr) ? endbr.n : 0;
 	if (str_starts(str_from(code, at), enter) && str_ends(code, leave))
-		elf->plt[elf->nplts++] = (struct unwind_plt){ .start = s->sh_addr,
-							      .size = s->sh_size,
+		elf->plt[elf->nplts++] = (struct unwind_plt){ .start = section->sh_addr,
+							      .size = section->sh_size,
 							      .pushed = (uint8_t)(at + enter.n) };
 }
 
 /* Bytes of call frame information; of sections of the same name the first that has bytes counts. */
-static void read_frames(struct reader *reader, const Elf64_Shdr *s, struct cfi *cfi)
+static void read_frames(struct reader *reader, const Elf64_Shdr *section, struct cfi *cfi)
 {
 	if (cfi->bytes.n)
 		return;
-	cfi->bytes = take_section(reader, s, UINT64_MAX);
-	cfi->address = s->sh_addr;
-	if (!cfi->bytes.n && s->sh_size > reader->left)
+	cfi->bytes = take_section(reader, section, UINT64_MAX);
+	cfi->address = section->sh_addr;
+	if (!cfi->bytes.n && section->sh_size > reader->left)
 		reader->e->large = true;
 }
 
@@ -88,22 +89,22 @@ static void unwindelf_read_sections(struct reader *reader)
 	struct unwind_elf *elf = reader->e;
 
 	for (size_t i = 1; i < reader->head.sections; i++) {
-		const Elf64_Shdr *s = &reader->head.section[i];
+		const Elf64_Shdr *section = &reader->head.section[i];
 		struct str name = reader->head.name[i];
 
 		/* separate debug files have headers of the others' sections, without bytes */
-		if (name.n == 0 || s->sh_type == SHT_NOBITS)
+		if (name.n == 0 || section->sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
-			read_frames(reader, s, &elf->eh_frame);
+			read_frames(reader, section, &elf->eh_frame);
 		else if (str_eq(name, STR(".eh_frame_hdr")))
-			read_frames(reader, s, &elf->header);
+			read_frames(reader, section, &elf->header);
 		else if (str_eq(name, STR(".debug_frame")))
-			read_frames(reader, s, &elf->debug_frame);
+			read_frames(reader, section, &elf->debug_frame);
 		else if (str_starts(name, STR(".plt")))
-			note_plt(reader, s, str_eq(name, STR(".plt")));
+			note_plt(reader, section, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
-			note_init(reader, s);
+			note_init(reader, section);
 	}
 }
 

@@ -251,9 +251,9 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 	i.magic[7] = table->processor->link ? 'a' : i.magic[7];
 	i.loads = unwindtable_place(&at, table->nloads * sizeof(*table->load));
 	i.plts = unwindtable_place(&at, table->nplts * sizeof(*table->plt));
-	for (unsigned k = 0; k < countof(i.part); k++) {
-		const struct blobframes *frames = &table->frames[k];
-		struct part *part = &i.part[k];
+	for (unsigned index = 0; index < countof(i.part); index++) {
+		const struct blobframes *frames = &table->frames[index];
+		struct part *part = &i.part[index];
 
 		*part = (struct part){ .address = frames->cfi.address,
 				       .nbytes = frames->n ? frames->cfi.bytes.n : 0,
@@ -283,14 +283,16 @@ static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 bool unwind_table_save(const struct unwind_table *table, int fd)
 {
 	struct image i = unwindtable_layout(table);
-	bool ok = ftruncate(fd, (off_t)i.size) == 0 && unwindtable_put(fd, &i, sizeof(i), 0) &&
-		  unwindtable_put(fd, table->load, i.nloads * sizeof(*table->load), i.loads) &&
-		  unwindtable_put(fd, table->plt, i.nplts * sizeof(*table->plt), i.plts);
+	bool valid = ftruncate(fd, (off_t)i.size) == 0 && unwindtable_put(fd, &i, sizeof(i), 0) &&
+		     unwindtable_put(fd, table->load, i.nloads * sizeof(*table->load), i.loads) &&
+		     unwindtable_put(fd, table->plt, i.nplts * sizeof(*table->plt), i.plts);
 
-	for (unsigned k = 0; k < countof(i.part) && ok; k++)
-		ok = unwindtable_put(fd, table->frames[k].cfi.bytes.p, i.part[k].nbytes, i.part[k].bytes) &&
-		     unwindtable_put(fd, table->frames[k].ref, i.part[k].nrefs * sizeof(struct ref), i.part[k].refs);
-	return ok;
+	for (unsigned index = 0; index < countof(i.part) && valid; index++)
+		valid = unwindtable_put(fd, table->frames[index].cfi.bytes.p, i.part[index].nbytes,
+					i.part[index].bytes) &&
+			unwindtable_put(fd, table->frames[index].ref, i.part[index].nrefs * sizeof(struct ref),
+					i.part[index].refs);
+	return valid;
 }
 
 static bool unwindtable_within(const struct image *i, uint64_t at, uint64_t n, uint64_t each)
@@ -300,17 +302,17 @@ static bool unwindtable_within(const struct image *i, uint64_t at, uint64_t n, u
 
 static bool is_image(const struct image *i, uint64_t size)
 {
-	bool ok = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 &&
-		  (i->magic[7] == image_magic[7] || i->magic[7] == 'a') && i->size == size &&
-		  i->nplts <= UNWIND_PLTS_MAX && i->end - i->base <= UINT32_MAX &&
-		  unwindtable_within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
-		  unwindtable_within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
+	bool valid = size >= sizeof(*i) && memcmp(i->magic, image_magic, 7) == 0 &&
+		     (i->magic[7] == image_magic[7] || i->magic[7] == 'a') && i->size == size &&
+		     i->nplts <= UNWIND_PLTS_MAX && i->end - i->base <= UINT32_MAX &&
+		     unwindtable_within(i, i->loads, i->nloads, sizeof(struct unwind_load)) &&
+		     unwindtable_within(i, i->plts, i->nplts, sizeof(struct unwind_plt));
 
-	for (unsigned k = 0; k < countof(i->part) && ok; k++)
-		ok = i->part[k].nbytes <= UINT32_MAX && i->part[k].nrefs <= UINT32_MAX &&
-		     unwindtable_within(i, i->part[k].bytes, i->part[k].nbytes, 1) &&
-		     unwindtable_within(i, i->part[k].refs, i->part[k].nrefs, sizeof(struct ref));
-	return ok;
+	for (unsigned index = 0; index < countof(i->part) && valid; index++)
+		valid = i->part[index].nbytes <= UINT32_MAX && i->part[index].nrefs <= UINT32_MAX &&
+			unwindtable_within(i, i->part[index].bytes, i->part[index].nbytes, 1) &&
+			unwindtable_within(i, i->part[index].refs, i->part[index].nrefs, sizeof(struct ref));
+	return valid;
 }
 
 static struct unwind_table *table_of_image(struct image *i)
@@ -327,11 +329,11 @@ static struct unwind_table *table_of_image(struct image *i)
 	table->nloads = i->nloads;
 	memcpy(table->plt, first + i->plts, i->nplts * sizeof(*table->plt));
 	table->nplts = (unsigned)i->nplts;
-	for (unsigned k = 0; k < countof(i->part); k++) {
-		const struct part *part = &i->part[k];
+	for (unsigned index = 0; index < countof(i->part); index++) {
+		const struct part *part = &i->part[index];
 
-		table->frames[k] = (struct blobframes){
-			.cfi = { { first + part->bytes, part->nbytes }, part->address, k == 1, table->processor },
+		table->frames[index] = (struct blobframes){
+			.cfi = { { first + part->bytes, part->nbytes }, part->address, index == 1, table->processor },
 			.n = (uint32_t)part->nrefs,
 			.ref = (void *)(first + part->refs),
 			.rows = mem_alloc(sizeof(_Atomic(struct cfi_rows *)), part->nrefs)
@@ -342,18 +344,18 @@ static struct unwind_table *table_of_image(struct image *i)
 
 struct unwind_table *unwind_table_load(int fd, const char **why)
 {
-	struct stat st;
+	struct stat status;
 	void *p = MAP_FAILED;
 
 	*why = "no image of a table";
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct image))
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(struct image))
+		p = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (is_image(p, (uint64_t)st.st_size))
+	if (is_image(p, (uint64_t)status.st_size))
 		return table_ready(table_of_image(p), why);
-	munmap(p, (size_t)st.st_size);
+	munmap(p, (size_t)status.st_size);
 	return NULL;
 }
 
