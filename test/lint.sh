@@ -15,6 +15,12 @@ complain()
 rooms='common unwind runtimes fold svg diff record jmap send'
 sources=$(find $rooms -name '*.[ch]' | sort)
 awk -f test/layers.awk docs/ARCHITECTURE.md $(echo "$sources" | grep -v '^jmap/agent/') || complain "layers"
+if ctags --version 2>/dev/null | grep -q Universal; then
+	echo "$sources" | grep '[.]c$' | grep -v '^jmap/agent/' |
+		ctags -f - --language-force=C --kinds-C=fl --fields=+neSK -L - | awk -f test/names.awk || complain "names"
+else
+	echo "lint: universal-ctags is not installed"
+fi
 
 # functions that are never right here
 if grep -nE '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|system|popen|alloca|rand|tmpnam|mktemp)\(' $sources; then
