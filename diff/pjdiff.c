@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjdiff - compare two profiles, and say what changed. */
+/* pjdiff - compare two profiles and report the changes. */
 #include "common/filter/confine.h"
 #include "diff/diffopts.h"
 #include "diff/noise.h"

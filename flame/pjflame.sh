@@ -44,26 +44,26 @@ usage: pjflame [options]
        pjflame [options] -- COMMAND [ARGUMENT ...]
        pjflame --top [options]
 
-  -a, --all                  all that runs on this host (the default without a command)
-  -p, --pid=PID,...          these processes, and what they start
-  -c, --container=NAME       a container, by its name or begin of its id; or a systemd unit
-  -l, --list                 print the containers that -c knows, and end
-  -s, --seconds=SECONDS      how long (10); with --top, of each table (3)
-  -F, --frequency=HZ         samples a second and busy CPU (303)
-  -e, --event=EVENT          what to sample: auto (cycles or cpu-clock), page-faults, ...
-      --unwind=HOW           callers by auto (both), tables (for code without frame pointers), fp
-      --off-cpu[=US]         times off the CPU instead, from US microseconds on
-  -o, --output=FILE          the picture (flame.svg); - is standard output
-      --folded=FILE          keep the folded stacks, too
-      --keep=DIR             record into DIR, and keep it: windows, maps of JVMs, symbols
-      --title=TEXT           the headline of the picture
-      --colors=PALETTE       what colours mean, as pjsvg has it
-      --by=WHAT              part it by process, container, pod or cgroup: a first frame, or a table
-      --inline               show functions that the compiler inlined, from debug information
-      --top                  a table of the hottest functions, again and again, until q or Ctrl-C
+  -a, --all                  record the whole host (the default without a command)
+  -p, --pid=PID,...          record these processes and their children
+  -c, --container=NAME       record a container, by name or start of its id; or a unit
+  -l, --list                 list the containers that -c accepts, and exit
+  -s, --seconds=SECONDS      duration (10); with --top, of each table (3)
+  -F, --frequency=HZ         samples a second on each busy CPU (303)
+  -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
+      --unwind=HOW           auto (both), tables (unwind tables), fp (frame pointers) (auto)
+      --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
+  -o, --output=FILE          write the picture to FILE (flame.svg); - is standard output
+      --folded=FILE          also save the folded stacks
+      --keep=DIR             record into DIR, and keep it: windows, timelines of JVMs, symbols
+      --title=TEXT           headline of the picture
+      --colors=PALETTE       palette of pjsvg
+      --by=WHAT              group by process, container, pod or cgroup
+      --inline               show inlined functions as frames (debug information)
+      --top                  print a table of the hottest functions repeatedly, until q or Ctrl-C
   -n, --tables=N             end after N tables
-      --rows=N               of a table (as many as fit; 20)
-  -q, --quiet                say only what went wrong
+      --rows=N               rows of a table (as many as fit; 20)
+  -q, --quiet                print errors only
 
       --help                 show this text
       --version              show the version

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjmap - see what code lives where in every running JVM, without touching it. */
+/* pjmap - map code addresses to Java methods in running JVMs, without touching them. */
 #include "common/arena.h"
 #include "jmap/attach/jcmdmap.h"
 #include "common/diag.h"

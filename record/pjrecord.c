@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjrecord - sample what runs on this host into standard perf.data windows. */
+/* pjrecord - sample this host into standard perf.data windows. */
 #include "common/clocks.h"
 #include "record/command.h"
 #include "common/diag.h"

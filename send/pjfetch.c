@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjfetch - get the profile of any stretch of time out of a store. */
+/* pjfetch - get the profile of any time range from a store. */
 #include "common/arena.h"
 #include "send/spool/folding.h"
 #include "send/gather.h"
@@ -128,32 +128,33 @@ static void pjfetch_check(struct request *request)
 static void pjfetch_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
-		{ 's', "store", "STORE", OPT_STR, &request->store, NULL, "where from (PJ_STORE, else dir:DIR/store)" },
-		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "the DIR of pjsend (.)" },
+		{ 's', "store", "STORE", OPT_STR, &request->store, NULL,
+		  "store to read (PJ_STORE, else dir:DIR/store)" },
+		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "DIR of pjsend (.)" },
 		{ 'f', "from", "TIME", OPT_CALL, request, opt_from,
-		  "windows that begin at or after TIME (10 minutes before --to)" },
-		{ 't', "to", "TIME", OPT_CALL, request, opt_to, "and before TIME (now)" },
-		{ 'H', "host", "NAME", OPT_CALL, request, opt_host, "of this host" },
-		{ 'a', "all-hosts", NULL, OPT_FLAG, &request->all_hosts, NULL, "of all hosts (the default)" },
-		{ 0, "only", "KEY=VALUE,...", OPT_CALL, request, pjfetch_opt_only, "comm=GLOB, pid=, event=GLOB only" },
+		  "windows that start at or after TIME (10 minutes before --to)" },
+		{ 't', "to", "TIME", OPT_CALL, request, opt_to, "windows that start before TIME (now)" },
+		{ 'H', "host", "NAME", OPT_CALL, request, opt_host, "windows of this host" },
+		{ 'a', "all-hosts", NULL, OPT_FLAG, &request->all_hosts, NULL, "windows of all hosts (the default)" },
+		{ 0, "only", "KEY=VALUE,...", OPT_CALL, request, pjfetch_opt_only,
+		  "only samples of comm=GLOB, pid=, event=GLOB" },
 		{ 'l', "label", "KEY=VALUE", OPT_CALL, request, pjfetch_opt_label,
-		  "windows with this label only; may be repeated" },
+		  "windows with this label; may be repeated" },
 		{ 0, "by", "host|time|label:K", OPT_CALL, request, pjfetch_opt_by,
-		  "a frame in front of all: host, window, value of a label" },
-		{ 0, "list", NULL, OPT_FLAG, &request->list, NULL,
-		  "print which windows there are, and the gaps between them" },
+		  "add a first frame: host, window, value of a label" },
+		{ 0, "list", NULL, OPT_FLAG, &request->list, NULL, "list the windows and the gaps between them" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 0, "strict", NULL, OPT_FLAG, &request->strict, NULL,
-		  "exit 1 when nothing was recorded for a part of the time" },
+		  "exit 1 if nothing was recorded for a part of the time" },
 		{ 0, "stacks", "URL", OPT_STR, &request->options.stacks_url, NULL,
-		  "eve: ask the original pipeline's /stacks/ to sum" },
+		  "eve: let the original pipeline's /stacks/ compute the sum" },
 		STORE_OPTS(&request->options),
-		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "say nothing of gaps" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "do not report gaps" },
 	};
 	const struct tool tool = {
 		.name = "pjfetch",
-		.does = "get the profile of any stretch of time out of a store",
+		.does = "get the profile of any time range from a store",
 		.synopsis = "[options]",
 		.example = "example: pjfetch --store=dir:/srv/profiles --from=-1h --host=web1 | pjsvg > hour.svg\n"
 			   "         pjfetch --from='yesterday 06:00' --to='yesterday 07:00' --by=host > a\n"

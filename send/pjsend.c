@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjsend - bring windows into a store, each exactly once. */
+/* pjsend - send windows to a store, each exactly once. */
 #include "common/arena.h"
 #include "send/spool/child.h"
 #include "send/spool/counters.h"

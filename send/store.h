@@ -71,25 +71,25 @@ struct store_options {
 		NULL,                                                                                              \
 		"trust this authority's certificate instead of the system's"                                       \
 	},                                                                                                         \
-		{ 0, "cert", "FILE", OPT_STR, &(o)->cert, NULL, "our certificate, where the store asks for one" }, \
-		{ 0, "key", "FILE", OPT_STR, &(o)->key, NULL, "its key" },                                         \
+		{ 0, "cert", "FILE", OPT_STR, &(o)->cert, NULL, "client certificate, if the store requires one" }, \
+		{ 0, "key", "FILE", OPT_STR, &(o)->key, NULL, "key of the client certificate" },                   \
 		{ 0,                                                                                               \
 		  "auth",                                                                                          \
 		  "FILE",                                                                                          \
 		  OPT_STR,                                                                                         \
 		  &(o)->auth,                                                                                      \
 		  NULL,                                                                                            \
-		  "its first line is USER:PASSWORD or a token (PJ_STORE_AUTH)" },                                  \
+		  "read USER:PASSWORD or a token from its first line (PJ_STORE_AUTH)" },                           \
 		{ 0,                                                                                               \
 		  "insecure-auth",                                                                                 \
 		  NULL,                                                                                            \
 		  OPT_FLAG,                                                                                        \
 		  &(o)->insecure_auth,                                                                             \
 		  NULL,                                                                                            \
-		  "send it over plain http, which everybody on the way can read" },                                \
+		  "send the secret over plain http, which anyone on the way can read" },                           \
 	{                                                                                                          \
 		0, "timeout", "SECONDS", OPT_U64, &(o)->timeout_s, NULL,                                           \
-			"longest wait for an answer of the store (90)"                                             \
+			"wait at most SECONDS for an answer of the store (90)"                                     \
 	}
 
 /* Which windows are wanted: those that begin in [from, to). */
