@@ -157,6 +157,8 @@ ok "without what was kept, code of the JIT has no name" not grep -q jitted alone
 pjfold -q --only comm=app --kept elsewhere bare.data >told 2>err
 pjfold -q --only comm=app "$window" >want 2>err
 same "--kept names the folder" told want
+pjfold -q --only comm=app --symbol-store elsewhere bare.data >told 2>err
+same "--symbol-store is --kept" told want
 pjfold -q --as-perf --only comm=app "$window" >perf 2>err
 ok "--as-perf does not look there" not grep -q jitted perf
 boot=$(cat /proc/sys/kernel/random/boot_id)
