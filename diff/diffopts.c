@@ -83,7 +83,7 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 	if (*at)
 		limit.glob = str_of(at + 1);
 	if (*at && limit.glob.n == 0)
-		die_usage("%s: '%s' has no pattern behind the comma", name, value);
+		die_usage("%s: '%s' has no pattern after the comma", name, value);
 	request->limit = mem_grow(request->limit, sizeof(*request->limit), request->nlimits + 1);
 	request->limit[request->nlimits++] = limit;
 }
@@ -98,14 +98,14 @@ static void diffopts_take_operands(struct request *request, char **operand)
 		if (!str_eq(str_of(operand[n]), STR(":")))
 			continue;
 		if (split)
-			die_usage("two ':': one parts the files before from the files after");
+			die_usage("two ':': give one, between the files before and after");
 		split = true;
 		colon = n;
 	}
 	if (n && request->nside[0] + request->nside[1])
-		die_usage("'%s': files are named either by --before and --after or alone", operand[0]);
+		die_usage("'%s': give files either by --before and --after or as operands", operand[0]);
 	if (n && !split && n != 2)
-		die_usage("%llu file%s: two are compared; several a side are parted by ':', as in a1 a2 : b1 b2",
+		die_usage("%llu file%s: give two, or several a side separated by ':', as in a1 a2 : b1 b2",
 			  (unsigned long long)n, n == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++)
 		if (!split || i != colon)
@@ -170,9 +170,9 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 	};
 	operand = opt_parse(&tool, argc, argv);
 	if (request->z > 1000)
-		die_usage("--sig %g: 1000 at most", request->z);
+		die_usage("--sig %g: at most 1000", request->z);
 	if (request->all && !request->table)
-		die_usage("--all goes with --table");
+		die_usage("--all needs --table");
 	if (request->scale_column && request->table)
 		die_usage("--normalize scales folded text; --table compares --shares");
 	diffopts_take_operands(request, operand);

@@ -33,10 +33,9 @@ static void read_window(struct comparison *comparison, unsigned which, const cha
 	in_open(&input, path);
 	in_expect_text(&input);
 	if (folded_read(&input, profile_window(&comparison->profile, which), &side->header, &side->tally) == 2)
-		die("'%s' has two columns: it is a difference already; give the two profiles it was made of",
-		    input.name);
+		die("'%s' has two columns and is already a difference: give its two profiles", input.name);
 	if (input.errors) {
-		warn_at((struct place){ input.name, 0 }, "%s: the whole stacks before are used", input.errors);
+		warn_at((struct place){ input.name, 0 }, "%s: the stacks before it are used", input.errors);
 		side->damaged = true;
 	}
 	keep_header(&comparison->arena, &side->header);
@@ -61,7 +60,7 @@ static void pjdiff_check_units(const struct request *request, const struct compa
 	const struct folded_header *header = &comparison->side[0].header, *b = &comparison->side[1].header;
 
 	if (header->unit.n && b->unit.n && !str_eq(header->unit, b->unit))
-		die("'%s' holds %.*s, '%s' holds %.*s: unlike units cannot be compared", request->side[0][0],
+		die("'%s' has %.*s, '%s' has %.*s: unlike units cannot be compared", request->side[0][0],
 		    (int)header->unit.n, header->unit.p, request->side[1][0], (int)b->unit.n, b->unit.p);
 	if (header->event.n && b->event.n && !str_eq(header->event, b->event))
 		warn("event %.*s is compared with event %.*s", (int)header->event.n, header->event.p, (int)b->event.n,
@@ -207,14 +206,14 @@ static void write_folded(const struct request *request, struct comparison *compa
 	struct folded_header header = pjdiff_header_of(request, comparison);
 
 	if (request->scale_column && !scale_column(&comparison->profile.s))
-		warn("one side is empty: nothing to scale");
+		warn("one side is empty: there is nothing to scale");
 	folded_write(out, &comparison->profile.s, 2, request->header ? &header : NULL);
 	if (request->quiet || !(comparison->rule.sum[0] + comparison->rule.sum[1]))
 		return;
 	if (diag_is_terminal(STDERR_FILENO))
 		verdict_describe(comparison, NULL, put_warning, NULL);
 	else if (!verdict_is_possible(&comparison->rule, comparison->rule.points))
-		warn("too few samples to judge: %llu before, %llu after, %.0f a side are needed",
+		warn("too few samples for a comparison: %llu before, %llu after, %.0f a side are needed",
 		     (unsigned long long)comparison->rule.sum[0], (unsigned long long)comparison->rule.sum[1],
 		     verdict_needs(&comparison->rule, comparison->rule.points));
 }

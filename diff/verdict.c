@@ -42,9 +42,9 @@ static void describe_rule(const struct comparison *comparison, const struct tabl
 {
 	const struct sig_rule *rule = &comparison->rule;
 
-	text_printf(line, "least change %g points and %g %%", rule->points, 100 * rule->relative);
+	text_printf(line, "minimum change %g points and %g %%", rule->points, 100 * rule->relative);
 	if (!rule->counted)
-		text_add(line, "; not counts of samples, so noise is not tested");
+		text_add(line, "; noise is not tested, since weights are not counts of samples");
 	else if (rule->z <= 0)
 		text_add(line, "; noise is not tested");
 	else
@@ -79,11 +79,11 @@ void verdict_describe(const struct comparison *comparison, const struct table *t
 		line(to, "one window a side: counting noise only; two runs of one program differ by more");
 	if (!verdict_is_possible(rule, rule->points)) {
 		text.n = 0;
-		text_printf(
-			&text,
-			"too few samples to judge: %llu and %llu, but %.0f a side are needed to see a function go from 0 to %g %%",
-			verdict_ull(rule->sum[0]), verdict_ull(rule->sum[1]), verdict_needs(rule, rule->points),
-			rule->points);
+		text_printf(&text,
+			    "too few samples for a comparison: %llu and %llu, but %.0f a side are needed to detect a "
+			    "growth from 0 to %g %%",
+			    verdict_ull(rule->sum[0]), verdict_ull(rule->sum[1]), verdict_needs(rule, rule->points),
+			    rule->points);
 		text_char(&text, 0);
 		line(to, text.p);
 	} else if (table) {

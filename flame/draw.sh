@@ -30,7 +30,7 @@ can_be_made()
 	*) folder=. ;;
 	esac
 	[ ! -d "$2" ] || die "$1: '$2' is a directory"
-	not_planted "$2" "$folder" || die "$1: the entry '$2' of user $planter lies in a folder that others can write to: name another file, or remove it"
+	not_planted "$2" "$folder" || die "$1: the entry '$2' of user $planter is in a directory that other users can write to: name another file, or remove it"
 	if [ -L "$2" ] || { [ -e "$2" ] && [ ! -f "$2" ]; }; then return; fi # followed, elsewhere; a pipe, a device
 	[ -d "$folder" ] || die "$1: there is no directory '$folder'"
 	[ -w "$folder" ] || die "$1: no file can be made in '$folder': read-only, or of somebody else"
@@ -57,7 +57,7 @@ draw()
 	attend pjfold --header $(fold_options) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
 	result=$?
 	if [ -n "$quiet" ]; then
-		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e ' % of the stacks begin in code ' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
+		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are complete' -e ' % of the stacks start in code ' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
 	else
 		cat "$tmp/fold.err" >&2
 	fi

@@ -109,7 +109,7 @@ take()
 	case $1 in
 	-p | --pid)
 		case ,$2, in
-		*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of process numbers such as 123,456" ;;
+		*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of PIDs such as 123,456" ;;
 		esac
 		only_one pids
 		pids=${pids:+$pids,}$2
@@ -140,7 +140,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--)
 		shift
-		[ $# -gt 0 ] || usage_error "-- needs a command behind it"
+		[ $# -gt 0 ] || usage_error "-- needs a command after it"
 		only_one command
 		failure=125
 		break

@@ -52,9 +52,9 @@ choose_target()
 tell_recorder()
 {
 	if [ -n "$quiet" ]; then
-		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: kept for the fold' -e '^pjrecord: no hardware counters here' "$tmp/rec.err" >&2
+		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: no hardware counters: ' "$tmp/rec.err" >&2
 	else
-		sed -e '/^pjrecord: kept for the fold/d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
+		sed -e '/^pjrecord: symbol store: /d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
 	fi
 }
 

@@ -121,7 +121,7 @@ show()
 # What is wrong with a window, in a line.
 hint()
 {
-	grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are whole' -e ' % of the stacks begin in code ' -e '^pjfold: not counted, as one event' -e '^pjfold: timelines of' "$1" | head -n 1 |
+	grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are complete' -e ' % of the stacks start in code ' -e '^pjfold: not counted, as one event' -e '^pjfold: timelines of' "$1" | head -n 1 |
 		width=$columns utf=$utf c_awk "$widths"'
 		BEGIN { utf = ENVIRON["utf"] + 0 } { width = ENVIRON["width"] + 0; printf "%s%s", fit($0, width, 0), (width ? "" : "\n") }'
 }

@@ -73,8 +73,7 @@ static void opt_inline(void *to, const char *value, const char *name)
 
 	(void)value;
 	if (!inlines_here)
-		die_usage("%s: this pjfold was built without libdw: install libdw-dev (elfutils-devel) and build again",
-			  name);
+		die_usage("%s: pjfold was built without libdw: install libdw-dev (elfutils-devel) and rebuild", name);
 	request->recording.inlined = true;
 	needs_recording(request, name);
 }
@@ -289,8 +288,8 @@ static void prepare_flamegraph(struct request *request)
 	if (select->pid.n || select->tid.n || select->cpu.n || select->comm.n || select->cgroup.n ||
 	    select->event.n > 1 || select_needs_time(select) || options->comm != COMM_KEEP || options->nskip_after ||
 	    options->collapse_recursion || options->names.hotspot || request->list_events)
-		die_usage("--as-flamegraph goes with --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
-			  "--weight and one event only, as stackcollapse-perf.pl does");
+		die_usage("--as-flamegraph allows only --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
+			  "--weight and one event, as stackcollapse-perf.pl does");
 	request->flamegraph = (struct asflamegraph_options){
 		.pid = options->pid,
 		.tid = options->tid,
@@ -398,13 +397,13 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	    1)
 		die_usage("--top, --list-events, --info, --stacks, --unresolved and --header exclude each other");
 	if (request->header && request->as_flamegraph)
-		die_usage("--as-flamegraph writes no --header: stackcollapse-perf.pl knows none");
+		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))
-		die_usage("--from is not before --to: no sample can be in between");
+		die_usage("--from is not before --to: no sample can be between them");
 	if (request->recording.slice_ns &&
 	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->info ||
 	     request->stacks || request->unresolved || request->show_lost))
-		die_usage("--time-slice needs -o with one %%s in its name, and writes neither --show-lost nor tables");
+		die_usage("--time-slice needs -o with one %%s in its name, and allows neither --show-lost nor tables");
 	request->script.times = request->header;
 	request->recording.samples = &request->script;
 	request->recording.threads = (unsigned)request->threads;

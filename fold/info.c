@@ -157,7 +157,7 @@ static void put_times(struct out *out, const struct counts *counts, const struct
 		out_printf(out, "\n%-10s %.3f s\n", "duration", (double)(counts->last_ns - counts->first_ns) / 1e9);
 	}
 	if (info->clock < 0)
-		out_printf(out, "%-10s perf's own; -k CLOCK_MONOTONIC tells wall time\n", "clock");
+		out_printf(out, "%-10s perf's own; -k CLOCK_MONOTONIC adds wall time\n", "clock");
 	else
 		out_printf(out, "%-10s %s\n", "clock", clock ? clock : "another");
 }
@@ -234,7 +234,7 @@ static void put_loss(struct out *out, const struct pj_loss *loss)
 	} losses[] = {
 		{ loss->samples, "samples" },           { loss->records, "records of processes" },
 		{ loss->throttled, "times throttled" }, { loss->unknown, "samples of unknown processes" },
-		{ loss->late, "records too late" },     { loss->depth, "callchains cut at the kernel's limit" }
+		{ loss->late, "late records" },         { loss->depth, "callchains truncated at the kernel's limit" }
 	};
 	bool any = false;
 
@@ -253,7 +253,7 @@ static void info_put_tenant(struct out *out, const struct pj_tenant *row, const 
 {
 	out_printf(out,
 		   "%-10s %s: %llu samples without their stacks, %llu changes of mappings or names left out, "
-		   "%llu processes not read again, %llu files not kept, ",
+		   "%llu processes not read again, %llu files not saved, ",
 		   "over budget", name, info_ull(row->samples), info_ull(row->mappings), info_ull(row->reads),
 		   info_ull(row->files));
 	out_printf(out, "%llu lookups in JVMs and %llu of unwind tables left out\n", info_ull(row->jvms),
@@ -307,7 +307,7 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 	for (size_t i = 0; i < recorder->interpreted.n; i++)
 		named += recorder->interpreted.method[i].name.n > 0;
 	if (recorder->interpreted.n)
-		out_printf(out, "%-10s %zu of Java were interpreted, %zu of them have a name\n", "methods",
+		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods",
 			   recorder->interpreted.n, named);
 	text_free(&shown);
 }
@@ -381,12 +381,12 @@ static void put_conflicts(void *out, const struct symconflicts *symconflicts)
 {
 	char name[TENANT_NAME];
 
-	out_printf(
-		out,
-		"%-10s %s: %llu kept file%s the build-id of another file with other symbols, and name%s code of this tenant only; "
-		"first %s\n",
-		"conflicts", tenant_name(&symconflicts->tenant, name), info_ull(symconflicts->files),
-		symconflicts->files == 1 ? " has" : "s have", symconflicts->files == 1 ? "s" : "", symconflicts->first);
+	out_printf(out,
+		   "%-10s %s: %llu saved file%s the build-id of another file with other symbols, and name%s "
+		   "only code of this tenant; first %s\n",
+		   "conflicts", tenant_name(&symconflicts->tenant, name), info_ull(symconflicts->files),
+		   symconflicts->files == 1 ? " has" : "s have", symconflicts->files == 1 ? "s" : "",
+		   symconflicts->first);
 }
 
 static bool info_of(struct out *out, const char *saved, const char *path)
@@ -414,7 +414,7 @@ static bool info_of(struct out *out, const char *saved, const char *path)
 		warn("%s@%llu: %s; %llu record%s not used", input.name, info_ull(tally->first_bad), tally->why,
 		     info_ull(tally->bad), tally->bad == 1 ? " is" : "s are");
 	if (perfdata_info(data)->unfinished)
-		warn("%s: the recorder did not end this file", input.name);
+		warn("%s: the recorder did not complete this file", input.name);
 	good = !tally->bad && !perfdata_info(data)->unfinished;
 	addrspace_free(&counts.as);
 	intern_free(&counts.keys);

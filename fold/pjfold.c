@@ -20,12 +20,12 @@ static void read_folded(const struct request *request, struct in *input, struct 
 	unsigned columns;
 
 	if (request->sample_option[0])
-		die_usage("%s needs samples, but '%s' holds folded stacks", request->sample_option, input->name);
+		die_usage("%s needs samples, but '%s' has folded stacks", request->sample_option, input->name);
 	columns = folded_read(input, &res->run.script.samples.stacks, &res->header, &res->folded);
 	if (columns == 0)
 		columns = res->columns;
 	if (res->columns && columns != res->columns)
-		die("'%s' has %u column%s, the inputs before have %u: they cannot be added", input->name, columns,
+		die("'%s' has %u column%s, but earlier inputs have %u: they cannot be added", input->name, columns,
 		    columns == 1 ? "" : "s", res->columns);
 	res->columns = columns;
 }
@@ -44,9 +44,9 @@ static void read_input(const struct request *request, const char *path, struct r
 
 	in_open(&input, path);
 	if (request->as_flamegraph && perfdata_is(in_peek(&input, 16)))
-		die_usage(
-			"--as-flamegraph is about text, but '%s' is perf.data: perf script -i FILE | pjfold --as-flamegraph",
-			input.name);
+		die_usage("--as-flamegraph needs text, but '%s' is perf.data: perf script -i FILE | pjfold "
+			  "--as-flamegraph",
+			  input.name);
 	/* stackcollapse-perf.pl takes everything for samples */
 	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&input)) {
 	case INPUT_RECORDING:
@@ -57,10 +57,11 @@ static void read_input(const struct request *request, const char *path, struct r
 		if (request->recording_option[0])
 			die_usage("%s needs perf.data, but '%s' is text", request->recording_option, input.name);
 		if (request->script.select.cgroup.n)
-			die_usage("--only cgroup=: perf script text does not tell the cgroup, perf.data does");
+			die_usage("--only cgroup= needs perf.data: perf script text has no cgroups");
 		if (select_needs_wall(&request->script.select))
-			die_usage("--from and --to: perf script text does not tell the wall clock; give seconds of the "
-				  "record's clock, or +SECONDS from the first sample");
+			die_usage(
+				"--from and --to: perf script text has no wall clock: give seconds of the recording's "
+				"clock, or +SECONDS from the first sample");
 		res->script = true;
 		res->text = true;
 		if (request->as_flamegraph)
@@ -72,7 +73,7 @@ static void read_input(const struct request *request, const char *path, struct r
 	case INPUT_EMPTY: break;
 	}
 	if (input.errors) {
-		warn_at((struct place){ input.name, 0 }, "%s: the whole samples before are used", input.errors);
+		warn_at((struct place){ input.name, 0 }, "%s: the samples before it are used", input.errors);
 		res->damaged = true;
 	}
 	in_close(&input);

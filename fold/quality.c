@@ -136,8 +136,9 @@ static const char *quality_remedy(const struct recording_quality *quality, struc
 {
 	if (str_starts(event, STR("offcpu-time")))
 		return quality->java ?
-			       "off the CPU only frame pointers help: run Java with -XX:+PreserveFramePointer" :
-			       "off the CPU only frame pointers help: build with -fno-omit-frame-pointer, run Java with -XX:+PreserveFramePointer";
+			       "off-CPU callchains need frame pointers: run Java with -XX:+PreserveFramePointer" :
+			       "off-CPU callchains need frame pointers: build with -fno-omit-frame-pointer, run Java with "
+			       "-XX:+PreserveFramePointer";
 	if (quality->java)
 		return "run Java with -XX:+PreserveFramePointer, or record with pjrecord --unwind=auto";
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
@@ -148,11 +149,13 @@ void quality_print(const struct recording_tally *tally, struct str event)
 	struct recording_quality all = quality_sum(tally);
 	const struct recording_quality *quality = quality_worst(tally);
 
-	warn("%.1f %% of the stacks are whole, %.1f %% are cut by the recorder, %.1f %% have one frame of user code only",
+	warn("%.1f %% of the stacks are complete, %.1f %% are truncated by the recorder, %.1f %% have "
+	     "one frame of user code only",
 	     quality_percent(all.reaches_root, all.samples), quality_percent(all.cut, all.samples),
 	     quality_percent(all.single, all.samples));
 	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.samples)
-		warn("%.1f %% of the stacks begin in code that has no names (--unresolved says which), and may be whole",
+		warn("%.1f %% of the stacks start in code without symbols (--unresolved lists it), and may be "
+		     "complete",
 		     quality_percent(all.unsymbolized_root, all.samples));
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,

@@ -268,7 +268,7 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 	if (!time->wall)
 		return;
 	if (!info->has_clock_data)
-		die("'%s' does not tell the wall clock: perf record -k CLOCK_MONOTONIC does; give seconds of the record's "
+		die("'%s' has no wall clock (perf record -k CLOCK_MONOTONIC): give seconds of the recording's "
 		    "clock, or +SECONDS from the first sample",
 		    name);
 	time->wall = false;
@@ -535,10 +535,10 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		warn("%s@%llu: %s; %llu record%s not used", input->name, (unsigned long long)tally->first_bad,
 		     tally->why, (unsigned long long)tally->bad, tally->bad == 1 ? " is" : "s are");
 	if (perfdata_info(recording->data)->unfinished)
-		warn("%s: the recorder did not end this file: the whole records in it are used%s", input->name,
+		warn("%s: the recorder did not complete this file: its complete records are used%s", input->name,
 		     recording->origin.reported || recording->o->symfs ?
 			     "" :
-			     "; names need --symfs /, if it is from this machine");
+			     "; if it is from this machine, use --symfs / for names");
 	recording->tally->damaged =
 		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
@@ -633,7 +633,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	recording->samples.event_name = samples->event_name;
 	recording->cgroups = recording->o->by || recording->o->samples->select.cgroup.n;
 	if (recording->cgroups && !has_cgroups(recording))
-		die_usage("%s needs cgroups, which '%s' does not tell: perf record --all-cgroups, or pjrecord",
+		die_usage("%s needs cgroups, which '%s' lacks: use perf record --all-cgroups, or pjrecord",
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->walk.symstore;

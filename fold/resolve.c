@@ -285,7 +285,7 @@ static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *p
 	good = resolve_is_trusted(fd, live, worker->task->o->as_perf) &&
 	       perfmap_resolve(fd, worker->q, n, &worker->raw, &tally) >= 0;
 	close(fd);
-	inputerrors_note(&errors, tally.cut, "%.160s: larger than 1 GB: only its end is read", path);
+	inputerrors_note(&errors, tally.cut, "%.160s is larger than 1 GB: only its end is read", path);
 	if (tally.first_bad)
 		inputerrors_note(&errors, tally.bad, "%.160s:%llu: %s", path, (unsigned long long)tally.first_bad,
 				 tally.why);
@@ -644,19 +644,19 @@ const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
 {
 	static const char *const texts[] = {
 		[WHY_NOT_IN_TABLE] = "no symbol at these addresses",
-		[WHY_NO_MAPPING] = "nothing was mapped there",
+		[WHY_NO_MAPPING] = "no mapping at these addresses",
 		[WHY_DATA] = "not a file",
 		[WHY_NO_FILE] = "no file",
 		[WHY_OTHER_BUILD] = "the file has another build-id",
 		[WHY_STRIPPED] = "stripped",
 		[WHY_NOT_ELF] = "not an ELF file",
 		[WHY_FORBIDDEN] = "no permission",
-		[WHY_SILENT] = "its file system does not answer",
-		[WHY_METHOD] = "the method's name could not be read",
+		[WHY_SILENT] = "its file system does not respond",
+		[WHY_METHOD] = "unreadable method name",
 		[WHY_NO_MAP] = "no perf map",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
-		[WHY_NOT_RECORDED] = "the recording does not tell its machine; if it is this one: --symfs /",
-		[WHY_OTHER_MACHINE] = "of another machine, without build-id; --symfs names its files",
+		[WHY_NOT_RECORDED] = "the recording does not identify its machine; if it is this one: --symfs /",
+		[WHY_OTHER_MACHINE] = "of another machine, without build-id: give its files by --symfs",
 	};
 
 	return why == WHY_KERNEL ? resolved->kernel : texts[why];

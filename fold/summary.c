@@ -39,7 +39,7 @@ static void name_skipped(const struct result *res)
 
 	for (uint64_t i = 0; i < tally->skipped && i < SAMPLES_PLACES; i++)
 		warn_at(run_place(&res->run, tally->place[i].block, tally->place[i].line),
-			"skipped, not understood: '%s'", tally->place[i].text);
+			"skipped, not recognized: '%s'", tally->place[i].text);
 	if (tally->skipped > SAMPLES_PLACES)
 		warn("%llu more lines were skipped", summary_ull(tally->skipped - SAMPLES_PLACES));
 }
@@ -84,7 +84,7 @@ static void put_lost(char *text, size_t cap, const struct samples_tally *tally, 
 	else if (tally->lost || reported)
 		snprintf(text, cap, "%llu lost", summary_ull(tally->lost));
 	else
-		snprintf(text, cap, "losses not told");
+		snprintf(text, cap, "losses unknown");
 }
 
 /* Recorders tell some losses at the end only. */
@@ -101,14 +101,16 @@ static void print_timelines(const struct recording_timelines *timelines)
 	uint64_t all = timelines->sure + timelines->likely + timelines->ambiguous + timelines->unknown;
 	double percent = all ? 100.0 / (double)all : 0;
 
-	warn("timelines of %llu JVM%s: %llu addresses in compiled code, %.2f %% between two scans (%.2f %% ambiguous), %.2f %% not seen",
+	warn("timelines of %llu JVM%s: %llu addresses in compiled code, %.2f %% between two scans (%.2f "
+	     "%% ambiguous), %.2f %% unknown",
 	     summary_ull(timelines->files), summary_plural(timelines->files), summary_ull(all),
 	     (double)(timelines->likely + timelines->ambiguous) * percent, (double)timelines->ambiguous * percent,
 	     (double)timelines->unknown * percent);
 	if (timelines->left_out)
-		warn("pjmap could not read or name up to %llu pieces of their code", summary_ull(timelines->left_out));
+		warn("pjmap could not read or name up to %llu of their code blobs", summary_ull(timelines->left_out));
 	if (timelines->newest)
-		warn("the recording's clock is not CLOCK_MONOTONIC: code of JVMs has its newest names (perf record -k CLOCK_MONOTONIC, or pjrecord)");
+		warn("the recording's clock is not CLOCK_MONOTONIC: code of JVMs has its newest names; use perf "
+		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
 /* What only perf.data tells. */
@@ -117,31 +119,33 @@ static void print_recording(const struct request *request, const struct result *
 	const struct recording_tally *tally = &res->recording;
 
 	if (res->slices)
-		warn("%llu slice%s of time written", summary_ull(res->slices), summary_plural(res->slices));
+		warn("%llu time slice%s written", summary_ull(res->slices), summary_plural(res->slices));
 	if (res->slices && request->header && lost_without_slice(res))
-		warn("%llu lost samples have no time, and are in no slice", summary_ull(lost_without_slice(res)));
+		warn("%llu lost samples have no time and are in no slice", summary_ull(lost_without_slice(res)));
 	if (fileopener_skipped())
-		warn("%u file%s left alone, of file systems that do not answer: --unresolved names them",
+		warn("%u file%s skipped, because their file systems do not respond: --unresolved lists them",
 		     fileopener_skipped(), fileopener_skipped() == 1 ? " was" : "s were");
 	if (tally->throttled)
-		warn("the kernel throttled the event %llu time%s, for want of time: samples are missing there",
+		warn("the kernel throttled the event %llu time%s: samples are missing there",
 		     summary_ull(tally->throttled), summary_plural(tally->throttled));
 	if (tally->garbage)
 		warn("%llu callchain%s damaged: %s", summary_ull(tally->garbage), tally->garbage == 1 ? " is" : "s are",
 		     tally->as_perf ? "their samples have no frames, as in perf script" :
 				      "the frames before the damage are used");
 	if (tally->copy_cut)
-		warn("%llu stack%s longer than the recorded copy, the outer callers are missing: perf record --call-graph dwarf,65528",
+		warn("%llu stack%s longer than the recorded copy, without outer callers: use perf record "
+		     "--call-graph dwarf,65528",
 		     summary_ull(tally->copy_cut), tally->copy_cut == 1 ? " is" : "s are");
 	if (tally->limit_cut)
-		warn("%llu stack%s cut at %llu frames, the outer callers are missing: sysctl kernel.perf_event_max_stack=%llu, then record",
+		warn("%llu stack%s truncated at %llu frames, without outer callers: sysctl "
+		     "kernel.perf_event_max_stack=%llu, then record",
 		     summary_ull(tally->limit_cut), tally->limit_cut == 1 ? " is" : "s are", summary_ull(tally->limit),
 		     summary_ull(tally->limit < 512 ? 1024 : 2 * tally->limit));
 	if (tally->event_cut)
-		warn("%llu stack%s cut where the recorder was told to (perf record --max-stack)",
-		     summary_ull(tally->event_cut), tally->event_cut == 1 ? " is" : "s are");
+		warn("%llu stack%s truncated by perf record --max-stack", summary_ull(tally->event_cut),
+		     tally->event_cut == 1 ? " is" : "s are");
 	if (tally->methods_left_out)
-		warn("%llu interpreted frame%s unknown: pjrecord met more methods than it can name",
+		warn("%llu interpreted frame%s unknown: there were more methods than pjrecord can name",
 		     summary_ull(tally->methods_left_out), tally->methods_left_out == 1 ? " is" : "s are");
 	if (tally->deferred)
 		warn("%llu user callchain%s deferred and not joined", summary_ull(tally->deferred),
@@ -153,10 +157,11 @@ static void print_recording(const struct request *request, const struct result *
 		warn("%s; %llu record%s of jitdumps %s not used", tally->jitdumps.first, summary_ull(tally->jitdumps.n),
 		     summary_plural(tally->jitdumps.n), summary_are(tally->jitdumps.n));
 	if (tally->conflicts)
-		warn("%llu file%s the build-id of another file with other symbols: each named the code of its own user or container only",
+		warn("%llu file%s the build-id of another file with other symbols: each names only code of its "
+		     "own user or container",
 		     summary_ull(tally->conflicts), tally->conflicts == 1 ? " has" : "s have");
 	if (tally->timelines.errors.n)
-		warn("%s; %llu timeline%s of JVMs %s not used, or not to the end", tally->timelines.errors.first,
+		warn("%s; %llu timeline%s of JVMs %s not used, or only in part", tally->timelines.errors.first,
 		     summary_ull(tally->timelines.errors.n), summary_plural(tally->timelines.errors.n),
 		     summary_are(tally->timelines.errors.n));
 	if (tally->timelines.files)
@@ -166,10 +171,10 @@ static void print_recording(const struct request *request, const struct result *
 		     summary_ull(tally->inlined.files), summary_plural(tally->inlined.files),
 		     summary_ull(tally->inlined.without));
 	if (tally->inlined.errors.n)
-		warn("%s; inlined functions of %llu file%s are not all there", tally->inlined.errors.first,
+		warn("%s; some inlined functions of %llu file%s are missing", tally->inlined.errors.first,
 		     summary_ull(tally->inlined.errors.n), summary_plural(tally->inlined.errors.n));
 	if (tally->kernel)
-		warn("no names of the kernel: %s", tally->kernel);
+		warn("no kernel symbols: %s", tally->kernel);
 	if (res->run.script.samples.tally.deep)
 		quality_print(tally, samples_event_name(&res->run.script.samples));
 }
@@ -211,9 +216,9 @@ static void summary_print_missing(const struct request *request, const struct re
 	if (!res->text)
 		return;
 	if (!tally->with_pid && (options->pid || options->tid || options->select.pid.n))
-		warn("the input names threads only: perf script -F +pid adds process ids");
+		warn("the input has no process ids: perf script -F +pid adds them");
 	if (!tally->lost && (request->has_max_lost || request->show_lost))
-		warn("the input tells of no losses: perf script shows them with --show-lost-events");
+		warn("the input has no losses: perf script prints them with --show-lost-events");
 }
 
 /* Was anything left out of the files that tell names? */
@@ -238,11 +243,11 @@ static int finish_script(const struct request *request, const struct result *res
 		print_script(request, res);
 	summary_print_missing(request, res);
 	if (tally->samples == 0 && all_samples(samples) == 0 && !res->text) {
-		warn("no samples: the recording holds none");
+		warn("no samples: the recording has none");
 		return PJ_OK;
 	}
 	if (tally->samples == 0) {
-		warn("no samples: %llu were seen, %llu of the folded event, none was selected",
+		warn("no samples: the input has %llu, %llu of the folded event, and none was selected",
 		     summary_ull(all_samples(samples)), summary_ull(tally->deselected));
 		return PJ_FAILED;
 	}

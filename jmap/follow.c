@@ -53,7 +53,7 @@ static void follow_let_go(struct follower *follower, size_t i, bool ended)
 	struct followed *followed = &follower->one[i];
 
 	if (!follower->r->quiet && ended)
-		warn("%d: ended: %llu pieces of code came, %llu went, %llu bytes in %s", (int)followed->p.pid,
+		warn("%d: ended: %llu code blobs added, %llu removed, %llu bytes in %s", (int)followed->p.pid,
 		     (unsigned long long)followed->t.added, (unsigned long long)followed->t.removed,
 		     (unsigned long long)followed->t.written, followed->t.path);
 	perfmaps_ended(&follower->maps, followed->p.pid);
@@ -166,9 +166,9 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 		follow_account(follower, now, before);
 
 	if (follower->everywhere == 0 && discovery.forbidden && !follower->r->quiet)
-		warn("%u of %u processes may not be looked into", discovery.forbidden, discovery.processes);
+		warn("no permission to examine %u of %u processes", discovery.forbidden, discovery.processes);
 	if (follower->everywhere == 0 && discovery.stalled && !follower->r->quiet)
-		warn("%u of %u processes do not answer, and are left out", discovery.stalled, discovery.processes);
+		warn("%u of %u processes do not respond and are left out", discovery.stalled, discovery.processes);
 	follower->everywhere = follower->regular =
 		now + (follower->execs >= 0 ? LOOK_EVERYWHERE : follower->r->interval);
 }
@@ -286,7 +286,8 @@ static void follow_shorten(struct follower *follower)
 			break;
 	}
 	if (bytes > max && !follower->full_reported)
-		warn("--keep-bytes: the JVMs that live need %llu bytes in '%s/maps', and more than %llu may not be used: it is exceeded",
+		warn("--keep-bytes: the living JVMs need %llu bytes in '%s/maps', more than the limit of %llu: "
+		     "allow more",
 		     (unsigned long long)follower->swept.bytes, follower->r->dir, (unsigned long long)max);
 	follower->full_reported = bytes > max;
 }
@@ -297,11 +298,10 @@ static void follow_sweep(struct follower *follower, uint64_t now)
 		mapsdir_sweep(follower->r->dir, follower->r->proc, follower->boot, follower->r->keep_bytes);
 
 	if (swept.unneeded && !follower->r->quiet)
-		warn("%llu timelines of JVMs that ended removed: no window needs them",
-		     (unsigned long long)swept.unneeded);
+		warn("%llu timelines of ended JVMs removed: no window needs them", (unsigned long long)swept.unneeded);
 	if (swept.needed)
-		warn("--keep-bytes: %llu timelines removed that windows in '%s' still need: Java code of these JVMs has no names any more; fold "
-		     "sooner, or allow more",
+		warn("--keep-bytes: %llu timelines removed that windows in '%s' need: Java code of these JVMs "
+		     "has lost its names; fold sooner, or allow more",
 		     (unsigned long long)swept.needed, follower->r->dir);
 	if (swept.largest_bytes && (swept.needed || swept.bytes > follower->r->keep_bytes))
 		allowance_report(&follower->allowance, swept.largest, "bytes in DIR/maps");
@@ -396,18 +396,18 @@ static void print_sum(const struct follower *follower)
 	struct text text = { 0 };
 
 	if (follower->left_out)
-		text_printf(&text, "; %llu pieces of code could not be read or named",
+		text_printf(&text, "; %llu code blobs could not be read or named",
 			    (unsigned long long)follower->left_out);
 	if (follower->swept.unneeded + follower->swept.needed)
 		text_printf(&text, "; %llu timelines removed, %llu of them needed",
 			    (unsigned long long)(follower->swept.unneeded + follower->swept.needed),
 			    (unsigned long long)follower->swept.needed);
 	if (follower->begun_anew)
-		text_printf(&text, "; %llu began anew", (unsigned long long)follower->begun_anew);
+		text_printf(&text, "; %llu restarted", (unsigned long long)follower->begun_anew);
 	if (follower->allowance.ntold)
 		text_printf(&text, "; %zu tenants over budget", follower->allowance.ntold);
 	if (follower->hung + follower->crashed)
-		text_printf(&text, "; %llu looks hung, %llu crashed", (unsigned long long)follower->hung,
+		text_printf(&text, "; %llu scans hung, %llu crashed", (unsigned long long)follower->hung,
 			    (unsigned long long)follower->crashed);
 	if (follower->not_followed)
 		text_printf(&text, "; %llu JVMs not followed: too many", (unsigned long long)follower->not_followed);
@@ -425,7 +425,7 @@ static void follow_add_named(struct follower *follower)
 
 		add_one(follower, follower->r->pid[i]);
 		if (follower->n == before) {
-			warn("%d: no such process, or no JVM", (int)follower->r->pid[i]);
+			warn("%d: no such process, or not a JVM", (int)follower->r->pid[i]);
 			follower->failed = true;
 		}
 	}

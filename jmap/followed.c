@@ -53,9 +53,10 @@ void followed_stop(struct follower *follower, struct followed *followed)
 /* Its helper hangs, or ended: another one is started later, and later each time. */
 static void followed_fail(struct follower *follower, struct followed *followed, bool crashed, uint64_t now)
 {
-	struct hotspot_reason hangs = { "hangs", "its memory does not answer; others go on, and it is tried again" };
-	struct hotspot_reason ended = { "crashed",
-					"the process that reads it was ended by an error; it is tried again" };
+	struct hotspot_reason hangs = {
+		"hangs", "its memory does not respond; it will be retried, and others are followed meanwhile"
+	};
+	struct hotspot_reason ended = { "crashed", "the process that reads it crashed; it will be retried" };
 
 	allowance_charge(&follower->allowance, followed->tenant, jvmhandle_cpu(&followed->look), 0, now);
 	followed_stop(follower, followed);
@@ -117,8 +118,8 @@ static bool open_journal(struct follower *follower, struct followed *followed)
 void followed_begin_anew(struct follower *follower, struct followed *followed, const char *limit)
 {
 	if (journalfile_begin_anew(&followed->t)) {
-		warn("%d: %s begins anew (%s): of the time before, code of this JVM has no names any more",
-		     (int)followed->p.pid, followed->t.path, limit);
+		warn("%d: %s is restarted (%s): earlier code of this JVM has lost its names", (int)followed->p.pid,
+		     followed->t.path, limit);
 		followed->fresh = true;
 		follower->begun_anew++;
 	}
@@ -159,7 +160,7 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	followed->fresh = false;
 	if (!good) {
 		if (!followed->stuck) /* a disk that is full stays so for a while */
-			warn("%s: cannot write into: %s", followed->t.path, strerror(error));
+			warn("%s: cannot write: %s", followed->t.path, strerror(error));
 		follower->failed = true;
 		followed_stop(follower, followed); /* the next helper begins anew, and all code is written */
 	} else if ((answer->has_map || answer->map_too_large) && follower->r->perf_map) {
@@ -167,7 +168,7 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	}
 	followed->stuck = !good;
 	if (good && followed->t.size > TIMELINE_MAX)
-		followed_begin_anew(follower, followed, "512 MB, as long as one may be");
+		followed_begin_anew(follower, followed, "it reached the limit of 512 MB");
 	return written;
 }
 

@@ -72,7 +72,7 @@ static void take_pids(struct request *request, char **operand)
 			uint64_t pid;
 
 			if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
-				die_usage("'%s' is not the number of a process", *operand);
+				die_usage("'%s' is not a PID", *operand);
 			request->pid = mem_grow(request->pid, sizeof(*request->pid), request->npids + 1);
 			request->pid[request->npids++] = (pid_t)pid;
 		}
@@ -129,23 +129,23 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 	}
 	take_pids(request, operand);
 	if (request->interval && (request->list || request->once || request->to_stdout))
-		die_usage("-i follows JVMs; --list, --once and --stdout look once");
+		die_usage("-i excludes --list, --once and --stdout");
 	if (request->interval && request->method != JCMDMAP_NOT)
-		die_usage("-i only looks at JVMs: --method=jcmd and agent are for --once and --list");
+		die_usage("-i reads memory only: --method=jcmd and agent are for --once and --list");
 	if (request->with_parent && !request->interval)
-		die_usage("--with-parent is for -i: all else ends by itself");
+		die_usage("--with-parent needs -i");
 	if (request->list && (request->once || request->to || request->to_stdout))
-		die_usage("--list prints JVMs, and writes no maps");
+		die_usage("--list writes no maps: omit --to and --stdout");
 	if (!request->list && !request->once && !request->to_stdout && !request->interval)
-		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to see the JVMs");
+		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to list JVMs");
 	if (!*request->dir)
 		die_usage("the name of the directory is empty");
 	if (request->to && request->to_stdout)
-		die_usage("--to and --stdout are two places for one map");
+		die_usage("--to and --stdout exclude each other");
 	if (request->to_stdout && request->npids != 1)
 		die_usage("--stdout prints the map of one JVM: give its PID");
 	if (request->to && !*request->to)
-		die_usage("the name of the folder is empty");
+		die_usage("the name of the directory is empty");
 }
 
 void mapopts_limit(const struct request *request)

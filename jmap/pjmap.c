@@ -46,10 +46,10 @@ static bool find_jvms(const struct request *request, struct jvms *jvms)
 		struct jvm_process process;
 
 		if (!discover_one(request->proc, request->pid[i], &process) || !process.alive) {
-			warn("%d: there is no such process", (int)request->pid[i]);
+			warn("%d: no such process", (int)request->pid[i]);
 			all = false;
 		} else if (process.kind == JVM_NONE) {
-			warn("%d: '%s' is no JVM: it has no libjvm.so mapped", (int)request->pid[i], process.comm);
+			warn("%d: '%s' is not a JVM: it has no libjvm.so mapped", (int)request->pid[i], process.comm);
 			jvm_process_close(&process);
 			all = false;
 		} else {
@@ -60,11 +60,11 @@ static bool find_jvms(const struct request *request, struct jvms *jvms)
 		return all;
 	discovery = discover(request->proc, pjmap_take, jvms);
 	if (discovery.forbidden)
-		warn("%u of %u processes may not be looked into%s", discovery.forbidden, discovery.processes,
+		warn("no permission to examine %u of %u processes%s", discovery.forbidden, discovery.processes,
 		     geteuid() ? ": run as root, or with CAP_SYS_PTRACE" :
 				 ", not even as root: CAP_SYS_PTRACE is missing, or a security module forbids it");
 	if (discovery.stalled)
-		warn("%u of %u processes do not answer, and were left out", discovery.stalled, discovery.processes);
+		warn("%u of %u processes do not respond and were left out", discovery.stalled, discovery.processes);
 	return true;
 }
 
@@ -148,10 +148,10 @@ static void print_done(const struct request *request, const struct jvm_process *
 	if (request->quiet)
 		return;
 	if (map->left_out)
-		warn("%d: %llu pieces of code left out, which changed meanwhile or made no sense", (int)process->pid,
+		warn("%d: %llu code blobs left out, because they changed meanwhile or were invalid", (int)process->pid,
 		     (unsigned long long)map->left_out);
 	if (!request->to_stdout)
-		warn("%d: %llu pieces of code in %s/perf-%d.map%s", (int)process->pid, (unsigned long long)map->lines,
+		warn("%d: %llu code blobs in %s/perf-%d.map%s", (int)process->pid, (unsigned long long)map->lines,
 		     request->to ? request->to : "/tmp", (int)process->pid, in_place ? ", its own" : "");
 }
 
@@ -190,8 +190,8 @@ static void query_plain(const struct request *request)
 		return;
 	if (process.alive && process.kind != JVM_NONE && process.kind != JVM_STALLED &&
 	    (process.kind != JVM_UNKNOWN || strcmp(process.comm, "java") == 0))
-		warn("%d is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once %d'?",
-		     (int)request->fp, (int)request->fp);
+		warn("%d, used as seconds, is the PID of a JVM: did you mean 'pjmap --once %d'?", (int)request->fp,
+		     (int)request->fp);
 	jvm_process_close(&process);
 }
 
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 	mapopts_limit(&request);
 	all = find_jvms(&request, &jvms);
 	if (jvms.n == 0 && !request.npids)
-		warn("no JVM runs here that may be looked into");
+		warn("no JVM here can be examined");
 	if (request.list)
 		listing(jvms.one, jvms.n, request.method);
 	for (size_t i = 0; i < jvms.n && !request.list; i++)

@@ -44,7 +44,7 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	sigprocmask(SIG_BLOCK, &child, &before);
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
-		die_errno("a pipe to the command");
+		die_errno("cannot create a pipe to the command");
 	command->pid = fork();
 	if (command->pid < 0)
 		die_errno("fork");

@@ -108,7 +108,7 @@ static void check_own(struct check *check)
 	}
 	close(fd);
 	hostcheck_line(kernel ? OK : LIMITED, "own processes", "pjrecord -p PID and pjrecord -- COMMAND will work%s",
-		       kernel ? "" : ", without the kernel's part of stacks");
+		       kernel ? "" : ", without kernel stacks");
 }
 
 /* How callers are found, and what hinders it. */
@@ -121,7 +121,7 @@ static void check_callers(struct check *check, const struct fallback *fallback)
 		fallback_text(&text, fallback);
 		hostcheck_print(LIMITED, "callers", &text);
 	} else if (fallback->bytes) {
-		hostcheck_line(OK, "callers", "by tables%s, in copies of %u kB of each stack",
+		hostcheck_line(OK, "callers", "by unwind tables%s, in copies of %u kB of each stack",
 			       check->o->both ? " and frame pointers" : "", fallback->bytes / 1024);
 	} else {
 		hostcheck_line(OK, "callers", "by frame pointers (--unwind=fp)");
@@ -163,21 +163,20 @@ static void check_system(struct check *check)
 	}
 	check->kernel = !session_totals(session).without_kernel;
 	hostcheck_line(
-		check->kernel ? OK : LIMITED, "whole system", "all that runs on %zu CPUs%s",
-		session_totals(session).cpus,
+		check->kernel ? OK : LIMITED, "whole system", "all threads on %zu CPUs%s", session_totals(session).cpus,
 		check->kernel ?
-			", with the kernel's part of stacks" :
-			", without the kernel's part of stacks: it needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+			", with kernel stacks" :
+			", without kernel stacks, which need CAP_PERFMON, or kernel.perf_event_paranoid below 2");
 	struct session_totals totals = session_totals(session);
 	check_callers(check, &totals.fallback);
 	check_rings(session);
 	if (session_totals(session).no_cgroups)
 		hostcheck_line(
 			LIMITED, "cgroups",
-			"this kernel does not tell those of samples (before 5.7, or without CONFIG_CGROUP_PERF): "
-			"pjfold --by=container knows only what runs at the start");
+			"this kernel has no cgroups in samples (before 5.7, or without CONFIG_CGROUP_PERF): pjfold "
+			"--by=container knows only processes that run at the start");
 	else
-		hostcheck_line(OK, "cgroups", "samples tell theirs, version %d", check->facts.cgroup2 ? 2 : 1);
+		hostcheck_line(OK, "cgroups", "samples have their cgroup, version %d", check->facts.cgroup2 ? 2 : 1);
 	session_free(session);
 }
 
@@ -186,8 +185,8 @@ static void check_counters(const struct check *check)
 	if (check->events.by_clock)
 		hostcheck_line(
 			LIMITED, "event",
-			"cpu-clock, as there are no hardware counters here: code that runs with interrupts off is "
-			"seen where they are on again");
+			"cpu-clock, without hardware counters: code that runs with interrupts off is sampled when "
+			"they are on again");
 	else
 		hostcheck_line(OK, "event", "%s", check->events.event[0].name);
 }
@@ -213,11 +212,10 @@ static void check_depth(const struct check *check)
 	if (!max || check->copies) /* that holds for the kernel's callchains only */
 		return;
 	if (max < SERVER_STACK)
-		hostcheck_line(
-			LIMITED, "stacks",
-			"of up to %u frames; deeper ones, as of Java servers, are cut: while nothing records: sudo sysctl "
-			"kernel.perf_event_max_stack=1024",
-			max);
+		hostcheck_line(LIMITED, "stacks",
+			       "of up to %u frames; deeper ones, as of Java servers, are truncated: while nothing "
+			       "records: sudo sysctl kernel.perf_event_max_stack=1024",
+			       max);
 	else
 		hostcheck_line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
 }
@@ -343,16 +341,16 @@ static bool check_disk(const struct check *check)
 	metrics_bytes(&text, all);
 	text_printf(&text, " are free in '%s'; ", dir);
 	metrics_bytes(&text, day);
-	text_add(&text, " a day when all CPUs are always busy");
+	text_add(&text, " a day if all CPUs are always busy");
 	if ((double)left < check->o->min_free * (double)all) {
 		verdict = LIMITED;
-		text_printf(&text, "; this is less than --min-free %.0f%%, so only the newest window would be kept",
+		text_printf(&text, "; this is below --min-free %.0f%%, so only the newest window would be kept",
 			    100 * check->o->min_free);
 	}
 	/* as root only who owns it may write: who records may be that user */
 	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
 		verdict = NO;
-		text_printf(&text, "; but it may not be written: %s: sudo chown %lu '%s'", strerror(errno),
+		text_printf(&text, "; but there is no permission to write: %s: sudo chown %lu '%s'", strerror(errno),
 			    (unsigned long)check->facts.uid, dir);
 	}
 	hostcheck_print(verdict, "disk", &text);
@@ -405,10 +403,9 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 			"has memory that cannot be read, and runs without -XX:+PreserveFramePointer, so its stacks end at the first "
 			"Java frame: record with CAP_SYS_PTRACE, or add the flag");
 	else if (!complete)
-		text_add(
-			&text,
-			"runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: --unwind=auto, or add it "
-			"to the command line or JAVA_TOOL_OPTIONS");
+		text_add(&text,
+			 "runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: use "
+			 "--unwind=auto, or add the flag to the command line or JAVA_TOOL_OPTIONS");
 	if (!runtime->map)
 		text_printf(&text, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
 			    complete ? "has" : "; and it has", (long)runtime->pid);
@@ -424,8 +421,7 @@ static void show_jit(const struct runtime *runtime, size_t more)
 
 	if (more)
 		snprintf(others, sizeof(others), " and %zu more", more);
-	hostcheck_line(LIMITED, "JIT",
-		       "%ld %s%s: code that is made at run time, and no /tmp/perf-%ld.map, so no names%s%s",
+	hostcheck_line(LIMITED, "JIT", "%ld %s%s: generates code without a /tmp/perf-%ld.map, so without names%s%s",
 		       (long)runtime->pid, runtime->comm, others, (long)runtime->inner_pid, advice ? ": " : "",
 		       advice ? advice : "");
 }
@@ -470,10 +466,10 @@ static void show_forbidden(const struct check *check, struct runtimes_count n)
 		hostcheck_line(OK, "other users", "the mappings of all %u processes can be read", n.processes);
 		return;
 	}
-	text_printf(
-		&text,
-		"the mappings of %u of %u processes cannot be read, so code that they run now may stay without names: ",
-		n.forbidden, n.processes);
+	text_printf(&text,
+		    "the mappings of %u of %u processes cannot be read, so their present code may have no "
+		    "names: ",
+		    n.forbidden, n.processes);
 	if (privileges_has(PRIV_SYS_PTRACE) && check->facts.user_ns != 1)
 		text_add(&text, "a security module forbids it");
 	else
@@ -488,13 +484,14 @@ static void check_processes(const struct check *check)
 	struct runtimes_count n = runtimes_each(hostcheck_see, &seen);
 
 	show_bad(&seen);
-	hostcheck_line(seen.nbad ? LIMITED : OK, "code made at run time",
-		       "%u JVMs and %u other processes; %zu of them will have whole stacks with names", seen.jvms,
+	hostcheck_line(seen.nbad ? LIMITED : OK, "generated code",
+		       "%u JVMs and %u other processes; %zu of them will have complete stacks with names", seen.jvms,
 		       seen.jits, seen.jvms + seen.jits - seen.nbad);
 	if (n.stalled)
 		hostcheck_line(
 			LIMITED, "slow processes",
-			"%u process%s left out, since files there did not answer: look for a network or FUSE file system that is down",
+			"%u process%s left out, since their files did not respond: look for a network or FUSE file "
+			"system that is down",
 			n.stalled, n.stalled == 1 ? " was" : "es were");
 	show_forbidden(check, n);
 	free(seen.bad);
@@ -520,9 +517,9 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_processes(&check);
 	events_free(&check.events);
 	if (check.all && disk)
-		puts("pjrecord will record all that runs on this host.");
+		puts("pjrecord can record the whole host.");
 	else
-		puts("pjrecord cannot record all that runs on this host: see 'no' above.");
+		puts("pjrecord cannot record the whole host: see 'no' above.");
 	if (fflush(stdout) || ferror(stdout))
 		die_errno("cannot write 'standard output'");
 	return check.all && disk;

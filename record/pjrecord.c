@@ -74,7 +74,7 @@ static void check_pids(const struct request *request)
 {
 	for (size_t i = 0; i < request->npids; i++)
 		if (kill((pid_t)request->pid[i], 0) && errno == ESRCH)
-			die("--pid=%u: there is no such process", request->pid[i]);
+			die("--pid=%u: no such process", request->pid[i]);
 }
 
 /* The last that changes who we are: what the kernel forgets then comes behind it. */
@@ -134,7 +134,7 @@ static void report_hidden_symbols(void)
 	hint_gather(&hint.facts);
 	if (hint_kallsyms(&hint)) {
 		hint_text(&text, &hint);
-		warn("the kernel's functions will have no names: %.*s", (int)text.n, text.p);
+		warn("kernel functions will have no names: %.*s", (int)text.n, text.p);
 	}
 	text_free(&text);
 }
@@ -159,13 +159,13 @@ static void report_start(const struct request *request, const struct session *se
 	report_fallback(request, &totals.fallback);
 
 	if (events->by_clock && !request->quiet)
-		warn("no hardware counters here: sampling by cpu-clock");
+		warn("no hardware counters: sampling by cpu-clock");
 	if (totals.without_kernel)
-		warn("user space only: the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid below 2");
+		warn("user space only: kernel stacks need CAP_PERFMON, or kernel.perf_event_paranoid below 2");
 	else
 		report_hidden_symbols();
 	if (totals.no_cgroups && !request->quiet)
-		warn("this kernel does not tell the cgroup of a sample: pjfold --by=container will not work on these files");
+		warn("this kernel has no cgroup in samples: pjfold --by=container will not work on these files");
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------- */
@@ -212,7 +212,8 @@ static void report_end(const struct request *request, const struct session *sess
 	warn("%s: %.*s", str_eq(str_of(request->output), STR("-")) ? "standard output" : request->output, (int)text.n,
 	     text.p);
 	if (totals.loss.depth)
-		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: sysctl kernel.perf_event_max_stack=%u first",
+		warn("stacks are deeper than kernel.perf_event_max_stack=%u and truncated: sysctl "
+		     "kernel.perf_event_max_stack=%u first",
 		     totals.depth_limit, totals.depth_limit < 512 ? 1024 : 2 * totals.depth_limit);
 	text_free(&text);
 }
@@ -230,8 +231,7 @@ static bool lost_too_much(const struct request *request, const struct session *s
 		return false;
 	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
 	     100 * (share > request->max_lost ? share : unknown),
-	     share > request->max_lost ? "samples were lost" : "times off the CPU are not known",
-	     100 * request->max_lost);
+	     share > request->max_lost ? "samples were lost" : "off-CPU times are unknown", 100 * request->max_lost);
 	return true;
 }
 
@@ -250,7 +250,7 @@ static void report_saved(const struct request *request, const struct symsaver_co
 
 	symsaver_text(&text, counts);
 	if (text.n && !request->quiet)
-		warn("kept for the fold: %.*s", (int)text.n, text.p);
+		warn("symbol store: %.*s", (int)text.n, text.p);
 	text_free(&text);
 }
 
@@ -267,7 +267,7 @@ static struct symsaver *pjrecord_start_saver(const struct request *request, cons
 	sandbox_watch();
 	saver = symsaver_start(&options, &why);
 	if (!saver && dir) {
-		warn("%s: symbols will not be kept: %s", dir, why);
+		warn("%s: symbols will not be saved: %s", dir, why);
 		return pjrecord_start_saver(request, NULL);
 	}
 	if (!saver)
@@ -285,8 +285,8 @@ static void report_makers(const struct session *session)
 	struct session_totals totals = session_totals(session);
 
 	if (totals.helpers.hung + totals.helpers.crashed)
-		warn("the process that reads tables for --unwind hung or crashed, and was replaced (%llu): "
-		     "stacks through the files that it was at may be broken",
+		warn("the process that reads unwind tables hung or crashed, and was replaced (%llu): stacks "
+		     "through its files may be broken",
 		     (unsigned long long)(totals.helpers.hung + totals.helpers.crashed));
 }
 

@@ -44,7 +44,7 @@ static void opt_pids(void *to, const char *value, const char *name)
 		uint64_t pid;
 
 		if (!str_u64(one, &pid) || pid == 0 || pid > INT32_MAX)
-			die_usage("%s: '%s' is not a list of process numbers such as 123,456", name, value);
+			die_usage("%s: '%s' is not a list of PIDs such as 123,456", name, value);
 		request->pid = mem_grow(request->pid, sizeof(*request->pid), request->npids + 1);
 		request->pid[request->npids++] = (uint32_t)pid;
 	}
@@ -147,7 +147,7 @@ static size_t after_dashes(int argc, char **argv)
 		if (!str_eq(str_of(argv[i]), STR("--")))
 			continue;
 		if (i + 1 == argc) /* a script whose variable is empty would record the host, for ever */
-			die_usage("-- needs a command behind it");
+			die_usage("-- needs a command after it");
 		return (size_t)(argc - i - 1);
 	}
 	return 0;
@@ -166,7 +166,7 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 	for (size_t i = 0; i < plain; i++) {
 		if (i == 2 || !str_u64(str_of(operand[i]), i ? &request->frequency : &request->seconds))
 			die_usage(
-				"'%s': operands are SECONDS of a window and FREQUENCY; a command goes behind --: pjrecord -- %s",
+				"'%s': operands are SECONDS of a window and FREQUENCY; a command follows --: pjrecord -- %s",
 				operand[i], operand[i]);
 	}
 }
@@ -175,7 +175,7 @@ static void recordopts_check(struct request *request, bool in_windows)
 {
 	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1 ||
 	    ((request->host || request->npids || request->ncgroups) && request->command))
-		die_usage("-a, -p, -G and a command are four ways to say whom to record: one at a time");
+		die_usage("-a, -p, -G and a command exclude each other");
 	request->events = request->events ? request->events : "auto";
 	request->dir = request->dir ? request->dir : ".";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
@@ -195,8 +195,7 @@ static void recordopts_check(struct request *request, bool in_windows)
 	if (request->command && !request->output && !in_windows)
 		request->output = "perf.data"; /* as of perf record */
 	if (request->output && in_windows)
-		die_usage(
-			"--output is one recording: --window, --dir, --windows, --once and --align are for windows in a directory");
+		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
 }
 
 void record_parse(struct request *request, int argc, char **argv)

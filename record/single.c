@@ -22,7 +22,7 @@ static NORETURN void single_cannot_create(const struct single *single, const cha
 static void open_fifo(struct single *single)
 {
 	if (!single->place.magic && !S_ISFIFO(single->place.st.st_mode))
-		die("%s: not a file; '-o -' writes into a pipe", single->path);
+		die("%s: not a file; use '-o -' for a pipe", single->path);
 	single->fd = outpath_open(&single->place, O_WRONLY);
 	if (single->fd < 0)
 		single_cannot_create(single, single->path);
@@ -54,7 +54,7 @@ void single_open(struct single *single, const char *path)
 	if (path)
 		single_open_file(single);
 	else if (isatty(single->fd))
-		die("a recording is nothing for a terminal: pjrecord -o - ... | pjfold, or -o FILE");
+		die("refusing to write a recording to a terminal: use pjrecord -o - ... | pjfold, or -o FILE");
 }
 
 void single_close(struct single *single, int error)

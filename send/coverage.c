@@ -173,8 +173,8 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	     last > query->to + EDGE_S)) {
 		timearg_text(from, first);
 		timearg_text(to, last);
-		warn("%.*s: windows are rolled up to hours there: this is %s to %s", (int)row->host.n, row->host.p,
-		     from, to);
+		warn("%.*s: windows are rolled up to hours there: the result is %s to %s", (int)row->host.n,
+		     row->host.p, from, to);
 	}
 	some = text.n > 0;
 	if (some && print_message)

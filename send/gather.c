@@ -38,8 +38,8 @@ static bool gather_unlike(struct gather *gather, const struct window *window)
 	if (!have.n || str_eq(have, unit))
 		return false;
 	snprintf(gather->why_not, sizeof(gather->why_not),
-		 "these windows count %.*s (%.*s) and %.*s (%.*s): choose with --only=event=", (int)have.n, have.p,
-		 (int)gather->header.event.n, gather->header.event.p, (int)unit.n, unit.p, (int)window->event.n,
+		 "these windows have the units %.*s (%.*s) and %.*s (%.*s): choose one with --only=event=", (int)have.n,
+		 have.p, (int)gather->header.event.n, gather->header.event.p, (int)unit.n, unit.p, (int)window->event.n,
 		 window->event.p);
 	return true;
 }

@@ -27,8 +27,8 @@ struct request {
 static void parse_time(struct request *request, const char *value, const char *name, uint64_t *to)
 {
 	if (!timearg_parse(value, request->now, to))
-		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
-			  value);
+		die_usage("%s: '%s' is not a time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'",
+			  name, value);
 }
 
 static void opt_from(void *to, const char *value, const char *name)
@@ -85,8 +85,9 @@ static void pjfetch_opt_only(void *to, const char *value, const char *name)
 		if (str_eq(key, STR("pid")))
 			only.key = ONLY_PID;
 		else if (!str_eq(key, STR("comm")))
-			die_usage("%s: '%.*s': comm, pid or event; the rest was chosen when the windows were folded",
-				  name, (int)key.n, key.p);
+			die_usage(
+				"%s: '%.*s': use comm, pid or event; other selections are made when windows are folded",
+				name, (int)key.n, key.p);
 		gather->only = mem_more(gather->only, sizeof(*gather->only), gather->nonly);
 		gather->only[gather->nonly++] = only;
 	}
@@ -115,7 +116,7 @@ static void pjfetch_check(struct request *request)
 	if (!request->store)
 		request->store = getenv("PJ_STORE");
 	if (request->all_hosts && query->host.n)
-		die_usage("--host and --all-hosts do not go together");
+		die_usage("--host and --all-hosts exclude each other");
 	if (!request->to)
 		query->to = request->now + 1; /* a window that begins in this second, too */
 	if (!request->from)
@@ -165,7 +166,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 	char **operand = opt_parse(&tool, argc, argv);
 
 	if (*operand)
-		die_usage("'%s': what is this? Times are --from and --to, a store is --store", *operand);
+		die_usage("unexpected operand '%s': give times by --from and --to, a store by --store", *operand);
 	pjfetch_check(request);
 }
 
@@ -193,9 +194,9 @@ static void pjfetch_list(struct store *store, struct request *request, struct co
 					 .to = coverage };
 
 	if (!store->ops->list || !store->ops->fetch)
-		die("%s: what was sent there cannot be read back", store->spec);
+		die("%s: this store is write-only", store->spec);
 	if (request->options.stacks_url && !store->ops->sums)
-		die_usage("--stacks is the original pipeline's service, for eve: only");
+		die_usage("--stacks is for eve: stores only");
 	pjfetch_query(store, store->ops->list, &request->gather, &sink);
 }
 
@@ -211,7 +212,7 @@ static void pjfetch_fetch(struct store *store, struct request *request)
 static void print_none(struct store *store, struct request *request)
 {
 	const struct store_query *query = &request->gather.q;
-	const char *which = query->host.n || query->nlabel || query->nevent ? "that is asked for " : "";
+	const char *which = query->host.n || query->nlabel || query->nevent ? "of the selection " : "";
 	struct coverage hours = { 0 };
 	struct text name = { 0 }, hint = { 0 };
 	uint64_t from = query->from;
@@ -221,12 +222,12 @@ static void print_none(struct store *store, struct request *request)
 	request->gather.q.from = from;
 	folding_host(&name, query->host);
 	if (!str_eq(query->host, text_view(&name)))
-		text_printf(&hint, "; pjsend calls that host '%.*s'", (int)name.n, name.p);
+		text_printf(&hint, "; pjsend names that host '%.*s'", (int)name.n, name.p);
 	else if (cover_has_hours(&hours))
-		text_add(&hint, "; they are rolled up to hours there, which begin when the hour does");
+		text_add(&hint, "; they are rolled up to hours there, which start at the full hour");
 	else if (!request->list && (query->host.n || query->nlabel || query->nevent))
-		text_add(&hint, "; --list tells what there is");
-	warn("no windows: none %sbegins in that time%.*s", which, (int)hint.n, hint.p);
+		text_add(&hint, "; --list lists all windows");
+	warn("no windows: none %sstarts in that time%.*s", which, (int)hint.n, hint.p);
 	text_free(&name);
 	text_free(&hint);
 	cover_free(&hours);
@@ -241,11 +242,11 @@ static int pjfetch_finish(struct store *store, struct request *request, const st
 	if (coverage->n == 0 && !gather->damaged && !coverage->damaged)
 		print_none(store, request);
 	else if (gather->nonly && !request->list && stacks_sum(&gather->s, 0) == 0)
-		warn("no sample is of that comm or pid; pids are there when pjsend was told --pid");
+		warn("no sample of that comm or pid; windows have pids only with pjsend --pid");
 	if (gather->damaged + coverage->damaged > 3)
 		warn("%" PRIu64 " windows are damaged", gather->damaged + coverage->damaged);
 	if (gather->skipped)
-		warn("%" PRIu64 " lines are no stacks, and skipped", gather->skipped);
+		warn("%" PRIu64 " lines are not stacks and were skipped", gather->skipped);
 	return coverage->n == 0 || gather->damaged || coverage->damaged || gather->skipped ||
 			       (request->strict && gaps) ?
 		       PJ_FAILED :

@@ -177,7 +177,7 @@ static void pjsend_print_missing(const struct request *request, const struct spo
 
 	snprintf(out, sizeof(out), "%s/out", request->dir);
 	if (!request->quiet && access(out, F_OK) != 0 && !pjsend_waits(spool))
-		warn("'%s' is not there: pjrecord has not recorded there yet", out);
+		warn("'%s' does not exist: pjrecord has not recorded there yet", out);
 }
 
 static void print_untidy(const struct request *request)
@@ -207,7 +207,7 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 	bool left;
 
 	if (!folding.pjfold)
-		die("pjfold is missing: neither beside pjsend nor in PATH");
+		die("pjfold is neither beside pjsend nor in PATH");
 	if (!spool_lock(spool))
 		die("another pjsend sends from '%s'", request->dir);
 	spool_sweep(spool);
@@ -260,7 +260,7 @@ static void pjsend_make_folder(const struct request *request)
 	}
 	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
-		die_errno("cannot make a directory like '%s'", folder);
+		die_errno("cannot create a directory like '%s'", folder);
 	diag_at_death(remove_folder); /* of text that is none, nothing stays */
 }
 
@@ -270,10 +270,11 @@ static void put_pipe(struct spool *spool, struct spool_name name, struct str tex
 	struct text there = { 0 };
 
 	if (spool_get(spool, name, &there, NULL) && !str_eq(text_view(&there), text))
-		die("standard input: another text of that host, event, time and labels waits in the spool; nothing is sent");
+		die("standard input: another text of that host, event, time and labels is in the spool; "
+		    "nothing is sent");
 	text_free(&there);
 	if (!spool_put(spool, name, text))
-		die_errno("cannot write into the spool");
+		die_errno("cannot write to the spool");
 }
 
 static struct spool_name spool_pipe(const struct request *request, struct spool *spool, const struct store *store)
@@ -294,7 +295,7 @@ static struct spool_name spool_pipe(const struct request *request, struct spool 
 	}
 	rest = text_view(&in);
 	if (!request->quiet && !folded_is_header(str_cut(&rest, '\n')))
-		warn("standard input: it has no header (pjfold --header), so it is taken for samples of no certain event");
+		warn("standard input: without a header (pjfold --header) the unit is samples of an unknown event");
 	rest = text_view(&text);
 	if (window_parse(&rest, &decoded, &window) != NULL)
 		die("standard input: no folded stacks");
@@ -316,7 +317,7 @@ static bool send_pipe(const struct request *request, struct spool *spool, struct
 
 	if (!spool_lock(spool)) {
 		if (!request->quiet)
-			warn("it is in the spool; the pjsend that runs will send it");
+			warn("it is in the spool; the running pjsend will send it");
 		return true;
 	}
 	counters_open(spool->dir);
@@ -325,7 +326,7 @@ static bool send_pipe(const struct request *request, struct spool *spool, struct
 	sender_report(&sender, true);
 	left = spool_has(spool, name);
 	if (left)
-		warn("it is not sent yet");
+		warn("not sent yet");
 	sender_end(&sender);
 	return !left && !sender.differ && !sender.refused;
 }
@@ -344,9 +345,9 @@ static bool pipe_into(const struct request *request, struct store *store)
 	if (!request->dir && good)
 		remove_folder();
 	else if (!request->dir && (sender.refused || sender.differ))
-		warn("it is kept in '%s/bad'", folder);
+		warn("stored in '%s/bad'", folder);
 	else if (!request->dir)
-		warn("it is kept in '%s': pjsend --once --store=%s %s", folder, request->store, folder);
+		warn("stored in '%s': retry with pjsend --once --store=%s %s", folder, request->store, folder);
 	return good;
 }
 
@@ -359,10 +360,10 @@ static void print_schema(const struct request *request)
 	const struct store_ops *ops;
 
 	if (!request->store)
-		die_usage("--schema: of which store? --store");
+		die_usage("--schema needs --store");
 	ops = store_ops_of(request->store, &where);
 	if (!ops->schema)
-		die("%s: needs no schema", ops->form);
+		die("%s: this store needs no schema", ops->form);
 	out_open(&out, NULL);
 	out_text(&out, ops->schema());
 	out_close(&out);
@@ -371,7 +372,7 @@ static void print_schema(const struct request *request)
 static void tidy_all(struct store *store)
 {
 	if (!store->ops->tidy)
-		die("%s: has nothing to tidy; its server does that", store->ops->form);
+		die("%s: --tidy is for dir: stores; the server of this one deletes old windows", store->ops->form);
 	while (!stop && store->ops->tidy(store->it, (struct str){ 0 }, (uint64_t)time(NULL)))
 		;
 }
@@ -403,7 +404,7 @@ int main(int argc, char **argv)
 		spool_open(&spool, request.dir);
 	store_open(&store, request.store, &request.options);
 	if (!store.ops->send)
-		die_usage("%s: nothing can be sent there", request.store);
+		die_usage("%s: this store is read-only", request.store);
 	spool.saved = store.ops->local && !request.options.gzip;
 	sender = (struct sender){ .spool = &spool,
 				  .store = &store,

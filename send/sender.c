@@ -205,7 +205,7 @@ static void cannot_remove(struct sender *sender, struct ringpoll *ringpoll)
 {
 	ringpoll->due = now_ms() + LOOK_MS;
 	if (errno != EBUSY && sender_may_report(sender))
-		warn("window %" PRIu64 " is sent, but cannot be removed: %s", ringpoll->name.epoch, strerror(errno));
+		warn("window %" PRIu64 " was sent, but cannot be removed: %s", ringpoll->name.epoch, strerror(errno));
 }
 
 static void sender_finish(struct sender *sender, struct ringpoll *ringpoll)
@@ -222,7 +222,7 @@ static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
 	sender->failures = sender->away = 0;
 	sender->store_due = 0;
 	if (sender->held && !sender->o.quiet)
-		warn("%s takes windows again", sender->store->spec);
+		warn("%s accepts windows again", sender->store->spec);
 	sender->held = false;
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
@@ -233,7 +233,7 @@ static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
 
 static void sender_refuse(struct sender *sender, struct ringpoll *ringpoll, struct str why)
 {
-	warn("window %" PRIu64 " is refused, and kept in bad/: %.*s", ringpoll->name.epoch, (int)why.n, why.p);
+	warn("window %" PRIu64 " was refused and moved to bad/: %.*s", ringpoll->name.epoch, (int)why.n, why.p);
 	if (spool_refuse(sender->spool, ringpoll->name, why)) {
 		count(COUNT_REFUSED, 1);
 		sender->refused++;
@@ -241,7 +241,7 @@ static void sender_refuse(struct sender *sender, struct ringpoll *ringpoll, stru
 	} else {
 		ringpoll->due = now_ms() + CAP_MS;
 		if (errno != EBUSY && sender_may_report(sender))
-			warn("cannot put window %" PRIu64 " into bad/: %s", ringpoll->name.epoch, strerror(errno));
+			warn("cannot move window %" PRIu64 " to bad/: %s", ringpoll->name.epoch, strerror(errno));
 	}
 }
 
@@ -261,8 +261,8 @@ static void put_off(struct sender *sender, struct ringpoll *ringpoll, const stru
 						       COUNT_LATER,
 	      1);
 	if (report->verdict == STORE_HOLD && !sender->held) {
-		warn("%s refuses us: %.*s; nothing is lost, but somebody must look at it", sender->store->spec,
-		     (int)report->why.n, report->why.p);
+		warn("%s refuses the connection: %.*s; nothing is lost, but the configuration needs attention",
+		     sender->store->spec, (int)report->why.n, report->why.p);
 		sender->held = true;
 		sender->shown = now;
 	} else if (sender_may_report(sender)) {
@@ -306,7 +306,7 @@ static bool keep_poison(struct sender *sender, const struct window *window, cons
 	if (good) {
 		count(COUNT_POISON, documents);
 		sender->refused++;
-		warn("of window %" PRIu64 " %" PRIu64 " %s refused, and kept in bad/: %.*s", window->epoch, documents,
+		warn("of window %" PRIu64 " %" PRIu64 " %s refused and moved to bad/: %.*s", window->epoch, documents,
 		     documents == 1 ? "stack is" : "stacks are", (int)report->refused_why.n, report->refused_why.p);
 	}
 	return good;
@@ -319,12 +319,12 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	struct text why = { 0 };
 	bool good;
 
-	text_printf(&why, "%s holds something else under that name", sender->store->spec);
+	text_printf(&why, "%s has another window under that name", sender->store->spec);
 	good = spool_refuse_part(sender->spool, name, window->text, text_view(&why));
 	if (good) {
 		count(COUNT_DIFFERS, 1);
 		sender->differ++;
-		warn("window %" PRIu64 " of %.*s: %.*s; this one is kept in bad/", window->epoch, (int)window->host.n,
+		warn("window %" PRIu64 " of %.*s: %.*s; this one was moved to bad/", window->epoch, (int)window->host.n,
 		     window->host.p, (int)why.n, why.p);
 	}
 	text_free(&why);
@@ -340,7 +340,7 @@ static void keep_rest(struct sender *sender, struct sending *sending, const stru
 	else if (report->verdict != STORE_SENT || !sending->differs || keep_other(sender, window))
 		return;
 	report->why.n = 0;
-	text_printf(&report->why, "cannot write into bad/: %s", strerror(errno));
+	text_printf(&report->why, "cannot write to bad/: %s", strerror(errno));
 	report->verdict = STORE_LATER;
 }
 

@@ -26,7 +26,7 @@ static void opt_size(void *to, const char *value, const char *name)
 			break;
 		}
 	if (!str_u64(string, &n) || n > UINT64_MAX >> shift >> 1)
-		die_usage("%s: '%s' is no size, as 500M or 2G", name, value);
+		die_usage("%s: '%s' is not a size such as 500M or 2G", name, value);
 	*(uint64_t *)to = n << shift;
 }
 
@@ -35,7 +35,7 @@ static void opt_percent(void *to, const char *value, const char *name)
 	double d;
 
 	if (!opt_number(&value, 100, &d) || *value)
-		die_usage("%s: '%s' is no share, as 5%%", name, value);
+		die_usage("%s: '%s' is not a percentage such as 5%%", name, value);
 	*(double *)to = d / 100;
 }
 
@@ -48,7 +48,7 @@ static void opt_keep(void *to, const char *value, const char *name)
 	else if (strcmp(value, "raw") == 0)
 		request->keep_spool = false;
 	else
-		die_usage("%s=%s: raw (recordings stay until they are sent) or spool (until they are folded)", name,
+		die_usage("%s=%s: use raw (keep recordings until they are sent) or spool (until they are folded)", name,
 			  value);
 }
 
@@ -76,7 +76,7 @@ static void sendopts_opt_label(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not KEY=VALUE; a key is letters, digits, '_', '.', '-'", name, value);
 	for (size_t i = 0; i < string.n; i++)
 		if (string.p[i] == ',' || (unsigned char)string.p[i] < ' ' || string.p[i] == 0x7F)
-			die_usage("%s: a value holds no ',' and no control bytes", name);
+			die_usage("%s: a value cannot contain ',' or control bytes", name);
 	while (label_next(&rest, &k, &old)) {
 		if (str_eq(k, key))
 			die_usage("%s: '%.*s' is given twice", name, (int)key.n, key.p);
@@ -98,8 +98,8 @@ static void sendopts_opt_time(void *to, const char *value, const char *name)
 	struct request *request = to;
 
 	if (!timearg_parse(value, (uint64_t)time(NULL), &request->time))
-		die_usage("%s: '%s' is no time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'", name,
-			  value);
+		die_usage("%s: '%s' is not a time: seconds since 1970, 2026-11-21T15:04:05, -10m, 'yesterday 06:00'",
+			  name, value);
 }
 
 static void opt_fold(void *to, const char *value, const char *name)
@@ -124,20 +124,20 @@ static void sendopts_operands(struct request *request, char **operand)
 		else if (!request->dir)
 			request->dir = *operand;
 		else
-			die_usage("'%s': one DIR, please", *operand);
+			die_usage("'%s': give one DIR", *operand);
 	}
 }
 
 static void sendopts_check(struct request *request)
 {
 	if (request->once && request->interval > 0)
-		die_usage("--once and -i do not go together");
+		die_usage("--once and -i exclude each other");
 	if (request->pipe && !request->time)
-		die_usage("-: of a pipe it must be said when it was recorded: --time");
+		die_usage("-: a pipe needs --time, the start of the recording");
 	if (!request->pipe && (request->time || request->seconds))
-		die_usage("--time and --seconds are for a pipe: -");
+		die_usage("--time and --seconds need a pipe: -");
 	if (request->pipe && !request->store)
-		die_usage("-: where to? --store");
+		die_usage("-: a pipe needs --store");
 	if (!request->dir && !request->pipe)
 		request->dir = ".";
 	if (request->interval <= 0)

@@ -21,9 +21,9 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where)
 	for (size_t i = 0; store_list[i]; i++)
 		if (str_eq(scheme, str_of(store_list[i]->scheme)))
 			return store_list[i];
-	die_usage(
-		"'%.*s:' is no store; there are dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE and pyroscope:URL",
-		(int)scheme.n, scheme.p);
+	die_usage("unknown store '%.*s:': use dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE or "
+		  "pyroscope:URL",
+		  (int)scheme.n, scheme.p);
 }
 
 void store_open(struct store *store, const char *spec, const struct store_options *options)
@@ -34,7 +34,7 @@ void store_open(struct store *store, const char *spec, const struct store_option
 	store->spec = spec;
 	store->ops = store_ops_of(spec, &where);
 	if (where.n == 0)
-		die_usage("'%s' does not say where: %s", spec, store->ops->form);
+		die_usage("'%s' has no place: %s", spec, store->ops->form);
 	store->it = store->ops->open(where, options, &why);
 	if (!store->it)
 		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : store->ops->form, (int)why.n,

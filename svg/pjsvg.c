@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define MIDDOT " \xc2\xb7 "
-#define NO_STACKS ": no line is a folded stack (a;b;c 42): if this is perf script text, pjfold makes stacks of it"
+#define NO_STACKS ": no line is a folded stack (a;b;c 42): fold perf script text with pjfold"
 #define FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
@@ -29,14 +29,13 @@ static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct fold
 	in_expect_text(&input);
 	unsigned read = folded_read(&input, stacks, header, tally);
 	if (read && *columns && read != *columns)
-		die("%s: a difference between profiles (two numbers a line) and a profile do not add up", input.name);
+		die("%s: a difference between profiles (two numbers a line) cannot be added to a profile", input.name);
 	*columns = read ? read : *columns;
 	if (*columns > 1 && stacks->in_time)
-		die("%s: two columns of numbers are a difference between profiles: --flamechart has no use for it",
-		    input.name);
+		die("%s: --flamechart cannot draw a difference between profiles (two numbers a line)", input.name);
 	bool complete = !input.errors;
 	if (!complete)
-		warn_at(in_place(&input), "%s; what came before it is drawn", input.errors);
+		warn_at(in_place(&input), "%s; the part before it is drawn", input.errors);
 	in_close(&input);
 	return complete;
 }
@@ -256,7 +255,8 @@ static void write_graph(struct out *out, struct arena *arena, const struct reque
 static void report_empty(const struct request *request, const struct folded_tally *tally)
 {
 	if (tally->lines && request->nbase)
-		warn("no samples: no stack has a frame of --base, as a whole name, with or without its suffix");
+		warn("no samples: no stack has a frame of --base, which must be a complete name, with or "
+		     "without its suffix");
 	else
 		warn("no samples%s", tally->bad && !tally->lines ? NO_STACKS : " in the input");
 }

@@ -38,7 +38,7 @@ static void set_palette(void *to, const char *value, const char *name)
 		text_add(&known, i ? " " : "");
 		text_str(&known, palette_name(i));
 	}
-	die_usage("%s: there is no palette '%s', but: %.*s", name, value, (int)known.n, known.p);
+	die_usage("%s: unknown palette '%s': use one of: %.*s", name, value, (int)known.n, known.p);
 }
 
 static void set_background(void *to, const char *value, const char *name)
@@ -80,7 +80,7 @@ static void add_base(void *to, const char *value, const char *name)
 static void set_map(void *to, const char *value, const char *name)
 {
 	if (value && (!*value || strcmp(value, "-") == 0))
-		die_usage("%s: a file is read and replaced, so it needs a name", name);
+		die_usage("%s: needs the name of a file, which is read and replaced", name);
 	*(const char **)to = value ? value : "palette.map";
 }
 
@@ -124,7 +124,7 @@ static const char *request_excuse(const char *name)
 
 	while (i < countof(excuses) && strcmp(excuses[i].name, name) != 0)
 		i++;
-	return i < countof(excuses) ? excuses[i].text : "it is of another tool";
+	return i < countof(excuses) ? excuses[i].text : "it belongs to another tool";
 }
 
 static void request_note(void *to, const char *value, const char *name)

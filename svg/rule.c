@@ -42,11 +42,13 @@ struct sig_rule rule_make(const struct request *request, const struct folded_hea
 void rule_caveat(struct text *text, const struct sig_rule *rule, const struct folded_header *header)
 {
 	if (!rule->counted || rule->z <= 0) {
-		text_printf(text, "not tested for noise: coloured is what changed by %g points and %g %%", rule->points,
-			    100 * rule->relative);
+		text_printf(text, "not tested for noise: coloured frames changed by at least %g points and %g %%",
+			    rule->points, 100 * rule->relative);
 		return;
 	}
-	text_printf(text, "coloured: what differs by %g standard errors, %g points of the total and %g %% of itself",
+	text_printf(text,
+		    "coloured frames differ by at least %g standard errors, %g points of the total and %g %% "
+		    "of themselves",
 		    rule->z, rule->points, 100 * rule->relative);
 	if (header->windows[0] + header->windows[1] > 2)
 		text_printf(text,

@@ -17,7 +17,7 @@ static int outfile_cannot_create(const struct outpath *outpath, const char *path
 		snprintf(why->text, sizeof(why->text), "cannot write '%s': %s: name another file, or remove it", path,
 			 outpath->refused);
 	} else if (outpath->fd >= 0 && (error == EACCES || error == EPERM || error == EROFS)) {
-		snprintf(why->text, sizeof(why->text), "cannot replace '%s': its folder takes no new files", path);
+		snprintf(why->text, sizeof(why->text), "cannot replace '%s': its directory accepts no new files", path);
 	} else if (outpath->linked[0]) {
 		snprintf(why->text, sizeof(why->text), "cannot write '%s', a link to '%s'", path, outpath->linked);
 	} else {

@@ -34,7 +34,7 @@ static const char *kind_of(const struct stat *status)
 static bool outpath_refuse(struct outpath *outpath, const char *name, const struct stat *status)
 {
 	snprintf(outpath->refused, sizeof(outpath->refused),
-		 "the %s '%.200s' of user %lu lies in a folder that others can write to", kind_of(status), name,
+		 "the %s '%.200s' of user %lu is in a directory that other users can write to", kind_of(status), name,
 		 (unsigned long)status->st_uid);
 	errno = EPERM;
 	return false;

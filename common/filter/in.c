@@ -72,7 +72,7 @@ void in_open(struct in *input, const char *path)
 			    "cannot read '%s': it is a directory",
 		    input->name);
 	if (input->fd == STDIN_FILENO && diag_is_terminal(STDIN_FILENO))
-		warn("reading from the terminal; %s --help shows how to use it", diag_tool_name());
+		warn("reading from the terminal; see %s --help", diag_tool_name());
 	input->regular = S_ISREG(status.st_mode);
 	input->start = input->regular ? (uint64_t)lseek(input->fd, 0, SEEK_CUR) : 0;
 	progress_begin(&input->progress, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0);
@@ -98,7 +98,7 @@ static bool next_member(struct in *input)
 	while (input->raw_at < input->raw_n || fill_raw(input)) {
 		if (input->raw[input->raw_at] != 0) {
 			if ((unsigned char)input->raw[input->raw_at] != 0x1f) {
-				input->errors = "garbage behind the end of gzip data";
+				input->errors = "garbage after the end of gzip data";
 				return false;
 			}
 			inflateReset(&input->gzip->z);
@@ -204,7 +204,7 @@ static bool fill_buf(struct in *input)
 	if (input->cap - saved < LINE_READ) {
 		if (input->n > IN_LINE_MAX)
 			die_at((struct place){ input->name, input->line + 1 },
-			       "line longer than %zu MB: this is not text", IN_LINE_MAX >> 20);
+			       "line longer than %zu MB: not a text file", IN_LINE_MAX >> 20);
 		input->cap = input->cap ? input->cap * 2 : 2 * LINE_READ;
 		input->buf = mem_grow(input->buf, 1, input->cap);
 	}
@@ -236,9 +236,10 @@ void in_expect_text(struct in *input)
 		{ STR("\x1F\x8B"), "this is compressed twice: gzip -dc FILE |" },
 		{ STR("\xFF\xFE"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
 		{ STR("\xFE\xFF"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
-		{ STR("<svg "), "this is a picture: pjsvg --unpack takes the folded stacks out of it" },
+		{ STR("<svg "), "this is a picture: pjsvg --unpack extracts its folded stacks" },
 		{ STR("<?xml"),
-		  "this is a picture or other XML: pjsvg --unpack takes the folded stacks out of pictures of pj" },
+		  "this is a picture or other XML: pjsvg --unpack extracts the folded stacks of a picture of "
+		  "pj" },
 	};
 	struct place place = { input->name, 0 };
 	struct str head = in_peek(input, 64 * 1024);
@@ -340,12 +341,12 @@ void in_spool(struct in *input)
 	int fd = broker_spool(in_spool_folder());
 
 	if (fd < 0)
-		die_errno("cannot make a temporary file for '%s'", input->name);
+		die_errno("cannot create a temporary file for '%s'", input->name);
 	while ((n = in_read(input, buf, RAW_SIZE)) > 0) {
 		total += n;
 		if (total > SPOOL_FREE && total / SPOOL_TIMES > input->nread)
-			die("'%s' unpacks to more than %u times its size: a bomb, no recording", input->name,
-			    SPOOL_TIMES);
+			die("'%s' decompresses to more than %u times its size: refused as a decompression bomb",
+			    input->name, SPOOL_TIMES);
 		spool_write(fd, buf, n);
 	}
 	free(buf);

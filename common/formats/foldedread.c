@@ -81,8 +81,7 @@ static void add_stack(struct reader *reader, struct str stack, size_t same, uint
 	bool two = (!reader->any || reader->two) && !rounded && folded_cut_number(&rest, &before);
 
 	if (reader->any && reader->two && !two)
-		warn_at(in_place(reader->in),
-			"one number, where all lines before end in two: all are read as one column");
+		warn_at(in_place(reader->in), "one number after lines with two: all lines are read as one column");
 	reader->two = two;
 	if (!reader->any)
 		path_begin(&reader->path, two && !reader->s->in_time ? &reader->maybe_two : reader->s);

@@ -9,10 +9,10 @@ static const struct reason {
 #define AT(field) offsetof(struct pj_unwinding, field)
 	{ AT(no_stack), "in exec or exit: no stack" },
 	{ AT(unmapped), "in no known mapping" },
-	{ AT(no_table), "without tables or frame pointers" },
-	{ AT(no_rule), "in code that its tables leave out" },
-	{ AT(astray), "not as the tables say" },
-	{ AT(no_caller), "in code of a JVM, not as it says" },
+	{ AT(no_table), "without unwind tables or frame pointers" },
+	{ AT(no_rule), "in code without an FDE" },
+	{ AT(astray), "contradict the unwind tables" },
+	{ AT(no_caller), "contradict the JVM's metadata" },
 	{ AT(narrow), "of 32-bit code" },
 #undef AT
 };
@@ -66,9 +66,9 @@ static void put_reasons(struct text *text, const struct pj_unwinding *unwinding)
 
 static void put_fp(struct text *text, const struct pj_unwinding *unwinding)
 {
-	text_add(text, " (all code with tables ");
+	text_add(text, " (by unwind tables alone ");
 	unwindstats_put_share(text, unwinding->complete - unwinding->fp_complete, unwinding->stacks - unwinding->fp);
-	text_add(text, ", some without ");
+	text_add(text, ", partly by frame pointers ");
 	unwindstats_put_share(text, unwinding->fp_complete, unwinding->fp);
 	text_char(text, ')');
 }
@@ -77,12 +77,12 @@ static void put_joined(struct text *text, const struct pj_unwinding *unwinding)
 {
 	text_add(text, "; ");
 	text_grouped(text, unwinding->joined);
-	text_add(text, unwinding->joined == 1 ? " is longer, and goes on" : " are longer, and go on");
+	text_add(text, unwinding->joined == 1 ? " exceeds the copy and continues" : " exceed the copy and continue");
 	text_add(text, " by frame pointers");
 	if (unwinding->lost) {
 		text_add(text, ", ");
 		text_grouped(text, unwinding->lost);
-		text_add(text, " not to the end");
+		text_add(text, " not to the root");
 	}
 }
 
@@ -95,8 +95,8 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 	} part[] = {
 		{ unwinding->other, "differ" },
 		{ unwinding->short_of, "end where frame pointers go on" },
-		{ unwinding->lost_java, "have more in Java" },
-		{ unwinding->fewer, "have more in code that keeps none" },
+		{ unwinding->lost_java, "have more callers in Java" },
+		{ unwinding->fewer, "have more callers in code without frame pointers" },
 	};
 	uint64_t equal = unwinding->same + unwinding->one_lost,
 		 n = equal + unwinding->fewer + unwinding->lost_java + unwinding->short_of + unwinding->other;
@@ -105,11 +105,11 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 		return;
 	text_add(text, "; of ");
 	text_grouped(text, n);
-	text_add(text, " that were compared with frame pointers, ");
+	text_add(text, " compared with frame pointers, ");
 	unwindstats_put_share(text, equal, n);
-	text_add(text, " are the same (");
+	text_add(text, " are equal (");
 	text_grouped(text, unwinding->one_lost);
-	text_add(text, " but for a caller that those lose)");
+	text_add(text, " except for one caller that frame pointers lose)");
 	for (size_t i = 0; i < countof(part); i++) {
 		text_add(text, ", ");
 		text_grouped(text, part[i].n);
@@ -123,7 +123,7 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 	unwindstats_put_share(text, unwinding->complete, unwinding->stacks);
 	text_add(text, " of ");
 	text_grouped(text, unwinding->stacks);
-	text_add(text, " stacks are whole");
+	text_add(text, " stacks are complete");
 	if (unwinding->fp)
 		put_fp(text, unwinding);
 	if (unwinding->cut) {
@@ -144,18 +144,19 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		text_grouped(text, unwinding->java);
 		text_add(text, unwinding->java == 1 ? " goes through Java, " : " go through Java, ");
 		unwindstats_put_share(text, unwinding->java_complete, unwinding->java);
-		text_add(text, " of these whole");
+		text_add(text, " of these complete");
 	}
 	if (unwinding->late) {
 		text_add(text, "; ");
 		text_grouped(text, unwinding->late);
-		text_add(text, unwinding->late == 1 ? " came before its tables" : " came before their tables");
+		text_add(text, unwinding->late == 1 ? " unwound before its unwind tables were loaded" :
+						      " unwound before their unwind tables were loaded");
 	}
 	if (unwinding->java_late) {
 		text_add(text, "; ");
 		text_grouped(text, unwinding->java_late);
-		text_add(text,
-			 unwinding->java_late == 1 ? " waited in vain for its JVM" : " waited in vain for their JVMs");
+		text_add(text, unwinding->java_late == 1 ? " missed the deadline of its JVM" :
+							   " missed the deadline of their JVMs");
 	}
 	if (unwinding->jvms_unread) {
 		text_add(text, "; ");

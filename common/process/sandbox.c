@@ -492,11 +492,11 @@ bool sandbox_narrow(unsigned groups)
 static const struct {
 	const char *name, *advice;
 } layers[] = {
-	{ "resource limits", "allow setrlimit where the tool runs" },
-	{ "another user", "allow setresuid where the tool runs" },
+	{ "resource limits", "allow setrlimit in the tool's environment" },
+	{ "another user", "allow setresuid in the tool's environment" },
 	{ "Landlock",
 	  "it needs Linux 5.13, landlock in the boot parameter lsm=, and a container that allows its system calls" },
-	{ "dropped capabilities", "allow capset where the tool runs" },
+	{ "dropped capabilities", "allow capset in the tool's environment" },
 	{ "seccomp", "it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64" },
 };
 
@@ -525,7 +525,8 @@ void sandbox_warn(unsigned missing)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? " and " : "", layers[i].name);
 		last = i;
 	}
-	warn("this kernel lacks %s for the processes that parse files and memory of others, and the other layers of their sandbox hold: %s",
+	warn("this kernel lacks %s for the sandbox of helper processes, whose other layers are active: "
+	     "%s",
 	     names, layers[last].advice);
 }
 

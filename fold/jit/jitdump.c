@@ -124,7 +124,7 @@ struct record {
 	uint32_t id;
 };
 
-static const char too_much[] = "more than is read of one jitdump";
+static const char too_much[] = "exceeds the limit for one jitdump";
 
 static struct str jitdump_keep(struct jitdump *jitdump, struct str string)
 {
@@ -192,11 +192,11 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	code.size = u64_at(p + PREFIX + 24);
 	code.index = u64_at(p + PREFIX + 32);
 	if (!window_string(window, record->at + LOAD, record->end, &name))
-		return "name without an end";
+		return "unterminated name";
 	if (code.size > record->end - record->at - LOAD - name.n - 1)
 		return "code is longer than its record";
 	if (code.size > UINT64_MAX - code.start)
-		return "code ends behind the last address";
+		return "code ends after the last address";
 	if (jitdump_is_full(jitdump))
 		return too_much;
 	code.name = jitdump_keep(jitdump, name);
@@ -225,7 +225,7 @@ static const char *read_move(struct jitdump *jitdump, struct window *window, con
 		return "moves code that was not loaded";
 	code = jitdump->code[at];
 	if (code.size > UINT64_MAX - to)
-		return "code ends behind the last address";
+		return "code ends after the last address";
 	if (jitdump_is_full(jitdump))
 		return too_much;
 	code.start = to;
@@ -254,7 +254,7 @@ static const char *read_debug(struct jitdump *jitdump, struct window *window, co
 		return "record is too short for lines";
 	line = jitdump_u32_at(p + 8);
 	if (!window_string(window, record->at + DEBUG + DEBUG_ENTRY, record->end, &file))
-		return "name without an end";
+		return "unterminated name";
 	if (jitdump_is_full(jitdump))
 		return too_much;
 	jitdump->debug_address = address;
@@ -285,7 +285,7 @@ static const char *read_unwind(struct jitdump *jitdump, struct window *window, c
 
 		p = window_get(window, record->at + UNWIND + done, n);
 		if (!p)
-			return "unwind tables cannot be read";
+			return "unreadable unwind tables";
 		memcpy(copy + done, p, n);
 		done += n;
 	}
@@ -309,11 +309,11 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 		uint32_t size = p ? jitdump_u32_at(p + 4) : 0;
 
 		if (!p || size > window->size - at) {
-			jitdump_count_bad(jitdump, at, "the last record is not whole");
+			jitdump_count_bad(jitdump, at, "incomplete last record");
 			return;
 		}
 		if (size < PREFIX) { /* where the next one is, nobody knows */
-			jitdump_count_bad(jitdump, at, "record is shorter than its own head");
+			jitdump_count_bad(jitdump, at, "record is shorter than its header");
 			return;
 		}
 		if (at + size > FILE_LIMIT) {
@@ -480,14 +480,14 @@ static const char *jitdump_read_header(struct jitdump *jitdump, struct window *w
 	if (!p)
 		return window->size < HEADER ? "too short for a jitdump" : "cannot be read";
 	if (jitdump_u32_at(p) == MAGIC_SWAPPED)
-		return "jitdump of a machine of other byte order";
+		return "jitdump of the other byte order";
 	if (jitdump_u32_at(p) != MAGIC)
 		return "not a jitdump";
 	if (jitdump_u32_at(p + 4) != 1)
-		return "jitdump of a version that is not known";
+		return "jitdump of an unknown version";
 	size = jitdump_u32_at(p + 8);
 	if (size < HEADER || size > window->size)
-		return "head is not whole";
+		return "incomplete header";
 	jitdump->pid = jitdump_u32_at(p + 20);
 	jitdump->arch_clock = u64_at(p + 32) & ARCH_TIMESTAMP;
 	jitdump_read_records(jitdump, window, size);

@@ -109,14 +109,14 @@ static const char *perfmap_parse(struct str line, struct entry *entry)
 	while (line.n && line.p[0] == 0)
 		line = str_from(line, 1);
 	if (!take_hex(&line, &entry->start))
-		return "no start address";
+		return "line without a start address";
 	if (!take_hex(&line, &entry->size))
 		return "no size";
 	entry->name = str_trim_left(line);
 	if (entry->name.n == 0 || entry->name.p[0] == 0)
 		return "no name";
 	if (entry->size > UINT64_MAX - entry->start)
-		return "ends behind the last address";
+		return "ends after the last address";
 	return NULL;
 }
 

@@ -76,10 +76,10 @@ static const char *take_names(struct timeline *timeline, struct str string)
 	uint64_t count, n;
 
 	if (!jmap_get(&string, &count))
-		return "a list of names without their number";
+		return "a list of names without its count";
 	for (; count; count--) {
 		if (!jmap_get(&string, &n) || n > string.n)
-			return "a name that is longer than its record";
+			return "a name longer than its record";
 		if (timeline->nnames == timeline->names_cap) {
 			timeline->names_cap = timeline->names_cap ? timeline->names_cap * 2 : 1024;
 			timeline->name = mem_grow(timeline->name, sizeof(*timeline->name), timeline->names_cap);
@@ -87,7 +87,7 @@ static const char *take_names(struct timeline *timeline, struct str string)
 		timeline->name[timeline->nnames++] = arena_copy(&timeline->names, str_head(string, (size_t)n));
 		string = str_from(string, (size_t)n);
 	}
-	return string.n ? "bytes behind the last name" : NULL;
+	return string.n ? "bytes after the last name" : NULL;
 }
 
 /* Two scans: the one before saw what is gone, and not what is new. */
@@ -101,15 +101,15 @@ static const char *take_gone(struct timeline *timeline, struct str *string, cons
 	int64_t delta;
 
 	if (!jmap_get(string, &count))
-		return "a scan that ends too soon";
+		return "a truncated scan";
 	for (; count; count--) {
 		struct blob *blob;
 
 		if (!jmap_get_signed(string, &delta))
-			return "a scan that ends too soon";
+			return "a truncated scan";
 		number += (uint64_t)delta;
 		if (number >= timeline->n - timeline->first)
-			return "code goes that never came";
+			return "removal of code that was never added";
 		blob = &timeline->blob[timeline->first + number];
 		blob->until = scan->before;
 		blob->may_until = scan->now + scan->now_ns;
@@ -123,18 +123,18 @@ static const char *timeline_take_new(struct timeline *timeline, struct str *stri
 	int64_t delta;
 
 	if (!jmap_get(string, &count))
-		return "a scan that ends too soon";
+		return "a truncated scan";
 	for (; count; count--) {
 		struct blob *blob;
 
 		if (!jmap_get_signed(string, &delta) || !jmap_get(string, &size) || !jmap_get(string, &kind))
-			return "a scan that ends too soon";
+			return "a truncated scan";
 		if (kind == JMAP_COMPILED && (!jmap_get(string, &id) || !jmap_get(string, &level)))
-			return "a scan that ends too soon";
+			return "a truncated scan";
 		begin += (uint64_t)delta;
 		if (kind > JMAP_COMPILED || !jmap_get(string, &name) || name >= timeline->nnames ||
 		    size > UINT64_MAX - begin)
-			return "code that makes no sense";
+			return "invalid code";
 		if (timeline->n == timeline->cap) {
 			timeline->cap = timeline->cap ? timeline->cap * 2 : 1024;
 			timeline->blob = mem_grow(timeline->blob, sizeof(*timeline->blob), timeline->cap);
@@ -160,9 +160,9 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 
 	if (!jmap_get(&string, &scan.before) || !jmap_get(&string, &scan.before_ns) || !jmap_get(&string, &scan.now) ||
 	    !jmap_get(&string, &scan.now_ns))
-		return "a scan that ends too soon";
+		return "a truncated scan";
 	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
-		return "a scan at a time that makes no sense";
+		return "a scan with an invalid time";
 	if (scan.before == 0)
 		scan.before = timeline->last_scan; /* pjmap began again: what it did not see it may have missed since */
 	for (size_t i = timeline->before_first; i < timeline->first && timeline->resumed; i++) {
@@ -176,7 +176,7 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	if (!why)
 		why = timeline_take_new(timeline, &string, &scan);
 	timeline->last_scan = scan.now + scan.now_ns;
-	return why ? why : string.n ? "bytes behind a scan" : NULL;
+	return why ? why : string.n ? "bytes after a scan" : NULL;
 }
 
 /* Numbers are bounded by the bytes that tell them. */
@@ -187,26 +187,26 @@ static const char *take_inlined(struct timeline *timeline, struct str string)
 
 	if (!jmap_get(&string, &number) || number >= timeline->n - timeline->first || !jmap_get(&string, &n) ||
 	    n > string.n / 2)
-		return "inlined calls of code that never came, or too many";
+		return "inlined calls of code that was never added, or too many";
 	inlined->n = (uint32_t)n + 1;
 	inlined->node = arena_new(&timeline->names, struct inlined_node, n + 1);
 	for (uint64_t i = 1; i <= n; i++) {
 		if (!jmap_get(&string, &parent) || parent >= i || !jmap_get(&string, &name) || name >= timeline->nnames)
-			return "inlined calls that make no sense";
+			return "invalid inlined calls";
 		inlined->node[i] = (struct inlined_node){ (uint32_t)parent, (uint32_t)name, NULL };
 	}
 	if (!jmap_get(&string, &nruns) || nruns > string.n / 2)
-		return "inlined calls that make no sense";
+		return "invalid inlined calls";
 	inlined->nruns = (uint32_t)nruns;
 	inlined->run = arena_new(&timeline->names, struct inlined_run, nruns + 1);
 	for (uint64_t i = 0; i < nruns; i++) {
 		if (!jmap_get(&string, &delta) || delta > UINT64_MAX - end || !jmap_get(&string, &node) || node > n)
-			return "inlined calls that make no sense";
+			return "invalid inlined calls";
 		end += delta;
 		inlined->run[i] = (struct inlined_run){ end, (uint32_t)node };
 	}
 	timeline->blob[timeline->first + number].inlined = inlined;
-	return string.n ? "bytes behind inlined calls" : NULL;
+	return string.n ? "bytes after inlined calls" : NULL;
 }
 
 static bool timeline_take_facts(struct timeline *timeline, struct str *string, struct walked *walked)
@@ -225,36 +225,36 @@ static const char *take_frames(struct timeline *timeline, struct str string)
 
 	if (!jmap_get(&string, &timeline->call_stub) || !jmap_get(&string, &timeline->continuation) ||
 	    !jmap_get(&string, &n))
-		return "frames that end too soon";
+		return "truncated frames";
 	for (; n; n--) {
 		struct walked *walked = arena_new(&timeline->names, struct walked, 1);
 		struct blob *blob;
 
 		if (!jmap_get(&string, &delta) || delta > UINT64_MAX - number ||
 		    (number += delta) >= timeline->n - timeline->first)
-			return "frames of code that never came";
+			return "frames of code that was never added";
 		blob = &timeline->blob[timeline->first + number];
 		walked->blob = (struct code_blob){ .start = blob->code.start, .end = blob->end };
 		if (!timeline_take_facts(timeline, &string, walked))
-			return "frames that make no sense";
+			return "invalid frames";
 		blob->walked = walked;
 	}
 	if (!jmap_get(&string, &n))
-		return "frames that end too soon";
+		return "truncated frames";
 	for (; n; n--) {
 		struct other other = { .life = { 0, timeline->last_scan, UINT64_MAX, UINT64_MAX } };
 
 		if (!jmap_get_signed(&string, &from) || !jmap_get(&string, &size) || size > UINT32_MAX ||
 		    size > UINT64_MAX - (end + (uint64_t)from))
-			return "frames that end too soon";
+			return "truncated frames";
 		other.walked.blob.start = end + (uint64_t)from;
 		end = other.walked.blob.end = other.walked.blob.start + size;
 		if (!timeline_take_facts(timeline, &string, &other.walked))
-			return "frames that make no sense";
+			return "invalid frames";
 		timeline->other = mem_more(timeline->other, sizeof(*timeline->other), timeline->nothers);
 		timeline->other[timeline->nothers++] = other;
 	}
-	return string.n ? "bytes behind frames" : NULL;
+	return string.n ? "bytes after frames" : NULL;
 }
 
 static const char *take_left(struct timeline *timeline, struct str string)
@@ -263,7 +263,7 @@ static const char *take_left(struct timeline *timeline, struct str string)
 
 	if (!jmap_get(&string, &when) || !jmap_get(&string, &torn) || !jmap_get(&string, &unnamed) ||
 	    torn > UINT32_MAX || unnamed > UINT32_MAX)
-		return "what was left out, without its numbers";
+		return "a record of omissions without its counts";
 	if (torn + unnamed > timeline->left_out)
 		timeline->left_out = torn + unnamed;
 	return NULL;
@@ -274,7 +274,7 @@ static const char *take_end(struct timeline *timeline, struct str string)
 	uint64_t when;
 
 	if (!jmap_get(&string, &when))
-		return "an end without a time";
+		return "an end record without a time";
 	timeline->last_scan = when;
 	return NULL;
 }
@@ -343,7 +343,7 @@ struct timeline *timeline_parse(struct str bytes, const char **why)
 		got = jmap_next(&rest, &body);
 		if (got == 0)
 			break;
-		timeline->why = got < 0 ? "torn or damaged from here on" : timeline_take(timeline, body);
+		timeline->why = got < 0 ? "truncated or damaged from here on" : timeline_take(timeline, body);
 		if (timeline->why)
 			timeline->bad = at;
 	}

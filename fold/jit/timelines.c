@@ -17,7 +17,7 @@ void timelines_open(struct timelines *timelines, const char *maps, const struct 
 	if (maps) {
 		timelines->dir = broker_open(AT_FDCWD, maps, O_DIRECTORY);
 		if (timelines->dir < 0)
-			die_errno("cannot look into '%s'", maps);
+			die_errno("cannot list '%s'", maps);
 	} else if (symstore && symstore->dir >= 0) {
 		timelines->dir = broker_open(symstore->dir, "maps", O_DIRECTORY | O_NOFOLLOW);
 	}

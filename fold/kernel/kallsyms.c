@@ -152,7 +152,7 @@ static const char *kallsyms_assess(const struct builder *builder)
 	static const char hidden[] =
 		"addresses are hidden (run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)";
 
-	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols in it";
+	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols";
 }
 
 /* Takes fd over. Bytes that are not packed pass through zlib as they are. */

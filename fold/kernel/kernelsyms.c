@@ -102,7 +102,7 @@ static size_t query_rest(const struct kernelsyms_options *options, struct kallsy
 static const char *query_snapshots(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				   struct intern *names, uint32_t *modules)
 {
-	const char *why = "none is kept";
+	const char *why = "no snapshot is stored";
 	bool found = false;
 	size_t left = n;
 
@@ -151,13 +151,13 @@ static const char *query_elf(const struct kernelsyms_options *options, int fd, s
 	if (!elfsyms)
 		return why;
 	if (options->id.n == 0)
-		why = "the recording does not tell the build-id of its kernel";
+		why = "the recording has no build-id of its kernel";
 	else if (!kernelsyms_same_build(options->id, elfsyms_build_id(elfsyms)))
-		why = "it has another build-id than the recorded kernel";
+		why = "its build-id differs from the recorded kernel's";
 	else if (!elfsyms_has_symtab(elfsyms))
 		why = "stripped";
 	else if (!options->address || !elfsyms_address(elfsyms, options->symbol, &linked))
-		why = "nothing tells where the recorded kernel was loaded";
+		why = "the load address of the recorded kernel is unknown";
 	else
 		elfsyms_resolve_addresses(elfsyms, options->address - linked, query, n, names);
 	elfsyms_close(elfsyms);
@@ -237,8 +237,8 @@ const char *kernelsyms_resolve(const struct kernelsyms_options *options, struct 
 {
 	const char *why =
 		options->id.n || options->release.n ?
-			"recorded with another kernel; --kallsyms names its table, or its vmlinux" :
-			"the recording does not tell its kernel; if it is this one: --kallsyms /proc/kallsyms";
+			"recorded with another kernel: give its kallsyms or vmlinux by --kallsyms" :
+			"the recording does not identify its kernel; if it is this one: --kallsyms /proc/kallsyms";
 
 	if (options->file) {
 		query_named(options, query, n, names, modules);

@@ -7,7 +7,7 @@
 
 const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
 {
-	static const char cut[] = "what pjrecord says of interpreted methods is cut";
+	static const char cut[] = "the list of interpreted methods is truncated";
 	struct pj_methods head;
 	struct pj_method row;
 

@@ -55,7 +55,7 @@ static const char *perffeatures_read_text(struct perffeatures *perffeatures, str
 	struct str text;
 
 	if (!perffeatures_take_text(&body, &text))
-		return "a feature's text is cut";
+		return "a feature's text is truncated";
 	*string = arena_copy(&perffeatures->text, text);
 	return NULL;
 }
@@ -67,12 +67,12 @@ static const char *read_arguments(struct perffeatures *perffeatures, struct str 
 	uint32_t n;
 
 	if (!perffeatures_take32(&body, &n) || n > body.n / 4) /* each has a length */
-		return "the command line is cut";
+		return "the command line is truncated";
 	info->narguments = 0;
 	info->argument = arena_new(&perffeatures->text, struct str, n);
 	while (info->narguments < n && perffeatures_take_text(&body, &text))
 		info->argument[info->narguments++] = arena_copy(&perffeatures->text, text);
-	return info->narguments == n ? NULL : "the command line is cut";
+	return info->narguments == n ? NULL : "the command line is truncated";
 }
 
 static const char *read_events(struct perfevents *perfevents, struct str body)
@@ -82,15 +82,15 @@ static const char *read_events(struct perfevents *perfevents, struct str body)
 	uint64_t id;
 
 	if (!perffeatures_take32(&body, &n) || !perffeatures_take32(&body, &attr_size))
-		return "the list of events is cut";
+		return "the list of events is truncated";
 	for (uint32_t i = 0; i < n && i < perfevents->n; i++) {
 		if (!perffeatures_take_bytes(&body, attr_size, &attr) || !perffeatures_take32(&body, &nids) ||
 		    !perffeatures_take_text(&body, &name))
-			return "the list of events is cut";
+			return "the list of events is truncated";
 		perfevents_set_name(perfevents, i, name);
 		for (; nids; nids--) {
 			if (!perffeatures_take64(&body, &id))
-				return "the list of events is cut";
+				return "the list of events is truncated";
 			perfevents_add_id(perfevents, i, id);
 		}
 	}
@@ -104,7 +104,7 @@ static const char *perffeatures_read_clock(struct perffeatures *perffeatures, st
 	if (!perffeatures_take32(&body, &version) || !perffeatures_take32(&body, &clock) ||
 	    !perffeatures_take64(&body, &perffeatures->info.clock_wall) ||
 	    !perffeatures_take64(&body, &perffeatures->info.clock_record))
-		return "the clock's feature is cut";
+		return "the clock feature is truncated";
 	perffeatures->info.clock = (int32_t)clock;
 	perffeatures->info.has_clock_data = true;
 	return NULL;
@@ -116,7 +116,7 @@ static const char *read_processors(struct perffeatures *perffeatures, struct str
 	return perffeatures_take32(&body, &perffeatures->info.cpus) &&
 			       perffeatures_take32(&body, &perffeatures->info.cpus_online) ?
 		       NULL :
-		       "the number of processors is cut";
+		       "the number of processors is truncated";
 }
 
 static const char *perffeatures_read_memory(struct perffeatures *perffeatures, struct str body)
@@ -124,7 +124,7 @@ static const char *perffeatures_read_memory(struct perffeatures *perffeatures, s
 	uint64_t kb;
 
 	if (!perffeatures_take64(&body, &kb))
-		return "the size of memory is cut";
+		return "the size of memory is truncated";
 	perffeatures->info.memory = kb <= UINT64_MAX / 1024 ? kb * 1024 : UINT64_MAX;
 	return NULL;
 }
@@ -137,7 +137,7 @@ static const char *read_build_ids(struct perffeatures *perffeatures, struct str 
 		uint16_t size = load16(body.p + 6);
 
 		if (size < sizeof(struct perf_record) || size > body.n)
-			return "the list of build-ids is cut";
+			return "the list of build-ids is truncated";
 		why = perffeatures_build_id(perffeatures, str_head(body, size));
 		body = str_from(body, size);
 	}
@@ -198,7 +198,7 @@ const char *perffeatures_read(struct perffeatures *perffeatures, struct perfeven
 		return perffeatures_take64(&body, &perffeatures->info.first) &&
 				       perffeatures_take64(&body, &perffeatures->info.last) ?
 			       NULL :
-			       "the times of the samples are cut";
+			       "the times of the samples are truncated";
 	case FEATURE_CLOCK_DATA: return perffeatures_read_clock(perffeatures, body);
 	case FEATURE_COMPRESSED: perffeatures->info.compressed = true; return NULL;
 	case FEATURE_PJ_START:

@@ -21,11 +21,11 @@ static void check_magic(const struct in *input, struct str first)
 {
 	if (str_starts(first, STR(PERF_MAGIC_SWAPPED)) || str_starts(first, STR(PERF_MAGIC_1_SWAPPED)))
 		die_at(perfopen_place_of(input),
-		       "perf.data of a machine of the other byte order: use perf script there, or where it can be read");
+		       "perf.data of the other byte order: run perf script on a machine of that byte order");
 	if (str_starts(first, STR(PERF_MAGIC_1)))
 		die_at(perfopen_place_of(input), "perf.data of version 1, from before 2010: it cannot be read");
 	if (!str_starts(first, STR(PERF_MAGIC)))
-		die_at(perfopen_place_of(input), "this is not perf.data");
+		die_at(perfopen_place_of(input), "not perf.data");
 	if (first.n < PERF_PIPE_HEADER)
 		die_at(perfopen_place_of(input), "perf.data ends in its header");
 }
@@ -60,7 +60,7 @@ static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_sect
 
 	/* every event may claim the same large part of the file */
 	if (section.size / 8 > IDS - perfdata->ids) {
-		reader_bad(perfdata, section.offset, "more ids of events than can be");
+		reader_bad(perfdata, section.offset, "too many event ids");
 		return;
 	}
 	perfdata->ids += section.size / 8;
@@ -76,7 +76,7 @@ static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_sect
 		section.size -= got;
 	}
 	if (section.size)
-		reader_bad(perfdata, section.offset, "the ids of an event are cut");
+		reader_bad(perfdata, section.offset, "the ids of an event are truncated");
 }
 
 static void read_attr(struct perfdata *perfdata, const char *entry, size_t size, uint64_t offset)
@@ -90,7 +90,7 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 	memcpy(&ids, entry + size - sizeof(ids), sizeof(ids));
 	event = perfevents_add(&perfdata->events, (struct str){ entry, attr_size });
 	if (event == EVENT_NONE)
-		reader_bad(perfdata, offset, "an event that cannot be used");
+		reader_bad(perfdata, offset, "an invalid event");
 	else
 		read_ids(perfdata, event, ids);
 }
@@ -104,12 +104,12 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 		die_at(perfopen_place_of(perfdata->in), "perf.data has events of %llu bytes: its header is damaged",
 		       (unsigned long long)header->attr_size);
 	if (header->attrs.offset > file_size || n > (file_size - header->attrs.offset) / header->attr_size) {
-		reader_bad(perfdata, header->attrs.offset, "the events are cut");
+		reader_bad(perfdata, header->attrs.offset, "the events are truncated");
 		n = header->attrs.offset > file_size ? 0 : (file_size - header->attrs.offset) / header->attr_size;
 	}
 	if (n == 0)
 		die_at(perfopen_place_of(perfdata->in),
-		       "perf.data without events: nothing was recorded, or its header is damaged");
+		       "perf.data has no events: nothing was recorded, or its header is damaged");
 	if (n > FILE_EVENTS) {
 		reader_bad(perfdata, header->attrs.offset, "more than 65536 events");
 		n = FILE_EVENTS;
@@ -125,7 +125,7 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 	}
 	free(entry);
 	if (perfdata->events.n == 0)
-		die_at(perfopen_place_of(perfdata->in), "perf.data without events that can be used");
+		die_at(perfopen_place_of(perfdata->in), "perf.data has no valid events");
 }
 
 static void read_feature(struct perfdata *perfdata, unsigned feature, struct perf_section section, uint64_t file_size)
@@ -134,7 +134,7 @@ static void read_feature(struct perfdata *perfdata, unsigned feature, struct per
 	char *body;
 
 	if (section.offset > file_size || section.size > file_size - section.offset || section.size > FEATURE_MAX) {
-		reader_bad(perfdata, section.offset, "a feature ends behind the file");
+		reader_bad(perfdata, section.offset, "a feature ends after the file");
 		return;
 	}
 	body = mem_alloc(1, (size_t)section.size + 1);
@@ -161,7 +161,7 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 		if (!has_feature(features, i))
 			continue;
 		if (in_pread(perfdata->in, entry, sizeof(entry), at) < sizeof(entry)) {
-			reader_bad(perfdata, at, "the table of features is cut");
+			reader_bad(perfdata, at, "the table of features is truncated");
 			return;
 		}
 		memcpy(&section, entry, sizeof(section));
@@ -181,7 +181,7 @@ static bool early_features(struct perfdata *perfdata, const struct perf_file_hea
 	    section.size != header->data.offset - section.offset)
 		return false;
 	if (in_pread(perfdata->in, (char *)features, 4 * sizeof(*features), section.offset) < 4 * sizeof(*features)) {
-		reader_bad(perfdata, section.offset, "what is in front of the data is cut");
+		reader_bad(perfdata, section.offset, "the part before the data is truncated");
 		return false;
 	}
 	return has_feature(features, FEATURE_PJ_START);
@@ -218,7 +218,7 @@ static void perfopen_open_file(struct perfdata *perfdata)
 		die_at(perfopen_place_of(perfdata->in), "perf.data with a damaged header");
 	if (has_feature(header.features, FEATURE_DIR_FORMAT))
 		die_at(perfopen_place_of(perfdata->in),
-		       "part of a directory of perf record --threads: perf script -i DIRECTORY |");
+		       "part of a directory of perf record --threads: use perf script -i DIRECTORY |");
 	read_attrs(perfdata, &header, file_size);
 	early = early_features(perfdata, &header, features);
 	info->unfinished = is_unfinished(&header, early, file_size);
@@ -245,7 +245,7 @@ static void open_pipe(struct perfdata *perfdata)
 		struct place place = perfopen_place_of(perfdata->in);
 
 		perfdata_close(perfdata);
-		die_at(place, "perf.data without events: nothing was recorded");
+		die_at(place, "perf.data has no events: nothing was recorded");
 	}
 }
 

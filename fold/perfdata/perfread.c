@@ -53,7 +53,7 @@ static const char *take_attr(struct perfdata *perfdata, struct str string)
 		size = PERF_ATTR_MIN; /* version 0 left it empty */
 	if (string.n < 8 + size ||
 	    (event = perfevents_add(&perfdata->events, (struct str){ string.p + 8, size })) == EVENT_NONE)
-		return "an event that cannot be used";
+		return "an invalid event";
 	for (size_t i = 8 + size; i + 8 <= string.n; i += 8)
 		perfevents_add_id(&perfdata->events, event, load64(string.p + i));
 	return NULL;
@@ -65,7 +65,7 @@ static const char *take_update(struct perfdata *perfdata, struct str string)
 	ptrdiff_t end;
 
 	if (string.n < 24)
-		return "an event's update that is too short";
+		return "an event update that is too short";
 	if (load64(string.p + 8) != UPDATE_NAME)
 		return NULL;
 	id = perfevents_find(&perfdata->events, load64(string.p + 16));
@@ -94,7 +94,7 @@ static const char *take_user(struct perfdata *perfdata, uint32_t type, struct st
 {
 	switch (type) {
 	case RECORD_ATTR:
-		return perfdata->features.info.pipe ? take_attr(perfdata, string) : "an event behind the header";
+		return perfdata->features.info.pipe ? take_attr(perfdata, string) : "an event after the header";
 	case RECORD_EVENT_UPDATE: return take_update(perfdata, string);
 	case RECORD_FEATURE: return take_feature(perfdata, string);
 	case RECORD_BUILD_ID: return perffeatures_build_id(&perfdata->features, string);
@@ -130,7 +130,8 @@ static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t pla
 static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)
-		die("%s@%llu: compressed by zstd, and this was built without: install libzstd-dev and make again",
+		die("%s@%llu: compressed by zstd, and pjfold was built without it: install libzstd-dev and "
+		    "rebuild",
 		    perfdata->in->name, (unsigned long long)offset);
 	perfdata->features.info.compressed = perfdata->started = true;
 	perfdata->tally.records++;
@@ -160,13 +161,12 @@ static void inflate_on(struct perfdata *perfdata)
 	char *to;
 
 	if (is_bomb(perfdata)) {
-		lose_inner(perfdata,
-			   "compressed data that are larger than any recording's: the rest of them is not used");
+		lose_inner(perfdata, "compressed data exceed the limit: the rest is not used");
 		return;
 	}
 	to = bytes_space(&perfdata->inner, perfdata->inner_at, &space);
 	if (!zstdstream_inflate(&perfdata->zstd, &perfdata->packed, to, space, &made, &perfdata->packed_more))
-		reader_bad(perfdata, perfdata->at, "compressed data before this are damaged");
+		reader_bad(perfdata, perfdata->at, "the compressed data before this are damaged");
 	bytes_made(&perfdata->inner, made);
 }
 
@@ -180,7 +180,7 @@ static bool take_inner(struct perfdata *perfdata)
 		return false;
 	memcpy(&record, string.p, sizeof(record));
 	if (record.size < sizeof(record) || record.type == RECORD_COMPRESSED || record.type == RECORD_COMPRESSED2) {
-		lose_inner(perfdata, "damaged inside compressed data: the rest of them is not used");
+		lose_inner(perfdata, "damage inside compressed data: the rest is not used");
 		return true;
 	}
 	if (string.n < record.size)
@@ -211,14 +211,14 @@ static bool read_joined(struct perfdata *perfdata)
 
 	if (size < COMPRESSED2_HEADER || load32(string.p) != RECORD_COMPRESSED2 ||
 	    size > perfdata->joined - perfdata->at) {
-		reader_bad(perfdata, perfdata->at, "compressed data in pieces that do not fit together");
+		reader_bad(perfdata, perfdata->at, "inconsistent parts of compressed data");
 		perfdata->at = perfdata->joined;
 		perfdata->joined = 0;
 		return true;
 	}
 	string = bytes_at(&perfdata->raw, perfdata->at, size);
 	if (string.n < size)
-		return perfread_stop(perfdata, "cut in the middle of a record");
+		return perfread_stop(perfdata, "truncated in the middle of a record");
 	take_packed(perfdata, perfdata->at, (struct str){ string.p + COMPRESSED2_HEADER, size - COMPRESSED2_HEADER });
 	perfdata->at += size;
 	perfdata->joined = perfdata->at < perfdata->joined ? perfdata->joined : 0;
@@ -231,10 +231,10 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	uint64_t data, complete;
 
 	if (string.n < COMPRESSED2_HEADER)
-		return perfread_stop(perfdata, "cut in the middle of a record");
+		return perfread_stop(perfdata, "truncated in the middle of a record");
 	data = load64(string.p + 8);
 	if (data > INNER / 2)
-		return perfread_stop(perfdata, "compressed data of a size that cannot be");
+		return perfread_stop(perfdata, "compressed data of an invalid size");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
 	if (complete > size) { /* the size overflowed */
 		if (data > COMPRESSED2_MAX) {
@@ -245,7 +245,7 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	}
 	string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER + (size_t)data);
 	if (string.n < COMPRESSED2_HEADER + data)
-		return perfread_stop(perfdata, "cut in the middle of a record");
+		return perfread_stop(perfdata, "truncated in the middle of a record");
 	take_packed(perfdata, perfdata->at, (struct str){ string.p + COMPRESSED2_HEADER, (size_t)data });
 	perfdata->at += size;
 	return true;
@@ -273,15 +273,15 @@ static bool read_raw(struct perfdata *perfdata)
 	if (string.n == 0)
 		return false;
 	if (string.n < sizeof(record))
-		return perfread_stop(perfdata, "cut in the middle of a record");
+		return perfread_stop(perfdata, "truncated in the middle of a record");
 	memcpy(&record, string.p, sizeof(record));
 	if (record.type == RECORD_COMPRESSED2)
 		return read_compressed2(perfdata, record.size);
 	if (record.size < sizeof(record))
-		return perfread_stop(perfdata, "a record without size: nothing behind it can be read");
+		return perfread_stop(perfdata, "a record without size: nothing after it can be read");
 	string = bytes_at(&perfdata->raw, perfdata->at, record.size);
 	if (string.n < record.size)
-		return perfread_stop(perfdata, "cut in the middle of a record");
+		return perfread_stop(perfdata, "truncated in the middle of a record");
 	string = str_head(string, record.size);
 	skip = perfread_trailing(record.type, string);
 	if (record.type == RECORD_COMPRESSED)
@@ -290,7 +290,7 @@ static bool read_raw(struct perfdata *perfdata)
 		take_record(perfdata, 0, perfdata->at, &record, string);
 	perfdata->at += record.size;
 	if (skip > INNER / 2 || perfdata->at + skip > perfdata->raw.end)
-		return perfread_stop(perfdata, "the bytes behind a record are cut");
+		return perfread_stop(perfdata, "the bytes after a record are truncated");
 	perfdata->at += skip;
 	return true;
 }

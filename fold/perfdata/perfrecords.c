@@ -78,13 +78,13 @@ static const char *take_values(struct words *words, uint64_t format, struct perf
 	values->id_at = 1;
 	if (group) {
 		if (!perfrecords_take(words, &n) || !take_some(words, times, &ignored) || n > words->n / values->step)
-			return "counter values end behind the record";
+			return "counter values end after the record";
 	} else { /* the times stand between value and id */
 		values->id_at += times;
 		values->step += times;
 	}
 	values->n = n;
-	return take_some(words, n * values->step, &values->word) ? NULL : "counter values end behind the record";
+	return take_some(words, n * values->step, &values->word) ? NULL : "counter values end after the record";
 }
 
 static const char *perfrecords_take_chain(struct words *words, struct perfdata_record *record)
@@ -92,7 +92,7 @@ static const char *perfrecords_take_chain(struct words *words, struct perfdata_r
 	uint64_t n;
 
 	if (!perfrecords_take(words, &n) || !take_some(words, n, &record->sample.ips))
-		return "the callchain ends behind the record";
+		return "the callchain ends after the record";
 	record->sample.has_chain = true;
 	if (n >= 2 && record->sample.ips[n - 2] == CONTEXT_USER_DEFERRED) {
 		record->sample.cookie = record->sample.ips[n - 1];
@@ -108,11 +108,11 @@ static const char *skip_raw(struct words *words)
 	uint64_t bytes;
 
 	if (words->n == 0)
-		return "no room for raw data";
+		return "no space for raw data";
 	bytes = (uint64_t)perfrecords_low(*words->p) + 4;
 	if (bytes % 8)
-		return "raw data of a size that is not aligned";
-	return take_some(words, bytes / 8, &ignored) ? NULL : "raw data end behind the record";
+		return "raw data of an unaligned size";
+	return take_some(words, bytes / 8, &ignored) ? NULL : "raw data end after the record";
 }
 
 static const char *take_branches(struct words *words, uint64_t type, struct perfdata_record *record)
@@ -123,7 +123,7 @@ static const char *take_branches(struct words *words, uint64_t type, struct perf
 	if (!perfrecords_take(words, &n) || !take_some(words, type & BRANCH_HW_INDEX ? 1 : 0, &ignored) ||
 	    n > words->n / 3 || !take_some(words, 3 * n, &record->sample.branch) ||
 	    !take_some(words, type & BRANCH_COUNTERS ? n : 0, &ignored))
-		return "branches end behind the record";
+		return "branches end after the record";
 	record->sample.nbranches = n;
 	return NULL;
 }
@@ -131,7 +131,7 @@ static const char *take_branches(struct words *words, uint64_t type, struct perf
 static const char *perfrecords_take_regs(struct words *words, unsigned n, uint64_t *abi, const uint64_t **regs)
 {
 	if (!perfrecords_take(words, abi) || !take_some(words, *abi ? n : 0, regs))
-		return "registers end behind the record";
+		return "registers end after the record";
 	return NULL;
 }
 
@@ -141,11 +141,11 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 	uint64_t size, valid;
 
 	if (!perfrecords_take(words, &size))
-		return "no room for the copy of the stack";
+		return "no space for the copy of the stack";
 	if (size == 0)
 		return NULL;
 	if (size % 8 || !take_some(words, size / 8, &bytes) || !perfrecords_take(words, &valid))
-		return "the copy of the stack ends behind the record";
+		return "the copy of the stack ends after the record";
 	record->sample.stack = (struct str){ (const char *)bytes, (size_t)(valid < size ? valid : size) };
 	return NULL;
 }
@@ -202,7 +202,7 @@ static const char *take_rest(struct words *words, uint64_t s, unsigned regs, str
 	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &value)))
 		return "it is too short for its event";
 	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(words, &value) || value > words->n * 8))
-		return "AUX data end behind the record";
+		return "AUX data end after the record";
 	return NULL;
 }
 
@@ -365,7 +365,7 @@ static const char *parse_namespaces(struct words words, struct perfdata_record *
 
 	if (!perfrecords_take(&words, &value) || !perfrecords_take(&words, &n) || n > words.n / 2 ||
 	    !take_some(&words, 2 * n, &p))
-		return "namespaces end behind the record";
+		return "namespaces end after the record";
 	record->kind = PERFDATA_NAMESPACES;
 	set_thread(record, value);
 	record->namespaces.n = n < countof(record->namespaces.inode) ? n : countof(record->namespaces.inode);
@@ -401,7 +401,7 @@ static const char *parse_deferred(struct words words, struct perfdata_record *re
 {
 	if (!perfrecords_take(&words, &record->deferred.cookie) || !perfrecords_take(&words, &record->deferred.nips) ||
 	    !take_some(&words, record->deferred.nips, &record->deferred.ips))
-		return "the callchain ends behind the record";
+		return "the callchain ends after the record";
 	record->kind = PERFDATA_DEFERRED;
 	return NULL;
 }

@@ -108,7 +108,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_BOOT:
 		text = recorder_text_of(arena, body);
 		if (!is_boot(text))
-			return "what pjrecord says of the boot is none";
+			return "pjrecord's boot id is invalid";
 		recorder->boot = text;
 		break;
 	case PJ_ITEM_WINDOW:
@@ -118,7 +118,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_KALLSYMS:
 		text = recorder_text_of(arena, body);
 		if (!is_file_name(text))
-			return "what pjrecord says of kernel symbols is no name of a file";
+			return "pjrecord's file name of kernel symbols is invalid";
 		if (recorder->nkallsyms < RECORDER_KERNELS)
 			recorder->kallsyms[recorder->nkallsyms++] = text;
 		break;
@@ -177,11 +177,11 @@ const char *recorder_read(struct recorder *recorder, struct arena *arena, struct
 		size_t complete;
 
 		if (body.n < sizeof(item))
-			return "what pjrecord says is cut";
+			return "pjrecord's section is truncated";
 		memcpy(&item, body.p, sizeof(item));
 		body = str_from(body, sizeof(item));
 		if (item.size > body.n)
-			return "what pjrecord says is cut";
+			return "pjrecord's section is truncated";
 		why = recorder_take_item(recorder, arena, item.type, str_head(body, item.size));
 		bad = bad ? bad : why;
 		complete = ((size_t)item.size + 7) & ~(size_t)7;

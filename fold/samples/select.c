@@ -70,8 +70,8 @@ void select_only(struct select *select, const char *text)
 			numbers = is_numbers;
 			select_add_value(key, numbers, value, text);
 		} else if (!key) {
-			die_usage("--only %s: no such key '%.*s': pid, tid, comm, cpu, event and cgroup are there",
-				  text, (int)name.n, name.p);
+			die_usage("--only %s: unknown key '%.*s': use pid, tid, comm, cpu, event or cgroup", text,
+				  (int)name.n, name.p);
 		} else if (numbers) {
 			select_add_value(key, true, blob, text);
 		} else {
@@ -148,7 +148,7 @@ struct select_time select_parse_time(const char *text, const char *option)
 	} else if (samplekey_time(string, &time.ns)) {
 		return time;
 	}
-	die_usage("%s: '%s' is not a time: SECONDS of the record's clock, +SECONDS from the first sample, "
+	die_usage("%s: '%s' is not a time: SECONDS of the recording's clock, +SECONDS from the first sample, "
 		  "@SECONDS since 1970, or 2026-11-21T15:04:05",
 		  option, text);
 }

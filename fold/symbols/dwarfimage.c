@@ -146,9 +146,9 @@ static const char *dwarfimage_unpack(const struct elffile *elffile, const struct
 		return elfhead_inflate(&elffile->head, part->from, part->packed, to, part->size) ? NULL : "damaged";
 	case ELFCOMPRESS_ZSTD:
 		if (!perfzstd_here)
-			return "packed with zstd, which this pjfold was built without";
+			return "compressed with zstd, and pjfold was built without it";
 		return unpack_zstd(elffile, part, to) ? NULL : "damaged";
-	default: return "packed in an unknown way";
+	default: return "compressed by an unknown method";
 	}
 }
 
@@ -206,7 +206,7 @@ static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 		last = table;
 		read += size;
 		if (read > ABBREVS_MAX)
-			return "more abbreviations than are read";
+			return "too many abbreviations";
 	}
 	return NULL;
 }
@@ -273,17 +273,17 @@ const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *elff
 	*image = (struct dwarfimage){ 0 };
 	for (size_t i = 0; i < SECTIONS && !why; i++) {
 		if (at > BYTES_MAX)
-			return "more than is read of one file";
+			return "exceeds the limit for one file";
 		why = find_part(elffile, names[i], split, &part[i]);
 		if (!why && part[i].size > BYTES_MAX - at)
-			why = "more than is read of one file";
+			why = "exceeds the limit for one file";
 		part[i].to = at;
 		at += why ? 0 : dwarfimage_aligned(part[i].size) + GAP;
 	}
 	if (why)
 		return why;
 	if (part[INFO].size == 0)
-		return "there is none";
+		return "no debug information";
 	text = at;
 	at += 32 * (SECTIONS + 1);
 	image->n = at + (SECTIONS + 2) * sizeof(Elf64_Shdr) + GAP;

@@ -147,7 +147,7 @@ static void inlines_walk(struct inlines *inlines, Dwarf_Die *unit, struct within
 			break;
 		inner = level[depth];
 		if (visitor->visit(inlines, &die, tag, level[depth], &inner) && dwarf_child(&die, &child) == 0) {
-			if (depth + 1 == DEPTH && !inlines_give_up(inlines, "nested too deep"))
+			if (depth + 1 == DEPTH && !inlines_give_up(inlines, "nested too deeply"))
 				break;
 			level[++depth] = inner;
 			die = child;
@@ -461,7 +461,7 @@ static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within ou
 				continue;
 			if (!any) {
 				if (inlines->call[outer.call].depth == CALLS_MAX)
-					return inlines_give_up(inlines, "nested too deep");
+					return inlines_give_up(inlines, "nested too deeply");
 				inner->call = add_call(inlines, die, outer.call);
 				any = true;
 			}
@@ -529,14 +529,14 @@ static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die 
 		file = (char *)(uintptr_t)string_of(unit, DW_AT_GNU_dwo_name);
 	fd = file && inlines->o->files.split ? inlines->o->files.split(inlines->o->files.with, dir, file) : -1;
 	if (fd < 0)
-		return inlines_give_up(inlines, "a .dwo file of it is missing");
+		return inlines_give_up(inlines, "one of its .dwo files is missing");
 	why = elffile_open(&elffile, fd);
 	if (!why)
 		why = dwarfimage_make(&image, &elffile, true);
 	elffile_close(&elffile);
 	close(fd);
 	if (why)
-		return inlines_give_up(inlines, "a .dwo file of it is damaged");
+		return inlines_give_up(inlines, "one of its .dwo files is damaged");
 	copy = broker_memory();
 	snprintf(name, sizeof(name), "%d", copy);
 	memset(split, 0, sizeof(*split));
@@ -553,7 +553,7 @@ static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die 
 	if (copy >= 0)
 		close(copy);
 	dwarfimage_free(&image);
-	return split->addr || inlines_give_up(inlines, "a .dwo file of it cannot be used");
+	return split->addr || inlines_give_up(inlines, "one of its .dwo files cannot be used");
 }
 
 static void look_into(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *entries)
@@ -633,7 +633,7 @@ static void inlines_open_shared(struct inlines *inlines, const struct elffile *e
 	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
 		dwarf_setalt(inlines->dwarf, shared->dwarf);
 	else
-		inlines_give_up(inlines, "what it shares with other files (.gnu_debugaltlink) is missing");
+		inlines_give_up(inlines, "its supplementary debug file (.gnu_debugaltlink) is missing");
 	elffile_close(&file);
 	if (fd >= 0)
 		close(fd);
@@ -728,7 +728,7 @@ const char *inlines_resolve(const struct inlines_options *o, const struct elffil
 	(void)q;
 	(void)n;
 	(void)names;
-	return "this pjfold was built without libdw";
+	return "pjfold was built without libdw";
 }
 
 #endif

@@ -112,7 +112,7 @@ void symstore_open(struct symstore *symstore, const char *dir, const struct in *
 	if (dir) {
 		symstore->dir = broker_open(AT_FDCWD, dir, O_DIRECTORY);
 		if (symstore->dir < 0)
-			die_errno("cannot look into '%s'", dir);
+			die_errno("cannot list '%s'", dir);
 	} else if (who->is) {
 		symstore->dir = find_dir(input);
 	}

@@ -126,9 +126,9 @@ static struct hotspot_reason create_trigger(const struct targetuser *user, struc
 		return guest_reason("ro-tmp", "its /tmp is read-only, so it cannot open its socket");
 	if (error == EEXIST)
 		return guest_reason("in-the-way",
-				    "there is a %s in its /tmp already: somebody else attaches, or put it there",
+				    "a %s exists in its /tmp already: another process attaches, or planted it",
 				    trigger->name);
-	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot make %s in its /tmp: %s",
+	return guest_reason(error == ENOSPC || error == EDQUOT ? "full" : "refused", "cannot create %s in its /tmp: %s",
 			    trigger->name, strerror(error));
 }
 
@@ -158,7 +158,7 @@ static int await_socket(const struct targetuser *user)
 static struct hotspot_reason why_not_connected(int error)
 {
 	if (error == EPERM)
-		return guest_reason("in-the-way", "somebody else listens on its socket");
+		return guest_reason("in-the-way", "another process listens on its socket");
 	if (error == EACCES)
 		return guest_reason("cred-rejected", "its socket may not be connected to");
 	return guest_reason("timeout", "its socket cannot be connected to: %s", strerror(error));
@@ -169,10 +169,11 @@ static struct hotspot_reason may_be_woken(const struct targetuser *user, struct 
 	if (!read_signals(user, signals))
 		return guest_reason("gone", "it ended");
 	if (signals->state == 'T' || signals->state == 't')
-		return guest_reason("stopped", "it is stopped, and would answer when it goes on");
+		return guest_reason("stopped", "it is stopped, and would answer only when it continues");
 	if (!(signals->caught & QUIT_BIT))
-		return guest_reason("no-handler",
-				    "it does not listen, and SIGQUIT would end it: it begins, or runs with -Xrs");
+		return guest_reason(
+			"no-handler",
+			"it does not handle SIGQUIT, which would end it: it is starting, or runs with -Xrs");
 	return targetuser_fine();
 }
 
@@ -197,10 +198,10 @@ static struct hotspot_reason attach_wake(const struct targetuser *user, int *fd)
 	*fd = await_socket(user);
 	error = errno;
 	if (*fd < 0 && read_signals(user, &signals) && (signals.pending & QUIT_BIT))
-		return guest_reason(
-			"timeout",
-			"it does not run; %s stays in its /tmp, else it would print its stacks when it goes on",
-			trigger.name);
+		return guest_reason("timeout",
+				    "it is stopped; %s stays in its /tmp, so that it does not print its stacks when it "
+				    "continues",
+				    trigger.name);
 	unlinkat(trigger.folder, trigger.name, 0);
 	if (*fd >= 0)
 		return targetuser_fine();
@@ -253,9 +254,9 @@ static struct hotspot_reason attach_talk(int fd, struct str request, struct text
 				      -1;
 
 		if (got <= 0 && clock_now_ms() >= until)
-			return guest_reason("timeout", "it does not take the question");
+			return guest_reason("timeout", "it does not read the request");
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
-			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
+			return guest_reason("cred-rejected", "it closes the connection: %s", strerror(errno));
 		if (got > 0)
 			request = str_from(request, (size_t)got);
 	}
@@ -265,20 +266,21 @@ static struct hotspot_reason attach_talk(int fd, struct str request, struct text
 
 		if (!attach_ready(fd, POLLIN, until))
 			return guest_reason("timeout",
-					    "no answer within %d s: it is stopped, or busy with somebody else",
+					    "no answer within %d s: it is stopped, or serves another process",
 					    ATTACH_REPLY_MS / 1000);
 		n = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (n < 0)
-			return guest_reason("cred-rejected", "it hangs up: %s", strerror(errno));
+			return guest_reason("cred-rejected", "it closes the connection: %s", strerror(errno));
 		if (n == 0)
 			break;
 		if (text->n - before + (size_t)n > ATTACH_MAX)
-			return guest_reason("bad-reply", "its answer does not end");
+			return guest_reason("bad-reply", "its answer is too long");
 		text_bytes(text, buffer, (size_t)n);
 	}
-	return text->n == before ? guest_reason("cred-rejected", "it hangs up without an answer") : targetuser_fine();
+	return text->n == before ? guest_reason("cred-rejected", "it closes the connection without an answer") :
+				   targetuser_fine();
 }
 
 struct hotspot_reason attach_query(const struct targetuser *user, const char *const word[4], struct text *reply,
@@ -296,7 +298,7 @@ struct hotspot_reason attach_query(const struct targetuser *user, const char *co
 	if (!reason.code)
 		reason = attach_talk(fd, text_view(&request), reply);
 	if (!reason.code && !replies_status(reply, before, status))
-		reason = guest_reason("bad-reply", "its answer does not begin with a number");
+		reason = guest_reason("bad-reply", "its answer does not start with a number");
 	if (fd >= 0)
 		close(fd);
 	text_free(&request);

@@ -32,7 +32,7 @@ static struct hotspot_reason cannot_make(void)
 	return guest_reason(error == EROFS                     ? "ro-tmp" :
 			    error == ENOSPC || error == EDQUOT ? "full" :
 								 "refused",
-			    "cannot make a file in its /tmp: %s", strerror(error));
+			    "cannot create a file in its /tmp: %s", strerror(error));
 }
 
 /* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: reason says
@@ -50,8 +50,9 @@ static int prepare_file(const struct targetuser *user, uint64_t major, char name
 	} else {
 		snprintf(name, TARGETUSER_NAME, "perf-%d.map", (int)user->inner);
 		if (!targetuser_is_own(user, name, &there)) {
-			*reason = guest_reason(
-				"in-the-way", "%s in its /tmp is no plain file of its own: it would write there", name);
+			*reason = guest_reason("in-the-way",
+					       "%s in its /tmp is not a regular file of its user: it would write there",
+					       name);
 			return -1;
 		}
 		*made = !there;
@@ -69,15 +70,16 @@ static struct hotspot_reason read_back(int fd, struct text *out)
 	struct stat status;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)
-		return guest_reason("in-the-way", "its map is no plain file any more");
+		return guest_reason("in-the-way", "its map is no longer a regular file");
 	if ((uint64_t)status.st_size > UNTRUSTEDMAP_MOST_BYTES)
 		return guest_reason("bad-reply", "its map has %lld bytes", (long long)status.st_size);
 	if (lseek(fd, 0, SEEK_SET) < 0 || !fullio_read(fd, out, UNTRUSTEDMAP_MOST_BYTES))
 		return guest_reason("bad-reply", "its map cannot be read: %s", strerror(errno));
 	if (out->n == 0)
-		return guest_reason("no-map", "it wrote nothing: a full disk, or no permission, which it does not say");
+		return guest_reason("no-map",
+				    "it wrote nothing, without a reason: the disk is full, or it has no permission");
 	if (out->p[out->n - 1] != '\n')
-		return guest_reason("full", "its map is cut: the disk is full");
+		return guest_reason("full", "its map is truncated: the disk is full");
 	return targetuser_fine();
 }
 
@@ -95,10 +97,9 @@ static struct hotspot_reason query_perfmap(const struct targetuser *user, void *
 	if (reason.code)
 		return reason;
 	if (!replies_major(text_view(&reply), &major))
-		return guest_reason("bad-reply", "it does not say which version it is");
+		return guest_reason("bad-reply", "its version is unknown");
 	if (major < PERFMAP_SINCE)
-		return guest_reason("too-old",
-				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
+		return guest_reason("too-old", "JDK %llu cannot write its map (17 and later can): use --method=agent",
 				    (unsigned long long)major);
 	fd = prepare_file(user, major, name, &made, &reason);
 	if (fd < 0)
@@ -156,7 +157,7 @@ static struct hotspot_reason load_agent(const struct targetuser *user, const cha
 	if (!reason.code)
 		reason = read_back(fd, out);
 	if (!reason.code && !str_ends(text_view(out), STR(AGENT_END)))
-		reason = guest_reason("full", "its map is cut: the disk is full");
+		reason = guest_reason("full", "its map is truncated: the disk is full");
 	text_free(&reply);
 	return reason;
 }
@@ -170,7 +171,7 @@ static struct hotspot_reason query_agent(const struct targetuser *user, void *ar
 
 	(void)arg;
 	if (agentimage_bytes == 0)
-		return guest_reason("refused", "there is no agent for this machine's processor");
+		return guest_reason("refused", "no agent exists for this processor");
 	if (fstatvfs(user->tmp, &filesystem) == 0 && (filesystem.f_flag & ST_NOEXEC))
 		return guest_reason("noexec-tmp", "its /tmp is mounted noexec, so no library can be loaded from there");
 	so = targetuser_create(user, library, ".so", 0700);
@@ -211,8 +212,7 @@ static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user,
 	else if (!str_u64((struct str){ answer.version, n }, &major))
 		major = PERFMAP_SINCE; /* it will tell */
 	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
-		none = guest_reason("too-old",
-				    "JDK %llu cannot write a map of itself (17 and later can): --method=agent",
+		none = guest_reason("too-old", "JDK %llu cannot write its map (17 and later can): use --method=agent",
 				    (unsigned long long)major);
 	if (!none.code)
 		none = attach_check(user, answer.refuses_attach);
@@ -246,7 +246,7 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_pr
 	if (!reason.code &&
 	    !mapparser_run(map, text_view(&bytes), method == JCMDMAP_JCMD ? UNTRUSTEDMAP_PERFMAP : UNTRUSTEDMAP_AGENT,
 			   style, style))
-		reason = guest_reason("bad-reply", "no line of its map makes sense");
+		reason = guest_reason("bad-reply", "its map has no valid line");
 	text_free(&bytes);
 	targetuser_leave(&user);
 	return reason;
@@ -280,7 +280,7 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 	 * its PID */
 	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
 	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
-		return "the map in its /tmp is not its own";
+		return "the map in its /tmp belongs to another user";
 	if (!is_younger(status, process->start))
 		return "the map in its /tmp is older than the process";
 	if ((uint64_t)status->st_size > UNTRUSTEDMAP_MOST_BYTES)
@@ -306,7 +306,7 @@ bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, c
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
 			bytes.n--; /* it is being written */
 		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
-			*why = "no line of its map makes sense";
+			*why = "its map has no valid line";
 	}
 	if (fd >= 0)
 		close(fd);

@@ -66,7 +66,7 @@ struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_pr
 				  .cwd = -1,
 				  .pidfd = -1 };
 	if (process->uid == (uid_t)-1 || process->gid == (gid_t)-1)
-		return guest_reason("gone", "its user cannot be told");
+		return guest_reason("gone", "its user cannot be determined");
 	if (geteuid() != 0 && geteuid() != process->uid)
 		return guest_reason("no-permission", "it belongs to another user: run as root");
 	reason = hotspot_may_show(process->folder, &process->id, &user);
@@ -74,7 +74,7 @@ struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_pr
 		return reason;
 	if (!open_pidfd(g, &process->id))
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "gone", "%s",
-				    errno == ENOSYS ? "Linux 5.6 is needed" : "it ended");
+				    errno == ENOSYS ? "Linux 5.6 is required" : "it ended");
 	g->root = taskwait_folder(g->process, "root");
 	if (g->root < 0)
 		return guest_reason("no-permission", "its root may not be opened: run as root, or with CAP_SYS_PTRACE");
@@ -82,7 +82,7 @@ struct hotspot_reason targetuser_enter(struct targetuser *g, const struct jvm_pr
 	g->tmp = targetfile_folder(g->root, STR("tmp"));
 	if (g->tmp < 0)
 		return guest_reason(errno == ENOSYS ? "old-kernel" : "no-tmp", "%s",
-				    errno == ENOSYS ? "Linux 5.6 is needed" : "it has no folder /tmp");
+				    errno == ENOSYS ? "Linux 5.6 is required" : "it has no directory /tmp");
 	return targetuser_fine();
 }
 
@@ -124,7 +124,7 @@ static NORETURN void targetuser_work(const struct targetuser *user, int to, targ
 		reason = job(user, arg, &out);
 	else
 		reason =
-			guest_reason("no-permission", "its user cannot be taken: CAP_SETUID and CAP_SETGID are needed");
+			guest_reason("no-permission", "cannot become its user: CAP_SETUID and CAP_SETGID are required");
 	if (reason.code) {
 		snprintf(answer.code, sizeof(answer.code), "%s", reason.code);
 		snprintf(answer.why, sizeof(answer.why), "%s", reason.why);
@@ -187,7 +187,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 	if (child < 0) {
 		close(end[0]);
 		close(end[1]);
-		return guest_reason("failed", "no child can be made: %s", strerror(errno));
+		return guest_reason("failed", "cannot start a child process: %s", strerror(errno));
 	}
 	if (child == 0) {
 		close(end[0]);
@@ -201,7 +201,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 		;
 	if (all.n < sizeof(answer)) {
 		text_free(&all);
-		return in_time ? guest_reason("failed", "the child that asks it ended early") :
+		return in_time ? guest_reason("failed", "the child process that attaches ended early") :
 				 guest_reason("timeout", "it does not answer");
 	}
 	memcpy(&answer, all.p, sizeof(answer));

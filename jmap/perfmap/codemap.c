@@ -170,7 +170,7 @@ struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hots
 	if (add_all(codemap, hotspot, &before, &stubs, style))
 		reason = hotspot_scan(hotspot);
 	else
-		reason = (struct hotspot_reason){ "over-budget", "its code costs more than that of one JVM may" };
+		reason = (struct hotspot_reason){ "over-budget", "its code exceeds the limit for one JVM" };
 	if (!reason.code)
 		keep_same(codemap, before.blob, &hotspot->code);
 	codecache_free(&before);

@@ -48,13 +48,13 @@ const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n,
 		return "cannot open";
 	fd = create_temporary(folder, temporary, sizeof(temporary));
 	if (fd < 0) {
-		what = "cannot write into";
+		what = "cannot write to";
 	} else {
 		if (!mapfile_fill(fd, from, n, owner, durable))
-			what = "cannot write into";
+			what = "cannot write to";
 		saved = errno;
 		if (close(fd) < 0 && !what) {
-			what = "cannot write into";
+			what = "cannot write to";
 			saved = errno;
 		}
 		if (!what && renameat(folder, temporary, folder, name) < 0) {

@@ -34,7 +34,7 @@ struct request_to_publish {
 };
 
 /* Texts of mapfile_put by their number: a pointer means nothing in another process. */
-static const char *const failures[] = { NULL, "cannot open", "cannot write into", "cannot replace it in" };
+static const char *const failures[] = { NULL, "cannot open", "cannot write to", "cannot replace it in" };
 
 struct answer {
 	int error;
@@ -119,10 +119,10 @@ struct publisher *publisher_start(const char *dir)
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		die_errno("cannot make a socket");
+		die_errno("cannot create a socket");
 	publisher->process = fork();
 	if (publisher->process < 0)
-		die_errno("cannot make a process");
+		die_errno("cannot start a process");
 	if (publisher->process == 0)
 		publisher_run(dir, pair[1]);
 	close(pair[1]);
@@ -153,7 +153,7 @@ const char *publisher_put(struct publisher *publisher, pid_t pid, int from, uint
 	if (got == 0)
 		errno = EPIPE;
 	if (got != (ssize_t)sizeof(answer) || answer.failure >= countof(failures))
-		return "cannot write into";
+		return "cannot write to";
 	errno = answer.error;
 	return failures[answer.failure];
 }

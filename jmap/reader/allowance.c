@@ -60,7 +60,8 @@ void allowance_report(struct allowance *allowance, struct tenant tenant, const c
 	if (allowance->ntold == ALLOWANCE_REPORTED)
 		return;
 	allowance->reported[allowance->ntold++] = tenant;
-	warn("%s is over budget: its JVMs need more %s than those of one tenant may, so their timelines are late or incomplete",
+	warn("%s is over budget: its JVMs need more %s than one tenant may use, so their timelines are "
+	     "late or incomplete",
 	     tenant_name(&tenant, name), what);
 }
 

@@ -33,7 +33,7 @@ static struct hotspot_reason cannot_start(void)
 {
 	struct hotspot_reason reason = { .code = "no-helper" };
 
-	snprintf(reason.why, sizeof(reason.why), "there can be no process to read it: %s", strerror(errno));
+	snprintf(reason.why, sizeof(reason.why), "cannot start a process to read it: %s", strerror(errno));
 	return reason;
 }
 
@@ -269,9 +269,8 @@ static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *handle, struct
 	if (state == JVMHANDLE_ANSWERED)
 		return jvmhandle_reason(answer);
 	*answer = (struct read_answer){ .frame_pointers = -1 };
-	return state == JVMHANDLE_BUSY ?
-		       (struct hotspot_reason){ "hangs", "its memory does not answer" } :
-		       (struct hotspot_reason){ "crashed", "the process that reads it was ended by an error" };
+	return state == JVMHANDLE_BUSY ? (struct hotspot_reason){ "hangs", "its memory does not respond" } :
+					 (struct hotspot_reason){ "crashed", "the process that reads it crashed" };
 }
 
 struct hotspot_reason jvmhandle_once(const struct jvm_process *process, enum read_task task, enum method_style style,

@@ -34,7 +34,7 @@ static bool readhelper_put_file(int fd, struct str bytes)
 
 static struct hotspot_reason no_space(void)
 {
-	return (struct hotspot_reason){ "over-budget", "what was read of it is more than may be written" };
+	return (struct hotspot_reason){ "over-budget", "its data exceeds the limit of writes" };
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------------------------- */

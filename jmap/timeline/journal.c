@@ -436,7 +436,7 @@ struct hotspot_reason journal_scan(struct journal *journal, struct hotspot *hots
 	if (journal_compare(journal, hotspot, change))
 		journal_take_scan(journal, change, began, file);
 	else
-		reason = (struct hotspot_reason){ "over-budget", "there is no memory for its code" };
+		reason = (struct hotspot_reason){ "over-budget", "out of memory for its code" };
 	end_change(change);
 	return reason;
 }

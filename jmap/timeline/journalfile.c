@@ -81,7 +81,7 @@ const char *journalfile_open(struct journalfile *journalfile, const char *dir, c
 	saved = errno;
 	journalfile_close(journalfile, false);
 	errno = saved;
-	return "cannot write into";
+	return "cannot write to";
 }
 
 #define ANEW ".anew-"

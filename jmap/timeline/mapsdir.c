@@ -72,13 +72,13 @@ void mapsdir_make(const char *dir)
 	int fd = outpath_directory(&place, dir, 0750);
 
 	if (place.refused[0])
-		die("cannot use the directory '%s': %s: choose another --dir", dir, place.refused);
+		die("cannot use the directory '%s': %s: choose another --directory", dir, place.refused);
 	if (fd < 0)
-		die_errno("cannot make the directory '%s'", dir);
+		die_errno("cannot create the directory '%s'", dir);
 	close(fd);
 	outpath_close(&place);
 	if (access(dir, W_OK | X_OK) < 0)
-		die_errno("cannot write into '%s'", dir);
+		die_errno("cannot write to '%s'", dir);
 }
 
 void mapsdir_prepare(const char *dir, const char *boot)

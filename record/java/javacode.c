@@ -139,7 +139,7 @@ static void javacode_print_message(struct javacode *javacode, const struct javac
 			return;
 		if (!javacode->shown[i]) {
 			javacode->shown[i] = why->code;
-			warn("process %u: a JVM that cannot be read, so its stacks are walked by frame pointers (%s: %s)",
+			warn("process %u: this JVM cannot be read, so its stacks are unwound by frame pointers (%s: %s)",
 			     jvm->pid, why->code, why->why);
 			return;
 		}
@@ -214,7 +214,7 @@ static void javacode_lose(struct javacode_jvm *jvm)
 void javabudget_drop(struct javacode_jvm *jvm)
 {
 	static const struct hotspot_reason why = {
-		"over-budget", "the JVMs of its container or user hold more code than is kept of one"
+		"over-budget", "the JVMs of its container or user exceed the limit of code for one tenant"
 	};
 
 	jvm->owner->counts.over_memory++;
@@ -231,7 +231,8 @@ static void print_over_time(struct javacode *javacode, const struct javacode_jvm
 	javacode->counts.over_time++;
 	budgets_over(javacode->budgets, jvm->tenant, OVER_JVMS, 1);
 	if (javacode->counts.over_time == 1)
-		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of their stacks are cut",
+		warn("process %u: reading the JVMs of %s takes more time than one tenant may use, so some of "
+		     "their stacks are truncated",
 		     jvm->pid, tenant_name(&jvm->tenant, name));
 }
 

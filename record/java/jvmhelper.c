@@ -253,11 +253,11 @@ static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 		array = query_image(helper, i, request, reply);
 	if (i && !i->why.code && i->budget.over)
 		i->why = (struct hotspot_reason){ .code = "over-budget",
-						  .why = "reading its memory takes more steps than any HotSpot needs" };
+						  .why = "reading its memory exceeds the limit of steps" };
 	if (!i || i->why.code) {
 		reply->lost = true;
 		snprintf(reply->code, sizeof(reply->code), "%s", i ? i->why.code : "gone");
-		snprintf(reply->why, sizeof(reply->why), "%s", i ? i->why.why : "it was never opened");
+		snprintf(reply->why, sizeof(reply->why), "%s", i ? i->why.why : "its memory was not opened");
 	}
 	reply->ns = clock_now() - start;
 	return fdmessage_send(helper->socket, reply, JVM_REPLY_HEAD + array, -1);

@@ -295,7 +295,7 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 			charge_cpu(jvmreader, clock_now());
 			charge_blocked(jvmreader, HANG_NS, clock_now());
 			jvmreader->counts.crashed++;
-			replace_helper(jvmreader, "crashed", "the process that reads it was ended by an error");
+			replace_helper(jvmreader, "crashed", "the process that reads it crashed");
 			return false;
 		}
 		now = clock_now();

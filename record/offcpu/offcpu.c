@@ -475,19 +475,20 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 	offcpu_report(text, "", offcpu->blocked, "time blocked", "times blocked", offcpu->blocked_ns);
 	offcpu_report(text, ", ", offcpu->preempted, "preempted", "preempted", offcpu->preempted_ns);
 	if (offcpu->brief)
-		offcpu_report(text, "; not written: ", offcpu->brief, "shorter than was asked for",
-			      "shorter than was asked for", offcpu->brief_ns);
+		offcpu_report(text, "; not written: ", offcpu->brief, "shorter than the minimum",
+			      "shorter than the minimum", offcpu->brief_ns);
 	if (offcpu->unknown || offcpu->unknown_ns)
-		offcpu_report(text, "; not known, as records were lost: ", offcpu->unknown, "time", "times",
+		offcpu_report(text, "; unknown, because records were lost: ", offcpu->unknown, "time", "times",
 			      offcpu->unknown_ns);
 	if (offcpu->fp)
 		offcpu_report(text, "; without callchain, not written: ", offcpu->fp, "time", "times", offcpu->fp_ns);
 	if (offcpu->before)
-		offcpu_report(text, "; off since before the recording, so without callchain: ", offcpu->before,
-			      "thread that came back", "threads that came back", offcpu->before_ns);
+		offcpu_report(text, "; off the CPU since before the recording, without callchain: ", offcpu->before,
+			      "thread that returned", "threads that returned", offcpu->before_ns);
 	if (offcpu->never) {
-		text_add(text, offcpu->before ? " and " : "; off since before the recording, so without callchain: ");
+		text_add(text,
+			 offcpu->before ? " and " : "; off the CPU since before the recording, without callchain: ");
 		text_grouped(text, offcpu->never);
-		text_add(text, " that did not");
+		text_add(text, " that did not return");
 	}
 }

@@ -106,13 +106,13 @@ static void take_modifiers(struct perf_event_attr *attr, struct str string, stru
 		else if (string.p[i] == 'p' && attr->type == HW)
 			attr->precise_ip = 2;
 		else
-			die_usage("-e: '%.*s': behind the colon may stand u (user space) or k (kernel)", (int)spec.n,
+			die_usage("-e: '%.*s': the colon must be followed by u (user space) or k (kernel)", (int)spec.n,
 				  spec.p);
 	}
 	if (user && !kernel && attr->type == SW &&
 	    (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS))
-		die_usage("-e: '%.*s': threads are switched in the kernel only, so nothing would be left", (int)spec.n,
-			  spec.p);
+		die_usage("-e: '%.*s': threads are switched in the kernel only, so no sample would be left",
+			  (int)spec.n, spec.p);
 	if (user && !kernel)
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (kernel && !user)
@@ -158,7 +158,7 @@ static NORETURN void die_of_name(const char *dir, struct str name)
 	struct text near = { 0 };
 
 	tracefs_nearest(dir, name, &near);
-	die_usage("-e: there is no tracepoint '%.*s' here%s%.*s", (int)name.n, name.p, near.n ? "; there is " : "",
+	die_usage("-e: no tracepoint '%.*s' on this host%s%.*s", (int)name.n, name.p, near.n ? "; there is " : "",
 		  (int)near.n, near.n ? near.p : "");
 }
 
@@ -176,7 +176,7 @@ static void parse_tracepoint(struct events *events, struct str spec, const struc
 		if (errno == ENOENT)
 			die_of_name(dir, name);
 		if (errno == E2BIG)
-			die_usage("-e: '%.*s' stands for more than %d tracepoints", (int)name.n, name.p, TRACEFS_MAX);
+			die_usage("-e: '%.*s' matches more than %d tracepoints", (int)name.n, name.p, TRACEFS_MAX);
 		die_of_tracefs(name);
 	}
 	for (size_t i = before; i < events->ntracepoints; i++) {
@@ -240,9 +240,9 @@ static void parse_one(struct events *events, struct str spec, const struct event
 		return;
 	}
 	if (!k)
-		die_usage(
-			"-e: '%.*s' is no event that pjrecord knows: cpu-clock, cycles, page-faults, context-switches, ..., sched:sched_switch, r1a8",
-			(int)spec.n, spec.p);
+		die_usage("-e: unknown event '%.*s': use cpu-clock, cycles, page-faults, context-switches, ..., "
+			  "sched:sched_switch, r1a8",
+			  (int)spec.n, spec.p);
 	attr = common_attr(k, options);
 	take_modifiers(&attr, modifiers, spec);
 	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);

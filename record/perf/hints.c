@@ -53,7 +53,7 @@ void hint_capability(struct text *text, const struct hint_facts *facts, const ch
 	} else if (facts->uid == 0) {
 		text_add(text, "root has lost ");
 		put_upper(text, cap);
-		text_add(text, " here (systemd: CapabilityBoundingSet=): do not take it away");
+		text_add(text, " here: allow it (systemd: CapabilityBoundingSet=)");
 	} else {
 		text_add(text, "run it as root");
 		if (facts->no_new_privs != 1)
@@ -138,10 +138,9 @@ static void not_there(struct text *text, const struct hint *hint)
 	if (hint->facts.seccomp == 2 && hint->facts.paranoid != HINT_UNKNOWN)
 		hints_filtered(text, hint);
 	else
-		text_add(
-			text,
-			"there are no perf events here: a kernel without CONFIG_PERF_EVENTS, or a sandbox (gVisor) that "
-			"hides them: run it on the host");
+		text_add(text,
+			 "this host has no perf events: the kernel lacks CONFIG_PERF_EVENTS, or a sandbox (gVisor) "
+			 "hides them: run it on the host");
 }
 
 static void by_module(struct text *text, const struct hint *hint)
@@ -156,10 +155,10 @@ static void by_module(struct text *text, const struct hint *hint)
 /* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
 static void by_distribution(struct text *text, const struct hint_facts *facts)
 {
-	text_printf(
-		text,
-		"kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON",
-		facts->paranoid);
+	text_printf(text,
+		    "kernel.perf_event_paranoid is %d, at which this kernel (Debian's) requires CAP_SYS_ADMIN "
+		    "instead of CAP_PERFMON",
+		    facts->paranoid);
 	put_sysctl(text, facts, "kernel.perf_event_paranoid=2");
 }
 
@@ -176,7 +175,7 @@ static void no_permission(struct text *text, const struct hint *hint)
 		else
 			by_module(text, hint);
 	} else if (level != HINT_UNKNOWN && level >= 3) {
-		text_printf(text, "kernel.perf_event_paranoid is %d, with which nobody records without %s", level,
+		text_printf(text, "kernel.perf_event_paranoid is %d, at which recording needs %s", level,
 			    perfmon_name(facts));
 		put_perfmon(text, facts, hint->cpu_wide ? 0 : 1);
 	} else if (other) {
@@ -184,13 +183,12 @@ static void no_permission(struct text *text, const struct hint *hint)
 			    (long)hint->pid, hint->owner, perfmon_name(facts));
 		hint_capability(text, facts, "cap_sys_ptrace");
 	} else if (hint->cpu_wide && (level == HINT_UNKNOWN || level > 0)) {
-		text_printf(text, "recording all that runs on a CPU needs %s, or kernel.perf_event_paranoid ",
+		text_printf(text, "recording all threads of a CPU needs %s, or kernel.perf_event_paranoid ",
 			    perfmon_name(facts));
 		put_now(text, "<= 0", level);
 		put_perfmon(text, facts, 0);
 	} else if (hint->attr && !hint->attr->exclude_kernel && (level == HINT_UNKNOWN || level > 1)) {
-		text_printf(text, "the kernel's part of stacks needs %s, or kernel.perf_event_paranoid ",
-			    perfmon_name(facts));
+		text_printf(text, "kernel stacks need %s, or kernel.perf_event_paranoid ", perfmon_name(facts));
 		put_now(text, "<= 1", level);
 		put_perfmon(text, facts, 1);
 	} else {
@@ -227,20 +225,19 @@ static void not_valid(struct text *text, const struct hint *hint)
 			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 			    (uint64_t)attr->sample_freq, max, max, (uint64_t)attr->sample_freq);
 	else
-		text_printf(
-			text,
-			"this kernel or CPU does not know '%s' as it is asked for (EINVAL): another event, as -e cpu-clock",
-			event_name(hint));
+		text_printf(text,
+			    "this kernel or CPU does not support '%s' with these options (EINVAL): choose another "
+			    "event, such as -e cpu-clock",
+			    event_name(hint));
 }
 
 static void hints_gone(struct text *text, const struct hint *hint)
 {
 	if (hint->pid)
-		text_printf(
-			text, "there is no process %ld%s", (long)hint->pid,
-			hint->facts.pid_ns == 1 ?
-				": numbers are those of this container's PID namespace (hostPID: true, --pid=host)" :
-				": it may have ended; see: pgrep -l NAME");
+		text_printf(text, "no process %ld%s", (long)hint->pid,
+			    hint->facts.pid_ns == 1 ?
+				    ": PIDs are those of this container's PID namespace (hostPID: true, --pid=host)" :
+				    ": it may have ended; see: pgrep -l NAME");
 	else
 		text_add(text, "the process has ended");
 }
@@ -255,9 +252,9 @@ static void hints_files(struct text *text, const struct hint *hint)
 		return;
 	}
 	if (hint->needed)
-		text_printf(text, "%" PRIu64 " descriptors are needed", hint->needed);
+		text_printf(text, "%" PRIu64 " descriptors are required", hint->needed);
 	else
-		text_add(text, "too many descriptors are needed");
+		text_add(text, "too many descriptors are required");
 	if (facts->files_hard > 0)
 		text_printf(text, ", %" PRId64 " are allowed", facts->files_hard);
 	text_printf(text, ": ulimit -n %" PRIu64 " (as root; systemd: LimitNOFILE=%" PRIu64 ")", wanted, wanted);
@@ -276,23 +273,21 @@ static void open_failed(struct text *text, const struct hint *hint)
 	case ENFILE: hints_files(text, hint); return;
 	case EBUSY:
 		text_printf(text,
-			    "somebody else has the counter for '%s' (the NMI watchdog, another profiler): sudo sysctl "
+			    "the counter for '%s' is in use (by the NMI watchdog, another profiler): sudo sysctl "
 			    "kernel.nmi_watchdog=0, or -e cpu-clock",
 			    event_name(hint));
 		return;
 	case EBADF:
-		text_printf(text, "'%s' is no cgroup of the hierarchy that perf events use: see: cat /proc/PID/cgroup",
+		text_printf(text, "'%s' is not a cgroup of perf's hierarchy: see: cat /proc/PID/cgroup",
 			    hint->name ? hint->name : "that directory");
 		return;
 	default: break;
 	}
 	if (hint_no_pmu(hint->error) && is_tracepoint(hint))
-		text_printf(text, "there is no tracepoint '%s'", event_name(hint));
+		text_printf(text, "no tracepoint '%s'", event_name(hint));
 	else if (hint_no_pmu(hint->error))
-		text_printf(
-			text,
-			"there is no hardware here that counts '%s' (a virtual machine without a PMU): -e cpu-clock",
-			event_name(hint));
+		text_printf(text, "no hardware counter for '%s' (a virtual machine without a PMU): use -e cpu-clock",
+			    event_name(hint));
 	else
 		put_error(text, "perf_event_open", hint->error);
 }
@@ -349,7 +344,7 @@ static void tracefs_failed(struct text *text, const struct hint *hint)
 		if (facts->container == 1)
 			text_add(text, " (in a container: -v /sys/kernel/tracing:/sys/kernel/tracing:ro)");
 	} else if (hint->error == ENOENT) {
-		text_printf(text, "there is no tracepoint '%s': see: sudo ls /sys/kernel/tracing/events/%.*s", name,
+		text_printf(text, "no tracepoint '%s': see: sudo ls /sys/kernel/tracing/events/%.*s", name,
 			    name[got] ? got : 0, name);
 	} else {
 		text_printf(text, "tracepoint '%s'", name);
@@ -379,13 +374,11 @@ static void cgroup_failed(struct text *text, const struct hint *hint)
 	const char *root = roots[hint->facts.cgroup2 > 0 && hint->facts.cgroup2 < 3 ? hint->facts.cgroup2 : 0];
 
 	if (hint->error == ENOENT || hint->error == ENOTDIR)
-		text_printf(text, "there is no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup",
-			    name, root);
+		text_printf(text, "no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup", name, root);
 	else if (hint->error == EACCES || hint->error == EPERM)
 		text_printf(text, "cgroup '%s' may not be read: run it as root", name);
 	else if (hint->error == EBADF || hint->error == EINVAL)
-		text_printf(text, "'%s' is no cgroup of the hierarchy that perf events use, which lies below %s", name,
-			    root);
+		text_printf(text, "'%s' is not a cgroup of perf's hierarchy, which is below %s", name, root);
 	else {
 		text_printf(text, "cgroup '%s'", name);
 		put_error(text, "", hint->error);
@@ -397,10 +390,10 @@ static void kallsyms_failed(struct text *text, const struct hint *hint)
 	const struct hint_facts *facts = &hint->facts;
 
 	if (facts->kptr_restrict != HINT_UNKNOWN && facts->kptr_restrict >= 2) {
-		text_printf(
-			text,
-			"kernel.kptr_restrict is %d, which hides kernel symbols from everybody: sudo sysctl kernel.kptr_restrict=1",
-			facts->kptr_restrict);
+		text_printf(text,
+			    "kernel.kptr_restrict is %d, which hides kernel symbols from all users: sudo sysctl "
+			    "kernel.kptr_restrict=1",
+			    facts->kptr_restrict);
 	} else if (!hints_has(facts->cap_effective, PRIV_SYSLOG) || facts->user_ns == 1) {
 		text_add(text, "kernel symbols are hidden without CAP_SYSLOG: ");
 		hint_capability(text, facts, "cap_syslog");
@@ -412,9 +405,8 @@ static void kallsyms_failed(struct text *text, const struct hint *hint)
 	} else if (hint->error) {
 		put_error(text, "/proc/kallsyms", hint->error);
 	} else {
-		text_add(
-			text,
-			"kernel symbols are not there: a kernel without CONFIG_KALLSYMS, or a sandbox that hides them");
+		text_add(text,
+			 "this host has no kernel symbols: the kernel lacks CONFIG_KALLSYMS, or a sandbox hides them");
 	}
 }
 

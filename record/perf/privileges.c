@@ -78,8 +78,8 @@ void privileges_user(const char *name, uid_t *uid, gid_t *gid)
 		*uid = (uid_t)number;
 		*gid = (gid_t)number;
 	} else {
-		die_usage("there is no user '%s'%s", name,
-			  errno && errno != ENOENT && errno != ESRCH ? " (or who knows of users does not answer)" : "");
+		die_usage("no user '%s'%s", name,
+			  errno && errno != ENOENT && errno != ESRCH ? " (or the user database does not respond)" : "");
 	}
 }
 
@@ -114,9 +114,9 @@ void privileges_drop(uid_t uid, gid_t gid)
 	uint64_t keep;
 
 	if (privileges_threads() > 1)
-		die("privileges can only be dropped before there are threads");
+		die("privileges can be dropped only before threads start");
 	if (getuid() != geteuid())
-		die("not made to be set-uid: use setcap (see pjrecord --check)");
+		die("set-uid is not supported: use setcap (see pjrecord --check)");
 	if (!capabilities_get(&capabilities))
 		die_errno("cannot read capabilities");
 	keep = to_keep(capabilities.permitted);
@@ -131,5 +131,5 @@ void privileges_drop(uid_t uid, gid_t gid)
 	if (!capabilities_limit(keep))
 		die_errno("cannot drop capabilities");
 	if (geteuid() != uid || getegid() != gid)
-		die("the user is another than it should be after privileges were dropped");
+		die("the user is wrong after privileges were dropped");
 }

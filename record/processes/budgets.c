@@ -180,7 +180,7 @@ static void budgets_put_row(struct text *text, const struct pj_tenant *row, cons
 		       { row->mappings, "change of mappings or names left out",
 			 "changes of mappings or names left out" },
 		       { row->reads, "process not read again", "processes not read again" },
-		       { row->files, "file not kept", "files not kept" },
+		       { row->files, "file not saved", "files not saved" },
 		       { row->jvms, "lookup in a JVM left out", "lookups in JVMs left out" },
 		       { row->tables, "lookup of an unwind table left out", "lookups of unwind tables left out" } };
 	const char *separator = " ";

@@ -69,7 +69,7 @@ static const char *find_span(struct program *program)
 					segment->p_vaddr + segment->p_memsz :
 					program->high;
 	}
-	return program->low < program->high ? NULL : "nothing is loaded of it";
+	return program->low < program->high ? NULL : "it has no loaded segment";
 }
 
 /* glibc replaces addresses in the dynamic section by where they are in memory, musl does not. */

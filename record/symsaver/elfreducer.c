@@ -125,7 +125,7 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 		    section->sh_size > elfhead->source.size - section->sh_offset)
 			return "truncated";
 		if (!elfhead_is_dense(elfhead, section->sh_offset, section->sh_size))
-			return "a section that is a hole";
+			return "a section in a hole of the file";
 		if (section->sh_size > elfreducer->max - elfreducer->bytes)
 			return reducer_too_large;
 		elfreducer->bytes += section->sh_size;

@@ -48,13 +48,14 @@ const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char
 	saverdir->dir = outpath_directory(&place, dir, 0);
 	outpath_close(&place);
 	if (saverdir->dir < 0)
-		return place.refused[0] ? "another user may have planted a link in its path" : strerror(errno);
+		return place.refused[0] ? "its path has a link that another user may have planted" : strerror(errno);
 	saverdir->symbols = saverdir_own_folder(saverdir->dir, "symbols", false);
 	if (saverdir->symbols < 0 && errno != ENOENT)
-		return "symbols/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
+		return "symbols/ in it is a link, not a directory, of another user, or writable by others (chmod "
+		       "go-w)";
 	saverdir->jit = saverdir_own_folder(saverdir->dir, "jit", false);
 	if (saverdir->jit < 0 && errno != ENOENT)
-		return "jit/ in it is a link, no folder, not ours, or others can write to it (chmod go-w)";
+		return "jit/ in it is a link, not a directory, of another user, or writable by others (chmod go-w)";
 	return NULL;
 }
 

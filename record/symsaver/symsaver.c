@@ -231,7 +231,7 @@ struct symsaver *symsaver_start(const struct symsaver_options *options, const ch
 		       mmap(NULL, sizeof(*saver->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!*why && saver->shared == MAP_FAILED) {
 		saver->shared = NULL;
-		*why = "no memory that can be shared";
+		*why = "no shared memory";
 	}
 	saver->own_ns = symsaver_inode_of(saver->o.proc, "self/ns/mnt");
 	saver->border = clock_now();
@@ -547,21 +547,21 @@ struct symsaver_counts symsaver_since(const struct symsaver_counts *now, const s
 void symsaver_text(struct text *text, const struct symsaver_counts *counts)
 {
 	static const char *const whys[SYMSAVER_REASONS] = {
-		[SYMSAVER_GONE] = "of processes that ended too soon",
+		[SYMSAVER_GONE] = "of processes that had ended",
 		[SYMSAVER_FORBIDDEN] = "without permission (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
 		[SYMSAVER_OTHER] = "whose file was replaced",
-		[SYMSAVER_NOT_ELF] = "that name nothing",
+		[SYMSAVER_NOT_ELF] = "without symbols",
 		[SYMSAVER_LARGE] = "too large",
-		[SYMSAVER_UNTRUSTED] = "that are links, not the process' own, or no text",
-		[SYMSAVER_DISK] = "for want of space or permission to write",
-		[SYMSAVER_HUNG] = "where a keeper hung",
-		[SYMSAVER_SLOW] = "on file systems that answer too slowly",
+		[SYMSAVER_UNTRUSTED] = "that are links, of another user, or not text",
+		[SYMSAVER_DISK] = "without space or permission to write",
+		[SYMSAVER_HUNG] = "whose symbol saver hung",
+		[SYMSAVER_SLOW] = "on slow file systems",
 		[SYMSAVER_BUDGET] = "of tenants over budget",
 	};
-	const char *sep = "; not kept: ";
+	const char *sep = "; not saved: ";
 
 	if (counts->binaries || counts->maps)
-		text_printf(text, "kept %llu binar%s, %llu map%s", (unsigned long long)counts->binaries,
+		text_printf(text, "saved %llu binar%s, %llu map%s", (unsigned long long)counts->binaries,
 			    counts->binaries == 1 ? "y" : "ies", (unsigned long long)counts->maps,
 			    counts->maps == 1 ? "" : "s");
 	for (size_t i = 0; i < SYMSAVER_REASONS; i++) {
@@ -571,23 +571,23 @@ void symsaver_text(struct text *text, const struct symsaver_counts *counts)
 		sep = ", ";
 	}
 	if (counts->dropped)
-		text_printf(text, "%s%llu messages to the keeper did not fit", text->n ? "; " : "",
+		text_printf(text, "%s%llu messages to the symbol saver lost", text->n ? "; " : "",
 			    (unsigned long long)counts->dropped);
 	if (counts->conflicts)
-		text_printf(text, "%s%llu with the build-id of another file, which name code of their own tenant only",
+		text_printf(text, "%s%llu with the build-id of another file, which name only code of their own tenant",
 			    text->n ? "; " : "", (unsigned long long)counts->conflicts);
 	if (counts->kernel_hidden)
 		text_printf(text, "%skernel addresses are hidden: sysctl kernel.kptr_restrict=0, or CAP_SYSLOG",
 			    text->n ? "; " : "");
 	if (counts->forced)
-		text_printf(text, "%s%llu files removed for space that a window needs", text->n ? "; " : "",
+		text_printf(text, "%s%llu files removed that a window needs, for want of space", text->n ? "; " : "",
 			    (unsigned long long)counts->forced);
 	if (counts->hung)
-		text_printf(text, "%s%llu keeper%s hung", text->n ? "; " : "", (unsigned long long)counts->hung,
+		text_printf(text, "%s%llu symbol saver%s hung", text->n ? "; " : "", (unsigned long long)counts->hung,
 			    counts->hung == 1 ? "" : "s");
 	if (counts->crashed)
-		text_printf(text, "%s%llu keeper%s crashed", text->n ? "; " : "", (unsigned long long)counts->crashed,
-			    counts->crashed == 1 ? "" : "s");
+		text_printf(text, "%s%llu symbol saver%s crashed", text->n ? "; " : "",
+			    (unsigned long long)counts->crashed, counts->crashed == 1 ? "" : "s");
 }
 
 struct symsaver_counts symsaver_stop(struct symsaver *saver, unsigned deadline_ms)

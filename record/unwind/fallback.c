@@ -99,16 +99,17 @@ static void put_cause(struct text *text, const struct fallback *fallback)
 	struct hint hint;
 
 	switch (fallback->by) {
-	case FALLBACK_PROCESSOR: text_add(text, "registers of this processor are not known"); break;
+	case FALLBACK_PROCESSOR: text_add(text, "the registers of this processor are not supported"); break;
 	case FALLBACK_RING_SIZE:
 		complete.bytes = fallback->o.stack_bytes;
 		if (fallback->o.ring_bytes)
 			text_printf(
 				text,
-				"a ring of %zu kB holds too few samples with a copy of the stack: --ring-size=%zuK, or none",
+				"a ring of %zu kB holds too few samples with a copy of the stack: use --ring-size=%zuK, or "
+				"omit it",
 				fallback->o.ring_bytes / 1024, fallback_ring_least(&complete) / 1024);
 		else
-			text_printf(text, "at %llu Hz no ring holds enough copies of stacks: a lower --frequency",
+			text_printf(text, "at %llu Hz no ring holds enough copies of stacks: use a lower --frequency",
 				    (unsigned long long)fallback->o.rate);
 		break;
 	default:
@@ -129,12 +130,11 @@ void fallback_text(struct text *text, const struct fallback *fallback)
 	if (fallback->by == FALLBACK_NONE)
 		return;
 	if (fallback->bytes)
-		text_printf(text, "copies of stacks are of %u kB, not %u, so deeper stacks end early: ",
-			    fallback->bytes / 1024, fallback->o.stack_bytes / 1024);
+		text_printf(text,
+			    "copies of stacks have %u kB, not %u, so deeper stacks end early: ", fallback->bytes / 1024,
+			    fallback->o.stack_bytes / 1024);
 	else
-		text_add(
-			text,
-			"stacks are walked by frame pointers only (--unwind=fp), so those of Java, and of libraries without "
-			"them, are broken: ");
+		text_add(text, "stacks are unwound by frame pointers only (--unwind=fp), so those of Java, and of "
+			       "libraries without them, are broken: ");
 	put_cause(text, fallback);
 }

@@ -486,7 +486,8 @@ static void samplestack_show(const struct walk *walk, const struct fpcompare_wal
 {
 	size_t from = at > 2 ? at - 2 : 0;
 
-	warn("callers of process %u differ; by tables from frame %zu of %zu, by frame pointers of %llu:",
+	warn("callers of process %u differ; by unwind tables from frame %zu of %zu, by frame pointers "
+	     "of %llu:",
 	     walk->process->pid, from, ours->n, (unsigned long long)n);
 	for (size_t i = from; i < ours->n && i < from + SHOWN_FRAMES; i++)
 		show_frame(walk, "tables  ", ours->frame[i].ip);

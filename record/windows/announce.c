@@ -20,7 +20,7 @@ static uint64_t announce_lines(struct str string)
 
 static void announce_give_up(struct announce *announce, const char *why)
 {
-	warn("cannot print paths of windows any more: standard output: %s; recording goes on", why);
+	warn("cannot print more paths of windows: standard output: %s; recording continues", why);
 	announce->gone = true;
 	announce->unprinted += announce_lines(text_view(&announce->waiting));
 	announce->waiting.n = 0;
@@ -31,7 +31,7 @@ void announce_path(struct announce *announce, struct str path)
 	if (announce->gone || announce->waiting.n + path.n > WAITING_MAX) {
 		announce->unprinted++;
 		if (!announce->gone && !announce->slow)
-			warn("nobody reads the paths on standard output: more are not printed until somebody does");
+			warn("paths on standard output are not read: printing pauses until they are");
 		announce->slow = announce->slow || !announce->gone;
 		return;
 	}
@@ -75,6 +75,6 @@ bool announce_flush(struct announce *announce, int wait_ms)
 void announce_end(struct announce *announce, int wait_ms)
 {
 	if (!announce_flush(announce, wait_ms))
-		announce_give_up(announce, "its reader does not read");
+		announce_give_up(announce, "its reader has stopped reading");
 	text_free(&announce->waiting);
 }

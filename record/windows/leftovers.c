@@ -107,7 +107,7 @@ static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t e
 
 	if (fd < 0) {
 		if (errno != ENOENT)
-			warn("cannot look at recording/%s: %s", name, strerror(errno));
+			warn("cannot examine recording/%s: %s", name, strerror(errno));
 		return true;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && leftovers_same(space, name, fd))

@@ -42,19 +42,20 @@ static const struct row {
 	{ "windows_rescued_total", "", "Of these, left by killed runs.", COUNTER, 0, AT(rescued) },
 	{ "windows_bad_total", "", "Windows of killed runs without a sample or beyond rescue, in bad/.", COUNTER, 0,
 	  AT(bad) },
-	{ "windows_dropped_total", "reason=\"disk\"", "Windows that were recorded and not kept.", COUNTER, 0,
+	{ "windows_dropped_total", "reason=\"disk\"", "Windows that were recorded and lost.", COUNTER, 0,
 	  AT(dropped[DROPPED_DISK]) },
 	{ "windows_dropped_total", "reason=\"io\"", NULL, COUNTER, 0, AT(dropped[DROPPED_IO]) },
-	{ "windows_deleted_total", "reason=\"bytes\"", "Complete windows that made room.", COUNTER, 0,
+	{ "windows_deleted_total", "reason=\"bytes\"", "Complete windows that were deleted for space.", COUNTER, 0,
 	  AT(deleted[DELETED_BYTES]) },
 	{ "windows_deleted_total", "reason=\"age\"", NULL, COUNTER, 0, AT(deleted[DELETED_AGE]) },
 	{ "windows_deleted_total", "reason=\"free\"", NULL, COUNTER, 0, AT(deleted[DELETED_FREE]) },
-	{ "windows_delayed_total", "", "Windows that waited for a slow disk, to be rescued.", COUNTER, 0, AT(delayed) },
-	{ "paths_unprinted_total", "", "Paths of complete windows that nobody read from standard output.", COUNTER, 0,
+	{ "windows_delayed_total", "", "Windows left in recording/ for rescue because of a slow disk.", COUNTER, 0,
+	  AT(delayed) },
+	{ "paths_unprinted_total", "", "Paths of complete windows that were not read from standard output.", COUNTER, 0,
 	  AT(unprinted) },
 	{ "samples_total", "", "Samples in complete windows.", COUNTER, 0, AT(samples) },
 	{ "bytes_total", "", "Bytes of complete windows.", COUNTER, 0, AT(bytes) },
-	{ "seconds_total", "", "Time that complete windows cover.", COUNTER, 9, AT(recorded_ns) },
+	{ "seconds_total", "", "Time covered by complete windows.", COUNTER, 9, AT(recorded_ns) },
 	{ "unrecorded_seconds_total", "", "Time between windows in which nothing was recorded.", COUNTER, 9,
 	  AT(unrecorded_ns) },
 	{ "lost_samples_total", "", "Samples that the kernel could not store.", COUNTER, 0, AT(loss.samples) },
@@ -62,42 +63,39 @@ static const struct row {
 	  AT(loss.records) },
 	{ "throttled_total", "", "Times that the kernel stopped an event for the rest of a tick.", COUNTER, 0,
 	  AT(loss.throttled) },
-	{ "unknown_samples_total", "", "Samples of processes of which nothing was known.", COUNTER, 0,
-	  AT(loss.unknown) },
+	{ "unknown_samples_total", "", "Samples of unknown processes.", COUNTER, 0, AT(loss.unknown) },
 	{ "late_records_total", "", "Records that came after later ones had been written.", COUNTER, 0, AT(loss.late) },
 	{ "cut_stacks_total", "", "Samples whose callchain reached kernel.perf_event_max_stack.", COUNTER, 0,
 	  AT(loss.depth) },
-	{ "offcpu_seconds_total", "state=\"blocked\"", "With --off-cpu: times of threads off the CPU.", COUNTER, 9,
+	{ "offcpu_seconds_total", "state=\"blocked\"", "With --off-cpu: off-CPU times of threads.", COUNTER, 9,
 	  AT(offcpu.blocked_ns) },
 	{ "offcpu_seconds_total", "state=\"preempted\"", NULL, COUNTER, 9, AT(offcpu.preempted_ns) },
 	{ "offcpu_seconds_total", "state=\"brief\"", NULL, COUNTER, 9, AT(offcpu.brief_ns) },
 	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
-	{ "stacks_total", "end=\"root\"", "With --unwind: stacks of users, by how they end.", COUNTER, 0,
+	{ "stacks_total", "end=\"root\"", "With --unwind: user stacks, by their end.", COUNTER, 0,
 	  AT(unwinding.complete) },
 	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
 	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
-	{ "broken_stacks_total", "reason=\"stack\"", "Of the broken ones, why no caller could be found.", COUNTER, 0,
-	  AT(unwinding.no_stack) },
+	{ "broken_stacks_total", "reason=\"stack\"", "Broken stacks, by the reason why no caller was found.", COUNTER,
+	  0, AT(unwinding.no_stack) },
 	{ "broken_stacks_total", "reason=\"mapping\"", NULL, COUNTER, 0, AT(unwinding.unmapped) },
 	{ "broken_stacks_total", "reason=\"table\"", NULL, COUNTER, 0, AT(unwinding.no_table) },
 	{ "broken_stacks_total", "reason=\"rule\"", NULL, COUNTER, 0, AT(unwinding.no_rule) },
 	{ "broken_stacks_total", "reason=\"astray\"", NULL, COUNTER, 0, AT(unwinding.astray) },
 	{ "broken_stacks_total", "reason=\"jvm\"", NULL, COUNTER, 0, AT(unwinding.no_caller) },
 	{ "broken_stacks_total", "reason=\"narrow\"", NULL, COUNTER, 0, AT(unwinding.narrow) },
-	{ "joined_stacks_total", "", "Stacks that went on above the copy, by frame pointers.", COUNTER, 0,
+	{ "joined_stacks_total", "", "Stacks continued above the copy by frame pointers.", COUNTER, 0,
 	  AT(unwinding.joined) },
-	{ "stacks_without_tables_total", "", "Stacks that met code whose tables were not made in time.", COUNTER, 0,
-	  AT(unwinding.late) },
-	{ "damaged_samples_total", "", "Samples with a copy of a stack that make no sense.", COUNTER, 0,
-	  AT(unwinding.damaged) },
+	{ "stacks_without_tables_total", "", "Stacks with code whose unwind tables were not loaded in time.", COUNTER,
+	  0, AT(unwinding.late) },
+	{ "damaged_samples_total", "", "Invalid samples with a copy of a stack.", COUNTER, 0, AT(unwinding.damaged) },
 	{ "kept_for_fold_total", "kind=\"binary\"",
-	  "What was kept for the fold: files of symbols, files of JITs, kernel symbols.", COUNTER, 0,
-	  AT(saved.binaries) },
+	  "Files saved to the symbol store: symbols, files of JITs, kernel symbols.", COUNTER, 0, AT(saved.binaries) },
 	{ "kept_for_fold_total", "kind=\"jit\"", NULL, COUNTER, 0, AT(saved.maps) },
 	{ "kept_for_fold_total", "kind=\"kernel\"", NULL, COUNTER, 0, AT(saved.kernels) },
-	{ "not_kept_total", "reason=\"gone\"", "What was not kept, each once a window.", COUNTER, 0,
+	{ "not_kept_total", "reason=\"gone\"", "Files not saved to the symbol store, each once a window.", COUNTER, 0,
 	  AT(saved.failed[SYMSAVER_GONE]) },
 	{ "not_kept_total", "reason=\"forbidden\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_FORBIDDEN]) },
 	{ "not_kept_total", "reason=\"replaced\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_OTHER]) },
@@ -110,13 +108,14 @@ static const struct row {
 	{ "not_kept_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(saved.failed[SYMSAVER_BUDGET]) },
 	{ "not_kept_total", "reason=\"busy\"", NULL, COUNTER, 0, AT(saved.dropped) },
 	{ "kept_conflicts_total", "",
-	  "Kept files with the build-id of another file and other symbols; used for their own tenant only.", COUNTER, 0,
-	  AT(saved.conflicts) },
+	  "Saved files with the build-id of another file and other symbols; used for their own "
+	  "tenant only.",
+	  COUNTER, 0, AT(saved.conflicts) },
 	{ "kept_removed_total", "needed=\"no\"",
-	  "Kept files that were removed: no window needs them, or the limit was exceeded.", COUNTER, 0,
+	  "Saved files that were removed: no window needs them, or the limit was exceeded.", COUNTER, 0,
 	  AT(saved.removed) },
 	{ "kept_removed_total", "needed=\"yes\"", NULL, COUNTER, 0, AT(saved.forced) },
-	{ "keepers_lost_total", "reason=\"hung\"", "Keepers that were replaced.", COUNTER, 0, AT(saved.hung) },
+	{ "keepers_lost_total", "reason=\"hung\"", "Symbol savers that were replaced.", COUNTER, 0, AT(saved.hung) },
 	{ "keepers_lost_total", "reason=\"crashed\"", NULL, COUNTER, 0, AT(saved.crashed) },
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"hung\"", "Helper processes that were replaced.", COUNTER, 0,
 	  AT(helpers.hung) },
@@ -124,7 +123,8 @@ static const struct row {
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"hung\"", NULL, COUNTER, 0, AT(jvm_helpers.hung) },
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"crashed\"", NULL, COUNTER, 0, AT(jvm_helpers.crashed) },
 	{ "helpers_avoided_total", "helper=\"tables\"",
-	  "Lookups in files that are left alone for a while, as helper processes failed at files of that tenant.",
+	  "Lookups in files that are avoided for a while, because helper processes failed at files "
+	  "of that tenant.",
 	  COUNTER, 0, AT(helpers.avoided) },
 	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
@@ -297,8 +297,7 @@ static void metrics_put_tenants(struct text *text, const struct metrics *metrics
 
 	read_tenants(&sum, before);
 	budgets_add(&sum, &metrics->tenants);
-	text_printf(text, "# HELP " OVER_METRIC
-			  " What was left out for tenants that were over a budget.\n# TYPE " OVER_METRIC " counter\n");
+	text_printf(text, "# HELP " OVER_METRIC " Losses of tenants over a budget.\n# TYPE " OVER_METRIC " counter\n");
 	for (size_t i = 0; i < sum.n; i++) {
 		struct tenant tenant = { (enum tenant_kind)sum.row[i].kind, sum.row[i].key };
 
@@ -494,14 +493,13 @@ static void put_losses(struct text *text, const struct window_report *report)
 	if (loss->throttled)
 		put_count(text, "; throttled ", loss->throttled, "time", "times");
 	if (loss->unknown)
-		put_count(text, "; ", loss->unknown, "sample of a process nothing is known of",
-			  "samples of processes nothing is known of");
+		put_count(text, "; ", loss->unknown, "sample of an unknown process", "samples of unknown processes");
 	if (loss->late)
-		put_count(text, "; ", loss->late, "record came late", "records came late");
+		put_count(text, "; ", loss->late, "late record", "late records");
 	if (loss->depth) {
 		put_count(text, "; ", loss->depth, "stack", "stacks");
 		metrics_put_share(text, loss->depth, report->samples);
-		text_add(text, " cut");
+		text_add(text, " truncated");
 		if (report->depth_limit)
 			text_printf(text, " at %u frames", report->depth_limit);
 	}
@@ -517,10 +515,9 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 	if (sum.crashed)
 		put_count(text, "; ", sum.crashed, "helper process crashed", "helper processes crashed");
 	if (sum.avoided)
-		put_count(text, "; ", sum.avoided, "lookup that is left out after that",
-			  "lookups that are left out after that");
+		put_count(text, "; ", sum.avoided, "lookup avoided after that", "lookups avoided after that");
 	if (report->helpers.off)
-		text_add(text, "; no helper process makes tables");
+		text_add(text, "; no helper process loads unwind tables");
 	if (report->jvm_helpers.off)
 		text_add(text, "; no helper process reads JVMs");
 }

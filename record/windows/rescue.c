@@ -74,7 +74,7 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	if (*size == 0)
 		return "it is empty";
 	if (*size < sizeof(*header) || !rescue_read_all(fd, header, sizeof(*header), 0))
-		return "it ends in its header";
+		return "its header is truncated";
 	if (memcmp(header->magic, PERF_MAGIC, sizeof(header->magic)) != 0 || header->size != sizeof(*header))
 		return "its header is damaged, or was not written";
 	if (header->attr_size < PERF_ATTR_MIN + sizeof(struct perf_section) || header->attr_size > 65536 ||
@@ -82,7 +82,7 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	    !rescue_within(header->attrs, header->data.offset) || header->attrs.offset < sizeof(*header))
 		return "its events are damaged, or were not written";
 	if (header->data.offset > *size || header->data.offset % 8)
-		return "its data begins behind its end";
+		return "its data starts after its end";
 	return NULL;
 }
 
@@ -300,7 +300,7 @@ bool chunk_rescue(int fd, struct rescued *rescued, const char **why)
 		     &walk);
 	*rescued = (struct rescued){ walk.samples, walk.processes };
 	if (walk.samples == 0)
-		*why = "it holds no sample";
+		*why = "it has no sample";
 	else if (!rescue_is_complete(fd, &header, size, &walk) && !make_complete(fd, &header, &walk))
 		*why = strerror(errno);
 	return *why == NULL;

@@ -272,7 +272,7 @@ static const char *retention_reason(const struct limiting *limiting, const struc
 		return "too many in bad/";
 	*which = DELETED_FREE;
 	if (limiting->free < limiting->free_wanted)
-		return "the disk is too full";
+		return "the disk is full";
 	return NULL;
 }
 

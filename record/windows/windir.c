@@ -74,13 +74,14 @@ static NORETURN void die_making(const char *dir, const char *space)
 	struct stat status;
 
 	if ((error == EACCES || error == EPERM) && stat(dir, &status) == 0)
-		die("cannot make the directory '%s/%s': '%s' belongs to user %lu: become that user, or choose another --dir",
+		die("cannot create the directory '%s/%s': '%s' belongs to user %lu: become that user, or "
+		    "choose another --dir",
 		    dir, space, dir, (unsigned long)status.st_uid);
 	errno = error;
 	if (error == EACCES || error == EPERM)
-		die("cannot make the directory '%s': %s: another --dir, or: sudo install -d -o %lu %s", dir,
+		die("cannot create the directory '%s': %s: choose another --dir, or: sudo install -d -o %lu %s", dir,
 		    strerror(error), (unsigned long)geteuid(), dir);
-	die_errno("cannot make the directory '%s%s%s'", dir, *space ? "/" : "", space);
+	die_errno("cannot create the directory '%s%s%s'", dir, *space ? "/" : "", space);
 }
 
 static int open_dir(const char *dir)
@@ -102,11 +103,11 @@ static int open_subfolder(int dir, const char *dir_name, const char *name, uid_t
 	struct stat status;
 
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-		die("'%s/%s' is a link, or no directory: refused", dir_name, name);
+		die("'%s/%s' is a link or not a directory: refused", dir_name, name);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		die_errno("cannot use the directory '%s/%s'", dir_name, name);
 	if (status.st_mode & SHARED_WRITE)
-		die("others can write to '%s/%s': chmod go-w, or remove it", dir_name, name);
+		die("other users can write to '%s/%s': chmod go-w, or remove it", dir_name, name);
 	if (status.st_uid != owner)
 		die("'%s/%s' belongs to user %lu, not to %lu: remove it, or chown -R", dir_name, name,
 		    (unsigned long)status.st_uid, (unsigned long)owner);
@@ -192,7 +193,8 @@ static uid_t sudo_user(void)
 static struct heir windir_owner_of(const char *dir, const struct stat *status, gid_t gid)
 {
 	if (status->st_uid != 0 && status->st_uid != sudo_user())
-		die("the directory '%s' belongs to user %lu, who could read what root records: choose another --dir, or --user=%lu",
+		die("the directory '%s' belongs to user %lu, who could read root's recordings: choose another "
+		    "--dir, or --user=%lu",
 		    dir, (unsigned long)status->st_uid, (unsigned long)status->st_uid);
 	return (struct heir){ status->st_uid, gid == (gid_t)-1 ? status->st_gid : gid };
 }

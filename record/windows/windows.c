@@ -200,7 +200,8 @@ static void windows_keep_limits(struct windows *windows, uint64_t space)
 	if (retention_limit(&windows->saved, &windows->windir, &limits, space, now, &windows->metrics)) {
 		windows->short_of_space = false;
 	} else if (!windows->short_of_space) {
-		warn("the file system of '%s' is too full%s, and there is no window to delete but the newest",
+		warn("the file system of '%s' is too full%s, and the newest window, which is not deleted, is "
+		     "the only one",
 		     windows->dir, space || windows->reserve ? "" : " for --min-free");
 		windows->short_of_space = true;
 	}
@@ -257,7 +258,8 @@ static void windows_announce(struct windows *windows, int fd, uint64_t epoch, st
 		warn("%.*s: %s%.*s", (int)path.n, path.p, what, (int)summary.n, summary.p);
 	}
 	if (!windows->o.quiet && !windows->cut_stacks && report->loss.depth && report->depth_limit) {
-		warn("stacks are deeper than kernel.perf_event_max_stack=%u, and cut: stop, sysctl kernel.perf_event_max_stack=%u, start",
+		warn("stacks are deeper than kernel.perf_event_max_stack=%u and truncated: stop, sysctl "
+		     "kernel.perf_event_max_stack=%u, start",
 		     report->depth_limit, report->depth_limit < 512 ? 1024 : 2 * report->depth_limit);
 		windows->cut_stacks = true;
 	}
@@ -552,7 +554,7 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 	if (!good) {
 		window->fd = -1;
 		if (!windows->cannot_create)
-			warn("cannot make a window in '%s/recording': %s; what is recorded is dropped until it works again",
+			warn("cannot create a window in '%s/recording': %s; samples are dropped until that succeeds",
 			     windows->dir, strerror(error));
 		errno = error;
 	}

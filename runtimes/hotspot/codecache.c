@@ -14,8 +14,8 @@
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
 
-const char codecache_gone[] = "it ended", codecache_early[] = "its code cache is not made yet",
-	   codecache_over[] = "its code cache costs more than one JVM may";
+const char codecache_gone[] = "it ended", codecache_early[] = "its code cache does not exist yet",
+	   codecache_over[] = "its code cache exceeds the limit for one JVM";
 
 struct heap {
 	uint64_t low, high;  /* of its memory */
@@ -73,7 +73,7 @@ static const char *codecache_find_heaps(struct memory *memory, const struct vmla
 	if (count == 0)
 		return codecache_early;
 	if (count > HEAPS_MAX)
-		return "its list of code heaps makes no sense";
+		return "its list of code heaps is invalid";
 	*n = 0;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t address = array;
@@ -81,13 +81,13 @@ static const char *codecache_find_heaps(struct memory *memory, const struct vmla
 		if (vmlayout->heaps_array && !memory_pointer(memory, data + 8 * i, &address))
 			return "its list of code heaps cannot be read";
 		if (!read_heap(memory, vmlayout, address, &heap[*n]))
-			return "one of its code heaps makes no sense";
+			return "one of its code heaps is invalid";
 		*n += heap[*n].map_n > 0;
 	}
 	qsort(heap, *n, sizeof(*heap), codecache_by_address);
 	for (size_t i = 1; i < *n; i++)
 		if (heap[i].low < heap[i - 1].high)
-			return "its code heaps lie one upon the other";
+			return "its code heaps overlap";
 	return *n ? NULL : codecache_early;
 }
 

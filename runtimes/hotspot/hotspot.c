@@ -113,7 +113,7 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 		return hotspot_set_reason("no-vmstructs", "%s", why);
 	why = vmstructs_read(&hotspot->tables, &hotspot->libjvm);
 	if (hotspot->memory.budget && hotspot->memory.budget->over)
-		return hotspot_set_reason("over-budget", "its tables cost more than those of one JVM may");
+		return hotspot_set_reason("over-budget", "its tables exceed the limit for one JVM");
 	if (why) /* the loader may still be at work on these tables */
 		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
 					   hotspot_set_reason("no-vmstructs", "%s", why);
@@ -122,9 +122,9 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 	each_flag(hotspot, take_flag);
 	why = vmlayout_make(&hotspot->layout, &hotspot->tables);
 	if (hotspot->memory.budget && hotspot->memory.budget->over)
-		return hotspot_set_reason("over-budget", "what it tells of itself costs more than one JVM may");
+		return hotspot_set_reason("over-budget", "its metadata exceeds the limit for one JVM");
 	if (why)
-		return hotspot_set_reason("unsupported", "its libjvm.so does not tell %s", why);
+		return hotspot_set_reason("unsupported", "its libjvm.so does not export %s", why);
 	return hotspot_fine();
 }
 
@@ -156,16 +156,16 @@ struct hotspot_reason hotspot_check_kind(const struct jvm_process *process)
 	if (process->kind == JVM_OPENJ9)
 		return hotspot_set_reason(
 			"openj9",
-			"OpenJ9 does not tell its layout; started with -XX:+PerfTool it writes /tmp/perf-%d.map itself",
+			"OpenJ9 does not export its layout: start it with -XX:+PerfTool to write /tmp/perf-%d.map",
 			(int)process->inner);
 	if (process->kind == JVM_ZING)
-		return hotspot_set_reason("zing", "Zing does not tell its layout");
+		return hotspot_set_reason("zing", "Zing does not export its layout");
 	if (process->kind == JVM_UNKNOWN)
 		return hotspot_set_reason("no-permission",
 					  "its mappings may not be read: run as root, or with CAP_SYS_PTRACE");
 	if (process->kind == JVM_STALLED)
 		return hotspot_set_reason("stalled",
-					  "its files in /proc do not answer: it keeps the lock of its own memory");
+					  "its files in /proc do not respond: it holds the lock of its own memory");
 	if (process->kind != JVM_HOTSPOT)
 		return hotspot_set_reason("no-jvm", "it has no libjvm.so mapped");
 	return hotspot_fine();

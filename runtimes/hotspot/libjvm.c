@@ -20,11 +20,11 @@ static const char *find_dynamic(struct libjvm *libjvm, uint64_t *dynamic, uint64
 	if (!memory_read(libjvm->m, libjvm->base, &header, sizeof(header)))
 		return not_there;
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-		return "what is mapped as its libjvm.so is not ELF";
+		return "the file mapped as its libjvm.so is not ELF";
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return "its libjvm.so is not for 64 bits, least byte first";
+		return "its libjvm.so is not 64-bit little-endian";
 	if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > HEADERS_MAX)
-		return "its libjvm.so has no program headers that make sense";
+		return "its libjvm.so has no valid program headers";
 	*dynamic = 0;
 	for (unsigned i = 0; i < header.e_phnum; i++) {
 		Elf64_Phdr p;
@@ -87,7 +87,7 @@ const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t b
 	}
 	return libjvm->symbols && libjvm->strings && (libjvm->gnu_hash || libjvm->hash) ?
 		       NULL :
-		       "its libjvm.so has no table of symbols";
+		       "its libjvm.so has no symbol table";
 }
 
 /* Has symbol number i that name? Sets where it is. */

@@ -163,9 +163,9 @@ static void begin_zstd(struct unpack *unpack)
 	if (!state->zstd)
 		state->zstd = ZSTD_createDStream();
 	if (!state->zstd || ZSTD_isError(ZSTD_initDStream(state->zstd)))
-		end_early(unpack, "zstd has no memory", ENOMEM);
+		end_early(unpack, "zstd is out of memory", ENOMEM);
 #else
-	end_early(unpack, "it is packed by zstd, which was not built in (libzstd-dev)", 0);
+	end_early(unpack, "it is compressed with zstd, which is not built in: install libzstd-dev and rebuild", 0);
 #endif
 }
 
@@ -190,7 +190,7 @@ void unpack_next(struct unpack *unpack, int fd)
 	if (str_starts(head, STR("\x1F\x8B"))) {
 		state->packing = GZIP;
 		if (!begin_gzip(state))
-			end_early(unpack, "zlib has no memory", ENOMEM);
+			end_early(unpack, "zlib is out of memory", ENOMEM);
 	} else if (str_starts(head, STR("\x28\xB5\x2F\xFD"))) {
 		state->packing = ZSTD;
 		begin_zstd(unpack);
@@ -230,7 +230,7 @@ static size_t pack_read_gzip(struct unpack *unpack, char *buf, size_t n)
 		if (status == Z_STREAM_END)
 			inflateReset(&state->z);
 		else if (status == Z_MEM_ERROR)
-			end_early(unpack, "zlib has no memory", ENOMEM);
+			end_early(unpack, "zlib is out of memory", ENOMEM);
 		else if (status != Z_OK && status != Z_BUF_ERROR)
 			unpack->errors = "gzip data is damaged";
 		else if (!more && state->z.avail_out == n)
@@ -256,7 +256,7 @@ static size_t read_zstd(struct unpack *unpack, char *buf, size_t n)
 		state->at += in.pos;
 		state->open = status != 0;
 		if (ZSTD_isError(status) && ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
-			end_early(unpack, "zstd has no memory", ENOMEM);
+			end_early(unpack, "zstd is out of memory", ENOMEM);
 		else if (ZSTD_isError(status))
 			unpack->errors = "zstd data is damaged";
 		else if (!more && out.pos == 0 && state->open)
@@ -309,7 +309,7 @@ bool unpack_lines(struct unpack *unpack, struct str *lines)
 	}
 	last = str_rfind(text_view(&state->line), '\n');
 	if (state->end && !unpack->errors && last + 1 < (ptrdiff_t)state->line.n)
-		unpack->errors = "its last line is cut";
+		unpack->errors = "its last line is truncated";
 	if (last < 0)
 		return false;
 	state->given = (size_t)last + 1;

@@ -110,9 +110,9 @@ static const char *window_take_header(struct str line, struct text *text, struct
 		has |= window_take(window, key, window_decoded(text, value));
 	}
 	if (has != HAS_ALL || window->host.n == 0)
-		return "its header does not say which window it is (from, to, host, samples, machine, stream)";
+		return "its header does not identify the window (from, to, host, samples, machine, stream)";
 	if (window->until <= window->epoch)
-		return "its header says that it ends before it begins";
+		return "its header has an end before its start";
 	return NULL;
 }
 
@@ -139,7 +139,7 @@ const char *window_parse_header(struct str *rest, struct text *text, struct wind
 
 	*window = (struct window){ .parts = 1 };
 	if (!folded_is_header(line))
-		return "it does not begin with a '# pj' line";
+		return "it does not start with a '# pj' line";
 	return window_take_header(str_trim(str_from(line, 4)), text, window);
 }
 
@@ -153,7 +153,7 @@ const char *window_parse(struct str *rest, struct text *t, struct window *window
 		return wrong;
 	window->stacks = stacks_of(tail);
 	if (window->stacks.n && window->stacks.p[window->stacks.n - 1] != '\n')
-		return "its last line is cut";
+		return "its last line is truncated";
 	*rest = str_from(tail, window->stacks.n);
 	window->text = str_head(text, text.n - rest->n);
 	window_key(window);

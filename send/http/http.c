@@ -107,11 +107,12 @@ static const char *check_url(CURLU *u, struct http *http)
 	const char *scheme = http_part(http, u, CURLUPART_SCHEME), *host = http_part(http, u, CURLUPART_HOST);
 
 	if (http_part(http, u, CURLUPART_PASSWORD) || http_part(http, u, CURLUPART_USER))
-		return "a URL is seen by everyone who looks at the processes: put user:password into a file for --auth, or into PJ_STORE_AUTH";
+		return "a URL on the command line is public: put user:password into a file for --auth, or into "
+		       "PJ_STORE_AUTH";
 	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
-		return "the URL must begin with http:// or https://";
+		return "the URL must start with http:// or https://";
 	if (!host || !*host)
-		return "the URL names no host";
+		return "the URL has no host";
 	if (http_part(http, u, CURLUPART_QUERY) || http_part(http, u, CURLUPART_FRAGMENT))
 		return "the URL must end with its path";
 	return NULL;
@@ -134,7 +135,7 @@ static const char *split_url(struct http *http, const char *url)
 	if (!u)
 		die("cannot start libcurl: out of memory");
 	if (lib->url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
-		wrong = "this is not a URL; it looks like http://HOST:PORT/PATH";
+		wrong = "not a URL such as http://HOST:PORT/PATH";
 	} else {
 		wrong = check_url(u, http);
 		if (!wrong) {
@@ -159,10 +160,10 @@ static const char *take_secret(struct http *http, struct str string)
 	struct str line = str_trim(str_cut(&string, '\n'));
 
 	if (!line.n)
-		return "holds no user:password and no token in its first line";
+		return "has neither user:password nor a token in its first line";
 	for (size_t i = 0; i < line.n; i++)
 		if ((unsigned char)line.p[i] < ' ' || line.p[i] == 127)
-			return "holds control bytes";
+			return "contains control bytes";
 	line = arena_copy(&http->arena, line);
 	if (str_starts(line, STR("Bearer ")) || str_starts(line, STR("Token "))) {
 		http->password = line;
@@ -387,7 +388,7 @@ static void set_body(struct http *http, const struct http_request *request, stru
 	if (request->pack) {
 		http->packed.n = 0;
 		if (!pack_gzip(&http->packed, body, 1))
-			die("cannot pack %zu bytes", body.n);
+			die("cannot compress %zu bytes", body.n);
 		body = text_view(&http->packed);
 	}
 	if (request->pack || request->packed)
@@ -512,7 +513,7 @@ struct http *http_open(const char *url, const struct http_options *options, stru
 	(void)url;
 	(void)options;
 	why->n = 0;
-	text_add(why, "built without libcurl: install libcurl4-openssl-dev and build again");
+	text_add(why, "built without libcurl: install libcurl4-openssl-dev and rebuild");
 	return NULL;
 }
 

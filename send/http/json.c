@@ -191,7 +191,7 @@ bool jv_each(const struct jv *v, bool (*each)(void *to, struct str key, const st
 struct jv *jv_parse(struct str s, const char **why)
 {
 	(void)s;
-	*why = "built without jansson: install libjansson-dev and build again";
+	*why = "built without jansson: install libjansson-dev and rebuild";
 	return NULL;
 }
 

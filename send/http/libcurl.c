@@ -42,7 +42,7 @@ const struct libcurl *libcurl_load(const char **why)
 		void *function = dlsym(library, functions[i].name);
 
 		if (!function) {
-			*why = "this libcurl is too old: 7.62 or later is needed";
+			*why = "this libcurl is too old: 7.62 or later is required";
 			return NULL;
 		}
 		memcpy((char *)&libcurl + functions[i].at, &function, sizeof(function));

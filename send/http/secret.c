@@ -86,5 +86,6 @@ const char *secret_forbidden(const char *scheme, const char *host, bool insecure
 {
 	if (insecure || strcmp(scheme, "https") == 0 || is_loopback(host))
 		return NULL;
-	return "everybody on the way can read a secret that is sent by http: use https, or allow it by --insecure-auth";
+	return "anyone on the way can read a secret sent by http: use https, or allow it by "
+	       "--insecure-auth";
 }

@@ -60,7 +60,7 @@ static void folding_collect(struct collected *collected, struct str stack, uint6
 		collected->cap = cap;
 	}
 	if (count > INT64_MAX - collected->sum) {
-		folding_complain(collected, line, "the sum is larger than any recording's");
+		folding_complain(collected, line, "the sum of weights is too large");
 		return;
 	}
 	collected->count[id] += count;
@@ -78,7 +78,7 @@ static void collect_all(struct collected *collected, struct str lines)
 		bool rounded;
 
 		if (n > 1 && folded_is_header(line))
-			folding_complain(collected, n, "another profile begins here: each is a window of its own");
+			folding_complain(collected, n, "another profile starts here: send each profile separately");
 		if (str_is_blank(line) || line.p[0] == '#')
 			continue;
 		wrong = folded_parse(line, &stack, &count, &rounded);
@@ -88,7 +88,7 @@ static void collect_all(struct collected *collected, struct str lines)
 			folding_collect(collected, stack, count, n, &mended);
 	}
 	if (collected->lines && collected->two == collected->lines)
-		folding_complain(collected, 1, "each line ends in two numbers: this is a difference, not a profile");
+		folding_complain(collected, 1, "each line ends in two numbers: a difference is not a profile");
 	text_free(&mended);
 }
 
@@ -212,7 +212,7 @@ static void folding_why_of(const struct child *child, struct text *why)
 
 	why->n = 0;
 	if (child->error)
-		text_printf(why, "pjfold cannot be run: %s", strerror(child->error));
+		text_printf(why, "cannot run pjfold: %s", strerror(child->error));
 	else if (child->late)
 		text_printf(why, "pjfold took more than %u s", FOLD_SECONDS);
 	else if (child->large)
@@ -354,11 +354,11 @@ enum fold_result folding_chunk(const struct folding *folding, const char *path, 
 	enum fold_result result;
 
 	if (epoch < folding->since || epoch == 0) {
-		text_printf(why, "the clock of its host was not set: it begins %" PRIu64 " s after 1970", epoch);
+		text_printf(why, "the clock of its host was not set: it starts %" PRIu64 " s after 1970", epoch);
 		return FOLD_BAD;
 	}
 	if (epoch > EPOCH_MAX) {
-		text_printf(why, "its name is no time: %" PRIu64 " s after 1970", epoch);
+		text_printf(why, "its name is not a valid time: %" PRIu64 " s after 1970", epoch);
 		return FOLD_BAD;
 	}
 	chunkinfo_read(&info, fd);
@@ -378,11 +378,11 @@ enum fold_result folding_text(const struct folding *folding, struct str folded, 
 	bool some;
 
 	if (epoch < folding->since || epoch == 0) {
-		text_printf(why, "standard input: time %" PRIu64 " is before what the store takes", epoch);
+		text_printf(why, "standard input: time %" PRIu64 " is too early for the store", epoch);
 		return FOLD_BAD;
 	}
 	if (epoch > EPOCH_MAX) {
-		text_printf(why, "standard input: time %" PRIu64 " is after what stores can tell", epoch);
+		text_printf(why, "standard input: time %" PRIu64 " is too late for stores", epoch);
 		return FOLD_BAD;
 	}
 	some = add_window(folding, folded, epoch, seconds, text, why);

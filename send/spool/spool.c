@@ -105,10 +105,10 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 	int fd;
 
 	if (make && mkdirat(dir, space, 0750) < 0 ? errno != EEXIST : make && !spool_synced(dir))
-		die_errno("cannot make the directory '%s/%s'", dir_name, space);
+		die_errno("cannot create the directory '%s/%s'", dir_name, space);
 	fd = openat(dir, space, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-		die("'%s/%s' is a link, or no directory: refused", dir_name, space);
+		die("'%s/%s' is a link or not a directory: refused", dir_name, space);
 	if (fd < 0 && errno == ENOENT)
 		return -1;
 	if (fd < 0 || fstat(fd, &status) < 0 || fstat(dir, &own) < 0)
@@ -156,7 +156,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 	if (read_recorder(spool))
 		return;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		die_errno("no random numbers");
+		die_errno("cannot read random numbers");
 	snprintf(line, sizeof(line), "%016" PRIx64 "\n", random);
 	fd = tempfile_create(spool->space, 0640, temp);
 	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
@@ -170,7 +170,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 		unlinkat(spool->space, temp, 0);
 	close(fd);
 	if (!spool_synced(spool->space) || !read_recorder(spool))
-		die("cannot read '%s/spool/recorder': remove it, if it is damaged and nothing waits to be sent", dir);
+		die("cannot read '%s/spool/recorder': remove it if it is damaged and nothing waits to be sent", dir);
 }
 
 void spool_open(struct spool *spool, const char *dir)

@@ -116,12 +116,12 @@ static void spooler_again(struct spooler *spooler, struct spooler_done *finished
 
 static void to_bad(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
-	warn("window %" PRIu64 " cannot be folded, and is kept in bad/: %.*s", finished->epoch, (int)why.n, why.p);
+	warn("window %" PRIu64 " cannot be folded and was moved to bad/: %.*s", finished->epoch, (int)why.n, why.p);
 	finished->folded = true; /* whatever becomes of it, it is not looked at again */
 	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
 	if (!spool_refuse_chunk(spooler->spool, finished->epoch, why))
-		warn("cannot put window %" PRIu64 " into bad/: %s", finished->epoch, strerror(errno));
+		warn("cannot move window %" PRIu64 " to bad/: %s", finished->epoch, strerror(errno));
 }
 
 static void spooler_put(struct spooler *spooler, struct spooler_done *finished, struct str text)
@@ -131,7 +131,7 @@ static void spooler_put(struct spooler *spooler, struct spooler_done *finished, 
 	if (!spool_put(spooler->spool, name, text)) {
 		struct text why = { 0 };
 
-		text_printf(&why, "cannot write into the spool: %s", strerror(errno));
+		text_printf(&why, "cannot write to the spool: %s", strerror(errno));
 		spooler_again(spooler, finished, text_view(&why));
 		text_free(&why);
 		return;
@@ -158,8 +158,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	switch (result) {
 	case FOLD_PART:
 		count(COUNT_DAMAGED, 1);
-		warn("window %" PRIu64 " is damaged, and used as far as it goes: %.*s", finished->epoch, (int)why.n,
-		     why.p);
+		warn("window %" PRIu64 " is damaged and used in part: %.*s", finished->epoch, (int)why.n, why.p);
 		spooler_put(spooler, finished, text_view(&text));
 		break;
 	case FOLD_GOOD: spooler_put(spooler, finished, text_view(&text)); break;
@@ -269,7 +268,7 @@ static void drop_spool(struct spooler *spooler)
 		refused++;
 	}
 	if (refused && spooler_may_report(spooler))
-		warn("%" PRIu64 " of the windows in bad/, the oldest, are deleted to make room", refused);
+		warn("deleted the %" PRIu64 " oldest windows in bad/ for space", refused);
 	if (!spooler_over(spooler) || !spool_windows(spooler->spool, &names, &n))
 		return;
 	spool_oldest_first(spooler->spool, names, n);
@@ -283,7 +282,7 @@ static void drop_spool(struct spooler *spooler)
 	free(names);
 	count(COUNT_DROPPED, dropped);
 	if (dropped && spooler_may_report(spooler))
-		warn("%" PRIu64 " windows, the oldest, are deleted unsent to make room; in all %" PRIu64, dropped,
+		warn("%" PRIu64 " windows, the oldest, were deleted unsent for space; in all %" PRIu64, dropped,
 		     counter_get(COUNT_DROPPED));
 }
 

@@ -161,7 +161,7 @@ static enum http_class class_of(const struct http_reply *reply, struct text *why
 	if (reply->class == HTTP_AGAIN || reply->class == HTTP_SMALLER)
 		return reply->class;
 	if (code == 60 || code == 81)
-		text_add(why, " (the tables are not there: pjsend --schema prints them)");
+		text_add(why, " (the tables do not exist: pjsend --schema prints their statements)");
 	if (is_among(code, hold, countof(hold)))
 		return HTTP_HOLD;
 	if (is_among(code, poison, countof(poison)))
@@ -172,7 +172,7 @@ static enum http_class class_of(const struct http_reply *reply, struct text *why
 		return HTTP_PERHAPS;
 	if (reply->class != HTTP_POISON && reply->class != HTTP_CONFLICT)
 		return reply->class;
-	text_add(why, " (this is not how ClickHouse answers)");
+	text_add(why, " (this is not ClickHouse)");
 	return HTTP_HOLD;
 }
 
@@ -197,8 +197,7 @@ static enum http_class clickhouse_insert(struct clickhouse *store, const char *s
 	report->bytes += reply.sent;
 	report->after = reply.after;
 	if (reply.class == HTTP_DONE && !str_is_blank(reply.body)) {
-		text_printf(&report->why, "HTTP %u with a text, which ClickHouse does not answer to an INSERT",
-			    reply.status);
+		text_printf(&report->why, "HTTP %u with a text: this is not ClickHouse", reply.status);
 		return clickhouse_code_of(reply.body) ? HTTP_PERHAPS : HTTP_HOLD;
 	}
 	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &report->why);
@@ -370,7 +369,7 @@ static void clickhouse_verify(struct clickhouse *store, const struct window *win
 		body.n--;
 	value = ch_number(&space, &body);
 	if (stored < stacks && !report->refused.n) {
-		text_printf(&report->why, "%" PRIu64 " of %" PRIu64 " stacks are there", stored, stacks);
+		text_printf(&report->why, "%" PRIu64 " of %" PRIu64 " stacks are stored", stored, stacks);
 		report->verdict = STORE_LATER;
 		*resume = 0;
 	} else if (!report->refused.n) {
@@ -644,7 +643,7 @@ static bool take_table(struct clickhouse *store, struct text *why)
 			database = str_cut(&name, '.');
 	}
 	if (!is_name(database) || !is_name(name)) {
-		text_add(why, "behind the server comes /DATABASE.TABLE, of letters, digits and '_'");
+		text_add(why, "the server must be followed by /DATABASE.TABLE, of letters, digits and '_'");
 		return false;
 	}
 	text_printf(&store->table, "`%.*s`.`%.*s", (int)database.n, database.p, (int)name.n, name.p);

@@ -210,7 +210,7 @@ static bool clickread_windows(struct clickhouse *store, struct rows *rows, struc
 	rows->part.n = 0;
 	reply = ch_query(store, clickread_take_rows, rows, why);
 	if (!rows->stopped && rows->part.n && reply.class == HTTP_DONE) {
-		text_add(why, "the answer is cut");
+		text_add(why, "the answer is truncated");
 		return false;
 	}
 	return reply.class == HTTP_DONE && !rows->stopped;
@@ -240,7 +240,7 @@ static bool clickread_stacks(struct clickhouse *store, struct rows *rows, const 
 	rows->part.n = 0;
 	reply = ch_query(store, clickread_take_text, rows, why);
 	if (reply.class == HTTP_DONE && !rows->stopped && rows->part.n) {
-		text_add(why, "the answer is cut");
+		text_add(why, "the answer is truncated");
 		return false;
 	}
 	return reply.class == HTTP_DONE && !rows->stopped;

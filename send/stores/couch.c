@@ -124,7 +124,7 @@ static enum http_class couch_compare(struct couch *couch, const struct window *w
 {
 	struct http_reply reply = couch_query(couch, "GET", &report->why);
 	struct text sum = { 0 };
-	const char *wrong = "it is there, but says nothing of itself";
+	const char *wrong = "the stored document has no metadata";
 	struct str stored;
 	struct jv *value;
 
@@ -153,7 +153,7 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 
 	(void)resume;
 	if (!couch_make(&body, window)) {
-		text_add(&report->why, "no memory to pack it");
+		text_add(&report->why, "out of memory to compress it");
 		report->verdict = STORE_LATER;
 		return;
 	}
@@ -170,12 +170,12 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 	class = reply.class;
 	value = jv_parse(reply.body, &wrong);
 	if (class == HTTP_DONE && !jv_true(jv_get(value, "ok"))) {
-		text_printf(&report->why, "HTTP %u, but not as CouchDB confirms", reply.status);
+		text_printf(&report->why, "HTTP %u, but not a confirmation of CouchDB", reply.status);
 		class = HTTP_HOLD;
 	} else if (class == HTTP_POISON && !jv_get(value, "error")) {
 		class = HTTP_HOLD; /* somebody in between */
 	} else if (class == HTTP_HOLD && reply.status == 404) {
-		text_add(&report->why, " (the database is not there: curl -X PUT its URL)");
+		text_add(&report->why, " (the database does not exist: curl -X PUT its URL)");
 	}
 	jv_free(value);
 	if (class == HTTP_CONFLICT)
@@ -299,7 +299,7 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 		if (jv_str(jv_get(jv_at(rows, i), "id"), &name) && !str_eq(name, page->last))
 			take_doc(page, query, name, jv_get(jv_at(rows, i), "doc"));
 	if (page->rows >= PAGE && str_cmp(name, page->last) <= 0) {
-		text_add(why, "the documents come in no order: this is not CouchDB");
+		text_add(why, "the documents are not sorted: this is not CouchDB");
 		jv_free(value);
 		return false;
 	}
@@ -395,7 +395,7 @@ static void *couch_open(struct str where, const struct store_options *options, s
 	if (couch->http && http_path(couch->http).n)
 		return couch;
 	if (couch->http)
-		text_add(why, "behind the server comes the database: /pj");
+		text_add(why, "the server must be followed by the database: /pj");
 	couch_close(couch);
 	return NULL;
 }

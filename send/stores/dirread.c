@@ -245,8 +245,7 @@ static bool fetch_file(struct reading *reading, const struct dir_name *name, str
 
 	if (fd < 0) {
 		/* the window was rolled up, or the day removed, while we were reading */
-		text_printf(reading->why, "%s/%s changes while it is read; once more, please", reading->host,
-			    reading->day);
+		text_printf(reading->why, "%s/%s changes while it is read: retry", reading->host, reading->day);
 		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
 					 false;
 	}
@@ -278,7 +277,7 @@ static bool dirread_read_file(struct reading *reading, const struct dir_name *fi
 	if (name > files && !name->hour && !name[-1].hour && name[-1].epoch == name->epoch &&
 	    name[-1].stream == name->stream) {
 		dirread_damaged(reading, name,
-				"another window of its stream begins in that second: only that one counts");
+				"another window of its stream starts in that second: only that one counts");
 		return true;
 	}
 	if (reading->lines)

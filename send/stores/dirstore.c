@@ -148,13 +148,13 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 	int error, there = dirstore_stored(day, window, n, report);
 
 	if (there < 0) {
-		dirstore_failed(report, "cannot read the folder of the day", errno);
+		dirstore_failed(report, "cannot read the directory of the day", errno);
 		return;
 	}
 	if (there) {
 		report->known = 1;
 		if (fsync(day) < 0 && errno != EINVAL) /* it was renamed, perhaps by a run that was killed then */
-			dirstore_failed(report, "cannot sync the folder of the day", errno);
+			dirstore_failed(report, "cannot sync the directory of the day", errno);
 		return;
 	}
 	dir_name_put(name, &n);
@@ -163,7 +163,7 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 	} else if (dir_pack(store, &packed, window->text)) {
 		bytes = text_view(&packed);
 	} else {
-		dirstore_failed(report, "cannot pack a window", ENOMEM);
+		dirstore_failed(report, "cannot compress a window", ENOMEM);
 		return;
 	}
 	error = fullio_replace(day, name, bytes) ? 0 : errno;
@@ -187,8 +187,7 @@ static void dir_send(void *store, const struct window *window, uint64_t *resume,
 	report->verdict = STORE_SENT;
 	if (!dir_host_good(window->host)) {
 		report->verdict = STORE_REFUSED;
-		text_printf(&report->why,
-			    "the name of its host is no name of a folder: letters, digits, '.', '_', '-'");
+		text_printf(&report->why, "its host name is not a directory name: letters, digits, '.', '_', '-'");
 		return;
 	}
 	memcpy(host_name, window->host.p, window->host.n);
@@ -200,7 +199,7 @@ static void dir_send(void *store, const struct window *window, uint64_t *resume,
 	if (day >= 0)
 		send_to(dir_store, day, window, report);
 	else
-		dirstore_failed(report, "cannot make the folder of the day", errno);
+		dirstore_failed(report, "cannot create the directory of the day", errno);
 	if (day >= 0)
 		close(day);
 	if (host >= 0)

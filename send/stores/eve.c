@@ -473,7 +473,7 @@ static bool eve_pages(struct reading *reading, struct text *why)
 			good = eve_take_item(reading, jv_at(jv_get(value, "_items"), i));
 		if (more && (!jv_str(jv_get(jv_at(jv_get(value, "_items"), n - 1), "_id"), &id) ||
 			     str_cmp(id, text_view(&after)) <= 0)) {
-			text_add(why, "the documents come in no order: this is not Eve");
+			text_add(why, "the documents are not sorted: this is not Eve");
 			good = false;
 		}
 		after.n = 0;
@@ -492,7 +492,7 @@ static bool take_sum(void *to, struct str stack, const struct jv *value)
 
 	if (!stack.n || !jv_u64(value, &n) || !n) {
 		if (reading->bad++ == 0 && reading->sink->damaged)
-			reading->sink->damaged(reading->sink->to, STR("stacks"), "sums that are no whole numbers");
+			reading->sink->damaged(reading->sink->to, STR("stacks"), "sums that are not integers");
 		return true;
 	}
 	eve_add_line(&reading->lines, stack, n);
@@ -534,7 +534,7 @@ static bool eve_fetch(void *store, const struct store_query *query, const struct
 	if (query->from >= query->to)
 		return true;
 	if (query->nlabel || query->by == BY_LABEL || query->nevent) {
-		text_add(why, "eve: keeps neither labels nor events");
+		text_add(why, "eve: stores neither labels nor events");
 		return false;
 	}
 	good = eve->stacks && (query->by == BY_ALL || (query->by == BY_HOST && query->host.n)) ?
@@ -612,7 +612,7 @@ static bool eve_list(void *store, const struct store_query *query, const struct 
 			good = next.epoch > pair[n - 1].epoch ||
 			       (next.epoch == pair[n - 1].epoch && str_cmp(next.host, pair[n - 1].host) > 0);
 		if (!good)
-			text_add(why, "the documents come in no order, or without timestamp and hostname");
+			text_add(why, "the documents are not sorted, or have no timestamp and hostname");
 		next.host = arena_copy(&arena, next.host);
 		pair = mem_more(pair, sizeof(*pair), n);
 		pair[n++] = next;

@@ -77,7 +77,7 @@ static void ndjson_send(void *store, const struct window *window, uint64_t *resu
 		report->documents = 0;
 		text_add(&report->why, strerror(errno));
 		if (before >= 0 && ftruncate(ndjson->fd, before) != 0) /* half a window is none */
-			text_printf(&report->why, "; what was written of it stays: %s", strerror(errno));
+			text_printf(&report->why, "; its written part stays: %s", strerror(errno));
 	}
 	text_free(&text);
 	text_free(&facts);

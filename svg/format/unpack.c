@@ -95,7 +95,7 @@ static bool find_block(struct parser *parser, struct block *block, struct str by
 	block->raw = str_from(bytes, block->offset);
 	ptrdiff_t end = str_find_str(block->raw, END_TAG);
 	if (end < 0)
-		return unpack_fail(parser, block->offset, "the block does not end");
+		return unpack_fail(parser, block->offset, "the block is unterminated");
 	block->raw.n = (size_t)end;
 	return true;
 }
@@ -107,7 +107,8 @@ static bool unpack_unescape(struct parser *parser, struct block *block)
 		size_t n = entity_length(rest);
 		char byte = n == 5 ? '&' : n == 1 ? rest.p[0] : rest.p[1] == 'l' ? '<' : '>';
 		if (n == 1 && (byte == '&' || byte == '<' || byte == '>'))
-			return unpack_fail(parser, block->offset + i, "the block is not escaped as pjsvg does it");
+			return unpack_fail(parser, block->offset + i,
+					   "the block has an escape that pjsvg does not write");
 		text_char(&block->text, byte);
 		i += n;
 	}
@@ -124,7 +125,7 @@ static char unpack_peek(const struct cursor *cursor)
 static bool unpack_take(struct parser *parser, struct cursor *cursor, char wanted)
 {
 	if (unpack_peek(cursor) != wanted || cursor->at == cursor->end)
-		return fail_at(parser, cursor, "the config is not as pjsvg writes it");
+		return fail_at(parser, cursor, "the config differs from pjsvg's format");
 	cursor->at++;
 	return true;
 }
@@ -165,7 +166,7 @@ static bool get_count(struct parser *parser, struct cursor *cursor, uint32_t *va
 	while (byte_is_digit(unpack_peek(cursor)) && v <= UINT32_MAX)
 		v = v * 10 + (uint64_t)(cursor->block->text.p[cursor->at++] - '0');
 	if (cursor->at == from || v > UINT32_MAX)
-		return fail_at(parser, cursor, "the config has no whole number here");
+		return fail_at(parser, cursor, "the config lacks an integer here");
 	*value = (uint32_t)v;
 	return true;
 }
@@ -214,7 +215,7 @@ static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text 
 		    !unpack_take(parser, cursor, ']'))
 			return false;
 		if (!is_suffix(text_view(text)))
-			return fail_at(parser, cursor, "the config has a suffix that is none of a kind of code");
+			return fail_at(parser, cursor, "the config has an unknown suffix for the kind of code");
 		parser->suffix = mem_grow(parser->suffix, sizeof(*parser->suffix), (size_t)parser->nkinds + 1);
 		parser->suffix[parser->nkinds] = arena_copy(&parser->memory, text_view(text));
 	}
@@ -260,7 +261,7 @@ static bool unpack_get_header(struct parser *parser, struct cursor *cursor, stru
 	header->n = 0;
 	visible_bytes(header, text_view(text));
 	if (!is_head(text_view(header)))
-		return fail_at(parser, cursor, "the config has a header that is none");
+		return fail_at(parser, cursor, "the config has an invalid header");
 	return true;
 }
 
@@ -285,7 +286,7 @@ static bool get_value(struct parser *parser, struct cursor *cursor, struct str k
 	else if (str_eq(key, STR("chart")))
 		parser->chart = number;
 	else if (number != 1)
-		return fail_at(parser, cursor, "the picture is of a later pjsvg");
+		return fail_at(parser, cursor, "the picture is of a later version of pjsvg");
 	return true;
 }
 
@@ -303,8 +304,8 @@ static bool parse_config(struct parser *parser)
 	if (parser->why || !good)
 		return false;
 	if (cursor.at < cursor.end)
-		return fail_at(parser, &cursor, "something follows the config");
-	return parser->chart && parser->diff ? fail_at(parser, &cursor, "a flame chart has no differences") : true;
+		return fail_at(parser, &cursor, "the config is followed by other data");
+	return parser->chart && parser->diff ? fail_at(parser, &cursor, "a flame chart cannot be a difference") : true;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------ */
@@ -329,7 +330,7 @@ static bool get_digit(struct parser *parser, struct cursor *cursor, uint32_t *di
 {
 	*digit = cursor->at < cursor->end ? digit_of(unpack_peek(cursor)) : 88;
 	if (*digit == 88)
-		return fail_at(parser, cursor, "there is no digit");
+		return fail_at(parser, cursor, "a digit is missing");
 	cursor->at++;
 	return true;
 }
@@ -372,8 +373,7 @@ static bool next_section(struct parser *parser, struct cursor *cursor, bool last
 	}
 	ptrdiff_t n = str_find_str(rest, STR("\n\n"));
 	if (last && n >= 0)
-		return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at + (size_t)n),
-				   "there are more sections than there should be");
+		return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at + (size_t)n), "too many sections");
 	cursor->end = cursor->at + (n < 0 ? rest.n : (size_t)n);
 	return true;
 }
@@ -382,13 +382,13 @@ static bool unpack_add_name(struct parser *parser, struct cursor *cursor, struct
 			    struct text *bytes)
 {
 	if (colour >= parser->ncolours || parser->kind[colour] >= parser->nkinds)
-		return fail_at(parser, cursor, "the name has a colour that the config has not");
+		return fail_at(parser, cursor, "the name has a colour that the config lacks");
 	bytes->n = 0;
 	visible_bytes(bytes, visible);
 	text_str(bytes, parser->suffix[parser->kind[colour]]);
 	struct str name = text_view(bytes);
 	if (str_find(name, ';') >= 0 || str_find(name, '\n') >= 0)
-		return fail_at(parser, cursor, "the name holds what no name of a frame can");
+		return fail_at(parser, cursor, "the name has bytes that frames cannot have");
 	if (parser->names.n == parser->names.cap) {
 		parser->names.cap = parser->names.cap * 2 + 64;
 		parser->names.frame = mem_grow(parser->names.frame, sizeof(*parser->names.frame), parser->names.cap);
@@ -406,7 +406,7 @@ static bool get_name(struct parser *parser, struct cursor *cursor, struct text *
 	if (!get_digit(parser, cursor, &shared) || !get_varint(parser, cursor, &colour))
 		return false;
 	if (shared > text->n)
-		return fail_at(parser, cursor, "the name shares more than the one before has");
+		return fail_at(parser, cursor, "the name shares more bytes than the previous name has");
 	text->n = shared;
 	while (cursor->at < cursor->end && unpack_peek(cursor) != '\n')
 		text_char(text, cursor->block->text.p[cursor->at++]);
@@ -454,20 +454,20 @@ static bool get_frame(struct parser *parser, struct cursor *cursor, struct tree 
 		return false;
 	k += extra;
 	if (pop > frames->depth)
-		return fail_at(parser, cursor, "the frame is outside of the root");
+		return fail_at(parser, cursor, "the frame is outside the root");
 	frames->depth = frames->depth + 1 - (uint32_t)pop;
 
 	uint32_t parent = frames->depth == 1 ? UINT32_MAX : tree->at[frames->depth - 1];
 	struct callees *list = &tree->of[parent == UINT32_MAX ? parser->names.n : frames->name[parent]];
 	if (k > list->n)
-		return fail_at(parser, cursor, "the frame's name was not called before");
+		return fail_at(parser, cursor, "the frame's name has not occurred before");
 	if (k) {
 		id = callees_to_front(list, (uint32_t)k);
 	} else {
 		if (!get_varint(parser, cursor, &id))
 			return false;
 		if (id >= parser->names.n)
-			return fail_at(parser, cursor, "the frame has a name that is not there");
+			return fail_at(parser, cursor, "the frame has an undefined name");
 		callees_push(list, (uint32_t)id, &tree->memory);
 	}
 	frames->parent[frames->n] = parent;
@@ -507,7 +507,7 @@ static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 		if (!get_varint(parser, cursor, &zeros) || !get_varint(parser, cursor, &less))
 			break;
 		if (i >= parser->frames.n || zeros >= parser->frames.n - i) {
-			fail_at(parser, cursor, "there are more weights than frames");
+			fail_at(parser, cursor, "more weights than frames");
 			break;
 		}
 		i += zeros;
@@ -530,7 +530,7 @@ static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 	if (pause == 0)
 		return true;
 	if (frames->parent[i] == UINT32_MAX || frames->self[frames->parent[i]] < pause)
-		return unpack_fail(parser, parser->data.offset, "a pause is longer than its frame's own weight");
+		return unpack_fail(parser, parser->data.offset, "a gap is longer than its frame's own weight");
 	frames->self[frames->parent[i]] -= pause;
 	return stacks_add(&parser->u->stacks, parent_node, 0, pause) ||
 	       unpack_fail(parser, parser->data.offset, "the sum of all weights does not fit into 63 bits");
@@ -604,10 +604,10 @@ static bool unpack_find_blocks(struct parser *parser, struct str bytes)
 	if (!find_block(parser, &parser->config, bytes, 0, CONFIG_TAG))
 		return unpack_fail(parser, 0,
 				   str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
-					   "no pj-c block: the picture had no samples, or it is cut off" :
+					   "no pj-c block: the picture has no samples, or is truncated" :
 					   "not a picture of pjsvg: no pj-d block");
 	if (!find_block(parser, &parser->data, bytes, parser->config.offset, DATA_TAG))
-		return unpack_fail(parser, 0, "no pj-d block: the picture is cut off");
+		return unpack_fail(parser, 0, "no pj-d block: the picture is truncated");
 	return unpack_unescape(parser, &parser->config) && unpack_unescape(parser, &parser->data);
 }
 

@@ -81,7 +81,7 @@ static void set_key(struct reader *reader, struct link_attr *attr, struct str ke
 	} else if (str_eq(key, STR("href"))) {
 		set_href(reader, attr, value);
 	} else if (!str_eq(key, STR("target")) && !reader->reported) { /* links open where the reader wants */
-		warn_at(in_place(&reader->in), "'%.*s' has no effect: title and href are used",
+		warn_at(in_place(&reader->in), "'%.*s' has no effect: use title or href",
 			(int)(key.n < 200 ? key.n : 200), key.p);
 		reader->reported = true;
 	}
@@ -105,7 +105,7 @@ static void linkattrs_read_line(struct reader *reader, struct str line)
 	struct link_attr attr = { 0 };
 
 	if (name.n == line.n) {
-		linkattrs_refuse(reader, "not attributes of a name: no tab behind it", (struct str){ 0 });
+		linkattrs_refuse(reader, "not a name with attributes: no tab after the name", (struct str){ 0 });
 		return;
 	}
 	while (rest.n) {

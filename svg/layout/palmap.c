@@ -46,7 +46,7 @@ const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb)
 	*name = str_head(line, (size_t)at);
 	struct str channels = str_from(line, (size_t)at + BEFORE_COLOUR.n);
 	if (!parse_channels(str_head(channels, channels.n - 1), rgb))
-		return "rgb() takes three numbers from 0 to 255";
+		return "rgb() needs three numbers from 0 to 255";
 	return NULL;
 }
 
@@ -121,7 +121,7 @@ void palmap_write(const struct palmap *palmap)
 	if (!palmap->added)
 		return;
 	if (palmap->bad) {
-		warn("%s is left as it is: not all of its lines are colours, name->rgb(r,g,b)", palmap->path);
+		warn("%s is not changed: some of its lines are not colours, name->rgb(r,g,b)", palmap->path);
 		return;
 	}
 	uint32_t *rank = intern_ranks(&palmap->names), *sorted = mem_alloc(sizeof(*sorted), palmap->names.n);

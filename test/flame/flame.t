@@ -310,7 +310,7 @@ if [ -n "$jvms" ]; then
 	for p in $nofp $fp; do until_true sh -c 'pjmap --once --stdout "$1" 2>/dev/null | grep -q " Work\.some$"' - $p; done
 	flame -p $nofp,$fp --unwind=fp -s 3 -o nofp.svg
 	is "--unwind=fp: a JVM without frame pointers is named, with the remedy" \
-		"$status $(grep -c "$nofp, Java.*-XX:+PreserveFramePointer.*leave out --unwind=fp" err) $(grep -c '% of the stacks are whole' err)" "0 1 1"
+		"$status $(grep -c "$nofp, Java.*-XX:+PreserveFramePointer.*leave out --unwind=fp" err) $(grep -c '% of the stacks are complete' err)" "0 1 1"
 	is "  and not one with them" "$(grep -c "$fp, Java" err)" 0
 	kill -9 $nofp $fp
 fi

@@ -235,6 +235,6 @@ fi
 if "$perf" record -q -F 199 --call-graph dwarf -o dwarf.data -- ./demo 1 >/dev/null 2>&1; then
 	same_leaves "--call-graph dwarf: the same innermost frames" dwarf.data
 	pjfold -q --stacks dwarf.data >quality
-	ok "  and most stacks are whole (the demo recurses deeper than the copies)" awk '$NF == "(all)" { exit !($2 + 0 > 50) }' quality
+	ok "  and most stacks are complete (the demo recurses deeper than the copies)" awk '$NF == "(all)" { exit !($2 + 0 > 50) }' quality
 fi
 done_testing

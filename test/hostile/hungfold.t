@@ -32,7 +32,7 @@ ok "  whose other functions have names" awk -F';' '/^bigelf;/ { w = $NF; sub(/.*
 ok "  and the hung ones are there, without" grep -q 'hungmounts;.*prog' folded
 ok "  which is counted" grep -q 'file systems that do not answer' why
 pjfold -q --unresolved "$window" >unresolved 2>&1
-ok "  and named" grep -q 'prog .*its file system does not answer' unresolved
+ok "  and named" grep -q 'prog .*its file system does not respond' unresolved
 pjfold -q --inline "$window" >/dev/null 2>&1
 ok "with --inline, too" kill -0 $attack
 pjfold -q "$window" 2>/dev/null | cat >/dev/null

@@ -94,12 +94,12 @@ end_attacks
 
 find win/symbols -path '*user-4711*' -type f | sort >after
 same "the symbols of the neighbour stay" before after
-ok "the tenant is named" grep -q "over budget: .*user $attacker .*not kept" err
+ok "the tenant is named" grep -q "over budget: .*user $attacker .*not saved" err
 awk -v tenant="tenant=\"user $attacker\",what=\"files\"" \
 	'/^pj_record_over_budget_total/ && index($0, tenant) { n += $NF } END { print n + 0 }' win/pjrecord.prom >files
 ok "  and in the metrics" [ "$(cat files)" -gt 0 ]
 for window in win/out/*.data; do pjfold --info "$window"; done >info 2>&1
-ok "  and by pjfold --info" grep -q "over budget.*user $attacker: .*[1-9][0-9]* files not kept" info
+ok "  and by pjfold --info" grep -q "over budget.*user $attacker: .*[1-9][0-9]* files not saved" info
 oldest=$(find win/out -name '*.data' | sort | head -n 2 | tail -n 1)
 pjfold -q --kept win "$oldest" >folded
 ok "the neighbour has its names" grep -q 'neighbour_function' folded

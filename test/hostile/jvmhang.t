@@ -38,7 +38,7 @@ done
 # 8 that were killed and are blocked, 4 that are waited for, and those of two genuine JVMs and of the attacker's first process
 ok "  and have few processes: $helpers in all" [ $helpers -le 15 ]
 ok "SIGTERM ends it within 2 s" ends_within 2 "$map"
-ok "  and it counts them" grep -q ' looks hung' err
+ok "  and it counts them" grep -q ' scans hung' err
 timeout 60 pjmap --list >list 2>list.err
 ok "--list ends" [ $? -ne 124 ]
 ok "  and lists the genuine JVM" grep -qE "^$first .* ok " list

@@ -73,7 +73,7 @@ check()
 	elif ! intact "$links"; then
 		echo "not ok $check_name: what it leads to was changed (status $check_status: $(head -n 1 err); $(ls safe | tr '\n' ' '))"
 		return 1
-	elif [ -n "$want" ] && ! grep -q "of user $attacker lies in a folder that others can write to" err; then
+	elif [ -n "$want" ] && ! grep -q "of user $attacker is in a directory that other users can write to" err; then
 		echo "not ok $check_name: status $check_status: $(head -n 1 err)"
 	else
 		echo "ok $check_name"

@@ -232,8 +232,8 @@ refused "a link to a file of its own" "echo '1 1 x' >/tmp/x; chown 12345 /tmp/x;
 refused "a FIFO" "mkfifo /tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "it writes no map"
 refused "a folder" "mkdir /tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "it writes no map"
 refused "a device" "mknod /tmp/perf-1.map c 1 5; chown 12345 /tmp/perf-1.map" "it writes no map"
-refused "somebody else's file" "echo '1 1 x' >/tmp/perf-1.map; chown 999 /tmp/perf-1.map" "the map in its /tmp is not its own"
-refused "a second name of a file" "echo '1 1 x' >/tmp/x; chown 12345 /tmp/x; ln /tmp/x /tmp/perf-1.map" "the map in its /tmp is not its own"
+refused "somebody else's file" "echo '1 1 x' >/tmp/perf-1.map; chown 999 /tmp/perf-1.map" "the map in its /tmp belongs to another user"
+refused "a second name of a file" "echo '1 1 x' >/tmp/x; chown 12345 /tmp/x; ln /tmp/x /tmp/perf-1.map" "the map in its /tmp belongs to another user"
 refused "a map from before" "echo '1 1 x' >/tmp/perf-1.map; chown 12345 /tmp/perf-1.map; touch -d '-1 day' /tmp/perf-1.map" "the map in its /tmp is older"
 refused "a huge file" "truncate -s 20G /tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "its map is too large"
 refused "no line that makes sense" "head -c 100000 /dev/urandom | tr -d '0-9a-f' >/tmp/perf-1.map; echo >>/tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "no line of its map"
@@ -288,8 +288,8 @@ if contain "$jdk/bin/java" -Xmx64m -cp /mnt Work idle 900; then
 		timeout 20 pjmap -i 1 -d dir --no-perf-map "$pid" 2>err &
 		map=$!
 		started="$started $map"
-		until_true grep -qs "cannot write into 'dir'" err
-		ok "$what where the timeline goes: said" grep -q "$pid: cannot write into 'dir'" err
+		until_true grep -qs "cannot write to 'dir'" err
+		ok "$what where the timeline goes: said" grep -q "$pid: cannot write to 'dir'" err
 		kill -INT $map
 		wait $map
 		is "  status" $? 1

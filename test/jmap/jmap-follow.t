@@ -40,7 +40,7 @@ end_record()
 # said FILE: addresses in compiled code, and percent not seen, as pjfold's summary has them
 said()
 {
-	sed -n 's/.*timelines of [0-9]* JVMs*: \([0-9]*\) addresses in compiled code, .* ambiguous), \([0-9.]*\) % not seen.*/\1 \2/p' "$1"
+	sed -n 's/.*timelines of [0-9]* JVMs*: \([0-9]*\) addresses in compiled code, .* ambiguous), \([0-9.]*\) % unknown.*/\1 \2/p' "$1"
 }
 
 for jdk in $jdks; do

@@ -53,13 +53,13 @@ rm -f map.err # what is in the background empties it later
 pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 map=$!
 started="$started $map"
-until_true grep -qs 'begins anew' map.err
-ok "a JVM that lives, and makes ever more code: begins anew, said also with -q" grep -q "^pjmap: $pid: .*jmap begins anew (--keep-bytes)" map.err
+until_true grep -qs 'is restarted' map.err
+ok "a JVM that lives, and makes ever more code: begins anew, said also with -q" grep -q "^pjmap: $pid: .*jmap is restarted (--keep-bytes)" map.err
 ok "  before it, what a dead one left went, although a window needs it; that is said" grep -q -- '--keep-bytes: 1 timelines removed that windows .* still need' map.err
 ok "  and is so" [ ! -e "dir/maps/$boot/999999998-1.jmap" ]
 inode=$(stat -c %i "$file")
-until_true sh -c '[ "$(grep -c "begins anew" map.err)" -ge 2 ]'
-ok "  and again" [ "$(grep -c 'begins anew' map.err)" -ge 2 ]
+until_true sh -c '[ "$(grep -c "is restarted" map.err)" -ge 2 ]'
+ok "  and again" [ "$(grep -c 'is restarted' map.err)" -ge 2 ]
 until_true sh -c '[ "$(stat -c %i "$1")" != "$2" ]' - "$file" "$inode"
 ok "  the new one takes the place of the former whole" [ "$(stat -c %i "$file")" != "$inode" ]
 # a tenth is what may be written between two looks, a scan is what one look may bring
@@ -74,7 +74,7 @@ if [ "$(id -u)" = 0 ] && have pjrecord && pjrecord -q -a -w 1 --once -d try >out
 	pjmap -q -i 0.2 -d dir --no-perf-map --keep-bytes "${limit}k" "$pid" 2>map.err &
 	map=$!
 	started="$started $map"
-	until_true grep -qs 'begins anew' map.err
+	until_true grep -qs 'is restarted' map.err
 	pjrecord -q -F 499 -p "$pid" -w 2 --once -d dir >window 2>rec.err
 	kill -INT "$map"
 	wait "$map"

@@ -277,7 +277,7 @@ pjmap "$pid" -d bare --no-perf-map 2>err &
 bare=$!
 started="$started $bare"
 until_true grep -qs . err
-ok "the number of a JVM, taken for seconds: what was meant is asked" grep -qx "pjmap: $pid is the PID of a JVM, and was taken for seconds: did you mean 'pjmap --once $pid'?" err
+ok "the number of a JVM, taken for seconds: what was meant is asked" grep -qx "pjmap: $pid, used as seconds, is the PID of a JVM: did you mean 'pjmap --once $pid'?" err
 kill -INT $bare
 wait $bare
 pjmap 1 -d bare --no-perf-map 2>err &

@@ -21,7 +21,7 @@ chmod 755 record
 # each line: a verdict, what, and more; and a last one that tells what the status tells
 well_formed()
 {
-	awk '{ last = $0 } !/^(ok|limited|no) +[A-Za-z][A-Za-z, -]*: ./ && !/^pjrecord (will|cannot) record all/ { print; bad = 1 } END { exit bad || last !~ /^pjrecord (will|cannot) record all that runs on this host/ }' "$1"
+	awk '{ last = $0 } !/^(ok|limited|no) +[A-Za-z][A-Za-z, -]*: ./ && !/^pjrecord (can|cannot) record the whole host/ { print; bad = 1 } END { exit bad || last !~ /^pjrecord (can|cannot) record the whole host/ }' "$1"
 }
 
 ./record --check -d open >mine 2>err
@@ -69,7 +69,7 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 	echo 4 >four
 	if unshare -m sh -c 'mount --bind four /proc/sys/kernel/perf_event_paranoid' 2>/dev/null; then
 		unshare -m sh -c 'mount --bind four /proc/sys/kernel/perf_event_paranoid; setpriv --reuid 65534 --regid 65534 --clear-groups ./record --check -d open' >level4
-		ok "level 4: said" grep -q 'kernel.perf_event_paranoid is 4, with which nobody records without CAP_PERFMON' level4
+		ok "level 4: said" grep -q 'kernel.perf_event_paranoid is 4, at which recording needs CAP_PERFMON' level4
 	else
 		skip "level 4" "no mount namespaces"
 	fi
@@ -118,13 +118,13 @@ else
 	skip "in a user namespace" "there are none here"
 fi
 
-if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord will record all that runs on this host.' ] && [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ]; then
+if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord can record the whole host.' ] && [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ]; then
 	prlimit --nofile=8 ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "few descriptors: status" $? 1
-	ok "  what helps" grep -q 'descriptors are needed.*ulimit -n' err
+	ok "  what helps" grep -q 'descriptors are required.*ulimit -n' err
 	prlimit --nofile=14 ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "enough for the events, but not for files of windows" "$? $(grep -c . err)" "1 1"
-	more=$(sed -n 's/.*descriptors are needed.*: ulimit -n \([0-9]*\) .*/\1/p' err)
+	more=$(sed -n 's/.*descriptors are required.*: ulimit -n \([0-9]*\) .*/\1/p' err)
 	prlimit --nofile="${more:-14}" ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "  with as many as it says it works" "$? $(grep -c few/out/ out)" "0 1"
 else

@@ -189,7 +189,7 @@ else
 	kill -USR1 $jvm
 	wait $recorder # until it ended
 	is "a JVM that becomes another program: the recording ends with it" $? 0
-	ok "  and the program's stacks are whole" whole '^plain$' 97
+	ok "  and the program's stacks are complete" whole '^plain$' 97
 	ok "  of the JVM, nothing is said" not grep -q 'cannot be read' said
 fi
 
@@ -261,7 +261,7 @@ elif [ -n "$jdks" ] && [ -n "$javac" ]; then
 	finish $recorder
 	is "20 JVMs, 10 of which begin meanwhile, at a load of 20: the recording ends" $status 0
 	ok "  nothing is lost" not grep -q 'lost' said
-	stacks=$(sed -n 's/.* % of \([0-9,]*\) stacks are whole.*/\1/p' said | tr -d ,)
+	stacks=$(sed -n 's/.* % of \([0-9,]*\) stacks are complete.*/\1/p' said | tr -d ,)
 	late=$(said_number 'waited in vain')
 	ok "  few stacks wait in vain for their JVMs: $late of $stacks" test $((late * 50)) -le "${stacks:-0}"
 	ok "  nearly all of the JVMs are whole" whole '^java$' 90

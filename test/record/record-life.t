@@ -156,7 +156,7 @@ another()
 ok "a keeper that dies is replaced long before the window ends" until_ 60 another
 kill -TERM "$pid"
 wait "$pid"
-ok "  which is said" grep -q '1 keeper crashed' keeps.err
+ok "  which is said" grep -q '1 symbol saver crashed' keeps.err
 
 # ---- a full disk
 

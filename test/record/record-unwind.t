@@ -26,10 +26,10 @@ record --unwind=tables -- ./plain 500 || skip_all "perf events are not allowed h
 whole()
 {
 	pjfold -q --stacks data 2>&1 | awk -v least="$1" '$NF == "(all)" { seen = $1; share = $2 + 0 } END { print seen, share; exit !(seen >= 100 && share >= least) }' &&
-		sed -n 's/.*; \([0-9.]*\) % of [0-9,]* stacks are whole.*/\1/p' said | awk -v least="$1" '{ share = $1 } END { print share; exit !(NR && share >= least) }'
+		sed -n 's/.*; \([0-9.]*\) % of [0-9,]* stacks are complete.*/\1/p' said | awk -v least="$1" '{ share = $1 } END { print share; exit !(NR && share >= least) }'
 }
 # from the outside in; a first sample or two may be of the exec itself
-ok "C without frame pointers: stacks are whole" whole 99
+ok "C without frame pointers: stacks are complete" whole 99
 pjfold -q --stacks data >stacks 2>&1
 ok "  each is whole, cut or broken" awk 'NR > 1 { all = $2 + $3 + $4; if (all < 99.8 || all > 100.2) bad = 1 } END { exit !(NR > 1 && !bad) }' stacks
 pjfold -q data >folded
@@ -54,7 +54,7 @@ fi
 record --unwind=fp -- ./plain 500
 pjfold -q data >folded.fp
 ok "by frame pointers, callers of libc's are lost" not grep -q ';main;callback_through_libc;.*qsort_r;.*compare' folded.fp
-is "  and nothing is said of stacks" "$(grep -c 'stacks are whole' said)" 0
+is "  and nothing is said of stacks" "$(grep -c 'stacks are complete' said)" 0
 
 record --unwind=tables --stack-size=1K -- ./plain 500
 pjfold -q data >folded.cut
@@ -103,8 +103,8 @@ ok "  auto: goes on by frame pointers" awk '{ w = $NF } /;tall;.*tall/ { all += 
 ok "  to the root" awk '{ w = $NF } /;tall;.*tall/ { all += w } /^tall;_start;.*;main;tall;/ { at += w } END { print at, all; exit !(all >= 100 && at >= all * .98) }' folded
 ok "  and whole" whole 98
 pjfold --info data >info 2>&1
-ok "  as --info says" grep -q '^stacks .* stacks are whole.*, and go on by frame pointers' info
-ok "  as is said" grep -q ' are longer, and go on by frame pointers' said
+ok "  as --info says" grep -q '^stacks .* stacks are complete.*, and go on by frame pointers' info
+ok "  as is said" grep -q ' exceed the copy and continue by frame pointers' said
 # few frames are in the copy, as one of them is large: the table must say that the frame pointer has its caller
 cat >large.c <<'C'
 #include <stdlib.h>
@@ -202,12 +202,12 @@ ok "  and code without them is as it was" whole 99
 
 # where less can be had: events that are counted, and rings that hold no copies
 record --unwind=auto -e page-faults -- sh -c ':'
-ok "auto: events that are counted keep the kernel's callchains" not grep -q 'stacks are whole' said
+ok "auto: events that are counted keep the kernel's callchains" not grep -q 'stacks are complete' said
 record --unwind=tables -e page-faults -- sh -c ':'
-ok "  tables: they do not" grep -q 'stacks are whole' said
+ok "  tables: they do not" grep -q 'stacks are complete' said
 record --unwind=auto -m 64K -- ./plain 500
 ok "auto: a ring that holds no copies is said, with what helps" grep -q 'by frame pointers only.*: --ring-size=' said
-ok "  and recorded into by frame pointers" not grep -q 'stacks are whole' said
+ok "  and recorded into by frame pointers" not grep -q 'stacks are complete' said
 if [ "$(id -u)" = 0 ] && have setpriv && have prlimit; then
 	mkdir free && chmod 711 . && chmod 777 free && cp plain "$(command -v pjrecord)" free
 	# nobody(): what is left to a user without privileges, who may lock 516 kB a CPU
@@ -292,7 +292,7 @@ if timeout 60 pjrecord -a -d dir -w 3 -n 2 --unwind=tables --off-cpu -F 499 >win
 	w=$(sed -n 2p windows)
 	pjfold -q --only "comm=plain,event=cpu-clock" --stacks "$w" 2>/dev/null >stacks || pjfold -q --only comm=plain --stacks "$w" 2>/dev/null >stacks
 	ok "the whole host, in windows" awk '$NF == "plain" { n = $1; share = $2 + 0 } END { print n, share; exit !(n >= 10 && share >= 97) }' stacks
-	is "  each line says how whole stacks are" "$(grep -c ' stacks are whole' said)" 2
+	is "  each line says how whole stacks are" "$(grep -c ' stacks are complete' said)" 2
 else
 	skip "the whole host, in windows" "not allowed here: $(head -n 1 said)"
 fi

@@ -118,7 +118,7 @@ ok "  refused" grep -q 'belongs to user' err
 mkdir -m 700 writable
 mkdir -m 770 writable/symbols
 pjrecord -q -a -w 1 -n 1 -d writable >out 2>err
-is "a folder that others can write to" "$? $(grep -c "others can write to 'writable/symbols': chmod go-w" err)" "1 1"
+is "a folder that others can write to" "$? $(grep -c "other users can write to 'writable/symbols': chmod go-w" err)" "1 1"
 
 # ---- --user: a container that is gone, and loss
 

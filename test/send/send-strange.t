@@ -65,7 +65,7 @@ done
 is "hosts that are no names of folders" "$(ls hosts | cut -c1-20)" "$(printf '%s\n' -.-..-etc -hidden a-b gr--n new-line yyyyyyyyyyyyyyyyyyyy)"
 is "a long one is cut" "$(ls hosts | tail -n 1 | wc -c)" 256
 pjfetch -q --store=dir:hosts --host=a/b --from=1700000000 --to=1700000001 >out 2>err
-is "who asks for such a host is told its name" "$? $(cat err)" "1 pjfetch: no windows: none that is asked for begins in that time; pjsend calls that host 'a-b'"
+is "who asks for such a host is told its name" "$? $(cat err)" "1 pjfetch: no windows: none of the selection starts in that time; pjsend names that host 'a-b'"
 
 # ---- servers
 pjsend --once --store=eve:http://127.0.0.1:1 /nonexistent >probe 2>&1

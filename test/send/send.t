@@ -77,7 +77,7 @@ is "what there is, and what is missing" "$(cat list)" "web1  2023-11-14T22:13:20
 pjfetch -q -d d --strict --from=1700000000 --to=1700000130 >out 2>&1
 is "--strict: a gap is status 1" "$?" 1
 pjfetch -q -d d --from=1600000000 --to=1600000130 >out 2>err
-is "nothing there: status 1, and said" "$? $(cat err)" "1 pjfetch: no windows: none begins in that time"
+is "nothing there: status 1, and said" "$? $(cat err)" "1 pjfetch: no windows: none starts in that time"
 
 # ---- names of windows
 mkdir -p two/out
@@ -102,9 +102,9 @@ is "the same window again is there already" "$(prom a documents_known_total) $(p
 chunk a 1700000000 "from;else 1"
 pjsend -q --once --store=dir:both a 2>err
 is "another content under the same name is an alarm" "$? $(cat err) $(prom a windows_differ_total)" \
-	"1 pjsend: window 1700000000 of web1: dir:both holds something else under that name; this one is kept in bad/ 1"
+	"1 pjsend: window 1700000000 of web1: dir:both has another window under that name; this one was moved to bad/ 1"
 is "and is kept, with the reason" "$(gzip -dc a/bad/1700000000.*.gz | tail -n 1) $(cat a/bad/*.why)" \
-	"from;else 1 dir:both holds something else under that name"
+	"from;else 1 dir:both has another window under that name"
 is "what is stored stays, and nothing waits" "$(pjfetch -q -s dir:both -f 1700000000 -t 1700000001 --label=service=shop | tail -n 1) $(files a/spool; files a/out)" \
 	"from;a 1 ./recorder"
 chunk a 1700000000 "from;third 1"
@@ -137,8 +137,8 @@ web8;a;b 4"
 echo 'a;other 4' | pjsend -q --store=dir:other --time=1700000000 -
 echo 'a;b 4' | TMPDIR=$scratch pjsend -q --store=dir:other --time=1700000000 - 2>err
 is "a pipe whose name has another content: status 1, kept" "$? $(head -n 1 err) $(pjfetch -q -s dir:other -f 1700000000 -t 1700000001 | grep -v '^#')" \
-	"1 pjsend: window 1700000000 of unknown: dir:other holds something else under that name; this one is kept in bad/ a;other 4"
-is "and where is said" "$(gzip -dc "$(sed -n "s/.*it is kept in '\(.*\)'/\1/p" err)"/*.gz | tail -n 1)" 'a;b 4'
+	"1 pjsend: window 1700000000 of unknown: dir:other has another window under that name; this one was moved to bad/ a;other 4"
+is "and where is said" "$(gzip -dc "$(sed -n "s/.*stored in '\(.*\)'/\1/p" err)"/*.gz | tail -n 1)" 'a;b 4'
 
 # the same second and stream, but longer: what it is called in the store must not make it another window
 mkdir -p lengths
@@ -167,9 +167,9 @@ nonsense "no folded text" 'no stack\n' ":1: no weight at the end of the line; no
 nonsense "one line of it is none" '# pj unit=samples\na;b 1\n\njunk\nc 2\nmore junk\n' ":4: no weight at the end of the line; nothing is sent"
 nonsense "cut before a number" 'a;b 1\nc;d ' ":2: no weight at the end of the line; nothing is sent"
 nonsense "a number alone" 'a;b 1\n 5\n' ":2: no stack before the weight; nothing is sent"
-nonsense "a difference" 'a;b 1 2\nc 3 4\n' ":1: each line ends in two numbers: this is a difference, not a profile; nothing is sent"
+nonsense "a difference" 'a;b 1 2\nc 3 4\n' ":1: each line ends in two numbers: a difference is not a profile; nothing is sent"
 nonsense "two profiles, one behind the other" '# pj unit=samples event=a\na 1\n# pj unit=ns event=b\nb 2\n' \
-	":3: another profile begins here: each is a window of its own; nothing is sent"
+	":3: another profile starts here: send each profile separately; nothing is sent"
 nonsense "an empty one" '# pj unit=samples\na 0\n' ": no stacks"
 is "nothing of that is in the store" "$(files nonsense)" ""
 mkdir full && : >full/file
@@ -179,7 +179,7 @@ if [ "$(id -u)" != 0 ]; then
 	mkdir -p ro/d && chmod 555 ro/d
 	TMPDIR=$scratch pjsend -q --store=dir:ro/d --time=1700000000 - <one 2>err
 	is "a pipe that cannot be sent: status 1" "$?" 1
-	kept=$(sed -n "s/.*it is kept in '\(.*\)'.*/\1/p" err)
+	kept=$(sed -n "s/.*stored in '\(.*\)'.*/\1/p" err)
 	chmod 755 ro/d
 	pjsend -q --once --store=dir:ro/d "$kept"
 	is "and is kept, and can be sent later" "$(pjfetch -q -s dir:ro/d -f 1700000000 -t 1700000001 | grep -c 'a;b 4')" 1
@@ -192,7 +192,7 @@ mkdir -p waits wstore && : >wstore/h1
 echo 'a;b 4' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 - 2>err
 echo 'a;b 5' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 - 2>err
 is "a pipe does not replace one of its name that waits" "$? $(cat err)" \
-	"1 pjsend: standard input: another text of that host, event, time and labels waits in the spool; nothing is sent"
+	"1 pjsend: standard input: another text of that host, event, time and labels is in the spool; nothing is sent"
 rm wstore/h1
 echo 'a;b 4' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 -
 is "the same text again is no other one" "$? $(pjfetch -q -s dir:wstore -f 1700000000 -t 1700000001 | tail -n 1)" "0 a;b 4"
@@ -227,20 +227,20 @@ refused()
 }
 refused 2 "--from is not before --to" -f 1700000010 -t 1700000000
 refused 2 "--from is not before --to" -f 1700000000 -t 1700000000
-refused 1 "no windows: none that is asked for begins in that time; --list tells what there is" -f 1700000000 -t 1700000001 -H nobody
-refused 1 "no windows: none that is asked for begins in that time" --list -H nobody
-refused 1 "no windows: none begins in that time" --list -f 1800000000 -t 1800000001
-refused 2 "--host and --all-hosts do not go together" -H web1 -a
+refused 1 "no windows: none of the selection starts in that time; --list lists all windows" -f 1700000000 -t 1700000001 -H nobody
+refused 1 "no windows: none of the selection starts in that time" --list -H nobody
+refused 1 "no windows: none starts in that time" --list -f 1800000000 -t 1800000001
+refused 2 "--host and --all-hosts exclude each other" -H web1 -a
 refused 2 "--by=place: host, time or label:KEY" --by=place
 refused 2 "--by=label:: host, time or label:KEY" --by=label:
 refused 2 "--only: 'comm=' is not KEY=VALUE,..." --only=comm=
 refused 2 "--label: '=v' is not KEY=VALUE" --label==v
-refused 2 "'extra': what is this? Times are --from and --to, a store is --store" extra
-refused 2 "--stacks is the original pipeline's service, for eve: only" -f 1700000000 --stacks=http://127.0.0.1:1/
+refused 2 "unexpected operand 'extra': give times by --from and --to, a store by --store" extra
+refused 2 "--stacks is for eve: stores only" -f 1700000000 --stacks=http://127.0.0.1:1/
 refused 2 "dir:nowhere: cannot use the directory: No such file or directory" --store=dir:nowhere
-refused 1 "ndjson:x: what was sent there cannot be read back" --store=ndjson:x
+refused 1 "ndjson:x: this store is write-only" --store=ndjson:x
 pjfetch -q -d g -f 1700000000 -t 1700000060 --only=comm=nothing >out 2>err
-is "a comm that has no samples: said, and no failure" "$? $(cat err)" "0 pjfetch: no sample is of that comm or pid; pids are there when pjsend was told --pid"
+is "a comm that has no samples: said, and no failure" "$? $(cat err)" "0 pjfetch: no sample of that comm or pid; windows have pids only with pjsend --pid"
 
 # ---- unlike things
 chunk h 1700000000 'a 1'
@@ -250,7 +250,7 @@ sed -i 's/unit=samples event=cycles/unit=ns event=offcpu-time/' h/out/1700000030
 pjsend -q --once h
 pjfetch -q -d h -f 1700000000 -t 1700000060 >out 2>err
 is "unlike units are refused, with the remedy" "$? $(cat err)" \
-	"1 pjfetch: these windows count samples (cycles) and ns (offcpu-time): choose with --only=event="
+	"1 pjfetch: these windows have the units samples (cycles) and ns (offcpu-time): choose one with --only=event="
 is "nothing is written then" "$(cat out)" ""
 is "--only=event" "$(pjfetch -q -d h -f 1700000000 -t 1700000060 --only=event='off*' | tail -n 1)" "a 1000"
 chunk h 1700000060 'a 30'
@@ -407,7 +407,7 @@ pjfetch -d ten -f $((base + 1800)) -t $((base + 1860)) >out 2>err
 is "within a roll-up no window begins, and why is said" "$? $(grep -c 'rolled up to hours' err)" "1 1"
 pjfetch -d ten -f $base -t $((base + 1800)) 2>&1 >out | grep rolled >err
 is "a roll-up comes whole, and that is said" "$(cat err) $(grep -c '^a;b 3634$' out)" \
-	"pjfetch: web1: windows are rolled up to hours there: this is 2023-11-14T23:00:00Z to 2023-11-15T00:00:00Z 1"
+	"pjfetch: web1: windows are rolled up to hours there: the result is 2023-11-14T23:00:00Z to 2023-11-15T00:00:00Z 1"
 pjfetch -d ten -f $base -t $((base + 7200)) 2>&1 >out | grep rolled >err
 is "of whole hours it is not" "$(cat err)" ""
 chunk ten $((base + 90)) 'a;b 100'

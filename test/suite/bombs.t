@@ -52,7 +52,7 @@ fi
 # shellcheck disable=SC2034 # sixteen times
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat zero.gz zero.gz zero.gz zero.gz; done >>f.data.gz
 survived "4 GB of nothing in 18 MB of gzip" 1 f.data.gz
-ok "  are told" grep -q "'f.data.gz' unpacks to more than 200 times its size" err
+ok "  are told" grep -q "'f.data.gz' decompresses to more than 200 times its size" err
 rm -f f.data.gz zero.gz
 "$bomb" storm 2000 >f.data
 mkdir many

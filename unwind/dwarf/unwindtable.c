@@ -193,7 +193,7 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 
 /* ---- ELF ---- */
 
-const char unwind_table_too_large[] = "more call frame information than is read of one file";
+const char unwind_table_too_large[] = "call frame information exceeds the limit for one file";
 
 /* Read, not mapped: a mapping of a file that shrinks kills its reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
@@ -347,7 +347,7 @@ struct unwind_table *unwind_table_load(int fd, const char **why)
 	struct stat status;
 	void *p = MAP_FAILED;
 
-	*why = "no image of a table";
+	*why = "not an image of an unwind table";
 	if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(struct image))
 		p = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);

@@ -33,7 +33,7 @@ echo 'zz' >>"$map"
 fold
 is "lines of a map: status" "$status" 0
 is "  told with place and count" "$(sed -n 's/.*\(files.*perf maps.*\)/\1/p' err)" \
-	"files/tmp/perf-101.map:2: no start address; 2 lines of perf maps are not used"
+	"files/tmp/perf-101.map:2: line without a start address; 2 lines of perf maps are not used"
 same "  what is good is used" whole out
 pjfold -j 4 --symfs files in.data 2>&1 >/dev/null | grep 'perf maps' >threads
 grep 'perf maps' err >one
@@ -49,7 +49,7 @@ same "  what is good is used" whole out
 truncate -s 100G "$map"
 timeout 20 pjfold --symfs files in.data >out 2>err
 is "a sparse map of 100 GB: over soon" "$?" 0
-ok "  told" grep -q 'files/tmp/perf-101.map: larger than 1 GB: only its end is read; ' err
+ok "  told" grep -q 'files/tmp/perf-101.map is larger than 1 GB: only its end is read; ' err
 rm "$map"
 pjfold -q --symfs files in.data >none 2>err
 ok "without a map there are fewer names" not cmp -s none whole
@@ -68,7 +68,7 @@ size=$(stat -c %s "$dump")
 head -c $((size - 20)) "$top/test/fuzz/symfs/tmp/jit-100.dump" >"$dump"
 fold
 is "a jitdump that ends early: status" "$status" 0
-ok "  told with place and count" grep -q 'files/tmp/jit-100.dump@[0-9]*: the last record is not whole; 1 record of jitdumps is not used' err
+ok "  told with place and count" grep -q 'files/tmp/jit-100.dump@[0-9]*: incomplete last record; 1 record of jitdumps is not used' err
 fold --strict
 is "  --strict: status" "$status" 1
 echo nothing >"$dump"

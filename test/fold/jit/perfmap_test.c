@@ -85,15 +85,15 @@ static void check_odd_lines(void)
 {
 	struct text t = { 0 };
 
-	check_bad(STR("hello 10 x"), "no start address");
-	check_bad(STR("0x 10 x"), "no start address");
-	check_bad(STR("12345678123456781 10 x"), "no start address");
-	check_bad(STR("1000"), "no start address");
+	check_bad(STR("hello 10 x"), "line without a start address");
+	check_bad(STR("0x 10 x"), "line without a start address");
+	check_bad(STR("12345678123456781 10 x"), "line without a start address");
+	check_bad(STR("1000"), "line without a start address");
 	check_bad(STR("1000 "), "no size");
 	check_bad(STR("1000 10"), "no size");
 	check_bad(STR("1000 10 "), "no name");
 	check_bad(STR("1000 -1 x"), "no size");
-	check_bad(STR("1000 ffffffffffffffff x"), "ends behind the last address");
+	check_bad(STR("1000 ffffffffffffffff x"), "ends after the last address");
 	for (int i = 0; i < 300000; i++)
 		text_char(&t, 'x');
 	check_bad(text_view(&t), "line is longer than 64 kB");

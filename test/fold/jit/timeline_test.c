@@ -338,7 +338,7 @@ static void damaged(void)
 	file.n = complete;
 	scan(1000, 2000, gone, 1, NULL, 0);
 	t = parse();
-	is_u64(timeline_bad(t, &why), complete, "code goes that never came: its place");
+	is_u64(timeline_bad(t, &why), complete, "removal of code that was never added: its place");
 	timeline_close(t);
 	for (size_t n = JMAP_MAGIC_BYTES; n < complete; n++) { /* cut anywhere */
 		t = timeline_parse(str_head(text_view(&file), n), &why);

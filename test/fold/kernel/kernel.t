@@ -42,7 +42,7 @@ folded()
 
 is "no table of it" "$(folded | awk '{ print $2 }')" "[kernel.kallsyms]_[k]"
 pjfold in.data 2>err >/dev/null
-ok "  the reason" grep -q 'no names of the kernel: recorded with another kernel; --kallsyms names its table, or its vmlinux' err
+ok "  the reason" grep -q 'no kernel symbols: recorded with another kernel: give its kallsyms or vmlinux by --kallsyms' err
 folded --kallsyms vmlinux >named
 is "--kallsyms names a vmlinux" "$(awk '$2 !~ /kallsyms/ { print $2 }' named | tr '\n' ' ')" "_RNvCs1_5third_[k] first_[k] second_[k] "
 for place in boot/vmlinux-6.1.0 usr/lib/debug/boot/vmlinux-6.1.0 lib/modules/6.1.0/build/vmlinux usr/lib/debug/lib/modules/6.1.0/vmlinux \
@@ -63,7 +63,7 @@ same "perf's cache of files" named found
 rm -r .debug
 pjfold --kallsyms other in.data >out 2>err
 is "another build by name: an error" "$?" 1
-ok "  with the reason" grep -q "cannot use 'other': it has another build-id than the recorded kernel" err
+ok "  with the reason" grep -q "cannot use 'other': its build-id differs from the recorded kernel's" err
 ok "  and no output" test ! -s out
 pjfold --kallsyms stripped in.data >out 2>err
 is "stripped: an error" "$? $(sed -n "s/.*cannot use 'stripped': //p" err)" "1 stripped"

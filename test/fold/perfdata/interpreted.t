@@ -31,7 +31,7 @@ ok "as the JDK spells them" grep -q 'java.lang.Object a.B.f(int, java.lang.Strin
 pjfold -q --annotate=none data >plain
 ok "without kinds" grep -q ';a/B.f\(;.*\)\? [0-9]*$' plain
 pjfold --info data >info 2>&1
-ok "--info counts them" grep -qx 'methods    17 of Java were interpreted, 9 of them have a name' info
+ok "--info counts them" grep -qx 'methods    17 interpreted Java methods, 9 with a name' info
 ok "what there was no room for is said" grep -q '2 interpreted frames are unknown' said
 "$write" pj=3 samples=300 pipe=1 | pjfold -q - >piped
 same "a pipe tells the names behind the samples" piped folded

@@ -171,14 +171,14 @@ if [ -n "$dwo" ]; then
 	ours moved/split >ours
 	same "  .dwo beside the program" unsplit.ours ours
 	ours split >ours
-	ok "  .dwo is gone: said" grep -q 'inlined calls: a .dwo file of it is missing' err
+	ok "  .dwo is gone: said" grep -q 'inlined calls: one of its .dwo files is missing' err
 	mkfifo "$dwo"
 	ours split >ours
-	ok "  a FIFO in its place" grep -q 'inlined calls: a .dwo file of it is missing' err
+	ok "  a FIFO in its place" grep -q 'inlined calls: one of its .dwo files is missing' err
 	rm "$dwo"
 	head -c 200 "moved/$dwo" >"$dwo"
 	ours split >ours
-	ok "  a piece of it" grep -q 'inlined calls: a .dwo file of it is damaged' err
+	ok "  a piece of it" grep -q 'inlined calls: one of its .dwo files is damaged' err
 	cp "moved/$dwo" "$dwo"
 	ours split >ours
 	same "  and back again" unsplit.ours ours

@@ -58,17 +58,17 @@ static void row(struct hint hint, const char *want, const char *what)
 static void permission(void)
 {
 	row(HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-	    "recording all that runs on a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: " SETCAP
+	    "recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: " SETCAP
 	    ", or: sudo sysctl kernel.perf_event_paranoid=0",
 	    "system-wide, paranoid 2");
 	ROW_WITH(
 		(f->no_new_privs = 1), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all that runs on a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: "
+		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: "
 		"sudo sysctl kernel.perf_event_paranoid=0",
 		"with no_new_privs setcap does not help");
 	ROW_WITH(
 		(f->old_kernel = true), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all that runs on a CPU needs CAP_SYS_ADMIN, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: sudo "
+		"recording all threads of a CPU needs CAP_SYS_ADMIN, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: sudo "
 		"setcap cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord, or: sudo sysctl "
 		"kernel.perf_event_paranoid=0",
 		"before CAP_PERFMON");
@@ -77,7 +77,7 @@ static void permission(void)
 
 		snprintf(
 			want, sizeof(want),
-			"kernel.perf_event_paranoid is %d, with which nobody records without CAP_PERFMON: run it as root, or: " SETCAP
+			"kernel.perf_event_paranoid is %d, at which recording needs CAP_PERFMON: run it as root, or: " SETCAP
 			", or: sudo sysctl kernel.perf_event_paranoid=1",
 			level);
 		ROW_WITH((f->paranoid = level), HINT(.step = HINT_OPEN, .error = EACCES, .attr = &user_only), want,
@@ -85,7 +85,7 @@ static void permission(void)
 	}
 	ROW_WITH(
 		(f->paranoid = 2), HINT(.step = HINT_OPEN, .error = EACCES, .attr = &cycles),
-		"the kernel's part of stacks needs CAP_PERFMON, or kernel.perf_event_paranoid <= 1 (now 2): run it as root, or: " SETCAP
+		"kernel stacks need CAP_PERFMON, or kernel.perf_event_paranoid <= 1 (now 2): run it as root, or: " SETCAP
 		", or: sudo sysctl kernel.perf_event_paranoid=1",
 		"own process with kernel, paranoid 2");
 	row(HINT(.step = HINT_OPEN, .error = EACCES, .attr = &user_only, .pid = 123, .owner = 0),
@@ -108,7 +108,7 @@ static void permission(void)
 
 		snprintf(
 			want, sizeof(want),
-			"kernel.perf_event_paranoid is %d, with which this kernel (Debian's) wants CAP_SYS_ADMIN instead of CAP_PERFMON, or: sudo sysctl "
+			"kernel.perf_event_paranoid is %d, at which this kernel (Debian's) requires CAP_SYS_ADMIN instead of CAP_PERFMON, or: sudo sysctl "
 			"kernel.perf_event_paranoid=2",
 			level);
 		ROW_WITH((f->paranoid = level, f->cap_effective = PERFMON),
@@ -122,7 +122,7 @@ static void permission(void)
 		"with paranoid -1: a security module");
 	ROW_WITH(
 		(f->uid = 0), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all that runs on a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): root has lost CAP_PERFMON here "
+		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): root has lost CAP_PERFMON here "
 		"(systemd: CapabilityBoundingSet=): do not take it away, or: sudo sysctl kernel.perf_event_paranoid=0",
 		"root without the capability");
 	row(HINT(.step = HINT_OPEN, .error = EPERM, .cpu_wide = true, .attr = &tracepoint),
@@ -151,19 +151,19 @@ static void containers(void)
 		"a filter outside of containers");
 	ROW_WITH(
 		(f->seccomp = 2, f->paranoid = HINT_UNKNOWN), HINT(.step = HINT_OPEN, .error = ENOSYS, .attr = &cycles),
-		"there are no perf events here: a kernel without CONFIG_PERF_EVENTS, or a sandbox (gVisor) that hides them: run it on the host",
+		"this host has no perf events: the kernel lacks CONFIG_PERF_EVENTS, or a sandbox (gVisor) hides them: run it on the host",
 		"ENOSYS, and no sysctl either");
 	ROW_WITH(
 		(f->uid = 0, f->container = 1),
 		HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all that runs on a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): start the container with "
+		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): start the container with "
 		"--cap-add=PERFMON (Kubernetes: securityContext.capabilities.add: [PERFMON]), or on the host: sudo sysctl "
 		"kernel.perf_event_paranoid=0",
 		"a container without a filter");
 	ROW_WITH(
 		(f->uid = 0, f->container = 1, f->user_ns = 1, f->cap_effective = ALL),
 		HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all that runs on a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): capabilities of a user "
+		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): capabilities of a user "
 		"namespace (a rootless container) do not count: on the host: sudo sysctl kernel.perf_event_paranoid=0",
 		"a rootless container, where root has all capabilities and none");
 	ROW_WITH(
@@ -176,11 +176,9 @@ static void containers(void)
 static void other_reasons(void)
 {
 	row(HINT(.step = HINT_OPEN, .error = ENOENT, .attr = &cycles, .name = "cycles"),
-	    "there is no hardware here that counts 'cycles' (a virtual machine without a PMU): -e cpu-clock",
-	    "no PMU: ENOENT");
+	    "no hardware counter for 'cycles' (a virtual machine without a PMU): use -e cpu-clock", "no PMU: ENOENT");
 	row(HINT(.step = HINT_OPEN, .error = EOPNOTSUPP, .attr = &cycles, .name = "cycles"),
-	    "there is no hardware here that counts 'cycles' (a virtual machine without a PMU): -e cpu-clock",
-	    "EOPNOTSUPP");
+	    "no hardware counter for 'cycles' (a virtual machine without a PMU): use -e cpu-clock", "EOPNOTSUPP");
 	ok(hint_no_pmu(ENOENT) && hint_no_pmu(ENXIO) && hint_no_pmu(ENODEV) && hint_no_pmu(EOPNOTSUPP) &&
 		   !hint_no_pmu(EACCES) && !hint_no_pmu(EINVAL) && !hint_no_pmu(ENOSYS) && !hint_no_pmu(0),
 	   "which errors mean that");
@@ -189,27 +187,25 @@ static void other_reasons(void)
 	    "kernel.perf_event_max_sample_rate=200000",
 	    "too fast");
 	row(HINT(.step = HINT_OPEN, .error = EINVAL, .attr = &cycles, .name = "r1234"),
-	    "this kernel or CPU does not know 'r1234' as it is asked for (EINVAL): another event, as -e cpu-clock",
+	    "this kernel or CPU does not support 'r1234' with these options (EINVAL): choose another event, such as -e cpu-clock",
 	    "EINVAL of another kind");
 	row(HINT(.step = HINT_OPEN, .error = EBUSY, .attr = &cycles, .name = "cycles"),
-	    "somebody else has the counter for 'cycles' (the NMI watchdog, another profiler): sudo sysctl kernel.nmi_watchdog=0, or -e "
+	    "the counter for 'cycles' is in use (by the NMI watchdog, another profiler): sudo sysctl kernel.nmi_watchdog=0, or -e "
 	    "cpu-clock",
 	    "a counter that is taken");
 	row(HINT(.step = HINT_OPEN, .error = ESRCH, .pid = 123, .owner = -1),
-	    "there is no process 123: it may have ended; see: pgrep -l NAME", "a process that is gone");
-	ROW_WITH(
-		(f->pid_ns = 1, f->container = 1), HINT(.step = HINT_OPEN, .error = ESRCH, .pid = 123, .owner = -1),
-		"there is no process 123: numbers are those of this container's PID namespace (hostPID: true, --pid=host)",
-		"or elsewhere");
+	    "no process 123: it may have ended; see: pgrep -l NAME", "a process that is gone");
+	ROW_WITH((f->pid_ns = 1, f->container = 1), HINT(.step = HINT_OPEN, .error = ESRCH, .pid = 123, .owner = -1),
+		 "no process 123: PIDs are those of this container's PID namespace (hostPID: true, --pid=host)",
+		 "or elsewhere");
 	row(HINT(.step = HINT_OPEN, .error = EBADF, .name = "/tmp"),
-	    "'/tmp' is no cgroup of the hierarchy that perf events use: see: cat /proc/PID/cgroup",
-	    "a directory that is no cgroup");
+	    "'/tmp' is not a cgroup of perf's hierarchy: see: cat /proc/PID/cgroup", "a directory that is no cgroup");
 	row(HINT(.step = HINT_OPEN, .error = EMFILE),
-	    "too many descriptors are needed, 4096 are allowed: ulimit -n 16384 (as root; systemd: "
+	    "too many descriptors are required, 4096 are allowed: ulimit -n 16384 (as root; systemd: "
 	    "LimitNOFILE=16384)",
 	    "too many descriptors");
 	row(HINT(.step = HINT_FILES, .error = EMFILE, .needed = 10000),
-	    "10000 descriptors are needed, 4096 are allowed: ulimit -n 10000 (as root; systemd: LimitNOFILE=10000)",
+	    "10000 descriptors are required, 4096 are allowed: ulimit -n 10000 (as root; systemd: LimitNOFILE=10000)",
 	    "that many");
 	row(HINT(.step = HINT_FILES, .error = ENFILE),
 	    "the system has too many open files: sudo sysctl fs.file-max=1000000", "of the system");
@@ -230,7 +226,7 @@ static void files(void)
 	ROW_WITH((f->tracefs = 0), HINT(.step = HINT_TRACEFS, .error = ENOENT, .name = "sched:sched_switch"),
 		 "tracefs is not mounted: sudo mount -t tracefs none /sys/kernel/tracing", "tracefs is not mounted");
 	row(HINT(.step = HINT_TRACEFS, .error = ENOENT, .name = "sched:sched_swich"),
-	    "there is no tracepoint 'sched:sched_swich': see: sudo ls /sys/kernel/tracing/events/sched",
+	    "no tracepoint 'sched:sched_swich': see: sudo ls /sys/kernel/tracing/events/sched",
 	    "a tracepoint that is not there");
 	row(HINT(.step = HINT_TRACEFS, .error = EACCES, .name = "sched:sched_switch"),
 	    "reading the format of 'sched:sched_switch' needs CAP_DAC_READ_SEARCH, or a mode that allows it: run it as root, or: " SETCAP
@@ -244,17 +240,16 @@ static void files(void)
 	    "process 7 belongs to user 0, whose memory map only CAP_SYS_PTRACE shows: run it as root, or: " SETCAP,
 	    "/proc of another user");
 	row(HINT(.step = HINT_PROC, .error = ENOENT, .pid = 7, .owner = -1),
-	    "there is no process 7: it may have ended; see: pgrep -l NAME", "gone");
+	    "no process 7: it may have ended; see: pgrep -l NAME", "gone");
 	row(HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "web"),
-	    "there is no cgroup 'web': names are paths below /sys/fs/cgroup, as in: cat /proc/PID/cgroup",
+	    "no cgroup 'web': names are paths below /sys/fs/cgroup, as in: cat /proc/PID/cgroup",
 	    "a cgroup that is not there");
-	ROW_WITH(
-		(f->cgroup2 = 0), HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "web"),
-		"there is no cgroup 'web': names are paths below /sys/fs/cgroup/perf_event, as in: cat /proc/PID/cgroup",
-		"in the older hierarchy");
+	ROW_WITH((f->cgroup2 = 0), HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "web"),
+		 "no cgroup 'web': names are paths below /sys/fs/cgroup/perf_event, as in: cat /proc/PID/cgroup",
+		 "in the older hierarchy");
 	ROW_WITH(
 		(f->kptr_restrict = 2, f->cap_effective = ALL), HINT(.step = HINT_KALLSYMS),
-		"kernel.kptr_restrict is 2, which hides kernel symbols from everybody: sudo sysctl kernel.kptr_restrict=1",
+		"kernel.kptr_restrict is 2, which hides kernel symbols from all users: sudo sysctl kernel.kptr_restrict=1",
 		"kptr_restrict 2");
 	ROW_WITH((f->kptr_restrict = 1), HINT(.step = HINT_KALLSYMS),
 		 "kernel symbols are hidden without CAP_SYSLOG: run it as root, or: " SETCAP

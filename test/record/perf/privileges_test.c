@@ -143,7 +143,7 @@ static void users(void)
 	child_run(&c, queries_for, number);
 	is_str(c.out, STR("123456 123456\n"), "by a number without a name");
 	child_run(&c, queries_for, nobody);
-	ok(c.status == 2 && str_find_str(c.err, STR("there is no user 'no such user'")) > 0, "one that is not there");
+	ok(c.status == 2 && str_find_str(c.err, STR("no user 'no such user'")) > 0, "one that is not there");
 	child_run(&c, queries_for, empty);
 	ok(c.status == 2, "an empty name");
 }

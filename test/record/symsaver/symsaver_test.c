@@ -418,7 +418,7 @@ static void replaced(void)
 		snprintf(command, sizeof(command), "rm -rf %s other other2", v[i].source);
 		run(command);
 	}
-	ok(symsaver_stop(k, 20000).hung == 0, "no keeper hung");
+	ok(symsaver_stop(k, 20000).hung == 0, "no symbol saver hung");
 }
 
 /* The number is given to somebody else: what is told of one is not taken from the other. */
@@ -628,7 +628,7 @@ static void hangs(void)
 	ok(symsaver_process(k, &p), "a process that is elsewhere");
 	symsaver_mapping(k, &p, &m);
 	UNTIL(k, symsaver_counts(k).hung == 1);
-	is_u64(symsaver_counts(k).hung, 1, "its file system does not answer: the keeper hangs, and is replaced");
+	is_u64(symsaver_counts(k).hung, 1, "its file system does not respond: the keeper hangs, and is replaced");
 	UNTIL(k, saver_of(getpid()) > 0);
 	symsaver_window(k);
 	symsaver_mapping(k, &p, &m);

@@ -52,7 +52,7 @@ static void check_given_rings(void)
 	struct fallback f = begin(303, 128 << 10, true);
 
 	is_u64(f.bytes, 8192, "a smaller ring: shorter copies");
-	ok(says(&f, "copies of stacks are of 8 kB, not 24"), "  which is said");
+	ok(says(&f, "copies of stacks have 8 kB, not 24"), "  which is said");
 	ok(says(&f, "--ring-size=256K"), "  with the size that helps");
 	f = begin(303, 8 << 10, true);
 	is_u64(f.bytes, 0, "a ring that holds no sample: none");

@@ -181,7 +181,8 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 	c = samplestack_counts(u);
 	ok(c.stacks == 3 && c.complete == 2 && c.cut == 1 && c.broken == 0 && c.late == 0, "all of it is counted");
 	unwindstats_text(&shown, &c);
-	is_str(text_view(&shown), STR("66.7 % of 3 stacks are whole, 33.3 % are longer than the copy"), "  and said");
+	is_str(text_view(&shown), STR("66.7 % of 3 stacks are complete, 33.3 % are longer than the copy"),
+	       "  and said");
 	shown.n = 0;
 	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 3000,
 							 .complete = 2990,
@@ -193,8 +194,8 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 							 .lost = 2,
 							 .late = 1 });
 	is_str(text_view(&shown),
-	       STR("99.7 % of 3,000 stacks are whole, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
-		   "stack, under 0.1 % of 32-bit code); 9 are longer, and go on by frame pointers, 2 not to the end; 1 came before its tables"),
+	       STR("99.7 % of 3,000 stacks are complete, under 0.1 % are longer than the copy, 0.3 % are broken (0.2 % in exec or exit: no "
+		   "stack, under 0.1 % of 32-bit code); 9 exceed the copy and continue by frame pointers, 2 not to the root; 1 unwound before its unwind tables were loaded"),
 	       "  with all that there is to be said");
 	shown.n = 0;
 	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 9,
@@ -206,8 +207,8 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 							 .lost_java = 3,
 							 .fewer = 4 });
 	is_str(text_view(&shown),
-	       STR("100.0 % of 9 stacks are whole; of 4,010 that were compared with frame pointers, 99.8 % are the same (1,000 but for a caller "
-		   "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more in Java, 4 have more in code that keeps none"),
+	       STR("100.0 % of 9 stacks are complete; of 4,010 compared with frame pointers, 99.8 % are equal (1,000 but for a caller "
+		   "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more callers in Java, 4 have more callers in code without frame pointers"),
 	       "  and what --unwind=verify found");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));

@@ -275,7 +275,7 @@ static void summaries(void)
 	is_str(summary(&r),
 	       STR("1 sample of 1 process in 1.0 s, 999 bytes, rings up to 100 % full; LOST 1 sample (50.0 %); "
 		   "LOST 2 records of processes; nothing was recorded for 2.5 s before; throttled 3 times; "
-		   "4 samples of processes nothing is known of; 5 records came late; "
+		   "4 samples of unknown processes; 5 late records; "
 		   "1 stack (100.0 %) cut at 127 frames"),
 	       "everything at once");
 	r = (struct window_report){ .end = 1, .samples = 1000000, .loss.samples = 1 };
@@ -287,12 +287,12 @@ static void summaries(void)
 	r.helpers = (struct helper_counts){ .hung = 1, .crashed = 2, .avoided = 3, .off = 1 };
 	ok(str_ends(
 		   summary(&r),
-		   STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups that are left out after that; no helper process makes tables")),
+		   STR("; 1 helper process hung; 2 helper processes crashed; 3 lookups avoided after that; no helper process loads unwind tables")),
 	   "helper processes that failed");
 	r.jvm_helpers = (struct helper_counts){ .hung = 1, .avoided = 4, .off = 1 };
 	ok(str_ends(
 		   summary(&r),
-		   STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups that are left out after that; no helper process makes tables"
+		   STR("; 2 helper processes hung; 2 helper processes crashed; 7 lookups avoided after that; no helper process loads unwind tables"
 		       "; no helper process reads JVMs")),
 	   "  those that read JVMs among them");
 }

@@ -233,7 +233,7 @@ static void refusals(void)
 		abort();
 	memcpy(copy, k.file.p, k.file.n);
 	is_str(str_of(refused("", 0)), STR("it is empty"), "an empty file");
-	is_str(str_of(refused("PERFILE2", 8)), STR("it ends in its header"), "part of a header");
+	is_str(str_of(refused("PERFILE2", 8)), STR("its header is truncated"), "part of a header");
 	memset(copy, 0, 104);
 	is_str(str_of(refused(copy, k.file.n)), STR("its header is damaged, or was not written"), "zeros for a header");
 	memcpy(copy, k.file.p, k.file.n);
@@ -245,8 +245,8 @@ static void refusals(void)
 	memcpy(&h, k.file.p, sizeof(h));
 	h.data.offset = UINT64_MAX - 7;
 	memcpy(copy, &h, sizeof(h));
-	is_str(str_of(refused(copy, k.file.n)), STR("its data begins behind its end"), "data that lies nowhere");
-	is_str(str_of(refused(k.file.p, k.data)), STR("it holds no sample"), "nothing yet");
+	is_str(str_of(refused(copy, k.file.n)), STR("its data starts after its end"), "data that lies nowhere");
+	is_str(str_of(refused(k.file.p, k.data)), STR("it has no sample"), "nothing yet");
 	memcpy(&h, k.file.p, sizeof(h));
 	h.event_types.offset = UINT64_MAX - 16;
 	memcpy(copy, &h, sizeof(h));

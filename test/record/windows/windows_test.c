@@ -278,7 +278,7 @@ static void killed_runs(void)
 	is_str(list("recording"), STR("used"), "sweeps");
 	is_str(list("out"), STR("100.data 1000.data 300.data"), "rescues what holds samples");
 	is_str(list("bad"), STR("200.data 200.data.why 400.data 400.data.why"), "and puts away what does not");
-	is_str(content("bad/200.data.why"), STR("left by a run that was killed: it holds no sample\n"),
+	is_str(content("bad/200.data.why"), STR("left by a run that was killed: it has no sample\n"),
 	       "with the reason");
 	ok(says("100.data: left by a run that was killed: 50 samples") &&
 		   says("300.data: left by a run that was killed: 20 samples"),
@@ -550,7 +550,7 @@ static void readers(void)
 	fresh();
 	child_run(&c, to_closed_stdout, NULL);
 	is_u64((uint64_t)c.status, 8, "closed standard output: an error in the end");
-	ok(says("cannot print paths of windows any more") && says("recording goes on"), "said once");
+	ok(says("cannot print more paths of windows") && says("recording continues"), "said once");
 	is_str(list("out"), STR("1.data 2.data 3.data"), "and all windows are there");
 	is_str(metric("pj_record_paths_unprinted_total"), STR("3"), "counted");
 	fresh();
@@ -624,9 +624,9 @@ static void cannot_create(void)
 	child_run(&c, no_space_at_all, NULL);
 	is_str(c.out, STR("0 0 1 -1\n0\n"), "a window that cannot be made");
 	err = c.err;
-	ok(says("cannot make a window") &&
-		   str_find_str(str_from(err, (size_t)str_find_str(err, STR("cannot make")) + 5), STR("cannot make")) <
-			   0,
+	ok(says("cannot create a window") &&
+		   str_find_str(str_from(err, (size_t)str_find_str(err, STR("cannot create")) + 5),
+				STR("cannot create")) < 0,
 	   "is said once, not for each");
 }
 
@@ -663,7 +663,7 @@ static void folders(void)
 	fresh();
 	shell("mkdir -p %s/elsewhere && ln -s elsewhere %s/out", dir, dir);
 	child_run(&c, opens, NULL);
-	ok(c.status == 1 && says("/out' is a link, or no directory: refused"), "a link instead of a folder");
+	ok(c.status == 1 && says("/out' is a link or not a directory: refused"), "a link instead of a folder");
 	fresh();
 	shell("mkdir -p %s && touch %s/recording", dir, dir);
 	child_run(&c, opens, NULL);
@@ -675,7 +675,7 @@ static void folders(void)
 	fresh();
 	snprintf(dir, sizeof(dir), "%s/no/such", base);
 	child_run(&c, opens, NULL);
-	ok(c.status == 1 && says("cannot make the directory") && says("No such file or directory"), "nowhere");
+	ok(c.status == 1 && says("cannot create the directory") && says("No such file or directory"), "nowhere");
 	fresh();
 	child_run(&c, prepares, &stay);
 	ok(c.status == 0 && owner("out") == (long)getuid(), "for who we are");
