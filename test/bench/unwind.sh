@@ -355,7 +355,7 @@ unwind_agree()
 		timeout -s INT 10 "$bin/pjrecord" -q --unwind=verify -F 999 -p "${loads[-1]}" -o "$dir/data" >/dev/null 2>&1
 		stop_loads
 		read -r compared same differ short < <("$bin/pjfold" --info "$dir/data" | tr -d , |
-			sed -n 's/^stacks .* of \([0-9]*\) that were compared .* pointers \([0-9.]*\) % are the same [^)]*) \([0-9]*\) differ \([0-9]*\) end .*/\1 \2 \3 \4/p')
+			sed -n 's/^stacks .* of \([0-9]*\) compared .* pointers \([0-9.]*\) % are equal [^)]*) \([0-9]*\) differ \([0-9]*\) end .*/\1 \2 \3 \4/p')
 		row "$(basename "$each_jdk" | cut -c-12): same as frame pointers; differ, end early" "$same % of $compared; $differ, $short" ">= 99 %, <= 0.1 %" \
 			"${compared:-0} >= 5000 && ${same:-0} >= 99 && ${differ:-1} <= 0.001 * ${compared:-0}"
 	done

@@ -374,7 +374,7 @@ C
 	cc -O0 -mno-red-zone -o rests rests.c
 	flame --off-cpu -o rests.svg -- ./rests
 	is "--off-cpu: what helps where there are no frame pointers, and not what does not" \
-		"$status $(grep -c 'rests: .*off the CPU only frame pointers help' err) $(grep -c 'unwind=tables' err)" "0 1 0"
+		"$status $(grep -c 'rests: .*off-CPU callchains need frame pointers' err) $(grep -c 'unwind=tables' err)" "0 1 0"
 fi
 ok "tables that nobody reads any more end" sh -c 'pjflame --top -p "$0" -s 1 2>err | head -n 1 | grep -q samples' "$outside"
 nothing_left "  nothing is left"

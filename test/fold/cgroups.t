@@ -61,12 +61,12 @@ is "first frames of --stacks are those of processes" "$(pjfold -q --stacks in.da
 
 "$write" >plain.data
 pjfold --by=container plain.data >out 2>err
-is "a recording without: a usage error" "$? $(grep -c "needs cgroups, which 'plain.data' does not tell: perf record --all-cgroups" err)" "2 1"
+is "a recording without: a usage error" "$? $(grep -c "needs cgroups, which 'plain.data' lacks: use perf record --all-cgroups" err)" "2 1"
 pjfold --only cgroup=x plain.data >out 2>err
 is "  --only, too" $? 2
 printf 'a 1 1.0: 1 cycles:\n\t1 f (x)\n\n' >text
 pjfold --only cgroup=x text >out 2>err
-is "text: a usage error" "$? $(grep -c 'perf script text does not tell the cgroup' err)" "2 1"
+is "text: a usage error" "$? $(grep -c 'perf script text has no cgroups' err)" "2 1"
 pjfold --by=pod text >out 2>err
 is "  --by, too" $? 2
 pjfold --by=x in.data >out 2>err

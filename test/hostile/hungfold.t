@@ -30,7 +30,7 @@ sed 's/^/# /' why
 ok "  whose other functions have names" awk -F';' '/^bigelf;/ { w = $NF; sub(/.* /, "", w); all += w } /;steady_inner / { good += w }
 	END { print good, all; exit !(all > 3 && good >= all * .9) }' folded
 ok "  and the hung ones are there, without" grep -q 'hungmounts;.*prog' folded
-ok "  which is counted" grep -q 'file systems that do not answer' why
+ok "  which is counted" grep -q 'file systems do not respond' why
 pjfold -q --unresolved "$window" >unresolved 2>&1
 ok "  and named" grep -q 'prog .*its file system does not respond' unresolved
 pjfold -q --inline "$window" >/dev/null 2>&1

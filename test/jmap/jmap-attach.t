@@ -200,7 +200,7 @@ pjmap --once --stdout --method=jcmd "$pid" >got 2>err
 is "a map that is hostile: status" $? 0
 printf '1000 10 good\n3000 10 a/B.c\n6000 10 ?[2Jevil??\n' >want
 same "  what makes sense of it" got want
-ok "  the rest is counted" grep -q "$pid: 6 pieces of code left out" err
+ok "  the rest is counted" grep -q "$pid: 6 code blobs left out" err
 stop "$pid"
 
 # asked MODE CODE [FILE]

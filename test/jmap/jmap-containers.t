@@ -236,7 +236,7 @@ refused "somebody else's file" "echo '1 1 x' >/tmp/perf-1.map; chown 999 /tmp/pe
 refused "a second name of a file" "echo '1 1 x' >/tmp/x; chown 12345 /tmp/x; ln /tmp/x /tmp/perf-1.map" "the map in its /tmp belongs to another user"
 refused "a map from before" "echo '1 1 x' >/tmp/perf-1.map; chown 12345 /tmp/perf-1.map; touch -d '-1 day' /tmp/perf-1.map" "the map in its /tmp is older"
 refused "a huge file" "truncate -s 20G /tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "its map is too large"
-refused "no line that makes sense" "head -c 100000 /dev/urandom | tr -d '0-9a-f' >/tmp/perf-1.map; echo >>/tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "no line of its map"
+refused "no line that makes sense" "head -c 100000 /dev/urandom | tr -d '0-9a-f' >/tmp/perf-1.map; echo >>/tmp/perf-1.map; chown 12345 /tmp/perf-1.map" "its map has no valid line"
 # its /tmp is a link: within its own root
 own "mkdir -p /mnt/elsewhere; umount /tmp; mount -t tmpfs none /mnt/elsewhere; chmod 1777 /mnt/elsewhere; mount -t tmpfs none /srv
 	mount --bind /mnt/elsewhere /srv; echo '77 8 inside' >/mnt/elsewhere/perf-1.map; chown 12345 /mnt/elsewhere/perf-1.map; mount --bind /srv /tmp" &&

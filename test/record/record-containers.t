@@ -63,7 +63,7 @@ wait $recorder
 recorder=''
 remove
 window=$(ls dir/out/*.data)
-if grep -q 'does not tell the cgroup' said; then skip_all "this kernel does not tell the cgroup of a sample"; fi
+if grep -q 'has no cgroup in samples' said; then skip_all "this kernel does not tell the cgroup of a sample"; fi
 
 # shares BY WANT: a line "FRAME GIVEN SEEN" of each load, in percent of the three; fails where they are two points apart, or not 50/30/20
 shares()

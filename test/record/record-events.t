@@ -75,7 +75,7 @@ if [ -z "$tracefs" ]; then
 else
 	pjrecord -q -e sched:sched_swich -o bad.data -- true 2>err
 	is "an unknown tracepoint is a usage error" $? 2
-	ok "  with the name that was meant" grep -q "no tracepoint 'sched:sched_swich' here; there is sched:sched_switch" err
+	ok "  with the name that was meant" grep -q "no tracepoint 'sched:sched_swich' on this host; there is sched:sched_switch" err
 	ok "  and no file" test ! -e bad.data
 	pjrecord -q -e 'sched:nothing_*' -o bad.data -- true 2>err
 	is "a pattern that fits none, too" $? 2

@@ -80,7 +80,7 @@ while [ "$k" -lt "$kills" ]; do
 		# at once, as it is: what was flushed of it can be folded; before the first sample there is nothing
 		pjfold -q "$f" >open.folded 2>open.err
 		case $? in
-		0 | 1) if grep -qE 'header is damaged|ends in its header|without events' open.err && [ "$(stat -c %s "$f")" -gt 104 ]; then
+		0 | 1) if grep -qE 'header is damaged|ends in its header|has no events' open.err && [ "$(stat -c %s "$f")" -gt 104 ]; then
 			unreadable=$((unreadable + 1))
 		elif [ -s open.folded ]; then
 			readable=$((readable + 1))
@@ -116,7 +116,7 @@ ok "  complete windows did not change" sha256sum -c --quiet sums
 ok "  and are whole, like those that were rescued" whole killed/out/*.data
 is "  no temporary is left" "$(find killed -name '.*' ! -name . ! -name .build-id)" ""
 is "  each of bad/ has its reason" "$(find killed/bad -name '*.data' | wc -l)" "$(find killed/bad -name '*.why' | wc -l)"
-is "  only those without a sample are there" "$(cat killed/bad/*.why 2>/dev/null | grep -vcE 'holds no sample|is empty|ends in its header|was not written|were not written')" 0
+is "  only those without a sample are there" "$(cat killed/bad/*.why 2>/dev/null | grep -vcE 'has no sample|is empty|header is truncated|was not written|were not written')" 0
 is "  counters tell the same" "$(metric killed windows_total)" "$(find killed/out -name '*.data' | wc -l)"
 ok "  the file of metrics is well-formed" awk -f "$top/test/lib/prom.awk" killed/pjrecord.prom
 if "$perf" --version >/dev/null 2>&1; then

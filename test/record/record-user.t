@@ -24,7 +24,7 @@ pid='' burner=''
 # went_wrong FILE: a JVM of somebody else here that ends or stands still while it is read is no matter of privileges
 went_wrong()
 {
-	sed '/a JVM that cannot be read/{/[Pp]ermi/!d;}' "$1" | grep -ciE 'cannot|denied|refuse'
+	sed '/this JVM cannot be read/{/[Pp]ermi/!d;}' "$1" | grep -ciE 'cannot|denied|refuse'
 }
 
 # PERFMON, SYSLOG, SYS_PTRACE, IPC_LOCK, DAC_READ_SEARCH

@@ -20,7 +20,7 @@ timeout 60 pjrecord -o data --unwind=verify -- true >/dev/null 2>said || skip_al
 # verdicts: of what was said last: compared, same in %, and how many differ, end before, have more callers in Java, in code that keeps none
 verdicts()
 {
-	sed -n 's/.*of \([0-9,]*\) compared with frame pointers, \([0-9.]*\) % are the same.*those lose), \([0-9,]*\) differ, \([0-9,]*\) end.* go on, \([0-9,]*\) have more callers in Java, \([0-9,]*\) have.*/\1 \2 \3 \4 \5 \6/p' \
+	sed -n 's/.*of \([0-9,]*\) compared with frame pointers, \([0-9.]*\) % are equal.*pointers lose), \([0-9,]*\) differ, \([0-9,]*\) end.* go on, \([0-9,]*\) have more callers in Java, \([0-9,]*\) have.*/\1 \2 \3 \4 \5 \6/p' \
 		said | tr -d ,
 }
 

@@ -216,13 +216,13 @@ if [ "$limit" -lt 300 ]; then
 		$(frames deep.data)
 	END
 	ok "stacks of 300 frames are cut ($all samples, $least to $most frames of it)" test "$all" -gt 20 -a "$most" -le "$limit" -a "$most" -gt $((limit - 20)) -a "$whole" = 0
-	ok "  this is said, with the sysctl" grep -q "cut: sysctl kernel.perf_event_max_stack=1024 first" err
-	cut=$(sed -n 's/.*; \([0-9,]*\) stacks.* cut at .* frames.*/\1/p' err | tr -d ,)
+	ok "  this is said, with the sysctl" grep -q "truncated: sysctl kernel.perf_event_max_stack=1024 first" err
+	cut=$(sed -n 's/.*; \([0-9,]*\) stacks.* truncated at .* frames.*/\1/p' err | tr -d ,)
 	ok "  and counted: each of these, and hardly others ($cut)" test "${cut:-0}" -ge "$all" -a "${cut:-0}" -le $((all + all / 10 + 5))
-	ok "  pjfold --info knows, too" sh -c "pjfold --info deep.data | grep -q 'cut at the kernel'"
+	ok "  pjfold --info knows, too" sh -c "pjfold --info deep.data | grep -q 'truncated at the kernel'"
 	pjrecord --unwind=fp -F 999 -w 60 -d deepwin -- ./$burn deep 300 1 >windows 2>err
-	ok "  a window: the same" grep -q "$(cat windows): .* stacks.* cut at $limit frames" err
-	ok "  with the sysctl" grep -q "cut: stop, sysctl kernel.perf_event_max_stack=1024, start" err
+	ok "  a window: the same" grep -q "$(cat windows): .* stacks.* truncated at $limit frames" err
+	ok "  with the sysctl" grep -q "truncated: stop, sysctl kernel.perf_event_max_stack=1024, start" err
 else
 	skip "stacks of 300 frames are cut" "kernel.perf_event_max_stack is $limit"
 fi
@@ -247,7 +247,7 @@ fi
 if [ "$raised" ]; then
 	trap 'set_max_stack "$limit"; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 	pjrecord --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
-	ok "kernel.perf_event_max_stack=1024: nothing is said of a limit" not grep -q 'perf_event_max_stack\|cut at' err
+	ok "kernel.perf_event_max_stack=1024: nothing is said of a limit" not grep -q 'perf_event_max_stack\|truncated at' err
 	read -r all most least whole <<-END
 		$(frames deep.data)
 	END

@@ -36,7 +36,7 @@ static bool refused(const char *path)
 {
 	struct outpath p;
 	bool good = outpath_resolve(&p, path);
-	bool refused = !good && errno == EPERM && str_find_str(str_of(p.refused), STR("of user 65534 lies in")) > 0;
+	bool refused = !good && errno == EPERM && str_find_str(str_of(p.refused), STR("of user 65534 is in")) > 0;
 
 	outpath_close(&p);
 	return refused;

@@ -24,7 +24,7 @@ ok "without a name, or with two of them" test "$(frames '[interpreted]_[0]')" -g
 is "  none of them is guessed" "$(grep -c 'a/[BC].h' folded)" 0
 ok "what is not told to be a method is an address" test "$(frames '[unknown]')" -gt 100
 pjfold -q --unresolved data >unresolved
-is "  which --unresolved tells apart" "$(awk '/^ .*\[interpreted\]/ { m = $1 } /^ .*nothing was mapped/ { u = $1 } END { print m, u }' unresolved)" \
+is "  which --unresolved tells apart" "$(awk '/^ .*\[interpreted\]/ { m = $1 } /^ .*no mapping at these addresses/ { u = $1 } END { print m, u }' unresolved)" \
 	"$(frames '[interpreted]_[0]') $(frames '[unknown]')"
 pjfold -q --names=hotspot data >hotspot
 ok "as the JDK spells them" grep -q 'java.lang.Object a.B.f(int, java.lang.String\[\])_\[0\]' hotspot

@@ -356,7 +356,7 @@ done
 ok "killed: not what is known at the end only" not grep -q '^loss\|^idle\|^kallsyms' killed.info
 truncate -s 1200 killed.data # the data begins behind
 pjfold --info killed.data >cut.info 2>err
-ok "killed before the data: the table is not cut, or told" sh -c 'grep -q "^window" cut.info || grep -q cut err'
+ok "killed before the data: the table is not cut, or told" sh -c 'grep -q "^window" cut.info || grep -q truncated err'
 "$write" >f.data
 size=$(wc -c <f.data)
 whole=$("$dump" --count f.data | awk '/SAMPLE/ { print $2 }')

@@ -191,7 +191,7 @@ if have dwz; then
 		alike ".gnu_debugaltlink (dwz)" one
 		mv shared aside
 		ours one >ours
-		ok "  it is gone: said" grep -q 'inlined calls: what it shares with other files' err
+		ok "  it is gone: said" grep -q 'inlined calls: its supplementary debug file' err
 	else
 		skip ".gnu_debugaltlink" "dwz moved nothing out $(head -n 1 why)"
 	fi

@@ -122,8 +122,8 @@ static void permission(void)
 		"with paranoid -1: a security module");
 	ROW_WITH(
 		(f->uid = 0), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
-		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): root has lost CAP_PERFMON here "
-		"(systemd: CapabilityBoundingSet=): do not take it away, or: sudo sysctl kernel.perf_event_paranoid=0",
+		"recording all threads of a CPU needs CAP_PERFMON, or kernel.perf_event_paranoid <= 0 (now 2): root has lost CAP_PERFMON here: "
+		"allow it (systemd: CapabilityBoundingSet=), or: sudo sysctl kernel.perf_event_paranoid=0",
 		"root without the capability");
 	row(HINT(.step = HINT_OPEN, .error = EPERM, .cpu_wide = true, .attr = &tracepoint),
 	    "tracepoints need CAP_PERFMON, or kernel.perf_event_paranoid = -1 (now 2): run it as root, or: " SETCAP

@@ -156,7 +156,7 @@ int main(void)
 	diag_tool("pjtest");
 	users();
 	child_run(&c, with_threads, NULL);
-	ok(c.status == 1 && str_find_str(c.err, STR("before there are threads")) > 0, "not with threads");
+	ok(c.status == 1 && str_find_str(c.err, STR("before threads start")) > 0, "not with threads");
 	if (getuid() != 0 || status("CapEff", true) == UINT64_MAX || (status("CapEff", true) & five()) != five() ||
 	    !(status("CapEff", true) & 1u << PRIV_SETUID) || !(status("CapEff", true) & 1u << 8)) {
 		printf("ok %d - as root # SKIP needs root with all capabilities\n", ++tap_n);

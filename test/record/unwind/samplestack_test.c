@@ -207,8 +207,8 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 							 .lost_java = 3,
 							 .fewer = 4 });
 	is_str(text_view(&shown),
-	       STR("100.0 % of 9 stacks are complete; of 4,010 compared with frame pointers, 99.8 % are equal (1,000 but for a caller "
-		   "that those lose), 1 differ, 2 end where frame pointers go on, 3 have more callers in Java, 4 have more callers in code without frame pointers"),
+	       STR("100.0 % of 9 stacks are complete; of 4,010 compared with frame pointers, 99.8 % are equal (1,000 except for one caller "
+		   "that frame pointers lose), 1 differ, 2 end where frame pointers go on, 3 have more callers in Java, 4 have more callers in code without frame pointers"),
 	       "  and what --unwind=verify found");
 	for (uint16_t size = 0; size < in.n; size = (uint16_t)(size + 8)) {
 		memcpy(in.p + offsetof(struct perf_record, size), &size, sizeof(size));

@@ -276,7 +276,7 @@ static void summaries(void)
 	       STR("1 sample of 1 process in 1.0 s, 999 bytes, rings up to 100 % full; LOST 1 sample (50.0 %); "
 		   "LOST 2 records of processes; nothing was recorded for 2.5 s before; throttled 3 times; "
 		   "4 samples of unknown processes; 5 late records; "
-		   "1 stack (100.0 %) cut at 127 frames"),
+		   "1 stack (100.0 %) truncated at 127 frames"),
 	       "everything at once");
 	r = (struct window_report){ .end = 1, .samples = 1000000, .loss.samples = 1 };
 	ok(str_find_str(summary(&r), STR("LOST 1 sample (under 0.1 %)")) > 0, "little is not nothing");
