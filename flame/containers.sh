@@ -105,7 +105,7 @@ choose_container()
 	0)
 		say "no process is in a container or cgroup called '$container'"
 		list_containers >"$tmp/list"
-		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "there are no containers that this user can see"; fi
+		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "this user can see no containers"; fi
 		exit "$failure"
 		;;
 	1) ;;
@@ -183,6 +183,6 @@ choose_cgroups()
 		recorded_as="-G$all"
 	else
 		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/candidates" | sort -n | tr '\n' ',' | sed 's/,$//')"
-		tell "perf events do not know the cgroup of $what: its processes of now are recorded, and what they start"
+		tell "perf events have no cgroup of $what: its present processes and their children are recorded"
 	fi
 }

@@ -33,7 +33,7 @@ can_be_made()
 	not_planted "$2" "$folder" || die "$1: the entry '$2' of user $planter is in a directory that other users can write to: name another file, or remove it"
 	if [ -L "$2" ] || { [ -e "$2" ] && [ ! -f "$2" ]; }; then return; fi # followed, elsewhere; a pipe, a device
 	[ -d "$folder" ] || die "$1: there is no directory '$folder'"
-	[ -w "$folder" ] || die "$1: no file can be made in '$folder': read-only, or of somebody else"
+	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user"
 }
 
 draw()

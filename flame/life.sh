@@ -67,7 +67,7 @@ prepare()
 	trap on_interrupt INT
 	trap 'exit 143' TERM
 	trap 'exit 0' USR1 # a key
-	tmp=$(mktemp -d "${TMPDIR:-/tmp}/pjflame.XXXXXX") || { tmp=; die "no temporary directory can be made in ${TMPDIR:-/tmp} (TMPDIR)"; }
+	tmp=$(mktemp -d "${TMPDIR:-/tmp}/pjflame.XXXXXX") || { tmp=; die "cannot create a temporary directory in ${TMPDIR:-/tmp}: set TMPDIR"; }
 	dir=$tmp/pj
 	if [ -n "$keep" ]; then
 		mkdir -p -- "$keep" 2>"$tmp/err" || die "--keep: $(sed 's/^mkdir: //' "$tmp/err")"

@@ -93,7 +93,7 @@ number()
 
 only_one()
 {
-	[ -z "$whom" ] || [ "$whom" = "$1" ] || usage_error "-a, -p, -c and a command are four ways to say whom to record: one at a time"
+	[ -z "$whom" ] || [ "$whom" = "$1" ] || usage_error "-a, -p, -c and a command exclude each other"
 	whom=$1
 }
 
@@ -167,20 +167,20 @@ while [ $# -gt 0 ]; do
 		take "${1%"$value"}" "$value"
 		;;
 	-?*) usage_error "unknown option '$1'" ;;
-	*) usage_error "'$1': a process goes behind -p, a container behind -c, a command behind --" ;;
+	*) usage_error "unexpected operand '$1': use -p for a process, -c for a container, -- for a command" ;;
 	esac
 	shift
 done
 whom=${whom:-all}
 if [ -n "$top" ]; then
-	[ "$whom" != command ] || usage_error "--top watches what runs: -a, -p or -c, not a command"
-	[ -z "$folded$keep$title$colors" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture: -o, --folded, --keep, --title and --colors have no meaning"
+	[ "$whom" != command ] || usage_error "--top needs -a, -p or -c, not a command"
+	[ -z "$folded$keep$title$colors" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture and excludes -o, --folded, --keep, --title and --colors"
 elif [ -n "$tables$rows" ]; then
-	usage_error "--tables and --rows are about --top"
+	usage_error "--tables and --rows need --top"
 fi
-[ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds: a command is recorded from its start to its end"
-[ "$output$folded" != -- ] || usage_error "-o and --folded: one of them on standard output"
-[ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event are two pictures: one at a time"
+[ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds excludes a command, which is recorded to its end"
+[ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
+[ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ tell_recorder()
 
 record_window()
 {
-	tell "recording $what for $seconds s; Ctrl-C ends it, and draws what there is"
+	tell "recording $what for $seconds s; Ctrl-C ends the recording and draws it"
 	recorder "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
 	quiet_layers
@@ -106,8 +106,8 @@ name_without_pointers()
 	otherwise=", or leave out --unwind=fp"
 	[ -z "$offcpu" ] || otherwise= # the kernel finds those callers
 	while IFS='	' read -r pid command; do
-		say "$pid, Java ($command), keeps no frame pointers: who called its code is not seen. Start it with -XX:+PreserveFramePointer" \
-			"(JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment does it)$otherwise"
+		say "$pid, Java ($command), has no frame pointers, so callers of its code are missing: start it with -XX:+PreserveFramePointer" \
+			"(or JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment)$otherwise"
 	done <"$tmp/without"
 }
 

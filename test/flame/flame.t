@@ -244,7 +244,7 @@ if [ -n "$other" ] && mkdir "$other/$third" 2>/dev/null; then
 	echo $pid >"$other/$third/cgroup.procs"
 	until_true grep -q ready third.out
 	flame -c "${ours}3333" -s 1 -o third.svg --folded third.folded
-	is "a cgroup of another hierarchy: its processes" "$status $(grep -c 'do not know the cgroup' err) $(grep -v '^#' third.folded | sed 's/[; ].*//' | sort -u)" "0 1 third"
+	is "a cgroup of another hierarchy: its processes" "$status $(grep -c 'perf events have no cgroup' err) $(grep -v '^#' third.folded | sed 's/[; ].*//' | sort -u)" "0 1 third"
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	until_true rmdir "$other/$third" 2>/dev/null
