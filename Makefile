@@ -170,7 +170,7 @@ $(PRELOAD): $(B)/%.so: %.c
 
 tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) $(PRELOAD) ## build the tests, too
 
-check: tests ## everything that needs no server and no browser (T=pattern selects by name)
+check: tests ## everything that needs no server and no browser (T=pattern: by name, or by a module or folder that is covered)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
 
 accept: all ## rewrite the expected results of cases (T=pattern); look at them with git diff
@@ -217,6 +217,9 @@ headers: ## every header compiles alone, and twice
 lint: headers openers ## headers, openers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
 	$(Q)sh test/lint.sh
 
+untested: ## modules that no test covers (covers:), by name
+	$(Q)sh test/covers.sh --untested
+
 modules: ## one line for each module: the purpose in its header
 	$(Q)find $(LIBRARY) $(ROOMS) -name '*.h' | LC_ALL=C sort | xargs awk 'FNR < 4 && /[.]h - / { sub(/^[ \/*]*[a-z0-9]*[.]h - /, ""); sub(/ *[*]\/$$/, ""); printf "%-40s %s\n", FILENAME, $$0 }'
 
@@ -244,6 +247,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules openers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

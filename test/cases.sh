@@ -3,7 +3,7 @@
 #
 # cmd is sh text, run in a copy of the folder. What it prints must be `out` and `err` (missing: nothing), its status `status`
 # (missing: 0). A case of pjfold that does not choose -j itself runs a second time with -j 3 and must do the same.
-# T selects cases by pattern. --accept writes what was seen as what is expected.
+# T selects cases by pattern, or by what they cover (covers.sh). --accept writes what was seen as what is expected.
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
 
@@ -60,6 +60,8 @@ compare()
 	fi
 }
 
+# T selects the cases that cover a module or a folder, too
+if [ -n "${T:-}" ]; then sh "$top/test/covers.sh" | awk '$2 ~ ("(^|/)(" ENVIRON["T"] ")([./]|$)") { print $1 }' >covering; fi
 # cases of tools that are not built (yet) are not run
 for case in "$top"/test/*/cases/*/; do
 	case=${case%/}
@@ -68,7 +70,7 @@ for case in "$top"/test/*/cases/*/; do
 	name=$tool/${case##*/}
 	[ -e "$case/cmd" ] || continue
 	have "$tool" || continue
-	if [ -n "${T:-}" ] && ! echo "test/$folder test/cases.sh" | grep -qE -- "$T"; then continue; fi
+	if [ -n "${T:-}" ] && ! echo "test/$folder test/cases.sh" | grep -qE -- "$T" && ! grep -qxF "test/$folder" covering; then continue; fi
 	run_case "$case" ''
 	if [ -n "$accept" ]; then
 		for f in out err; do

@@ -1,6 +1,8 @@
 #!/bin/sh
 # check.sh - run the tests of one build: make check. TAP goes through prove, where there is one, and is kept in PJ_BUILD/tap.
-# PJ_BUILD: the build's folder. T: run only what matches this pattern. PJ_TESTS: run these instead (./check does). PJ_LIST: print their names only.
+# PJ_BUILD: the build's folder. STAGE: run the tests of this stage. T: run only the tests whose path matches this pattern, or that cover
+# (covers.sh) a module or a folder of this name. PJ_TESTS: run these instead (./check does).
+# PJ_LIST: print the names of the chosen tests only, and those of cases that T selects.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -15,40 +17,67 @@ export PJ_TOP PJ_BUILD PJ_TAP PATH LC_ALL UBSAN_OPTIONS PJSVG
 T=${T:-}
 export T
 
-rm -rf "$PJ_TAP"
-mkdir -p "$PJ_TAP"
-
-# What there is to run: slow ones first, as two run at a time.
-all_tests()
+# stage_tests STAGE: the tests whose header has the line `# stage: STAGE`; of stage `all`, those without such a line. Slow ones
+# come first, as two run at a time. Stages are `live` (samples this machine, as root), `stores` (starts servers) and `browser`.
+stage_tests()
 {
-	for t in test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort) \
-		$(find test -name '*_test.c' | LC_ALL=C sort | sed "s|^|$PJ_BUILD/|; s|[.]c$||") "$PJ_BUILD"/test/fuzz/*_fuzz; do
-		case $t in
-		test/fold/live.t | test/fold/native.t | test/record/record*.t | test/jmap/*.t | test/runtimes/hotspot/jvmstacks.t | test/flame/*.t | test/send/send-stores.t | test/send/send-kill-stores.t | test/svg/browser/* | test/hostile/*) continue ;; # ./check runs them
-		esac
+	for t in test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort); do
+		if [ "$(sed -n '1,30s/^# stage: //p' "$t")" = "${1#all}" ] && [ -x "$t" ]; then echo "$t"; fi
+	done | awk '!seen[$0]++'
+	[ "$1" = all ] || return 0
+	for t in $(find test -name '*_test.c' | LC_ALL=C sort) test/fuzz/*_fuzz.c; do
+		t=$PJ_BUILD/${t%.c}
 		if [ -x "$t" ]; then echo "${t#"$PJ_TOP"/}"; fi
 	done
 }
 
-tests=${PJ_TESTS:-$(all_tests | awk '!seen[$0]++')}
-if [ -n "$T" ]; then
-	chosen=$(echo "$tests" | grep -E -- "$T")
-	# T=fold/cases/NAME or T=NAME selects cases, too
-	if [ -z "${PJ_TESTS:-}" ] && find test/*/cases -mindepth 1 -maxdepth 1 2>/dev/null | grep -qE -- "$T"; then
-		chosen=$(printf '%s\n%s\n' "$chosen" test/cases.sh | awk 'NF && !seen[$0]++')
-	fi
-	tests=$chosen
+# chosen STAGE: the tests of a stage that T selects, by their path or by a module or a folder that they cover
+chosen()
+{
+	stage_tests "$1" | if [ -z "$T" ]; then cat; else select_tests; fi
+}
+
+select_tests()
+{
+	{ sh test/covers.sh | sed 's/^/+ /'; find test/*/cases -mindepth 1 -maxdepth 1 | sed 's/^/+ /'; cat; } | awk '
+		$1 == "+" {
+			# a case is run by cases.sh
+			case_of = $2 ~ /\/cases\//
+			test = case_of ? "test/cases.sh" : $2
+			sub(/[.]c$/, "", test)
+			if ($3 ~ ("(^|/)(" ENVIRON["T"] ")([./]|$)") || (case_of && $2 ~ ENVIRON["T"]))
+				covers[test] = 1
+			next
+		}
+		{
+			test = $0
+			sub(/^build\/[^\/]*\//, "", test)
+			sub(/^.*\/test\//, "test/", test)
+		}
+		$0 ~ ENVIRON["T"] || test in covers'
+}
+
+stage=${STAGE:-all}
+tests=${PJ_TESTS:-$(chosen "$stage")}
+if [ -n "$T" ] && [ -z "${PJ_TESTS:-}" ] && [ "$stage" = all ]; then
+	for other in live stores browser; do
+		more=$(chosen $other | wc -l)
+		if [ "$more" != 0 ]; then echo "check: make check STAGE=$other T='$T' runs $more more tests" >&2; fi
+	done
 fi
 if [ -z "$tests" ]; then
 	echo "check: no test matches '$T'" >&2
 	exit 1
 fi
 
-if [ -n "${PJ_LIST:-}" ]; then # names only: the tests, and the cases that the pattern selects
+if [ -n "${PJ_LIST:-}" ]; then
 	echo "$tests"
-	find test -path '*/cases/*' -name cmd | grep -E -- "$T"
+	if [ "$stage" = all ]; then find test -path '*/cases/*' -name cmd | grep -E -- "$T"; fi
 	exit 0
 fi
+
+rm -rf "$PJ_TAP"
+mkdir -p "$PJ_TAP"
 
 # What killed tests left: no test takes two hours. Attack programs are user 65534.
 find "${TMPDIR:-/tmp}" -maxdepth 1 -type d -name 'pj-*.??????' \( -user "$(id -u)" -o -user 65534 \) -mmin +120 -exec rm -rf --one-file-system {} + 2>/dev/null

@@ -1,4 +1,5 @@
 /* arena_test - alignment, zeroes, big objects, addresses that stay. */
+/* covers: common/arena.c */
 #include "common/arena.h"
 
 #include "test/lib/child.h"

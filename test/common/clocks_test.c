@@ -1,4 +1,5 @@
 /* clocks_test - where aligned windows end, whatever the jitter between two clocks. */
+/* covers: common/clocks.c */
 #include "common/clocks.h"
 
 #include "common/diag.h"

@@ -1,4 +1,5 @@
 /* diag_test - messages: one line, nothing that a terminal would obey, the right status. */
+/* covers: common/diag.c */
 #include "common/diag.h"
 
 #include "test/lib/child.h"

@@ -1,4 +1,5 @@
 /* intern_test - equal bytes, equal numbers; ranks as by str_cmp. */
+/* covers: common/intern.c common/hash.c */
 #include "common/intern.h"
 
 #include "test/lib/tap.h"

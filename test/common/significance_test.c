@@ -1,4 +1,5 @@
 /* significance_test - what changed between two profiles, by hand-computed values. */
+/* covers: common/significance.c */
 #include "common/significance.h"
 
 #include "common/formats/folded.h"

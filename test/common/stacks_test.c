@@ -1,4 +1,5 @@
 /* stacks_test - the weighted call tree. */
+/* covers: common/stacks.c */
 #include "common/stacks.h"
 
 #include "test/lib/tap.h"

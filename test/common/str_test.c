@@ -1,4 +1,5 @@
 /* str_test - borrowed bytes. */
+/* covers: common/str.c */
 #include "common/str.h"
 
 #include "test/lib/tap.h"

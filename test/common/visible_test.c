@@ -1,4 +1,5 @@
 /* What strangers call their functions must be visible, valid and inert. */
+/* covers: common/visible.c svg/format/xml.c */
 #include "test/lib/tap.h"
 
 #include "svg/format/xml.h"

@@ -1,4 +1,5 @@
 /* diff_test - names that are one, windows that scatter, columns that are scaled, many tests at once. */
+/* covers: diff/noise.c diff/normalname.c diff/profile.c diff/scale.c */
 #include "diff/normalname.h"
 #include "diff/noise.h"
 #include "diff/scale.h"

@@ -3,6 +3,7 @@
  * and of two that differ as is known. The distribution is the example's. Figures are printed; the limits are those of
  * the issue.
  */
+/* covers: common/significance.c */
 #include "fold/run.h"
 #include "common/formats/folded.h"
 #include "common/significance.h"

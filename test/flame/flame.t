@@ -1,6 +1,9 @@
 #!/bin/sh
 # flame.t - pjflame on this machine: a container of two JVMs and a C program gives one picture with the right names and nothing else in it, the
 # table holds on a terminal, and nothing is left behind, whatever ends it. Run by ./check as root.
+# stage: live
+# covers: flame/pjflame.sh flame/assemble flame/record.sh flame/draw.sh flame/table.sh flame/widths.awk flame/life.sh
+# covers: flame/containers.sh common/process/parent.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,5 +1,6 @@
 #!/bin/sh
 # slices.t - --time-slice: what was lost stands in the header of the slice where it was lost; together it is the whole.
+# covers: fold/slices.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

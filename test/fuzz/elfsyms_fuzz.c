@@ -1,7 +1,7 @@
 /* ELF files: whatever a file says, answers are names that it holds, at or before the place; asking twice gives the
  * same. */
-/* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c
- * fold/symbols/minidebug.c */
+/* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c */
+/* covers: fold/symbols/minidebug.c */
 #include "fold/symbols/elffile.h"
 #include "fold/symbols/elfsyms.h"
 

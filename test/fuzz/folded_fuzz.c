@@ -1,6 +1,6 @@
 /* folded text: what was read and written reads back as the same bytes. */
-/* covers: common/formats/folded.c common/formats/foldedhead.c common/formats/foldedpath.c common/formats/foldedread.c
- * common/formats/foldedwrite.c */
+/* covers: common/formats/folded.c common/formats/foldedhead.c common/formats/foldedpath.c */
+/* covers: common/formats/foldedread.c common/formats/foldedwrite.c */
 #include "common/formats/folded.h"
 
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* naming rules and headers: whatever goes in, what comes out can stand in folded text. */
-/* covers: fold/names/names.c fold/names/namescxx.c fold/names/namesdotnet.c fold/names/namesjava.c fold/names/namesjs.c
- * fold/names/namesrust.c */
+/* covers: fold/names/names.c fold/names/namescxx.c fold/names/namesdotnet.c fold/names/namesjava.c */
+/* covers: fold/names/namesjs.c fold/names/namesrust.c */
 #include "fold/samples/samplekey.h"
 #include "fold/samples/linecache.h"
 #include "fold/names/names.h"

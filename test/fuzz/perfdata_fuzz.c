@@ -1,7 +1,7 @@
 /* perf.data: whatever the bytes are, what comes out lies inside of it, in order, and is not more than went in. */
-/* covers: fold/perfdata/perfdata.c fold/perfdata/perfopen.c fold/perfdata/perfread.c fold/perfdata/perfbytes.c
- * fold/perfdata/perforder.c fold/perfdata/perfevents.c fold/perfdata/perfrecords.c fold/perfdata/perffeatures.c
- * fold/perfdata/recorder.c fold/perfdata/zstdstream.c */
+/* covers: fold/perfdata/perfdata.c fold/perfdata/perfopen.c fold/perfdata/perfread.c fold/perfdata/perfbytes.c */
+/* covers: fold/perfdata/perforder.c fold/perfdata/perfevents.c fold/perfdata/perfrecords.c */
+/* covers: fold/perfdata/perffeatures.c fold/perfdata/recorder.c fold/perfdata/zstdstream.c */
 #include "fold/perfdata/perfdata.h"
 
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 /* processes, mappings, procfs: the table of processes follows any records. Mappings ascend and do not overlap, and an
  * address lies in the mapping that was put over it last, as a plain list of all of them tells. Input: a byte that
  * chooses, then a text of /proc or records of 12 bytes: kind and process, thread, place, length. */
-/* covers: record/processes/processes.c record/processes/mappings.c record/processes/linktable.c
- * record/processes/procfs.c */
+/* covers: record/processes/processes.c record/processes/mappings.c record/processes/linktable.c */
+/* covers: record/processes/procfs.c */
 #include "record/processes/procfs.h"
 #include "record/processes/processes.h"
 

@@ -1,8 +1,8 @@
 /* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes
  * of stack, then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. What its
  * table's image says is what the table says; or, with the highest bit, the input is an image. */
-/* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c unwind/dwarf/cfi.c
- * unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h */
+/* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c unwind/dwarf/cfi.c */
+/* covers: unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h */
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/cfiunwind.h"
 #include "unwind/dwarf/unwindtable.h"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # codeflood.t - fake JVMs whose code costs a reader much: pjmap follows the genuine JVM beside them all the time, within its limits of memory,
 # disk and CPU time, and ends when it is told to; --list and --once end, too.
+# stage: live
+# covers: jmap/reader/allowance.c jmap/follow.c runtimes/hotspot/readbudget.c jmap/perfmap/perfmaps.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

@@ -1,5 +1,7 @@
 #!/bin/sh
 # Stacks as deep as a copy of a stack can hold: they cost their tenant its stacks, not the windows of others, and no sample.
+# stage: live
+# covers: record/processes/budgets.c record/unwind/samplestack.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

@@ -1,5 +1,7 @@
 #!/bin/sh
 # escapes.t - pjmap --list prints nothing that a terminal obeys, whatever a JVM calls itself.
+# stage: live
+# covers: jmap/listing.c common/visible.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh

@@ -1,5 +1,7 @@
 #!/bin/sh
 # execstorm.t - processes that exec all the time cost pjmap a bounded share of a CPU, and a JVM that begins meanwhile is found.
+# stage: live
+# covers: jmap/execs.c jmap/follow.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh

@@ -2,6 +2,8 @@
 # flame.t - pjflame, the command that runs all others, beside attacks: FUSE file systems that do not answer, in a user namespace of an
 # unprivileged user; fake JVMs that take the time of pjmap and write escapes; a link planted at its output. It ends with a picture, names
 # functions of others, follows no link, leaves nothing behind, and SIGTERM ends it at any moment.
+# stage: live
+# covers: flame/pjflame.sh flame/life.sh flame/record.sh
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

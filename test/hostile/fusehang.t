@@ -1,6 +1,8 @@
 #!/bin/sh
 # fusehang.t - a program runs from a file system in the recorder's own mount namespace whose server stops answering: windows go on,
 # SIGTERM ends the recorder in time, and other programs keep their build-ids.
+# stage: live
+# covers: record/processes/identities.c common/process/timelimit.c record/symsaver/saverprocess.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
 if [ -z "${PJ_FUSEHANG_INSIDE:-}" ]; then # the mounts end with this namespace, whatever happens

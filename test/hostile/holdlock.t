@@ -1,6 +1,8 @@
 #!/bin/sh
 # holdlock.t - readers of a process's files in /proc wait for ever (holdlock.c): pjrecord goes on, knows the programs that ran before it, and
 # ends within 2 s, whether the attack or pjrecord comes first, and whatever is recorded; pjrecord --check and pjfold end.
+# stage: live
+# covers: record/processes/procreader.c common/process/taskwait.c common/process/timelimit.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
 . "$PJ_TOP/test/lib/tap.sh"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # hungfold.t - pjfold names samples of processes whose file systems do not answer: it leaves their files alone after seconds, names them,
 # and names those of others.
+# stage: live
+# covers: fold/symbols/fileopener.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

@@ -1,5 +1,7 @@
 #!/bin/sh
 # idrace.t - names of executed files lead to a FIFO at every other moment: nothing of pjrecord opens it (it could be a watchdog or a tape).
+# stage: live
+# covers: common/files/targetfile.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
 if [ -z "${PJ_IDRACE_INSIDE:-}" ]; then # other recorders of this machine leave files of other mount namespaces alone

@@ -4,6 +4,8 @@
 # SIGTERM is answered.
 #
 # Runs with an attack and runs without take turns. Stacks are counted per second of CPU time (schedstat).
+# stage: live
+# covers: record/java/jvmreader.c record/java/jvmhelper.c record/java/javabudget.c runtimes/hotspot/readbudget.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

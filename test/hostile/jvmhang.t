@@ -1,6 +1,8 @@
 #!/bin/sh
 # jvmhang.t - JVMs whose memory lies on a file system that does not answer: pjmap follows the genuine JVMs beside them all the time, also one
 # that starts later, names those that hang, tries them again later and later, and ends when it is told to; --list and --once end, too.
+# stage: live
+# covers: jmap/reader/jvmhandle.c jmap/followed.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # planted.t - links, hard links, FIFOs, sockets, directories and devices that another user planted where tools write: nothing is followed and
 # no tool waits, with fs.protected_* as they are here (test/hostile/planted-guest.t: with all of them on).
+# stage: live
+# covers: common/files/outpath.c common/files/tempfile.c record/windows/windir.c jmap/perfmap/mapfile.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # procwait.t - files of /proc/PID whose reader may wait for ever (holdlock.c) are read by no thread that others depend on: system calls of
 # the main threads of pjrecord, pjmap and pjfold, beside JVMs, jitdumps and short processes.
+# stage: live
+# covers: record/processes/procreader.c common/process/taskwait.c jmap/follow.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP
 # shellcheck source=test/lib/tap.sh

@@ -1,5 +1,7 @@
 #!/bin/sh
 # Storms of names, namespaces and threads: windows stay as small as without them, and others keep their samples.
+# stage: live
+# covers: record/processes/budgets.c record/processes/state.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

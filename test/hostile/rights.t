@@ -1,6 +1,9 @@
 #!/bin/sh
 # rights.t - what each process of a running pjrecord may do, read from the kernel: those that parse bytes of strangers hold no capability, may
 # make 25 system calls at most, and have limits of memory; those that open files hold the recorder's five at most.
+# stage: live
+# covers: common/process/sandbox.c common/process/capabilities.c record/perf/privileges.c record/symsaver/symparser.c
+# covers: record/unwind/cfiparser.c record/java/jvmhelper.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

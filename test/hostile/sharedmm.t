@@ -1,5 +1,7 @@
 #!/bin/sh
 # sharedmm.t - memory of a set-uid program is in no file that pjmap or pjrecord writes, whatever fake JVMs do before they become that program.
+# stage: live
+# covers: common/process/taskid.c record/java/jvmopen.c jmap/reader/readhelper.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh

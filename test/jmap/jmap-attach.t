@@ -3,6 +3,9 @@
 # answers is not believed.
 #
 # Run by ./check.
+# stage: live
+# covers: jmap/attach/attach.c jmap/attach/jcmdmap.c jmap/attach/mapparser.c jmap/attach/replies.c
+# covers: jmap/attach/agentimage.S jmap/agent/agent.c runtimes/hotspot/stubs.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -3,6 +3,9 @@
 # from the host; and whatever lies in such a /tmp, or where pjmap writes, leads nowhere else and makes nobody wait.
 #
 # Run by ./check as root.
+# stage: live
+# covers: jmap/attach/targetuser.c jmap/perfmap/mapfile.c jmap/perfmap/publisher.c common/files/targetfile.c
+# covers: common/files/outpath.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

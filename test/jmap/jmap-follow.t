@@ -3,6 +3,9 @@
 # whose code comes and goes.
 #
 # PJ_JMAP_SECS: of the code cache that is too small (6). Run by ./check as root.
+# stage: live
+# covers: jmap/follow.c jmap/followed.c jmap/execs.c jmap/timeline/journal.c jmap/timeline/journalfile.c
+# covers: jmap/timeline/mapsdir.c fold/jit/timeline.c fold/jit/timelines.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -2,6 +2,8 @@
 # jmap-keep.t - DIR/maps keeps its limit, with JVMs that make ever more code: dead ones go first, the living begin anew, and pjfold can read what is there.
 #
 # Run by ./check.
+# stage: live
+# covers: jmap/timeline/mapsdir.c jmap/timeline/journalfile.c fold/jit/timeline.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -3,6 +3,10 @@
 #
 # Every JDK below /usr/lib/jvm, those in PJ_JDKS (folders), and as root those below usr/lib/jvm of the root file systems in PJ_ROOTFS, which bring the libc
 # that they need (test/jmap/rootfs.sh makes one with JDK 8, 11 and 21). PJ_JMAP_ROUNDS: damaged images and snapshots under churn (40). Run by ./check.
+# stage: live
+# covers: jmap/pjmap.c jmap/mapopts.c jmap/listing.c jmap/perfmap/codemap.c jmap/perfmap/mapfile.c
+# covers: jmap/reader/jvmhandle.c jmap/reader/readhelper.c runtimes/hotspot/hotspot.c runtimes/hotspot/codecache.c
+# covers: runtimes/hotspot/discover.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,4 +1,5 @@
 /* jvms_test - which of all options holds. */
+/* covers: record/jvms.c */
 #include "record/jvms.h"
 
 #include "common/diag.h"

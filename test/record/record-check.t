@@ -3,6 +3,9 @@
 # a seccomp filter, in a user namespace, with few descriptors; and the JVMs that it names.
 #
 # PJ_SYSCTL=1: also with kernel.perf_event_paranoid changed, for a moment.
+# stage: live
+# covers: record/hostcheck.c record/perf/hints.c record/perf/hintfacts.c record/runtimes.c record/jvms.c
+# covers: record/perf/privileges.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

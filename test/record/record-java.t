@@ -4,6 +4,9 @@
 # Every JDK below /usr/lib/jvm, those in PJ_JDKS (folders), and as root those in the root file systems of PJ_ROOTFS. Each is recorded by its
 # number when it has run for a while, until it has used so much more time; all shares are of samples of its own threads. Bounds are wider
 # than what is seen (docs/ARCHITECTURE.md), by more than chance: on a loaded machine few samples come. Run by ./check.
+# stage: live
+# covers: record/java/javacode.c record/java/jvmreader.c record/java/jvmhelper.c record/java/javanames.c
+# covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -3,6 +3,9 @@
 # overlap. Nothing complete is ever changed or lost.
 #
 # PJ_KILLS: how many times it is killed (5).
+# stage: live
+# covers: record/windows/windows.c record/windows/leftovers.c record/windows/rescue.c record/windows/retention.c
+# covers: record/windows/metrics.c record/output.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

@@ -1,6 +1,8 @@
 #!/bin/sh
 # record-loss.t - loss is a number: samples and state that the kernel had no room for, in the file, in the line of the window, in
 # pjrecord.prom and in the exit status; and what is known of processes afterwards. CPUs that go and come (PJ_SYSCTL=1).
+# stage: live
+# covers: record/session.c record/windows/metrics.c record/perf/rings.c record/processes/rescan.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

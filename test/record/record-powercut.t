@@ -1,6 +1,8 @@
 #!/bin/sh
 # record-powercut.t - the power fails while pjrecord records: every window that it has reported is complete afterwards, every window in out/ is
 # complete or absent, and the next run goes on. PJ_CUTS: how many cuts (4) for each kind of file system, PJ_SEED: where.
+# stage: live
+# covers: record/windows/windows.c common/files/outfile.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

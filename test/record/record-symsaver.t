@@ -1,6 +1,10 @@
 #!/bin/sh
 # record-kept.t - containers that are gone, deleted programs, the kernel's symbols: what pjrecord kept names them, for everybody and after a
 # reboot, and nobody else's samples.
+# stage: live
+# covers: record/symsaver/symsaver.c record/symsaver/saverprocess.c record/symsaver/saverfiles.c
+# covers: record/symsaver/savernames.c record/symsaver/kernelsaver.c record/symsaver/jits.c fold/symbols/symstore.c
+# covers: fold/symbols/symstoreindex.c fold/symbols/provenance.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,6 +1,9 @@
 #!/bin/sh
 # record-unwind.t - pjrecord --unwind=tables: stacks of code without frame pointers, whole, as ordinary callchains. Shares are of samples
 # of the loads alone, so a machine that is busy with others makes them fewer, not other ones; loads end when they have run long enough.
+# stage: live
+# covers: record/unwind/unwinder.c record/unwind/samplestack.c record/unwind/cfitables.c record/unwind/cfihelpers.c
+# covers: record/unwind/fallback.c record/unwind/rootframes.c common/formats/unwindstats.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -4,6 +4,8 @@
 # C that was built with frame pointers, and each JDK (as in record-java.t) with -XX:+PreserveFramePointer; and what is said of code that has
 # none. A JVM runs until most is compiled: what is replaced meanwhile may be walked as what it was before. Run by ./check. For the figure of
 # issue 8: PJ_VERIFY_SECS=8, on a quiet machine.
+# stage: live
+# covers: record/unwind/fpcompare.c record/unwind/samplestack.c record/java/javacode.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -4,6 +4,11 @@
 # Figures have margins for a loaded machine: what counts is compared with counting noise, what is timed with the same run.
 # PJ_SYSCTL=1: also with kernel.perf_event_max_stack raised, for a moment.
 # PJ_STORM: for how many seconds processes come and go, 500 a second (5).
+# stage: live
+# covers: record/pjrecord.c record/recordopts.c record/session.c record/output.c record/openwindow.c record/single.c
+# covers: record/command.c record/perf/chunk.c record/perf/events.c record/perf/eventattrs.c record/perf/sources.c
+# covers: record/perf/rings.c record/perf/ringpoll.c record/processes/kernel.c record/processes/host.c
+# covers: record/processes/idlist.c record/processes/idle.c record/processes/cgroups.c record/processes/rescan.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,4 +1,5 @@
 /* runtimes_test - who makes code, from texts and from processes of our own. */
+/* covers: record/runtimes.c */
 #include "record/runtimes.h"
 
 #include "common/diag.h"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # send-kill-stores.t - pjsend killed at its calls, three windows of three batches, with real servers behind it: each stack is there once.
 # PJ_KILL_STEP=1: at every call; by default at so many that each store takes half a minute.
+# stage: stores
+# covers: send/sender.c send/stores/eve.c send/stores/couch.c send/stores/clickhouse.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,6 +1,7 @@
 #!/bin/sh
 # send-kill.t - pjsend killed at every call that changes or tells anything: the store in a directory holds exactly what was recorded.
 # PJ_KILL_STEP: every so many calls only (1).
+# covers: send/sender.c send/spool/spooler.c send/stores/dirstore.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -3,6 +3,7 @@
 # directory holds exactly what was recorded once pjsend has run again. Both for journals (ext4, XFS, btrfs) and for what POSIX promises;
 # the power of the store fails, too, or not. PJ_CUT_STEP: every so many calls only (4),
 # from one that PJ_SEED chooses.
+# covers: send/spool/spool.c send/stores/dirstore.c common/files/outfile.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sending loop against a store that answers as it is told: what goes first, what is tried again, what becomes of a
  * window. */
+/* covers: send/sender.c send/retries.c send/spool/counters.c */
 #include "send/sender.h"
 
 #include "send/spool/counters.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as people write them. */
+/* covers: send/timearg.c */
 #include "send/timearg.h"
 
 #include "test/lib/tap.h"

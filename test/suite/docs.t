@@ -1,5 +1,7 @@
 #!/bin/sh
 # docs.t - help, man pages, README and NEWS say what the tools do; the examples of the man pages run.
+# covers: common/filter/opt.c fold/foldopts.c svg/request.c diff/diffopts.c record/recordopts.c jmap/mapopts.c
+# covers: send/sendopts.c flame/pjflame.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -4,6 +4,8 @@
 #
 # PJ_SEED: in which process, at which call. PJ_PLACES=N: N runs for each process and kind of failure, in place of one for each kind (1: 5 minutes).
 # Run by ./check as root.
+# covers: record/session.c record/output.c record/windows/windows.c jmap/follow.c jmap/followed.c
+# covers: jmap/reader/jvmhandle.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

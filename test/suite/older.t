@@ -1,5 +1,6 @@
 #!/bin/sh
 # older.t - what an older version recorded, kept, sent and folded (test/suite/older/) stays readable, with the same result.
+# covers: fold/recording.c fold/jit/timelines.c fold/symbols/symstore.c send/gather.c send/stores/dirread.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C TZ=UTC HOME=$scratch # no caches of others

@@ -1,4 +1,5 @@
 /* in_test - files, pipes, gzip by content; what is cut or damaged. */
+/* covers: common/filter/in.c */
 #include "common/filter/in.h"
 
 #include "test/lib/child.h"

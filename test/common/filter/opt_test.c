@@ -1,4 +1,5 @@
 /* opt_test - the command line. */
+/* covers: common/filter/opt.c */
 #include "common/filter/opt.h"
 
 #include "test/lib/child.h"

@@ -1,4 +1,5 @@
 /* out_test - complete or absent, never lost silently. */
+/* covers: common/filter/out.c common/files/outfile.c */
 #include "common/filter/out.h"
 
 #include "test/lib/child.h"

@@ -1,5 +1,6 @@
 /* Cgroups: numbers become paths, paths become containers and pods; names of pods from a folder that may hold anything.
  */
+/* covers: common/formats/containers.c fold/perfdata/cgroupnames.c */
 #include "common/formats/containers.h"
 #include "fold/perfdata/cgroupnames.h"
 

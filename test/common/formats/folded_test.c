@@ -1,4 +1,6 @@
 /* folded_test - the text that all tools exchange. */
+/* covers: common/formats/folded.c common/formats/foldedhead.c common/formats/foldedpath.c */
+/* covers: common/formats/foldedread.c common/formats/foldedwrite.c */
 #include "common/formats/folded.h"
 
 #include "test/lib/child.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backoff_test.c - helpers that fail or are slow: whose files are left alone, for how long, and that nothing is off for
  * good. */
+/* covers: common/process/backoff.c */
 #include "common/process/backoff.h"
 
 #include "common/clocks.h"

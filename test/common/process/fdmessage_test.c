@@ -1,5 +1,6 @@
 /* Messages with descriptors: each is received, is close-on-exec, or is closed; none leaks, whatever the other end
  * sends. */
+/* covers: common/process/fdmessage.c */
 #include "common/process/fdmessage.h"
 
 #include "test/lib/tap.h"

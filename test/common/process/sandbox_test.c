@@ -1,4 +1,5 @@
 /* sandbox_test - the rights of a process after sandbox_enter, read from /proc/self/status and tried one by one. */
+/* covers: common/process/sandbox.c */
 #include "common/process/sandbox.h"
 
 #include "test/lib/child.h"

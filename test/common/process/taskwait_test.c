@@ -1,5 +1,6 @@
 /* Files, links and folders of /proc/PID in limited time; processes that do not answer are those of
  * test/hostile/holdlock.t. */
+/* covers: common/process/taskwait.c common/process/threads.c */
 #include "common/process/taskwait.h"
 #include "test/lib/tap.h"
 

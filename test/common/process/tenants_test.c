@@ -1,4 +1,5 @@
 /* tenants_test - which tenant a process belongs to, whatever it names its cgroups, and how budgets empty and refill. */
+/* covers: common/process/tenants.c */
 #include "common/process/tenants.h"
 
 #include "common/arena.h"

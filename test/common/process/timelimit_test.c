@@ -1,5 +1,6 @@
 /* Calls that return in time, late, or never: what the caller gets, what is dropped, how long places rest, how many
  * threads there are. */
+/* covers: common/process/timelimit.c */
 #include "common/process/timelimit.h"
 
 #include "common/arena.h"

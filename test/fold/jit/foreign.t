@@ -1,6 +1,7 @@
 #!/bin/sh
 # foreign.t - damage in the files of others that tell names, maps of JITs and jitdumps: told with its place, counted, and a status
 # only for who asks for one.
+# covers: fold/jit/perfmap.c fold/jit/jitdump.c fold/samples/inputerrors.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -1,4 +1,5 @@
 /* Code that moved or was replaced must have the name that was valid at the time. */
+/* covers: fold/jit/jitdump.c */
 #include "fold/jit/jitdump.h"
 #include "test/fold/jit/jitdump_write.h"
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Perf maps are written by strangers: the last line wins, and whatever else stands there, the rest is used. */
+/* covers: fold/jit/perfmap.c */
 #include "fold/jit/perfmap.h"
 #include "test/lib/tap.h"
 #include "common/text.h"

@@ -1,5 +1,6 @@
 /* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out,
  * with its place. */
+/* covers: fold/jit/timeline.c fold/jit/frametimes.c common/formats/jmapfile.c */
 #include "fold/jit/timeline.h"
 
 #include "runtimes/hotspot/blobcodec.h"

@@ -1,4 +1,5 @@
 /* Kernel names: perf's rules, and a cache that is never believed when it is not exactly what was written. */
+/* covers: fold/kernel/kallsyms.c fold/kernel/kallcache.c */
 #include "fold/kernel/kallcache.h"
 #include "fold/kernel/kallsyms.h"
 #include "common/arena.h"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # kernel.t - names of a kernel that is not running, from its ELF file: a small one, linked elsewhere than it was recorded.
+# covers: fold/kernel/kernelsyms.c fold/symbols/symtab.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -1,4 +1,6 @@
 /* Every naming rule of docs/INPUTS.md, one row each. */
+/* covers: fold/names/names.c fold/names/namescxx.c fold/names/namesdotnet.c fold/names/namesjava.c */
+/* covers: fold/names/namesjs.c fold/names/namesrust.c common/javaclass.c */
 #include "fold/names/names.h"
 #include "test/lib/tap.h"
 

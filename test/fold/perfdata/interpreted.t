@@ -1,5 +1,6 @@
 #!/bin/sh
 # interpreted.t - frames of interpreted Java methods in a recording of pjrecord: named by what it told, counted where it told none.
+# covers: fold/perfdata/interpreted.c fold/resolve.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perfbytes - records across borders of blocks, holding, skipping, memory. */
+/* covers: fold/perfdata/perfbytes.c */
 #include "fold/perfdata/perfbytes.h"
 
 #include "test/lib/tap.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perforder - what perf does, and a stable sort. */
+/* covers: fold/perfdata/perforder.c */
 #include "fold/perfdata/perforder.h"
 
 #include "common/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* covers: fold/process/addrspace.c fold/perfdata/buildids.c */
 #include "fold/process/addrspace.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Samples that wait for their user half: each goes on once, with its own frames and weight. */
+/* covers: fold/process/deferred.c */
 #include "fold/process/deferred.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Mappings: against an array of bytes that says of each address what is there, with copies that go their own ways. */
+/* covers: fold/process/maps.c */
 #include "fold/process/maps.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* The cache must never take one line for another, whatever collides. */
+/* covers: fold/samples/linecache.c */
 #include "fold/samples/linecache.h"
 #include "test/lib/tap.h"
 

@@ -1,4 +1,5 @@
 /* Headers of perf script, as perf 3.x to 6.x print them with all kinds of -F. */
+/* covers: fold/samples/samplekey.c */
 #include "fold/samples/samplekey.h"
 #include "test/lib/tap.h"
 

@@ -1,5 +1,6 @@
 /* asflamegraph_test - the rules of stackcollapse-perf.pl one by one; test/fold/script/conformance.t compares with the
  * script itself. */
+/* covers: fold/script/asflamegraph.c */
 #include "fold/script/asflamegraph.h"
 
 #include "test/lib/tap.h"

@@ -6,6 +6,7 @@
 # a checkout of FlameGraph, the script itself runs, too: on the same inputs, and on PJ_HUNT (default 2000) odd ones.
 #
 # `conformance.t --sums` writes conformance.sums anew, with FLAMEGRAPH_DIR at 41fee1f.
+# covers: fold/script/asflamegraph.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 

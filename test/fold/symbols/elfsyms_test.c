@@ -1,4 +1,5 @@
 /* Names in ELF files: rules one by one, on files that are built here; and files of which any part is wrong. */
+/* covers: fold/symbols/elfsyms.c fold/symbols/symtab.c fold/symbols/demangle.c fold/symbols/elffile.c */
 #include "fold/symbols/elfsyms.h"
 
 #include "common/arena.h"

@@ -1,4 +1,5 @@
 /* Files that a helper process opens: an answer that comes too late is not taken for that of another request. */
+/* covers: fold/symbols/fileopener.c */
 #include "fold/symbols/fileopener.h"
 #include "test/lib/tap.h"
 

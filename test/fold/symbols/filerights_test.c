@@ -1,5 +1,6 @@
 /* filerights_test - the process that opens files for pjfold: regular files only, and none of /proc, whatever is
  * requested. */
+/* covers: fold/symbols/fileopener.c */
 #include "fold/symbols/fileopener.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* A recording may only be told about by the machine, the boot and the process that it is of. */
+/* covers: fold/symbols/samehost.c */
 #include "fold/symbols/samehost.h"
 #include "test/lib/tap.h"
 

@@ -1,4 +1,5 @@
 /* Maps that somebody else wrote: how names of each kind come out, and what is left out. */
+/* covers: jmap/attach/untrustedmap.c */
 #include "jmap/attach/untrustedmap.h"
 
 #include "test/lib/tap.h"

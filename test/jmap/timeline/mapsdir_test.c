@@ -1,5 +1,6 @@
 /* DIR/maps: a timeline stays while its JVM lives, a day longer, and while a window of its time is there; the limit
  * takes the oldest, and what is needed last. */
+/* covers: jmap/timeline/mapsdir.c */
 #include "jmap/timeline/mapsdir.h"
 
 #include "common/formats/jmapfile.h"

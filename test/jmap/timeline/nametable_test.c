@@ -1,5 +1,6 @@
 /* nametable_test.c - names of a timeline: numbers in the file go on while names that nothing uses are forgotten;
  * complete records. */
+/* covers: jmap/timeline/nametable.c common/formats/jmapfile.c */
 #include "test/lib/tap.h"
 
 #include "common/arena.h"

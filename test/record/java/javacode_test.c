@@ -1,5 +1,6 @@
 /* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one
  * (standin.h). */
+/* covers: record/java/javacode.c record/java/jvmreader.c record/java/javabudget.c */
 #include "record/java/javacode.h"
 #include "record/processes/rescan.h"
 #include "record/processes/procfs.h"

@@ -1,5 +1,6 @@
 /* Interpreted methods of a window: asked for once, told once each, in order, as pjfold reads them; no more than there
  * is room for. */
+/* covers: record/java/javanames.c fold/perfdata/interpreted.c */
 #include "record/java/javanames.h"
 #include "fold/perfdata/recorder.h"
 #include "test/lib/tap.h"

@@ -1,5 +1,6 @@
 /* The thread that reads JVMs, at a process that has the memory of one (standin.h): questions and answers, answers that
  * nobody waited for, JVMs that end, and those of a build that is known. */
+/* covers: record/java/jvmreader.c record/java/jvmbuilds.c record/java/jvmopen.c record/java/jvmhelper.c */
 #include "record/java/jvmbuilds.h"
 #include "record/java/jvmreader.h"
 #include "test/lib/standin.h"

@@ -1,4 +1,5 @@
 /* jitcopy_test - copies of files that grow, are replaced, emptied, planted. */
+/* covers: record/jit/jitcopy.c record/jit/jitrecords.c */
 #include "record/jit/jitrecords.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Callchains that wait: once each, counted, bounded. */
+/* covers: record/offcpu/chains.c */
 #include "record/offcpu/chains.h"
 #include "common/arena.h"
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Switches in, times off the CPU out: pairs, borders, losses, threads that come and go. */
+/* covers: record/offcpu/offcpu.c record/offcpu/chains.c */
 #include "record/offcpu/chains.h"
 #include "record/offcpu/offcpu.h"
 #include "test/lib/tap.h"

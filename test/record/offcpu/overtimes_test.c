@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* overtimes_test.c - times off the CPU over budget are summed by thread: no ns is lost, however many threads, and rows
  * are bounded. */
+/* covers: record/offcpu/overtimes.c */
 #include "record/offcpu/overtimes.h"
 
 #include "test/lib/tap.h"

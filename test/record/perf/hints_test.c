@@ -1,4 +1,5 @@
 /* hints_test - a row for each thing that can be wrong: the line says what, and which command helps. */
+/* covers: record/perf/hints.c record/perf/hintfacts.c */
 #include "record/perf/hints.h"
 
 #include "common/diag.h"

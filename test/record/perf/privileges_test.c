@@ -1,4 +1,5 @@
 /* privileges_test - what is left after privileges_drop, seen from /proc/self/status and by trying. */
+/* covers: record/perf/privileges.c */
 #include "record/perf/privileges.h"
 
 #include "test/lib/child.h"

@@ -1,4 +1,5 @@
 /* Rings in a file instead of the kernel's: order, wrapping, horizons, what is broken. */
+/* covers: record/perf/rings.c */
 #include "record/perf/rings.h"
 #include "test/lib/tap.h"
 

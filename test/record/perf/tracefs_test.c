@@ -1,4 +1,5 @@
 /* Tracepoints by name, from a tracefs of our own making, and the section that perf reads. */
+/* covers: record/perf/tracefs.c */
 #include "record/perf/tracefs.h"
 #include "test/lib/tap.h"
 

@@ -1,4 +1,5 @@
 /* What a tenant may fill of a window, and how what was left out is reported. */
+/* covers: record/processes/budgets.c */
 #include "record/processes/budgets.h"
 #include "common/clocks.h"
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* Facts of processes from /proc, and processes whose /proc does not answer. */
+/* covers: record/processes/identities.c */
 #include "record/processes/identities.h"
 #include "common/clocks.h"
 #include "test/lib/tap.h"

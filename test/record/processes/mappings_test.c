@@ -1,4 +1,5 @@
 /* Sets of mappings: limits, budgets, and that all memory is given back. */
+/* covers: record/processes/mappings.c record/processes/linktable.c */
 #include "record/processes/mappings.h"
 #include "test/lib/tap.h"
 

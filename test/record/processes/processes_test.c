@@ -1,4 +1,5 @@
 /* The table of processes: what records change, what is shared, what is forgotten. */
+/* covers: record/processes/processes.c record/processes/mappings.c */
 #include "record/processes/processes.h"
 #include "test/lib/tap.h"
 

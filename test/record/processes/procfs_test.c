@@ -1,4 +1,6 @@
 /* What pjrecord reads from /proc and /sys, borders of windows, lists of CPUs. */
+/* covers: record/processes/procfs.c record/processes/cgroups.c record/processes/kerneltext.c */
+/* covers: common/clocks.c */
 #include "record/processes/cgroups.h"
 #include "common/clocks.h"
 #include "record/processes/kerneltext.h"

@@ -1,5 +1,6 @@
 /* Which processes are read from /proc after a loss, at real ones: when they are sampled, at a bounded cost, by tenant.
  */
+/* covers: record/processes/rescan.c record/processes/procreader.c record/processes/identities.c */
 #include "record/processes/rescan.h"
 #include "common/clocks.h"
 #include "test/lib/tap.h"

@@ -1,5 +1,6 @@
 /* How often the tenant of a process is looked up: at its first sample in a window, and after changes, however many
  * threads it starts. */
+/* covers: record/processes/state.c */
 #include "record/processes/rescan.h"
 #include "test/lib/tap.h"
 

@@ -1,4 +1,5 @@
 /* kernelkeep_test - snapshots of kernel symbols: when there is a new one, and what is in it. */
+/* covers: record/symsaver/kernelsaver.c */
 #include "record/symsaver/kernelsaver.h"
 
 #include "test/lib/tap.h"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # reduce.t - what pjrecord keeps of a binary names every place as the binary does: stubs, local functions, .gnu_debugdata; for us,
 # and for readelf. And what its process still has of one that is gone.
+# covers: record/symsaver/elfreducer.c record/symsaver/dynelf.c record/symsaver/targetfiles.c fold/symbols/plt.c
+# covers: fold/symbols/minidebug.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -1,4 +1,5 @@
 /* keepdir_test - names of what is kept, files that appear whole, and which go when. */
+/* covers: record/symsaver/saverdir.c record/symsaver/saversweep.c record/symsaver/saverbudget.c common/filter/boot.c */
 #include "record/symsaver/saversweep.h"
 
 #include "test/lib/tap.h"

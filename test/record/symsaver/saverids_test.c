@@ -1,4 +1,5 @@
 /* keepids_test - build-ids from the keeper: a ring that fills, a keeper that lies, and for how long they are known. */
+/* covers: record/symsaver/saverids.c */
 #include "record/symsaver/saverids.h"
 
 #include "common/arena.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keepqueue_test.c - messages wait while their place rests, within limits, and come out in order. */
+/* covers: record/symsaver/saverqueue.c */
 #include "record/symsaver/saverqueue.h"
 
 #include "test/lib/tap.h"

@@ -1,5 +1,7 @@
 /* symhelper_test - the process that parses files of strangers: its answers, its replacement for another tenant, parsers
  * that end, hang, spin, lie. */
+/* covers: record/symsaver/symhelper.c record/symsaver/symparser.c record/symsaver/elfreducer.c */
+/* covers: common/process/backoff.c common/process/helperprocess.c */
 #include "record/symsaver/symhelper.h"
 
 #include "common/process/fdmessage.h"

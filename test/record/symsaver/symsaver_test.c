@@ -1,5 +1,7 @@
 /* keep_test - the keeper at work: deleted programs, maps of JITs, what is planted, keepers that crash or hang, a
  * recorder that is killed. */
+/* covers: record/symsaver/symsaver.c record/symsaver/saverprocess.c record/symsaver/saverfiles.c */
+/* covers: record/symsaver/saverring.c */
 #include "record/symsaver/symsaver.h"
 
 #include "test/lib/tap.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables_test.c - helpers that make tables, a pair for each tenant: one that hangs or lies, its neighbours, how many
  * there are. */
+/* covers: record/unwind/cfitables.c record/unwind/cfihelpers.c record/unwind/cfistarter.c record/unwind/cfiopener.c */
+/* covers: record/unwind/cfiparser.c common/process/helperprocess.c */
 #include "record/unwind/cfitables.h"
 
 #include "common/clocks.h"

@@ -1,4 +1,5 @@
 /* How callers are found where not all can be had: which copies, which rings, and what is said. */
+/* covers: record/unwind/fallback.c */
 #include "record/unwind/fallback.h"
 #include "record/unwind/samplestack.h"
 #include "test/lib/tap.h"

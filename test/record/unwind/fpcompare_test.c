@@ -1,4 +1,5 @@
 /* agreement_test - what frame pointers lose is told from what differs. */
+/* covers: record/unwind/fpcompare.c */
 #include "record/unwind/fpcompare.h"
 
 #include "test/lib/tap.h"

@@ -1,4 +1,5 @@
 /* starts_test - the outermost frames are those that whole stacks had, or none. */
+/* covers: record/unwind/rootframes.c */
 #include "record/unwind/rootframes.h"
 
 #include "test/lib/tap.h"

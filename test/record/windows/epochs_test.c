@@ -1,4 +1,5 @@
 /* epochs_test - no name twice, whatever the clock does. */
+/* covers: record/windows/epochs.c */
 #include "record/windows/epochs.h"
 
 #include "common/diag.h"

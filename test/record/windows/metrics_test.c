@@ -1,4 +1,5 @@
 /* metrics_test - counters go on from what the file says, whoever wrote it; the summary names all that was lost. */
+/* covers: record/windows/metrics.c */
 #include "record/processes/budgets.h"
 #include "record/windows/metrics.h"
 

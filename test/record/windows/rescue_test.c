@@ -1,4 +1,5 @@
 /* rescue_test - a window cut at any byte keeps its whole records, becomes complete, and stays so. */
+/* covers: record/windows/rescue.c */
 #include "record/windows/rescue.h"
 
 #include "common/diag.h"

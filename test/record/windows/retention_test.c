@@ -1,5 +1,6 @@
 /* kept_test - which windows limits delete: those that were completed first, also after the clock was set back; symbols
  * without a window go first. */
+/* covers: record/windows/retention.c */
 #include "record/windows/retention.h"
 
 #include "common/clocks.h"

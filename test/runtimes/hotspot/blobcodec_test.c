@@ -1,4 +1,5 @@
 /* Facts of frames: what is kept of a piece of code answers as its bytes do, and comes back as it was. */
+/* covers: runtimes/hotspot/blobcodec.c */
 #include "runtimes/hotspot/blobcodec.h"
 #include "test/lib/tap.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of a JVM laid out by hand: each state of a prologue and an epilogue, adapters, the interpreter, stubs, virtual
  * threads. */
+/* covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c */
 #include "runtimes/hotspot/javaunwind.h"
 #include "test/lib/tap.h"
 

@@ -4,6 +4,9 @@
 # Every JDK below /usr/lib/jvm, and those in PJ_JDKS (folders). Each JVM is sampled for seconds, by test/runtimes/hotspot/javawalk. Bounds are
 # wider than what is seen (docs/ARCHITECTURE.md), by more than chance: few samples come on a loaded machine, and code that went between a
 # sample and the next look at the JVM is unknown. Run by ./check.
+# stage: live
+# covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/blobframes.c
+# covers: runtimes/hotspot/codecache.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

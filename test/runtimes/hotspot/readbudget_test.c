@@ -1,4 +1,5 @@
 /* budget_test.c - what one JVM may cost: steps, bytes, time, and a flag that ends everything. */
+/* covers: runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c */
 #include "test/lib/tap.h"
 
 #include "common/clocks.h"

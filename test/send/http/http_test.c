@@ -1,4 +1,5 @@
 /* What an answer means, what of a host's bytes gets into JSON, and which URLs are refused. */
+/* covers: send/http/http.c send/http/json.c send/http/libcurl.c send/http/secret.c */
 #include "send/http/http.h"
 #include "send/http/json.h"
 #include "send/http/secret.h"

@@ -1,4 +1,5 @@
 /* Layout, faces and the blob: a decoder written from docs/SVG.md reads back what was encoded. */
+/* covers: svg/format/encode.c */
 #include "test/lib/node.h"
 #include "test/lib/tap.h"
 

@@ -1,4 +1,5 @@
 /* The vectors of FIPS 180-4 and its borders. */
+/* covers: svg/format/sha256.c */
 #include "test/lib/tap.h"
 
 #include "svg/format/sha256.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* covers: svg/layout/change.c */
 #include "test/lib/node.h"
 #include "test/lib/tap.h"
 

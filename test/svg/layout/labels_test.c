@@ -1,4 +1,5 @@
 /* Labels: the most telling part that fits. */
+/* covers: svg/layout/labels.c */
 #include "test/lib/tap.h"
 
 #include "svg/layout/labels.h"

@@ -1,4 +1,5 @@
 /* Kinds of code by name, and the colours that flamegraph.pl gives (seen in its output, option by option). */
+/* covers: svg/layout/palette.c svg/layout/codekind.c */
 #include "test/lib/tap.h"
 
 #include "common/formats/folded.h"

@@ -1,4 +1,5 @@
 /* Call frame information made by hand: rows, rules, expressions, and what is damaged. */
+/* covers: unwind/dwarf/cfi.c unwind/dwarf/cfiexpr.c unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c */
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/cfiunwind.h"
 #include "unwind/dwarf/unwindtable.h"

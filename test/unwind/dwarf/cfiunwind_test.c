@@ -1,5 +1,6 @@
 /* Unwinds itself: registers by getcontext, a copy of the stack, tables of the files in memory; libgcc's
  * _Unwind_Backtrace says what is right. */
+/* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindelf.c unwind/dwarf/unwindtable.c */
 #include "unwind/dwarf/cfiunwind.h"
 #include "test/lib/tap.h"
 

@@ -3,6 +3,8 @@
 #
 # Each recording is of one process without exec: perf 6.1 mixes up where a library lay before and behind an exec. perf knows
 # neither .debug_frame here nor files without .eh_frame_hdr: there our stacks must reach the outermost function instead.
+# covers: unwind/dwarf/cfiunwind.c unwind/dwarf/cfi.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c
+# covers:
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
