@@ -200,8 +200,8 @@ static void windows_keep_limits(struct windows *windows, uint64_t space)
 	if (retention_limit(&windows->saved, &windows->windir, &limits, space, now, &windows->metrics)) {
 		windows->short_of_space = false;
 	} else if (!windows->short_of_space) {
-		warn("the file system of '%s' is too full%s, and the newest window, which is not deleted, is "
-		     "the only one",
+		warn("the file system of '%s' is too full%s, and only the newest window is left, which is not "
+		     "deleted: free space there",
 		     windows->dir, space || windows->reserve ? "" : " for --min-free");
 		windows->short_of_space = true;
 	}

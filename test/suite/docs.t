@@ -158,7 +158,7 @@ done <names
 is "docs/HOWTO-ADD.md: functions that do not exist" "$missing" ""
 ok "docs/HOWTO-ADD.md: names functions" test "$(wc -l <names)" -ge 4
 
-sed -n 's/.*make check .*T="\([^"]*\)".*/\1/p; s/.*make check T=\([^ "]*\).*/\1/p' "$top/CONTRIBUTING.md" >patterns
+sed -n 's/.*make check .*T="\([^"]*\)".*/\1/p; s/.*make check T=\([^ "`]*\).*/\1/p' "$top/CONTRIBUTING.md" >patterns
 ok "CONTRIBUTING.md: has commands make check T=..." test "$(wc -l <patterns)" -ge 3
 while read -r pattern; do
 	PJ_TESTS='' PJ_LIST=1 PJ_TAP=$PWD/tap T=$pattern sh "$top/test/check.sh" >selected 2>errors

@@ -431,7 +431,7 @@ static void limits(void)
 	run_of(now + 10, 0, 0);
 	snprintf(path, sizeof(path), "%llu.data", (unsigned long long)now + 10);
 	is_str(list("out"), str_of(path), "--min-free, of a disk that is never so empty: only the newest stays");
-	ok(says("there is no window to delete but the newest"), "which is said");
+	ok(says("only the newest window is left, which is not deleted"), "which is said");
 	ok(!str_eq(metric("pj_record_windows_deleted_total{reason=\"free\"}"), STR("0")), "and counted");
 
 	fresh();
@@ -688,7 +688,7 @@ static void folders(void)
 	fresh();
 	shell("mkdir -m 755 %s && chown 65534:65534 %s", dir, dir);
 	child_run(&c, prepares, &stay);
-	ok(c.status == 1 && says("belongs to user 65534, who could read what root records") && owner("out") < 0,
+	ok(c.status == 1 && says("belongs to user 65534, who could read root's recordings") && owner("out") < 0,
 	   "root refuses a DIR of another user");
 	setenv("SUDO_UID", "65534", 1);
 	child_run(&c, prepares, &stay);
