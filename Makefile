@@ -81,8 +81,7 @@ MANS := $(wildcard man/*.[1-9])
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(sort $(shell find test -name '*_test.c' -not -path 'test/corpus/*')))
 WALK    := $(B)/test/unwind/dwarf/walk $(B)/test/unwind/dwarf/unwound $(B)/test/runtimes/hotspot/javawalk
-TARGETS := $(basename $(notdir $(wildcard test/fuzz/*_fuzz.c)))
-REPLAYS := $(patsubst %,$(B)/test/fuzz/%,$(TARGETS))
+REPLAYS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/*/*_fuzz.c))
 
 all: $(TOOLS) $(SCRIPTS) ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
 
@@ -114,7 +113,7 @@ $(B)/%.o: %.c
 # Not those of the targets themselves, but for targets that have the code in them.
 STEPS_OF := $(STEPS)
 $(B)/test/fuzz/%.o: STEPS =
-$(patsubst %.c,$(B)/%.o,$(shell grep -l '^.include ".*[.]c"' test/fuzz/*_fuzz.c)): STEPS = $(STEPS_OF)
+$(patsubst %.c,$(B)/%.o,$(shell grep -l '^.include ".*[.]c"' test/fuzz/*/*_fuzz.c)): STEPS = $(STEPS_OF)
 
 $(B)/%.o: %.S
 	@mkdir -p $(@D)
@@ -211,7 +210,7 @@ HEADERS := $(filter %.h,$(SOURCES))
 headers: ## every header compiles alone, and twice
 	$(Q)for h in $(HEADERS); do \
 		printf '#include "%s"\n#include "%s"\n' $$h $$h | \
-		$(CC) $(STD) $(WARN) -Wno-unused-function -I. -Itest/fuzz -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
+		$(CC) $(STD) $(WARN) -Wno-unused-function -I. -fsyntax-only -x c - || { echo "$$h does not stand alone"; exit 1; }; \
 	done
 
 lint: headers openers ## headers, openers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format

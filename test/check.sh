@@ -25,7 +25,7 @@ stage_tests()
 		if [ "$(sed -n '1,30s/^# stage: //p' "$t")" = "${1#all}" ] && [ -x "$t" ]; then echo "$t"; fi
 	done | awk '!seen[$0]++'
 	[ "$1" = all ] || return 0
-	for t in $(find test -name '*_test.c' | LC_ALL=C sort) test/fuzz/*_fuzz.c; do
+	for t in $(find test -name '*_test.c' | LC_ALL=C sort) test/fuzz/*/*_fuzz.c; do
 		t=$PJ_BUILD/${t%.c}
 		if [ -x "$t" ]; then echo "${t#"$PJ_TOP"/}"; fi
 	done

@@ -63,7 +63,7 @@ fi
 sh test/covers.sh --lint >&2 || complain "covers"
 sh test/covers.sh --untested >&2 || complain "modules without a test"
 # what a fuzz target covers stands in docs/FUZZING.md
-for target in test/fuzz/*_fuzz.c; do
+for target in test/fuzz/*/*_fuzz.c; do
 	name=${target##*/}
 	name=${name%_fuzz.c}
 	grep -q "^| $name |" docs/FUZZING.md || complain "docs/FUZZING.md has no line for $name"

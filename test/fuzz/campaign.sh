@@ -18,7 +18,7 @@ idle=$(chrt -i 0 true 2>/dev/null && echo 'chrt -i 0')
 sources()
 {
 	# shellcheck disable=SC2046 # a list of files
-	cat "test/fuzz/$1_fuzz.c" $(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' "test/fuzz/$1_fuzz.c") | sha256sum | cut -c1-12
+	cat test/fuzz/*/"$1_fuzz.c" $(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' test/fuzz/*/"$1_fuzz.c") | sha256sum | cut -c1-12
 }
 
 # seconds NAME DIGEST: so far
@@ -42,7 +42,7 @@ read_cpu()
 # merge TO FROM NAME OPTIONS: what FROM reaches and TO does not
 merge()
 {
-	merge_to=$1 merge_from=$2 merge_target=$PJ_BUILD/test/fuzz/$3_fuzz
+	merge_to=$1 merge_from=$2 merge_target=$(echo "$PJ_BUILD"/test/fuzz/*/"$3_fuzz")
 	shift 3
 	$idle nice -n 19 "$merge_target" -merge=1 -timeout=600 -rss_limit_mb=2000 -detect_leaks=0 -close_fd_mask=2 "$@" "$merge_to" "$merge_from" >"$tmp/merge" 2>&1
 }
@@ -88,11 +88,11 @@ run()
 {
 	name=$1
 	mkdir -p "build/corpus/$name" "test/corpus/$name"
-	largest=$(sed -n 's:^/\* largest\: \([0-9]*\) \*/$:\1:p' "test/fuzz/${name}_fuzz.c")
+	largest=$(sed -n 's:^/\* largest\: \([0-9]*\) \*/$:\1:p' test/fuzz/*/"${name}_fuzz.c")
 	out=build/corpus/$name.log
 	read_cpu
 	before=$cpu
-	PJ_FUZZ_CPU=$3 $idle nice -n 19 "$PJ_BUILD/test/fuzz/${name}_fuzz" -max_len="${largest:-8192}" -timeout=600 -rss_limit_mb=2000 \
+	PJ_FUZZ_CPU=$3 $idle nice -n 19 "$PJ_BUILD"/test/fuzz/*/"${name}_fuzz" -max_len="${largest:-8192}" -timeout=600 -rss_limit_mb=2000 \
 		-detect_leaks=0 -close_fd_mask=2 -print_final_stats=1 -artifact_prefix="$PWD/build/corpus/$name-" "build/corpus/$name" "test/corpus/$name" >"$out" 2>&1 &
 	child=$!
 	wait $child
@@ -125,7 +125,7 @@ run()
 
 commit=$(git rev-parse --short=10 HEAD 2>/dev/null || echo -)
 [ -s "$log" ] || printf '# %-8s %-14s %-10s %-12s %7s %10s %6s %10s %8s %8s %8s\n' date target commit sources 'CPU s' inputs edges steps 'heap kB' 'kept B' findings >"$log"
-for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
+for target in "$PJ_BUILD"/test/fuzz/*/*_fuzz; do
 	name=${target##*/}
 	name=${name%_fuzz}
 	if [ -n "${T:-}" ] && ! echo "$name" | grep -qE -- "$T"; then continue; fi

@@ -1,5 +1,5 @@
 /* cost - counts what an input costs, and ends the run with a message when that is more than the target's budget. */
-#include "cost.h"
+#include "test/fuzz/cost.h"
 
 #include "common/str.h"
 

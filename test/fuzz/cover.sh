@@ -8,12 +8,12 @@ status=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 printf '%-12s %-24s %6s %6s %7s\n' target file lines reached %
-for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
+for target in "$PJ_BUILD"/test/fuzz/*/*_fuzz; do
 	name=${target##*/}
 	name=${name%_fuzz}
 	if [ -n "${T:-}" ] && ! echo "$name" | grep -qE -- "$T"; then continue; fi
-	files=$(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' "test/fuzz/${name}_fuzz.c" | paste -sd' ' -)
-	least=$(sed -n 's:^/\* least\: \([0-9]*\), .*:\1:p' "test/fuzz/${name}_fuzz.c")
+	files=$(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' test/fuzz/*/"${name}_fuzz.c" | paste -sd' ' -)
+	least=$(sed -n 's:^/\* least\: \([0-9]*\), .*:\1:p' test/fuzz/*/"${name}_fuzz.c")
 	find "$PJ_BUILD" -name '*.gcda' -delete
 	if ! "$target" >"$tmp/tap" 2>&1 || grep -q '^not ok' "$tmp/tap"; then
 		echo "cover: the corpus of $name fails" >&2

@@ -8,7 +8,7 @@
 #ifndef PJ_FUZZ_H
 #define PJ_FUZZ_H
 
-#include "cost.h"
+#include "test/fuzz/cost.h"
 #include "common/diag.h"
 #include "common/str.h"
 

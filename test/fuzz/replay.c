@@ -1,5 +1,5 @@
 /* replay - runs a fuzz target over its corpus (or the files named) without libFuzzer, and prints TAP. */
-#include "fuzz.h"
+#include "test/fuzz/fuzz.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -36,7 +36,7 @@ static void replay(const char *path)
 	fflush(stdout);
 }
 
-/* BUILD/test/fuzz/NAME_fuzz replays test/corpus/NAME. */
+/* BUILD/test/fuzz/FOLDER/NAME_fuzz replays test/corpus/NAME. */
 static void replay_corpus(const char *self)
 {
 	const char *top = getenv("PJ_TOP"), *slash = strrchr(self, '/');

@@ -7,12 +7,12 @@ set -u
 # code that dies on bad input leaks by design
 export ASAN_OPTIONS=detect_leaks=0
 status=0
-for target in "$PJ_BUILD"/test/fuzz/*_fuzz; do
+for target in "$PJ_BUILD"/test/fuzz/*/*_fuzz; do
 	name=${target##*/}
 	name=${name%_fuzz}
 	if [ -n "${T:-}" ] && ! echo "$name" | grep -qE -- "$T"; then continue; fi
 	mkdir -p "build/corpus/$name" "test/corpus/$name"
-	largest=$(sed -n 's:^/\* largest\: \([0-9]*\) \*/$:\1:p' "test/fuzz/${name}_fuzz.c")
+	largest=$(sed -n 's:^/\* largest\: \([0-9]*\) \*/$:\1:p' test/fuzz/*/"${name}_fuzz.c")
 	echo "== $name, ${SECS:-60} s"
 	limit=-max_total_time=${SECS:-60}
 	if [ "${SECS:-60}" = 0 ]; then limit=-runs=0; fi

@@ -5,11 +5,11 @@ set -u
 cover=${1:-/dev/null}
 echo '| target | covers | lines | seconds |'
 echo '|---|---|---|---|'
-for target in test/fuzz/*_fuzz.c; do
+for target in test/fuzz/*/*_fuzz.c; do
 	name=${target##*/}
 	name=${name%_fuzz.c}
 	files=$(sed -n 's:^/\* covers\: \(.*\) \*/$:\1:p' "$target" | paste -sd' ' -)
 	lines=$(awk -v name="$name" '$1 == name { last = $NF } END { print last }' "$cover")
 	[ -n "$lines" ] || lines=$(awk -F' *[|] *' -v name="$name" '$2 == name { print $4 }' docs/FUZZING.md)
 	echo "| $name | $files | ${lines:--} | $(sh test/fuzz/campaign.sh --seconds "$name") |"
-done
+done | LC_ALL=C sort

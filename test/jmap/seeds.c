@@ -1,5 +1,5 @@
-/* seeds DIR: writes the seeds of test/fuzz/jvmimage_fuzz.c: a JVM of each kind, and JVMs whose small tables would cost
- * hours or gigabytes. */
+/* seeds DIR: writes the seeds of test/fuzz/runtimes/jvmimage_fuzz.c: a JVM of each kind, and JVMs whose small tables
+ * would cost hours or gigabytes. */
 #include "common/diag.h"
 #include "test/lib/synth.h"
 

@@ -720,8 +720,8 @@ static inline void synth_free(struct synth *synth)
 	synth->byte = NULL;
 }
 
-/* As test/fuzz/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what is in
- * front of the zeros. */
+/* As test/fuzz/runtimes/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what
+ * is in front of the zeros. */
 static inline void synth_pack(const struct synth *synth, struct text *text)
 {
 	uint64_t base = SYNTH_BASE;

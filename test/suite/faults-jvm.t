@@ -11,10 +11,10 @@ build=${PJ_BUILD:-$top/build/std-cc}
 case $build in /*) ;; *) build=$top/$build ;; esac
 case $build in */std-*) ;; *) skip_all "sanitizers have an allocator of their own" ;; esac
 
-PJ_TOP=$top PJ_FUZZ_SHORT=2099201 PJ_FUZZ_LOUD=1 "$build/test/fuzz/jvmimage_fuzz" >out 2>err
+PJ_TOP=$top PJ_FUZZ_SHORT=2099201 PJ_FUZZ_LOUD=1 "$build/test/fuzz/runtimes/jvmimage_fuzz" >out 2>err
 is "hostile JVMs, and no memory for them: status" "$?" 0
 is "all of the corpus was read" "$(tail -n 1 out)" "1..$(grep -c '^ok' out)"
 ok "attacks are among it" grep -q 'attack-scopes' out
-PJ_TOP=$top PJ_FUZZ_SHORT=1000000 "$build/test/fuzz/jvmimage_fuzz" >out 2>err
+PJ_TOP=$top PJ_FUZZ_SHORT=1000000 "$build/test/fuzz/runtimes/jvmimage_fuzz" >out 2>err
 is "the test can fail: without the page cache the reader ends" "$?" 1
 done_testing
