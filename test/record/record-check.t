@@ -146,7 +146,7 @@ if [ "$(id -u)" = 0 ] && have setpriv && have prlimit && [ "$level" -le 2 ]; the
 	as_nobody ./record -q -w 1 -n 1 -d theirs -p $$ >out 2>err
 	ok "a folder of somebody else" grep -q "'theirs' belongs to user 0: become that user, or choose another --dir" err
 	as_nobody ./record -q -w 1 -n 1 -d theirs/new -p $$ >out 2>err
-	ok "a folder that cannot be made" grep -q "'theirs/new': Permission denied: another --dir, or: sudo install -d -o 65534 theirs/new" err
+	ok "a folder that cannot be made" grep -q "'theirs/new': Permission denied: choose another --dir, or: sudo install -d -o 65534 theirs/new" err
 else
 	skip "rings that may not be locked, folders of others" "needs root, setpriv and prlimit"
 fi
