@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samplestack.h - samples with registers and a copy of the stack become samples with a callchain.
+ * samplestack.h - turns a sample with registers and a stack copy into a sample with a callchain.
  *
- * The kernel's part of a callchain stays as it is. The user's is walked here, while the process lives, from frame to
- * caller: what kind of code a frame is in, by its mapping, says how (samplestack.c, the steps). What is written is what
- * the kernel would have written, had it known the callers: addresses of instructions to come, leaf first. Marks
- * (CONTEXT_USER) tell what it has no word for: before an address, that it is where code was interrupted, so no call is
- * before it; at the end, that the stack is not whole (PJ_ITEM_UNWINDING).
+ * The kernel's part of the callchain stays. The unwinder walks the user part while the process lives; the mapping of
+ * each frame decides between CFI, HotSpot code and frame pointers. The result has the kernel's form: leaf first, each
+ * caller by its return address. Context markers (PERF_CONTEXT_USER) carry the rest: one before an address marks it as
+ * interrupted, not as a return address; those at the end mark a truncated or broken stack (PJ_ITEM_UNWINDING).
  */
 #ifndef PJ_SAMPLESTACK_H
 #define PJ_SAMPLESTACK_H
@@ -18,40 +17,40 @@
 #include "record/unwind/cfitables.h"
 #include "common/text.h"
 
-#define SAMPLESTACK_STACK                                                                                      \
-	24576u           /* bytes that are copied: of 303 Hz, a second fits into the ring that 16 kB need, too \
+#define SAMPLESTACK_STACK                                                                                          \
+	24576u           /* bytes copied by default: at 303 Hz, one second fits into the ring that 16 kB need, too \
 			  */
-#define MAX_FRAMES 2048u /* ABIs align frames to 16 bytes: of a copy of 24 kB that is 1,536 */
+#define MAX_FRAMES 2048u /* ABIs align frames to 16 bytes, so a copy of 24 kB holds at most 1,536 */
 #define MAX_FRAMES_LIMIT 8192u
-#define SAMPLESTACK_STACK_MOST 57344u /* a record is at most 64 kB */
+#define SAMPLESTACK_STACK_MOST 57344u /* a perf record has at most 64 kB */
 
 struct samplestack;
 
-/* javacode: NULL: code of JVMs is walked as any other that has no tables. Methods of interpreted frames are reported to
- * names.
- */
+/* The arguments stay the caller's and must outlive the result. With javacode NULL, JVM code is unwound like other code
+ * without CFI, by frame pointers. Methods of interpreted frames are added to `names`. */
 struct samplestack *samplestack_new(const struct processes *processes, struct cfitables *tables,
 				    struct javacode *javacode, struct javanames *names);
 void samplestack_free(struct samplestack *stack);
 
-/* At most so many frames of a stack are walked, leaf first: MAX_FRAMES without this. What is deeper is cut. */
+/* Sets the largest number of frames of a stack, counted from the leaf; MAX_FRAMES by default. Deeper stacks are
+ * truncated. */
 void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
 
-/* From now on what is walked is compared with frame pointers (fpcompare.h), which the event must have been asked for,
- * too. The first `show` that differ are shown. */
+/* Compares all further stacks with those by frame pointers (fpcompare.h), which the event must request, too. Prints the
+ * first `show` stacks that differ. */
 void samplestack_verify(struct samplestack *stack, unsigned show);
 
-/* sample, a whole SAMPLE of an event with that attr (as asked for), becomes *out. wait: tables that are being made may
- * be waited for; false then says that it is to be tried again, later. *out is empty for a record that is not what the
- * attr says. */
+/* Writes the converted SAMPLE record to *out. `attr` is the one that the event was opened with. With `wait`, returns
+ * false if unwind tables of a frame are still being made: call again later. *out is empty if the record does not match
+ * attr. */
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 			bool wait, uint64_t now, struct text *out);
 
-/* The same, but nothing is walked: the callchain is the one of a sample over budget (PJ_OVER_BUDGET_IP). False: not
- * what the attr says. */
+/* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (PJ_OVER_BUDGET_IP).
+ * Returns false if the record does not match attr. */
 bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_sample *sample, struct text *out);
 
-/* Since the last unwinding_count_from_here. */
+/* Returns the counters since the last samplestack_reset_counts. */
 struct pj_unwinding samplestack_counts(const struct samplestack *stack);
 void samplestack_reset_counts(struct samplestack *stack);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javaframe.h - how much of a frame there is where code of a JVM was interrupted, by the bytes around it.
+ * javaframe.h - recognizes how much of its frame interrupted JIT code has built, by the code bytes around the address.
  *
- * HotSpot's compilers build and leave frames by a few fixed sequences; these are recognized, nothing is disassembled.
- * Pure.
+ * HotSpot emits a few fixed instruction sequences in prologues, epilogues and stubs; each function here matches some of
+ * them. Nothing is disassembled. All functions are pure: they read code by jvm_code->read alone. `address` is inside of
+ * `blob` unless stated.
  */
 #ifndef PJ_JAVAFRAME_H
 #define PJ_JAVAFRAME_H
@@ -12,66 +13,68 @@
 
 enum javaframe {
 	JAVAFRAME_COMPLETE,
-	JAVAFRAME_NONE,    /* nothing pushed, or all popped: the return address is at sp */
-	JAVAFRAME_RBP,     /* only rbp is pushed */
-	JAVAFRAME_UNSAVED, /* the frame has its size, rbp is not saved yet */
+	JAVAFRAME_NONE,    /* nothing pushed yet, or all popped: the return address is at sp */
+	JAVAFRAME_RBP,     /* rbp is pushed and nothing else: the return address is at sp + 8 */
+	JAVAFRAME_UNSAVED, /* sp is lowered by the frame size, rbp is not saved yet */
 };
 
-/* Of a compiled method or a wrapper, at address in blob. */
+/* For BLOB_COMPILED and BLOB_NATIVE. */
 enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 				  uint64_t address);
 
-/* Of a stub that begins with push rbp; mov rbp, rsp. */
+/* For BLOB_STUB: stubs that start with push rbp; mov rbp, rsp. */
 enum javaframe javaframe_stub(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address);
 
-/* Such a stub that needs rbp for something else puts it on a stack that it aligned: offset from sp of where it is, 0:
- * it does not, or not yet (sha512_implCompress: sub rsp, N; and rsp, -32; mov [rsp + A], rax; mov [rsp + B], rbp). */
+/* Stubs that use rbp as scratch save it on a realigned stack (sha512_implCompress: sub rsp, N; and rsp, -32;
+ * mov [rsp + A], rax; mov [rsp + B], rbp). Returns the offset of the saved rbp from sp, 0 if it is not (yet) saved. */
 uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address);
 
-/* Of a stub that keeps no frame: bytes that it pushed, and *more: room that it made behind them. */
+/* For stubs without a frame. Returns the bytes that the stub has pushed; *more is the space that it reserved after
+ * them. */
 uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 			  uint32_t *more);
 
-/* Of the stub that compiled code jumps to with an exception, and that jumps to who handles it: push rdx, the return
- * address. */
+/* For the exception stub: compiled code jumps to it with an exception, and it jumps to the handler. It pushes rdx, the
+ * return address, in between. Returns the place of the return address. */
 enum javaframe_exception {
 	JAVAFRAME_EXCEPTION_NOT, /* another stub */
 	JAVAFRAME_EXCEPTION_COMPLETE,
-	JAVAFRAME_EXCEPTION_IN_RDX, /* the return address is in rdx, and all behind sp the caller's */
+	JAVAFRAME_EXCEPTION_IN_RDX, /* the return address is in rdx; the stack from sp on is the caller's */
 	JAVAFRAME_EXCEPTION_AT_SP,
-	JAVAFRAME_EXCEPTION_AFTER, /* it is behind a word; rbp is still, or again, the caller's */
+	JAVAFRAME_EXCEPTION_AFTER, /* it is at sp + 8; rbp is still, or again, the caller's */
 };
 enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 					     uint64_t address);
 
-/* Bytes that were left free below what was called and returns here, so that the stack is aligned. */
+/* Returns the bytes of padding that code pushed before the call that returns to address, to align the stack. */
 uint32_t javaframe_aligned(const struct javaunwind_code *jvm_code, uint64_t address);
 
-/* Bytes that compiled code put on its stack for a stub, and takes away where that returns to: arguments, and a
- * register. */
+/* Returns the bytes of arguments (and one saved register) that compiled code pushed for a stub and pops at the return
+ * address. */
 uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t address);
 
-/* JDK 8's sin() and the like call libjvm from the middle of a method, and put all registers on the stack meanwhile
- * (MacroAssembler::fp_runtime_fallback, pusha, popa). Bytes of the stack from sp to where it is when all are back, or
- * when the interpreter's entry of such a function pops its return address, of code that was interrupted, or returned
- * to, at address; 0: none, or it is no such code. */
+/* Math intrinsics of JDK 8 (sin and others) call libjvm from the middle of a method with all registers spilled to the
+ * stack (MacroAssembler::fp_runtime_fallback, pusha, popa). Returns the bytes from sp to its value after they are
+ * restored, or after the interpreter's entry of such a function has popped its return address; `address` is the
+ * interrupted one or a return address. Returns 0 if nothing is spilled there. */
 uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 			   uint64_t sp);
 
-/* Of an adapter, from compiled code to the interpreter or the other way. */
+/* For i2c and c2i adapters. Returns the place of the return address. */
 enum javaframe_adapter {
-	JAVAFRAME_AT_SP,         /* the return address is at sp, the caller's stack behind it */
-	JAVAFRAME_IN_RAX,        /* it waits in rax */
-	JAVAFRAME_IN_RAX_SENDER, /* and r13 is the caller's sp */
+	JAVAFRAME_AT_SP,         /* at sp, followed by the caller's stack */
+	JAVAFRAME_IN_RAX,        /* in rax */
+	JAVAFRAME_IN_RAX_SENDER, /* in rax, and r13 holds the caller's sp */
 	JAVAFRAME_AT_SP_SENDER,
-	JAVAFRAME_AT_R13, /* the stack was aligned; it is where r13 points */
+	JAVAFRAME_AT_R13, /* at the address in r13: the stack was realigned */
 };
 enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 					 uint64_t address);
 
-/* The interpreter leaves a frame: pop A; mov rsp, B; jmp A. True: address is at one of the three, the frame is gone. */
+/* The interpreter leaves a frame by pop A; mov rsp, B; jmp A. Returns true if address is at one of the three: the frame
+ * is gone. */
 struct javaframe_exit {
-	bool popped;        /* the return address is in register `ra` (DWARF number), else at sp */
+	bool popped;        /* the return address is in register `ra` (DWARF number), otherwise at sp */
 	uint8_t ra, sender; /* sender: the register that holds the caller's sp */
 };
 bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,

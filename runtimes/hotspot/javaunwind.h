@@ -1,80 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javaunwind.h - callers through the code of a HotSpot JVM: compiled methods, stubs, the interpreter; without frame
- * pointers.
+ * javaunwind.h - unwinds frames of HotSpot code blobs without frame pointers: nmethods, stubs, adapters, interpreter.
  *
- * The JVM's own facts say how large the frame of a piece of code is; where code was interrupted, its bytes say how much
- * of the frame is there (prologue, epilogue). What an interpreter frame is made of is fixed by the JDK. Nothing is
- * searched for: a return address lies where these say, and must be code, or the stack ends. x86-64, JDK 8 to 25. Pure;
- * stack, registers, facts and code are hostile. Sources: frame_x86.hpp, stubGenerator_x86_64.cpp (call stub,
+ * The frame size of a code blob comes from the JVM (CodeBlob::_frame_size). In the innermost frame, the code bytes
+ * around the interrupted address tell how far the prologue or epilogue has run (javaframe.h). The layout of
+ * interpreter frames is fixed by the JDK. The unwinder does not scan the stack: it reads the return address at the
+ * computed slot (but see `beyond`), and ends the stack if that word is no code address.
+ *
+ * x86-64, JDK 8 to 25. Pure: no I/O but the callbacks. Stack, registers, code blobs and code bytes are hostile.
+ * Sources, of the JDK: frame_x86.hpp, stubGenerator_x86_64.cpp (call stub,
  * continuations), templateInterpreterGenerator_x86.cpp, interp_masm_x86.cpp (remove_activation),
  * sharedRuntime_x86_64.cpp (adapters, wrappers), macroAssembler_x86.cpp (verified_entry, build_frame),
- * continuationFreezeThaw_x86.inline.hpp (patch_chunk_pd) of the JDK.
+ * continuationFreezeThaw_x86.inline.hpp (patch_chunk_pd).
  */
 #ifndef PJ_JAVAUNWIND_H
 #define PJ_JAVAUNWIND_H
 
 #include "unwind/dwarf/cfiunwind.h"
 
+/* How the caller of a frame in a code blob is found. */
 enum blob_kind {
-	BLOB_COMPILED, /* a method, or a stub made by C2: a frame of known size, rbp saved below the return address */
-	BLOB_NATIVE,   /* wrapper of a native method: the same, and rbp points at its frame */
-	BLOB_STUB,     /* begins with push rbp; mov rbp, rsp; size: 0, or what it has where it calls */
-	BLOB_PUSHED,   /* pushes something, then is as large as it says */
-	BLOB_LEAF,     /* pushes nothing, or a few words that it pops at its end */
-	BLOB_ADAPTER,  /* between compiled and interpreted callers: moves the return address */
-	BLOB_ENTRY,    /* interpreter, where a method begins */
-	BLOB_BYTECODE, /* interpreter, the rest */
-	BLOB_THAW, /* virtual threads: where the last frame on the stack returns to for the next one from the heap */
+	BLOB_COMPILED, /* nmethod or C2 runtime stub: fixed frame size, rbp saved below the return address */
+	BLOB_NATIVE,   /* native wrapper: as BLOB_COMPILED, and rbp points to its frame */
+	BLOB_STUB,     /* starts with push rbp; mov rbp, rsp; frame: its size at calls, or 0 */
+	BLOB_PUSHED,   /* pushes some words first, then has its frame size */
+	BLOB_LEAF,     /* has no frame, or pushes a few words that it pops before it returns */
+	BLOB_ADAPTER,  /* i2c/c2i adapter: moves the return address */
+	BLOB_ENTRY,    /* interpreter: method entry code */
+	BLOB_BYTECODE, /* interpreter: all other codelets */
+	BLOB_THAW,     /* return barrier of virtual threads: thaws the next frame from the heap */
 };
 
 enum { BLOB_NEVER = 0xFFFFFFFF };
 
-/* One piece of code. */
+/* One code blob, or a part of one that unwinds alike. Offsets are bytes from start; a field of two lines depends on
+ * the kind. */
 struct code_blob {
 	uint64_t start, end;
-	uint64_t deopt[2]; /* a return address of these stands for one that was put away; 0: none */
-	uint32_t frame;    /* bytes from sp to the caller's, where the piece calls */
-	uint32_t entry; /* offset of the verified entry; JAVA_ENTRY: of `pop rax`, JAVA_NEVER: none; JAVA_STUB: of push
-			 * rbp, in front of which a word is pushed if it is not 0 */
-	uint32_t complete; /* offset behind the prologue; JAVA_ENTRY: of `push rax`; JAVA_NEVER: not known */
-	uint32_t orig_pc;  /* offset from sp of the return address that was put away; 0: none. JAVA_LEAF: bytes that its
-			      callers push */
+	uint64_t deopt[2]; /* deopt handlers: a return address here replaces the original pc of a deoptimized frame; 0:
+			      none */
+	uint32_t frame;    /* bytes from sp to the caller's sp at calls */
+	uint32_t entry; /* verified entry point. BLOB_ENTRY: of `pop rax`, BLOB_NEVER if absent. BLOB_STUB: of push rbp;
+			 * if it is not 0, the stub pushes one word before */
+	uint32_t complete; /* first offset with a complete frame. BLOB_ENTRY: of `push rax`. BLOB_NEVER: unknown */
+	uint32_t orig_pc;  /* nmethod::_orig_pc_offset: slot, from sp, of the original pc of a deoptimized frame; 0:
+			    * none.  BLOB_LEAF: bytes that its callers push as arguments */
 	uint8_t kind;      /* enum blob_kind */
 };
 
-/* A JVM at one moment. */
+/* The code of one JVM at one time, as the caller knows it. The callbacks get arg. */
 struct javaunwind_code {
 	const struct code_blob *blob; /* by address, disjoint */
 	size_t n;
-	uint64_t call_stub_return;    /* return address in the stub that native code calls Java by */
-	uint64_t continuation_return; /* that of a virtual thread's outermost frame in enterSpecial; 0: none */
-	/* n bytes of code; false: not all can be read. Asked only where code was interrupted. */
+	uint64_t call_stub_return;    /* return address within the call stub (JavaCalls::call_helper) */
+	uint64_t continuation_return; /* return address of a virtual thread's outermost frame, in enterSpecial; 0: none
+				       */
+	/* Copies n bytes of code; returns false if any of them is unreadable. Called for innermost frames alone. */
 	bool (*read)(void *arg, uint64_t address, void *to, size_t n);
-	/* May code run there? For addresses in none of the pieces. */
+	/* Returns true if code may run at an address that is in no blob. */
 	bool (*is_code)(void *arg, uint64_t address);
 	void *arg;
-	/* Not NULL: code is gone, but what its bytes said was kept (blobcodec.h): an enum javaframe. Asked in place of
-	 * read for a piece with a frame, at an address behind its entry. */
+	/* If not NULL: the code is gone, but its frame states were recorded (blobcodec.h). Returns an enum javaframe
+	 * for an address after the blob's entry; called in place of read for blobs that have a frame. */
 	int (*how)(void *arg, const struct code_blob *blob, uint64_t address);
 };
 
-/* What a frame is called by. */
+/* The frame that a step leaves, for naming. */
 struct javaunwind_frame {
-	uint64_t address; /* as unwind_state.ip; of an interpreted method its Method* */
-	bool exact;  /* is where it was interrupted, or a Method*: not a return address, from which 1 is subtracted to
-			name it */
-	bool method; /* a Method* */
-	bool thawed; /* no frame: where one of a virtual thread returns to, for the next one from the heap */
-	bool beyond; /* the return address lay a few words above where the size of the frame says (OpenTelemetry's rule)
+	uint64_t address; /* as unwind_state.ip; if method is set, the Method* of an interpreted frame */
+	bool exact;  /* address is an interrupted one or a Method*, not a return address: name it without subtracting 1
 		      */
+	bool method; /* a Method* */
+	bool thawed; /* no frame, but the return barrier of a virtual thread: its next frame is still in the heap */
+	bool beyond; /* the return address was a few words above the slot that the frame size gives (OpenTelemetry's
+			rule) */
 };
 
-/* The piece that state is in, or NULL: native code, or none. */
+/* Returns the blob that contains the address of state, or NULL (native code, or no code). A return address equal to a
+ * blob's start belongs to that blob: thawed frames of virtual threads have such addresses. */
 const struct code_blob *javaunwind_find(const struct javaunwind_code *jvm_code, const struct unwind_state *state);
 
-/* One step outwards from piece blob, like unwind_step. *frame is of the frame that is left, also where the stack ends.
- */
+/* Moves state from a frame in blob to its caller, as unwind_step does for native code. Fills *frame with the frame that
+ * is left, also if the stack ends there. Returns UNWIND_MORE, or the reason of the end. */
 enum unwind_end javaunwind_step(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				const struct code_blob *blob, struct javaunwind_frame *frame);
 
