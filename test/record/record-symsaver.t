@@ -139,7 +139,7 @@ head -c "$(od -A n -t u8 -j 40 -N 16 "$window" | awk '{ print $1 + $2 }')" "$win
 dd if=/dev/zero of=dir/recording/1.data bs=8 seek=9 count=4 conv=notrunc 2>/dev/null
 pjfold -q dir/recording/1.data >f 2>err
 is "a window that was not finished: status" "$?" 1
-is "  is said" "$(cat err)" "pjfold: dir/recording/1.data: the recorder did not complete this file: the whole records in it are used"
+is "  is said" "$(cat err)" "pjfold: dir/recording/1.data: the recorder did not complete this file: its complete records are used"
 for program in app deleted nameless inmemory; do
 	ok "  $program has names" sh -c 'grep -q "^$1;.*in_binary" f && grep -q "^$1;.*local_in_library" f' - "$program"
 done

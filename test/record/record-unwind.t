@@ -106,7 +106,7 @@ ok "  auto: goes on by frame pointers" awk '{ w = $NF } /;tall;.*tall/ { all += 
 ok "  to the root" awk '{ w = $NF } /;tall;.*tall/ { all += w } /^tall;_start;.*;main;tall;/ { at += w } END { print at, all; exit !(all >= 100 && at >= all * .98) }' folded
 ok "  and whole" whole 98
 pjfold --info data >info 2>&1
-ok "  as --info says" grep -q '^stacks .* stacks are complete.*, and go on by frame pointers' info
+ok "  as --info says" grep -q '^stacks .* stacks are complete.* continues\? by frame pointers' info
 ok "  as is said" grep -q ' exceed the copy and continue by frame pointers' said
 # few frames are in the copy, as one of them is large: the table must say that the frame pointer has its caller
 cat >large.c <<'C'
@@ -209,7 +209,7 @@ ok "auto: events that are counted keep the kernel's callchains" not grep -q 'sta
 record --unwind=tables -e page-faults -- sh -c ':'
 ok "  tables: they do not" grep -q 'stacks are complete' said
 record --unwind=auto -m 64K -- ./plain 500
-ok "auto: a ring that holds no copies is said, with what helps" grep -q 'by frame pointers only.*: --ring-size=' said
+ok "auto: a ring that holds no copies is said, with what helps" grep -q 'by frame pointers only.*: use --ring-size=' said
 ok "  and recorded into by frame pointers" not grep -q 'stacks are complete' said
 if [ "$(id -u)" = 0 ] && have setpriv && have prlimit; then
 	mkdir free && chmod 711 . && chmod 777 free && cp plain "$(command -v pjrecord)" free
@@ -222,9 +222,9 @@ if [ "$(id -u)" = 0 ] && have setpriv && have prlimit; then
 	if nobody --unwind=fp; then
 		nobody --unwind=auto
 		ok "auto, without privileges: most are whole" whole 50 # a small ring does not wait for tables, and they for a CPU
-		is "  with what may be locked" "$(grep -c 'frame pointers only\|copies of stacks are' said)" 0
+		is "  with what may be locked" "$(grep -c 'frame pointers only\|copies of stacks have' said)" 0
 		nobody --unwind=auto -F 9999
-		ok "  where that is not enough, it is said what is missing" grep -q '\(frame pointers only\|copies of stacks are\).*kernel.perf_event_mlock_kb' said
+		ok "  where that is not enough, it is said what is missing" grep -q '\(frame pointers only\|copies of stacks have\).*kernel.perf_event_mlock_kb' said
 	else
 		skip "auto, without privileges: most are whole" "not allowed here: $(head -n 1 said)"
 		skip "  with what may be locked" "not allowed here"
