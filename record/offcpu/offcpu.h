@@ -45,7 +45,8 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
 
-/* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the time ns - 1. */
+/* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the time ns - 1. After lost records,
+ * time that is not certain counts as unknown instead. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
 
 /* Ends the threads for which alive returns false: their EXIT records were lost. */
