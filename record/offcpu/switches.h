@@ -3,7 +3,7 @@
  * switches.h - off-CPU samples of a recording, made from the records of its rings in the format of the kernel.
  *
  * offcpu.h computes the times. This module adds the choice of processes, the format of samples and the check which
- * threads live. switches_begin and all functions after it may be called with NULL and then do nothing.
+ * threads live. All functions but switches_new accept NULL and then do nothing.
  */
 #ifndef PJ_SWITCHES_H
 #define PJ_SWITCHES_H
