@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child. When the recorder is gone before it said go, there is nothing to run for. */
+/* Runs in the child. Exits with 125 if the recorder ends before it writes to the pipe. */
 static NORETURN void wait_and_exec(int go, int failed, char **argv)
 {
 	char word;
@@ -38,7 +38,7 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	sigset_t child, before;
 	int go[2], failed[2];
 
-	/* its end is to wake who waits for records (session.c), and nobody else */
+	/* the end of the child interrupts only the wait for records (session.c) */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
@@ -60,7 +60,7 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	close(failed[1]);
 	command->go = go[1];
 	command->failed = failed[0];
-	sigaction(SIGCHLD, &action, NULL); /* ignored signals wake nobody */
+	sigaction(SIGCHLD, &action, NULL); /* an ignored signal would not interrupt that wait */
 }
 
 int command_exec(struct command *command)

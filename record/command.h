@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - the program that is recorded from its exec on.
+ * command.h - child process that runs the recorded command.
  *
- * The child waits for a word before it calls exec, so that events are ready and begin with it; it has the credentials
- * we were started with, whatever we drop meanwhile.
+ * The child waits for a byte on a pipe before it calls exec, so that the events are open when the command starts. It
+ * keeps the credentials that the recorder was started with, whatever privileges the recorder drops meanwhile. If the
+ * recorder ends before it writes the byte, the child exits with status 125.
+ *
+ * Order of calls: command_fork, then either command_exec and command_wait (or command_ended until it returns true), or
+ * command_abandon.
  */
 #ifndef PJ_COMMAND_H
 #define PJ_COMMAND_H
@@ -14,16 +18,27 @@
 
 struct command {
 	pid_t pid;
-	int go;     /* a byte written there lets it exec */
-	int failed; /* errno of exec comes from there; nothing when it succeeded */
+	int go;     /* write end: one byte lets the child call exec; -1 after that */
+	int failed; /* read end: errno of a failed exec; end of file if exec succeeded */
 };
 
-/* to_stderr: our standard output is the recording's; what the command prints must not get into it. */
+/*
+ * Forks the child; ends the recorder with a message if it cannot. With to_stderr the command's standard output goes to
+ * standard error, because the recorder writes the recording to standard output. Installs a handler for SIGCHLD and
+ * blocks the signal in the recorder.
+ */
 void command_fork(struct command *command, char **argv, bool to_stderr);
-int command_exec(struct command *command); /* lets it go; errno of its exec, 0: it runs */
-bool command_ended(struct command *command,
-		   int *status); /* without waiting; status as exit statuses are: 128 + signal when killed */
+
+/* Lets the child call exec and waits for the result. Returns 0 if the command runs, else an errno. */
+int command_exec(struct command *command);
+
+/* Reaps the child if it has ended, without waiting. *status is its exit status, or 128 + signal if it was killed. */
+bool command_ended(struct command *command, int *status);
+
+/* The same, but waits for the end. */
 void command_wait(struct command *command, int *status);
-void command_abandon(struct command *command); /* it never runs */
+
+/* Closes the pipe, so that the child exits without exec, and reaps it. */
+void command_abandon(struct command *command);
 
 #endif

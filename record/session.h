@@ -56,29 +56,29 @@ struct session_totals {
 	struct fallback fallback;
 	size_t cpus, ring_bytes;
 	bool without_kernel; /* user space only: no permission */
-	bool no_cgroups;     /* the kernel does not tell them */
+	bool no_cgroups;     /* the kernel does not report cgroups */
 	unsigned depth_limit;
 };
 
-/* Opens events and rings. NULL and *why when it cannot be. To be called while privileges are there. */
+/* Opens events and rings. Returns NULL and sets *why if that fails. Call it before privileges are dropped. */
 struct session *session_new(const struct session_options *options, struct sources_failure *why);
 
 /* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts:
  * a process that is forked beside threads may inherit their locks, and would then wait for ever. */
 void session_fork(struct session *session);
 
-/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the keeper of
- * symbols, or NULL. */
+/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the symbol
+ * saver, or NULL. */
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd);
 
 /* Events run from here on, then /proc is read. */
 void session_start(struct session *session);
 
-/* Waits for records, for at most wait_ms, and takes what is due. False: the last window that was asked for is complete,
- * or writing is in vain. */
+/* Waits for records, for at most wait_ms, and processes the records that are due. Returns false if the last
+ * requested window is complete or if writing has failed for good. */
 bool session_step(struct session *session, int wait_ms);
 
-/* Takes all that was recorded until now, and ends the last window. To be called once. Returns errno of the output when
+/* Processes all pending records and ends the last window. To be called once. Returns errno of the output when
  * it is a single file that failed, else 0. */
 int session_finish(struct session *session);
 

@@ -38,7 +38,7 @@ static void chains_widen(struct chains *chains)
 	*chains = wide;
 }
 
-/* Forgets what nobody refers to. */
+/* Frees all chains without references. */
 static void chains_sweep(struct chains *chains)
 {
 	for (size_t i = 0; i < chains->nbuckets; i++)
@@ -71,7 +71,7 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 			chains->unused -= size;
 		return *at;
 	}
-	if (chains->unused > CHAINS_UNUSED) { /* enough that a walk over all is worth it */
+	if (chains->unused > CHAINS_UNUSED) { /* enough to pay for a pass over all chains */
 		chains_sweep(chains);
 		at = chains_find(chains, hash, ips, n);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chains.h - callchains that wait: equal ones are kept once, for as long as somebody refers to them.
+ * chains.h - reference-counted set of the callchains of threads that are off the CPU.
  *
- * Thousands of threads sleep in a few places, so what waits is small; what nobody refers to any more is kept for the
- * next one who stops there, up to CHAINS_UNUSED. Beyond CHAINS_MOST nothing is added.
+ * Equal callchains share one entry. Thousands of threads sleep in a few functions, so the set is small. A chain without
+ * references stays for the next thread that blocks there; when such chains exceed CHAINS_UNUSED bytes, the next
+ * addition frees them all. No chain is added beyond CHAINS_MAX bytes.
  */
 #ifndef PJ_CHAINS_H
 #define PJ_CHAINS_H
@@ -26,9 +27,16 @@ struct chains {
 	size_t nbuckets, n, bytes, unused; /* unused: bytes without references */
 };
 
-struct chain *chains_get(struct chains *chains, const uint64_t *ips,
-			 uint32_t n);                        /* one reference more; NULL: no room */
-void chains_put(struct chains *chains, struct chain *chain); /* one reference less; NULL is none */
+/*
+ * Returns the chain with these n addresses, copied from ips if it is new, with one reference more. The caller gives the
+ * reference back with chains_put. Returns NULL if the chain would exceed CHAINS_MAX.
+ */
+struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n);
+
+/* Drops one reference. Does nothing if chain is NULL. */
+void chains_put(struct chains *chains, struct chain *chain);
+
+/* Frees all chains, also those with references, and leaves the zero value. */
 void chains_free(struct chains *chains);
 
 #endif

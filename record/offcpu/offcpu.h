@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offcpu.h - how long threads were off the CPU and where they left it: records of the scheduler in, samples out.
+ * offcpu.h - off-CPU time of threads: context-switch records in, samples with callchains out.
  *
  * When a thread leaves a CPU the kernel writes a sample of the event context-switches, with the callchain, then a
  * SWITCH record that says "out", and whether the thread could have gone on (preempted) or not (blocked); when it is
@@ -20,20 +20,21 @@
 #include "common/text.h"
 
 struct offcpu_sample {
-	uint32_t pid, tid, cpu; /* cpu: the one that was left */
+	uint32_t pid, tid, cpu; /* cpu: the one that the thread left */
 	bool preempted;
 	uint64_t time, ns, cgroup;
-	const uint64_t *ips; /* as the kernel gave them, valid during the call */
+	const uint64_t *ips; /* callchain of the kernel, valid during the call */
 	uint32_t n;
 };
 
 struct offcpu;
 
-/* Times shorter than least_ns are counted, not handed over; parts at borders always are. */
+/* emit gets each sample. Times shorter than least_ns are only counted; parts that end at a border are always emitted.
+ */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
 void offcpu_free(struct offcpu *offcpu);
 
-/* From here on times count; what was before is left out. */
+/* Starts the recording at ns: time before it does not count. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
 
 /* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their
@@ -44,19 +45,20 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
 
-/* A border: samples up to there, at the ns before it. */
+/* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the time ns - 1. After lost records,
+ * time that is not certain counts as unknown instead. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
 
-/* Threads whose end was lost: those that alive does not know. */
+/* Ends the threads for which alive returns false: their EXIT records were lost. */
 void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), void *to);
 
-/* Since the last offcpu_count_from_here. */
+/* Returns the counts since the last offcpu_count_from_here. */
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
 void offcpu_count_from_here(struct offcpu *offcpu);
 
-void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more); /* of windows that follow each other */
+void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more); /* more is of the window after sum */
 
-size_t offcpu_threads(const struct offcpu *offcpu); /* that ran, and did not end */
+size_t offcpu_threads(const struct offcpu *offcpu); /* number of threads that ran and did not end */
 size_t offcpu_bytes(const struct offcpu *offcpu);
 
 /* "12 waits of 3.2 s in all", and what is missing, in words. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches.h - times off the CPU in a recording: records out of its rings become samples such as the kernel makes.
+ * switches.h - off-CPU samples of a recording, made from the records of its rings in the format of the kernel.
  *
- * offcpu.h keeps the times. Here is what it need not know: whose are wanted, what a sample looks like, who lives. Where
- * nobody wants to know, the object is NULL, and all of this does nothing.
+ * offcpu.h computes the times. This module adds the choice of processes, the format of samples and the check which
+ * threads live. All functions but switches_new accept NULL and then do nothing.
  */
 #ifndef PJ_SWITCHES_H
 #define PJ_SWITCHES_H
@@ -12,10 +12,10 @@
 #include "record/processes/processes.h"
 
 struct switches_options {
-	uint64_t event; /* number of the one that blocked times are samples of; the next one is of preempted */
+	uint64_t event; /* event of samples of blocked time; event + 1 is that of preempted time */
 	uint64_t least_ns;
-	bool cgroup; /* the kernel tells that of each switch */
-	bool all;    /* who never ran can be counted: all who could have are known */
+	bool cgroup; /* samples of switches end with the cgroup */
+	bool all;    /* all threads are known, so those that never ran are counted */
 	struct processes *processes;
 	bool (*wanted)(void *to, uint32_t pid);
 	void (*emit)(void *to, const struct ring_sample *sample); /* valid during the call */
@@ -26,19 +26,20 @@ struct switches;
 
 struct switches *switches_new(const struct switches_options *options);
 void switches_free(struct switches *switches);
-void switches_begin(struct switches *switches, uint64_t ns); /* what was before is left out */
+void switches_begin(struct switches *switches, uint64_t ns); /* time before ns does not count */
 
 /* Every record of a ring of switches but LOST, and of a ring of state. */
 void switches_record(struct switches *switches, const struct ring_record *record);
 void switches_lost(struct switches *switches, uint64_t n);
 
-/* As of offcpu.h: before the rings are taken from, if something later than ns was lost; and behind that. */
+/* As in offcpu.h. Call the first before records are taken from the rings if records later than ns were lost, and the
+ * second after that. */
 void switches_mark_stale(struct switches *switches, uint64_t ns);
 void switches_sure(struct switches *switches);
 
-void switches_mend(struct switches *switches); /* ends of threads were lost */
+void switches_mend(struct switches *switches); /* ends the threads whose EXIT records were lost */
 
-/* A border: times up to there, and what is counted since the one before. */
+/* Ends a window at ns: emits the times up to ns and returns the counts since the previous end. */
 struct pj_offcpu switches_end(struct switches *switches, uint64_t ns);
 
 #endif

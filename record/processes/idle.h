@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle.h - how long each CPU was idle in a window, as /proc/stat counts it. */
+/*
+ * idle.h - idle time of each CPU in a window, from /proc/stat.
+ */
 #ifndef PJ_IDLE_H
 #define PJ_IDLE_H
 
 #include "common/text.h"
 
 struct idle {
-	uint64_t *ns; /* of each CPU, when the window began */
+	uint64_t *ns; /* of each CPU, at the start of the window */
 	size_t n;
 };
 
+/* Reads the counters at the start of a window. The zero value is valid before the first call. */
 void idle_begin(struct idle *i);
-void idle_put(const struct idle *i, struct text *text); /* items of PJ_END */
+
+/*
+ * Appends one PJ_ITEM_IDLE for each CPU, with the ns since idle_begin, to the items of PJ_END. Leaves out a CPU whose
+ * counter went backwards.
+ */
+void idle_put(const struct idle *i, struct text *text);
+
 void idle_free(struct idle *i);
 
 #endif

@@ -2,7 +2,13 @@
 /*
  * linktable.h - a chained hash table whose entries belong to the caller and begin with a struct link.
  *
- * It grows with the number of entries and never shrinks.
+ * The table allocates its slots only; the caller allocates and frees the entries. It grows with the number of entries
+ * and never shrinks. The zero value is empty; the owner frees `slot` at the end. Two entries may have one hash, so a
+ * lookup compares keys:
+ *
+ *     for (struct link *link = linktable_first(&table, hash); link; link = link->next)
+ *             if (link->hash == hash && has_key(link, key))
+ *                     return link;
  */
 #ifndef PJ_LINKTABLE_H
 #define PJ_LINKTABLE_H
@@ -19,16 +25,20 @@ struct linktable {
 	size_t n, mask;
 };
 
-/* The first entry of the chain that an entry with this hash is in. */
+/* Returns the first entry of the chain for this hash, or NULL. The chain holds entries with other hashes, too. */
 static inline struct link *linktable_first(const struct linktable *table, uint64_t hash)
 {
 	return table->slot ? table->slot[hash & table->mask] : NULL;
 }
 
+/* Adds an entry at the start of its chain. The entry must stay at its address until it is removed. */
 void linktable_add(struct linktable *table, struct link *entry, uint64_t hash);
+
+/* Removes an entry, which must be in the table. */
 void linktable_remove(struct linktable *table, struct link *entry);
 
-/* All entries; the current one may be removed. */
+/* Visits all entries as T *e. The body may remove and free e; it must not add or remove others. T starts with
+ * `struct link link`. */
 #define LINKTABLE_EACH(T, e, table)                                            \
 	for (size_t slot_ = 0; (table).slot && slot_ <= (table).mask; slot_++) \
 		for (T *e = (T *)(table).slot[slot_], *after_; e && (after_ = (T *)e->link.next, true); e = after_)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverqueue.h - messages of the recorder that wait until the place of their files has rested (backoff.h), within
- * limits.
+ * saverqueue.h - bounded queue of recorder messages whose place of files is in backoff (backoff.h).
  */
 #ifndef PJ_SAVERQUEUE_H
 #define PJ_SAVERQUEUE_H
@@ -24,7 +23,8 @@ struct saverqueue {
 /* Adds a copy of a message. Returns false if the queue, or the share of its place, is full. */
 bool saverqueue_add(struct saverqueue *saverqueue, uint64_t place, const struct saver_message *message);
 
-/* Takes out the first message whose place does not rest; its path in path. Returns false if there is none. */
+/* Removes the first message whose place is not in backoff, and copies its path to path. Returns false if there is none.
+ */
 bool saverqueue_next(struct saverqueue *saverqueue, const struct backoff *backoff, uint64_t now,
 		     struct saver_message *message, char path[SAVERRING_PATH + 1]);
 
