@@ -37,7 +37,7 @@ ok "SIGTERM ends pjmap within 2 s" ends_within 2 "$map"
 timeout -s KILL 60 pjmap --list >list 2>list.err
 is "--list ends" $? 0
 ok "  and lists the genuine JVM" grep -qE "^$first .* ok " list
-ok "  and counts processes that do not answer" grep -q 'do not answer' list.err
+ok "  and counts processes that do not answer" grep -q 'do not respond' list.err
 for how in --once "-i 0.5"; do
 	# shellcheck disable=SC2086 # two words
 	pjmap $how -d one.d --to to "$victim" 8>&- >/dev/null 2>one.err &

@@ -45,7 +45,7 @@ ok "  a program that ran before has names" is_named first
 ok "  the attacker loses detail, and is named" grep -q "user $attacker" first.err
 until_ 60 test -s check.status
 ok "--check ends" [ "$(cat check.status)" != 137 ]
-ok "  and counts processes that do not answer" grep -q 'did not answer' check
+ok "  and counts processes that do not answer" grep -q 'did not respond' check
 pjrecord --check 8>&- >check 2>&1 &
 checker=$!
 sleep 0.7

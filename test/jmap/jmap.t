@@ -276,7 +276,7 @@ pjmap --once 2147483647 2>err
 is "no such process: status" $? 1
 pjmap --once --stdout $$ 2>err
 is "no JVM: status" $? 1
-ok "  said" grep -q "is no JVM" err
+ok "  said" grep -q "is not a JVM" err
 pjmap "$pid" -d bare --no-perf-map 2>err &
 bare=$!
 started="$started $bare"
