@@ -29,7 +29,7 @@ struct recording {
 	struct symstore symstore;
 	uint64_t first_ns, last_ns;
 	uint32_t threads_dso, cut_dso;
-	struct copiedstack walk;
+	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
 	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
 	bool cgroups;                                      /* are asked for */
@@ -43,19 +43,22 @@ struct recording {
 static bool push_walked(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
-	walk_stack(&recording->walk, &recording->as, thread, record, &recording->origin, recording->data);
-	for (size_t i = 0; i < recording->walk.n; i++) {
-		const struct copiedstack_frame *frame = &recording->walk.frame[i];
+	const struct walk *walk = &recording->copied.walk;
+
+	copiedstack_walk(&recording->copied, &recording->as, thread, record, &recording->origin, recording->data);
+	for (size_t i = 0; i < walk->n; i++) {
+		const struct walk_frame *frame = &walk->frame[i];
 
 		if (frame->method)
 			samples_push(&recording->samples,
 				     locations_id(&recording->locations, addrspace_methods(&recording->as, thread->pid),
-						  frame->ip) |
+						  frame->address) |
 					     LOCATION_BIT);
 		else
-			callchain_push_ip(&recording->callchain, thread, MODE_USER, frame->ip, record->time);
+			callchain_push_ip(&recording->callchain, thread, MODE_USER, walk_frame_lookup(frame),
+					  record->time);
 	}
-	return !recording->walk.short_copy;
+	return walk->end != UNWIND_STACK_CUT;
 }
 
 /* The stack of the open sample, all of whose frames are there, goes on outside of what was recorded. */
@@ -335,8 +338,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	if (!recording->o->as_perf)
 		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
 			       &recording->origin);
-	recording->places.monotonic = recording->walk.monotonic = info->clock == CLOCK_MONOTONIC;
-	recording->walk.timelines = recording->o->as_perf ? NULL : &recording->places.timelines;
+	recording->places.monotonic = recording->copied.monotonic = info->clock == CLOCK_MONOTONIC;
+	recording->copied.timelines = recording->o->as_perf ? NULL : &recording->places.timelines;
 	while ((record = perfdata_next(recording->data)) != NULL) {
 		if (unlikely(record->kind == PERFDATA_SAMPLE &&
 			     select_needs_wall(&recording->samples_options.select))) {
@@ -513,7 +516,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 							   &recording->slices_records);
 	slices_lost_free(&recording->slices_samples);
 	slices_lost_free(&recording->slices_records);
-	recording->tally->copy_cut += recording->walk.cut;
+	recording->tally->copy_cut += recording->copied.cut;
 	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
 	recording->tally->garbage += recording->callchain.garbage;
 	if (!samples->host.n)
@@ -625,9 +628,9 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	recording->samples_options.names.addresses = false;
 	recording->samples_options.counts = true;
 	samples_init(&recording->samples, &recording->samples_options);
-	recording->walk.symfs = recording->o->symfs;
-	recording->walk.as_perf = recording->o->as_perf;
-	recording->walk.symstore = recording->o->as_perf ? NULL : &recording->symstore;
+	recording->copied.symfs = recording->o->symfs;
+	recording->copied.as_perf = recording->o->as_perf;
+	recording->copied.symstore = recording->o->as_perf ? NULL : &recording->symstore;
 	recording->samples.chosen = samples->chosen;
 	recording->samples.event_key = samples->event_key;
 	recording->samples.event_name = samples->event_name;
@@ -636,13 +639,13 @@ static void recording_begin(struct recording *recording, const struct in *input,
 		die_usage("%s needs cgroups, which '%s' lacks: use perf record --all-cgroups, or pjrecord",
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
-	recording->as.symstore = recording->walk.symstore;
+	recording->as.symstore = recording->copied.symstore;
 	recording->threads_dso = addrspace_special(&recording->as, DSO_THREAD, STR(""));
 	recording->cut_dso = addrspace_special(&recording->as, DSO_CUT, STR(""));
 	recording->places = (struct locationcache){ .as = &recording->as,
 						    .locations = &recording->locations,
 						    .symfs = recording->o->symfs,
-						    .symstore = recording->walk.symstore,
+						    .symstore = recording->copied.symstore,
 						    .timelines = { .dir = -1 },
 						    .addresses = recording->o->samples->names.addresses };
 	recording->callchain = (struct callchain){ .places = &recording->places,
@@ -669,7 +672,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);
 	locationcache_free(&recording.places);
-	walk_free(&recording.walk);
+	copiedstack_free(&recording.copied);
 	samples_free(&recording.samples);
 	locations_free(&recording.locations);
 	addrspace_free(&recording.as);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copiedstack.h - the user stack of a sample that was recorded with registers and a copy of its stack (--call-graph
- * dwarf).
+ * copiedstack.h - the user stack of a sample that has registers and a stack copy (--call-graph dwarf).
  *
- * Finds the files whose tables say how to get from a frame to its caller, each once, and walks; through the code of a
- * JVM, by what its timeline tells of frames.
+ * Opens each mapped file once, for its unwind tables, and walks the copy (unwind/walk.h). Code of a JVM is unwound with
+ * the code blobs that its timeline recorded.
+ *
+ *	copiedstack_walk(&stack, addrspace, thread, record, origin, data);
+ *	for (size_t i = 0; i < stack.walk.n; i++)
+ *		use(&stack.walk.frame[i]);
  */
 #ifndef PJ_COPIEDSTACK_H
 #define PJ_COPIEDSTACK_H
@@ -13,29 +16,36 @@
 #include "fold/process/addrspace.h"
 #include "fold/perfdata/buildids.h"
 #include "fold/jit/timelines.h"
+#include "unwind/walk.h"
 
+/* All zero is empty; the owner sets the first members. */
 struct copiedstack {
 	const char *symfs;
-	const struct symstore *symstore; /* of pjrecord, or NULL */
+	/* pjrecord's symbol store, or NULL. */
+	const struct symstore *symstore;
+	/* Walk as perf script does: at most 127 frames, and no retry of stacks that end in assembly. */
 	bool as_perf;
-	struct timelines *timelines; /* of JVMs, or NULL */
-	bool monotonic;              /* times are those of timelines */
+	/* Timelines of JVMs, or NULL. */
+	struct timelines *timelines;
+	/* Times of samples are on the clock of the timelines. */
+	bool monotonic;
+
 	struct buildids buildids;
-	struct walk_table *table; /* by DSO */
+	struct copiedstack_table *table; /* by DSO */
 	size_t cap;
-	struct copiedstack_frame {
-		uint64_t ip; /* callers' are those of the call */
-		bool method; /* it is the address of an interpreted method */
-	} * frame;           /* of the walked stack, leaf first */
-	size_t n, cap_frames;
-	bool short_copy; /* of the walked stack: it ends outside of what was copied */
-	uint64_t cut;    /* stacks of that kind */
+	/* The last walk: frames, and the reason of its end. */
+	struct walk walk;
+	/* Stacks so far that go on above their copy. */
+	uint64_t cut;
 };
 
-/* Walks the stack of record, a sample with registers; frame[0..n) is what was found. */
-void walk_stack(struct copiedstack *walk, const struct addrspace *addrspace, const struct addrspace_thread *thread,
-		const struct perfdata_record *record, const struct provenance *origin, const struct perfdata *data);
+/* Walks the stack of record, a sample with registers of `thread`. The result is stack->walk; it has no frames if the
+ * registers cannot be unwound (32-bit code, another processor). */
+void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
+		      const struct addrspace_thread *thread, const struct perfdata_record *record,
+		      const struct provenance *origin, const struct perfdata *data);
 
-void walk_free(struct copiedstack *walk);
+/* Frees what *stack owns. */
+void copiedstack_free(struct copiedstack *stack);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "common/arena.h"
 #include "record/perf/rings.h"
-#include "unwind/processor.h"
+#include "unwind/dwarf/processor.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 #include "record/processes/mappings.h"
 
 #include "common/arena.h"
-#include "runtimes/hotspot/discover.h"
+#include "runtimes/hotspot/hotspotruntime.h"
 #include "common/hash.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->charged = charged;
 	memcpy(path, like->path.p, like->path.n);
 	file->path = (struct str){ path, like->path.n };
-	file->libjvm = discover_is_libjvm(file->path);
+	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;

@@ -2,7 +2,7 @@
 #include "record/unwind/fallback.h"
 
 #include "record/perf/hints.h"
-#include "unwind/processor.h"
+#include "unwind/dwarf/processor.h"
 #include "record/unwind/samplestack.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #define PJ_CFI_H
 
 #include "unwind/dwarf/dwarfbytes.h"
-#include "unwind/processor.h"
+#include "unwind/dwarf/processor.h"
 
 enum cfi_how {
 	CFI_UNSPECIFIED, /* callee-saved, and a link register: the same; rsp: CFA; others: unknown */

@@ -10,7 +10,7 @@
 #ifndef PJ_CFIUNWIND_H
 #define PJ_CFIUNWIND_H
 
-#include "unwind/processor.h"
+#include "unwind/dwarf/processor.h"
 #include "common/str.h"
 
 struct unwind_table; /* of one ELF file; shared by all its mappings, and by threads */

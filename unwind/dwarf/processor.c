@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/processor.h"
+#include "unwind/dwarf/processor.h"
 
 enum { NO = CFI_NREGS };
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/walk.h"
+
+#include "common/arena.h"
+
+#include <stdlib.h>
+
+/* ---- unwinders of native code ------------------------------------------------------------------------------------ */
+
+static enum unwind_end walk_step_frame_pointer(struct unwind_state *state, const struct walk_code *code, bool leaf,
+					       struct walk_frame *frame)
+{
+	(void)code;
+	(void)frame;
+	return unwind_step(state, (struct unwind_code){ 0 }, leaf);
+}
+
+static enum unwind_end walk_step_cfi(struct unwind_state *state, const struct walk_code *code, bool leaf,
+				     struct walk_frame *frame)
+{
+	enum unwind_end end = unwind_step(state, code->tables, leaf);
+
+	/* A frame whose caller was interrupted is a signal frame: no call returns to its address. */
+	frame->exact |= !leaf && end == UNWIND_MORE && state->interrupted;
+	return end;
+}
+
+const struct unwinder unwinder_frame_pointer = { "frame pointers", walk_step_frame_pointer };
+const struct unwinder unwinder_cfi = { "CFI", walk_step_cfi };
+
+/* ---- walking ----------------------------------------------------------------------------------------------------- */
+
+static bool walk_in_runtime(const struct walk_code *code)
+{
+	return code->unwinder != &unwinder_cfi && code->unwinder != &unwinder_frame_pointer;
+}
+
+static void walk_push(struct walk *walk, const struct walk_frame *frame)
+{
+	if (walk->n == walk->capacity) {
+		walk->capacity = walk->capacity ? 2 * walk->capacity : 128;
+		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);
+	}
+	walk->frame[walk->n++] = *frame;
+}
+
+static void walk_step(struct walk *walk, struct unwind_state *state, const struct walk_code *code)
+{
+	struct walk_frame frame = { .address = state->ip, .exact = state->interrupted };
+
+	walk->frame_pointers |= code->unwinder == &unwinder_frame_pointer;
+	walk->runtime |= walk_in_runtime(code);
+	walk->late |= code->late;
+	walk->end = code->gone ? UNWIND_NO_CODE : code->unwinder->step(state, code, walk->leaf, &frame);
+	walk->omitted = frame.omitted;
+	if (!frame.omitted)
+		walk_push(walk, &frame);
+	/* User code has no such address, and readers of callchains would take it for a context marker. */
+	if (walk->end == UNWIND_MORE && state->ip > INT64_MAX)
+		walk->end = UNWIND_NO_CODE;
+	walk->last = *code;
+}
+
+/* Walks once, with what state assumes. */
+static bool walk_once(struct walk *walk, struct unwind_state *state)
+{
+	walk->n = 0;
+	walk->end = UNWIND_MORE;
+	walk->frame_pointers = walk->late = walk->runtime = walk->omitted = false;
+	walk->last = (struct walk_code){ .unwinder = &unwinder_frame_pointer };
+	walk->leaf = true;
+	while (walk->end == UNWIND_MORE && walk->n < walk->max) {
+		struct walk_code code = { .unwinder = &unwinder_frame_pointer };
+
+		if (!walk->find(walk->owner, walk, state, &code))
+			return false;
+		walk_step(walk, state, &code);
+		walk->leaf = false;
+	}
+	return true;
+}
+
+bool walk_stack(struct walk *walk, struct unwind_state *state)
+{
+	struct unwind_state start = *state;
+
+	if (!walk_once(walk, state))
+		return false;
+	if (walk->end == UNWIND_ROOT || !state->no_fde || !walk->retry_leaf)
+		return true;
+	*state = start;
+	state->assume_leaf = true;
+	if (!walk_once(walk, state))
+		return false;
+	if (walk->end == UNWIND_ROOT && !walk->frame_pointers)
+		return true;
+	*state = start;
+	return walk_once(walk, state);
+}
+
+void walk_release(struct walk *walk)
+{
+	free(walk->frame);
+	walk->frame = NULL;
+	walk->n = walk->capacity = 0;
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t *walk_reason(const struct walk *walk, bool copied, struct pj_unwinding *counts)
+{
+	if (!copied)
+		return &counts->no_stack;
+	if (walk->end == UNWIND_LOOP)
+		return &counts->astray;
+	if (walk->last.unwinder == &unwinder_cfi)
+		return &counts->no_rule;
+	if (walk_in_runtime(&walk->last))
+		return &counts->no_caller;
+	return walk->last.mapped ? &counts->no_table : &counts->unmapped;
+}
+
+void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *counts)
+{
+	counts->stacks++;
+	counts->fp += walk->frame_pointers;
+	counts->late += walk->late;
+	counts->java += walk->runtime;
+	if (walk->end == UNWIND_ROOT) {
+		counts->complete++;
+		counts->fp_complete += walk->frame_pointers;
+		counts->java_complete += walk->runtime;
+	} else if (copied && (walk->end == UNWIND_STACK_CUT || walk->end == UNWIND_MORE)) {
+		counts->cut++;
+	} else {
+		counts->broken++;
+		++*walk_reason(walk, copied, counts);
+	}
+}
