@@ -6,7 +6,7 @@
 # than what is seen (docs/ARCHITECTURE.md), by more than chance: on a loaded machine few samples come. Run by ./check.
 # stage: live
 # covers: record/java/javacode.c record/java/jvmreader.c record/java/jvmhelper.c record/java/javanames.c
-# covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c
+# covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/hotspotruntime.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

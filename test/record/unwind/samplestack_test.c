@@ -1,6 +1,7 @@
 /* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the
  * process that makes them; libgcc's backtrace says what is right. */
-/* covers: record/unwind/samplestack.c record/unwind/rootframes.c record/unwind/cfitables.c */
+/* covers: record/unwind/samplestack.c record/unwind/samplerecord.c record/unwind/rootframes.c */
+/* covers: record/unwind/cfitables.c */
 /* covers: common/formats/unwindstats.c */
 #include "record/processes/rescan.h"
 #include "record/perf/eventattrs.h"
