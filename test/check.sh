@@ -3,6 +3,8 @@
 # PJ_BUILD: the build's folder. STAGE: run the tests of this stage. T: run only the tests whose path matches this pattern, or that cover
 # (covers.sh) a module or a folder of this name. PJ_TESTS: run these instead (./check does).
 # PJ_LIST: print the names of the chosen tests only, and those of cases that T selects.
+# PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with sanitizers
+# those with `# full-san: REASON`. PJ_FULL=only: run these alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -23,11 +25,27 @@ stage_tests()
 {
 	for t in test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort); do
 		if [ "$(sed -n '1,30s/^# stage: //p' "$t")" = "${1#all}" ] && [ -x "$t" ]; then echo "$t"; fi
-	done | awk '!seen[$0]++'
+	done | awk '!seen[$0]++' | of_run
 	[ "$1" = all ] || return 0
 	for t in $(find test -name '*_test.c' | LC_ALL=C sort) test/fuzz/*/*_fuzz.c; do
 		t=$PJ_BUILD/${t%.c}
 		if [ -x "$t" ]; then echo "${t#"$PJ_TOP"/}"; fi
+	done | of_run
+}
+
+# of_run: of the tests in the input, those of this run (PJ_FULL)
+of_run()
+{
+	case ${PJ_FULL:-}:$PJ_BUILD in
+	:*) cat && return ;;
+	*:*/san-*) mark='full(-san)?' ;;
+	*) mark=full ;;
+	esac
+	while read -r t; do
+		source=$t
+		case $t in build/*) source=${t#build/*/}.c ;; esac
+		if sed -n 1,30p "$source" | grep -qE "^(#|/[*]) $mark: "; then left_out=only; else left_out=0; fi
+		if [ "$left_out" = "$PJ_FULL" ]; then echo "$t"; fi
 	done
 }
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # keep.sh TEST - run one test, pass its TAP on and keep it in PJ_TAP, for tally.awk. At most ten minutes each; twenty in a browser.
+# `# time N s, CPU N s` before the last line has its elapsed time and the CPU time of the processes that it waited for.
 #
 # PJ_AGAIN: what samples this machine gets a second run when it fails: other programs took the processor, or chance did. What
 # failed first stays in the TAP as `# unsteady`, and tally.awk names it: a test that is often there has a defect, or shows one.
@@ -23,12 +24,19 @@ esac
 
 run()
 {
+	began=$(date +%s.%N)
 	timeout $limit "$test" 2>"$PJ_TAP/$name.err"
 	status=$?
 	if [ -s "$PJ_TAP/$name.err" ]; then
 		sed 's/^/# stderr: /' "$PJ_TAP/$name.err" | head -60
 	fi
 	rm -f "$PJ_TAP/$name.err"
+	times >"$PJ_TAP/$name.times"
+	echo "# time $(awk -v a="$began" -v b="$(date +%s.%N)" '
+		function seconds(s) { sub(/s$/, "", s); split(s, part, "m"); return 60 * part[1] + part[2] }
+		NR == 2 { cpu = seconds($1) + seconds($2) }
+		END { printf "%.1f s, CPU %.1f s", b - a, cpu }' "$PJ_TAP/$name.times")"
+	rm -f "$PJ_TAP/$name.times"
 	echo "# exit $status"
 	echo "$status" >"$PJ_TAP/$name.status"
 }

@@ -115,3 +115,49 @@ find_perf()
 		fi
 	done
 }
+
+# What ./check needs beside.
+wish_for_tests()
+{
+	wish prove perl
+	wish timeout coreutils
+	wish diff diffutils
+	wish strace strace
+	wish dwz dwz
+	wish xmllint libxml2-utils
+	wish mandoc mandoc
+	wish shellcheck shellcheck
+	wish cppcheck cppcheck
+	wish clang-format clang-format
+	wish clang-tidy clang-tidy
+	wish ctags universal-ctags
+	wish clang clang
+	ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.asan-*.a >/dev/null 2>&1 || wish="$wish libclang-rt-dev"
+	if ! present node; then wish="$wish nodejs"; fi
+	# servers for the tests of stores: 16 MB to fetch, 28 MB more by npm
+	wish clickhouse-server clickhouse-server
+	wish nginx nginx-light
+	wish openssl openssl
+	# npm fetches playwright-core and express-pouchdb, once
+	if [ ! -d build/node/node_modules/playwright-core ] || [ ! -d build/node-stores/node_modules/express-pouchdb ]; then
+		wish npm npm
+		wish /etc/ssl/certs/ca-certificates.crt ca-certificates
+	fi
+	if ! present chromium && ! present chromium-browser && ! present google-chrome; then wish="$wish chromium"; fi
+	wish_perf
+}
+
+# What ./check --full needs beside that: programs of 32 bits and of aarch64, a real Tomcat, guests.
+wish_for_all_tests()
+{
+	wish ccache ccache
+	wish busybox busybox-static
+	if [ "$(uname -m)" = x86_64 ]; then
+		echo 'int main(void) { return 0; }' | gcc -m32 -x c -o /dev/null - 2>/dev/null || wish="$wish gcc-multilib"
+		wish aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+		wish /usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross
+		wish qemu-aarch64-static qemu-user-static
+	fi
+	wish ab apache2-utils
+	wish /usr/share/tomcat10/bin/catalina.sh tomcat10
+}

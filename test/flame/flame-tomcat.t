@@ -1,6 +1,7 @@
 #!/bin/sh
 # flame-tomcat.t - the recipe in examples/: a server not written by us, in namespaces of its own, gives one picture of Java, libjvm, libc and kernel.
 # stage: live
+# full: needs a Tomcat and its load
 # covers: flame/pjflame.sh flame/draw.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

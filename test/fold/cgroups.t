@@ -1,5 +1,6 @@
 #!/bin/sh
 # cgroups.t - --by and --only cgroup=: on written files, with perf report as the judge, and on loads in cgroups of this machine.
+# full-san: 20 s with sanitizers
 # covers: fold/perfdata/cgroupnames.c fold/samples/select.c common/formats/containers.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # cut.t - stacks that go on outside of what was recorded: told, counted in --stacks, with the remedy.
+# full-san: 10 s with sanitizers
 # covers: fold/stackquality.c fold/process/copiedstack.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -4,6 +4,7 @@
 # The load is our own: six threads whose names have blanks, digits at their end, one letter. What is counted independently is
 # `perf script -F comm`: one line a sample with nothing else on it. PJ_PERF names the perf to use.
 # stage: live
+# full: prints one recording in 40 ways with perf script
 # covers: fold/script/perfscript.c fold/samples/samplekey.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -5,6 +5,7 @@
 # The load: test/bench/load.sh (C with and without frame pointers, C++, Python, node and a JVM with their maps, a storm of
 # processes), and a process in mount and PID namespaces of its own, which lives until its recording was read.
 # stage: live
+# full: compares every frame with perf script: 150 s
 # covers: fold/recording.c fold/resolve.c fold/perfdata/perfdata.c fold/process/callchain.c
 # covers: fold/process/addrspace.c fold/kernel/kernelsyms.c fold/jit/perfmap.c
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # bigelf.t - ELF files that cost their readers far more than they cost their author: no helper process of pjrecord takes much memory,
 # the recorder and the profile of others stay as they were, and pjfold reads the same files within bounds.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/symsaver/elfreducer.c record/symsaver/symparser.c record/unwind/cfiparser.c fold/symbols/elffile.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A flood of cgroups in one that was delegated to a user: memory of the recorder is bounded, and others do not notice.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/cgroups.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # codeflood.t - fake JVMs whose code costs a reader much: pjmap follows the genuine JVM beside them all the time, within its limits of memory,
 # disk and CPU time, and ends when it is told to; --list and --once end, too.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: jmap/reader/allowance.c jmap/follow.c runtimes/hotspot/readbudget.c jmap/perfmap/perfmaps.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

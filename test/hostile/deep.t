@@ -1,6 +1,7 @@
 #!/bin/sh
 # Stacks as deep as a copy of a stack can hold: they cost their tenant its stacks, not the windows of others, and no sample.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/budgets.c record/unwind/samplestack.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

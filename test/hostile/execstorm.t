@@ -1,6 +1,7 @@
 #!/bin/sh
 # execstorm.t - processes that exec all the time cost pjmap a bounded share of a CPU, and a JVM that begins meanwhile is found.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: jmap/execs.c jmap/follow.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,6 +2,7 @@
 # fakeid.t - programs of an unprivileged user that claim the build-ids of files of the host, and of another user's program: they change no
 # name of anybody else, and nothing that is kept is replaced.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/symsaver/savernames.c fold/symbols/symconflicts.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

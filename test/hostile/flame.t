@@ -3,6 +3,7 @@
 # unprivileged user; fake JVMs that take the time of pjmap and write escapes; a link planted at its output. It ends with a picture, names
 # functions of others, follows no link, leaves nothing behind, and SIGTERM ends it at any moment.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: flame/pjflame.sh flame/life.sh flame/record.sh
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

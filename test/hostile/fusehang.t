@@ -2,6 +2,7 @@
 # fusehang.t - a program runs from a file system in the recorder's own mount namespace whose server stops answering: windows go on,
 # SIGTERM ends the recorder in time, and other programs keep their build-ids.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/identities.c common/process/timelimit.c record/symsaver/saverprocess.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

@@ -2,6 +2,7 @@
 # holdlock-jmap.t - readers of a process's files in /proc wait for ever (holdlock.c): pjmap follows genuine JVMs all the time, also one that
 # starts later, names no frame less, and ends within 2 s; --list ends.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: jmap/follow.c jmap/listing.c common/process/taskwait.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

@@ -2,6 +2,7 @@
 # holdlock.t - readers of a process's files in /proc wait for ever (holdlock.c): pjrecord goes on, knows the programs that ran before it, and
 # ends within 2 s, whether the attack or pjrecord comes first, and whatever is recorded; pjrecord --check and pjfold end.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/procreader.c common/process/taskwait.c common/process/timelimit.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

@@ -2,6 +2,7 @@
 # hungfold.t - pjfold names samples of processes whose file systems do not answer: it leaves their files alone after seconds, names them,
 # and names those of others.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: fold/symbols/fileopener.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # hungmounts.t - ten FUSE mounts of one user that do not answer: helper processes of pjrecord that hang are replaced within seconds, stacks
 # of others that start meanwhile are complete, and nothing stays off.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/unwind/cfihelpers.c record/unwind/cfistarter.c common/process/helperprocess.c common/process/backoff.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # idrace.t - names of executed files lead to a FIFO at every other moment: nothing of pjrecord opens it (it could be a watchdog or a tape).
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: common/files/targetfile.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

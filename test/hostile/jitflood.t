@@ -2,6 +2,7 @@
 # Floods of what pjrecord keeps for the fold: sparse, tiny, growing and many jitdumps, and programs with build-ids of their own. They stay
 # within the limits of disk and CPU time, and the symbols of a neighbour stay.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/symsaver/saverbudget.c record/symsaver/saversweep.c record/symsaver/jits.c record/jit/jitcopy.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

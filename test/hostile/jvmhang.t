@@ -2,6 +2,7 @@
 # jvmhang.t - JVMs whose memory lies on a file system that does not answer: pjmap follows the genuine JVMs beside them all the time, also one
 # that starts later, names those that hang, tries them again later and later, and ends when it is told to; --list and --once end, too.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: jmap/reader/jvmhandle.c jmap/followed.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Processes with many executable mappings, and storms of new ones: what the recorder pays for them is bounded, and others do not notice.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/mappings.c record/processes/budgets.c record/processes/rescan.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # planted-guest.t - as planted.t, inside a guest whose kernel protects links, FIFOs and files of others in shared folders: first as
 # distributions have it (1), then as strictly as it can (2). These sysctls are never changed on the machine that runs the test.
 # stage: live
+# full: boots a virtual machine
 # covers: common/files/outpath.c common/files/tempfile.c record/windows/windir.c jmap/perfmap/mapfile.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

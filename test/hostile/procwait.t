@@ -2,6 +2,7 @@
 # procwait.t - files of /proc/PID whose reader may wait for ever (holdlock.c) are read by no thread that others depend on: system calls of
 # the main threads of pjrecord, pjmap and pjfold, beside JVMs, jitdumps and short processes.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/procreader.c common/process/taskwait.c jmap/follow.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export PJ_TOP

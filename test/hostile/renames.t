@@ -1,6 +1,7 @@
 #!/bin/sh
 # Storms of names, namespaces and threads: windows stay as small as without them, and others keep their samples.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/budgets.c record/processes/state.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

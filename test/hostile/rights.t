@@ -2,6 +2,7 @@
 # rights.t - what each process of a running pjrecord may do, read from the kernel: those that parse bytes of strangers hold no capability, may
 # make 25 system calls at most, and have limits of memory; those that open files hold the recorder's five at most.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: common/process/sandbox.c common/process/capabilities.c record/perf/privileges.c record/symsaver/symparser.c
 # covers: record/unwind/cfiparser.c record/java/jvmhelper.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

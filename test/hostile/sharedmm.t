@@ -1,6 +1,7 @@
 #!/bin/sh
 # sharedmm.t - memory of a set-uid program is in no file that pjmap or pjrecord writes, whatever fake JVMs do before they become that program.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: common/process/taskid.c record/java/jvmopen.c jmap/reader/readhelper.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

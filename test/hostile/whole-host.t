@@ -1,6 +1,7 @@
 #!/bin/sh
 # One JVM, or one build, that uses the whole host: recorded with defaults, neither reaches a budget.
 # stage: live
+# full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: record/processes/budgets.c common/process/tenants.c record/java/javabudget.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

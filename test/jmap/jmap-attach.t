@@ -4,6 +4,7 @@
 #
 # Run by ./check.
 # stage: live
+# full: 100 assertions about attaching to every JDK; jmap.t has the tool itself
 # covers: jmap/attach/attach.c jmap/attach/jcmdmap.c jmap/attach/mapparser.c jmap/attach/replies.c
 # covers: jmap/attach/agentimage.S jmap/agent/agent.c runtimes/hotspot/stubs.c
 # shellcheck source=test/lib/tap.sh

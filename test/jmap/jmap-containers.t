@@ -4,6 +4,7 @@
 #
 # Run by ./check as root.
 # stage: live
+# full: JVMs in namespaces of each kind
 # covers: jmap/attach/targetuser.c jmap/perfmap/mapfile.c jmap/perfmap/publisher.c common/files/targetfile.c
 # covers: common/files/outpath.c
 # shellcheck source=test/lib/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # jmap-rights.t - which capabilities each process of pjmap has, and that what it writes is still written: as root, for folders of others.
 # stage: live
+# full: JVMs of other users; jmap.t has the tool itself
 # covers: common/process/capabilities.c jmap/perfmap/publisher.c jmap/attach/targetuser.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

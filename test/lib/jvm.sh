@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # jvm.sh - what tests of JVMs share. Source it behind tap.sh: . "$top/test/lib/jvm.sh"
-# $jdks: folders of JDKs, those in PJ_JDKS and those below /usr/lib/jvm; $javac: the first there is; both may be empty. What is in $started (PIDs)
+# $jdks: folders of JDKs, those in PJ_JDKS and those below /usr/lib/jvm, with PJ_FULL=0 (./check) the last of them; $javac: the first there
+# is; both may be empty. What is in $started (PIDs)
 # is killed at the end, then clean_up is called, which a test may define.
 
 jdks=
@@ -9,6 +10,7 @@ for jdk in ${PJ_JDKS:-} /usr/lib/jvm/*; do
 	[ -x "$jdk/bin/java" ] && [ -e "$jdk/lib/server/libjvm.so" ] && [ ! -L "$jdk" ] && jdks="$jdks $jdk"
 	[ -z "$javac" ] && [ -x "$jdk/bin/javac" ] && javac=$jdk/bin/javac
 done
+if [ "${PJ_FULL:-}" = 0 ]; then jdks=${jdks:+ ${jdks##* }}; fi
 started=
 
 clean_up()

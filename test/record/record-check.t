@@ -4,6 +4,7 @@
 #
 # PJ_SYSCTL=1: also with kernel.perf_event_paranoid changed, for a moment.
 # stage: live
+# full: processes with few rights, 50 assertions; record.t has the tool itself
 # covers: record/hostcheck.c record/perf/hints.c record/perf/hintfacts.c record/runtimes.c record/jvms.c
 # covers: record/perf/privileges.c
 # shellcheck source=test/lib/tap.sh

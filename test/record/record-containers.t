@@ -2,6 +2,7 @@
 # record-containers.t - three loads in containers that are gone when the window is folded, by the names of container runtimes: each has the
 # share of samples that it had of the CPU, by its own account, so a machine that is busy with others does not matter.
 # stage: live
+# full: waits for containers to end and windows to close
 # covers: common/formats/containers.c record/processes/cgroups.c record/symsaver/symsaver.c fold/symbols/symstore.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,6 +2,7 @@
 # record-jvms.t - pjrecord --unwind=tables where it is not alone: many JVMs at once, on a host with more work than CPUs; those that begin, end and
 # become another program meanwhile; one whose memory nobody can read. Nothing is lost, and no stack waits in vain.
 # stage: live
+# full: starts many JVMs on a host that is too busy
 # covers: record/java/javacode.c record/java/jvmreader.c record/java/jvmbuilds.c record/unwind/unwinder.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

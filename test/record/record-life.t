@@ -4,6 +4,7 @@
 #
 # PJ_KILLS: how many times it is killed (5).
 # stage: live
+# full: fills disks and kills pjrecord in many windows
 # covers: record/windows/windows.c record/windows/leftovers.c record/windows/rescue.c record/windows/retention.c
 # covers: record/windows/metrics.c record/output.c
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # record-loss.t - loss is a number: samples and state that the kernel had no room for, in the file, in the line of the window, in
 # pjrecord.prom and in the exit status; and what is known of processes afterwards. CPUs that go and come (PJ_SYSCTL=1).
 # stage: live
+# full: storms that fill the rings of the host
 # covers: record/session.c record/windows/metrics.c record/perf/rings.c record/processes/rescan.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

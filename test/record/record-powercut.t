@@ -2,6 +2,7 @@
 # record-powercut.t - the power fails while pjrecord records: every window that it has reported is complete afterwards, every window in out/ is
 # complete or absent, and the next run goes on. PJ_CUTS: how many cuts (4) for each kind of file system, PJ_SEED: where.
 # stage: live
+# full: a window for each cut of the power
 # covers: record/windows/windows.c common/files/outfile.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

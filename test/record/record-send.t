@@ -2,6 +2,7 @@
 # record-send.t - the whole pipeline, live, into each store that is here: pjrecord, pjmap and pjsend side by side on one directory, and what
 # pjfetch gives back is what was recorded, to the sample. PJ_SEND_WINDOWS: how many windows of 2 s for each store (4).
 # stage: live
+# full: the pipeline into each store; record.t and send-stores.t have its parts
 # covers: record/windows/windows.c jmap/follow.c send/pjsend.c send/spool/spooler.c send/spool/jmapscans.c
 # covers: send/pjfetch.c send/gather.c send/spool/chunkinfo.c
 # shellcheck source=test/lib/tap.sh

@@ -2,6 +2,7 @@
 # record-kept.t - containers that are gone, deleted programs, the kernel's symbols: what pjrecord kept names them, for everybody and after a
 # reboot, and nobody else's samples.
 # stage: live
+# full: containers that end, and windows that are folded after them
 # covers: record/symsaver/symsaver.c record/symsaver/saverprocess.c record/symsaver/saverfiles.c
 # covers: record/symsaver/savernames.c record/symsaver/kernelsaver.c record/symsaver/jits.c fold/symbols/symstore.c
 # covers: fold/symbols/symstoreindex.c fold/symbols/provenance.c

@@ -2,6 +2,7 @@
 # record-system.t - the whole host, recorded by perf with copies of stacks: ours are perf's (libunwind), or longer, and end in a root; and
 # so do pjrecord's own. Counted are the samples of loads that run all the while: C without and with frame pointers, C++, threads, Python.
 # stage: live
+# full: records the whole host with perf beside pjrecord
 # covers: record/unwind/samplestack.c record/unwind/unwinder.c record/unwind/cfitables.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,6 +2,7 @@
 # record-user.t - started as root, pjrecord goes on as another user with five capabilities, and so does its keeper. All that it has to do
 # works in that state: other users' processes, what was kept of containers that are gone, loss as a number, rescue, limits, a full disk.
 # stage: live
+# full: a full disk and containers as another user
 # covers: record/perf/privileges.c common/process/capabilities.c record/symsaver/symsaver.c record/windows/windows.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

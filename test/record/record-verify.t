@@ -5,6 +5,7 @@
 # none. A JVM runs until most is compiled: what is replaced meanwhile may be walked as what it was before. Run by ./check. For the figure of
 # issue 8: PJ_VERIFY_SECS=8, on a quiet machine.
 # stage: live
+# full: two unwinders on every load and JDK
 # covers: record/unwind/fpcompare.c record/unwind/samplestack.c record/java/javacode.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # send.t - pjsend and pjfetch with a store in a directory: windows go there once, whatever happens, and any stretch of time comes back.
 # Killed at every call: send-kill.t. Remote stores: send-*.t. On the live machine: record-send.t.
+# full-san: 20 s with sanitizers
 # covers: send/pjsend.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
 # covers: send/timearg.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
 # covers: send/spool/folding.c send/spool/child.c send/spool/counters.c send/stores/dirstore.c

@@ -1,6 +1,7 @@
 #!/bin/sh
 # examples.t - the unit, the cron line and the DaemonSet in examples/: well-formed, and with options that pjrecord has; compare-builds on
 # two builds of a program.
+# full-san: scripts beside the tools
 # covers: record/recordopts.c diff/pjdiff.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # faults.t - what can go wrong around a tool: full disks, closed or missing files, readers that leave, no memory.
+# full-san: 10 s with sanitizers
 # covers: common/filter/out.c common/filter/in.c common/arena.c common/diag.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # release.t - ./release in a scratch clone: refusals, figures, tarball, tag.
+# full: builds the tarball without ccache
 # covers: release
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

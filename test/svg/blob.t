@@ -1,6 +1,7 @@
 #!/bin/sh
 # What an SVG carries, seen from outside, as TAP: node decodes the blob of the real pjsvg ($PJSVG) back to folded text, byte for
 # byte; the embedded script may not spell the end of a script or of CDATA; its size has a limit; output is well-formed.
+# full-san: 20 s with sanitizers
 # covers: svg/format/encode.c svg/document.c svg/assets.S svg/viewer.js svg/strip.awk
 cd "$(dirname "$0")/../.." || exit 1
 command -v node >/dev/null || { echo "1..0 # SKIP no node"; exit 0; }

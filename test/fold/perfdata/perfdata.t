@@ -4,6 +4,7 @@
 # What is compared are `perf script -D` (every record, in order, with all its parts) and what perf script prints of each sample (event
 # and period). PJ_PERF names the perf to use. perf 6.1 cannot read COMPRESSED2 or large attrs: there our own reading of the same records
 # is the truth.
+# full-san: 50 s with sanitizers
 # covers: fold/perfdata/perfdata.c fold/perfdata/perfread.c fold/perfdata/perfopen.c fold/perfdata/perfrecords.c
 # covers: fold/perfdata/perfevents.c fold/perfdata/perffeatures.c fold/perfdata/perforder.c fold/perfdata/perfbytes.c
 # covers: fold/perfdata/zstdstream.c fold/info.c

@@ -1,6 +1,7 @@
 #!/bin/sh
 # names.t - names of functions in ELF files: against nm for every function of large libraries, against perf script for recordings
 # that are made here (linked in every way, stripped in every way), and where we do better than perf.
+# full-san: 45 s with sanitizers
 # covers: fold/symbols/elfsyms.c fold/symbols/symtab.c fold/symbols/plt.c fold/symbols/minidebug.c
 # covers: fold/symbols/demangle.c fold/symbols/dsofiles.c fold/symbols/elffile.c
 # shellcheck source=test/lib/tap.sh

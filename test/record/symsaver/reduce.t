@@ -1,6 +1,7 @@
 #!/bin/sh
 # reduce.t - what pjrecord keeps of a binary names every place as the binary does: stubs, local functions, .gnu_debugdata; for us,
 # and for readelf. And what its process still has of one that is gone.
+# full-san: 35 s with sanitizers
 # covers: record/symsaver/elfreducer.c record/symsaver/dynelf.c record/symsaver/targetfiles.c fold/symbols/plt.c
 # covers: fold/symbols/minidebug.c
 # shellcheck source=test/lib/tap.sh

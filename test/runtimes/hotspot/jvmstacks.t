@@ -5,6 +5,7 @@
 # wider than what is seen (docs/ARCHITECTURE.md), by more than chance: few samples come on a loaded machine, and code that went between a
 # sample and the next look at the JVM is unknown. Run by ./check.
 # stage: live
+# full: every JDK without frame pointers; record-java.t has one
 # covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/blobframes.c
 # covers: runtimes/hotspot/codecache.c
 # shellcheck source=test/lib/tap.sh
