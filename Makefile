@@ -216,6 +216,9 @@ headers: ## every header compiles alone, and twice
 lint: headers openers ## headers, openers, layering, forbidden functions, cppcheck, shellcheck, mandoc, clang-format
 	$(Q)sh test/lint.sh
 
+tidy: ## clang-tidy on each module that changed since it was last analyzed (.clang-tidy has the checks)
+	$(Q)sh test/tidy.sh $(filter-out -W% -M% -f% -g,$(ALL_CFLAGS))
+
 untested: ## modules that no test covers (covers:), by name
 	$(Q)sh test/covers.sh --untested
 
@@ -246,6 +249,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint format install uninstall clean help
+.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

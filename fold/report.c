@@ -95,6 +95,7 @@ void report_top(struct out *out, const struct stacks *stacks, uint64_t n)
 		qsort(row, nrows, sizeof(*row), report_row_cmp);
 	out_printf(out, "%12s %7s %12s %7s  %s\n", "self", "%", "total", "%", "frame");
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.*): nrows is 0 without rows */
 		out_printf(out, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
 			   report_percent(row[i].self, sum), (unsigned long long)row[i].total,
 			   report_percent(row[i].total, sum));

@@ -37,7 +37,7 @@ int execs_open(void)
 int execs_read(int fd, pid_t *pid, int max)
 {
 	char buffer[8192] __attribute__((aligned(NLMSG_ALIGNTO)));
-	struct sockaddr_nl from;
+	struct sockaddr_nl from = { 0 };
 	int n = 0;
 
 	while (n < max) {

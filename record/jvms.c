@@ -71,6 +71,7 @@ static void take_option(struct reading *reading, struct str option, bool of_file
 	if (!str_starts(option, STR("-XX:")))
 		return;
 	flag = str_from(option, 4);
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): p is not NULL if n is not 0 */
 	if (flag.n > 1 && (flag.p[0] == '+' || flag.p[0] == '-') && str_eq(str_from(flag, 1), FRAME_POINTERS))
 		reading->jvm.frame_pointers = flag.p[0] == '+';
 	else if (!of_file && str_starts(flag, STR("VMOptionsFile=")))

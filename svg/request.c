@@ -91,6 +91,7 @@ static void set_minwidth(void *to, const char *value, const char *name)
 	char *end;
 	double v = byte_is_digit(value[0]) || value[0] == '.' ? strtod(value, &end) : -1;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): v is -1 if end is not set */
 	if (!(v >= 0) || !isfinite(v) || !(*end == 0 || (end[0] == '%' && end[1] == 0 && v <= 100)))
 		die_usage("%s: '%s' is not a width in px or in %%, such as 0.5 or 0.1%%", name, value);
 	*min_px = *end == '%' ? -v / 100 : v;

@@ -63,6 +63,7 @@ FNR == 1 {
 }
 
 /^# unsteady / {
+	unsteady_count++
 	unsteady = unsteady "  " name ": " substr($0, 12) "\n"
 	follows = "unsteady"
 	lines = 0
@@ -84,7 +85,7 @@ END {
 	if (skipped)
 		printf "\nskipped:\n%s", skips
 	if (unsteady)
-		printf "\nunsteady: failed, and were run once more:\n%s", unsteady
+		printf "\nunsteady: %d failed, and passed or failed in a second run:\n%s", unsteady_count, unsteady
 	if (failed)
 		printf "\nfailed:\n%s", failures
 	printf "%s%d passed, %d failed, %d skipped\n", (skipped || failed || unsteady) ? "\n" : "", passed, failed, skipped

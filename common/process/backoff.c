@@ -150,6 +150,7 @@ bool backoff_avoids(struct backoff *backoff, uint64_t place, uint64_t now)
 		backoff_reap(backoff);
 		avoided = lingers_at(backoff, place);
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): backoff is not NULL */
 	backoff->avoided += avoided;
 	return avoided;
 }

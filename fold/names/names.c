@@ -156,7 +156,7 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 /* Sanitises what was written since from, in place where nothing grows. */
 static void make_safe(struct names *names, size_t from)
 {
-	size_t len = names->text.n - from, bad = 0;
+	size_t len, bad = 0;
 	char *copy;
 
 	while (names->text.n > from && names->text.p[names->text.n - 1] == ' ')

@@ -381,6 +381,7 @@ static void remember_end(struct addrspace *addrspace, struct addrspace_thread *t
 		struct addrspace_end *end = mem_alloc(sizeof(*end), cap);
 
 		for (uint64_t i = addrspace->ends_forgotten; i < addrspace->ends; i++)
+			/* NOLINTNEXTLINE(clang-analyzer-core.*): no iteration if ends_cap is 0 */
 			end[i % cap] = addrspace->end[i % addrspace->ends_cap];
 		free(addrspace->end);
 		addrspace->end = end;

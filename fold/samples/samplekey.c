@@ -234,7 +234,7 @@ static void parse_weak(struct str line, struct sample_key *key)
 	while (i < all.n && byte_is_blank(all.p[i]))
 		i++;
 	while (i < all.n) {
-		size_t from = i, word, end;
+		size_t from, word, end;
 		uint64_t ip;
 
 		while (i < all.n && !byte_is_blank(all.p[i]))

@@ -85,7 +85,7 @@ void select_only(struct select *select, const char *text)
 /* Behind the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
 static bool parse_zone(struct str string, struct tm *calendar, uint64_t *ns)
 {
-	struct str fraction = string, hours, minutes;
+	struct str fraction, hours, minutes;
 	uint64_t h = 0, m = 0;
 	int64_t seconds, offset = 0;
 	size_t n = 1;

@@ -265,7 +265,7 @@ static void take_in(struct offcpu *offcpu, const struct ring_tail *tail)
 	struct slot *slot = offcpu_find(offcpu, tail->tid);
 
 	if (!slot) {
-		slot = offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
+		offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
 		offcpu->counts.before++;
 		offcpu->counts.before_ns += tail->time > offcpu->floor ? tail->time - offcpu->floor : 0;
 		return;

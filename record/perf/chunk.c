@@ -261,7 +261,7 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 	put_u64(&text, size);
 	for (size_t i = 0; i < facts->nevents; i++) {
 		const struct chunk_event *event = facts->event + i;
-		size_t n = strlen(event->name) + 1, start = text.n;
+		size_t n = strlen(event->name) + 1, start;
 
 		chunk_put_header(&text, RECORD_ATTR, 8 + sizeof(event->attr) + event->nids * 8);
 		text_bytes(&text, &event->attr, sizeof(event->attr));

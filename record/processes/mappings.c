@@ -171,6 +171,7 @@ static struct mapping_block *own_block(struct mapping_pool *pool, struct mapping
 	}
 	old->references--;
 	for (uint32_t index = 0; index < block->n; index++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.*): each mapping of a block has a file */
 		block->mapping[index].file->references++;
 	pool->mappings += block->n;
 	return block;
@@ -286,6 +287,7 @@ const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 static void count_file(struct mappings *set, const struct mapped_file *file, uint32_t one)
 {
 	set->n += one;
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): each mapping of a block has a file */
 	set->libjvms += file->libjvm ? one : 0;
 	set->jitdumps += file->jitdump ? one : 0;
 }

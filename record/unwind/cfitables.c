@@ -72,11 +72,10 @@ static struct unwind_table *table_of_vdso(void)
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR), *why;
 	int fd = image ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 	size_t n = 0;
-	ssize_t done;
 
 	if (fd < 0)
 		return NULL;
-	while (n < VDSO_MAX && (done = write(fd, image + n, 4096)) == 4096) /* until its pages end */
+	while (n < VDSO_MAX && write(fd, image + n, 4096) == 4096) /* until its pages end */
 		n += 4096;
 	return unwind_table_open(fd, &why);
 }

@@ -21,8 +21,6 @@
 #define ERR_MAX ((size_t)64 << 10)
 #define STOP_MS 100 /* between two looks at *stop */
 
-extern char **environ;
-
 /* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's
  * password). */
 static bool is_inherited(const char *variable)

@@ -86,6 +86,7 @@ static bool drop_number(struct str *string)
 /* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 tells line and column. */
 static bool is_v8_place(struct str string)
 {
+	/* NOLINTNEXTLINE(misc-redundant-expression): each call drops a number */
 	return drop_number(&string) && drop_number(&string) &&
 	       (str_find(string, ' ') > 0 || str_starts(string, STR("node:")));
 }

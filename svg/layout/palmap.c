@@ -78,8 +78,8 @@ void palmap_read(struct palmap *palmap, const char *path)
 	in_open(&input, path);
 	in_expect_text(&input);
 	while (in_line(&input, &line)) {
-		struct str name;
-		uint32_t rgb;
+		struct str name = { 0 };
+		uint32_t rgb = 0;
 		const char *why = str_is_blank(line) ? NULL : palmap_parse(line, &name, &rgb);
 
 		if (why && palmap->bad++ < 3)

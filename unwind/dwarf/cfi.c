@@ -161,6 +161,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	if (bytes.bad || !nul || (version != 1 && version != 3 && version != 4))
 		return false;
 	bytes.p = nul + 1;
+	/* NOLINTNEXTLINE(misc-redundant-expression): each call takes a byte */
 	if (version == 4 && (dwarf_uint(&bytes, 1) != 8 || dwarf_uint(&bytes, 1) != 0))
 		return false; /* sizes of an address and of a segment */
 	if (strcmp(augmentation, "eh") == 0) {
