@@ -16,6 +16,7 @@ static inline bool tap_result(bool good, const char *file, int line, const char 
 		tap_failed++;
 		printf("# failed at %s:%d\n", file, line);
 	}
+	fflush(stdout); /* not again by a child process */
 	return good;
 }
 
