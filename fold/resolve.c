@@ -212,7 +212,7 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 		.build_id = dso->build_id,
 		.pid = dso->pid,
 		.live = provenance_process(task->origin, dso->pid, dso->mapped_ns),
-		.numbers = { dso->major, dso->minor, dso->inode, dso->generation },
+		.numbers = dso->file_id,
 		.elsewhere = task->o->symstore && recorder_elsewhere(task->origin->recorder, dso->pid),
 	};
 

@@ -267,62 +267,36 @@ void elfhead_free(struct elfhead *elfhead)
 /* ---- build-id
  * --------------------------------------------------------------------------------------------------------- */
 
-static unsigned id_in_notes(struct str notes, uint8_t id[20])
-{
-	Elf64_Nhdr n; /* the same in both classes */
-
-	while (notes.n >= sizeof(n)) {
-		uint64_t name, desc, next;
-
-		memcpy(&n, notes.p, sizeof(n));
-		name = ((uint64_t)n.n_namesz + 3) & ~UINT64_C(3);
-		desc = ((uint64_t)n.n_descsz + 3) & ~UINT64_C(3);
-		next = sizeof(n) + name + desc;
-		if (sizeof(n) + name + n.n_descsz > notes.n)
-			return 0;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(notes.p + sizeof(n), "GNU", 4) == 0 &&
-		    n.n_descsz) {
-			unsigned size = n.n_descsz < 20 ? n.n_descsz : 20;
-
-			memcpy(id, notes.p + sizeof(n) + name, size);
-			return size;
-		}
-		notes = str_from(notes, next < notes.n ? (size_t)next : notes.n);
-	}
-	return 0;
-}
-
-/* The build-id in n bytes of notes at that place; what is read of them is taken from *left. */
-static unsigned id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left, uint8_t id[20])
+/* Returns the build-id in n bytes of notes at that place; *left is the budget of bytes for all notes of the file. */
+static struct build_id id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left)
 {
 	size_t max = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < max ? (size_t)n : max;
 
 	*left -= size;
-	return id_in_notes((struct str){ notes, elfhead_bytes(elfhead, at, notes, size) }, id);
+	return buildid_in_notes((struct str){ notes, elfhead_bytes(elfhead, at, notes, size) });
 }
 
-unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id[20])
+struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory)
 {
 	char *notes = mem_alloc(1, NOTES_MAX);
 	size_t left = ALL_NOTES_MAX;
-	unsigned n = 0;
+	struct build_id id = { 0 };
 
-	memset(id, 0, 20);
-	for (size_t i = 0; i < elfhead->segments && !n; i++) {
+	for (size_t i = 0; i < elfhead->segments && !id.n; i++) {
 		const Elf64_Phdr *p = &elfhead->segment[i];
 
 		if (p->p_type == PT_NOTE)
-			n = id_at(elfhead, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left, id);
+			id = id_at(elfhead, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left);
 	}
-	/* the program may have none that is loaded */
-	for (size_t i = 1; i < elfhead->sections && !n; i++) {
+	/* No segment has to hold the note: a linker script may leave it out of the loaded part. */
+	for (size_t i = 1; i < elfhead->sections && !id.n; i++) {
 		const Elf64_Shdr *section = &elfhead->section[i];
 
 		if (section->sh_type == SHT_NOTE)
-			n = id_at(elfhead, section->sh_offset, section->sh_size, notes, &left, id);
+			id = id_at(elfhead, section->sh_offset, section->sh_size, notes, &left);
 	}
 	free(notes);
-	return n;
+	return id;
 }
 
 /* ---- bytes of sections

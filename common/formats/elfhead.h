@@ -13,6 +13,7 @@
 #define PJ_ELFHEAD_H
 
 #include "common/arena.h"
+#include "common/formats/buildid.h"
 
 #include <elf.h>
 
@@ -53,8 +54,9 @@ struct elfhead_source elfhead_image(struct str image);
 const char *elfhead_read(struct elfhead *elfhead, const struct elfhead_source *source, bool sections);
 void elfhead_free(struct elfhead *elfhead); /* also after a failure */
 
-/* Its size, at most 20; 0: there is none. memory: addresses of segments are asked for, not places in a file. */
-unsigned elfhead_build_id(const struct elfhead *elfhead, bool memory, uint8_t id[20]);
+/* Returns the build-id; n is 0 if there is none. memory: the source has addresses of segments, not offsets in a file.
+ */
+struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory);
 
 /* Sizes of header entries, and one section's or symbol's bytes as the file has them. */
 size_t elfhead_section_size(const struct elfhead *elfhead);

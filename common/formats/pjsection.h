@@ -15,6 +15,8 @@
 #define PJ_PJSECTION_H
 
 #include "common/base.h"
+#include "common/formats/buildid.h"
+#include "common/formats/fileid.h"
 
 enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251 }; /* known when the window begins; known when it ended */
 
@@ -63,9 +65,9 @@ enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: 
 /* What was mapped by that file, by its numbers as in the MMAP2 records of the window: a path may be that of several
  * files, one each container, and of a file in memory it is anything. */
 struct pj_build_id {
-	uint32_t major, minor;
-	uint64_t inode, generation;
-	uint8_t size, id[20], zero[3];
+	struct file_id file_id;
+	struct build_id build_id;
+	uint8_t zero[3];
 };
 
 /* What the recorder left out for a tenant (tenants.h) that was over a budget. */

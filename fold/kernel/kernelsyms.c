@@ -29,7 +29,7 @@ static bool is_running(const struct kernelsyms_options *options)
 		return options->here;
 	got = read(fd, notes, sizeof(notes));
 	close(fd);
-	id = elfsyms_note_build_id((struct str){ notes, got > 0 ? (size_t)got : 0 });
+	id = buildid_in_notes((struct str){ notes, got > 0 ? (size_t)got : 0 });
 	return id.n == options->id.n && memcmp(id.byte, options->id.byte, id.n) == 0;
 }
 

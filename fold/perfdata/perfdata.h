@@ -14,6 +14,7 @@
 #ifndef PJ_PERFDATA_H
 #define PJ_PERFDATA_H
 
+#include "common/formats/fileid.h"
 #include "fold/perfdata/recorder.h"
 #include "common/formats/buildid.h"
 #include "common/filter/in.h"
@@ -70,8 +71,8 @@ struct perfdata_record {
 		} sample;
 		struct {
 			uint64_t start, length, offset;
-			uint32_t major, minor, protection, flags;
-			uint64_t inode, generation;
+			uint32_t protection, flags;
+			struct file_id file_id;
 			struct build_id build_id;
 			struct str path;
 			bool data; /* not executable */

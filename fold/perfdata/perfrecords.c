@@ -307,10 +307,10 @@ static const char *parse_mmap(struct words words, bool two, bool build_ids, stru
 		record->mmap.build_id.n = id[0];
 		memcpy(record->mmap.build_id.byte, id + 4, record->mmap.build_id.n);
 	} else {
-		record->mmap.major = perfrecords_low(p[4]);
-		record->mmap.minor = perfrecords_high(p[4]);
-		record->mmap.inode = p[5];
-		record->mmap.generation = p[6];
+		record->mmap.file_id.major = perfrecords_low(p[4]);
+		record->mmap.file_id.minor = perfrecords_high(p[4]);
+		record->mmap.file_id.inode = p[5];
+		record->mmap.file_id.generation = p[6];
 	}
 	record->mmap.protection = perfrecords_low(p[7]);
 	record->mmap.flags = perfrecords_high(p[7]);

@@ -79,7 +79,7 @@ static void recorder_take_file(struct recorder *recorder, struct str body)
 	struct pj_build_id id;
 
 	recorder_load(&id, sizeof(id), body);
-	if (id.inode == 0 || id.size < 2 || id.size > sizeof(id.id))
+	if (id.file_id.inode == 0 || id.build_id.n < 2 || id.build_id.n > sizeof(id.build_id.byte))
 		return;
 	recorder->file = one_more(recorder->file, sizeof(*recorder->file), recorder->nfiles);
 	recorder->file[recorder->nfiles++] = id;
@@ -158,13 +158,13 @@ static int file_cmp(const void *left, const void *right)
 {
 	const struct pj_build_id *a = left, *b = right;
 
-	if (a->inode != b->inode)
-		return a->inode < b->inode ? -1 : 1;
-	if (a->generation != b->generation)
-		return a->generation < b->generation ? -1 : 1;
-	if (a->major != b->major)
-		return a->major < b->major ? -1 : 1;
-	return (a->minor > b->minor) - (a->minor < b->minor);
+	if (a->file_id.inode != b->file_id.inode)
+		return a->file_id.inode < b->file_id.inode ? -1 : 1;
+	if (a->file_id.generation != b->file_id.generation)
+		return a->file_id.generation < b->file_id.generation ? -1 : 1;
+	if (a->file_id.major != b->file_id.major)
+		return a->file_id.major < b->file_id.major ? -1 : 1;
+	return (a->file_id.minor > b->file_id.minor) - (a->file_id.minor < b->file_id.minor);
 }
 
 const char *recorder_read(struct recorder *recorder, struct arena *arena, struct str body)
@@ -245,10 +245,9 @@ bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid)
 	return false;
 }
 
-const struct pj_build_id *recorder_file(const struct recorder *recorder, uint32_t major, uint32_t minor, uint64_t inode,
-					uint64_t generation)
+const struct pj_build_id *recorder_file(const struct recorder *recorder, const struct file_id *file_id)
 {
-	struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
+	struct pj_build_id wanted = { .file_id = *file_id };
 
 	return recorder->nfiles ?
 		       bsearch(&wanted, recorder->file, recorder->nfiles, sizeof(*recorder->file), file_cmp) :

@@ -54,8 +54,7 @@ const struct pj_process *recorder_process_at(const struct recorder *recorder, ui
 bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid);
 
 /* The build-id of the file that was mapped with these numbers; NULL: it is not told. */
-const struct pj_build_id *recorder_file(const struct recorder *recorder, uint32_t major, uint32_t minor, uint64_t inode,
-					uint64_t generation);
+const struct pj_build_id *recorder_file(const struct recorder *recorder, const struct file_id *file_id);
 
 /* Were stacks of users walked by the recorder in samples of the event with that number, from 1? */
 bool recorder_walked(const struct recorder *recorder, uint64_t event);

@@ -104,40 +104,31 @@ static bool is_memfd(struct str path)
 	return str_starts(path, STR("/memfd:"));
 }
 
-static struct symstore_numbers numbers_of(const struct perfdata_record *record)
-{
-	return (struct symstore_numbers){ record->mmap.major, record->mmap.minor, record->mmap.inode,
-					  record->mmap.generation };
-}
-
 /* The mapping's word, else the recorder's. */
 static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers numbers = numbers_of(record);
+	const struct file_id *file_id = &record->mmap.file_id;
 
-	return record->mmap.build_id.n || !addrspace->symstore || numbers.inode == 0 ?
+	return record->mmap.build_id.n || !addrspace->symstore || file_id->inode == 0 ?
 		       record->mmap.build_id :
-		       symstore_build(addrspace->symstore, &numbers);
+		       symstore_build(addrspace->symstore, file_id);
 }
 
 /* Code of a JIT, and no program that somebody put there. */
 static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers numbers = numbers_of(record);
-
 	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
-	       !(addrspace->symstore && symstore_is_program(addrspace->symstore, record->pid, &numbers));
+	       !(addrspace->symstore && symstore_is_program(addrspace->symstore, record->pid, &record->mmap.file_id));
 }
 
 static uint32_t file_dso(struct addrspace *addrspace, const struct perfdata_record *record)
 {
-	struct symstore_numbers inode = numbers_of(record);
 	struct build_id reported = build_of(addrspace, record);
 	const struct build_id *b = &reported;
 	struct {
 		struct symstore_origin origin;
 		union {
-			struct symstore_numbers numbers;
+			struct file_id numbers;
 			uint8_t id[BUILD_ID_MAX];
 		} is;
 		uint64_t n;
@@ -145,19 +136,16 @@ static uint32_t file_dso(struct addrspace *addrspace, const struct perfdata_reco
 	uint32_t id;
 
 	if (addrspace->symstore)
-		key.origin = symstore_origin(addrspace->symstore, record->pid, b, &inode);
+		key.origin = symstore_origin(addrspace->symstore, record->pid, b, &record->mmap.file_id);
 	if (b->n)
 		memcpy(key.is.id, b->byte, b->n < BUILD_ID_MAX ? b->n : BUILD_ID_MAX);
 	else
-		key.is.numbers = inode;
+		key.is.numbers = record->mmap.file_id;
 	id = dso_of(addrspace, DSO_FILE, record->mmap.path, &key, sizeof(key));
 
 	if (b->n)
 		addrspace->dso[id].build_id = *b;
-	addrspace->dso[id].major = inode.major;
-	addrspace->dso[id].minor = inode.minor;
-	addrspace->dso[id].inode = inode.inode;
-	addrspace->dso[id].generation = inode.generation;
+	addrspace->dso[id].file_id = record->mmap.file_id;
 	return id;
 }
 
@@ -195,7 +183,7 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 
 		/* a path of ours may be that of other files in containers: whatever is known of them stood by their
 		 * numbers */
-		if (dso->kind == DSO_FILE && dso->inode && addrspace->symstore && addrspace->symstore->who->is)
+		if (dso->kind == DSO_FILE && dso->file_id.inode && addrspace->symstore && addrspace->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
 			dso->build_id = buildids_find(&ids, kernel, dso->path);

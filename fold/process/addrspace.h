@@ -10,6 +10,7 @@
 #ifndef PJ_ADDRSPACE_H
 #define PJ_ADDRSPACE_H
 
+#include "common/formats/fileid.h"
 #include "fold/symbols/symstore.h"
 #include "common/intern.h"
 #include "fold/process/maps.h"
@@ -40,8 +41,7 @@ struct dso {
 	enum dso_kind kind;
 	struct str path; /* as perf prints it */
 	struct build_id build_id;
-	uint32_t major, minor; /* of the file that was mapped; all 0: not told */
-	uint64_t inode, generation;
+	struct file_id file_id;  /* of the mapped file; 0 if it is unknown */
 	uint32_t pid;            /* that mapped it last */
 	uint64_t mapped_ns;      /* when; 0: before the recording, or not told */
 	struct jitdump *jitdump; /* of DSO_JIT: asked before the map; not ours */

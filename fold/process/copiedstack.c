@@ -83,10 +83,7 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 	if (got < 0 || (size_t)got >= sizeof(path) || dso->path.n == 0 || dso->path.p[0] != '/')
 		return -1;
 	if (stack->symstore)
-		fd = copiedstack_checked(symstore_binary(stack->symstore, dso->pid, &id,
-							 &(struct symstore_numbers){ dso->major, dso->minor, dso->inode,
-										     dso->generation }),
-					 &id);
+		fd = copiedstack_checked(symstore_binary(stack->symstore, dso->pid, &id, &dso->file_id), &id);
 	if (fd >= 0)
 		return fd;
 	if (live && !stack->symfs)
@@ -95,10 +92,7 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 		fd = copiedstack_checked(fileopener_path(path), &id);
 	fd = fd >= 0 ? fd : copiedstack_checked(copiedstack_open_cached(&id), &id);
 	if (fd < 0 && stack->symstore)
-		fd = copiedstack_checked(symstore_unclaimed(stack->symstore, dso->pid, &id,
-							    &(struct symstore_numbers){ dso->major, dso->minor,
-											dso->inode, dso->generation }),
-					 &id);
+		fd = copiedstack_checked(symstore_unclaimed(stack->symstore, dso->pid, &id, &dso->file_id), &id);
 	return fd;
 }
 

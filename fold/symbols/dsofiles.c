@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/symbols/dsofiles.h"
 
+#include "common/formats/vdso.h"
 #include "common/arena.h"
 #include "common/filter/broker.h"
 #include "fold/symbols/fileopener.h"
 #include "fold/symbols/inlines.h"
 #include "common/text.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -354,22 +353,13 @@ static void find_files(struct search *search)
 /* ---- [vdso] --------------------------------------------------------------------------------------------------------
  */
 
-/* A copy of what the kernel maps into every process, also into us. */
+/* Returns a file in memory with this kernel's vDSO, or -1. */
 static int open_own_vdso(void)
 {
-	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	Elf64_Ehdr header;
-	size_t size;
-	int fd;
+	struct str image = vdso_image();
+	int fd = image.n ? broker_memory() : -1;
 
-	if (!image)
-		return -1;
-	memcpy(&header, image, sizeof(header));
-	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20)
-		return -1;
-	fd = broker_memory();
-	if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+	if (fd >= 0 && write(fd, image.p, image.n) != (ssize_t)image.n) {
 		close(fd);
 		return -1;
 	}

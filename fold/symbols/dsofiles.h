@@ -42,12 +42,12 @@ struct dsofiles_options {
 };
 
 struct dsofiles_query {
-	struct str path;                 /* as the mapping says */
-	struct build_id build_id;        /* n == 0: not known */
-	struct symstore_numbers numbers; /* of the file that was mapped; 0: not known */
-	uint32_t pid;                    /* one that has it mapped, as recorded: whose kept file it is */
-	bool elsewhere;                  /* path is not one of the recorded machine, but of a container */
-	pid_t live; /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
+	struct str path;          /* as the mapping says */
+	struct build_id build_id; /* n == 0: not known */
+	struct file_id numbers;   /* of the file that was mapped; 0: not known */
+	uint32_t pid;             /* one that has it mapped, as recorded: whose kept file it is */
+	bool elsewhere;           /* path is not one of the recorded machine, but of a container */
+	pid_t live;               /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
 };
 
 /* Asks the files in perf's order for q[0..n) (file offsets, ascending). Returns why what is left unanswered is so. */

@@ -40,34 +40,13 @@ static uint32_t elfsyms_u32_at(struct str string, size_t i)
 	return value;
 }
 
-struct build_id elfsyms_note_build_id(struct str notes)
-{
-	struct build_id id = { 0 };
-
-	while (notes.n >= 12) {
-		uint64_t name = elfsyms_u32_at(notes, 0), desc = elfsyms_u32_at(notes, 4),
-			 type = elfsyms_u32_at(notes, 8);
-		uint64_t desc_at = 12 + ((name + 3) & ~(uint64_t)3), next = desc_at + ((desc + 3) & ~(uint64_t)3);
-
-		if (desc_at + desc > notes.n)
-			break;
-		if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(notes.p + 12, "GNU", 4) == 0 && desc > 0) {
-			id.n = desc < BUILD_ID_MAX ? (uint8_t)desc : BUILD_ID_MAX;
-			memcpy(id.byte, notes.p + desc_at, id.n);
-			break;
-		}
-		notes = str_from(notes, next < notes.n ? (size_t)next : notes.n);
-	}
-	return id;
-}
-
 static struct build_id find_build_id(struct elffile *elffile)
 {
 	struct build_id id = { 0 };
 
 	for (size_t i = 1; i < elffile->sections && !id.n; i++)
 		if (elffile->section[i].type == SHT_NOTE)
-			id = elfsyms_note_build_id(elffile_bytes(elffile, &elffile->section[i], NOTES_MAX));
+			id = buildid_in_notes(elffile_bytes(elffile, &elffile->section[i], NOTES_MAX));
 	return id;
 }
 

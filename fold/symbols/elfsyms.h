@@ -57,9 +57,6 @@ const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runti
 
 void elfsyms_close(struct elfsyms *elfsyms);
 
-/* The build-id in a buffer of ELF notes (/sys/kernel/notes, PT_NOTE). Pure. */
-struct build_id elfsyms_note_build_id(struct str notes);
-
 /* libiberty's name for people, without parameters; false when symbol is not mangled. Appends to out. */
 struct text;
 bool elfsyms_demangle(struct text *out, struct str symbol);

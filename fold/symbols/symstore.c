@@ -167,7 +167,7 @@ static const char *path_of_id(char path[BINARY_PATH], const char *folder, const 
 }
 
 static const char *path_in(const struct symstore *symstore, char path[BINARY_PATH], const char *folder,
-			   const struct build_id *id, const struct symstore_numbers *numbers)
+			   const struct build_id *id, const struct file_id *numbers)
 {
 	if (id->n > 1)
 		return path_of_id(path, folder, id);
@@ -177,15 +177,14 @@ static const char *path_in(const struct symstore *symstore, char path[BINARY_PAT
 	return path;
 }
 
-static bool is_askable(const struct symstore *symstore, const struct build_id *id,
-		       const struct symstore_numbers *numbers)
+static bool is_askable(const struct symstore *symstore, const struct build_id *id, const struct file_id *numbers)
 {
 	errno = ENOENT;
 	return symstore->dir >= 0 && (id->n > 1 || (numbers->inode && symstore->who->boot.n));
 }
 
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-		       const struct symstore_numbers *numbers)
+		       const struct file_id *numbers)
 {
 	int tenants = is_askable(symstore, id, numbers) && !recorder_process_at(symstore->who, pid, 0) ?
 			      broker_open(symstore->dir, "symbols/tenants", O_DIRECTORY | O_NOFOLLOW) :
@@ -230,7 +229,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 
 /* The inode of the file that is kept for that process, and its path; 0: there is none. */
 static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-			    const struct symstore_numbers *numbers, char path[BINARY_PATH])
+			    const struct file_id *numbers, char path[BINARY_PATH])
 {
 	char folder[TENANT_NAME + 16] = "";
 	uint64_t inode;
@@ -243,7 +242,7 @@ static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const
 }
 
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-		    const struct symstore_numbers *numbers)
+		    const struct file_id *numbers)
 {
 	char path[BINARY_PATH];
 
@@ -269,7 +268,7 @@ static uint64_t symstore_inode_of(int fd)
 }
 
 static uint64_t inode_of_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-				const struct symstore_numbers *numbers)
+				const struct file_id *numbers)
 {
 	char path[BINARY_PATH];
 	uint64_t inode = is_askable(symstore, id, numbers) ? find_binary(symstore, pid, id, numbers, path) : 0;
@@ -278,7 +277,7 @@ static uint64_t inode_of_binary(const struct symstore *symstore, uint32_t pid, c
 }
 
 struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-				       const struct symstore_numbers *numbers)
+				       const struct file_id *numbers)
 {
 	struct symstore_origin origin = { .file = inode_of_binary(symstore, pid, id, numbers) };
 	char own[TENANT_NAME + 16];
@@ -304,18 +303,14 @@ bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const str
 	return mine && ((all && all != mine) || (shared && shared != mine));
 }
 
-struct build_id symstore_build(const struct symstore *symstore, const struct symstore_numbers *numbers)
+struct build_id symstore_build(const struct symstore *symstore, const struct file_id *numbers)
 {
-	const struct pj_build_id *reported =
-		recorder_file(symstore->who, numbers->major, numbers->minor, numbers->inode, numbers->generation);
-	struct build_id id = { .n = reported ? reported->size : 0 };
+	const struct pj_build_id *reported = recorder_file(symstore->who, numbers);
 
-	if (reported)
-		memcpy(id.byte, reported->id, sizeof(reported->id));
-	return id;
+	return reported ? reported->build_id : (struct build_id){ 0 };
 }
 
-bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct symstore_numbers *numbers)
+bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct file_id *numbers)
 {
 	return inode_of_binary(symstore, pid, &(struct build_id){ 0 }, numbers);
 }

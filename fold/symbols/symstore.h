@@ -11,6 +11,7 @@
 #ifndef PJ_SYMSTORE_H
 #define PJ_SYMSTORE_H
 
+#include "common/formats/fileid.h"
 #include "fold/symbols/elfsyms.h"
 #include "common/filter/in.h"
 #include "fold/perfdata/recorder.h"
@@ -36,17 +37,13 @@ void symstore_close(struct symstore *symstore);
 /* A reduced ELF file for a mapping of that process: by build-id, else by the numbers in the mapping (of the recorded
  * boot). First that of all, then that of its tenant: a build-id is believed of files of root on the host and within a
  * tenant (record/symsaver/savernames.h). */
-struct symstore_numbers {
-	uint32_t major, minor;
-	uint64_t inode, generation;
-};
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-		    const struct symstore_numbers *numbers);
+		    const struct file_id *numbers);
 
 /* The same for a process of which the window names no tenant, as its recorder was killed: what was kept for any tenant,
  * if that is one file. To be asked last: a build-id is what a file claims. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-		       const struct symstore_numbers *numbers);
+		       const struct file_id *numbers);
 
 /* Two mappings of one path and build-id have the same names if their origins are equal: the file that is kept of each
  * (0: none), and, as files below the roots of processes may be asked, too, the tenant of processes elsewhere. */
@@ -54,17 +51,17 @@ struct symstore_origin {
 	uint64_t file, tenant;
 };
 struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
-				       const struct symstore_numbers *numbers);
+				       const struct file_id *numbers);
 
 /* True if the file of that process was kept for its tenant only, and has the build-id of another one with other
  * symbols. */
 bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const struct build_id *id);
 
 /* Which build that file is, as the window says; numbers is 0 when it does not. */
-struct build_id symstore_build(const struct symstore *symstore, const struct symstore_numbers *numbers);
+struct build_id symstore_build(const struct symstore *symstore, const struct file_id *numbers);
 
 /* Is a file with these numbers kept, so that it is a program, whatever it is called? */
-bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct symstore_numbers *numbers);
+bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct file_id *numbers);
 
 int symstore_vdso(const struct symstore *symstore);
 

@@ -11,8 +11,7 @@
 
 /* A file without build-id; its path follows. */
 struct ringpoll {
-	uint32_t major, minor;
-	uint64_t inode, generation;
+	struct file_id file_id;
 	uint32_t pid, path_n;
 };
 
@@ -23,25 +22,21 @@ void idlist_begin(struct idlist *idlist)
 
 static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *ringpoll)
 {
-	return (struct symsaver_mapping){ .major = ringpoll->major,
-					  .minor = ringpoll->minor,
-					  .inode = ringpoll->inode,
-					  .generation = ringpoll->generation };
+	return (struct symsaver_mapping){ .file_id = ringpoll->file_id };
 }
 
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file)
 {
-	struct ringpoll w = { file->major, file->minor, file->inode, file->generation, pid, (uint32_t)file->path.n };
+	struct ringpoll w = { file->file_id, pid, (uint32_t)file->path.n };
 	struct symsaver_mapping mapping = idlist_mapping_of(&w);
 
 	if (file->path.n == 0 || file->path.n >= LONGEST)
 		return;
-	if (!file->build_id_size && keep && file->inode)
-		file->build_id_size = (uint8_t)symsaver_build_id(keep, &mapping, file->build_id);
-	if (file->build_id_size) {
-		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, file->build_id, file->build_id_size,
-				    file->path);
-	} else if (keep && file->inode && file->path.p[0] == '/') {
+	if (!file->build_id.n && keep && file->file_id.inode)
+		file->build_id = symsaver_build_id(keep, &mapping);
+	if (file->build_id.n) {
+		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, &file->build_id, file->path);
+	} else if (keep && file->file_id.inode && file->path.p[0] == '/') {
 		text_bytes(&idlist->waiting, &w, sizeof(w));
 		text_str(&idlist->waiting, file->path);
 	}
@@ -69,7 +64,7 @@ static void idlist_report(struct idlist *idlist, struct intern *reported, const 
 	uint32_t before = reported->n;
 
 	if (intern(reported, path) > before)
-		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, id->id, id->size, path);
+		kernel_put_build_id(&idlist->entries, USER, (int32_t)pid, &id->build_id, path);
 }
 
 void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items)
@@ -88,11 +83,9 @@ void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items
 		path = str_head(str_from(rest, sizeof(w)), w.path_n);
 		rest = str_from(rest, sizeof(w) + w.path_n);
 		mapping = idlist_mapping_of(&w);
-		id = (struct pj_build_id){
-			.major = w.major, .minor = w.minor, .inode = w.inode, .generation = w.generation
-		};
-		id.size = (uint8_t)symsaver_build_id(keep, &mapping, id.id);
-		if (!id.size)
+		id = (struct pj_build_id){ .file_id = w.file_id };
+		id.build_id = symsaver_build_id(keep, &mapping);
+		if (!id.build_id.n)
 			continue;
 		if (!read)
 			idlist_read_entries(idlist, &reported);

@@ -29,8 +29,7 @@ struct ksymbol {
 
 struct kernel {
 	uint64_t start, end;
-	uint8_t id[20];
-	unsigned id_size;
+	struct build_id id;
 	struct module *module; /* by address */
 	size_t nmodules;
 	uint64_t first_module, last_module;
@@ -157,7 +156,7 @@ struct kernel *kernel_new(void)
 	struct text notes = kernel_read_file("/sys/kernel/notes");
 	struct utsname u;
 
-	kernel->id_size = kerneltext_build_id(text_view(&notes), kernel->id);
+	kernel->id = buildid_in_notes(text_view(&notes));
 	text_free(&notes);
 	if (uname(&u) == 0)
 		snprintf(kernel->release, sizeof(kernel->release), "%s", u.release);
@@ -298,14 +297,13 @@ void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint6
 	}
 }
 
-void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const uint8_t *id, unsigned n,
-			 struct str path)
+void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const struct build_id *id, struct str path)
 {
 	size_t start = kernel_begin_record(section, 0, (uint16_t)(mode | MISC_BUILD_ID_SIZE));
 	uint8_t padded[24] = { 0 };
 
-	memcpy(padded, id, n <= 20 ? n : 20);
-	padded[20] = (uint8_t)n;
+	memcpy(padded, id->byte, BUILD_ID_MAX);
+	padded[20] = id->n;
 	text_bytes(section, &pid, sizeof(pid));
 	text_bytes(section, padded, sizeof(padded));
 	text_str(section, path);
@@ -318,20 +316,19 @@ void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const
 
 void kernel_build_ids(const struct kernel *kernel, struct text *section)
 {
-	if (kernel->id_size)
-		kernel_put_build_id(section, 1, -1, kernel->id, kernel->id_size, STR("[kernel.kallsyms]"));
+	if (kernel->id.n)
+		kernel_put_build_id(section, 1, -1, &kernel->id, STR("[kernel.kallsyms]"));
 	for (size_t i = 0; i < kernel->nmodules; i++) {
 		char path[128];
-		uint8_t id[20];
-		unsigned n;
+		struct build_id id;
 
 		if (!kernel->module[i].hit)
 			continue;
 		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", kernel->module[i].name);
 		struct text text = kernel_read_file(path);
-		n = kerneltext_build_id(text_view(&text), id);
+		id = buildid_in_notes(text_view(&text));
 		text_free(&text);
-		if (n)
-			kernel_put_build_id(section, 1, -1, id, n, module_path(kernel, kernel->module + i));
+		if (id.n)
+			kernel_put_build_id(section, 1, -1, &id, module_path(kernel, kernel->module + i));
 	}
 }

@@ -9,6 +9,7 @@
 #ifndef PJ_KERNEL_H
 #define PJ_KERNEL_H
 
+#include "common/formats/buildid.h"
 #include "common/formats/perfrecord.h"
 #include "common/text.h"
 
@@ -36,7 +37,6 @@ void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint6
 void kernel_build_ids(const struct kernel *kernel, struct text *section);
 
 /* One BUILD_ID entry: pid -1 is the kernel. */
-void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const uint8_t *id, unsigned n,
-			 struct str path);
+void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const struct build_id *id, struct str path);
 
 #endif

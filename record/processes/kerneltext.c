@@ -6,30 +6,6 @@
 
 #define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* kernel addresses have the highest bit */
 
-static uint32_t kerneltext_word(struct str string, size_t at)
-{
-	return load32(string.p + at);
-}
-
-unsigned kerneltext_build_id(struct str notes, uint8_t id[20])
-{
-	while (notes.n >= 12) {
-		uint64_t name = ((uint64_t)kerneltext_word(notes, 0) + 3) & ~(uint64_t)3,
-			 desc = kerneltext_word(notes, 4), complete = 12 + name + ((desc + 3) & ~(uint64_t)3);
-
-		if (12 + name + desc > notes.n)
-			return 0;
-		if (kerneltext_word(notes, 8) == 3 && kerneltext_word(notes, 0) == 4 &&
-		    memcmp(notes.p + 12, "GNU", 4) == 0 && desc > 0 && desc <= 20) {
-			memset(id, 0, 20);
-			memcpy(id, notes.p + 12 + name, desc);
-			return (unsigned)desc;
-		}
-		notes = str_from(notes, complete < notes.n ? (size_t)complete : notes.n);
-	}
-	return 0;
-}
-
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module)
 {
 	struct str number = str_cut(&line, ' ');

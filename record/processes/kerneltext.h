@@ -21,10 +21,6 @@ bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, str
  * addresses. */
 bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *start, uint64_t *size);
 
-/* The build-id in ELF notes (bytes of /sys/kernel/notes or of a PT_NOTE segment). Returns its size, at most 20, or 0 if
- * there is none. */
-unsigned kerneltext_build_id(struct str notes, uint8_t id[20]);
-
 /* Path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the module is not
  * listed. */
 char *kerneltext_module_path(struct str modules_dep, const char *release, const char *name);

@@ -37,17 +37,16 @@ static void mappings_give_back(struct mapping_pool *pool, const struct tenant *p
 
 static uint64_t file_hash(const struct mapped_file *file)
 {
-	uint64_t id[4] = { (uint64_t)file->major << 32 | file->minor, file->inode, file->generation,
-			   (uint64_t)file->protection << 32 | file->flags };
+	uint64_t id[4] = { (uint64_t)file->file_id.major << 32 | file->file_id.minor, file->file_id.inode,
+			   file->file_id.generation, (uint64_t)file->protection << 32 | file->flags };
 
 	return hash_mix(hash_bytes(id, sizeof(id)), hash_bytes(file->path.p, file->path.n));
 }
 
 static bool mappings_same_file(const struct mapped_file *file, const struct mapped_file *b)
 {
-	return file->inode == b->inode && file->generation == b->generation && file->major == b->major &&
-	       file->minor == b->minor && file->protection == b->protection && file->flags == b->flags &&
-	       str_eq(file->path, b->path);
+	return file_id_equal(&file->file_id, &b->file_id) && file->protection == b->protection &&
+	       file->flags == b->flags && str_eq(file->path, b->path);
 }
 
 /* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */

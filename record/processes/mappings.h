@@ -14,6 +14,8 @@
 #ifndef PJ_MAPPINGS_H
 #define PJ_MAPPINGS_H
 
+#include "common/formats/fileid.h"
+#include "common/formats/buildid.h"
 #include "record/processes/linktable.h"
 #include "common/str.h"
 #include "common/process/tenants.h"
@@ -27,15 +29,14 @@
 /* What a mapping maps: the same for all processes that have it. */
 struct mapped_file {
 	struct link link;
-	uint32_t major, minor;
-	uint64_t inode, generation;
+	struct file_id file_id;
 	uint32_t protection, flags;
 	uint32_t references;
-	uint32_t table;        /* of cfitables.h: its number there, as it was last; 0: not known */
-	uint8_t build_id_size; /* 0: not known; these three do not make it another file */
-	uint8_t build_id[20];
-	uint64_t window;      /* serial + 1 of the window that has its build-id already */
-	bool libjvm, jitdump; /* by its path */
+	uint32_t table; /* of cfitables.h: its number there, as it was last; 0: not known */
+	/* The next two do not distinguish files. */
+	struct build_id build_id; /* n is 0 while it is unknown */
+	uint64_t window;          /* serial + 1 of the window that has its build-id already */
+	bool libjvm, jitdump;     /* by its path */
 	struct tenant payer;
 	uint32_t charged; /* bytes */
 	struct str path;  /* as in MMAP2 */

@@ -51,11 +51,11 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
 	struct str major_text = str_cut(&device, ':');
 	if (!str_hex(start, &mapping->start) || !str_hex(range, &end) || end <= mapping->start ||
 	    !str_hex(offset, &mapping->offset) || !str_hex(major_text, &major) || !str_hex(device, &minor) ||
-	    !str_u64(inode, &file->inode))
+	    !str_u64(inode, &file->file_id.inode))
 		return false;
 	mapping->length = end - mapping->start;
-	file->major = (uint32_t)major;
-	file->minor = (uint32_t)minor;
+	file->file_id.major = (uint32_t)major;
+	file->file_id.minor = (uint32_t)minor;
 	file->protection = (perms.p[0] == 'r' ? PROT_READ : 0) | (perms.p[1] == 'w' ? PROT_WRITE : 0) | PROT_EXEC;
 	file->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	file->path = str_trim_left(line);

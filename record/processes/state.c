@@ -129,17 +129,17 @@ static void state_put_map(const struct state *state, struct text *text, uint32_t
 {
 	const struct mapped_file *file = mapping->file;
 	size_t start =
-		state_begin_record(text, RECORD_MMAP2, (uint16_t)(2 | (file->build_id_size ? MISC_MMAP_BUILD_ID : 0)));
-	uint32_t ids[2] = { pid, pid }, device[2] = { file->major, file->minor },
+		state_begin_record(text, RECORD_MMAP2, (uint16_t)(2 | (file->build_id.n ? MISC_MMAP_BUILD_ID : 0)));
+	uint32_t ids[2] = { pid, pid }, device[2] = { file->file_id.major, file->file_id.minor },
 		 access[2] = { file->protection, file->flags };
 	uint64_t where[3] = { mapping->start, mapping->length, mapping->offset },
-		 inode[2] = { file->inode, file->generation };
-	uint8_t id[24] = { file->build_id_size };
+		 inode[2] = { file->file_id.inode, file->file_id.generation };
+	uint8_t id[24] = { file->build_id.n };
 
-	memcpy(id + 4, file->build_id, sizeof(file->build_id));
+	memcpy(id + 4, file->build_id.byte, sizeof(file->build_id.byte));
 	text_bytes(text, ids, sizeof(ids));
 	text_bytes(text, where, sizeof(where));
-	if (file->build_id_size) {
+	if (file->build_id.n) {
 		text_bytes(text, id, sizeof(id));
 	} else {
 		text_bytes(text, device, sizeof(device));
@@ -172,14 +172,10 @@ static void keep_map(struct state *state, const struct process *process, const s
 	struct symsaver_mapping what = { .start = mapping->start,
 					 .length = mapping->length,
 					 .pgoff = mapping->offset,
-					 .major = file->major,
-					 .minor = file->minor,
-					 .inode = file->inode,
-					 .generation = file->generation,
-					 .build_id_n = file->build_id_size,
+					 .file_id = file->file_id,
+					 .build_id = file->build_id,
 					 .path = file->path };
 
-	memcpy(what.build_id, file->build_id, sizeof(what.build_id));
 	if (state->keep)
 		symsaver_mapping(state->keep, &who, &what);
 }
@@ -428,12 +424,12 @@ static void put_build_id(struct perf_record *perf_record, const struct mapped_fi
 {
 	char *p = (char *)(perf_record + 1) + 32;
 
-	if (!file->build_id_size)
+	if (!file->build_id.n)
 		return;
 	perf_record->misc |= MISC_MMAP_BUILD_ID;
 	memset(p, 0, 24);
-	p[0] = (char)file->build_id_size;
-	memcpy(p + 4, file->build_id, sizeof(file->build_id));
+	p[0] = (char)file->build_id.n;
+	memcpy(p + 4, file->build_id.byte, sizeof(file->build_id.byte));
 }
 
 static bool take_map(struct state *state, struct perf_record *perf_record, uint64_t ns)
@@ -441,10 +437,10 @@ static bool take_map(struct state *state, struct perf_record *perf_record, uint6
 	const char *p = (const char *)(perf_record + 1);
 	uint32_t pid = load32(p);
 	struct mapping mapping = { .start = load64(p + 8), .length = load64(p + 16), .offset = load64(p + 24) };
-	struct mapped_file file = { .major = load32(p + 32),
-				    .minor = load32(p + 36),
-				    .inode = load64(p + 40),
-				    .generation = load64(p + 48),
+	struct mapped_file file = { .file_id.major = load32(p + 32),
+				    .file_id.minor = load32(p + 36),
+				    .file_id.inode = load64(p + 40),
+				    .file_id.generation = load64(p + 48),
 				    .protection = load32(p + 56),
 				    .flags = load32(p + 60),
 				    .path = name_at(perf_record, 72) };

@@ -284,14 +284,14 @@ static const char *add_symbols(struct cfi_helper *helper, uint32_t n, uint64_t m
 
 static void dynelf_add_build_id(struct cfi_helper *helper, const struct reduced *reduced)
 {
-	uint32_t note[3] = { 4, reduced->build_id_n, NT_GNU_BUILD_ID };
+	uint32_t note[3] = { 4, reduced->build_id.n, NT_GNU_BUILD_ID };
 	uint64_t at;
 
-	if (!reduced->build_id_n)
+	if (!reduced->build_id.n)
 		return;
 	at = add_bytes(helper, note, sizeof(note));
 	text_bytes(&helper->bytes, "GNU", 4);
-	text_bytes(&helper->bytes, reduced->build_id, (reduced->build_id_n + 3u) & ~3u);
+	text_bytes(&helper->bytes, reduced->build_id.byte, (reduced->build_id.n + 3u) & ~3u);
 	add_section(helper, ".note.gnu.build-id",
 		    (Elf64_Shdr){
 			    .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = helper->bytes.n - at, .sh_addralign = 4 });
@@ -424,7 +424,7 @@ const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, st
 		}
 	}
 	if (!why) {
-		reduced->build_id_n = (uint8_t)elfhead_build_id(&program.head, true, reduced->build_id);
+		reduced->build_id = elfhead_build_id(&program.head, true);
 		why = write_program(&program, out, max, reduced);
 	}
 	elfhead_free(&program.head);
@@ -440,7 +440,7 @@ const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *redu
 	if (elfhead_file(&program.file, in))
 		why = elfhead_read(&program.head, &program.file, false);
 	if (!why) {
-		reduced->build_id_n = (uint8_t)elfhead_build_id(&program.head, false, reduced->build_id);
+		reduced->build_id = elfhead_build_id(&program.head, false);
 		why = write_program(&program, out, max, reduced);
 	}
 	elfhead_free(&program.head);

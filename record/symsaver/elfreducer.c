@@ -257,7 +257,7 @@ const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *resu
 		elfreducer.keep = mem_alloc(sizeof(*elfreducer.keep), elfreducer.head.sections + 1);
 		elfreducer.from = mem_alloc(sizeof(*elfreducer.from), elfreducer.head.sections + 1);
 		elfreducer.block = mem_alloc(1, BLOCK);
-		result->build_id_n = (uint8_t)elfhead_build_id(&elfreducer.head, false, result->build_id);
+		result->build_id = elfhead_build_id(&elfreducer.head, false);
 		if (elfreducer.head.sections)
 			elfreducer_choose(&elfreducer);
 		why = check_sizes(&elfreducer);

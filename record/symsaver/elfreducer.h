@@ -11,10 +11,11 @@
 #ifndef PJ_ELFREDUCER_H
 #define PJ_ELFREDUCER_H
 
+#include "common/formats/buildid.h"
 #include "common/formats/elfhead.h"
 
 struct reduced {
-	uint8_t build_id_n, build_id[20];
+	struct build_id build_id;
 	uint64_t bytes; /* that were kept */
 	bool names;     /* there is something in it that names code */
 };

@@ -98,20 +98,20 @@ void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, 
 	snprintf(folder, SAVERDIR_FOLDER, "tenants/%s/", name);
 }
 
-void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8_t *id, unsigned n)
+void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const struct build_id *id)
 {
 	int at = snprintf(path, SAVERDIR_PATH, "%s.build-id/", folder);
 
-	for (unsigned i = 0; i < n && i < 20; i++)
-		at += snprintf(path + at, SAVERDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id[i]);
+	for (unsigned i = 0; i < id->n && i < BUILD_ID_MAX; i++)
+		at += snprintf(path + at, SAVERDIR_PATH - (size_t)at, i ? "%02x" : "%02x/", id->byte[i]);
 	snprintf(path + at, SAVERDIR_PATH - (size_t)at, ".debug");
 }
 
-void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
-		      uint32_t minor, uint64_t inode, uint64_t generation)
+void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder,
+		      const struct file_id *file_id)
 {
-	snprintf(path, SAVERDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, saverdir->boot, major, minor,
-		 (unsigned long long)inode, (unsigned long long)generation);
+	snprintf(path, SAVERDIR_PATH, "%s%s/%x-%x-%llx-%llx", folder, saverdir->boot, file_id->major, file_id->minor,
+		 (unsigned long long)file_id->inode, (unsigned long long)file_id->generation);
 }
 
 /* The folders that path needs. */

@@ -9,6 +9,8 @@
 #ifndef PJ_SAVERDIR_H
 #define PJ_SAVERDIR_H
 
+#include "common/formats/fileid.h"
+#include "common/formats/buildid.h"
 #include "common/filter/boot.h"
 #include "record/symsaver/saverbudget.h"
 #include "common/str.h"
@@ -38,9 +40,9 @@ void saverdir_close(struct saverdir *saverdir);
  * keepdir_tenant's. */
 #define SAVERDIR_SHARED "shared/"
 void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns);
-void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const uint8_t *id, unsigned n);
-void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder, uint32_t major,
-		      uint32_t minor, uint64_t inode, uint64_t generation);
+void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const struct build_id *id);
+void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder,
+		      const struct file_id *file_id);
 
 /* Is it there? Then it is needed now. */
 bool saverdir_touch(struct saverdir *saverdir, const char *path);

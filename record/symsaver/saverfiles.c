@@ -37,18 +37,12 @@ enum symsaver_reason saverfiles_reason(enum symparser_answer answer)
 }
 
 /* The recorder wants to know what the mapping did not tell it. */
-static void report_build_id(struct saverfiles *files, const struct target_mapping *mapping, const uint8_t *id,
-			    unsigned n)
+static void report_build_id(struct saverfiles *files, const struct target_mapping *mapping, struct build_id id)
 {
-	struct pj_build_id found = { .major = mapping->major,
-				     .minor = mapping->minor,
-				     .inode = mapping->inode,
-				     .generation = mapping->generation,
-				     .size = (uint8_t)n };
+	struct pj_build_id found = { .file_id = mapping->file_id, .build_id = id };
 
-	if (mapping->build_id_n || n < 2)
+	if (mapping->build_id.n || id.n < 2)
 		return;
-	memcpy(found.id, id, sizeof(found.id));
 	saverids_put(&files->shared->found, &found);
 }
 
@@ -71,11 +65,10 @@ static void choose_parser(struct saverfiles *files, const struct saver_message *
 	symhelper_for(&files->parser, &tenant);
 }
 
-static unsigned saverfiles_read_build_id(struct saverfiles *files, const struct saver_message *message, int fd,
-					 uint8_t id[20])
+static struct build_id saverfiles_read_build_id(struct saverfiles *files, const struct saver_message *message, int fd)
 {
 	choose_parser(files, message, savernames_trusted(message, fd));
-	return symhelper_build_id(&files->parser, fd, id);
+	return symhelper_build_id(&files->parser, fd);
 }
 
 /* For targetfiles.h. */
@@ -84,13 +77,12 @@ struct assessed {
 	const struct saver_message *message;
 };
 
-static bool saverfiles_is_build(void *to, int fd, const uint8_t *id, unsigned n)
+static bool saverfiles_is_build(void *to, int fd, const struct build_id *id)
 {
 	const struct assessed *assessed = to;
-	uint8_t found[20];
+	struct build_id found = saverfiles_read_build_id(assessed->files, assessed->message, fd);
 
-	return saverfiles_read_build_id(assessed->files, assessed->message, fd, found) == n &&
-	       memcmp(found, id, n) == 0;
+	return build_id_equal(&found, id);
 }
 
 static int saverfiles_open_mapped(struct saverfiles *files, const struct saver_message *message, int root, int process)
@@ -105,17 +97,16 @@ bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *
 {
 	struct tenant tenant = saverfiles_owner(message);
 	char path[SAVERDIR_PATH];
-	uint8_t id[20] = { 0 };
 	int fd;
 
 	if (!savernames_find(files->dir, message, path))
 		return false;
-	fd = message->mapping.build_id_n ? -1 : saverdir_read(files->dir, path);
+	fd = message->mapping.build_id.n ? -1 : saverdir_read(files->dir, path);
 	if (fd < 0)
 		return true;
 	symhelper_enter(&files->parser, &tenant, 0);
 	choose_parser(files, message, !str_starts(str_of(path), STR("tenants/")));
-	report_build_id(files, &message->mapping, id, symhelper_build_id(&files->parser, fd, id));
+	report_build_id(files, &message->mapping, symhelper_build_id(&files->parser, fd));
 	close(fd);
 	return true;
 }
@@ -138,16 +129,13 @@ static int reduce_and_keep(struct saverfiles *files, const struct saver_message 
 			   symhelper_reduce_memory(&files->parser, mem, base, file.fd, files->largest, &reply);
 	if (answer != SYMPARSER_DONE)
 		why = (int)saverfiles_reason(answer);
-	if (why < 0 && message->mapping.build_id_n > 1) {
-		reply.build_id_n = message->mapping.build_id_n;
-		memcpy(reply.build_id, message->mapping.build_id, sizeof(reply.build_id));
-	}
+	if (why < 0 && message->mapping.build_id.n > 1)
+		reply.build_id = message->mapping.build_id;
 	if (why < 0)
-		report_build_id(files, &message->mapping, reply.build_id, reply.build_id_n);
+		report_build_id(files, &message->mapping, reply.build_id);
 	if (why < 0 && !reply.names)
 		why = SYMSAVER_NOT_ELF;
-	if (why < 0 &&
-	    !savernames_commit(files->dir, message, &file, reply.build_id, reply.build_id_n, trusted, &conflict))
+	if (why < 0 && !savernames_commit(files->dir, message, &file, &reply.build_id, trusted, &conflict))
 		why = SYMSAVER_DISK;
 	saverdir_discard(files->dir, &file);
 	saverfiles_count(files, COUNT_CONFLICTS, conflict);
@@ -157,14 +145,13 @@ static int reduce_and_keep(struct saverfiles *files, const struct saver_message 
 /* It may be kept under another name. */
 static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_message *message, int fd)
 {
-	uint8_t id[20] = { 0 };
-	unsigned n;
+	struct build_id id;
 
-	if (message->mapping.build_id_n > 1)
+	if (message->mapping.build_id.n > 1)
 		return false;
-	n = saverfiles_read_build_id(files, message, fd, id);
-	report_build_id(files, &message->mapping, id, n);
-	return savernames_find_id(files->dir, message, id, n);
+	id = saverfiles_read_build_id(files, message, fd);
+	report_build_id(files, &message->mapping, id);
+	return savernames_find_id(files->dir, message, &id);
 }
 
 /* Opens, and has it reduced; -1: kept, else enum symsaver_reason. */
@@ -210,10 +197,9 @@ static bool is_here(struct saverfiles *files, const struct saver_message *messag
 	struct assessed assessed = { files, message };
 	bool same = fd >= 0 && targetfiles_is_mapped(fd, &message->mapping,
 						     &(struct targetfiles_judge){ saverfiles_is_build, &assessed });
-	uint8_t id[20] = { 0 };
 
-	if (same && !message->mapping.build_id_n)
-		report_build_id(files, &message->mapping, id, saverfiles_read_build_id(files, message, fd, id));
+	if (same && !message->mapping.build_id.n)
+		report_build_id(files, &message->mapping, saverfiles_read_build_id(files, message, fd));
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)
@@ -240,10 +226,9 @@ static int find_id(struct saverfiles *files, const struct saver_message *message
 {
 	int root = saverfiles_root_of(files, message, process, now),
 	    fd = saverfiles_open_mapped(files, message, root, process), error = errno;
-	uint8_t id[20] = { 0 };
 
 	if (fd >= 0) {
-		report_build_id(files, &message->mapping, id, saverfiles_read_build_id(files, message, fd, id));
+		report_build_id(files, &message->mapping, saverfiles_read_build_id(files, message, fd));
 		close(fd);
 	}
 	if (root >= 0)

@@ -22,14 +22,15 @@ bool saverids_put(struct saverids_ring *ring, const struct pj_build_id *id)
 
 static uint32_t saverids_place_of(const struct saverids_table *table, const struct pj_build_id *id)
 {
-	uint64_t numbers[3] = { (uint64_t)id->major << 32 | id->minor, id->inode, id->generation };
+	uint64_t numbers[3] = { (uint64_t)id->file_id.major << 32 | id->file_id.minor, id->file_id.inode,
+				id->file_id.generation };
 
 	return (uint32_t)hash_bytes(numbers, sizeof(numbers)) & (table->cap - 1);
 }
 
 static bool saverids_same_file(const struct pj_build_id *a, const struct pj_build_id *b)
 {
-	return a->inode == b->inode && a->generation == b->generation && a->major == b->major && a->minor == b->minor;
+	return file_id_equal(&a->file_id, &b->file_id);
 }
 
 /* The slot of that file, or the free one where it would be. */
@@ -37,7 +38,7 @@ static struct pj_build_id *saverids_slot_of(const struct saverids_table *table, 
 {
 	uint32_t i = saverids_place_of(table, id);
 
-	while (table->slot[i].size && !saverids_same_file(&table->slot[i], id))
+	while (table->slot[i].build_id.n && !saverids_same_file(&table->slot[i], id))
 		i = (i + 1) & (table->cap - 1);
 	return &table->slot[i];
 }
@@ -48,7 +49,7 @@ static void saverids_grow(struct saverids_table *table)
 
 	larger.slot = mem_alloc(larger.cap, sizeof(*larger.slot));
 	for (uint32_t i = 0; i < table->cap; i++)
-		if (table->slot[i].size)
+		if (table->slot[i].build_id.n)
 			*saverids_slot_of(&larger, &table->slot[i]) = table->slot[i];
 	free(table->slot);
 	*table = larger;
@@ -58,12 +59,13 @@ static void saverids_add(struct saverids_table *table, const struct pj_build_id 
 {
 	struct pj_build_id *slot;
 
-	if (table->n >= SAVERIDS_MOST || id->size < 2 || id->size > sizeof(id->id) || id->inode == 0)
+	if (table->n >= SAVERIDS_MOST || id->build_id.n < 2 || id->build_id.n > sizeof(id->build_id.byte) ||
+	    id->file_id.inode == 0)
 		return;
 	if (2 * table->n >= table->cap)
 		saverids_grow(table);
 	slot = saverids_slot_of(table, id);
-	table->n += slot->size == 0;
+	table->n += slot->build_id.n == 0;
 	*slot = *id;
 }
 
@@ -83,16 +85,15 @@ void saverids_take(struct saverids *saverids, struct saverids_ring *ring)
 	atomic_store_explicit(&ring->tail, tail, memory_order_release);
 }
 
-const struct pj_build_id *saverids_find(const struct saverids *saverids, uint32_t major, uint32_t minor, uint64_t inode,
-					uint64_t generation)
+const struct pj_build_id *saverids_find(const struct saverids *saverids, const struct file_id *file_id)
 {
-	const struct pj_build_id wanted = { .major = major, .minor = minor, .inode = inode, .generation = generation };
+	const struct pj_build_id wanted = { .file_id = *file_id };
 	const struct saverids_table *table[] = { &saverids->now, &saverids->before };
 
 	for (size_t i = 0; i < countof(table); i++) {
 		const struct pj_build_id *slot = table[i]->n ? saverids_slot_of(table[i], &wanted) : NULL;
 
-		if (slot && slot->size)
+		if (slot && slot->build_id.n)
 			return slot;
 	}
 	return NULL;

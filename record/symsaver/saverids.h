@@ -37,8 +37,7 @@ struct saverids {
 void saverids_take(struct saverids *saverids, struct saverids_ring *ring);
 
 /* That of the file with these numbers; NULL: it is not known. Valid until the next call of another function. */
-const struct pj_build_id *saverids_find(const struct saverids *saverids, uint32_t major, uint32_t minor, uint64_t inode,
-					uint64_t generation);
+const struct pj_build_id *saverids_find(const struct saverids *saverids, const struct file_id *file_id);
 
 void saverids_window(struct saverids *saverids); /* a border */
 void saverids_free(struct saverids *saverids);

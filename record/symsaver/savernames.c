@@ -11,11 +11,10 @@
 static void savernames_name_of(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder,
 			       const struct target_mapping *mapping)
 {
-	if (mapping->build_id_n > 1)
-		saverdir_build_id(path, folder, mapping->build_id, mapping->build_id_n);
+	if (mapping->build_id.n > 1)
+		saverdir_build_id(path, folder, &mapping->build_id);
 	else
-		saverdir_numbers(saverdir, path, folder, mapping->major, mapping->minor, mapping->inode,
-				 mapping->generation);
+		saverdir_numbers(saverdir, path, folder, &mapping->file_id);
 }
 
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH])
@@ -30,18 +29,18 @@ bool savernames_find(struct saverdir *saverdir, const struct saver_message *mess
 	return saverdir_touch(saverdir, path);
 }
 
-bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const uint8_t *id, unsigned n)
+bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const struct build_id *id)
 {
 	char own[SAVERDIR_FOLDER], path[SAVERDIR_PATH], numbers[SAVERDIR_PATH];
 
-	if (n < 2 || message->mapping.build_id_n > 1)
+	if (id->n < 2 || message->mapping.build_id.n > 1)
 		return false;
 	saverdir_tenant(own, &message->process.of, message->process.mount_ns);
 	savernames_name_of(saverdir, numbers, own, &message->mapping);
-	saverdir_build_id(path, own, id, n);
+	saverdir_build_id(path, own, id);
 	if (saverdir_touch(saverdir, path))
 		return saverdir_link(saverdir, path, numbers);
-	saverdir_build_id(path, "", id, n);
+	saverdir_build_id(path, "", id);
 	return saverdir_touch(saverdir, path) && saverdir_link(saverdir, path, numbers);
 }
 
@@ -67,21 +66,20 @@ static bool savernames_commit_file(struct saverdir *saverdir, const struct saver
 }
 
 bool savernames_commit(struct saverdir *saverdir, const struct saver_message *message, struct saverdir_file *file,
-		       const uint8_t *id, unsigned n, bool trusted, bool *conflict)
+		       const struct build_id *id, bool trusted, bool *conflict)
 {
 	char own[SAVERDIR_FOLDER] = "", name[SAVERDIR_PATH], numbers[SAVERDIR_PATH], equal[2][SAVERDIR_PATH];
-	bool numbered = message->mapping.build_id_n < 2;
+	bool numbered = message->mapping.build_id.n < 2;
 
 	*conflict = false;
 	if (!trusted)
 		saverdir_tenant(own, &message->process.of, message->process.mount_ns);
-	saverdir_numbers(saverdir, numbers, own, message->mapping.major, message->mapping.minor, message->mapping.inode,
-			 message->mapping.generation);
-	if (n < 2)
+	saverdir_numbers(saverdir, numbers, own, &message->mapping.file_id);
+	if (id->n < 2)
 		return savernames_commit_file(saverdir, message, file, numbers, NULL, trusted);
-	saverdir_build_id(name, own, id, n);
-	saverdir_build_id(equal[0], "", id, n);
-	saverdir_build_id(equal[1], SAVERDIR_SHARED, id, n);
+	saverdir_build_id(name, own, id);
+	saverdir_build_id(equal[0], "", id);
+	saverdir_build_id(equal[1], SAVERDIR_SHARED, id);
 	for (size_t i = trusted; i < countof(equal); i++) {
 		enum saverdir_likeness likeness = saverdir_compare(saverdir, file, equal[i]);
 

@@ -17,7 +17,7 @@
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
 /* The same once its build-id was read from the file; its numbers become a further name. */
-bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const uint8_t *id, unsigned n);
+bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const struct build_id *id);
 
 /* True if the file is one of this host that only root can write: on a file system that was not mounted by or for a
  * user. */
@@ -26,6 +26,6 @@ bool savernames_trusted(const struct saver_message *message, int fd);
 /* Gives file its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id
  * has other symbols. */
 bool savernames_commit(struct saverdir *saverdir, const struct saver_message *message, struct saverdir_file *file,
-		       const uint8_t *id, unsigned n, bool trusted, bool *conflict);
+		       const struct build_id *id, bool trusted, bool *conflict);
 
 #endif

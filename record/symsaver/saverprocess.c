@@ -5,6 +5,7 @@
 #include "common/process/backoff.h"
 #include "common/clocks.h"
 #include "common/files/targetfile.h"
+#include "common/formats/vdso.h"
 #include "record/symsaver/jits.h"
 #include "record/symsaver/saverfiles.h"
 #include "record/symsaver/saverqueue.h"
@@ -13,13 +14,11 @@
 #include "record/perf/schedstat.h"
 #include "common/files/fullio.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -229,7 +228,7 @@ static int saverprocess_visit(struct saver *saver, struct saver_message *message
 	message->process.of = tenant_now(saver, process, message->process.mount_ns);
 	tenant = saverfiles_owner(message);
 	place = saverprocess_place_of(saver, tenant, message->process.mount_ns,
-				      (uint64_t)message->mapping.major << 32 | message->mapping.minor);
+				      (uint64_t)message->mapping.file_id.major << 32 | message->mapping.file_id.minor);
 
 	if (is_avoided(saver, place)) {
 		why = SYMSAVER_HUNG;
@@ -266,20 +265,14 @@ static void on_binary(struct saver *saver, struct saver_message *message, uint64
 /* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
 static void keep_vdso(struct saver *saver)
 {
-	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	struct str image = vdso_image();
 	struct saverdir_file file = { .fd = -1 };
 	char path[SAVERDIR_PATH];
-	Elf64_Ehdr header;
-	size_t size;
 
 	snprintf(path, sizeof(path), "%s/vdso", saver->dir.boot);
-	if (!image || saverdir_touch(&saver->dir, path))
+	if (!image.n || saverdir_touch(&saver->dir, path) || !saverdir_begin(&saver->dir, &file))
 		return;
-	memcpy(&header, image, sizeof(header));
-	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > 1u << 20 || !saverdir_begin(&saver->dir, &file))
-		return;
-	if (!fullio_write(file.fd, (struct str){ image, size }) || !saverdir_commit(&saver->dir, &file, path, NULL))
+	if (!fullio_write(file.fd, image) || !saverdir_commit(&saver->dir, &file, path, NULL))
 		saverdir_discard(&saver->dir, &file);
 }
 

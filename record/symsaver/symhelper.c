@@ -164,8 +164,8 @@ static enum symparser_answer symhelper_query(struct symhelper *symhelper, struct
 		*reply = (struct symparser_reply){ 0 };
 		return answer;
 	}
-	if (reply->build_id_n > sizeof(reply->build_id))
-		reply->build_id_n = 0;
+	if (reply->build_id.n > sizeof(reply->build_id.byte))
+		reply->build_id.n = 0;
 	return reply->answer <= SYMPARSER_CANNOT_WRITE ? (enum symparser_answer)reply->answer : SYMPARSER_NOT_ELF;
 }
 
@@ -181,14 +181,13 @@ void symhelper_enter(struct symhelper *symhelper, const struct tenant *tenant, u
 	symhelper->failed = SYMPARSER_DONE;
 }
 
-unsigned symhelper_build_id(struct symhelper *symhelper, int fd, uint8_t id[20])
+struct build_id symhelper_build_id(struct symhelper *symhelper, int fd)
 {
 	struct symparser_request request = { .question = SYMPARSER_ID };
 	struct symparser_reply reply;
 
 	symhelper_query(symhelper, &request, &fd, 1, &reply);
-	memcpy(id, reply.build_id, sizeof(reply.build_id));
-	return reply.build_id_n;
+	return reply.build_id;
 }
 
 enum symparser_answer symhelper_reduce(struct symhelper *symhelper, int fd, int out, uint64_t max,

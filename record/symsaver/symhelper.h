@@ -43,7 +43,7 @@ void symhelper_enter(struct symhelper *symhelper, const struct tenant *tenant, u
 void symhelper_for(struct symhelper *symhelper, const struct tenant *tenant);
 
 /* The size of a file's build-id, 0 if there is none or the parser failed. */
-unsigned symhelper_build_id(struct symhelper *symhelper, int fd, uint8_t id[20]);
+struct build_id symhelper_build_id(struct symhelper *symhelper, int fd);
 
 /* Writes what is kept of a file, or of a program in memory (base: address of the file's first byte), into the empty
  * file `out`. */

@@ -22,18 +22,18 @@ static enum symparser_answer answer_of(const char *why)
 }
 
 /* A section may hold any note: the kernel's way is that of segments. */
-static unsigned symparser_read_build_id(int fd, uint8_t id[20])
+static struct build_id symparser_read_build_id(int fd)
 {
 	struct elfhead_source source;
 	struct elfhead elfhead;
-	unsigned n = 0;
+	struct build_id id = { 0 };
 
 	if (!elfhead_file(&source, fd))
-		return 0;
+		return id;
 	if (!elfhead_read(&elfhead, &source, false))
-		n = elfhead_build_id(&elfhead, false, id);
+		id = elfhead_build_id(&elfhead, false);
 	elfhead_free(&elfhead);
-	return n;
+	return id;
 }
 
 static const char *symparser_reduce(int in, int out, uint64_t max, struct reduced *reduced)
@@ -54,7 +54,7 @@ static void symparser_send_answer(const struct symparser_request *request, const
 		return;
 	}
 	if (request->question != SYMPARSER_MEMORY_IMAGE)
-		reply->build_id_n = (uint8_t)symparser_read_build_id(fd[SYMPARSER_IN], reply->build_id);
+		reply->build_id = symparser_read_build_id(fd[SYMPARSER_IN]);
 	if (request->question == SYMPARSER_ID)
 		return;
 	if (request->question == SYMPARSER_REDUCE) {
@@ -63,8 +63,7 @@ static void symparser_send_answer(const struct symparser_request *request, const
 	} else {
 		reply->answer = answer_of(
 			dynelf_from_memory(fd[SYMPARSER_IN], request->base, fd[SYMPARSER_OUT], request->max, &reduced));
-		reply->build_id_n = reduced.build_id_n;
-		memcpy(reply->build_id, reduced.build_id, sizeof(reply->build_id));
+		reply->build_id = reduced.build_id;
 	}
 	reply->names = reduced.names;
 }

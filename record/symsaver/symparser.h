@@ -16,6 +16,7 @@
 #ifndef PJ_SYMPARSER_H
 #define PJ_SYMPARSER_H
 
+#include "common/formats/buildid.h"
 #include "record/jit/jitcopy.h"
 
 /* Limits: memory beyond that of the process that it was forked from, and CPU time for one question. The largest file
@@ -55,10 +56,10 @@ enum symparser_answer {
 struct symparser_reply {
 	uint64_t serial;
 	uint32_t answer;
-	uint32_t names;                   /* not 0: something in it names code */
-	uint8_t build_id_n, build_id[20]; /* 0: there is none */
-	uint32_t records;                 /* RECORDS: enum jitcopy_records, */
-	uint64_t end;                     /* and where they end */
+	uint32_t names; /* not 0: something in it names code */
+	struct build_id build_id;
+	uint32_t records; /* RECORDS: enum jitcopy_records, */
+	uint64_t end;     /* and where they end */
 };
 
 /* Enters the sandbox, and answers until the other end is closed. */

@@ -283,13 +283,13 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 
 	if (!mapping)
 		return 0;
-	id[0] = (uint64_t)mapping->major << 32 | mapping->minor;
-	id[1] = mapping->inode;
-	id[2] = mapping->generation;
+	id[0] = (uint64_t)mapping->file_id.major << 32 | mapping->file_id.minor;
+	id[1] = mapping->file_id.inode;
+	id[2] = mapping->file_id.generation;
 	id[3] = process->of.kind;
 	id[4] = process->of.kind == TENANT_UNKNOWN ? process->mount_ns : process->of.key;
-	if (mapping->build_id_n)
-		memcpy(id + 5, mapping->build_id, 20);
+	if (mapping->build_id.n)
+		memcpy(id + 5, mapping->build_id.byte, 20);
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
@@ -309,15 +309,10 @@ static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const 
 		return;
 	if (is_recorded(saver, hash_bytes(what, sizeof(what)) | 1))
 		return;
-	if (mapping) {
+	if (mapping)
 		message.mapping = (struct target_mapping){ .start = mapping->start,
-							   .major = mapping->major,
-							   .minor = mapping->minor,
-							   .inode = mapping->inode,
-							   .generation = mapping->generation,
-							   .build_id_n = mapping->build_id_n };
-		memcpy(message.mapping.build_id, mapping->build_id, sizeof(mapping->build_id));
-	}
+							   .file_id = mapping->file_id,
+							   .build_id = mapping->build_id };
 	symsaver_put(saver, &message, mapping ? mapping->path : (struct str){ 0 });
 }
 
@@ -387,10 +382,10 @@ void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *pro
 {
 	struct verdict *verdict = verdict_of(saver, process);
 	bool jit = symsaver_is_jit(mapping->path), memory = str_starts(mapping->path, STR("/memfd:"));
-	bool file = (!jit || memory) && mapping->path.p[0] == '/' && (mapping->inode || mapping->build_id_n);
+	bool file = (!jit || memory) && mapping->path.p[0] == '/' && (mapping->file_id.inode || mapping->build_id.n);
 
 	if (!saver->o.dir) {
-		if (file && !mapping->build_id_n)
+		if (file && !mapping->build_id.n)
 			symsaver_report(saver, KEEP_ID, verdict, process, mapping);
 		return;
 	}
@@ -414,15 +409,13 @@ void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *pro
 	}
 }
 
-unsigned symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping, uint8_t id[20])
+struct build_id symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping)
 {
 	const struct pj_build_id *found;
 
 	saverids_take(&saver->ids, &saver->shared->found);
-	found = saverids_find(&saver->ids, mapping->major, mapping->minor, mapping->inode, mapping->generation);
-	if (found)
-		memcpy(id, found->id, sizeof(found->id));
-	return found ? found->size : 0;
+	found = saverids_find(&saver->ids, &mapping->file_id);
+	return found ? found->build_id : (struct build_id){ 0 };
 }
 
 static uint64_t busy_since(const struct symsaver *saver)

@@ -30,6 +30,8 @@
 #ifndef PJ_SYMSAVER_H
 #define PJ_SYMSAVER_H
 
+#include "common/formats/fileid.h"
+#include "common/formats/buildid.h"
 #include "common/str.h"
 #include "common/process/tenants.h"
 
@@ -55,10 +57,9 @@ struct symsaver_process {
 /* As in the MMAP2 record of the window. */
 struct symsaver_mapping {
 	uint64_t start, length, pgoff;
-	uint32_t major, minor; /* these four: 0 when the record has a build-id */
-	uint64_t inode, generation;
-	uint8_t build_id_n, build_id[20]; /* 0: not known */
-	struct str path;                  /* "//anon", "/memfd:x (deleted)", ... too */
+	struct file_id file_id;   /* 0 if the record has a build-id */
+	struct build_id build_id; /* n is 0 if it is unknown */
+	struct str path;          /* "//anon", "/memfd:x (deleted)", ... too */
 };
 
 enum symsaver_reason {                     /* why something was not kept */
@@ -108,7 +109,7 @@ void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *pro
 /* Finds the build-id that the keeper read from a file whose mapping had none, in this window or the one before. Returns
  * its size, 0 if it is not known (yet). No other process of pj opens mapped files to read build-ids: their file systems
  * may never answer. */
-unsigned symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping, uint8_t id[20]);
+struct build_id symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping);
 
 /* Waits until the keeper has handled every message, at most deadline_ms, and not at all while it hangs. For the end of
  * a recording: the build-ids of its last processes are then known. */

@@ -148,21 +148,21 @@ static bool is_numbered(int fd, const struct target_mapping *mapping)
 
 	if (fstat(fd, &status) < 0)
 		return false;
-	if (status.st_ino == mapping->inode && major(status.st_dev) == mapping->major &&
-	    minor(status.st_dev) == mapping->minor)
+	if (status.st_ino == mapping->file_id.inode && major(status.st_dev) == mapping->file_id.major &&
+	    minor(status.st_dev) == mapping->file_id.minor)
 		return true;
 	if (fstatfs(fd, &filesystem) < 0)
 		return false;
 	if ((uint64_t)filesystem.f_type == OVERLAY_MAGIC)
-		return ((status.st_ino ^ mapping->inode) & 0xFFFFFFFFFFFF) == 0;
-	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == mapping->inode;
+		return ((status.st_ino ^ mapping->file_id.inode) & 0xFFFFFFFFFFFF) == 0;
+	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == mapping->file_id.inode;
 }
 
 bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
 {
-	if (!mapping->build_id_n)
+	if (!mapping->build_id.n)
 		return is_numbered(fd, mapping);
-	return assess && assess->is_build(assess->to, fd, mapping->build_id, mapping->build_id_n);
+	return assess && assess->is_build(assess->to, fd, &mapping->build_id);
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
@@ -251,7 +251,7 @@ int targetfiles_open(int root, int process, const struct target_mapping *mapping
 	}
 	if (fd < 0 && process >= 0)
 		fd = targetfiles_checked(open_magic(process, "exe"), mapping, assess, &other);
-	if (fd < 0 && process >= 0 && (!mapping->build_id_n || str_starts(mapping->path, STR("/memfd:"))))
+	if (fd < 0 && process >= 0 && (!mapping->build_id.n || str_starts(mapping->path, STR("/memfd:"))))
 		fd = among_open_files(process, mapping, assess);
 	if (fd < 0 && process >= 0)
 		fd = among_mapped_files(process, mapping, assess);
@@ -306,7 +306,8 @@ static void targetfiles_look_at(struct base_search *search, struct str text)
 	search->done = true;
 	search->base = search->zero.start;
 	search->found = search->zero.inode && search->zero.inode == line.inode && search->zero.major == line.major &&
-			search->zero.minor == line.minor && (search->m->build_id_n || line.inode == search->m->inode);
+			search->zero.minor == line.minor &&
+			(search->m->build_id.n || line.inode == search->m->file_id.inode);
 }
 
 static bool find_base(int process, struct base_search *search)

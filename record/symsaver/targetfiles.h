@@ -9,15 +9,16 @@
 #ifndef PJ_TARGETFILES_H
 #define PJ_TARGETFILES_H
 
+#include "common/formats/fileid.h"
+#include "common/formats/buildid.h"
 #include "common/str.h"
 #include "common/process/tenants.h"
 
 /* What was mapped, as the window says. */
 struct target_mapping {
 	uint64_t start; /* address of the mapping */
-	uint32_t major, minor;
-	uint64_t inode, generation;
-	uint8_t build_id_n, build_id[20]; /* n not 0: the four before are not known */
+	struct file_id file_id;
+	struct build_id build_id; /* if n is not 0, file_id is unknown */
 	struct str path;
 };
 
@@ -44,7 +45,7 @@ int targetfiles_root(int process);
 /* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it
  * (symhelper.h): this module parses none. */
 struct targetfiles_judge {
-	bool (*is_build)(void *to, int fd, const uint8_t *id, unsigned n);
+	bool (*is_build)(void *to, int fd, const struct build_id *id);
 	void *to;
 };
 

@@ -14,6 +14,7 @@
 #ifndef PJ_CFIMAKER_H
 #define PJ_CFIMAKER_H
 
+#include "common/formats/fileid.h"
 #include "common/base.h"
 
 #define CFIMAKER_PATH 4096
@@ -28,8 +29,7 @@ struct cfimaker_request {
 	uint32_t number, pid;
 	uint64_t start_ticks, mount_ns; /* 0: not known */
 	uint64_t address;               /* of the mapping */
-	uint32_t major, minor;
-	uint64_t inode, generation;
+	struct file_id file_id;
 	uint32_t npath;
 	char path[CFIMAKER_PATH];
 };

@@ -18,10 +18,7 @@
 static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *request)
 {
 	return (struct target_mapping){ .start = request->address,
-					.major = request->major,
-					.minor = request->minor,
-					.inode = request->inode,
-					.generation = request->generation,
+					.file_id = request->file_id,
 					.path = { request->path, request->npath } };
 }
 

@@ -35,8 +35,7 @@ struct shared_table {
 /* A file, as mappings name it, of one tenant. Number 0 is nobody's. */
 struct entry {
 	uint64_t owner; /* key of the helpers */
-	uint32_t major, minor;
-	uint64_t inode, generation;
+	struct file_id file_id;
 	uint32_t next; /* in its bucket, or of the free ones */
 	uint8_t state;
 	bool again;       /* it could not be had before: nobody waits */
@@ -124,19 +123,18 @@ void cfitables_stop(struct cfitables *tables)
 
 static uint64_t device_of(const struct entry *entry)
 {
-	return (uint64_t)entry->major << 32 | entry->minor;
+	return (uint64_t)entry->file_id.major << 32 | entry->file_id.minor;
 }
 
 static uint32_t *cfitables_bucket_of(struct cfitables *tables, const struct entry *entry)
 {
-	return &tables->bucket[hash_pair(entry->inode ^ entry->generation << 32, device_of(entry)) & (BUCKETS - 1)];
+	return &tables->bucket[hash_pair(entry->file_id.inode ^ entry->file_id.generation << 32, device_of(entry)) &
+			       (BUCKETS - 1)];
 }
 
 static bool cfitables_is_of(const struct entry *entry, const struct mapped_file *mapped, uint64_t owner)
 {
-	return entry->state != FREE && entry->owner == owner && entry->inode == mapped->inode &&
-	       entry->generation == mapped->generation && entry->major == mapped->major &&
-	       entry->minor == mapped->minor;
+	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, &mapped->file_id);
 }
 
 /* Lets a reference go. Returns the bytes of memory that became free. */
@@ -212,11 +210,7 @@ static uint32_t take_number(struct cfitables *tables, uint64_t now)
 static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped_file *mapped, uint64_t owner,
 				   uint64_t now)
 {
-	struct entry like = { .owner = owner,
-			      .major = mapped->major,
-			      .minor = mapped->minor,
-			      .inode = mapped->inode,
-			      .generation = mapped->generation };
+	struct entry like = { .owner = owner, .file_id = mapped->file_id };
 	uint32_t i = *cfitables_bucket_of(tables, &like);
 
 	while (i && !cfitables_is_of(&tables->entry[i], mapped, owner))
@@ -311,10 +305,7 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 					    .start_ticks = process->start_ticks,
 					    .mount_ns = process->mount_ns,
 					    .address = mapping->start,
-					    .major = entry->major,
-					    .minor = entry->minor,
-					    .inode = entry->inode,
-					    .generation = entry->generation };
+					    .file_id = entry->file_id };
 	enum cfihelpers_pending is_requested;
 	size_t n = mapping->file->path.n;
 
@@ -333,7 +324,7 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 /* What is mapped from no file has none. */
 static bool is_file(const struct mapped_file *mapped)
 {
-	return mapped->inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
+	return mapped->file_id.inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
 }
 
 static enum cfitables_answer cfitables_found(const struct unwind_table *table, uint64_t address, uint64_t offset,
@@ -357,7 +348,7 @@ enum cfitables_answer cfitables_find(struct cfitables *tables, const struct proc
 		return str_eq(mapped->path, STR("[vdso]")) ?
 			       cfitables_found(tables->vdso, address, address - mapping->start, code) :
 			       CFITABLES_NONE;
-	owner = cfitables_owner_of(tables, process, (uint64_t)mapped->major << 32 | mapped->minor);
+	owner = cfitables_owner_of(tables, process, (uint64_t)mapped->file_id.major << 32 | mapped->file_id.minor);
 	if (!mapped->table || mapped->table >= tables->n ||
 	    !cfitables_is_of(&tables->entry[mapped->table], mapped, owner.key))
 		mapped->table = cfitables_entry_of(tables, mapped, owner.key, now);
@@ -422,8 +413,9 @@ static struct shared_table *cfitables_share(struct cfitables *tables, const stru
 	for (uint32_t i = *cfitables_bucket_of(tables, entry); i; i = tables->entry[i].next) {
 		const struct entry *other = &tables->entry[i];
 
-		if (!other->shared || other->inode != entry->inode || other->generation != entry->generation ||
-		    device_of(other) != device_of(entry) || !unwind_table_is_same(other->shared->table, table))
+		if (!other->shared || other->file_id.inode != entry->file_id.inode ||
+		    other->file_id.generation != entry->file_id.generation || device_of(other) != device_of(entry) ||
+		    !unwind_table_is_same(other->shared->table, table))
 			continue;
 		unwind_table_close(table);
 		other->shared->references++;

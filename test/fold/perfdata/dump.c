@@ -55,9 +55,9 @@ static void show_mmap(const struct perfdata_record *record)
 		printf(" <");
 		put_id(&record->mmap.build_id);
 		printf(">");
-	} else if (record->mmap.major || record->mmap.inode) {
-		printf(" %02x:%02x %" PRIu64 " %" PRIu64, record->mmap.major, record->mmap.minor, record->mmap.inode,
-		       record->mmap.generation);
+	} else if (record->mmap.file_id.major || record->mmap.file_id.inode) {
+		printf(" %02x:%02x %" PRIu64 " %" PRIu64, record->mmap.file_id.major, record->mmap.file_id.minor,
+		       record->mmap.file_id.inode, record->mmap.file_id.generation);
 	}
 	put("]: ", record->mmap.path);
 }

@@ -97,12 +97,12 @@ static const char *read_one(uint32_t type, const char *text, struct recorder *re
 
 static void file(struct text *text, uint32_t minor, uint64_t inode, uint64_t generation, uint8_t size)
 {
-	struct pj_build_id id = { .major = 8,
-				  .minor = minor,
-				  .inode = inode,
-				  .generation = generation,
-				  .size = size,
-				  .id = { (uint8_t)inode } };
+	struct pj_build_id id = { .file_id.major = 8,
+				  .file_id.minor = minor,
+				  .file_id.inode = inode,
+				  .file_id.generation = generation,
+				  .build_id.n = size,
+				  .build_id.byte = { (uint8_t)inode } };
 
 	item(text, PJ_ITEM_BUILD_ID, &id, sizeof(id));
 }
@@ -114,7 +114,7 @@ static void files(void)
 	struct text t = { 0 };
 	size_t found = 0;
 
-	ok(!recorder_file(&r, 8, 1, 5, 0), "no file is told");
+	ok(!recorder_file(&r, &(struct file_id){ 8, 1, 5, 0 }), "no file is told");
 	for (unsigned i = 100; i > 0; i--)
 		file(&t, i % 3, i / 2 + 1, i % 2, 20);
 	file(&t, 1, 1000, 0, 21);
@@ -122,12 +122,14 @@ static void files(void)
 	file(&t, 1, 0, 0, 20);
 	ok(!recorder_read(&r, &a, text_view(&t)) && r.nfiles == 100, "files, and some that are none");
 	for (unsigned i = 1; i <= 100; i++) {
-		const struct pj_build_id *id = recorder_file(&r, 8, i % 3, i / 2 + 1, i % 2);
+		const struct pj_build_id *id = recorder_file(&r, &(struct file_id){ 8, i % 3, i / 2 + 1, i % 2 });
 
-		found += id && id->id[0] == i / 2 + 1;
+		found += id && id->build_id.byte[0] == i / 2 + 1;
 	}
 	is_u64(found, 100, "each is found by all its numbers");
-	ok(!recorder_file(&r, 8, 1, 1000, 0) && !recorder_file(&r, 9, 1, 2, 0) && !recorder_file(&r, 8, 3, 2, 0),
+	ok(!recorder_file(&r, &(struct file_id){ 8, 1, 1000, 0 }) &&
+		   !recorder_file(&r, &(struct file_id){ 9, 1, 2, 0 }) &&
+		   !recorder_file(&r, &(struct file_id){ 8, 3, 2, 0 }),
 	   "and no other");
 	recorder_free(&r);
 	text_free(&t);

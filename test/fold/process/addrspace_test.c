@@ -180,13 +180,13 @@ static void identity(void)
 	r.mmap.start = 0x1000;
 	r.mmap.length = 0x1000;
 	r.mmap.path = STR("/a");
-	r.mmap.inode = 5;
+	r.mmap.file_id.inode = 5;
 	addrspace_record(&as, &r);
 	r.mmap.start = 0x2000;
 	addrspace_record(&as, &r);
 	ok(find(1, 1, MODE_USER, 0x1000).dso == find(1, 1, MODE_USER, 0x2000).dso, "one file mapped twice is one DSO");
 	r.mmap.start = 0x3000;
-	r.mmap.inode = 6;
+	r.mmap.file_id.inode = 6;
 	addrspace_record(&as, &r);
 	ok(find(1, 1, MODE_USER, 0x1000).dso != find(1, 1, MODE_USER, 0x3000).dso,
 	   "another file of the same name is not");

@@ -2,6 +2,7 @@
 /* covers: fold/symbols/elfsyms.c fold/symbols/symtab.c fold/symbols/demangle.c fold/symbols/elffile.c */
 #include "fold/symbols/elfsyms.h"
 
+#include "common/formats/buildid.h"
 #include "common/arena.h"
 #include "test/lib/tap.h"
 #include "common/text.h"
@@ -373,12 +374,11 @@ static void notes(void)
 	static const uint32_t two[] = { 4, 8, 1, 0x00554e47, 1, 2, 4, 20, 3, 0x00554e47, 7, 8, 9, 10, 11 };
 	struct str all = { (const char *)two, sizeof(two) };
 
-	ok(elfsyms_note_build_id(all).n == 20 && elfsyms_note_build_id(all).byte[4] == 8, "the second note");
+	ok(buildid_in_notes(all).n == 20 && buildid_in_notes(all).byte[4] == 8, "the second note");
 	for (size_t n = 0; n < all.n; n++)
-		if (elfsyms_note_build_id(str_head(all, n)).n)
+		if (buildid_in_notes(str_head(all, n)).n)
 			ok(false, "a cut note is none");
-	ok(elfsyms_note_build_id((struct str){ "\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU", 16 }).n == 0,
-	   "huge sizes");
+	ok(buildid_in_notes((struct str){ "\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU", 16 }).n == 0, "huge sizes");
 }
 
 static void demangling(void)

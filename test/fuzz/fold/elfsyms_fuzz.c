@@ -3,6 +3,7 @@
 /* covers: fold/symbols/elfsyms.c fold/symbols/elffile.c fold/symbols/symtab.c fold/symbols/plt.c */
 /* covers: fold/symbols/minidebug.c */
 #include "fold/symbols/elffile.h"
+#include "common/formats/buildid.h"
 #include "fold/symbols/elfsyms.h"
 
 #include "common/arena.h"
@@ -94,7 +95,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 		MUST(one[i].name == q[i].name && one[i].offset == q[i].offset);
 	}
 	image(data, n);
-	elfsyms_note_build_id((struct str){ (const char *)data, n });
+	buildid_in_notes((struct str){ (const char *)data, n });
 	intern_free(&names);
 	close(fd);
 	return 0;

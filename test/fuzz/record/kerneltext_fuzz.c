@@ -1,6 +1,7 @@
 /* kerneltext, cgroups, epochs: texts of the kernel and of DIR. Input: which one, then its text. */
 /* covers: record/processes/kerneltext.c record/windows/epochs.c common/formats/containers.c */
 #include "record/processes/cgroups.h"
+#include "common/formats/buildid.h"
 #include "record/windows/epochs.h"
 #include "record/processes/kerneltext.h"
 #include "common/formats/containers.h"
@@ -31,9 +32,7 @@ static void kernel_lines(struct str text, bool modules)
 
 static void notes(struct str bytes)
 {
-	uint8_t id[20];
-
-	MUST(kerneltext_build_id(bytes, id) <= sizeof(id));
+	MUST(buildid_in_notes(bytes).n <= BUILD_ID_MAX);
 }
 
 static void dep(struct str text)

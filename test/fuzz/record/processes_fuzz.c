@@ -85,7 +85,7 @@ static void check(struct processes *processes, bool modelled)
 		for (uint64_t page = 0; page < 280 && modelled; page++) {
 			const struct mapping *m = processes_at(process, page * PAGE);
 
-			MUST((m ? m->file->inode : 0) == model_file(pid, page * PAGE));
+			MUST((m ? m->file->file_id.inode : 0) == model_file(pid, page * PAGE));
 		}
 	}
 	MUST(c.processes <= 2 * PROCESSES + 2 && c.files <= c.mappings);
@@ -96,7 +96,7 @@ static void map(struct processes *processes, uint32_t pid, const uint8_t *r, boo
 	struct mapping m = { .start = r[2] * (uint64_t)PAGE,
 			     .length = (1 + r[3] % 32) * (uint64_t)PAGE,
 			     .offset = same ? 0 : r[4] };
-	struct mapped_file f = { .inode = 1 + r[5] % 8,
+	struct mapped_file f = { .file_id.inode = 1 + r[5] % 8,
 				 .protection = 5,
 				 .flags = 2,
 				 .path = r[6] & 1 ? STR("/x/libjvm.so") : STR("/x/file") };
@@ -109,7 +109,7 @@ static void map(struct processes *processes, uint32_t pid, const uint8_t *r, boo
 	a = processes_map(processes, pid, &m, &f);
 	MUST((a == MAPPINGS_BAD) == (m.length == 0 || m.start + m.length < m.start) && a != MAPPINGS_OVER);
 	if (a == MAPPINGS_CHANGED && nputs < PUTS)
-		puts_made[nputs++] = (struct model){ pid, m.start, m.length, f.inode };
+		puts_made[nputs++] = (struct model){ pid, m.start, m.length, f.file_id.inode };
 }
 
 static void one(struct processes *processes, const uint8_t *r, uint64_t ns)

@@ -55,7 +55,7 @@ static void from_memory(const uint8_t *data, size_t n, struct elfsyms_options op
 		struct symbols_query q[PLACES];
 		struct intern names = { 0 };
 
-		MUST(fstat(out, &st) == 0 && st.st_size > 0 && r.build_id_n <= 20);
+		MUST(fstat(out, &st) == 0 && st.st_size > 0 && r.build_id.n <= 20);
 		for (size_t i = 0; i < PLACES; i++)
 			q[i] = (struct symbols_query){ .address = i };
 		MUST(query(out, options, q, &names) != SIZE_MAX);

@@ -129,7 +129,7 @@ static void reply(unsigned how)
 	memset(&m, 0, sizeof(m));
 	if (how == REPLY_GOOD)
 		m.r = (struct symparser_reply){ .answer = bytes.n ? (uint8_t)*bytes.p % 5 : 0,
-						.build_id_n = 20,
+						.build_id.n = 20,
 						.records = bytes.n ? (uint8_t)*bytes.p / 5 % 4 : 0 };
 	else
 		memcpy(&m.r, bytes.p, bytes.n);
@@ -168,7 +168,7 @@ static void check_failed(const struct symhelper *symhelper, enum symparser_answe
 	static const struct symparser_reply none;
 
 	MUST(answer <= SYMPARSER_OFF);
-	MUST(r->build_id_n <= sizeof(r->build_id));
+	MUST(r->build_id.n <= sizeof(r->build_id.byte));
 	if (answer <= SYMPARSER_CANNOT_WRITE) {
 		MUST(world.questions && r->serial == world.serial && symhelper->pid);
 		return;
@@ -179,14 +179,13 @@ static void check_failed(const struct symhelper *symhelper, enum symparser_answe
 static void query_one(struct symhelper *symhelper, unsigned what)
 {
 	struct symparser_reply r = { 0 };
-	uint8_t id[20];
 	uint64_t end = 0, before = world.now;
 	struct jitcopy_span span = { .size = 1000, .max = 100, .record_max = 100 };
 	int fd = fuzz_folder(), out = fd;
 
 	world.requested = symhelper->tenant;
 	switch (what) {
-	case DO_ID: MUST(symhelper_build_id(symhelper, fd, id) <= sizeof(id)); break;
+	case DO_ID: MUST(symhelper_build_id(symhelper, fd).n <= BUILD_ID_MAX); break;
 	case DO_REDUCE: check_failed(symhelper, symhelper_reduce(symhelper, fd, out, 100, &r), &r); break;
 	case DO_MEMORY: check_failed(symhelper, symhelper_reduce_memory(symhelper, fd, 4096, out, 100, &r), &r); break;
 	default: MUST(symhelper_records(symhelper, fd, &span, &end) <= RECORDS_LATER); break;

@@ -137,7 +137,7 @@ static void helper_answers(void)
 static void find(struct cfitables *tables)
 {
 	unsigned which = fuzz_byte(&world.rest) % FILES;
-	struct mapped_file file = { .major = 8, .inode = which + 1, .path = STR("/usr/lib/libx.so") };
+	struct mapped_file file = { .file_id.major = 8, .file_id.inode = which + 1, .path = STR("/usr/lib/libx.so") };
 	if (which == FILES - 1)
 		file = (struct mapped_file){ .path = STR("[vdso]") };
 	if (which == FILES - 2)

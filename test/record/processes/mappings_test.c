@@ -21,7 +21,7 @@ static enum mappings_answer put(struct mapping_pool *pool, struct mappings **set
 				const char *path)
 {
 	struct mapping m = { .start = start, .length = length, .offset = start };
-	struct mapped_file f = { .inode = 7, .path = str_of(path) };
+	struct mapped_file f = { .file_id.inode = 7, .path = str_of(path) };
 
 	return mappings_put(pool, set, &payer, &m, &f);
 }

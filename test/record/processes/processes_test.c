@@ -7,7 +7,7 @@
 
 static struct mapped_file file(const char *path, uint64_t inode)
 {
-	return (struct mapped_file){ .inode = inode, .protection = 5, .flags = 2, .path = str_of(path) };
+	return (struct mapped_file){ .file_id.inode = inode, .protection = 5, .flags = 2, .path = str_of(path) };
 }
 
 static const struct mapping *map(struct processes *processes, uint32_t pid, uint64_t start, uint64_t length,

@@ -2,6 +2,7 @@
 /* covers: record/processes/procfs.c record/processes/cgroups.c record/processes/kerneltext.c */
 /* covers: common/clocks.c */
 #include "record/processes/cgroups.h"
+#include "common/formats/buildid.h"
 #include "common/clocks.h"
 #include "record/processes/kerneltext.h"
 #include "record/processes/procfs.h"
@@ -47,7 +48,8 @@ static void check_maps(void)
 		   &m, &f),
 	   "a line of maps");
 	ok(m.start == 0x7fa0f551d000 && m.length == 0x156000 && m.offset == 0x26000, "  where");
-	ok(f.major == 0xfe && f.minor == 0 && f.inode == 332835 && f.protection == 5 && f.flags == MAP_PRIVATE,
+	ok(f.file_id.major == 0xfe && f.file_id.minor == 0 && f.file_id.inode == 332835 && f.protection == 5 &&
+		   f.flags == MAP_PRIVATE,
 	   "  what");
 	is_str(f.path, STR("/usr/lib/a b.so (deleted)"), "  path with blanks");
 	ok(procfs_parse_map(STR("1000-2000 rwxs 00000000 00:00 0 "), &m, &f) && f.protection == 7 &&
@@ -144,23 +146,22 @@ static void check_cgroups(void)
 
 static void check_notes(void)
 {
-	uint8_t id[20];
 	static const char note[] = "\4\0\0\0\3\0\0\0\1\0\0\0GNU\0abc\0"
 				   "\4\0\0\0\10\0\0\0\3\0\0\0GNU\0\1\2\3\4\5\6\7\10";
 	struct str all = { note, sizeof(note) - 1 };
+	struct build_id id = buildid_in_notes(all);
 
-	is_u64(kerneltext_build_id(all, id), 8, "a build-id behind another note");
-	ok(memcmp(id, "\1\2\3\4\5\6\7\10\0", 9) == 0, "  its bytes");
+	is_u64(id.n, 8, "a build-id behind another note");
+	ok(memcmp(id.byte, "\1\2\3\4\5\6\7\10\0", 9) == 0, "  its bytes");
 	for (size_t n = 0; n < all.n; n++) {
 		char *exact = malloc(n ? n : 1);
 
 		memcpy(exact, all.p, n);
-		if (kerneltext_build_id((struct str){ exact, n }, id))
+		if (buildid_in_notes((struct str){ exact, n }).n)
 			ok(false, "cut notes have none");
 		free(exact);
 	}
-	ok(kerneltext_build_id(STR("\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU\0"), id) == 0,
-	   "sizes that are too large");
+	ok(buildid_in_notes(STR("\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU\0")).n == 0, "sizes that are too large");
 }
 
 static void check_modules(void)

@@ -30,14 +30,14 @@ static bool find(const char *pid, const char *path, struct target_mapping *mappi
 	f = fopen(name, "r");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
-		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset, &mapping->major,
-		       &mapping->minor, &inode, file);
+		sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset,
+		       &mapping->file_id.major, &mapping->file_id.minor, &inode, file);
 		found = perms[2] == 'x' && strncmp(file, path, strlen(path)) == 0;
 	}
 	if (f)
 		fclose(f);
 	mapping->start = start;
-	mapping->inode = inode;
+	mapping->file_id.inode = inode;
 	return found;
 }
 
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 		why = how == 'd' ? dynelf_from_file(in, out, LIMIT, &r) : elfreducer_write(in, out, LIMIT, &r);
 	if (why)
 		die("%s: %s", argv[argc - 2], why);
-	printf("%llu bytes, build-id of %u bytes%s\n", (unsigned long long)r.bytes, r.build_id_n,
+	printf("%llu bytes, build-id of %u bytes%s\n", (unsigned long long)r.bytes, r.build_id.n,
 	       r.names ? "" : ", no names");
 	return 0;
 }

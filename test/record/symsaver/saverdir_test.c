@@ -68,14 +68,15 @@ static void window(const char *folder, time_t age)
 
 static void names(void)
 {
-	uint8_t id[20] = { 0xab, 0xcd, 0x01 };
+	struct build_id id = { 3, { 0xab, 0xcd, 0x01 } };
 	char path[SAVERDIR_PATH];
 
-	saverdir_build_id(path, "", id, 3);
+	saverdir_build_id(path, "", &id);
 	is_str(str_of(path), STR(".build-id/ab/cd01.debug"), "by build-id, as every tool looks for it");
-	saverdir_build_id(path, "", id, 20);
+	id.n = 20;
+	saverdir_build_id(path, "", &id);
 	is_u64(strlen(path), strlen(".build-id/ab/.debug") + 38, "a whole one");
-	saverdir_numbers(&k, path, "", 8, 0x10, 0x1234567890, UINT64_MAX);
+	saverdir_numbers(&k, path, "", &(struct file_id){ 8, 0x10, 0x1234567890, UINT64_MAX });
 	is_str(str_from(str_of(path), BOOT_ID), STR("/8-10-1234567890-ffffffffffffffff"), "by numbers");
 	ok(strncmp(path, k.boot, BOOT_ID) == 0, "of this boot");
 }

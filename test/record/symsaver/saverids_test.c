@@ -9,17 +9,17 @@
 
 static struct pj_build_id build(uint64_t inode, uint8_t size, uint8_t byte)
 {
-	struct pj_build_id id = { .major = 8, .minor = 1, .inode = inode, .generation = 3, .size = size };
+	struct pj_build_id id = { .file_id = { 8, 1, inode, 3 }, .build_id.n = size };
 
-	memset(id.id, byte, sizeof(id.id));
+	memset(id.build_id.byte, byte, sizeof(id.build_id.byte));
 	return id;
 }
 
 static bool knows(const struct saverids *saverids, uint64_t inode, uint8_t byte)
 {
-	const struct pj_build_id *id = saverids_find(saverids, 8, 1, inode, 3);
+	const struct pj_build_id *id = saverids_find(saverids, &(struct file_id){ 8, 1, inode, 3 });
 
-	return id && id->size == 20 && id->id[0] == byte && id->id[19] == byte;
+	return id && id->build_id.n == 20 && id->build_id.byte[0] == byte && id->build_id.byte[19] == byte;
 }
 
 static void life(struct saverids_ring *ring)
@@ -28,12 +28,13 @@ static void life(struct saverids_ring *ring)
 	struct pj_build_id id = build(7, 20, 1);
 
 	saverids_take(&k, ring);
-	ok(!saverids_find(&k, 8, 1, 7, 3), "nothing is known at first");
-	ok(saverids_put(ring, &id) && !saverids_find(&k, 8, 1, 7, 3), "one is told");
+	ok(!saverids_find(&k, &(struct file_id){ 8, 1, 7, 3 }), "nothing is known at first");
+	ok(saverids_put(ring, &id) && !saverids_find(&k, &(struct file_id){ 8, 1, 7, 3 }), "one is told");
 	saverids_take(&k, ring);
 	ok(knows(&k, 7, 1), "and taken");
-	ok(!saverids_find(&k, 8, 2, 7, 3) && !saverids_find(&k, 9, 1, 7, 3) && !saverids_find(&k, 8, 1, 7, 4) &&
-		   !saverids_find(&k, 8, 1, 8, 3),
+	ok(!saverids_find(&k, &(struct file_id){ 8, 2, 7, 3 }) && !saverids_find(&k, &(struct file_id){ 9, 1, 7, 3 }) &&
+		   !saverids_find(&k, &(struct file_id){ 8, 1, 7, 4 }) &&
+		   !saverids_find(&k, &(struct file_id){ 8, 1, 8, 3 }),
 	   "all four numbers count");
 	id = build(7, 20, 2);
 	saverids_put(ring, &id);
@@ -42,7 +43,7 @@ static void life(struct saverids_ring *ring)
 	saverids_window(&k);
 	ok(knows(&k, 7, 2), "it is known in the next window");
 	saverids_window(&k);
-	ok(!saverids_find(&k, 8, 1, 7, 3), "and not in the one behind it");
+	ok(!saverids_find(&k, &(struct file_id){ 8, 1, 7, 3 }), "and not in the one behind it");
 	saverids_free(&k);
 }
 

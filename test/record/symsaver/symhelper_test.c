@@ -51,27 +51,27 @@ static void answers(void)
 	struct symparser_reply r;
 	struct reduced want;
 	struct symhelper h;
-	uint8_t id[20];
+	struct build_id id;
 
 	symhelper_init(&h, "/proc", symparser_run, 10 * UINT64_C(1000000000));
 	symhelper_enter(&h, &first, 7);
 	ok(!elfreducer_write(self, direct, 1 << 30, &want) && want.names, "this program, reduced here");
 	ok(symhelper_reduce(&h, self, out, 1 << 30, &r) == SYMPARSER_DONE && r.names, "and by the parser");
 	ok(same_bytes(out, direct), "  has the same bytes");
-	ok(r.build_id_n == want.build_id_n && memcmp(r.build_id, want.build_id, 20) == 0, "  and build-id");
-	ok(symhelper_build_id(&h, self, id) == want.build_id_n && memcmp(id, want.build_id, 20) == 0,
-	   "which can be asked for alone");
+	ok(build_id_equal(&r.build_id, &want.build_id), "  and build-id");
+	id = symhelper_build_id(&h, self);
+	ok(id.n && build_id_equal(&id, &want.build_id), "which can be asked for alone");
 	ok(symhelper_reduce(&h, self, empty_file(), 100, &r) == SYMPARSER_LARGE, "more than the limit");
 	ok(symhelper_reduce(&h, text, empty_file(), 1 << 20, &r) == SYMPARSER_NOT_ELF &&
-		   symhelper_build_id(&h, text, id) == 0,
+		   symhelper_build_id(&h, text).n == 0,
 	   "no ELF file");
 	ok(symhelper_reduce(&h, self, open("/dev/null", O_RDONLY), 1 << 30, &r) == SYMPARSER_CANNOT_WRITE,
 	   "a file that cannot be written");
 	is_u64(h.started, 1, "one parser for all of that");
 	symhelper_enter(&h, &second, 8);
-	symhelper_build_id(&h, self, id);
+	symhelper_build_id(&h, self);
 	symhelper_enter(&h, &second, 9);
-	symhelper_build_id(&h, self, id);
+	symhelper_build_id(&h, self);
 	is_u64(h.started, 2, "another one for another tenant");
 	ok(h.cpu_ns > 0 || h.schedstat < 0, "CPU time is counted");
 	is_u64(h.backoff.hung + h.backoff.crashed, 0, "and no failure");
@@ -119,7 +119,7 @@ static void lies(int socket)
 		struct symparser_request q = question(socket);
 		struct symparser_reply r = { .serial = q.serial,
 					     .answer = q.question == SYMPARSER_ID ? 0 : 4711,
-					     .build_id_n = 200,
+					     .build_id.n = 200,
 					     .names = 9 };
 
 		fdmessage_send(socket, &r, sizeof(r), -1);
@@ -139,22 +139,21 @@ static void fails(void (*run)(int), bool hung, uint64_t limit_ms, const char *wh
 {
 	int self = open("/proc/self/exe", O_RDONLY);
 	struct symhelper h;
-	uint8_t id[20];
 
 	symhelper_init(&h, "/proc", run, limit_ms * 1000000);
 	symhelper_enter(&h, &first, 7);
-	ok(symhelper_build_id(&h, self, id) == 0 && h.failed == (hung ? SYMPARSER_HUNG : SYMPARSER_CRASHED), what);
+	ok(symhelper_build_id(&h, self).n == 0 && h.failed == (hung ? SYMPARSER_HUNG : SYMPARSER_CRASHED), what);
 	ok(h.backoff.hung == hung && h.backoff.crashed == !hung, "  is counted");
 	if (hung) {
 		symhelper_enter(&h, &first, 7);
-		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_HUNG && h.started == 1,
+		ok(symhelper_build_id(&h, self).n == 0 && h.failed == SYMPARSER_HUNG && h.started == 1,
 		   "  and that place left alone");
 	} else {
 		symhelper_enter(&h, &second, 8);
-		ok(symhelper_build_id(&h, self, id) == 0 && h.failed == SYMPARSER_OFF,
+		ok(symhelper_build_id(&h, self).n == 0 && h.failed == SYMPARSER_OFF,
 		   "  and no other one is started at once");
 		nanosleep(&(struct timespec){ 0, 250000000 }, NULL);
-		symhelper_build_id(&h, self, id);
+		symhelper_build_id(&h, self);
 		is_u64(h.started, 2, "  but soon");
 	}
 	symhelper_free(&h);
@@ -166,11 +165,10 @@ static void false_answers(void)
 	int self = open("/proc/self/exe", O_RDONLY), out = empty_file();
 	struct symparser_reply r;
 	struct symhelper h;
-	uint8_t id[20];
 
 	symhelper_init(&h, "/proc", lies, 10 * UINT64_C(1000000000));
 	symhelper_enter(&h, &first, 7);
-	ok(symhelper_build_id(&h, self, id) == 0, "a build-id of 200 bytes is none");
+	ok(symhelper_build_id(&h, self).n == 0, "a build-id of 200 bytes is none");
 	ok(symhelper_reduce(&h, self, out, 1 << 20, &r) == SYMPARSER_NOT_ELF, "an answer that does not exist");
 	symhelper_free(&h);
 	close(self);

@@ -113,7 +113,7 @@ static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		file[0] = 0;
 		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4095[^\n]", &start, &end, perms, &offset,
-			   &mapping->major, &mapping->minor, &inode, file) >= 7)
+			   &mapping->file_id.major, &mapping->file_id.minor, &inode, file) >= 7)
 			found = perms[2] == 'x' && strncmp(file, begins, strlen(begins)) == 0;
 	}
 	if (f)
@@ -121,7 +121,7 @@ static bool mapping_of(pid_t pid, const char *begins, struct symsaver_mapping *m
 	mapping->start = start;
 	mapping->length = end - start;
 	mapping->pgoff = offset;
-	mapping->inode = inode;
+	mapping->file_id.inode = inode;
 	mapping->path = str_of(file);
 	return found;
 }
@@ -191,7 +191,7 @@ static void deleted(void)
 	struct symsaver *k = start(0);
 	char file[4096] = "", numbers[256], path[41] = "", folder[TENANT_NAME], command[512];
 	struct symsaver_mapping m = { 0 };
-	uint8_t id[20];
+	struct build_id id;
 	unsigned n;
 	pid_t pid = run_copy("gone");
 	struct symsaver_process p = who(pid);
@@ -204,12 +204,12 @@ static void deleted(void)
 	ok(!symsaver_process(k, &p), "it is not elsewhere");
 	symsaver_mapping(k, &p, &m);
 	m.path = STR("/bin/sleep");
-	m.inode++;
+	m.file_id.inode++;
 	symsaver_mapping(k, &p, &m);
-	m.inode--;
+	m.file_id.inode--;
 	UNTIL(k, symsaver_counts(k).binaries == 1);
-	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.major, m.minor,
-		 (unsigned long long)m.inode);
+	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/%s/%x-%x-%llx-0", folder, boot, m.file_id.major,
+		 m.file_id.minor, (unsigned long long)m.file_id.inode);
 	ok(access(at(numbers), F_OK) == 0, "is kept, as the mapping tells it");
 	snprintf(
 		command, sizeof(command),
@@ -217,20 +217,21 @@ static void deleted(void)
 		"ls symbols/tenants/%s/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug",
 		folder);
 	ok(run(command), "and by its build-id");
-	UNTIL(k, symsaver_build_id(k, &m, id) > 0);
-	n = symsaver_build_id(k, &m, id);
+	UNTIL(k, symsaver_build_id(k, &m).n > 0);
+	id = symsaver_build_id(k, &m);
+	n = id.n;
 	for (unsigned i = 0; i < n; i++)
-		snprintf(path + 2 * i, 3, "%02x", id[i]);
+		snprintf(path + 2 * i, 3, "%02x", id.byte[i]);
 	snprintf(numbers, sizeof(numbers), "symbols/tenants/%s/.build-id/%.2s/%s.debug", folder, path, path + 2);
 	ok(n > 1 && access(at(numbers), F_OK) == 0, "which the recorder is told");
 	symsaver_window(k);
-	ok(symsaver_build_id(k, &m, id) == n, "and knows in the next window");
+	ok(symsaver_build_id(k, &m).n == n, "and knows in the next window");
 	symsaver_window(k);
-	ok(symsaver_build_id(k, &m, id) == 0, "and not for ever");
+	ok(symsaver_build_id(k, &m).n == 0, "and not for ever");
 	m.path = str_of(file);
 	symsaver_mapping(k, &p, &m);
-	UNTIL(k, symsaver_build_id(k, &m, id) == n);
-	ok(symsaver_build_id(k, &m, id) == n, "unless it is mapped again: what was kept tells it");
+	UNTIL(k, symsaver_build_id(k, &m).n == n);
+	ok(symsaver_build_id(k, &m).n == n, "unless it is mapped again: what was kept tells it");
 	end_child(pid);
 	symsaver_exit(k, (uint32_t)pid);
 	c = symsaver_stop(k, 20000);
@@ -251,7 +252,7 @@ static void gone(void)
 
 	unlink(at("brief"));
 	mapping_of(first, at("brief"), &m, file);
-	m.generation = 4711;
+	m.file_id.generation = 4711;
 	second = run_copy("brief"); /* another file */
 	end_child(first);
 	symsaver_mapping(k, &p, &m);
@@ -461,16 +462,16 @@ static void crashes(void)
 
 	unlink(at("gone2"));
 	mapping_of(pid, at("gone2"), &m, file);
-	m.generation = 1;
+	m.file_id.generation = 1;
 	UNTIL(k, (saver = saver_of(getpid())) > 0);
 	ok(saver > 0 && kill(saver, SIGKILL) == 0, "the keeper is killed");
 	for (siginfo_t info = { 0 }; saver > 0 && info.si_pid == 0;)
 		waitid(P_PID, (id_t)saver, &info, WEXITED | WNOWAIT);
 	for (uint64_t i = 100; i < 110; i++) { /* before anybody knows; a signal would end us here */
-		m.generation = i;
+		m.file_id.generation = i;
 		symsaver_mapping(k, &p, &m);
 	}
-	m.generation = 1;
+	m.file_id.generation = 1;
 	UNTIL(k, symsaver_counts(k).crashed == 1);
 	is_u64(symsaver_counts(k).crashed, 1, "which is counted");
 	UNTIL(k, (next = saver_of(getpid())) > 0 && next != saver);
@@ -612,7 +613,7 @@ static pid_t hanging_container(int stop)
 
 static void hangs(void)
 {
-	struct symsaver_mapping m = { .start = 4096, .inode = 7, .major = 1, .path = STR("") };
+	struct symsaver_mapping m = { .start = 4096, .file_id.inode = 7, .file_id.major = 1, .path = STR("") };
 	int stop[2];
 	pid_t pid, saver;
 	struct symsaver *k;

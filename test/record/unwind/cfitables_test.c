@@ -48,12 +48,12 @@ static void help(int socket)
 	while (recv(socket, &r, sizeof(r), 0) > 0) {
 		struct cfimaker_reply reply = { .number = r.number, .answer = CFIMAKER_NONE };
 
-		if (r.inode == CRASHES)
+		if (r.file_id.inode == CRASHES)
 			_exit(1);
-		while (r.inode == HANGS)
+		while (r.file_id.inode == HANGS)
 			pause();
-		reply.number += r.inode == LIES;
-		fdmessage_send(socket, &reply, sizeof(reply), r.inode == WITH_TABLE ? image() : -1);
+		reply.number += r.file_id.inode == LIES;
+		fdmessage_send(socket, &reply, sizeof(reply), r.file_id.inode == WITH_TABLE ? image() : -1);
 	}
 	_exit(0);
 }
@@ -119,7 +119,9 @@ static enum cfitables_answer look_up(struct cfitables *tables, const struct proc
 	struct mapping m = { .start = 0x1000, .length = 0x100000, .file = &file[which] };
 	struct unwind_code code;
 
-	file[which] = (struct mapped_file){ .major = 1, .minor = 2, .inode = inode, .path = STR("/x") };
+	file[which] = (struct mapped_file){
+		.file_id.major = 1, .file_id.minor = 2, .file_id.inode = inode, .path = STR("/x")
+	};
 	return cfitables_find(tables, process, &m, 0x1000, now, &code);
 }
 

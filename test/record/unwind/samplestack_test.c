@@ -277,7 +277,9 @@ static void test_limit(struct processes *processes, struct cfitables *tables)
 /* What cannot be had is asked for once, and nobody waits for ever. */
 static void test_nothing(struct cfitables *tables)
 {
-	struct mapped_file file = { .major = 1, .minor = 2, .inode = 3, .path = STR("/nowhere") };
+	struct mapped_file file = {
+		.file_id.major = 1, .file_id.minor = 2, .file_id.inode = 3, .path = STR("/nowhere")
+	};
 	struct mapping m = { .start = 0x1000, .length = 0x1000, .file = &file };
 	struct process nobody = { .pid = (uint32_t)getpid() };
 	struct timespec moment = { .tv_nsec = 1000000 };

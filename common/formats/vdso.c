@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/vdso.h"
+
+#include "common/base.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+
+#define VDSO_MAX ((size_t)1 << 20) /* bytes; that of x86-64 takes two pages */
+
+struct str vdso_image(void)
+{
+	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr header;
+	size_t size;
+
+	if (!image)
+		return (struct str){ 0 };
+	memcpy(&header, image, sizeof(header));
+	/* The section headers are at its end. */
+	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > VDSO_MAX)
+		return (struct str){ 0 };
+	return (struct str){ image, size };
+}
