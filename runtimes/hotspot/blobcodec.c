@@ -5,16 +5,16 @@
 
 enum { RUNS_MAX = 4096, AFTER_EPILOGUE = 24, AFTER_LEAVE = 16, AROUND_SUB = 10, AFTER_PROLOGUE = 16 };
 
-/* ---- making ------------------------------------------------------------------------------------------------------ */
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
 struct making {
 	struct javaunwind_code c;
 	const struct code_blob *p;
 	const uint8_t *code;
 	uint64_t n;
-	uint64_t next;          /* the first offset that was not looked at */
-	uint64_t prologue;      /* up to here an answer needs more than the bytes there */
-	uint64_t from, to, end; /* the open run, [from, to); end of the one before */
+	uint64_t next;          /* first offset that is not evaluated yet */
+	uint64_t prologue;      /* below this offset, the state depends on more than nearby bytes */
+	uint64_t from, to, end; /* open run [from, to); end of the run before */
 	enum javaframe how;
 	struct text runs;
 	uint64_t nruns;
@@ -41,8 +41,8 @@ static void close_run(struct making *making)
 	making->end = making->to;
 }
 
-/* Nothing that javaframe.h knows begins with these bytes, and they are behind no pop rbp or leave: asking would cost 50
- * times this. */
+/* Returns true if no pattern of javaframe.h starts with these bytes and they follow no pop rbp or leave. Evaluating
+ * javaframe.h there would cost 50 times as much. */
 static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
 	const uint8_t *b = making->code + at;
@@ -63,7 +63,7 @@ static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 	}
 }
 
-/* Looks at offsets [from, to), as far as nobody did. */
+/* Evaluates the frame state at offsets [from, to), without those that were evaluated before. */
 static void blobcodec_look(struct making *making, uint64_t from, uint64_t to)
 {
 	from = from > making->next ? from : making->next;
@@ -92,10 +92,10 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
-/* The last of what makes or leaves a frame; one byte of a hundred is such. */
+/* Last bytes of instructions that set up or remove a frame. One code byte of a hundred is in this set. */
 static const bool telling[256] = { [0x5d] = true, [0xc9] = true, [0xec] = true, [0x15] = true };
 
-/* Around what a prologue or an epilogue has in it. */
+/* Evaluates the offsets around a prologue or epilogue if offset i is the end of its instruction. */
 static void look_around(struct making *making, uint64_t i)
 {
 	switch (making->code[i]) {
@@ -161,9 +161,10 @@ void blobcodec_encode(struct text *text, const struct code_blob *blob, const voi
 	put_runs(text, blob, code, has_frame(blob) ? n : 0);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
-/* The next of *n runs of *string, which begin at *end. */
+/* Reads the next run [*from, *end) of *string. *end is the end of the run before, 0 at first. Returns false if the
+ * bytes are malformed. */
 static bool next_run(struct str *string, uint64_t *end, uint64_t *from, enum javaframe *how)
 {
 	uint64_t delta, what;

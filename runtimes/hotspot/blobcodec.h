@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blobcodec.h - a piece of a JVM's code as a few bytes, from which stacks are walked when the code is gone.
+ * blobcodec.h - stores a code blob's unwinding data in a few bytes, for stack walks after the code is gone.
  *
- * What java_piece has, and in place of the code what javaframe.h says of it: nearly everywhere the frame is whole;
- * where it is not, in prologues and epilogues, a run says so. Runs are made from the code's bytes, at the places that
- * such sequences can be at, and answer there as javaframe.h does. All are numbers as in jmapfile.h: kind, frame / 8,
- * entry, complete (these two + 1; 0: JAVA_NEVER), orig_pc, both deopt (offset + 1; 0: none), how many runs, then of
- * each the bytes from the end of the one before, and length - 1 times 4 plus the answer. Reading is pure, of hostile
- * bytes.
+ * A record has the fields of struct code_blob and, in place of the code bytes, the frame states of javaframe.h. At
+ * nearly all offsets the frame is complete; runs describe the others, in prologues and epilogues. The encoder evaluates
+ * javaframe_compiled and javaframe_stub at the offsets where their patterns can match, so the runs give the same
+ * answers.
+ *
+ * A record is a sequence of numbers as in jmapfile.h: kind; frame / 8; entry + 1 and complete + 1 (0: BLOB_NEVER);
+ * orig_pc; both deopt handlers (offset + 1; 0: none); number of runs; then for each run the bytes from the end of the
+ * one before, and (length - 1) * 4 + enum javaframe. Decoding is pure and accepts hostile bytes.
  */
 #ifndef PJ_BLOBCODEC_H
 #define PJ_BLOBCODEC_H
@@ -15,14 +17,17 @@
 #include "runtimes/hotspot/javaframe.h"
 #include "common/text.h"
 
-/* Appends blob, whose code is n bytes; 0: it could not be read, and its frame counts as whole everywhere. */
+/* Appends the record of blob to text. code has the n first code bytes of blob; n = 0 means that the code is
+ * unreadable: its frame then counts as complete everywhere. */
 void blobcodec_encode(struct text *text, const struct code_blob *blob, const void *code, size_t n);
 
-/* The piece that *string begins with, but for start and end, which the caller put into blob; runs are in the bytes of
- * *string. False: none that makes sense. */
+/* Decodes the record at the start of *string and advances *string beyond it. The caller sets blob->start and
+ * blob->end before; the function sets all other fields. *runs points into the bytes of *string. Returns false if the
+ * record is malformed or cut off. */
 bool blobcodec_decode(struct str *string, struct code_blob *blob, struct str *runs);
 
-/* At an offset in the piece that the runs are of. */
+/* Returns the frame state at an offset, in bytes from the blob's start. runs is from blobcodec_decode, which has
+ * checked it. javaunwind_code.how is meant to call this. */
 enum javaframe blobcodec_how(struct str runs, uint64_t offset);
 
 #endif

@@ -3,10 +3,10 @@
 
 enum { AFTER = 32, AHEAD = 24, PROLOGUE_MAX = 256, RET = 0xc3 };
 
-/* The bytes around an address, as far as they are of the piece; what lies outside matches nothing. */
+/* Code bytes around an address, clipped to the blob. Bytes outside match no pattern. */
 struct window {
 	uint8_t byte[AFTER + AHEAD];
-	int from, to; /* known ones, relative to the address */
+	int from, to; /* range of the clipped bytes, relative to the address */
 };
 
 static bool javaframe_open_window(struct window *window, const struct javaunwind_code *jvm_code,
@@ -41,13 +41,13 @@ static bool is_sub(const struct window *window, int at)
 	return AT(window, at, 0x48, 0x83, 0xec) || AT(window, at, 0x48, 0x81, 0xec);
 }
 
-/* Just behind add rsp, N? */
+/* Returns true if `at` follows add rsp, N. */
 static bool after_add(const struct window *window, int at)
 {
 	return AT(window, at - 4, 0x48, 0x83, 0xc4) || AT(window, at - 7, 0x48, 0x81, 0xc4);
 }
 
-/* cmp rsp, [r15 + N]: is there a safepoint? Its length, 0: it is not. */
+/* Returns the length of the safepoint poll cmp rsp, [r15 + N], or 0 if there is none. */
 static int poll_bytes(const struct window *window, int at)
 {
 	if (AT(window, at, 0x49, 0x3b, 0x67))
@@ -55,30 +55,35 @@ static int poll_bytes(const struct window *window, int at)
 	return AT(window, at, 0x49, 0x3b, 0xa7) ? 7 : 0;
 }
 
-/* Just behind pop rbp that ends a frame? */
+/* Returns true if `at` follows a pop rbp that ends a frame. */
 static bool after_pop(const struct window *window, int at)
 {
 	return AT(window, at - 1, 0x5d) && after_add(window, at - 1);
 }
 
-/* Behind pop rbp, before ret: the polls of the JDKs, 17 and later first. */
+/* Returns true if the address is between pop rbp and ret, in the return poll. The first pattern is of JDK 17 and
+ * later. */
 static bool in_return_poll(const struct window *window)
 {
+	/* After pop rbp any code may follow: a poll, ret, or a jump to an exception handler. */
 	if (after_pop(window, 0))
-		return true;           /* whatever comes: a poll, ret, or a jump to who handles an exception */
-	if (AT(window, 0, 0x0f, 0x87)) /* ja, behind cmp rsp, [r15 + N] */
+		return true;
+	if (AT(window, 0, 0x0f, 0x87))
+		/* ja, after cmp rsp, [r15 + N] */
 		return (poll_bytes(window, -7) == 7 && AT(window, -8, 0x5d)) ||
 		       (poll_bytes(window, -4) == 4 && AT(window, -5, 0x5d));
-	if (AT(window, 0, 0x41, 0x85, 0x02)) /* test [r10], eax behind mov r10, [r15 + N] */
+	if (AT(window, 0, 0x41, 0x85, 0x02))
+		/* test [r10], eax after mov r10, [r15 + N] */
 		return (AT(window, -7, 0x4d, 0x8b, 0x97) && AT(window, -8, 0x5d)) ||
 		       (AT(window, -4, 0x4d, 0x8b, 0x57) && AT(window, -5, 0x5d));
-	/* out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler */
+	/* The slow path of the poll is out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler. */
 	return (AT(window, 0, 0x4c, 0x8d, 0x15) && AT(window, 7, 0x4d, 0x89, 0x97)) ||
 	       (AT(window, -7, 0x4c, 0x8d, 0x15) && AT(window, 0, 0x4d, 0x89, 0x97)) ||
 	       (AT(window, -14, 0x4c, 0x8d, 0x15) && AT(window, -7, 0x4d, 0x89, 0x97) && AT(window, 0, 0xe9));
 }
 
-/* What follows leave: ret, vzeroupper; of wrappers what in_return_poll knows, too. */
+/* Returns true if the code at the address may follow leave: ret or vzeroupper; in native wrappers a check for a
+ * pending exception or a poll, too. */
 static bool may_follow_leave(const struct window *window)
 {
 	return AT(window, 0, 0xc3) || AT(window, 0, 0xc5, 0xf8, 0x77) || AT(window, 0, 0x49, 0x83, 0x7f) ||
@@ -86,8 +91,8 @@ static bool may_follow_leave(const struct window *window)
 	       AT(window, 0, 0x4d, 0x8b, 0x57) || AT(window, 0, 0x4d, 0x8b, 0x97);
 }
 
-/* Behind leave, before ret: wrappers look for a pending exception in between, cmp [r15 + N], 0; jne. Many other
- * instructions end with its byte. */
+/* Returns true if the address is between leave and ret. Native wrappers check for a pending exception there: cmp
+ * [r15 + N], 0; jne. Many other instructions end with the byte of leave, so the bytes after it are checked, too. */
 static bool after_leave(const struct window *window)
 {
 	if (AT(window, -1, 0xc9) && may_follow_leave(window))
@@ -100,7 +105,7 @@ static bool after_leave(const struct window *window)
 
 /* ---- prologues --------------------------------------------------------------------------------------------------- */
 
-/* Where push rbp is, from `at` on; -1: nowhere. */
+/* Returns `at` if push rbp of a prologue is there, otherwise -1. */
 static int find_push(const struct window *window, int at)
 {
 	return AT(window, at,
@@ -109,14 +114,15 @@ static int find_push(const struct window *window, int at)
 		       -1;
 }
 
-/* mov [rsp + N], rbp: C2 saves it so where the frame needs no look at the end of the stack */
+/* Matches mov [rsp + N], rbp: C2 saves rbp so in frames that need no stack bang (check of the stack's end). */
 static bool is_save(const struct window *window, int at)
 {
 	return AT(window, at, 0x48, 0x89, 0x6c, 0x24) || AT(window, at, 0x48, 0x89, 0xac, 0x24) ||
 	       AT(window, at, 0x48, 0x89, 0x2c, 0x24);
 }
 
-/* Around the address, wherever in the code: methods that are entered in the middle of a loop have a second prologue. */
+/* Matches prologue patterns around the address anywhere in the blob: methods with an on-stack-replacement entry in
+ * the middle of a loop have a second prologue. */
 static enum javaframe javaframe_around(const struct window *window)
 {
 	if (find_push(window, 0) == 0)
@@ -132,7 +138,7 @@ static enum javaframe javaframe_around(const struct window *window)
 	return JAVAFRAME_COMPLETE;
 }
 
-/* Between the entry and the end of the prologue: has the push come? */
+/* Returns true if offset `at`, between the entry and the end of the prologue, is before the push of rbp. */
 static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
@@ -162,7 +168,8 @@ enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const 
 	struct window window;
 
 	if (at < blob->entry)
-		return JAVAFRAME_NONE; /* whether the receiver is of the expected class */
+		/* Before the verified entry point, the code checks the receiver's class. */
+		return JAVAFRAME_NONE;
 	if (jvm_code->how)
 		return (enum javaframe)jvm_code->how(jvm_code->arg, blob, address);
 	if (!javaframe_open_window(&window, jvm_code, blob, address))
@@ -222,7 +229,8 @@ uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct
 
 /* ---- stubs without a frame --------------------------------------------------------------------------------------- */
 
-/* A push or a pop of a register (first byte: base of its eight) at byte[*at]. */
+/* Skips a push (base 0x50) or a pop (base 0x58) of a register at byte[*at], with or without REX prefix. Returns
+ * false if there is none. */
 static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t base)
 {
 	uint32_t i = *at + (*at < n && byte[*at] == 0x41);
@@ -239,13 +247,13 @@ static bool makes_space(const uint8_t *b)
 	return memcmp(b, "\x48\x83\xec", 3) == 0 && b[3] < 0x80;
 }
 
-/* add rsp, N; or, so that flags stay, lea rsp, [rsp + N] */
+/* Matches add rsp, N, or lea rsp, [rsp + N], which preserves the flags. */
 static bool frees_space(const uint8_t *b)
 {
 	return (memcmp(b, "\x48\x83\xc4", 3) == 0 && b[3] < 0x80) || memcmp(b, "\x48\x8d\x64\x24", 4) == 0;
 }
 
-/* Before the next ret? */
+/* Returns true if the stack space is freed before the next ret. */
 static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
 {
 	while (at + 5 <= n && byte[at] != RET && !frees_space(byte + at))
@@ -265,7 +273,8 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 	*more = 0;
 	if (!jvm_code->read(jvm_code->arg, blob->start, byte, n))
 		return 0;
-	if (where < n) { /* at its end? */
+	if (where < n) {
+		/* At the end of the stub only pops and ret follow. */
 		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, 0x58); words++)
 			;
 		if (at < n && byte[at] == RET)
@@ -278,8 +287,8 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 			space = *more = byte[at + 3];
 		else if (frees_space(byte + at))
 			*more = 0;
-		else if (byte[at] == RET || byte[at] == 0xe9 ||
-			 byte[at] == 0xeb) /* what follows is reached from before */
+		else if (byte[at] == RET || byte[at] == 0xe9 || byte[at] == 0xeb)
+			/* Control flow does not pass here: a jump from before leads to the code after it. */
 			*more = is_freed(byte, n, at + 1) ? space : 0;
 	}
 	return 8 * words;
@@ -298,19 +307,18 @@ uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t ad
 	enum { POP_RAX = 0x58, POP_RBP = 0x5d };
 	uint8_t byte[5];
 
-	/* add rsp, 16, as C1's barriers of ZGC do; but with pop rbp behind it, it ends the frame */
+	/* C1's barriers of ZGC pop arguments by add rsp, 16. If pop rbp follows, the add ends the frame instead. */
 	if (!jvm_code->read(jvm_code->arg, address, byte, sizeof(byte)) || memcmp(byte, "\x48\x83\xc4\x10", 4) != 0 ||
 	    byte[4] == POP_RBP)
 		return 0;
 	return byte[4] == POP_RAX ? 24 : 16;
 }
 
-/* ---- registers put away for a call --------------------------------------------------------------------------------
- */
+/* ---- registers spilled for a call -------------------------------------------------------------------------------- */
 
 enum { SPILL_CODE_MAX = 640, SPACE_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11, SIB_OF_RSP = 0x24 };
 
-/* mov R, [rsp + N] of all but rsp: MacroAssembler::popa, which then frees their room */
+/* MacroAssembler::popa: mov R, [rsp + N] of all registers but rsp. add rsp, 128 then frees the space. */
 static const uint8_t refills[] = {
 	0x4c, 0x8b, 0x3c, 0x24, 0x4c, 0x8b, 0x74, 0x24, 0x08, 0x4c, 0x8b, 0x6c, 0x24, 0x10, 0x4c,
 	0x8b, 0x64, 0x24, 0x18, 0x4c, 0x8b, 0x5c, 0x24, 0x20, 0x4c, 0x8b, 0x54, 0x24, 0x28, 0x4c,
@@ -319,13 +327,13 @@ static const uint8_t refills[] = {
 	0x8b, 0x54, 0x24, 0x68, 0x48, 0x8b, 0x4c, 0x24, 0x70, 0x48, 0x8b, 0x44, 0x24, 0x78,
 };
 
-/* Code that is followed from where it was interrupted, or returned to. */
+/* Code that is followed in straight line from an interrupted address or a return address. */
 struct follow {
 	const uint8_t *byte;
 	uint32_t n, at;
-	uint64_t sp;  /* at the instruction at `at` */
-	bool aligned; /* as the last test said */
-	bool done;    /* all registers are back, or the return address is next */
+	uint64_t sp;  /* value of rsp at offset `at` */
+	bool aligned; /* result of the last test of rsp's alignment */
+	bool done;    /* all registers are restored, or the return address is at sp */
 };
 
 static uint8_t follow_byte(const struct follow *follower, uint32_t ahead)
@@ -340,7 +348,7 @@ static bool follow_is(const struct follow *follower, const char *what, uint32_t 
 
 #define FOLLOW_IS(f, what) follow_is(f, what, sizeof(what) - 1)
 
-/* Bytes of the operand [rsp + N] at `ahead`: 0, it is none. */
+/* Returns the bytes of the operand [rsp + N] at `ahead`, or 0 if the operand has another form. */
 static uint32_t operand_bytes(const struct follow *follower, uint32_t ahead)
 {
 	static const uint8_t bytes[4] = { 2, 3, 6, 0 };
@@ -349,7 +357,8 @@ static uint32_t operand_bytes(const struct follow *follower, uint32_t ahead)
 	return (modrm & 7) == 4 && follow_byte(follower, ahead + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
 }
 
-/* Bytes in front of the operand of a move between it and a register: 0, it is none. *behind: and behind it. */
+/* Returns the bytes before the operand of a move between memory and a register, or 0 if the instruction is no move.
+ * *after is the number of bytes after the operand. */
 static uint32_t move_bytes(const struct follow *follower, uint32_t *after)
 {
 	uint8_t b = follow_byte(follower, 0), second = follow_byte(follower, 1);
@@ -357,7 +366,7 @@ static uint32_t move_bytes(const struct follow *follower, uint32_t *after)
 
 	*after = 0;
 	switch (b) {
-	case 0x48: /* general registers: to the stack, or from it, but not into rsp */
+	case 0x48: /* General registers, stored to the stack or loaded from it, but not into rsp. */
 	case 0x4c:
 		return second == 0x89 || (second == 0x8b && (b == 0x4c || (follow_byte(follower, 2) & 0x38) != 0x20)) ?
 			       2 :
@@ -382,7 +391,7 @@ static bool follow_move(struct follow *follower)
 	return operand != 0;
 }
 
-/* add rsp, N; sub rsp, N */
+/* Follows add rsp, N and sub rsp, N. */
 static bool follow_space(struct follow *follower)
 {
 	bool wide = follow_byte(follower, 1) == 0x81, frees = follow_byte(follower, 2) == 0xc4;
@@ -402,8 +411,8 @@ static bool follow_space(struct follow *follower)
 	return true;
 }
 
-/* The call, twice: with a stack that has to be aligned, and without. What comes from it is taken as if it had returned.
- */
+/* Follows a call that is emitted twice, with and without alignment of the stack. A call is stepped over, as if the
+ * callee had returned. */
 static bool follow_call(struct follow *follower)
 {
 	uint32_t away;
@@ -411,10 +420,12 @@ static bool follow_call(struct follow *follower)
 	if (FOLLOW_IS(follower, "\xf7\xc4\x0f\x00\x00\x00")) { /* test esp, 15 */
 		follower->aligned = follower->sp % 16 == 0;
 		follower->at += 6;
-	} else if (FOLLOW_IS(follower, "\x0f\x84") && follow_byte(follower, 3) == 0) { /* je: over the first */
+	} else if (FOLLOW_IS(follower, "\x0f\x84") && follow_byte(follower, 3) == 0) {
+		/* je: jumps over the first call */
 		away = follow_byte(follower, 2);
 		follower->at += 6 + (follower->aligned ? away : 0);
-	} else if (FOLLOW_IS(follower, "\xe9\x05\x00\x00\x00\xe8")) { /* jmp: over the second */
+	} else if (FOLLOW_IS(follower, "\xe9\x05\x00\x00\x00\xe8")) {
+		/* jmp: jumps over the second call */
 		follower->at += 10;
 	} else if (FOLLOW_IS(follower, "\xe8")) {
 		follower->at += 5;
@@ -424,7 +435,7 @@ static bool follow_call(struct follow *follower)
 	return true;
 }
 
-/* pop rax; mov rsp, r13: how the interpreter's entries of such functions end */
+/* Matches pop rax; mov rsp, r13: the end of the interpreter's entries of math intrinsics. */
 static bool is_at_return(const struct follow *follower)
 {
 	return FOLLOW_IS(follower, "\x58\x49\x8b\xe5");
@@ -438,7 +449,8 @@ static void javaframe_follow(struct follow *follower)
 	follower->done = follower->done || is_at_return(follower);
 }
 
-/* Most code is known to be other by its next bytes, which were read for its frame. */
+/* Rules out most code by its next AHEAD bytes, which were read already for the frame state. Returns true if longer
+ * code may restore spilled registers. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
@@ -468,8 +480,7 @@ uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct 
 	return follower.done && follower.sp - sp <= SPILLED_MAX ? (uint32_t)(follower.sp - sp) : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- exception stub and adapters --------------------------------------------------------------------------------- */
 
 static bool javaframe_has_bytes(const uint8_t *byte, size_t n, size_t at, const char *what, size_t length)
 {
@@ -505,7 +516,7 @@ enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_c
 	return JAVAFRAME_EXCEPTION_COMPLETE;
 }
 
-/* Behind pop rax: was the return address put where it belongs? */
+/* Returns true if the adapter has stored the return address, popped into rax, in its new slot before the address. */
 static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 {
 	for (size_t i = from; i < n; i++)
@@ -541,7 +552,7 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Numbers of registers in instructions to DWARF's. */
+/* DWARF number of each register, by its number in x86 instructions. */
 static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 static uint8_t byte_of(const struct window *window, int at)
@@ -549,7 +560,7 @@ static uint8_t byte_of(const struct window *window, int at)
 	return at >= window->from && at < window->to ? window->byte[at - window->from] : 0;
 }
 
-/* pop A at `at`: its length, 0: it is not. */
+/* Returns the length of pop A at `at`, or 0 if there is none. *reg is the DWARF number of A. */
 static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 {
 	bool high = byte_of(window, at) == 0x41;
@@ -559,7 +570,7 @@ static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 	return (b & 0xf8) == 0x58 ? 1 + high : 0;
 }
 
-/* mov rsp, B */
+/* Matches mov rsp, B. *reg is the DWARF number of B. */
 static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 {
 	uint8_t prefix = byte_of(window, at), b = byte_of(window, at + 2);
@@ -568,7 +579,7 @@ static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 	return (prefix == 0x48 || prefix == 0x49) && byte_of(window, at + 1) == 0x8b && (b & 0xf8) == 0xe0;
 }
 
-/* leave; in JDK 25 mov byte [r15 + N], 0 follows. Is `at` behind it? */
+/* Returns true if `at` follows leave. In JDK 25, mov byte [r15 + N], 0 is in between. */
 static bool after_interpreted(const struct window *window, int at)
 {
 	return AT(window, at - 1, 0xc9) || (AT(window, at - 9, 0xc9, 0x41, 0xc6, 0x87) && AT(window, at - 1, 0));
@@ -577,9 +588,11 @@ static bool after_interpreted(const struct window *window, int at)
 bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 		    struct javaframe_exit *exit)
 {
-	/* from pop A to where it was interrupted: mov byte; pop; mov rsp; in JDK 25 cmp rsp, [r15 + N] and jb; jmp */
+	/* Offsets of the interrupted address from pop A. The instructions are (JDK 25: mov byte); pop; mov rsp; (JDK
+	 * 25: cmp rsp, [r15 + N]; jb); jmp. */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
-	bool math = blob->kind == BLOB_ENTRY && blob->complete == BLOB_NEVER; /* it made no frame that it could leave */
+	/* Math intrinsics have no frame, so no leave precedes the pop. */
+	bool math = blob->kind == BLOB_ENTRY && blob->complete == BLOB_NEVER;
 	struct window window;
 
 	if (!javaframe_open_window(&window, jvm_code, blob, address))

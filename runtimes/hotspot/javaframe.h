@@ -4,13 +4,14 @@
  *
  * HotSpot emits a few fixed instruction sequences in prologues, epilogues and stubs; each function here matches some of
  * them. Nothing is disassembled. All functions are pure: they read code by jvm_code->read alone. `address` is inside of
- * `blob` unless stated.
+ * `blob` unless stated. Code that cannot be read, or that matches no pattern, counts as code with a complete frame.
  */
 #ifndef PJ_JAVAFRAME_H
 #define PJ_JAVAFRAME_H
 
 #include "runtimes/hotspot/javaunwind.h"
 
+/* State of a frame at an address. The values are part of the format of blobcodec.h. */
 enum javaframe {
 	JAVAFRAME_COMPLETE,
 	JAVAFRAME_NONE,    /* nothing pushed yet, or all popped: the return address is at sp */
@@ -18,11 +19,13 @@ enum javaframe {
 	JAVAFRAME_UNSAVED, /* sp is lowered by the frame size, rbp is not saved yet */
 };
 
-/* For BLOB_COMPILED and BLOB_NATIVE. */
+/* For BLOB_COMPILED and BLOB_NATIVE. Before the verified entry point the state is JAVAFRAME_NONE; after it,
+ * jvm_code->how replaces the code bytes if it is set. */
 enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 				  uint64_t address);
 
-/* For BLOB_STUB: stubs that start with push rbp; mov rbp, rsp. */
+/* For BLOB_STUB: stubs that start with push rbp; mov rbp, rsp. Its states are COMPLETE, NONE and RBP. jvm_code->how
+ * replaces the code bytes after the push, if it is set. */
 enum javaframe javaframe_stub(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address);
 
 /* Stubs that use rbp as scratch save it on a realigned stack (sha512_implCompress: sub rsp, N; and rsp, -32;
@@ -46,7 +49,8 @@ enum javaframe_exception {
 enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 					     uint64_t address);
 
-/* Returns the bytes of padding that code pushed before the call that returns to address, to align the stack. */
+/* Code that aligns the stack for a call pushes padding. Returns the bytes of padding at the return address
+ * `address`: 8 if add rsp, 8 follows, otherwise 0. */
 uint32_t javaframe_aligned(const struct javaunwind_code *jvm_code, uint64_t address);
 
 /* Returns the bytes of arguments (and one saved register) that compiled code pushed for a stub and pops at the return
@@ -74,8 +78,10 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 /* The interpreter leaves a frame by pop A; mov rsp, B; jmp A. Returns true if address is at one of the three: the frame
  * is gone. */
 struct javaframe_exit {
-	bool popped;        /* the return address is in register `ra` (DWARF number), otherwise at sp */
-	uint8_t ra, sender; /* sender: the register that holds the caller's sp */
+	/* The return address is in register `ra`, otherwise it is at sp. */
+	bool popped;
+	/* DWARF numbers of the registers that hold the return address and the caller's sp. */
+	uint8_t ra, sender;
 };
 bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 		    struct javaframe_exit *exit);

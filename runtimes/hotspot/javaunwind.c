@@ -5,7 +5,7 @@
 #include "unwind/dwarf/cfiexpr.h"
 #include "runtimes/hotspot/javaframe.h"
 
-/* DWARF's numbers of what the interpreter keeps where. */
+/* DWARF register numbers of x86-64. */
 enum { RAX = 0, RDX = 1, RBX = 3, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
 
 static const uint32_t SAVED = 1U << RBX | 1U << CFI_RBP | 1U << R12 | 1U << R13 | 1U << R14 | 1U << R15;
@@ -22,7 +22,7 @@ static bool javaunwind_has(const struct unwind_state *state, unsigned reg)
 	return state->valid >> reg & 1;
 }
 
-/* ---- which code -------------------------------------------------------------------------------------------------- */
+/* ---- lookup of code ---------------------------------------------------------------------------------------------- */
 
 static const struct code_blob *blob_at(const struct javaunwind_code *jvm_code, uint64_t address)
 {
@@ -41,8 +41,8 @@ static const struct code_blob *blob_at(const struct javaunwind_code *jvm_code, u
 	return NULL;
 }
 
-/* A return address at the start of a piece is none of what stands before it: frames of virtual threads get such ones.
- */
+/* Returns the blob of a return address. The blob of a return address is that of the call before it, at ip - 1. Only
+ * BLOB_THAW is returned to at its start: frames of virtual threads get that address. */
 static const struct code_blob *blob_of_return(const struct javaunwind_code *jvm_code, uint64_t ip)
 {
 	const struct code_blob *blob = blob_at(jvm_code, ip);
@@ -60,12 +60,13 @@ static bool may_return_to(const struct javaunwind_code *jvm_code, uint64_t ip)
 	return ip && (blob_of_return(jvm_code, ip) || jvm_code->is_code(jvm_code->arg, ip - 1));
 }
 
-/* ---- arriving ---------------------------------------------------------------------------------------------------- */
+/* ---- arrival at the caller --------------------------------------------------------------------------------------- */
 
-/* The caller is at ip; what is known of its registers but these is in valid. */
+/* Moves state to the caller: ip, sp and rbp (already in state->bp). `valid` is the mask of the other registers that
+ * are known in the caller. */
 static enum unwind_end javaunwind_arrive(struct unwind_state *state, uint64_t ip, uint64_t sp, uint32_t valid)
 {
-	/* the stack grows with each step, but where the return address was popped already */
+	/* sp grows with each step. It may stay only in a leaf frame whose return address was popped already. */
 	if (sp < state->sp + !state->interrupted)
 		return UNWIND_LOOP;
 	if (sp - state->stack_start > state->stack.n)
@@ -83,7 +84,7 @@ static uint32_t rbp_if_known(const struct unwind_state *state)
 	return state->valid & 1U << CFI_RBP;
 }
 
-/* The return address is at `at`; rbp is still the caller's. */
+/* Steps to the caller if the return address is at `at` and rbp still has the caller's value. */
 static enum unwind_end javaunwind_step_fp(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 					  uint64_t at)
 {
@@ -96,7 +97,7 @@ static enum unwind_end javaunwind_step_fp(struct unwind_state *state, const stru
 	return javaunwind_arrive(state, ip, at + 8, rbp_if_known(state));
 }
 
-/* rbp and the return address were saved at `at`. */
+/* Steps to the caller if rbp is saved at `at` and the return address at at + 8. */
 static enum unwind_end step_saved(struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
 	uint64_t ip, bp, before = state->bp;
@@ -113,7 +114,7 @@ static enum unwind_end step_saved(struct unwind_state *state, const struct javau
 	return end;
 }
 
-/* Is what is at an address of the stack a return address? */
+/* Returns true if the stack word at `at` is a plausible return address. */
 static bool may_return_at(const struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
 	uint64_t ip;
@@ -132,9 +133,10 @@ static enum unwind_end step_by_rbp(struct unwind_state *state, const struct java
 	return is_frame(state) ? step_saved(state, jvm_code, state->bp) : UNWIND_NO_CODE;
 }
 
-/* ---- compiled code, stubs ---------------------------------------------------------------------------------------- */
+/* ---- compiled code and stubs ------------------------------------------------------------------------------------- */
 
-/* Compiled callees leave a frame as it is. */
+/* Returns the bytes that the frame has spilled below its usual sp. Calls to compiled code spill nothing, so only an
+ * interrupted frame or the caller of native code is examined. */
 static uint32_t spilled_bytes(const struct unwind_state *state, const struct javaunwind_code *jvm_code,
 			      const struct code_blob *blob)
 {
@@ -149,8 +151,8 @@ static enum unwind_end step_by_size(struct unwind_state *state, const struct jav
 
 	if (spilled)
 		return end;
-	/* Where a compiled method calls the runtime with more on its stack than its frame. OpenTelemetry's unwinder has
-	 * the same bound. */
+	/* A compiled method may call the runtime with more words on its stack than its frame size. OpenTelemetry's
+	 * unwinder has the same bound of 4 words. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
 		end = step_saved(state, jvm_code, state->sp + blob->frame - 16 + 8 * i);
 		frame->beyond = end == UNWIND_MORE;
@@ -167,7 +169,7 @@ static enum unwind_end step_leaf(struct unwind_state *state, const struct javaun
 
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	/* such stubs are called by native code, too, whose registers they keep */
+	/* Native code calls such stubs, too. They preserve its callee-saved registers. */
 	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + blob->orig_pc,
 							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 					     UNWIND_NO_CODE;
@@ -192,7 +194,7 @@ static enum unwind_end step_compiled(struct unwind_state *state, const struct ja
 		case JAVAFRAME_COMPLETE: break;
 		}
 	}
-	/* A wrapper may have aligned its stack for a call. */
+	/* A native wrapper may have aligned its stack for a call, so rbp is tried before the frame size. */
 	if (blob->kind == BLOB_NATIVE && is_frame(state) && state->bp - state->sp >= blob->frame - 16 &&
 	    state->bp - state->sp < 4096) {
 		end = step_by_rbp(state, jvm_code);
@@ -214,7 +216,8 @@ static enum unwind_end step_put_away(struct unwind_state *state, const struct ja
 	return step_saved(state, jvm_code, at);
 }
 
-/* A word in front of rbp, put away with it. */
+/* Steps out of a stub with a frame. A stub with entry != 0 pushes a word before rbp: the return address is 16 bytes
+ * above the saved rbp. */
 static enum unwind_end step_stub_frame(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				       const struct code_blob *blob)
 {
@@ -274,7 +277,8 @@ static enum unwind_end step_stub(struct unwind_state *state, const struct javaun
 	return end;
 }
 
-/* Native code called Java: what it wants kept was saved at fixed places. */
+/* Steps from the call stub to the native code that called Java. The call stub saves the callee-saved registers at
+ * fixed offsets from rbp. */
 static enum unwind_end step_call_stub(struct unwind_state *state, const struct javaunwind_code *jvm_code)
 {
 	static const struct {
@@ -290,7 +294,7 @@ static enum unwind_end step_call_stub(struct unwind_state *state, const struct j
 	return end;
 }
 
-/* r13 holds the caller's sp, if it looks like that. */
+/* Returns r13, the caller's sp, or `otherwise` if r13 is unknown or implausible. */
 static uint64_t sender_sp(const struct unwind_state *state, uint64_t otherwise)
 {
 	uint64_t sp = state->reg[R13];
@@ -311,7 +315,7 @@ static enum unwind_end step_adapter(struct unwind_state *state, const struct jav
 	uint64_t ip;
 
 	switch (javaframe_adapter(jvm_code, blob, state->ip)) {
-	case JAVAFRAME_IN_RAX: /* it was popped: the caller's sp is ours */
+	case JAVAFRAME_IN_RAX: /* The return address was popped, so sp is the caller's sp. */
 		return javaunwind_has(state, RAX) ? step_to(state, jvm_code, state->reg[RAX], state->sp) :
 						    UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
@@ -343,7 +347,8 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 							    UNWIND_NO_CODE;
 		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(state, jvm_code, state->sp);
 		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(state, jvm_code, state->sp + 8);
-		case JAVAFRAME_EXCEPTION_NOT: /* what it pushes first is not known */
+		case JAVAFRAME_EXCEPTION_NOT:
+			/* Its first instructions push words that are not known. */
 			if (state->ip - blob->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
@@ -353,7 +358,8 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 	return step_saved(state, jvm_code, state->sp + blob->frame - 16);
 }
 
-/* The frame that a virtual thread began in is where rbp points: who thaws a frame from the heap says so. */
+/* Steps from the return barrier to the frame with which a virtual thread began (enterSpecial). HotSpot sets rbp to
+ * that frame when it thaws frames from the heap. */
 static enum unwind_end step_thaw(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct code_blob *blob, struct javaunwind_frame *frame)
 {
@@ -366,7 +372,8 @@ static enum unwind_end step_thaw(struct unwind_state *state, const struct javaun
 	sp = state->bp + 16 - p->frame;
 	if (sp > state->bp)
 		return UNWIND_NO_CODE;
-	/* sp is where it was when the last frame has no arguments on the stack; so this is bounded by itself. */
+	/* sp does not grow if the last frame has no stack arguments. Each such step therefore costs effort, which
+	 * bounds the loop. */
 	if (state->effort < THAW_EFFORT)
 		return UNWIND_LOOP;
 	state->effort -= THAW_EFFORT;
@@ -391,7 +398,7 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 		return UNWIND_NO_CODE;
 	if (!javaunwind_load(state, state->bp, &bp) || !javaunwind_load(state, state->bp + 8, &ip))
 		return UNWIND_STACK_CUT;
-	/* while the frame is made they are in registers */
+	/* While the prologue builds the frame, the sender sp and the Method* are still in r13 and rbx. */
 	if (state->interrupted && state->sp > state->bp - 8)
 		sender = state->reg[R13];
 	else
@@ -403,9 +410,10 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 	if (!known || sender % 8 || sender < state->bp + 8 || sender - state->bp > SENDER_MAX ||
 	    !may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	if (method % 8 == 0 && method >= 4096) /* else a frame that is being made of a compiled one */
+	/* Without a plausible Method*, the frame is one that deoptimization is building from a compiled frame. */
+	if (method % 8 == 0 && method >= 4096)
 		*frame = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
-	/* deoptimisation makes frames of methods without arguments so */
+	/* Deoptimization builds frames of methods without arguments with a sender sp below bp + 16. */
 	sender = sender < state->bp + 16 ? state->bp + 16 : sender;
 	state->bp = bp;
 	end = javaunwind_arrive(state, ip, sender, 1U << CFI_RBP);
@@ -420,7 +428,7 @@ static void name_by_rbx(const struct unwind_state *state, struct javaunwind_fram
 		*frame = (struct javaunwind_frame){ .address = state->reg[RBX], .exact = true, .method = true };
 }
 
-/* The frame is gone. */
+/* Steps to the caller after the interpreter has removed its frame. */
 static enum unwind_end step_exit(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct javaframe_exit *exit)
 {
@@ -433,8 +441,8 @@ static enum unwind_end step_exit(struct unwind_state *state, const struct javaun
 	return step_to(state, jvm_code, ip, sp);
 }
 
-/* sin() and the like: no frame, but arguments, or all registers, on the stack meanwhile. Its caller's sp waits in r13:
- * where that is interpreted, just behind the return address. */
+/* Math intrinsics (sin and others) have no frame. Around calls into libjvm they spill arguments or all registers.
+ * r13 holds the caller's sp; if the caller is interpreted, the return address is just below it. */
 static enum unwind_end step_math(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct code_blob *blob)
 {
@@ -451,15 +459,16 @@ static enum unwind_end step_math(struct unwind_state *state, const struct javaun
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(jvm_code, ip) && !state->interrupted && !spilled) {
-		at += 8; /* aligned for a call */
+		/* The stack was aligned for a call. */
+		at += 8;
 		if (!javaunwind_load(state, at, &ip))
 			return UNWIND_STACK_CUT;
 	}
 	return step_to(state, jvm_code, ip, sender_sp(state, at + 8));
 }
 
-/* Where a method begins: locals are pushed between the arguments and the return address, which waits in rax meanwhile.
- */
+/* Steps out of a method entry of the interpreter. It pushes the locals between the arguments and the return address,
+ * which is in rax meanwhile. */
 static enum unwind_end step_entry(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				  const struct code_blob *blob, struct javaunwind_frame *frame)
 {
@@ -480,7 +489,8 @@ static enum unwind_end step_entry(struct unwind_state *state, const struct javau
 	}
 	name_by_rbx(state, frame);
 	ip = state->reg[RAX];
-	if (at == blob->complete + 2) /* behind push rbp */
+	/* push rbp is done. */
+	if (at == blob->complete + 2)
 		return javaunwind_load(state, state->sp + 8, &ip) && may_return_to(jvm_code, ip) ?
 			       javaunwind_arrive(state, ip, sender_sp(state, state->sp + 16), rbp_if_known(state)) :
 			       UNWIND_NO_CODE;
@@ -502,7 +512,7 @@ static enum unwind_end step_bytecode(struct unwind_state *state, const struct ja
 		       step_interpreted(state, jvm_code, frame);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ */
+/* ---- step -------------------------------------------------------------------------------------------------------- */
 
 enum unwind_end javaunwind_step(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				const struct code_blob *blob, struct javaunwind_frame *frame)

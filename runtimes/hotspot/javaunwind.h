@@ -80,8 +80,10 @@ struct javaunwind_frame {
  * blob's start belongs to that blob: thawed frames of virtual threads have such addresses. */
 const struct code_blob *javaunwind_find(const struct javaunwind_code *jvm_code, const struct unwind_state *state);
 
-/* Moves state from a frame in blob to its caller, as unwind_step does for native code. Fills *frame with the frame that
- * is left, also if the stack ends there. Returns UNWIND_MORE, or the reason of the end. */
+/* Moves state from a frame in blob to its caller, as unwind_step does for native code. Fills *frame with the frame
+ * that is left, also if the stack ends there. Returns UNWIND_MORE, or the reason of the end; state then remains at
+ * the frame in blob.
+ * blob = javaunwind_find(code, state); if (blob) end = javaunwind_step(state, code, blob, &frame); */
 enum unwind_end javaunwind_step(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				const struct code_blob *blob, struct javaunwind_frame *frame);
 
