@@ -10,17 +10,20 @@
 #include <time.h>
 
 #define GAPS_SHOWN 5
-#define SLACK_S 1 /* windows are named by whole seconds */
+/* window names are seconds, so adjacent windows may differ by one */
+#define SLACK_S 1
 #define HOUR_S 3600
-#define EDGE_S 60 /* nobody minds that the last window goes so far beyond */
+/* a result that exceeds the query by less is not reported */
+#define EDGE_S 60
 
-/* ---- taking -------------------------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------------------------ */
 
 static struct coverage_row *coverage_row_of(struct coverage *coverage, const struct window *window)
 {
 	struct coverage_row *row;
 
-	for (size_t i = coverage->n; i-- > 0;) /* hosts come one after the other */
+	/* Searches backwards, as a store lists one host after the other. */
+	for (size_t i = coverage->n; i-- > 0;)
 		if (coverage->row[i].stream == window->stream && str_eq(coverage->row[i].host, window->host) &&
 		    str_eq(coverage->row[i].event, window->event) && str_eq(coverage->row[i].labels, window->labels))
 			return coverage->row + i;
@@ -69,7 +72,7 @@ bool cover_has_hours(const struct coverage *coverage)
 	return false;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------------------- */
 
 static int coverage_by_from(const void *left, const void *right)
 {
@@ -78,8 +81,8 @@ static int coverage_by_from(const void *left, const void *right)
 	return span->from < b->from ? -1 : span->from > b->from;
 }
 
-/* Of all streams of a host (or one: until == row + 1) the times that nothing covers; *n of them, freed by the caller.
- */
+/* Returns the gaps that all streams of a host (or one stream: until == row + 1) have in common, *n of them, and in
+ * *seconds the covered time. The caller frees the result. */
 static struct coverage_span *gaps_of(const struct coverage_row *row, const struct coverage_row *until,
 				     uint64_t *seconds, size_t *n)
 {
@@ -159,15 +162,17 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	if (all > shown)
 		text_printf(&text, ", and %zu more", all - shown);
 	if (query->from &&
-	    first > query->from + longest + SLACK_S) { /* a window that begins before belongs to what is before */
+	    /* A window that began before query->from is not in the result, and its end is no gap. */
+	    first > query->from + longest + SLACK_S) {
 		timearg_text(to, first);
 		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}
-	if (end > last + longest + 5) { /* the window of now is still being recorded, or on its way */
+	/* The current window is still being recorded, or on its way to the store. */
+	if (end > last + longest + 5) {
 		timearg_text(from, last);
 		text_printf(&text, "%s since %s (%" PRIu64 " s)", text.n ? "," : "", from, end - last);
 	}
-	/* what was asked for begins or ends within a roll-up, which is there as a whole or not at all */
+	/* The query begins or ends within a roll-up, which is delivered complete or not at all. */
 	if (print_message && longest >= HOUR_S &&
 	    ((query->from && first % HOUR_S == 0 && first > query->from + EDGE_S && first <= query->from + longest) ||
 	     last > query->to + EDGE_S)) {

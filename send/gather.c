@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Of values that differ from window to window: each once, joined by '+'; more than a few are not a name any more. */
+/* Appends a value that may differ from window to window: *have is the list of different values, joined by '+'. A
+ * list of more than 1000 bytes gets no more values. */
 static void gather_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
@@ -44,7 +45,7 @@ static bool gather_unlike(struct gather *gather, const struct window *window)
 	return true;
 }
 
-/* The frame in front of all, with its ';'. */
+/* Computes the frame in front of all stacks of a window, with its ';'. Empty without a grouping. */
 static void choose_prefix(struct gather *gather, const struct window *window)
 {
 	struct str value = { 0 };
@@ -91,7 +92,7 @@ bool gather_window(void *to, const struct window *window)
 	return true;
 }
 
-/* "java-4711": its pid, or empty. */
+/* Returns the pid in a frame such as "java-4711", as digits; empty if there is none. */
 static struct str gather_pid_of(struct str frame)
 {
 	ptrdiff_t dash = str_rfind(frame, '-');
@@ -110,7 +111,7 @@ static bool gather_matches(const struct gather_only *only, struct str frame)
 	return str_glob(only->value, frame) || (pid.n && str_glob(only->value, str_head(frame, frame.n - pid.n - 1)));
 }
 
-/* Values of one key are alternatives, keys are not. */
+/* True if a line matches the filters: one of the values of each key that is given. */
 static bool gather_wanted(const struct gather *gather, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
@@ -177,7 +178,8 @@ void gather_end(struct gather *gather)
 		snprintf(number, sizeof(number), "%" PRIu64, gather->last);
 		gather->header.to = arena_copy(&gather->arena, str_of(number));
 	}
-	if (gather->nonly) { /* what was taken of them is known only in samples */
+	/* The number of samples of the filtered stacks is known only if the unit is samples. */
+	if (gather->nonly) {
 		gather->header.samples_unknown = !str_eq(gather->header.unit, STR("samples"));
 		gather->header.samples = stacks_sum(&gather->s, 0);
 		gather->header.lost_known = false;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.h - what a store hands out becomes one profile; and which windows there are, with the gaps between them.
+ * gather.h - sums the windows that a store returns to one profile, and computes which time spans a store covers.
  *
- * Windows that count unlike things are refused, not added. With a grouping each stack gets a frame in front: its host,
- * its time, or the value of a label.
+ * Both halves are receivers of a store's callbacks (struct store_sink): `gather_*` for fetch, `cover_*` for list.
+ * Windows with different units are refused, not added. With a grouping (query.by) each stack gets one more frame in
+ * front: its host, its time, or the value of a label.
+ *
+ *	struct gather g = { .q = query };
+ *	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &g };
+ *	if (ops->fetch(store, &g.q, &sink, &why))
+ *		gather_end(&g);  ... folded_write(&out, &g.s, 1, &g.header); gather_free(&g);
  */
 #ifndef PJ_GATHER_H
 #define PJ_GATHER_H
@@ -11,11 +17,13 @@
 #include "common/formats/folded.h"
 #include "send/store.h"
 
-struct gather_only { /* one KEY=GLOB */
+/* A filter KEY=GLOB for the first frame of a stack. Values of the same key are alternatives. */
+struct gather_only {
 	enum { ONLY_COMM, ONLY_PID } key;
 	struct str value;
 };
 
+/* The sum of windows. The caller sets q, only and nonly, which it owns; the rest is 0 at first. */
 struct gather {
 	struct store_query q;
 	struct gather_only *only;
@@ -24,40 +32,55 @@ struct gather {
 	struct stacks s;
 	struct folded_header header;
 	struct arena arena;
-	uint64_t first, last; /* that was covered; first > last: nothing */
+	/* start and end of the covered time; meaningless if no window arrived (windows is 0) */
+	uint64_t first, last;
 	uint64_t windows, damaged, skipped;
+	/* scratch: the frame in front, with its ';', and lines after filtering */
 	struct text prefix, line;
-	char why_not[256]; /* it cannot go on; empty: it can */
+	/* reason for which gather_window refused a window; empty: none was refused */
+	char why_not[256];
 };
 
+/* Callbacks of struct store_sink; `to` is a struct gather. gather_window returns false, with why_not set, if the
+ * unit of the window differs from that of the windows before. gather_damaged prints the first three damaged places. */
 bool gather_window(void *to, const struct window *window);
 bool gather_lines(void *to, struct str lines);
 void gather_damaged(void *to, struct str place, const char *why);
 
-void gather_end(struct gather *gather); /* header is complete then */
+/* Completes the header: time span and number of samples. To be called after the last window. */
+void gather_end(struct gather *gather);
+/* Frees the stacks and buffers, not the filters. */
 void gather_free(struct gather *gather);
 
-/* ---- what there is ---- */
+/* ---- coverage of a store ---------------------------------------------------------------------------------------- */
 
+/* Time spans for which a store holds windows. {0} at first. */
 struct coverage {
 	struct arena arena;
-	struct coverage_row { /* a stream of a host */
+	/* one stream of one host: spans, number of windows, length of the longest window in s */
+	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
+		/* half-open spans in s since 1970, in order, disjoint */
 		struct coverage_span {
 			uint64_t from, to;
-		} * span; /* in order, apart from each other */
+		} * span;
 		size_t nspan;
 	} * row;
 	size_t n;
 	uint64_t damaged;
 };
 
+/* Callbacks of struct store_sink; `to` is a struct coverage. A store delivers windows by host, then by epoch.
+ * Windows at most 1 s apart extend the same span. cover_damaged prints the first three damaged places. */
 bool cover_window(void *to, const struct window *window);
 void cover_damaged(void *to, struct str place, const char *why);
-bool cover_has_hours(const struct coverage *coverage);              /* is one as long as a roll-up? */
-void cover_print(const struct coverage *coverage, struct out *out); /* a table, gaps below each row */
-/* Are there any? say: on stderr, a line for each host. */
+/* True if a window is an hour long, as roll-ups are. */
+bool cover_has_hours(const struct coverage *coverage);
+/* Prints a table: a line for each stream, and a line for each gap below it. */
+void cover_print(const struct coverage *coverage, struct out *out);
+/* True if a host has a gap within the query's time, up to `now` (s since 1970). print_message: warns with a line for
+ * each such host, and for each host whose roll-ups make the result longer than the query. */
 bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
 void cover_free(struct coverage *coverage);
 

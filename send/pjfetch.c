@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#define DEFAULT_S 600 /* the last ten minutes, as draw.sh */
+/* the last ten minutes, as draw.sh does */
+#define DEFAULT_S 600
 
 struct request {
 	const char *store, *dir, *output;
@@ -118,7 +119,8 @@ static void pjfetch_check(struct request *request)
 	if (request->all_hosts && query->host.n)
 		die_usage("--host and --all-hosts exclude each other");
 	if (!request->to)
-		query->to = request->now + 1; /* a window that begins in this second, too */
+		/* includes a window that begins in this second */
+		query->to = request->now + 1;
 	if (!request->from)
 		query->from = request->list ? 0 : query->to > DEFAULT_S ? query->to - DEFAULT_S : 0;
 	if (query->from >= query->to)
@@ -188,7 +190,7 @@ static void pjfetch_query(struct store *store,
 
 static void pjfetch_list(struct store *store, struct request *request, struct coverage *coverage)
 {
-	/* who fetches hears of what is damaged then */
+	/* Without --list, pjfetch_fetch reports the damaged windows. */
 	const struct store_sink sink = { .window = cover_window,
 					 .damaged = request->list ? cover_damaged : NULL,
 					 .to = coverage };
@@ -208,7 +210,7 @@ static void pjfetch_fetch(struct store *store, struct request *request)
 	gather_end(&request->gather);
 }
 
-/* Nothing begins in that time; but something that was rolled up may reach into it. */
+/* Reports that no window begins in the query's time. A roll-up that began before it may reach into it. */
 static void print_none(struct store *store, struct request *request)
 {
 	const struct store_query *query = &request->gather.q;

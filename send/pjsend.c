@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 #define PIPE_MAX ((size_t)1 << 30)
-#define END_S 5 /* for the spooler, at the end; whatever it is at, nothing is lost */
+/* limit in s for the end of the spooler's thread; an interrupted fold loses nothing, as the recording remains */
+#define END_S 5
 
-static atomic_bool stop;     /* set by a signal handler, read by both threads */
-static struct sender sender; /* too much for a stack that others share */
+static atomic_bool stop; /* set by a signal handler, read by both threads */
+/* static, not on the stack: both threads use it */
+static struct sender sender;
 
 static void pjsend_on_signal(int sig)
 {
@@ -42,7 +44,7 @@ static void sleep_ms(uint64_t ms)
 		nanosleep(&spec, NULL);
 }
 
-/* A signal that comes before the sleep must end it, too: no longer than this at once. */
+/* Sleeps in parts of at most 200 ms, as a signal that arrives just before nanosleep does not interrupt it. */
 static void pjsend_doze(uint64_t ms)
 {
 	while (ms && !stop) {
@@ -73,7 +75,7 @@ static struct str pjsend_host_of(const struct request *request)
 	return str_of(name);
 }
 
-/* ---- DIR ----------------------------------------------------------------------------------------------------- */
+/* ---- sending from DIR ------------------------------------------------------------------------------------------ */
 
 struct spooling {
 	struct spooler *s;
@@ -115,7 +117,7 @@ static void send_always(const struct request *request, struct spooler *spooler)
 		_exit(PJ_FAILED);
 }
 
-/* Each window once. */
+/* Tries to send each window once. */
 static void try_each(void)
 {
 	bool sent;
@@ -123,7 +125,8 @@ static void try_each(void)
 	do {
 		sent = sender_step(&sender);
 		if (!sent && !sender_finished(&sender))
-			pjsend_doze(sender_wait(&sender)); /* splay */
+			/* The first attempt may be delayed (--splay). */
+			pjsend_doze(sender_wait(&sender));
 	} while (!stop && (sent || !sender_finished(&sender)));
 }
 
@@ -134,7 +137,8 @@ static void send_once(struct spooler *spooler)
 	try_each();
 }
 
-/* 1000 hosts that start together must not come to the store together. */
+/* Delays the first attempt by a time that depends on the host: 1000 hosts that start together must not overload the
+ * store. */
 static void pjsend_splay(const struct request *request)
 {
 	struct str host = pjsend_host_of(request);
@@ -159,7 +163,7 @@ static struct folding folding_of(const struct request *request, const struct spo
 	};
 }
 
-/* Whoever put it there. */
+/* True if windows wait in the spool, including those that other processes put there. */
 static bool pjsend_waits(const struct spool *spool)
 {
 	struct spool_name *names;
@@ -170,7 +174,7 @@ static bool pjsend_waits(const struct spool *spool)
 	return some;
 }
 
-/* Its folder may come later; it may also be another directory. */
+/* Warns if DIR/out does not exist: pjrecord may create it later, or DIR is the wrong directory. */
 static void pjsend_print_missing(const struct request *request, const struct spool *spool)
 {
 	char out[4200];
@@ -186,7 +190,7 @@ static void print_untidy(const struct request *request)
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
 }
 
-/* Here, and not by pjfold for each window. */
+/* Prints missing sandbox layers once; pjfold does not repeat them for each window. */
 static void report_layers(void)
 {
 	sandbox_warn(sandbox_probe());
@@ -233,11 +237,12 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 	return !left;
 }
 
-/* ---- a pipe -------------------------------------------------------------------------------------------------- */
+/* ---- sending from a pipe --------------------------------------------------------------------------------------- */
 
-static char folder[4096]; /* the spool of a pipe */
+/* DIR, or a temporary directory, for the spool of a pipe */
+static char folder[4096];
 
-/* Only what spool_open and counters made. */
+/* Removes the temporary directory. Its files are those that spool_open and the counters created. */
 static void remove_folder(void)
 {
 	static const char *const names[] = { "spool/recorder", "spool", "bad", "pjsend.prom" };
@@ -261,10 +266,11 @@ static void pjsend_make_folder(const struct request *request)
 	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
 		die_errno("cannot create a directory like '%s'", folder);
-	diag_at_death(remove_folder); /* of text that is none, nothing stays */
+	/* A refused input leaves no directory. */
+	diag_at_death(remove_folder);
 }
 
-/* One of that name may wait there still. */
+/* Spools the text. Ends the tool if the spool has another text of the same name. */
 static void put_pipe(struct spool *spool, struct spool_name name, struct str text)
 {
 	struct text there = { 0 };
@@ -285,7 +291,8 @@ static struct spool_name spool_pipe(const struct request *request, struct spool 
 	struct window window;
 	struct str rest;
 
-	folding.recorder = 0; /* who sends the same text again sends the same window */
+	/* Equal texts must give equal windows, so the recorder's id is not part of the name. */
+	folding.recorder = 0;
 	if (!fullio_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
 	switch (folding_text(&folding, text_view(&in), request->time, request->seconds, &text, &why)) {
@@ -398,8 +405,9 @@ int main(int argc, char **argv)
 		request.store = own.p;
 	}
 	pjsend_catch_signals();
-	mem_keep(); /* megabytes for each window, the same again: page by page from the system they cost as much as the
-		       work */
+	/* Keeps freed memory: each window needs the same megabytes, and fetching them from the kernel page by page
+	 * costs as much as the work on them. */
+	mem_keep();
 	if (!request.pipe && !request.tidy)
 		spool_open(&spool, request.dir);
 	store_open(&store, request.store, &request.options);

@@ -12,7 +12,7 @@
 #define FILE_NAME "doubts"
 #define FILE_MAX ((size_t)16 << 20)
 
-/* "1795293830.0123456789abcdef 7 1795293999 1" */
+/* Parses a line "EPOCH.TAG RETRIES SINCE OTHERS", for example "1795293830.0123456789abcdef 7 1795293999 1". */
 static bool retries_take_line(struct str line, struct retry *retry)
 {
 	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), retries = str_cut(&line, ' '),

@@ -17,21 +17,26 @@
 
 #define BASE_MS 1000
 #define CAP_MS 60000
-#define REQUESTED_MAX_S 300 /* of what a store asks for */
+/* limit of the pause that a store may request */
+#define REQUESTED_MAX_S 300
 #define HOLD_MS 30000
-#define AWAY 5 /* attempts in a row, with --once: the store is away, and the next run may find it */
+/* failures in a row after which --once treats the store as unavailable and leaves the rest to the next run */
+#define AWAY 5
 #define RETRIES 10
 #define STALE_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
-#define LIST_MS 60000 /* for what somebody else put into the spool */
+/* interval for finding windows that another process put into the spool */
+#define LIST_MS 60000
 #define WRITE_MS 5000
 #define REPORT_MS 60000
 #define TIDY_MS 60000
-#define FRESH_S 120 /* a window that ended since then is no backlog */
+/* a window that began within this time is not backlog */
+#define FRESH_S 120
 
 static uint64_t now_ms(void)
 {
-	return clock_now_ms() + 1; /* 0 is never */
+	/* 0 stands for "never" */
+	return clock_now_ms() + 1;
 }
 
 static uint64_t sender_below(uint64_t n)
@@ -43,7 +48,7 @@ static uint64_t sender_below(uint64_t n)
 	return n ? r % n : 0;
 }
 
-/* Full jitter: a fleet that failed together does not come back together. */
+/* Returns the pause in ms after a failure, with full jitter: hosts that failed together retry at different times. */
 static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 {
 	uint64_t cap = BASE_MS;
@@ -55,7 +60,7 @@ static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 	return sender_below(cap < CAP_MS ? cap : CAP_MS) + 1;
 }
 
-/* At most one line a minute. */
+/* True at most once a minute, so that a lasting fault does not fill the log. */
 static bool sender_may_report(struct sender *sender)
 {
 	uint64_t now = now_ms();
@@ -66,7 +71,7 @@ static bool sender_may_report(struct sender *sender)
 	return true;
 }
 
-/* ---- what waits ---------------------------------------------------------------------------------------------- */
+/* ---- list of waiting windows -------------------------------------------------------------------------------- */
 
 static int sender_cmp(struct spool_name name, struct spool_name b)
 {
@@ -83,7 +88,7 @@ static void sender_forget(struct sender *sender, size_t i)
 	sender->n--;
 }
 
-/* What is in the spool now; what is known of windows that were there before is kept. */
+/* Replaces the list of windows with names, sorted. The state of windows that are in both lists is carried over. */
 static void sender_merge(struct sender *sender, const struct spool_name *names, size_t n)
 {
 	struct ringpoll *all = mem_alloc(sizeof(*all), n ? n : 1);
@@ -105,7 +110,7 @@ static void sender_merge(struct sender *sender, const struct spool_name *names, 
 	sender->cap = n ? n : 1;
 }
 
-/* Whatever anybody put into the spool. */
+/* Lists the spool, as other processes may put windows into it. */
 static void sender_look(struct sender *sender)
 {
 	struct spool_name *names;
@@ -169,14 +174,15 @@ static bool is_due(const struct sender *sender, const struct ringpoll *ringpoll,
 	return sender->o.once ? ringpoll->attempts == 0 : ringpoll->due <= now;
 }
 
-/* Each attempt may take as long as the store's time is out: not for each of a thousand windows, while the next run
- * waits for the lock. */
+/* True if --once must stop. Each attempt may last until the store's timeout: that is too long for each of a thousand
+ * windows, while the next run waits for the lock. */
 static bool is_away(const struct sender *sender)
 {
 	return sender->o.once && sender->away >= AWAY;
 }
 
-/* The oldest that is due; in turn with it the newest, when that has just been recorded. NULL: none. */
+/* Returns the oldest window that is due, alternating with the newest one if that is recent and untried. Returns NULL
+ * if none is due. */
 static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 {
 	struct ringpoll *oldest = NULL, *newest = NULL;
@@ -199,7 +205,7 @@ static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 	return sender->backlog_due > now && !sender->o.once ? NULL : oldest;
 }
 
-/* ---- what becomes of it -------------------------------------------------------------------------------------- */
+/* ---- results of an attempt ------------------------------------------------------------------------------------ */
 
 static void cannot_remove(struct sender *sender, struct ringpoll *ringpoll)
 {
@@ -227,7 +233,8 @@ static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	ringpoll->sent = true;
-	sender->doubtful |= sender->noted > 0; /* of another window it is known now that the store takes some */
+	/* For each window in spool/doubts the store has now accepted another window. */
+	sender->doubtful |= sender->noted > 0;
 	sender_finish(sender, ringpoll);
 }
 
@@ -254,7 +261,7 @@ static void put_off(struct sender *sender, struct ringpoll *ringpoll, const stru
 	pause = report->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) :
 						pause_ms(sender->failures, report->after);
 	sender->store_due = now + pause;
-	/* another window goes first then */
+	/* After the pause of the store another window is due first. */
 	ringpoll->due = sender->store_due + pause_ms(ringpoll->attempts, 0);
 	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
 	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
@@ -270,7 +277,7 @@ static void put_off(struct sender *sender, struct ringpoll *ringpoll, const stru
 	}
 }
 
-/* How long it has been tried. */
+/* Returns the ms since the first attempt, in this run or an earlier one. */
 static uint64_t age_ms(const struct ringpoll *ringpoll)
 {
 	return ringpoll->aged + (ringpoll->first ? now_ms() - ringpoll->first : 0);
@@ -281,14 +288,14 @@ static bool others_taken(const struct sender *sender, const struct ringpoll *rin
 	return ringpoll->others || (ringpoll->first && sender->sent > ringpoll->sent_before);
 }
 
-/* Was it tried often enough, by a store that takes other windows? */
+/* True if the indeterminate attempts of a window reached the limit while the store accepted other windows. */
 static bool is_poison(const struct sender *sender, const struct ringpoll *ringpoll)
 {
 	return others_taken(sender, ringpoll) &&
 	       (ringpoll->retries >= RETRIES || (ringpoll->retries && age_ms(ringpoll) >= STALE_MS));
 }
 
-/* Of a window that is stored but for these stacks. */
+/* Writes the refused stacks of a window to bad/; the store holds the rest of that window. */
 static bool keep_poison(struct sender *sender, const struct window *window, const struct store_report *report)
 {
 	struct text part = { 0 };
@@ -312,7 +319,8 @@ static bool keep_poison(struct sender *sender, const struct window *window, cons
 	return good;
 }
 
-/* The store's stays as it is; ours is named by what is in it, so that a third one finds room, too. */
+/* Writes a window to bad/ if the store holds other content under its name. The stored one remains. The name in bad/
+ * is a hash of the content, so that a third variant does not collide with it. */
 static bool keep_other(struct sender *sender, const struct window *window)
 {
 	struct spool_name name = { window->epoch, hash_sum(window->text.p, window->text.n) };
@@ -331,12 +339,13 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	return good;
 }
 
-/* What must be in bad/ before the window may go on. */
+/* Writes to bad/ what must be there before the window is confirmed. Changes the verdict to LATER if that fails. */
 static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
 		      struct store_report *report)
 {
 	if (report->refused.n && report->verdict != STORE_REFUSED && !keep_poison(sender, window, report))
-		sending->resume = 0; /* it is found again */
+		/* the next attempt finds the refused stacks again */
+		sending->resume = 0;
 	else if (report->verdict != STORE_SENT || !sending->differs || keep_other(sender, window))
 		return;
 	report->why.n = 0;
@@ -362,7 +371,7 @@ static void sender_tally(const struct store_report *report)
 	count(COUNT_REQUESTS, report->requests);
 }
 
-/* One text of a window. True: it is confirmed, go on with the next. */
+/* Sends one text of a window. Returns true if it is confirmed, so that the next text can follow. */
 static bool send_text(struct sender *sender, struct ringpoll *ringpoll, size_t which, const struct window *text)
 {
 	struct sending *sending = sending_of(ringpoll, which);
@@ -387,7 +396,7 @@ static bool send_text(struct sender *sender, struct ringpoll *ringpoll, size_t w
 	return sent;
 }
 
-/* The backlog goes at so many windows in the time that one of them took. */
+/* Limits the backlog to catch_up windows for the duration of this window. */
 static void sender_pace(struct sender *sender, const struct window *window)
 {
 	if (sender->o.catch_up > 0 && window->until > window->epoch && window->epoch + FRESH_S < (uint64_t)time(NULL))
@@ -442,7 +451,8 @@ static void send_window(struct sender *sender, struct ringpoll *ringpoll)
 	} else if (errno == EBADMSG) {
 		sender_refuse(sender, ringpoll, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		sender_forget(sender, (size_t)(ringpoll - sender->window)); /* it made room */
+		/* the spooler deleted it to stay below its limit */
+		sender_forget(sender, (size_t)(ringpoll - sender->window));
 	} else {
 		ringpoll->due = now_ms() + CAP_MS;
 		if (sender_may_report(sender))
@@ -452,17 +462,17 @@ static void send_window(struct sender *sender, struct ringpoll *ringpoll)
 	text_free(&packed);
 }
 
-/* ---- several together ------------------------------------------------------------------------------------------ */
+/* ---- several windows in one request --------------------------------------------------------------------------- */
 
-/* Who was tried goes alone, so that what is wrong with one is not wrong with others; so does a backlog that has its
- * pace. */
+/* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not
+ * affect others. So is a window of a backlog with a bounded rate. */
 static bool goes_along(const struct sender *sender, const struct ringpoll *ringpoll)
 {
 	return !ringpoll->attempts && !ringpoll->alone && !ringpoll->retries && is_due(sender, ringpoll, now_ms()) &&
 	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(ringpoll));
 }
 
-/* All texts of a window. What is damaged is said when it goes alone. */
+/* Joins all texts of a window. A damaged window is reported later, when it is sent alone. */
 static enum store_joined join_texts(struct sender *sender, struct str rest, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
@@ -495,7 +505,8 @@ static enum store_joined join_window(struct sender *sender, struct ringpoll *rin
 	return joined;
 }
 
-/* Those that go together begin at `at`; nothing is known of any. */
+/* Handles the failure of a common request for n windows from `at` on: each of them is sent alone from now on, as the
+ * state of none of them is known. */
 static void sender_part(struct sender *sender, size_t at, size_t n, const struct store_report *report)
 {
 	for (size_t i = at; i < at + n; i++)
@@ -506,7 +517,7 @@ static void sender_part(struct sender *sender, size_t at, size_t n, const struct
 	put_off(sender, sender->window + at, report);
 }
 
-/* What is due from `first` on, the next of it in order, as many as the store takes at once. */
+/* Sends the windows that are due from `first` on, in order, as many as the store takes in one request. */
 static void send_together(struct sender *sender, struct ringpoll *first)
 {
 	size_t at = (size_t)(first - sender->window), n = 0;
@@ -525,13 +536,14 @@ static void send_together(struct sender *sender, struct ringpoll *first)
 	} else {
 		for (size_t before = sender->n; n--; before = sender->n) {
 			sender_confirmed(sender, sender->window + at);
-			at += sender->n == before; /* it could not be removed yet */
+			/* the confirmed window is still in the list, as its files cannot be removed yet */
+			at += sender->n == before;
 		}
 	}
 	store_report_free(&report);
 }
 
-/* ---- from run to run ------------------------------------------------------------------------------------------ */
+/* ---- state across runs ----------------------------------------------------------------------------------------- */
 
 static void sender_recall(struct sender *sender)
 {
@@ -540,7 +552,8 @@ static void sender_recall(struct sender *sender)
 	size_t n, index = 0;
 
 	retries_read(sender->spool, &retry, &n);
-	for (size_t i = 0; i < sender->n; i++) { /* both are in order */
+	/* Both lists are sorted by name. */
+	for (size_t i = 0; i < sender->n; i++) {
 		while (index < n && sender_cmp(retry[index].name, sender->window[i].name) < 0)
 			index++;
 		if (index == n || sender_cmp(retry[index].name, sender->window[i].name) != 0)

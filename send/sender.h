@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender.h - the sending loop: what goes to the store next, when it is tried again, and what becomes of a window.
+ * sender.h - the sending loop: selects the next window, computes the time of each retry, and removes, keeps or rejects
+ * windows by the result.
  *
- * The oldest window goes first; one that is blocked does not block the next; while there is a backlog every second
- * window is a fresh one, and the backlog goes at a bounded rate. Waiting is full jitter (a random part of 1 s, 2 s, ...
- * 60 s), or what the store asked for, at most 5 minutes. What a store cannot decide about (DOUBT) is tried 10 times or
- * for an hour, in one run or many, and only counted while the store takes other windows; then the poison is looked for,
- * and goes to bad/.
+ * The oldest window goes first, and a blocked window does not block the next. During a backlog every second window is a
+ * recent one, and the backlog is sent at a bounded rate. Pauses have full jitter (a random part of 1 s, 2 s, ... 60 s),
+ * or the length that the store requested, at most 5 minutes. Indeterminate attempts (STORE_INDETERMINATE) are repeated
+ * 10 times or for an hour, in one run or several, and count only while the store accepts other windows; then the store
+ * is made to isolate the poison documents, which go to bad/.
+ *
+ * One thread calls all functions, except sender_add. The loop:
+ *
+ *	sender_begin(&sender);
+ *	while (!stop) { if (!sender_step(&sender)) sleep_ms(sender_wait(&sender)); sender_report(&sender, false); }
+ *	sender_report(&sender, true);
+ *	sender_end(&sender);
  */
 #ifndef PJ_SENDER_H
 #define PJ_SENDER_H
@@ -16,54 +24,88 @@
 
 #include <pthread.h>
 
+/* Options, as on pjsend's command line. */
 struct sender_options {
-	double catch_up; /* windows of the backlog for each one's length; 0: no bound */
-	bool once;       /* each window once, then the end */
+	/* rate of the backlog: windows for each window length; 0: no limit */
+	double catch_up;
+	/* try each window once, then end */
+	bool once;
+	/* print no messages about success */
 	bool quiet;
-	struct str host; /* for tidy; empty: all */
+	/* host whose files tidy processes; empty: all hosts */
+	struct str host;
 };
 
+/* The state of the loop. The caller sets spool, store and o before sender_begin. */
 struct sender {
 	struct spool *spool;
 	struct store *store;
 	struct sender_options o;
+	/* a window that waits in the spool; the list is sorted by name */
 	struct ringpoll {
 		struct spool_name name;
-		uint64_t due, first; /* ms; not before; when it was tried first, 0: never */
+		/* in ms of the clock: no attempt before `due`; first attempt at `first`, 0: none yet */
+		uint64_t due, first;
+		/* one for each text of the window (a text is one event) */
 		struct sending {
-			uint64_t resume; /* the store's */
-			bool differs;    /* another content is stored there */
+			/* state of the store module, see store_ops.send */
+			uint64_t resume;
+			/* the store holds other content under the same id */
+			bool differs;
 			bool done;
-		} * text; /* each of it */
+		} * text;
 		size_t ntexts;
 		unsigned attempts;
-		uint64_t retries;     /* answers that decide nothing, of runs before, too (retries.h) */
-		uint64_t aged;        /* ms from the first attempt to this run */
-		bool others;          /* the store took other windows in between, in runs before */
-		uint64_t sent_before; /* windows that the store had taken when this was tried first */
-		bool alone;           /* it went together with others, in vain */
-		bool sent;            /* confirmed, but its files cannot be removed yet */
-	} * window;                   /* sorted */
+		/* indeterminate attempts, those of earlier runs included (retries.h) */
+		uint64_t retries;
+		/* ms from the first attempt, in an earlier run, to the start of this run */
+		uint64_t aged;
+		/* in earlier runs the store accepted other windows after the first attempt */
+		bool others;
+		/* value of `sent` below at the first attempt */
+		uint64_t sent_before;
+		/* an attempt together with other windows failed */
+		bool alone;
+		/* confirmed by the store, but its files cannot be removed yet */
+		bool sent;
+	} * window;
 	size_t n, cap;
-	pthread_mutex_t lock; /* of what the spooler adds */
+	/* protects added and nadded, to which another thread appends */
+	pthread_mutex_t lock;
 	struct spool_name *added;
 	size_t nadded;
+	/* ms of the clock: last listing of the spool, end of the pause after a failure, next window of the backlog;
+	 * number of windows sent; ms of the clock: last message, last tidy, last counters */
 	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
-	unsigned failures, away;  /* in a row; away: without those of DOUBT, where the store did answer */
-	uint64_t differ, refused; /* texts of which the store holds another content, of which something is in bad/ */
-	bool held, fresh_turn, doubtful; /* doubtful: doubts are to be written */
-	size_t noted;                    /* doubts that are */
+	/* failures in a row; `away` starts at 0 again after an indeterminate attempt, as the store did respond then */
+	unsigned failures, away;
+	/* number of texts of which the store holds other content; number of texts of which something is in bad/ */
+	uint64_t differ, refused;
+	/* doubtful: spool/doubts is to be written */
+	bool held, fresh_turn, doubtful;
+	/* number of windows in spool/doubts */
+	size_t noted;
 };
 
+/* Lists the spool and reads spool/doubts. */
 void sender_begin(struct sender *sender);
-bool sender_step(struct sender *sender);           /* sends one window that is due, or some together; false: none was */
-uint64_t sender_wait(const struct sender *sender); /* ms until something is due, at most a second */
-void sender_not_before(struct sender *sender, uint64_t ms); /* the first send is so much later */
-uint64_t sender_splay(struct str host,
-		      double seconds); /* ms below that: the same for a host at each start, spread evenly over many */
-void sender_add(struct sender *sender, struct spool_name name); /* by another thread: it is in the spool now */
-void sender_report(struct sender *sender, bool now);            /* counters, at most once a second */
-bool sender_finished(const struct sender *sender);              /* once: each window was tried, or the store is away */
+/* Sends one window that is due, or several in one request. Returns false if none was due; then it may tidy the
+ * store. */
+bool sender_step(struct sender *sender);
+/* Returns the ms to sleep until a window may be due, at most 1000. */
+uint64_t sender_wait(const struct sender *sender);
+/* Delays the first attempt by ms. */
+void sender_not_before(struct sender *sender, uint64_t ms);
+/* Returns a delay in ms, at most `seconds`: the same for a host at each start, and evenly distributed over many
+ * hosts. */
+uint64_t sender_splay(struct str host, double seconds);
+/* Adds a window that was just spooled. Any thread may call it. */
+void sender_add(struct sender *sender, struct spool_name name);
+/* Writes the counters (counters.h) and spool/doubts: at most every 5 s, or immediately if `now`. */
+void sender_report(struct sender *sender, bool now);
+/* With --once: true if each window was tried, or if 5 attempts in a row showed that the store is unavailable. */
+bool sender_finished(const struct sender *sender);
+/* Frees the list of windows. Does not write anything: call sender_report first. */
 void sender_end(struct sender *sender);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* "500M", "2G" or plain bytes. */
+/* Option with a size in bytes: "500M", "2G" or a plain number. `to` is a uint64_t. */
 static void opt_size(void *to, const char *value, const char *name)
 {
 	static const struct {
@@ -64,7 +64,8 @@ static bool good_key(struct str key)
 	return key.n > 0;
 }
 
-/* Sorted by key, so that the order of options does not make another stream. */
+/* Inserts a label by key. Labels are part of the stream's identity, which thus does not depend on the order of
+ * options. */
 static void sendopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *request = to;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stores.h - the stores that there are. */
+/*
+ * stores.h - list of the store modules.
+ *
+ * Each module defines one constant of struct store_ops and nothing else that others use. A new module is declared here
+ * and added to store_list in store.c.
+ */
 #ifndef PJ_STORES_H
 #define PJ_STORES_H
 
 #include "send/store.h"
 
+/* By scheme: dir:, eve:, couch:, clickhouse:, ndjson:, pyroscope:. */
 extern const struct store_ops store_dir, store_eve, store_couch, store_clickhouse, store_ndjson, store_pyroscope;
 
 #endif
