@@ -10,7 +10,7 @@ enum { BYTES_MAX = 4096, ALIGNMENT = 16, RET = 0xc3 };
 /* HotSpot's blocks of stubs have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16 of them. */
 enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
 
-/* ---- where things are -------------------------------------------------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 static struct vmlayout_field blobframes_field(const struct vmstructs *vmstructs, const char *type, const char *name)
 {
@@ -21,7 +21,7 @@ static struct vmlayout_field blobframes_field(const struct vmstructs *vmstructs,
 		       (struct vmlayout_field){ 0 };
 }
 
-/* The first of several names, of an nmethod. */
+/* Returns a field of nmethod. The field may be in CompiledMethod, the base class of some JDKs. */
 static struct vmlayout_field blobframes_either(const struct vmstructs *vmstructs, const char *name)
 {
 	struct vmlayout_field field = blobframes_field(vmstructs, "nmethod", name);
@@ -99,7 +99,7 @@ void blobframes_move(struct blobframes_layout *layout, uint64_t by)
 		layout->continuation_return += by;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+/* ---- code blobs -------------------------------------------------------------------------------------------------- */
 
 static struct code_blob *blobframes_add(struct blobframes *frames, uint64_t start, uint64_t end, enum blob_kind kind)
 {
@@ -121,7 +121,7 @@ static uint64_t blobframes_address_of(struct vmlayout_field field, bool offset, 
 	return value > 0 ? base + (uint64_t)value : 0;
 }
 
-/* Bytes of a frame; 0: none, or the JVM does not know. */
+/* Returns the frame size in bytes, or 0 if the blob has no frame or the JVM does not record its size. */
 static uint32_t frame_bytes(const struct blobframes_layout *layout, const char *object)
 {
 	int64_t words = vmlayout_get_signed(layout->frame_size, object);
@@ -164,7 +164,7 @@ static bool keeps_rbp(const unsigned char *code, size_t n)
 	return blobframes_begins(code, n, "\x55\x48\x8b\xec", 4);
 }
 
-/* mov rsp, [r15 + offset of the continuation]: where a frame that was thawed returns to */
+/* Matches mov rsp, [r15 + JavaThread::_cont_entry]: a thawed frame returns to this code. */
 static bool is_thaw(const struct blobframes_layout *layout, const unsigned char *code, size_t n)
 {
 	uint32_t offset;
@@ -175,12 +175,12 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 	return offset == layout->continuation.at;
 }
 
-/* push -1; push rbp; mov rbp, rsp: the barrier at the entry of methods */
+/* push -1; push rbp; mov rbp, rsp: start of the stub of the nmethod entry barrier */
 #define COOKIE "\x68\xff\xff\xff\xff\x55\x48\x8b\xec"
 
-/* A block of stubs: each begins at an aligned address, or behind the end of another; those that look like nothing known
- * belong to the one before them, or push nothing if they are the first. A block with more entries than any HotSpot
- * makes gets none at all. */
+/* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that starts like
+ * no known stub belongs to the blob before it; at the start of the block it becomes a BLOB_LEAF. A block with more
+ * entries than any HotSpot makes remains one blob. */
 static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				 bool continuations)
 {
@@ -220,7 +220,7 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 	free(code);
 }
 
-/* Other pieces of the JVM's own: by their first bytes, and the size that it knows. */
+/* Adds any other blob of the JVM. Its kind follows from its first code bytes and its frame size. */
 static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, struct str name,
 			const char *object)
 {
@@ -231,11 +231,12 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
-		p->orig_pc = 16; /* C1 pushes both classes */
+		/* C1 pushes both classes as arguments. */
+		p->orig_pc = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
-		/* C2's begin with sub rsp; others push what they want first */
+		/* Stubs of C2 start with sub rsp; others push some words first. */
 		p->kind = blobframes_begins(code, 4, "\x48\x81\xec", 3) ||
 					  blobframes_begins(code, 4, "\x48\x83\xec", 3) ||
 					  blobframes_begins(code, 4, "\x89\x84\x24", 3) ?
@@ -246,8 +247,8 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Where a method's frame is made: pop rax; lea r14, [rsp + rcx * 8 - 8], and push rax; push rbp; mov rbp, rsp; push
- * r13. */
+/* Finds the offsets in a method entry where the frame is set up: entry at pop rax; lea r14, [rsp + rcx * 8 - 8], and
+ * complete at push rax; push rbp; mov rbp, rsp; push r13. */
 static void blobframes_find_entry(struct code_blob *blob, const unsigned char *code, size_t n)
 {
 	blob->entry = BLOB_NEVER;
@@ -277,7 +278,7 @@ static void add_codelet(struct blobframes *frames, struct hotspot *hotspot, cons
 	free(code);
 }
 
-/* False: its pieces are not known yet. */
+/* Adds the codelets of the interpreter. Returns false if they cannot be read or may not be complete yet. */
 static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob)
 {
 	struct codelets codelets;
@@ -290,9 +291,10 @@ static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot
 	return true;
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------------ */
+/* ---- conversion of blobs ----------------------------------------------------------------------------------------- */
 
-/* False: it is not what it was, or not complete. */
+/* Adds the code blobs of one blob, whose first bytes are in object. Returns false if the blob has changed since the
+ * scan or is not complete. */
 static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				const char *object)
 {
@@ -318,8 +320,8 @@ static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotsp
 	return true;
 }
 
-/* The first bytes of up to OBJECTS blobs, so that the memory for them is bounded whatever the JVM holds. False: the
- * process ended. */
+/* Reads the first bytes of up to OBJECTS blobs. The limit bounds the memory, regardless of the size of the code
+ * cache. Returns false if the process has ended. */
 static bool read_objects(const struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 			 char *objects)
 {
@@ -332,7 +334,7 @@ static bool read_objects(const struct blobframes *frames, struct hotspot *hotspo
 	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
-/* False: the process ended. */
+/* Adds all blobs. Returns false if the process has ended. */
 static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 		     char *objects)
 {
@@ -344,7 +346,8 @@ static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const s
 		if (!blobframes_add_blob(frames, hotspot, &blob[i], objects + i % OBJECTS * frames->layout.bytes))
 			continue;
 		if (frames->npieces > first && first > 0 && frames->blob[first].start < frames->blob[first - 1].end)
-			frames->npieces = first; /* read while it changed */
+			/* Blobs overlap if the cache changed during the scan. The later one is dropped. */
+			frames->npieces = first;
 	}
 	return true;
 }
@@ -399,7 +402,7 @@ const char *blobframes_at(struct blobframes *frames, struct hotspot *hotspot, ui
 	char *object;
 
 	frames->npieces = frames->nsplit = 0;
-	frames->early = false; /* who is in the interpreter does not make it */
+	frames->early = false; /* The interpreter is complete if a thread runs in it. */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, frames->layout.bytes, 1);
 		if (!memory_bulk(&hotspot->memory, blob->address, object, frames->layout.bytes) ||

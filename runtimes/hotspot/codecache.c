@@ -7,9 +7,9 @@
 
 #define HEAPS_MAX 16
 #define CODE_MAX ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
-#define MAP_BYTES (64u << 10)        /* of a segment map that are read at once */
-#define BATCH 1024u                  /* blocks whose first bytes are read at once */
-#define FIRST_MAX 8192u              /* and how many these are */
+#define MAP_BYTES (64u << 10)        /* bytes of a segment map that one read fetches */
+#define BATCH 1024u                  /* number of blocks whose first bytes one read fetches */
+#define FIRST_MAX 8192u              /* limit for these first bytes of one block */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
@@ -18,9 +18,9 @@ const char codecache_gone[] = "it ended", codecache_early[] = "its code cache do
 	   codecache_over[] = "its code cache exceeds the limit for one JVM";
 
 struct heap {
-	uint64_t low, high;  /* of its memory */
-	uint64_t map, map_n; /* a byte a segment: 0 where a block begins */
-	unsigned shift;      /* bytes a segment, as a power of two */
+	uint64_t low, high;  /* address range of the heap */
+	uint64_t map, map_n; /* address and bytes of the segment map; 0 marks the start of a block */
+	unsigned shift;      /* log2 of the bytes of a segment */
 };
 
 static bool read_space(struct memory *memory, const struct vmlayout *vmlayout, uint64_t space, uint64_t *low,
@@ -57,7 +57,7 @@ static int codecache_by_address(const void *a, const void *b)
 	return (heap->low > y->low) - (heap->low < y->low);
 }
 
-/* NULL, or why not. */
+/* Reads the code heaps of a JVM, sorted by address. Returns NULL, or the reason of the failure. */
 static const char *codecache_find_heaps(struct memory *memory, const struct vmlayout *vmlayout, struct heap *heap,
 					size_t *n)
 {
@@ -91,7 +91,7 @@ static const char *codecache_find_heaps(struct memory *memory, const struct vmla
 	return *n ? NULL : codecache_early;
 }
 
-/* Room for one block more. False: there are too many. */
+/* Makes space for one more block. Returns false if there are too many. */
 static bool grow_blocks(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	size_t cap = codecache->begin_cap ? 2 * codecache->begin_cap : 4096;
@@ -108,7 +108,7 @@ static bool grow_blocks(struct codecache *codecache, struct memory *memory, size
 	return true;
 }
 
-/* Addresses of where blocks begin, appended to codecache->begin. NULL, or why not. */
+/* Appends the start addresses of a heap's blocks to codecache->begin. Returns NULL, or the reason of the failure. */
 static const char *codecache_find_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap,
 					 size_t *n)
 {
@@ -130,7 +130,7 @@ static const char *codecache_find_blocks(struct codecache *codecache, struct mem
 	return NULL;
 }
 
-/* Room for the blobs of n blocks. */
+/* Makes space for the blobs of n blocks. Returns false beyond the budget. */
 static bool grow_blobs(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	struct blob *blob;
@@ -156,8 +156,8 @@ static const struct heap *heap_of(const struct heap *heap, size_t n, uint64_t ad
 	return NULL;
 }
 
-/* Does the name of the blob say that it is a compiled method? JDKs before 23 tell it only so. known: addresses of names
- * that were read, first those of methods, then others. */
+/* Returns true if the name of the blob is that of an nmethod. JDKs before 23 identify nmethods by the name alone.
+ * known[] caches addresses of names: [0] and [1] are names of nmethods, [2] and [3] other names. */
 static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t known[4])
 {
 	char text[32];
@@ -179,7 +179,8 @@ static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t know
 	return true;
 }
 
-/* The blob in a block whose first bytes were read; room: up to the next block. False: free, or makes no sense. */
+/* Fills *blob from the first bytes of the block at address. space is the number of bytes to the next block. Returns
+ * false if the block is free or its fields are inconsistent. */
 static bool take_blob(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 		      const struct heap *heap, uint64_t space, uint64_t address, const char *bytes, uint64_t names[4],
 		      struct blob *blob)
@@ -199,7 +200,8 @@ static bool take_blob(struct codecache *codecache, struct memory *memory, const 
 	}
 	size = vmlayout_get(vmlayout->blob_size, object);
 	if (size == 0 && blob->name == 0)
-		return false; /* given, and not filled in yet */
+		/* The block is allocated but not initialized yet. */
+		return false;
 	if (length > space || size > length || blob->begin < blob->address || blob->end < blob->begin ||
 	    blob->end > address + length) {
 		codecache->torn++;
@@ -213,16 +215,18 @@ static bool take_blob(struct codecache *codecache, struct memory *memory, const 
 	blob->method = vmlayout_get(vmlayout->method, object);
 	blob->compile_id = (uint32_t)vmlayout_get(vmlayout->compile_id, object);
 	blob->level = (int8_t)vmlayout_get_signed(vmlayout->level, object);
-	return blob->method != 0; /* 0: its class is gone */
+	/* method is 0 after the class of the method was unloaded. */
+	return blob->method != 0;
 }
 
-/* The first bytes of so many blocks, from number `from` on, into codecache->bytes. */
+/* Reads the first bytes of blocks [from, from + n) into codecache->bytes. */
 static bool read_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap, size_t nheaps,
 			size_t from, size_t n, uint32_t size)
 {
 	struct memory_want want[BATCH];
 
-	for (size_t i = 0; i < n; i++) { /* what lies behind the end of a heap is not there */
+	for (size_t i = 0; i < n; i++) {
+		/* Bytes beyond the end of a heap are not mapped: they are set to 0. */
 		uint64_t address = codecache->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
 
 		want[i] = (struct memory_want){ address, space < size ? (uint32_t)space : size, (uint32_t)i * size };
@@ -232,7 +236,7 @@ static bool read_blocks(struct codecache *codecache, struct memory *memory, cons
 	return memory_gather(memory, want, n, codecache->bytes);
 }
 
-/* Takes the blobs out of so many blocks whose first bytes are in codecache->bytes. */
+/* Takes the blobs of blocks [from, from + count), whose first bytes are in codecache->bytes. */
 static void take_blocks(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 			const struct heap *heap, size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
 {
@@ -293,15 +297,15 @@ const char *codecache_scan(struct codecache *codecache, struct memory *memory, c
 	return why;
 }
 
-/* The start of the block that contains a segment, by the segment map as HotSpot's CodeHeap::find_block_for reads it:
- * the byte of a segment is the distance to an earlier segment of the same block, 0 at the start of a block, 255 where
- * no block is. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments;
- * chains that free blocks joined (at most 10,000 before HotSpot repairs the map) are of free blocks, which have no
- * code. */
+/* Finds the start of the block that contains a segment, as HotSpot's CodeHeap::find_block_for does: the byte of a
+ * segment is the distance to an earlier segment of the same block, 0 at the start of a block, 255 outside of blocks.
+ * Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments. When HotSpot
+ * joins free blocks it leaves longer chains (at most 10,000 before it repairs the map); these blocks are free and
+ * have no code. */
 static bool find_block_start(struct memory *memory, const struct heap *heap, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };
-	uint64_t first = 1, end = 0, read = 0; /* segments whose bytes are in map: none yet */
+	uint64_t first = 1, end = 0, read = 0; /* [first, end): segments whose bytes are in map */
 
 	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
 		unsigned char distance;
@@ -367,11 +371,13 @@ struct codecache codecache_take(struct codecache *codecache)
 	return taken;
 }
 
-/* A block that was freed keeps what it has at its begin, while its end is given away. */
+/* Compares the fields of each block, because a freed block keeps its first bytes while its end is allocated again. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
 	struct memory_want
-		want[BATCH / 2]; /* on the stack of a thread that is sampled, too: less than is copied of it */
+		/* These arrays are small because this thread may be sampled: its stack must fit into the stack copy
+		 * of a sample. */
+		want[BATCH / 2];
 	uint64_t seen[BATCH / 6][3];
 	size_t saved = 0;
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codecache.h - the code that a JVM holds at one moment: compiled methods, the interpreter, stubs.
+ * codecache.h - lists the code that a JVM holds at one time: nmethods, the interpreter, stubs.
  *
- * A scan reads one byte a segment to know where blocks begin, and then only their first bytes, many at a time: the
- * code itself never. The JVM runs on meanwhile, so a block may be read while it is made or taken away; a compile id,
- * which HotSpot never gives twice, tells whether it is still the same. Sources: heap.hpp, codeBlob.hpp, nmethod.hpp of
- * the JDK.
+ * A scan reads the segment maps, one byte for each segment, to find the blocks, and then the first bytes of each block,
+ * many blocks with one read. It never reads the code itself. The JVM runs meanwhile, so a block may be read while
+ * HotSpot initializes or frees it. HotSpot never reuses a compile id: the caller compares it to check that an nmethod
+ * is still the same. Sources: heap.hpp, codeBlob.hpp, nmethod.hpp of the JDK. Memory of a JVM is hostile; see
+ * readbudget.h for the limits.
+ *
+ * All functions return NULL on success, or a static string: the reason, a sentence about the JVM as "its code heaps
+ * overlap".
  */
 #ifndef PJ_CODECACHE_H
 #define PJ_CODECACHE_H
@@ -13,54 +17,59 @@
 #include "runtimes/hotspot/vmlayout.h"
 
 struct blob {
-	uint64_t address;    /* of the CodeBlob */
-	uint64_t begin, end; /* of its code */
-	uint64_t method;     /* of an nmethod, else 0 */
-	uint64_t name;       /* address of what HotSpot calls it */
-	uint32_t compile_id; /* of an nmethod */
-	int8_t level;        /* tier 0 to 4 */
-	bool compiled;       /* an nmethod */
+	uint64_t address;    /* address of the CodeBlob object */
+	uint64_t begin, end; /* address range of its code */
+	uint64_t method;     /* Method* of an nmethod, otherwise 0 */
+	uint64_t name;       /* address of the C string with HotSpot's name for the blob */
+	uint32_t compile_id; /* of an nmethod: _compile_id */
+	int8_t level;        /* of an nmethod: compilation level 0 to 4 */
+	bool compiled;       /* is an nmethod */
 };
 
 struct codecache {
-	struct blob *blob; /* by address */
+	struct blob *blob; /* sorted by address */
 	size_t n, cap;
-	uint64_t torn; /* blocks that made no sense; most are read while they change */
-	/* memory of the scan, kept for the next one */
-	unsigned char *map; /* a part of that of a heap */
-	uint64_t *begin;    /* of blocks */
+	/* Number of blocks with inconsistent fields. Most of them were read while they changed. */
+	uint64_t torn;
+	/* Buffers of the scan, reused by the next scan. */
+	unsigned char *map; /* part of a heap's segment map */
+	uint64_t *begin;    /* start addresses of blocks */
 	size_t begin_cap;
-	char *bytes; /* the first ones of some blocks */
+	char *bytes; /* first bytes of up to 1024 blocks */
 	uint32_t bytes_each;
 };
 
-/* Three of the reasons why not; over: it holds more blocks than any HotSpot, or the budget of the memory is exceeded.
- */
+/* Three of the reasons, for comparison by address: the process has ended; the code cache does not exist yet; the
+ * code cache has more blocks than any HotSpot makes, or the budget of the memory is exceeded. */
 extern const char codecache_gone[], codecache_early[], codecache_over[];
 
 /* HotSpot reserves at most 2 GB for code, of which each compiled method takes some kB. */
 #define CODECACHE_BLOCKS_MAX (256u << 10)
 
-/* All that is there now, in place of what codecache held. NULL, or why not: then codecache holds nothing. */
+/* Replaces the contents of codecache by all blobs that exist now. On failure codecache is empty. codecache starts as
+ * { 0 }. */
 const char *codecache_scan(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout);
 
-/* The one block whose code is around an address: *b. NULL, or why the JVM cannot be read; *where says whether there is
- * one. */
+/* Finds the one blob whose code contains address, without a scan. *where is the result; *blob is filled for
+ * CODECACHE_BLOB. Returns NULL, or the reason why the JVM cannot be read. */
 enum codecache_where {
-	CODECACHE_ELSEWHERE /* in no heap */,
-	CODECACHE_FREE /* nothing is there now */,
+	CODECACHE_ELSEWHERE /* outside of all code heaps */,
+	CODECACHE_FREE /* in a code heap, but in no code now */,
+	/* in the code of *blob */
 	CODECACHE_BLOB
 };
 const char *codecache_at(struct memory *memory, const struct vmlayout *vmlayout, uint64_t address,
 			 enum codecache_where *where, struct blob *blob);
 
-/* What codecache holds; codecache keeps its room, and holds nothing. The other is to be freed, too. */
+/* Moves the blobs out of codecache, which keeps its buffers and is empty afterwards. The caller frees both. */
 struct codecache codecache_take(struct codecache *codecache);
 
-/* Takes out of blob what is not the same any more; what was read by way of the others belongs to them. How many stay.
- * 0 also if the process ended. */
+/* Drops the nmethods among blob[0..n) whose compile id or Method* has changed or whose block is free, and returns
+ * the number of remaining blobs. Data that was read through the remaining ones since the scan is consistent. Returns
+ * 0 if the process has ended. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n);
 
+/* Frees all memory of codecache, which is { 0 } afterwards. */
 void codecache_free(struct codecache *codecache);
 
 #endif

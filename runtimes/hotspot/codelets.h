@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codelets.h - what the interpreter is made of: the piece of each bytecode, of entries and of returns, as HotSpot calls
- * them.
+ * codelets.h - splits the interpreter into its codelets: code of each bytecode, of entries and of returns, with
+ * HotSpot's names.
  *
- * AbstractInterpreter::_code is a queue of codelets, one behind the other, each with its size and a description
- * (stubs.hpp, interpreter.hpp of the JDK). They are made when a JVM starts, before the last of its stubs, and stay. All
- * of them make sense, or none is told.
+ * AbstractInterpreter::_code is a queue of adjacent codelets, each with its size and a description (stubs.hpp,
+ * interpreter.hpp of the JDK). HotSpot generates them at the start of a JVM, before the last of its stubs, and never
+ * changes them. If one codelet is malformed, none is returned.
+ *
+ * struct codelets codelets;
+ * if (codelets_read(&codelets, &hotspot, &hotspot.code, blob)) ...;
+ * codelets_free(&codelets);
  */
 #ifndef PJ_CODELETS_H
 #define PJ_CODELETS_H
@@ -15,34 +19,37 @@
 struct codelets {
 	struct codelet {
 		uint64_t begin, end;
-		size_t name, name_n; /* in names: "Interpreter: iload" */
-	} * one;                     /* by address, without a hole */
+		size_t name, name_n; /* in names, as "Interpreter: iload" */
+	} * one;                     /* sorted by address, without gaps */
 	size_t n;
 	struct text names;
 };
 
-/* Where in a queue and in its codelets things are. */
+/* Addresses and offsets of the queue and of its codelets. */
 struct codelets_layout {
-	uint64_t queue; /* address of the pointer to it */
+	uint64_t queue; /* address of the pointer to the queue */
 	struct vm_field buffer, begin, end, size, description;
-	uint64_t header; /* bytes of a codelet in front of its code */
+	uint64_t header; /* bytes of a codelet before its code */
 };
 
-/* False: the JVM does not tell. */
+/* Finds the layout in the exported tables. Returns false if the JVM does not export it. */
 bool codelets_find(struct codelets_layout *layout, const struct vmstructs *vmstructs);
 
-/* Are all of them made, when this is the code? */
+/* Returns true if all codelets are complete, judged by the blobs in code: an nmethod or the last stubs exist. */
 bool codelets_made(struct memory *memory, const struct codecache *code);
 
-/* Those in the blob called Interpreter. False: they are not known. */
+/* Reads all codelets; interpreter is the blob named "Interpreter". Returns false, with empty codelets, if they
+ * cannot be read or are malformed. Does not check codelets_made. */
 bool codelets_take(struct codelets *codelets, struct memory *memory, const struct codelets_layout *layout,
 		   const struct blob *interpreter);
 
-/* The three as one; the blob is one of the code. False also: they may still be made. */
+/* Does codelets_find, codelets_made and codelets_take; interpreter is one of the blobs in code. Returns false, with
+ * empty codelets, also if the codelets may be incomplete. codelets_free frees the result. */
 bool codelets_read(struct codelets *codelets, struct hotspot *hotspot, const struct codecache *code,
 		   const struct blob *interpreter);
 void codelets_free(struct codelets *codelets);
 
+/* Returns the name of a codelet, which points into codelets->names. */
 static inline struct str codelets_name(const struct codelets *codelets, const struct codelet *one)
 {
 	return (struct str){ codelets->names.p + one->name, one->name_n };

@@ -15,16 +15,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TEXT_BYTES_MAX ((size_t)64 << 20) /* /proc/PID/maps of 500,000 mappings */
+#define TEXT_BYTES_MAX ((size_t)64 << 20) /* enough for /proc/PID/maps of 500,000 mappings */
 
-/* A file of a process, whole. False and errno: not there, not allowed, too long. */
+/* Reads a complete file of a process. Returns false and sets errno if the file does not exist, is not readable or is
+ * too long. */
 static bool discover_read_file(int folder, const char *name, struct text *text)
 {
 	text->n = 0;
 	return fullio_read_at(folder, name, text, TEXT_BYTES_MAX);
 }
 
-/* ---- what the texts say ---------------------------------------------------------------------------------------- */
+/* ---- parsers ----------------------------------------------------------------------------------------------------- */
 
 bool discover_is_libjvm(struct str path)
 {
@@ -33,7 +34,8 @@ bool discover_is_libjvm(struct str path)
 	return str_ends(path, STR("/libjvm.so"));
 }
 
-/* Of a line behind its addresses: "r-xp 00000000 08:01 1234 /path". False: it is not of the file's first byte. */
+/* Parses a line of maps after its addresses: "r-xp 00000000 08:01 1234 /path". Returns false if the mapping does not
+ * start at file offset 0. */
 static bool parse_library(struct str line, struct jvm_library *lib)
 {
 	struct str offset, major, minor;
@@ -75,12 +77,13 @@ enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib)
 		str_cut(&line, ' ');
 		hotspot = str_hex(start, &lib->base) && parse_library(line, lib);
 	}
-	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind; /* OpenJ9 and Zing have a libjvm.so, too */
+	/* OpenJ9 and Zing have a libjvm.so, too. */
+	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind;
 }
 
 #define LAST UINT32_MAX
 
-/* A number in the line that begins so: in a column from 1, or the last. */
+/* Parses a number in the line that starts with key: that of a column, counted from 1, or of the last column. */
 static bool status_number(struct str status, struct str key, unsigned column, uint64_t *value)
 {
 	while (status.n) {
@@ -109,7 +112,8 @@ static void read_status(struct jvm_process *process, struct str status)
 		process->inner = (pid_t)value;
 }
 
-/* "4:cpu:/docker/ab..." or "0::/system.slice/..." */
+/* Chooses the path of a cgroup line: "4:cpu:/docker/ab..." or "0::/system.slice/...". A path with a container id is
+ * preferred. */
 static void choose_cgroup(struct text *text, struct str cgroup)
 {
 	while (cgroup.n) {
@@ -126,7 +130,7 @@ static void choose_cgroup(struct text *text, struct str cgroup)
 	}
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------------------------- */
 
 void jvm_process_close(struct jvm_process *process)
 {
@@ -176,7 +180,8 @@ static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *pr
 		return true;
 	}
 	if (text->n == 0)
-		process->alive = false; /* a thread of the kernel, or a process at its end */
+		/* A kernel thread, or a process that exits, has no mappings. */
+		process->alive = false;
 	process->kind = discover_maps(text_view(text), &process->library);
 	return true;
 }
@@ -226,7 +231,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Numbers of all processes, in order; caller frees. */
+/* Returns the pids of all processes in ascending order; the caller frees them. Ends the program if proc cannot be
+ * read. */
 static pid_t *all_pids(const char *proc, size_t *n)
 {
 	DIR *dir = opendir(proc);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover.h - the JVMs of this host: processes that have a libjvm.so mapped, whatever they are called, whoever runs
- * them.
+ * discover.h - finds the JVMs of this host: processes of all users that have a libjvm.so mapped, whatever their name.
  *
- * A process is a descriptor of its folder in /proc, which stays that of this process when its number is given to
- * another one; with the boot, (pid, start) names it for good.
+ * A process is represented by a descriptor of its directory in /proc. The descriptor remains bound to the process when
+ * the kernel reuses the pid. Together with the boot, (pid, start) identifies a process for good.
  */
 #ifndef PJ_DISCOVER_H
 #define PJ_DISCOVER_H
@@ -14,59 +13,67 @@
 
 #include <sys/types.h>
 
+/* Kind of a process, by the files that it has mapped. */
 enum jvm_kind {
 	JVM_NONE,
 	JVM_HOTSPOT,
 	JVM_OPENJ9,
 	JVM_ZING,
-	JVM_UNKNOWN, /* its mappings cannot be read */
-	JVM_STALLED  /* its files in /proc do not answer in time (taskwait.h) */
+	JVM_UNKNOWN, /* its mappings are not readable */
+	JVM_STALLED  /* its files in /proc do not respond in time (taskwait.h) */
 };
 
-/* The libjvm.so of a process: where its first byte is mapped, and which file it is, as /proc/PID/maps numbers it. */
+/* The libjvm.so of a process: the address of its first byte, and device and inode as in /proc/PID/maps. */
 struct jvm_library {
 	uint64_t base;
 	uint32_t major, minor;
 	uint64_t inode;
 };
 
+/* One process. jvm_process_close closes folder and frees cgroup. */
 struct jvm_process {
-	int folder;       /* /proc/PID, of O_PATH */
-	pid_t pid, inner; /* inner: in its own PID namespace */
-	uid_t uid;        /* effective */
+	int folder;       /* O_PATH descriptor of /proc/PID */
+	pid_t pid, inner; /* inner: pid in the process's own PID namespace */
+	uid_t uid;        /* effective uid */
 	gid_t gid;
 	uint64_t start; /* clock ticks since boot */
 	struct taskid
-		id; /* the program that its mappings were read of, or an older one: checked by hotspot_open_memory */
+		/* Program whose mappings were read, or an earlier one: hotspot_open_memory checks it. */
+		id;
 	enum jvm_kind kind;
 	struct jvm_library library;
-	bool alive; /* no zombie */
+	bool alive; /* not a zombie */
 	char comm[64];
-	struct text cgroup; /* its path; of hierarchies that have one, the innermost container's */
+	/* Path of its cgroup. Of several hierarchies, the path that contains the id of the innermost container. */
+	struct text cgroup;
 };
 
+/* Counts of a search. */
 struct discovery {
-	unsigned processes; /* with memory of their own */
-	unsigned forbidden; /* of these, whose mappings may not be read */
-	unsigned stalled;   /* of these, which do not answer (taskwait.h) */
+	unsigned processes; /* processes with memory of their own */
+	unsigned forbidden; /* of these, processes whose mappings are not readable */
+	unsigned stalled;   /* of these, processes that do not respond (taskwait.h) */
 };
 
-/* Calls f for each JVM, by pid. f owns what is passed on true. java: also processes called java whose mappings may
- * not be read. */
+/* Searches proc (usually "/proc") and calls f for each JVM, by ascending pid. f also gets processes named "java"
+ * whose mappings are not readable. f owns *process if it returns true; otherwise discover closes it. Ends the
+ * program if proc cannot be read. */
 struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *process), void *arg);
 
-/* One process, whatever it is; false: it is gone. */
+/* Fills *process for one pid, also if it is no JVM. Returns false if the process does not exist; nothing needs
+ * closing then. */
 bool discover_one(const char *proc, pid_t pid, struct jvm_process *process);
 
-/* The same for a process that may have become a JVM: comm, user and cgroup are read only if it is one. */
+/* Like discover_one, for a process that may have become a JVM: comm, user and cgroup are read only if it is a JVM. */
 bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *process);
 
+/* Closes process->folder and frees process->cgroup. */
 void jvm_process_close(struct jvm_process *process);
 
-/* How long it has been there. */
+/* Returns the time since the process started, in ns. */
 uint64_t jvm_process_age_ns(const struct jvm_process *process);
 
-/* The path of a mapped file; " (deleted)" may be behind it. Pure. */
+/* Returns true if the path of a mapped file names a libjvm.so. The path may end with " (deleted)". Pure. */
 bool discover_is_libjvm(struct str path);
 
 /* Returns the kind of JVM that the text of /proc/PID/maps shows; *lib is set for HotSpot. Pure. */

@@ -28,10 +28,10 @@ static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, c
 	return reason;
 }
 
-/* ---- what it says of itself ------------------------------------------------------------------------------------ */
+/* ---- properties of the JVM --------------------------------------------------------------------------------------- */
 
-/* The string that a static pointer points to, as one line. It stays untrusted: whatever prints it makes it visible
- * (visible.h). */
+/* Copies the C string of a static char * as one line. The text remains untrusted: code that prints it makes it
+ * visible (visible.h). */
 static void hotspot_read_text(struct hotspot *hotspot, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&hotspot->tables, type, field);
@@ -41,7 +41,8 @@ static void hotspot_read_text(struct hotspot *hotspot, const char *type, const c
 	if (!f.known || !f.is_static || !memory_pointer(&hotspot->memory, f.at, &p) || p == 0)
 		return;
 	if (!memory_string(&hotspot->memory, p, to, cap))
-		to[cap - 1] = 0; /* longer, or torn: what is there */
+		/* The string is longer or changed meanwhile: its first bytes are used. */
+		to[cap - 1] = 0;
 	for (char *c = to; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
@@ -65,7 +66,8 @@ static void each_flag(struct hotspot *hotspot, void (*f)(struct hotspot *h, stru
 		uint64_t p, where, value;
 
 		if (!memory_pointer(&hotspot->memory, at + name.at, &p) || p == 0)
-			return; /* the last one has no name */
+			/* The last entry has no name. */
+			return;
 		if (!memory_string(&hotspot->memory, p, text, sizeof(text)) ||
 		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 &&
 		     strncmp(text, "DisableAttach", 13) != 0))
@@ -100,9 +102,9 @@ static void take_flag(struct hotspot *hotspot, struct str name, bool value)
 			hotspot->collector = known[i].collector;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Of memory that is open; age: of the process. */
+/* Reads tables, properties and layout through open memory. age_ns is the age of the process. */
 static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
@@ -114,7 +116,8 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 	why = vmstructs_read(&hotspot->tables, &hotspot->libjvm);
 	if (hotspot->memory.budget && hotspot->memory.budget->over)
 		return hotspot_set_reason("over-budget", "its tables exceed the limit for one JVM");
-	if (why) /* the loader may still be at work on these tables */
+	if (why)
+		/* In a young process, the dynamic loader may still relocate these tables. */
 		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
 					   hotspot_set_reason("no-vmstructs", "%s", why);
 	hotspot_read_text(hotspot, "Abstract_VM_Version", "_s_vm_release", hotspot->version, sizeof(hotspot->version));
@@ -233,7 +236,7 @@ void hotspot_rest(struct hotspot *hotspot)
 	memory_rest(&hotspot->memory);
 }
 
-/* ---- looking --------------------------------------------------------------------------------------------------- */
+/* ---- scanning ---------------------------------------------------------------------------------------------------- */
 
 struct hotspot_reason hotspot_scan(struct hotspot *hotspot)
 {
@@ -254,7 +257,8 @@ struct hotspot_reason hotspot_scan(struct hotspot *hotspot)
 void hotspot_expect(struct hotspot *hotspot, const uint64_t *method, size_t n, bool signatures)
 {
 	if (n > EXPECTED_MAX)
-		n = EXPECTED_MAX; /* the others are read one by one */
+		/* hotspot_name reads the others one by one. */
+		n = EXPECTED_MAX;
 	methods_gather(&hotspot->methods, &hotspot->memory, &hotspot->layout, method, n, signatures);
 }
 

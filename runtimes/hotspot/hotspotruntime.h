@@ -8,6 +8,8 @@
 
 #include "unwind/runtime.h"
 
+/* HotSpot's entry for the list of runtimes. The view passed to find and step is a struct javaunwind_code; find
+ * returns NULL for views without code blobs. */
 extern const struct runtime runtime_hotspot;
 
 #endif

@@ -12,6 +12,7 @@
 #include "runtimes/hotspot/javaunwind.h"
 
 /* State of a frame at an address. The values are part of the format of blobcodec.h. */
+/* The frame is set up: the frame size gives the return address. */
 enum javaframe {
 	JAVAFRAME_COMPLETE,
 	JAVAFRAME_NONE,    /* nothing pushed yet, or all popped: the return address is at sp */

@@ -3,15 +3,15 @@
  * javaunwind.h - unwinds frames of HotSpot code blobs without frame pointers: nmethods, stubs, adapters, interpreter.
  *
  * The frame size of a code blob comes from the JVM (CodeBlob::_frame_size). In the innermost frame, the code bytes
- * around the interrupted address tell how far the prologue or epilogue has run (javaframe.h). The layout of
- * interpreter frames is fixed by the JDK. The unwinder does not scan the stack: it reads the return address at the
- * computed slot (but see `beyond`), and ends the stack if that word is no code address.
+ * around the interrupted address show how far the prologue or epilogue has run (javaframe.h). The layout of interpreter
+ * frames is fixed by the JDK. The unwinder does not scan the stack: it reads the return address at the computed slot
+ * (but see `beyond`), and ends the stack if that word is no code address.
  *
  * x86-64, JDK 8 to 25. Pure: no I/O but the callbacks. Stack, registers, code blobs and code bytes are hostile.
- * Sources, of the JDK: frame_x86.hpp, stubGenerator_x86_64.cpp (call stub,
- * continuations), templateInterpreterGenerator_x86.cpp, interp_masm_x86.cpp (remove_activation),
- * sharedRuntime_x86_64.cpp (adapters, wrappers), macroAssembler_x86.cpp (verified_entry, build_frame),
- * continuationFreezeThaw_x86.inline.hpp (patch_chunk_pd).
+ * Sources, of the JDK: frame_x86.hpp, stubGenerator_x86_64.cpp (call stub, continuations),
+ * templateInterpreterGenerator_x86.cpp, interp_masm_x86.cpp (remove_activation), sharedRuntime_x86_64.cpp (adapters,
+ * wrappers), macroAssembler_x86.cpp (verified_entry, build_frame), continuationFreezeThaw_x86.inline.hpp
+ * (patch_chunk_pd).
  */
 #ifndef PJ_JAVAUNWIND_H
 #define PJ_JAVAUNWIND_H
@@ -48,7 +48,7 @@ struct code_blob {
 	uint8_t kind;      /* enum blob_kind */
 };
 
-/* The code of one JVM at one time, as the caller knows it. The callbacks get arg. */
+/* The code of one JVM at one time, in the caller's view. The callbacks get arg. */
 struct javaunwind_code {
 	const struct code_blob *blob; /* by address, disjoint */
 	size_t n;

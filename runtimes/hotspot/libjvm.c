@@ -7,7 +7,7 @@
 
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 256
-#define CHAIN_MAX 65536 /* symbols of one bucket; real ones have some few */
+#define CHAIN_MAX 65536 /* symbols of one hash bucket; real files have a few */
 
 static const char not_there[] = "its libjvm.so cannot be read from memory";
 
@@ -52,7 +52,8 @@ static const char *find_dynamic(struct libjvm *libjvm, uint64_t *dynamic, uint64
 	return NULL;
 }
 
-/* glibc's loader adds the base to what it keeps, musl's does not. */
+/* Converts an address of the dynamic section. glibc's loader adds the load base to these values in memory, musl's
+ * loader does not. */
 static uint64_t libjvm_place(const struct libjvm *libjvm, uint64_t value)
 {
 	return value < libjvm->base ? libjvm->base + value : value;
@@ -90,7 +91,7 @@ const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t b
 		       "its libjvm.so has no symbol table";
 }
 
-/* Has symbol number i that name? Sets where it is. */
+/* Returns true if symbol i has that name, and sets its address. */
 static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64_t *address)
 {
 	Elf64_Sym symbol;
@@ -111,7 +112,8 @@ static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64
 
 static bool find_gnu(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
-	uint32_t head[4], h = 5381, first, value; /* buckets, first symbol, words of the filter, shift */
+	uint32_t head[4], h = 5381, first,
+			  value; /* head: number of buckets, first symbol, words of the Bloom filter, shift */
 	uint64_t buckets, chains;
 
 	for (size_t i = 0; i < name.n; i++)

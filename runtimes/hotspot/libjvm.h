@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libjvm.h - the exported symbols of a libjvm.so, from the memory that it was loaded into.
+ * libjvm.h - looks up exported symbols of a libjvm.so in the memory into which it is loaded.
  *
- * So no file is needed, which may be deleted, or be another one in the container by now. Only what the dynamic loader
- * needs is looked at: PT_DYNAMIC, the hash tables, .dynsym. Layouts: gABI, and the GNU hash table as glibc's loader
- * reads it.
+ * The file is not needed: it may be deleted, or replaced in the container. Only data that the dynamic loader needs is
+ * read: PT_DYNAMIC, the hash tables, .dynsym. Layouts: gABI, and the GNU hash table as glibc's loader reads it.
  */
 #ifndef PJ_LIBJVM_H
 #define PJ_LIBJVM_H
@@ -13,16 +12,17 @@
 
 struct libjvm {
 	struct memory *m;
-	uint64_t base;                        /* where its first byte was mapped */
+	uint64_t base;                        /* load base: address minus file address */
 	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr */
-	uint64_t gnu_hash, hash;              /* of the tables; 0: none */
-	uint64_t data, data_n;                /* what it may write to; 0: nothing */
+	uint64_t gnu_hash, hash;              /* addresses of the hash tables; 0: none */
+	uint64_t data, data_n;                /* address and bytes of the writable segment; 0: none */
 };
 
-/* NULL, or why not. */
+/* Reads the headers of the libjvm.so whose first byte is mapped at base. Returns NULL, or a static string with the
+ * reason. memory must exist as long as libjvm is used; there is nothing to free. */
 const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t base);
 
-/* Where a symbol is; false: it is not exported. */
+/* Sets the address of an exported symbol. Returns false if the symbol is not exported or the memory is not readable. */
 bool libjvm_symbol(struct libjvm *libjvm, struct str name, uint64_t *address);
 
 #endif
