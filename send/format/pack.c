@@ -19,7 +19,7 @@ const bool pack_has_zstd = false;
 #define LINES ((size_t)1 << 20)
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 
-/* ---- packing ------------------------------------------------------------------------------------------------- */
+/* ---- compression ----------------------------------------------------------------------------------------------- */
 
 bool pack_gzip(struct text *text, struct str string, int level)
 {
@@ -101,21 +101,25 @@ void gzip_close(struct gzip *gzip)
 	free(gzip);
 }
 
-/* ---- unpacking ----------------------------------------------------------------------------------------------- */
+/* ---- decompression --------------------------------------------------------------------------------------------- */
 
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct unpack_state {
 	enum packing packing;
-	bool eof, open; /* open: between the beginning and the end of a member */
-	bool gzip;      /* z is there */
+	/* open: the position is within a gzip member or zstd frame */
+	bool eof, open;
+	/* z is initialized */
+	bool gzip;
 	z_stream z;
 #ifdef PJ_ZSTD
 	ZSTD_DStream *zstd;
 #endif
-	size_t at, n; /* of in, not yet used */
+	/* position and size of the input in `in` */
+	size_t at, n;
 	char in[PART];
-	struct text line; /* unpack_lines: what was read, and how much of it was handed out */
+	/* for unpack_lines: the bytes read so far, and the number of them that it returned before */
+	struct text line;
 	size_t given;
 	bool end;
 };
@@ -131,7 +135,7 @@ static bool pack_fill(struct unpack *unpack)
 	struct unpack_state *state = unpack->state;
 	ssize_t got;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.*): a reader that is open has a state */
+	/* Reads gzip data, which may consist of several members. */
 	if (state->at < state->n)
 		return true;
 	if (state->eof)

@@ -1,50 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - bytes packed by gzip or zstd, into memory and out of files.
+ * pack.h - gzip and zstd compression, into memory and out of files.
  *
- * Hides both libraries; zstd is there where it was built in. Files are read piece by piece, so a small file that
- * unpacks to very much costs no memory here. Failure is a value: who packs is a daemon.
+ * Hides both libraries; zstd is available if it was built in. Files are decompressed in parts, so a small file with
+ * huge content takes no memory here. Errors are return values, as daemons use this module.
+ *
+ *	struct unpack u;
+ *	unpack_open(&u, fd);
+ *	while (unpack_lines(&u, &lines)) ...
+ *	if (u.errors) warn("%s", u.errors);
+ *	unpack_close(&u);
  */
 #ifndef PJ_PACK_H
 #define PJ_PACK_H
 
 #include "common/text.h"
 
+/* True if this build has zstd. */
 extern const bool pack_has_zstd;
 
-/* Levels for what is kept. Windows are long lines that are alike, so looking for the longest match pays: zstd's 6 needs
- * a quarter less than its 3 and a third less than gzip, for 10 ms a window; beyond it, time grows, and little else. */
+/* Levels for stored data. Windows consist of long, similar lines, so the search for the longest match pays: zstd's
+ * level 6 needs a quarter less space than its level 3 and a third less than gzip, for 10 ms a window; beyond it,
+ * time grows, and hardly anything else. */
 #define PACK_GZIP 6
 #define PACK_ZSTD 6
-#define PACK_ZSTD_SHORT 3 /* for what is gone soon */
+/* level for short-lived data */
+#define PACK_ZSTD_SHORT 3
 
-/* Appends string, packed; equal bytes give equal bytes. False: it cannot be (no memory). */
+/* Append string, compressed, to text; equal input gives equal output. Return false if memory is short, or if zstd is
+ * not built in. */
 bool pack_gzip(struct text *text, struct str string, int level);
-bool pack_zstd(struct text *text, struct str string, int level); /* false: not built in */
+bool pack_zstd(struct text *text, struct str string, int level);
 
-/* gzip of what comes piece by piece. */
+/* gzip of data that arrives in parts: gzip_open, gzip_add for each part, gzip_close. */
 struct gzip;
-struct gzip *gzip_open(int level); /* NULL: no memory */
-void gzip_add(struct gzip *gzip, struct text *text, struct str string,
-	      bool last);           /* last: what was added ends here, and the next begins anew */
-void gzip_close(struct gzip *gzip); /* NULL does nothing */
+/* Returns NULL if memory is short. */
+struct gzip *gzip_open(int level);
+/* Compresses string and appends the output to text. `last` ends the gzip member; the next call begins a new one. */
+void gzip_add(struct gzip *gzip, struct text *text, struct str string, bool last);
+/* Frees the state. NULL is allowed. */
+void gzip_close(struct gzip *gzip);
 
+/* A file that is being decompressed. */
 struct unpack {
-	int fd;             /* the caller's */
-	const char *errors; /* NULL, or why it ended early */
-	int error;          /* errno of that if the bytes are not at fault: later they may be read; else 0 */
+	/* belongs to the caller */
+	int fd;
+	/* reason of an early end, or NULL */
+	const char *errors;
+	/* errno of that reason if the data is not at fault, so that a later attempt may succeed; else 0 */
+	int error;
 	struct unpack_state *state;
 };
 
-/* Which of the two, or neither, is told by the first bytes. */
+/* Starts to read fd. The first bytes determine the format: gzip, zstd, or uncompressed. */
 void unpack_open(struct unpack *unpack, int fd);
-void unpack_next(struct unpack *unpack,
-		 int fd); /* another file, with the memory of the one before; unpack is {0} at first */
-size_t unpack_read(struct unpack *unpack, char *buf, size_t n); /* 0: the end, or damage */
+/* As unpack_open, for another file with the memory of the one before. *unpack is {0} at first. */
+void unpack_next(struct unpack *unpack, int fd);
+/* Returns the next 1 to n bytes in buf; 0 at the end, or if the data is corrupt (unpack->errors). */
+size_t unpack_read(struct unpack *unpack, char *buf, size_t n);
+/* Frees the memory, but does not close fd. */
 void unpack_close(struct unpack *unpack);
 
-/* Whole lines, newlines included, of up to about a megabyte; damage is set where a line is longer than 64 MB, or the
- * last is cut. */
+/* Sets *lines to the next complete lines, newlines included, about a megabyte of them; they are valid until the next
+ * call. Returns false at the end. Sets unpack->errors if a line is longer than 64 MB, or if the last line has no
+ * newline. */
 bool unpack_lines(struct unpack *unpack, struct str *lines);
 
 #endif

@@ -8,7 +8,8 @@
 
 /* ---- header -------------------------------------------------------------------------------------------------- */
 
-/* Values hold no blanks: they, '%' and control bytes travel as %XX (pj-folded(5)). */
+/* Appends " key=value", or nothing for an empty value. Blanks, '%' and control bytes are encoded as %XX
+ * (pj-folded(5)). */
 static void window_put_value(struct text *text, const char *key, struct str value)
 {
 	if (value.n == 0)
@@ -42,7 +43,7 @@ void window_header(struct text *text, const struct window *window)
 	text_char(text, '\n');
 }
 
-/* Into text, which has room for it, so that what was decoded before stays where it is. */
+/* Decodes a value into text. The caller has reserved the capacity, so earlier decoded values do not move. */
 static struct str window_decoded(struct text *text, struct str value)
 {
 	size_t at = text->n;
@@ -69,7 +70,7 @@ static bool window_hex16(struct str string, uint64_t *value)
 
 enum { HAS_FROM = 1, HAS_TO = 2, HAS_MACHINE = 4, HAS_STREAM = 8, HAS_SAMPLES = 16, HAS_ALL = 31 };
 
-/* One key=value of the header; a value that is wrong is as if it were absent. */
+/* Parses one key=value of the header. An invalid value counts as absent. Returns the HAS_ bit of the key, or 0. */
 static unsigned window_take(struct window *window, struct str key, struct str value)
 {
 	if (str_eq(key, STR("from")))
@@ -103,7 +104,8 @@ static const char *window_take_header(struct str line, struct text *text, struct
 {
 	unsigned has = 0;
 
-	text_reserve(text, line.n); /* what is decoded never moves */
+	/* Reserves the maximum, so that decoded values never move. */
+	text_reserve(text, line.n);
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
 
@@ -116,7 +118,7 @@ static const char *window_take_header(struct str line, struct text *text, struct
 	return NULL;
 }
 
-/* The stacks of the first text: up to the next header. */
+/* Returns the stacks of the first text: the lines up to the next header. */
 static struct str stacks_of(struct str rest)
 {
 	size_t n = 0;

@@ -66,7 +66,8 @@ void http_escape(struct text *text, struct str string)
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_CONNECT 5 /* seconds */
+/* in s, as WAIT_ALL */
+#define WAIT_CONNECT 5
 #define WAIT_ALL 90
 #define AFTER_MAX 300
 
@@ -74,13 +75,15 @@ struct http {
 	CURL *curl;
 	struct curl_slist *headers;
 	struct arena arena;
-	struct text path;   /* of the URL, NUL-terminated */
+	/* path of the URL, NUL-terminated */
+	struct text path;
 	const char *server; /* scheme://host:port */
 	const char *scheme, *host;
 	struct http_options options;
 	struct str user, password;
 	bool basic;
-	struct text url; /* these are of the request that runs */
+	/* url, packed and body belong to the current request */
+	struct text url;
 	struct text packed, body;
 	char total[24];
 	const struct http_request *request;
@@ -154,7 +157,8 @@ static const char *split_url(struct http *http, const char *url)
 	return wrong;
 }
 
-/* Its first line, which ends up in a header: no control bytes. */
+/* Parses the first line of string as the secret, which goes into a header: control bytes are refused. Returns the
+ * reason of a refusal, or NULL. */
 static const char *take_secret(struct http *http, struct str string)
 {
 	struct str line = str_trim(str_cut(&string, '\n'));
@@ -262,7 +266,8 @@ struct http *http_open(const char *url, const struct http_options *options, stru
 	return NULL;
 good:
 	http_header(http, "Accept: application/json");
-	http_header(http, "Expect:"); /* a server that does not know it costs a second */
+	/* Without "Expect: 100-continue", which delays each request by a second if the server does not support it. */
+	http_header(http, "Expect:");
 	add_token(http);
 	return http;
 }
@@ -343,7 +348,8 @@ static void set_trust(struct http *http)
 		lib->easy_setopt(handle, CURLOPT_SSLCERT, http->options.cert);
 	if (http->options.key)
 		lib->easy_setopt(handle, CURLOPT_SSLKEY, http->options.key);
-	/* a proxy of the environment would read the secret; by https it sees only where to */
+	/* By plain http a proxy of the environment could read the secret; by https it sees only the server's
+	 * address. */
 	if (http->password.n && strcmp(http->scheme, "https") != 0)
 		lib->easy_setopt(handle, CURLOPT_PROXY, "");
 	if (http->basic) {
@@ -361,7 +367,8 @@ static void http_set_limits(struct http *http, bool lasting)
 	lib->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 	lib->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
 	lib->easy_setopt(handle, CURLOPT_TIMEOUT, lasting ? 0L : all);
-	/* Eve says after 30 s that its database is gone; one byte a second is a standstill as well */
+	/* Eve reports a failed database after 30 s, so the time limit must be longer; one byte a second counts as a
+	 * stall. */
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 16L);
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
 	lib->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
@@ -416,7 +423,7 @@ static enum http_transfer transfer_of(CURLcode code)
 	}
 }
 
-/* What a server says of it: one line, not much, nothing but text. */
+/* Appends the server's explanation in a response: one short line of printable text. */
 static void add_reason(struct text *why, struct str body)
 {
 	size_t n = 0;
@@ -464,13 +471,15 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	text_str(&http->url, text_view(&http->path));
 	text_str(&http->url, request->path);
 	text_char(&http->url, 0);
-	lib->easy_reset(handle); /* the connection stays */
+	/* Resets the options; the connection remains. */
+	lib->easy_reset(handle);
 	http_set_limits(http, request->lasting);
 	set_trust(http);
 	set_body(http, request, &headers);
 	if (request->header)
 		headers = lib->slist_append(headers, request->header);
-	if (headers) { /* those of every request stand behind this one's */
+	/* Appends the headers of every request to those of this one. */
+	if (headers) {
 		for (last = headers; last->next; last = last->next)
 			;
 		last->next = http->headers;

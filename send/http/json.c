@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/http/json.h"
 
-/* Bytes of the character at string, which is not empty; 0: it is none. Unicode, table 3-7. */
+/* Returns the number of bytes of the UTF-8 character at the start of string, which is not empty; 0 if it is invalid
+ * (Unicode, table 3-7). */
 static size_t utf8_length(struct str string)
 {
 	const unsigned char *p = (const unsigned char *)string.p;
@@ -14,13 +15,16 @@ static size_t utf8_length(struct str string)
 	if (!n || string.n < n)
 		return 0;
 	if (p[0] == 0xE0)
-		low = 0xA0; /* shorter forms */
+		/* excludes overlong forms */
+		low = 0xA0;
 	else if (p[0] == 0xED)
-		high = 0x9F; /* surrogates */
+		/* excludes surrogates */
+		high = 0x9F;
 	else if (p[0] == 0xF0)
 		low = 0x90;
 	else if (p[0] == 0xF4)
-		high = 0x8F; /* behind U+10FFFF */
+		/* excludes code points above U+10FFFF */
+		high = 0x8F;
 	if (p[1] < low || p[1] > high)
 		return 0;
 	for (size_t i = 2; i < n; i++)
@@ -29,7 +33,8 @@ static size_t utf8_length(struct str string)
 	return n;
 }
 
-#define STRIDE 32 /* bytes that are looked at together, by whatever vectors there are */
+/* number of bytes that are compared at once, by any vector instructions of the CPU */
+#define STRIDE 32
 
 static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - answers of servers that are JSON, as values that may not be there; and strings as JSON has them.
+ * json.h - JSON in responses of servers, as values that may be absent; and strings in JSON form.
  *
- * Hides jansson. A value that is missing or of another kind is NULL, or false, so who asks for "_items[3]._status" of
- * whatever a server sent needs no check in between. Nothing is trusted: depth and numbers are bounded by the parser,
- * size by http.h.
+ * Hides jansson. A value that is absent or of another type is NULL or false, so an access such as "_items[3]._status"
+ * needs no intermediate checks. Input is untrusted: the parser limits depth and numbers, http.h limits the size.
+ *
+ *	struct jv *v = jv_parse(reply.body, &why);
+ *	if (jv_str(jv_get(jv_at(jv_get(v, "_items"), 3), "_status"), &status)) ...
+ *	jv_free(v);
  */
 #ifndef PJ_JSON_H
 #define PJ_JSON_H
@@ -13,31 +16,35 @@
 
 struct jv;
 
-/* NULL: *why (static, or until the next call) says what is wrong. Built without jansson that is always so. */
+/* Parses a JSON text. Returns NULL and the reason in *why (static, or valid until the next call). Always fails if
+ * jansson is not built in. */
 struct jv *jv_parse(struct str string, const char **why);
-void jv_free(struct jv *value); /* of jv_parse; NULL does nothing */
+/* Frees the result of jv_parse. NULL is allowed. */
+void jv_free(struct jv *value);
 
-/* Part of value, which may be NULL. */
+/* Return a member of an object, or an element of an array; NULL if absent. value may be NULL. */
 const struct jv *jv_get(const struct jv *value, const char *key);
 const struct jv *jv_at(const struct jv *value, size_t i);
-size_t jv_count(const struct jv *value); /* of an array; of what is none 0 */
+/* Returns the number of elements of an array; 0 for other values. */
+size_t jv_count(const struct jv *value);
 bool jv_is_array(const struct jv *value);
 
-/* False: it is not one. Strings live as long as value. */
+/* Return true and the value if it has the type in the name. Strings live as long as value. */
 bool jv_str(const struct jv *value, struct str *string);
-bool jv_u64(const struct jv *value, uint64_t *n); /* 3 and 3.0, no -3, no 3.5, no "3" */
+/* accepts 3 and 3.0, but not -3, 3.5 or "3" */
+bool jv_u64(const struct jv *value, uint64_t *n);
 bool jv_true(const struct jv *value);
 
-/* All members of an object, until `each` returns false; that, or true. */
+/* Calls `each` for all members of an object, until it returns false. Returns that result, or true. */
 bool jv_each(const struct jv *value, bool (*each)(void *to, struct str key, const struct jv *value), void *to);
 
-/* How many bytes string begins with that are printable ASCII, and neither a nor b. */
+/* Returns the length of the prefix of string that is printable ASCII and contains neither a nor b. */
 size_t ascii_run(struct str string, char a, char b);
 
-/* Appends string in quotes. Always valid UTF-8: what is none becomes U+FFFD, as do the halves of surrogate pairs. */
+/* Appends string as a JSON string in quotes, always as valid UTF-8: invalid bytes and surrogates become U+FFFD. */
 void json_quote(struct text *text, struct str string);
 
-/* Appends string, made valid as above, without quotes. */
+/* Appends string, made valid in the same way, without quotes. */
 void utf8_mend(struct text *text, struct str string);
 
 #endif

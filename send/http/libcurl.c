@@ -16,7 +16,7 @@ static const struct {
 #undef LIBCURL_ROW
 };
 
-/* The interface is the same since 2006, under either name. */
+/* Opens libcurl under one of its names; its interface has been the same since 2006 under each of them. */
 static void *libcurl_load_symbols(void)
 {
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so" };

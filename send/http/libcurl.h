@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcurl.h - libcurl, loaded when a server is spoken to first.
+ * libcurl.h - access to libcurl, loaded before the first request to a server.
  *
- * It brings thirty libraries, which cost 7 ms and 5 MB: as much as what a store in a directory is asked for, which
- * needs none of them.
+ * libcurl loads thirty libraries, which costs 7 ms and 5 MB: as much as a query of a store in a directory, which needs
+ * none of them. Without PJ_CURL this header declares nothing.
+ *
+ *	const struct libcurl *lib = libcurl_load(&why);
+ *	CURL *handle = lib->easy_init();
  */
 #ifndef PJ_LIBCURL_H
 #define PJ_LIBCURL_H
@@ -12,24 +15,27 @@
 
 #ifdef PJ_CURL
 
-#define CURL_DISABLE_TYPECHECK /* its macros call functions by name */
+/* the checks are macros that call functions of libcurl by name */
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #undef curl_easy_getinfo
 #undef curl_easy_setopt
 
-/* What is used of it. */
+/* The functions that pj uses, without their prefix curl_. */
 #define LIBCURL_FUNCTIONS(of)                                                                                          \
 	of(easy_cleanup) of(easy_getinfo) of(easy_init) of(easy_perform) of(easy_reset) of(easy_setopt)                \
 		of(easy_strerror) of(free) of(global_init) of(slist_append) of(slist_free_all) of(url) of(url_cleanup) \
 			of(url_get) of(url_set)
 
+/* Pointers to these functions. */
 struct libcurl {
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
 	LIBCURL_FUNCTIONS(LIBCURL_MEMBER)
 #undef LIBCURL_MEMBER
 };
 
-/* For good. NULL: *why says what is missing. */
+/* Loads libcurl for the rest of the process's life; later calls return the same pointer. Returns NULL, and in *why
+ * the missing library or function. */
 const struct libcurl *libcurl_load(const char **why);
 
 #endif

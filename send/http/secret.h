@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - the secret of a store (USER:PASSWORD or a token): read from a file or the environment, and sent only where
- * it stays secret.
+ * secret.h - the secret of a store (USER:PASSWORD or a token): its source, a file or the environment, and the check
+ * that it is sent only where it stays secret.
  *
  * A file that other users can read is refused. PJ_STORE_AUTH is moved out of the environment at the start, so that
- * programs started later (pjfold, which parses bytes of strangers) do not inherit it and /proc/PID/environ does not
- * show it.
+ * programs started later (pjfold, which parses hostile input) do not inherit it and /proc/PID/environ does not show it.
  */
 #ifndef PJ_SECRET_H
 #define PJ_SECRET_H
