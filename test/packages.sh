@@ -147,17 +147,44 @@ wish_for_tests()
 	wish_perf
 }
 
-# What ./check --full needs beside that: programs of 32 bits and of aarch64, a real Tomcat, guests.
+# What ./check --full needs beside that: programs of 32 bits and of aarch64, a real Tomcat, guests. gcc-multilib and the compiler for aarch64
+# exclude each other, gcc-NN-multilib and that compiler do not.
 wish_for_all_tests()
 {
 	wish ccache ccache
 	wish busybox busybox-static
+	wish cpio cpio
+	wish ab apache2-utils
+	wish /usr/share/tomcat10/bin/catalina.sh tomcat10
+	wish tomcat10-instance-create tomcat10-user
+	wish /usr/share/tomcat10-examples/examples tomcat10-examples
 	if [ "$(uname -m)" = x86_64 ]; then
-		echo 'int main(void) { return 0; }' | gcc -m32 -x c -o /dev/null - 2>/dev/null || wish="$wish gcc-multilib"
+		if ! echo 'int main(void) { return 0; }' | cc -m32 -x c -o /dev/null - 2>/dev/null; then
+			version=$(cc -dumpversion 2>/dev/null)
+			wish="$wish gcc-${version%%.*}-multilib"
+		fi
 		wish aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 		wish /usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross
 		wish qemu-aarch64-static qemu-user-static
+		wish qemu-system-x86_64 qemu-system-x86
 	fi
-	wish ab apache2-utils
-	wish /usr/share/tomcat10/bin/catalina.sh tomcat10
+}
+
+# fetch_worlds: a kernel for guests in PJ_GUEST (test/lib/guest.sh), and root file systems with JDKs of other versions in PJ_ROOTFS; 350 MB,
+# once. What cannot be fetched is skipped by the tests.
+fetch_worlds()
+{
+	PJ_GUEST=${PJ_GUEST:-/var/tmp/pj-guest}
+	PJ_ROOTFS=${PJ_ROOTFS:-/var/tmp/pj-rootfs}
+	export PJ_GUEST PJ_ROOTFS
+	if [ "$as_root" = no ] || ! present apt-get; then return 0; fi
+	if ! ls "$PJ_GUEST"/boot/vmlinuz-* >/dev/null 2>&1; then
+		kernel=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/.*Depends: //p' | head -n 1)
+		# shellcheck disable=SC2016 # for the other shell
+		$as_root sh -c 'mkdir -p "$1" && cd "$1" && apt-get download -qq "$2" && dpkg -x linux-image*.deb . && rm -f linux-image*.deb' \
+			fetch "$PJ_GUEST" "$kernel" >/dev/null 2>&1 || echo "packages: no kernel for guests: $kernel"
+	fi
+	if ! ls "$PJ_ROOTFS"/usr/lib/jvm/*/bin/java >/dev/null 2>&1; then
+		$as_root sh test/jmap/rootfs.sh "$PJ_ROOTFS" >/dev/null 2>&1 || echo "packages: no JDKs for $PJ_ROOTFS"
+	fi
 }
