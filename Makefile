@@ -90,6 +90,12 @@ $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir 
 endef
 $(foreach m,$(MAINS),$(eval $(call tool,$(m))))
 
+# A build for coverage writes its counters at _exit(), too: forked processes end there.
+ifeq ($(SAN),cover)
+LDLIBS += -Wl,--wrap=_exit $(B)/test/lib/gcovexit.o
+$(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
+endif
+
 $(TOOLS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -199,6 +205,10 @@ cover: ## lines of each parser that its corpus reaches, or of one: T=folded; SHO
 cover-run: $(REPLAYS)
 	$(Q)PJ_BUILD=$(B) T='$(T)' SHOW='$(SHOW)' sh test/fuzz/cover.sh
 
+coverage: ## lines of the product that the whole suite reaches, by folder (root, for live tests); STAGES="all stores live"
+	$(Q)$(MAKE) --no-print-directory CC=gcc SAN=cover CFLAGS= tests
+	$(Q)PJ_BUILD=build/$(subst std-$(CCNAME),cover-gcc,$(VARIANT)) STAGES='$(STAGES)' bash test/coverage.sh
+
 fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minutes)
 	$(Q)bash test/fresh.sh
 
@@ -249,6 +259,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

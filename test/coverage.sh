@@ -1,0 +1,62 @@
+#!/bin/bash
+# coverage.sh - runs the tests with the build for coverage and prints, for each folder of the product, the lines that they reach: make coverage
+#
+# PJ_BUILD: that build. STAGES: those of the tests ("all stores live"). REPORT=1: no tests, the report of the last run. SHOW=1: also each file.
+# Prints `FOLDER LINES REACHED %`; figures.sh takes these lines. Ends with 1 if a folder or all is below MIN (85) percent.
+# A process that is killed by a signal, that another root file system or another user's rights keep from build/, or whose system calls are
+# limited to its work does not write its counters: its lines are not counted.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export PJ_BUILD
+log=$PJ_BUILD/coverage
+if [ -z "${REPORT:-}" ]; then
+	find "$PJ_BUILD" -name '*.gcda' -delete
+	mkdir -p "$log"
+	# processes of other users write counters, too
+	find "$PJ_BUILD" -type d -exec chmod a+rwx {} +
+	umask 0
+	PJ_PERF=$(command -v perf)
+	export PJ_PERF
+	for stage in ${STAGES:-all stores live}; do
+		STAGE=$stage PJ_TAP=$PWD/$PJ_BUILD/tap-cover-$stage sh test/check.sh >"$log/$stage.log" 2>&1
+		echo "$stage: $(tail -n 1 "$log/$stage.log")"
+	done
+fi
+mkdir -p "$log"
+# a line of a header counts once, and is reached if any module reaches it
+find "$PJ_BUILD" -path "$PJ_BUILD/test" -prune -o -name '*.gcno' -print0 | xargs -0 gcov -t 2>/dev/null | awk -v show="${SHOW:-}" -v min="${MIN:-85}" '
+{
+	count = $0
+	sub(/:.*/, "", count)
+	gsub(/[ *]/, "", count)
+	rest = substr($0, index($0, ":") + 1)
+	line = rest + 0
+}
+line == 0 && rest ~ /:Source:/ { source = substr(rest, index(rest, ":Source:") + 8); next }
+line == 0 || count == "-" || source ~ /^(test|\/)/ { next }
+{
+	key = source ":" line
+	if (!(key in seen)) { seen[key] = 0; lines[source]++ }
+	if (count !~ /^[#=]/ && !seen[key]) { seen[key] = 1; reached[source]++ }
+}
+function put(name, all, hit) { printf "%-28s %7d %7d %6.1f %%\n", name, all, hit, 100 * hit / all }
+END {
+	for (source in lines) {
+		folder = source
+		sub(/\/[^\/]*$/, "", folder)
+		all[folder] += lines[source]
+		hit[folder] += reached[source]
+		total += lines[source]
+		total_hit += reached[source]
+		if (show) put(source, lines[source], reached[source])
+	}
+	for (folder in all) {
+		put(folder, all[folder], hit[folder])
+		if (100 * hit[folder] < min * all[folder]) low++
+	}
+	put("total", total, total_hit)
+	exit low > 0 || 100 * total_hit < min * total
+}' >"$log/report"
+status=$?
+LC_ALL=C sort "$log/report"
+exit $status
