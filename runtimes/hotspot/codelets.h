@@ -17,6 +17,7 @@
 #include "runtimes/hotspot/hotspot.h"
 
 struct codelets {
+	/* number of codelets, and their names */
 	struct codelet {
 		uint64_t begin, end;
 		size_t name, name_n; /* in names, as "Interpreter: iload" */

@@ -19,8 +19,10 @@ enum jvm_kind {
 	JVM_HOTSPOT,
 	JVM_OPENJ9,
 	JVM_ZING,
-	JVM_UNKNOWN, /* its mappings are not readable */
-	JVM_STALLED  /* its files in /proc do not respond in time (taskwait.h) */
+	/* its mappings are not readable */
+	JVM_UNKNOWN,
+	/* its files in /proc do not respond in time (taskwait.h) */
+	JVM_STALLED
 };
 
 /* The libjvm.so of a process: the address of its first byte, and device and inode as in /proc/PID/maps. */
@@ -32,17 +34,22 @@ struct jvm_library {
 
 /* One process. jvm_process_close closes folder and frees cgroup. */
 struct jvm_process {
-	int folder;       /* O_PATH descriptor of /proc/PID */
-	pid_t pid, inner; /* inner: pid in the process's own PID namespace */
-	uid_t uid;        /* effective uid */
+	/* O_PATH descriptor of /proc/PID */
+	int folder;
+	/* pid in pj's PID namespace and in the process's own */
+	pid_t pid, inner;
+	/* effective user and group; -1 if unknown */
+	uid_t uid;
 	gid_t gid;
-	uint64_t start; /* clock ticks since boot */
-	struct taskid
-		/* Program whose mappings were read, or an earlier one: hotspot_open_memory checks it. */
-		id;
+	/* start time in clock ticks since boot */
+	uint64_t start;
+	/* Program whose mappings were read, or an earlier one: hotspot_open_memory checks it. */
+	struct taskid id;
 	enum jvm_kind kind;
 	struct jvm_library library;
-	bool alive; /* not a zombie */
+	/* false for a zombie and for a process without mappings */
+	bool alive;
+	/* name of the main thread, without the line feed; hostile bytes */
 	char comm[64];
 	/* Path of its cgroup. Of several hierarchies, the path that contains the id of the innermost container. */
 	struct text cgroup;
@@ -50,9 +57,12 @@ struct jvm_process {
 
 /* Counts of a search. */
 struct discovery {
-	unsigned processes; /* processes with memory of their own */
-	unsigned forbidden; /* of these, processes whose mappings are not readable */
-	unsigned stalled;   /* of these, processes that do not respond (taskwait.h) */
+	/* processes with memory of their own */
+	unsigned processes;
+	/* of these, processes whose mappings are not readable */
+	unsigned forbidden;
+	/* of these, processes that do not respond (taskwait.h) */
+	unsigned stalled;
 };
 
 /* Searches proc (usually "/proc") and calls f for each JVM, by ascending pid. f also gets processes named "java"

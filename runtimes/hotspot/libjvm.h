@@ -12,6 +12,7 @@
 
 struct libjvm {
 	struct memory *m;
+	/* memory of libjvm_open's caller */
 	uint64_t base;                        /* load base: address minus file address */
 	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr */
 	uint64_t gnu_hash, hash;              /* addresses of the hash tables; 0: none */

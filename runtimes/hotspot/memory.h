@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - the memory of another process, read without touching it.
+ * memory.h - reads the memory of another process without side effects on it.
  *
  * Memory is read through /proc/PID/mem alone. The kernel binds that descriptor to the address space and checks
  * permission when it is opened, so after an exec or an exit it reads the old memory or nothing, never that of the new
@@ -8,12 +8,14 @@
  * read with the rights of the program before it.
  *
  * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space
- * readable. The caller asks memory_is_current before it attributes to the process what it read.
+ * readable. The caller calls memory_is_current before it attributes to the process the data that it read.
  *
- * Small reads come from a cache of pages, which is one moment's view only between two memory_forget; large ones, and
- * requests that are read together, go past it. Requests are read in the order of their addresses, and neighbours with
- * one read: a read of one page costs about 1 us, each further page 0.5 us. Everything read is a stranger's, and changes
- * while it is read: a caller checks each number before it is used.
+ * Small reads use a cache of pages, which the caller empties with memory_forget; large reads and gathered requests
+ * bypass it. Gathered requests are read in the order of their addresses, and neighbours with one read: a read of one
+ * page costs about 1 us, each further page 0.5 us. All data is hostile and changes while it is read: the caller checks
+ * each number before use. One thread may use a struct memory at a time.
+ *
+ * If memory->budget is set, each read takes steps from it, and all reads fail once it is exceeded.
  */
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
@@ -26,13 +28,13 @@
 
 struct memory_page;
 
-/* A piece that is wanted: n bytes from address on, which come to `at` in the bytes of the caller. */
+/* Request of memory_gather: n bytes from address on, stored at offset `at` of the caller's buffer. */
 struct memory_want {
 	uint64_t address;
 	uint32_t n, at;
 };
 
-/* A piece of an image of memory: what is known of a process that is not there (tests, a core file). */
+/* Part of an image of a process's memory (tests, core files). */
 struct memory_part {
 	uint64_t address;
 	size_t n;
@@ -40,53 +42,59 @@ struct memory_part {
 };
 
 struct memory {
-	int fd;                         /* /proc/PID/mem; -1: an image */
-	int process;                    /* /proc/PID, of O_PATH */
-	struct taskid id;               /* the program that the memory is of */
-	const struct memory_part *blob; /* of an image, by address */
+	int fd;                         /* descriptor of /proc/PID/mem; -1 for an image */
+	int process;                    /* O_PATH descriptor of /proc/PID */
+	struct taskid id;               /* program that the memory belongs to */
+	const struct memory_part *blob; /* parts of an image, by address */
 	size_t npieces;
 	struct readbudget
-		*budget;  /* each read takes steps from it; once it is exceeded all reads fail. NULL: no limit */
-	uint64_t probe;   /* an address that is always there: tells whether it is still the same process */
-	uint64_t *number; /* of page, + 1; 0: none */
+		/* Budget for steps; NULL: no limit. The caller sets it and must preserve it. */
+		*budget;
+	/* Readable address in the process, for example the ELF header of libjvm.so. memory_gather reads it to find
+	 * out if the memory still exists. */
+	uint64_t probe;
+	uint64_t *number; /* number + 1 of each cached page; 0: none */
 	struct memory_page *page;
-	struct memory_want *order; /* room to sort in */
+	struct memory_want *order; /* buffer for sorting */
 	size_t order_n;
-	char *bounce; /* where neighbours come to, before each goes to its place */
+	char *bounce; /* buffer for a run of requests */
 };
 
-/* Opens the memory of the program that the process ran when id was read; process: a descriptor of /proc/PID.
- * TASKID_SAME, or the reason why it is not opened. */
+/* Opens the memory of the program that the process ran when id was read. process is a descriptor of /proc/PID and
+ * remains the caller's. Returns TASKID_SAME, or the reason of the failure; then nothing needs closing. */
 enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id);
-/* Does the process live, and run the program whose memory this is? True for an image. */
+/* Returns true if the process exists and still runs the program whose memory this is. Returns true for an image. */
 bool memory_is_current(const struct memory *memory);
-/* An image in its stead; pieces do not overlap, and stay the caller's. */
+/* Makes memory an image of n parts, sorted by address and disjoint. The parts remain the caller's and must exist
+ * until memory_close. */
 void memory_image(struct memory *memory, const struct memory_part *blob, size_t n);
+/* Closes the descriptors and frees the buffers. */
 void memory_close(struct memory *memory);
 
-/* Gives back the memory that reading needs, until the next time: 2 MB. */
+/* Frees the buffers (2 MB) until the next read. */
 void memory_rest(struct memory *memory);
 
-/* From now on what was read may be another. */
+/* Empties the cache: later reads return newer data. */
 void memory_forget(struct memory *memory);
 
-/* n bytes at an address, or false: not all of them can be read. */
+/* Reads n bytes at an address through the cache. Returns false if any of them is not readable. */
 bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* The same past the cache, for what is large. */
+/* Like memory_read without the cache, for large reads. */
 bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Many pieces at once, in any order; `want` gets sorted. Those that cannot be read are zero. False: the memory is gone,
- * and nothing that was read counts. */
+/* Reads many requests at once, in any order; sorts want. Bytes that are not readable become 0. Returns false if the
+ * process has ended or the budget is exceeded; then the caller discards all data. */
 bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to);
 
-/* The order in which memory_gather reads: by address, equal ones as they came. */
+/* Sorts requests by address, in the order of memory_gather. Equal addresses keep their order. */
 void memory_sort(struct memory *memory, struct memory_want *want, size_t count);
 
-/* A C string of less than cap bytes into to, NUL behind it; false: none there, or it is longer. */
+/* Copies a C string of less than cap bytes with its NUL. Returns false if it is not readable or longer. */
 bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap);
 
-/* A number of 1, 2, 4 or 8 bytes; signed ones of less than 8 bytes are extended. */
+/* Read a little-endian number of `width` bytes: 1, 2, 4 or 8; memory_i64 extends the sign. memory_pointer reads 8
+ * bytes. They return false if the number is not readable. */
 bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value);
 bool memory_i64(struct memory *memory, uint64_t address, unsigned width, int64_t *value);
 bool memory_pointer(struct memory *memory, uint64_t address, uint64_t *value);

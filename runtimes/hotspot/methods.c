@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #define SYMBOL_MAX 65535
-#define FIRST_BYTES 64u       /* of a symbol: nearly all are shorter */
-#define LONGER_MAX (8u << 20) /* bytes of those that are not, of methods that are read together */
-#define ROW_MAX 512u          /* of an object whose first bytes are read */
+#define FIRST_BYTES 64u       /* bytes that are read of each symbol at first; nearly all symbols are shorter */
+#define LONGER_MAX (8u << 20) /* limit for the bytes of all longer symbols of one gather */
+#define ROW_MAX 512u          /* limit for the first bytes of an object */
 
-/* Where a piece of the text will be: it may move as it grows. */
+/* Position of a string in a text. Pointers would become invalid when the text grows. */
 struct blob {
 	size_t from, n;
 };
@@ -24,14 +24,15 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	if (symbol == 0 || !vmlayout_read(memory, symbol, vmlayout->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
 	*blob = (struct blob){ text->n, (size_t)n };
-	text_reserve(text, (size_t)n + 1); /* an empty one, too, has a place */
+	/* One byte more, so that text->p is not NULL for an empty symbol. */
+	text_reserve(text, (size_t)n + 1);
 	if (!memory_read(memory, symbol + vmlayout->symbol_body, text->p + text->n, (size_t)n))
 		return false;
 	text->n += (size_t)n;
 	return true;
 }
 
-/* Bit 0 of an entry tells something else in some JDKs. */
+/* Reads the symbol of a constant pool entry. Bit 0 of an entry is a flag in some JDKs. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
 		       uint64_t index, struct text *text, struct blob *blob)
 {
@@ -65,13 +66,13 @@ bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64
 	return true;
 }
 
-/* ---- many ------------------------------------------------------------------------------------------------------ */
+/* ---- many methods ------------------------------------------------------------------------------------------------ */
 
-/* A sweep on its way: pieces that are wanted, and where they come to. */
+/* A sweep over many methods: requests for objects, in rows, and the reads that serve them. */
 struct sweep {
 	struct memory *m;
 	const struct vmlayout *l;
-	struct memory_want *want; /* room for three of each method */
+	struct memory_want *want; /* has capacity for three requests of each method */
 	bool gone;
 };
 
@@ -80,7 +81,8 @@ static void *methods_rows(size_t size, size_t n)
 	return mem_grow(NULL, size, n + 1);
 }
 
-/* Sorts the first n of what is wanted and leaves each address once; number: which one that of piece `at` is now. */
+/* Sorts and deduplicates requests [0, n); number[at] is the new position of request `at`. Returns the number of
+ * requests that remain. */
 static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
 	size_t saved = 0;
@@ -96,7 +98,7 @@ static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 	return saved;
 }
 
-/* `size` bytes of each of the first n, in rows. */
+/* Reads `size` bytes at `offset` of each of the first n objects, as rows. The caller frees them. */
 static char *read_rows(struct sweep *sweep, size_t n, uint32_t offset, uint32_t size)
 {
 	char *to = methods_rows(size, n);
@@ -112,14 +114,14 @@ static uint32_t methods_end_of(struct vmlayout_field field, uint32_t least)
 	return field.at + field.width > least ? field.at + field.width : least;
 }
 
-/* Which symbols a method is called by: of `symbol`, or NONE. */
+/* Positions of the symbols of a method in the array `symbol`; NONE if not requested. */
 struct symbols_of {
 	uint32_t class_name, method, signature;
 };
 
 #define NONE UINT32_MAX
 
-/* The symbols that are wanted become their bytes. */
+/* Reads the bytes of the n requested symbols. names owns the bytes; the caller frees the array. */
 static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct methods *names)
 {
 	const struct vmlayout *vmlayout = sweep->l;
@@ -138,7 +140,8 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 		symbol[i] = (struct str){ bytes + vmlayout->symbol_body, (size_t)length };
 		if (length && vmlayout->symbol_body + length <= FIRST_BYTES)
 			continue;
-		symbol[i].n = 0; /* it is longer, or too near to the end of what is mapped */
+		symbol[i].n = 0;
+		/* The symbol is longer, or too near to the end of its mapping. */
 		if (at[i] == 0 || !vmlayout_read(sweep->m, at[i], vmlayout->symbol_length, &length) ||
 		    length > SYMBOL_MAX || length > LONGER_MAX - total)
 			continue;
@@ -156,15 +159,15 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 	return symbol;
 }
 
-/* What ConstMethods, as rows, lead to: their constant pools, each once, and the classes that these belong to. */
+/* The constant pools of ConstMethods, deduplicated, and the classes of these pools. */
 struct pools {
-	uint32_t *of;      /* by ConstMethod: which pool */
-	uint64_t *address; /* of pools */
-	char *row;         /* their first bytes */
-	uint32_t bytes;    /* of a row */
+	uint32_t *of;      /* pool of each ConstMethod */
+	uint64_t *address; /* addresses of the pools */
+	char *row;         /* first bytes of the pools */
+	uint32_t bytes;    /* bytes of each row */
 	size_t n;
-	uint32_t *holder; /* by pool: which class */
-	char *class_name; /* by class: address of its name's symbol */
+	uint32_t *holder; /* class of each pool */
+	char *class_name; /* by class: address of the symbol with its name */
 	size_t nholders;
 };
 
@@ -201,8 +204,8 @@ static void free_pools(struct pools *pools)
 	free(pools->class_name);
 }
 
-/* Of each ConstMethod the entries of its name and its signature, addresses of symbols; 0: makes no sense. Bit 0 of one
- * tells something else in some JDKs. */
+/* Returns, for each ConstMethod, the constant pool entries of its name and signature: addresses of symbols, 0 if an
+ * index is invalid. Bit 0 of an entry is a flag in some JDKs. */
 static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				      const struct pools *pools, bool signatures)
 {
@@ -234,7 +237,8 @@ static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char 
 	return entry;
 }
 
-/* ConstMethods, as rows, to the symbols of each, which are wanted then, each once. */
+/* Finds the symbols of n ConstMethods and requests them, deduplicated. *nsymbols is their number. The caller frees
+ * the result. */
 static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
@@ -281,7 +285,8 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	if (const_bytes > ROW_MAX ||
 	    methods_end_of(vmlayout->pool_length, methods_end_of(vmlayout->pool_holder, 0)) > ROW_MAX ||
 	    methods_end_of(vmlayout->symbol_length, vmlayout->symbol_body) > FIRST_BYTES)
-		return true; /* no JVM is so: one by one, then */
+		/* No JVM has such a layout. The caller then reads names one by one. */
+		return true;
 	number = methods_rows(sizeof(*number), n);
 	sweep.want = methods_rows(3 * sizeof(*sweep.want), n);
 	for (size_t i = 0; i < n; i++)
@@ -296,7 +301,8 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
 	consts = read_rows(&sweep, n, 0,
-			   const_bytes); /* they stand in the order of their methods, whatever that of memory is */
+			   /* The rows have the order of the Method*, whatever their own addresses are. */
+			   const_bytes);
 	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = methods_read_symbols(&sweep, nsymbols, names);
 	for (size_t i = 0; i < n; i++) {
@@ -342,7 +348,7 @@ void methods_free(struct methods *methods)
 	*methods = (struct methods){ 0 };
 }
 
-/* ---- spelling -------------------------------------------------------------------------------------------------- */
+/* ---- spelling ---------------------------------------------------------------------------------------------------- */
 
 static void put_dotted(struct text *text, struct str string)
 {
@@ -350,7 +356,8 @@ static void put_dotted(struct text *text, struct str string)
 		text_char(text, string.p[i] == '/' ? '.' : string.p[i]);
 }
 
-/* The type that a signature begins with; false: there is none. What does not parse is written as it is. */
+/* Writes the type at the start of a signature and skips it. Returns false if there is none. A malformed rest is
+ * written unchanged. */
 static bool put_type(struct text *text, struct str *string)
 {
 	static const char *const basic[26] = { ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
@@ -388,7 +395,8 @@ static void put_hotspot(struct text *text, const struct method_name *name)
 	arguments = end < 1 ? (struct str){ 0 } : (struct str){ arguments.p + 1, (size_t)end - 1 };
 	put_type(text, &result);
 	text_char(text, ' ');
-	if (plus > 0) { /* a hidden class */
+	if (plus > 0) {
+		/* The name of a hidden class has a '+'. */
 		put_dotted(text, str_head(name->class_name, (size_t)plus));
 		text_char(text, '/');
 		put_dotted(text, str_from(name->class_name, (size_t)plus + 1));

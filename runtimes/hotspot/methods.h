@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * methods.h - the names of Java methods in the memory of a JVM, and how they are spelled.
+ * methods.h - reads names of Java methods from the memory of a JVM, and spells them.
  *
- * Method -> ConstMethod -> ConstantPool -> Symbols of class, method and signature, each pointer and length checked
- * (method.hpp, constMethod.hpp, constantPool.hpp, symbol.hpp of the JDK). What comes are the bytes of the class file;
- * control bytes and what is not UTF-8 stay for who writes them. Thousands are read in sweeps, one for each step of
- * the way, since what costs is a page that is looked up. Spelling is pure.
+ * The path is Method -> ConstMethod -> ConstantPool -> Symbols of class, method and signature; each pointer and length
+ * is checked (method.hpp, constMethod.hpp, constantPool.hpp, symbol.hpp of the JDK). Names are the bytes of the class
+ * file: they may have control bytes and invalid UTF-8, which the writer of output replaces. methods_gather reads
+ * thousands of names in sweeps, one for each step of the path, because the lookup of a page is the main cost of a read.
+ * Spelling is pure.
  */
 #ifndef PJ_METHODS_H
 #define PJ_METHODS_H
@@ -13,32 +14,34 @@
 #include "runtimes/hotspot/vmlayout.h"
 #include "common/text.h"
 
-/* As in a class file: java/util/HashMap, get, (Ljava/lang/Object;)Ljava/lang/Object; A hidden class is called
- * Name+0x00007f..., as HotSpot does. */
+/* Name as in a class file: java/util/HashMap, get, (Ljava/lang/Object;)Ljava/lang/Object; A hidden class is named
+ * Name+0x00007f..., as in HotSpot. */
 struct method_name {
 	struct str class_name, method, signature;
 };
 
-/* Into the memory of text, from its end on; the name is valid until text changes. False: something on the way makes no
- * sense. */
+/* Reads the name of one Method*. Its strings are appended to text and valid until text changes. Returns false if a
+ * pointer or length on the path is invalid; text may have grown then. */
 bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
 		  struct method_name *name);
 
-/* Names that were read together. */
+/* Names that methods_gather read. */
 struct methods {
-	uint64_t *method;         /* by address, each once */
-	struct method_name *name; /* of method; no class: something on the way makes no sense */
+	uint64_t *method;         /* sorted by address, unique */
+	struct method_name *name; /* of method[i]; class_name is empty if the name is not readable */
 	size_t n;
-	char *symbols, *longer; /* what they are made of */
+	char *symbols, *longer; /* bytes of the names */
 };
 
-/* Those of so many Method*, in place of what s held; without signatures these stay empty. False: it ended. */
+/* Replaces methods by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with
+ * empty methods, if the process has ended. The caller calls methods_free. */
 bool methods_gather(struct methods *methods, struct memory *memory, const struct vmlayout *vmlayout,
 		    const uint64_t *method, size_t n, bool signatures);
 
-/* NULL: it is not among them. */
+/* Returns the name of a Method*, or NULL if methods_gather did not get that Method*. */
 const struct method_name *methods_find(const struct methods *methods, uint64_t method);
 
+/* Frees all memory; names that methods_find returned become invalid. */
 void methods_free(struct methods *methods);
 
 enum method_style {
@@ -47,10 +50,10 @@ enum method_style {
 	METHOD_FLAMEGRAPH, /* as perf-map-agent: Ljava/util/HashMap;::get */
 };
 
-/* The same from a name as METHOD_HOTSPOT has it. */
+/* Appends a name, given in style METHOD_HOTSPOT, in another style. */
 void methods_respell(struct text *text, struct str hotspot, enum method_style style);
 
-/* Appends the name. */
+/* Appends the name in a style. */
 void methods_spell(struct text *text, const struct method_name *name, enum method_style style);
 
 #endif

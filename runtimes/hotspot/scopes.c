@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (8u << 20) /* of one table of one method */
+#define BYTES_MAX (8u << 20) /* limit for one table of one method */
 #define DEPTH_MAX 256        /* MaxInlineLevel is 15 */
 
-/* The three tables of a method, copied. */
+/* Copies of the three tables of an nmethod: PcDescs, scopes, metadata. */
 struct cfitables {
 	const char *pcs, *scopes, *metadata;
 	uint32_t npcs, nscopes, nmetadata;
 };
 
-/* Returns NULL if there is no memory for it. */
+/* Returns a buffer of n bytes, which scopes owns, or NULL if there is no memory for it. */
 static char *scopes_space(struct scopes *scopes, struct readbudget *budget, size_t n)
 {
 	if (scopes->folder_count < n) {
@@ -29,7 +29,7 @@ static char *scopes_space(struct scopes *scopes, struct readbudget *budget, size
 	return scopes->space;
 }
 
-/* Where they are: from address, n bytes. */
+/* Address range of a table: n bytes from `from` on. */
 struct span {
 	uint64_t from;
 	uint64_t n;
@@ -49,7 +49,8 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 
 	if (!vmlayout_read(memory, blob->address, scopes->pcs, &pcs))
 		return false;
-	if (scopes->immutable.width) { /* pcs and scopes in memory of their own, in this order */
+	if (scopes->immutable.width) {
+		/* PcDescs and scopes are in memory of their own, in this order. */
 		uint64_t size;
 
 		if (!vmlayout_read(memory, blob->address, scopes->immutable, &base) || base == 0 ||
@@ -58,7 +59,8 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 		    !span_between(&span[0], base + pcs, base + data) ||
 		    !span_between(&span[1], base + data, base + size))
 			return false;
-	} else { /* scopes, then pcs, in the blob */
+	} else {
+		/* Scopes, then PcDescs, are in the blob. */
 		if (!vmlayout_read(memory, blob->address, scopes->pcs_end, &end) ||
 		    !vmlayout_read(memory, blob->address, scopes->data, &data))
 			return false;
@@ -67,12 +69,14 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 		if (!span_between(&span[0], base + pcs, base + end) || !span_between(&span[1], data, base + pcs))
 			return false;
 	}
-	if (scopes->metadata.width) { /* in front of the scopes */
+	if (scopes->metadata.width) {
+		/* The metadata is before the scopes. */
 		if (!vmlayout_read(memory, blob->address, scopes->metadata, &metadata))
 			return false;
 		metadata += blob->address;
 		if (scopes->immutable.width)
-			return false; /* JDK 23 and 24: where they end is not told */
+			/* JDK 23 and 24 do not export the end of the metadata. */
+			return false;
 		return span_between(&span[2], metadata, span[1].from);
 	}
 	if (!vmlayout_read(memory, blob->address, scopes->mutable_data, &metadata) || metadata == 0 ||
@@ -82,7 +86,8 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 	return span_between(&span[2], metadata + data, metadata + metadata_end);
 }
 
-/* Each behind the other in `at`, in order of their addresses: most touch, and a call costs more than what it reads. */
+/* Reads the three tables into `at`, in the order of their addresses. Adjacent tables, the common case, need one
+ * call: a call costs more than its bytes. */
 static bool read_spans(struct memory *memory, const struct span span[3], char *at, const char *to[3])
 {
 	unsigned order[3] = { 0, 1, 2 };
@@ -133,8 +138,8 @@ static bool read_tables(struct scopes *scopes, struct memory *memory, const stru
 	return true;
 }
 
-/* UNSIGNED5: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. excluded: bytes are larger by so
- * much. */
+/* Decodes an UNSIGNED5 number: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. `excluded` is
+ * added to each byte by the encoder (JDK 20 and later: 1). */
 static bool scopes_get_number(const struct cfitables *tables, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;
@@ -155,7 +160,7 @@ static bool scopes_get_number(const struct cfitables *tables, uint32_t *at, unsi
 	return true;
 }
 
-/* The methods of the scope at `at`, innermost first, as addresses; 0: makes no sense. */
+/* Returns the number of methods of the scope at `at`, innermost first, in method[]; 0 if the scope is malformed. */
 static uint32_t scopes_chain(const struct cfitables *tables, uint32_t at, unsigned excluded, uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
@@ -166,7 +171,8 @@ static uint32_t scopes_chain(const struct cfitables *tables, uint32_t at, unsign
 		if (n == DEPTH_MAX || !scopes_get_number(tables, &at, excluded, &sender) ||
 		    !scopes_get_number(tables, &at, excluded, &index) || index == 0 || index > tables->nmetadata ||
 		    sender >= here)
-			return 0; /* callers stand before what they call */
+			/* The scope of a caller is always before that of its callee. */
+			return 0;
 		memcpy(&method[n++], tables->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
 	}
@@ -183,7 +189,8 @@ static uint32_t chain_of(const struct cfitables *tables, uint32_t at, enum scope
 			continue;
 		n = scopes_chain(tables, at, excluded, method);
 		if (n && method[n - 1] == root) {
-			if (n > 1) /* alone it might be chance */
+			/* A scope of one method may match by chance, so it does not decide. */
+			if (n > 1)
 				*packing = PACKING_FROM_0 + excluded;
 			return n;
 		}
@@ -252,7 +259,7 @@ static void add_run(struct scopes *scopes, uint32_t end, uint32_t node)
 
 #define NODES_MAX 4096
 
-/* The node of the scope at `at`, and in *calls how deep it is. */
+/* Returns the tree node of the scope at `at`. *calls is the depth of the scope. */
 static uint32_t node_of(struct scopes *scopes, const struct cfitables *tables, uint32_t at,
 			enum scopes_packing *packing, uint64_t root, uint32_t (*number)(void *arg, uint64_t method),
 			void *arg, uint32_t *calls)
@@ -289,9 +296,11 @@ bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmla
 		uint32_t calls = 0;
 
 		if (offset < 0 || (uint64_t)offset > size || at == 0 || at >= tables.nscopes)
-			continue; /* the ends of the table, or nothing is told */
+			/* Entries at both ends of the table, or without scope. */
+			continue;
 		if (scopes->nruns && (uint64_t)offset < scopes->run[scopes->nruns - 1].end)
-			return false; /* not sorted */
+			/* The table is not sorted. */
+			return false;
 		if (at != last)
 			node = node_of(scopes, &tables, (uint32_t)at, packing, blob->method, number, arg, &calls);
 		last = at;

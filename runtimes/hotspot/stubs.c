@@ -9,8 +9,9 @@ enum { WORDS = 6, NEXT = 0, GROUP, NAME, BEGIN, BEGIN_8 };
 enum { STUBS_MAX = 4096, LEAST_STUBS = 8, BLOCKS_MAX = 16, NAME_LENGTH_MAX = 128, EFFORT_MAX = 8 * STUBS_MAX };
 #define DATA_MAX ((uint64_t)8 << 20)
 #define POINTERS_MAX (64u << 10)
-#define CODE_MAX ((uint64_t)1 << 20) /* of one stub */
-#define LOWEST UINT64_C(0x400000)    /* where a program is that was not made to be moved, and so its heap above */
+#define CODE_MAX ((uint64_t)1 << 20) /* limit for one stub */
+/* Lowest address of a program that is linked to a fixed address; its heap is above. */
+#define LOWEST UINT64_C(0x400000)
 #define NEITHER_FROM (UINT64_C(1) << 32)
 #define NEITHER_TO (UINT64_C(1) << 38)
 #define HIGHEST (UINT64_C(1) << 47)
@@ -25,7 +26,7 @@ struct finder {
 	struct hotspot *h;
 	struct block block[BLOCKS_MAX];
 	size_t nblocks;
-	uint32_t effort; /* descriptors that may still be read, of all lists */
+	uint32_t effort; /* number of StubCodeDescs that may still be read, of all candidates */
 };
 
 bool stubs_is_block(struct str name)
@@ -51,7 +52,7 @@ static bool is_pointer(uint64_t value)
 	return value >= LOWEST && value < HIGHEST;
 }
 
-/* Might these words be a StubCodeDesc that is complete? at: number of the word that is its begin. */
+/* Returns true if the words may be a complete StubCodeDesc. `at` is the index of the word `begin`. */
 static bool is_desc(const uint64_t word[WORDS], unsigned at)
 {
 	return (word[NEXT] == 0 || (is_pointer(word[NEXT]) && word[NEXT] % 8 == 0)) && is_pointer(word[GROUP]) &&
@@ -92,7 +93,7 @@ static void stubs_drop(struct stubs *stubs)
 	stubs->names.n = 0;
 }
 
-/* A StubCodeDesc, whole. False: it makes no sense. */
+/* Adds the stub of one StubCodeDesc. Returns false if it is invalid. */
 static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_t word[WORDS], unsigned at)
 {
 	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
@@ -102,7 +103,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	    !stubs_read_name(finder, word[NAME], name))
 		return false;
 	if (!str_eq(str_of(of), group))
-		return true; /* in a blob of its own */
+		/* The stub has a code blob of its own. */
+		return true;
 	if (!in_block(finder, word[at], word[at + 1]))
 		return false;
 	text_str(&stubs->names, group);
@@ -113,7 +115,7 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	return true;
 }
 
-/* The list that begins at first; false, and stubs is empty: it is none. */
+/* Reads the list that starts at first. Returns false, with empty stubs, if it is not a list of StubCodeDescs. */
 static bool stubs_walk(struct stubs *stubs, struct finder *finder, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
@@ -141,8 +143,9 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Might value point to what malloc gave? Most pointers go into the library itself; and between the heap of a program
- * that was not made to be moved and all other memory there is nothing but Java's, and pairs of numbers. */
+/* Returns true if value may point to memory of malloc. Most pointers lead into the library itself. Between the heap
+ * of a program at a fixed address and all other memory (4 GB to 256 GB) there are only the Java heap and pairs of
+ * 32-bit numbers. */
 static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&
@@ -150,8 +153,8 @@ static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 	       (value < NEITHER_FROM || value >= NEITHER_TO);
 }
 
-/* The words of the library's data that point outward: to each what they point to, and where the word stood, in data.
- * Returns how many. */
+/* Finds the words in the library's data that point outward. Requests the memory that they point to, and stores the
+ * addresses of the words in data. Returns their number. */
 static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords, struct memory_want **want)
 {
 	const struct libjvm *libjvm = &finder->h->libjvm;
@@ -160,17 +163,20 @@ static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords,
 	for (size_t i = 0; i < nwords; i++)
 		count += is_outward(libjvm, data[i]);
 	if (count > POINTERS_MAX || !readbudget_bytes(finder->h->memory.budget, count * (sizeof(**want) + WORDS * 8)))
-		return 0; /* no libjvm.so has so many */
+		/* No libjvm.so has so many pointers. */
+		return 0;
 	*want = mem_try_alloc(sizeof(**want), count + 1);
 	for (size_t i = 0; *want && i < nwords; i++)
 		if (is_outward(libjvm, data[i])) {
 			(*want)[n] = (struct memory_want){ data[i], WORDS * 8, (uint32_t)(n * WORDS * 8) };
-			data[n++] = libjvm->data + i * 8; /* no further than i: where it stood */
+			/* n <= i, so this overwrites only words that were examined already. */
+			data[n++] = libjvm->data + i * 8;
 		}
 	return n;
 }
 
-/* Looks at what all pointers in libjvm.so's data point to, at once; few of it looks like a StubCodeDesc. */
+/* Reads the targets of all outward pointers of libjvm.so's data at once, and tries those that look like a
+ * StubCodeDesc. */
 static bool stubs_search(struct stubs *stubs, struct finder *finder)
 {
 	const struct libjvm *libjvm = &finder->h->libjvm;
@@ -186,7 +192,8 @@ static bool stubs_search(struct stubs *stubs, struct finder *finder)
 		words = mem_try_alloc(WORDS * 8, n);
 	if (!words || !memory_gather(&finder->h->memory, want, n, words))
 		n = 0;
-	for (size_t i = 0; i < n && !found; i++) { /* want is sorted; its place tells which one it was */
+	for (size_t i = 0; i < n && !found; i++) {
+		/* want is sorted; its `at` gives the original index. */
 		size_t was = want[i].at / (WORDS * 8);
 		const uint64_t *word = words + was * WORDS;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stubs.h - what the blocks of stubs are made of: copies, checksums, ciphers, calls, as HotSpot calls them.
+ * stubs.h - splits the blocks of stubs into stubs with HotSpot's names: copies, checksums, ciphers, calls.
  *
- * HotSpot keeps a list of all that its stub generators made, for debuggers and JVMTI (StubCodeDesc of
- * stubCodeGenerator.hpp: next, group, name, begin, end; JDK 8 has a number before begin). Its head is not exported;
- * addresses that are, in StubRoutines, do not tell where a stub ends. So the head is looked for among the pointers in
- * the data of libjvm.so, and believed only if all that hangs there makes sense: a list that ends, each with a name and
- * code, those of StubRoutines in the blocks of that name, many of them, none upon another. Else no stub has a name of
- * its own.
+ * HotSpot has a list of all generated stubs, for debuggers and JVMTI (StubCodeDesc of stubCodeGenerator.hpp: next,
+ * group, name, begin, end; JDK 8 has a number before begin). The head of the list is not exported, and the exported
+ * addresses, in StubRoutines, give no end of a stub. stubs_read therefore searches for the head among the pointers in
+ * the data of libjvm.so. It accepts a list only if all of it is plausible: the list ends, each entry has a name and
+ * code, stubs of group StubRoutines are in blocks of that name, there are many of them, and none overlaps another. If
+ * no list is accepted, stubs have no names of their own.
+ *
+ * The search reads up to 8 MB, once; later calls read the list's head alone. Memory of the JVM is hostile.
  */
 #ifndef PJ_STUBS_H
 #define PJ_STUBS_H
@@ -17,16 +19,17 @@
 struct stubs {
 	struct stub {
 		uint64_t begin, end;
-		size_t name, name_n; /* in names: "StubRoutines: sha256_implCompress" */
-	} * one;                     /* by address, disjoint; each within one of the blocks */
+		size_t name, name_n; /* in names, as "StubRoutines: sha256_implCompress" */
+	} * one;                     /* sorted by address, disjoint; each within one block */
 	size_t n;
 	struct text names;
-	uint64_t head, first; /* address of the pointer to the list, and what it was; 0: not found */
+	uint64_t head, first; /* address of the pointer to the list, and its value; 0: not found */
 };
 
-/* Those in the blocks of code that are called StubRoutines. False: none are known. stubs is empty, or what it was the
- * time before, which is quick: nothing is searched for again, and what did not change stays. */
+/* Reads the stubs in the blocks of code that are named StubRoutines. stubs is { 0 } or the result of a call before;
+ * in that case nothing is searched for, and an unchanged list is not read again. Returns false if no stub is known. */
 bool stubs_read(struct stubs *stubs, struct hotspot *hotspot, const struct codecache *code);
+/* Frees all memory of stubs, which is { 0 } afterwards. */
 void stubs_free(struct stubs *stubs);
 
 static inline struct str stubs_name(const struct stubs *stubs, const struct stub *one)
@@ -34,7 +37,7 @@ static inline struct str stubs_name(const struct stubs *stubs, const struct stub
 	return (struct str){ stubs->names.p + one->name, one->name_n };
 }
 
-/* Is this the name of a block of stubs? */
+/* Returns true if name is the name of a block of stubs. */
 bool stubs_is_block(struct str name);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/hotspot/vmlayout.h"
 
-/* Whatever is larger is no header of anything. */
+/* Larger offsets are not in a header of any object. */
 #define BYTES_MAX 4096
 
-/* The first of the names that is there. want: bytes it may have, as bits 1 2 4 8; 0: any (it is an object). */
+/* A field to find: the first of the two names that exists. If it is needed and neither exists, the layout fails. */
 struct wanted {
 	struct vmlayout_field *to;
 	bool needed;
@@ -40,7 +40,7 @@ static uint64_t static_of(const struct vmstructs *vmstructs, const char *type, c
 	return f.known && f.is_static ? f.at : 0;
 }
 
-/* An object within another one: its offset. */
+/* Sets the offset of an object within another one. */
 static bool vmlayout_inner(const struct vmstructs *vmstructs, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(vmstructs, type, field);
@@ -61,7 +61,7 @@ static const char *vmlayout_find_heaps(struct vmlayout *vmlayout, const struct v
 	};
 
 	vmlayout->heaps_array = array;
-	vmlayout->heaps = static_of(vmstructs, "CodeCache", array ? "_heaps" : "_heap"); /* JDK 8 has one */
+	vmlayout->heaps = static_of(vmstructs, "CodeCache", array ? "_heaps" : "_heap"); /* JDK 8 has one heap */
 	if (!vmlayout->heaps)
 		return "CodeCache::_heaps";
 	if (!vmlayout_inner(vmstructs, "CodeHeap", "_memory", &vmlayout->heap_memory) ||
@@ -130,7 +130,7 @@ static const char *vmlayout_find_names(struct vmlayout *vmlayout, const struct v
 	return NULL;
 }
 
-/* Which calls were inlined: wanted, not needed. */
+/* Finds the optional fields that scopes.h needs. */
 static void find_scopes(struct vmlayout_scopes *scopes, const struct vmstructs *vmstructs)
 {
 	uint64_t size = vmstructs_size(vmstructs, "PcDesc");

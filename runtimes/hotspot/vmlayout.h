@@ -1,69 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmlayout.h - where in the memory of one HotSpot the things are that a map of its code is made of.
+ * vmlayout.h - offsets of the HotSpot fields that pj reads, for one JVM.
  *
- * From its own tables, for JDK 8 to 25: fields that moved to another type, became narrower, or turned from pointers
- * into offsets are found under each of their names. What is missing makes one feature impossible, with the reason; the
- * rest stays.
+ * They come from the JVM's own tables (vmstructs.h), for JDK 8 to 25: fields that moved to another type, became
+ * narrower, or changed from pointers to offsets are looked up under each of their names. A missing field disables one
+ * feature, with a reason; the others work. A JVM's tables are hostile: offsets and sizes are limited, and reads through
+ * a layout are checked.
  */
 #ifndef PJ_VMLAYOUT_H
 #define PJ_VMLAYOUT_H
 
 #include "runtimes/hotspot/vmstructs.h"
 
-/* One field of an object that is read as a whole. */
+/* One field of an object. Objects are read as a block of bytes. */
 struct vmlayout_field {
+	/* offset in bytes from the start of the object */
 	uint32_t at;
-	uint8_t width; /* 0: not there */
+	/* Bytes: 1, 2, 4 or 8; 0 if the field does not exist. */
+	uint8_t width;
 };
 
-/* Of an nmethod, for scopes.h. Either all in the blob, or in memory of their own. */
+/* Fields of an nmethod for scopes.h. The tables are in the blob, or in memory of their own in later JDKs. */
 struct vmlayout_scopes {
+	/* known: scopes can be read. data_is_pointer: `data` is an address, not an offset. */
 	bool known, data_is_pointer;
+	/* Offsets of the PcDescs, their end, the scopes and the metadata. */
 	struct vmlayout_field pcs, pcs_end, data, metadata;
+	/* Only in JDKs with immutable and mutable data outside of the blob. */
 	struct vmlayout_field immutable, immutable_size, mutable_data, mutable_size, relocation_size;
-	struct vmlayout_field pc_offset, pc_scope; /* of a PcDesc */
+	/* Fields of a PcDesc. */
+	struct vmlayout_field pc_offset, pc_scope;
+	/* size of a PcDesc */
 	uint32_t pc_bytes;
 };
 
 struct vmlayout {
-	/* CodeCache */
-	uint64_t heaps; /* address of the pointer to an array of heaps; of the only heap if !heaps_array */
+	/* CodeCache: address of the pointer to the array of heaps, or to the only heap if !heaps_array. */
+	uint64_t heaps;
+	/* False for JDK 8, which has one heap. */
 	bool heaps_array;
-	struct vmlayout_field array_n, array_data; /* GrowableArray */
-	uint64_t heap_memory, heap_segmap;         /* VirtualSpaces in a CodeHeap */
+	/* Fields of the GrowableArray of heaps. */
+	struct vmlayout_field array_n, array_data;
+	/* Offsets of the VirtualSpaces in a CodeHeap: code and segment map. */
+	uint64_t heap_memory, heap_segmap;
+	/* Log2 of the bytes of a segment. */
 	struct vmlayout_field heap_shift;
+	/* Bounds of the committed part of a VirtualSpace. */
 	struct vmlayout_field space_low, space_high;
-	/* HeapBlock, and the CodeBlob behind its header */
-	uint32_t block_header; /* bytes */
+	/* Bytes of a HeapBlock before its CodeBlob. */
+	uint32_t block_header;
+	/* Fields of a HeapBlock: its length in segments, and if it is allocated. */
 	struct vmlayout_field block_length, block_used;
+	/* Fields of a CodeBlob. */
 	struct vmlayout_field blob_name, blob_kind, blob_size;
-	struct vmlayout_field code_begin, code_end; /* pointers, or offsets from the blob */
+	/* Pointers, or offsets from the blob if code_offsets is set. */
+	struct vmlayout_field code_begin, code_end;
+	/* True if the JVM has no CodeBlob::_code_begin. */
 	bool code_offsets;
-	int64_t nmethod_kind;                            /* value of blob_kind, where there is that */
-	struct vmlayout_field method, compile_id, level; /* of an nmethod */
-	uint32_t blob_bytes;                             /* that much of a blob holds all of them */
-	/* Method -> ConstMethod -> ConstantPool -> Symbol */
+	/* Value of blob_kind for an nmethod, in JDKs with that field. */
+	int64_t nmethod_kind;
+	/* Fields of an nmethod: its Method*, its compile id and its compilation level. The first two identify it:
+	 * HotSpot never reuses a compile id. */
+	struct vmlayout_field method, compile_id, level;
+	/* Number of first bytes of a blob that contain all these fields. */
+	uint32_t blob_bytes;
+	/* Names: Method -> ConstMethod -> ConstantPool -> Symbol. */
 	struct vmlayout_field const_method, constants, name_index, signature_index, pool_holder, pool_length,
 		class_name;
-	uint32_t pool_header; /* bytes in front of its entries */
+	/* Bytes of a ConstantPool before its entries. */
+	uint32_t pool_header;
+	/* Length field of a Symbol. */
 	struct vmlayout_field symbol_length;
+	/* Offset of the bytes of a Symbol. */
 	uint32_t symbol_body;
+	/* .known is false if inlined calls cannot be read. */
 	struct vmlayout_scopes scopes;
 };
 
-/* NULL, or which part is missing, as "CodeCache::_heaps", for "its libjvm.so does not tell ...". */
+/* Fills *vmlayout. Returns NULL, or the name of the first missing field, as "CodeCache::_heaps" (a static string). */
 const char *vmlayout_make(struct vmlayout *vmlayout, const struct vmstructs *vmstructs);
 
-/* To the same library, so many bytes further up. */
+/* Adjusts the addresses in a layout to the same libjvm.so mapped `by` bytes higher (modulo 2^64). */
 void vmlayout_move(struct vmlayout *vmlayout, uint64_t by);
 
-/* The field of an object whose first bytes were read; 0 if it is not there. Pure. */
+/* Returns a field of an object whose first bytes were read; 0 if the field does not exist. Pure. */
 static inline uint64_t vmlayout_get(struct vmlayout_field field, const char *object)
 {
 	uint64_t value = 0;
 
-	switch (field.width) { /* copies of a known size are one load */
+	/* memcpy of a constant size compiles to one load. */
+	switch (field.width) {
 	case 1: memcpy(&value, object + field.at, 1); break;
 	case 2: memcpy(&value, object + field.at, 2); break;
 	case 4: memcpy(&value, object + field.at, 4); break;
@@ -73,6 +99,7 @@ static inline uint64_t vmlayout_get(struct vmlayout_field field, const char *obj
 	return value;
 }
 
+/* Like vmlayout_get, with sign extension of fields below 8 bytes: for offsets and counts that may be -1. Pure. */
 static inline int64_t vmlayout_get_signed(struct vmlayout_field field, const char *object)
 {
 	uint64_t value = vmlayout_get(field, object);
@@ -82,7 +109,7 @@ static inline int64_t vmlayout_get_signed(struct vmlayout_field field, const cha
 	return (int64_t)value;
 }
 
-/* The same read from memory. False: the field is not known, or cannot be read. */
+/* Reads a field of the object at an address. Returns false if the field does not exist or is not readable. */
 bool vmlayout_read(struct memory *memory, uint64_t object, struct vmlayout_field field, uint64_t *value);
 
 #endif

@@ -9,7 +9,7 @@
 #define STRIDE_MAX 1024
 #define NAME_MAX_BYTES 256
 
-/* One of the four tables: its address, and where in an entry things are, all from symbols. */
+/* One of the four tables: its address, the bytes of an entry, and the offsets in an entry, all from symbols. */
 struct table {
 	uint64_t at, stride;
 	uint64_t offset[6];
@@ -34,7 +34,7 @@ static bool open_table(struct libjvm *libjvm, struct table *table, const char *n
 	return true;
 }
 
-/* NULL: the budget is exceeded. */
+/* Returns the value of a name, added if it is new, or NULL if the budget is exceeded. */
 static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct libjvm *libjvm, struct str name)
 {
 	uint32_t id;
@@ -53,7 +53,8 @@ static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const st
 	return &vmstructs->value[id];
 }
 
-/* A string that a pointer at an address points to; NULL: the table ends here (or cannot be read). */
+/* Copies the string of the char * at an address. Returns NULL if the pointer is 0 (end of the table) or not
+ * readable. */
 static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
 {
 	uint64_t p;
@@ -62,7 +63,7 @@ static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NA
 														NULL;
 }
 
-/* How wide a number of this C++ type is; 0: another type. Widths differ from JDK to JDK for one field. */
+/* Returns the bytes of a number of this C++ type; 0 for another type. The width of a field differs between JDKs. */
 static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
 {
 	static const struct {
@@ -181,10 +182,12 @@ static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjv
 			break;
 		f.is_static = is_static != 0;
 		if (!f.is_static && f.at > 1u << 20)
-			continue; /* no object is so large */
+			/* No object is so large. */
+			continue;
 		f.width = string_at(libjvm, entry + table.offset[2], of) ?
 				  width_of(vmstructs, str_of(of)) :
-				  8; /* no type string: a pointer to a static */
+				  /* Without a type string the entry is a pointer to a static variable. */
+				  8;
 		name.n = 0;
 		text_printf(&name, "%s::%s", type, field);
 		value = vmstructs_value_of(vmstructs, libjvm, text_view(&name));
@@ -196,7 +199,7 @@ static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjv
 	return vmstructs->fields ? NULL : "its gHotSpotVMStructs cannot be read";
 }
 
-/* Constants are wanted, never needed: what needs one that is not there is not done. */
+/* Reads a table of constants. Constants are optional: a feature that lacks one is disabled. */
 static void read_constants(struct vmstructs *vmstructs, struct libjvm *libjvm, const char *at, const char *stride,
 			   const char *name_offset, const char *value_offset, unsigned width)
 {
@@ -230,7 +233,8 @@ const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm)
 	const char *why;
 
 	*vmstructs = (struct vmstructs){ 0 };
-	why = read_types(vmstructs, libjvm); /* first: widths of fields may need them */
+	/* Types are read first, because the widths of fields may depend on them. */
+	why = read_types(vmstructs, libjvm);
 	if (!why)
 		why = read_fields(vmstructs, libjvm);
 	if (why) {

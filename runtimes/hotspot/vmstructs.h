@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmstructs.h - what HotSpot tells debuggers of its own layout: fields of types, sizes of types, constants.
+ * vmstructs.h - reads the description of its own layout that HotSpot exports for debuggers: fields, sizes, constants.
  *
  * libjvm.so exports these tables for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs, -VMTypes,
- * -VMIntConstants, -VMLongConstants), and says even how wide their own entries are. No offset of HotSpot stands as a
- * number here. A field that is not there is not known, and what needs it is not done.
+ * -VMIntConstants, -VMLongConstants), and also the offsets within their entries. pj's source has no numeric offset of a
+ * HotSpot object. If a field is missing, the feature that needs it is disabled.
+ *
+ * vmstructs_read(&tables, &libjvm);
+ * struct vm_field size = vmstructs_field(&tables, "CodeBlob", "_frame_size");
+ * vmstructs_free(&tables);
  */
 #ifndef PJ_VMSTRUCTS_H
 #define PJ_VMSTRUCTS_H
@@ -12,7 +16,7 @@
 #include "common/intern.h"
 #include "runtimes/hotspot/libjvm.h"
 
-/* Where a field is: offset from the start of its object, or, if it is static, an address. */
+/* Position of a field: offset from the start of its object, or the address of a static variable. */
 struct vm_field {
 	bool known, is_static;
 	uint8_t width; /* bytes; 0: not a number */
@@ -20,29 +24,32 @@ struct vm_field {
 };
 
 struct vmstructs {
-	struct intern name; /* "Type::field", "Type", "#CONSTANT" */
+	struct intern name; /* "Type::field", "Type" or "#CONSTANT" */
 	uint32_t cap;
 	struct vm_value {
 		struct vm_field field;
-		int64_t value; /* size of a type, constant */
+		int64_t value; /* size of a type, or value of a constant */
 	} * value;             /* by id of the name */
 	uint32_t fields, types;
 };
 
-/* NULL, or why not. */
+/* Reads all tables of libjvm. Returns NULL, or a static string with the reason; vmstructs is empty then. Table
+ * contents are hostile: counts, strides and lengths are limited, and memory comes from the budget of the memory. */
 const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm);
+/* Frees the tables, which are empty afterwards. */
 void vmstructs_free(struct vmstructs *vmstructs);
 
-/* Memory of the tables. */
+/* Returns the bytes of memory that the tables use. */
 uint64_t vmstructs_bytes(const struct vmstructs *vmstructs);
 
-/* .known says whether there is such a field. */
+/* Looks a field up; the result's `known` is false if it does not exist. */
 struct vm_field vmstructs_field(const struct vmstructs *vmstructs, const char *type, const char *field);
 
-/* Bytes of a type, 0: not known. */
+/* Returns the bytes of a type, 0 if it is unknown. */
 uint64_t vmstructs_size(const struct vmstructs *vmstructs, const char *type);
 
-/* False: no such constant. Those of a class are called as HotSpot does: "Klass::_primary_supers". */
+/* Looks a constant up. Returns false if it does not exist. Constants of a class have HotSpot's name:
+ * "Klass::_primary_supers". */
 bool vmstructs_constant(const struct vmstructs *vmstructs, const char *name, int64_t *value);
 
 #endif
