@@ -19,15 +19,16 @@
 
 #define OUT_MAX ((size_t)1 << 30)
 #define ERR_MAX ((size_t)64 << 10)
-#define STOP_MS 100 /* between two looks at *stop */
+/* interval in ms between reads of *stop */
+#define STOP_MS 100
 
-/* Programs that we start parse bytes of strangers: they inherit what they need, and no secret (PJ_STORE_AUTH, a proxy's
- * password). */
+/* True for variables that a program inherits. Our programs parse hostile input, so they get only the necessary ones
+ * and no secrets (PJ_STORE_AUTH, the password of a proxy). */
 static bool is_inherited(const char *variable)
 {
 	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL",
 					     "LC_CTYPE", "LD_LIBRARY_PATH", SANDBOX_REPORTED,
-					     /* of builds for tests */
+					     /* variables of test builds */
 					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS",
 					     "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
 	size_t n = strcspn(variable, "=");
@@ -38,7 +39,7 @@ static bool is_inherited(const char *variable)
 	return false;
 }
 
-/* The pointers are environ's. Freed by the caller. */
+/* Returns the environment for a program. The caller frees the list; the strings are those of environ. */
 static char **child_environment(void)
 {
 	char **list;
@@ -55,7 +56,7 @@ static char **child_environment(void)
 	return list;
 }
 
-/* stdin is empty, signals are as they were before us. */
+/* Starts a program with an empty stdin and default signal settings. Returns 0 or an errno. */
 static int child_start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
 {
 	posix_spawn_file_actions_t files;
@@ -83,7 +84,8 @@ static int child_start(pid_t *pid, char *const argv[], const int out[2], const i
 	return error;
 }
 
-/* Takes what is there; false: the other end is closed, or *error says why no more can be read. */
+/* Reads the available bytes into text, at most max in total. Returns false at the end of the stream, or with *error
+ * set if it cannot be read. */
 static bool child_take(int fd, struct text *text, size_t max, int *error)
 {
 	char buf[65536];
@@ -123,7 +125,7 @@ static void listen_to(struct child *child, pid_t pid, int out, int err, unsigned
 	}
 }
 
-/* Is *stop set, now or within STOP_MS? */
+/* Returns true if *stop is set now or within STOP_MS. */
 static bool is_stopped(const atomic_bool *stop)
 {
 	for (unsigned ms = 0; ms < STOP_MS && !*stop; ms += 5)
@@ -157,7 +159,8 @@ void child_run(struct child *child, char *const argv[], unsigned seconds, const 
 		child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		child->status = WIFEXITED(status) && !child->error ?
 					WEXITSTATUS(status) :
-					-1; /* without its output its status means nothing */
+					/* the status is meaningless if output is missing */
+					-1;
 		child->stopped = child->status != 0 && !child->error && is_stopped(stop);
 	}
 	close(out[0]);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.h - a program is run, what it prints is taken, and it never stays longer than it may. Safe while there are
- * threads. */
+/*
+ * child.h - runs a program, collects its output, and enforces limits of time and size. Usable while there are threads.
+ *
+ *	struct child child;
+ *	child_run(&child, argv, 600, &stop);
+ *	if (child.status == 0) ... text_view(&child.out) ...
+ *	child_free(&child);
+ */
 #ifndef PJ_CHILD_H
 #define PJ_CHILD_H
 
@@ -8,25 +14,34 @@
 
 #include <stdatomic.h>
 
+/* The result of a program. */
 struct child {
-	struct text out, err; /* what it printed; err: the first 64 kB */
-	int status;           /* of exit, or -1 */
-	int signal;           /* that ended it, or 0 */
-	int error;            /* errno: it could not be started, or what it printed could not be read; else 0 */
-	bool late;            /* it was ended, as it took too long */
-	bool large;           /* it was ended, as it printed more than a gigabyte */
-	bool stopped;         /* it did not end well, and *stop was set */
+	/* its standard output; the first 64 kB of its standard error */
+	struct text out, err;
+	/* exit status, or -1 */
+	int status;
+	/* signal that ended it, or 0 */
+	int signal;
+	/* errno if it could not be started or its output could not be read; else 0 */
+	int error;
+	/* killed at the time limit */
+	bool late;
+	/* killed because it printed more than a gigabyte */
+	bool large;
+	/* failed, and *stop was set */
+	bool stopped;
 };
 
-/* Runs argv[0], the path of a program, and waits for its end: until `seconds` have passed (child->late), or another
- * thread or a signal handler has set *stop (child->stopped), which kills it. A signal for a group of processes (Ctrl-C,
- * systemctl stop) can end the program before our handler has run: a program that fails counts as stopped if *stop is
- * set within 100 ms, too. */
+/* Runs argv[0], the path of a program, with a minimal environment, and waits for its end. Kills it after `seconds`
+ * (child->late), or when another thread or a signal handler sets *stop (child->stopped). A signal to a process group
+ * (Ctrl-C, systemctl stop) can end the program before our handler runs: therefore a program that fails also counts
+ * as stopped if *stop is set within 100 ms. *child is overwritten. */
 void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop);
+/* Frees the output. */
 void child_free(struct child *child);
 
-/* A program of ours: the one beside this one, else the one that PATH has. "./pjfold" of a build finds its neighbour.
- * NULL: none. Freed. */
+/* Returns the path of another tool of pj: the one in the directory of this executable, else the one in PATH. Thus
+ * "./pjfold" of a build finds its neighbour. Returns NULL if there is none; the caller frees the result. */
 char *child_find(const char *name);
 
 #endif

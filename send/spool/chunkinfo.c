@@ -7,7 +7,8 @@
 
 #include <unistd.h>
 
-#define SECTION_MAX 65536 /* of the part in front, which holds three items; more is not looked at */
+/* limit of the section in front, which has three items */
+#define SECTION_MAX 65536
 #define EVENTS_MAX 1024
 
 static bool chunkinfo_at(int fd, uint64_t offset, void *p, size_t n)
@@ -51,7 +52,8 @@ static void take_items(struct chunkinfo *chunkinfo, int fd, const struct perf_se
 	}
 }
 
-/* Behind the bits stand the sections of those that are set, in order. */
+/* Reads the section in front of the data. Its location follows the feature bits of the header: a section for each
+ * bit that is set, in order. */
 static void chunkinfo_read_front(struct chunkinfo *chunkinfo, int fd, uint64_t table)
 {
 	uint64_t bits[4];

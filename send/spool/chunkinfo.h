@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunkinfo.h - what a window of pjrecord says of itself in front of its samples: which boot, from when to when, how
- * many events.
+ * chunkinfo.h - reads the properties that pjrecord writes in front of the samples of a window: boot, time span, number
+ * of events.
  *
- * Read from the table that stands in front of the data (pjsection.h), so a glance costs three small reads whatever the
- * file's size.
+ * They are in a section in front of the data (pjsection.h), so reading them takes three small reads for a file of any
+ * size.
  */
 #ifndef PJ_CHUNKINFO_H
 #define PJ_CHUNKINFO_H
 
 #include "common/filter/boot.h"
 
+/* The properties of a window. */
 struct chunkinfo {
-	bool perf;              /* it is a perf.data file at all */
-	char boot[BOOT_ID + 1]; /* empty: it does not say */
-	uint64_t begin, end;    /* CLOCK_MONOTONIC of that boot, ns, as planned; 0, 0: it does not say */
-	unsigned events;        /* without those that only carry side-band records */
+	/* it is a perf.data file */
+	bool perf;
+	/* boot id; empty: unknown */
+	char boot[BOOT_ID + 1];
+	/* planned time span in ns of CLOCK_MONOTONIC of that boot; 0, 0: unknown */
+	uint64_t begin, end;
+	/* number of events, without those that only deliver side-band records */
+	unsigned events;
 };
 
+/* Fills *chunkinfo from an open file, which is untrusted; members that cannot be read are 0. Does not move the file
+ * offset. */
 void chunkinfo_read(struct chunkinfo *chunkinfo, int fd);
 
 #endif

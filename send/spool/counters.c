@@ -15,7 +15,8 @@
 #define FILE_MAX 65536
 
 static const struct {
-	const char *name, *help; /* help NULL: as the row before */
+	/* help NULL: that of the row before */
+	const char *name, *help;
 	enum counter which;
 } rows[] = {
 	{ "windows_folded_total", "Windows that were folded into the spool.", COUNT_FOLDED },
@@ -83,7 +84,7 @@ uint64_t counter_get(enum counter which)
 	return n;
 }
 
-/* A line "pj_send_NAME VALUE"; what is none is passed over, and its counter starts again. */
+/* Parses a line "pj_send_NAME VALUE". Other lines are skipped, and the counter starts at 0. */
 static void counters_take_line(struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');

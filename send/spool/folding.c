@@ -14,19 +14,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define EPOCH_MAX UINT64_C(0xFFFFFFFF) /* in the year 2106; what DateTime and the _id of eve: have room for */
-#define FOLD_SECONDS 600               /* longer than any window takes; a pjfold that hangs must not stop the rest */
+/* in the year 2106; limit of DateTime and of the _id of eve: */
+#define EPOCH_MAX UINT64_C(0xFFFFFFFF)
+/* limit of one run of pjfold in s, longer than any window takes: a hanging pjfold must not block the other windows */
+#define FOLD_SECONDS 600
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
 
 /* ---- stacks -------------------------------------------------------------------------------------------------- */
 
 struct collected {
-	struct intern stacks; /* ids are numbers + 1, in order of appearance */
+	/* the stacks; id - 1 is the index in count, in order of appearance */
+	struct intern stacks;
 	uint64_t *count;
 	size_t cap;
-	uint64_t sum, lines, two; /* two: lines that end in two numbers */
-	uint64_t wrong_line;      /* the first that is no stack, counted from 1; 0: none */
+	/* two: number of lines that end in two numbers */
+	uint64_t sum, lines, two;
+	/* first line that is no stack, counted from 1; 0: none */
+	uint64_t wrong_line;
 	const char *wrong;
 };
 
@@ -129,19 +134,20 @@ static bool folding_decimal(struct str string, uint64_t *ns)
 	return true;
 }
 
-/* How long the samples took, in whole seconds; 0: not known. */
+/* Returns the duration of the recording in s; 0: unknown. */
 static uint64_t seconds_of(const struct folded_header *header)
 {
 	uint64_t from, to;
 
-	if (str_u64(header->from, &from) && str_u64(header->to, &to)) /* of a window; times of samples have decimals */
+	/* The header of a window has integers; times of samples have decimals. */
+	if (str_u64(header->from, &from) && str_u64(header->to, &to))
 		return to > from ? to - from : 0;
 	return folding_decimal(header->from, &from) && folding_decimal(header->to, &to) && to >= from ?
 		       (to - from) / 1000000000 + 1 :
 		       0;
 }
 
-/* unit, event, recorder and labels: what is counted, by whom. */
+/* Returns a hash of recorder, unit, event and labels: the identity of the stream. */
 static uint64_t folding_stream_of(const struct folding *folding, const struct window *window)
 {
 	struct text text = { 0 };
@@ -158,8 +164,8 @@ static uint64_t folding_stream_of(const struct folding *folding, const struct wi
 	return n;
 }
 
-/* A folded text with pjfold's header becomes one with ours. False: nothing is in it. why, if not NULL: what is wrong in
- * which line. */
+/* Converts a folded text with pjfold's header to a window and appends it to text. Returns false if it has no stacks.
+ * If why is not NULL, it gets the number and fault of the first invalid line. */
 static bool add_window(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 		       struct text *text, struct text *why)
 {
@@ -205,7 +211,7 @@ static bool add_window(const struct folding *folding, struct str folded, uint64_
 
 /* ---- pjfold -------------------------------------------------------------------------------------------------- */
 
-/* The first line that it said, or what became of it. */
+/* Sets *why to the first line of the program's messages, or to the way in which it ended. */
 static void folding_why_of(const struct child *child, struct text *why)
 {
 	struct str err = text_view(&child->err), line = str_cut(&err, '\n');
@@ -225,7 +231,7 @@ static void folding_why_of(const struct child *child, struct text *why)
 		text_printf(why, "pjfold ended with status %d", child->status);
 }
 
-/* event: a pattern; NULL: whatever there is. */
+/* Runs pjfold for the events that match a pattern; NULL: all events. */
 static void run_pjfold(const struct folding *folding, const char *path, const char *event, struct child *child)
 {
 	char *argv[ARGS_MAX], only[512];
@@ -250,13 +256,14 @@ static void run_pjfold(const struct folding *folding, const char *path, const ch
 	child_run(child, argv, FOLD_SECONDS, folding->stop);
 }
 
-/* Memory may be short because of this window or because of something else: it is tried again, but not for ever. */
+/* True if pjfold ran out of memory. The cause may be this window or something else, so the number of retries is
+ * limited. */
 static bool lacked_memory(const struct child *child)
 {
 	return str_find_str(text_view(&child->err), STR(": out of memory (")) >= 0;
 }
 
-/* Status 1 is a window that cannot be read, or only in part; all else is not its fault. */
+/* Maps the end of pjfold to a result. Only status 1 is caused by the window: it cannot be read, or only in part. */
 static enum fold_result folding_assess(const struct child *child, bool some, struct text *why)
 {
 	if (child->status == 0)
@@ -287,8 +294,8 @@ static enum fold_result fold_event(const struct folding *folding, const char *pa
 	return result;
 }
 
-/* Names of events that have samples, as patterns for --only: third column of --list-events. Returns FOLD_FAILED if
- * pjfold could not be run, FOLD_STOPPED, or FOLD_GOOD. */
+/* Gets the names of events that have samples from pjfold --list-events (third column), as patterns for --only.
+ * Returns FOLD_FAILED if pjfold could not be run, FOLD_STOPPED, or FOLD_GOOD. */
 static enum fold_result list_events(const struct folding *folding, const char *path, char name[EVENTS_MAX][256],
 				    size_t *count, struct text *why)
 {
@@ -311,7 +318,8 @@ static enum fold_result list_events(const struct folding *folding, const char *p
 		event = str_trim_left(line);
 		if (event.n == 0 || event.n > 250)
 			continue;
-		for (size_t i = 0; i < event.n; i++) /* what has a meaning in a list of patterns */
+		/* Replaces characters that are special in a list of patterns. */
+		for (size_t i = 0; i < event.n; i++)
 			name[n][i] = strchr(",*?[]\\", event.p[i]) ? '?' : event.p[i];
 		name[n++][event.n] = 0;
 	}

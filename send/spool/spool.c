@@ -24,9 +24,10 @@
 #include <unistd.h>
 
 #define NAME 80
-#define TEXT_MAX ((size_t)1 << 30) /* of a window, unpacked */
+/* limit of a window's text in bytes */
+#define TEXT_MAX ((size_t)1 << 30)
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names of files -------------------------------------------------------------------------------------------- */
 
 static void spool_put_name(char s[NAME], struct spool_name name, bool zstd)
 {
@@ -97,7 +98,7 @@ static bool spool_synced(int folder)
 	return fsync(folder) == 0 || errno == EINVAL;
 }
 
-/* ---- DIR ----------------------------------------------------------------------------------------------------- */
+/* ---- opening DIR ----------------------------------------------------------------------------------------------- */
 
 static int spool_enter(int dir, const char *dir_name, const char *space, bool make)
 {
@@ -119,7 +120,7 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 	return fd;
 }
 
-/* The id itself is not to leave the host (machine-id(5)). */
+/* Returns a hash of the machine id, which itself must not leave the host (machine-id(5)). */
 static uint64_t machine_number(void)
 {
 	struct text text = { 0 };
@@ -146,7 +147,8 @@ static bool read_recorder(struct spool *spool)
 	return good;
 }
 
-/* Two that start at once must agree: the one that comes second fails to link. */
+/* Creates spool/recorder with a random id. If two processes start at once, link() fails in the second one, which
+ * then uses the id of the first. */
 static void make_recorder(struct spool *spool, const char *dir)
 {
 	char temp[TEMPFILE_NAME] = "", line[32];
@@ -162,7 +164,8 @@ static void make_recorder(struct spool *spool, const char *dir)
 	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
-		unlinkat(spool->space, temp, 0); /* cron may come here each minute */
+		/* With cron this may fail every minute, so no file may remain. */
+		unlinkat(spool->space, temp, 0);
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
@@ -207,7 +210,7 @@ void spool_sweep(struct spool *spool)
 		struct str name = str_of(entry->d_name);
 		struct stat status;
 
-		/* others (a pipe) may be writing one right now */
+		/* Other processes (with a pipe) may be writing a temporary file now. */
 		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
 		    fstatat(spool->space, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -216,7 +219,8 @@ void spool_sweep(struct spool *spool)
 	if (dir)
 		closedir(dir);
 	tempfile_sweep(spool->bad);
-	tempfile_sweep(spool->dir); /* of pjsend.prom */
+	/* temporary files of pjsend.prom */
+	tempfile_sweep(spool->dir);
 }
 
 void spool_close(struct spool *spool)
@@ -228,7 +232,7 @@ void spool_close(struct spool *spool)
 		close(spool->out);
 }
 
-/* ---- lists --------------------------------------------------------------------------------------------------- */
+/* ---- lists of windows ------------------------------------------------------------------------------------------ */
 
 bool spool_windows(const struct spool *spool, struct spool_name **names, size_t *n)
 {
@@ -258,7 +262,7 @@ bool spool_windows(const struct spool *spool, struct spool_name **names, size_t 
 	return true;
 }
 
-/* ns since 1970 of the last change of a file; 0 if it is absent. */
+/* Returns the modification time of a file in ns since 1970; 0 if it is absent. */
 static uint64_t changed_at(int folder, const char *name)
 {
 	struct stat status;
@@ -312,7 +316,8 @@ bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n)
 
 	*epochs = NULL;
 	*n = 0;
-	if (spool->out < 0) /* who records may begin later than who sends */
+	/* The recorder may create out/ after pjsend started. */
+	if (spool->out < 0)
 		spool->out = spool_enter(spool->dir, spool->name, "out", false);
 	if (spool->out < 0)
 		return true;
@@ -352,10 +357,10 @@ bool spool_has(const struct spool *spool, struct spool_name n)
 	return fd >= 0;
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------- */
+/* ---- reading and writing windows ------------------------------------------------------------------------------ */
 
-/* When the recording was completed, for spool_oldest_first. Where it is gone, or this fails, the window is as new as it
- * seems. */
+/* Copies the completion time of the recording to the spooled window, for spool_oldest_first. If the recording is
+ * gone or this fails, the window keeps its own modification time. */
 static void copy_stamp(const struct spool *spool, struct spool_name n, const char *name)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -390,7 +395,7 @@ bool spool_put(struct spool *spool, struct spool_name n, struct str text)
 	return good;
 }
 
-/* A packed text into memory. False and errno: EBADMSG if it is damaged. */
+/* Appends the decompressed content of a file to text. Returns false and errno; EBADMSG if the file is corrupt. */
 static bool unpack_all(int fd, struct text *text)
 {
 	struct unpack unpack;
@@ -450,7 +455,7 @@ int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 	return -1;
 }
 
-/* Whoever unlinks holds the window's lock, so that nobody loses what it reads. */
+/* The process that unlinks a recording holds its exclusive lock, so that no reader loses its file. */
 bool spool_drop_chunk(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
@@ -490,7 +495,7 @@ bool spool_done(struct spool *spool, struct spool_name name)
 	return drop_window(spool, name);
 }
 
-/* ---- bad ----------------------------------------------------------------------------------------------------- */
+/* ---- refused windows ------------------------------------------------------------------------------------------- */
 
 static bool spool_write_why(const struct spool *spool, const char *name, struct str why)
 {
@@ -506,7 +511,7 @@ static bool spool_write_why(const struct spool *spool, const char *name, struct 
 	return good;
 }
 
-/* Lines of text that are not there yet. */
+/* Appends those lines of text that are not yet in *there. */
 static void spool_merge(struct text *there, struct str text)
 {
 	struct intern lines = { 0 };
@@ -545,7 +550,7 @@ bool spool_refuse_part(struct spool *spool, struct spool_name n, struct str text
 	return good;
 }
 
-/* From a folder to bad/, with a reason beside it. False: errno; EEXIST: something has that name there. */
+/* Moves a file to bad/ and writes the reason beside it. Returns false and errno; EEXIST if the name is in use there. */
 static bool move_to_bad(const struct spool *spool, int from, const char *name, const char *to, struct str why)
 {
 	if (faccessat(spool->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -588,7 +593,7 @@ bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why)
 	return good && spool_synced(spool->out);
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------------- */
+/* ---- disk space ------------------------------------------------------------------------------------------------ */
 
 static uint64_t spool_bytes_at(int folder, const char *name)
 {
@@ -599,8 +604,8 @@ static uint64_t spool_bytes_at(int folder, const char *name)
 		       0;
 }
 
-/* A window of ours in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"), with the second in which it
- * begins. */
+/* True for names that pj gives: a window in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"). Sets
+ * *epoch to its start in s. */
 static bool is_ours(const char *name, uint64_t *epoch)
 {
 	struct str rest = str_of(name), digits = str_cut(&rest, '.');

@@ -1,75 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool.h - DIR, as pjsend sees it: windows in out/, folded ones in spool/, what nobody took in bad/.
+ * spool.h - DIR from the view of pjsend: recordings in out/, folded windows in spool/, refused ones in bad/.
  *
  *	out/E.data                     a window of pjrecord
- *	spool/E.TAG.folded.gz (.zst)   it, folded, packed: exactly what is sent. TAG: which recorder, or which stream of
- *a pipe spool/recorder                 a number that this DIR has for ever: windows of two recorders on one host are
- *two streams bad/E.TAG.folded.gz, .why      what a store refused for good; bad/E.data, .why  what could not be folded
+ *	spool/E.TAG.folded.gz (.zst)   the same, folded and compressed: exactly the text that is sent. TAG identifies
+ *the recorder, or the stream of a pipe spool/recorder                 constant id of this DIR: windows of two recorders
+ *on one host are two streams bad/E.TAG.folded.gz, .why      data that a store refused for good, and the reason
+ *	bad/E.data, .why               a recording that could not be folded, and the reason
  *
- * A file is in spool/ whole and on disk, or not at all. A window in out/ is removed before its spool file: a run that
- *is killed in between sends again, which stores with ids do not count twice; never is it folded twice, since names of
- *code may have changed. One instance sends from a DIR (flock on spool/); anybody may put something in. Functions fail
- *by value and errno.
+ * A file appears in spool/ complete and on disk, or not at all. After a window is sent, its recording in out/ is
+ * removed before its spool file: a run that is killed in between sends the window again, which stores with ids do not
+ * count twice. No window is folded twice, since names of code may have changed in between. One process sends from a DIR
+ * (flock on spool/); any process may add files. Functions fail by return value and errno.
+ *
+ *	spool_open(&spool, "/var/lib/pj");
+ *	if (spool_lock(&spool)) { spool_sweep(&spool); ... spool_get(&spool, name, &text, NULL) ... spool_done(&spool,
+ *name); } spool_close(&spool);
  */
 #ifndef PJ_SPOOL_H
 #define PJ_SPOOL_H
 
 #include "common/text.h"
 
+/* An open DIR. */
 struct spool {
-	const char *name;    /* of DIR */
-	int dir, space, bad; /* room: spool/ */
-	_Atomic int out;     /* -1: there is none yet */
+	/* path of DIR, owned by the caller */
+	const char *name;
+	/* descriptors of DIR, spool/ and bad/ */
+	int dir, space, bad;
+	/* descriptor of out/; -1: it does not exist yet */
+	_Atomic int out;
+	/* id in spool/recorder; hash of the machine id */
 	uint64_t recorder, machine;
-	uint64_t put_bytes; /* of the file that spool_put wrote last */
-	bool saved;         /* what is spooled is what the store keeps, as it is: packed well */
-	bool alone;         /* we hold the lock: others do not send */
+	/* size of the file that spool_put wrote last, in bytes */
+	uint64_t put_bytes;
+	/* the store keeps the spooled bytes unchanged, so they are compressed well */
+	bool saved;
+	/* this process holds the lock and is the only sender */
+	bool alone;
 };
 
+/* Name of a folded window: start in s since 1970, and hash of its recorder or stream. */
 struct spool_name {
 	uint64_t epoch, tag;
 };
 
-/* Makes what is missing. Dies when DIR cannot be used. out may be missing where nothing was recorded yet: spool_chunks
- * looks again. The name is kept. */
+/* Opens DIR and creates missing directories. Exits with a message if DIR cannot be used. out/ may be missing before
+ * the first recording: spool_chunks then tries to open it again. */
 void spool_open(struct spool *spool, const char *dir);
-bool spool_lock(struct spool *spool);  /* false: another pjsend sends from here */
-void spool_sweep(struct spool *spool); /* what killed runs left half made; only when alone */
+/* Locks the spool. Returns false if another pjsend sends from DIR. */
+bool spool_lock(struct spool *spool);
+/* Removes temporary files that killed processes left. Call it only with the lock. */
+void spool_sweep(struct spool *spool);
+/* Closes the descriptors, which releases the lock. */
 void spool_close(struct spool *spool);
 
-/* Sorted by name; freed with free. */
+/* Return the folded windows of spool/, or the starts of the recordings in out/, sorted. The caller frees the list
+ * with free(). False: errno. */
 bool spool_windows(const struct spool *spool, struct spool_name **names, size_t *n);
 bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n);
+/* True if spool/ has this window. */
 bool spool_has(const struct spool *spool, struct spool_name name);
 
-/* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock was
- * set back the newest have the lowest. pjrecord keeps the order in the recordings' times of modification, which
- * spool_put copies. */
+/* Sorts windows in the order in which their recordings were completed. Names are wall-clock seconds: after a clock
+ * was set back the newest windows have the lowest names. pjrecord maintains the order in the modification times of
+ * the recordings, which spool_put copies. */
 void spool_oldest_first(const struct spool *spool, struct spool_name *names, size_t n);
 
+/* Writes a window to the spool, compressed; it is on disk when the function returns. */
 bool spool_put(struct spool *spool, struct spool_name name, struct str text);
-/* The text, and the file's own bytes (packed), which may be NULL. EBADMSG: it is damaged. */
+/* Reads a window: its text, and in *packed, unless NULL, the compressed bytes of the file. errno is EBADMSG if the
+ * file is corrupt. */
 bool spool_get(const struct spool *spool, struct spool_name name, struct text *text, struct text *packed);
 
-/* The window is sent: nothing of it stays. EBUSY: somebody reads the chunk; later, please. */
+/* Removes a window that was sent: its recording, then its spool file. errno is EBUSY if another process reads the
+ * recording; the caller retries later. */
 bool spool_done(struct spool *spool, struct spool_name name);
-bool spool_drop_chunk(const struct spool *spool, uint64_t epoch); /* the chunk only; ENOENT is good */
+/* Removes the recording only. An absent recording counts as success. */
+bool spool_drop_chunk(const struct spool *spool, uint64_t epoch);
 
-/* To bad/: the spooled window; the chunk; or a text of it, or a part of one, while the window itself stays. What has
- * that name there already is never lost: a part is added to it, and others take the next free name. why: one line. */
+/* Move to bad/ with the reason, one line: the spooled window; the recording; or a text, while the window itself
+ * stays. Existing files there are never lost: a text is merged into the file of its name, and the others take the
+ * next free name. */
 bool spool_refuse(struct spool *spool, struct spool_name name, struct str why);
 bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why);
 bool spool_refuse_part(struct spool *spool, struct spool_name name, struct str text, struct str why);
 
-/* A shared lock for who reads: pjrecord's limits leave it alone. -1: errno; EBUSY: being removed. */
+/* Opens a recording for reading, with a shared lock, so that pjrecord's retention does not delete it. Returns -1 and
+ * errno; EBUSY: it is being deleted. */
 int spool_chunk_open(const struct spool *spool, uint64_t epoch);
 
-/* Room: bytes in spool/ and of windows in bad/; of one in spool/; the share of the file system that is free. */
+/* Return the bytes in spool/ and, in *bad, those of windows in bad/; the bytes of one window in spool/; the free
+ * share of the file system, 0 to 1. */
 uint64_t spool_bytes(const struct spool *spool, uint64_t *bad);
 uint64_t spool_window_bytes(const struct spool *spool, struct spool_name name);
 double spool_free(const struct spool *spool);
-bool spool_drop_bad(const struct spool *spool,
-		    uint64_t *bytes); /* the oldest window in bad/, which took so many; false: none */
+/* Removes the oldest window in bad/ and sets *bytes to its size. Returns false if there is none. */
+bool spool_drop_bad(const struct spool *spool, uint64_t *bytes);
 
 #endif

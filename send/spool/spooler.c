@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #define AGAIN_MS 10000
-#define TRIES 3 /* of windows that pjfold crashes on */
+/* attempts for a window on which pjfold crashes */
+#define TRIES 3
 #define REPORT_MS 60000
-#define COUNT_MS 60000 /* the spool is measured again, as others may have changed it */
+/* interval of measuring the spool, as other processes may change it */
+#define COUNT_MS 60000
 
 static bool spooler_may_report(struct spooler *spooler)
 {
@@ -28,9 +30,9 @@ static bool spooler_may_report(struct spooler *spooler)
 	return true;
 }
 
-/* ---- what was done ------------------------------------------------------------------------------------------- */
+/* ---- state of recordings -------------------------------------------------------------------------------------- */
 
-/* Of that epoch, or where it would stand. */
+/* Returns the index of an epoch in `done`, or the index at which it would be inserted. */
 static size_t spooler_place_of(const struct spooler *spooler, uint64_t epoch)
 {
 	size_t low = 0, high = spooler->n;
@@ -70,7 +72,7 @@ static struct spooler_done *spooler_remember(struct spooler *spooler, uint64_t e
 	return spooler->done + i;
 }
 
-/* What is in out/ no more needs no memory; both lists are sorted. */
+/* Removes the state of recordings that are no longer in out/. Both lists are sorted. */
 static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	size_t saved = 0, at = 0;
@@ -84,9 +86,10 @@ static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_
 	spooler->n = saved;
 }
 
-/* ---- one window ---------------------------------------------------------------------------------------------- */
+/* ---- folding a window ----------------------------------------------------------------------------------------- */
 
-/* Have all JVMs been looked at since it ended? Or has that taken too long, or nobody does it? */
+/* True if a window may be folded: pjmap has scanned all JVMs since its end, the time limit has passed, or no pjmap
+ * is running. */
 static bool is_ready(struct spooler *spooler, int fd)
 {
 	struct chunkinfo info;
@@ -101,7 +104,7 @@ static bool is_ready(struct spooler *spooler, int fd)
 		return true;
 	if (mono - info.end < spooler->map_wait_ms * 1000000)
 		return false;
-	/* not for windows of long ago: pjmap has looked at those JVMs since, or is gone */
+	/* Windows of long ago do not reach this line: pjmap has scanned those JVMs since, or no longer runs. */
 	count(COUNT_UNMAPPED, 1);
 	return true;
 }
@@ -117,7 +120,8 @@ static void spooler_again(struct spooler *spooler, struct spooler_done *finished
 static void to_bad(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
 	warn("window %" PRIu64 " cannot be folded and was moved to bad/: %.*s", finished->epoch, (int)why.n, why.p);
-	finished->folded = true; /* whatever becomes of it, it is not looked at again */
+	/* The recording is not processed again, whether or not it can be moved. */
+	finished->folded = true;
 	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
 	if (!spool_refuse_chunk(spooler->spool, finished->epoch, why))
@@ -154,7 +158,8 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_char(&path, 0);
 	finished->tries++;
 	result = folding_chunk(spooler->folding, path.p, fd, finished->epoch, &text, &why);
-	close(fd); /* and its lock */
+	/* also releases the lock */
+	close(fd);
 	switch (result) {
 	case FOLD_PART:
 		count(COUNT_DAMAGED, 1);
@@ -182,7 +187,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_free(&path);
 }
 
-/* True: it waits for pjmap. */
+/* Folds a recording if it is due. Returns true if it waits for pjmap. */
 static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 {
 	struct spooler_done *finished = spooler_find(spooler, epoch);
@@ -194,7 +199,8 @@ static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 		return false;
 	fd = spool_chunk_open(spooler->spool, epoch);
 	if (fd < 0)
-		return false; /* pjrecord makes room; should it stay, the next pass takes it */
+		/* pjrecord is deleting it; if it remains, the next pass folds it */
+		return false;
 	if (!is_ready(spooler, fd)) {
 		close(fd);
 		return true;
@@ -203,7 +209,7 @@ static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 	return false;
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------------- */
+/* ---- limits of disk space ------------------------------------------------------------------------------------- */
 
 static void spooler_measure(struct spooler *spooler)
 {
@@ -219,7 +225,7 @@ static bool short_of_space(const struct spooler *spooler)
 	return spooler->min_free > 0 && spool_free(spooler->spool) < spooler->min_free;
 }
 
-/* Recordings that the spool stands in for. */
+/* Deletes folded recordings until there is enough space; their folded windows remain in the spool. */
 static void drop_chunks(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	uint64_t dropped = 0;
@@ -241,7 +247,8 @@ static bool spooler_over(const struct spooler *spooler)
 	       short_of_space(spooler);
 }
 
-/* Windows that were sent meanwhile are not known here: what seems too much is measured. */
+/* True if spool/ and bad/ exceed the limit. The known sizes include windows that were sent since, so before it
+ * reports an excess it measures. */
 static bool spooler_too_much(struct spooler *spooler)
 {
 	if (spooler->max_bytes && spooler->bytes + spooler->bad_bytes > spooler->max_bytes) {
@@ -256,7 +263,8 @@ static void take_off(uint64_t *bytes, uint64_t n)
 	*bytes -= n < *bytes ? n : *bytes;
 }
 
-/* Old refused windows, then the oldest of the spool; the newest stays, whatever the limits. */
+/* Deletes old refused windows, then the oldest windows of the spool, until the limits are met. The newest one always
+ * remains. */
 static void drop_spool(struct spooler *spooler)
 {
 	struct spool_name *names;
@@ -295,7 +303,7 @@ static void spooler_keep_limits(struct spooler *spooler, const uint64_t *epochs,
 		drop_spool(spooler);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------------------------ */
 
 void spooler_begin(struct spooler *spooler)
 {

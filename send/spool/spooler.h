@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spooler.h - windows of out/ are folded into the spool, each once, whatever the store does; and limits are kept.
+ * spooler.h - folds each window of out/ once into the spool, independently of the store, and enforces the limits of
+ * disk space.
  *
- * A window is folded as soon as pjmap has looked at every JVM after its end, or when that takes too long. What cannot
- * be folded goes to bad/. Room is made in this order: recordings that are folded, old refused windows, the oldest of
- * the spool.
+ * A window is folded as soon as pjmap has scanned every JVM after the window's end, or after a time limit. A window
+ * that cannot be folded goes to bad/. Space is freed in this order: recordings that are folded, old refused windows,
+ * the oldest windows of the spool.
+ *
+ * One thread calls these functions:
+ *
+ *	spooler_begin(&spooler);
+ *	while (!stop) { spooler_pass(&spooler); sleep }
+ *	spooler_end(&spooler);
  */
 #ifndef PJ_SPOOLER_H
 #define PJ_SPOOLER_H
@@ -14,31 +21,47 @@
 
 #include <stdatomic.h>
 
+/* The caller sets the members up to `stop`; the others are 0 at first. */
 struct spooler {
 	struct spool *spool;
 	const struct folding *folding;
+	/* path of DIR */
 	const char *dir;
-	bool keep_spool;    /* recordings go as soon as they are folded */
-	double min_free;    /* share of the file system */
-	uint64_t max_bytes; /* of the spool and what is refused; 0: no limit */
+	/* delete recordings as soon as they are folded */
+	bool keep_spool;
+	/* share of the file system that must stay free, 0 to 1 */
+	double min_free;
+	/* limit of spool/ and bad/ in bytes; 0: none */
+	uint64_t max_bytes;
+	/* ms for which a window waits for pjmap */
 	uint64_t map_wait_ms;
-	void (*spooled)(void *to, struct spool_name name); /* may be NULL */
+	/* called for each window after it was spooled; may be NULL */
+	void (*spooled)(void *to, struct spool_name name);
 	void *to;
-	const atomic_bool *stop; /* between two windows */
+	/* when set, spooler_pass returns after the current window */
+	const atomic_bool *stop;
 
+	/* recordings with a state, sorted by epoch: folded ones, and failed ones that wait for a retry */
 	struct spooler_done {
-		uint64_t epoch, due; /* due: of a failed one, ms */
+		/* due: ms of the clock before which a failed fold is not repeated */
+		uint64_t epoch, due;
 		unsigned tries;
 		bool folded;
-	} * done; /* sorted by epoch: what is to be left alone, for now or for ever */
+	} * done;
 	size_t n, cap;
+	/* bytes in spool/ and bad/; ms of the clock of their last measurement and of the last message */
 	uint64_t bytes, bad_bytes, counted, shown;
-	uint64_t unreadable; /* windows that went to bad/ */
+	/* number of windows that went to bad/ */
+	uint64_t unreadable;
 };
 
+/* Measures the spool. Call it before the other functions. */
 void spooler_begin(struct spooler *spooler);
-bool spooler_pass(struct spooler *spooler); /* folds what is ready; true: some window waits for pjmap */
-bool spooler_left(struct spooler *spooler); /* is a window in out/ that is not folded? */
+/* Folds the windows that are ready and enforces the limits. Returns true if a window waits for pjmap. */
+bool spooler_pass(struct spooler *spooler);
+/* True if out/ has a window that is not folded. */
+bool spooler_left(struct spooler *spooler);
+/* Frees the state. */
 void spooler_end(struct spooler *spooler);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/stores/batches.h"
 
-#define REFUSED_MAX 8 /* documents one after the other, none taken before: then it is all of them */
+/* if so many documents in a row are refused, and none was accepted before, all of them are refused */
+#define REFUSED_MAX 8
 
 enum store_verdict batches_verdict(enum http_class class, bool isolate)
 {
@@ -20,7 +21,7 @@ static const char *batches_mark(const char *string)
 	return string ? string : "";
 }
 
-/* Takes up to `most` documents off *rest. */
+/* Fills batch with up to `max` documents from *rest. */
 static void batches_fill(const struct batches *how, struct batch *batch, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
@@ -45,7 +46,7 @@ static void batches_fill(const struct batches *how, struct batch *batch, struct 
 	batch->stacks = str_head(start, start.n - rest->n);
 }
 
-/* The next document, which will not be sent again. */
+/* Reports the next document as refused; it is not sent again. */
 static void batches_refuse(const struct batch *batch, struct store_report *report)
 {
 	text_str(&report->refused, batch->stacks);
@@ -114,7 +115,8 @@ void batches_send(struct batches *how, void *store, const struct window *window,
 			state = 0;
 	}
 	if (report->verdict == STORE_SENT && !taken && refused)
-		report->verdict = STORE_REFUSED; /* each of few */
+		/* All documents of a small window were refused. */
+		report->verdict = STORE_REFUSED;
 	if (report->verdict == STORE_SENT)
 		report->why.n = 0;
 	*resume = (uint64_t)state << 32 | batch.first;

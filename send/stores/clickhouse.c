@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickhouse: - a row for each stack, which the server adds up; for fleets.
+ * clickhouse.c - the store clickhouse:, with a row for each stack, which the server sums; for fleets.
  *
- * Exact because rows of one key are one: ReplacingMergeTree, read with FINAL, so that sending again changes nothing.
- * What all rows of a window have in common is one row of a second table, written last: a window is there when that row
- * is. Only what every version since 18.16 knows is used: no settings, no types of later ones.
+ * It is exact because rows with equal keys are merged: ReplacingMergeTree, read with FINAL, so a repeated send changes
+ * nothing. A second table has one row for each window with the properties that all its rows share. That row is written
+ * last: the window exists if its row does. Only features of all versions since 18.16 are used: no settings and no types
+ * of later ones.
  */
 #include "send/stores/clickhouse.h"
 
@@ -22,9 +23,11 @@
 #define DOCS_MAX 100000
 #define BYTE_COUNT_MAX ((size_t)8 << 20)
 
-/* Of windows that go together: in one INSERT of stacks, in one of windows; and how much text is packed at a time. */
+/* Limits of a request for several windows: rows in one INSERT of stacks, windows in one INSERT, bytes before
+ * compression, bytes that are compressed at a time. */
 #define DOCS_TOGETHER 8192
-#define PACKED_TOGETHER ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
+/* below the 1 MB that nginx accepts */
+#define PACKED_TOGETHER ((size_t)768 << 10)
 #define BYTES_TOGETHER ((size_t)32 << 20)
 #define WINDOWS_TOGETHER 32
 #define PART ((size_t)256 << 10)
@@ -62,14 +65,15 @@ static const char *clickhouse_schema(void)
 	       "-- ALTER TABLE pj_windows MODIFY TTL day + INTERVAL 90 DAY;\n";
 }
 
-/* ---- its text --------------------------------------------------------------------------------------------------- */
+/* ---- TabSeparated values --------------------------------------------------------------------------------------- */
 
-/* A value of TabSeparated; quote: of a string in a query, or of an array. */
+/* Appends a value in TabSeparated form; quote: as a string in a query or an array. */
 void ch_put(struct text *text, struct str string, bool quote)
 {
 	struct text mended = { 0 };
 
-	if (!quote && ascii_run(string, '\\', '\'') == string.n) { /* as most are */
+	/* most values need no escapes */
+	if (!quote && ascii_run(string, '\\', '\'') == string.n) {
 		text_str(text, string);
 		return;
 	}
@@ -101,7 +105,7 @@ void ch_put_day(struct text *text, uint64_t epoch)
 	text_add(text, day);
 }
 
-/* The next column of a line, unescaped into room, which is large enough. */
+/* Takes the next column off a line and unescapes it into space, whose capacity must suffice. */
 struct str ch_column(struct text *space, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');
@@ -127,9 +131,9 @@ uint64_t ch_number(struct text *space, struct str *line)
 	return n;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------------------------- */
 
-/* The number in "Code: 60, e.displayText() = ..."; 0: it is another text. */
+/* Returns the error code in "Code: 60, e.displayText() = ..."; 0 for other texts. */
 static uint64_t clickhouse_code_of(struct str body)
 {
 	uint64_t code = 0;
@@ -150,7 +154,8 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 	return false;
 }
 
-/* What ClickHouse says tells more than the status with it, which changed over the years. */
+/* Classifies a response by ClickHouse's error code, which is more exact than the HTTP status: that changed over the
+ * years. */
 static enum http_class class_of(const struct http_reply *reply, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
@@ -176,7 +181,7 @@ static enum http_class class_of(const struct http_reply *reply, struct text *why
 	return HTTP_HOLD;
 }
 
-/* INSERT of what is in body, which may be packed already. */
+/* Inserts the rows in body, which may already be compressed. */
 static enum http_class clickhouse_insert(struct clickhouse *store, const char *suffix, const char *columns,
 					 struct str body, bool packed, struct store_report *report)
 {
@@ -283,7 +288,7 @@ static void clickhouse_count(const struct window *window, uint64_t *stacks, uint
 		++*stacks;
 }
 
-/* The row that says that all others are there. */
+/* Appends the row that confirms that all other rows of the window exist. */
 static void clickhouse_put_window(struct text *text, const struct window *window, uint64_t stacks, uint64_t sum)
 {
 	clickhouse_put_key(text, window);
@@ -316,7 +321,7 @@ static enum http_class clickhouse_confirm(struct clickhouse *store, const struct
 	return class;
 }
 
-/* The answer to store->query, to `take`, or in reply.body. */
+/* Runs store->query; the response goes to `take`, or into reply.body. */
 struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
 			   struct text *why)
 {
@@ -378,8 +383,8 @@ static void clickhouse_verify(struct clickhouse *store, const struct window *win
 	text_free(&space);
 }
 
-/* Its name is taken by another content, or that is not known: nothing is sent. What is there goes again, as rows may be
- * missing. */
+/* Returns true if the server has other content under the window's name, or if that is unknown: then nothing is sent.
+ * A window that exists with the same content is sent again, as rows may be missing. */
 static bool is_taken(struct clickhouse *store, const struct window *window, bool isolate, struct store_report *report)
 {
 	uint64_t stacks, sum;
@@ -414,16 +419,18 @@ static void clickhouse_send(void *store, const struct window *window, uint64_t *
 
 /* ---- several windows in one request ------------------------------------------------------------------------------ */
 
-/*
- * An INSERT costs the server more than the two thousand rows in it. So the stacks of several windows go in one, and the
- * rows of these windows in one behind them; and while one is under way, the next is put together.
- */
+/* Several windows that share requests. An INSERT costs the server more than the two thousand rows in it. So the
+ * stacks of several windows go in one INSERT, and after it the rows of these windows in another one. While one
+ * request is under way, the next one is prepared. */
 struct together {
 	struct gzip *gzip;
-	struct text rows, windows; /* stacks, not packed yet; their windows */
-	struct text packed[2];     /* one is put together, one is under way */
+	/* rows of stacks that are not yet compressed; rows of their windows */
+	struct text rows, windows;
+	/* bodies: one is being prepared, the other one is under way */
+	struct text packed[2];
 	unsigned which;
-	size_t n, docs, bytes; /* windows; of this body: rows, bytes before they were packed */
+	/* of the prepared body: windows, rows, bytes before compression */
+	size_t n, docs, bytes;
 	size_t packed_max;
 	struct under_way {
 		struct clickhouse *c;
@@ -454,7 +461,7 @@ static void *post_body(void *arg)
 	return NULL;
 }
 
-/* The stacks that are under way are there. False: report says why not. */
+/* Waits for the INSERT of stacks that is under way. Returns false, with the reason in report, if it failed. */
 static bool clickhouse_arrived(struct together *together, struct store_report *report)
 {
 	struct under_way *way = &together->under_way;
@@ -486,7 +493,7 @@ static void pack_rows(struct together *together, bool last)
 	together->rows.n = 0;
 }
 
-/* What was put together goes its way, when what went before is there. */
+/* Sends the prepared body, after the request before it is confirmed. */
 static bool post_together(struct clickhouse *store, struct store_report *report)
 {
 	struct together *together = store->together;
@@ -507,14 +514,15 @@ static bool post_together(struct clickhouse *store, struct store_report *report)
 	return true;
 }
 
-/* Nothing is joined any more. */
+/* Ends the common requests and drops the prepared rows. */
 static void clickhouse_part(struct together *together)
 {
 	struct store_report report = { 0 };
 
 	clickhouse_arrived(together, &report);
 	store_report_free(&report);
-	if (together->docs) /* what is packed of it is forgotten */
+	/* Ends the gzip member; its output is dropped. */
+	if (together->docs)
 		pack_rows(together, true);
 	together->packed[together->which].n = together->rows.n = together->windows.n = 0;
 	together->n = together->docs = together->bytes = 0;
@@ -526,7 +534,7 @@ static bool clickhouse_is_full(const struct together *together)
 	       together->packed[together->which].n >= together->packed_max;
 }
 
-/* Not if something else is there under its name: it is looked at alone. */
+/* Decides if a window may join the others. A window whose name is in use by other content is sent alone. */
 static enum store_joined may_join(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
 				  struct store_report *report)
 {
@@ -534,7 +542,8 @@ static enum store_joined may_join(struct clickhouse *store, const struct window 
 	enum http_class class;
 	bool differs;
 
-	if (!ch_seen_knows(store, window) && !clickhouse_arrived(store->together, report)) /* one request at a time */
+	/* Waits first, as a connection carries one request at a time. */
+	if (!ch_seen_knows(store, window) && !clickhouse_arrived(store->together, report))
 		return STORE_PARTED;
 	class = ch_seen(store, window, stacks, sum, &differs, &own);
 	report->requests += own.requests;
@@ -607,7 +616,7 @@ static void together_close(struct together *together)
 	free(together);
 }
 
-/* ---- */
+/* ---- interface -------------------------------------------------------------------------------------------------- */
 
 static void clickhouse_close(void *store)
 {
@@ -631,7 +640,7 @@ static bool is_name(struct str string)
 	return string.n > 0;
 }
 
-/* The last part of the path is [DATABASE.]TABLE. */
+/* Sets the table from the last component of the URL's path, [DATABASE.]TABLE. */
 static bool take_table(struct clickhouse *store, struct text *why)
 {
 	struct str path = http_path(store->http), database = STR("default"), name = STR("pj");

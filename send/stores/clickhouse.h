@@ -1,43 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickhouse.h - what the two halves of the store clickhouse: share: a connection, and how values are written.
+ * clickhouse.h - what the parts of the store clickhouse: share: a connection, the form of values, and queries.
  *
- * Sending is in clickhouse.c, what is there before in clickseen.c, reading in clickread.c.
+ * clickhouse.c sends, clickseen.c finds windows that the server already has, clickread.c reads.
  */
 #ifndef PJ_CLICKHOUSE_H
 #define PJ_CLICKHOUSE_H
 
 #include "send/stores/batches.h"
 
+/* An open store. */
 struct clickhouse {
 	struct http *http;
 	struct batches batches;
 	bool verify;
-	struct text table, path, query; /* table: DATABASE.TABLE, quoted up to its last letter */
-	struct together *together;      /* windows that go in common requests */
-	struct ch_seen *seen;           /* that are there */
+	/* table: DATABASE.TABLE, quoted except for the closing quote; path and query: buffers of the current request */
+	struct text table, path, query;
+	/* windows that share a request, see clickhouse.c */
+	struct together *together;
+	/* windows that the server has, see clickseen.c */
+	struct ch_seen *seen;
 };
 
-/* A value of TabSeparated; quote: of a string in a query, or of an array. */
+/* Append a value in TabSeparated form; quote: as a string in a query or an array. ch_put_day appends the date of
+ * epoch. */
 void ch_put(struct text *text, struct str string, bool quote);
 void ch_put_day(struct text *text, uint64_t epoch);
 
-/* The next column of a line as a number; unescaped into room, which is large enough. */
+/* Take the next column off a line, as a string or a number. The string is unescaped into space, whose capacity must
+ * suffice. */
 struct str ch_column(struct text *space, struct str *line);
 uint64_t ch_number(struct text *space, struct str *line);
 
-/* The answer to store->query, to `take`, or in its body. Its class is what ClickHouse says in it, which tells more than
- * its status. */
+/* Runs store->query; the response goes to `take`, or into reply.body if that is NULL. The class results from the
+ * error code in ClickHouse's text, which is more exact than the status. */
 struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
 			   struct text *why);
 
-/* *differs: is there another window of that name than one of so many stacks and that sum? Anything but HTTP_DONE: it is
- * not known, report->why says why. Where nothing is known of it yet (ch_seen_knows), the server is asked. */
+/* Sets *differs if the server has another window of that name: one with another number of stacks or another sum.
+ * Returns HTTP_DONE, or another class with the reason in report->why if that is unknown. Queries the server if the
+ * answer is not cached; ch_seen_knows returns if it is. */
 enum http_class ch_seen(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
 			bool *differs, struct store_report *report);
 bool ch_seen_knows(const struct clickhouse *store, const struct window *window);
+/* Frees the cache. NULL is allowed. */
 void ch_seen_close(struct ch_seen *seen);
 
+/* The functions `fetch` and `list` of struct store_ops. */
 bool ch_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 bool ch_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 

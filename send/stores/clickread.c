@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rows of an answer, whole, however it is cut. */
+/* Reads complete rows from a response that arrives in arbitrary parts. */
 struct rows {
 	struct text part;
 	bool (*row)(struct rows *rows, struct str line);
@@ -18,7 +18,8 @@ struct rows {
 	bool list, stopped;
 	struct sum {
 		struct window w;
-		struct str by; /* value of the label */
+		/* value of the label of query.by_label */
+		struct str by;
 		struct text streams;
 	} * sum;
 	size_t n;
@@ -46,7 +47,7 @@ static bool clickread_take_rows(void *to, struct str blob)
 	return true;
 }
 
-/* Whole lines are the text that is wanted: they are not taken apart. */
+/* Passes complete lines on: the response is already the text that the sink expects. */
 static bool clickread_take_text(void *to, struct str blob)
 {
 	struct rows *rows = to;
@@ -63,7 +64,7 @@ static bool clickread_take_text(void *to, struct str blob)
 	return !rows->stopped;
 }
 
-/* The next of ['a','b'], unescaped into room; false: none is left. */
+/* Takes the next string off an array such as ['a','b'] and unescapes it into space. Returns false at the end. */
 static bool clickread_quoted(struct text *space, struct str *array, struct str *value)
 {
 	size_t at = space->n, i = 2;
@@ -80,7 +81,7 @@ static bool clickread_quoted(struct text *space, struct str *array, struct str *
 	return true;
 }
 
-/* ['a','b'] and ['x','y'] as a=x,b=y */
+/* Converts ['a','b'] and ['x','y'] to a=x,b=y. */
 static void join_labels(struct text *space, struct text *text, struct str names, struct str values)
 {
 	struct str name, value;
@@ -89,7 +90,7 @@ static void join_labels(struct text *space, struct text *text, struct str names,
 		text_printf(text, "%s%.*s=%.*s", text->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
 }
 
-/* The sum that this one belongs to, new if need be. */
+/* Returns the sum to which a window belongs, created if necessary. */
 static struct sum *clickread_sum_of(struct rows *rows, const struct window *window, struct str string)
 {
 	for (size_t i = 0; i < rows->n; i++) {
@@ -168,7 +169,8 @@ static bool clickread_take_window(struct rows *rows, struct str line)
 	return good;
 }
 
-/* Of which windows: the first days of the key make it cheap. */
+/* Appends the condition for the windows of a query. The day is the first column of the key, which makes the query
+ * cheap. */
 static void clickread_where(struct text *text, const struct store_query *query, uint64_t from, uint64_t to,
 			    struct str host)
 {
@@ -230,7 +232,7 @@ static bool clickread_stacks(struct clickhouse *store, struct rows *rows, const 
 		    (int)store->table.n, store->table.p);
 	clickread_where(&store->query, rows->query, from, to, host);
 	text_printf(&store->query, " AND stream IN (%.*s)", (int)sum->streams.n, sum->streams.p);
-	/* stacks are sent before their window: those of a window that is not there yet do not count */
+	/* Stacks are sent before the row of their window: those of a window without a row do not count. */
 	text_printf(
 		&store->query,
 		" AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickseen.c - which windows clickhouse: holds already, so that no other content goes under the name of one: rows of
- * both would be mixed.
+ * clickseen.c - cache of the windows that clickhouse: already has. It prevents that other content is sent under the
+ * name of an existing window, which would mix the rows of both.
  *
- * The row of a window says how long it is, how many stacks it has and their sum; windows that agree in these are taken
- * for the same. One question tells it for all windows of a host from one second on, so a backlog asks once. What is
- * younger than a few minutes is asked for each time, as another recorder may be writing it at this moment.
+ * The row of a window has its end, its number of stacks and their sum; windows that agree in these count as equal. One
+ * query returns the rows of all windows of a host from a given second on, so a backlog needs one query. Windows younger
+ * than a few minutes are queried each time, as another recorder may be writing them at this moment.
  */
 #include "send/stores/clickhouse.h"
 
@@ -25,14 +25,16 @@ struct seen_row {
 
 struct seen_host {
 	struct text name;
-	uint64_t from, to; /* epochs of which all rows are here */
+	/* all rows of epochs in [from, to) are present */
+	uint64_t from, to;
 	struct seen_row *row;
 	size_t n;
 };
 
 struct ch_seen {
 	struct seen_host host[HOSTS_MAX];
-	size_t next; /* to be forgotten */
+	/* index of the next host to be replaced */
+	size_t next;
 };
 
 static bool clickseen_knows(const struct seen_host *host, const struct window *window)
@@ -48,7 +50,7 @@ bool ch_seen_knows(const struct clickhouse *store, const struct window *window)
 	return false;
 }
 
-/* What is known of its host, or room for that. */
+/* Returns the entry of the window's host, or one that may be replaced. */
 static struct seen_host *clickseen_host_of(struct ch_seen *seen, const struct window *window)
 {
 	for (size_t i = 0; i < HOSTS_MAX; i++)
@@ -118,13 +120,14 @@ static enum http_class clickseen_query(struct clickhouse *store, struct seen_hos
 	text_str(&host->name, window->host);
 	host->from = window->epoch;
 	host->to = host->n < ROW_COUNT_MAX ? to :
-					     host->row[host->n - 1].epoch; /* of the last second some may be missing */
+					     /* rows of the last second may be missing */
+					     host->row[host->n - 1].epoch;
 	if (host->to <= window->epoch)
 		host->to = window->epoch + 1;
 	return HTTP_DONE;
 }
 
-/* The first row of that second, or behind it. */
+/* Returns the index of the first row at or after a second. */
 static size_t clickseen_place_of(const struct seen_host *host, uint64_t epoch)
 {
 	size_t low = 0, high = host->n;
@@ -162,7 +165,8 @@ enum http_class ch_seen(struct clickhouse *store, const struct window *window, u
 		if (row->stream == window->stream && row->machine == window->machine)
 			*differs |= row->until != window->until || row->stacks != stacks || row->sum != sum;
 	}
-	if (!*differs) /* it will be there: asked for again, it is looked at again */
+	/* The window will be sent now, so the next lookup must query the server again. */
+	if (!*differs)
 		host->from = window->epoch + 1;
 	return HTTP_DONE;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * couch: - a document for each window, in CouchDB or what speaks like it.
+ * couch.c - the store couch:, with a document for each window, in CouchDB or a compatible database.
  *
- * Exact because a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed: one that is there already (409)
- * is looked at, not written. The folded text is an attachment, so lists of documents stay small. Ranges are ranges of
- * names. The server adds nothing up: whoever reads does.
+ * It is exact because a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed: an existing one (409) is
+ * compared, not overwritten. The folded text is an attachment, so lists of documents stay small. Ranges of time are
+ * ranges of names. The server does not sum; the reader does.
  */
 #include "send/stores/batches.h"
 
@@ -21,7 +21,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#define PAGE 200 /* documents in one answer */
+/* documents in one response */
+#define PAGE 200
 #define DEADLINE 4
 
 struct couch {
@@ -29,7 +30,8 @@ struct couch {
 	struct text path;
 };
 
-/* Names sort by host, then time: ten digits until the year 2286. */
+/* Appends the name of a window's document. Names sort by host, then by time: epochs have ten digits until the year
+ * 2286. */
 static void couch_add_name(struct text *text, const struct window *window)
 {
 	utf8_mend(text, window->host);
@@ -55,7 +57,7 @@ static void add_base64(struct text *text, struct str string)
 	}
 }
 
-/* Its number, by which one that is there already is known to be the same. */
+/* Returns a hash of the stacks, by which an existing document is recognized as equal. */
 static uint64_t couch_sum_of(const struct window *window)
 {
 	struct str lines = window->stacks, stack;
@@ -119,7 +121,7 @@ static struct http_reply couch_query(struct couch *couch, const char *method, st
 	return reply;
 }
 
-/* It is there: is it this one? */
+/* Compares the existing document with the window. */
 static enum http_class couch_compare(struct couch *couch, const struct window *window, struct store_report *report)
 {
 	struct http_reply reply = couch_query(couch, "GET", &report->why);
@@ -173,7 +175,8 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 		text_printf(&report->why, "HTTP %u, but not a confirmation of CouchDB", reply.status);
 		class = HTTP_HOLD;
 	} else if (class == HTTP_POISON && !jv_get(value, "error")) {
-		class = HTTP_HOLD; /* somebody in between */
+		/* the response is not CouchDB's, but that of a proxy */
+		class = HTTP_HOLD;
 	} else if (class == HTTP_HOLD && reply.status == 404) {
 		text_add(&report->why, " (the database does not exist: curl -X PUT its URL)");
 	}
@@ -193,7 +196,8 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Documents that may be wanted, read before their attachments, as an answer lives until the next request. */
+/* Documents that may be selected. They are listed before their attachments are read, as a response is valid until
+ * the next request. */
 struct found {
 	struct str name;
 	struct window w;
@@ -203,7 +207,8 @@ struct page {
 	struct arena arena;
 	struct found *found;
 	size_t n;
-	size_t rows; /* that the server sent */
+	/* number of rows in the response */
+	size_t rows;
 	struct str last;
 };
 
@@ -230,7 +235,8 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	struct text labels = { 0 };
 
 	if (!jv_u64(jv_get(doc, "timestamp"), &found.w.epoch) || !jv_u64(jv_get(doc, "until"), &found.w.until))
-		return; /* not one of ours */
+		/* no document of pj */
+		return;
 	found.w.host = couch_copy(&page->arena, jv_get(doc, "hostname"));
 	found.w.unit = couch_copy(&page->arena, jv_get(doc, "unit"));
 	found.w.event = couch_copy(&page->arena, jv_get(doc, "event"));
@@ -247,7 +253,7 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	page->found[page->n++] = found;
 }
 
-/* Documents behind page->last, in order of their names: of all hosts that is all of them, of one host a range. */
+/* Reads the documents after page->last in the order of their names: all documents, or the range of one host. */
 static bool read_page(struct couch *couch, struct page *page, const struct store_query *query, struct text *why)
 {
 	struct text key = { 0 };
@@ -308,7 +314,8 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 	return true;
 }
 
-/* An attachment, unpacked, to the sink. False: see *why; if that is empty the sink has enough. */
+/* Decompresses an attachment and passes it to the sink. Returns false with the reason in *why; that is empty if the
+ * sink stopped. */
 static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
 			    struct text *why)
 {
@@ -376,7 +383,7 @@ static bool couch_list(void *store, const struct store_query *query, const struc
 	return couch_each(store, query, sink, why, false);
 }
 
-/* ---- */
+/* ---- interface -------------------------------------------------------------------------------------------------- */
 
 static void couch_close(void *store)
 {

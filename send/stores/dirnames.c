@@ -12,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EPOCH_MAX UINT64_C(253402300800) /* the year 10000 */
+/* start of the year 10000 */
+#define EPOCH_MAX UINT64_C(253402300800)
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names of files -------------------------------------------------------------------------------------------- */
 
 void dir_name_put(char s[DIR_NAME], const struct dir_name *name)
 {
@@ -119,7 +120,7 @@ static bool same_window(const struct dir_name *name, const struct dir_name *b)
 	return name->epoch == b->epoch && name->until == b->until && name->stream == b->stream && name->hour == b->hour;
 }
 
-/* What is far from being asked for is not looked at further: names are many. */
+/* Quick test if a file name may begin in [from, to), before it is parsed, as there are many names. */
 static bool is_within(const char *string, uint64_t from, uint64_t to)
 {
 	uint64_t epoch = 0;

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the windows of a stream have in common, from the first that was opened. */
+/* The properties that the windows of a stream have in common, from the first file that was opened. */
 struct stream {
 	uint64_t id;
 	bool known, wanted;
-	struct text text, decoded; /* of facts */
+	/* memory to which facts points */
+	struct text text, decoded;
 	struct window facts;
 };
 
@@ -23,15 +24,18 @@ struct reading {
 	const struct store_query *q;
 	const struct store_sink *sink;
 	struct text *why;
-	bool lines; /* fetch, not list */
+	/* fetch, not list */
+	bool lines;
 	const char *host, *day;
-	int folder; /* of the day */
+	/* descriptor of the day's folder */
+	int folder;
 	struct stream *stream;
 	size_t nstreams;
-	struct unpack unpack; /* for one file after the other */
+	/* used for one file after the other */
+	struct unpack unpack;
 };
 
-/* ---- one file ------------------------------------------------------------------------------------------------ */
+/* ---- reading a file -------------------------------------------------------------------------------------------- */
 
 static int dirread_open_file(const struct reading *reading, const struct dir_name *n)
 {
@@ -53,7 +57,8 @@ static void dirread_damaged(const struct reading *reading, const struct dir_name
 	text_free(&place);
 }
 
-/* What the header of a file says; NULL, or why it cannot be used. lines: what else was read. */
+/* Reads the header of a file into *window, and into *lines the other lines read so far. Returns NULL, or the reason
+ * for which the file cannot be used. */
 static const char *dirread_read_head(struct unpack *unpack, const struct dir_name *name, struct text *decoded,
 				     struct window *window, struct str *lines)
 {
@@ -105,13 +110,14 @@ static void dirread_learn(struct reading *reading, struct stream *stream, const 
 	struct str rest;
 
 	facts.labels = window->labels;
-	window_header(&stream->text, &facts); /* a copy, by writing and reading it */
+	/* Copies the window by writing and parsing it. */
+	window_header(&stream->text, &facts);
 	rest = text_view(&stream->text);
 	stream->known = window_parse(&rest, &stream->decoded, &stream->facts) == NULL;
 	stream->wanted = store_wants(reading->q, &stream->facts);
 }
 
-/* Facts of its stream are known afterwards, or the file is damaged. */
+/* Reads the properties of a stream from one of its files. Returns false if that file is corrupt. */
 static bool dirread_look(struct reading *reading, const struct dir_name *name, struct stream *stream)
 {
 	struct window window;
@@ -133,7 +139,7 @@ static bool dirread_look(struct reading *reading, const struct dir_name *name, s
 	return stream->known;
 }
 
-/* ---- hours --------------------------------------------------------------------------------------------------- */
+/* ---- roll-ups -------------------------------------------------------------------------------------------------- */
 
 bool dir_hour_holds(struct str offsets, uint64_t offset)
 {
@@ -159,7 +165,7 @@ int dir_hour_open(int day, uint64_t hour, uint64_t stream, struct dir_name *n)
 	return fd;
 }
 
-/* Behind the header: "# hour 0,30,60" */
+/* Parses the line after the header of a roll-up, "# hour 0,30,60". */
 static bool take_offsets(struct str lines, struct text *offsets)
 {
 	struct str line = str_cut(&lines, '\n');
@@ -186,8 +192,8 @@ bool dir_hour_list(int fd, struct text *offsets)
 	return good;
 }
 
-/* Is this window in a roll-up that stands in the same list? Roll-ups are few, and where both are, somebody tidies right
- * now. */
+/* True if a window is contained in a roll-up of the same list. There are few roll-ups, and both exist only while the
+ * store is being tidied. */
 static bool in_hour(const struct reading *reading, const struct dir_name *files, size_t nfiles,
 		    const struct dir_name *name)
 {
@@ -218,7 +224,7 @@ static bool in_hour(const struct reading *reading, const struct dir_name *files,
 	return held;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------ */
+/* ---- the query ------------------------------------------------------------------------------------------------ */
 
 static bool list_file(struct reading *reading, const struct dir_name *name, const struct stream *stream)
 {
@@ -244,7 +250,7 @@ static bool fetch_file(struct reading *reading, const struct dir_name *name, str
 	int fd = dirread_open_file(reading, name);
 
 	if (fd < 0) {
-		/* the window was rolled up, or the day removed, while we were reading */
+		/* The window was rolled up, or the day was deleted, after it was listed. */
 		text_printf(reading->why, "%s/%s changes while it is read: retry", reading->host, reading->day);
 		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
 					 false;
@@ -331,7 +337,8 @@ static bool read_host(struct reading *reading, const char *host)
 	dir_folders_free(days, n);
 	if (folder >= 0)
 		close(folder);
-	forget_streams(reading); /* the number of a stream says nothing of the host */
+	/* the id of a stream does not include the host */
+	forget_streams(reading);
 	return good;
 }
 

@@ -50,7 +50,7 @@ bool dir_pack(const struct dir_store *store, struct text *text, struct str strin
 	return store->zstd ? pack_zstd(text, string, PACK_ZSTD) : pack_gzip(text, string, PACK_GZIP);
 }
 
-/* A folder below another, made and durable if it was not there; -1: errno. */
+/* Opens a folder in another one, and creates it durably if necessary. Returns -1 and errno on failure. */
 static int dirstore_make_folder(int at, const char *name)
 {
 	int fd = dir_enter(at, name);
@@ -64,7 +64,7 @@ static int dirstore_make_folder(int at, const char *name)
 	return dir_enter(at, name);
 }
 
-/* What passes by itself is tried again at once and for ever; the rest needs somebody. */
+/* Sets the verdict after an error: LATER for errors that pass by themselves, HOLD for those that need an operator. */
 static void dirstore_failed(struct store_report *report, const char *what, int error)
 {
 	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR ||
@@ -74,7 +74,7 @@ static void dirstore_failed(struct store_report *report, const char *what, int e
 	text_printf(&report->why, "%s: %s", what, strerror(error));
 }
 
-/* Does the file say what is to be sent? */
+/* True if the file has the same text. */
 static bool dirstore_holds(int fd, struct str text)
 {
 	struct unpack unpack;
@@ -92,7 +92,8 @@ static bool dirstore_holds(int fd, struct str text)
 	return same;
 }
 
-/* Is another window of that stream there that begins in that second, but takes longer or shorter? -1: errno. */
+/* Returns 1 if the day has another window of that stream that begins in the same second but has another duration,
+ * else 0; -1 and errno on failure. */
 static int begins_there(int day, struct dir_name name)
 {
 	struct dir_name *files;
@@ -107,7 +108,8 @@ static int begins_there(int day, struct dir_name name)
 	return found;
 }
 
-/* Is the window stored already? As it is, of either packing, or in the sum of its hour. -1: errno. */
+/* Returns 1 if the store has the window: itself, in either compression, or in the roll-up of its hour. Returns 0 if
+ * not, -1 and errno on failure. */
 static int dirstore_stored(int day, const struct window *window, struct dir_name n, struct store_report *report)
 {
 	struct dir_name hour;
@@ -153,7 +155,8 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 	}
 	if (there) {
 		report->known = 1;
-		if (fsync(day) < 0 && errno != EINVAL) /* it was renamed, perhaps by a run that was killed then */
+		/* A run that was killed may have renamed the file without syncing the folder. */
+		if (fsync(day) < 0 && errno != EINVAL)
 			dirstore_failed(report, "cannot sync the directory of the day", errno);
 		return;
 	}

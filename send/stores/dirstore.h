@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dirstore.h - what the parts of the store in a directory share: sending (dirstore), reading (dirread), upkeep
- * (dirtidy). */
+/*
+ * dirstore.h - what the parts of the store in a directory share.
+ *
+ * dirstore.c sends, dirread.c reads, dirtidy.c rolls up and deletes. Files are written to a temporary name, synced and
+ * renamed, so a reader sees complete files only.
+ */
 #ifndef PJ_DIRSTORE_H
 #define PJ_DIRSTORE_H
 
 #include "send/stores/dirnames.h"
 #include "send/store.h"
 
+/* An open store. */
 struct dir_store {
+	/* the directory and its descriptor */
 	char *path;
 	int root;
-	bool zstd; /* what is written */
+	/* compress by zstd, else by gzip */
+	bool zstd;
+	/* limits, see struct store_options */
 	uint64_t keep_days, max_bytes, roll_up_days;
 };
 
+/* Appends string, compressed for this store. Returns false if memory is short. */
 bool dir_pack(const struct dir_store *store, struct text *text, struct str string);
 
+/* The functions of the same name in struct store_ops. */
 bool dir_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 bool dir_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 bool dir_tidy(void *store, struct str host, uint64_t now);
 
-/* A roll-up says which windows it holds, as seconds from its hour: "0,30,60". Does it hold one that began then? */
+/* True if a roll-up's list of windows, in seconds from its hour ("0,30,60"), contains offset. */
 bool dir_hour_holds(struct str offsets, uint64_t offset);
-/* Opens the roll-up of an hour and stream, of either packing; -1: there is none. *n: its name. */
+/* Opens the roll-up of an hour and stream, in either compression, and sets *name. Returns -1 if there is none. */
 int dir_hour_open(int day, uint64_t hour, uint64_t stream, struct dir_name *name);
-/* Its list of windows, from the line behind the header; false: it is damaged. */
+/* Reads the list of windows of a roll-up from the line after the header. Returns false if the file is corrupt. */
 bool dir_hour_list(int fd, struct text *offsets);
 
 #endif

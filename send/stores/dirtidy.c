@@ -17,24 +17,28 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who lists a folder before the roll-up appears has this long to read what it is made of. */
+/* Time in s in which a reader that listed the folder before the roll-up appeared can still read its parts. */
 #define GRACE_S 600
 
 /* ---- roll-ups ------------------------------------------------------------------------------------------------ */
 
-/* The sum of an hour of one stream while it is made. */
+/* The roll-up of an hour and stream while it is computed. */
 struct sum {
 	struct stacks s;
-	struct window facts;       /* of the first window */
-	struct text head, decoded; /* that facts point into */
-	struct text offsets;       /* "0,30,60" */
+	/* properties of the first window */
+	struct window facts;
+	/* memory to which facts points */
+	struct text head, decoded;
+	/* list of windows, "0,30,60" */
+	struct text offsets;
 	uint64_t samples, lost, parts;
 	bool lost_known, any, damaged;
 };
 
 static void dirtidy_take_facts(struct sum *sum, const struct window *window)
 {
-	if (!sum->any) { /* a copy, by writing and reading it */
+	/* Copies the window by writing and parsing it. */
+	if (!sum->any) {
 		struct str rest;
 
 		window_header(&sum->head, window);
@@ -59,7 +63,7 @@ static void dirtidy_add_lines(struct sum *sum, struct str lines)
 	in_close(&input);
 }
 
-/* A window, or the roll-up before, which brings its own list of windows. */
+/* Adds a window, or the previous roll-up with its list of windows. */
 static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 {
 	struct text decoded = { 0 };
@@ -119,7 +123,7 @@ static void put_frames(struct text *text, const struct stacks *stacks, uint32_t 
 	free(frame);
 }
 
-/* Header, list of windows, stacks. */
+/* Appends header, list of windows and stacks. */
 static void dirtidy_write_sum(struct text *text, const struct sum *sum, uint64_t hour)
 {
 	struct window window = sum->facts;
@@ -151,7 +155,8 @@ static void free_sum(struct sum *sum)
 	text_free(&sum->offsets);
 }
 
-/* files: of one hour and stream, the roll-up first if there is one. False: nothing was changed. */
+/* Merges the files of one hour and stream; the roll-up is the first one if it exists. Returns false if nothing was
+ * changed. */
 static bool roll_up(const struct dir_store *store, int day, const struct dir_name *files, size_t n)
 {
 	struct sum sum = { 0 };
@@ -168,8 +173,10 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 		uint64_t offset = files[i].epoch % DIR_HOUR;
 
 		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
-			continue;                              /* it waits for its grace to end */
-		good = dirtidy_add_file(&sum, day, files + i); /* a damaged one stays as it is, and so do the others */
+			/* already contained; it is deleted after GRACE_S */
+			continue;
+		/* a corrupt file remains unchanged, and so do the others of the hour */
+		good = dirtidy_add_file(&sum, day, files + i);
 	}
 	if (good) {
 		dirtidy_write_sum(&text, &sum, name.epoch);
@@ -185,7 +192,7 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 	return good;
 }
 
-/* The parts of a roll-up that nobody can be reading any more. */
+/* Deletes the windows that a roll-up contains, if it is old enough that no reader needs them. */
 static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t now)
 {
 	struct text offsets = { 0 };
@@ -215,7 +222,7 @@ static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t
 	return dropped;
 }
 
-/* Are there windows that the roll-up does not hold? */
+/* True if there are windows that the roll-up does not contain. */
 static bool has_more(int day, const struct dir_name *files, size_t n)
 {
 	struct text offsets = { 0 };
@@ -248,7 +255,7 @@ static int by_hour(const void *left, const void *right)
 	return dir_name_cmp(name, b);
 }
 
-/* One hour of one stream at a time. True: something was done, there may be more. */
+/* Processes one hour of one stream. Returns true if something was done, as there may be more. */
 static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 {
 	struct dir_name *files;
@@ -276,7 +283,7 @@ static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 
 /* ---- retention ----------------------------------------------------------------------------------------------- */
 
-/* All files that are ours; what else lies there keeps the folder. */
+/* Deletes the files of the store in a day's folder. The folder remains if it has other files. */
 static bool drop_day(int host, const char *name)
 {
 	int day = dir_enter(host, name);
@@ -325,7 +332,7 @@ static uint64_t day_bytes(int host, const char *name)
 	return bytes;
 }
 
-/* The newest day stays. */
+/* Deletes the oldest days beyond the limits of age and size. The newest day remains. */
 static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **days, size_t n, uint64_t now)
 {
 	uint64_t day, sum = 0;
@@ -347,7 +354,7 @@ static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **
 	return false;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------- */
+/* ---- interface -------------------------------------------------------------------------------------------------- */
 
 static bool tidy_host(const struct dir_store *store, const char *name, uint64_t now)
 {
@@ -358,7 +365,8 @@ static bool tidy_host(const struct dir_store *store, const char *name, uint64_t 
 
 	if (host < 0)
 		return false;
-	if (flock(host, LOCK_EX | LOCK_NB) < 0 || !dir_folders(host, true, &days, &n)) { /* somebody tidies it */
+	/* Another process is tidying this host. */
+	if (flock(host, LOCK_EX | LOCK_NB) < 0 || !dir_folders(host, true, &days, &n)) {
 		close(host);
 		return false;
 	}

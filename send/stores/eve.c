@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eve: - the original pipeline's service, as it is: documents of {timestamp, hostname, stack, value}, and nothing else.
+ * eve.c - the store eve:, the original pipeline's service without changes: documents of {timestamp, hostname, stack,
+ * value} and nothing else.
  *
- * Exact by ids that are the same in each attempt: 8 hex digits of the window's second, 16 of window_id(). Eve inserts a
- * batch in order and stops at the first id that is there (409), so what is there is a beginning of the window; where it
- * ends is asked by halves. The state of that search outlives a broken connection (batches.h, *state): the documents
- * below `low` are there, those from `high` on are not.
+ * It is exact because ids are the same in each attempt: 8 hex digits of the window's second, 16 of window_id(). Eve
+ * inserts a batch in order and stops at the first existing id (409), so the existing documents are a prefix of the
+ * window; a binary search finds its end. The state of that search survives a broken connection (batches.h, *state): the
+ * documents below `low` exist, those from `high` on do not.
  */
 #include "send/stores/batches.h"
 
@@ -18,10 +19,14 @@
 #include <stdlib.h>
 
 #define DOCS_MAX 500
-#define BYTE_COUNT_MAX ((size_t)768 << 10) /* below the megabyte that nginx lets pass */
-#define EPOCH_LEAST 1490778413             /* of the schema */
-#define QUERY_MAX 50 /* documents in one answer: of the schema; their ids fit into one line of a request */
-#define DEADLINE 4   /* tries of a question, at once */
+/* below the 1 MB that nginx accepts */
+#define BYTE_COUNT_MAX ((size_t)768 << 10)
+/* lower limit of timestamps in the schema */
+#define EPOCH_LEAST 1490778413
+/* documents in one response, limit of the schema; their ids fit into one line of a request */
+#define QUERY_MAX 50
+/* attempts of a query without a pause */
+#define DEADLINE 4
 
 struct eve {
 	struct http *http, *stacks;
@@ -42,9 +47,9 @@ static struct eve_id id_of(const struct window *window, struct str stack)
 	return id;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------------------------- */
 
-/* A question may be asked again at once: connections that break are not overload. */
+/* Runs a query, repeated without a pause if the connection breaks, as that is not overload. */
 static struct http_reply eve_query(struct http *http, const char *method, struct str path, struct text *why)
 {
 	struct http_request request = { .method = method, .path = path };
@@ -58,7 +63,8 @@ static struct http_reply eve_query(struct http *http, const char *method, struct
 	return reply;
 }
 
-/* GET of the documents that `where` asks for; NULL: *class and eve->why say why not. */
+/* Gets the documents that match `where`. Returns NULL, with the class in *class and the reason in eve->why, on
+ * failure. */
 static struct jv *eve_request(struct eve *eve, struct str where, const char *rest, enum http_class *class,
 			      uint64_t *total)
 {
@@ -101,7 +107,7 @@ static bool same_doc(const struct jv *item, struct str stack, uint64_t count)
 	return same;
 }
 
-/* Some documents that were sent: which are there, and are they the same? */
+/* Some of the documents that were sent, to find which of them exist and if they are equal. */
 struct is_requested {
 	struct eve_id id[QUERY_MAX];
 	struct str stack[QUERY_MAX];
@@ -142,7 +148,7 @@ static enum http_class eve_look(struct eve *eve, struct is_requested *requested,
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-/* As %016x. */
+/* Appends n as %016x does. */
 static void eve_put_number(struct text *text, uint64_t n)
 {
 	char hex[16];
@@ -172,7 +178,7 @@ static void eve_add(struct text *text, const struct window *window, const struct
 	text_char(text, '}');
 }
 
-/* Does the answer confirm each of n documents? */
+/* True if the response confirms each of n documents. */
 static bool eve_confirms(struct str body, size_t n)
 {
 	const char *wrong;
@@ -188,7 +194,7 @@ static bool eve_confirms(struct str body, size_t n)
 	return all;
 }
 
-/* Every k-th of the documents that were there, in one question. */
+/* Compares every k-th of the documents that existed, by one query. */
 static enum http_class eve_compare(struct eve *eve, const struct batch *batch, size_t known,
 				   struct store_report *report)
 {
@@ -217,7 +223,7 @@ static struct str eve_nth(struct str lines, size_t i)
 	return stack;
 }
 
-/* A document of the batch is there: how many are? */
+/* Searches for the number of documents of the batch that exist, after the response that one of them does. */
 static enum http_class eve_search(struct eve *eve, const struct batch *batch, size_t *done, uint32_t *state,
 				  struct store_report *report)
 {
@@ -256,7 +262,8 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	const char *wrong;
 	struct jv *value;
 
-	if (*state && (*state >> 16) <= batch->n) { /* where the attempt before was broken off */
+	/* Continues the search of the interrupted attempt. */
+	if (*state && (*state >> 16) <= batch->n) {
 		class = HTTP_CONFLICT;
 	} else {
 		*state = 0;
@@ -271,7 +278,8 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 				    reply.status);
 			class = HTTP_HOLD;
 		} else if (class == HTTP_POISON && !jv_get(value = jv_parse(reply.body, &wrong), "_status")) {
-			class = HTTP_HOLD; /* somebody in between: our bytes were never looked at */
+			/* the response is not Eve's, but that of a proxy: Eve has not seen the documents */
+			class = HTTP_HOLD;
 			jv_free(value);
 		} else if (class == HTTP_POISON) {
 			jv_free(value);
@@ -288,7 +296,7 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	return class;
 }
 
-/* Is the stack one of these lines? */
+/* True if the stack is in one of these lines. */
 static bool is_in(struct str lines, struct str stack)
 {
 	struct str other;
@@ -300,7 +308,8 @@ static bool is_in(struct str lines, struct str stack)
 	return false;
 }
 
-/* All that was sent is there, whatever the database confirmed; what is missing is sent again. */
+/* Checks that all documents of the window exist, independently of the database's confirmation; missing ones are sent
+ * again. */
 static void eve_verify(struct eve *eve, const struct window *window, struct store_report *report)
 {
 	struct str lines = window->stacks, refused = text_view(&report->refused);
@@ -358,7 +367,7 @@ static void eve_send(void *store, const struct window *window, uint64_t *resume,
 
 static void where_of(struct text *text, const struct store_query *query, struct str after)
 {
-	/* no document is older than its window; a day for clocks that differ */
+	/* No document is older than its window; a day is allowed for clocks that differ. */
 	uint32_t least = query->from > 86400 ?
 				 query->from - 86400 < UINT32_MAX ? (uint32_t)(query->from - 86400) : UINT32_MAX :
 				 0;
@@ -378,7 +387,7 @@ static void where_of(struct text *text, const struct store_query *query, struct 
 	text_char(text, '}');
 }
 
-/* Blanks in a stack are bytes of a frame; what would end a line is not. */
+/* Appends a stack and its value as a line. Blanks are part of a frame; bytes that would end the line are replaced. */
 static void eve_add_line(struct text *text, struct str stack, uint64_t value)
 {
 	for (size_t i = 0; i < stack.n; i++)
@@ -390,7 +399,8 @@ struct reading {
 	struct eve *eve;
 	const struct store_query *query;
 	const struct store_sink *sink;
-	struct text lines, host; /* of the window that was told last */
+	/* lines and host of the window that is being delivered */
+	struct text lines, host;
 	uint64_t epoch;
 	bool begun;
 	size_t bad;
@@ -404,7 +414,7 @@ static bool eve_flush(struct reading *reading)
 	return good;
 }
 
-/* A window begins where one of the things changes that must not be added up. */
+/* Delivers the next window to the sink if host or time changes, as far as the query distinguishes them. */
 static bool eve_turn(struct reading *reading, struct str host, uint64_t epoch)
 {
 	bool hosts = reading->query->by == BY_HOST, times = reading->query->by == BY_TIME;
@@ -445,7 +455,8 @@ static bool eve_take_item(struct reading *reading, const struct jv *item)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Pages go on from the last id: numbers of pages make the database count, and "next" of Eve is no URL. */
+/* Reads all pages. The next page starts after the last id: page numbers make the database count, and the "next" link
+ * of Eve is no URL. */
 static bool eve_pages(struct reading *reading, struct text *why)
 {
 	static const char rest[] =
@@ -499,7 +510,8 @@ static bool take_sum(void *to, struct str stack, const struct jv *value)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* The original's service adds up; its range has both ends, and no host is a host without name. */
+/* Reads the sums of the original pipeline's service. Its range includes both ends, and a missing host is a host
+ * without a name. */
 static bool eve_sums(struct reading *reading, struct text *why)
 {
 	const struct store_query *query = reading->query;
@@ -558,7 +570,7 @@ static int by_host(const void *a, const void *b)
 	return order ? order : pair->epoch < y->epoch ? -1 : pair->epoch > y->epoch;
 }
 
-/* The first document behind (epoch, host): a question for each window, not for each of its stacks. */
+/* Appends the query for the first document after (epoch, host): one query for each window, not for each stack. */
 static void where_next(struct text *text, const struct store_query *query, const struct pair *last)
 {
 	text->n = 0;
@@ -631,7 +643,7 @@ static bool eve_list(void *store, const struct store_query *query, const struct 
 	return good;
 }
 
-/* ---- */
+/* ---- interface -------------------------------------------------------------------------------------------------- */
 
 static void eve_close(void *store)
 {

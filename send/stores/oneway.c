@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ndjson: and pyroscope: - for other programs; nothing comes back from there.
+ * oneway.c - the stores ndjson: and pyroscope:, for other programs; they cannot be read back.
  *
- * Neither knows what it has already: who is killed between sending and being confirmed sends again, and counts twice.
- * ndjson: a line of JSON for each stack, appended window by window, or to standard output. pyroscope: folded text to
- * /ingest, which takes no window that is older than an hour.
+ * Neither recognizes repeated windows: a process that is killed before the confirmation sends the window again, and it
+ * counts twice. ndjson: writes a line of JSON for each stack, appended window by window, or to standard output.
+ * pyroscope: sends folded text to /ingest, which accepts no window older than an hour.
  */
 #include "send/stores/batches.h"
 
@@ -76,14 +76,15 @@ static void ndjson_send(void *store, const struct window *window, uint64_t *resu
 		report->verdict = STORE_LATER;
 		report->documents = 0;
 		text_add(&report->why, strerror(errno));
-		if (before >= 0 && ftruncate(ndjson->fd, before) != 0) /* half a window is none */
+		/* Removes the part that was written of this window. */
+		if (before >= 0 && ftruncate(ndjson->fd, before) != 0)
 			text_printf(&report->why, "; its written part stays: %s", strerror(errno));
 	}
 	text_free(&text);
 	text_free(&facts);
 }
 
-/* Opens a file to append to; one that another user may have planted is refused. */
+/* Opens a file for appending; refuses a file that another user may have planted. */
 static int oneway_open_file(const char *path, struct text *why)
 {
 	struct outpath place;
@@ -143,8 +144,10 @@ const struct store_ops store_ndjson = {
 
 /* ---- pyroscope -------------------------------------------------------------------------------------------------- */
 
-#define PROFILE_DOCS 15000              /* it refuses more than 16 000 samples */
-#define PROFILE_BYTES ((size_t)3 << 20) /* and more than 4 MB */
+/* Pyroscope refuses more than 16 000 samples */
+#define PROFILE_DOCS 15000
+/* and more than 4 MB */
+#define PROFILE_BYTES ((size_t)3 << 20)
 
 struct pyroscope {
 	struct http *http;
@@ -161,7 +164,7 @@ static void oneway_add(struct text *text, const struct window *window, const str
 	text_printf(text, " %" PRIu64 "\n", count);
 }
 
-/* Values are taken as they are but for what ends one. */
+/* Appends a value of a label. Bytes that would end it become '_'. */
 static void oneway_add_value(struct text *text, struct str value)
 {
 	for (size_t i = 0; i < value.n; i++)
@@ -180,7 +183,7 @@ static void add_tag(struct text *text, struct str key, struct str value)
 	oneway_add_value(text, value);
 }
 
-/* SERVICE.EVENT{hostname=...,...} */
+/* Appends the name of the series: SERVICE.EVENT{hostname=...,...}. */
 static void add_series(struct text *text, const struct window *window)
 {
 	struct str labels = window->labels, key, value;
@@ -226,7 +229,8 @@ static enum http_class oneway_post(void *store, struct batch *batch, size_t *don
 	report->requests++;
 	report->bytes += reply.sent;
 	report->after = reply.after;
-	return reply.status == 422 ? HTTP_PERHAPS : reply.class; /* it says 422 of everything, also of what passes */
+	/* status 422 covers all errors, also temporary ones */
+	return reply.status == 422 ? HTTP_PERHAPS : reply.class;
 }
 
 static void pyroscope_send(void *store, const struct window *window, uint64_t *resume, bool isolate,
@@ -235,8 +239,8 @@ static void pyroscope_send(void *store, const struct window *window, uint64_t *r
 	struct pyroscope *pyroscope = store;
 
 	batches_send(&pyroscope->batches, pyroscope, window, resume, false, report);
-	if (report->verdict == STORE_INDETERMINATE &&
-	    isolate) { /* it is never one stack: the window is too old, or all of it is wrong */
+	/* The cause is never a single stack: the window is too old, or all of it is invalid. */
+	if (report->verdict == STORE_INDETERMINATE && isolate) {
 		report->verdict = STORE_REFUSED;
 		text_str(&report->refused_why, text_view(&report->why));
 	}
