@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buildids.h - the build-id of a path, as the recorder's list of them tells.
+ * buildids.h - index from a path to the build-id that the recorder lists for it.
  *
- * The list may grow while a recording is read, and be as long as that of the files: it is looked up, never searched.
+ * perf and pjrecord write a list of (path, build-id) pairs, perfdata_build_ids(). The list may grow while a recording
+ * is read, and it may have as many entries as files were mapped. Each entry is therefore put into a hash table once,
+ * and a lookup never searches the list.
+ *
+ *     buildids_update(&ids, list, n);     after each growth of the list
+ *     id = buildids_find(&ids, false, path);
+ *     if (id.n) ...
  */
 #ifndef PJ_BUILDIDS_H
 #define PJ_BUILDIDS_H
@@ -12,18 +18,24 @@
 #include "common/text.h"
 
 struct buildids {
+	/* Keys: 'k' or 'u' for kernel or user, then the path. */
 	struct intern paths;
-	struct build_id *id; /* by path */
-	size_t cap, done;    /* done: of the list */
+	/* Build-ids by id of the key in `paths`. */
+	struct build_id *id;
+	/* Capacity of `id`, and the number of list entries that buildids_update() has processed. */
+	size_t cap, done;
 	struct text key;
 };
 
-/* Takes what is new of the whole list. Of several that a path has the first counts, as in perf. */
+/* Adds the entries of list[0, n) that earlier calls have not seen. `list` is the same list at each call, possibly
+ * longer. If a path is listed more than once, its first build-id that is not empty counts, as in perf. */
 void buildids_update(struct buildids *buildids, const struct perfdata_build_id *list, size_t n);
 
-/* kernel: the path is of the kernel or a module. n is 0 when none is told. */
+/* Returns the build-id of `path`; its n is 0 if the list has no such path. `kernel` selects the entries of the kernel
+ * and its modules; user files with the same path are separate entries. */
 struct build_id buildids_find(struct buildids *buildids, bool kernel, struct str path);
 
+/* Frees all memory and resets the struct; all zero is a valid empty index. */
 void buildids_free(struct buildids *buildids);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroupnames.h - what the number of a cgroup in a sample is called: its path, as records told it until then.
+ * cgroupnames.h - map from the cgroup id of a sample to the path of that cgroup.
  *
- * Fed with the records of a recording in order of time. A number that no record told has no path.
+ * PERF_RECORD_CGROUP records give the path of an id. The caller feeds them in order of time, between the samples, so
+ * that a lookup returns the path that was valid at the time of the sample. An id without a record has no path. A struct
+ * of zeros is an empty map.
  */
 #ifndef PJ_CGROUPNAMES_H
 #define PJ_CGROUPNAMES_H
@@ -10,18 +12,21 @@
 #include "common/intern.h"
 
 struct cgroupnames {
-	struct intern ids; /* the 8 bytes of a number */
-	struct str *path;  /* by id */
+	/* The key is the 8 bytes of a cgroup id. */
+	struct intern ids;
+	/* Paths by id in `ids`; their text is in `paths`. */
+	struct str *path;
 	size_t cap;
 	struct intern paths;
 };
 
-/* From now on. */
+/* Sets the path of the cgroup `number` for lookups from now on. The text of `path` is copied. */
 void cgroupnames_add(struct cgroupnames *cgroups, uint64_t number, struct str path);
 
-/* Empty: not known. Lives as long as cgroups. */
+/* Returns the path of the cgroup `number`, empty if no record gave one. The text is valid until cgroupnames_free(). */
 struct str cgroupnames_path(const struct cgroupnames *cgroups, uint64_t number);
 
+/* Frees all memory and resets the struct to an empty map. */
 void cgroupnames_free(struct cgroupnames *cgroups);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreted.h - the methods that interpreted frames of JVMs are in, as the recorder told (PJ_ITEM_METHODS).
+ * interpreted.h - names of the Java methods of interpreted frames, from pjrecord's section PJ_ITEM_METHODS.
  *
- * Such a frame has no code of its own: in a callchain its address is that of HotSpot's Method. Who recorded read the
- * names while the JVM lived. A Method* that is told twice with different names was freed and used again: nobody can say
- * which frame was which, so it has none.
+ * An interpreted frame has no code of its own: its address in a callchain is that of HotSpot's Method. pjrecord read
+ * the names of the methods while the JVM was alive. If one Method* is recorded with two different names, its memory was
+ * freed and reused; no frame can then be assigned to one of the names, and the method has no name.
+ *
+ * Call interpreted_take() for each item, interpreted_sort() once, then interpreted_find().
  */
 #ifndef PJ_INTERPRETED_H
 #define PJ_INTERPRETED_H
@@ -13,23 +15,31 @@
 
 struct interpreted {
 	struct interpreted_method {
+		/* Address of the Method in the JVM with this pid. */
 		uint64_t method;
 		uint32_t pid;
-		struct str name; /* as HotSpot spells it; empty: it could not be read, or is not one */
-	} * method;              /* by pid, then method, each once */
+		/* Name as HotSpot spells it. Empty if pjrecord could not read it, if the address is no Method, or if it
+		 * was reused. */
+		struct str name;
+		/* Sorted by pid, then address; each pair occurs once after interpreted_sort(). */
+	} * method;
 	size_t n;
-	uint64_t left_out; /* frames of methods that there was no room for */
+	/* Number of frames whose methods pjrecord did not list because its list was full. */
+	uint64_t left_out;
 };
 
-/* The body of an item; names are copied into a. NULL, or what is wrong with it: what is before that is kept. */
+/* Adds the methods of `body`, the body of one PJ_ITEM_METHODS item. Names are copied into `arena`. Returns NULL, or a
+ * static text with the error; methods before the error stay in the list. */
 const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body);
 
-/* To be called after the last item of a feature: then methods are found. */
+/* Sorts the methods and removes duplicates. The caller calls it after the last item, before the first lookup. */
 void interpreted_sort(struct interpreted *interpreted);
 
-/* NULL: no frame of that process was told by this address. */
+/* Returns the method at address `method` of process `pid`; NULL if the recording has no such method. The pointer is
+ * valid until the next interpreted_take(). */
 const struct interpreted_method *interpreted_find(const struct interpreted *interpreted, uint32_t pid, uint64_t method);
 
+/* Frees the list; names belong to the arena of interpreted_take(). */
 void interpreted_free(struct interpreted *interpreted);
 
 #endif

@@ -34,7 +34,8 @@ static struct bytes_block *perfbytes_add_block(struct bytes *bytes, uint64_t sta
 	return block;
 }
 
-/* The block to put at least `least` bytes into so that they stand in one piece with what is there from `keep` on. */
+/* Returns a block with at least `least` free bytes whose used bytes contain the stream from `keep` to its end. If the
+ * last block has too little space, a new block starts with a copy of these bytes. */
 static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, size_t least)
 {
 	struct bytes_block *last = bytes_last(bytes), *fresh;
@@ -46,7 +47,8 @@ static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, 
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	tail = n ? last->p + (last->n - n) : NULL;
-	fresh = perfbytes_add_block(bytes, keep); /* may move the table, not the bytes */
+	/* This may move the table of blocks, but not their bytes. */
+	fresh = perfbytes_add_block(bytes, keep);
 	if (n)
 		memcpy(fresh->p, tail, n);
 	fresh->n = n;

@@ -1,49 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfbytes.h - a stream of bytes of which single records are kept until their turn comes.
+ * perfbytes.h - buffer for a stream of bytes from which single records can be held for later.
  *
- * Bytes lie in blocks; no record that was asked for as a whole crosses the border of one. A block is used again when
- * nothing in it is held and it is not the last. So memory follows what is held, not the length of the stream, and what
- * is held needs no copy.
+ * The stream lies in blocks. bytes_at() returns each record in consecutive bytes of one block. A block is reused when
+ * no record in it is held and when it is not the last one. The memory therefore depends on the number of held records
+ * and not on the length of the stream, and held records need no copy.
+ *
+ * A struct with `more`, `from` and `end` is a stream that is read; one without `more` is filled by its owner:
+ *     s = bytes_at(&bytes, at, size);            read until size bytes are there
+ *     held = bytes_hold(&bytes, at);             hold the record
+ *     ... bytes_held(&bytes, held) ...           later, after any number of bytes_at()
+ *     bytes_drop(&bytes, held); bytes_tidy(&bytes);
+ *
+ *     to = bytes_space(&bytes, keep, &space);    append without `more`
+ *     bytes_made(&bytes, n);
  */
 #ifndef PJ_PERFBYTES_H
 #define PJ_PERFBYTES_H
 
 #include "common/str.h"
 
-#define BYTES_FIRST ((size_t)256 * 1024) /* the first block: small recordings need no more */
-#define BYTES_BLOCK ((size_t)2 << 20)    /* those behind it: huge pages */
+/* Size of the first block; small recordings need no other one. */
+#define BYTES_FIRST ((size_t)256 * 1024)
+/* Size of all other blocks; they use huge pages. */
+#define BYTES_BLOCK ((size_t)2 << 20)
 #define BYTES_PART \
-	((size_t)256 * 1024) /* that are read at once, so that they are in the cache when they are looked at */
+	((size_t)256 * 1024) /* maximum size of a read: the bytes are still in the CPU's cache when they are parsed */
 
+/* One block: n of cap bytes at p are used. */
 struct bytes_block {
-	uint64_t start; /* in the stream, of its first byte */
+	/* Offset in the stream of the first byte of the block. */
+	uint64_t start;
 	size_t n, cap;
+	/* Number of held records in the block. */
 	uint32_t users;
 	char *p;
 };
 
-/* Up to n bytes of the stream from offset `at` on; 0 at the end. at only grows. */
+/* Reads up to n bytes of the stream from offset `at` into `to`. Returns the number of bytes, 0 at the end of the
+ * stream. From call to call `at` does not decrease. */
 typedef size_t bytes_more(void *from, char *to, size_t n, uint64_t at);
 
+/* The stream; a struct of zeros is empty and has no source. */
 struct bytes {
-	bytes_more *more; /* NULL: only bytes_room and bytes_made add */
+	/* Source of the bytes, called with `from`. NULL if only bytes_space() and bytes_made() append. */
+	bytes_more *more;
 	void *from;
-	uint64_t end; /* nothing is read from here on */
+	/* Offset in the stream at which reading stops. */
+	uint64_t end;
+	/* True after `more` returned 0. */
 	bool eof;
 	struct bytes_block *block;
-	size_t head, n, cap; /* blocks in use: head .. head+n-1 */
-	uint64_t first;      /* number of the one at head, of all that ever were */
+	/* The blocks in use are block[head, head + n). */
+	size_t head, n, cap;
+	/* Number of blocks of the stream before block[head]; block numbers are never reused. */
+	uint64_t first;
+	/* Free blocks of BYTES_BLOCK bytes, for the next ones. */
 	char *spare[4];
 	size_t nspare;
 };
 
+/* Returns the last block, NULL if there is none. */
 static inline struct bytes_block *bytes_last(const struct bytes *bytes)
 {
 	return bytes->n ? &bytes->block[bytes->head + bytes->n - 1] : NULL;
 }
 
-/* What is in the last block from `at` on. */
+/* Returns the bytes of the last block from offset `at` to its end; empty if `at` is not in the last block. */
 static inline struct str bytes_there(const struct bytes *bytes, uint64_t at)
 {
 	const struct bytes_block *last = bytes_last(bytes);
@@ -53,11 +76,11 @@ static inline struct str bytes_there(const struct bytes *bytes, uint64_t at)
 	return (struct str){ last->p + (at - last->start), (size_t)(last->start + last->n - at) };
 }
 
-/* As bytes_at, where the last block has less. */
+/* Slow path of bytes_at(): reads more bytes until there are `want`. */
 struct str bytes_read(struct bytes *bytes, uint64_t at, size_t want);
 
-/* What is there from `at` on, at least `want` bytes (no more than BYTES_FIRST / 2) unless the stream ends before. at is
- * not before that of the call before. Valid until the next call. */
+/* Returns the buffered bytes from offset `at`: at least `want` (maximum BYTES_FIRST / 2), or fewer if the stream ends
+ * before. `at` is not less than in the call before. The result is valid until the next call. */
 static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 {
 	struct str string = bytes_there(bytes, at);
@@ -65,13 +88,15 @@ static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 	return string.n >= want ? string : bytes_read(bytes, at, want);
 }
 
-/* Room to put bytes into, behind the end; what is there from `keep` on stays in one piece with it. Then: so many were
- * put. */
+/* Returns memory for the next bytes of the stream and its size in *space. The bytes from offset `keep` on stay in the
+ * same block as the new ones. The caller writes into it and then calls bytes_made() with the number of bytes. */
 char *bytes_space(struct bytes *bytes, uint64_t keep, size_t *space);
 void bytes_made(struct bytes *bytes, size_t n);
-uint64_t bytes_end(const struct bytes *bytes); /* of what was read or put so far */
+/* Returns the offset in the stream of the end of all bytes that were read or appended so far. */
+uint64_t bytes_end(const struct bytes *bytes);
 
-/* Keeps what lies at `at`, in the last block, and says how to find it: a number below 2^62. */
+/* Holds the record at offset `at` of the last block. Returns its handle, a number below 2^62: block number times
+ * BYTES_BLOCK, plus the offset in the block. */
 static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 {
 	struct bytes_block *last = bytes_last(bytes);
@@ -80,38 +105,44 @@ static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 	return (bytes->first + bytes->n - 1) * BYTES_BLOCK + (at - last->start);
 }
 
-/* Of what is held: its bytes (until bytes_drop and bytes_tidy), and its place in the stream. */
+/* Returns the block of a held record. */
 static inline struct bytes_block *bytes_block(const struct bytes *bytes, uint64_t held)
 {
 	return &bytes->block[bytes->head + (size_t)(held / BYTES_BLOCK - bytes->first)];
 }
 
+/* Returns the bytes of a held record; they are valid until bytes_drop() and bytes_tidy(). */
 static inline const char *bytes_held(const struct bytes *bytes, uint64_t held)
 {
 	return bytes_block(bytes, held)->p + held % BYTES_BLOCK;
 }
 
+/* Returns the offset of a held record in the stream. */
 static inline uint64_t bytes_place(const struct bytes *bytes, uint64_t held)
 {
 	return bytes_block(bytes, held)->start + held % BYTES_BLOCK;
 }
 
+/* Releases a held record. Its memory is reused at the earliest in bytes_tidy(). */
 static inline void bytes_drop(struct bytes *bytes, uint64_t held)
 {
 	bytes_block(bytes, held)->users--;
 }
 
+/* Slow path of bytes_tidy(): moves the unused blocks at the start to the spare blocks, or frees them. */
 void bytes_reuse(struct bytes *bytes);
 
-/* Blocks without use may be used again. */
+/* Makes blocks without held records available again, from the first block on. */
 static inline void bytes_tidy(struct bytes *bytes)
 {
 	if (bytes->n > 1 && bytes->block[bytes->head].users == 0)
 		bytes_reuse(bytes);
 }
 
+/* Returns an upper bound of the size of the blocks in use, in bytes. */
 size_t bytes_memory(const struct bytes *bytes);
 
+/* Frees all blocks, held records included. */
 void bytes_free(struct bytes *bytes);
 
 #endif

@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-#define EXPECTED 8 /* records ahead that memory is asked for */
-/* What may wait for earlier records. A recorder that ends its rounds needs the buffers of all processors twice; one
- * that does not (perf inject) wrote in order. */
+/* Number of records ahead of the current one whose memory is prefetched. */
+#define EXPECTED 8
+/* Maximum of bytes that wait for earlier records. A recorder that ends its rounds (PERF_RECORD_FINISHED_ROUND) needs
+ * the buffers of all CPUs twice; one that does not (perf inject) has written its records in order of time. */
 #define WAIT_WITHOUT_ROUNDS ((size_t)64 << 20)
 #define WAIT_WITH_ROUNDS ((size_t)512 << 20)
 
@@ -35,6 +36,8 @@ struct perfdata *perfdata_open(struct in *input)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
+/* Reads one more record. Over the memory limit, it releases the earlier half of the queue, and all of it if that does
+ * not help. */
 static void perfdata_advance(struct perfdata *perfdata)
 {
 	size_t max = perfdata->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
@@ -48,7 +51,8 @@ static void perfdata_advance(struct perfdata *perfdata)
 	} else if (reader_memory(perfdata) <= max) {
 		perfdata->pressed = false;
 	} else if (perfdata->order.ready == perfdata->order.at) {
-		if (perfdata->pressed) /* half was not enough: a block is kept by its latest record */
+		/* A release of half the time span was not enough: the latest record of a block holds the block. */
+		if (perfdata->pressed)
 			order_all(&perfdata->order);
 		else
 			order_half(&perfdata->order);
@@ -58,6 +62,7 @@ static void perfdata_advance(struct perfdata *perfdata)
 
 /* ---- delivering ---------------------------------------------------------------------------------------------- */
 
+/* Releases the record that the last call of perfdata_next() returned. */
 static void perfdata_give_back(struct perfdata *perfdata)
 {
 	if (!perfdata->held)
@@ -68,6 +73,7 @@ static void perfdata_give_back(struct perfdata *perfdata)
 	bytes_tidy(&perfdata->inner);
 }
 
+/* Returns the record, or a copy at an address that is a multiple of 8. */
 static const char *perfdata_aligned(struct perfdata *perfdata, const char *record)
 {
 	if ((uintptr_t)record % 8 == 0)
@@ -78,8 +84,9 @@ static const char *perfdata_aligned(struct perfdata *perfdata, const char *recor
 	return (const char *)perfdata->aligned;
 }
 
-/* The next counter of a group, as perf shows them: a sample each, its period what was counted since the sample before.
- */
+/* Moves to the next counter of a sample with PERF_SAMPLE_READ. As in perf, each counter is a sample of its own event,
+ * and its period is the count since the sample before. Counters that did not change are skipped. False if no counter is
+ * left. */
 static bool next_value(struct perfdata *perfdata)
 {
 	while (perfdata->value_at < perfdata->values.n) {
@@ -97,6 +104,7 @@ static bool next_value(struct perfdata *perfdata)
 	return false;
 }
 
+/* True if at least one counter of the sample has the id of a known event. */
 static bool values_are_known(const struct perfdata *perfdata)
 {
 	bool known = false;
@@ -108,6 +116,8 @@ static bool values_are_known(const struct perfdata *perfdata)
 	return known;
 }
 
+/* Parses the record at `where` into perfdata->record. False if the record is damaged (it is counted) or not of
+ * interest. */
 static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 {
 	const char *r = perfdata_aligned(perfdata, bytes_held(reader_stream(perfdata, where), where & ~INNER));
@@ -133,7 +143,8 @@ static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 	return !skip;
 }
 
-/* Records of the processors alternate, so those that come lie in other places: brings them on their way. */
+/* Prefetches a later record of the queue: records of the CPUs alternate, so consecutive ones are far apart in
+ * memory. */
 static void perfdata_expect(struct perfdata *perfdata)
 {
 	const struct order *order = &perfdata->order;

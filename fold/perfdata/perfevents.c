@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Bit of an attr's flags: headers of Linux before 5.12 have no name for it. */
+/* Offset of the flags in an attr, and bit build_id of these flags: headers of Linux before 5.12 have no name for it. */
 #define ATTR_FLAGS 40
 #define ATTR_BUILD_ID (UINT64_C(1) << 34)
 
@@ -18,7 +18,7 @@ void perfevents_init(struct perfevents *perfevents, size_t max)
 	perfevents->layout = mem_alloc(sizeof(*perfevents->layout), max);
 }
 
-/* ---- names of events that no feature names: as perf makes them ------------------------------------------------ */
+/* ---- names of events without an EVENT_DESC feature, composed as perf does ---------------------------------------- */
 
 static void add_modifiers(struct text *text, const struct perf_event_attr *attr)
 {
@@ -37,6 +37,7 @@ static void add_modifiers(struct text *text, const struct perf_event_attr *attr)
 		text_add(text, attr->exclude_host ? "" : "H");
 		text_add(text, attr->exclude_guest ? "" : "G");
 	}
+	/* Without modifiers the name has no colon. */
 	if (text->n == start + 1)
 		text->n--;
 }
@@ -152,6 +153,7 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *attr)
 	return layout;
 }
 
+/* Adds the positions of the id to the sets of positions that perfevents_of() tries. */
 static void remember_places(struct perfevents *perfevents, const struct perfevents_layout *layout)
 {
 	unsigned i;
@@ -236,7 +238,8 @@ void perfevents_add_id(struct perfevents *perfevents, uint32_t event, uint64_t i
 		perfevents_grow(perfevents);
 	slot = perfevents_slot_of(perfevents, id);
 	if (slot->event)
-		return; /* the first that has it keeps it */
+		/* If two events claim an id, the first one keeps it. */
+		return;
 	*slot = (struct perfevents_id){ .id = id, .event = event + 1 };
 	perfevents->nids++;
 }
@@ -248,7 +251,8 @@ struct perfevents_id *perfevents_find(const struct perfevents *perfevents, uint6
 	return slot && slot->event ? slot : NULL;
 }
 
-/* Of what id this is, 0 (made by perf: the first event's) included. */
+/* Returns the index of the event whose id is at p, or EVENT_NONE. Id 0 marks records that perf made itself and counts
+ * as the id of the first event. */
 static uint32_t perfevents_event_of(const struct perfevents *perfevents, const char *p)
 {
 	uint64_t id = load64(p);
@@ -274,7 +278,7 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 {
 	uint32_t event = EVENT_NONE;
 
-	n &= ~(size_t)7; /* whole words count, as in perf */
+	n &= ~(size_t)7; /* Like perf, use only complete 8-byte words. */
 	if (perfevents->n <= 1)
 		return perfevents->n ? 0 : EVENT_NONE;
 	if (type == RECORD_SAMPLE)
@@ -282,7 +286,9 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 	for (unsigned i = 0; event == EVENT_NONE && i < perfevents->nid_back; i++)
 		if (perfevents->id_back[i] * 8u <= n)
 			event = perfevents_event_of(perfevents, body + n - perfevents->id_back[i] * 8u);
-	return event == EVENT_NONE ? 0 : event; /* only its trailer's layout matters, and all are alike */
+	/* Without an id, use the first event: only the layout of its trailer matters here, and it is the same for all
+	 * events. */
+	return event == EVENT_NONE ? 0 : event;
 }
 
 bool perfevents_time(const struct perfevents *perfevents, uint32_t event, uint32_t type, const char *body, size_t n,

@@ -39,7 +39,7 @@ static struct str until_nul(struct str string)
 	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
-/* u32 length, so many bytes, of which those behind a NUL are padding. */
+/* Reads a text: a u32 length, then so many bytes. Bytes after a NUL are padding. */
 static bool perffeatures_take_text(struct str *string, struct str *text)
 {
 	uint32_t n;
@@ -66,7 +66,8 @@ static const char *read_arguments(struct perffeatures *perffeatures, struct str 
 	struct str text;
 	uint32_t n;
 
-	if (!perffeatures_take32(&body, &n) || n > body.n / 4) /* each has a length */
+	/* Each argument has at least its length. */
+	if (!perffeatures_take32(&body, &n) || n > body.n / 4)
 		return "the command line is truncated";
 	info->narguments = 0;
 	info->argument = arena_new(&perffeatures->text, struct str, n);
@@ -112,7 +113,7 @@ static const char *perffeatures_read_clock(struct perffeatures *perffeatures, st
 
 static const char *read_processors(struct perffeatures *perffeatures, struct str body)
 {
-	/* the documentation names them the other way round; this is what perf writes and reads */
+	/* perf's documentation lists the two numbers in the other order; perf writes and reads them in this one. */
 	return perffeatures_take32(&body, &perffeatures->info.cpus) &&
 			       perffeatures_take32(&body, &perffeatures->info.cpus_online) ?
 		       NULL :

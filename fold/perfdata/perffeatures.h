@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perffeatures.h - what a recording says about itself: host, kernel, command line, names of events, build-ids.
+ * perffeatures.h - reader of the features: host, kernel, command line, event names, build-ids, pjrecord's sections.
  *
- * Sections behind the data of a file, or FEATURE and BUILD_ID records in a pipe: the bodies are the same. Those that
- * nobody needs are not looked at.
+ * In file mode features are sections after the data, in pipe mode FEATURE and BUILD_ID records; their bodies are the
+ * same. Features that pjfold does not use are not read.
  */
 #ifndef PJ_PERFFEATURES_H
 #define PJ_PERFFEATURES_H
@@ -11,21 +11,27 @@
 #include "fold/perfdata/perfevents.h"
 
 struct perffeatures {
+	/* The description of the recording, without the list of build-ids. */
 	struct perfdata_info info;
+	/* List of build-ids, in the order of the file. */
 	struct perfdata_build_id *build_id;
 	size_t nbuild_ids, cap;
+	/* All texts of info and build_id. */
 	struct arena text;
 };
 
+/* True if perffeatures_read() uses the feature with this number (HEADER_* of perf). */
 bool perffeatures_wants(unsigned feature);
 
-/* NULL, or why it was not understood, a static text; what came before that place is used. */
+/* Reads the body of a feature into perffeatures->info; the names and ids of EVENT_DESC go to `perfevents`. Returns
+ * NULL, or a static text with the error; all data before the error are used. */
 const char *perffeatures_read(struct perffeatures *perffeatures, struct perfevents *perfevents, unsigned feature,
 			      struct str body);
 
-/* One BUILD_ID record, its header included. */
+/* Adds a BUILD_ID record to the list; `record` includes the header. Returns NULL, or a static text with the error. */
 const char *perffeatures_build_id(struct perffeatures *perffeatures, struct str record);
 
+/* Frees all memory, info included. */
 void perffeatures_free(struct perffeatures *perffeatures);
 
 #endif

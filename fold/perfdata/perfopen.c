@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
-/* Read, not mapped: read() into a block that stays in the cache costs less than the faults of a mapping, works for
- * pipes alike, and a file that shrinks meanwhile cannot kill us. */
+/* The file is read and not mapped: read() into a block that stays in the CPU's cache costs less than the page faults of
+ * a mapping, it works for pipes too, and a file that shrinks meanwhile cannot kill the process with SIGBUS. */
 
-#define PIPE_EVENTS 4096 /* in pipe mode nobody says how many will come */
+/* Maximum number of events in pipe mode, where no header gives their number. */
+#define PIPE_EVENTS 4096
 #define FILE_EVENTS 65536
-#define IDS ((uint64_t)1 << 22)          /* of all events: one for each event and processor */
-#define FEATURE_MAX ((uint64_t)64 << 20) /* a larger one is not looked at */
-#define AHEAD ((size_t)64 << 20)         /* at most that much is read before the first sample */
+/* Maximum number of ids of all events together; each event has one for each CPU. */
+#define IDS ((uint64_t)1 << 22)
+/* Larger features are not read. */
+#define FEATURE_MAX ((uint64_t)64 << 20)
+/* Maximum number of bytes that are read before the first sample in pipe mode. */
+#define AHEAD ((size_t)64 << 20)
 
 static struct place perfopen_place_of(const struct in *input)
 {
@@ -44,7 +48,8 @@ static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 	struct perfdata *perfdata = from;
 	size_t got = 1;
 
-	while (perfdata->consumed < at && got) { /* skipped */
+	/* Read and drop the bytes before `at`: the caller has skipped them. */
+	while (perfdata->consumed < at && got) {
 		got = in_read(perfdata->in, to, at - perfdata->consumed < n ? (size_t)(at - perfdata->consumed) : n);
 		perfdata->consumed += got;
 	}
@@ -53,12 +58,12 @@ static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 	return got;
 }
 
-/* Ids of one event: u64s somewhere in the file. */
+/* Reads the ids of one event: an array of u64 anywhere in the file. */
 static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_section section)
 {
 	char buf[4096];
 
-	/* every event may claim the same large part of the file */
+	/* A hostile file may give each event the same large section, so the limit is for all events together. */
 	if (section.size / 8 > IDS - perfdata->ids) {
 		reader_bad(perfdata, section.offset, "too many event ids");
 		return;
@@ -86,7 +91,8 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 	uint32_t event;
 
 	if (own >= PERF_ATTR_MIN && own < attr_size)
-		attr_size = own; /* what is behind has no meaning */
+		/* The attr is shorter than its entry; the bytes after it have no meaning. */
+		attr_size = own;
 	memcpy(&ids, entry + size - sizeof(ids), sizeof(ids));
 	event = perfevents_add(&perfdata->events, (struct str){ entry, attr_size });
 	if (event == EVENT_NONE)
@@ -120,7 +126,8 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 		uint64_t offset = header->attrs.offset + i * header->attr_size;
 
 		if (in_pread(perfdata->in, entry, (size_t)header->attr_size, offset) < header->attr_size)
-			break; /* it shrinks while we read */
+			/* The file shrinks while it is read. */
+			break;
 		read_attr(perfdata, entry, (size_t)header->attr_size, offset);
 	}
 	free(entry);
@@ -151,7 +158,8 @@ static bool has_feature(const uint64_t features[4], unsigned feature)
 	return features[feature / 64] >> feature % 64 & 1;
 }
 
-/* The table at that place: a section for each bit. */
+/* Reads the table of features at offset `at`, a section for each bit that is set, and then the features that pjfold
+ * uses. */
 static void read_features(struct perfdata *perfdata, const uint64_t features[4], uint64_t at, uint64_t file_size)
 {
 	struct perf_section section;
@@ -171,8 +179,8 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 	}
 }
 
-/* What pjrecord writes in front of the data: common/formats/pjsection.h. False: it is not there; old perf has something
- * else in that place. */
+/* Reads the feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns false if there are
+ * none; old versions of perf have other contents in that place. */
 static bool early_features(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t features[4])
 {
 	struct perf_section section = header->event_types;
@@ -187,8 +195,8 @@ static bool early_features(struct perfdata *perfdata, const struct perf_file_hea
 	return has_feature(features, FEATURE_PJ_START);
 }
 
-/* The bits of features are the last that a recorder writes; pjrecord says with each flush how much data there is, perf
- * at the end. */
+/* True if the recorder did not complete the file. A recorder writes the feature bits last. pjrecord writes the size of
+ * the data at each flush, perf at the end only. */
 static bool is_unfinished(const struct perf_file_header *header, bool early, uint64_t file_size)
 {
 	bool none = !(header->features[0] | header->features[1] | header->features[2] | header->features[3]);
@@ -232,7 +240,7 @@ static void perfopen_open_file(struct perfdata *perfdata)
 		read_features(perfdata, features, header.event_types.offset + sizeof(features), file_size);
 }
 
-/* Up to where the samples begin, so that the events are known. */
+/* Reads records up to the first sample, so that the events are known when perfdata_open() returns. */
 static void open_pipe(struct perfdata *perfdata)
 {
 	perfdata->at = PERF_PIPE_HEADER;

@@ -18,7 +18,7 @@ void order_push(struct order *order, uint64_t time, uint64_t where)
 	order->late += time < order->gone;
 }
 
-/* Ends of the runs that are in order already; returns their number. */
+/* Finds runs that are sorted already: run[] gets their ends. Returns their number. */
 static size_t find_runs(struct order *order)
 {
 	size_t n = 0;
@@ -46,7 +46,7 @@ static void perforder_merge(const struct order_entry *a, const struct order_entr
 	memcpy(entry + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Merges neighbouring runs until one is left. */
+/* Merge sort: merges neighbouring runs until one is left. */
 static void perforder_sort(struct order *order)
 {
 	size_t runs, saved;
@@ -78,6 +78,7 @@ static void perforder_sort(struct order *order)
 	}
 }
 
+/* Makes all records up to `time` ready. The queue is sorted. */
 static void ready_until(struct order *order, uint64_t time)
 {
 	for (order->ready = order->at; order->ready < order->n && order->e[order->ready].time <= time; order->ready++)

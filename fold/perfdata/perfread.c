@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/perfdata/perfreader.h"
 
-#define BOMB_BYTES ((uint64_t)64 << 20) /* this much may be inflated of anything */
+/* Decompressed size up to which any compression ratio is accepted; above it, the ratio is limited to BOMB_RATIO. */
+#define BOMB_BYTES ((uint64_t)64 << 20)
 #define BOMB_RATIO 4096
 
-/* ---- records that are to be delivered ------------------------------------------------------------------------ */
+/* ---- queue of records -------------------------------------------------------------------------------------------- */
 
+/* Appends a record to the list of those that are delivered without waiting. */
 static void deliver_now(struct perfdata *perfdata, uint64_t where)
 {
 	if (perfdata->now_at == perfdata->now_n)
@@ -17,7 +19,8 @@ static void deliver_now(struct perfdata *perfdata, uint64_t where)
 	perfdata->now[perfdata->now_n++] = where;
 }
 
-/* string: a whole record of the kernel's, at this place of one of the streams. */
+/* Queues a kernel record. `string` is the complete record, at offset `place` of the stream: INNER or 0, the file
+ * itself. */
 static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			   struct str string)
 {
@@ -34,7 +37,7 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 		return;
 	}
 	where = stream | bytes_hold(reader_stream(perfdata, stream), place);
-	/* without times in other records than samples only the order of the file keeps them together, as perf has it */
+	/* If only samples have times, the order of the file is the only one that is consistent; perf does the same. */
 	if (perfdata->events.event[0].sample_id_all &&
 	    perfevents_time(&perfdata->events, event, record->type, body, n, &time))
 		order_push(&perfdata->order, time, where);
@@ -42,7 +45,7 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 		deliver_now(perfdata, where);
 }
 
-/* ---- records of perf's own ----------------------------------------------------------------------------------- */
+/* ---- records that perf writes for itself ------------------------------------------------------------------------- */
 
 static const char *take_attr(struct perfdata *perfdata, struct str string)
 {
@@ -50,7 +53,8 @@ static const char *take_attr(struct perfdata *perfdata, struct str string)
 	uint32_t event;
 
 	if (size < PERF_ATTR_MIN)
-		size = PERF_ATTR_MIN; /* version 0 left it empty */
+		/* Version 0 of the attr has no size. */
+		size = PERF_ATTR_MIN;
 	if (string.n < 8 + size ||
 	    (event = perfevents_add(&perfdata->events, (struct str){ string.p + 8, size })) == EVENT_NONE)
 		return "an invalid event";
@@ -125,7 +129,7 @@ static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t pla
 		reader_bad(perfdata, place, why);
 }
 
-/* ---- what was compressed -------------------------------------------------------------------------------------- */
+/* ---- compressed records ------------------------------------------------------------------------------------------ */
 
 static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
@@ -138,7 +142,7 @@ static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str p
 	perfdata->packed = perfdata->inner_lost ? (struct str){ 0 } : packed;
 }
 
-/* Where in what was compressed the next record would begin, nobody knows. */
+/* Gives up the decompressed stream: the start of its next record is unknown. */
 static void lose_inner(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->inner_at, why);
@@ -148,13 +152,14 @@ static void lose_inner(struct perfdata *perfdata, const char *why)
 	perfdata->inner_at = bytes_end(&perfdata->inner);
 }
 
-/* Equal stacks of 64 kB shrink a thousandfold, as their times differ. A few bytes that stand for gigabytes are no
- * recording. */
+/* True if the compressed data are implausible. 64 kB stack copies that are equal compress to a thousandth, as their
+ * times differ. A few bytes that expand to gigabytes are no recording. */
 static bool is_bomb(const struct perfdata *perfdata)
 {
 	return bytes_end(&perfdata->inner) > BOMB_BYTES && bytes_end(&perfdata->inner) / BOMB_RATIO > perfdata->at;
 }
 
+/* Decompresses the next bytes of the current COMPRESSED record. */
 static void inflate_on(struct perfdata *perfdata)
 {
 	size_t space, made;
@@ -170,7 +175,7 @@ static void inflate_on(struct perfdata *perfdata)
 	bytes_made(&perfdata->inner, made);
 }
 
-/* A whole record of what was inflated; false when more must be inflated for it. */
+/* Queues the next record of the decompressed stream; false if it is incomplete, so that more must be decompressed. */
 static bool take_inner(struct perfdata *perfdata)
 {
 	struct str string = bytes_at(&perfdata->inner, perfdata->inner_at, sizeof(struct perf_record));
@@ -192,7 +197,7 @@ static bool take_inner(struct perfdata *perfdata)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* No more can be read: what would begin at `at` is not whole, or has no size. */
+/* Stops the reading: the record at perfdata->at is incomplete or has no size. Always returns false. */
 static bool perfread_stop(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->at, why);
@@ -203,7 +208,7 @@ static bool perfread_stop(struct perfdata *perfdata, const char *why)
 	return false;
 }
 
-/* One of several records whose sizes perf added up in the first one's header. */
+/* Reads one of several COMPRESSED2 records whose sizes perf added up in the header of the first one. */
 static bool read_joined(struct perfdata *perfdata)
 {
 	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
@@ -225,6 +230,7 @@ static bool read_joined(struct perfdata *perfdata)
 	return true;
 }
 
+/* Reads a COMPRESSED2 record; its data size is 64 bits, and the 16 bits of the record size may have overflowed. */
 static bool read_compressed2(struct perfdata *perfdata, size_t size)
 {
 	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
@@ -236,7 +242,8 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	if (data > INNER / 2)
 		return perfread_stop(perfdata, "compressed data of an invalid size");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
-	if (complete > size) { /* the size overflowed */
+	/* The 16-bit size of the record overflowed. */
+	if (complete > size) {
 		if (data > COMPRESSED2_MAX) {
 			perfdata->joined = perfdata->at + COMPRESSED2_HEADER + data;
 			data = COMPRESSED2_MAX;
@@ -251,7 +258,7 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	return true;
 }
 
-/* Bytes that follow a record and are not in its size. */
+/* Returns the number of bytes that follow a record and are not part of its size. */
 static uint64_t perfread_trailing(uint32_t type, struct str string)
 {
 	uint64_t n = 0;
@@ -263,6 +270,7 @@ static uint64_t perfread_trailing(uint32_t type, struct str string)
 	return n;
 }
 
+/* Reads the next record of the file; false at the end. */
 static bool read_raw(struct perfdata *perfdata)
 {
 	struct str string = perfdata->stopped ? (struct str){ 0 } :

@@ -27,12 +27,13 @@ enum perfrecords_use perfrecords_use(uint32_t type)
 	}
 }
 
-/* What is left of a record, in words; bytes: of which the last is not whole. */
+/* The unread rest of a record, in 8-byte words. */
 struct words {
 	const uint64_t *p;
 	size_t n;
 };
 
+/* Reads one word; false if the record ends. */
 static bool perfrecords_take(struct words *words, uint64_t *value)
 {
 	if (words->n == 0)
@@ -42,6 +43,7 @@ static bool perfrecords_take(struct words *words, uint64_t *value)
 	return true;
 }
 
+/* Skips n words and sets *p to the first one; false if the record is too short. */
 static bool take_some(struct words *words, uint64_t n, const uint64_t **p)
 {
 	if (n > words->n)
@@ -79,7 +81,8 @@ static const char *take_values(struct words *words, uint64_t format, struct perf
 	if (group) {
 		if (!perfrecords_take(words, &n) || !take_some(words, times, &ignored) || n > words->n / values->step)
 			return "counter values end after the record";
-	} else { /* the times stand between value and id */
+		/* Without a group, the times stand between the value and the id. */
+	} else {
 		values->id_at += times;
 		values->step += times;
 	}
@@ -102,6 +105,7 @@ static const char *perfrecords_take_chain(struct words *words, struct perfdata_r
 	return NULL;
 }
 
+/* Skips PERF_SAMPLE_RAW: a u32 size, then so many bytes; together they are complete words. */
 static const char *skip_raw(struct words *words)
 {
 	const uint64_t *ignored;
@@ -150,7 +154,7 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* The part of fixed size at the start. */
+/* Parses the members at the start of a sample, all of one word each. */
 static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
 	uint64_t value = 0;
@@ -183,7 +187,7 @@ static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *
 	return good;
 }
 
-/* What follows the copy of the stack: only the cgroup is used, but all must fit. */
+/* Parses the members after the stack copy. Only the cgroup is used, but all must fit into the record. */
 static const char *take_rest(struct words *words, uint64_t s, unsigned regs, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
@@ -239,6 +243,7 @@ static const char *parse_sample(struct words words, const struct perfevents *per
 
 /* ---- other records ------------------------------------------------------------------------------------------- */
 
+/* Parses the sample_id trailer at w. */
 static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *record)
 {
 	if (s & PERF_SAMPLE_TID) {
@@ -254,7 +259,7 @@ static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record 
 	}
 }
 
-/* The bytes up to a NUL, or all. */
+/* Returns the bytes up to a NUL, or all bytes. */
 static struct str perfrecords_text_of(struct words words)
 {
 	struct str string = { (const char *)words.p, words.n * 8 };
@@ -270,9 +275,10 @@ static void set_thread(struct perfdata_record *record, uint64_t word)
 }
 
 /*
- * Does p, in the place of device and inode, hold a build-id (u8 size, three zeros, 20 bytes), as the record says? Linux
- * (6.18 still does) sets that mark for every recorder while one on this machine asks for build-ids. Where none of the
- * file's events asks, it must look like one.
+ * True if the 24 bytes at p, in place of device and inode, are a build-id (u8 size, three zeros, 20 bytes). The caller
+ * has checked the record's flag for it, but Linux (6.18 still does) sets this flag for each recorder while any recorder
+ * of the machine requests build-ids. If no event of the file requests them (is_requested is false), the bytes must
+ * therefore look like a build-id.
  */
 static bool is_build_id(const uint8_t *p, bool is_requested)
 {
@@ -298,7 +304,8 @@ static const char *parse_mmap(struct words words, bool two, bool build_ids, stru
 	record->mmap.data = record->misc & MISC_MMAP_DATA;
 	record->mmap.path = perfrecords_text_of(words);
 	if (!two) {
-		record->mmap.protection = record->mmap.data ? 1 : 5; /* PROT_READ, PROT_EXEC: it does not say */
+		/* MMAP records have no protection: suppose PROT_READ, for code with PROT_EXEC. */
+		record->mmap.protection = record->mmap.data ? 1 : 5;
 		return NULL;
 	}
 	if (record->misc & MISC_MMAP_BUILD_ID && is_build_id((const uint8_t *)&p[4], build_ids)) {
@@ -428,8 +435,9 @@ static const char *parse_other(uint32_t type, struct words words, bool build_ids
 	}
 }
 
-/* How much of a struct perfdata_record a sample may fill, and another record. A table, so that memset is called: what
- * gcc puts in its place (rep stos) takes longer than all else here. */
+/* Size of the part of struct perfdata_record that a sample, or another record, may fill. The sizes are in a table so
+ * that the compiler calls memset(): the code that gcc emits for constant sizes (rep stos) takes longer than the rest of
+ * this function. */
 static const size_t used[] = {
 	offsetof(struct perfdata_record, mmap) + sizeof(((struct perfdata_record *)0)->mmap),
 	offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample),
@@ -448,7 +456,7 @@ const char *perfrecords_parse(const char *p, const struct perfevents *perfevents
 	record->pid = record->tid = UINT32_MAX;
 	*values = (struct perfrecords_values){ 0 };
 	*skip = false;
-	/* perf and kernel write whole words; of what does not end so, the last bytes belong to nothing */
+	/* perf and the kernel write complete words; a few bytes at the end of a record of another size are ignored. */
 	words = (struct words){ (const uint64_t *)(const void *)(p + sizeof(h)), (h.size - sizeof(h)) / 8 };
 	if (h.type == RECORD_SAMPLE) {
 		why = parse_sample(words, perfevents, event, record, values);

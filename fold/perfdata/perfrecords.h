@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfrecords.h - the bytes of one record into struct perfdata_record. Pure; hides the layouts.
+ * perfrecords.h - parser of one perf record into struct perfdata_record.
+ *
+ * The module has no state and hides the layouts of the records.
  */
 #ifndef PJ_PERFRECORDS_H
 #define PJ_PERFRECORDS_H
 
 #include "fold/perfdata/perfevents.h"
 
-/* Counter values that a sample carries (PERF_SAMPLE_READ): n of them, `step` words apart. */
+/* Counters of a sample (PERF_SAMPLE_READ): n of them, `step` words from one to the next, the value in word 0. */
 struct perfrecords_values {
+	/* In the record that was parsed. */
 	const uint64_t *word;
 	uint64_t n;
+	/* id_at: word of the event id within a counter, valid if has_id is set. */
 	unsigned step, id_at;
 	bool has_id;
 };
 
-enum perfrecords_use { RECORD_USED, RECORD_PASSED, RECORD_UNKNOWN }; /* PASSED: known, and of no use here */
+/* USED: perfrecords_parse() handles it. PASSED: known, but not needed. UNKNOWN: a type that no known perf writes. */
+enum perfrecords_use { RECORD_USED, RECORD_PASSED, RECORD_UNKNOWN };
 
 enum perfrecords_use perfrecords_use(uint32_t type);
 
-/* p: a whole record, aligned to 8. event: as perfevents_of says. NULL and *record (but for offset), or why not: a
- * static text. *r's pointers point into p. *skip: the record is good, but says nothing that is wanted. */
+/* Parses the record at p into *record, except for its offset. p must be a complete record at an address that is a
+ * multiple of 8, and its size is already checked; `event` is the result of perfevents_of(), or 0 if it is EVENT_NONE.
+ * Pointers in *record point into the bytes at p. Sets *values to the counters of a sample. Sets *skip if the record is
+ * valid but holds nothing that is delivered. Returns NULL, or a static text with the error. */
 const char *perfrecords_parse(const char *p, const struct perfevents *perfevents, uint32_t event,
 			      struct perfdata_record *record, struct perfrecords_values *values, bool *skip);
 

@@ -7,7 +7,8 @@
 
 /* ---- items ------------------------------------------------------------------------------------------------------ */
 
-/* As much of a struct as is there and known; the rest is 0. */
+/* Copies as much of a struct as the body has; missing members are 0, additional bytes of a newer pjrecord are
+ * ignored. */
 static void recorder_load(void *to, size_t size, struct str body)
 {
 	memset(to, 0, size);
@@ -22,7 +23,7 @@ static struct str recorder_text_of(struct arena *arena, struct str body)
 	return arena_copy(arena, end >= 0 ? str_head(body, (size_t)end) : body);
 }
 
-/* It becomes part of paths. */
+/* True if the string is a boot id. It becomes part of paths, so nothing else may pass. */
 static bool is_boot(struct str string)
 {
 	for (size_t i = 0; i < string.n; i++)
@@ -36,7 +37,7 @@ static bool is_file_name(struct str string)
 	return string.n && string.n < 256 && string.p[0] != '.' && str_find(string, '/') < 0;
 }
 
-/* Room for one more in an array that grows by doubling. */
+/* Returns the array with capacity for one element more; the capacity is doubled when n is a power of 2. */
 static void *one_more(void *array, size_t size, size_t n)
 {
 	return n & (n - 1) ? array : mem_grow(array, size, n ? 2 * n : 1);
@@ -139,7 +140,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_TENANT: take_tenant(recorder, body); break;
 	case PJ_ITEM_HELPER: take_helper(recorder, body); break;
 	case PJ_ITEM_VERSION: recorder->version = recorder_text_of(arena, body); break;
-	default: /* of a newer pjrecord */ break;
+	default: /* An item of a newer pjrecord. */ break;
 	}
 	return NULL;
 }
@@ -153,7 +154,7 @@ static int recorder_process_cmp(const void *left, const void *right)
 	return (process->start > b->start) - (process->start < b->start);
 }
 
-/* The inode first: numbers of devices are few. */
+/* Compares the inode first: there are few distinct device numbers. */
 static int file_cmp(const void *left, const void *right)
 {
 	const struct pj_build_id *a = left, *b = right;
@@ -195,10 +196,9 @@ const char *recorder_read(struct recorder *recorder, struct arena *arena, struct
 	return bad;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------------
- */
+/* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
-/* Index of the first with this pid or a larger one. */
+/* Returns the index of the first process with this pid or a larger one. */
 static size_t first_of(const struct recorder *recorder, uint32_t pid)
 {
 	size_t low = 0, high = recorder->nprocesses;

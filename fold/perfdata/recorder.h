@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recorder.h - what pjrecord says of a window, beyond perf: which boot, which process had a number, what was lost
- * (pjsection.h).
+ * recorder.h - pjrecord's own sections of a window: boot, identity of processes, losses, statistics (pjsection.h).
  *
- * Bodies of the two features are read as far as they are whole; what is unknown is passed over, what is longer than
- * known, too.
+ * A window has two such features, PJ_START before the data and PJ_END after it. Their bodies are read as far as they
+ * are complete. Unknown items are skipped, and additional bytes of known items are ignored, so that windows of a newer
+ * pjrecord can be read.
  */
 #ifndef PJ_RECORDER_H
 #define PJ_RECORDER_H
@@ -12,53 +12,71 @@
 #include "fold/perfdata/interpreted.h"
 #include "common/formats/pjsection.h"
 
+/* Maximum of kallsyms files, and of event numbers, that are read from a window. */
 #define RECORDER_KERNELS 4
 #define RECORDER_EVENTS 65536
 
 struct recorder {
-	bool is;         /* a window of pjrecord */
-	struct str boot; /* 36 bytes of hexadecimal digits and '-', or empty */
+	/* The recording is a window of pjrecord. */
+	bool is;
+	/* Boot id: 36 hexadecimal digits and '-', or empty. */
+	struct str boot;
+	/* Version of pjrecord. */
 	struct str version;
-	struct str kallsyms[RECORDER_KERNELS]; /* names of files, without '/'; newest first */
+	/* Names of kallsyms files in DIR/symbols that were valid during the window, without '/'; newest first. */
+	struct str kallsyms[RECORDER_KERNELS];
 	size_t nkallsyms;
+	/* The window has the item PJ_ITEM_WINDOW, PJ_ITEM_LOSS. */
 	bool has_window, has_loss;
-	bool unwound; /* stacks of users were walked by the recorder: */
-	bool *walked; /* by number of the event; NULL: none is told, so of all */
+	/* pjrecord unwound user stacks. walked[i] is set if it did so for event i (from 1); NULL means for all
+	 * events. */
+	bool unwound;
+	bool *walked;
 	size_t nwalked;
 	struct pj_window window;
 	struct pj_loss loss;
-	struct pj_unwinding unwinding; /* known at the end */
-	struct pj_process *process;    /* by pid, then start */
+	/* Statistics of the unwinder. They are in PJ_END; an unfinished window lacks them. */
+	struct pj_unwinding unwinding;
+	/* Sorted by pid, then start time. */
+	struct pj_process *process;
 	size_t nprocesses;
-	struct pj_tenants tenants;           /* over budget */
-	struct pj_helper helper[PJ_HELPERS]; /* processes of pjrecord: by kind */
+	/* The tenants that were over budget. */
+	struct pj_tenants tenants;
+	/* Helper processes of pjrecord, by kind. */
+	struct pj_helper helper[PJ_HELPERS];
+	/* Idle time of the CPUs, one item for each. */
 	struct pj_idle *idle;
 	size_t nidle;
-	struct pj_build_id *file; /* by numbers */
+	/* Build-ids of mapped files, sorted by file id. */
+	struct pj_build_id *file;
 	size_t nfiles;
-	struct interpreted interpreted; /* known at the end */
+	/* Names of interpreted methods. They are in PJ_END; an unfinished window lacks them. */
+	struct interpreted interpreted;
 };
 
-/* One of the features; texts are copied into a. NULL, or why it was not understood. */
+/* Reads the body of one of the two features. Texts are copied into `arena`. Returns NULL, or a static text with the
+ * first error; the items before and after a damaged one are used. */
 const char *recorder_read(struct recorder *recorder, struct arena *arena, struct str body);
 
-/* The process that had this number; NULL: it is not told, or several had it one after the other, so nobody can say
- * which. */
+/* Returns the process with this pid. NULL if the window has none, or if several processes had the pid one after the
+ * other, so that a sample cannot be assigned to one of them. */
 const struct pj_process *recorder_process(const struct recorder *recorder, uint32_t pid);
 
-/* Item number i of that process, in any order: it has several if it became another tenant's meanwhile. NULL: no more.
- */
+/* Returns item i (from 0) of the process with this pid, in any order; NULL if there are no more. A process has several
+ * items if it moved to another tenant. The result is also NULL if recorder_process() returns NULL. */
 const struct pj_process *recorder_process_at(const struct recorder *recorder, uint32_t pid, size_t i);
 
-/* Is it told that the paths of this process are not those of the recorded machine? Of several: of one of them. */
+/* True if pjrecord recorded that the paths of this process are not paths of the recorded host (flag
+ * PJ_PROCESS_ELSEWHERE). If several processes had this pid, one of them is enough. */
 bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid);
 
-/* The build-id of the file that was mapped with these numbers; NULL: it is not told. */
+/* Returns the build-id of the mapped file with this file id; NULL if the window has none. */
 const struct pj_build_id *recorder_file(const struct recorder *recorder, const struct file_id *file_id);
 
-/* Were stacks of users walked by the recorder in samples of the event with that number, from 1? */
+/* True if pjrecord unwound the user stacks of the samples of this event. Events are numbered from 1. */
 bool recorder_walked(const struct recorder *recorder, uint64_t event);
 
+/* Frees all memory; texts belong to the arena of recorder_read(). */
 void recorder_free(struct recorder *recorder);
 
 #endif

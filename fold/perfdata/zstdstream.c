@@ -9,11 +9,13 @@
 
 const bool perfzstd_here = true;
 
+/* True if the record begins with the magic number of a zstd frame. */
 static bool starts_stream(struct str packed)
 {
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
+/* Creates the decompressor at the first record. After an error, a record that starts a new stream resets it. */
 static bool zstdstream_start(struct zstdstream *zstdstream, struct str packed)
 {
 	if (!zstdstream->stream && !(zstdstream->stream = ZSTD_createDCtx()))

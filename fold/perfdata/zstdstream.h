@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zstdstream.h - what is inside COMPRESSED records: one stream that goes on from record to record and has no end.
+ * zstdstream.h - decompression of COMPRESSED records: one zstd stream that continues from record to record without end.
  *
- * Hides libzstd, and whether there is one: without it perfzstd_here is false, and nothing else may be called.
+ * The module hides libzstd. In a build without libzstd, perfzstd_here is false and the caller must call no function.
  */
 #ifndef PJ_ZSTDSTREAM_H
 #define PJ_ZSTDSTREAM_H
@@ -12,15 +12,19 @@
 extern const bool perfzstd_here;
 
 struct zstdstream {
-	void *stream; /* ZSTD_DCtx */
-	bool broken;  /* until a record starts a new stream */
+	/* ZSTD_DCtx, created at the first record. */
+	void *stream;
+	/* The stream is damaged; records are dropped until one starts with the magic number of a new stream. */
+	bool broken;
 };
 
-/* Takes from *packed and puts up to room bytes into `to`; sets *more when there may be more for the same input. False
- * when it is damaged: the rest of *packed is dropped. */
+/* Decompresses bytes of *packed into at most `space` bytes at `to`. Advances *packed, sets *made to the number of bytes
+ * written, and *more if another call with the same input may give more. Returns false if the stream is damaged: the
+ * rest of *packed is dropped. */
 bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
 			bool *more);
 
+/* Frees the stream. */
 void zstdstream_free(struct zstdstream *zstdstream);
 
 #endif
