@@ -7,7 +7,7 @@
 
 const uint8_t cfi_saved[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
-/* Limits that no compiler comes near, so that few bytes cannot ask for much memory or time: states that are remembered,
+/* Limits far beyond those of any compiler, so that few bytes cannot cost much memory or time: remembered states,
  * rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
 enum { STATES_MAX = 16, ROWS_MAX = 1 << 14, PROGRAM_MAX = 1 << 18, AUGMENTATION_MAX = 32 };
 
@@ -50,7 +50,7 @@ uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t addre
 {
 	uint64_t value = plain_pointer(bytes, encoding & 15);
 
-	/* indirect, aligned, text- and function-relative ones point at no code in files that anybody makes */
+	/* Compilers and linkers make no indirect, aligned, text-relative or function-relative pointers to code. */
 	switch (encoding & 0xf0) {
 	case 0: return value;
 	case PE_PCREL: return value + address;
@@ -67,13 +67,13 @@ static uint64_t cfi_address_of(const struct cfi *cfi, const struct dwarf_bytes *
 /* ---- CIE and FDE ---- */
 
 struct head {
-	size_t start, end; /* of what is behind the length; end: of the entry */
+	size_t start, end; /* start: offset after length and id; end: offset of the entry's end */
 	size_t id_at;
 	uint64_t id;
 	unsigned id_size;
 };
 
-/* Length and id of the entry at `at`. */
+/* Reads length and id of the entry at `at`. */
 static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(str_from(cfi->bytes, at));
@@ -85,12 +85,13 @@ static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head
 	head->id_at = at + (wide ? 12 : 4);
 	head->end = cfi->bytes.n;
 	if (bytes.bad || length > dwarf_left(&bytes))
-		return CFI_BAD; /* nothing behind it can be found */
+		/* Entries after this one cannot be found. */
+		return CFI_BAD;
 	head->end = head->id_at + (size_t)length;
 	if (length == 0)
 		return CFI_END;
 	bytes.end = bytes.p + length;
-	/* the id of .eh_frame stays 4 bytes whatever the length is */
+	/* The id in .eh_frame has 4 bytes, also if the length has 8. */
 	head->id_size = wide && cfi->debug ? 8 : 4;
 	head->id = dwarf_uint(&bytes, head->id_size);
 	head->start = head->id_at + head->id_size;
@@ -111,8 +112,8 @@ static struct str cfi_rest(const struct dwarf_bytes *bytes)
 	return (struct str){ (const char *)bytes->p, dwarf_left(bytes) };
 }
 
-/* The fields that the letters of the augmentation say, up to a letter that nobody knows: then their length skips them.
- */
+/* Reads the fields of the augmentation letters, up to an unknown letter. The length of the augmentation skips the
+ * rest. */
 static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, const char *letter,
 			      struct cfi_entry *entry)
 {
@@ -130,13 +131,13 @@ static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, 
 		case 'P': {
 			uint8_t encoding = (uint8_t)dwarf_uint(&a, 1);
 
-			/* the personality may be indirect; where it leads does not matter */
+			/* The pointer to the personality routine may be indirect; its target is not used. */
 			if (encoding != PE_OMIT)
 				cfi_pointer(&a, encoding & 15, cfi_address_of(cfi, &a), 0);
 			break;
 		}
 		case 'S': entry->signal = true; break;
-		case 'B': /* of aarch64, without data */
+		case 'B': /* aarch64: letters without data */
 		case 'G': break;
 		default: return;
 		}
@@ -163,9 +164,11 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	bytes.p = nul + 1;
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call takes a byte */
 	if (version == 4 && (dwarf_uint(&bytes, 1) != 8 || dwarf_uint(&bytes, 1) != 0))
-		return false; /* sizes of an address and of a segment */
+		/* Only addresses of 8 bytes and no segment selectors are supported. */
+		return false;
 	if (strcmp(augmentation, "eh") == 0) {
-		dwarf_take(&bytes, 8); /* gcc 2 */
+		/* Augmentation "eh" of gcc 2: a pointer. */
+		dwarf_take(&bytes, 8);
 		augmentation += 2;
 	}
 	entry->code_align = dwarf_uleb(&bytes);
@@ -174,7 +177,8 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	if (augmentation[0] == 'z')
 		read_augmentation(cfi, &bytes, augmentation + 1, entry);
 	else if (augmentation[0])
-		return false; /* of unknown size */
+		/* The augmentation has an unknown size. */
+		return false;
 	ra = processor_slot(cfi_processor_of(cfi), ra);
 	if (bytes.bad || ra >= CFI_NREGS)
 		return false;
@@ -183,7 +187,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	return true;
 }
 
-/* Where the CIE of an FDE is; false where there can be none. */
+/* Finds the offset of an FDE's CIE. Returns false if it would be outside of the section. */
 static bool cie_place(const struct cfi *cfi, const struct head *head, size_t *at)
 {
 	if (cfi->debug) {
@@ -225,10 +229,10 @@ struct machine {
 	const struct cfi *c;
 	const struct cfi_entry *e;
 	struct cfi_rules now, initial;
-	struct cfi_rule other; /* of a register that does not matter: written, never read */
+	struct cfi_rule other; /* sink for rules of registers without a slot: written, never read */
 	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
-	uint64_t at, until; /* addresses */
+	uint64_t at, until; /* addresses: current row's start, end of the FDE */
 	uint64_t base;
 	struct cfi_rows *rows;
 	uint32_t cap;
@@ -246,7 +250,7 @@ static struct cfi_rule *rule_of(struct machine *machine, uint64_t reg)
 	return slot < CFI_NREGS ? &machine->now.reg[slot] : &machine->other;
 }
 
-/* Is the rule one that a short row has? *at: in words from the CFA. */
+/* Returns true if the rule fits a short row. *at is the offset from the CFA in words. */
 static bool fits_word(const struct cfi_rule *rule, int16_t *at)
 {
 	*at = (int16_t)(rule->value / 8);
@@ -263,8 +267,8 @@ static bool caller_saved_is_plain(const struct cfi_rules *rules)
 	return rules->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
-/* Is the return address where short rows have it: just below the CFA, or with a link register in any word, or in that?
- */
+/* Returns true if a short row can describe the return address: just below the CFA; with a link register, in any word
+ * or still in the link register. */
 static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *row)
 {
 	if (row->ra != CFI_RA)
@@ -276,12 +280,12 @@ static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *r
 	return fits_word(rule, &row->ra_at) && (link || row->ra_at == -1);
 }
 
-/* Fills what is short of a row; false when the rules need a full one. */
+/* Fills the short part of a row. Returns false if the rules need a full row. */
 static bool cfi_shorten(const struct cfi_rules *rules, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
 		return true;
-	/* where a signal frame's registers are, all of them matter */
+	/* A signal frame restores all registers, so it needs a full row. */
 	if (row->flags & CFI_ROW_SIGNAL || rules->cfa.reg >= CFI_RA)
 		return false;
 	if (rules->cfa.how != CFI_REGISTER || rules->cfa.value != (int32_t)rules->cfa.value ||
@@ -324,7 +328,7 @@ static struct cfi_row make_row(const struct machine *machine, uint64_t end)
 	return row;
 }
 
-/* The rules so far hold up to `to`. False when there is nothing to be done behind it. */
+/* Ends the current row at `to`. Returns false if the program needs no further execution. */
 static bool cfi_advance(struct machine *machine, uint64_t to)
 {
 	uint64_t end = to < machine->until ? to : machine->until;
@@ -349,7 +353,7 @@ static void set_cfa(struct machine *machine, uint64_t dwarf, int64_t offset)
 {
 	unsigned reg = cfi_slot_of(machine, dwarf);
 
-	/* a register that is never known */
+	/* A CFA register without a slot is never known. */
 	if (reg >= CFI_NREGS)
 		machine->now.cfa = (struct cfi_rule){ 0 };
 	else
@@ -391,7 +395,7 @@ enum {
 	CFA_VAL_OFFSET_SF,
 	CFA_VAL_EXPRESSION,
 	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
-	CFA_NEGATE_RA_STATE = 0x2d, /* of aarch64; as numbers of others they say other things */
+	CFA_NEGATE_RA_STATE = 0x2d, /* aarch64; other processors use the opcode for other purposes */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET = 0x2f,
 	CFA_ADVANCE_LOC = 0x40,
@@ -429,7 +433,7 @@ static void restore_rule(struct machine *machine, uint64_t reg)
 		machine->now.reg[slot] = machine->initial.reg[slot];
 }
 
-/* Instructions about the CFA. */
+/* Executes an instruction that defines the CFA. */
 static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	int64_t align = machine->e->data_align;
@@ -452,10 +456,11 @@ static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, 
 		break;
 	default: return false;
 	}
-	return machine->now.cfa.how == CFI_REGISTER; /* an offset needs one */
+	/* An offset needs a CFA register. */
+	return machine->now.cfa.how == CFI_REGISTER;
 }
 
-/* Instructions that name a register. */
+/* Executes an instruction with a register operand. */
 static bool register_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	uint64_t reg = dwarf_uleb(bytes);
@@ -482,7 +487,7 @@ static bool register_instruction(struct machine *machine, struct dwarf_bytes *by
 	}
 }
 
-/* False at the end of what concerns us, or of what can be understood. */
+/* Executes one instruction. Returns false at the end of the FDE's code, or at an unknown instruction. */
 static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 {
 	uint8_t opcode = (uint8_t)dwarf_uint(bytes, 1);
@@ -504,7 +509,9 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	case CFA_ADVANCE_LOC4: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 4) * step);
 	case CFA_REMEMBER_STATE: return cfi_remember(machine);
 	case CFA_RESTORE_STATE: return cfi_restore(machine);
-	case CFA_NEGATE_RA_STATE: /* signed or not, the bits that sign are dropped */
+	/* The instructions change whether the return address is signed. Signature bits are always removed, so
+	 * nothing is to do. */
+	case CFA_NEGATE_RA_STATE:
 	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(machine->c)->link;
 	case CFA_GNU_ARGS_SIZE: dwarf_uleb(bytes); return true;
 	case CFA_DEF_CFA:
@@ -517,7 +524,7 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	}
 }
 
-/* Runs a program; false when it stopped before its end. */
+/* Executes a program. Returns false if it stops before its end. */
 static bool cfi_run(struct machine *machine, struct str program)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(program);
@@ -542,7 +549,7 @@ struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entr
 	machine.rows = mem_alloc(1, sizeof(*machine.rows) + machine.cap * sizeof(struct cfi_row));
 	machine.rows->start = (uint32_t)(entry->start - base);
 	machine.rows->end = (uint32_t)(entry->start - base + entry->length);
-	/* nothing may be advanced in a CIE: `until` is not behind `at` yet */
+	/* A CIE may not advance the address: `until` is still equal to `at`. */
 	if (!cfi_run(&machine, entry->initial))
 		goto none;
 	machine.initial = machine.now;
@@ -578,7 +585,7 @@ const struct cfi_row *cfi_row_at(const struct cfi_rows *rows, uint32_t address)
 {
 	uint32_t low = 0, n = rows->n;
 
-	/* the last that starts at or before it */
+	/* Finds the last row that starts at or before the address. */
 	while (n > 1) {
 		uint32_t half = n / 2;
 

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfiexpr.h - DWARF expressions of call frame information (DWARF 5 sections 2.5 and 6.4.2), over registers and a copy
- * of the stack. Ends for any bytes: a budget bounds loops, and nothing outside of the copy is read.
+ * cfiexpr.h - evaluates DWARF expressions of call frame information over registers and a stack copy.
+ *
+ * DWARF 5 sections 2.5 and 6.4.2. Expressions and stack are hostile: evaluation ends for any bytes, because a budget of
+ * operations bounds loops, and no memory outside of the stack copy is read. Pure.
  */
 #ifndef PJ_CFIEXPR_H
 #define PJ_CFIEXPR_H
 
 #include "unwind/dwarf/cfi.h"
 
+/* Registers and memory that an expression can read. */
 struct cfi_place {
-	const struct processor *processor; /* NULL: x86-64 */
-	uint64_t reg[CFI_NREGS];           /* by slots */
-	uint32_t valid;                    /* bit i: reg[i] is known */
-	struct str stack;                  /* its first byte is at stack_start */
+	/* NULL: x86-64 */
+	const struct processor *processor;
+	/* by slots (processor.h) */
+	uint64_t reg[CFI_NREGS];
+	/* bit i: reg[i] is known */
+	uint32_t valid;
+	/* stack copy; its first byte has the address stack_start */
+	struct str stack;
 	uint64_t stack_start;
-	uint32_t *effort; /* operations that may still be done */
+	/* Number of operations that may still be executed, for all expressions of one stack. cfi_evaluate decrements
+	 * it. */
+	uint32_t *effort;
 };
 
-/* The word at an address of the stack; false where the copy does not have all of it. */
+/* Loads the 8-byte word at an address of the stack copy. Returns false if the copy does not have all of it. */
 static inline bool cfi_load(struct str stack, uint64_t stack_start, uint64_t address, uint64_t *value)
 {
 	uint64_t at = address - stack_start;
@@ -28,7 +37,8 @@ static inline bool cfi_load(struct str stack, uint64_t stack_start, uint64_t add
 	return true;
 }
 
-/* cfa: what lies on the operand stack at the start, or NULL. False when it cannot be had. */
+/* Evaluates an expression. *cfa is the initial operand, or cfa is NULL for an empty operand stack. Returns false if
+ * the expression is malformed, reads unknown registers or memory, or exceeds the budget; *result is then undefined. */
 bool cfi_evaluate(struct str expression, const struct cfi_place *place, const uint64_t *cfa, uint64_t *result);
 
 #endif

@@ -4,8 +4,8 @@
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/unwindtable.h"
 
-/* More signal frames than this in one stack are a circle. A frame has an expression of a few operations at most, in
- * which a thousand each for 17 registers would take 70 ms a stack. */
+/* More signal frames in one stack than TURNS_MAX are a loop. An expression of real code has a few operations; 17
+ * registers with a thousand operations each would cost 70 ms for each stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
 static const struct processor *cfiunwind_processor_of(const struct unwind_state *state)
@@ -55,7 +55,7 @@ bool unwind_start(struct unwind_state *state, uint64_t mask, const uint64_t *reg
 
 /* ---- steps ---- */
 
-/* The caller is found: its registers are in *next but for these. */
+/* Moves state to the caller: ip, sp, and the other registers in *next. */
 static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwind_state *next, uint64_t ip, uint64_t sp)
 {
 	ip &= cfiunwind_processor_of(state)->code;
@@ -65,12 +65,13 @@ static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwin
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
 	next->valid = (next->valid & ~(1U << CFI_RA)) |
-		      1U << CFI_RSP; /* a caller's link register had the address of this call */
+		      /* The caller's link register has been overwritten by this call. */
+		      1U << CFI_RSP;
 	*state = *next;
 	return UNWIND_MORE;
 }
 
-/* The return address, where nothing was pushed but that. */
+/* Gets the return address of a function that has pushed nothing: from the stack, or from the link register. */
 static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t *sp)
 {
 	if (!cfiunwind_processor_of(state)->link) {
@@ -82,13 +83,14 @@ static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t
 	return state->valid >> CFI_RA & 1;
 }
 
-/* No table: by the frame that rbp points at. Where code keeps none, rbp is of a caller, or anything. */
+/* Steps by the frame that rbp points to, for code without tables. In code without frame pointers, rbp has a caller's
+ * value or any other. */
 static enum unwind_end step_by_frame_pointer(struct unwind_state *state)
 {
 	struct unwind_state next = *state;
 	uint64_t ip, sp;
 
-	/* a call through a pointer that was 0: nothing was pushed but the return address */
+	/* After a call through a null pointer, only the return address is on the stack. */
 	if (state->ip == 0 && state->interrupted) {
 		next.interrupted = false;
 		return load_return(state, &ip, &sp) ? cfiunwind_arrive(state, &next, ip, sp) : UNWIND_STACK_CUT;
@@ -106,25 +108,26 @@ static enum unwind_end step_by_frame_pointer(struct unwind_state *state)
 	return cfiunwind_arrive(state, &next, ip, state->bp + 16);
 }
 
-/* A word that was saved. Below sp it was restored already, and the register has it. True when *value is known. */
+/* Gets the value of a saved register. A save slot below sp was restored already, so the register has the value.
+ * Returns true if *value is known. */
 static bool cfiunwind_saved(const struct unwind_state *state, uint64_t address, bool known, uint64_t *value)
 {
 	return address < state->sp ? known : cfiunwind_load(state, address, value);
 }
 
-/* The return address is at an address that the copy does not have. */
+/* Ends the stack: the return address is at an address outside of the stack copy. */
 static enum unwind_end cfiunwind_cut_at(struct unwind_state *state, uint64_t address)
 {
 	state->fp_valid = state->valid >> CFI_RBP & 1 && address == state->reg[CFI_RBP] + 8;
 	return UNWIND_STACK_CUT;
 }
 
-/* Of a processor with a link register: *ip, and UNWIND_MORE. */
+/* Gets the return address of a short row on a processor with a link register. */
 static enum unwind_end link_of_row(struct unwind_state *state, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
 {
 	uint64_t at = cfa + (uint64_t)(8 * (int64_t)row->ra_at);
 
-	/* also where it was saved, and is back already */
+	/* The return address is in the link register also after the epilogue has restored it. */
 	if (row->flags & CFI_ROW_LINK || at < state->sp) {
 		*ip = state->reg[CFI_RA] & cfiunwind_processor_of(state)->code;
 		return state->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
@@ -145,7 +148,8 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 
 	if (unlikely(!(state->valid >> row->reg & 1)))
 		return UNWIND_NO_CODE;
-	if (unlikely(cfa < state->sp + !(processor->link && state->interrupted))) /* a leaf may have no frame there */
+	/* With a link register, a leaf may have no frame, so sp may stay the same. */
+	if (unlikely(cfa < state->sp + !(processor->link && state->interrupted)))
 		return UNWIND_LOOP;
 	if (processor->link) {
 		end = link_of_row(state, row, cfa, &ip);
@@ -171,7 +175,7 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 	return UNWIND_MORE;
 }
 
-/* What a rule says; *cut when it is in memory that is not in the copy. */
+/* Applies the rule of a register. *cut is set if the value is in memory outside of the stack copy. */
 static bool cfiunwind_apply(const struct cfi_rule *rule, const struct cfi_place *place, unsigned reg, uint64_t cfa,
 			    uint64_t *value, bool *cut)
 {
@@ -208,7 +212,7 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *place
 	return rule->how == CFI_REGISTER && place->valid >> rule->reg & 1;
 }
 
-/* The caller's registers but ip and sp. */
+/* Computes the caller's registers but ip and sp. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *place, uint64_t cfa,
 		      struct unwind_state *next)
 {
@@ -264,9 +268,9 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	if (!cfiunwind_apply(&rule, &place, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
-	/* What was interrupted may have another stack, anywhere; that of a caller is above. It is where it was when an
-	 * interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps there by a
-	 * register. */
+	/* Interrupted code may have another stack at any address; that of a caller is above. sp may stay the same if
+	 * an interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps there
+	 * by a register. */
 	popped = state->interrupted && (link || rule.how == CFI_REGISTER);
 	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < state->sp + !popped)
 		return UNWIND_LOOP;
@@ -276,8 +280,8 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* The kernel was asked to return from a signal handler, and has not yet: that system call is the last instruction of
- * its function. */
+/* Returns the row of a signal frame whose rt_sigreturn system call is in progress: that call is the last instruction
+ * of its function, so ip is after the FDE. */
 static const struct cfi_row *returning_row(const struct unwind_state *state, struct unwind_code code)
 {
 	const struct cfi_row *row = NULL;
@@ -287,7 +291,7 @@ static const struct cfi_row *returning_row(const struct unwind_state *state, str
 	return row && row->flags & CFI_ROW_SIGNAL ? row : NULL;
 }
 
-/* Code that its file's tables leave out, and where nothing was pushed. */
+/* Steps out of assumed leaf code: nothing is pushed. */
 static enum unwind_end step_from_leaf(struct unwind_state *state)
 {
 	struct unwind_state next = *state;
@@ -295,14 +299,16 @@ static enum unwind_end step_from_leaf(struct unwind_state *state)
 
 	if (!load_return(state, &ip, &sp))
 		return UNWIND_STACK_CUT;
-	if (ip == 0) /* a guess is no proof of a root */
+	/* An assumed leaf is no proof of a root. */
+	if (ip == 0)
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
 	next.valid &= cfiunwind_processor_of(state)->saved;
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* In a loop of assembly rbp may be anything, and 0 is no root. */
+/* Steps out of code without FDE. In a loop of hand-written assembly rbp may have any value, so 0 does not prove a
+ * root. */
 static enum unwind_end step_no_fde(struct unwind_state *state)
 {
 	state->no_fde = true;
@@ -319,7 +325,7 @@ enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code,
 	state->native = true;
 	state->reg[CFI_RBP] = state->bp;
 	state->reg[CFI_RSP] = state->sp;
-	/* a call may be the last instruction of a function */
+	/* A call may be the last instruction of a function, so the row of ip - 1 applies. */
 	if (code.table)
 		row = unwind_table_row(code.table, state->ip - !state->interrupted - code.bias);
 	if (unlikely(!row))

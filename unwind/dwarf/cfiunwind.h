@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfiunwind.h - callers from registers and a copy of the stack, by call frame information.
+ * cfiunwind.h - computes callers from registers and a stack copy, by call frame information.
  *
- * .eh_frame, and .debug_frame for what it lacks, become rows {addresses, how to find the CFA, which registers were
- * saved where} when an address is met first; then a step is one look-up. Rules that are no such row (signal frames,
- * PLT, realigned stacks) are evaluated when met. Code without tables is walked by frame pointers. Of x86-64 and
- * aarch64, on any host: the file says which. DWARF 5 section 6.4, System V ABI AMD64 section 3.
+ * The FDEs of .eh_frame, and of .debug_frame for functions that .eh_frame lacks, become rows (cfi.h) when a lookup
+ * needs them first; a step is then one lookup. Rules that do not fit a short row (signal frames, PLT, realigned stacks)
+ * are evaluated at each step. Code without tables is unwound by frame pointers. Supports x86-64 and aarch64 on any
+ * host: the ELF file determines the processor. DWARF 5 section 6.4, System V ABI AMD64 section 3.
+ *
+ * unwind_start(&state, mask, regs, abi, stack);
+ * do { note(state.ip); code = find(state.ip); }
+ * while ((end = unwind_step(&state, code, first)) == UNWIND_MORE);
  */
 #ifndef PJ_CFIUNWIND_H
 #define PJ_CFIUNWIND_H
@@ -13,81 +17,108 @@
 #include "unwind/dwarf/processor.h"
 #include "common/str.h"
 
-struct unwind_table; /* of one ELF file; shared by all its mappings, and by threads */
+struct unwind_table; /* The unwind tables of one ELF file. All its mappings and several threads may share it; lookups
+			are thread-safe. */
 
-/* Bytes of call frame information that are read of one file, and of its image: more than browsers have. */
+/* Limit for the call frame information of one file, and for its image, in bytes. Browsers have less. */
 #define UNWIND_TABLE_MAX ((uint64_t)24 << 20)
 
-/* Takes fd over: a binary, a library, or its separate debug file. What is needed is read now; the file may change
- * afterwards. Returns NULL and *why (a static text) if it has no usable tables; *why is unwind_table_too_large if it
- * has more than UNWIND_TABLE_MAX bytes of them. */
+/* Reads the unwind tables of a binary, a library, or a separate debug file. Takes ownership of fd and closes it; the
+ * file may change afterwards. Returns NULL and *why (a static text) if the file has no usable tables; *why is
+ * unwind_table_too_large if it has more than UNWIND_TABLE_MAX bytes of them. */
 extern const char unwind_table_too_large[];
 struct unwind_table *unwind_table_open(int fd, const char **why);
-/* The same from memory that the caller keeps: a .eh_frame section at address. */
+/* Like unwind_table_open, for an .eh_frame section in memory, at address. The memory remains the caller's and must
+ * exist until unwind_table_close. */
 struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, const char **why);
-/* What unwind_code.bias is for a mapping of this file: start is where, offset is of what. False when no segment is
- * there. For a separate debug file ask the table of the file that was mapped, if there is one: segments may lie
- * elsewhere in it. */
+/* Computes unwind_code.bias for a mapping of this file at address start and file offset offset. Returns false if no
+ * segment has that offset. With a separate debug file, the caller uses the table of the mapped file if there is one:
+ * segments may have other offsets in the debug file. */
 bool unwind_table_bias(const struct unwind_table *table, uint64_t start, uint64_t offset, uint64_t *bias);
+/* Frees a table; NULL is allowed. No thread may use it any more. */
 void unwind_table_close(struct unwind_table *table);
-/* What is needed of a table, as an image that another process takes: who opens files of others may be ended by them.
- * False and errno: it could not be written. */
+/* Writes a table to fd as an image for another process. A hostile ELF file may crash its reader, so a helper process
+ * reads it. Returns false and sets errno if the image cannot be written. */
 bool unwind_table_save(const struct unwind_table *table, int fd);
-/* Takes fd over, an image in memory that cannot shrink any more: it is mapped. NULL and *why when it is none. */
+/* Maps an image. Takes ownership of fd, which must be a file in memory that cannot shrink (sealed). Image bytes are
+ * hostile. Returns NULL and *why (a static text) if it is no valid image. */
 struct unwind_table *unwind_table_load(int fd, const char **why);
-/* True if both were loaded from images of the same bytes: the answers of one are those of the other. */
+/* Returns true if both tables were loaded from images with the same bytes, so that all lookups give equal results. */
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b);
-size_t unwind_table_bytes(const struct unwind_table *table); /* of memory, now: rows come as they are met */
-/* True if rows were refused since the table has too many: to be dropped and made anew, which is cheap. */
+/* Returns the bytes of memory that the table uses now. Rows are added by lookups. */
+size_t unwind_table_bytes(const struct unwind_table *table);
+/* Returns true if the table has reached its limit of rows, so that lookups fail. The caller then closes it and loads
+ * it again, which is cheap. */
 bool unwind_table_is_full(const struct unwind_table *table);
 
+/* Registers of one frame. unwind_start fills it; unwind_step moves it to the caller. */
 struct unwind_state {
 	uint64_t ip, sp, bp;
-	const struct processor *processor; /* NULL: x86-64 */
-	uint64_t reg[CFI_NREGS];           /* by slots; valid says which are known */
+	/* NULL: x86-64 */
+	const struct processor *processor;
+	/* by slots (processor.h); bit i of valid: reg[i] is known */
+	uint64_t reg[CFI_NREGS];
 	uint32_t valid;
-	struct str stack; /* copy; its first byte is at stack_start */
+	/* stack copy; its first byte has the address stack_start */
+	struct str stack;
 	uint64_t stack_start;
-	bool interrupted; /* ip is where code was interrupted: the sample's, or behind a signal frame. Else it is a
-			   * return address, and what called is at ip - 1. */
-	bool assume_leaf; /* the caller's: see below */
-	bool no_fde;      /* ours: such code was met */
-	bool fp_valid; /* ours: the caller is where the copy does not reach, and the frame pointer points there, as the
-			table says */
-	bool native;   /* ours: what the code at ip called, or was interrupted in, is no code of a JVM (javaunwind.h) */
-	uint8_t turns; /* ours: signal frames passed */
-	uint32_t effort; /* ours: operations of expressions that may still be done */
+	/* True if ip was interrupted: the sample's ip, or that after a signal frame. Otherwise ip is a return
+	 * address, and the call is at ip - 1. */
+	bool interrupted;
+	/* Input, set by the caller of unwind_step: see below. */
+	bool assume_leaf;
+	/* Output: the walk has passed code without FDE. */
+	bool no_fde;
+	/* Output of UNWIND_STACK_CUT: the frame pointer points to the caller's frame, by the table's rule, beyond
+	 * the stack copy. */
+	bool fp_valid;
+	/* Output: the code that the frame at ip called, or was interrupted in, is native code, not code of a JVM
+	 * (javaunwind.h). */
+	bool native;
+	/* Internal: number of signal frames passed. */
+	uint8_t turns;
+	/* Internal: operations of expressions that may still be executed for this stack. */
+	uint32_t effort;
 };
 
-/* From a sample's registers as perf records them: those of mask's bits, lowest bit first; abi as in the sample. False
- * when nothing can be unwound from them: 32-bit code, no instruction or no stack pointer. */
+/* Fills state from the registers of a sample: regs has the registers of mask's bits, lowest bit first, in perf's
+ * numbering; abi is PERF_SAMPLE_REGS_ABI_*. stack is the stack copy, which must exist as long as state. Returns
+ * false if unwinding is impossible: 32-bit code, no ip or no sp. */
 bool unwind_start_on(const struct processor *processor, struct unwind_state *state, uint64_t mask, const uint64_t *regs,
 		     uint64_t abi, struct str stack);
-/* Of x86-64. */
+/* Like unwind_start_on for x86-64. */
 bool unwind_start(struct unwind_state *state, uint64_t mask, const uint64_t *regs, uint64_t abi, struct str stack);
 
-/* Where code of the process is: table and what to subtract from an address to get the ELF virtual address of the table
- * (or of the memory). */
+/* Unwind table of the code at an address. bias is the difference between that address and the ELF virtual address in
+ * the table (or the address of the memory). */
 struct unwind_code {
-	const struct unwind_table *table; /* NULL: none, frame pointers are tried */
+	/* NULL: no table; frame pointers are tried. */
+	const struct unwind_table *table;
 	uint64_t bias;
 };
 
+/* Result of a step. */
 enum unwind_end {
+	/* state is the caller's */
 	UNWIND_MORE,
-	UNWIND_ROOT,      /* this was the outermost frame */
-	UNWIND_STACK_CUT, /* the caller is where the copy of the stack does not reach */
-	UNWIND_NO_CODE,   /* no table knows this code, and it keeps no frame pointer */
-	UNWIND_LOOP,      /* the caller's stack is not above this one's: damaged, or not what the tables say */
+	/* the frame was the outermost one */
+	UNWIND_ROOT,
+	/* the caller's frame is beyond the stack copy */
+	UNWIND_STACK_CUT,
+	/* the code has no table and no usable frame pointer */
+	UNWIND_NO_CODE,
+	/* the caller's stack is not above this one's: corrupt stack or wrong tables */
+	UNWIND_LOOP,
 };
 
-/* Assembly has often no tables, beside code that has: what was interrupted there mostly pushed nothing, so the return
- * address is at sp (the system call of clone3 is such code, and loops of libgmp). That is supposed when s->leafless is
- * set: by who saw that frame pointers lead to no root, and believes it only if the stack turns out to be whole, by
- * tables alone. */
+/* Hand-written assembly often has no FDE, beside code with FDEs. Interrupted there, it usually has pushed nothing,
+ * so the return address is at sp (examples: the system call of clone3, loops of libgmp). With state->assume_leaf,
+ * the unwinder takes the return address at sp there. Callers set it only for a retry after frame pointers led to no
+ * root, and use the result only if the stack then is complete by tables alone. */
 
-/* One step outwards: changes state to the caller's, or says why there is none and leaves state. leaf: state is as
- * unwind_start left it (state->interrupted says so, too). The steps of a stack end, whatever it holds. */
+/* Moves state to the caller and returns UNWIND_MORE, or returns the reason why there is no caller; the registers
+ * then remain those of the frame. leaf: state is unchanged since unwind_start (state->interrupted is true then,
+ * too). A loop of steps ends for any stack. */
 enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code, bool leaf);
 
 #endif

@@ -16,8 +16,8 @@ const struct processor processor_x86_64 = {
 	.code = UINT64_MAX,
 };
 
-/* x19 to x22 are where short rows have registers, beside x29 and x30; x16 to x18 are of stubs; user space has 48 bits
- * unless it asks for more. */
+/* The slots of callee-saved registers in short rows have x19 to x22, x29 and x30. x16 to x18 are used by linker
+ * stubs. Addresses of user space have 48 bits by default. */
 const struct processor processor_aarch64 = {
 	.of_dwarf = { NO, NO, NO, NO,      NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     11,
 		      8,  9,  10, CFI_RBX, 12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP },

@@ -13,7 +13,7 @@ struct reader {
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a section of at most max; what is read is taken from the budget. */
+/* Returns the bytes of a section, at most max, and takes them from the budget. */
 static struct str take_section(struct reader *reader, const Elf64_Shdr *section, uint64_t max)
 {
 	struct str bytes =
@@ -23,7 +23,7 @@ static struct str take_section(struct reader *reader, const Elf64_Shdr *section,
 	return bytes;
 }
 
-/* The first bytes of a section. */
+/* Reads the first bytes of a section into buf. */
 static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, char *buf, size_t max)
 {
 	size_t n = section->sh_size < max ? (size_t)section->sh_size : max;
@@ -31,8 +31,8 @@ static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, 
 	return (struct str){ buf, elfhead_bytes(&reader->head, section->sh_offset, buf, n) };
 }
 
-/* True if a PLT of aarch64 has the entry that calls the linker: it starts with stp x16, x30, [sp, #-16]!, or has that
- * after bti c. The PLT of a static program has none. */
+/* Returns true if a PLT of aarch64 starts with the entry that calls the linker: stp x16, x30, [sp, #-16]!, possibly
+ * after bti c. The PLT of a static program has no such entry. */
 static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
@@ -53,7 +53,7 @@ static void note_plt(struct reader *reader, const Elf64_Shdr *section, bool lazy
 		(struct unwind_plt){ .start = section->sh_addr, .size = section->sh_size, .lazy = lazy };
 }
 
-/* crti.o and crtn.o start and end .init and .fini: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
+/* Notes .init or .fini. crti.o and crtn.o start and end them: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
 static void note_init(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
@@ -73,7 +73,7 @@ static void note_init(struct reader *reader, const Elf64_Shdr *section)
 							      .pushed = (uint8_t)(at + enter.n) };
 }
 
-/* Bytes of call frame information; of sections of the same name the first that has bytes counts. */
+/* Reads a section of call frame information. Of sections with the same name, the first one with bytes is used. */
 static void read_frames(struct reader *reader, const Elf64_Shdr *section, struct cfi *cfi)
 {
 	if (cfi->bytes.n)
@@ -92,7 +92,7 @@ static void unwindelf_read_sections(struct reader *reader)
 		const Elf64_Shdr *section = &reader->head.section[i];
 		struct str name = reader->head.name[i];
 
-		/* separate debug files have headers of the others' sections, without bytes */
+		/* Separate debug files have headers of sections whose bytes are in the other file. */
 		if (name.n == 0 || section->sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
@@ -120,7 +120,7 @@ static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, u
 	return bytes;
 }
 
-/* From an address to the end of its segment in the file. */
+/* Returns the bytes from an address to the end of its segment in the file. */
 static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 {
 	for (size_t i = 0; i < reader->head.segments; i++) {
@@ -133,7 +133,8 @@ static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 	return (struct str){ 0 };
 }
 
-/* Where section headers were stripped, PT_GNU_EH_FRAME leads to .eh_frame_hdr, and that to .eh_frame. */
+/* Finds .eh_frame in a file without section headers: PT_GNU_EH_FRAME points to .eh_frame_hdr, which points to
+ * .eh_frame. */
 static void read_frames_by_segment(struct reader *reader, const Elf64_Phdr *p)
 {
 	struct unwind_elf *elf = reader->e;
@@ -174,10 +175,10 @@ static void read_program(struct reader *reader)
 		elf->end = elf->base + UINT32_MAX;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------
- */
+/* ---- file -------------------------------------------------------------------------------------------------------- */
 
-/* Sections that cannot be used (cut off, too many) leave the program's own way to the tables. */
+/* Reads the headers. If the section headers are unusable (cut off, too many), the segments alone are read, which
+ * also lead to the tables. */
 static const char *unwindelf_read_head(struct reader *reader, int fd)
 {
 	struct elfhead_source source;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindelf.h - the parts of an ELF file that unwinding needs: call frame information, PLT, segments.
+ * unwindelf.h - reads the parts of an ELF file that unwinding needs: call frame information, PLT, segments.
  *
- * The headers are read once (elfhead.h). Sections are read only within UNWIND_TABLE_MAX bytes for all of them together,
- * so a file that claims more costs nothing. All that is needed is in memory afterwards: the file may change.
+ * The headers are read once (elfhead.h). All sections together are limited to UNWIND_TABLE_MAX bytes, so a file with
+ * false sizes costs no more. All data is copied to memory: the file may change afterwards. Files are hostile.
  */
 #ifndef PJ_UNWINDELF_H
 #define PJ_UNWINDELF_H
@@ -12,35 +12,47 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* A section of code that has no FDE: jumps, as of lld's linker; .init and .fini, which crti.o, crtn.o and others make
- * up together. */
+/* A section of code without FDEs: a PLT, as of the lld linker, or .init and .fini, which the linker assembles from
+ * parts of crti.o, crtn.o and other files. */
 struct unwind_plt {
+	/* addresses of the section */
 	uint64_t start, size;
-	uint8_t lazy;   /* entries push their number; a byte, since images are not trusted to hold a bool */
-	uint8_t pushed; /* .init, .fini: offset after `sub rsp, 8`; 0: jumps */
+	/* Nonzero if the entries push their number. A byte, since images are hostile and may hold no valid bool. */
+	uint8_t lazy;
+	/* .init, .fini: offset after `sub rsp, 8`; 0: PLT */
+	uint8_t pushed;
 };
 
 /* A segment of the file (PT_LOAD). */
 struct unwind_load {
+	/* file offset, bytes in the file, address */
 	uint64_t offset, size, address;
+	/* nonzero if the segment is executable */
 	uint8_t code;
 };
 
 enum { UNWIND_PLTS_MAX = 6 };
 
+/* All parts. Strings and arrays are in the arena. */
 struct unwind_elf {
 	const struct processor *processor;
-	struct cfi eh_frame, debug_frame, header; /* header: .eh_frame_hdr */
-	uint64_t base, end;                       /* addresses of code; base > end: there is none */
+	/* Sections .eh_frame, .debug_frame and .eh_frame_hdr; empty if missing. */
+	struct cfi eh_frame, debug_frame, header;
+	/* address range of executable segments; base > end if there are none */
+	uint64_t base, end;
+	/* sections without FDEs */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
 	struct unwind_load *load;
 	size_t nloads;
-	bool large;         /* sections were left out, as they exceed UNWIND_TABLE_MAX */
-	struct arena arena; /* holds all of this */
+	/* Sections were left out because they exceed UNWIND_TABLE_MAX. */
+	bool large;
+	/* owns all memory of this struct */
+	struct arena arena;
 };
 
-/* Returns NULL, or why nothing could be read, a static text. fd stays the caller's. To be freed in any case. */
+/* Reads the file. Returns NULL, or a static text with the reason why it cannot be read. fd remains the caller's. The
+ * caller calls unwind_elf_free in both cases. */
 const char *unwind_elf_read(struct unwind_elf *elf, int fd);
 void unwind_elf_free(struct unwind_elf *elf);
 

@@ -11,43 +11,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One section and where its FDEs are, by start. Offsets are 32 bits: a larger section is cut. */
+/* One section and its FDEs, sorted by start. Offsets have 32 bits: a larger section is cut off. */
 struct blobframes {
 	struct cfi cfi;
 	uint32_t n;
 	struct ref {
 		uint32_t start; /* relative to the table's base */
-		uint32_t at;    /* in the section */
+		uint32_t at;    /* offset in the section */
 	} * ref;
-	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not met yet */
+	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not decoded yet */
 };
 
 enum { SLOT_BITS = 12 };
 
-/* A byte of instructions can ask for a row of 300 bytes. Those of compilers take 8 bytes of rows for each of theirs,
- * where all are met. A table with more rows than ROWS_MAX gets no further ones; that of an image, whose owner runs for
- * months, drops it then and has it made anew (unwind_table_is_full). */
+/* One byte of instructions can cause a row of 300 bytes. Instructions of compilers cause 8 bytes of rows for each
+ * byte if all are decoded. A table with more bytes of rows than ROWS_MAX gets no further rows. A table from an image
+ * has the lower limit IMAGE_ROWS_MAX, because its owner runs for months; it closes a full table and loads it again
+ * (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Bytes of instructions that may be executed for a table, beyond EFFORT_TIMES those of its section: FDEs can share a
- * long program. */
+/* Limit for the bytes of instructions that are executed for a table, beyond EFFORT_TIMES the bytes of its section:
+ * FDEs can share a long program. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
-/* Rows that were found, by address. A slot is one pointer, and a row says itself for which addresses it is. */
+/* Cache of the rows that were found, by address. A slot is one pointer; the row has its own address range. */
 struct recent {
 	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
-	atomic_size_t memory; /* of all rows */
+	atomic_size_t memory; /* bytes of all rows */
 	atomic_size_t effort; /* bytes of instructions that were executed */
 	atomic_bool full;     /* rows were refused */
 	size_t memory_max;
 };
 
 struct unwind_table {
-	struct unwind_elf elf; /* has the bytes of the sections; empty: they are the caller's, or in */
-	struct image *image;   /* mapped, with all that does not change */
-	size_t size;           /* of what is mapped or read */
+	struct unwind_elf elf; /* owns the bytes of the sections; empty if the caller or `image` owns them */
+	struct image *image;   /* mapped image with all constant data */
+	size_t size;           /* bytes that are mapped or read */
 	const struct processor *processor;
-	uint64_t base, end;          /* of code */
+	uint64_t base, end;          /* address range of code */
 	struct blobframes frames[2]; /* .eh_frame, .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
@@ -58,7 +59,7 @@ struct unwind_table {
 
 /* ---- index ---- */
 
-/* FDEs as they are found: address, offset. */
+/* FDEs in the order of the search: address, offset. */
 struct found {
 	struct fde {
 		uint64_t start, at;
@@ -87,7 +88,8 @@ static void unwindtable_find_all(struct found *found, const struct cfi *cfi)
 			found_add(found, entry.start, at);
 }
 
-/* The sorted table that linkers put into .eh_frame_hdr: {start, FDE}, 4 bytes each, relative to the section. */
+/* Finds FDEs by the sorted table that linkers put into .eh_frame_hdr: {start, FDE}, 4 bytes each, relative to the
+ * section. */
 static void find_by_header(struct found *found, const struct cfi *cfi, const struct cfi *header)
 {
 	enum { TABLE = 0x3b };
@@ -130,7 +132,8 @@ static void found_sort(struct found *found)
 	}
 }
 
-/* What is not code of this file is what linkers leave of functions that they dropped. */
+/* Builds the index. FDEs outside of the file's code are remains of functions that the linker dropped; they are
+ * skipped. */
 static void frames_set(struct blobframes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
 		       uint64_t end)
 {
@@ -143,13 +146,13 @@ static void frames_set(struct blobframes *frames, const struct cfi *cfi, const s
 	frames->rows = mem_alloc(sizeof(*frames->rows), frames->n);
 }
 
-/* How many FDEs a table of n bytes may have: references to them are part of its image. */
+/* Returns the limit for the FDEs of a table of n bytes. References to them are part of its image. */
 static size_t refs_max(size_t n)
 {
 	return n < UNWIND_TABLE_MAX ? (UNWIND_TABLE_MAX - n) / sizeof(struct ref) : 0;
 }
 
-/* header: empty where there is none. */
+/* Indexes a section. header is empty if the file has no .eh_frame_hdr. */
 static void table_add(struct unwind_table *table, struct blobframes *frames, struct cfi cfi, struct cfi header)
 {
 	struct found found = { .max = refs_max(table->size + cfi.bytes.n) };
@@ -168,7 +171,7 @@ static void table_add(struct unwind_table *table, struct blobframes *frames, str
 	free(found.fde);
 }
 
-/* NULL, and table is closed, when it has nothing. */
+/* Completes a table. Closes it and returns NULL if it has no FDE. */
 static struct unwind_table *table_ready(struct unwind_table *table, const char **why)
 {
 	if (table->frames[0].n + table->frames[1].n) {
@@ -195,7 +198,7 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 
 const char unwind_table_too_large[] = "call frame information exceeds the limit for one file";
 
-/* Read, not mapped: a mapping of a file that shrinks kills its reader. */
+/* The file is read, not mapped: if a mapped file shrinks, access to the mapping kills its reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
 	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
@@ -222,9 +225,9 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 
 /* ---- images ---- */
 
-/* Of a table, as another process maps it: offsets from its first byte, all multiples of 8. */
+/* Header of an image, as another process maps it. Offsets are from its first byte, and multiples of 8. */
 struct image {
-	char magic[8]; /* the last one is of the processor */
+	char magic[8]; /* the last byte identifies the processor */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts;
 	struct part {
@@ -265,7 +268,7 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 	return i;
 }
 
-/* lseek and write: the process that makes images may not call pwrite (sandbox.h). */
+/* Uses lseek and write, because the sandbox of the parser (sandbox.h) does not allow pwrite. */
 static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 {
 	while (n) {
@@ -371,9 +374,10 @@ size_t unwind_table_bytes(const struct unwind_table *table)
 	       atomic_load_explicit(&table->recent->memory, memory_order_relaxed);
 }
 
-/* ---- the life of a table ---- */
+/* ---- mappings, closing ------------------------------------------------------------------------------------------- */
 
-/* The segment whose pages are mapped at `offset`. lld's segments share a page of the file: then it is that of code. */
+/* Returns the segment whose pages are mapped at file offset `offset`. Segments of lld may share a page of the file;
+ * `code` selects the executable or the other one. */
 static const struct unwind_load *load_of(const struct unwind_table *table, uint64_t offset, bool code)
 {
 	enum { PAGE = 4096 };
@@ -423,9 +427,10 @@ void unwind_table_close(struct unwind_table *table)
 	free(table);
 }
 
-/* ---- look-up ---- */
+/* ---- lookup ------------------------------------------------------------------------------------------------------ */
 
-/* The rows of an entry, within the limits of the table; NULL beyond them, or if it has none. */
+/* Executes the instructions of an FDE within the limits of the table. Returns NULL beyond the limits, or if the FDE
+ * has no rows. */
 static struct cfi_rows *make_rows(const struct blobframes *frames, struct recent *recent, uint64_t base,
 				  const struct cfi_entry *entry)
 {
@@ -450,7 +455,7 @@ bool unwind_table_is_full(const struct unwind_table *table)
 	return atomic_load_explicit(&table->recent->full, memory_order_relaxed);
 }
 
-/* The rows of FDE i, made now if nobody did. What has none gets an empty entry. */
+/* Returns the rows of FDE i. The first lookup decodes them. An FDE without rows gets an empty entry. */
 static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frames, struct recent *recent, uint64_t base,
 						  size_t i)
 {
@@ -466,7 +471,8 @@ static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frame
 		rows = mem_alloc(1, sizeof(*rows));
 	if (atomic_compare_exchange_strong(&frames->rows[i], &first, rows))
 		return rows;
-	cfi_rows_free(rows); /* another thread was faster */
+	/* Another thread has stored its result first. */
+	cfi_rows_free(rows);
 	return first;
 }
 
@@ -488,8 +494,8 @@ static const struct cfi_row *frames_row(const struct blobframes *frames, struct 
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* The first entry of aarch64 pushes, the others touch nothing. System V ABI AMD64 section 5.2: the first entry pushes
- * a second word, the others push one before their second jump. */
+/* Rows of PLT entries. On aarch64 the first entry pushes and the others do not change the stack. On x86-64 (System V
+ * ABI AMD64 section 5.2) the first entry pushes a second word, and the others push one before their second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {

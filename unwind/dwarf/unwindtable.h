@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindtable.h - which row of call frame information is for an address of an ELF file (cfiunwind.h opens and closes).
+ * unwindtable.h - finds the row of call frame information for an address of an ELF file.
  *
- * All FDEs are known by start (.eh_frame_hdr's table, or one pass over the section); rows are made when code of an FDE
- * is met first and kept. Threads may ask at the same time.
+ * cfiunwind.h has the functions that open and close tables. The index has the start of each FDE (from the table of
+ * .eh_frame_hdr, or from one pass over the section). The rows of an FDE are decoded at the first lookup in its code and
+ * stay in memory. Several threads may look up at the same time.
  */
 #ifndef PJ_UNWINDTABLE_H
 #define PJ_UNWINDTABLE_H
@@ -11,7 +12,8 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* NULL: no table has it. Lives as long as table. */
+/* Returns the row for an ELF virtual address, or NULL if the table has none. The row is valid until the table is
+ * closed. */
 const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
 
 #endif
