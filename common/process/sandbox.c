@@ -259,6 +259,13 @@ static void allow_roots(struct program *program, unsigned groups)
 	allow_unless(program, SYS_clone, 0, NEW_NAMESPACES, EPERM);
 }
 
+/* The call fails with EPERM in place of ending the process. */
+static void refuse_call(struct program *program, int call)
+{
+	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
+	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+}
+
 static void allow_base(struct program *program, unsigned groups)
 {
 	sandbox_allow(program, base, countof(base));
@@ -273,6 +280,8 @@ static void allow_base(struct program *program, unsigned groups)
 		sandbox_allow(program, (const int[]){ SYS_getrandom }, 1);
 	if (groups & SANDBOX_THREADS)
 		allow_threads(program);
+	if (!(groups & SANDBOX_OPENER))
+		refuse_call(program, SYS_openat);
 }
 
 static bool filter_calls(unsigned groups)

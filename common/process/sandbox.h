@@ -4,8 +4,9 @@
  *
  * After sandbox_enter the process has no capability, no way to get one, no file system, no network, and only the system
  * calls of its groups: it works on the descriptors that an opener handed to it. A call outside of its groups ends the
- * process (SIGSYS). Each layer stands alone: a kernel without one of them keeps the others, and the caller reports the
- * missing layer once.
+ * process (SIGSYS), but openat, which fails with EPERM: malloc of glibc reads /proc/sys/vm/overcommit_memory when it
+ * shrinks the heap of a thread, also in a child of that thread, and goes on without it. Each layer stands alone: a
+ * kernel without one of them keeps the others, and the caller reports the missing layer once.
  *
  * Layers, in this order: resource limits, another user (where CAP_SETUID is held), Landlock, capabilities,
  * no_new_privs, seccomp. To be called by a process with one thread; threads that it starts later inherit everything.

@@ -52,7 +52,51 @@ static void open_file(void *arg)
 {
 	(void)arg;
 	sandbox_enter(&all);
-	syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+	printf("%s",
+	       syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY) < 0 && errno == EPERM ? "refused" : "opened");
+}
+
+enum { BLOCKS = 512, BLOCK = 60000 }; /* below malloc's threshold for mmap, together more than its threshold to trim */
+
+static void use_much(void)
+{
+	static char *block[BLOCKS];
+
+	for (int i = 0; i < BLOCKS; i++)
+		block[i] = memset(malloc(BLOCK), 1, BLOCK);
+	for (int i = BLOCKS; i-- > 0;)
+		free(block[i]);
+}
+
+/* A process of which a thread, whose heap is not the main one, forked the helper. */
+static void *fork_from_thread(void *arg)
+{
+	void *volatile first = malloc(1); /* makes the thread's heap; volatile, or gcc leaves it out */
+	int status = -1;
+	pid_t pid;
+
+	free(first);
+	pid = fork();
+	if (pid == 0) {
+		sandbox_enter(&all);
+		use_much();
+		_exit(7);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	*(int *)arg = status;
+	return NULL;
+}
+
+static void shrink_heap_of_thread(void *arg)
+{
+	pthread_t thread;
+	int status = -1;
+
+	(void)arg;
+	if (pthread_create(&thread, NULL, fork_from_thread, &status) == 0)
+		pthread_join(thread, NULL);
+	printf("%s", WIFEXITED(status) && WEXITSTATUS(status) == 7 ? "shrunk" : "ended");
 }
 
 static void make_socket(void *arg)
@@ -351,8 +395,13 @@ int main(void)
 	if (geteuid() == 0)
 		ok(has_line("Uid:\t65534\t65534\t65534\t65534") && has_line("Groups:\t "),
 		   "root becomes another user, without groups");
-	killed(open_file, NULL, "opening a file ends the process");
-	killed(make_socket, NULL, "so does a socket");
+	if (NARROW) {
+		child_run(&c, open_file, NULL);
+		is_str(c.out, str_of("refused"), "no file can be opened");
+	}
+	child_run(&c, shrink_heap_of_thread, NULL);
+	is_str(c.out, str_of("shrunk"), "malloc may shrink the heap of a thread that forked the process");
+	killed(make_socket, NULL, "a socket ends the process");
 	killed(run_program, NULL, "so does another program");
 	killed(make_memfd, &least, "so does a call of a group that was not requested");
 	if (NARROW) {
