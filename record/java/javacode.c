@@ -385,8 +385,7 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 	const struct fact *fact = &jvm->fact[i];
 	const struct code_blob *blob = &jvm->blob[i];
 
-	if (!fact->blob.compiled || state->interrupted || fact->since <= time || state->ip == blob->deopt[0] ||
-	    state->ip == blob->deopt[1])
+	if (!fact->blob.compiled || state->interrupted || fact->since <= time || code_blob_is_deopt(blob, state->ip))
 		return true;
 	return is_after_call(jvm, blob, state->ip);
 }

@@ -81,18 +81,16 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const struct walk_code *code)
 {
 	const struct code_blob *blob = code->blob;
-	bool made;
+	uint64_t at = state->ip - blob->start;
 
 	if (code->unwinder != runtime_hotspot.unwinder)
 		return FPCOMPARE_NATIVE;
-	made = blob->complete != BLOB_NEVER && state->ip - blob->start > blob->complete;
 	switch ((enum blob_kind)blob->kind) {
 	case BLOB_COMPILED:
-	case BLOB_NATIVE:
-		return blob->frame >= 16 && (made || state->ip - blob->start == blob->complete) ? FPCOMPARE_KEEPS :
-												  FPCOMPARE_BARE;
-	case BLOB_STUB: return blob->entry ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
-	case BLOB_ENTRY: return made && !state->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+	case BLOB_NATIVE: return blob->frame >= 16 && at >= blob->nmethod.complete ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+	case BLOB_STUB: return blob->stub.push_rbp ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
+	case BLOB_ENTRY:
+		return at > blob->method_entry.push_rax && !state->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
 	case BLOB_BYTECODE: return FPCOMPARE_KEEPS;
 	default: return FPCOMPARE_BARE;
 	}

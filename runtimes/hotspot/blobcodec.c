@@ -119,18 +119,18 @@ static void look_around(struct making *making, uint64_t i)
 
 static void put_runs(struct text *text, const struct code_blob *blob, const void *code, size_t n)
 {
-	struct making making = { .p = blob,
-				 .code = code,
-				 .n = n < blob->end - blob->start ? n : blob->end - blob->start,
-				 .next = blob->entry };
+	bool stub = blob->kind == BLOB_STUB;
+	uint32_t entry = stub ? blob->stub.push_rbp : blob->nmethod.entry,
+		 complete = stub ? BLOB_NEVER : blob->nmethod.complete;
+	struct making making = {
+		.p = blob, .code = code, .n = n < blob->end - blob->start ? n : blob->end - blob->start, .next = entry
+	};
 
 	making.c = (struct javaunwind_code){ .read = read_copy, .arg = &making };
-	making.prologue = blob->complete != BLOB_NEVER && blob->complete > blob->entry + 2 ? blob->complete :
-											     (uint64_t)blob->entry + 2;
-	if (blob->kind != BLOB_STUB)
-		blobcodec_look(&making, blob->entry,
-			       (blob->complete != BLOB_NEVER ? blob->complete : blob->entry) + AFTER_PROLOGUE);
-	for (uint64_t i = blob->entry; i < making.n; i++)
+	making.prologue = complete != BLOB_NEVER && complete > entry + 2 ? complete : (uint64_t)entry + 2;
+	if (!stub)
+		blobcodec_look(&making, entry, (complete != BLOB_NEVER ? complete : entry) + AFTER_PROLOGUE);
+	for (uint64_t i = entry; i < making.n; i++)
 		if (telling[making.code[i]])
 			look_around(&making, i);
 	close_run(&making);
@@ -153,9 +153,9 @@ void blobcodec_encode(struct text *text, const struct code_blob *blob, const voi
 {
 	jmap_number(text, blob->kind);
 	jmap_number(text, blob->frame / 8);
-	jmap_number(text, blob->entry == BLOB_NEVER ? 0 : (uint64_t)blob->entry + 1);
-	jmap_number(text, blob->complete == BLOB_NEVER ? 0 : (uint64_t)blob->complete + 1);
-	jmap_number(text, blob->orig_pc);
+	jmap_number(text, blob->offset[0] == BLOB_NEVER ? 0 : (uint64_t)blob->offset[0] + 1);
+	jmap_number(text, blob->offset[1] == BLOB_NEVER ? 0 : (uint64_t)blob->offset[1] + 1);
+	jmap_number(text, blob->offset[2]);
 	jmap_number(text, offset_of(blob, blob->deopt[0]));
 	jmap_number(text, offset_of(blob, blob->deopt[1]));
 	put_runs(text, blob, code, has_frame(blob) ? n : 0);
@@ -205,9 +205,9 @@ bool blobcodec_decode(struct str *string, struct code_blob *blob, struct str *ru
 		return false;
 	blob->kind = (uint8_t)v[0];
 	blob->frame = (uint32_t)v[1] * 8;
-	blob->entry = v[2] ? (uint32_t)v[2] - 1 : BLOB_NEVER;
-	blob->complete = v[3] ? (uint32_t)v[3] - 1 : BLOB_NEVER;
-	blob->orig_pc = (uint32_t)v[4];
+	blob->offset[0] = v[2] ? (uint32_t)v[2] - 1 : BLOB_NEVER;
+	blob->offset[1] = v[3] ? (uint32_t)v[3] - 1 : BLOB_NEVER;
+	blob->offset[2] = (uint32_t)v[4];
 	for (unsigned i = 0; i < 2; i++)
 		blob->deopt[i] = v[5 + i] ? blob->start + v[5 + i] - 1 : 0;
 	return take_runs(string, runs);

@@ -108,7 +108,7 @@ static struct code_blob *blobframes_add(struct blobframes *frames, uint64_t star
 		frames->blob = mem_grow(frames->blob, sizeof(*frames->blob), frames->cap);
 	}
 	frames->blob[frames->npieces] =
-		(struct code_blob){ .start = start, .end = end, .kind = (uint8_t)kind, .complete = BLOB_NEVER };
+		(struct code_blob){ .start = start, .end = end, .kind = (uint8_t)kind, .offset[1] = BLOB_NEVER };
 	return &frames->blob[frames->npieces++];
 }
 
@@ -138,11 +138,13 @@ static void add_compiled(struct blobframes *frames, const struct blob *blob, con
 	struct code_blob *p = blobframes_add(frames, blob->begin, blob->end, native ? BLOB_NATIVE : BLOB_COMPILED);
 
 	p->frame = frame_bytes(layout, object);
-	if (p->frame < 16)
+	if (p->frame < 16) {
 		p->kind = BLOB_LEAF;
-	p->entry = entry > blob->begin && entry < blob->end ? (uint32_t)(entry - blob->begin) : 0;
+		return;
+	}
+	p->nmethod.entry = entry > blob->begin && entry < blob->end ? (uint32_t)(entry - blob->begin) : 0;
 	if (complete >= 0 && (uint64_t)complete <= blob->end - blob->begin)
-		p->complete = (uint32_t)complete;
+		p->nmethod.complete = (uint32_t)complete;
 	for (unsigned i = 0; i < 2 && !native; i++) {
 		uint64_t at = layout->deopt[i].width ? blobframes_address_of(layout->deopt[i], layout->deopt_offset,
 									     object, blob->address) :
@@ -150,7 +152,7 @@ static void add_compiled(struct blobframes *frames, const struct blob *blob, con
 
 		p->deopt[i] = at >= blob->begin && at <= blob->end ? at : 0;
 	}
-	p->orig_pc = orig > 0 && orig < 1 << 23 ? (uint32_t)orig : 0;
+	p->nmethod.orig_pc = orig > 0 && orig < 1 << 23 ? (uint32_t)orig : 0;
 }
 
 static bool blobframes_begins(const unsigned char *code, size_t n, const char *bytes, size_t length)
@@ -213,7 +215,7 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 				p = blobframes_add(frames, blob->begin + at, blob->end, BLOB_STUB);
 			}
 			p->kind = thaw ? BLOB_THAW : BLOB_STUB;
-			p->entry = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
+			p->stub.push_rbp = cookie ? sizeof(COOKIE) - 1 - 4 : 0;
 		}
 	}
 	frames->nsplit += frames->npieces - before;
@@ -232,7 +234,7 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
 		/* C1 pushes both classes as arguments. */
-		p->orig_pc = 16;
+		p->leaf.argument_bytes = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
@@ -247,16 +249,17 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Finds the offsets in a method entry where the frame is set up: entry at pop rax; lea r14, [rsp + rcx * 8 - 8], and
- * complete at push rax; push rbp; mov rbp, rsp; push r13. */
+/* Finds the offsets in a method entry where the frame is set up: pop_rax at pop rax; lea r14, [rsp + rcx * 8 - 8], and
+ * push_rax at push rax; push rbp; mov rbp, rsp; push r13. */
 static void blobframes_find_entry(struct code_blob *blob, const unsigned char *code, size_t n)
 {
-	blob->entry = BLOB_NEVER;
+	blob->method_entry.pop_rax = blob->method_entry.push_rax = BLOB_NEVER;
 	for (size_t i = 0; i + 7 <= n; i++) {
-		if (blob->entry == BLOB_NEVER && blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
-			blob->entry = (uint32_t)i;
+		if (blob->method_entry.pop_rax == BLOB_NEVER &&
+		    blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+			blob->method_entry.pop_rax = (uint32_t)i;
 		if (blobframes_begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
-			blob->complete = (uint32_t)i;
+			blob->method_entry.push_rax = (uint32_t)i;
 			return;
 		}
 	}

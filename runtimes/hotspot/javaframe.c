@@ -142,11 +142,11 @@ static enum javaframe javaframe_around(const struct window *window)
 static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
-	uint32_t n = blob->complete - blob->entry, push;
+	uint32_t n = blob->nmethod.complete - blob->nmethod.entry, push;
 
-	if (n > PROLOGUE_MAX || n < 4 || !jvm_code->read(jvm_code->arg, blob->start + blob->entry, byte, n))
+	if (n > PROLOGUE_MAX || n < 4 || !jvm_code->read(jvm_code->arg, blob->start + blob->nmethod.entry, byte, n))
 		return false;
-	at -= blob->entry;
+	at -= blob->nmethod.entry;
 	for (push = 0; push + 4 <= n; push++) {
 		const uint8_t *b = byte + push;
 		bool sub = b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
@@ -167,7 +167,7 @@ enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const 
 	enum javaframe javaframe;
 	struct window window;
 
-	if (at < blob->entry)
+	if (at < blob->nmethod.entry)
 		/* Before the verified entry point, the code checks the receiver's class. */
 		return JAVAFRAME_NONE;
 	if (jvm_code->how)
@@ -177,8 +177,8 @@ enum javaframe javaframe_compiled(const struct javaunwind_code *jvm_code, const 
 	javaframe = javaframe_around(&window);
 	if (javaframe != JAVAFRAME_COMPLETE)
 		return javaframe;
-	if (blob->complete != BLOB_NEVER && blob->complete > blob->entry && at < blob->complete &&
-	    before_push(jvm_code, blob, (uint32_t)at))
+	if (blob->nmethod.complete != BLOB_NEVER && blob->nmethod.complete > blob->nmethod.entry &&
+	    at < blob->nmethod.complete && before_push(jvm_code, blob, (uint32_t)at))
 		return JAVAFRAME_NONE;
 	if (AT(&window, 0, 0xc3))
 		return JAVAFRAME_NONE;
@@ -193,9 +193,9 @@ enum javaframe javaframe_stub(const struct javaunwind_code *jvm_code, const stru
 {
 	struct window window;
 
-	if (address <= blob->start + blob->entry)
+	if (address <= blob->start + blob->stub.push_rbp)
 		return JAVAFRAME_NONE;
-	if (address == blob->start + blob->entry + 1)
+	if (address == blob->start + blob->stub.push_rbp + 1)
 		return JAVAFRAME_RBP;
 	if (jvm_code->how)
 		return (enum javaframe)jvm_code->how(jvm_code->arg, blob, address);
@@ -207,7 +207,7 @@ enum javaframe javaframe_stub(const struct javaunwind_code *jvm_code, const stru
 uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address)
 {
 	enum { BEGIN = 64, AND = 4, MOV = 5 };
-	uint64_t begin = blob->start + blob->entry, n = blob->end - begin;
+	uint64_t begin = blob->start + blob->stub.push_rbp, n = blob->end - begin;
 	uint8_t byte[BEGIN];
 
 	n = n < BEGIN ? n : BEGIN;
@@ -592,7 +592,7 @@ bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_bl
 	 * 25: cmp rsp, [r15 + N]; jb); jmp. */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
 	/* Math intrinsics have no frame, so no leave precedes the pop. */
-	bool math = blob->kind == BLOB_ENTRY && blob->complete == BLOB_NEVER;
+	bool math = blob->kind == BLOB_ENTRY && blob->method_entry.push_rax == BLOB_NEVER;
 	struct window window;
 
 	if (!javaframe_open_window(&window, jvm_code, blob, address))

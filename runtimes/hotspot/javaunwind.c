@@ -165,12 +165,13 @@ static enum unwind_end step_leaf(struct unwind_state *state, const struct javaun
 {
 	uint32_t more = 0, pushed = state->interrupted ? javaframe_pushed(jvm_code, blob, state->ip, &more) :
 							 javaframe_aligned(jvm_code, state->ip);
+	uint32_t argument_bytes = blob->kind == BLOB_LEAF ? blob->leaf.argument_bytes : 0;
 	uint64_t at = state->sp + pushed + more, ip;
 
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
 	/* Native code calls such stubs, too. They preserve its callee-saved registers. */
-	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + blob->orig_pc,
+	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + argument_bytes,
 							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 					     UNWIND_NO_CODE;
 }
@@ -183,8 +184,9 @@ static enum unwind_end step_compiled(struct unwind_state *state, const struct ja
 
 	if (blob->frame < 16)
 		return step_leaf(state, jvm_code, blob);
-	if (!state->interrupted && (state->ip == blob->deopt[0] || state->ip == blob->deopt[1]) && blob->orig_pc &&
-	    javaunwind_load(state, state->sp + blob->orig_pc, &ip) && ip - blob->start <= blob->end - blob->start)
+	if (!state->interrupted && code_blob_is_deopt(blob, state->ip) && blob->nmethod.orig_pc &&
+	    javaunwind_load(state, state->sp + blob->nmethod.orig_pc, &ip) &&
+	    ip - blob->start <= blob->end - blob->start)
 		frame->address = ip;
 	if (state->interrupted) {
 		switch (javaframe_compiled(jvm_code, blob, state->ip)) {
@@ -224,7 +226,7 @@ static enum unwind_end step_stub_frame(struct unwind_state *state, const struct 
 	uint64_t bp, before = state->bp;
 	enum unwind_end end;
 
-	if (blob->entry == 0)
+	if (blob->stub.push_rbp == 0)
 		return is_frame(state) ? step_by_rbp(state, jvm_code) : step_put_away(state, jvm_code, blob);
 	if (!is_frame(state))
 		return UNWIND_NO_CODE;
@@ -245,13 +247,13 @@ static enum unwind_end step_stub_itself(struct unwind_state *state, const struct
 		case JAVAFRAME_NONE:
 			return javaunwind_step_fp(state, jvm_code,
 						  state->sp +
-							  (blob->entry && state->ip != blob->start &&
+							  (blob->stub.push_rbp && state->ip != blob->start &&
 									   !may_return_at(state, jvm_code, state->sp) ?
 								   8 :
 								   0));
 		case JAVAFRAME_RBP:
-			return blob->entry ? javaunwind_step_fp(state, jvm_code, state->sp + 16) :
-					     step_saved(state, jvm_code, state->sp);
+			return blob->stub.push_rbp ? javaunwind_step_fp(state, jvm_code, state->sp + 16) :
+						     step_saved(state, jvm_code, state->sp);
 		default: return step_stub_frame(state, jvm_code, blob);
 		}
 	}
@@ -474,9 +476,9 @@ static enum unwind_end step_entry(struct unwind_state *state, const struct javau
 {
 	uint64_t at = state->ip - blob->start, ip;
 
-	if (blob->complete == BLOB_NEVER)
+	if (blob->method_entry.push_rax == BLOB_NEVER)
 		return step_math(state, jvm_code, blob);
-	if (!state->interrupted || at > blob->complete + 2) {
+	if (!state->interrupted || at > blob->method_entry.push_rax + 2) {
 		struct javaframe_exit exit;
 
 		if (!state->interrupted || !javaframe_exit(jvm_code, blob, state->ip, &exit))
@@ -490,11 +492,12 @@ static enum unwind_end step_entry(struct unwind_state *state, const struct javau
 	name_by_rbx(state, frame);
 	ip = state->reg[RAX];
 	/* push rbp is done. */
-	if (at == blob->complete + 2)
+	if (at == blob->method_entry.push_rax + 2)
 		return javaunwind_load(state, state->sp + 8, &ip) && may_return_to(jvm_code, ip) ?
 			       javaunwind_arrive(state, ip, sender_sp(state, state->sp + 16), rbp_if_known(state)) :
 			       UNWIND_NO_CODE;
-	if ((at == blob->complete + 1 || blob->entry == BLOB_NEVER || at <= blob->entry) &&
+	if ((at == blob->method_entry.push_rax + 1 || blob->method_entry.pop_rax == BLOB_NEVER ||
+	     at <= blob->method_entry.pop_rax) &&
 	    !javaunwind_load(state, state->sp, &ip))
 		return UNWIND_STACK_CUT;
 	return may_return_to(jvm_code, ip) ?

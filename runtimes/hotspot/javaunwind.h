@@ -33,20 +33,48 @@ enum blob_kind {
 
 enum { BLOB_NEVER = 0xFFFFFFFF };
 
-/* One code blob, or a part of one that unwinds alike. Offsets are bytes from start; a field of two lines depends on
- * the kind. */
+/* One code blob, or a part of one that unwinds alike. Offsets are bytes from start; sizes are bytes. */
 struct code_blob {
 	uint64_t start, end;
-	uint64_t deopt[2]; /* deopt handlers: a return address here replaces the original pc of a deoptimized frame; 0:
-			      none */
-	uint32_t frame;    /* bytes from sp to the caller's sp at calls */
-	uint32_t entry; /* verified entry point. BLOB_ENTRY: of `pop rax`, BLOB_NEVER if absent. BLOB_STUB: of push rbp;
-			 * if it is not 0, the stub pushes one word before */
-	uint32_t complete; /* first offset with a complete frame. BLOB_ENTRY: of `push rax`. BLOB_NEVER: unknown */
-	uint32_t orig_pc;  /* nmethod::_orig_pc_offset: slot, from sp, of the original pc of a deoptimized frame; 0:
-			    * none.  BLOB_LEAF: bytes that its callers push as arguments */
-	uint8_t kind;      /* enum blob_kind */
+	uint8_t kind; /* enum blob_kind: selects the member of the union */
+	/* From sp to the caller's sp at calls; 0 if there is no frame, or its size is unknown. */
+	uint32_t frame;
+	union {
+		/* BLOB_COMPILED, BLOB_NATIVE */
+		struct {
+			uint32_t entry;    /* verified entry point */
+			uint32_t complete; /* first offset with a complete frame; BLOB_NEVER: unknown */
+			/* nmethod::_orig_pc_offset: slot, from sp, of the original pc of a deoptimized frame; 0: none
+			 */
+			uint32_t orig_pc;
+		} nmethod;
+		/* BLOB_STUB */
+		struct {
+			uint32_t push_rbp; /* offset of push rbp; if it is not 0, the stub pushes one word before */
+		} stub;
+		/* BLOB_ENTRY; BLOB_NEVER where the instruction is absent */
+		struct {
+			uint32_t pop_rax;  /* takes the return address off the stack */
+			uint32_t push_rax; /* puts it back, before push rbp; absent: the entry makes no frame (math) */
+		} method_entry;
+		/* BLOB_LEAF */
+		struct {
+			uint32_t unused[2];
+			uint32_t argument_bytes; /* that its callers push and it pops */
+		} leaf;
+		/* All of a kind, as blobcodec.h stores them. */
+		uint32_t offset[3];
+	};
+	/* BLOB_COMPILED: deopt handlers. A return address here replaces the original pc of a deoptimized frame; 0:
+	 * none. */
+	uint64_t deopt[2];
 };
+
+/* Returns true if ip is the return address of a deoptimized frame in blob. */
+static inline bool code_blob_is_deopt(const struct code_blob *blob, uint64_t ip)
+{
+	return ip && (ip == blob->deopt[0] || ip == blob->deopt[1]);
+}
 
 /* The code of one JVM at one time, in the caller's view. The callbacks get arg. */
 struct javaunwind_code {

@@ -52,15 +52,13 @@ static size_t take_blobs(const uint8_t *data, struct code_blob *blob)
 		blob[n] = (struct code_blob){ .start = at,
 					      .end = at + d[1],
 					      .kind = d[2] % 10,
-					      .entry = d[3],
-					      .complete = d[4],
-					      .orig_pc = d[5],
+					      .offset = { d[3], d[4], d[5] },
 					      .frame = d[6] & 1 ? frame : (uint32_t)(d[8] & 31) * 8,
 					      .deopt = { at + d[7], at + d[12] } };
 		if (d[3] == 255)
-			blob[n].entry = BLOB_NEVER;
+			blob[n].offset[0] = BLOB_NEVER;
 		if (d[4] == 255)
-			blob[n].complete = BLOB_NEVER;
+			blob[n].offset[1] = BLOB_NEVER;
 		at += d[1];
 		n += d[1] != 0;
 	}
@@ -162,12 +160,12 @@ static void same_answers(const struct code_blob *blob, struct javaunwind_code *b
 			 const uint8_t *code, size_t n)
 {
 	if ((blob->kind != BLOB_COMPILED && blob->kind != BLOB_NATIVE && blob->kind != BLOB_STUB) ||
-	    (blob->complete != BLOB_NEVER && blob->complete > n))
+	    (blob->offset[1] != BLOB_NEVER && blob->offset[1] > n))
 		return;
-	for (uint64_t at = blob->entry; at < n; at++) {
+	for (uint64_t at = blob->offset[0]; at < n; at++) {
 		enum javaframe want = query(bytes, blob, blob->start + at), got = query(saved, blob, blob->start + at);
 
-		MUST(got == want || (got == JAVAFRAME_COMPLETE && !near_pop(code, blob->entry, at)));
+		MUST(got == want || (got == JAVAFRAME_COMPLETE && !near_pop(code, blob->offset[0], at)));
 	}
 }
 
@@ -198,8 +196,8 @@ static void keep_facts(const struct javaunwind_code *code, struct image *image, 
 			retention->runs[i] = (struct str){ 0 };
 			continue;
 		}
-		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.entry == p->entry &&
-		     taken.complete == p->complete);
+		MUST(taken.kind == p->kind && taken.frame == p->frame / 8 * 8 && taken.offset[0] == p->offset[0] &&
+		     taken.offset[1] == p->offset[1]);
 		if (p->start - CODE_AT <= image->n && p->end - p->start <= image->n - (p->start - CODE_AT))
 			same_answers(p, &(struct javaunwind_code){ .read = read_code, .arg = image }, &saved,
 				     (const uint8_t *)image->code + (p->start - CODE_AT), (size_t)(p->end - p->start));

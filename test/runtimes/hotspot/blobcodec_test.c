@@ -50,9 +50,7 @@ static struct code_blob blob(uint8_t kind)
 	return (struct code_blob){ .start = AT,
 				   .end = AT + sizeof(method),
 				   .frame = 48,
-				   .entry = 8,
-				   .complete = 20,
-				   .orig_pc = 24,
+				   .offset = { 8, 20, 24 },
 				   .kind = kind,
 				   .deopt = { AT + sizeof(method), AT } };
 }
@@ -61,8 +59,7 @@ static struct code_blob blob(uint8_t kind)
 static bool same(const struct code_blob *a, const struct code_blob *b)
 {
 	return a->start == b->start && a->end == b->end && a->deopt[0] == b->deopt[0] && a->deopt[1] == b->deopt[1] &&
-	       a->frame == b->frame && a->entry == b->entry && a->complete == b->complete && a->orig_pc == b->orig_pc &&
-	       a->kind == b->kind;
+	       a->frame == b->frame && memcmp(a->offset, b->offset, sizeof(a->offset)) == 0 && a->kind == b->kind;
 }
 
 static void answers(uint8_t kind, size_t least)
@@ -97,8 +94,7 @@ static void special(void)
 {
 	struct code_blob p = { .start = AT,
 			       .end = AT + 64,
-			       .entry = BLOB_NEVER,
-			       .complete = BLOB_NEVER,
+			       .method_entry = { BLOB_NEVER, BLOB_NEVER },
 			       .kind = BLOB_ENTRY },
 			 q = p;
 	struct text t = { 0 };
@@ -106,7 +102,7 @@ static void special(void)
 
 	blobcodec_encode(&t, &p, NULL, 0);
 	s = text_view(&t);
-	q.entry = q.complete = 0;
+	q.offset[0] = q.offset[1] = 0;
 	ok(blobcodec_decode(&s, &q, &runs) && same(&p, &q), "what a piece lacks it lacks");
 	ok(blobcodec_how(runs, 5) == JAVAFRAME_COMPLETE && blobcodec_how((struct str){ 0 }, 0) == JAVAFRAME_COMPLETE,
 	   "code that could not be read: whole");

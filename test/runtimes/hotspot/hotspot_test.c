@@ -350,8 +350,8 @@ static bool same_blobs(const struct blobframes *one, const struct blobframes *al
 		const struct code_blob *x = &one->code.blob[i], *y = &all->code.blob[from + i];
 
 		if (from + i == all->code.n || x->start != y->start || x->end != y->end || x->kind != y->kind ||
-		    x->frame != y->frame || x->entry != y->entry || x->complete != y->complete ||
-		    x->orig_pc != y->orig_pc || x->deopt[0] != y->deopt[0] || x->deopt[1] != y->deopt[1])
+		    x->frame != y->frame || memcmp(x->offset, y->offset, sizeof(x->offset)) != 0 ||
+		    x->deopt[0] != y->deopt[0] || x->deopt[1] != y->deopt[1])
 			return false;
 	}
 	return one->code.n > 0;
