@@ -279,7 +279,8 @@ static void opt_max_lost(void *to, const char *value, const char *name)
 	request->has_max_lost = true;
 }
 
-/* stackcollapse-perf.pl knows fewer options; what it does not know has no meaning there. */
+/* Checks the options of --as-flamegraph and copies them. Options that stackcollapse-perf.pl does not have are
+ * refused. */
 static void prepare_flamegraph(struct request *request)
 {
 	struct samples_options *options = &request->script;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foldopts.h - pjfold's command line: one table, one struct.
+ * foldopts.h - command line of pjfold: one table of options that fills one struct.
  */
 #ifndef PJ_FOLDOPTS_H
 #define PJ_FOLDOPTS_H
@@ -8,29 +8,38 @@
 #include "fold/script/asflamegraph.h"
 #include "fold/recording.h"
 
-/* What the command line asks for. */
+/* All options of pjfold. Zero values are the defaults, except for `threads`, which foldopts_parse() sets to 1. */
 struct request {
+	/* Options of the samples (of text and of perf.data), and those of --as-flamegraph. */
 	struct samples_options script;
 	struct asflamegraph_options flamegraph;
 	bool as_flamegraph;
-	unsigned kinds_named; /* by --kernel, --jit, --all, --annotate: they replace the default */
+	/* Kinds of code, 1 << enum names_kind, that --kernel, --jit, --all and --annotate select for a suffix. They
+	 * replace the default if kinds_given is set. */
+	unsigned kinds_named;
 	bool kinds_given;
 	const char *from, *to;
 	bool list_events, show_lost, header, strict, quiet;
+	/* Weights below min_samples are merged into [other]. top: number of rows of --top. */
 	uint64_t min_samples, top, threads;
+	/* Percentage of lost samples above which pjfold exits with status 3. */
 	double max_lost;
 	bool has_max_lost, top_given;
 	struct recording_options recording;
 	bool info, unresolved, stacks, unprivileged;
-	char recording_option[32]; /* the first option that needs perf.data, or empty */
-	char sample_option[32];    /* the first option that needs samples, for the message; or empty */
+	/* First option that needs perf.data; empty if there is none. For the error message. */
+	char recording_option[32];
+	/* First option that needs samples, and not folded stacks; empty if there is none. For the error message. */
+	char sample_option[32];
+	/* Output file; NULL: standard output. */
 	const char *out;
 };
 
-/* Fills *request, which is zero; argv becomes the operands. Dies on what cannot be meant. *request must stay where it
- * is. */
+/* Parses the command line into *request, which must be zero. argv becomes the operands. Dies with a usage message on
+ * options that are invalid or contradict each other. *request must not move: it contains pointers to itself. */
 void foldopts_parse(struct request *request, int argc, char ***argv);
 
+/* Frees the memory of the options. */
 void foldopts_free(struct request *request);
 
 #endif

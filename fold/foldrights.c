@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What pjfold writes beside its output, by the kind of input. */
+/* Locations that pjfold writes besides its output, depending on the kind of input. */
 enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
 
-/* perf.data needs the cache of kernel symbols; what may be perf.data but cannot be read at any place needs a temporary
- * file, too. */
+/* Returns the needs of one input. perf.data needs the cache of kernel symbols. Input that may be perf.data but is not
+ * seekable needs a temporary file, too. */
 static unsigned needs_of(const char *path)
 {
 	unsigned char magic[8] = { 0 };
@@ -31,7 +31,8 @@ static unsigned needs_of(const char *path)
 		return 0;
 	fullio_pread(fd, magic, sizeof(magic), 0);
 	close(fd);
-	if (magic[0] == 0x1f && magic[1] == 0x8b) /* gzip */
+	/* A gzip file may contain perf.data. */
+	if (magic[0] == 0x1f && magic[1] == 0x8b)
 		return NEEDS_CACHE | NEEDS_SPOOL;
 	return memcmp(magic, "PERFILE2", sizeof(magic)) == 0 ? NEEDS_CACHE : 0;
 }
@@ -50,7 +51,8 @@ void foldrights_give_up(const struct request *request, char *const *paths)
 	unsigned needs = needs_of_all(paths);
 	char *cache;
 
-	if (needs) /* only perf.data names files of others */
+	/* Only perf.data refers to files of other users. */
+	if (needs)
 		fileopener_start(request->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
 	samehost_prepare();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foldrights.h - the rights that pjfold gives up before it reads (confine.h), and those that it needs.
+ * foldrights.h - the privileges that pjfold drops before it reads input (confine.h), and those that it keeps.
  *
- * It writes its output, its cache of kernel symbols, and a temporary file for perf.data that comes through a pipe.
- * --unprivileged also gives up all capabilities: files that only root may read then have no names.
+ * pjfold keeps the right to write its output, its cache of kernel symbols, and a temporary file for perf.data from a
+ * pipe. With --unprivileged it drops all capabilities, too: files that only root may read then give no names.
  */
 #ifndef PJ_FOLDRIGHTS_H
 #define PJ_FOLDRIGHTS_H
 
 #include "fold/foldopts.h"
 
-/* To be called once, before threads start; paths: the inputs, up to NULL. */
+/* Drops the privileges. The caller calls it once, before it starts threads. `paths` lists the inputs and ends with
+ * NULL. */
 void foldrights_give_up(const struct request *request, char *const *paths);
 
 #endif

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define TOP 10 /* processes */
+/* Maximum number of processes in the list. */
+#define TOP 10
 
 struct process {
 	uint32_t comm, pid;
@@ -25,8 +26,11 @@ struct counts {
 	struct addrspace as;
 	uint64_t samples, fp, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
-	struct intern keys;      /* of processes */
-	struct process *process; /* by key - 1 */
+	/* Keys of processes: comm and pid. */
+	struct intern keys;
+	/* By id of the key minus 1. */
+	struct process *process;
+	/* Modification time of the file, empty if unknown. */
 	char written[64];
 };
 
@@ -66,7 +70,8 @@ static void count_records(struct counts *counts, struct perfdata *data)
 
 	while ((record = perfdata_next(data)) != NULL) {
 		events = perfdata_events(data, &n);
-		if (n > had) { /* a pipe tells events on the way */
+		/* In pipe mode, events may be added between the records. */
+		if (n > had) {
 			counts->of_event = mem_grow(counts->of_event, sizeof(*counts->of_event), n);
 			memset(counts->of_event + had, 0, (n - had) * sizeof(*counts->of_event));
 			had = n;
@@ -113,7 +118,7 @@ static void put_command(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* "2026-11-21T17:42:08"; false for times without a year of ours. */
+/* Formats a time as "2026-11-21T17:42:08". False if the year cannot be represented. */
 static bool format_time(time_t seconds, char text[64])
 {
 	struct tm calendar;
@@ -121,7 +126,7 @@ static bool format_time(time_t seconds, char text[64])
 	return gmtime_r(&seconds, &calendar) && strftime(text, 64, "%Y-%m-%dT%H:%M:%S", &calendar);
 }
 
-/* A time on the record's clock as wall time, where the file tells how they relate. */
+/* Writes a time of the recording's clock as wall-clock time, if the file relates the two clocks. */
 static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t ns)
 {
 	uint64_t wall = info->clock_wall + (ns - info->clock_record);
@@ -131,7 +136,8 @@ static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t
 		out_printf(out, " (%s.%03lluZ)", text, info_ull(wall / 1000000u % 1000u));
 }
 
-/* When the recorder ended, as far as copies kept it: all that most files tell of the wall clock. */
+/* Stores the modification time of the file: the end of the recording, unless a copy changed it. Most files have no
+ * other wall-clock time. */
 static void note_written(struct counts *counts, const struct in *input)
 {
 	struct stat status;
@@ -225,7 +231,7 @@ static void info_put_window(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* Each number that is not 0. */
+/* Writes the losses, without those that are 0. */
 static void put_loss(struct out *out, const struct pj_loss *loss)
 {
 	const struct {
@@ -274,7 +280,7 @@ static void info_put_tenants(struct out *out, const struct pj_tenants *tenants)
 		info_put_tenant(out, others, "others");
 }
 
-/* What happened to helper processes of pjrecord. */
+/* Writes the failures of pjrecord's helper processes. */
 static void info_put_helpers(struct out *out, const struct recorder *recorder)
 {
 	static const char *const name[PJ_HELPERS] = {
@@ -294,7 +300,7 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 	}
 }
 
-/* Of stacks that pjrecord walked. */
+/* Writes the statistics of the stacks that pjrecord unwound. */
 static void put_unwinding(struct out *out, const struct recorder *recorder)
 {
 	struct text shown = { 0 };
@@ -312,7 +318,7 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 	text_free(&shown);
 }
 
-/* What pjrecord says of its windows. */
+/* Writes the contents of pjrecord's own sections. */
 static void put_recorder(struct out *out, const struct perfdata_info *info)
 {
 	const struct recorder *recorder = &info->recorder;
@@ -401,7 +407,8 @@ static bool info_of(struct out *out, const char *saved, const char *path)
 	in_open(&input, path);
 	if (!perfdata_is(in_peek(&input, 16)))
 		die("'%s' is not perf.data", input.name);
-	note_written(&counts, &input); /* before what cannot be read at any place becomes a temporary file */
+	/* Before perfdata_open(), which copies input that is not seekable to a temporary file. */
+	note_written(&counts, &input);
 	data = perfdata_open(&input);
 	addrspace_init(&counts.as, false);
 	count_records(&counts, data);

@@ -47,7 +47,7 @@ static void read_input(const struct request *request, const char *path, struct r
 		die_usage("--as-flamegraph needs text, but '%s' is perf.data: perf script -i FILE | pjfold "
 			  "--as-flamegraph",
 			  input.name);
-	/* stackcollapse-perf.pl takes everything for samples */
+	/* stackcollapse-perf.pl treats all input as samples. */
 	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&input)) {
 	case INPUT_RECORDING:
 		res->script = true;
@@ -105,10 +105,11 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 
 	if (!header.unit.n)
 		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
-	/* folded text without a header counts samples, and does not tell what was lost */
+	/* Folded text without a header counts samples, and its losses are unknown. */
 	header.samples += res->folded.headerless;
 	header.lost_known = res->header.lost_known ||
-			    (res->script && (samples->tally.lost > 0 || !res->text)); /* perf.data tells all */
+			    /* perf.data has all losses. */
+			    (res->script && (samples->tally.lost > 0 || !res->text));
 	if (!res->script)
 		return header;
 	if (!header.event.n)
@@ -130,7 +131,7 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 	return header;
 }
 
-/* --show-lost: what is missing has its place in the picture, too. */
+/* --show-lost: adds lost samples as a stack [lost], so that they are visible in a picture. */
 static void add_lost(struct result *res)
 {
 	struct samples *samples = &res->run.script.samples;
@@ -185,7 +186,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	stacks_free(&few);
 }
 
-/* Is there anything to write? A file that is there is not replaced by nothing. */
+/* True if there is a result. Without a result, an existing output file is not replaced. */
 static bool pjfold_usable(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;

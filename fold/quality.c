@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define FEW 20 /* samples, of which no share is worth a word */
+/* Number of samples below which a percentage is not reported. */
+#define FEW 20
 
 static double quality_percent(uint64_t part, uint64_t complete)
 {
@@ -92,7 +93,8 @@ static void quality_put_row(struct out *out, const struct recording_quality *qua
 		   quality_percent(quality->samples - quality->reaches_root - quality->cut, quality->samples),
 		   quality_percent(quality->single, quality->samples),
 		   quality_percent(quality->unresolved, quality->frames));
-	visible_bytes(&raw, quality->name); /* names of frames are escaped once already */
+	/* The names of frames are escaped once already. */
+	visible_bytes(&raw, quality->name);
 	out_visible(out, text_view(&raw));
 	text_free(&raw);
 	out_char(out, '\n');
@@ -114,7 +116,8 @@ void quality_stacks(struct out *out, const struct recording_tally *tally)
 	free(quality);
 }
 
-/* The process of which most stacks have one frame of user code: callers were not found. */
+/* Returns the process with the most stacks of a single frame of user code, if these are more than half of its stacks:
+ * the unwinder found no callers. NULL if there is none. */
 static const struct recording_quality *quality_worst(const struct recording_tally *tally)
 {
 	const struct recording_quality *quality = NULL;
@@ -130,8 +133,8 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	return quality;
 }
 
-/* What would help a process whose callers were not found. Off the CPU, the kernel has no registers to copy for tables.
- */
+/* Returns advice for a process whose callers were not found. Off the CPU, the kernel has no user registers to copy, so
+ * unwind tables cannot help. */
 static const char *quality_remedy(const struct recording_quality *quality, struct str event)
 {
 	if (str_starts(event, STR("offcpu-time")))

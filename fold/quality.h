@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.h - how good a recording is, for people: what has no names and why, which stacks are incomplete and what
- * helps.
+ * quality.h - reports on the quality of a recording: frames without names and the reason, incomplete stacks and a
+ * remedy.
  */
 #ifndef PJ_QUALITY_H
 #define PJ_QUALITY_H
@@ -9,14 +9,14 @@
 #include "common/filter/out.h"
 #include "fold/recording.h"
 
-/* --unresolved: DSOs by frames without name, with share of all frames and reason. */
+/* Writes the table of --unresolved: DSOs with frames that have no name, their share of all frames, and the reason. */
 void quality_missing(struct out *out, const struct recording_tally *tally, const struct samples *samples);
 
-/* --stacks: by first frame. */
+/* Writes the table of --stacks: completeness of the stacks, a row for each first frame. */
 void quality_stacks(struct out *out, const struct recording_tally *tally);
 
-/* One line about all stacks for the summary, one more about the process that would profit most from a remedy for event.
- */
+/* Prints one line on all stacks for the summary, and one on the process that would profit most from a remedy. The
+ * remedy depends on the event. */
 void quality_print(const struct recording_tally *tally, struct str event);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.h - a perf.data file becomes stacks.
+ * recording.h - conversion of a perf.data file into a tree of stacks.
  *
- * Three passes over less and less: records become stacks of places in code (locations.h), places become names
- * (resolve.h), and the tree of places becomes the tree of names. Memory grows with distinct stacks. What the recorder
- * lost and what could not be named is counted on the way.
+ * It has three passes over decreasing amounts of data: records become stacks of locations (locations.h), locations get
+ * names (resolve.h), and the tree of locations becomes the tree of names. Memory depends on the number of distinct
+ * stacks. Samples that the recorder lost and frames without names are counted.
  */
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
@@ -15,85 +15,124 @@
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
 
-#define RECORDING_LIMIT 127 /* addresses of a callchain, unless sysctl kernel.perf_event_max_stack says more */
+/* Maximum number of addresses of a callchain, unless sysctl kernel.perf_event_max_stack is larger. */
+#define RECORDING_LIMIT 127
 
+/* First frame of a stack: name of the process, of the thread, or of both. */
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 
+/* Options; the pointers must stay valid until recording_read() returns. */
 struct recording_options {
 	const struct samples_options *samples;
 	enum recording_root root;
-	bool as_perf, inlined; /* inlined: calls that were inlined are frames, too */
+	/* as_perf: names and stacks as perf script prints them. inlined: inlined calls become frames of their own. */
+	bool as_perf, inlined;
+	/* --kallsyms and --symfs, or NULL. */
 	const char *kallsyms, *symfs;
-	const char *saved;     /* DIR of pjrecord; NULL: where the window lies */
-	const char *maps;      /* folder of pjmap's timelines; NULL: DIR/maps */
-	enum containers_by by; /* not BY_NONE: an outermost frame for each */
-	uint64_t slice_ns;     /* not 0: what begins every so many ns has an outermost frame of its own (slices.h) */
+	/* DIR of pjrecord with the symbol store; NULL: the DIR that contains the window. */
+	const char *saved;
+	/* Directory with code timelines of pjmap; NULL: DIR/maps. */
+	const char *maps;
+	/* Unless it is BY_NONE, stacks get an outermost frame for their cgroup, container or pod. */
+	enum containers_by by;
+	/* Length of a time slice in ns; 0: no slices. Each slice is an outermost frame (slices.h). */
+	uint64_t slice_ns;
 	unsigned threads;
 };
 
-/* Frames without names of one DSO. */
+/* Number of frames of one DSO that have no name, and the reason. */
 struct recording_missing {
 	struct str dso;
 	const char *why;
 	uint64_t frames;
 };
 
-/* How complete the stacks under one first frame are. */
+/* Completeness of the stacks with one first frame. All but the last line count samples. */
 struct recording_quality {
 	struct str name;
 	uint64_t samples;
-	uint64_t reaches_root;      /* reach where threads begin */
-	uint64_t cut;               /* go on outside of what the recorder kept */
-	uint64_t unsymbolized_root; /* begin in code without names: perhaps where a thread begins */
-	uint64_t single;            /* have one frame of user code */
-	uint64_t user;              /* have any */
-	uint64_t java;              /* have code of a JVM */
+	/* Complete stacks: they reach a root frame. */
+	uint64_t reaches_root;
+	/* Truncated stacks: their outer callers were not recorded. */
+	uint64_t cut;
+	/* Stacks with an unsymbolized root, which may be complete. */
+	uint64_t unsymbolized_root;
+	/* Stacks with one frame of user code only, incomplete. */
+	uint64_t single;
+	/* Stacks with at least one frame of user code. */
+	uint64_t user;
+	/* Stacks with code of a JVM. */
+	uint64_t java;
+	/* Number of frames, and of those without name. */
 	uint64_t frames, unresolved;
 };
 
-/* --inline: files whose places were hit, by what their debug information told. */
+/* --inline: number of files with and without debug information, of those with sampled locations. */
 struct recording_inlined {
 	uint64_t files, without;
-	struct input_errors errors; /* files */
+	/* Files whose debug information is damaged. */
+	struct input_errors errors;
 };
 
-/* What timelines of JVMs said of addresses in their code. */
+/* Result of the lookups in code timelines of JVMs; sure to unknown count addresses, enum timeline_answer. */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
-	uint64_t left_out;          /* pieces of code that pjmap could not read */
-	bool newest;                /* the clock of a recording is another one: names are the newest */
-	struct input_errors errors; /* files */
+	/* Number of code blobs that pjmap could not read or name. */
+	uint64_t left_out;
+	/* The recording has another clock than CLOCK_MONOTONIC, so that each address has its newest name. */
+	bool newest;
+	/* Damaged timelines. */
+	struct input_errors errors;
 };
 
-/* What reading found; sums over several recordings. */
+/* Counts and problems of all recordings that were read. */
 struct recording_tally {
 	uint64_t recordings;
-	uint64_t lost_records, lost_samples; /* mostly the same losses: of full buffers, and as the kernel counted */
+	/* Losses by LOST and LOST_SAMPLES records. Both mostly count the same losses: samples that did not fit into
+	 * full buffers. */
+	uint64_t lost_records, lost_samples;
+	/* Number of THROTTLE records. */
 	uint64_t throttled;
-	uint64_t garbage;  /* callchains with a mark that is none: what comes before it was used (as_perf: nothing) */
-	uint64_t deferred; /* samples whose user half came later, and was not joined */
-	uint64_t copy_cut; /* walked stacks that are longer than their copies */
-	uint64_t limit_cut, limit;    /* callchains that the kernel cut, and at how many addresses */
-	uint64_t methods_left_out;    /* interpreted frames whose method pjrecord had no room for */
-	uint64_t event_cut;           /* callchains that are as deep as the event was to have them */
-	struct input_errors maps;     /* lines of perf maps */
-	uint64_t conflicts;           /* files with a build-id that another kept file has, too */
-	struct input_errors jitdumps; /* records, or whole files */
+	/* Callchains with an invalid context marker. The addresses before it are used; with as_perf none are. */
+	uint64_t garbage;
+	/* Samples whose deferred user callchain was not found. */
+	uint64_t deferred;
+	/* Unwound stacks that are longer than their stack copies. */
+	uint64_t copy_cut;
+	/* Callchains truncated at the kernel's limit, and this limit in addresses. */
+	uint64_t limit_cut, limit;
+	/* Interpreted frames whose method pjrecord could not list because its list was full. */
+	uint64_t methods_left_out;
+	/* Callchains truncated at the limit of their event (perf record --max-stack). */
+	uint64_t event_cut;
+	/* Invalid lines of perf maps. */
+	struct input_errors maps;
+	/* Files whose build-id also belongs to another file of the symbol store. */
+	uint64_t conflicts;
+	/* Invalid records of jitdumps, or unusable jitdumps. */
+	struct input_errors jitdumps;
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;
-	struct slices_lost slices; /* --time-slice: losses that have a time */
-	const char *kernel;        /* why there were no names of the kernel, or NULL */
+	/* Losses by time slice, as far as they have a time. */
+	struct slices_lost slices;
+	/* Reason for the lack of kernel symbols, or NULL. */
+	const char *kernel;
 	bool damaged, as_perf;
+	/* damaged: a recording is damaged or unfinished. */
 	struct intern missing_keys, quality_keys;
-	struct recording_missing *missing; /* by key - 1 */
+	/* By id of the key minus 1, as is quality. */
+	struct recording_missing *missing;
 	struct recording_quality *quality;
-	uint32_t depth; /* of the deepest stack */
+	/* Number of frames of the deepest stack. */
+	uint32_t depth;
 };
 
-/* Adds all of in to samples and tally. */
+/* Reads the recording `input` to its end and adds its stacks to `samples`, its counts to `tally`. Dies if it is not a
+ * readable recording. Prints the first damaged record. Lets options->threads threads search names. */
 void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
 		    struct recording_tally *tally);
 
+/* Frees the lists of the tally. */
 void recording_tally_free(struct recording_tally *tally);
 
 #endif

@@ -10,8 +10,10 @@
 
 struct row {
 	struct str name;
-	struct str shown;    /* name with the kind that it mostly is: kinds of one name are one row */
-	uint64_t shown_self; /* of that kind */
+	/* Name with the kind suffix of the largest weight: frames that differ only in the suffix share a row. */
+	struct str shown;
+	/* Self weight of that kind. */
+	uint64_t shown_self;
 	uint64_t self, total;
 };
 
@@ -27,8 +29,8 @@ static int report_row_cmp(const void *left, const void *right)
 }
 
 /*
- * Self and total per name. The walk goes depth first and keeps, per name, how often it is on the path: only its
- * outermost frame adds to the total.
+ * Computes self and total weight of each name. The walk through the tree is depth first and counts how often each name
+ * is on the current path: only the outermost frame of a name adds to its total.
  */
 static struct row *sum_frames(const struct stacks *stacks, uint32_t *nrows)
 {
@@ -55,7 +57,7 @@ static struct row *sum_frames(const struct stacks *stacks, uint32_t *nrows)
 		self[stacks->node[id].frame] += stacks->self[0][id];
 	}
 	for (uint32_t id = 1; id <= names.n; id++) {
-		/* kinds of one frame share their bytes up to the suffix */
+		/* Rows are indexed from 0, ids of names from 1. */
 		row[id - 1] = row[id];
 	}
 	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
@@ -144,7 +146,8 @@ void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min)
 		else
 			node[id] = stacks_child(stacks, node[parent],
 						stacks_frame(stacks, intern_str(&from->frames, from->node[id].frame)));
-		stacks_add(stacks, node[id], 0, from->self[0][id]); /* the sum is that of from: it fits */
+		/* The sum is that of `from`, so it cannot overflow. */
+		stacks_add(stacks, node[id], 0, from->self[0][id]);
 	}
 	free(node);
 	free(folded);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - what else than folded stacks can be said of a profile: the hottest frames, the events.
+ * report.h - reports on a profile other than folded stacks: the hottest frames, the events.
  */
 #ifndef PJ_REPORT_H
 #define PJ_REPORT_H
@@ -9,14 +9,15 @@
 #include "fold/samples/samples.h"
 #include "common/stacks.h"
 
-/* The n frames with the largest self weight: self and total, as numbers and shares. A frame counts once per stack in
- * total, however often it calls itself; kinds of one frame (_[j], _[i]) are one. */
+/* Writes the n frames with the largest self weight: self and total weight as numbers and percentages. A recursive frame
+ * counts once for each stack in the total. Frames that differ only in the kind suffix (_[j], _[i]) share one row. */
 void report_top(struct out *out, const struct stacks *stacks, uint64_t n);
 
-/* Events by number of samples. */
+/* Writes the events, sorted by number of samples. */
 void report_events(struct out *out, const struct samples_event *event, uint32_t n);
 
-/* A new tree in which every subtree lighter than min is one frame [other] of its caller. Weights are kept in full. */
+/* Fills `stacks` with a copy of `from` in which each subtree of a weight below `min` is a frame [other] of its caller.
+ * The sum of the weights does not change. */
 void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min);
 
 #endif

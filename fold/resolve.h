@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - the names of all places in code that a recording hit.
+ * resolve.h - names of all locations that a recording refers to.
  *
- * Each DSO is asked once, with all its addresses, of whatever tells its names: files, kallsyms, perf map, jitdump. They
- * do not depend on each other, so threads share them out; what comes out is the same. What this machine has is only
- * used for a recording of this machine.
+ * Each DSO is looked up once, with all its addresses, in the source of its names: ELF files, kallsyms, perf map,
+ * jitdump. The lookups are independent of each other, so that threads share them; the result does not depend on the
+ * number of threads. Files of this machine are used only for a recording of this machine.
  */
 #ifndef PJ_RESOLVE_H
 #define PJ_RESOLVE_H
@@ -17,20 +17,29 @@
 #include "fold/process/locations.h"
 #include "common/stacks.h"
 
+/* Options; strings and pointers must stay valid during resolve(). */
 struct resolve_options {
+	/* Names as perf script prints them. */
 	bool as_perf;
-	bool canonical;                  /* of comms */
-	bool inlined;                    /* inlined calls are frames, too */
-	const char *kallsyms;            /* file, or NULL */
-	const struct symstore *symstore; /* of pjrecord, or NULL */
-	const char *symfs;               /* folder that holds the files of the recorded machine, or NULL */
+	/* Thread names without trailing numbers (--comm=canonical), for --root=both. */
+	bool canonical;
+	/* Inlined calls become frames of their own. */
+	bool inlined;
+	/* File with kernel symbols, or NULL. */
+	const char *kallsyms;
+	/* Symbol store of pjrecord, or NULL. */
+	const struct symstore *symstore;
+	/* Directory with the files of the recorded machine, or NULL. */
+	const char *symfs;
 	unsigned threads;
-	struct names names; /* options of it only */
+	/* Only the options in it are used. */
+	struct names names;
 };
 
-/* Why frames of a DSO have no name. */
+/* Reasons for frames without name; resolve_why() gives the texts. */
 enum resolve_why {
-	WHY_NOT_IN_TABLE, /* there are names, but none here */
+	/* The DSO has symbols, but none at this address. */
+	WHY_NOT_IN_TABLE,
 	WHY_NO_MAPPING,
 	WHY_DATA,
 	WHY_NO_FILE,
@@ -47,23 +56,36 @@ enum resolve_why {
 	WHY_KERNEL
 };
 
+/* Result of resolve(). */
 struct resolved {
-	uint32_t *first; /* by site: where its frames begin in frame, outermost first; those of the next end them */
-	uint32_t *frame; /* ids in the stacks given */
-	bool *named;     /* by site: a name was found */
-	uint8_t *why;    /* by DSO: enum resolve_why */
-	_Atomic uint32_t conflicts;       /* DSOs whose build-id another kept file has, too, with other symbols */
-	const char *kernel;               /* WHY_KERNEL: why there are no names of it */
-	struct dsofiles_inlined *inlined; /* by DSO, where inlined calls were asked for; else NULL */
-	struct input_errors maps;         /* lines of perf maps */
+	/* By location: index in `frame` of its first frame, outermost first. Its frames end where those of the next
+	 * location begin. */
+	uint32_t *first;
+	/* Ids of frames in the tree that was given to resolve(). */
+	uint32_t *frame;
+	/* By location: a name was found. */
+	bool *named;
+	/* By DSO: enum resolve_why. */
+	uint8_t *why;
+	/* Number of DSOs whose build-id also belongs to another file of the symbol store with other symbols. */
+	_Atomic uint32_t conflicts;
+	/* Text of WHY_KERNEL: the reason for the lack of kernel symbols, or NULL. */
+	const char *kernel;
+	/* By DSO: result of the search for inlined calls; NULL if they were not requested. */
+	struct dsofiles_inlined *inlined;
+	/* Invalid lines of perf maps. */
+	struct input_errors maps;
 };
 
+/* Finds the names of all `locations` and adds their frames to `stacks`. Starts options->threads - 1 threads and ends
+ * them. Fills *out, which the caller frees with resolved_free(). */
 void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
 	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks);
 
-/* A reason for people. */
+/* Returns the text of a reason, for messages. */
 const char *resolve_why(const struct resolved *resolved, enum resolve_why why);
 
+/* Frees the result; the frames stay in the tree. */
 void resolved_free(struct resolved *resolved);
 
 #endif

@@ -6,11 +6,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* Size of a block. */
 #define BLOCK ((size_t)1 << 20)
-#define BLOCK_MAX ((size_t)1 << 28)   /* one sample of more than that is cut */
-#define BLOCK_FIRST ((size_t)1 << 16) /* until it is known which event counts, one thread works alone */
+/* A sample that is longer than this is cut. */
+#define BLOCK_MAX ((size_t)1 << 28)
+/* Size of a block until the event to be folded is known; until then, one thread works alone. */
+#define BLOCK_FIRST ((size_t)1 << 16)
+/* Number of bytes that run_kind() reads at first. */
 #define PEEK ((size_t)1 << 16)
-#define MAGIC ((size_t)16) /* enough of perf.data to know it */
+/* Number of bytes by which perf.data is recognized. */
+#define MAGIC ((size_t)16)
 
 /* ---- kind of input ------------------------------------------------------------------------------------------ */
 
@@ -23,7 +28,8 @@ static bool is_folded(struct str line)
 	return folded_parse(line, &stack, &weight, &rounded) == NULL;
 }
 
-/* A bare "java 19983" may be a stack with a weight, or a header without time: the line after it tells. */
+/* True if the next line is a frame. A line "java 19983" may be a stack with a weight or a sample header without time;
+ * the next line decides. */
 static bool frame_follows(struct str rest)
 {
 	struct str line = str_cut(&rest, '\n');
@@ -31,16 +37,19 @@ static bool frame_follows(struct str rest)
 	return line.n > 1 && line.p[0] == '\t' && script_looks_like(line);
 }
 
-/* The first lines of an input: what they are, and the first that is nothing. */
+/* Result of a look at the first lines of an input. */
 struct look {
 	enum input_kind kind;
 	bool known;
-	bool header;    /* of folded text */
-	struct str bad; /* empty: none */
+	/* The text has a header of folded stacks. */
+	bool header;
+	/* First line that is neither; empty if there is none. */
+	struct str bad;
 	uint64_t bad_line;
 };
 
-/* whole: text is the whole input; else its last line may be cut. */
+/* Classifies the input by its first lines. `complete`: the text is all of the input; otherwise its last line may be
+ * incomplete and is not used. */
 static struct look run_look_at(struct str text, bool complete)
 {
 	struct look look = { .kind = INPUT_EMPTY };
@@ -82,7 +91,7 @@ enum input_kind run_kind(struct in *input)
 	if (perfdata_is(in_peek(input, MAGIC)))
 		return INPUT_RECORDING;
 	in_expect_text(input);
-	/* one line may be very long, and comments may be many: look further until something is known */
+	/* One line may be very long, and there may be many comments: read more until the kind is known. */
 	for (size_t n = PEEK;; n *= 2) {
 		struct str head = in_peek(input, n);
 		bool complete = head.n < n;
@@ -116,17 +125,19 @@ static void buffer_space(struct buffer *buffer, size_t n)
 	buffer->p = mem_grow(buffer->p, 1, n);
 }
 
-/* What the threads of one input share. */
+/* State shared by the threads that fold one input. */
 struct reading {
 	struct run *run;
 	struct in *in;
-	struct buffer carry; /* read already, belongs to the next block */
+	/* Bytes that were read already and belong to the next block. */
+	struct buffer carry;
 	pthread_mutex_t lock;
 	uint32_t input;
 	bool end;
 };
 
-/* Where to cut text: at a border; a sample that is too long for any memory, at a line. 0: read more first. */
+/* Returns the offset at which to cut text: at a boundary between samples; at a line for a sample that is longer than
+ * BLOCK_MAX; 0 if more must be read first. */
 static size_t run_cut_at(const struct reading *reading, struct str text)
 {
 	size_t border = script_last_border(text);
@@ -140,14 +151,14 @@ static size_t run_cut_at(const struct reading *reading, struct str text)
 	return border;
 }
 
-/* The text that is left: all of it, or, of damaged input, whole samples only. */
+/* Returns the length of the last block: all of the text; of damaged input, only its complete samples. */
 static size_t cut_at_end(const struct reading *reading, struct str text)
 {
 	return reading->in->errors ? script_last_border(text) : text.n;
 }
 
-/* Fills buffer with the next block, of about `want` bytes, and gives its number; false at the end of the input. Call
- * with the lock held. */
+/* Fills buffer with the next block of about `want` bytes and sets *number to its number. False at the end of the input.
+ * The caller holds the lock. */
 static bool next_block(struct reading *reading, struct buffer *buffer, size_t want, uint64_t *number)
 {
 	struct run *run = reading->run;
@@ -189,7 +200,7 @@ static bool next_block(struct reading *reading, struct buffer *buffer, size_t wa
 	return true;
 }
 
-/* Folds blocks until the input ends, or, with `until_chosen`, until it is known which event counts. */
+/* Folds blocks until the input ends. With until_chosen, it stops as soon as the event to be folded is known. */
 static void fold_blocks(struct reading *reading, struct script *script, bool until_chosen)
 {
 	struct buffer buffer = { 0 };
@@ -242,7 +253,8 @@ static void fold_in_threads(struct reading *reading)
 	for (; started < n; started++) {
 		job[started] = (struct job){ .reading = reading, .script = &run->worker[started] };
 		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
-			break; /* fewer threads do the same work */
+			/* Fewer threads do the same work. */
+			break;
 	}
 	fold_blocks(reading, &run->script, false);
 	for (unsigned i = 0; i < started; i++)

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - inputs become blocks, blocks are folded by as many threads as asked.
+ * run.h - division of perf script text into blocks, and threads that fold them.
  *
- * Reading is one after the other, under a lock, always in blocks of the same size that end at a border between
- * samples; folding a block needs nothing but the block. So where borders fall, and what comes out, depends neither on
- * the number of threads nor on whether the input is a file, a pipe or gzip.
+ * One thread at a time reads, under a lock, a block of constant size that ends at a boundary between samples. Folding a
+ * block needs only this block. Block boundaries and the result therefore depend neither on the number of threads nor on
+ * the kind of input (file, pipe, gzip).
+ *
+ *     run_init(&run, &options, threads);
+ *     run_script(&run, &input);              for each input
+ *     run_end(&run);
+ *     ... run.script.samples ...
+ *     run_free(&run);
  */
 #ifndef PJ_RUN_H
 #define PJ_RUN_H
@@ -12,35 +18,42 @@
 #include "common/formats/folded.h"
 #include "fold/script/perfscript.h"
 
+/* Kinds of input: perf script text, folded stacks, perf.data, no data. */
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_EMPTY };
 
-/* What in is, of which nothing was read; dies with what was seen when it is nothing that can be folded. */
+/* Returns the kind of an input of which nothing was read yet. Dies with the first unknown line if pjfold cannot fold
+ * the input. */
 enum input_kind run_kind(struct in *input);
 
 struct run {
-	struct script script; /* the result, after run_end */
+	/* The result, valid after run_end(). */
+	struct script script;
 	unsigned threads;
-	struct script *worker; /* threads - 1 of them, made when first needed */
+	/* Results of the other threads: threads - 1, created when first needed. */
+	struct script *worker;
+	/* All blocks of the run: the index of their input and their number of lines. */
 	struct run_block {
-		uint32_t input; /* index of the input */
+		uint32_t input;
 		uint64_t lines;
-	} * block; /* of the whole run */
+	} * block;
 	size_t nblocks, blocks_cap;
 	const char **input; /* names */
 	uint32_t ninputs;
 };
 
+/* Prepares a run with this number of threads, at least 1. `options` must stay valid until run_free(). */
 void run_init(struct run *run, const struct samples_options *options, unsigned threads);
 
-/* Folds all of in. */
+/* Folds one input to its end. The input's name must stay valid until run_free(). */
 void run_script(struct run *run, struct in *input);
 
-/* Adds up what the threads did. */
+/* Merges the results of all threads into run->script. */
 void run_end(struct run *run);
 
-/* Where in the input a block's line stands. */
+/* Returns the position of a line in its input, for messages; `line` counts from 1 in its block. */
 struct place run_place(const struct run *run, uint64_t block, uint64_t line);
 
+/* Frees the results. */
 void run_free(struct run *run);
 
 #endif

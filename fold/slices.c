@@ -15,10 +15,13 @@ bool slices_name_fits(const char *pattern)
 	return at && !strstr(at + 1, "%s");
 }
 
-/* Nodes by slice, each slice's in their order: order[first[i]] .. order[first[i + 1]]; a slice is known by its node. */
+/* Nodes grouped by slice, in the order of the tree: order[first[s], first[s + 1]) are those of the slice with the node
+ * s. */
 struct cgroupnames {
-	uint32_t *slice; /* by node: the outermost node above it */
-	uint32_t *first; /* by slice's node */
+	/* By node: the outermost node above it. */
+	uint32_t *slice;
+	/* By node of a slice. */
+	uint32_t *first;
 	uint32_t *order;
 };
 
@@ -42,7 +45,7 @@ static struct cgroupnames slices_group(const struct stacks *stacks)
 	return cgroups;
 }
 
-/* The stacks below a slice's node. */
+/* Copies the stacks below the node of a slice into `stacks`. */
 static void slices_take(struct stacks *stacks, const struct stacks *s, const struct cgroupnames *cgroups,
 			uint32_t slice, uint32_t *node)
 {
@@ -61,6 +64,7 @@ static void slices_take(struct stacks *stacks, const struct stacks *s, const str
 	}
 }
 
+/* Writes the file of one slice. */
 static void write_one(const char *pattern, struct str name, const struct stacks *stacks, const struct folded_header *h,
 		      uint64_t lost, uint64_t min)
 {
@@ -79,7 +83,8 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(stacks, 0) : 0;
 		header.from = name;
 		header.to = (struct str){ 0 };
-		header.lost = lost; /* known where anything was lost */
+		/* 0 if the slice has no losses. */
+		header.lost = lost;
 	}
 	if (min > 1)
 		report_min(&few, stacks, min);
@@ -136,13 +141,14 @@ struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 
 	ns -= ns % slice_ns;
 	got = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
-	if (slice_ns % 1000000000u) /* as many decimals as always tell slices apart */
+	/* The number of decimals does not depend on the slice, so that names have a constant format. */
+	if (slice_ns % 1000000000u)
 		got = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
 			       (unsigned long long)(ns % 1000000000u));
 	return (struct str){ name, (size_t)got };
 }
 
-/* Those of which nothing is left but the number of what was lost. */
+/* Writes the slices that have losses only. */
 static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *header,
 			    const struct slices_lost *lost)
 {
@@ -160,6 +166,7 @@ static uint64_t write_empty(const char *pattern, const struct intern *written, c
 	return n;
 }
 
+/* Writes the slices that have samples and adds their names to `written`. */
 static uint64_t write_full(const char *pattern, const struct stacks *stacks, const struct folded_header *header,
 			   const struct slices_lost *lost, uint64_t min_samples, struct intern *written)
 {

@@ -33,8 +33,8 @@ static struct recording_quality *quality_of(struct recording_tally *tally, struc
 	return &tally->quality[id - 1];
 }
 
-/* Where threads begin: the outermost frame of a whole stack. Above main there is nothing to see, and often no frame
- * pointer. */
+/* True if the name is a root frame: the outermost frame of a complete stack. main counts, too: the frames outside of it
+ * are of no interest and often have no frame pointer. */
 static bool is_beginning(struct str name)
 {
 	static const struct str names[] = {
@@ -73,12 +73,14 @@ static bool is_beginning(struct str name)
 	return false;
 }
 
-/* What is known of a stack by its node. */
+/* Properties of a stack, computed for each node of the tree from those of its parent. */
 struct stack_facts {
-	uint32_t quality; /* of the first frame, from 1; 0: there is none */
+	/* Index of the first frame in tally->quality plus 1; 0: the stack has none. */
+	uint32_t quality;
 	uint32_t depth, user;
 	bool reaches_root, java, cut, unsymbolized_root;
-	uint64_t cut_at; /* where it is cut */
+	/* Address of the location with the reason of the truncation (CUT_*), or the number of addresses. */
+	uint64_t cut_at;
 };
 
 static bool is_no_frame(enum dso_kind kind)
@@ -91,6 +93,7 @@ static bool is_user(enum dso_kind kind)
 	return kind != DSO_KERNEL && kind != DSO_SYMBOL && kind != DSO_THREAD;
 }
 
+/* Returns the properties of a stack that consists of the stack `above` and one more frame. */
 static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t location)
 {
 	const struct dso *dso = &quality->as->dso[quality->locations->location[location].dso];
@@ -115,7 +118,8 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* The kernel's limit, as nothing but the deepest callchains tell it. */
+/* Returns the kernel's limit for callchains. perf.data does not record it, so it is inferred from the deepest
+ * callchains. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = RECORDING_LIMIT;
@@ -129,7 +133,8 @@ static uint64_t find_limit(const struct stack_quality *quality)
 	return limit;
 }
 
-/* Counts samples of a stack that goes on outside of what was recorded; false: it does not, or enough of it is there. */
+/* Counts the samples of a truncated stack by the reason. False if the stack is not truncated, or if its callchain is
+ * shorter than the limit. */
 static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
 {
 	if (!facts->cut || facts->reaches_root)
@@ -147,6 +152,7 @@ static bool count_cut(struct recording_tally *tally, const struct stack_facts *f
 	return true;
 }
 
+/* Adds the samples of one stack to the counts of its first frame. */
 static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit,
 			uint64_t samples)
 {
@@ -164,7 +170,7 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 		tally->depth = facts->depth;
 }
 
-/* Frames by the sites that have them: how many have no name, and why. */
+/* Counts the frames of each location: all, and those without name by DSO and reason. */
 static void count_frames(const struct stack_quality *quality, const uint64_t *hits, struct recording_tally *tally,
 			 struct samples *samples)
 {
@@ -185,6 +191,7 @@ static void count_frames(const struct stack_quality *quality, const uint64_t *hi
 	}
 }
 
+/* Counts the files with and without debug information. */
 static void count_inlined(const struct stack_quality *quality, struct recording_inlined *inlined)
 {
 	for (uint32_t d = 0; quality->names->inlined && d <= quality->as->keys.n; d++) {

@@ -31,7 +31,7 @@ static uint64_t count_stacks(const struct stacks *stacks)
 	return n;
 }
 
-/* ---- perf script text --------------------------------------------------------------------------------------- */
+/* ---- perf script text -------------------------------------------------------------------------------------------- */
 
 static void name_skipped(const struct result *res)
 {
@@ -44,7 +44,7 @@ static void name_skipped(const struct result *res)
 		warn("%llu more lines were skipped", summary_ull(tally->skipped - SAMPLES_PLACES));
 }
 
-/* The events that were there beside the one that is counted, the most frequent first. */
+/* Warns of events that were not folded, the most frequent first. */
 static void name_other_events(const struct samples *samples)
 {
 	struct samples_event *other = mem_alloc(sizeof(*other), samples->nevents);
@@ -75,7 +75,7 @@ static uint64_t all_samples(const struct samples *samples)
 	return n;
 }
 
-/* perf script shows losses only when asked; that none were seen proves nothing. */
+/* Formats the losses. perf script prints them only on request, so that text without losses proves nothing. */
 static void put_lost(char *text, size_t cap, const struct samples_tally *tally, bool reported)
 {
 	if (tally->lost && reported)
@@ -87,7 +87,7 @@ static void put_lost(char *text, size_t cap, const struct samples_tally *tally, 
 		snprintf(text, cap, "losses unknown");
 }
 
-/* Recorders tell some losses at the end only. */
+/* Returns the losses without a time: recorders write some counts at the end only. */
 static uint64_t lost_without_slice(const struct result *res)
 {
 	uint64_t all = res->run.script.samples.tally.lost, timed = res->recording.slices.sum;
@@ -95,7 +95,7 @@ static uint64_t lost_without_slice(const struct result *res)
 	return all > timed ? all - timed : 0;
 }
 
-/* How sure names of Java code are. */
+/* Prints the certainty of the names of Java code. */
 static void print_timelines(const struct recording_timelines *timelines)
 {
 	uint64_t all = timelines->sure + timelines->likely + timelines->ambiguous + timelines->unknown;
@@ -113,7 +113,7 @@ static void print_timelines(const struct recording_timelines *timelines)
 		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
-/* What only perf.data tells. */
+/* Prints the problems that only perf.data shows. */
 static void print_recording(const struct request *request, const struct result *res)
 {
 	const struct recording_tally *tally = &res->recording;
@@ -207,7 +207,7 @@ static void print_script(const struct request *request, const struct result *res
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
 
-/* What was asked for, but cannot be answered from this text. */
+/* Warns of options that this text cannot satisfy. */
 static void summary_print_missing(const struct request *request, const struct result *res)
 {
 	const struct samples_tally *tally = &res->run.script.samples.tally;
@@ -221,7 +221,7 @@ static void summary_print_missing(const struct request *request, const struct re
 		warn("the input has no losses: perf script prints them with --show-lost-events");
 }
 
-/* Was anything left out of the files that tell names? */
+/* True if a file with names was not used completely. */
 static bool skipped_target(const struct recording_tally *tally)
 {
 	return tally->maps.n || tally->jitdumps.n || tally->timelines.errors.n || tally->inlined.errors.n;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - what pjfold says of its work: one line on stderr, a few more where something was not as it should be,
- * and the exit status. Nothing is skipped, lost or left out without being named here.
+ * summary.h - pjfold's summary on stderr and its exit status.
+ *
+ * The summary is one line, plus a line for each problem. All that was skipped, lost or left out is reported here.
  */
 #ifndef PJ_SUMMARY_H
 #define PJ_SUMMARY_H
@@ -9,21 +10,26 @@
 #include "fold/foldopts.h"
 #include "fold/run.h"
 
-/* What was read. */
+/* Everything that was read from the inputs. */
 struct result {
 	struct run run;
 	struct folded_header header;
 	struct folded_tally folded;
 	struct asflamegraph flamegraph;
 	struct recording_tally recording;
-	unsigned columns; /* of folded inputs; 0: none yet */
-	bool script;      /* samples: of text or perf.data */
-	bool text;        /* of text */
+	/* Number of columns of the folded inputs; 0: no folded input was read. */
+	unsigned columns;
+	/* An input has samples: perf script text or perf.data. */
+	bool script;
+	/* An input is perf script text. */
+	bool text;
+	/* An input is damaged. */
 	bool damaged;
-	uint64_t slices; /* written */
+	/* Number of files that --time-slice wrote. */
+	uint64_t slices;
 };
 
-/* Says it all, and returns the exit status. */
+/* Prints the summary and returns the exit status: PJ_OK, PJ_FAILED, or PJ_THRESHOLD if --max-lost is exceeded. */
 int summary(const struct request *request, const struct result *res);
 
 #endif
