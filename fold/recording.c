@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* State of one recording while it is read. */
 struct recording {
 	const struct recording_options *o;
 	struct recording_tally *tally;
@@ -21,7 +22,8 @@ struct recording {
 	struct addrspace as;
 	struct locations locations;
 	struct samples_options samples_options;
-	struct samples samples; /* of sites; first frames are names */
+	/* Stacks of locations; first frames are names. */
+	struct samples samples;
 	struct locationcache places;
 	struct callchain callchain;
 	struct deferred deferred;
@@ -31,15 +33,18 @@ struct recording {
 	uint32_t threads_dso, cut_dso;
 	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
-	struct slices_lost slices_records, slices_samples; /* the same, as far as they have a time */
-	bool cgroups;                                      /* are asked for */
+	/* The same losses by slice, as far as they have a time. */
+	struct slices_lost slices_records, slices_samples;
+	/* --by or --only cgroup= needs cgroups. */
+	bool cgroups;
 	struct cgroupnames groups;
 	struct containers containers;
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
 
-/* Registers and a copy of the stack: the callers are in there, but for those that the copy is too short for (false). */
+/* Unwinds a sample with user registers and a stack copy and adds its frames. Returns false if the stack copy was too
+ * short for all callers. */
 static bool push_walked(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
@@ -61,13 +66,14 @@ static bool push_walked(struct recording *recording, const struct addrspace_thre
 	return walk->end != UNWIND_STACK_CUT;
 }
 
-/* The stack of the open sample, all of whose frames are there, goes on outside of what was recorded. */
+/* Marks the open sample as truncated; it has all of its frames already. `why` is CUT_* or a number of addresses. */
 static void push_cut(struct recording *recording, uint64_t why)
 {
 	samples_push(&recording->samples, locations_id(&recording->locations, recording->cut_dso, why) | LOCATION_BIT);
 }
 
-/* The kernel keeps so many addresses of a stack; event: NULL where it is not known. */
+/* Marks the open sample as truncated if its callchain has as many addresses as the kernel records. `event` is NULL if
+ * it is not known. */
 static void push_limit(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
@@ -79,7 +85,7 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 		push_cut(recording, own ? CUT_BY_EVENT : addresses);
 }
 
-/* What the recorder says of the end of a stack that it walked: see PJ_ITEM_UNWINDING. */
+/* Marks the end of a stack that pjrecord unwound: truncated, complete or broken, see PJ_ITEM_UNWINDING. */
 static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
 {
 	uint64_t marks = 0;
@@ -110,11 +116,12 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 
 	if (record->sample.has_chain)
 		callchain_push(&recording->callchain, thread, record);
-	else if (!walks || record->sample.mode != MODE_USER) /* else the walk begins there */
+	/* With registers of user code, the stack walk starts at ip and adds that frame. */
+	else if (!walks || record->sample.mode != MODE_USER)
 		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
 	if (walks)
 		complete = push_walked(recording, thread, record);
-	/* an empty callchain has at least the place that was interrupted; perf shows nothing of it */
+	/* With an empty callchain, the interrupted address is the only frame; perf script shows no frame. */
 	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
 	    record->sample.ip)
 		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
@@ -126,7 +133,8 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 		push_limit(recording, record->sample.event, record->sample.ips, record->sample.nips);
 }
 
-/* The slice that a time is in. Slices are multiples of their length, on the wall clock where the recording tells it. */
+/* Returns the name of the time slice that contains `ns`. Slices begin at multiples of their length, on the wall clock
+ * if the recording relates its clock to it. */
 static struct str slice_of(const struct recording *recording, uint64_t ns, char name[SLICES_NAME])
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -136,13 +144,13 @@ static struct str slice_of(const struct recording *recording, uint64_t ns, char 
 	return slices_name(ns, recording->o->slice_ns, name);
 }
 
-/* How many frames stand in front of all others: of --time-slice, then of --by. */
+/* Returns the number of frames outside of the first frame: those of --time-slice and --by. */
 static unsigned recording_fronts(const struct recording *recording)
 {
 	return (recording->o->slice_ns ? 1u : 0u) + (recording->o->by ? 1u : 0u);
 }
 
-/* The open sample goes below these. */
+/* Adds these frames: the first frame of the open sample becomes their child. */
 static void put_fronts(struct recording *recording, const struct perfdata_record *record, struct str cgroup)
 {
 	struct stacks *stacks = &recording->samples.stacks;
@@ -151,12 +159,12 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 
 	if (recording->o->slice_ns)
 		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
-	if (recording->o->by) /* the name of it comes later */
+	if (recording->o->by) /* the path; front_frame() replaces it by the name */
 		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
 	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
 
-/* The open sample has its frames. */
+/* Closes the open sample, which has its frames. */
 static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
 	if (recording->o->root == ROOT_BOTH && recording->samples_options.comm != COMM_NONE)
@@ -174,7 +182,8 @@ static void recording_close_sample(struct recording *recording, const struct add
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Samples whose user half is not expected any more end without. */
+/* Closes deferred samples that will not get their user callchain: the oldest ones beyond the limit, or all at the
+ * end. */
 static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;
@@ -185,6 +194,7 @@ static void recording_give_up(struct recording *recording, bool at_end)
 	}
 }
 
+/* Puts the open sample aside until its user callchain follows. */
 static void wait_for_user(struct recording *recording, const struct addrspace_thread *thread,
 			  const struct perfdata_record *record, uint32_t comm)
 {
@@ -193,7 +203,7 @@ static void wait_for_user(struct recording *recording, const struct addrspace_th
 	recording_give_up(recording, false);
 }
 
-/* The user half of all samples of a thread since it entered the kernel. */
+/* Adds a user callchain to all samples of the thread since it entered the kernel. */
 static void join_user(struct recording *recording, const struct perfdata_record *record)
 {
 	struct addrspace_thread *thread = addrspace_thread(&recording->as, record->pid, record->tid);
@@ -209,8 +219,9 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-/* Whoever had pjrecord take times off the CPU wants to see them; which of its three events comes first is chance. (Only
- * ours has the second: the first of perf's own is what one expects of perf.) */
+/* Returns the event to fold if the user chose none: offcpu-time in a recording of pjrecord --off-cpu. The order of its
+ * three events in the file is random, and the user wants the times. Only pjrecord writes offcpu-time-preempted;
+ * recordings of perf keep perf's rule, the first event. */
 static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -265,7 +276,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 
 /* ---- wall time ---------------------------------------------------------------------------------------------- */
 
-/* A time on the wall clock as one on the record's. */
+/* Converts a time on the wall clock to the recording's clock. Dies if the recording has no wall clock. */
 static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
 	if (!time->wall)
@@ -281,6 +292,7 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- all records -------------------------------------------------------------------------------------------- */
 
+/* Counts losses, also in their time slice. */
 static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
 			   uint64_t samples)
 {
@@ -305,7 +317,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	case PERFDATA_SAMPLE: add_sample(recording, record); break;
 	case PERFDATA_LOST:
 		if (!record->lost.samples &&
-		    perfdata_info(recording->data)->recorder.is) /* of the state of processes */
+		    perfdata_info(recording->data)->recorder.is) /* losses of process state: no samples */
 			break;
 		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
 			       record->lost.samples ? record->lost.count : 0);
@@ -333,8 +345,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	recording->origin =
-		provenance_of(info, input, info->first, info->last); /* jitdumps and timelines are asked on the way */
+	/* Jitdumps and code timelines are looked up while records are read. */
+	recording->origin = provenance_of(info, input, info->first, info->last);
 	if (!recording->o->as_perf)
 		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
 			       &recording->origin);
@@ -343,7 +355,7 @@ static void recording_read_records(struct recording *recording, struct in *input
 	while ((record = perfdata_next(recording->data)) != NULL) {
 		if (unlikely(record->kind == PERFDATA_SAMPLE &&
 			     select_needs_wall(&recording->samples_options.select))) {
-			/* a pipe tells of clocks before the first sample */
+			/* In pipe mode, the clock is known before the first sample. */
 			recording_settle(&recording->samples_options.select.from, perfdata_info(recording->data),
 					 input->name);
 			recording_settle(&recording->samples_options.select.to, perfdata_info(recording->data),
@@ -358,7 +370,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	addrspace_build_ids(&recording->as, id, n);
 }
 
-/* What stands where a method may be, and is none of those that the recorder tells, is an address without code. */
+/* Corrects locations that were taken for Methods: without a name in pjrecord's list, the address is an address without
+ * code. */
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {
@@ -373,11 +386,12 @@ static void settle_methods(struct recording *recording)
 
 /* ---- pass 3: names ------------------------------------------------------------------------------------------ */
 
-/* What --skip-after and --collapse-recursion need to know of a frame. */
+/* State of --skip-after and --collapse-recursion. */
 struct elf_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
-	uint8_t *skip; /* by frame: 1 its callers are dropped, 2 not, 0 not looked at */
+	/* By frame: 0 not examined, 1 its callers are dropped, 2 they are kept. */
+	uint8_t *skip;
 	size_t cap;
 };
 
@@ -402,7 +416,8 @@ static bool recording_is_skip_after(struct elf_reduction *reduction, uint32_t fr
 	return reduction->skip[frame] == 1;
 }
 
-/* The node of frame called from node; top: node is a first frame, which is no function. base: what is above of all. */
+/* Returns the node of `frame` as a callee of `node`. top: `node` is a first frame, which is no function. base: the node
+ * outside of the first frame. */
 static uint32_t recording_step(struct elf_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
 	const struct intern *names = &reduction->to->frames;
@@ -420,7 +435,7 @@ static uint32_t recording_step(struct elf_reduction *reduction, uint32_t base, u
 	return stacks_child(reduction->to, node, frame);
 }
 
-/* By node: is it one of those that stand in front of all? */
+/* Returns, by node, if its frame is one of --time-slice or --by. */
 static bool *find_fronts(const struct recording *recording)
 {
 	const struct stacks *stacks = &recording->samples.stacks;
@@ -435,7 +450,7 @@ static bool *find_fronts(const struct recording *recording)
 	return front;
 }
 
-/* What a frame in front says: of a cgroup there is the path so far. */
+/* Returns the frame of --time-slice or --by in `stacks`. For --by, the node has the path of the cgroup so far. */
 static uint32_t front_frame(struct recording *recording, uint32_t id, struct stacks *stacks)
 {
 	const struct stacks *from = &recording->samples.stacks;
@@ -447,22 +462,23 @@ static uint32_t front_frame(struct recording *recording, uint32_t id, struct sta
 	if (!recording->o->by || (recording->o->slice_ns && from->node[id].parent == 0))
 		return stacks_frame(stacks, shown);
 	containers_name(&recording->containers, recording->o->by, shown, &text);
-	frame = stacks_frame(
-		stacks, names_comm(&names, text_view(&text), false)); /* without blanks and what frames must not hold */
+	/* removes blanks and characters that frames must not contain */
+	frame = stacks_frame(stacks, names_comm(&names, text_view(&text), false));
 	names_free(&names);
 	text_free(&text);
 	return frame;
 }
 
-/* The tree of sites becomes one of names, in to. Parents have smaller numbers than their children. */
+/* Copies the tree of locations into `stacks`, with names for locations. Parents have lower ids than their children.
+ * Returns false if a weight overflows. */
 static bool rename_tree(struct recording *recording, const struct resolved *names, const bool *front,
 			struct stacks *stacks)
 {
 	const struct stacks *from = &recording->samples.stacks;
 	struct elf_reduction reduction = { .o = recording->o->samples, .to = stacks };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	uint32_t *base =
-		mem_alloc(sizeof(*base), from->n); /* the last frame in front of all, in to; 0: there are none */
+	/* By node: the node in `stacks` of the innermost frame outside of the first frame; 0: none. */
+	uint32_t *base = mem_alloc(sizeof(*base), from->n);
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
@@ -498,7 +514,7 @@ static bool rename_tree(struct recording *recording, const struct resolved *name
 
 /* ---- one recording ------------------------------------------------------------------------------------------ */
 
-/* What was only said while reading, and what the file says of itself. */
+/* Adds the counts of the reader, and the host and frequency of the file, to `samples` and the tally. */
 static void take_over(struct recording *recording, struct samples *samples)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -506,7 +522,8 @@ static void take_over(struct recording *recording, struct samples *samples)
 	char text[32];
 	size_t n;
 
-	/* both count what full buffers lost; a record of samples is exact, the other counts all kinds of records */
+	/* Both numbers count losses of full buffers: LOST_SAMPLES records count samples exactly, LOST records count all
+	 * kinds of records. */
 	samples->tally.lost +=
 		recording->lost_samples > recording->lost_records ? recording->lost_samples : recording->lost_records;
 	recording->tally->lost_records += recording->lost_records;
@@ -546,7 +563,8 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
 
-/* Names of pods are those of the recorded machine: of this one only if it is that, and was not started again. */
+/* Reads the names of pods. They are those of this machine, so they are used only if the recording is from this boot of
+ * it. */
 static void read_pods(struct recording *recording)
 {
 	struct text folder = { 0 };
@@ -621,7 +639,7 @@ static bool has_cgroups(const struct recording *recording)
 
 static void recording_begin(struct recording *recording, const struct in *input, struct samples *samples)
 {
-	/* samples of sites: options that look at names come when names are there */
+	/* The samples consist of locations: options that depend on names apply after pass 3 has found them. */
 	recording->samples_options = *recording->o->samples;
 	recording->samples_options.nskip_after = 0;
 	recording->samples_options.collapse_recursion = false;

@@ -74,7 +74,7 @@ struct recording_inlined {
 	struct input_errors errors;
 };
 
-/* Result of the lookups in code timelines of JVMs; sure to unknown count addresses, enum timeline_answer. */
+/* Result of the lookups in code timelines of JVMs; sure to unknown count addresses, enum timeline_sure. */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
 	/* Number of code blobs that pjmap could not read or name. */

@@ -20,46 +20,57 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The sites of one DSO, or of all of the kernel. */
+/* The locations of one DSO, or of all DSOs of the kernel. One thread handles a job. */
 struct job {
 	uint32_t dso;
-	uint32_t from, n; /* in site[] of the task */
+	/* In location[] of the task. */
+	uint32_t from, n;
 };
 
-/* A thread's own tables. */
+/* A thread with its own tables. */
 struct worker {
 	struct task *task;
-	struct intern raw;  /* as the sources say */
-	struct intern made; /* as readers see them: frames of one site, one a line */
+	/* Names as the sources have them. */
+	struct intern raw;
+	/* Names as they are shown: the frames of one location, one a line. */
+	struct intern made;
 	struct names names;
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
-	struct text frames;       /* scratch */
-	struct input_errors maps; /* lines of perf maps; the first is that of ... */
-	uint32_t maps_dso;        /* ... the first DSO, whatever order threads take */
+	/* Buffer for the frames of a location. */
+	struct text frames;
+	/* Invalid lines of perf maps. The text is that of the DSO maps_dso, the lowest one with an invalid line, so
+	 * that it does not depend on the order in which threads take jobs. */
+	struct input_errors maps;
+	uint32_t maps_dso;
 	pthread_t thread;
 };
 
+/* State shared by the threads. */
 struct task {
 	const struct resolve_options *o;
 	const struct provenance *origin;
 	const struct addrspace *a;
 	const struct locations *s;
 	struct resolved *out;
-	uint32_t *location; /* ids, by job, then by address */
+	/* Ids of locations by job, then by address. */
+	uint32_t *location;
 	struct job *job;
 	uint32_t njobs;
 	atomic_uint next;
-	uint32_t *made; /* by site: id in made of its worker */
-	uint8_t *by;    /* by site: worker */
+	/* By location: id of its name in `made` of its worker. */
+	uint32_t *made;
+	/* By location: index of its worker. */
+	uint8_t *by;
 	struct worker *worker;
 	unsigned nworkers;
 };
 
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
 
-/* All of the kernel is one job, under the number of its first DSO: kallsyms tells all of it in one go. */
+/* Returns the job of each DSO. The DSOs of the kernel are one job, under the index of the first one, because one pass
+ * over kallsyms gives all names. */
 static uint32_t *job_keys(const struct addrspace *addrspace)
 {
 	uint32_t *key = mem_alloc(sizeof(*key), (size_t)addrspace->keys.n + 1), kernel = 0;
@@ -74,6 +85,7 @@ static uint32_t *job_keys(const struct addrspace *addrspace)
 	return key;
 }
 
+/* Sorts the largest jobs first, so that threads end at about the same time. */
 static int job_cmp(const void *left, const void *right)
 {
 	const struct job *job = left, *b = right;
@@ -83,7 +95,7 @@ static int job_cmp(const void *left, const void *right)
 	return job->dso < b->dso ? -1 : 1;
 }
 
-/* Sites by DSO, by counting; the largest DSOs first, so that threads end together. */
+/* Groups the locations by DSO with a counting sort and makes a job for each DSO. */
 static void make_jobs(struct task *task)
 {
 	const struct locations *locations = task->s;
@@ -107,7 +119,8 @@ static void make_jobs(struct task *task)
 	free(key);
 }
 
-/* Sites of a job by address: least significant byte first, bytes that are all equal skipped. */
+/* Sorts the locations of a job by address: radix sort from the least significant byte on. Bytes that are equal in all
+ * addresses are skipped. */
 static void sort_locations(const struct locations *locations, uint32_t *id, uint32_t *spare, uint32_t n)
 {
 	uint64_t all = 0, base = n ? locations->location[id[0]].address : 0;
@@ -134,7 +147,7 @@ static void sort_locations(const struct locations *locations, uint32_t *id, uint
 		memcpy(id, from, n * sizeof(*id));
 }
 
-/* Questions for the sites of a job; several sites may have one address. Returns how many there are. */
+/* Makes a query for each distinct address of a job's locations, which are sorted. Returns the number of queries. */
 static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct locations *locations = worker->task->s;
@@ -165,7 +178,7 @@ static enum resolve_why resolve_why_of(enum dso_reason why)
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
 }
 
-/* Is it a C library, which has what signal handlers return to? */
+/* True if the file is a C library: it contains the code to which signal handlers return. */
 static bool has_trampoline(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -175,7 +188,9 @@ static bool has_trampoline(struct str path)
 	       str_find_str(base, STR(".so")) > 0;
 }
 
-/* Nobody called __restore_rt: it is a "return address" that the kernel made, and no instruction is before it. */
+/* Looks up the signal trampoline __restore_rt. The kernel pushes its start as return address, without a call. The
+ * address of the location is return address - 1, so it lies before the symbol, and this second lookup uses the return
+ * address itself. */
 static void query_trampoline(struct worker *worker, const struct dsofiles_options *options,
 			     const struct dsofiles_query *query, size_t n)
 {
@@ -219,8 +234,10 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
 	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
-		why = task->origin->reported ? WHY_OTHER_MACHINE :
-					       WHY_NOT_RECORDED; /* a file of that name says nothing */
+		why = task->origin->reported  ? WHY_OTHER_MACHINE :
+						/* A file with the same path is no evidence that it is the recorded
+						 * one. */
+						WHY_NOT_RECORDED;
 	options.inlined = NULL;
 	if (task->o->symstore && symstore_conflicts(task->o->symstore, dso->pid, &dso->build_id))
 		task->out->conflicts++;
@@ -229,7 +246,8 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 	return why;
 }
 
-/* Of a folder of /proc: hidepid hides it from users without capabilities. */
+/* Gets the owner of a directory of /proc. The broker opens it, because hidepid hides it from users without
+ * capabilities. */
 static bool process_stat(const char *path, struct stat *status)
 {
 	int fd = broker_open(AT_FDCWD, path, O_DIRECTORY);
@@ -240,8 +258,8 @@ static bool process_stat(const char *path, struct stat *status)
 	return good;
 }
 
-/* perf believes only its own user and root. Names are no danger to us; but who runs the process is known while it
- * lives. */
+/* True if names of a perf map may be used. perf trusts only maps of its own user and of root. Names are no danger to
+ * pjfold: it also trusts a map of any user if the process has ended, and a map of the process's user while it lives. */
 static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
@@ -257,7 +275,7 @@ static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 	return process_stat(path, &process) && process.st_uid == map.st_uid;
 }
 
-/* More damage, of DSO dso; the first that is told is that of the first DSO. */
+/* Adds errors of the DSO `dso`. The text in all->first is that of the lowest DSO, *first. */
 static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *errors, uint32_t dso)
 {
 	struct input_errors before = *errors;
@@ -273,7 +291,8 @@ static void add_maps(struct input_errors *all, uint32_t *first, const struct inp
 	*first = dso;
 }
 
-/* path: for people. */
+/* Resolves the first n queries of the worker from a perf map, and closes fd. `path` is for messages. False if the map
+ * could not be used. */
 static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
@@ -295,7 +314,7 @@ static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *p
 	return good;
 }
 
-/* What pjrecord copied: the map as it was last, then what it was before. */
+/* Resolves names from the maps that pjrecord copied: first the latest map, then the one before. */
 static bool query_symstore_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	static const char *const kinds[] = { "map", "map.1" };
@@ -311,7 +330,7 @@ static bool query_symstore_maps(struct worker *worker, const struct dso *d, size
 	return found;
 }
 
-/* Is there a process of that number? A filter may not send signals, not even none. */
+/* True if a process with this pid exists. The sandbox does not allow kill(), not even with signal 0. */
 static bool is_process(uint32_t pid)
 {
 	char path[32];
@@ -321,7 +340,8 @@ static bool is_process(uint32_t pid)
 	return process_stat(path, &status);
 }
 
-/* The map that the process wrote in its own /tmp under its own number, then the one in ours. */
+/* Resolves names from the perf map in the /tmp of the process, named after the pid in its namespace; else from the one
+ * in this /tmp. */
 static enum resolve_why query_live_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	const struct task *task = worker->task;
@@ -346,9 +366,11 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
-		return WHY_ELSEWHERE; /* another process has the number now, and may have the file */
+		return WHY_ELSEWHERE; /* Another process has the pid now, and the file may be from it. */
 	if (!live && !task->o->as_perf && recorder_elsewhere(task->origin->recorder, d->pid))
-		return WHY_NO_MAP; /* what has its number in our /tmp was somebody else's, or pjmap's of another one */
+		/* The process was in another mount namespace: a file with its pid in this /tmp is of another process,
+		 * or from pjmap for another one. */
+		return WHY_NO_MAP;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
 }
@@ -361,7 +383,8 @@ static bool all_named(const struct worker *worker, size_t n)
 	return true;
 }
 
-/* While the process lives, its map may be newer than the last copy. */
+/* Resolves names from perf maps: copies of pjrecord first. While the process is alive, its map may be newer than the
+ * copy. */
 static enum resolve_why query_maps(struct worker *worker, const struct dso *dso, size_t n)
 {
 	bool saved = query_symstore_maps(worker, dso, n);
@@ -421,12 +444,12 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 	case DSO_SYMBOL:
 	case DSO_CODE:
 	case DSO_THREAD:
-	case DSO_CUT: /* names are there already */ break;
+	case DSO_CUT: /* The names of these locations are known already. */ break;
 	}
 	return WHY_NOT_IN_TABLE;
 }
 
-/* A frame of --root=both. */
+/* Returns the name of a frame of --root=both. */
 static uint32_t make_thread(struct worker *worker, uint32_t comm)
 {
 	struct str name =
@@ -437,7 +460,8 @@ static uint32_t make_thread(struct worker *worker, uint32_t comm)
 	return intern(&worker->made, (struct str){ text, (size_t)got });
 }
 
-/* The functions that were inlined at a place stand behind the one that they are in, each by the rules of all names. */
+/* Returns the name of a function, followed by the names of the calls inlined into it. Each name is made by the same
+ * rules. */
 static struct str with_inlined(struct worker *worker, struct names_frame frame, struct str inlined)
 {
 	worker->frames.n = 0;
@@ -450,7 +474,8 @@ static struct str with_inlined(struct worker *worker, struct names_frame frame, 
 	return text_view(&worker->frames);
 }
 
-/* What a site is called; raw, module and inlined are answers, 0: none. */
+/* Returns the id in worker->made of a location's name. raw, module and inlined are ids in worker->raw from the lookup;
+ * 0: not found. */
 static uint32_t resolve_make_name(struct worker *worker, const struct location_key *key, uint32_t raw, uint32_t module,
 				  uint32_t inlined)
 {
@@ -466,11 +491,11 @@ static uint32_t resolve_make_name(struct worker *worker, const struct location_k
 	if (dso->kind == DSO_SYMBOL) {
 		frame.symbol = dso->path;
 		if (!task->o->as_perf)
-			frame.dso = STR("[kernel.kallsyms]"); /* code of the kernel, whoever made it */
+			frame.dso = STR("[kernel.kallsyms]"); /* code of the kernel, of any origin */
 	} else if (dso->kind == DSO_CODE) {
 		frame.symbol = ((const struct jitdump_code *)(uintptr_t)key->address)->name;
 	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
-		frame.dso = STR("[unknown]"); /* perf's map of the kernel ends where kallsyms ends */
+		frame.dso = STR("[unknown]"); /* perf's mapping of the kernel ends at the last symbol of kallsyms */
 	}
 	if (worker->names.addresses && frame.symbol.n == 0) {
 		frame.address.p = address;
@@ -485,7 +510,7 @@ static uint32_t resolve_make_name(struct worker *worker, const struct location_k
 	return intern(&worker->made, names_make(&worker->names, frame));
 }
 
-/* Neighbours mostly are the same function, which has one name. */
+/* Makes the names of n locations sorted by address. Neighbours are often in the same function and share its name. */
 static void make_names(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct task *task = worker->task;
@@ -522,6 +547,7 @@ static void make_names(struct worker *worker, const uint32_t *id, uint32_t n)
 	}
 }
 
+/* Thread: takes jobs until there are none. */
 static void *resolve_work(void *arg)
 {
 	struct worker *worker = arg;
@@ -546,13 +572,15 @@ static void *resolve_work(void *arg)
 
 /* ---- all together ------------------------------------------------------------------------------------------- */
 
-/* The frames of all sites, as ids of to: each distinct text is cut and interned once. */
+/* Adds the frames of all locations to `stacks` and stores their ids by location. Each distinct text is split and
+ * interned once. */
 static void resolve_collect(struct task *task, struct stacks *stacks)
 {
 	struct resolved *out = task->out;
 	uint32_t n = task->s->n, used = 0, cap = n + 16;
-	uint32_t **text =
-		mem_alloc(sizeof(*text), task->nworkers); /* by worker and made: where its frames are; 0: nowhere yet */
+	/* By worker and id in `made`: start and number of its frames in out->frame; a number of 0 means that they are
+	 * not there yet. */
+	uint32_t **text = mem_alloc(sizeof(*text), task->nworkers);
 	uint32_t **count = mem_alloc(sizeof(*count), task->nworkers);
 
 	for (unsigned i = 0; i < task->nworkers; i++) {
@@ -584,6 +612,7 @@ static void resolve_collect(struct task *task, struct stacks *stacks)
 	free(count);
 }
 
+/* Starts up to task->o->threads - 1 threads and works with them until all jobs are done. */
 static void run_workers(struct task *task)
 {
 	unsigned started = 1;
@@ -600,7 +629,7 @@ static void run_workers(struct task *task)
 	}
 	for (; started < task->nworkers; started++)
 		if (pthread_create(&task->worker[started].thread, NULL, resolve_work, &task->worker[started]) != 0)
-			break; /* fewer threads do the same work */
+			break; /* Fewer threads do the same work. */
 	resolve_work(&task->worker[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(task->worker[i].thread, NULL);

@@ -37,7 +37,8 @@ struct run {
 		uint64_t lines;
 	} * block;
 	size_t nblocks, blocks_cap;
-	const char **input; /* names */
+	/* Names of the inputs. */
+	const char **input;
 	uint32_t ninputs;
 };
 

@@ -57,10 +57,11 @@ static void slices_take(struct stacks *stacks, const struct stacks *s, const str
 					  stacks_frame(stacks, intern_str(&s->frames, s->node[id].frame)));
 		node[id] = at;
 		if (s->self[0][id] && at == 0)
-			at = stacks_child(stacks, 0,
-					  stacks_frame(stacks, STR("[unknown]"))); /* neither a comm nor a frame */
+			/* The sample has neither a thread name nor a frame. */
+			at = stacks_child(stacks, 0, stacks_frame(stacks, STR("[unknown]")));
 		if (s->self[0][id])
-			stacks_add(stacks, at, 0, s->self[0][id]); /* the sum is that of s: it fits */
+			/* The sum is that of s, so it cannot overflow. */
+			stacks_add(stacks, at, 0, s->self[0][id]);
 	}
 }
 

@@ -53,8 +53,9 @@ static void name_other_events(const struct samples *samples)
 
 	for (uint32_t i = 0; i < samples->nevents; i++)
 		if ((!samples->chosen || !str_eq(samplekey_event_key(samples->event[i].name), samples->event_key)) &&
-		    select_event(&samples->options->select,
-				 samples->event[i].name)) /* who chose does not hear of the rest */
+		    select_event(
+			    &samples->options->select,
+			    samples->event[i].name)) /* After a choice by the user, other events are not reported. */
 			other[n++] = samples->event[i];
 	qsort(other, n, sizeof(*other), samples_event_cmp);
 	for (size_t i = 0; i < n && at < sizeof(text) - 150; i++)
