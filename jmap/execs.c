@@ -46,9 +46,11 @@ int execs_read(int fd, pid_t *pid, int max)
 		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
 
 		if (got < 0)
-			return errno == EAGAIN || errno == EINTR ? n : -1; /* ENOBUFS: too many for us */
+			/* ENOBUFS: messages were lost */
+			return errno == EAGAIN || errno == EINTR ? n : -1;
 		if (from.nl_pid != 0)
-			continue; /* not the kernel's */
+			/* not sent by the kernel */
+			continue;
 		for (; NLMSG_OK(head, (size_t)got) && n < max; head = NLMSG_NEXT(head, got)) {
 			struct cn_msg *message = NLMSG_DATA(head);
 			struct proc_event event;

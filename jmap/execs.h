@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execs.h - which processes began another program, as it happens: a JVM that lives for a second cannot be found by
- * looking each second.
+ * execs.h - reports processes that execute another program, as it happens: a JVM that lives for a second cannot be
+ * found by scanning /proc each second.
  *
- * The kernel's process connector (linux/cn_proc.h), which only root of the first namespaces may hear. Without it new
- * JVMs are found when /proc is looked through.
+ * Uses the kernel's process connector (linux/cn_proc.h), which only root of the initial namespaces may read. Without it
+ * new JVMs are found when /proc is scanned.
  */
 #ifndef PJ_EXECS_H
 #define PJ_EXECS_H
@@ -13,9 +13,11 @@
 
 #include <sys/types.h>
 
-int execs_open(void); /* a descriptor to poll; -1 and errno */
+/* Opens the connection: returns a descriptor to poll, which the caller closes; -1 and errno on failure. */
+int execs_open(void);
 
-/* Processes that began a program since, at most `most`; -1: some may have been missed. */
+/* Stores up to `max` pids of processes that executed a program since the last call. Returns their number, or -1 if
+ * messages were lost, so that /proc must be scanned. Does not wait. */
 int execs_read(int fd, pid_t *pid, int max);
 
 #endif

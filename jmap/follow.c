@@ -21,22 +21,36 @@
 #define MS FOLLOW_MS
 #define SECOND FOLLOW_SECOND
 #define SWEEP_EVERY (60 * SECOND)
-#define SWEEP_SHARE 1000 /* of the time at most one part in so many goes into sweeping */
-#define EXECS_EVERY \
-	(10 * MS)         /* messages about execs are read at most so often: a storm of them costs no wake-up each */
-#define LOOK_SHARE 100    /* of the time at most one part in so many goes into looking for JVMs, over some seconds */
-#define LOOK_BURST SECOND /* of rest that may be owed */
-#define LAST_SCANS (SECOND / 2)       /* for all of them, once a signal asks to end */
-#define LATER 4                       /* times what a look costs, it waits for others that are due */
-#define SCANS_MAX 4                   /* of a tenant that are not answered, at a time */
-#define PENDING_MAX 64                /* of all */
-#define BLOCKED_TRY (50 * MS)         /* when a JVM is tried again whose tenant has so many */
-#define HANG_TRY SECOND               /* when a look that is not answered is checked again */
-#define LAST_MAX (150 * MS)           /* for the answer to a last look, */
-#define LASTS_MAX 4                   /* and how many there are at a time */
-#define LOOK_EVERYWHERE (10 * SECOND) /* at processes that were no JVM: they may have loaded one since */
+/* sweeps take at most this fraction of the time: 1/1000 */
+#define SWEEP_SHARE 1000
+#define EXECS_EVERY                                                                                                   \
+	(10 * MS) /* least time between reads of exec messages, so that a storm of them does not wake pjmap each time \
+		   */
+/* searches for JVMs take at most this fraction of the CPU time, 1/100, on average over some seconds */
+#define LOOK_SHARE 100
+/* ns of rest that a search may borrow from the future */
+#define LOOK_BURST SECOND
+/* ns for the last looks at all JVMs, after a signal requested the end */
+#define LAST_SCANS (SECOND / 2)
+/* a JVM that is due lets others go first for this multiple of its last cost */
+#define LATER 4
+/* limit of unanswered looks for each tenant */
+#define SCANS_MAX 4
+/* limit of unanswered looks */
+#define PENDING_MAX 64
+/* time until the next attempt for a JVM whose tenant reached its limit */
+#define BLOCKED_TRY (50 * MS)
+/* interval of checks if an unanswered look hangs */
+#define HANG_TRY SECOND
+/* time limit of a last look */
+#define LAST_MAX (150 * MS)
+/* limit of simultaneous last looks */
+#define LASTS_MAX 4
+/* interval of scans of all processes, as one that was no JVM may have loaded one since */
+#define LOOK_EVERYWHERE (10 * SECOND)
 
-static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 }; /* ms after an exec: has it become a JVM? */
+/* Times in ms after an exec at which the process is checked for a JVM. */
+static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 };
 
 static volatile sig_atomic_t end_requested;
 
@@ -65,9 +79,10 @@ static void follow_let_go(struct follower *follower, size_t i, bool ended)
 	follower->ended += ended;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------- */
+/* ---- finding JVMs ---------------------------------------------------------------------------------------------- */
 
-/* A process that runs another program by now is let go: what it runs is a JVM of its own. */
+/* True if the process is followed. If it executes another program by now it is dropped, as that program is another
+ * JVM. */
 static bool is_followed(struct follower *follower, const struct jvm_process *process)
 {
 	for (size_t i = 0; i < follower->n; i++) {
@@ -83,7 +98,7 @@ static bool is_followed(struct follower *follower, const struct jvm_process *pro
 	return false;
 }
 
-/* True: its tenant has as many as it may. */
+/* True if its tenant has as many JVMs as the limit permits. */
 static bool are_enough(struct follower *follower, struct tenant tenant)
 {
 	size_t n = 0;
@@ -97,7 +112,7 @@ static bool are_enough(struct follower *follower, struct tenant tenant)
 	return true;
 }
 
-/* One that was found. Takes process. */
+/* Adds a JVM that was found. Returns true if it was added; then the list owns process. */
 static bool follow_add(void *arg, struct jvm_process *process)
 {
 	struct follower *follower = arg;
@@ -123,7 +138,7 @@ static bool follow_add(void *arg, struct jvm_process *process)
 	return true;
 }
 
-/* False: there is no such process. */
+/* Adds the JVM of a pid. Returns false if there is no such process. */
 static bool add_one(struct follower *follower, pid_t pid)
 {
 	struct jvm_process process;
@@ -145,13 +160,13 @@ static uint64_t follow_cpu_now(void)
 		       0;
 }
 
-/* Looking for JVMs cost CPU time since `before`. */
+/* Charges the CPU time since `before` to the searches for JVMs. */
 static void follow_account(struct follower *follower, uint64_t now, uint64_t before)
 {
 	follower->rested = (follower->rested > now ? follower->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
 }
 
-/* From when on JVMs may be looked for again. */
+/* Returns the time from which the next search for JVMs may start. */
 static uint64_t may_look_at(const struct follower *follower)
 {
 	return follower->rested > LOOK_BURST ? follower->rested - LOOK_BURST : 0;
@@ -162,7 +177,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 	uint64_t before = follow_cpu_now();
 	struct discovery discovery = discover(follower->r->proc, follow_add, follower);
 
-	if (now < follower->regular) /* else it comes too seldom to matter, and what is new shall not wait for it */
+	/* A regular scan is not charged: it is too rare to matter, and new JVMs shall not wait for it. */
+	if (now < follower->regular)
 		follow_account(follower, now, before);
 
 	if (follower->everywhere == 0 && discovery.forbidden && !follower->r->quiet)
@@ -173,8 +189,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 		now + (follower->execs >= 0 ? LOOK_EVERYWHERE : follower->r->interval);
 }
 
-/* There are more than can be watched one by one: all processes are looked at, as soon as that does not cost too much.
- */
+/* Schedules a scan of all processes as soon as its cost permits, as there are too many candidates, or messages were
+ * lost. */
 static void look_soon(struct follower *follower, uint64_t now)
 {
 	uint64_t soon = may_look_at(follower) > now ? may_look_at(follower) : now;
@@ -183,7 +199,8 @@ static void look_soon(struct follower *follower, uint64_t now)
 		follower->everywhere = soon;
 }
 
-/* A process that execs again and again is one candidate, whose program began anew. */
+/* Adds a process that executed a program. A process that does so repeatedly is one candidate, whose program is the
+ * last one. */
 static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 {
 	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
@@ -245,7 +262,7 @@ static void try_candidates(struct follower *follower, uint64_t now)
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the timelines of a tenant's JVMs that live. */
+/* Returns the bytes of the timelines of a tenant's running JVMs. */
 static uint64_t follow_timelines_of(const struct follower *follower, struct tenant tenant)
 {
 	uint64_t sum = 0;
@@ -257,8 +274,8 @@ static uint64_t follow_timelines_of(const struct follower *follower, struct tena
 	return sum;
 }
 
-/* Those whose JVMs live are all that is left, and still too much: of the tenant that holds most, the largest one with
- * mostly former code begins anew. One whose helper is at work stays as it is. */
+/* Restarts timelines if those of the running JVMs alone exceed the limit: of the tenant that holds most, the largest
+ * one that consists mostly of former code. A timeline whose helper is at work is not restarted. */
 static void follow_shorten(struct follower *follower)
 {
 	uint64_t max = follower->r->keep_bytes, bytes = follower->swept.bytes;
@@ -322,7 +339,7 @@ static bool is_time_to_sweep(const struct follower *follower, uint64_t now)
 	return now >= follower->next_sweep || (max && follower->grown > max / 10 && now >= follower->soonest);
 }
 
-/* Until when a look keeps the others waiting; 0: none does. */
+/* Returns the time until which a look delays the others; 0: none does. */
 static uint64_t busy_until(const struct follower *follower, uint64_t now)
 {
 	for (size_t i = 0; i < follower->n; i++)
@@ -331,7 +348,7 @@ static uint64_t busy_until(const struct follower *follower, uint64_t now)
 	return 0;
 }
 
-/* When a JVM has to be seen to. busy: until then no look begins; 0: now. */
+/* Returns the time of the next action for a JVM. busy: until then no look starts; 0: looks may start now. */
 static uint64_t next_of_one(const struct followed *followed, uint64_t busy, uint64_t now)
 {
 	if (followed->look.since)
@@ -363,7 +380,7 @@ static uint64_t next_of(const struct follower *follower, uint64_t now)
 	return next;
 }
 
-/* Sockets of helpers that have to answer. */
+/* Fills polled with the sockets of helpers that owe a response. Returns their number. */
 static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled)
 {
 	nfds_t n = 0;
@@ -374,7 +391,7 @@ static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled
 	return n;
 }
 
-/* A signal that came before it waits ends the wait. */
+/* Waits until `next`, a response, an exec or a signal. A signal that arrived before the wait ends it at once. */
 static void follow_wait_until(struct follower *follower, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd polled[PENDING_MAX + 1];
@@ -440,13 +457,13 @@ static void take_answers(struct follower *follower, uint64_t now)
 		jvmhandle_reap(&follower->left);
 }
 
-/* When its turn is: one that costs much lets others go first, for a while. */
+/* Returns the time by which JVMs are ordered. A JVM with expensive looks lets others go first for a while. */
 static uint64_t turn_of(const struct followed *followed)
 {
 	return followed->next + (followed->cost == UINT64_MAX ? 0 : LATER * followed->cost);
 }
 
-/* Tenants of the looks that are not answered. Returns how many there are, at most PENDING_MAX. */
+/* Fills pending with the tenants of unanswered looks. Returns their number, at most PENDING_MAX. */
 static size_t pending_tenants(const struct follower *follower, struct tenant pending[PENDING_MAX])
 {
 	size_t n = 0;
@@ -466,7 +483,7 @@ static size_t follow_count_tenant(const struct tenant *of, size_t n, struct tena
 	return count;
 }
 
-/* Of those that are due the one whose turn is next; NULL: none may be looked at. */
+/* Returns the next JVM that is due; NULL: none, or the limits permit none. */
 static struct followed *next_due(struct follower *follower, uint64_t now)
 {
 	struct tenant pending[PENDING_MAX];
@@ -483,7 +500,7 @@ static struct followed *next_due(struct follower *follower, uint64_t now)
 	return found;
 }
 
-/* One look after the other; beside those whose JVMs do not answer for long. */
+/* Starts looks, one after the other, except beside those that take long. */
 static void begin_scans(struct follower *follower, uint64_t now)
 {
 	struct followed *followed;
@@ -493,7 +510,8 @@ static void begin_scans(struct follower *follower, uint64_t now)
 			follow_let_go(follower, (size_t)(followed - follower->one), true);
 }
 
-/* Signals come while it works, too, and end what it does; between the last look at the flag and its sleep they wait. */
+/* The loop. Signals arrive also while it works and interrupt that work; they are blocked between the check of the
+ * flag and the wait. */
 static void follow_work(struct follower *follower, const sigset_t *block, const sigset_t *mask)
 {
 	while (!end_requested && (!follower->r->npids || follower->n)) {
@@ -515,7 +533,7 @@ static void follow_work(struct follower *follower, const sigset_t *block, const 
 	}
 }
 
-/* Last looks that go on; those that take too long end. */
+/* Returns the number of last looks that are unanswered, after it stopped those that take too long. */
 static size_t last_scans(struct follower *follower, uint64_t now)
 {
 	size_t n = 0;
@@ -528,7 +546,7 @@ static size_t last_scans(struct follower *follower, uint64_t now)
 	return n;
 }
 
-/* Once more, so that the last moments have their code, too; as long as there is time. */
+/* Looks at all JVMs once more within a time limit, so that the timelines include the code of the last moments. */
 static void end_all(struct follower *follower)
 {
 	uint64_t now = clock_now(), until = now + LAST_SCANS;
@@ -565,7 +583,8 @@ bool follow(const struct request *request)
 	follower->maps = (struct perfmaps){ .dir = request->to ? request->to : "/tmp",
 					    .publisher = request->publisher,
 					    .tenants = follower->allowance.tenants };
-	if (boot_id(request->proc, follower->boot)) /* without it no timeline can be written, which is said then */
+	/* Without it no timeline can be written, which is reported then. */
+	if (boot_id(request->proc, follower->boot))
 		mapsdir_prepare(request->dir, follower->boot);
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);

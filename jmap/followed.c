@@ -12,25 +12,37 @@
 #define SECOND FOLLOW_SECOND
 #define YOUNG_FOR (2 * SECOND)
 #define YOUNG_EVERY (50 * MS)
-#define OFTENER 4 /* times, while code goes: an address that is used again is what names can be wrong by */
-#define TIMELINE_MAX ((uint64_t)512 << 20) /* pjfold reads no more than twice of that */
-#define RECORDS_MAX ((uint64_t)80 << 20)   /* of one look: 16 MB, and a record more */
-#define COST_SHARE 20             /* of the time at most one part in so many goes into one JVM of a tenant in debt */
-#define IN_DEBT (SECOND / 2)      /* after which a JVM is tried again whose tenant has used up its CPU time */
-#define SOON (20 * MS)            /* when the rest of its new code is read */
-#define REST (60 * SECOND)        /* a JVM whose memory was given to another tenant */
-#define NOTICED (20 * MS)         /* time of a look from which on is looked at where it went */
-#define OWN_NS 30000              /* of CPU time, that a look costs beside its helper */
-#define STUCK_MAX 8               /* helpers of a tenant that are blocked: no more are started */
-#define BACKOFF_MAX 7             /* doublings of 5 s */
-#define HELPER_BYTES (256u << 10) /* of memory, beside what it knows of the code */
+/* divisor of the interval after code disappeared: names are wrong most easily for addresses that are reused */
+#define OFTENER 4
+/* limit of a timeline in bytes; pjfold reads at most twice of that */
+#define TIMELINE_MAX ((uint64_t)512 << 20)
+/* limit of the records of one look in bytes: 16 MB of map, and one record more */
+#define RECORDS_MAX ((uint64_t)80 << 20)
+/* a JVM whose look exceeds its budget gets at most this fraction of the time: 1/20 */
+#define COST_SHARE 20
+/* ns until the next attempt for a JVM whose tenant used up its CPU time */
+#define IN_DEBT (SECOND / 2)
+/* ns until the rest of the new code is read */
+#define SOON (20 * MS)
+/* ns of rest for a JVM whose memory was given to another tenant */
+#define REST (60 * SECOND)
+/* ns; for looks that take longer the cause of the time is determined */
+#define NOTICED (20 * MS)
+/* ns of CPU time that a look costs pjmap itself */
+#define OWN_NS 30000
+/* limit of blocked helpers for each tenant, beyond which no more are started */
+#define STUCK_MAX 8
+/* limit of the doublings of 5 s */
+#define BACKOFF_MAX 7
+/* memory of a helper in bytes, without its list of code */
+#define HELPER_BYTES (256u << 10)
 
 bool followed_lives(const struct followed *followed)
 {
 	return taskwait_is(followed->p.folder, &followed->p.id);
 }
 
-/* What a JVM in its first second lacks may still come. */
+/* Prints a reason once, but not in the first second of a JVM, which may not be initialized yet. */
 static void followed_report(struct follower *follower, struct followed *followed, const struct hotspot_reason *why)
 {
 	if (!followed->reported && clock_now() - followed->since > SECOND && strcmp(why->code, "starting") != 0 &&
@@ -50,7 +62,7 @@ void followed_stop(struct follower *follower, struct followed *followed)
 	followed->open = false;
 }
 
-/* Its helper hangs, or ended: another one is started later, and later each time. */
+/* Handles a helper that hangs or crashed: another one is started after a time that increases with each failure. */
 static void followed_fail(struct follower *follower, struct followed *followed, bool crashed, uint64_t now)
 {
 	struct hotspot_reason hangs = {
@@ -68,7 +80,7 @@ static void followed_fail(struct follower *follower, struct followed *followed, 
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* Memory that the tenant of a JVM has, without this JVM. */
+/* Returns the memory of the tenant's other JVMs. */
 static uint64_t memory_of_others(const struct follower *follower, const struct followed *followed)
 {
 	uint64_t sum = 0;
@@ -79,8 +91,8 @@ static uint64_t memory_of_others(const struct follower *follower, const struct f
 	return sum;
 }
 
-/* Where all memory is in use, a tenant with little gets what one with much has: the largest JVM of the latter begins
- * anew. */
+/* If all memory is in use, gives that of a tenant with much to a tenant with little: the largest JVM of the former
+ * starts anew. */
 static void followed_make_space(struct follower *follower, const struct followed *followed, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
@@ -125,7 +137,7 @@ void followed_begin_anew(struct follower *follower, struct followed *followed, c
 	}
 }
 
-/* perf-PID.map for users of perf: what lives now. */
+/* Writes perf-PID.map for users of perf, with the code of now. */
 static void followed_publish(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const char *what;
@@ -146,7 +158,7 @@ static void followed_publish(struct follower *follower, struct followed *followe
 	followed->written = followed->t.written;
 }
 
-/* What was read of it is written; where nothing could be written, that is said once. Returns bytes. */
+/* Writes the records of a look; reports the first failure. Returns the bytes that were written. */
 static uint64_t write_scan(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const struct journalfile_scan scan = {
@@ -159,10 +171,12 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	written = followed->t.written - before;
 	followed->fresh = false;
 	if (!good) {
-		if (!followed->stuck) /* a disk that is full stays so for a while */
+		/* A full disk remains full for a while. */
+		if (!followed->stuck)
 			warn("%s: cannot write: %s", followed->t.path, strerror(error));
 		follower->failed = true;
-		followed_stop(follower, followed); /* the next helper begins anew, and all code is written */
+		/* The next helper starts anew and writes all code. */
+		followed_stop(follower, followed);
 	} else if ((answer->has_map || answer->map_too_large) && follower->r->perf_map) {
 		followed_publish(follower, followed, answer);
 	}
@@ -174,7 +188,7 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 
 /* ---- looks ----------------------------------------------------------------------------------------------------- */
 
-/* Asks for the list of all code, or at first for its version, which the timeline begins with. */
+/* Requests the list of all code, or at first the version of the JVM, which is the start of the timeline. */
 static void followed_query(struct follower *follower, struct followed *followed, uint64_t now)
 {
 	uint64_t mine = memory_of_others(follower, followed);
@@ -220,7 +234,7 @@ bool followed_look(struct follower *follower, struct followed *followed, uint64_
 	return true;
 }
 
-/* What a look cost its tenant: CPU time, and time in which others waited for it. */
+/* Charges a look to its tenant: CPU time, and time for which others waited for it. */
 static void followed_charge(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t since, uint64_t now)
 {
@@ -236,7 +250,7 @@ static void followed_charge(struct follower *follower, struct followed *followed
 		followed->next = now + COST_SHARE * cost;
 }
 
-/* It cannot be read, or not now. False: it is gone. */
+/* Handles the response that the JVM cannot be read, or not now. Returns false if the process has ended. */
 static bool followed_refuse(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t now)
 {
@@ -245,7 +259,8 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	if (!followed_lives(followed))
 		return false;
 	if (answer->over == READBUDGET_STEPS && followed->steps < ALLOWANCE_STEPS_MAX) {
-		followed->steps *= 2; /* it did not suffice for the list of its code */
+		/* The budget did not suffice for the list of its code. */
+		followed->steps *= 2;
 		followed->next = now + SOON;
 	} else {
 		followed_report(follower, followed, &why);
@@ -253,7 +268,7 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	return true;
 }
 
-/* When it is due again. */
+/* Sets the time of the next look after a response. */
 static void followed_schedule(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			      uint64_t now)
 {
@@ -265,7 +280,7 @@ static void followed_schedule(struct follower *follower, struct followed *follow
 		allowance_report(&follower->allowance, followed->tenant, "memory");
 }
 
-/* Between reading and writing: it is still that program, and its user may read it. */
+/* Checks after reading and before writing: the process runs the same program, and its user may read the result. */
 static bool may_write(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	struct hotspot_reason why = hotspot_may_show(followed->p.folder, &followed->p.id, &followed->t.owner);
@@ -288,7 +303,7 @@ static void followed_hold(struct follower *follower, struct followed *followed, 
 	followed->known = answer->journal_bytes < ALLOWANCE_MEMORY_MAX ? answer->journal_bytes : ALLOWANCE_MEMORY_MAX;
 }
 
-/* False: it is gone. */
+/* Handles a response. Returns false if the process has ended. */
 static bool followed_take_answer(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 				 uint64_t since, uint64_t now)
 {

@@ -37,7 +37,7 @@ static void put_uptime(struct text *text, uint64_t seconds)
 		text_printf(text, "%llud", (unsigned long long)seconds / 86400);
 }
 
-/* HotSpot had numbers of its own until JDK 8: 25.504-b01 is 8u504-b01. */
+/* Appends the version in the form of later JDKs. Until JDK 8 HotSpot had its own numbers: 25.504-b01 is 8u504-b01. */
 static void put_version(struct text *text, const char *version)
 {
 	if (strncmp(version, "25.", 3) == 0 && strstr(version, "-b"))
@@ -51,12 +51,13 @@ static void listing_put_container(struct text *text, struct str cgroup)
 	struct str id = containers_id(cgroup);
 
 	if (id.n)
-		text_str(text, str_head(id, 12)); /* as docker and crictl print it */
+		/* as docker and crictl print it */
+		text_str(text, str_head(id, 12));
 	else
 		text_char(text, '-');
 }
 
-/* Seconds since a process started at so many clock ticks after boot. */
+/* Returns the seconds since a process started, from its start time in clock ticks after boot. */
 static uint64_t listing_age(uint64_t start)
 {
 	uint64_t now = clock_since_boot() / SECOND_NS, since = start / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -66,14 +67,15 @@ static uint64_t listing_age(uint64_t start)
 
 enum { COLUMNS = 10 };
 
-/* A row of cells that end in \0. */
+/* Cells that end in \0, row by row, and the width of each column. */
 struct table {
 	struct text cells;
 	size_t width[COLUMNS];
 };
 
-/* Versions and commands are read from the memory of the JVM, and a comm is chosen by its process: any of them may hold
- * what a terminal obeys. A blank would begin the next column of the table, where there is one. */
+/* Ends a cell and makes its text printable. Versions and commands come from the memory of the JVM, and a process
+ * chooses its comm, so they may contain control sequences of terminals. In all but the last two columns blanks are
+ * replaced, as a blank would begin the next column. */
 static void end_cell(struct table *table, unsigned column, size_t *from)
 {
 	struct text shown = { 0 };

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.h - the JVMs of this host as a table for people and scripts: columns are words, but for the last one. */
+/*
+ * listing.h - prints the JVMs of this host as a table for people and scripts (pjmap --list).
+ *
+ * Each column is one word, except the last two (CODE, COMMAND), so scripts can split at blanks. Untrusted text is made
+ * printable.
+ */
 #ifndef PJ_LISTING_H
 #define PJ_LISTING_H
 
 #include "jmap/attach/jcmdmap.h"
 
-/* Writes it to stdout. method: how many pieces of code there are is not said, but whether it could be asked that way.
- */
+/* Writes the table of n processes to stdout. With a method other than JCMDMAP_NOT the column CODE has the result of
+ * jcmdmap_check, and '-' instead of the number of code blobs. */
 void listing(const struct jvm_process *one, size_t n, enum jcmdmap_method method);
 
 #endif

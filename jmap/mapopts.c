@@ -52,7 +52,7 @@ static void opt_interval(void *to, const char *value, const char *name)
 	set_interval(to, value, name);
 }
 
-/* pjmap 10, as the original script. So long an interval is rather the number of a process. */
+/* Parses the interval of "pjmap 10", the form of the original script. A number above 60 is more likely a pid. */
 static void take_fp(struct request *request, const char *value)
 {
 	uint64_t number;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mapopts.h - the command line of pjmap. */
+/*
+ * mapopts.h - command line of pjmap.
+ *
+ *	mapopts_parse(&request, argc, argv);
+ *	mapopts_limit(&request);
+ *	mapopts_free(&request);
+ */
 #ifndef PJ_MAPOPTS_H
 #define PJ_MAPOPTS_H
 
@@ -8,28 +14,42 @@
 
 #include <sys/types.h>
 
+/* The parsed command line; options without a comment are those of the same name in pjmap(1). */
 struct request {
 	bool list, once, to_stdout, quiet;
-	bool with_parent;    /* ends with who started it */
-	bool perf_map;       /* keep perf-PID.map current */
-	uint64_t interval;   /* ns */
-	pid_t fp;            /* the interval was given without -i, and might be the number of a process; 0: no */
-	uint64_t keep_bytes; /* of DIR/maps; 0: no limit */
-	const char *dir;     /* of the timelines: DIR/maps */
-	const char *to;      /* folder of the maps */
-	const char *proc;    /* /proc */
+	/* end when the parent process ends */
+	bool with_parent;
+	/* maintain perf-PID.map */
+	bool perf_map;
+	/* in ns */
+	uint64_t interval;
+	/* the interval, given without -i, if it may be a pid instead; else 0 */
+	pid_t fp;
+	/* limit of DIR/maps in bytes; 0: none */
+	uint64_t keep_bytes;
+	/* DIR; timelines are in DIR/maps */
+	const char *dir;
+	/* folder of the maps; NULL: /tmp */
+	const char *to;
+	/* path of /proc */
+	const char *proc;
+	/* spelling of names; method that gets the map; pids, freed by mapopts_free */
 	enum method_style style;
 	enum jcmdmap_method method;
 	pid_t *pid;
-	size_t npids;                /* 0: all JVMs */
-	struct publisher *publisher; /* writes the maps; NULL: none are written */
+	/* 0: all JVMs */
+	size_t npids;
+	/* process that writes the maps; NULL: none are written */
+	struct publisher *publisher;
 };
 
+/* Parses argv into *request. Exits with a message if it is wrong. */
 void mapopts_parse(struct request *request, int argc, char **argv);
+/* Frees the list of pids. */
 void mapopts_free(struct request *request);
 
-/* Gives up all capabilities but those to look into processes, and with --method=jcmd and agent those to become their
- * users. To be called when all is open that needs more. */
+/* Drops all capabilities except those to read processes and, with --method=jcmd and agent, to become their users.
+ * Call it when everything is open that needs more. */
 void mapopts_limit(const struct request *request);
 
 #endif

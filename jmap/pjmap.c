@@ -34,9 +34,9 @@ static bool pjmap_take(void *arg, struct jvm_process *process)
 	return true;
 }
 
-/* ---- which ----------------------------------------------------------------------------------------------------- */
+/* ---- selection of JVMs ------------------------------------------------------------------------------------------ */
 
-/* True: all that were named are there. */
+/* Collects the selected JVMs. Returns true if all given pids were found. */
 static bool find_jvms(const struct request *request, struct jvms *jvms)
 {
 	struct discovery discovery;
@@ -96,7 +96,7 @@ static bool pjmap_write_map(const struct request *request, const struct jvm_proc
 	return what == NULL;
 }
 
-/* The map of a JVM that does not tell its layout, if it writes one itself. */
+/* Gets the map that a JVM of unknown layout maintains itself, if it does. */
 static bool take_own(const struct request *request, const struct jvm_process *process, struct mapparser_map *map,
 		     bool *in_place)
 {
@@ -113,7 +113,7 @@ static bool take_own(const struct request *request, const struct jvm_process *pr
 	return good;
 }
 
-/* Its map by the method that was asked for. */
+/* Gets the map by the selected method. */
 static struct hotspot_reason make_map(const struct request *request, const struct jvm_process *process,
 				      struct mapparser_map *map)
 {
@@ -131,7 +131,7 @@ static struct hotspot_reason make_map(const struct request *request, const struc
 	return jcmdmap_map(map, process, request->method, request->style);
 }
 
-/* Some reasons are not the moment's: there is only what it says of itself. */
+/* True for reasons that are permanent: then only the map that the JVM maintains itself may help. */
 static bool reports_nothing(const char *code)
 {
 	static const char *const codes[] = { "openj9", "zing", "no-vmstructs", "unsupported" };
@@ -181,7 +181,7 @@ static bool map_one(const struct request *request, const struct jvm_process *pro
 	return done;
 }
 
-/* pjmap 4711: is meant so? */
+/* Warns if the number in "pjmap 4711" is the pid of a JVM, as an interval was probably not intended. */
 static void query_plain(const struct request *request)
 {
 	struct jvm_process process;
@@ -205,7 +205,8 @@ int main(int argc, char **argv)
 	mapopts_parse(&request, argc, argv);
 	sandbox_watch();
 	if (request.quiet)
-		setenv(SANDBOX_REPORTED, "1", 0); /* a missing layer is nothing that went wrong */
+		/* A missing sandbox layer is no error. */
+		setenv(SANDBOX_REPORTED, "1", 0);
 	if (request.interval ? request.perf_map : !request.list && !request.to_stdout)
 		request.publisher = publisher_start(request.to ? request.to : "/tmp");
 	if (request.interval) {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - what pjmap --method=agent loads into a JVM: it writes a map of all code that is there now, and rests for
- * ever.
+ * agent.c - the library that pjmap --method=agent loads into a JVM: it writes a map of all present code and is inactive
+ * afterwards.
  *
- * No C library: it must load into a JVM of glibc as into one of musl, of any version, so it calls the kernel itself.
- * Its options are the path of a file that is there already. "start size name" a line; a method is
- * "Ljava/util/HashMap;::get(...)...", and the last line is "# end", so that one can tell a map that is whole. Events
- * come on the thread that asked for them, and on others while code is made: hence the lock.
+ * It uses no C library, as it must load into JVMs of glibc and musl of any version; it makes system calls itself. Its
+ * option is the path of an existing file. A line is "start size name"; a method is "Ljava/util/HashMap;::get(...)...".
+ * The last line is "# end", which identifies a complete map. Events arrive on the thread that requested them, and on
+ * others that generate code meanwhile: hence the lock.
  */
 #include "jmap/agent/jvmti.h"
 
 #if defined(__x86_64__)
 enum { SYS_WRITE = 1, SYS_CLOSE = 3, SYS_YIELD = 24, SYS_OPENAT = 257 };
 #define NOFOLLOW 0400000
-#else /* aarch64: the Makefile builds it for no other */
+/* aarch64: the Makefile builds the agent for no other processor */
+#else
 enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
 #endif
 
-#define HERE (-100)                                   /* AT_FDCWD */
-#define OPEN_FLAGS (01 | 01000 | 02000000 | NOFOLLOW) /* O_WRONLY, O_TRUNC, O_CLOEXEC */
+#define HERE (-100) /* AT_FDCWD */
+/* O_WRONLY, O_TRUNC, O_CLOEXEC */
+#define OPEN_FLAGS (01 | 01000 | 02000000 | NOFOLLOW)
 #define EINTR 4
 
 static long call(long number, long a, long b, long c, long d)
@@ -83,7 +85,7 @@ static void put(char byte)
 	buffer[used++] = byte;
 }
 
-/* A line stays a line. */
+/* Writes a string; control bytes become '?', so that a line remains a line. */
 static void put_text(const char *string)
 {
 	for (; string && *string; string++)

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jvmti.h - as much of the JVM Tool Interface as the agent needs: functions by their slots, which are fixed for ever.
+ * jvmti.h - the part of the JVM Tool Interface that the agent uses: functions by their slots, which never change.
  *
- * Numbers are those of the JVM TI specification, which counts slots from 1, and of the JNI specification (invocation
- * interface).
+ * The numbers are those of the JVM TI specification, which counts slots from 1, and of the JNI specification
+ * (invocation interface). The JDK's header is not used, so the agent builds without a JDK.
+ *
+ *	int (*dispose)(void *) = (int (*)(void *))jvmti_function(env, JVMTI_DISPOSE_ENVIRONMENT);
+ *	dispose(env);
  */
 #ifndef PJ_JVMTI_H
 #define PJ_JVMTI_H
 
 #include <stdint.h>
 
-typedef const void *const *jvmti_env; /* *env is the table of functions */
+/* an environment is a pointer to such a pointer to the function table */
+typedef const void *const *jvmti_env;
+/* opaque ids of the JVM */
 typedef void *jvmti_method, *jvmti_class;
 
+/* versions and constants of the two specifications */
 enum { JVMTI_VERSION_1_0 = 0x30010000, JNI_GET_ENV = 6, JVMTI_ENABLE = 1 };
 
+/* Slots of functions: SetEventNotificationMode, Deallocate, GetClassSignature, GetMethodName,
+ * GetMethodDeclaringClass, SetEventCallbacks, GenerateEvents, DisposeEnvironment, AddCapabilities. */
 enum jvmti_slot {
 	JVMTI_SET_EVENT_NOTIFICATION_MODE = 2,
 	JVMTI_DEALLOCATE = 47,
@@ -27,6 +35,8 @@ enum jvmti_slot {
 	JVMTI_ADD_CAPABILITIES = 142
 };
 
+/* Numbers of events, and the number of callbacks up to the last one that is used. The table of callbacks has one slot
+ * for each event from JVMTI_FIRST_EVENT on. */
 enum jvmti_event {
 	JVMTI_FIRST_EVENT = 50,
 	JVMTI_COMPILED_METHOD_LOAD = 68,
@@ -34,8 +44,10 @@ enum jvmti_event {
 	JVMTI_CALLBACKS = 21
 };
 
-enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 }; /* bits from the lowest */
+/* The bit of a capability, counted from the lowest, and the size of the set in bytes. */
+enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 };
 
+/* Returns the function in a slot of an environment; the caller casts it to its type. */
 static inline const void *jvmti_function(const void *env, enum jvmti_slot slot)
 {
 	return (*(jvmti_env const *)env)[slot - 1];

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agentimage.h - the bytes of the library that jmap/agent/agent.c becomes. */
+/*
+ * agentimage.h - contents of the agent library, which the build creates from jmap/agent/agent.c.
+ *
+ * pjmap --method=agent writes these bytes to a file that the JVM loads.
+ */
 #ifndef PJ_AGENTIMAGE_H
 #define PJ_AGENTIMAGE_H
 
 #include "common/base.h"
 
 extern const char agentimage_begin[];
-extern const uint64_t agentimage_bytes; /* 0: there is none for this processor */
+/* size; 0: the build has no agent for this processor */
+extern const uint64_t agentimage_bytes;
 
 #endif

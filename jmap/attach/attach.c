@@ -20,10 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STALE_S 60 /* a trigger file that is older was left by somebody who is gone */
+/* age in s from which a trigger file is considered to be left over */
+#define STALE_S 60
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
 
-/* ---- what its status tells ------------------------------------------------------------------------------------- */
+/* ---- state of the JVM's process -------------------------------------------------------------------------------- */
 
 static bool read_signals(const struct targetuser *user, struct replies_signals *signals)
 {
@@ -41,7 +42,7 @@ static void attach_name_of(const struct targetuser *user, const char *what, char
 	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)user->inner);
 }
 
-/* Of O_PATH; -1: there is none that may be its own. */
+/* Opens the JVM's socket with O_PATH. Returns -1 if there is none that may belong to it. */
 static int find_socket(const struct targetuser *user)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -59,7 +60,7 @@ static int find_socket(const struct targetuser *user)
 	return -1;
 }
 
-/* A connection with that very process; -1 and errno. EPERM: somebody else listens there. */
+/* Connects to that process. Returns -1 and errno on failure; EPERM: another process listens there. */
 static int connect_to(const struct targetuser *user, int socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -71,7 +72,8 @@ static int connect_to(const struct targetuser *user, int socket_path)
 	if (fd < 0)
 		return -1;
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", socket_path);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* a backlog that is full waits */
+	/* limits the wait for a full backlog */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
 		errno = EPERM;
 		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == user->pid)
@@ -83,10 +85,11 @@ static int connect_to(const struct targetuser *user, int socket_path)
 	return -1;
 }
 
-/* ---- waking it ------------------------------------------------------------------------------------------------- */
+/* ---- making the JVM open its socket ---------------------------------------------------------------------------- */
 
 struct trigger {
-	int folder; /* -1: none */
+	/* descriptor; -1: none */
+	int folder;
 	char name[TARGETUSER_NAME];
 };
 
@@ -132,7 +135,7 @@ static struct hotspot_reason create_trigger(const struct targetuser *user, struc
 			    trigger->name, strerror(error));
 }
 
-/* Waits for the socket; -1: it did not come in time. */
+/* Waits for the socket. Returns -1 if it does not appear in time. */
 static int await_socket(const struct targetuser *user)
 {
 	uint64_t until = clock_now_ms() + ATTACH_START_MS;
@@ -221,15 +224,16 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *user, int 
 		close(at);
 		if (*fd >= 0)
 			return targetuser_fine();
-		if (error != ECONNREFUSED) /* else it is of a JVM that is gone, and had its number */
+		/* ECONNREFUSED: the socket is that of an earlier JVM with this pid */
+		if (error != ECONNREFUSED)
 			return why_not_connected(error);
 	}
 	return attach_wake(user, fd);
 }
 
-/* ---- a question ------------------------------------------------------------------------------------------------ */
+/* ---- a request ------------------------------------------------------------------------------------------------- */
 
-/* Waits until it can be read or written; false: too late. */
+/* Waits until fd is readable or writable. Returns false at the time limit. */
 static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {
@@ -305,7 +309,7 @@ struct hotspot_reason attach_query(const struct targetuser *user, const char *co
 	return reason;
 }
 
-/* ---- what can be told without touching it ---------------------------------------------------------------------- */
+/* ---- check without effect on the JVM --------------------------------------------------------------------------- */
 
 struct hotspot_reason attach_check(const struct targetuser *user, bool refuses)
 {

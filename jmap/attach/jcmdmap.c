@@ -19,9 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERFMAP_SINCE 17      /* JDK-8254723 */
-#define PERFMAP_NAME_SINCE 22 /* JDK-8314029: it takes the name of the file */
-#define JOB_SECONDS 60        /* two questions and their files: each has its own limits */
+/* first JDK with Compiler.perfmap: JDK-8254723 */
+#define PERFMAP_SINCE 17
+/* first JDK in which it accepts a file name: JDK-8314029 */
+#define PERFMAP_NAME_SINCE 22
+/* limit in s for two requests and their files, which have their own limits */
+#define JOB_SECONDS 60
 
 /* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
 
@@ -35,9 +38,8 @@ static struct hotspot_reason cannot_make(void)
 			    "cannot create a file in its /tmp: %s", strerror(error));
 }
 
-/* Where the JVM writes: a file of ours, or its own perf-PID.map, which must be no way to another file. -1: reason says
- * why.
- */
+/* Opens the file to which the JVM will write: a new one, or its own perf-PID.map, which must not lead to another
+ * file. *made: the file is new. Returns -1 and *reason on failure. */
 static int prepare_file(const struct targetuser *user, uint64_t major, char name[TARGETUSER_NAME], bool *made,
 			struct hotspot_reason *reason)
 {
@@ -64,7 +66,7 @@ static int prepare_file(const struct targetuser *user, uint64_t major, char name
 	return fd;
 }
 
-/* What it wrote there. */
+/* Reads the map that the JVM wrote. */
 static struct hotspot_reason read_back(int fd, struct text *out)
 {
 	struct stat status;
@@ -128,7 +130,7 @@ static bool write_agent(int fd)
 	return fullio_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
 }
 
-/* It says "0", or "return code: 0", or what is wrong. */
+/* Checks the reply to "load": "0", "return code: 0", or an error message. */
 static struct hotspot_reason assess_load(struct str reply, int status)
 {
 	char line[100];
@@ -191,7 +193,7 @@ static struct hotspot_reason query_agent(const struct targetuser *user, void *ar
 	return reason;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
 static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user, const struct jvm_process *process,
 						  enum jcmdmap_method method)
@@ -202,15 +204,17 @@ static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user,
 	uint64_t major = 0;
 	size_t n = 0;
 
-	/* that it cannot be read is why it is asked: what was read counts */
+	/* For a HotSpot a failure to read it is why the user selected a request; only what was read before counts. */
 	if (process->kind != JVM_HOTSPOT)
 		none = reason;
 	while (byte_is_digit(answer.version[n]))
 		n++;
-	if (strstr(answer.version, "-b")) /* 25.504-b01: HotSpot had numbers of its own until JDK 8 */
+	/* 25.504-b01: until JDK 8 HotSpot had its own numbers */
+	if (strstr(answer.version, "-b"))
 		major = 8;
 	else if (!str_u64((struct str){ answer.version, n }, &major))
-		major = PERFMAP_SINCE; /* it will tell */
+		/* unknown here; the JVM reports it later */
+		major = PERFMAP_SINCE;
 	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old", "JDK %llu cannot write its map (17 and later can): use --method=agent",
 				    (unsigned long long)major);
@@ -252,9 +256,9 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_pr
 	return reason;
 }
 
-/* ---- what it writes anyway ------------------------------------------------------------------------------------- */
+/* ---- maps that a JVM maintains itself -------------------------------------------------------------------------- */
 
-/* A file of a former process of that number is older than this one. */
+/* True if the file is not older than the process; an older one belongs to an earlier process with the same pid. */
 static bool is_younger(const struct stat *status, uint64_t start)
 {
 	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
@@ -276,8 +280,8 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 		close(root);
 	if (*fd < 0)
 		return "it writes no map";
-	/* a map that only root may read is that of another process: with a PID namespace of its own, a process chooses
-	 * its PID */
+	/* A map that only root can read is that of another process: in its own PID namespace a process can choose
+	 * its PID. */
 	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
 	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
 		return "the map in its /tmp belongs to another user";
@@ -304,7 +308,8 @@ bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, c
 		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == status.st_dev &&
 			other.st_ino == status.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
-			bytes.n--; /* it is being written */
+			/* drops a line that is being written */
+			bytes.n--;
 		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
 			*why = "its map has no valid line";
 	}

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ADDRESS_SPACE ((uint64_t)1 << 30) /* beside that of pjmap */
+/* in bytes, in addition to that of pjmap */
+#define ADDRESS_SPACE ((uint64_t)1 << 30)
 #define FILE_BYTES ((uint64_t)512 << 20)
 
 enum { FD_MAP, FD_COUNTS, FDS, CPU_MS = 20000 };
@@ -26,7 +27,7 @@ struct work {
 	enum method_style read, style;
 };
 
-/* In the process. */
+/* Runs in the sandboxed process. */
 static void mapparser_parse(void *arg)
 {
 	const struct work *work = arg;
@@ -45,7 +46,8 @@ static void mapparser_parse(void *arg)
 	counts = (struct counts){ map.n, codemap.n, codemap.left_out };
 	if (fullio_write(HELPERPROCESS_FD + FD_MAP, text_view(&map)))
 		fullio_write(HELPERPROCESS_FD + FD_COUNTS, (struct str){ (const char *)&counts, sizeof(counts) });
-	_exit(0); /* here, and not in the caller: without its handlers */
+	/* not in the caller, and without its exit handlers */
+	_exit(0);
 }
 
 static bool take_counts(struct mapparser_map *map, int fd)

@@ -38,10 +38,10 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 	return reason;
 }
 
-/* ---- entering -------------------------------------------------------------------------------------------------- */
+/* ---- opening the directories ----------------------------------------------------------------------------------- */
 
-/* The folder of /proc is that of one process for ever: when it can still be read behind pidfd_open, the number was its
- * own. */
+/* Opens the pidfd. A descriptor of /proc/PID refers to one process forever: if it is still readable after
+ * pidfd_open, the pid was that of this process. */
 static bool open_pidfd(struct targetuser *user, const struct taskid *id)
 {
 	user->pidfd = (int)syscall(SYS_pidfd_open, user->pid, 0);
@@ -99,7 +99,8 @@ void targetuser_leave(struct targetuser *user)
 
 /* ---- the child ------------------------------------------------------------------------------------------------- */
 
-/* There is no way back, also to capabilities of root for a JVM of root, and no process of that user can trace it. */
+/* Takes the target's user and group and drops all capabilities, also for a JVM of root. This is irreversible, and
+ * processes of that user cannot trace the child. */
 static bool take_credentials(const struct targetuser *user)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
@@ -108,7 +109,7 @@ static bool take_credentials(const struct targetuser *user)
 	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
-/* A reason and bytes as they go through the pipe. */
+/* A reason in the form in which it is sent through the pipe, before the bytes. */
 struct answer {
 	char code[24], why[160];
 };
@@ -131,10 +132,11 @@ static NORETURN void targetuser_work(const struct targetuser *user, int to, targ
 	}
 	fullio_write(to, (struct str){ (const char *)&answer, sizeof(answer) });
 	fullio_write(to, text_view(&out));
-	_exit(0); /* what stdio holds is the parent's */
+	/* without flushing stdio, whose contents belong to the parent */
+	_exit(0);
 }
 
-/* Codes are words of the program. */
+/* Returns the constant that equals a code from the child, which is untrusted. */
 static const char *known_code(const char *code)
 {
 	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped",
@@ -148,7 +150,7 @@ static const char *known_code(const char *code)
 	return "failed";
 }
 
-/* All that comes until the end, in time. */
+/* Reads up to the end of the stream. Returns false at the time limit or on an error. */
 static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *text)
 {
 	for (;;) {
@@ -211,7 +213,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 	return answer.code[0] ? guest_reason(known_code(answer.code), "%s", answer.why) : targetuser_fine();
 }
 
-/* ---- in the child ---------------------------------------------------------------------------------------------- */
+/* ---- functions for use in the child ----------------------------------------------------------------------------- */
 
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
 {
@@ -222,7 +224,8 @@ int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME],
 		return -1;
 	snprintf(name, TARGETUSER_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
 	fd = openat(user->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd >= 0 && fchmod(fd, mode) < 0) { /* whatever the umask is */
+	/* independently of the umask */
+	if (fd >= 0 && fchmod(fd, mode) < 0) {
 		close(fd);
 		unlinkat(user->tmp, name, 0);
 		fd = -1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * targetuser.h - work in the /tmp of another process, with no more rights than it has.
+ * targetuser.h - work in the /tmp of a target process, with no more rights than that process has.
  *
- * No namespace is entered: its root, /tmp and working folder are descriptors, which are opened before. A child takes
- * the user and group of the process and none of ours, so it can do to the files there what the process itself could,
- * and no more; so files that it makes have the right owner also in a user namespace. What it finds comes back through a
- * pipe, cut at a length, and it is ended when its time is over.
+ * No namespace is entered: root directory, /tmp and working directory of the target are descriptors that are opened
+ * before. A child process takes the user and group of the target and drops all other rights, so it can do to these
+ * files only what the target could do; files that it creates have the right owner also in a user namespace. Its result
+ * returns through a pipe, limited in length, and it is killed at the time limit.
  */
 #ifndef PJ_TARGETUSER_H
 #define PJ_TARGETUSER_H
@@ -13,36 +13,44 @@
 #include "runtimes/hotspot/discover.h"
 #include "runtimes/hotspot/hotspot.h"
 
+/* A target process that was entered. */
 struct targetuser {
+	/* pid, and pid in its own namespace; user and group */
 	pid_t pid, inner;
 	uid_t uid;
 	gid_t gid;
-	int process;        /* /proc/PID: borrowed */
-	int root, tmp, cwd; /* of O_PATH; cwd: -1 when it cannot be had */
-	int pidfd;          /* certainly that process */
+	/* descriptor of /proc/PID, owned by the caller */
+	int process;
+	/* O_PATH descriptors; cwd: -1 if not accessible */
+	int root, tmp, cwd;
+	/* certainly refers to that process */
+	int pidfd;
 };
 
-/* Afterwards guest_leave in any case. code NULL: it can be worked in. */
+/* Opens the directories of a process. Returns code NULL on success, else the reason. targetuser_leave must be called
+ * in both cases. */
 struct hotspot_reason targetuser_enter(struct targetuser *user, const struct jvm_process *process);
 void targetuser_leave(struct targetuser *user);
 
-/* Runs job in a child; what it appends to out comes back, at most `most` bytes. Not done in so many seconds: "timeout".
- */
+/* Runs job in a child with the target's rights; its output, at most `max` bytes, is appended to out. Returns the
+ * job's reason, or "timeout" after `seconds`. */
 typedef struct hotspot_reason targetuser_job(const struct targetuser *user, void *arg, struct text *out);
 struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *job, void *arg, unsigned seconds,
 			       size_t max, struct text *out);
 
-/* A reason with its text, and none. */
+/* Return a reason with a formatted text, and one with code NULL. */
 PRINTF(2, 3) struct hotspot_reason guest_reason(const char *code, const char *fmt, ...);
 struct hotspot_reason targetuser_fine(void);
 
-/* ---- in the child ---- */
+/* ---- functions for use in the child ----------------------------------------------------------------------------- */
 
-/* A new file in its /tmp, ".pjmap-<random><suffix>", which nobody can have put there; name takes it. -1 and errno. */
+/* Creates a file ".pjmap-<random><suffix>" in the target's /tmp and writes its name to `name`. No other process can
+ * have placed it there. Returns -1 and errno on failure. */
 #define TARGETUSER_NAME 40
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
 
-/* Is that a plain file of its own with one name, or nothing? Then nothing else is overwritten by way of it. */
+/* True if the name in the target's /tmp is a regular file of the target with one link, or does not exist: then
+ * writing to it overwrites no other file. */
 bool targetuser_is_own(const struct targetuser *user, const char *name, bool *is_there);
 
 #endif

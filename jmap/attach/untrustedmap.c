@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-#define ENTRY_SIZE_MAX ((uint64_t)1 << 32) /* of one piece: no code cache is larger */
+/* limit of one entry in bytes; no code cache is larger */
+#define ENTRY_SIZE_MAX ((uint64_t)1 << 32)
 
-/* How many bytes the character has that string begins with; 0: it is none. */
+/* Returns the number of bytes of the UTF-8 character at the start of string; 0: invalid. */
 static size_t untrustedmap_character(struct str string)
 {
 	unsigned char byte = (unsigned char)string.p[0];
@@ -23,7 +24,8 @@ static size_t untrustedmap_character(struct str string)
 		if (((unsigned char)string.p[i] & 0xc0) != 0x80)
 			return 0;
 	if (n == 2 && byte == 0xc2 && (unsigned char)string.p[1] < 0xa0)
-		return 0; /* control characters */
+		/* control characters */
+		return 0;
 	if ((byte == 0xe0 && (unsigned char)string.p[1] < 0xa0) ||
 	    (byte == 0xed && (unsigned char)string.p[1] > 0x9f) ||
 	    (byte == 0xf0 && (unsigned char)string.p[1] < 0x90) || (byte == 0xf4 && (unsigned char)string.p[1] > 0x8f))
@@ -44,7 +46,7 @@ static void put_clean(struct text *text, struct str string)
 	}
 }
 
-/* "ret pkg.Class.method(args)", but not "StubRoutines (1)". */
+/* True for "ret pkg.Class.method(args)", but not for "StubRoutines (1)". */
 static bool is_method(struct str name)
 {
 	ptrdiff_t open = str_find(name, '('), blank = str_find(name, ' ');
@@ -52,8 +54,8 @@ static bool is_method(struct str name)
 	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
 }
 
-/* Where what tells a hidden class from others begins: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it is
- * none. */
+/* Returns the index of the suffix of a hidden class: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it
+ * has none. */
 static ptrdiff_t hidden_at(struct str class_name)
 {
 	ptrdiff_t at = str_rfind(class_name, '/');
@@ -67,7 +69,7 @@ static ptrdiff_t hidden_at(struct str class_name)
 	return at >= 0 ? at : str_find_str(class_name, STR("/0x"));
 }
 
-/* Class and method as in a class file; false: it is no method. */
+/* Splits a name in the form of class files into class and method. Returns false if it is no method. */
 static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
 {
 	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
@@ -81,7 +83,8 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	if (mark > 0)
 		class_name->p[mark] = '+';
 	if (mark > 0 && style != METHOD_HOTSPOT)
-		class_name->n = (size_t)mark; /* it is another one in every run */
+		/* the suffix differs in each run */
+		class_name->n = (size_t)mark;
 	tail = str_from(name, (size_t)open);
 	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, tail };
 	return true;
@@ -130,7 +133,8 @@ static bool untrustedmap_take_line(struct codemap *codemap, struct str line, enu
 	return true;
 }
 
-/* Of equal addresses the later line first: a map that is appended to says the newest last. */
+/* Orders by address. Of equal addresses the later line comes first: a map that is appended to has the newest entries
+ * at the end. */
 static int untrustedmap_by_begin(const void *a, const void *b)
 {
 	const struct codemap_entry *entry = a, *y = b;

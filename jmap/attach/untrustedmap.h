@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * untrustedmap.h - a perf-PID.map that somebody else wrote, of which nothing is believed.
+ * untrustedmap.h - parser of a perf-PID.map that another program wrote. Does no input or output.
  *
- * "start size name" a line, hexadecimal, with 0x or not. What is no such line, too long, empty, or overlaps what stands
- * before it is left out and counted; names become one line of UTF-8 without control bytes. What comes out is a codemap
- * like our own. Pure.
+ * A line is "start size name", hexadecimal, with or without 0x. Lines that are malformed, too long, empty, or overlap
+ * earlier ones are left out and counted. Names become one line of UTF-8 without control bytes. The result is a codemap
+ * like those of pjmap itself.
  */
 #ifndef PJ_UNTRUSTEDMAP_H
 #define PJ_UNTRUSTEDMAP_H
 
 #include "jmap/perfmap/codemap.h"
 
+/* limits of the number of lines, the bytes of a line, and the bytes of the input */
 #define UNTRUSTEDMAP_MOST_LINES 1000000u
 #define UNTRUSTEDMAP_MOST_LINE 4096u
 #define UNTRUSTEDMAP_MOST_BYTES ((size_t)256 << 20)
 
+/* Spelling of names in the input. */
 enum untrustedmap_names {
 	UNTRUSTEDMAP_AS_IS,
-	UNTRUSTEDMAP_PERFMAP, /* methods as Compiler.perfmap spells them: respelled */
-	UNTRUSTEDMAP_AGENT, /* "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", of jmap/agent: spelled
-			     */
+	/* methods are spelled as by Compiler.perfmap, and converted */
+	UNTRUSTEDMAP_PERFMAP,
+	/* methods as by jmap/agent: "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", converted */
+	UNTRUSTEDMAP_AGENT,
 };
 
-/* Fills codemap, which is empty; codemap->left_out counts lines. */
+/* Fills *codemap, which is overwritten and is freed by codemap_free; codemap->left_out is the number of invalid
+ * lines. */
 void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,
 		       enum method_style style);
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- making ---------------------------------------------------------------------------------------------------- */
+/* ---- making a map ---------------------------------------------------------------------------------------------- */
 
 static bool same_blob(const struct blob *blob, const struct blob *one)
 {
@@ -26,13 +26,14 @@ static void codemap_add_named(struct codemap *codemap, uint64_t begin, uint64_t 
 	codemap->entry[codemap->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
 }
 
-/* Code from begin to end of the blob with that number; its name is what was appended since. */
+/* Adds the code from begin to end of the code blob with that index; the name is the text that was appended since
+ * `name`. */
 static void codemap_add_entry(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
 	codemap_add_named(codemap, begin, end, name, codemap->names.n - name, blob);
 }
 
-/* A block of stubs stub by stub, and what is around them as the block. */
+/* Adds each stub of a block of stubs, and the remaining parts under the name of the block. */
 static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs, const struct blob *blob, uint32_t i,
 			      size_t name)
 {
@@ -54,7 +55,7 @@ static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs
 		codemap_add_named(codemap, at, blob->end, name, name_n, i);
 }
 
-/* The interpreter piece by piece, and what is around them as a whole. */
+/* Adds each codelet of the interpreter, and the remaining parts under the name of the interpreter. */
 static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 				    uint32_t i, size_t name)
 {
@@ -83,7 +84,7 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 	codelets_free(&parts);
 }
 
-/* Takes out of codemap what is not in now. */
+/* Removes the entries whose code blob is not in `now`. */
 static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
 	size_t saved = 0, second = 0;
@@ -102,10 +103,12 @@ static void keep_same(struct codemap *codemap, const struct blob *before, const 
 	codemap->n = saved;
 }
 
-#define EXPECTED 4096u            /* names that are read at once */
-#define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
+/* number of names that are read at once */
+#define EXPECTED 4096u
+/* limit of a name; longer ones are invalid */
+#define NAME_MAX_BYTES (8u << 10)
 
-/* Of some blobs from number i on. */
+/* Reads the names of the next code blobs, from index i on, at once. */
 static void expect_names(struct hotspot *hotspot, const struct codecache *code, size_t i, enum method_style style)
 {
 	uint64_t method[EXPECTED];
@@ -117,7 +120,7 @@ static void expect_names(struct hotspot *hotspot, const struct codecache *code, 
 	hotspot_expect(hotspot, method, n, style == METHOD_HOTSPOT);
 }
 
-/* Blob number i of the first scan. */
+/* Adds the code blob with index i of the first scan. */
 static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 			     const struct stubs *stubs, uint32_t i, enum method_style style)
 {
@@ -138,7 +141,8 @@ static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, c
 		codemap_add_entry(codemap, blob->begin, blob->end, name, i);
 }
 
-/* False: the budget is exceeded. A line takes its name twice: here, and where it is printed. */
+/* Adds all code blobs. Returns false if the budget is exceeded. Each name is counted twice, as it is copied here and
+ * when it is printed. */
 static bool add_all(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 		    const struct stubs *stubs, enum method_style style)
 {
@@ -187,7 +191,7 @@ void codemap_free(struct codemap *codemap)
 	*codemap = (struct codemap){ 0 };
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------------------------- */
 
 static void codemap_put_name(struct text *text, struct str name)
 {

@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codemap.h - the code of a JVM at one moment, with names: what a perf-PID.map says.
+ * codemap.h - the code of a JVM at one time, with names: the content of a perf-PID.map.
  *
- * Scanned twice: names are read between, and only what was the same both times counts, so no name belongs to code that
- * came later. Lines ascend by address.
+ * The code is scanned twice and names are read in between; only code that is equal in both scans counts, so no name is
+ * assigned to code that appeared later. Entries are sorted by address.
  */
 #ifndef PJ_CODEMAP_H
 #define PJ_CODEMAP_H
 
 #include "runtimes/hotspot/hotspot.h"
 
+/* A map of code. */
 struct codemap {
 	struct text names;
+	/* an address range [begin, end) */
 	struct codemap_entry {
 		uint64_t begin, end;
-		size_t name, name_n; /* in names */
-		uint32_t blob;       /* of the first scan */
+		/* offset and length in names */
+		size_t name, name_n;
+		/* index of the code blob in the first scan */
+		uint32_t blob;
 	} * entry;
 	size_t n, cap;
-	uint64_t left_out; /* code that came, went or changed meanwhile, or whose name makes no sense */
+	/* number of code blobs that appeared, disappeared or changed meanwhile, or have an invalid name */
+	uint64_t left_out;
 };
 
+/* Scans the code of an opened JVM and fills *codemap. Returns the reason of a failure, else code NULL. */
 struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hotspot, enum method_style style);
 void codemap_free(struct codemap *codemap);
 
-/* Appends it as perf reads it: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as Compiler.perfmap.
- * Control bytes become \xNN. */
+/* Appends the map in the format of perf: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as
+ * Compiler.perfmap writes it. Control bytes become \xNN. */
 void codemap_print(const struct codemap *codemap, bool hotspot, struct text *text);
 
+/* Appends one line of such a map. */
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *text);
 
 #endif

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A random name: other users may write in /tmp, and must not place a file there first. */
+/* Creates a temporary file. Its name is random: other users may write in /tmp and must not be able to create it
+ * first. */
 static int create_temporary(int dir, char *name, size_t size)
 {
 	for (int attempt = 0; attempt < 16; attempt++) {
@@ -27,13 +28,14 @@ static int create_temporary(int dir, char *name, size_t size)
 	return -1;
 }
 
-/* The owner is changed last: until then only we can open the file. */
+/* Fills the file. The owner is changed last: until then only this user can open it. */
 static bool mapfile_fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	if (fchmod(fd, 0600) < 0 || !fullio_copy(fd, from, n))
 		return false;
 	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
-		return false; /* EPERM: we have no CAP_CHOWN. EINVAL: our user namespace does not know that user */
+		/* EPERM: CAP_CHOWN is missing. EINVAL: the user namespace has no such user. */
+		return false;
 	return !durable || fsync(fd) == 0;
 }
 

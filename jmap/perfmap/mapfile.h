@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapfile.h - writes a finished map as perf-PID.map: complete or not at all, for the user whose process it describes.
+ * mapfile.h - writes a finished map as perf-PID.map, completely or not at all, for the user whose process it describes.
  *
- * Also in /tmp, where every user may write: a link under that name is replaced, never followed. The map is copied as it
- * is, so the process that has the capabilities for it refers to no parser (test/suite/openers.sh).
+ * This is safe also in /tmp, where every user may write: a link of that name is replaced, never followed. The map is
+ * copied without parsing, so the process with the necessary capabilities contains no parser (test/suite/openers.sh).
  */
 #ifndef PJ_MAPFILE_H
 #define PJ_MAPFILE_H
 
 #include "common/process/taskid.h"
 
-/* Puts the first n bytes of the file `from` into dir/name, mode 0600, owned by that user: no other user may read the
- * memory of that process. Without CAP_CHOWN the file stays the caller's. durable: the bytes survive a crash of the
- * machine. Returns NULL, or the step that failed, for a message (errno). */
+/* Copies the first n bytes of the file `from` to dir/name, mode 0600, owned by that user: no other user may read the
+ * memory of that process. Without CAP_CHOWN the file belongs to the caller. durable: the file survives a crash of
+ * the machine. Returns NULL, or the step that failed, for a message (errno). */
 const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner,
 			bool durable);
 

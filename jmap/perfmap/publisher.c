@@ -29,21 +29,23 @@ struct publisher {
 struct request_to_publish {
 	pid_t pid;
 	struct taskid_user owner;
-	uint64_t n; /* bytes */
+	/* size in bytes */
+	uint64_t n;
 	bool durable;
 };
 
-/* Texts of mapfile_put by their number: a pointer means nothing in another process. */
+/* Results of mapfile_put by index, as a pointer has no meaning in another process. */
 static const char *const failures[] = { NULL, "cannot open", "cannot write to", "cannot replace it in" };
 
 struct answer {
 	int error;
-	unsigned failure; /* of failures */
+	/* index in failures */
+	unsigned failure;
 };
 
-/* ---- the process ----------------------------------------------------------------------------------------------- */
+/* ---- in the publisher ------------------------------------------------------------------------------------------ */
 
-/* -1: pjmap ended. */
+/* Receives a request. Returns -1 if pjmap ended. */
 static int publisher_receive(struct request_to_publish *publish)
 {
 	int fd;
@@ -71,7 +73,7 @@ static struct answer publisher_publish(const char *dir, const struct request_to_
 	return answer;
 }
 
-/* Signals of the terminal are for pjmap, which then ends this process by closing the socket. */
+/* Ignores the signals of the terminal: they are for pjmap, which then ends this process by closing the socket. */
 static void leave_all(int socket)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -111,7 +113,7 @@ static NORETURN void publisher_run(const char *dir, int socket)
 	_exit(0);
 }
 
-/* ---- pjmap ----------------------------------------------------------------------------------------------------- */
+/* ---- in pjmap -------------------------------------------------------------------------------------------------- */
 
 struct publisher *publisher_start(const char *dir)
 {

@@ -210,7 +210,7 @@ void spool_sweep(struct spool *spool)
 		struct str name = str_of(entry->d_name);
 		struct stat status;
 
-		/* Other processes (with a pipe) may be writing a temporary file now. */
+		/* Such a file may also belong to a process with a pipe that is writing now. */
 		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
 		    fstatat(spool->space, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;

@@ -263,8 +263,8 @@ static void take_off(uint64_t *bytes, uint64_t n)
 	*bytes -= n < *bytes ? n : *bytes;
 }
 
-/* Deletes old refused windows, then the oldest windows of the spool, until the limits are met. The newest one always
- * remains. */
+/* Deletes old refused windows, then the oldest windows of the spool, until the limits are respected. The newest one
+ * always remains. */
 static void drop_spool(struct spooler *spooler)
 {
 	struct spool_name *names;
