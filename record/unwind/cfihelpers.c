@@ -15,27 +15,27 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 32u                   /* requests of a pair at a time */
-#define QUEUE_SHARE 16u             /* of these, for one place */
-#define SOON_NS SECOND_NS           /* without a sign of life a pair is not waited for, */
-#define BLOCKED_NS (SECOND_NS / 10) /* nor after this if it is blocked, unless it is the host's */
-#define LOOK_NS (SECOND_NS / 50)    /* between looks at that */
-#define HANG_TIMES 6                /* so many times as long, whatever they do */
+#define QUEUE 32u                   /* limit for the pending requests of a pair */
+#define QUEUE_SHARE 16u             /* limit for those of one place */
+#define SOON_NS SECOND_NS           /* samples do not wait for a pair that has not answered for this time, */
+#define BLOCKED_NS (SECOND_NS / 10) /* and if it is blocked, only this time (not for the host's pair) */
+#define LOOK_NS (SECOND_NS / 50)    /* between checks whether a pair is blocked */
+#define HANG_TIMES 6                /* factor of hang_ms after which a pair hangs even if it runs */
 #define RESTART_NS (SECOND_NS / 5)  /* between a crash and the next start */
 enum { END_TRIES = 25 };
 
 struct pair {
-	uint64_t key;         /* 0: free */
-	pid_t opener, parser; /* 0: none */
+	uint64_t key;         /* 0: free slot */
+	pid_t opener, parser; /* 0: not running */
 	int socket;
-	struct cfihelpers_request is_requested[QUEUE]; /* answers come in the order of requests */
+	struct cfihelpers_request is_requested[QUEUE]; /* FIFO: answers come in the order of the requests */
 	uint32_t first, nasked;
-	uint64_t progress; /* ns of the last answer, or of the request before which there was none */
-	uint64_t running;  /* ns of the last time that a helper was seen running */
-	uint64_t polled;   /* ns of the last look whether it is blocked */
+	uint64_t progress; /* ns: time of the last answer, or of the first pending request */
+	uint64_t running;  /* ns: time at which a helper was last seen running */
+	uint64_t polled;   /* ns: time of the last check whether the pair is blocked */
 	bool blocked;
-	uint64_t used;    /* ns of the last request */
-	uint64_t restart; /* ns: not started before */
+	uint64_t used;    /* ns: time of the last request */
+	uint64_t restart; /* ns: earliest time of the next start */
 };
 
 struct cfihelpers {
@@ -83,7 +83,7 @@ static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair,
 	pair->progress = pair->running = now;
 }
 
-/* Closes what leads to a pair, which is still to be reaped. */
+/* Closes the socket to a pair. The processes still have to be reaped. */
 static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 {
 	epoll_ctl(helpers->epoll, EPOLL_CTL_DEL, pair->socket, NULL);
@@ -91,14 +91,16 @@ static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 	pair->opener = pair->parser = 0;
 }
 
-/* Waits for processes that were killed; those that do not end in `tries` are handed to the backoff. */
+/* Kills processes and waits for them, `tries` times 0.2 ms in total. Those that do not end become lingering helpers
+ * of the backoff. */
 static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsigned tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 
 	for (size_t i = 0; i < n; i++)
 		if (pid[i])
-			kill(pid[i], SIGKILL); /* it holds nothing that matters */
+			/* The helpers have no state that must be saved. */
+			kill(pid[i], SIGKILL);
 	for (size_t i = 0; i < n; i++) {
 		pid_t ended = pid[i] ? waitpid(pid[i], NULL, WNOHANG) : 1;
 
@@ -111,7 +113,7 @@ static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsi
 	}
 }
 
-/* Of a pair without requests. */
+/* Ends a pair without requests. */
 static void cfihelpers_end(struct cfihelpers *helpers, struct pair *pair)
 {
 	pid_t pid[2] = { pair->opener, pair->parser };
@@ -137,7 +139,8 @@ void cfihelpers_stop(struct cfihelpers *helpers)
 		if (cfihelpers_runs(pair))
 			cfihelpers_let_go(helpers, pair);
 	}
-	end_processes(helpers, pid, countof(pid), 100 * END_TRIES / 5); /* where they hang, they are left to init */
+	/* The time is limited. Helpers that hang become children of init. */
+	end_processes(helpers, pid, countof(pid), 100 * END_TRIES / 5);
 	cfistarter_close(&helpers->starter);
 	if (helpers->epoll >= 0)
 		close(helpers->epoll);
@@ -152,7 +155,8 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* A free slot, else that of the tenant that was not served for longest; NULL: all have requests. One is the host's. */
+/* Returns a free slot, otherwise that of the idle tenant whose last request is oldest; its pair is ended. Returns
+ * NULL if all pairs have requests. Slot 0 is reserved for the host. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;
@@ -214,7 +218,7 @@ bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now)
 	return backoff_avoids(&helpers->backoff, place, now);
 }
 
-/* True if a pair waits for a file system, not for a CPU. */
+/* Returns true if a pair waits for a file system and not for a CPU. */
 static bool cfihelpers_is_blocked(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	if (now >= pair->polled + LOOK_NS) {
@@ -247,7 +251,7 @@ static struct cfihelpers_request next_request(struct pair *pair)
 	return request;
 }
 
-/* Returns false if the pair ended. */
+/* Takes all answers of a pair. Returns false if the pair has ended. */
 static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	struct cfimaker_reply reply = { 0 };
@@ -255,8 +259,8 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 	int image, got;
 
 	while ((got = fdmessage_receive(pair->socket, &reply, sizeof(reply), &image, MSG_DONTWAIT)) > 0) {
-		if (!pair->nasked ||
-		    pair->is_requested[pair->first].number != reply.number) { /* nobody requested that */
+		if (!pair->nasked || pair->is_requested[pair->first].number != reply.number) {
+			/* The answer belongs to no request. */
 			if (image >= 0)
 				close(image);
 			continue;
@@ -276,7 +280,8 @@ static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair
 		return false;
 	if (now < pair->progress + HANG_TIMES * helpers->hang_ns &&
 	    (targetfiles_runs(helpers->proc, pair->opener) || targetfiles_runs(helpers->proc, pair->parser))) {
-		pair->running = now - helpers->hang_ns / 2; /* looked at again soon */
+		/* It is checked again after half of the time. */
+		pair->running = now - helpers->hang_ns / 2;
 		return false;
 	}
 	return true;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfihelpers.h - the recorder's end of the processes that make tables (cfimaker.h): an opener and a parser for each
+ * cfihelpers.h - starts and watches the helper processes that read unwind tables (cfimaker.h), one pair for each
  * tenant.
  *
- * A file may take over the parser that reads it, and a file system that does not answer stops an opener. Both then harm
- * requests of one tenant only: each tenant has a queue and a pair of processes of its own, and tables that they make
- * are used for that tenant alone (cfitables.h). Processes of root on this host, system services among them, share one
- * pair. A process that ended before its tenant was looked up has that of its mount namespace.
+ * A pair is an opener and a parser. A hostile file may take over the parser that reads it, and a file system that does
+ * not respond blocks an opener. Both must harm requests of one tenant only: each tenant has a queue and a pair of its
+ * own, and tables that the pair makes are used for that tenant alone (cfitables.h). Processes of root on this host,
+ * system services among them, share one pair. A process that ended before the lookup of its tenant uses the tenant of
+ * its mount namespace.
  *
- * A pair is started for the first request of its tenant and ended when it was idle for TABLEHELPERS_IDLE_NS, or when
- * another tenant needs one while there are TABLEHELPERS_MAX and it is the one that was not used for longest. One that
- * has requests is not ended for another tenant. Helpers that hang or crash are replaced, and files of their place
- * avoided for a while (backoff.h).
+ * A pair is started for the first request of its tenant. It is ended when it was idle for CFIHELPERS_IDLE_NS, or when
+ * another tenant needs a pair while CFIHELPERS_MAX exist and its last request is the oldest. A pair with pending
+ * requests is not ended for another tenant. Helpers that hang or crash are replaced, and files of their place are
+ * avoided for a time (backoff.h).
+ *
+ * All functions are called by one thread. Times are clock_now(), in ns.
  */
 #ifndef PJ_CFIHELPERS_H
 #define PJ_CFIHELPERS_H
@@ -21,66 +24,75 @@
 
 enum { CFIHELPERS_MAX = 16 };
 
-#define CFIHELPERS_HOST UINT64_C(2) /* key of the host's pair; others are odd (backoff_place) */
+#define CFIHELPERS_HOST UINT64_C(2) /* Key of the host's pair. Other keys are odd (backoff_place). */
+/* Time after which an idle pair ends, in ns. */
 #define CFIHELPERS_IDLE_NS UINT64_C(30000000000)
 
-/* By whom a table is requested. */
+/* The tenant on whose behalf a table is requested. */
 struct cfihelpers_owner {
-	uint64_t key;     /* of a pair */
-	uint64_t place;   /* backoff_place */
-	struct tenant of; /* that pays */
+	uint64_t key;     /* key of its pair: CFIHELPERS_HOST or `place` */
+	uint64_t place;   /* fault domain of the file, backoff_place() */
+	struct tenant of; /* tenant whose CPU time is charged */
 };
 
+/* A pending request; number is that of its struct cfimaker_request. */
 struct cfihelpers_request {
 	uint32_t number;
 	struct cfihelpers_owner owner;
 };
 
-/* Called by tablehelpers_take and tablehelpers_tick. */
+/* Callbacks of cfihelpers_take and cfihelpers_tick. They get `to`. */
 struct cfihelpers_user {
-	/* A request is answered; image: -1 or taken over. */
+	/* A request is answered. image is a descriptor that the callback must take over, or -1. */
 	void (*answered)(void *to, const struct cfihelpers_request *request, const struct cfimaker_reply *reply,
 			 int image, uint64_t now);
-	/* A request is not answered, as the pair hung or crashed, at this request (first) or before it. */
+	/* A request is not answered because the pair hung (hung) or crashed, at this request (first) or at one
+	 * before it. */
 	void (*failed)(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now);
 	void *to;
 };
 
 struct cfihelpers;
 
-/* Forks the process that starts the others. hang_ms: a pair that does not run and does not answer for so long hangs. */
+/* Forks the process that starts the pairs (cfistarter.h). The caller has dropped privileges before, and has no
+ * threads. A pair hangs if it neither runs nor answers for hang_ms. *user is copied. cfihelpers_stop frees the
+ * result. */
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
+/* Ends all pairs and frees helpers. Helpers that hang are left to init. */
 void cfihelpers_stop(struct cfihelpers *helpers);
 
+/* Result of a request. */
 enum cfihelpers_pending {
 	CFIHELPERS_PENDING,
-	CFIHELPERS_BUSY, /* the queue is full, or all pairs are in use: to be tried again */
-	CFIHELPERS_OFF   /* no pair can be started now */
+	CFIHELPERS_BUSY, /* the queue is full, or all pairs are in use: try again later */
+	CFIHELPERS_OFF   /* the pair cannot be started now */
 };
 
-/* size: of the request's bytes that are used. */
+/* Sends a request to the pair of owner->key, which is started if necessary. size is the number of used bytes of
+ * *request (its path has variable length). Does not block. Only for CFIHELPERS_PENDING a callback follows. */
 enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
 					 const struct cfimaker_request *request, size_t size, uint64_t now);
 
-/* True, and counted, if files of that place are left alone now. */
+/* Returns true if files of that place are avoided now (backoff.h), and counts the case. */
 bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now);
 
-/* True if the pair answers, so that it makes sense to wait for it: samples of all tenants wait meanwhile. A
- * pair of a tenant that was blocked for 100 ms, the host's after a second, is not waited for. */
+/* Returns true if the pair answers in time, so that samples may wait for it; samples of all tenants wait meanwhile.
+ * False for a tenant's pair that is blocked for 100 ms, and for the host's pair after a second without answer. */
 bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t now);
 
-/* Becomes readable when there is an answer. */
+/* Returns a descriptor that becomes readable when there is an answer. */
 int cfihelpers_fd(const struct cfihelpers *helpers);
 
-/* Takes all answers, and replaces pairs that failed. Waits for nothing. */
+/* Takes all answers, calls the callbacks, and replaces pairs that failed. Does not block. */
 void cfihelpers_take(struct cfihelpers *helpers, uint64_t now);
 
-/* Ends idle pairs; every few seconds. */
+/* Ends idle pairs and does cfihelpers_take. The caller calls it every few seconds. */
 void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now);
 
-/* Pairs that run. */
+/* Returns the number of pairs that run. */
 unsigned cfihelpers_running(const struct cfihelpers *helpers);
 
+/* Returns the counters of failures since the start (backoff.h). */
 struct helper_counts cfihelpers_count(const struct cfihelpers *helpers);
 
 #endif

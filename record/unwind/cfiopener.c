@@ -13,7 +13,7 @@
 
 #define ROOTS_EVERY (2 * SECOND_NS)
 
-/* ---- the file ------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *request)
 {
@@ -22,8 +22,8 @@ static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request 
 					.path = { request->path, request->npath } };
 }
 
-/* Below the root of somebody who is gone: his namespace's, as long as it is held, or ours, when it is the same file
- * there. */
+/* Opens a file of a process that has ended: below the root of its mount namespace, if a descriptor of that is held,
+ * otherwise below this process's root. targetfiles_open checks that it is the same file. */
 static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *request,
 			const struct target_mapping *mapping)
 {
@@ -61,9 +61,9 @@ static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *pr
 	return fd;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------ */
+/* ---- loop -------------------------------------------------------------------------------------------------------- */
 
-/* Has the parser make the image of a file; false if the parser ended. */
+/* Lets the parser make the image of a file. Returns false if the parser has ended. */
 static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_reply *reply, int *image)
 {
 	return fdmessage_send(parser, &number, sizeof(number), fd) &&
@@ -92,8 +92,9 @@ static bool cfiopener_is_complete(const struct cfimaker_request *request, size_t
 	return n >= head && request->npath <= sizeof(request->path) && n >= head + request->npath;
 }
 
-/* Waits for a request. Returns its size; 0 if the recorder ended, or the parser: between requests it sends nothing, so
- * what can be read from its socket is its end, and the recorder counts a parser that died without work, too. */
+/* Waits for a request and returns its size. Returns 0 if the recorder or the parser has ended. The parser sends
+ * nothing between requests, so a readable socket means its end; the opener then ends, too, and the recorder counts
+ * the crash of a parser even if it had no work. */
 static size_t await_request(int recorder, int parser, struct cfimaker_request *request)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };

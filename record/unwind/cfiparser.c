@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In memory that nobody can change or shrink any more, this process included. */
+/* Writes the table's image to memory that no process, including this one, can change or shrink afterwards. Returns
+ * its descriptor, or -1. */
 static int image_of(const struct unwind_table *table)
 {
 	int fd = memfd_create("pjrecord-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -25,7 +26,7 @@ static int image_of(const struct unwind_table *table)
 	return -1;
 }
 
-/* Takes fd over. */
+/* Makes the image of one file. Takes ownership of fd. */
 static enum cfimaker_answer cfiparser_make(int fd, int *image)
 {
 	const char *why;
@@ -55,7 +56,7 @@ void cfiparser_run(int opener)
 	uint32_t number, before;
 	int fd;
 
-	/* sections are given back at once */
+	/* malloc returns the memory of sections to the kernel at once if it maps them. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	sandbox_enter(&limits);
 	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {

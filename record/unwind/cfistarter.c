@@ -16,7 +16,7 @@ struct started {
 	pid_t opener, parser; /* 0: not started */
 };
 
-/* ---- the process ----------------------------------------------------------------------------------------------- */
+/* ---- starter process --------------------------------------------------------------------------------------------- */
 
 static void run_opener(void *proc)
 {
@@ -29,7 +29,8 @@ static void cfistarter_run_parser(void *to)
 	cfiparser_run(HELPERPROCESS_FD);
 }
 
-/* A parser without an opener ends, as nothing else has the other end of its socket. */
+/* Starts an opener and its parser. A parser without opener ends by itself, because no other process has the other
+ * end of its socket. */
 static struct started start_both(int recorder, const char *proc)
 {
 	struct started started = { 0 };
@@ -66,7 +67,7 @@ static void cfistarter_run_starter(void *to)
 	}
 }
 
-/* ---- the recorder's end ---------------------------------------------------------------------------------------- */
+/* ---- recorder ---------------------------------------------------------------------------------------------------- */
 
 static void fork_starter(struct cfistarter *cfistarter)
 {
@@ -96,7 +97,8 @@ void cfistarter_close(struct cfistarter *cfistarter)
 	if (cfistarter->socket >= 0)
 		close(cfistarter->socket);
 	cfistarter->socket = -1;
-	if (cfistarter->pid) { /* it waits for nothing but the recorder, so it ends at once */
+	if (cfistarter->pid) {
+		/* The starter waits for nothing but the recorder, so it ends at once. */
 		kill(cfistarter->pid, SIGKILL);
 		waitpid(cfistarter->pid, NULL, 0);
 	}
@@ -114,7 +116,8 @@ bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener,
 		return false;
 	if (!fdmessage_send(cfistarter->socket, "", 1, pair[1]) ||
 	    fdmessage_receive(cfistarter->socket, &started, sizeof(started), &none, 0) <= 0)
-		cfistarter_close(cfistarter); /* it was killed, or gets no CPU: the next call forks another one */
+		/* The starter was killed or gets no CPU time. The next call forks another one. */
+		cfistarter_close(cfistarter);
 	close(pair[1]);
 	*socket = pair[0];
 	*opener = started.opener;

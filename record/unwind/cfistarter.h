@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfistarter.h - the process that starts openers and parsers (cfimaker.h): pjrecord-start.
+ * cfistarter.h - forks openers and parsers (cfimaker.h) from a small process, pjrecord-start.
  *
- * Each tenant has an opener and a parser of its own, which are started when code of a file of that tenant is sampled
- * first. The recorder then holds stacks and names of all tenants, and a process that it forks holds a copy. So it forks
- * this process while it holds nothing yet, which forks the others. They become children of the recorder, which reaps
- * them. This process reads nothing of a stranger.
+ * Each tenant has an opener and a parser of its own, which are started when code of that tenant's files is sampled
+ * first. At that time the recorder's memory holds stacks and names of all tenants, and a forked process would have a
+ * copy. The recorder therefore forks this process while its memory is still empty, and this process forks the others.
+ * They become children of the recorder, which reaps them. This process reads no data of targets.
  */
 #ifndef PJ_CFISTARTER_H
 #define PJ_CFISTARTER_H
@@ -14,21 +14,26 @@
 
 #include <sys/types.h>
 
+/* Limit for the wait in cfistarter_begin. */
 #define CFISTARTER_WAIT_MS 500
 
 struct cfistarter {
 	const char *proc;
 	pid_t pid; /* 0: none */
+	/* socket to the process; -1: none */
 	int socket;
 };
 
-/* Forks. To be called after privileges are dropped. */
+/* Forks the process. The caller has dropped privileges before. proc is "/proc" and must exist until
+ * cfistarter_close. */
 void cfistarter_open(struct cfistarter *cfistarter, const char *proc);
 
-/* Starts an opener and its parser. Waits for TABLESTARTER_WAIT_MS at most. Returns false if they could not be started.
- */
+/* Starts an opener and its parser, within CFISTARTER_WAIT_MS. *socket is the recorder's end of the opener's socket,
+ * which the caller closes; the caller reaps both processes. Forks the starter again if it has ended. Returns false
+ * if the pair could not be started. */
 bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser);
 
+/* Kills the process and reaps it. Pairs that it started continue. */
 void cfistarter_close(struct cfistarter *cfistarter);
 
 #endif

@@ -17,31 +17,35 @@
 
 #define ENTRY_COUNT_MAX 4096u
 #define BUCKETS 1024u      /* a power of two */
-#define KNOWN_TENANTS 256u /* processes whose tenant is known */
-#define WAIT_NS SECOND_NS  /* for a table */
+#define KNOWN_TENANTS 256u /* processes whose tenant is cached */
+#define WAIT_NS SECOND_NS  /* limit for the wait for a table */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
-#define HANG_MS 2000 /* without an answer, the helpers not running: what they read is warm then for the next try */
+/* Helpers hang if they neither run nor answer for this time. The data that they read is in the page cache then for the
+ * next try. */
+#define HANG_MS 2000
 #define VDSO_MAX (64u << 10)
 
 enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
-/* Several tenants' tables of one file have the same bytes, mostly: these are one. */
+/* A table that several tenants use: helpers of different tenants usually make the same bytes from a file. */
 struct shared_table {
 	struct unwind_table *table;
 	unsigned references;
 };
 
-/* A file, as mappings name it, of one tenant. Number 0 is nobody's. */
+/* A file, as mappings identify it, of one tenant. Entry 0 is unused. */
 struct entry {
-	uint64_t owner; /* key of the helpers */
+	uint64_t owner; /* key of the tenant's helpers */
 	struct file_id file_id;
-	uint32_t next; /* in its bucket, or of the free ones */
+	uint32_t next; /* next entry of its bucket, or next free entry */
 	uint8_t state;
-	bool again;       /* it could not be had before: nobody waits */
-	uint64_t refused; /* the place (backoff_place) at which it could not be had, when it was `wanted`; 0: none */
-	bool crashed; /* a helper crashed at it: once may be chance, as the kernel ends processes when it needs memory
-		       */
+	bool again; /* a try has failed: samples do not wait for it */
+	/* Place (backoff_place) whose helpers could not open the file at time `wanted`; 0: none. */
+	uint64_t refused;
+	/* A helper has crashed at this file. One crash may be chance, because the kernel kills processes when memory
+	 * is short. */
+	bool crashed;
 	uint64_t wanted, used;
 	struct shared_table *shared; /* NULL: none */
 };
@@ -55,7 +59,7 @@ struct cfitables {
 		uint64_t start_ticks;
 		struct tenant of;
 	} known[KNOWN_TENANTS];
-	uint64_t own_ns; /* mount namespace */
+	uint64_t own_ns; /* mount namespace of this process */
 	struct entry *entry;
 	uint32_t n, cap, free, bucket[BUCKETS];
 	size_t bytes;
@@ -63,9 +67,9 @@ struct cfitables {
 	struct cfitables_counts counts;
 };
 
-/* ---- start and end ------------------------------------------------------------------------------------------- */
+/* ---- start and end ----------------------------------------------------------------------------------------------- */
 
-/* The image that the kernel maps into every process, also into this one. */
+/* Opens the table of the vdso. The kernel maps the same image into each process, including this one. */
 static struct unwind_table *table_of_vdso(void)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR), *why;
@@ -74,7 +78,8 @@ static struct unwind_table *table_of_vdso(void)
 
 	if (fd < 0)
 		return NULL;
-	while (n < VDSO_MAX && write(fd, image + n, 4096) == 4096) /* until its pages end */
+	while (n < VDSO_MAX && write(fd, image + n, 4096) == 4096)
+		/* write fails at the first page after the image. */
 		n += 4096;
 	return unwind_table_open(fd, &why);
 }
@@ -137,7 +142,7 @@ static bool cfitables_is_of(const struct entry *entry, const struct mapped_file 
 	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, &mapped->file_id);
 }
 
-/* Lets a reference go. Returns the bytes of memory that became free. */
+/* Drops a reference. Returns the bytes of memory that became free. */
 static size_t drop_shared(struct shared_table *table)
 {
 	size_t bytes = table && table->references == 1 ? unwind_table_bytes(table->table) : 0;
@@ -164,13 +169,14 @@ static size_t cfitables_forget(struct cfitables *tables, uint32_t number)
 	return bytes;
 }
 
-/* Nothing of it is under way. */
+/* Returns true if no request for the entry is pending. */
 static bool cfitables_is_idle(const struct entry *entry)
 {
 	return entry->state == READY || entry->state == NONE || entry->state == WANTED;
 }
 
-/* The entry that can be done without best: 0 when all are in use. */
+/* Returns the entry with the oldest use before `before`: with_table selects those with a table, otherwise those
+ * without pending request. Returns 0 if there is none. */
 static uint32_t cfitables_oldest(const struct cfitables *tables, bool with_table, uint64_t before)
 {
 	uint32_t found = 0;
@@ -228,10 +234,10 @@ static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped
 	return i;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-/* Which tenant a process is, as far as it was looked up while it lived. Processes of a recording were looked up for
- * their samples; others are here, once. */
+/* Returns the tenant of a process. The processes of a recording were looked up for their samples while they lived;
+ * other processes are looked up here, once. */
 static struct tenant tenant_of_process(struct cfitables *tables, const struct process *p)
 {
 	struct known_tenant *known = &tables->known[p->pid % KNOWN_TENANTS];
@@ -249,8 +255,8 @@ static struct tenant tenant_of_process(struct cfitables *tables, const struct pr
 	return known->of;
 }
 
-/* Of a process that ended before it was looked up only the mount namespace is known: it may be any user's, so the
- * host's helpers never read its files. */
+/* Returns the owner of a file's table. Of a process that ended before the lookup, only the mount namespace is known.
+ * It may belong to any user, so the host's helpers never read its files. */
 static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, const struct process *process,
 						  uint64_t device)
 {
@@ -267,7 +273,7 @@ static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, cons
 	return owner;
 }
 
-/* A process of the host may have become another user's since it was looked up. */
+/* Returns false if a process of the host has become another user's since its lookup. */
 static bool is_still_owner(struct cfitables *tables, const struct process *p, const struct cfihelpers_owner *owner)
 {
 	int process = owner->key == CFIHELPERS_HOST ? target_process(tables->o.proc, p->pid, p->start_ticks) : -1;
@@ -282,7 +288,8 @@ static bool is_still_owner(struct cfitables *tables, const struct process *p, co
 	return same;
 }
 
-/* Its tenant is over its budget of CPU time, or helpers failed at its files: counted. */
+/* Returns true, and counts the case, if helpers avoid the files of that place, or if the tenant is over its budget
+ * of CPU time. */
 static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, tables->own_ns);
@@ -295,7 +302,7 @@ static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner 
 	return out;
 }
 
-/* False: not for this process, or not now. */
+/* Requests the table of an entry. Returns false if that is impossible for this process, or at this time. */
 static bool cfitables_query(struct cfitables *tables, uint32_t number, const struct process *process,
 			    const struct mapping *mapping, const struct cfihelpers_owner *owner, uint64_t now)
 {
@@ -321,7 +328,7 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 	return is_requested != CFIHELPERS_OFF;
 }
 
-/* What is mapped from no file has none. */
+/* Returns true if the mapping is of a file. */
 static bool is_file(const struct mapped_file *mapped)
 {
 	return mapped->file_id.inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
@@ -368,7 +375,7 @@ enum cfitables_answer cfitables_find(struct cfitables *tables, const struct proc
 		       CFITABLES_LATE;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 {
@@ -380,7 +387,8 @@ static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 	}
 }
 
-/* Sealed: who made it cannot take it away or change it. */
+/* Loads the table of an image. The image must be sealed, so that the process that made it cannot shrink or change
+ * it. */
 static struct unwind_table *cfitables_table_of(int image)
 {
 	enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
@@ -394,7 +402,7 @@ static struct unwind_table *cfitables_table_of(int image)
 	return NULL;
 }
 
-/* The file cannot be had by that tenant; nobody waits for it any more. */
+/* Notes that this tenant cannot open the file. Samples no longer wait for it. */
 static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 {
 	entry->state = WANTED;
@@ -403,8 +411,8 @@ static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 	entry->again = true;
 }
 
-/* Another tenant's helpers may have made the same bytes of the same file: then there is one table of them. Takes
- * `table` over. */
+/* Returns the shared table of an entry. If helpers of another tenant have made the same bytes from the same file,
+ * the two tenants share one table. Takes ownership of `table`. */
 static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
 					    struct unwind_table *table)
 {
@@ -447,8 +455,8 @@ static void cfitables_take_answer(void *to, const struct cfihelpers_request *req
 	tables->counts.none += entry->state == NONE && reply->answer != CFIMAKER_LARGE;
 }
 
-/* The file at which they hung is tried again later, that at which two crashed is not; the others are asked for again.
- */
+/* Handles a failure of helpers. The file at which they hung is tried again later; a file at which two of them
+ * crashed is not; the other files are requested again. */
 static void take_failure(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now)
 {
 	struct cfitables *tables = to;
@@ -473,7 +481,7 @@ int cfitables_fd(const struct cfitables *tables)
 	return cfihelpers_fd(tables->helpers);
 }
 
-/* ---- now and then -------------------------------------------------------------------------------------------- */
+/* ---- maintenance ------------------------------------------------------------------------------------------------- */
 
 void cfitables_tick(struct cfitables *tables, uint64_t now)
 {

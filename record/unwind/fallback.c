@@ -7,11 +7,12 @@
 
 #include <errno.h>
 
-#define BESIDE 512u /* bytes of a sample beside its copy: registers, the kernel's callchain */
-#define LATE 100u   /* a second by that is how late the recorder may look, usually, */
-#define ENOUGH 8u   /* but so many samples at least: it is woken when a quarter of the ring is full */
+#define BESIDE 512u /* bytes of a sample without its stack copy: registers, the kernel's callchain */
+#define LATE 100u   /* fraction of a second: usual delay of the recorder */
+#define ENOUGH 8u   /* minimum number of samples: the recorder is woken when a quarter of the ring is full */
 
-/* 16 kB cut 4 % of the stacks of a busy host, 8 kB 10 to 40 %, frame pointers nearly all of a JVM. */
+/* Measured: with 16 kB, 4 % of the stacks of a busy host are truncated; with 8 kB, 10 to 40 %; by frame pointers,
+ * nearly all stacks of a JVM. */
 static const uint32_t copies[] = { SAMPLESTACK_STACK, 16384, 8192, 0 };
 
 static size_t power_of_two(uint64_t need)
@@ -40,7 +41,7 @@ size_t fallback_ring_least(const struct fallback *fallback)
 	return fallback->bytes ? power_of_two(fallback_enough(fallback)) : 0;
 }
 
-/* The next shorter copy. */
+/* Selects the next smaller stack copy. */
 static void fallback_less(struct fallback *fallback)
 {
 	size_t i = 0;
@@ -56,7 +57,7 @@ static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 		fallback->by = by;
 }
 
-/* What need not be tried. A ring of 32 MB may be too small, too. */
+/* Skips sizes that cannot work. Even a ring of 32 MB may be too small. */
 static void leave_out_impossible(struct fallback *fallback)
 {
 	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;
@@ -78,7 +79,8 @@ void fallback_begin(struct fallback *fallback, const struct fallback_options *op
 		leave_out_impossible(fallback);
 }
 
-/* Memory may be enough for less; whatever else is refused may be allowed without copies. */
+/* If memory was refused, a smaller copy may fit. If something else was refused, recording without copies may be
+ * allowed. */
 bool fallback_next(struct fallback *fallback, const struct sources_failure *why)
 {
 	if (!fallback->bytes || !fallback->o.choose)
@@ -117,7 +119,8 @@ static void put_cause(struct text *text, const struct fallback *fallback)
 			hint_failure(&hint, &fallback->why);
 			hint.no_less = true;
 			hint_text(text, &hint);
-		} else { /* without copies it was not */
+		} else {
+			/* Recording without copies was not refused. */
 			text_printf(text, "the kernel refuses registers and copies of stacks%s%s: %s",
 				    fallback->why.what ? " of " : "", fallback->why.what ? fallback->why.what : "",
 				    strerror(fallback->why.error));

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fallback.h - how callers are found where not all can be had that finding them needs: with shorter copies of stacks,
- * or by the kernel, by frame pointers.
+ * fallback.h - chooses smaller stack copies, or frame pointers, if the requested ones are impossible.
  *
- * Copies need rings that hold as many of them as come until the recorder runs, and a kernel that makes them. A
- * recording begins with what was asked for; what is refused says what is tried next. Only --unwind=auto leaves the
- * choice to us.
+ * Stack copies need rings that hold the copies until the recorder runs, and a kernel that makes them. A recording
+ * starts with the requested size. If the kernel refuses it, fallback_next chooses the next attempt. Only --unwind=auto
+ * allows such a choice. Pure but for the processor of this host.
+ *
+ * fallback_begin(&fallback, &options);
+ * while (!open_events(fallback.bytes, &why))
+ * 	if (!fallback_next(&fallback, &why))
+ * 		die;
  */
 #ifndef PJ_FALLBACK_H
 #define PJ_FALLBACK_H
@@ -14,31 +18,35 @@
 #include "common/text.h"
 
 struct fallback_options {
-	bool choose;          /* less than what is asked for will do */
-	uint32_t stack_bytes; /* of a stack that are copied; 0: none, frame pointers */
-	bool exactly;         /* so many, or none */
-	uint64_t rate;        /* samples with a copy, a second and CPU; 0: none */
-	size_t ring_bytes;    /* of a ring for samples, when it must be of that size; else 0 */
+	bool choose;          /* true: less than the requested size is allowed (--unwind=auto) */
+	uint32_t stack_bytes; /* bytes of a stack copy; 0: frame pointers */
+	bool exactly;         /* only this size or none */
+	uint64_t rate;        /* samples with a copy for each second and CPU; 0: none */
+	size_t ring_bytes;    /* size of a ring for samples if the user chose it, otherwise 0 */
 };
 
+/* State: the present choice and the reason for it. */
 struct fallback {
 	struct fallback_options o;
-	uint32_t bytes; /* of a stack, now; 0: frame pointers */
+	uint32_t bytes; /* bytes of a stack copy at present; 0: frame pointers */
+	/* The first reason against the requested size: unsupported processor, ring too small, refused by the kernel. */
 	enum fallback_by { FALLBACK_NONE, FALLBACK_PROCESSOR, FALLBACK_RING_SIZE, FALLBACK_REFUSED } by;
-	struct sources_failure why; /* REFUSED: what was, first */
+	struct sources_failure why; /* for FALLBACK_REFUSED: the first refusal */
 };
 
+/* Starts with the requested size. Skips sizes that cannot work if options->choose is set. */
 void fallback_begin(struct fallback *fallback, const struct fallback_options *options);
 
-/* The kernel refused what fallback said. True: fallback says less now. */
+/* Call this after the kernel refused fallback->bytes, with the reason. Returns true if fallback->bytes is smaller
+ * now and another attempt makes sense. */
 bool fallback_next(struct fallback *fallback, const struct sources_failure *why);
 
-/* Bytes of a ring for samples that a second with copies needs, within bounds, and those that are enough; 0: there are
- * no copies. */
+/* Return sizes of a ring for samples in bytes, powers of two: fallback_ring holds the copies of a second, within
+ * limits; fallback_ring_least holds just enough of them. Return 0 without stack copies. */
 size_t fallback_ring(const struct fallback *fallback);
 size_t fallback_ring_least(const struct fallback *fallback);
 
-/* What is missing and what helps, in a line; nothing, where all can be had. */
+/* Appends one line with the reason of the fallback and advice. Appends nothing if the requested size is used. */
 void fallback_text(struct text *text, const struct fallback *fallback);
 
 #endif

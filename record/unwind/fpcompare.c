@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/fpcompare.h"
 
-enum { PLACES = 6 }; /* where a caller may be lost; more are not tried */
+enum { PLACES = 6 }; /* limit for the frames at which a caller may be lost */
 enum { OUTER = 3 };  /* libc's frames around main, and around the function of a thread */
 
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
@@ -15,7 +15,7 @@ static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
-/* Callers that frame pointers may have lost: the leaf's, and those of bare code. */
+/* Finds the frames that frame pointers may miss: the leaf's caller, and callers of JVM code without frame. */
 static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;
@@ -26,13 +26,13 @@ static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t 
 	return n;
 }
 
-/* A comparison from the leaf on: frames of the walk, and addresses of fp, that were passed. */
+/* State of a comparison from the leaf on: the number of compared frames of the walk and of addresses in fp. */
 struct pass {
 	size_t at, fp;
 	bool lost;
 };
 
-/* Where they part, when the walk's frames at places whose bits are set are left out. */
+/* Compares until the first difference. Frames of the walk at places whose bit is set are skipped. */
 static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
 				     const size_t *place, unsigned bits)
 {
@@ -53,7 +53,7 @@ static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const ui
 	return pass;
 }
 
-/* Frame pointers end before w's frame number at. */
+/* Classifies a frame-pointer callchain that ends before the walk's frame `at`. */
 static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
@@ -67,7 +67,7 @@ static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t
 	return !java && at > 1 && walk->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
 
-/* One of the two is through. */
+/* Classifies a comparison in which one of the two has ended. */
 static enum fpcompare one_ends(const struct fpcompare_walk *walk, const struct pass *pass, size_t n, bool full)
 {
 	enum fpcompare same = pass->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
@@ -87,7 +87,8 @@ static bool fpcompare_has(const struct fpcompare_walk *walk, uint64_t ip)
 	return false;
 }
 
-/* They part, and neither is through: frame pointers leave callers out, or have others. */
+/* Classifies a comparison in which the two differ before the end of either: frame pointers miss callers, or have
+ * different ones. */
 static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full)
 {
 	enum fpcompare worst = FPCOMPARE_FEWER, end;
@@ -105,7 +106,8 @@ static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_
 		end = full ? worst : fpcompare_at_end(walk, at, worst);
 		return end > worst ? end : worst;
 	}
-	/* a register that was no frame pointer leads nowhere; where the leaf just makes one, it may lead back */
+	/* A register that is no frame pointer leads to no code of the walk. While the leaf sets up its frame, the
+	 * register may also lead back. */
 	if (walk->complete && !fpcompare_keeps(walk, last) &&
 	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_BARE)))
 		return FPCOMPARE_FEWER;

@@ -1,50 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fpcompare.h - do two walks of one sample agree, that by tables and the kernel's by frame pointers?
+ * fpcompare.h - compares two stacks of one sample: the unwinder's and the kernel's frame-pointer callchain.
  *
- * Frame pointers are not the truth, but they err in ways that are known: they lose the caller of code that has no frame
- * just then (in its first instructions, a leaf, a stub), and end, or leave out callers, where native code keeps none.
- * These are told apart; what else differs is an error of one of the two, and a reason to look. Pure.
+ * Frame pointers are not the truth, but their errors are known: they miss the caller of code that has no frame at that
+ * time (in its first instructions, in a leaf, in a stub), and they end or miss callers in native code without frame
+ * pointers. The comparison separates these differences from all others, which indicate an error of one of the two. Used
+ * by --unwind=verify. Pure.
  */
 #ifndef PJ_FPCOMPARE_H
 #define PJ_FPCOMPARE_H
 
 #include "common/base.h"
 
+/* Code of a frame, by its use of the frame pointer. */
 enum fpcompare_code {
-	FPCOMPARE_NATIVE, /* may keep a frame pointer, or not */
-	FPCOMPARE_KEEPS,  /* of a JVM, where -XX:+PreserveFramePointer makes one */
-	FPCOMPARE_BARE    /* of a JVM, without a frame that rbp points at: stubs, adapters, prologues */
+	FPCOMPARE_NATIVE, /* native code, with or without frame pointer */
+	FPCOMPARE_KEEPS,  /* JVM code with a frame pointer (-XX:+PreserveFramePointer) */
+	FPCOMPARE_BARE    /* JVM code without a frame that rbp points to: stubs, adapters, prologues */
 };
 
-enum { FPCOMPARE_FRAMES = 8192 }; /* more than a record has room for */
+enum { FPCOMPARE_FRAMES = 8192 }; /* more frames than a record can hold */
 
-/* A walk by tables, leaf first. Zero is empty. */
+/* The unwinder's stack, leaf first. A zeroed struct is empty. */
 struct fpcompare_walk {
 	size_t n;
-	bool complete, cut; /* to the root; to the end of the copy; neither: its caller was not found */
+	/* complete: reaches the root. cut: ends at the end of the stack copy. If neither is set, the unwinder found
+	 * no caller. */
+	bool complete, cut;
 	struct fpcompare_frame {
-		uint64_t ip; /* in code, also of what is called something else (an interpreted method) */
+		/* Address of the code, also if the frame has another name (an interpreted method). */
+		uint64_t ip;
 		enum fpcompare_code code;
 	} frame[FPCOMPARE_FRAMES];
 };
 
+/* Appends a frame. Ignores frames beyond FPCOMPARE_FRAMES. */
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code);
 
+/* Result, from good to bad. FPCOMPARES is the number of results. */
 enum fpcompare {
-	FPCOMPARE_SAME, /* as far as both go; where frame pointers end, no more is missing than libc's frames around a
-			   thread */
-	FPCOMPARE_ONE_LOST, /* the same, but that frame pointers have not who called the leaf, or code of a JVM that is
-			       bare */
-	FPCOMPARE_FEWER,    /* frame pointers end, leave callers out, or go astray, in code that keeps none */
-	FPCOMPARE_LOST,  /* frame pointers end, or leave callers out, in Java: as without -XX:+PreserveFramePointer */
-	FPCOMPARE_SHORT, /* the walk by tables found no caller where frame pointers go on */
-	FPCOMPARE_OTHER, /* frame pointers have a caller that tables have not */
+	/* Equal as far as both go. If frame pointers end first, they miss at most libc's frames around main or a
+	 * thread. */
+	FPCOMPARE_SAME,
+	/* As FPCOMPARE_SAME, but frame pointers miss the caller of the leaf or of JVM code without frame. */
+	FPCOMPARE_ONE_LOST,
+	/* Frame pointers end, miss callers or lead nowhere in native code without frame pointers. */
+	FPCOMPARE_FEWER,
+	/* Frame pointers end or miss callers in Java, as without -XX:+PreserveFramePointer. */
+	FPCOMPARE_LOST,
+	/* The unwinder found no caller where frame pointers continue. */
+	FPCOMPARE_SHORT,
+	/* Frame pointers have a caller that the unwinder does not have. */
+	FPCOMPARE_OTHER,
 	FPCOMPARES
 };
 
-/* fp[0..n): the user's part of the kernel's callchain, as far as it is code, and not empty. full: the kernel had no
- * room for more. *at: in walk, where they part. */
+/* Compares walk with fp[0..n), the user part of the kernel's callchain without addresses outside of code; n > 0.
+ * full: the kernel truncated the callchain at its limit. Sets *at to the index in walk of the first difference. */
 enum fpcompare fpcompare_of(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

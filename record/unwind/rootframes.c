@@ -3,7 +3,7 @@
 
 #include "common/hash.h"
 
-/* Index of the first slot of the set that holds this return address, if any slot does. */
+/* Returns the index of the first slot of the set of a return address. */
 static size_t set_of(uint32_t pid, uint64_t inner)
 {
 	return hash_pair(inner, pid) % (ROOTFRAMES_SLOTS / ROOTFRAMES_WAYS) * ROOTFRAMES_WAYS;
@@ -17,7 +17,8 @@ static const struct root_frames *find_in_set(const struct root_frames *set, uint
 	return NULL;
 }
 
-/* A full set loses its oldest entry. */
+/* Adds root frames. A full set loses its oldest entry. If other root frames are known for the address, it becomes
+ * unsure. */
 static void rootframes_learn_frames(struct rootframes *rootframes, const struct root_frames *like)
 {
 	struct root_frames *set = &rootframes->slot[set_of(like->pid, like->inner)];
@@ -32,7 +33,7 @@ static void rootframes_learn_frames(struct rootframes *rootframes, const struct 
 	set[0] = *like;
 }
 
-/* The file that code at a return address is of, without its directory. */
+/* Returns the name, without directory, of the file that has the code of a return address. */
 static struct str file_of(const struct process *process, uint64_t address)
 {
 	const struct mapping *mapping = processes_at(process, address - 1);

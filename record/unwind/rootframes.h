@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rootframes.h - the outermost frames of threads, as whole stacks had them: where frame pointers end short of them.
+ * rootframes.h - caches the root frames of complete stacks, for stacks whose frame pointers end before the root.
  *
- * libc's code around main and around the function of a thread keeps no frame pointer, so a walk by those ends there,
- * one or two frames before the root. Each is called from one place only. What a whole stack of the process had outside
- * of a return address in libc's is outside of it in all others; should two of them differ, nothing is said. Of no other
- * code: the function of a thread may be called by main, too. Programs that contain their libc are left as they are.
+ * libc's code around main and around the function of a thread has no frame pointer, so frame-pointer unwinding ends
+ * there, one or two frames before the root. Each of these functions has one caller. So the frames outside of a return
+ * address in libc, taken from a complete stack of the process, are the same in all its stacks. If two complete stacks
+ * differ, the cache gives no answer. It holds no addresses outside of libc: the function of a thread may be called by
+ * main, too. Statically linked programs are not extended.
  */
 #ifndef PJ_ROOTFRAMES_H
 #define PJ_ROOTFRAMES_H
@@ -14,20 +15,25 @@
 
 enum { ROOTFRAMES_FRAMES = 2, ROOTFRAMES_SLOTS = 1024, ROOTFRAMES_WAYS = 8 };
 
-/* A cache of sets of STARTS_WAYS entries, newest first; all zero is empty. */
+/* Set-associative cache: sets of ROOTFRAMES_WAYS entries, newest first. A zeroed struct is empty. Owns no other
+ * memory. */
 struct rootframes {
 	struct root_frames {
-		uint64_t inner;                    /* a return address; 0: none */
-		uint64_t outer[ROOTFRAMES_FRAMES]; /* what it has outside; 0: nothing more */
+		/* Key: a return address in libc; 0: free slot. */
+		uint64_t inner;
+		/* The frames outside of it, innermost first; 0: none. */
+		uint64_t outer[ROOTFRAMES_FRAMES];
 		uint32_t pid;
+		/* complete stacks with different root frames exist */
 		bool unsure;
 	} slot[ROOTFRAMES_SLOTS];
 };
 
-/* ips[0..n): a whole stack, leaf first; marks may be in it. */
+/* Adds the root frames of a complete stack, ips[0..n), leaf first. Context markers are allowed in it. */
 void rootframes_learn(struct rootframes *rootframes, const struct process *process, const uint64_t *ips, size_t n);
 
-/* What is outside of a return address; NULL: not known. */
+/* Returns the root frames outside of a return address, or NULL if they are unknown or unsure. The result is valid
+ * until the next rootframes_learn. */
 const struct root_frames *rootframes_find(const struct rootframes *rootframes, uint32_t pid, uint64_t inner);
 
 #endif

@@ -32,8 +32,8 @@ struct samplerecord {
 bool samplerecord_parse(const struct perf_event_attr *attr, const struct ring_sample *sample,
 			struct samplerecord *record);
 
-/* Begins the result: the sample up to its callchain, and room for the number of its entries. Returns the offset of that
- * number in out. */
+/* Starts the result with the part of the sample before its callchain, and space for the number of callchain entries.
+ * Returns the offset of that number in out. */
 size_t samplerecord_begin(const struct samplerecord *record, const struct ring_sample *sample, struct text *out);
 
 /* Ends the result: the number of callchain entries at offset `chain`, the rest of the sample without registers and
