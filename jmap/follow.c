@@ -23,9 +23,8 @@
 #define SWEEP_EVERY (60 * SECOND)
 /* sweeps take at most this fraction of the time: 1/1000 */
 #define SWEEP_SHARE 1000
-#define EXECS_EVERY                                                                                                   \
-	(10 * MS) /* least time between reads of exec messages, so that a storm of them does not wake pjmap each time \
-		   */
+#define EXECS_EVERY \
+	(10 * MS) /* least time between reads of exec messages: a storm of them must not wake pjmap for each one */
 /* searches for JVMs take at most this fraction of the CPU time, 1/100, on average over some seconds */
 #define LOOK_SHARE 100
 /* ns of rest that a search may borrow from the future */

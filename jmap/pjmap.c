@@ -34,7 +34,7 @@ static bool pjmap_take(void *arg, struct jvm_process *process)
 	return true;
 }
 
-/* ---- selection of JVMs ------------------------------------------------------------------------------------------ */
+/* ---- selection of JVMs ----------------------------------------------------------------------------------------- */
 
 /* Collects the selected JVMs. Returns true if all given pids were found. */
 static bool find_jvms(const struct request *request, struct jvms *jvms)

@@ -161,9 +161,8 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	}
 	if (all > shown)
 		text_printf(&text, ", and %zu more", all - shown);
-	if (query->from &&
-	    /* A window that began before query->from is not in the result, and its end is no gap. */
-	    first > query->from + longest + SLACK_S) {
+	/* A window that began before query->from is not in the result, and its end is no gap. */
+	if (query->from && first > query->from + longest + SLACK_S) {
 		timearg_text(to, first);
 		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}

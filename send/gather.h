@@ -29,6 +29,7 @@ struct gather {
 	struct gather_only *only;
 	size_t nonly;
 
+	/* the sum, and the header for it */
 	struct stacks s;
 	struct folded_header header;
 	struct arena arena;
@@ -52,7 +53,7 @@ void gather_end(struct gather *gather);
 /* Frees the stacks and buffers, not the filters. */
 void gather_free(struct gather *gather);
 
-/* ---- coverage of a store ---------------------------------------------------------------------------------------- */
+/* ---- coverage of a store --------------------------------------------------------------------------------------- */
 
 /* Time spans for which a store holds windows. {0} at first. */
 struct coverage {

@@ -23,7 +23,7 @@ struct request {
 	bool from, to, all_hosts, list, strict, quiet;
 };
 
-/* ---- command line -------------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------------------------- */
 
 static void parse_time(struct request *request, const char *value, const char *name, uint64_t *to)
 {

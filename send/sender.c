@@ -71,7 +71,7 @@ static bool sender_may_report(struct sender *sender)
 	return true;
 }
 
-/* ---- list of waiting windows -------------------------------------------------------------------------------- */
+/* ---- list of waiting windows ----------------------------------------------------------------------------------- */
 
 static int sender_cmp(struct spool_name name, struct spool_name b)
 {
@@ -205,7 +205,7 @@ static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 	return sender->backlog_due > now && !sender->o.once ? NULL : oldest;
 }
 
-/* ---- results of an attempt ------------------------------------------------------------------------------------ */
+/* ---- results of an attempt ------------------------------------------------------------------------------------- */
 
 static void cannot_remove(struct sender *sender, struct ringpoll *ringpoll)
 {
@@ -462,7 +462,7 @@ static void send_window(struct sender *sender, struct ringpoll *ringpoll)
 	text_free(&packed);
 }
 
-/* ---- several windows in one request --------------------------------------------------------------------------- */
+/* ---- several windows in one request ---------------------------------------------------------------------------- */
 
 /* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not
  * affect others. So is a window of a backlog with a bounded rate. */
@@ -588,7 +588,7 @@ static void sender_note(struct sender *sender)
 	free(retry);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------ */
+/* ---- the loop -------------------------------------------------------------------------------------------------- */
 
 void sender_begin(struct sender *sender)
 {

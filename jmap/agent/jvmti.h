@@ -15,10 +15,11 @@
 
 /* an environment is a pointer to such a pointer to the function table */
 typedef const void *const *jvmti_env;
-/* opaque ids of the JVM */
+/* opaque ids of the JVM: a jmethodID, and a local reference to a class, which is valid until the callback returns */
 typedef void *jvmti_method, *jvmti_class;
 
-/* versions and constants of the two specifications */
+/* the interface version that the agent requests; the JNI slot of GetEnv, counted from 0; the mode that enables an
+ * event */
 enum { JVMTI_VERSION_1_0 = 0x30010000, JNI_GET_ENV = 6, JVMTI_ENABLE = 1 };
 
 /* Slots of functions: SetEventNotificationMode, Deallocate, GetClassSignature, GetMethodName,

@@ -213,7 +213,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 	return answer.code[0] ? guest_reason(known_code(answer.code), "%s", answer.why) : targetuser_fine();
 }
 
-/* ---- functions for use in the child ----------------------------------------------------------------------------- */
+/* ---- functions for use in the child ---------------------------------------------------------------------------- */
 
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
 {

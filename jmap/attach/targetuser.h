@@ -42,7 +42,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 PRINTF(2, 3) struct hotspot_reason guest_reason(const char *code, const char *fmt, ...);
 struct hotspot_reason targetuser_fine(void);
 
-/* ---- functions for use in the child ----------------------------------------------------------------------------- */
+/* ---- functions for use in the child ---------------------------------------------------------------------------- */
 
 /* Creates a file ".pjmap-<random><suffix>" in the target's /tmp and writes its name to `name`. No other process can
  * have placed it there. Returns -1 and errno on failure. */

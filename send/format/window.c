@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* ---- header -------------------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------------------------- */
 
 /* Appends " key=value", or nothing for an empty value. Blanks, '%' and control bytes are encoded as %XX
  * (pj-folded(5)). */
@@ -162,7 +162,7 @@ const char *window_parse(struct str *rest, struct text *t, struct window *window
 	return NULL;
 }
 
-/* ---- stacks -------------------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------------------------- */
 
 bool window_next(struct str *lines, struct str *stack, uint64_t *count)
 {
@@ -192,7 +192,7 @@ uint64_t window_id(const struct window *window, struct str stack)
 	return hash_sum(parts, sizeof(parts));
 }
 
-/* ---- labels -------------------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------------------------- */
 
 bool label_next(struct str *labels, struct str *key, struct str *value)
 {

@@ -92,7 +92,7 @@ struct http {
 
 static const struct libcurl *lib;
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------------------- */
 
 static const char *http_part(struct http *http, CURLU *u, CURLUPart what)
 {
@@ -295,7 +295,7 @@ struct str http_path(const struct http *http)
 	return text_view(&http->path);
 }
 
-/* ---- a request -------------------------------------------------------------------------------------------------- */
+/* ---- a request ------------------------------------------------------------------------------------------------- */
 
 static size_t http_take(char *p, size_t size, size_t n, void *to)
 {

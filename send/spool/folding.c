@@ -21,7 +21,7 @@
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
 
-/* ---- stacks -------------------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------------------------- */
 
 struct collected {
 	/* the stacks; id - 1 is the index in count, in order of appearance */
@@ -107,7 +107,7 @@ static void write_stacks(struct text *text, const struct collected *collected)
 	}
 }
 
-/* ---- header -------------------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------------------------- */
 
 void folding_host(struct text *text, struct str host)
 {
@@ -209,7 +209,7 @@ static bool add_window(const struct folding *folding, struct str folded, uint64_
 	return collected.sum > 0;
 }
 
-/* ---- pjfold -------------------------------------------------------------------------------------------------- */
+/* ---- pjfold ---------------------------------------------------------------------------------------------------- */
 
 /* Sets *why to the first line of the program's messages, or to the way in which it ended. */
 static void folding_why_of(const struct child *child, struct text *why)

@@ -357,7 +357,7 @@ bool spool_has(const struct spool *spool, struct spool_name n)
 	return fd >= 0;
 }
 
-/* ---- reading and writing windows ------------------------------------------------------------------------------ */
+/* ---- reading and writing windows ------------------------------------------------------------------------------- */
 
 /* Copies the completion time of the recording to the spooled window, for spool_oldest_first. If the recording is
  * gone or this fails, the window keeps its own modification time. */

@@ -32,7 +32,7 @@ struct spool {
 	_Atomic int out;
 	/* id in spool/recorder; hash of the machine id */
 	uint64_t recorder, machine;
-	/* size of the file that spool_put wrote last, in bytes */
+	/* disk space of the file that spool_put wrote last, in bytes */
 	uint64_t put_bytes;
 	/* the store keeps the spooled bytes unchanged, so they are compressed well */
 	bool saved;
@@ -79,9 +79,9 @@ bool spool_done(struct spool *spool, struct spool_name name);
 /* Removes the recording only. An absent recording counts as success. */
 bool spool_drop_chunk(const struct spool *spool, uint64_t epoch);
 
-/* Move to bad/ with the reason, one line: the spooled window; the recording; or a text, while the window itself
- * stays. Existing files there are never lost: a text is merged into the file of its name, and the others take the
- * next free name. */
+/* Move to bad/ with the reason, one line: the spooled window, whose recording is deleted; the recording; or a text,
+ * while the window itself stays. Existing files there are never lost: a text is merged into the file of its name, and
+ * the others take the next free name. */
 bool spool_refuse(struct spool *spool, struct spool_name name, struct str why);
 bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why);
 bool spool_refuse_part(struct spool *spool, struct spool_name name, struct str text, struct str why);

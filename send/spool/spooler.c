@@ -30,7 +30,7 @@ static bool spooler_may_report(struct spooler *spooler)
 	return true;
 }
 
-/* ---- state of recordings -------------------------------------------------------------------------------------- */
+/* ---- state of recordings --------------------------------------------------------------------------------------- */
 
 /* Returns the index of an epoch in `done`, or the index at which it would be inserted. */
 static size_t spooler_place_of(const struct spooler *spooler, uint64_t epoch)
@@ -86,7 +86,7 @@ static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_
 	spooler->n = saved;
 }
 
-/* ---- folding a window ----------------------------------------------------------------------------------------- */
+/* ---- folding a window ------------------------------------------------------------------------------------------ */
 
 /* True if a window may be folded: pjmap has scanned all JVMs since its end, the time limit has passed, or no pjmap
  * is running. */
@@ -209,7 +209,7 @@ static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 	return false;
 }
 
-/* ---- limits of disk space ------------------------------------------------------------------------------------- */
+/* ---- limits of disk space -------------------------------------------------------------------------------------- */
 
 static void spooler_measure(struct spooler *spooler)
 {
@@ -303,7 +303,7 @@ static void spooler_keep_limits(struct spooler *spooler, const uint64_t *epochs,
 		drop_spool(spooler);
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------ */
+/* ---- interface ------------------------------------------------------------------------------------------------- */
 
 void spooler_begin(struct spooler *spooler)
 {

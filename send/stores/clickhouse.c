@@ -208,7 +208,7 @@ static enum http_class clickhouse_insert(struct clickhouse *store, const char *s
 	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &report->why);
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------------------------- */
 
 static enum http_class insert_stacks(struct clickhouse *store, struct str body, bool packed,
 				     struct store_report *report)
@@ -417,7 +417,7 @@ static void clickhouse_send(void *store, const struct window *window, uint64_t *
 		clickhouse_verify(clickhouse, window, resume, report);
 }
 
-/* ---- several windows in one request ------------------------------------------------------------------------------ */
+/* ---- several windows in one request ---------------------------------------------------------------------------- */
 
 /* Several windows that share requests. An INSERT costs the server more than the two thousand rows in it. So the
  * stacks of several windows go in one INSERT, and after it the rows of these windows in another one. While one
@@ -616,7 +616,7 @@ static void together_close(struct together *together)
 	free(together);
 }
 
-/* ---- interface -------------------------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------------------------- */
 
 static void clickhouse_close(void *store)
 {

@@ -194,7 +194,7 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 	text_free(&name);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------------------- */
 
 /* Documents that may be selected. They are listed before their attachments are read, as a response is valid until
  * the next request. */
@@ -383,7 +383,7 @@ static bool couch_list(void *store, const struct store_query *query, const struc
 	return couch_each(store, query, sink, why, false);
 }
 
-/* ---- interface -------------------------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------------------------- */
 
 static void couch_close(void *store)
 {

@@ -81,7 +81,7 @@ static bool send_lines(const struct reading *reading, struct unpack *unpack, str
 	return true;
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------------------------- */
 
 static struct stream *dirread_stream_of(struct reading *reading, uint64_t id)
 {
@@ -224,7 +224,7 @@ static bool in_hour(const struct reading *reading, const struct dir_name *files,
 	return held;
 }
 
-/* ---- the query ------------------------------------------------------------------------------------------------ */
+/* ---- the query ------------------------------------------------------------------------------------------------- */
 
 static bool list_file(struct reading *reading, const struct dir_name *name, const struct stream *stream)
 {

@@ -20,7 +20,7 @@
 /* Time in s in which a reader that listed the folder before the roll-up appeared can still read its parts. */
 #define GRACE_S 600
 
-/* ---- roll-ups ------------------------------------------------------------------------------------------------ */
+/* ---- roll-ups -------------------------------------------------------------------------------------------------- */
 
 /* The roll-up of an hour and stream while it is computed. */
 struct sum {
@@ -281,7 +281,7 @@ static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 	return done;
 }
 
-/* ---- retention ----------------------------------------------------------------------------------------------- */
+/* ---- retention ------------------------------------------------------------------------------------------------- */
 
 /* Deletes the files of the store in a day's folder. The folder remains if it has other files. */
 static bool drop_day(int host, const char *name)
@@ -354,7 +354,7 @@ static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **
 	return false;
 }
 
-/* ---- interface -------------------------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------------------------- */
 
 static bool tidy_host(const struct dir_store *store, const char *name, uint64_t now)
 {

@@ -146,7 +146,7 @@ static enum http_class eve_look(struct eve *eve, struct is_requested *requested,
 	return class;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------------------------- */
 
 /* Appends n as %016x does. */
 static void eve_put_number(struct text *text, uint64_t n)
@@ -363,7 +363,7 @@ static void eve_send(void *store, const struct window *window, uint64_t *resume,
 		eve_verify(eve, window, report);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------------------- */
 
 static void where_of(struct text *text, const struct store_query *query, struct str after)
 {
@@ -643,7 +643,7 @@ static bool eve_list(void *store, const struct store_query *query, const struct 
 	return good;
 }
 
-/* ---- interface -------------------------------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------------------------- */
 
 static void eve_close(void *store)
 {
