@@ -13,17 +13,20 @@ struct one {
 };
 
 struct frametimes {
-	struct one *one; /* by start once they are sorted; of several, the later first */
+	/* Sorted by start when `sorted` is set; of several with one start, the later one comes first. */
+	struct one *one;
 	size_t n;
-	uint64_t *time; /* at which something changes, each once */
+	/* All times at which something changes, sorted, without duplicates. */
+	uint64_t *time;
 	size_t ntimes;
 	bool sorted;
-	/* the stretch from time[stretch - 1] to before time[stretch] */
+	/* The interval of the current selection: from time[stretch - 1] to before time[stretch]. */
 	size_t stretch;
 	bool made;
 	struct javaunwind_code code;
 	struct code_blob *blob;
-	struct str *runs; /* of piece */
+	/* Of the elements of `blob`. */
+	struct str *runs;
 };
 
 struct frametimes *frametimes_new(void)
@@ -83,6 +86,7 @@ static uint64_t frametimes_after(uint64_t time)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
+/* Sorts the blobs and collects the times at which something changes. */
 static void frametimes_sort(struct frametimes *frametimes)
 {
 	size_t n = 0;
@@ -123,6 +127,7 @@ static size_t stretch_of(const struct frametimes *frametimes, uint64_t time)
 	return low;
 }
 
+/* State of a blob at a time. */
 enum { NOT, MAYBE, SURELY };
 
 static int was_there(const struct one *one, uint64_t time)
@@ -132,6 +137,7 @@ static int was_there(const struct one *one, uint64_t time)
 	return time && time >= one->life.may_from && time <= one->life.may_until ? MAYBE : NOT;
 }
 
+/* Selects the blobs for the interval that contains `time`. */
 static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 {
 	const struct one *before = NULL;
@@ -148,8 +154,8 @@ static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 				continue;
 			n--;
 		}
-		if (n && frametimes->one[i].blob.start <
-				 frametimes->blob[n - 1].end) /* what is before the one that lost is certain, too */
+		/* The blob before the one that was replaced overlaps, too, and is as certain. */
+		if (n && frametimes->one[i].blob.start < frametimes->blob[n - 1].end)
 			continue;
 		before = &frametimes->one[i];
 		frametimes->blob[n] = before->blob;

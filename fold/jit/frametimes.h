@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frametimes.h - through which pieces of a JVM's code stacks are walked, at one moment.
+ * frametimes.h - the code blobs of a JVM through which stacks are unwound, at one point in time.
  *
- * A timeline tells of pieces when they certainly were there, and when they may have been. Between two of all these
- * times nothing changes: for such a stretch the pieces are put in order once, certain ones first, later ones first, and
- * what lies in a piece that is there already is left out. Recordings are read in order of time, so a stretch serves
- * until the next scan that saw something new.
+ * A code timeline records for each blob the time in which it certainly existed and the time in which it may have
+ * existed. Between two of these times nothing changes. For such an interval the blobs are selected once: blobs that
+ * certainly existed before others, later ones before earlier ones, and blobs that overlap a selected one are left out.
+ * Recordings are read in order of time, so that one selection serves until the next scan that saw a change.
+ *
+ *     ft = frametimes_new();
+ *     frametimes_add(ft, &blob, runs, &life);           for each blob
+ *     code = frametimes_at(ft, time);                   for each stack
  */
 #ifndef PJ_FRAMETIMES_H
 #define PJ_FRAMETIMES_H
@@ -15,26 +19,31 @@
 
 struct frametimes;
 
-/* When a piece was there: certainly in [from, until], not outside of [may_from, may_until]. */
+/* Lifetime of a blob, in ns of CLOCK_MONOTONIC: it certainly existed in [from, until] and not outside of [may_from,
+ * may_until]. until is UINT64_MAX for a blob that never disappeared. */
 struct frametimes_life {
 	uint64_t may_from, from, until, may_until;
 };
 
+/* Returns an empty set of blobs; the caller frees it with frametimes_free(), which accepts NULL. */
 struct frametimes *frametimes_new(void);
 void frametimes_free(struct frametimes *frametimes);
 
-/* Of the JVM, as java_code has them. */
+/* Sets the return addresses in the call stub and in enterSpecial, as in struct javaunwind_code; 0: none. */
 void frametimes_returns(struct frametimes *frametimes, uint64_t call_stub, uint64_t continuation);
 
-/* runs: as blobcodec.h has them, the caller's. */
+/* Adds a copy of `blob`; an empty blob is ignored. `runs` are its frame states as in blobcodec.h; the bytes belong to
+ * the caller and must stay valid until frametimes_free(). */
 void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob, struct str runs,
 		    const struct frametimes_life *life);
 
-/* At a time (0: the newest); valid until the next call. how is set; is_code, read and arg are for the caller to set in
- * its copy: how gets frametimes as its arg. NULL: nothing is known. */
+/* Returns the blobs that existed at `time` (ns; 0: those that never disappeared), sorted and disjoint. Returns NULL if
+ * there are none. The result is valid until the next call. `how`, `read`, `is_code` and `arg` are not set: the caller
+ * sets them in a copy, with a `how` that calls frametimes_how(). */
 const struct javaunwind_code *frametimes_at(struct frametimes *frametimes, uint64_t time);
 
-/* java_code.how, of a piece of the last frametimes_at. */
+/* Returns the enum javaframe of an address in a blob; for javaunwind_code.how. `blob` must be an element of the last
+ * result of frametimes_at(). */
 int frametimes_how(const struct frametimes *frametimes, const struct code_blob *blob, uint64_t address);
 
 #endif

@@ -13,43 +13,54 @@
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au
 #define HEADER 40
-#define PREFIX 16          /* id, size, time in front of every record */
-#define LOAD (PREFIX + 40) /* the name follows */
+/* Every record begins with id, size and time. */
+#define PREFIX 16
+/* Length of a CODE_LOAD before the name. */
+#define LOAD (PREFIX + 40)
 #define MOVE (PREFIX + 48)
-#define DEBUG (PREFIX + 16)  /* entries follow */
-#define DEBUG_ENTRY 16       /* a file name follows */
-#define UNWIND (PREFIX + 24) /* .eh_frame follows, then .eh_frame_hdr */
+/* Length of a DEBUG_INFO before its entries. */
+#define DEBUG (PREFIX + 16)
+/* Length of an entry before its file name. */
+#define DEBUG_ENTRY 16
+/* Length of an UNWINDING_INFO before .eh_frame, which .eh_frame_hdr follows. */
+#define UNWIND (PREFIX + 24)
 #define ARCH_TIMESTAMP 1u
 
 #define FILE_LIMIT ((uint64_t)4 << 30)
 #define NAME_LIMIT 8192
 #define UNWIND_LIMIT ((uint64_t)1 << 20)
 #define CODES_MAX ((size_t)1 << 20)
-#define MEMORY_LIMIT ((size_t)256 << 20) /* for names and unwind tables, which strangers choose */
+/* Maximum of bytes for names and unwind tables, which the target process chooses. */
+#define MEMORY_LIMIT ((size_t)256 << 20)
 
 enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 #define NO_CODE UINT32_MAX
 
-/* From a time on, code (or nothing any more) is at [start, last]. */
+/* From `time` on, `code` is at [start, last]; NO_CODE: no code any more. */
 struct event {
 	uint64_t time, start, last;
 	uint32_t code, order;
 };
 
-/* A segment tree over the pieces into which all starts and ends cut the address space. An event stands in the few nodes
- * that cover its range exactly; nodes list events in order of time, so that the newest one that is not too new is found
- * by halves in each node above a piece. */
+/* Index of events by address and time: a segment tree over the elementary intervals between all starts and ends of
+ * events. An event is entered into the few nodes that together cover its range. Each node lists its events in order of
+ * time. A lookup does a binary search by time in each node above the interval of the address. */
 struct timeline {
-	uint64_t *cut; /* sorted; piece i is [cut[i], cut[i+1]) */
+	/* Sorted boundaries; interval i is [cut[i], cut[i + 1]). */
+	uint64_t *cut;
 	size_t ncuts;
-	uint32_t *first; /* of 2 * ncuts nodes and the end: where the list of a node begins */
-	uint32_t *list;  /* events */
+	/* First element in `list` of each of the 2 * ncuts nodes, and the end. */
+	uint32_t *first;
+	/* Indexes of events. */
+	uint32_t *list;
 };
 
+/* Part of the file in memory. */
 struct window {
 	int fd;
-	uint64_t size, at; /* of the file; where buf begins */
+	/* Size of the file; offset in the file of buf. */
+	uint64_t size, at;
 	size_t n;
 	char buf[64 * 1024];
 };
@@ -62,14 +73,16 @@ struct jitdump {
 	struct event *event;
 	size_t nevents, events_cap;
 	struct timeline line;
-	struct intern names, indexes; /* an index is interned as its 8 bytes */
-	uint32_t *newest;             /* by id of an index: the code that has it */
+	/* Indexes are interned as their 8 bytes. */
+	struct intern names, indexes;
+	/* By id in `indexes`: the newest code with that index. */
+	uint32_t *newest;
 	size_t newest_cap;
 	struct arena unwinds;
 	size_t memory;
 	uint64_t bad, first_bad;
 	const char *why;
-	/* what was said about the code that comes next */
+	/* Contents of UNWINDING_INFO and DEBUG_INFO records, which precede the code that they describe. */
 	struct str unwind, debug_file;
 	uint64_t debug_address;
 	uint32_t debug_line;
@@ -77,7 +90,7 @@ struct jitdump {
 
 /* ---- bytes ----------------------------------------------------------------------------------------------------- */
 
-/* n bytes at offset, or NULL where the file has none; valid until the next call. */
+/* Returns the n bytes at `offset`, valid until the next call; NULL if the file does not have them. */
 static const char *window_get(struct window *window, uint64_t offset, size_t n)
 {
 	if (n > sizeof(window->buf) || offset > window->size || n > window->size - offset)
@@ -89,7 +102,8 @@ static const char *window_get(struct window *window, uint64_t offset, size_t n)
 	return n <= window->n ? window->buf + (offset - window->at) : NULL;
 }
 
-/* A C string at offset that ends before end; false when it does not, or is too long. */
+/* Reads a C string at `offset` that ends before `end`. Returns false if it does not, or if it is longer than
+ * NAME_LIMIT. */
 static bool window_string(struct window *window, uint64_t offset, uint64_t end, struct str *string)
 {
 	size_t n = offset < end ? (end - offset < NAME_LIMIT ? (size_t)(end - offset) : NAME_LIMIT) : 0;
@@ -120,12 +134,14 @@ static uint64_t u64_at(const char *p)
 /* ---- records --------------------------------------------------------------------------------------------------- */
 
 struct record {
-	uint64_t at, end, time; /* where it is in the file */
+	/* Position of the record in the file. */
+	uint64_t at, end, time;
 	uint32_t id;
 };
 
 static const char too_much[] = "exceeds the limit for one jitdump";
 
+/* Returns an interned copy of the string and counts its memory. */
 static struct str jitdump_keep(struct jitdump *jitdump, struct str string)
 {
 	uint32_t n = jitdump->names.n, id = intern(&jitdump->names, string);
@@ -146,7 +162,7 @@ static void jitdump_add_event(struct jitdump *jitdump, uint64_t time, uint64_t s
 	jitdump->nevents++;
 }
 
-/* Where the newest code with that index is kept. */
+/* Returns the slot with the newest code of an index. */
 static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 {
 	uint32_t id = intern(&jitdump->indexes, (struct str){ (const char *)&index, sizeof(index) });
@@ -185,7 +201,8 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	struct jitdump_code code = { .from = record->time, .unwind = jitdump->unwind };
 	struct str name;
 
-	jitdump->unwind = (struct str){ 0 }; /* also when this record is bad: it was for no other */
+	/* The unwind tables belong to this record and to no other one, also if this record is invalid. */
+	jitdump->unwind = (struct str){ 0 };
 	if (!p)
 		return "record is too short for code";
 	code.start = u64_at(p + PREFIX + 16);
@@ -235,7 +252,7 @@ static const char *read_move(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
-/* Of the lines of a function only the first is kept: where it begins. */
+/* Of the line table of a function, only the first entry is used: its start. */
 static const char *read_debug(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= DEBUG ? window_get(window, record->at, DEBUG) : NULL;
@@ -312,7 +329,8 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 			jitdump_count_bad(jitdump, at, "incomplete last record");
 			return;
 		}
-		if (size < PREFIX) { /* where the next one is, nobody knows */
+		/* The start of the next record is unknown. */
+		if (size < PREFIX) {
 			jitdump_count_bad(jitdump, at, "record is shorter than its header");
 			return;
 		}
@@ -323,7 +341,8 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 		record.id = jitdump_u32_at(p);
 		record.time = u64_at(p + 8);
 		record.end = at + size;
-		switch (record.id) { /* what is new is skipped; after CODE_CLOSE nothing should come */
+		/* Newer record types are skipped; nothing should follow CODE_CLOSE. */
+		switch (record.id) {
 		case CODE_LOAD: why = read_load(jitdump, window, &record); break;
 		case CODE_MOVE: why = read_move(jitdump, window, &record); break;
 		case CODE_DEBUG_INFO: why = read_debug(jitdump, window, &record); break;
@@ -335,7 +354,7 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 	}
 }
 
-/* ---- timeline -------------------------------------------------------------------------------------------------- */
+/* ---- index of events --------------------------------------------------------------------------------------------- */
 
 static int u64_cmp(const void *left, const void *right)
 {
@@ -353,7 +372,7 @@ static int event_cmp(const void *left, const void *right)
 	return (event->order > b->order) - (event->order < b->order);
 }
 
-/* The piece that holds address: the last cut not behind it; -1: it lies before all. */
+/* Returns the interval that contains `address`; -1 if the address is before all intervals. */
 static ptrdiff_t blob_of(const struct timeline *timeline, uint64_t address)
 {
 	size_t low = 0, high = timeline->ncuts;
@@ -386,9 +405,8 @@ static void make_cuts(struct timeline *timeline, const struct event *event, size
 	timeline->ncuts = saved;
 }
 
-/* The nodes that make up the range of event: counted in place[node], or event written where place[node] says, which
- * moves on.
- */
+/* Enters an event into the nodes that cover its range. Without a list, it increments place[node] for each node. With a
+ * list, it writes `number` to list[place[node]] and increments place[node]. */
 static void jitdump_enter(const struct timeline *timeline, const struct event *event, uint32_t *place, uint32_t *list,
 			  uint32_t number)
 {
@@ -423,7 +441,8 @@ static void make_timeline(struct jitdump *jitdump)
 	timeline->first = mem_alloc(sizeof(*timeline->first), nodes + 1);
 	for (size_t i = 0; i < jitdump->nevents; i++)
 		jitdump_enter(timeline, &jitdump->event[i], place, NULL, 0);
-	for (size_t i = 0; i < nodes; i++) { /* at most 2 million events in 2 * 22 nodes each: fits */
+	/* At most 2 million events in 2 * 22 nodes each: no overflow. */
+	for (size_t i = 0; i < nodes; i++) {
 		uint32_t n = place[i];
 
 		timeline->first[i] = place[i] = sum;
@@ -436,7 +455,7 @@ static void make_timeline(struct jitdump *jitdump)
 	free(place);
 }
 
-/* The number, from 1, of the last event in the node's list that is not behind time; 0: none. */
+/* Returns the index plus 1 of the latest event in the node's list that is not later than `time`; 0: none. */
 static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t time)
 {
 	const uint32_t *list = jitdump->line.list;
@@ -470,7 +489,7 @@ const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t 
 	return &jitdump->code[jitdump->event[best - 1].code];
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------- */
+/* ---- interface --------------------------------------------------------------------------------------------------- */
 
 static const char *jitdump_read_header(struct jitdump *jitdump, struct window *window)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitdump.h - names of code that was compiled at run time, with the time from which they hold.
+ * jitdump.h - names of JIT code from a jitdump file, by address and time.
  *
- * A jitdump (tools/perf/Documentation/jitdump-specification.txt) tells when code was loaded, moved and unloaded, so an
- * address gets the name that was valid at the time of the sample. Clocks must match (CLOCK_MONOTONIC); the caller
- * checks. Records are hostile input.
+ * A jitdump (tools/perf/Documentation/jitdump-specification.txt) records when code was loaded, moved and unloaded, so
+ * that an address gets the name that was valid at the time of the sample. The clocks of jitdump and recording must be
+ * the same (CLOCK_MONOTONIC); the caller checks this. Records are hostile input.
+ *
+ *     dump = jitdump_open(fd, &why);
+ *     code = jitdump_find(dump, address, time);
  */
 #ifndef PJ_JITDUMP_H
 #define PJ_JITDUMP_H
@@ -13,27 +16,43 @@
 
 struct jitdump;
 
+/* Code of one function at one address. */
 struct jitdump_code {
+	/* Address range in the process, in bytes. */
 	uint64_t start, size;
-	uint64_t from;      /* time in ns at which it begins to hold */
-	uint64_t index;     /* of the code, as the JIT counts */
-	struct str name;    /* lives as long as the jitdump */
-	struct str inlined; /* calls that were inlined here, outermost first, NUL between; of timelines only */
-	struct str unwind;  /* .eh_frame of it, or empty */
-	uint32_t line;      /* of the first debug entry, 0: none; file */
+	/* Time in ns from which the code is at this address. */
+	uint64_t from;
+	/* Number of the code, assigned by the JIT. */
+	uint64_t index;
+	/* Name as the JIT wrote it; valid as long as the jitdump. */
+	struct str name;
+	/* Calls inlined at the address, outermost first, separated by NUL; only from code timelines. */
+	struct str inlined;
+	/* The .eh_frame of the code, or empty. */
+	struct str unwind;
+	/* Line and file of the first debug entry; line 0: none. */
+	uint32_t line;
 	struct str file;
 };
 
-/* Reads all of fd (a regular file); NULL and *why. Takes fd over. */
+/* Reads the complete file. fd is closed in any case. Returns NULL if it is not a readable jitdump, with the reason in
+ * *why, a static text. */
 struct jitdump *jitdump_open(int fd, const char **why);
+/* Returns the pid in the header. */
 uint32_t jitdump_pid(const struct jitdump *jitdump);
-bool jitdump_arch_clock(const struct jitdump *jitdump); /* times are TSC, not CLOCK_MONOTONIC */
+/* True if the times are TSC values, not CLOCK_MONOTONIC. */
+bool jitdump_arch_clock(const struct jitdump *jitdump);
 
-/* The code at address at that time (0: the newest); NULL: none. O(log n). */
+/* Returns the code that was at `address` at `time` (0: the latest); NULL if there was none. Costs O(log n). The result
+ * is valid until jitdump_close(). */
 const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
-uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why); /* records that were skipped */
-uint64_t jitdump_first_bad(const struct jitdump *jitdump);             /* where in the file the first of these begins */
-size_t jitdump_count(const struct jitdump *jitdump);                   /* codes, those that were replaced included */
+/* Returns the number of skipped records. *why is set to the reason of the first one, a static text, or NULL. */
+uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why);
+/* Returns the offset in the file of the first skipped record. */
+uint64_t jitdump_first_bad(const struct jitdump *jitdump);
+/* Returns the number of all codes, replaced ones included. */
+size_t jitdump_count(const struct jitdump *jitdump);
+/* Frees the jitdump and all that jitdump_find() returned; accepts NULL. */
 void jitdump_close(struct jitdump *jitdump);
 
 #endif

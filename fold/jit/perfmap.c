@@ -15,21 +15,26 @@
 
 /* ---- lines, the last one first --------------------------------------------------------------------------------- */
 
-/* Read backwards the first line that holds an address is the one that counts, and nothing has to be remembered of the
- * others. The file may grow or shrink meanwhile: what was there at first is asked for, what is gone is passed over. */
+/* Reader of lines from the end of the file. Backwards, the first line that contains an address is the valid one, and no
+ * other line must be stored. The file may grow or shrink meanwhile: bytes after its initial size are not read, missing
+ * bytes are skipped. */
 struct back {
 	int fd;
-	off_t at;   /* where in the file buf begins */
-	off_t from; /* where reading ends */
-	char *buf;  /* CHUNK + LINE_LIMIT bytes, the first n are still to come */
+	/* Offset in the file of buf. */
+	off_t at;
+	/* Offset in the file at which reading ends. */
+	off_t from;
+	/* CHUNK + LINE_LIMIT bytes; the first n are not processed yet. */
+	char *buf;
 	size_t n;
-	bool overlong; /* the line whose begin is sought is too long already */
+	/* The line whose start is searched is longer than LINE_LIMIT. */
+	bool overlong;
 	bool done;
 };
 
 static const char too_long[] = "line is longer than 64 kB";
 
-/* The bytes before those that are there, which move up. */
+/* Reads the bytes before those in buf, which move up. */
 static void perfmap_fetch(struct back *back)
 {
 	size_t want = back->at - back->from < (off_t)CHUNK ? (size_t)(back->at - back->from) : CHUNK, got;
@@ -38,11 +43,12 @@ static void perfmap_fetch(struct back *back)
 	back->at -= (off_t)want;
 	got = fullio_pread(back->fd, back->buf, want, (uint64_t)back->at);
 	if (got < want)
-		back->n = 0; /* it shrank: what was behind belongs to nothing any more */
+		/* The file was truncated: the bytes after the gap are no longer part of a line. */
+		back->n = 0;
 	back->n += got;
 }
 
-/* False when all were delivered. *line is empty for one that is too long, with *why. */
+/* Sets *line to the line before; false if there is none. A line that is too long is empty, with the reason in *why. */
 static bool back_line(struct back *back, struct str *line, const char **why)
 {
 	const char *newline;
@@ -76,8 +82,8 @@ struct entry {
 	struct str name;
 };
 
-/* A hex number with or without 0x, and the blanks around it. The value of a digit by its byte: this is most of the
- * work. */
+/* Reads a hex number with or without 0x, and the blanks before it. The table gives the value of a digit: most of the
+ * time of a map is spent here. */
 static bool take_hex(struct str *string, uint64_t *value)
 {
 	static const uint8_t digit[256] = {
@@ -103,7 +109,8 @@ static bool take_hex(struct str *string, uint64_t *value)
 	return true;
 }
 
-/* NULL, or why line is none of a perf map. A writer that truncated its file and went on leaves NULs in front. */
+/* Parses a line. Returns NULL, or the reason why the line is invalid. A process that truncates its file and continues
+ * to write leaves NULs at the start. */
 static const char *perfmap_parse(struct str line, struct entry *entry)
 {
 	while (line.n && line.p[0] == 0)
@@ -122,15 +129,18 @@ static const char *perfmap_parse(struct str line, struct entry *entry)
 
 /* ---- queries --------------------------------------------------------------------------------------------------- */
 
-/* Where in the sorted queries an address belongs, at once: the first query of each slice of their range. And of each
- * query the next one that has no answer: lines that cover all of them cost no more than others. */
+/* Index of the sorted queries. `slot` divides their address range into equal parts and gives the first query of each,
+ * so that a search needs few steps. `open` gives for each query the next one without a name (a union-find structure),
+ * so that lines that cover all queries are not slower than others. */
 struct finder {
 	struct symbols_query *q;
 	size_t n;
 	uint64_t base, last;
 	unsigned shift;
-	uint32_t nslots, *slot; /* nslots + 1 */
-	uint32_t *open;         /* n + 1; the last points at itself */
+	/* nslots + 1 elements. */
+	uint32_t nslots, *slot;
+	/* n + 1 elements; the last one points at itself. */
+	uint32_t *open;
 };
 
 static void finder_init(struct finder *finder, struct symbols_query *query, size_t n)
@@ -159,7 +169,7 @@ static void finder_free(struct finder *finder)
 	free(finder->open);
 }
 
-/* The first query at or behind address. */
+/* Returns the first query at or after `address`. */
 static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 {
 	uint32_t low, high, s;
@@ -182,6 +192,7 @@ static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 	return low;
 }
 
+/* Returns the first query from i on that has no name. */
 static uint32_t first_open(const struct finder *finder, uint32_t i)
 {
 	while (finder->open[i] != i) {
@@ -191,7 +202,7 @@ static uint32_t first_open(const struct finder *finder, uint32_t i)
 	return i;
 }
 
-/* Most lines hold no address that was asked for: nothing but slots is looked at then. */
+/* True if no query is in [start, last], as far as the slots show. This is so for most lines and needs no search. */
 static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last)
 {
 	if (last < finder->base || start > finder->last)
@@ -201,7 +212,7 @@ static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last
 	return finder->slot[start >> finder->shift] == finder->slot[(last >> finder->shift) + 1];
 }
 
-/* As perf, where a name is a C string. */
+/* Returns the name up to a NUL, as perf does, where a name is a C string. */
 static struct str without_nul(struct str name)
 {
 	ptrdiff_t nul = str_find(name, 0);
@@ -209,7 +220,8 @@ static struct str without_nul(struct str name)
 	return str_trim_right(nul < 0 ? name : str_head(name, (size_t)nul));
 }
 
-/* Gives the name to what has none yet in the range. Without size it is that of its start alone, as with perf. */
+/* Gives the name to all queries in the range of `entry` that have none. As in perf, an entry of size 0 names its start
+ * only. Returns the number of queries. */
 static size_t perfmap_answer(struct finder *finder, const struct entry *entry, struct intern *names)
 {
 	uint64_t span = entry->size ? entry->size : 1;
@@ -231,7 +243,7 @@ static size_t perfmap_answer(struct finder *finder, const struct entry *entry, s
 	return answered;
 }
 
-/* Lines are counted from the end while they are read. */
+/* Counts an invalid line. Lines are numbered from the end, so that the last call gives the first invalid line. */
 static void perfmap_count_bad(struct perfmap_tally *tally, const char *why)
 {
 	tally->bad++;
@@ -257,12 +269,14 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 	if (n == 0 || n >= UINT32_MAX)
 		return 0;
 	back.at = status.st_size;
-	back.from = status.st_size > FILE_LIMIT ? status.st_size - FILE_LIMIT : 0; /* the newest part */
+	/* The latest part of the file. */
+	back.from = status.st_size > FILE_LIMIT ? status.st_size - FILE_LIMIT : 0;
 	tally->cut = back.from > 0;
 	back.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
 	finder_init(&finder, query, n);
 	while (back_line(&back, &line, &why)) {
-		bool nothing = line.n == 0 && !why && first; /* behind the last newline */
+		/* The file ends with a newline: no line follows it. */
+		bool nothing = line.n == 0 && !why && first;
 
 		first = false;
 		if (nothing || (back.done && tally->cut))
@@ -276,7 +290,7 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 		else
 			answered += perfmap_answer(&finder, &entry, names);
 	}
-	/* the number from the end becomes that from the start */
+	/* Convert the number from the end into one from the start. */
 	tally->first_bad = tally->first_bad && !tally->cut ? tally->lines - tally->first_bad + 1 : 0;
 	finder_free(&finder);
 	free(back.buf);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfmap.h - /tmp/perf-PID.map: names of code that was compiled at run time.
+ * perfmap.h - names of JIT code from /tmp/perf-PID.map.
  *
- * "START SIZE name" in hex, with or without 0x; the name is the rest of the line, blanks included
- * (tools/perf/Documentation/jit-interface.txt). Lines are appended as code is made and addresses are used again: of
- * several that hold an address the last one wins. The file is written by strangers: any byte may be wrong, a million
- * lines may be bad, it may be a FIFO or endless. It is read backwards, so that nothing is remembered of lines that hold
- * no address that was asked for; of one larger than 1 GB the end is read (cut), and lines are not numbered then.
+ * A line is "START SIZE name", in hex with or without 0x; the name is the rest of the line, blanks included
+ * (tools/perf/Documentation/jit-interface.txt). The JIT appends a line for new code, and addresses are reused: if
+ * several lines contain an address, the last one is valid.
+ *
+ * The file is hostile input: any byte may be wrong, a million lines may be invalid, it may be a FIFO or endless. It is
+ * read backwards, so that lines without a requested address need no memory. Of a file larger than 1 GB only the end is
+ * read (`cut`), and line numbers are unknown.
  */
 #ifndef PJ_PERFMAP_H
 #define PJ_PERFMAP_H
@@ -14,15 +16,20 @@
 #include "common/diag.h"
 #include "fold/symbols/symbols.h"
 
+/* Counts of one perf map. */
 struct perfmap_tally {
 	uint64_t lines, bad;
-	uint64_t first_bad; /* line number, from 1; 0: none */
-	const char *why;    /* of the first */
-	bool cut;           /* larger than is read */
+	/* Number of the first invalid line, from 1; 0: none, or unknown. */
+	uint64_t first_bad;
+	/* Reason, a static text. */
+	const char *why;
+	/* The file is larger than 1 GB; only its end was read. */
+	bool cut;
 };
 
-/* Reads fd (a regular file, else nothing is read and -1 returned) and answers query (addresses as in the process). Does
- * not close fd. Returns how many were answered; what has a name already is left. */
+/* Looks up query[0, n), sorted by address (addresses of the process). Queries that have a name already are skipped;
+ * names are interned in `names`. Sets *tally. Returns the number of queries that got a name; -1 if fd is not a regular
+ * file, of which nothing is read. Does not close fd. */
 ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct intern *names,
 			  struct perfmap_tally *tally);
 

@@ -12,64 +12,85 @@
 #include <unistd.h>
 
 #define BYTES_MAX ((uint64_t)1 << 30)
-#define STEPS_MAX 4096 /* pieces of code that may have been at one address: real ones are some few */
+/* Maximum number of code blobs with a common address that a lookup examines; real JVMs have a few. */
+#define STEPS_MAX 4096
 
-/* Which calls were inlined in a piece: a tree, 0 is the method itself, and which addresses belong to which. */
+/* Calls inlined in a code blob: a tree of calls, whose node 0 is the method itself, and the address ranges of each
+ * node. */
 struct inlined {
 	uint32_t n, nruns;
+	/* Nodes from 1 on. */
 	struct inlined_node {
-		uint32_t parent, name;     /* name: in the timeline's names of that run */
-		struct jitdump_code *code; /* made when it is asked for */
-	} * node;                          /* from 1 */
+		/* name: index of the name in the timeline's names of the same run of pjmap. */
+		uint32_t parent, name;
+		/* Result for timeline_find(), created at the first lookup. */
+		struct jitdump_code *code;
+	} * node;
 	struct inlined_run {
-		uint64_t end; /* offset, included */
+		/* Last offset of the range. */
+		uint64_t end;
 		uint32_t node;
 	} * run;
 	const struct str *names;
 };
 
-/* What a piece of code is for who walks through it. */
+/* Data of a code blob for the unwinder. */
 struct walked {
 	struct code_blob blob;
-	struct str runs; /* blobcodec.h */
+	/* Frame states, see blobcodec.h. */
+	struct str runs;
 };
 
 struct blob {
-	struct jitdump_code code; /* from: when it was seen first */
+	/* code.from: time of the scan that saw the blob first. */
+	struct jitdump_code code;
 	uint64_t end;
-	uint64_t may_from, may_until; /* it was not there before, not behind */
-	uint64_t until;               /* when it was seen last; UINT64_MAX: it never went */
-	uint64_t highest;             /* end of all up to this one */
-	struct inlined *inlined;      /* NULL: nothing is told */
-	struct walked *walked;        /* the same */
+	/* The blob did not exist before or after these times. */
+	uint64_t may_from, may_until;
+	/* Time of the last scan that saw the blob; UINT64_MAX: it never disappeared. */
+	uint64_t until;
+	/* Highest end of all blobs up to this one. */
+	uint64_t highest;
+	/* NULL: there is no record of inlined calls. */
+	struct inlined *inlined;
+	/* NULL: there is no record of frames. */
+	struct walked *walked;
 };
 
 struct timeline {
 	struct arena names;
-	struct blob *blob; /* while it is read: by number; then by start */
+	/* By number while the file is read, then by start. */
+	struct blob *blob;
 	size_t n, cap;
-	size_t first, before_first; /* piece 0 of the run of pjmap that is being read, and of the one before */
-	bool resumed;               /* no scan of it was read yet */
-	struct str *name;           /* of this run */
+	/* Index of blob 0 of the current run of pjmap, and of the run before. */
+	size_t first, before_first;
+	/* No scan of the current run was read yet. */
+	bool resumed;
+	/* Names of the current run. */
+	struct str *name;
 	size_t nnames, names_cap;
-	struct str **former;   /* of the runs before */
-	size_t nformer, named; /* pieces before this one know their names */
+	/* Names of the runs before. */
+	struct str **former;
+	/* Blobs below index `named` have a pointer to the names of their run. */
+	size_t nformer, named;
+	/* Code that is never freed: stubs, the interpreter. */
 	struct other {
 		struct walked walked;
 		struct frametimes_life life;
-	} * other; /* code that stays: stubs, the interpreter */
+	} * other;
 	size_t nothers;
 	uint64_t call_stub, continuation;
-	struct frametimes *frames; /* made when it is asked for */
-	uint64_t last_scan;        /* end of the last scan of the run before */
-	uint64_t left_out;         /* pieces, in the scan with the most of them */
+	/* Created at the first call of timeline_frames(). */
+	struct frametimes *frames;
+	/* End of the latest scan; at the start of a run, that of the run before. */
+	uint64_t last_scan;
+	/* Number of blobs that pjmap could not read or name, in the scan with most of them. */
+	uint64_t left_out;
 	uint64_t bad;
 	const char *why;
 };
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static const char *take_names(struct timeline *timeline, struct str string)
 {
@@ -90,11 +111,13 @@ static const char *take_names(struct timeline *timeline, struct str string)
 	return string.n ? "bytes after the last name" : NULL;
 }
 
-/* Two scans: the one before saw what is gone, and not what is new. */
+/* A scan and the one before, start and duration in ns. Blobs that disappeared were seen by the scan before, new blobs
+ * were not. */
 struct scan {
 	uint64_t before, before_ns, now, now_ns;
 };
 
+/* Reads the list of blobs that disappeared between two scans. */
 static const char *take_gone(struct timeline *timeline, struct str *string, const struct scan *scan)
 {
 	uint64_t count, number = 0;
@@ -117,6 +140,7 @@ static const char *take_gone(struct timeline *timeline, struct str *string, cons
 	return NULL;
 }
 
+/* Reads the list of new blobs of a scan. */
 static const char *timeline_take_new(struct timeline *timeline, struct str *string, const struct scan *scan)
 {
 	uint64_t count, size, kind, id = 0, level, name, begin = 0;
@@ -164,9 +188,12 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
 		return "a scan with an invalid time";
 	if (scan.before == 0)
-		scan.before = timeline->last_scan; /* pjmap began again: what it did not see it may have missed since */
+		/* pjmap was restarted: a blob that it did not see at first may have appeared since the end of the run
+		 * before. */
+		scan.before = timeline->last_scan;
 	for (size_t i = timeline->before_first; i < timeline->first && timeline->resumed; i++) {
-		if (timeline->blob[i].until == UINT64_MAX) { /* it was there when the run before ended */
+		/* The blob existed when the run before ended. */
+		if (timeline->blob[i].until == UINT64_MAX) {
 			timeline->blob[i].until = timeline->last_scan;
 			timeline->blob[i].may_until = scan.now + scan.now_ns;
 		}
@@ -179,7 +206,7 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	return why ? why : string.n ? "bytes after a scan" : NULL;
 }
 
-/* Numbers are bounded by the bytes that tell them. */
+/* Reads a record of inlined calls. Counts in it are limited by the number of its bytes. */
 static const char *take_inlined(struct timeline *timeline, struct str string)
 {
 	struct inlined *inlined = arena_new(&timeline->names, struct inlined, 1);
@@ -217,7 +244,7 @@ static bool timeline_take_facts(struct timeline *timeline, struct str *string, s
 	return true;
 }
 
-/* Of code that the last scan saw first. */
+/* Reads the record of frames, for blobs that the last scan saw first. */
 static const char *take_frames(struct timeline *timeline, struct str string)
 {
 	uint64_t n, number = 0, delta, size, end = 0;
@@ -279,7 +306,7 @@ static const char *take_end(struct timeline *timeline, struct str string)
 	return NULL;
 }
 
-/* Inlined calls refer to names by their numbers: these stay, and the table does not move any more. */
+/* Ends a run of pjmap. Inlined calls refer to names by their indexes, so the table of names must not move any more. */
 static void end_run(struct timeline *timeline)
 {
 	for (; timeline->named < timeline->n; timeline->named++)
@@ -311,7 +338,8 @@ static const char *timeline_take(struct timeline *timeline, struct str body)
 	case JMAP_FRAMES: return take_frames(timeline, rest);
 	case JMAP_LEFT: return take_left(timeline, rest);
 	case JMAP_END: return take_end(timeline, rest);
-	default: return NULL; /* of a later version */
+	/* A record of a later version. */
+	default: return NULL;
 	}
 }
 
@@ -368,7 +396,8 @@ struct timeline *timeline_open(int fd, const char **why)
 		close(fd);
 		return NULL;
 	}
-	if (fullio_read(fd, &bytes, BYTES_MAX) || errno == EFBIG) /* it may have grown since */
+	/* The file may have grown since fstat(). */
+	if (fullio_read(fd, &bytes, BYTES_MAX) || errno == EFBIG)
 		timeline = timeline_parse(text_view(&bytes), why);
 	else
 		*why = strerror(errno);
@@ -427,18 +456,17 @@ size_t timeline_count(const struct timeline *timeline)
 	return timeline->n;
 }
 
-/* ---- asking
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
 static bool is_later(const struct blob *blob, const struct blob *one)
 {
 	return !one || blob->code.from > one->code.from;
 }
 
-#define DEPTH_MAX 256 /* MaxInlineLevel is 15 */
+/* Maximum depth of inlined calls; MaxInlineLevel of HotSpot is 15. */
+#define DEPTH_MAX 256
 
-/* The code at a node: its method, and what was inlined down to there. */
+/* Returns the code at a node: the method of the blob and the calls inlined down to the node. */
 static const struct jitdump_code *timeline_code_at(struct timeline *timeline, const struct blob *blob, uint32_t node)
 {
 	struct inlined_node *at = &blob->inlined->node[node];
@@ -461,7 +489,7 @@ static const struct jitdump_code *timeline_code_at(struct timeline *timeline, co
 	return at->code;
 }
 
-/* An address belongs to the first run that ends at or behind it. */
+/* Returns the code at an address: the address belongs to the first range that ends at or after it. */
 static const struct jitdump_code *inlined_at(struct timeline *timeline, const struct blob *blob, uint64_t address)
 {
 	const struct inlined *inlined = blob->inlined;
@@ -488,7 +516,8 @@ const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t add
 	size_t low = 0, high = timeline->n;
 	unsigned may = 0;
 
-	while (low < high) { /* the first that starts behind address */
+	/* Find the first blob that starts after the address. */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (timeline->blob[middle].code.start <= address)

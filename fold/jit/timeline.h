@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - which code of a JVM was at an address at a moment, from what pjmap wrote (pj-jmap(5)).
+ * timeline.h - code of a JVM by address and time, from a code timeline that pjmap wrote (pj-jmap(5)).
  *
- * A scan saw a piece of code, the one before it did not: it came between. So of each piece there are times at which
- * it certainly was there, and some
- * before and behind at which it may have been. Answers say which; certain ones win. The file is hostile input.
+ * If a scan saw a code blob and the scan before did not, the blob was generated between the two. For each blob there is
+ * a time in which it certainly existed, and times before and after in which it may have existed. A lookup reports which
+ * of the two applies; blobs that certainly existed take precedence. The file is hostile input.
+ *
+ *     timeline = timeline_open(fd, &why);
+ *     code = timeline_find(timeline, address, time, &sure);
  */
 #ifndef PJ_TIMELINE_H
 #define PJ_TIMELINE_H
@@ -12,35 +15,46 @@
 #include "fold/jit/frametimes.h"
 #include "fold/jit/jitdump.h"
 
+/* A timeline is used by one thread at a time: lookups cache their results in it. */
 struct timeline;
 
+/* Certainty of a lookup. */
 enum timeline_sure {
+	/* No blob with this address is known for this time. */
 	TIMELINE_NONE,
+	/* The blob existed at this time. */
 	TIMELINE_SURE,
-	TIMELINE_LIKELY,    /* between two scans of which one saw it, and nothing else */
-	TIMELINE_AMBIGUOUS, /* two pieces may have been there; the later one is given */
+	/* The time is between two scans, only one of which saw the blob, and no other blob is possible. */
+	TIMELINE_LIKELY,
+	/* Two or more blobs are possible; the latest one is returned. */
+	TIMELINE_AMBIGUOUS,
 };
 
-/* Reads all of fd (a plain file), which it takes; NULL and *why. */
+/* Reads the complete file, which must be regular and at most 1 GiB. fd is closed in any case. Returns NULL if it is no
+ * timeline, with the reason in *why. */
 struct timeline *timeline_open(int fd, const char **why);
+/* Frees the timeline and all that was returned from it; accepts NULL. */
 void timeline_close(struct timeline *timeline);
 
-/* Where the first record that was not understood begins; 0: all were. What is before it is used. */
+/* Returns the offset of the first invalid record and the reason in *why, a static text; 0 if all records are valid.
+ * Records before the invalid one are used. */
 uint64_t timeline_bad(const struct timeline *timeline, const char **why);
 
-/* Pieces of code that pjmap could not read or name, in the scan with the most of them. */
+/* Returns the number of code blobs that pjmap could not read or name, in the scan with most of them. */
 uint64_t timeline_left_out(const struct timeline *timeline);
 
-/* The code at address at that time (0: the newest), with the calls that were inlined at that address. Lives as long as
- * timeline. */
+/* Returns the code that was at `address` at `time` (ns; 0: the latest), with the calls inlined at that address, and
+ * sets *sure. Returns NULL if none is known. The result is valid as long as the timeline. */
 const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
 					 enum timeline_sure *sure);
-/* What stacks are walked through its code by; NULL: nothing is told. Lives as long as timeline. */
+/* Returns the blobs for the unwinder; NULL if the timeline has no record of frames. The result belongs to the
+ * timeline. */
 struct frametimes *timeline_frames(struct timeline *timeline);
 
+/* Returns the number of code blobs. */
 size_t timeline_count(const struct timeline *timeline);
 
-/* Of bytes; pure. The bytes are copied where they are kept. */
+/* Parses the bytes of a timeline file, as timeline_open() does. All parts that are needed later are copied. */
 struct timeline *timeline_parse(struct str bytes, const char **why);
 
 #endif

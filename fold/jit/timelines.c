@@ -27,7 +27,7 @@ void timelines_open(struct timelines *timelines, const char *maps, const struct 
 		boot_id("/proc", timelines->boot);
 }
 
-/* When the process began, by the only file that is there of its number; 0: none, or several. */
+/* Returns the start time of the process with this pid, if there is exactly one file for this pid; else 0. */
 static uint64_t only_start(const struct timelines *timelines, uint32_t pid)
 {
 	char prefix[24];

@@ -2,9 +2,11 @@
 /*
  * timelines.h - the code timelines of pjmap that belong to a recording: DIR/maps/BOOT/PID-START.jmap.
  *
- * Process and boot must match. A window of pjrecord says when each of its processes began; of another recording the
- * boot must be this one, and a number that
- * two processes had names neither.
+ * Process and boot must match. A window of pjrecord contains the start time of its processes. For another recording the
+ * boot must be the current one, and if two processes had a pid, none of their timelines is used.
+ *
+ *     timeline = timelines_of(&timelines, pid);
+ *     code = timeline ? timeline_find(timeline, address, time, &sure) : NULL;
  */
 #ifndef PJ_TIMELINES_H
 #define PJ_TIMELINES_H
@@ -15,27 +17,38 @@
 #include "fold/symbols/provenance.h"
 #include "fold/jit/timeline.h"
 
+/* Timelines are opened at the first lookup of their process. */
 struct timelines {
-	int dir; /* maps; -1: there is none */
+	/* Directory with the timelines; -1: there is none. */
+	int dir;
 	const struct symstore *symstore;
-	char boot[BOOT_ID + 1]; /* of a recording that is not pjrecord's; empty: not known */
+	/* Boot id of the recording: from pjrecord's window, else that of this boot if the recording is from it. Empty
+	 * if it is unknown. */
+	char boot[BOOT_ID + 1];
+	/* Sorted by pid. */
 	struct timelines_one {
 		uint32_t pid;
-		struct timeline *t; /* NULL: there is none */
-	} * one;                    /* by pid */
+		/* NULL: the process has no timeline. */
+		struct timeline *t;
+	} * one;
 	size_t n, cap;
-	uint64_t found;    /* files */
-	uint64_t left_out; /* pieces of code that they do not tell of */
+	/* Number of timelines that were opened. */
+	uint64_t found;
+	/* Number of code blobs that the timelines lack. */
+	uint64_t left_out;
 	struct input_errors errors;
 };
 
-/* maps: the folder as the user says, or NULL: beside the window. Dies when it was named and is no folder. */
+/* Finds the directory: `maps`, the one of --maps, or NULL for the directory "maps" beside the window. Dies if `maps` is
+ * given and is not a directory. `symstore` must stay valid until timelines_close(). */
 void timelines_open(struct timelines *timelines, const char *maps, const struct symstore *symstore,
 		    const struct provenance *origin);
 
-/* Of a process, opened when it is asked for first; NULL: there is none. */
+/* Returns the timeline of a process, which is opened at the first call; NULL if there is none. The result is valid
+ * until timelines_close(). */
 struct timeline *timelines_of(struct timelines *timelines, uint32_t pid);
 
+/* Frees all timelines. */
 void timelines_close(struct timelines *timelines);
 
 #endif

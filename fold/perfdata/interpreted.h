@@ -14,6 +14,7 @@
 #include "common/arena.h"
 
 struct interpreted {
+	/* Sorted by pid, then address; each pair occurs once after interpreted_sort(). */
 	struct interpreted_method {
 		/* Address of the Method in the JVM with this pid. */
 		uint64_t method;
@@ -21,7 +22,6 @@ struct interpreted {
 		/* Name as HotSpot spells it. Empty if pjrecord could not read it, if the address is no Method, or if it
 		 * was reused. */
 		struct str name;
-		/* Sorted by pid, then address; each pair occurs once after interpreted_sort(). */
 	} * method;
 	size_t n;
 	/* Number of frames whose methods pjrecord did not list because its list was full. */
