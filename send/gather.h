@@ -9,7 +9,9 @@
  *	struct gather g = { .q = query };
  *	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &g };
  *	if (ops->fetch(store, &g.q, &sink, &why))
- *		gather_end(&g);  ... folded_write(&out, &g.s, 1, &g.header); gather_free(&g);
+ *		gather_end(&g);
+ *	folded_write(&out, &g.s, 1, &g.header);
+ *	gather_free(&g);
  */
 #ifndef PJ_GATHER_H
 #define PJ_GATHER_H

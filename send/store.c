@@ -38,9 +38,7 @@ void store_open(struct store *store, const char *spec, const struct store_option
 	store->it = store->ops->open(where, options, &why);
 	/* A URL with '@' may contain a password, so the message shows the form of the spec instead. */
 	if (!store->it)
-		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : store->ops->form, (int)why.n,
-			  /* A URL with '@' may contain a password, so the message has the form of the spec instead. */
-			  why.p);
+		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : store->ops->form, (int)why.n, why.p);
 	text_free(&why);
 }
 

@@ -48,7 +48,8 @@ enum jvmti_event {
 /* The bit of a capability, counted from the lowest, and the size of the set in bytes. */
 enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 };
 
-/* Returns the function in a slot of an environment; the caller casts it to its type. */
+/* Returns the function in a slot of an environment. The caller casts it to its type in the specification, with the
+ * environment as the first parameter. All functions return 0 on success, else a jvmtiError. */
 static inline const void *jvmti_function(const void *env, enum jvmti_slot slot)
 {
 	return (*(jvmti_env const *)env)[slot - 1];

@@ -30,6 +30,7 @@ struct targetuser {
 /* Opens the directories of a process. Returns code NULL on success, else the reason. targetuser_leave must be called
  * in both cases. */
 struct hotspot_reason targetuser_enter(struct targetuser *user, const struct jvm_process *process);
+/* Closes the directories. */
 void targetuser_leave(struct targetuser *user);
 
 /* Runs job in a child with the target's rights; its output, at most `max` bytes, is appended to out. Returns the
@@ -50,7 +51,7 @@ struct hotspot_reason targetuser_fine(void);
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
 
 /* True if the name in the target's /tmp is a regular file of the target with one link, or does not exist: then
- * writing to it overwrites no other file. */
+ * writing to it overwrites no other file. *is_there: it exists. */
 bool targetuser_is_own(const struct targetuser *user, const char *name, bool *is_there);
 
 #endif

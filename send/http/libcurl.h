@@ -27,7 +27,8 @@
 		of(easy_strerror) of(free) of(global_init) of(slist_append) of(slist_free_all) of(url) of(url_cleanup) \
 			of(url_get) of(url_set)
 
-/* Pointers to these functions. */
+/* Pointers to these functions, each named as its function without curl_. A function that this libcurl lacks makes
+ * libcurl_load fail: version 7.62 or later is required. */
 struct libcurl {
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
 	LIBCURL_FUNCTIONS(LIBCURL_MEMBER)

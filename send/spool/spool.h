@@ -3,10 +3,12 @@
  * spool.h - DIR from the view of pjsend: recordings in out/, folded windows in spool/, refused ones in bad/.
  *
  *	out/E.data                     a window of pjrecord
- *	spool/E.TAG.folded.gz (.zst)   the same, folded and compressed: exactly the text that is sent. TAG identifies
- *the recorder, or the stream of a pipe spool/recorder                 constant id of this DIR: windows of two recorders
- *on one host are two streams bad/E.TAG.folded.gz, .why      data that a store refused for good, and the reason
+ *	spool/E.TAG.folded.gz (.zst)   the same, folded and compressed: exactly the text that is sent
+ *	spool/recorder                 constant id of this DIR
+ *	bad/E.TAG.folded.gz, .why      data that a store refused for good, and the reason
  *	bad/E.data, .why               a recording that could not be folded, and the reason
+ *
+ * TAG identifies the recorder, or the stream of a pipe: windows of two recorders on one host are two streams.
  *
  * A file appears in spool/ complete and on disk, or not at all. After a window is sent, its recording in out/ is
  * removed before its spool file: a run that is killed in between sends the window again, which stores with ids do not
@@ -14,8 +16,11 @@
  * (flock on spool/); any process may add files. Functions fail by return value and errno.
  *
  *	spool_open(&spool, "/var/lib/pj");
- *	if (spool_lock(&spool)) { spool_sweep(&spool); ... spool_get(&spool, name, &text, NULL) ... spool_done(&spool,
- *name); } spool_close(&spool);
+ *	if (spool_lock(&spool))
+ *		spool_sweep(&spool);
+ *	if (spool_get(&spool, name, &text, NULL) && send(&text))
+ *		spool_done(&spool, name);
+ *	spool_close(&spool);
  */
 #ifndef PJ_SPOOL_H
 #define PJ_SPOOL_H
