@@ -45,7 +45,8 @@ enum jvmti_event {
 	JVMTI_CALLBACKS = 21
 };
 
-/* The bit of a capability, counted from the lowest, and the size of the set in bytes. */
+/* The bit of a capability, counted from the lowest bit of the first byte, and the size of the set in bytes. The agent
+ * must have that capability before it enables JVMTI_COMPILED_METHOD_LOAD. */
 enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 };
 
 /* Returns the function in a slot of an environment. The caller casts it to its type in the specification, with the

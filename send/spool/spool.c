@@ -147,7 +147,7 @@ static bool read_recorder(struct spool *spool)
 	return good;
 }
 
-/* Creates spool/recorder with a random id. If two processes start at once, link() fails in the second one, which
+/* Creates spool/recorder with a random id. If two processes start at once, the rename fails in the second one, which
  * then uses the id of the first. */
 static void make_recorder(struct spool *spool, const char *dir)
 {
