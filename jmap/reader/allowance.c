@@ -10,7 +10,7 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* Of one look. */
+/* Limits for one scan of a JVM. */
 #define LOOK_BYTES (40 * MB)
 #define LOOK_NS (4 * SECOND_NS)
 #define LAST_NS (SECOND_NS / 10)
@@ -19,7 +19,7 @@
 #define ONCE_BYTES (128 * MB)
 #define ONCE_NS (10 * SECOND_NS)
 
-/* Of a tenant: 5 % of a CPU, and what its JVMs take when they start. */
+/* Limits for one tenant: 5 % of a CPU, and a burst for the start of its JVMs. */
 #define CPU_PER_SECOND (SECOND_NS / 20)
 #define CPU_BURST (SECOND_NS * 3 / 2)
 #define DISK_PER_SECOND (256u << 10)
@@ -27,7 +27,7 @@
 
 #define JVMS_MAX 512
 
-/* Of all: a JVM with 10,000 methods takes 2 MB, and its machine 640 MB for it. */
+/* Limits for all JVMs: pjmap needs 2 MB for a JVM with 10,000 methods; the machine of such a JVM has 640 MB for it. */
 #define MEMORY_LEAST (56 * MB)
 #define MEMORY_SHARE 320
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allowance.h - what JVMs may cost pjmap -i: per look, per tenant, and all together.
+ * allowance.h - limits the costs of JVMs for pjmap -i: for each scan, each tenant, and all together.
  *
- * A look at a JVM has a budget of steps, memory and time (runtimes/hotspot/readbudget.h). The CPU time that looks took
- * and the bytes that they wrote are charged to the tenant of the JVM (common/process/tenants.h): while it is in debt,
- * its JVMs are not looked at, so timelines of that tenant alone come later. Memory between looks has a limit per tenant
- * and for all, by the size of the machine: a JVM that would exceed it keeps what it has, and new code of it is left
- * out. A genuine JVM stays far below each of these: the largest code cache (240 MB, 40,000 methods) costs 8 MB and,
- * once it is known, 1 % of a CPU.
+ * Each scan of a JVM has a budget of steps, memory and time (runtimes/hotspot/readbudget.h). The CPU time of scans and
+ * the bytes that they write are charged to the JVM's tenant (common/process/tenants.h). While a tenant is over budget,
+ * its JVMs are not scanned, so only timelines of that tenant are late. Memory between scans has a limit for each tenant
+ * and for all, which depends on the memory of the machine: a JVM that would exceed it keeps its memory, and its new
+ * code is left out. A genuine JVM stays far below all limits: the largest code cache (240 MB, 40,000 methods) costs 8
+ * MB and, after the first scans, 1 % of a CPU.
  */
 #ifndef PJ_ALLOWANCE_H
 #define PJ_ALLOWANCE_H
@@ -15,47 +15,51 @@
 #include "runtimes/hotspot/readbudget.h"
 #include "common/process/tenants.h"
 
-#define ALLOWANCE_REPORTED 64 /* tenants that are named in a message */
+#define ALLOWANCE_REPORTED 64 /* limit for the tenants that messages name */
 
 struct allowance {
 	struct tenants *tenants;
-	uint64_t memory_each, memory_all; /* bytes: of a tenant, of all */
+	uint64_t memory_each, memory_all; /* limits in bytes: for one tenant, for all */
+	/* tenants that messages have named */
 	struct tenant reported[ALLOWANCE_REPORTED];
 	size_t ntold;
 };
 
+/* Sets the limits by the memory of this machine. allowance_close frees the memory. */
 void allowance_open(struct allowance *allowance);
 void allowance_close(struct allowance *allowance);
 
-/* False: the tenant has used up its CPU time or its bytes for now. The first time, it is named. */
+/* Returns false if the tenant has no CPU time or no bytes left at time now (clock_now(), ns). Warns about the tenant
+ * the first time. */
 bool allowance_may(struct allowance *allowance, struct tenant tenant, uint64_t now);
 
-/* Bytes that one JVM may take, on any machine: eight times what the largest code cache of a genuine one does, and less
- * than the limit of its helper process. */
+/* Limit for the bytes of one JVM between scans, on any machine: eight times the bytes of the largest genuine code
+ * cache, and less than the limit of the helper process. */
 #define ALLOWANCE_MEMORY_MAX ((uint64_t)64 << 20)
 
-/* Steps of the first look at a JVM, and at most. A first look at 6,000 methods takes 1 M, a later one 80,000; what does
- * not fit is read by the next one. */
+/* Steps of the first scan of a JVM, and the maximum. The first scan of 6,000 methods takes 1 M steps, a later one
+ * 80,000. The next scan reads the code for which the steps did not suffice. */
 #define ALLOWANCE_FIRST_STEPS (512u << 10)
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
-/* The budget of a look of so many steps. last: the tool ends, so it is short. */
+/* Returns the budget of a scan with so many steps. last: the tool ends, so the deadline is short. */
 struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now);
 
-/* A look took so many ns of CPU time, and bytes were written. */
+/* Charges a tenant: ns of CPU time and the bytes that were written. */
 void allowance_charge(struct allowance *allowance, struct tenant tenant, uint64_t ns, uint64_t written, uint64_t now);
 
-/* Memory that one more JVM of a tenant may take: its tenant holds `mine` bytes, all hold `all`. */
+/* Returns the bytes that one more JVM of a tenant may take, if its tenant holds `mine` bytes and all tenants hold
+ * `all`. */
 uint64_t allowance_memory(const struct allowance *allowance, uint64_t mine, uint64_t all);
 
-/* A tenant was refused `what`: it is named once. */
+/* Warns that a tenant lacks `what`, a noun such as "memory"; at most once for each tenant. */
 void allowance_report(struct allowance *allowance, struct tenant tenant, const char *what);
 
-/* What --once and --list spend on one JVM: some seconds, and 128 MB. */
+/* Returns the budget of --once and --list for one JVM: some seconds, and 128 MB. */
 struct readbudget allowance_once(void);
 
-/* How many JVMs of a tenant are followed, of all four times as many: each has four open files, of which as many are
- * allowed from now on as may be. */
+/* Raises the limit of open files to its maximum. Returns the number of JVMs that may be followed for one tenant; for
+ * all tenants it is four times as many. Each JVM needs four open files. */
 size_t allowance_files(void);
 
 #endif

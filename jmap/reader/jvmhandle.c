@@ -18,16 +18,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HANG_NS (5 * SECOND_NS) /* a helper that is blocked then is killed: the budget of a look ends before */
-#define RUNS_NS (8 * SECOND_NS) /* and one that used so much CPU time, */
-#define ANSWER_NS \
-	(60 * SECOND_NS) /* or did not answer for so long, for any reason: a machine that is busy beyond measure */
-#define ONCE_NS (12 * SECOND_NS) /* for a map of --once: as long as its budget, and 2 s */
-#define LIST_NS (5 * SECOND_NS)  /* for a row of --list */
+/* A helper that is blocked for this time is killed. The budget of a scan ends before. */
+#define HANG_NS (5 * SECOND_NS)
+/* CPU time after which a helper is killed. */
+#define RUNS_NS (8 * SECOND_NS)
+#define ANSWER_NS                                                                                                    \
+	(60 * SECOND_NS) /* after this time without answer a helper is killed in any case: the machine is overloaded \
+			    beyond measure */
+#define ONCE_NS (12 * SECOND_NS) /* limit for a map of --once: its budget and 2 s */
+#define LIST_NS (5 * SECOND_NS)  /* limit for a row of --list */
 #define STUCK_NS SECOND_NS
 #define LEAVE_NS (SECOND_NS / 5)
 
-/* ---- the process ----------------------------------------------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------------------------------------------------- */
 
 static struct hotspot_reason cannot_start(void)
 {
@@ -44,7 +47,8 @@ static void jvmhandle_close_all(const int *fd, size_t n)
 			close(fd[i]);
 }
 
-/* fd: of the helper; READ_FD_MEM is there. False and errno. */
+/* Forks the helper with the descriptors fd, of which READ_FD_MEM is open already. Returns false and sets errno on
+ * failure. */
 static bool jvmhandle_fork_helper(struct jvmhandle *handle, const struct jvm_process *process, int fd[READ_FDS])
 {
 	int pair[2];
@@ -89,7 +93,8 @@ void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct
 {
 	if (handle->helper == 0)
 		return;
-	if (handle->since) /* it may hang; one that is idle ends when its socket is closed */
+	/* A busy helper may hang. An idle one ends when its socket is closed. */
+	if (handle->since)
 		kill(handle->helper, SIGKILL);
 	jvmhandle_close_all((const int[]){ handle->socket, handle->records, handle->map }, 3);
 	left->one = mem_more(left->one, sizeof(*left->one), left->n);
@@ -134,7 +139,7 @@ void jvmhandle_leave(struct jvmhandle_left *left)
 	*left = (struct jvmhandle_left){ 0 };
 }
 
-/* ---- what it costs --------------------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
 
 uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 {
@@ -149,7 +154,7 @@ uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 	return since;
 }
 
-/* The start of a file of the helper. */
+/* Reads the start of a /proc file of the helper. */
 static void jvmhandle_read_proc(const struct jvmhandle *handle, const char *name, char *text, size_t n)
 {
 	char path[64];
@@ -178,8 +183,8 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 	uint64_t before = handle->scheduled, busy;
 
 	handle->scheduled = jvmhandle_scheduled(handle);
-	busy = handle->scheduled > before ? handle->scheduled - before :
-					    0; /* or more: of requests that were short, too */
+	/* The difference includes the time of earlier short requests, for which this function was not called. */
+	busy = handle->scheduled > before ? handle->scheduled - before : 0;
 	return now - since > busy ? now - since - busy : 0;
 }
 
@@ -208,8 +213,8 @@ void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uin
 
 	request->serial = ++handle->serial;
 	handle->since = now;
-	(void)sendmsg(handle->socket, &message,
-		      MSG_NOSIGNAL | MSG_DONTWAIT); /* a helper that ended is found by jvmlook_poll */
+	/* If the helper has ended, jvmhandle_poll notices it. */
+	(void)sendmsg(handle->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void make_printable(char *text, size_t n)
@@ -257,7 +262,7 @@ struct hotspot_reason jvmhandle_reason(const struct read_answer *answer)
 	return reason;
 }
 
-/* ---- one look -------------------------------------------------------------------------------------------------- */
+/* ---- single requests --------------------------------------------------------------------------------------------- */
 
 static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *handle, struct read_answer *answer, uint64_t until)
 {

@@ -26,7 +26,7 @@ struct readhelper {
 	struct read_answer answer;
 };
 
-/* False: it is too much. */
+/* Writes a file. Returns false if the bytes exceed the limit, or on errors. */
 static bool readhelper_put_file(int fd, struct str bytes)
 {
 	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && fullio_write(fd, bytes);
@@ -39,7 +39,8 @@ static struct hotspot_reason no_space(void)
 
 /* ---- tasks ----------------------------------------------------------------------------------------------------- */
 
-/* It may not be readable yet: the descriptor stays. */
+/* Opens the JVM and reads its layout if that has not succeeded before. The descriptor of its memory stays open for
+ * the next try. */
 static struct hotspot_reason open_layout(struct readhelper *readhelper)
 {
 	struct hotspot_reason why = { 0 };
@@ -148,7 +149,7 @@ static struct hotspot_reason readhelper_work(struct readhelper *readhelper, stru
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
-/* False: pjmap ended. */
+/* Receives a request. Returns false if pjmap has ended. */
 static bool readhelper_receive(struct read_request *request)
 {
 	struct iovec part = { request, sizeof(*request) };
@@ -161,7 +162,7 @@ static bool readhelper_receive(struct read_request *request)
 	return got == (ssize_t)sizeof(*request);
 }
 
-/* False: pjmap ended. */
+/* Sends the answer. Returns false if pjmap has ended. */
 static bool readhelper_answer(struct readhelper *readhelper)
 {
 	const struct read_request *request = &readhelper->request;
@@ -179,7 +180,8 @@ static bool readhelper_answer(struct readhelper *readhelper)
 	snprintf(answer->why, sizeof(answer->why), "%s", why.code ? why.why : "");
 	answer->over = readhelper->budget.over;
 	if (!readhelper->open)
-		readhelper->h.memory.fd = -1; /* it stays for the next try */
+		/* hotspot_close must not close the descriptor, which the next try needs. */
+		readhelper->h.memory.fd = -1;
 	if (readhelper->open)
 		hotspot_rest(&readhelper->h);
 	else

@@ -7,8 +7,9 @@
 
 #include <stdlib.h>
 
-#define CODE_MAX (4u << 20)  /* bytes of one piece */
-#define AT_ONCE (256u << 10) /* bytes of many that are read by few calls: they stay in the processor's cache */
+#define CODE_MAX (4u << 20) /* limit for one code blob, in bytes */
+/* Bytes of many code blobs that few calls read; small enough for the processor's cache. */
+#define AT_ONCE (256u << 10)
 #define BATCH 256u
 
 static void frameinfo_forget(struct frameinfo *frameinfo)
@@ -17,7 +18,7 @@ static void frameinfo_forget(struct frameinfo *frameinfo)
 	frameinfo->ncompiled = frameinfo->nothers = frameinfo->last_number = frameinfo->last_end = 0;
 }
 
-/* The first piece that does not begin before address. */
+/* Returns the index of the first code blob that starts at or after address. */
 static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t address)
 {
 	size_t low = 0, high = jvm_code->n;
@@ -33,7 +34,8 @@ static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t addr
 	return low;
 }
 
-/* Bytes of its code that say where a frame is made and left. */
+/* Returns the bytes of the blob's code that are needed to find where its frame is set up and removed; 0 if it has no
+ * frame. */
 static size_t code_bytes(const struct code_blob *blob)
 {
 	size_t n = (size_t)(blob->end - blob->start);
@@ -57,7 +59,7 @@ static void frameinfo_put_facts(struct frameinfo *frameinfo, struct hotspot *hot
 	blobcodec_encode(text, blob, frameinfo->code.p, n);
 }
 
-/* Compiled code that is new: a call for each piece would cost more than all else here. */
+/* New nmethods that are read together: one call for each would cost more than the rest of the scan. */
 struct batch {
 	const struct code_blob *blob[BATCH];
 	size_t n, bytes;
@@ -159,7 +161,7 @@ void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const
 
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
-	/* it may have been complete only behind the look at what is new, which may have been other code */
+	/* The interpreter may have become complete after frameinfo_read, which may have been for other code. */
 	if (!frameinfo->why)
 		blobframes_take_some(&frameinfo->frames, hotspot, blob, 1);
 	frameinfo_other(frameinfo, hotspot, blob);

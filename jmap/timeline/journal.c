@@ -9,29 +9,29 @@
 
 #include <stdlib.h>
 
-/* ---- a scan ---------------------------------------------------------------------------------------------------- */
+/* ---- scans ------------------------------------------------------------------------------------------------------- */
 
-#define BATCH 1024u               /* of new code that are read at once */
-#define OUTPUT_MAX (16u << 20)    /* bytes of a scan: a record has at most 64 MB */
-#define NAME_MAX_BYTES (8u << 10) /* longer ones are no names */
+#define BATCH 1024u               /* number of new blobs that are read together */
+#define OUTPUT_MAX (16u << 20)    /* limit for the bytes of a scan; a record has at most 64 MB */
+#define NAME_MAX_BYTES (8u << 10) /* longer strings are no names */
 #define LIVE_BYTES \
-	(sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* of memory that code takes beside its name */
-#define NAME_BYTES 32u                                              /* that a name takes beside its bytes */
+	(sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* bytes of memory for a blob, without its name */
+#define NAME_BYTES 32u /* bytes of memory for a name, in addition to its characters */
 
-/* What changed, while it is put together. */
+/* The changes of one scan, while they are collected. */
 struct change {
 	struct text names, gone, come, text, inlined;
 	struct intern methods; /* Method* of this scan */
-	uint32_t *name;        /* of methods: in names */
+	uint32_t *name;        /* by id in methods: id in names */
 	size_t names_cap;
 	struct scopes scopes;
 	struct hotspot *h;
 	struct journal *j;
 	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed, beyond, later;
-	uint64_t bytes;           /* of memory that the timeline has, with what is new */
-	struct blob batch[BATCH]; /* new code that is read now, by address */
+	uint64_t bytes;           /* memory of the timeline with the new code */
+	struct blob batch[BATCH]; /* new blobs that were read together, by address */
 	size_t nbatch, next;
-	uint64_t batch_end; /* all new code up to this address was read */
+	uint64_t batch_end; /* all new blobs up to this address were read */
 };
 
 static bool is_same(const struct blob *blob, const struct blob *one)
@@ -54,7 +54,7 @@ static uint32_t name_id(struct journal *journal, struct change *change, struct s
 	return id;
 }
 
-/* Appends the name. */
+/* Makes the name of a blob in change->text. Returns false if there is none. */
 static bool journal_spell(struct change *change, const struct blob *blob)
 {
 	change->text.n = 0;
@@ -83,7 +83,7 @@ static void put_come(struct change *change, const struct blob *blob, uint32_t na
 	change->ncome++;
 }
 
-/* The name of an inlined method; within a scan a Method* stays what it is. */
+/* Returns the number of an inlined method's name. Within a scan the name of a Method* does not change. */
 static uint32_t method_number(void *arg, uint64_t method)
 {
 	struct change *change = arg;
@@ -126,7 +126,7 @@ static void put_inlined(struct change *change, const struct blob *blob, uint64_t
 	text_free(&body);
 }
 
-/* May more code be taken in this scan? */
+/* Returns true if this scan may take more code. */
 static bool may_go_on(const struct journal *journal, struct change *change)
 {
 	const struct readbudget *budget = change->h->memory.budget;
@@ -135,8 +135,8 @@ static bool may_go_on(const struct journal *journal, struct change *change)
 	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
-/* Reads the next new code, from number second of the list on, beside what is live from number i on: names and frames.
- * What is another by then waits for the next scan. */
+/* Reads names and frames of the next new blobs: from index `second` of the code cache on, compared with live blobs
+ * from index i on. A blob that has changed meanwhile is left to the next scan. */
 static void read_batch(struct journal *journal, struct change *change, size_t i, size_t second)
 {
 	const struct codecache *now = &change->h->code;
@@ -166,8 +166,8 @@ static void read_batch(struct journal *journal, struct change *change, size_t i,
 
 #define INTERPRETER STR("Interpreter")
 
-/* The interpreter's parts come once, as soon as they are known, beside the whole: who asks for an address gets the
- * piece that begins nearest. */
+/* Writes the codelets once, when the interpreter is complete, in addition to the interpreter's blob. A lookup of an
+ * address finds the blob with the nearest start before it. */
 static void put_interpreter(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	uint32_t name = intern_find(&journal->names.names, INTERPRETER);
@@ -207,11 +207,11 @@ static bool was_written(const struct journal *journal, uint64_t begin)
 	return false;
 }
 
-#define STUB_TRIES 20   /* each costs some milliseconds */
-#define STUBS_MAX 8192u /* of all lists; no HotSpot has a thousand */
+#define STUB_TRIES 20   /* each search costs some milliseconds */
+#define STUBS_MAX 8192u /* limit for all lists; no HotSpot has a thousand stubs */
 
-/* Stubs come as the interpreter's parts do, each once: some blocks are filled while it runs. The list is searched for
- * when there is a block more, which may still be filled. */
+/* Writes the stubs, each once, in addition to their blocks. HotSpot fills some blocks while Java code runs. When the
+ * number of blocks changes, the list is searched for again, because a new block may be incomplete. */
 static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	size_t blocks = count_stub_blocks(journal);
@@ -238,7 +238,7 @@ static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct c
 	}
 }
 
-/* Code that is new gets its name. False: it waits for the next scan, or there is no memory for it. */
+/* Names and writes a new blob. Returns false if it is left to the next scan, or if there is no memory for it. */
 static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t second, uint32_t *name)
 {
 	const struct blob *blob = &change->h->code.blob[second];
@@ -264,13 +264,14 @@ static bool journal_take_new(struct journal *journal, struct change *change, siz
 	if (blob->compiled) {
 		put_inlined(change, blob, journal->next_serial);
 		frameinfo_compiled(&journal->frames, blob, journal->next_serial);
-	} else if (!str_eq(text_view(&change->text), INTERPRETER)) { /* its pieces come when all of them are known */
+	} else if (!str_eq(text_view(&change->text), INTERPRETER)) {
+		/* The code blobs of the interpreter are written when all codelets are complete. */
 		frameinfo_other(&journal->frames, change->h, blob);
 	}
 	return true;
 }
 
-/* What is live, while it is put together. */
+/* The list of live blobs, while it is made. */
 struct listed {
 	struct blob *live;
 	uint64_t *serial;
@@ -289,8 +290,8 @@ static void take_list(struct journal *journal, struct listed *list)
 	journal->nlive = list->n;
 }
 
-/* Both lists ascend by address. What is new gets a name now; what cannot be named waits for the next scan. False: no
- * memory. */
+/* Compares the live blobs with the scan; both are sorted by address. New blobs are named now; blobs without a name
+ * are left to the next scan. Returns false if there is no memory. */
 static bool journal_compare(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	const struct codecache *now = &hotspot->code;
@@ -334,7 +335,7 @@ static bool journal_compare(struct journal *journal, struct hotspot *hotspot, st
 	return true;
 }
 
-/* What a scan could not read; only what is other than in the one before. */
+/* Writes the numbers of blobs that the scan could not read or name, if they differ from those of the scan before. */
 static void put_left_out(struct journal *journal, const struct change *change, uint64_t began, struct text *file)
 {
 	struct text body = { 0 };
@@ -404,7 +405,7 @@ static void end_change(struct change *change)
 	free(change);
 }
 
-/* A scan that was compared. */
+/* Completes a scan after the comparison. */
 static void journal_take_scan(struct journal *journal, struct change *change, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the file -------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* A run begins behind so many bytes that are whole. */
+/* Starts a run after the first `complete` bytes, which are valid records. Truncates the rest. */
 static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
@@ -36,7 +36,8 @@ static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 	return good;
 }
 
-/* Locked, and still what the name means: who removes timelines may have been faster. */
+/* Opens and locks a file. Fails if the name no longer refers to it, because another process may have removed or
+ * replaced the timeline meanwhile. */
 static int open_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
@@ -99,7 +100,8 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	anew_name(journalfile, name);
 	if (journalfile->anew)
 		return true;
-	unlinkat(journalfile->folder, name, 0); /* of a run that was killed: its lock is gone */
+	/* The name may be that of a killed run, whose lock is gone. */
+	unlinkat(journalfile->folder, name, 0);
 	journalfile->fd = open_locked(journalfile->folder, name);
 	if (journalfile->fd < 0 || !journalfile_begin(journalfile, 0)) {
 		saved = errno;
@@ -114,7 +116,7 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	return journalfile->anew = true;
 }
 
-/* What began anew is all there now. */
+/* Gives the new file its name after its first scan is complete. */
 static bool journalfile_take_name(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
@@ -124,7 +126,7 @@ static bool journalfile_take_name(struct journalfile *journalfile)
 	return renameat(journalfile->folder, name, journalfile->folder, journalfile->file) == 0;
 }
 
-/* ---- a scan ---------------------------------------------------------------------------------------------------- */
+/* ---- scans ------------------------------------------------------------------------------------------------------- */
 
 static void journalfile_mark(const struct journalfile *journalfile, uint64_t took)
 {
@@ -140,7 +142,8 @@ bool journalfile_append(struct journalfile *journalfile, const struct journalfil
 {
 	bool good = fullio_copy(journalfile->fd, from, n);
 
-	if (!journalfile->anew) { /* else it is what was there already */
+	/* The first scan of a new file repeats code that was counted before. */
+	if (!journalfile->anew) {
 		journalfile->added += scan->came;
 		journalfile->removed += scan->went;
 	}
@@ -163,7 +166,8 @@ void journalfile_close(struct journalfile *journalfile, bool ended)
 		text_char(&body, JMAP_END);
 		jmap_number(&body, journalfile->last);
 		jmap_frame(&file, text_view(&body));
-		fullio_write(journalfile->fd, text_view(&file)); /* without it all is known but that it ended */
+		/* Without this record, only the end of the process is unknown. */
+		fullio_write(journalfile->fd, text_view(&file));
 	}
 	if (journalfile->fd >= 0)
 		close(journalfile->fd);

@@ -20,14 +20,15 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define SLACK 60        /* s: E may be a little later than its window began, and clocks are set */
-#define TENANTS_MAX 256 /* with a share of their own; the first one: unknown, and all others */
-#define START_MAX 512   /* bytes of a timeline in which its first record ends */
-#define TEMP_AGE 3600   /* s: whoever wrote it is gone */
+#define SLACK 60 /* s: tolerance, because E may be a little later than the start of its window, and clocks are set */
+#define TENANTS_MAX 256 /* tenants with a share of their own; index 0 is for unknown and all other tenants */
+#define START_MAX 512   /* limit for the first record of a timeline, in bytes */
+#define TEMP_AGE 3600   /* s: age after which the writer of a temporary file has ended */
 
-/* ---- folders --------------------------------------------------------------------------------------------------- */
+/* ---- directories ------------------------------------------------------------------------------------------------- */
 
-/* Takes a folder; -1 and errno when it is somebody else's: what it holds could be anything. */
+/* Takes ownership of a directory descriptor. Returns -1 and sets errno if another user owns the directory, because
+ * its contents are untrusted then. */
 static int mapsdir_own(int fd)
 {
 	struct stat status;
@@ -39,7 +40,7 @@ static int mapsdir_own(int fd)
 	return -1;
 }
 
-/* A folder of ours below another one; -1 and errno. */
+/* Creates and opens a directory of this user. Returns -1 and sets errno on failure. */
 static int mapsdir_enter_folder(int dir, const char *name)
 {
 	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
@@ -94,7 +95,7 @@ void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)
 	snprintf(name, MAPSDIR_NAME, "%d-%llu.jmap", (int)pid, (unsigned long long)start);
 }
 
-/* False: another file. */
+/* Parses the name of a timeline. Returns false for other names. */
 static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 {
 	struct str name = str_of(text), number;
@@ -112,17 +113,17 @@ static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 	return strcmp(back, text) == 0;
 }
 
-/* ---- what there is --------------------------------------------------------------------------------------------- */
+/* ---- timelines --------------------------------------------------------------------------------------------------- */
 
 struct found {
 	char boot[BOOT_ID + 1], name[MAPSDIR_NAME];
-	uint64_t from, until; /* s since 1970: the JVM lived not before, not behind */
+	uint64_t from, until; /* s since 1970: lifetime of the JVM is within this range */
 	uint64_t bytes;       /* on disk */
 	bool lives, needed, gone;
-	size_t tenant; /* in sweep.tenant */
+	size_t tenant; /* index in sweep.tenant */
 };
 
-/* s since 1970, both included. */
+/* Time span of a recording in s since 1970, inclusive. */
 struct window {
 	uint64_t from, until;
 };
@@ -133,15 +134,15 @@ struct sweep {
 	uint64_t now;
 	struct found *one;
 	size_t n, cap;
-	struct window *window; /* by time, apart from each other */
+	struct window *window; /* sorted by time, disjoint */
 	size_t nwindows, windows_cap;
 	struct tenant tenant[TENANTS_MAX];
-	uint64_t held[TENANTS_MAX]; /* bytes */
+	uint64_t held[TENANTS_MAX]; /* bytes by tenant */
 	size_t ntenants;
 	struct mapsdir_swept swept;
 };
 
-/* Calls f for each name in a folder, which it takes. */
+/* Calls f for each name in a directory. Takes ownership of fd. */
 static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const char *name, const void *arg),
 			 struct sweep *s, const void *arg)
 {
@@ -156,7 +157,7 @@ static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const c
 		closedir(dir);
 }
 
-/* True also if the process does not answer: its timeline stays. */
+/* Returns true if the process lives, and also if it does not respond: its timeline must stay. */
 static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 {
 	struct text text = { 0 };
@@ -178,7 +179,7 @@ static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 	return lives;
 }
 
-/* When a process of this boot began, in s since 1970. */
+/* Returns the start time of a process of this boot, in s since 1970. */
 static uint64_t wall_of(uint64_t start)
 {
 	uint64_t boot = clock_wall() - clock_since_boot(), ns = 1000000000u;
@@ -227,7 +228,7 @@ static void take_boot(struct sweep *sweep, int dir, const char *name, const void
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* arg: they are complete. */
+/* Notes a window. arg is not NULL for complete windows. */
 static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
@@ -275,12 +276,13 @@ static void find_windows(struct sweep *sweep)
 	sweep->nwindows = saved;
 }
 
-/* Was one recorded while the JVM lived? */
+/* Returns true if a window was recorded while the JVM lived. */
 static bool is_needed(const struct sweep *sweep, const struct found *found)
 {
 	size_t low = 0, high = sweep->nwindows;
 
-	while (low < high) { /* the first that ends when it lived, or later */
+	/* Binary search for the first window that ends in or after the JVM's lifetime. */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (sweep->window[middle].until < found->from)
@@ -291,9 +293,9 @@ static bool is_needed(const struct sweep *sweep, const struct found *found)
 	return low < sweep->nwindows && sweep->window[low].from <= found->until;
 }
 
-/* ---- what goes ------------------------------------------------------------------------------------------------- */
+/* ---- removal ----------------------------------------------------------------------------------------------------- */
 
-/* Under its lock, and only what the name still means. */
+/* Deletes a timeline under its lock, if the name still refers to the locked file. */
 static bool delete_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -316,7 +318,8 @@ static void mapsdir_let_go(struct sweep *sweep, struct found *found)
 	found->gone = delete_locked(folder, found->name);
 	close(folder);
 	if (strcmp(found->boot, sweep->boot) != 0)
-		unlinkat(sweep->maps, found->boot, AT_REMOVEDIR); /* succeeds when it is empty */
+		/* rmdir succeeds only for an empty directory. */
+		unlinkat(sweep->maps, found->boot, AT_REMOVEDIR);
 	if (!found->gone)
 		return;
 	sweep->swept.bytes -= found->bytes;
@@ -344,7 +347,7 @@ static bool may_matter(const struct sweep *sweep, uint64_t max)
 	return false;
 }
 
-/* The tenant that the first record of a timeline names; unknown in those of earlier versions. */
+/* Returns the tenant in the first record of a timeline; unknown for timelines of earlier versions. */
 static struct tenant read_tenant(const struct sweep *sweep, const struct found *found)
 {
 	struct tenant tenant = { TENANT_UNKNOWN, 0 };
@@ -370,7 +373,8 @@ static struct tenant read_tenant(const struct sweep *sweep, const struct found *
 
 		if (str_eq(str_cut(&pair, '='), STR("tenant"))) {
 			tenant_from_folder(pair, &tenant);
-			break; /* what follows is the version, which the JVM chose */
+			/* The version follows, which the JVM can choose: it must not be parsed as a tenant. */
+			break;
 		}
 	}
 	return tenant;
@@ -399,8 +403,8 @@ static void sum_tenants(struct sweep *sweep)
 	}
 }
 
-/* Removes the oldest timelines, needed ones or not, of tenants that hold more than the level at which all fit into
- * `target`, and those whose tenant is unknown. */
+/* Removes the oldest timelines of tenants above their fair share of `target`, and of unknown tenants. `needed` selects
+ * those that windows need, or those that no window needs. */
 static void cut_tenants(struct sweep *sweep, bool needed, uint64_t target)
 {
 	uint64_t level = tenants_level(sweep->held, NULL, sweep->ntenants, target);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapsdir.h - DIR/maps as files: folders that are ours, and which timelines may go.
+ * mapsdir.h - the directory DIR/maps: creation with safe owners, and retention of timelines.
  *
  * A timeline is needed as long as its JVM lives, a day longer, and as long as a window in DIR/out or DIR/recording was
- * recorded while its JVM lived. What tells is in names and times of modification alone, whoever wrote them: a timeline
- * whose JVM lives gets the time of each sweep, so that of a dead one tells when it died. Who writes a timeline holds
- * its exclusive lock (flock); one that is locked stays.
+ * recorded while its JVM lived. The sweep uses names and modification times alone, regardless of the writer: it sets
+ * the time of a timeline whose JVM lives, so that the time of another one is that of the JVM's end. The writer of a
+ * timeline holds its exclusive lock (flock); locked timelines stay.
  *
- * All tenants (tenants.h) share the limit of bytes: beyond it only timelines of tenants that hold more than a common
- * level go, so JVMs of one tenant evict no timelines of another. A timeline's first record names its tenant.
+ * All tenants (tenants.h) share the limit of bytes. Beyond it, only timelines of tenants above their fair share are
+ * removed, so JVMs of one tenant do not evict timelines of another. The first record of a timeline has its tenant.
  */
 #ifndef PJ_MAPSDIR_H
 #define PJ_MAPSDIR_H
@@ -18,32 +18,37 @@
 
 #include <sys/types.h>
 
+/* Size of a buffer for the name of a timeline. */
 #define MAPSDIR_NAME 48
-#define MAPSDIR_AGE 86400u /* s: for that long a timeline stays that nothing needs */
+#define MAPSDIR_AGE 86400u /* s: time for which an unneeded timeline stays */
 
-/* Makes DIR, as pjrecord does, which may come later; dies if that fails. */
+/* Creates DIR as pjrecord does, which may start later. Ends the program on failure. */
 void mapsdir_make(const char *dir);
 
-/* Makes the folder of this boot's timelines while we still may write into a DIR of another user. What fails here is
- * said when a timeline is opened. */
+/* Creates the directory of this boot's timelines while the process still has the rights to write into another user's
+ * DIR. Errors are reported later, when a timeline is opened. */
 void mapsdir_prepare(const char *dir, const char *boot);
 
-/* The folder of this boot's timelines, made when need be: a descriptor; -1 and errno (EPERM: a folder on the way is
- * somebody else's). */
+/* Opens the directory of this boot's timelines and creates it if necessary. Returns a descriptor, which the caller
+ * closes, or -1 with errno; EPERM: another user owns a directory of the path. */
 int mapsdir_enter(const char *dir, const char *boot);
 
+/* Writes the name of a timeline, PID-START.jmap. */
 void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start);
 
+/* Result of a sweep. */
 struct mapsdir_swept {
-	uint64_t unneeded, needed; /* timelines that were removed; of the latter windows still have samples */
-	uint64_t bytes;            /* on disk, of all that are left */
+	uint64_t unneeded, needed; /* timelines that were removed: those without windows, and those with windows that
+				      still have samples of the JVM */
+	uint64_t bytes;            /* on disk, of the remaining timelines */
 	uint64_t took;             /* ns */
-	struct tenant largest;     /* that holds most bytes, */
-	uint64_t largest_bytes;    /*   before any were removed; 0: there are no timelines */
+	struct tenant largest;     /* tenant with most bytes before the removal, */
+	uint64_t largest_bytes;    /* and its bytes; 0: there are no timelines */
 };
 
-/* Removes what is no longer needed, and then, beyond `most` bytes (0: no limit), the oldest until a tenth is free:
- * those that no window needs, then those that one needs, of tenants over their share. proc: "/proc". */
+/* Removes unneeded timelines. Beyond max bytes (0: no limit), also removes the oldest timelines of tenants above their
+ * share: first those that no window needs, until a tenth of max is free, then needed ones, down to max. proc is
+ * "/proc". The caller calls it regularly. */
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define SMALL (256u << 10) /* bytes that are never worth a renewal */
+#define SMALL (256u << 10) /* bytes below which a renewal does not pay */
 
 static uint32_t *number_of(struct nametable *nametable, uint32_t id)
 {

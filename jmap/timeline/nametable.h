@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nametable.h - the names of one timeline: equal names get one id, and each id has a number in the file.
+ * nametable.h - the names of one timeline: equal names have one id, and each id has a number in the file.
  *
- * A JVM that loads and unloads classes has new names for ever. Names that live code does not use are forgotten when
- * they take more memory than those in use: nametable_renew makes a new generation. A forgotten name that comes again is
- * written again, under another number.
+ * A JVM that loads and unloads classes has an unlimited number of names. nametable_renew drops names that live code
+ * does not use when they take more memory than the used ones. If a dropped name appears again, it is written again with
+ * another number.
  */
 #ifndef PJ_NAMETABLE_H
 #define PJ_NAMETABLE_H
@@ -13,22 +13,24 @@
 
 struct nametable {
 	struct intern names;
-	uint32_t *number; /* in the file, by id */
+	uint32_t *number; /* by id: number in the file */
 	uint32_t cap;
-	uint32_t next_number;   /* how many names the file has */
-	uint64_t renewed_bytes; /* of memory, after the last renewal */
+	uint32_t next_number;   /* number of names in the file */
+	uint64_t renewed_bytes; /* bytes of memory after the last renewal */
 };
 
-/* The id of a name; *is_new: the file does not have it. */
+/* Returns the id of a name. *is_new is true if the file does not have the name yet; the caller then writes it, with
+ * number[id]. */
 uint32_t nametable_id(struct nametable *nametable, struct str name, bool *is_new);
 
-/* Memory of the names. */
+/* Returns the bytes of memory of the names. */
 uint64_t nametable_bytes(const struct nametable *nametable);
 
-/* Forgets all but the names with the ids in used, which become the new ids, if that pays. */
+/* Drops all names but those with the n ids in used, if that frees enough memory. Replaces the ids in used by the new
+ * ids. */
 void nametable_renew(struct nametable *nametable, uint32_t *used, size_t n);
 
-/* Forgets all, as does a file that begins anew. */
+/* Drops all names, also for the start of a new file, and frees the memory. */
 void nametable_free(struct nametable *nametable);
 
 #endif

@@ -92,8 +92,8 @@ static size_t memory_read_image(const struct memory *memory, uint64_t address, c
 {
 	size_t low = 0, high = memory->npieces, have = 0;
 
+	/* Binary search for the first part that ends after address. */
 	while (low < high) {
-		/* Binary search for the first part that ends after address. */
 		size_t middle = low + (high - low) / 2;
 
 		if (memory->blob[middle].address + memory->blob[middle].n <= address)
