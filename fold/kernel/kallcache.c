@@ -21,20 +21,24 @@
 #define BLOCK_MAX ((size_t)64 * 1024)
 #define BLOCKS_MAX (1u << 16)
 
-/* In front of the table of blocks. The sum is over what is behind it and the table. */
+/* Start of the file, before the table of blocks. The checksum covers the rest of the head and the table. */
 struct head {
 	char magic[8];
 	uint64_t sum;
-	uint64_t end; /* of the last symbol */
+	/* End of the last symbol. */
+	uint64_t end;
 	uint32_t nblocks, unused;
 	char key[KEY_MAX + 1];
 };
 
-/* A block: n distances from its first symbol, n + 1 places in its names, and the names. */
+/* Entry of the table. The block contains n distances of its symbols from the first one, n + 1 offsets of names, and the
+ * names. */
 struct block {
-	uint64_t first; /* start of its first symbol */
+	/* Address of its first symbol. */
+	uint64_t first;
 	uint64_t sum;
-	uint64_t at; /* in the file */
+	/* Offset in the file. */
+	uint64_t at;
 	uint32_t size;
 	uint32_t n;
 };
@@ -43,7 +47,8 @@ struct kallcache {
 	int fd;
 	struct head head;
 	struct block *block;
-	uint32_t loaded; /* the block in buf, from 1; 0: none */
+	/* Index of the block in memory plus 1; 0: none. */
+	uint32_t loaded;
 	uint32_t distance[BLOCK_SYMBOLS];
 	uint16_t name[BLOCK_SYMBOLS + 1];
 	char names[BLOCK_MAX];
@@ -65,13 +70,15 @@ uint64_t ksym_last_end(uint64_t start)
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-/* Core symbols, as far as they are kernel addresses: a machine of 64 bits also lists offsets of per-CPU variables. */
+/* True for a symbol of the core kernel with a kernel address. 64-bit machines also list offsets of per-CPU variables,
+ * which are excluded. */
 static bool is_core(const struct ksym *ksym)
 {
 	return ksym->module == 0 && ksym->start >> 63;
 }
 
-/* Up to BLOCK_SYMBOLS core symbols from all->sym[i] on, into block and behind bytes. Returns where it went on to. */
+/* Packs up to BLOCK_SYMBOLS core symbols from all->sym[i] on into a block: appends its bytes and fills *block. Returns
+ * the index of the next symbol. */
 static size_t pack_block(const struct ksyms *all, size_t i, struct block *block, struct text *bytes)
 {
 	uint32_t distance[BLOCK_SYMBOLS];
@@ -145,7 +152,7 @@ static bool kallcache_read_at(int fd, void *to, size_t n, uint64_t at)
 	return fullio_pread(fd, to, n, at) == n;
 }
 
-/* Whatever the sums say: no number may lead outside. */
+/* True if the numbers of a block do not lead outside of it, independent of the checksums. */
 static bool is_sound(const struct block *block)
 {
 	size_t fixed = block->n * sizeof(uint32_t) + (block->n + 1) * sizeof(uint16_t);
@@ -193,7 +200,7 @@ void kallcache_close(struct kallcache *kallcache)
 	free(kallcache);
 }
 
-/* Block i, counted from 0, into memory; false when it is not as it was written. */
+/* Reads block i, from 0, into memory; false if its checksum or its offsets are wrong. */
 static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 {
 	const struct block *block = &kallcache->block[i];
@@ -224,14 +231,15 @@ static struct str name_in_block(const struct kallcache *kallcache, uint32_t inde
 			     (size_t)(kallcache->name[index + 1] - kallcache->name[index]) };
 }
 
-/* The last block that begins at or before address, from 1; 0: none. */
+/* Returns the index plus 1 of the last block that begins at or before `address`; 0: none. */
 static uint32_t block_of(const struct kallcache *kallcache, uint64_t address)
 {
 	uint32_t low = 0, high = kallcache->head.nblocks;
 
 	if (kallcache->loaded && kallcache->block[kallcache->loaded - 1].first <= address &&
 	    (kallcache->loaded == kallcache->head.nblocks || kallcache->block[kallcache->loaded].first > address))
-		return kallcache->loaded; /* questions come in order */
+		/* Addresses are requested in ascending order, so the block in memory is often the right one. */
+		return kallcache->loaded;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 
@@ -263,7 +271,8 @@ enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t addre
 			high = mid;
 	}
 	if (low == 0)
-		return KALLCACHE_BROKEN; /* the first distance is 0 */
+		/* Unreachable in a valid file: the first distance is 0. */
+		return KALLCACHE_BROKEN;
 	*name = name_in_block(kallcache, low - 1);
 	*start = first + kallcache->distance[low - 1];
 	return KALLCACHE_FOUND;
@@ -296,7 +305,8 @@ static size_t read_small(const char *path, char *to, size_t space)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* "BOOTID NOTES": the notes hold the kernel's build-id. False when the boot cannot be told. */
+/* Composes the key "BOOTID NOTES"; the notes of the kernel contain its build-id. Returns false if the boot id cannot be
+ * read. */
 static bool this_kernel(char key[KEY_MAX + 1])
 {
 	char boot[BOOT_ID_LEN + 2], notes[8192];
@@ -312,9 +322,11 @@ static bool this_kernel(char key[KEY_MAX + 1])
 	return true;
 }
 
-#define CACHE_PREFIX "kallsyms-" /* files of other boots begin with it, too: they are removed */
+/* Prefix of the files of all boots; those of other boots are removed. */
+#define CACHE_PREFIX "kallsyms-"
 
-/* A folder that is ours, below at (AT_FDCWD: path is absolute); made when make is set. -1: there is none. */
+/* Opens a directory that belongs to this user and that no other user can write to. It is relative to `at`; with
+ * AT_FDCWD, path is absolute. Creates it if `make` is set. Returns -1 if there is none. */
 static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 {
 	struct stat status;
@@ -330,7 +342,8 @@ static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 	return fd;
 }
 
-/* The folder pj, below XDG_CACHE_HOME or HOME/.cache; -1: no cache. Both may be links, pj may not. */
+/* Opens the directory pj below XDG_CACHE_HOME or HOME/.cache; -1: no cache. These two may be symbolic links, pj may
+ * not. */
 static int cache_folder(bool make)
 {
 	const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
@@ -367,7 +380,7 @@ char *kallcache_prepare(void)
 	return text.p;
 }
 
-/* A broker has the folder from kallcache_prepare. */
+/* True if there is a cache directory. If a broker runs, kallcache_prepare() has passed the directory to it. */
 static bool is_there(bool make)
 {
 	int fd = broker_runs() ? -1 : cache_folder(make);
@@ -382,7 +395,7 @@ static void kallcache_cache_name(const char *key, char name[64])
 	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
 }
 
-/* A file that nobody else can write or read. */
+/* True if no other user can read or write the file. */
 static bool kallcache_is_own(int fd)
 {
 	struct stat status;

@@ -1,61 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kallcache.h - a table of kernel symbols, and the file that keeps the core kernel's part of it while the machine runs.
+ * kallcache.h - table of kernel symbols, and a cache file with the symbols of the core kernel for the current boot.
  *
- * The file is pj/kallsyms-BOOTID below XDG_CACHE_HOME or ~/.cache (folder 0700, file 0600). It is used only when it is
- * ours, whole, of this boot and of this kernel; else, and where no folder of ours can be written, there is just no
- * cache: nothing here fails or says anything. Root leaves nothing in the home of somebody else (sudo).
+ * The file is pj/kallsyms-BOOTID below XDG_CACHE_HOME or ~/.cache (directory mode 0700, file mode 0600). It is used
+ * only if it belongs to this user, is complete, and is from this boot and kernel. Without a valid file or a writable
+ * directory of this user there is no cache: no function fails or prints a message. Root writes nothing into the home
+ * directory of another user (sudo).
  *
- * Symbols lie in blocks of a few kB, each with a sum of its own, behind a table of where blocks begin: asking for some
- * addresses reads the blocks that hold them and nothing else.
+ * Symbols lie in blocks of a few kB, each with a checksum, after a table of the blocks' start addresses. A lookup reads
+ * only the blocks that contain the requested addresses.
  */
 #ifndef PJ_KALLCACHE_H
 #define PJ_KALLCACHE_H
 
 #include "common/text.h"
 
+/* A kernel symbol. */
 struct ksym {
 	uint64_t start;
-	uint32_t name;   /* where in names, NUL behind it */
-	uint32_t module; /* "[name]" the same way, 0: the core kernel */
+	/* Offset of its name in ksyms.names, terminated by NUL. */
+	uint32_t name;
+	/* Offset of "[module]" in ksyms.names; 0: the core kernel. */
+	uint32_t module;
 };
 
+/* A table of kernel symbols; all zero is an empty one. */
 struct ksyms {
-	struct ksym *sym; /* by start, equal ones in the order of the source */
+	/* Sorted by start; symbols with equal start are in the order of the source. */
+	struct ksym *sym;
 	size_t n;
-	struct text names; /* begins with a NUL, ends with one; empty when there is nothing */
+	/* Begins and ends with a NUL; empty if there are no symbols. */
+	struct text names;
 };
 
+/* Frees the table and resets it to an empty one. */
 void ksyms_free(struct ksyms *ksyms);
 
-/* Where the last symbol of a kernel or module is taken to end: one page on, as perf does. */
+/* Returns the assumed end of the last symbol of the kernel or of a module: one page after its start, as in perf. */
 uint64_t ksym_last_end(uint64_t start);
 
 struct kallcache;
 
+/* Result of a lookup: no such symbol; found; the address is not in the core kernel; the file is damaged. */
 enum kallcache_answer { KALLCACHE_NONE, KALLCACHE_FOUND, KALLCACHE_OUTSIDE, KALLCACHE_BROKEN };
 
-/* Makes the folder of the cache, and hands it to the broker that will be started. Returns its path, to be freed; NULL
- * if there is none. */
+/* Creates the directory of the cache and passes it to the broker, which starts later. Returns its path, which the
+ * caller frees; NULL if there is no cache. */
 char *kallcache_prepare(void);
 
-/* The cache of this boot; NULL: there is none. */
+/* Opens the cache of this boot; NULL if there is none. */
 struct kallcache *kallcache_open(void);
 
-/* The last symbol that begins at or before address; *name is valid until the next call. OUTSIDE: no core kernel there.
- * BROKEN: the file does not say what was written, and is of no use. */
+/* Finds the last symbol that begins at or before `address`. Sets *name, valid until the next call, and *start. Returns
+ * KALLCACHE_FOUND; KALLCACHE_OUTSIDE if the address is not in the core kernel; KALLCACHE_BROKEN if the file is damaged,
+ * after which the cache is of no use. */
 enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t address, struct str *name, uint64_t *start);
 
-/* The start of the symbol of that name; NONE: there is no such. */
+/* Sets *start to the address of the symbol `name`. Returns KALLCACHE_FOUND, KALLCACHE_NONE if there is no such symbol,
+ * or KALLCACHE_BROKEN. */
 enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str name, uint64_t *start);
 
+/* Closes the cache; accepts NULL. */
 void kallcache_close(struct kallcache *kallcache);
 
-/* Keeps the symbols of all that are of the core kernel, and removes what other boots left. */
+/* Writes the symbols of the core kernel to the cache file and removes files of other boots. */
 void kallcache_store(const struct ksyms *all);
 
-/* The bytes of such a file, and a cache of a file (taken over); key tells boot and kernel. For the above and for tests.
- */
+/* Format of the cache file, for the functions above and for tests. kallcache_pack() appends the bytes of a file to
+ * *file; `key` identifies boot and kernel. kallcache_of() opens a file with this key and takes ownership of fd; NULL if
+ * the file is not valid. */
 void kallcache_pack(const struct ksyms *all, struct str key, struct text *file);
 struct kallcache *kallcache_of(int fd, struct str key);
 

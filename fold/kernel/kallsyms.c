@@ -13,14 +13,17 @@
 #include <zlib.h>
 
 #define LINE_MAX_BYTES 4096
-#define TEXT_LIMIT ((size_t)1 << 30) /* a kernel with everything has 15 MB */
+/* Maximum size of the text; that of a kernel with all options has 15 MB. */
+#define TEXT_LIMIT ((size_t)1 << 30)
 
 static const char live_file[] = "/proc/kallsyms";
 
 struct kallsyms {
 	const char *file;
-	struct ksyms table;      /* empty as long as the cache answers */
-	struct kallcache *cache; /* the core kernel; NULL: not used, or not any more */
+	/* Empty as long as the cache has all results. */
+	struct ksyms table;
+	/* Symbols of the core kernel; NULL: no cache, or not used any more. */
+	struct kallcache *cache;
 };
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
@@ -28,11 +31,13 @@ struct kallsyms {
 struct builder {
 	struct ksyms t;
 	size_t cap;
-	uint32_t module;       /* of the line before, most often that of the next */
-	bool hidden, unsorted; /* hidden: an address is 0, as all are without the right to see them */
+	/* Module of the line before; the next line mostly has the same one. */
+	uint32_t module;
+	/* hidden: an address is 0; without the right to see them, all are. */
+	bool hidden, unsorted;
 };
 
-/* Types that perf takes: code, and data because it ends code. Capital: global. */
+/* True for the types of symbols that perf uses: code, and data, which ends code. Capital letters are global symbols. */
 static bool type_is_taken(char type)
 {
 	return type && strchr("TtWwDdBb", type);
@@ -66,7 +71,8 @@ static void kallsyms_add_symbol(struct builder *builder, struct ksym ksym)
 	builder->t.sym[builder->t.n++] = ksym;
 }
 
-/* "ffffffff81000000 T name", behind a module's "\t[module]". What looks different is passed over. */
+/* Adds the symbol of a line "ffffffff81000000 T name", followed by "\t[module]" for a module. Other lines are
+ * skipped. */
 static void kallsyms_add_line(struct builder *builder, struct str line)
 {
 	struct str hex = str_cut(&line, ' '), name;
@@ -81,15 +87,16 @@ static void kallsyms_add_line(struct builder *builder, struct str line)
 	line = str_trim_left(line);
 	builder->hidden = builder->hidden || start == 0;
 	if (start == 0 || (hex.n == 16 && !(start >> 63)))
-		return; /* offset of a per-CPU variable: no address */
-	/* '$': marks of ARM and RISC-V, no functions. A NUL would cut the name. */
+		/* It is the offset of a per-CPU variable and no address. */
+		return;
+	/* '$' begins mapping symbols of ARM and RISC-V, which are no functions. A NUL would truncate the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
 		return;
 	kallsyms_add_symbol(builder,
 			    (struct ksym){ start, keep_name(&builder->t.names, name), keep_module(builder, line) });
 }
 
-/* All whole lines in text; returns how many bytes they are. */
+/* Adds the symbols of all complete lines in text. Returns the number of bytes of these lines. */
 static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 {
 	size_t n = text.n;
@@ -103,7 +110,7 @@ static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 	return n - text.n;
 }
 
-/* NULL, or why fd's text is of no use. */
+/* Adds the symbols of a file. Returns NULL, or the reason why the text cannot be used. */
 static const char *read_lines(struct builder *builder, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
@@ -129,15 +136,17 @@ static const char *read_lines(struct builder *builder, gzFile in)
 		}
 		saved += (size_t)got;
 		used = kallsyms_add_lines(builder, (struct str){ buf, saved });
-		/* a line of half the buffer is none of a kernel: its rest will not parse either */
+		/* No line of a kernel is as long as half the buffer: the rest of it is dropped and will not parse
+		 * either. */
 		saved = saved - used < 32 * 1024 ? saved - used : 0;
 		memmove(buf, buf + used, saved);
 	}
-	free(buf); /* what has no newline behind it was cut */
+	/* A last line without a newline is incomplete and not used. */
+	free(buf);
 	return why;
 }
 
-/* By start; equal ones as they came: names were put down in that order. */
+/* Sorts by start; symbols with equal start keep their order, because the offsets of their names ascend. */
 static int symbol_cmp(const void *left, const void *right)
 {
 	const struct ksym *ksym = left, *b = right;
@@ -155,7 +164,7 @@ static const char *kallsyms_assess(const struct builder *builder)
 	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols";
 }
 
-/* Takes fd over. Bytes that are not packed pass through zlib as they are. */
+/* Reads a table and closes fd. zlib passes data through that are not compressed. */
 static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
 	struct builder builder = { 0 };
@@ -232,7 +241,8 @@ void kallsyms_close(struct kallsyms *kallsyms)
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
-/* Kernels do not say where a symbol ends: where the next one begins, or for the last of a module, one page on. */
+/* Returns the end of symbol i. Kernels do not record it, so it is the start of the next symbol, or one page after the
+ * last symbol of a module. */
 static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 {
 	const struct ksym *ksym = &ksyms->sym[i];
@@ -242,13 +252,14 @@ static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 	return ksym_last_end(ksym->start);
 }
 
-/* The first symbol behind address, seeking from *from on, where the search before ended. */
+/* Returns the index of the first symbol after `address`. The search starts at `from`, where the one before ended. */
 static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t from)
 {
 	size_t low = from, step = 1, high;
 
 	if (low > 0 && ksyms->sym[low - 1].start > address)
-		low = 0; /* wrapped by relocation */
+		/* The relocation has wrapped around. */
+		low = 0;
 	while (low + step <= ksyms->n && ksyms->sym[low + step - 1].start <= address) {
 		low += step;
 		step *= 2;
@@ -265,8 +276,9 @@ static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t
 	return low;
 }
 
-/* The symbol at address, or -1. Of several that start at one address perf takes the last that is listed: it gives ends
- * first, so that all others are empty, and an empty one loses whatever else there is to say for it. */
+/* Returns the index of the symbol at `address`, or -1. Of several symbols with one start, perf takes the last one
+ * listed: it computes the ends first, which makes the others empty, and its other rules then prefer a symbol that is
+ * not empty. */
 static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size_t *from)
 {
 	size_t i = *from = kallsyms_after(ksyms, address, *from);
@@ -274,7 +286,8 @@ static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size
 	return i > 0 && address < kallsyms_end_of(ksyms, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
 
-/* Relocation is that of the core kernel: modules of another boot lie where this one says nothing about. */
+/* Looks up a relocated address. The relocation is that of the core kernel: where modules of another boot were loaded is
+ * unknown. */
 static ptrdiff_t find_relocated(const struct ksyms *ksyms, uint64_t address, int64_t relocate, size_t from[2])
 {
 	ptrdiff_t at = kallsyms_find(ksyms, address - (uint64_t)relocate, &from[0]);
@@ -329,7 +342,8 @@ static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, stru
 	return answered;
 }
 
-/* What the cache answered; anything else makes the answers worthless. */
+/* Looks up all queries in the cache. Returns KALLCACHE_FOUND if it has all names; otherwise the results are not usable.
+ * Without `all`, addresses outside of the core kernel stay without a name. */
 static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64_t relocate,
 					      struct symbols_query *query, size_t n, struct intern *names,
 					      uint32_t *modules, bool all, size_t *answered)
@@ -345,7 +359,8 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 		uint64_t start;
 
 		if (!(query[i].address >> 63))
-			continue; /* a process' address: nothing in the kernel knows it */
+			/* An address of user space is not in the kernel. */
+			continue;
 		shown = kallcache_find(kallcache, query[i].address - (uint64_t)relocate, &name, &start);
 		if (shown == KALLCACHE_OUTSIDE && !all)
 			continue;
@@ -360,7 +375,7 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 	return KALLCACHE_FOUND;
 }
 
-/* From the cache to the live kernel; false when that hides its addresses by now. */
+/* Replaces the cache by the table of the running kernel. Returns false if the kernel hides its addresses now. */
 static bool leave_cache(struct kallsyms *kallsyms)
 {
 	struct ksyms live;
@@ -383,7 +398,7 @@ size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symb
 		return answered;
 	if (!kallsyms->cache || leave_cache(kallsyms))
 		return resolve_in_table(&kallsyms->table, relocate, query, n, names, modules);
-	/* modules are out of reach, the core kernel is not */
+	/* The running kernel hides its addresses: modules get no names, the core kernel gets those of the cache. */
 	resolve_in_cache(kallsyms->cache, relocate, query, n, names, modules, false, &answered);
 	return answered;
 }

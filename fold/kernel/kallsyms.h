@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kallsyms.h - names of kernel functions, from /proc/kallsyms or a copy of it.
+ * kallsyms.h - names of kernel functions from /proc/kallsyms or a copy of it.
  *
- * Text of 120,000 lines that costs 36 ms in the kernel to produce, so the core kernel's part is cached by boot id and
- * build-id under XDG_CACHE_HOME (0600; a cache that does not fit is ignored); modules and BPF change while the machine
- * runs and are never cached. Of symbols at one address the last listed wins, as with perf. kallcache.h has the file.
+ * The kernel needs 36 ms to produce its 120,000 lines. The symbols of the core kernel are therefore cached, by boot id
+ * and build-id, in a file below XDG_CACHE_HOME (mode 0600; an invalid file is ignored; see kallcache.h). Modules and
+ * BPF programs change while the machine runs and are never cached. If several symbols have one address, the last one
+ * listed is used, as in perf.
  */
 #ifndef PJ_KALLSYMS_H
 #define PJ_KALLSYMS_H
@@ -13,27 +14,34 @@
 
 struct kallsyms;
 
+/* Source of the symbols. */
 struct kallsyms_options {
-	bool cache;       /* of the live kernel */
-	const char *file; /* --kallsyms, or NULL: the live kernel's */
-	const char *live; /* what stands for /proc/kallsyms in tests, or NULL */
+	/* Use the cache; only for the running kernel. */
+	bool cache;
+	/* --kallsyms, or NULL: the running kernel. */
+	const char *file;
+	/* Replacement for /proc/kallsyms in tests, or NULL. */
+	const char *live;
 };
 
-/* NULL and *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
+/* Opens a table of symbols; the strings in options must stay valid until kallsyms_close(). Returns NULL on failure,
+ * with the reason in *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
 struct kallsyms *kallsyms_open(const struct kallsyms_options *options, const char **why);
 
-/* A copy, also packed with gzip. Takes fd over. */
+/* Opens a copy of kallsyms, which may be compressed with gzip. Takes ownership of fd. */
 struct kallsyms *kallsyms_open_file(int fd, const char **why);
 
-/* Kernel addresses as sampled. relocate: what has to be added to kallsyms' addresses (KASLR of another boot), usually
- * 0; modules are not relocated. Answers as symbols.h says; modules[i] receives an intern id of "[module]" or 0 for the
- * core kernel (modules may be NULL). */
+/* Looks up query[0, n), sorted kernel addresses as sampled, with results as in symbols.h. `relocate` is added to the
+ * addresses of kallsyms: the KASLR difference to another boot, usually 0; modules are not relocated. modules[i] is set
+ * to the id of "[module]" in `names`, 0 for the core kernel; `modules` may be NULL. Returns the number of queries that
+ * got a name. */
 size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symbols_query *query, size_t n,
 			struct intern *names, uint32_t *modules);
 
-/* Address of a symbol by name (_text, _stext), 0 when it is not there. */
+/* Returns the address of a symbol of the core kernel (_text, _stext), 0 if there is none. */
 uint64_t kallsyms_address(struct kallsyms *kallsyms, struct str name);
 
+/* Frees the table; accepts NULL. */
 void kallsyms_close(struct kallsyms *kallsyms);
 
 #endif

@@ -14,7 +14,8 @@
 
 /* ---- kallsyms ----------------------------------------------------------------------------------------------- */
 
-/* Is the running kernel the recorded one? By its build-id; where that is not told, by the name of host and release. */
+/* True if the running kernel is the recorded one: its build-id is equal, or, if the recording has none, host name and
+ * release are. */
 static bool is_running(const struct kernelsyms_options *options)
 {
 	char notes[4096];
@@ -33,8 +34,8 @@ static bool is_running(const struct kernelsyms_options *options)
 	return id.n == options->id.n && memcmp(id.byte, options->id.byte, id.n) == 0;
 }
 
-/* HOME/.debug/DIR/BUILD-ID/FILE; false where there can be none. dir has a %s for the first byte where the id is parted.
- */
+/* Composes the path HOME/.debug/DIR/BUILD-ID/FILE. Returns false if there is no such path. `parted`: the first byte of
+ * the build-id is a directory of its own. */
 static bool saved_path(const struct kernelsyms_options *options, const char *dir, bool parted, const char *file,
 		       struct text *path)
 {
@@ -73,7 +74,7 @@ static const char *query_kallsyms(const struct kernelsyms_options *options, cons
 	return NULL;
 }
 
-/* What has no answer yet is asked apart. Returns how much that is. */
+/* Looks up the queries without a name in one more table. Returns the number of those that still have none. */
 static size_t query_rest(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
 			 struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
@@ -98,7 +99,7 @@ static size_t query_rest(const struct kernelsyms_options *options, struct kallsy
 	return left;
 }
 
-/* The snapshots of pjrecord, newest first: of a module that was unloaded, an older one tells. */
+/* Looks up names in the snapshots of pjrecord, newest first: an older one may have a module that was unloaded since. */
 static const char *query_snapshots(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				   struct intern *names, uint32_t *modules)
 {
@@ -117,7 +118,7 @@ static const char *query_snapshots(const struct kernelsyms_options *options, str
 	return found ? NULL : why;
 }
 
-/* perf record keeps a copy of it. */
+/* Looks up names in the copy of kallsyms that perf record stores. */
 static const char *query_saved(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
@@ -132,7 +133,7 @@ static const char *query_saved(const struct kernelsyms_options *options, struct 
 
 /* ---- vmlinux ------------------------------------------------------------------------------------------------ */
 
-/* Zeros may fill an id up: records hold 20 bytes. */
+/* True if the build-ids are equal. One may be padded with zeros, because records hold 20 bytes. */
 static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernelsyms.h - which table has the names of the recorded kernel, and what they are.
+ * kernelsyms.h - choice of the symbol table for the recorded kernel, and lookup of names in it.
  *
- * The snapshots that a window of pjrecord names; the table of the running kernel when it is the recorded one; perf's
- * copy of kallsyms by build-id; the kernel's own ELF file,
- * vmlinux, by build-id. A kernel is moved to another place at every start: where a symbol was, as the recording tells,
- * relates its addresses to those of a table.
+ * The sources are, in this order: the kallsyms snapshots that a window of pjrecord refers to; kallsyms of the running
+ * kernel if it is the recorded one; perf's copy of kallsyms, by build-id; the kernel's ELF file vmlinux, by build-id. A
+ * kernel has another load address after each boot. The recorded address of one symbol gives the difference to the
+ * addresses of a table.
  */
 #ifndef PJ_KERNELSYMS_H
 #define PJ_KERNELSYMS_H
@@ -13,20 +13,29 @@
 #include "fold/symbols/elfsyms.h"
 #include "fold/symbols/symstore.h"
 
+/* The recorded kernel and the options of the user. */
 struct kernelsyms_options {
-	const char *file;                /* --kallsyms: a copy of kallsyms, or a vmlinux; or NULL */
-	const char *symfs;               /* folder that holds the files of the recorded machine, or NULL */
-	const struct symstore *symstore; /* what pjrecord kept is asked first; or NULL */
-	bool as_perf;                    /* vmlinux first */
-	bool here;                       /* recorded on this host, as far as its name and release tell */
-	struct str release;              /* of the kernel */
-	struct build_id id;              /* n == 0: not told */
-	struct str symbol;               /* _text or _stext ... */
-	uint64_t address;                /* ... and where it was; 0: not told */
+	/* --kallsyms: copy of kallsyms, or vmlinux; or NULL. */
+	const char *file;
+	/* Directory with the files of the recorded machine, or NULL. */
+	const char *symfs;
+	/* Symbol store of pjrecord, searched first; or NULL. */
+	const struct symstore *symstore;
+	/* Search vmlinux before kallsyms, as perf script does. */
+	bool as_perf;
+	/* The recording is from this host, according to its name and kernel release. */
+	bool here;
+	/* Release of the recorded kernel. */
+	struct str release;
+	/* Its build-id; n == 0: unknown. */
+	struct build_id id;
+	/* Symbol _text or _stext and its recorded address; 0: unknown. */
+	struct str symbol;
+	uint64_t address;
 };
 
-/* Answers query[0..n) as kallsyms_resolve does; NULL, or why there are no names at all. Dies when a file that the user
- * named is no table of that kernel. */
+/* Looks up query[0, n) as kallsyms_resolve() does. Returns NULL, or the reason why no table was found, a static text.
+ * Dies if the file of --kallsyms is not a table of the recorded kernel. */
 const char *kernelsyms_resolve(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules);
 

@@ -8,7 +8,7 @@
 
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
-/* A byte of a name as it may stand in folded text. */
+/* Appends a byte of a name, replaced or escaped if folded text must not contain it. */
 static void put_safe(struct names *names, unsigned char byte)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -24,7 +24,7 @@ static void put_safe(struct names *names, unsigned char byte)
 	}
 }
 
-/* A reader takes "name 12" for a stack and a number: the last blank before digits at the end becomes '_'. */
+/* Replaces the last blank before digits at the end by '_': a reader would take "name 12" for a stack and its weight. */
 static void end_name(struct names *names, size_t from)
 {
 	size_t i = names->text.n;
@@ -42,7 +42,7 @@ static struct str basename_of(struct str path)
 	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* "/x (deleted)", "/x+0x12" (-F+dsoff): as "/x". */
+/* Reduces "/x (deleted)" and "/x+0x12" (-F+dsoff) to "/x". */
 static struct str clean_dso(struct str dso)
 {
 	ptrdiff_t plus = str_rfind(dso, '+');
@@ -59,7 +59,7 @@ static struct str clean_dso(struct str dso)
 	return dso;
 }
 
-/* [name] of the kernel or a module; not what user space maps under such names. */
+/* True for the [name] of the kernel or a module, but not for mappings of user space with such names. */
 static bool kernel_brackets(struct str dso)
 {
 	static const struct str user[] = { STR("[vdso]"),    STR("[vdso32]"),  STR("[vdsox32]"), STR("[vsyscall]"),
@@ -87,7 +87,7 @@ static bool is_kernel(struct str dso)
 	return ko > 0 && ((size_t)ko + 3 == base.n || base.p[ko + 3] == '.');
 }
 
-/* perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
+/* True for the names of JIT code: perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
 static bool names_is_jit(struct str dso)
 {
 	struct str base = basename_of(dso), digits;
@@ -119,7 +119,7 @@ static void put_kind(struct names *names, enum names_kind kind)
 		text_bytes(&names->text, suffix, 4);
 }
 
-/* Names that carry their kind already (agents with annotate_java_frames) keep it. */
+/* Removes the kind suffix of a name that already has one (agents with annotate_java_frames) and sets *kind to it. */
 static struct str names_cut_kind(struct str string, enum names_kind *kind)
 {
 	static const char letters[] = "kj1i0";
@@ -138,7 +138,7 @@ static struct str names_cut_kind(struct str string, enum names_kind *kind)
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-/* A method or function in a JIT's map. */
+/* Appends the name of a method or function of a JIT's map. */
 static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
 	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||
@@ -146,14 +146,15 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 		*kind = KIND_INTERPRETED;
 		text_str(&names->text, string);
 	} else if (names->hotspot || str_starts(string, STR("RegExp:"))) {
-		text_str(&names->text, string); /* an expression's parentheses are its own */
+		/* The parentheses belong to the regular expression. */
+		text_str(&names->text, string);
 	} else if (!dotnet_name(&names->text, string) && !java_name(&names->text, string) &&
 		   !v8_name(&names->text, string, kind)) {
 		cxx_name(&names->text, string, false);
 	}
 }
 
-/* Sanitises what was written since from, in place where nothing grows. */
+/* Makes the text since `from` valid as a name; without characters to escape it does so in place. */
 static void make_safe(struct names *names, size_t from)
 {
 	size_t len, bad = 0;
@@ -170,7 +171,7 @@ static void make_safe(struct names *names, size_t from)
 	if (len == 0)
 		text_str(&names->text, STR("[unknown]"));
 	if (names->text.p[from] == '#' && (len == 1 || names->text.p[from + 1] == ' ')) {
-		/* as first frame it would make the line a comment */
+		/* As first frame it would turn the line into a comment. */
 		names->text.p[from] = '_';
 	}
 	if (bad) {
@@ -234,10 +235,12 @@ static void put_resolved(struct names *names, struct str string, enum names_kind
 	put_kind(names, kind);
 }
 
-#define INLINED_MAX 100 /* that one line of a map unfolds to: JVMs inline 15 deep */
+/* Maximum number of names in one line of a map; JVMs inline at most 15 deep. */
+#define INLINED_MAX 100
 
-/* perf-map-agent with unfolding: "outer->inner", where inner was inlined. Operators have no place in a JIT's map, so
- * the arrow is unambiguous there, and only there. */
+/* Returns the position of the arrow in "outer->inner": perf-map-agent with unfolding writes it if inner was inlined.
+ * Maps of JIT code contain no operators, so the arrow is unambiguous there, and only there. Returns -1 if there is
+ * none. */
 static ptrdiff_t find_arrow(struct str string)
 {
 	ptrdiff_t i = str_find_str(string, STR("->"));

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - all naming rules: from what perf says of a frame to what a reader wants to see.
+ * names.h - all naming rules: the name that is shown for a frame, from perf's description of it.
  *
- * One place makes frame names, whatever they come from (text, perf maps, later perf.data and timelines), so the same
- * function has the same spelling everywhere. The rules are listed in docs/INPUTS.md; each has a test in
- * test/fold/names/names_test.c. A name never holds ';', newline or other control bytes, never ends in blank and digits,
- * and is never empty.
+ * All frame names are made here, from each source (text, perf maps, perf.data, code timelines), so that a function has
+ * the same spelling everywhere. docs/INPUTS.md lists the rules; each of them has a test in
+ * test/fold/names/names_test.c. A name never contains ';', newline or other control characters, never ends in a blank
+ * and digits, and is never empty.
+ *
+ *     struct names names = { .kinds = NAMES_ALL_KINDS };
+ *     shown = names_make(&names, (struct names_frame){ .symbol = symbol, .dso = dso });
  */
 #ifndef PJ_NAMES_H
 #define PJ_NAMES_H
 
 #include "common/text.h"
 
-/* Kinds of code, told by a suffix of the name. */
+/* Kinds of code, shown by a suffix of the name. */
 enum names_kind {
-	KIND_NATIVE,      /* no suffix */
-	KIND_KERNEL,      /* _[k] kernel, its modules, BPF */
-	KIND_JIT,         /* _[j] compiled at run time */
-	KIND_C1,          /* _[1] compiled by HotSpot's C1 */
-	KIND_INLINED,     /* _[i] inlined into its caller */
-	KIND_INTERPRETED, /* _[0] run by an interpreter */
+	/* No suffix. */
+	KIND_NATIVE,
+	/* _[k]: kernel, its modules, BPF. */
+	KIND_KERNEL,
+	/* _[j]: compiled at run time. */
+	KIND_JIT,
+	/* _[1]: compiled by HotSpot's C1. */
+	KIND_C1,
+	/* _[i]: inlined into its caller. */
+	KIND_INLINED,
+	/* _[0]: run by an interpreter. */
+	KIND_INTERPRETED,
 };
 
 #define NAMES_ALL_KINDS \
@@ -27,31 +36,44 @@ enum names_kind {
 
 /* One frame as perf describes it. */
 struct names_frame {
-	struct str symbol;  /* without +0xOFFSET; empty or "[unknown]": not known */
-	struct str dso;     /* path or [name], as printed; empty: not known */
-	struct str address; /* hex digits, for unresolved frames with --addrs; else empty */
-	struct str line;    /* "file:line", shown behind the innermost name; or empty */
-	bool inlined;       /* DWARF inlining: symbol is a callee that has no code of its own */
-	bool interpreted;   /* a method of a JVM that its interpreter runs, which has no code of its own either */
+	/* Symbol without +0xOFFSET; empty or "[unknown]": not found. */
+	struct str symbol;
+	/* Path or [name], as perf prints it; empty: unknown. */
+	struct str dso;
+	/* Hex digits, for frames without symbol with --addrs; else empty. */
+	struct str address;
+	/* "file:line", appended to the innermost name; or empty. */
+	struct str line;
+	/* An inlined call according to DWARF: `symbol` is a callee without code of its own. */
+	bool inlined;
+	/* A Java method that is run by the interpreter, also without code of its own. */
+	bool interpreted;
 };
 
+/* Options and buffer; the buffer is empty at first. */
 struct names {
-	unsigned kinds;   /* set of 1 << KIND_*: which suffixes are written */
-	bool hotspot;     /* keep the JDK's spelling of Java methods */
-	bool addresses;   /* show the address of what has no symbol */
-	struct text text; /* scratch and result */
+	/* Set of 1 << KIND_*: the suffixes that are written. */
+	unsigned kinds;
+	/* Java methods keep the JDK's spelling. */
+	bool hotspot;
+	/* Frames without a symbol show their address. */
+	bool addresses;
+	/* Buffer with the last result. */
+	struct text text;
 };
 
-/* The names of a frame, outermost first, one a line (perf-map-agent packs inlining into one symbol: "a->b"). The
- * result lives until the next call. */
+/* Returns the names of a frame, outermost first, one a line: perf-map-agent packs inlined calls into one symbol,
+ * "a->b". The result is valid until the next call. */
 struct str names_make(struct names *names, struct names_frame frame);
 
-/* A comm as first frame: blanks are '_'. canonical: without the digits that tell threads of one pool apart. */
+/* Returns a thread name as first frame: blanks become '_'. canonical: without the digits at its end that distinguish
+ * threads of one pool. The result is valid until the next call. */
 struct str names_comm(struct names *names, struct str comm, bool canonical);
 
-/* Is this a frame without symbol? */
+/* True if the frame has no symbol. */
 bool names_unresolved(struct names_frame frame);
 
+/* Frees the buffer. */
 void names_free(struct names *names);
 
 #endif

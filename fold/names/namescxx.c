@@ -3,7 +3,7 @@
 
 /* ---- brackets ----------------------------------------------------------------------------------------------- */
 
-/* Length of the operator token at p (behind the word "operator"), or 0. */
+/* Returns the length of the operator token that follows the word "operator", or 0. */
 static size_t operator_token(struct str string)
 {
 	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"),
@@ -22,7 +22,8 @@ static bool operator_at(struct str string, size_t i)
 	       (i == 0 || !is_word(string.p[i - 1])) && (i + 8 == string.n || !is_word(string.p[i + 8]));
 }
 
-/* Where the bracket that opens at i closes (index behind it), 0 when it never does. Operators are no brackets. */
+/* Returns the index after the bracket that closes the one at i, 0 if there is none. Brackets in names of operators do
+ * not count. */
 static size_t skip_group(struct str string, size_t i)
 {
 	size_t depth = 0;
@@ -50,7 +51,8 @@ static bool word_before(struct str string, size_t i, struct str word)
 	       (i == word.n || !is_word(string.p[i - word.n - 1]));
 }
 
-/* Is the '(' at i a list of parameters? Not: (anonymous namespace), Go's pkg.(*T).m, decltype(x), "name (file:1)". */
+/* True if the '(' at i begins a list of parameters. False for (anonymous namespace), Go's pkg.(*T).m, decltype(x),
+ * "name (file:1)". */
 static bool is_parameters(struct str string, size_t i)
 {
 	if (i == 0 || string.p[i - 1] == ' ' || string.p[i - 1] == '.' || string.p[i - 1] == '(')
@@ -60,7 +62,7 @@ static bool is_parameters(struct str string, size_t i)
 	return !word_before(string, i, STR("decltype")) && !word_before(string, i, STR("noexcept"));
 }
 
-/* Length of the qualifiers that may stand behind parameters: " const", " &&", ... */
+/* Returns the length of the qualifiers that may follow parameters: " const", " &&", ... */
 static size_t skip_qualifiers(struct str string)
 {
 	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"),
@@ -80,8 +82,8 @@ static size_t skip_qualifiers(struct str string)
 	return n;
 }
 
-/* Behind the qualifiers: does the name end here? Notes of compilers about clones, constraints and Swift's results do
- * not belong to it. */
+/* True if the name ends here, after the qualifiers. Notes of compilers on clones, constraints and Swift's results do
+ * not belong to the name. */
 static bool is_end(struct str string)
 {
 	static const struct str notes[] = { STR(" [clone "), STR(" (."), STR(" requires "), STR(" -> ") };
@@ -92,7 +94,7 @@ static bool is_end(struct str string)
 	return string.n == 0;
 }
 
-/* A function that takes or returns a pointer to a function in the middle of its name: "void (*f(int))(char)". */
+/* True for a function that takes or returns a function pointer in the middle of its name: "void (*f(int))(char)". */
 static bool has_function_pointer(struct str string)
 {
 	for (size_t i = 0; i + 2 < string.n; i++) {
@@ -110,8 +112,8 @@ static bool has_function_pointer(struct str string)
 	return false;
 }
 
-/* The return type that demanglers print for templates: up to the last blank outside of brackets, "operator new"
- * aside. Not for "virtual thunk to X", "guard variable for X". */
+/* Returns the length of the return type that demanglers print for templates: up to the last blank outside of brackets,
+ * except in "operator new". 0 for "virtual thunk to X" and "guard variable for X". */
 static size_t return_type(struct str string)
 {
 	size_t from = 0;
@@ -165,7 +167,8 @@ void cxx_name(struct text *out, struct str string, bool typed)
 				parameters = true;
 				if (is_end(after))
 					break;
-				/* a lambda or class of a const method: "f() const::{lambda()#1}" */
+				/* The parameters are in the name of a lambda or class of a const method: "f()
+				 * const::{lambda()#1}". */
 				i = end + (str_starts(after, STR("::")) ? qualifiers : 0);
 				continue;
 			}

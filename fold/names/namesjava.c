@@ -31,14 +31,16 @@ bool java_name(struct text *out, struct str string)
 
 		i = str_rfind(head, ' ');
 		if (i >= 0 && head.n == string.n)
-			return false; /* a return type without parameters: not Java */
+			/* A return type without parameters: the symbol is not Java. */
+			return false;
 		head = str_from(head, (size_t)(i + 1));
 		i = str_find_str(head, STR("::"));
 		if (i > 0 && str_find_str(str_from(head, (size_t)i + 2), STR("::")) < 0) {
 			class = str_head(head, (size_t)i);
 			method = str_from(head, (size_t)i + 2);
 			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
-				return false; /* could as well be C++ */
+				/* The symbol may as well be C++. */
+				return false;
 		} else {
 			i = str_rfind(head, '.');
 			if (i <= 0 || (head.n == string.n && str_find(head, '/') < 0 &&

@@ -9,7 +9,7 @@ static bool all_hex(struct str string)
 	return true;
 }
 
-/* Legacy mangling ends in ::h and 16 hex digits; v0 shows the crate's hash as name[16 hex digits]. */
+/* Removes the hash: legacy mangling ends in ::h and 16 hex digits; for v0 see put_rust_v0(). */
 static bool rust_hash(struct str string, struct str *without)
 {
 	ptrdiff_t llvm = str_find_str(string, STR(".llvm."));
@@ -24,8 +24,8 @@ static bool rust_hash(struct str string, struct str *without)
 	return false;
 }
 
-/* One of legacy mangling's $..$ escapes at the start of string: its length, and what it stands for in *c; 0 when it is
- * none. */
+/* Decodes an escape $..$ of legacy mangling at the start of string. Returns its length and sets *c to its character;
+ * returns 0 if there is no escape. */
 static size_t rust_escape(struct str string, char *c)
 {
 	static const struct {
@@ -65,7 +65,8 @@ static void put_rust_legacy(struct text *out, struct str string)
 			text_bytes(out, "::", 2);
 			i += 2;
 		} else if (i == 0 && str_starts(string, STR("_$"))) {
-			i++; /* the '_' only keeps the symbol from starting with '$' */
+			/* The '_' only prevents that the symbol starts with '$'. */
+			i++;
 		} else if (string.p[i] == '_' && i >= 2 && string.p[i - 1] == ':' && i + 1 < string.n &&
 			   string.p[i + 1] == '$') {
 			i++;
@@ -75,7 +76,8 @@ static void put_rust_legacy(struct text *out, struct str string)
 	}
 }
 
-/* core[846817f741e54dfd]::slice -> core::slice; leading zeros of the hash are not printed */
+/* Appends a v0 name without the hash of its crate: core[846817f741e54dfd]::slice -> core::slice. Leading zeros of the
+ * hash are not printed, so it may have fewer than 16 digits. Returns false if there is no hash. */
 static bool put_rust_v0(struct text *out, struct str string)
 {
 	bool any = false;
