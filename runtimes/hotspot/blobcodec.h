@@ -7,9 +7,9 @@
  * javaframe_compiled and javaframe_stub at the offsets where their patterns can match, so the runs give the same
  * answers.
  *
- * A record is a sequence of numbers as in jmapfile.h: kind; frame / 8; entry + 1 and complete + 1 (0: BLOB_NEVER);
- * orig_pc; both deopt handlers (offset + 1; 0: none); number of runs; then for each run the bytes from the end of the
- * one before, and (length - 1) * 4 + enum javaframe. Decoding is pure and accepts hostile bytes.
+ * A record is a sequence of numbers as in jmapfile.h: kind; frame / 8; code_blob.offset[0] + 1 and offset[1] + 1 (0:
+ * BLOB_NEVER); offset[2]; both deopt handlers (offset + 1; 0: none); number of runs; then for each run the bytes from
+ * the end of the one before, and (length - 1) * 4 + enum javaframe. Decoding is pure and accepts hostile bytes.
  */
 #ifndef PJ_BLOBCODEC_H
 #define PJ_BLOBCODEC_H

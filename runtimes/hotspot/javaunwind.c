@@ -218,8 +218,8 @@ static enum unwind_end step_put_away(struct unwind_state *state, const struct ja
 	return step_saved(state, jvm_code, at);
 }
 
-/* Steps out of a stub with a frame. A stub with entry != 0 pushes a word before rbp: the return address is 16 bytes
- * above the saved rbp. */
+/* Steps out of a stub with a frame. A stub with stub.push_rbp != 0 pushes a word before rbp: the return address is 16
+ * bytes above the saved rbp. */
 static enum unwind_end step_stub_frame(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				       const struct code_blob *blob)
 {

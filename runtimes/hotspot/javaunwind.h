@@ -80,9 +80,10 @@ static inline bool code_blob_is_deopt(const struct code_blob *blob, uint64_t ip)
 struct javaunwind_code {
 	const struct code_blob *blob; /* by address, disjoint */
 	size_t n;
-	uint64_t call_stub_return;    /* return address within the call stub (JavaCalls::call_helper) */
-	uint64_t continuation_return; /* return address of a virtual thread's outermost frame, in enterSpecial; 0: none
-				       */
+	/* Return address within the call stub (JavaCalls::call_helper). */
+	uint64_t call_stub_return;
+	/* Return address of a virtual thread's outermost frame, in enterSpecial; 0: none. */
+	uint64_t continuation_return;
 	/* Copies n bytes of code; returns false if any of them is unreadable. Called for innermost frames alone. */
 	bool (*read)(void *arg, uint64_t address, void *to, size_t n);
 	/* Returns true if code may run at an address that is in no blob. */
@@ -95,13 +96,16 @@ struct javaunwind_code {
 
 /* The frame that a step leaves, for naming. */
 struct javaunwind_frame {
-	uint64_t address; /* as unwind_state.ip; if method is set, the Method* of an interpreted frame */
-	bool exact;  /* address is an interrupted one or a Method*, not a return address: name it without subtracting 1
-		      */
-	bool method; /* a Method* */
-	bool thawed; /* no frame, but the return barrier of a virtual thread: its next frame is still in the heap */
-	bool beyond; /* the return address was a few words above the slot that the frame size gives (OpenTelemetry's
-			rule) */
+	/* As unwind_state.ip; if method is set, the Method* of an interpreted frame. */
+	uint64_t address;
+	/* The address is an interrupted one or a Method*, not a return address: name it without subtracting 1. */
+	bool exact;
+	/* The address is a Method*. */
+	bool method;
+	/* Not a frame, but the return barrier of a virtual thread: its next frame is still in the heap. */
+	bool thawed;
+	/* The return address was a few words above the slot that the frame size gives (OpenTelemetry's rule). */
+	bool beyond;
 };
 
 /* Returns the blob that contains the address of state, or NULL (native code, or no code). A return address equal to a

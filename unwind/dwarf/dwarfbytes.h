@@ -53,8 +53,8 @@ static inline const uint8_t *dwarf_take(struct dwarf_bytes *bytes, uint64_t n)
 	return p;
 }
 
-/* Reads an unsigned number of `size` bytes, 1 to 8.
- * Returns 0 if fewer bytes are left. */
+/* Reads an unsigned number of `size` bytes, 1 to 8, without alignment.
+ * Returns 0 and sets `bad` if fewer bytes are left. */
 static inline uint64_t dwarf_uint(struct dwarf_bytes *bytes, unsigned size)
 {
 	const uint8_t *p = dwarf_take(bytes, size);
@@ -66,7 +66,8 @@ static inline uint64_t dwarf_uint(struct dwarf_bytes *bytes, unsigned size)
 }
 
 /* Reads a signed number of `size` bytes, 1 to 8, and extends its sign to 64 bits.
- * Returns 0 if fewer bytes are left. */
+ * The result is unsigned, so that the caller can add it to addresses modulo 2^64.
+ * Returns 0 and sets `bad` if fewer bytes are left. */
 static inline uint64_t dwarf_sint(struct dwarf_bytes *bytes, unsigned size)
 {
 	unsigned unused = 64 - 8 * size;
