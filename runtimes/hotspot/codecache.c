@@ -374,10 +374,9 @@ struct codecache codecache_take(struct codecache *codecache)
 /* Compares the fields of each block, because a freed block keeps its first bytes while its end is allocated again. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
-	struct memory_want
-		/* These arrays are small because this thread may be sampled: its stack must fit into the stack copy
-		 * of a sample. */
-		want[BATCH / 2];
+	/* These arrays are small because this thread may be sampled: its stack must fit into the stack copy of a
+	 * sample. */
+	struct memory_want want[BATCH / 2];
 	uint64_t seen[BATCH / 6][3];
 	size_t saved = 0;
 

@@ -36,7 +36,8 @@ enum { BLOB_NEVER = 0xFFFFFFFF };
 /* One code blob, or a part of one that unwinds alike. Offsets are bytes from start; sizes are bytes. */
 struct code_blob {
 	uint64_t start, end;
-	uint8_t kind; /* enum blob_kind: selects the member of the union */
+	/* enum blob_kind: selects the member of the union */
+	uint8_t kind;
 	/* From sp to the caller's sp at calls; 0 if there is no frame, or its size is unknown. */
 	uint32_t frame;
 	union {
@@ -78,7 +79,8 @@ static inline bool code_blob_is_deopt(const struct code_blob *blob, uint64_t ip)
 
 /* The code of one JVM at one time, in the caller's view. The callbacks get arg. */
 struct javaunwind_code {
-	const struct code_blob *blob; /* by address, disjoint */
+	/* sorted by address, disjoint */
+	const struct code_blob *blob;
 	size_t n;
 	/* Return address within the call stub (JavaCalls::call_helper). */
 	uint64_t call_stub_return;

@@ -82,9 +82,8 @@ void memory_rest(struct memory *memory)
 void memory_forget(struct memory *memory)
 {
 	if (memory->number)
-		memset(memory->number, 0,
-		       /* The page numbers are an array of their own, so that the pages themselves are not touched. */
-		       PAGES * sizeof(*memory->number));
+		/* The page numbers are an array of their own, so that the pages themselves are not touched. */
+		memset(memory->number, 0, PAGES * sizeof(*memory->number));
 }
 
 /* Copies bytes of the image from address on, up to the first gap. Returns their number. */

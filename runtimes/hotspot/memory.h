@@ -47,9 +47,8 @@ struct memory {
 	struct taskid id;               /* program that the memory belongs to */
 	const struct memory_part *blob; /* parts of an image, by address */
 	size_t npieces;
-	struct readbudget
-		/* Budget for steps; NULL: no limit. The caller sets it and must preserve it. */
-		*budget;
+	/* Budget for steps; NULL: no limit. The caller sets it and must preserve it. */
+	struct readbudget *budget;
 	/* Readable address in the process, for example the ELF header of libjvm.so. memory_gather reads it to find
 	 * out if the memory still exists. */
 	uint64_t probe;

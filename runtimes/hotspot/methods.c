@@ -300,9 +300,8 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	for (size_t i = 0; i < n; i++)
 		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
-	consts = read_rows(&sweep, n, 0,
-			   /* The rows have the order of the Method*, whatever their own addresses are. */
-			   const_bytes);
+	/* The rows have the order of the Method*, whatever their own addresses are. */
+	consts = read_rows(&sweep, n, 0, const_bytes);
 	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = methods_read_symbols(&sweep, nsymbols, names);
 	for (size_t i = 0; i < n; i++) {

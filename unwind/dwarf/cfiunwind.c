@@ -64,9 +64,8 @@ static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwin
 	next->ip = ip;
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
-	next->valid = (next->valid & ~(1U << CFI_RA)) |
-		      /* The caller's link register has been overwritten by this call. */
-		      1U << CFI_RSP;
+	/* The caller's link register has been overwritten by this call. */
+	next->valid = (next->valid & ~(1U << CFI_RA)) | 1U << CFI_RSP;
 	*state = *next;
 	return UNWIND_MORE;
 }
