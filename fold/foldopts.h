@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foldopts.h - command line of pjfold: one table of options that fills one struct.
+ *
+ * The kind of an input is known only after it was opened. The struct therefore stores the name of the first option that
+ * needs perf.data, and of the first one that needs samples; pjfold refuses an input that does not satisfy it.
  */
 #ifndef PJ_FOLDOPTS_H
 #define PJ_FOLDOPTS_H
@@ -19,13 +22,17 @@ struct request {
 	unsigned kinds_named;
 	bool kinds_given;
 	const char *from, *to;
+	/* Flags with the name of their option. */
 	bool list_events, show_lost, header, strict, quiet;
 	/* Weights below min_samples are merged into [other]. top: number of rows of --top. */
 	uint64_t min_samples, top, threads;
 	/* Percentage of lost samples above which pjfold exits with status 3. */
 	double max_lost;
+	/* --max-lost, --top were given: 0 is a valid value of the first and an error of the second. */
 	bool has_max_lost, top_given;
+	/* Options for perf.data; it refers to `script`. */
 	struct recording_options recording;
+	/* Reports in place of folded stacks; unprivileged: open files without capabilities. */
 	bool info, unresolved, stacks, unprivileged;
 	/* First option that needs perf.data; empty if there is none. For the error message. */
 	char recording_option[32];

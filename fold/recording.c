@@ -159,7 +159,8 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 
 	if (recording->o->slice_ns)
 		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
-	if (recording->o->by) /* the path; front_frame() replaces it by the name */
+	/* The frame is the path of the cgroup until front_frame() replaces it by the name. */
+	if (recording->o->by)
 		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
 	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
@@ -316,8 +317,8 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	switch (record->kind) {
 	case PERFDATA_SAMPLE: add_sample(recording, record); break;
 	case PERFDATA_LOST:
-		if (!record->lost.samples &&
-		    perfdata_info(recording->data)->recorder.is) /* losses of process state: no samples */
+		/* LOST records of pjrecord count losses of side-band records, not of samples. */
+		if (!record->lost.samples && perfdata_info(recording->data)->recorder.is)
 			break;
 		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
 			       record->lost.samples ? record->lost.count : 0);

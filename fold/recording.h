@@ -23,6 +23,7 @@ enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 
 /* Options; the pointers must stay valid until recording_read() returns. */
 struct recording_options {
+	/* Options that also apply to perf script text: selection, weight, kinds of names, ... */
 	const struct samples_options *samples;
 	enum recording_root root;
 	/* as_perf: names and stacks as perf script prints them. inlined: inlined calls become frames of their own. */
@@ -47,8 +48,9 @@ struct recording_missing {
 	uint64_t frames;
 };
 
-/* Completeness of the stacks with one first frame. All but the last line count samples. */
+/* Completeness of the stacks with one first frame. All members but the last two count samples. */
 struct recording_quality {
+	/* The first frame. */
 	struct str name;
 	uint64_t samples;
 	/* Complete stacks: they reach a root frame. */
@@ -117,10 +119,11 @@ struct recording_tally {
 	struct slices_lost slices;
 	/* Reason for the lack of kernel symbols, or NULL. */
 	const char *kernel;
+	/* damaged: a recording is damaged or unfinished. as_perf: the option of the last one. */
 	bool damaged, as_perf;
-	/* damaged: a recording is damaged or unfinished. */
+	/* Keys of the two lists: reason and DSO; name of a first frame. */
 	struct intern missing_keys, quality_keys;
-	/* By id of the key minus 1, as is quality. */
+	/* Both lists are indexed by the id of the key minus 1. */
 	struct recording_missing *missing;
 	struct recording_quality *quality;
 	/* Number of frames of the deepest stack. */

@@ -490,12 +490,14 @@ static uint32_t resolve_make_name(struct worker *worker, const struct location_k
 		frame.dso = intern_str(&worker->raw, module);
 	if (dso->kind == DSO_SYMBOL) {
 		frame.symbol = dso->path;
+		/* The code belongs to the kernel, whatever generated it. */
 		if (!task->o->as_perf)
-			frame.dso = STR("[kernel.kallsyms]"); /* code of the kernel, of any origin */
+			frame.dso = STR("[kernel.kallsyms]");
 	} else if (dso->kind == DSO_CODE) {
 		frame.symbol = ((const struct jitdump_code *)(uintptr_t)key->address)->name;
 	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
-		frame.dso = STR("[unknown]"); /* perf's mapping of the kernel ends at the last symbol of kallsyms */
+		/* perf's mapping of the kernel ends at the last symbol of kallsyms. */
+		frame.dso = STR("[unknown]");
 	}
 	if (worker->names.addresses && frame.symbol.n == 0) {
 		frame.address.p = address;

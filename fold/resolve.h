@@ -40,19 +40,25 @@ struct resolve_options {
 enum resolve_why {
 	/* The DSO has symbols, but none at this address. */
 	WHY_NOT_IN_TABLE,
+	/* The address is in no mapping, or in one that is not of a file. */
 	WHY_NO_MAPPING,
 	WHY_DATA,
+	/* The result of the search for an ELF file, enum dso_reason. */
 	WHY_NO_FILE,
 	WHY_OTHER_BUILD,
 	WHY_STRIPPED,
 	WHY_NOT_ELF,
 	WHY_FORBIDDEN,
 	WHY_SILENT,
+	/* pjrecord could not read the name of an interpreted method. */
 	WHY_METHOD,
+	/* JIT code: there is no usable perf map; the process is not of this machine and boot. */
 	WHY_NO_MAP,
 	WHY_ELSEWHERE,
+	/* A file without build-id, or JIT code: the recording does not identify its machine, or is from another one. */
 	WHY_NOT_RECORDED,
 	WHY_OTHER_MACHINE,
+	/* There are no kernel symbols; resolved.kernel has the reason. */
 	WHY_KERNEL
 };
 
@@ -77,8 +83,12 @@ struct resolved {
 	struct input_errors maps;
 };
 
-/* Finds the names of all `locations` and adds their frames to `stacks`. Starts options->threads - 1 threads and ends
- * them. Fills *out, which the caller frees with resolved_free(). */
+/* Finds the names of all `locations` and adds their frames to `stacks`. Starts up to options->threads - 1 threads and
+ * ends them. Fills *out, which the caller frees with resolved_free().
+ *
+ *     for (i = out.first[location]; i < out.first[location + 1]; i++)
+ *             ... out.frame[i] ...                 the frames of a location, outermost first
+ */
 void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
 	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks);
 

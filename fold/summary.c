@@ -51,11 +51,10 @@ static void name_other_events(const struct samples *samples)
 	char text[600];
 	size_t n = 0, at = 0;
 
+	/* If the user has chosen events, the others are not reported. */
 	for (uint32_t i = 0; i < samples->nevents; i++)
 		if ((!samples->chosen || !str_eq(samplekey_event_key(samples->event[i].name), samples->event_key)) &&
-		    select_event(
-			    &samples->options->select,
-			    samples->event[i].name)) /* After a choice by the user, other events are not reported. */
+		    select_event(&samples->options->select, samples->event[i].name))
 			other[n++] = samples->event[i];
 	qsort(other, n, sizeof(*other), samples_event_cmp);
 	for (size_t i = 0; i < n && at < sizeof(text) - 150; i++)

@@ -12,10 +12,14 @@
 
 /* Everything that was read from the inputs. */
 struct result {
+	/* Perf script text; run.script.samples is the tree with the stacks of all inputs. */
 	struct run run;
+	/* Sums over the headers and lines of folded inputs. */
 	struct folded_header header;
 	struct folded_tally folded;
+	/* Result of --as-flamegraph. */
 	struct asflamegraph flamegraph;
+	/* Sums over all perf.data inputs. */
 	struct recording_tally recording;
 	/* Number of columns of the folded inputs; 0: no folded input was read. */
 	unsigned columns;

@@ -172,8 +172,8 @@ static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 
 		jitdump->newest_cap = had ? had * 2 : 1024;
 		jitdump->newest = mem_grow(jitdump->newest, sizeof(*jitdump->newest), jitdump->newest_cap);
-		memset(jitdump->newest + had, 0xff,
-		       (jitdump->newest_cap - had) * sizeof(*jitdump->newest)); /* NO_CODE */
+		/* Set the new elements to NO_CODE. */
+		memset(jitdump->newest + had, 0xff, (jitdump->newest_cap - had) * sizeof(*jitdump->newest));
 	}
 	return &jitdump->newest[id];
 }

@@ -45,13 +45,14 @@ typedef size_t bytes_more(void *from, char *to, size_t n, uint64_t at);
 struct bytes {
 	/* Source of the bytes, called with `from`. NULL if only bytes_space() and bytes_made() append. */
 	bytes_more *more;
+	/* First argument of `more`. */
 	void *from;
 	/* Offset in the stream at which reading stops. */
 	uint64_t end;
 	/* True after `more` returned 0. */
 	bool eof;
+	/* Table of blocks with `cap` elements; the blocks in use are block[head, head + n). */
 	struct bytes_block *block;
-	/* The blocks in use are block[head, head + n). */
 	size_t head, n, cap;
 	/* Number of blocks of the stream before block[head]; block numbers are never reused. */
 	uint64_t first;
@@ -91,7 +92,10 @@ static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 /* Returns memory for the next bytes of the stream and its size in *space. The bytes from offset `keep` on stay in the
  * same block as the new ones. The caller writes into it and then calls bytes_made() with the number of bytes. */
 char *bytes_space(struct bytes *bytes, uint64_t keep, size_t *space);
+
+/* Declares the first n bytes of the memory that bytes_space() returned as appended to the stream. */
 void bytes_made(struct bytes *bytes, size_t n);
+
 /* Returns the offset in the stream of the end of all bytes that were read or appended so far. */
 uint64_t bytes_end(const struct bytes *bytes);
 
@@ -105,13 +109,15 @@ static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 	return (bytes->first + bytes->n - 1) * BYTES_BLOCK + (at - last->start);
 }
 
-/* Returns the block of a held record. */
+/* Returns the block of a held record. The pointer is valid until the next bytes_at() or bytes_space(), which may move
+ * the table of blocks. */
 static inline struct bytes_block *bytes_block(const struct bytes *bytes, uint64_t held)
 {
 	return &bytes->block[bytes->head + (size_t)(held / BYTES_BLOCK - bytes->first)];
 }
 
-/* Returns the bytes of a held record; they are valid until bytes_drop() and bytes_tidy(). */
+/* Returns the bytes of a held record; they are valid until bytes_drop() and bytes_tidy(). Unlike those of bytes_at(),
+ * they do not move when more bytes are read. */
 static inline const char *bytes_held(const struct bytes *bytes, uint64_t held)
 {
 	return bytes_block(bytes, held)->p + held % BYTES_BLOCK;

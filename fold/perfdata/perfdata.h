@@ -29,6 +29,7 @@
 
 /* One event of the recording; fields as in struct perf_event_attr. */
 struct perfdata_event {
+	/* Name from the file, or composed from the other members as perf does. */
 	struct str name;
 	uint32_t type;
 	uint64_t config;
@@ -151,6 +152,7 @@ struct perfdata_record {
 		} ksymbol;
 		/* PERFDATA_DEFERRED: user callchain, leaf first, of the samples with this cookie. */
 		struct {
+			/* The value in sample.cookie of these samples. */
 			uint64_t cookie;
 			const uint64_t *ips;
 			uint64_t nips;
@@ -163,6 +165,7 @@ struct perfdata_info {
 	/* Host name, kernel release, perf version, architecture, CPU description, arguments of the recorder. */
 	struct str host, kernel, version, arch, cpu, *argument;
 	size_t narguments;
+	/* CPUs that were online, and all CPUs. */
 	uint32_t cpus_online, cpus;
 	/* Size of the memory in bytes. */
 	uint64_t memory;
@@ -172,7 +175,8 @@ struct perfdata_info {
 	int32_t clock;
 	/* One point in time on the wall clock and on the recording's clock, ns (CLOCK_DATA). */
 	uint64_t clock_wall, clock_record;
-	/* unfinished: the recorder was killed before it completed the file. */
+	/* has_clock_data: the two times above are set. pipe: pipe mode. compressed: the file has COMPRESSED records.
+	 * unfinished: the recorder was killed before it completed the file. */
 	bool has_clock_data, pipe, compressed, unfinished;
 	/* The sections that only pjrecord writes. */
 	struct recorder recorder;
@@ -181,6 +185,7 @@ struct perfdata_info {
 /* One entry of the list of build-ids: file of a process, or of the kernel and its modules. */
 struct perfdata_build_id {
 	uint32_t pid;
+	/* The entry is of the kernel or of a kernel module. */
 	bool kernel;
 	struct build_id id;
 	struct str path;
@@ -199,6 +204,7 @@ struct perfdata_tally {
 	uint64_t late;
 };
 
+/* A reader; one thread at a time may use it. */
 struct perfdata;
 
 /* True if the first bytes of a file are those of perf.data. Also true for files that perfdata_open() refuses (other

@@ -40,7 +40,9 @@ struct perfdata {
 	bool inner_lost;
 	/* End of a series of COMPRESSED2 records whose sizes overflowed; 0: not in such a series. */
 	uint64_t joined;
+	/* Decompressor of the stream `inner`. */
 	struct zstdstream zstd;
+	/* The events, from the header of the file or from records in pipe mode. */
 	struct perfevents events;
 	/* Number of event ids that were read. */
 	uint64_t ids;
