@@ -9,7 +9,7 @@
  * code, stubs of group StubRoutines are in blocks of that name, there are many of them, and none overlaps another. If
  * no list is accepted, stubs have no names of their own.
  *
- * The search reads up to 8 MB, once; later calls read the list's head alone. Memory of the JVM is hostile.
+ * A search reads up to 8 MB of that data; later calls read the list's head alone. Memory of the JVM is hostile.
  */
 #ifndef PJ_STUBS_H
 #define PJ_STUBS_H
