@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Records that an option needs samples; the first such option is stored for the message. */
 static void needs_samples(struct request *request, const char *name)
 {
 	if (!request->sample_option[0])
 		snprintf(request->sample_option, sizeof(request->sample_option), "%s", name);
 }
 
+/* Records that an option needs perf.data, which implies samples. */
 static void needs_recording(struct request *request, const char *name)
 {
 	if (!request->recording_option[0])
@@ -130,6 +132,7 @@ static void opt_kinds(void *to, const char *value, const char *name)
 	needs_samples(request, name);
 }
 
+/* --annotate: replaces the set of kinds of code that get a suffix. */
 static void opt_annotate(void *to, const char *value, const char *name)
 {
 	static const struct {

@@ -62,6 +62,7 @@ static void count_sample(struct counts *counts, const struct perfdata_record *re
 	info_count_process(counts, record);
 }
 
+/* Reads all records and counts samples by event and process, losses and times. */
 static void count_records(struct counts *counts, struct perfdata *data)
 {
 	const struct perfdata_record *record;
@@ -194,6 +195,7 @@ static int info_process_cmp(const void *left, const void *right)
 	return process->pid < b->pid ? -1 : process->pid > b->pid;
 }
 
+/* Writes the processes with the most samples. */
 static void put_processes(struct out *out, struct counts *counts)
 {
 	uint32_t n = counts->keys.n;
@@ -349,6 +351,7 @@ static void put_recorder(struct out *out, const struct perfdata_info *info)
 		info_put_line(out, "kallsyms", recorder->kallsyms[i]);
 }
 
+/* Writes the complete description of one file. */
 static void put_info(struct out *out, const char *name, struct counts *counts, struct perfdata *data)
 {
 	const struct perfdata_info *info = perfdata_info(data);
@@ -395,6 +398,7 @@ static void put_conflicts(void *out, const struct symconflicts *symconflicts)
 		   symconflicts->first);
 }
 
+/* Writes the description of the file at `path`, NULL for standard input. False if the file is damaged or unfinished. */
 static bool info_of(struct out *out, const char *saved, const char *path)
 {
 	struct counts counts = { 0 };

@@ -38,6 +38,7 @@ static void read_flamegraph(struct in *input, struct result *res)
 		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
 }
 
+/* Reads one input according to its kind and adds it to *res. Dies if an option does not apply to this kind. */
 static void read_input(const struct request *request, const char *path, struct result *res)
 {
 	struct in input;
@@ -96,6 +97,7 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
+/* Returns the header of the output: sums over the headers of folded inputs and the samples. `arena` owns its texts. */
 static struct folded_header pjfold_header_of(const struct request *request, const struct result *res,
 					     struct arena *arena)
 {
@@ -143,6 +145,7 @@ static void add_lost(struct result *res)
 		die("the sum of all weights does not fit into 63 bits");
 }
 
+/* Writes the output: slices, a report, or folded stacks. */
 static void pjfold_write_result(const struct request *request, struct result *res)
 {
 	struct samples *samples = &res->run.script.samples;

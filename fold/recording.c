@@ -109,6 +109,7 @@ static bool is_walked(const struct recording *recording, const struct perfdata_e
 			       (uint64_t)(event - perfdata_events(recording->data, &n)) + 1);
 }
 
+/* Adds the frames of the open sample: callchain, then unwound stack, and at the end the mark of a truncated stack. */
 static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
@@ -221,7 +222,7 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
 /* Returns the event to fold if the user chose none: offcpu-time in a recording of pjrecord --off-cpu. The order of its
- * three events in the file is random, and the user wants the times. Only pjrecord writes offcpu-time-preempted;
+ * three events in the file is random, and the option requests the times. Only pjrecord writes offcpu-time-preempted;
  * recordings of perf keep perf's rule, the first event. */
 static struct str preferred_event(const struct recording *recording)
 {
@@ -236,6 +237,7 @@ static struct str preferred_event(const struct recording *recording)
 	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
 }
 
+/* Adds a sample if the options select it. A sample whose user callchain is deferred is put aside. */
 static void add_sample(struct recording *recording, const struct perfdata_record *record)
 {
 	const struct samples_options *options = &recording->samples_options;
@@ -291,7 +293,7 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 		time->ns + info->clock_record < info->clock_wall ? 0 : time->ns + info->clock_record - info->clock_wall;
 }
 
-/* ---- all records -------------------------------------------------------------------------------------------- */
+/* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
 /* Counts losses, also in their time slice. */
 static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
@@ -339,6 +341,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	}
 }
 
+/* Pass 1: reads all records. The provenance is computed again at the end, when all times are known. */
 static void recording_read_records(struct recording *recording, struct in *input)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -391,11 +394,12 @@ static void settle_methods(struct recording *recording)
 struct elf_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
-	/* By frame: 0 not examined, 1 its callers are dropped, 2 they are kept. */
+	/* By frame: 0 not examined, 1 its callers are dropped, 2 its callers stay. */
 	uint8_t *skip;
 	size_t cap;
 };
 
+/* True if `frame` is one of --skip-after; the result is cached by frame. */
 static bool recording_is_skip_after(struct elf_reduction *reduction, uint32_t frame)
 {
 	struct str name;
@@ -591,6 +595,7 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
+/* Passes 2 and 3: names the locations, copies the tree into `samples` and measures the quality of the stacks. */
 static void name_and_add(struct recording *recording, struct samples *samples)
 {
 	struct resolve_options options = {
@@ -638,6 +643,7 @@ static bool has_cgroups(const struct recording *recording)
 	return n == 0;
 }
 
+/* Initializes the state for one recording: options, address spaces, caches. */
 static void recording_begin(struct recording *recording, const struct in *input, struct samples *samples)
 {
 	/* The samples consist of locations: options that depend on names apply after pass 3 has found them. */

@@ -126,7 +126,7 @@ void report_events(struct out *out, const struct samples_event *event, uint32_t 
 	free(sorted);
 }
 
-/* ---- small stacks ------------------------------------------------------------------------------------------- */
+/* ---- --min-samples ----------------------------------------------------------------------------------------------- */
 
 void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min)
 {

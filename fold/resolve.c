@@ -212,6 +212,7 @@ static void query_trampoline(struct worker *worker, const struct dsofiles_option
 	free(of);
 }
 
+/* Looks up a DSO in its ELF file, the symbol store and debug files. Returns the reason for queries without a name. */
 static enum resolve_why query_files(struct worker *worker, const struct dso *dso, size_t n)
 {
 	const struct task *task = worker->task;
@@ -396,6 +397,7 @@ static enum resolve_why query_maps(struct worker *worker, const struct dso *dso,
 	return saved ? WHY_NOT_IN_TABLE : why;
 }
 
+/* Looks up the kernel's DSOs and sets the modules of the queries. */
 static enum resolve_why query_kernel(struct worker *worker, size_t n)
 {
 	const struct task *task = worker->task;
@@ -417,6 +419,7 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 	return task->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
+/* Looks up Methods of interpreted frames in pjrecord's list. */
 static enum resolve_why query_recorder(struct worker *worker, const struct dso *dso, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -431,6 +434,7 @@ static enum resolve_why query_recorder(struct worker *worker, const struct dso *
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
+/* Looks up the first n queries of the worker in the source that belongs to the kind of DSO. */
 static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
 {
 	switch (dso->kind) {
@@ -572,7 +576,7 @@ static void *resolve_work(void *arg)
 	return NULL;
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------- */
+/* ---- result ------------------------------------------------------------------------------------------------------ */
 
 /* Adds the frames of all locations to `stacks` and stores their ids by location. Each distinct text is split and
  * interned once. */

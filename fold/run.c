@@ -238,6 +238,7 @@ static void *run_work(void *arg)
 	return NULL;
 }
 
+/* Folds the rest of an input with all threads; the caller is one of them. */
 static void fold_in_threads(struct reading *reading)
 {
 	struct run *run = reading->run;

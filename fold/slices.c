@@ -25,6 +25,7 @@ struct cgroupnames {
 	uint32_t *order;
 };
 
+/* Groups the nodes of the tree by slice with a counting sort. */
 static struct cgroupnames slices_group(const struct stacks *stacks)
 {
 	struct cgroupnames cgroups;
@@ -134,7 +135,7 @@ static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 	return id ? lost->n[id] : 0;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------- */
+/* ---- output files ------------------------------------------------------------------------------------------------ */
 
 struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 {

@@ -179,6 +179,7 @@ static void print_recording(const struct request *request, const struct result *
 		quality_print(tally, samples_event_name(&res->run.script.samples));
 }
 
+/* Prints the summary line of samples, and that of perf.data if there was any. */
 static void print_script(const struct request *request, const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
@@ -227,6 +228,7 @@ static bool skipped_target(const struct recording_tally *tally)
 	return tally->maps.n || tally->jitdumps.n || tally->timelines.errors.n || tally->inlined.errors.n;
 }
 
+/* Prints the summary of samples and returns the exit status. */
 static int finish_script(const struct request *request, const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
@@ -262,6 +264,7 @@ static int finish_script(const struct request *request, const struct result *res
 
 /* ---- --as-flamegraph ---------------------------------------------------------------------------------------- */
 
+/* Prints the summary of --as-flamegraph and returns the exit status. */
 static int finish_flamegraph(const struct request *request, const struct result *res)
 {
 	const struct asflamegraph *asflamegraph = &res->flamegraph;
@@ -293,6 +296,7 @@ static int finish_flamegraph(const struct request *request, const struct result 
 
 /* ---- folded text -------------------------------------------------------------------------------------------- */
 
+/* Prints the summary of folded inputs and returns the exit status. */
 static int finish_folded(const struct request *request, const struct result *res)
 {
 	const struct folded_tally *tally = &res->folded;

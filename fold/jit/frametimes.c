@@ -61,7 +61,7 @@ void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob,
 	frametimes->sorted = frametimes->made = false;
 }
 
-/* ---- stretches ------------------------------------------------------------------------------------------------- */
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
 
 static int one_cmp(const void *left, const void *right)
 {

@@ -195,6 +195,7 @@ static bool jitdump_is_full(const struct jitdump *jitdump)
 	return jitdump->ncodes >= CODES_MAX || jitdump->memory > MEMORY_LIMIT;
 }
 
+/* Reads CODE_LOAD: new code, with the unwind tables and lines of the records before. */
 static const char *read_load(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
@@ -226,6 +227,7 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
+/* Reads CODE_MOVE: the code is at a new address from the record's time on. */
 static const char *read_move(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
@@ -280,6 +282,7 @@ static const char *read_debug(struct jitdump *jitdump, struct window *window, co
 	return NULL;
 }
 
+/* Reads UNWINDING_INFO: .eh_frame for the next CODE_LOAD. */
 static const char *read_unwind(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= UNWIND ? window_get(window, record->at, UNWIND) : NULL;
@@ -318,6 +321,7 @@ static void jitdump_count_bad(struct jitdump *jitdump, uint64_t at, const char *
 	}
 }
 
+/* Reads all records. Invalid ones are counted; it stops if the start of the next record is unknown. */
 static void jitdump_read_records(struct jitdump *jitdump, struct window *window, uint64_t at)
 {
 	while (at < window->size) {
@@ -426,6 +430,7 @@ static void jitdump_enter(const struct timeline *timeline, const struct event *e
 	}
 }
 
+/* Builds the index: counts the events of each node, then writes the lists. */
 static void make_timeline(struct jitdump *jitdump)
 {
 	struct timeline *timeline = &jitdump->line;

@@ -13,7 +13,7 @@
 #define CHUNK ((size_t)128 * 1024)
 #define SLOTS_MAX (1u << 18)
 
-/* ---- lines, the last one first --------------------------------------------------------------------------------- */
+/* ---- lines from the end of the file ------------------------------------------------------------------------------ */
 
 /* Reader of lines from the end of the file. Backwards, the first line that contains an address is the valid one, and no
  * other line must be stored. The file may grow or shrink meanwhile: bytes after its initial size are not read, missing
@@ -75,7 +75,7 @@ static bool back_line(struct back *back, struct str *line, const char **why)
 	return true;
 }
 
-/* ---- a line ---------------------------------------------------------------------------------------------------- */
+/* ---- parser of a line -------------------------------------------------------------------------------------------- */
 
 struct entry {
 	uint64_t start, size;
@@ -143,6 +143,7 @@ struct finder {
 	uint32_t *open;
 };
 
+/* Builds the index of the queries, with at most SLOTS_MAX slots. */
 static void finder_init(struct finder *finder, struct symbols_query *query, size_t n)
 {
 	uint32_t i = 0;

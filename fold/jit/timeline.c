@@ -92,6 +92,7 @@ struct timeline {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+/* Reads a list of names, which continues the table of the run. */
 static const char *take_names(struct timeline *timeline, struct str string)
 {
 	uint64_t count, n;
@@ -177,6 +178,7 @@ static const char *timeline_take_new(struct timeline *timeline, struct str *stri
 	return NULL;
 }
 
+/* Reads a scan. The first scan after a restart of pjmap ends the certain lifetime of the blobs of the run before. */
 static const char *timeline_take_scan(struct timeline *timeline, struct str string)
 {
 	struct scan scan;
@@ -320,6 +322,7 @@ static void end_run(struct timeline *timeline)
 	timeline->nnames = timeline->names_cap = 0;
 }
 
+/* Reads one record. Returns NULL, or the error. */
 static const char *timeline_take(struct timeline *timeline, struct str body)
 {
 	struct str rest = str_from(body, 1);

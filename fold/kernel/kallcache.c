@@ -161,6 +161,7 @@ static bool is_sound(const struct block *block)
 	       block->at <= INT64_MAX;
 }
 
+/* Reads the head and the table of blocks. Returns false unless they are valid and have this key. */
 static bool kallcache_read_head(struct kallcache *kallcache, struct str key)
 {
 	struct head *head = &kallcache->head;

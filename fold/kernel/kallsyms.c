@@ -239,7 +239,7 @@ void kallsyms_close(struct kallsyms *kallsyms)
 	free(kallsyms);
 }
 
-/* ---- looking up ------------------------------------------------------------------------------------------------ */
+/* ---- lookup ------------------------------------------------------------------------------------------------------ */
 
 /* Returns the end of symbol i. Kernels do not record it, so it is the start of the next symbol, or one page after the
  * last symbol of a module. */
@@ -315,6 +315,7 @@ static void forget_answers(struct symbols_query *query, size_t n, uint32_t *modu
 	}
 }
 
+/* Looks up all queries in the table and returns the number of those that got a name. */
 static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {

@@ -52,6 +52,7 @@ static bool saved_path(const struct kernelsyms_options *options, const char *dir
 	return true;
 }
 
+/* Looks up all queries in a table, relocated to the recorded kernel, and closes the table. */
 static void query_table(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
 			struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
@@ -141,6 +142,7 @@ static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
+/* Looks up all queries in a vmlinux and closes fd. Returns NULL, or the reason why the file does not fit. */
 static const char *query_elf(const struct kernelsyms_options *options, int fd, struct symbols_query *query, size_t n,
 			     struct intern *names)
 {
@@ -165,6 +167,7 @@ static const char *query_elf(const struct kernelsyms_options *options, int fd, s
 	return why;
 }
 
+/* Looks up all queries in the first vmlinux with the right build-id. Returns NULL, or the reason why there is none. */
 static const char *query_vmlinux(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
@@ -203,7 +206,7 @@ static const char *query_vmlinux(const struct kernelsyms_options *options, struc
 	return why;
 }
 
-/* ---- the choice --------------------------------------------------------------------------------------------- */
+/* ---- choice of the table ----------------------------------------------------------------------------------------- */
 
 static bool is_elf(int fd)
 {
@@ -216,6 +219,7 @@ static bool is_elf(int fd)
 		      4) == 0;
 }
 
+/* Looks up all queries in the file of --kallsyms. Dies if it cannot be used. */
 static void query_named(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			struct intern *names, uint32_t *modules)
 {

@@ -193,6 +193,7 @@ static void names_put_line(struct names *names, struct str line)
 	text_str(&names->text, line);
 }
 
+/* Appends the name of a frame without symbol: its DSO or [unknown] in brackets, with the address if requested. */
 static void put_unresolved(struct names *names, struct names_frame frame, enum names_kind kind)
 {
 	struct str base = basename_of(frame.dso);
@@ -219,6 +220,7 @@ static void put_unresolved(struct names *names, struct names_frame frame, enum n
 	put_kind(names, kind);
 }
 
+/* Appends the name of a symbol by the rules of its language, then the source line and the suffix of its kind. */
 static void put_resolved(struct names *names, struct str string, enum names_kind kind, bool jit, struct str line)
 {
 	size_t from = names->text.n;

@@ -3,6 +3,7 @@
 
 #include "common/javaclass.h"
 
+/* True if the string may be the name of a Java class or method. */
 static bool is_java_name(struct str string)
 {
 	if (string.n == 0 || byte_is_digit(string.p[0]))

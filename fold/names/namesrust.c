@@ -52,6 +52,7 @@ static size_t rust_escape(struct str string, char *c)
 	return (size_t)end + 3;
 }
 
+/* Appends a legacy name with its escapes decoded; ".." stands for "::". */
 static void put_rust_legacy(struct text *out, struct str string)
 {
 	for (size_t i = 0; i < string.n;) {

@@ -12,6 +12,7 @@ uint64_t bytes_end(const struct bytes *bytes)
 	return last ? last->start + last->n : 0;
 }
 
+/* Appends a block that starts at offset `start` of the stream. It reuses a spare block if there is one. */
 static struct bytes_block *perfbytes_add_block(struct bytes *bytes, uint64_t start)
 {
 	struct bytes_block *block;

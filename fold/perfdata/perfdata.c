@@ -143,7 +143,7 @@ static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 	return !skip;
 }
 
-/* Prefetches a later record of the queue: records of the CPUs alternate, so consecutive ones are far apart in
+/* Prefetches a later record of the queue: records of the CPUs alternate, so consecutive ones are far from each other in
  * memory. */
 static void perfdata_expect(struct perfdata *perfdata)
 {
@@ -182,7 +182,7 @@ const struct perfdata_record *perfdata_next(struct perfdata *perfdata)
 	}
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------ */
+/* ---- access and end ---------------------------------------------------------------------------------------------- */
 
 const struct perfdata_info *perfdata_info(const struct perfdata *perfdata)
 {

@@ -191,7 +191,7 @@ struct perfdata_build_id {
 	struct str path;
 };
 
-/* Counts of what was read. */
+/* Counts of records, and the first problem. */
 struct perfdata_tally {
 	/* All records; records of unknown type; damaged records, which are skipped. */
 	uint64_t records, unknown, bad;

@@ -20,6 +20,7 @@ void perfevents_init(struct perfevents *perfevents, size_t max)
 
 /* ---- names of events without an EVENT_DESC feature, composed as perf does ---------------------------------------- */
 
+/* Appends the modifiers of an event, like ":u" or ":ppH", as perf prints them. */
 static void add_modifiers(struct text *text, const struct perf_event_attr *attr)
 {
 	bool guest_default = attr->exclude_kernel || attr->exclude_user || attr->exclude_hv || attr->precise_ip;
@@ -77,6 +78,7 @@ static void perfevents_cache_name(struct text *text, uint64_t config)
 		text_printf(text, "%s-%s", cache[c], operation[o][1]);
 }
 
+/* Composes the name of an event from its attr. */
 static struct str perfevents_name_of(struct perfevents *perfevents, const struct perf_event_attr *attr)
 {
 	struct text text = { 0 };
@@ -124,6 +126,7 @@ static uint8_t perfevents_count(uint64_t set, uint64_t bits)
 	return (uint8_t)__builtin_popcountll(set & bits);
 }
 
+/* Computes the positions of id and time in the records of an event from its sample_type. */
 static struct perfevents_layout layout_of(const struct perf_event_attr *attr)
 {
 	uint64_t s = attr->sample_type;

@@ -39,7 +39,7 @@ static struct str until_nul(struct str string)
 	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
-/* Reads a text: a u32 length, then so many bytes. Bytes after a NUL are padding. */
+/* Reads a text: a u32 length, then as many bytes. Bytes after a NUL are padding. */
 static bool perffeatures_take_text(struct str *string, struct str *text)
 {
 	uint32_t n;
@@ -76,6 +76,7 @@ static const char *read_arguments(struct perffeatures *perffeatures, struct str 
 	return info->narguments == n ? NULL : "the command line is truncated";
 }
 
+/* Reads EVENT_DESC: the names and ids of the events. */
 static const char *read_events(struct perfevents *perfevents, struct str body)
 {
 	uint32_t n, attr_size, nids;

@@ -34,6 +34,7 @@ static void check_magic(const struct in *input, struct str first)
 		die_at(perfopen_place_of(input), "perf.data ends in its header");
 }
 
+/* Source of bytes in file mode; see bytes_more. */
 static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
 {
 	struct perfdata *perfdata = from;
@@ -43,6 +44,7 @@ static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
 	return got;
 }
 
+/* Source of bytes in pipe mode; see bytes_more. */
 static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 {
 	struct perfdata *perfdata = from;
@@ -84,6 +86,7 @@ static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_sect
 		reader_bad(perfdata, section.offset, "the ids of an event are truncated");
 }
 
+/* Adds the event of one entry, which is an attr and a section with its ids. Damaged entries are counted. */
 static void read_attr(struct perfdata *perfdata, const char *entry, size_t size, uint64_t offset)
 {
 	size_t attr_size = size - sizeof(struct perf_section), own = load32(entry + 4);
@@ -101,6 +104,7 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 		read_ids(perfdata, event, ids);
 }
 
+/* Reads the events of a file. Dies if there are none. */
 static void read_attrs(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t file_size)
 {
 	uint64_t n = header->attr_size ? header->attrs.size / header->attr_size : 0;
@@ -135,6 +139,7 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 		die_at(perfopen_place_of(perfdata->in), "perf.data has no valid events");
 }
 
+/* Reads one feature; a section outside of the file is counted as damaged. */
 static void read_feature(struct perfdata *perfdata, unsigned feature, struct perf_section section, uint64_t file_size)
 {
 	const char *why;
@@ -204,6 +209,8 @@ static bool is_unfinished(const struct perf_file_header *header, bool early, uin
 	return header->data.size == 0 || header->data.offset + header->data.size > file_size || (early && none);
 }
 
+/* Opens a file that is not in pipe mode: header, events, features. Input that is not seekable is copied to a temporary
+ * file. */
 static void perfopen_open_file(struct perfdata *perfdata)
 {
 	struct perf_file_header header = { 0 };

@@ -47,6 +47,7 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 
 /* ---- records that perf writes for itself ------------------------------------------------------------------------- */
 
+/* Adds an event of pipe mode. */
 static const char *take_attr(struct perfdata *perfdata, struct str string)
 {
 	size_t size = string.n >= 16 ? load32(string.p + 12) : 0;
@@ -63,6 +64,7 @@ static const char *take_attr(struct perfdata *perfdata, struct str string)
 	return NULL;
 }
 
+/* Handles EVENT_UPDATE: only names of events are used. */
 static const char *take_update(struct perfdata *perfdata, struct str string)
 {
 	const struct perfevents_id *id;
@@ -111,6 +113,7 @@ static const char *take_user(struct perfdata *perfdata, uint32_t type, struct st
 	}
 }
 
+/* Handles one record, of the file or of the decompressed stream. */
 static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			struct str string)
 {
@@ -131,6 +134,7 @@ static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t pla
 
 /* ---- compressed records ------------------------------------------------------------------------------------------ */
 
+/* Stores the bytes of a COMPRESSED record for inflate_on(). Dies if pjfold was built without libzstd. */
 static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)

@@ -66,6 +66,7 @@ static uint32_t perfrecords_high(uint64_t word)
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
+/* Parses PERF_SAMPLE_READ into *values. Returns NULL, or the error. */
 static const char *take_values(struct words *words, uint64_t format, struct perfrecords_values *values)
 {
 	bool group = format & PERF_FORMAT_GROUP;
@@ -105,7 +106,7 @@ static const char *perfrecords_take_chain(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* Skips PERF_SAMPLE_RAW: a u32 size, then so many bytes; together they are complete words. */
+/* Skips PERF_SAMPLE_RAW: a u32 size, then as many bytes; together they are complete 8-byte words. */
 static const char *skip_raw(struct words *words)
 {
 	const uint64_t *ignored;
@@ -210,6 +211,7 @@ static const char *take_rest(struct words *words, uint64_t s, unsigned regs, str
 	return NULL;
 }
 
+/* Parses a sample; its members are in the order of the PERF_SAMPLE_* bits in perf_event.h. */
 static const char *parse_sample(struct words words, const struct perfevents *perfevents, uint32_t event,
 				struct perfdata_record *record, struct perfrecords_values *values)
 {
@@ -290,6 +292,7 @@ static bool is_build_id(const uint8_t *p, bool is_requested)
 	return is_requested || ((n == 8 || n == 16 || n == 20) && memcmp(p + 4 + n, zero, BUILD_ID_MAX - n) == 0);
 }
 
+/* Parses MMAP or, with `two`, MMAP2. `build_ids`: an event of the file requests build-ids. */
 static const char *parse_mmap(struct words words, bool two, bool build_ids, struct perfdata_record *record)
 {
 	const uint64_t *p;
@@ -413,6 +416,7 @@ static const char *parse_deferred(struct words words, struct perfdata_record *re
 	return NULL;
 }
 
+/* Parses a record that is not a sample, without its trailer. */
 static const char *parse_other(uint32_t type, struct words words, bool build_ids, struct perfdata_record *record,
 			       bool *skip)
 {

@@ -55,6 +55,7 @@ static void take_idle(struct recorder *recorder, struct str body)
 	recorder_load(&recorder->idle[recorder->nidle++], sizeof(*recorder->idle), body);
 }
 
+/* Adds a tenant. A row of kind 0 is the sum of all tenants without a row of their own. */
 static void take_tenant(struct recorder *recorder, struct str body)
 {
 	struct pj_tenant row;
@@ -86,6 +87,7 @@ static void recorder_take_file(struct recorder *recorder, struct str body)
 	recorder->file[recorder->nfiles++] = id;
 }
 
+/* Records that stacks of the event with this number, from 1, are unwound. */
 static void take_event(struct recorder *recorder, struct str body)
 {
 	uint64_t event;
@@ -101,6 +103,7 @@ static void take_event(struct recorder *recorder, struct str body)
 	recorder->walked[event] = true;
 }
 
+/* Reads one item of pjrecord's sections. Returns NULL, or the error. */
 static const char *recorder_take_item(struct recorder *recorder, struct arena *arena, uint32_t type, struct str body)
 {
 	struct str text;

@@ -2,7 +2,8 @@
 /*
  * zstdstream.h - decompression of COMPRESSED records: one zstd stream that continues from record to record without end.
  *
- * The module hides libzstd. In a build without libzstd, perfzstd_here is false and the caller must call no function.
+ * The module hides libzstd. In a build without libzstd, perfzstd_here is false and zstdstream_inflate() always fails;
+ * the caller reports the reason instead of calling it.
  */
 #ifndef PJ_ZSTDSTREAM_H
 #define PJ_ZSTDSTREAM_H
