@@ -115,9 +115,10 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 {
 	bool walks = record->sample.regs_abi && record->sample.stack.n, complete = true;
 
+	/* Without a callchain, the leaf frame is the interrupted address; the stack walk adds it if it is in user code.
+	 */
 	if (record->sample.has_chain)
 		callchain_push(&recording->callchain, thread, record);
-	/* With registers of user code, the stack walk starts at ip and adds that frame. */
 	else if (!walks || record->sample.mode != MODE_USER)
 		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
 	if (walks)

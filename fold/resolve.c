@@ -234,11 +234,9 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 
 	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
+	/* Without a build-id, a file of this machine with the same path is no evidence that it is the recorded one. */
 	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
-		why = task->origin->reported  ? WHY_OTHER_MACHINE :
-						/* A file with the same path is no evidence that it is the recorded
-						 * one. */
-						WHY_NOT_RECORDED;
+		why = task->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED;
 	options.inlined = NULL;
 	if (task->o->symstore && symstore_conflicts(task->o->symstore, dso->pid, &dso->build_id))
 		task->out->conflicts++;
