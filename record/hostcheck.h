@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hostcheck.h - `pjrecord --check`: tries what a recording needs, and prints what will work.
+ * hostcheck.h - `pjrecord --check`: tries the steps of a recording and prints which features work on this host.
  *
- * A line each: "ok", "limited" or "no", what, and where it is not ok the command that helps. It opens events and rings
- * as a recording does, since files in /proc alone do not tell what a security module or a container allows; it changes
- * nothing.
+ * Prints one line for each check: "ok", "limited" or "no", the subject, and the command that helps if it is not ok.
+ * The check opens events and rings as a recording does, since files in /proc alone do not show what a security
+ * module or a container allows. It changes nothing on the host.
  */
 #ifndef PJ_HOSTCHECK_H
 #define PJ_HOSTCHECK_H
 
 #include "common/base.h"
 
+/* Options of the recording that is checked, as the command line gives them. */
 struct hostcheck_options {
-	const char *dir; /* of windows */
+	/* directory that would receive the windows */
+	const char *dir;
 	uint64_t frequency;
-	uint64_t ring_bytes;  /* of each CPU; 0: as large as allowed */
-	uint32_t stack_bytes; /* as of session_options */
+	/* ring of samples of one CPU; 0 selects the largest size that is allowed */
+	uint64_t ring_bytes;
+	/* these three have the meaning that they have in struct session_options */
+	uint32_t stack_bytes;
 	bool both, exactly;
+	/* share of the file system, 0 to 1, below which windows would be deleted */
 	double min_free;
 };
 
-/* Prints to stdout. True: a recording of the whole system will work. */
+/* Runs all checks and prints their lines to standard output. Returns true if a recording of the whole host works and
+ * its directory is usable. Exits with a message if standard output cannot be written. */
 bool hostcheck(const struct hostcheck_options *options);
 
 #endif

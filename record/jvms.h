@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jvms.h - what a Java process was told about frame pointers, without asking it.
+ * jvms.h - the frame pointer option of a JVM, from its command line and environment.
  *
- * Options come from JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, the command line up to the main class, and _JAVA_OPTIONS; the
- * last that says something wins. @FILE on the command line and -XX:VMOptionsFile=FILE hold more of them. All of it
- * belongs to who is looked at: bytes, nothing is believed but where words end.
+ * Options come from JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, the command line up to the main class, and _JAVA_OPTIONS,
+ * in this order; the last one that sets the flag wins. @FILE on the command line and -XX:VMOptionsFile=FILE name
+ * files with more options. All of these texts are hostile input: the parser assumes nothing about them except where
+ * words end.
  */
 #ifndef PJ_JVMS_H
 #define PJ_JVMS_H
@@ -12,18 +13,22 @@
 #include "common/text.h"
 
 struct jvm {
-	bool frame_pointers; /* -XX:+PreserveFramePointer holds */
-	struct str main;     /* its class, jar or module, in the command line; empty: not known */
+	/* true if -XX:+PreserveFramePointer is in force */
+	bool frame_pointers;
+	/* main class, jar or module, a part of the command line; empty if it is unknown */
+	struct str main;
 };
 
-/* The content of a file that an option names, appended to t; false when it cannot be read. */
+/* Appends the content of an option file of the target process to text. Returns false if it cannot be read. */
 typedef bool jvm_read(void *arg, struct str name, struct text *text);
 
-/* Texts of /proc/PID/cmdline and /proc/PID/environ. Pure but for read. */
+/* Evaluates the texts of /proc/PID/cmdline and /proc/PID/environ. read may be NULL; then no option files are read.
+ * Pure except for read. */
 struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, void *arg);
 
-/* The next word of a file of options or of such a variable, in memory of text from where it was: blanks part words,
- * quotes hold them together, # begins a comment where comments are allowed. False: no more. */
+/* Sets *word to the next word of an option file or of such a variable, and moves *rest after it. Blanks separate
+ * words and quotes join them; # starts a comment if `comments` is set. The word lies in text, which each call
+ * overwrites. Returns false at the end. */
 bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *word);
 
 #endif

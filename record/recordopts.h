@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recordopts.h - pjrecord's command line. Dies with status 2 when it makes no sense. */
+/*
+ * recordopts.h - command line of pjrecord.
+ *
+ * record_parse checks all values and combinations, so that its callers need no checks. It exits with status 2 and a
+ * message if the command line is invalid.
+ */
 #ifndef PJ_RECORDOPTS_H
 #define PJ_RECORDOPTS_H
 
@@ -8,50 +13,75 @@
 
 #include <sys/types.h>
 
+/* The options with their defaults applied. Strings point into argv, except where a comment names an owner. */
 struct request {
-	/* whom */
+	/* Targets: the whole host, processes, cgroups or a command. With none of them, the whole host. */
 	bool host;
 	uint32_t *pid;
 	size_t npids;
-	char **cgroup; /* directories */
+	/* paths of directories, from malloc */
+	char **cgroup;
 	size_t ncgroups;
-	char **command; /* NULL: none */
+	/* arguments of the command, NULL-terminated; NULL if there is no command */
+	char **command;
 
-	/* what */
+	/* Events and stacks. */
 	const char *events;
-	char *event_list; /* the same, if any were given */
+	/* storage of `events` if --event was given, from malloc; else NULL */
+	char *event_list;
+	/* Hz, and every how many occurrences of a counted event a sample is taken */
 	uint64_t frequency, period;
 	bool idle;
 	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH, UNWIND_VERIFIED } unwind;
-	uint64_t stack_bytes;  /* copied for it, */
-	bool stack_given;      /* so many and not less */
-	uint64_t max_frames;   /* of a stack that is walked */
-	uint64_t tenant_bytes; /* of samples, each second; 0: the default */
+	/* bytes of the user stack in each sample, for unwinding by tables */
+	uint64_t stack_bytes;
+	/* --stack-size was given, so a smaller copy is not acceptable */
+	bool stack_given;
+	/* maximum number of frames that the unwinder produces */
+	uint64_t max_frames;
+	/* bytes of samples of one tenant in a second; 0 for the default */
+	uint64_t tenant_bytes;
 	bool offcpu;
+	/* shorter off-CPU times are counted, but are no samples */
 	uint64_t offcpu_least_us;
 
-	/* into */
-	const char *output; /* NULL: windows in dir */
+	/* Output. */
+	/* file, or "-" for standard output; NULL for windows in dir */
+	const char *output;
 	const char *dir;
+	/* length of a window, and number of windows; count 0 is no limit */
 	uint64_t seconds, count;
+	/* windows start at multiples of their length on the wall clock */
 	bool align;
+	/* retention: bytes of all windows, and age of the oldest; 0 is no limit */
 	uint64_t keep_bytes, keep_age_s;
-	double min_free; /* 0..1 */
+	/* share of the file system that stays free, 0 to 1 */
+	double min_free;
+	/* a symbol store is written */
 	bool keep;
+	/* the symbol store also holds files of the host itself */
 	bool keep_all;
-	uint64_t keep_symbols; /* bytes of symbols/ and jit/; 0: the default */
+	/* limit of symbols/ and jit/ in bytes; 0 for the default */
+	uint64_t keep_symbols;
 
-	/* how */
+	/* Operation. */
+	/* size of each CPU's ring of samples, a power of two; 0 selects it automatically */
 	uint64_t ring_bytes;
-	double max_lost; /* share; below 0: no limit */
+	/* share of lost samples that makes the exit status 3; negative for no limit */
+	double max_lost;
 	const char *user;
 	bool quiet, check, cmdline;
-	bool with_parent; /* ends with who started it: parent */
+	/* the recorder ends when the process `parent` ends */
+	bool with_parent;
 	pid_t parent;
-	char **argv; /* as given */
+	/* copy of argv as the user gave it, from malloc */
+	char **argv;
 };
 
+/* Fills *request from the command line. Exits with status 2 on an invalid one, and with status 0 after --help or
+ * --version. */
 void record_parse(struct request *request, int argc, char **argv);
+/* Frees the arrays of *request and zeroes it. */
 void record_free(struct request *request);
 
 #endif

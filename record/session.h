@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one recording: records out of the rings, in order of time, into one file after another.
+ * session.h - one recording: takes records out of the rings in order of time and writes them to one file after
+ * another.
  *
- * A window ends where the time of a record says so, so nothing is between two windows. Descriptors, rings and the table
- * of processes live as long as the recording; a file is given the state of a process (names, mappings) right before its
- * first sample in it, and no state that no sample needs. So each file stands alone and is small.
+ * A window ends when the time of a record passes its border, so no time lies between two windows. Descriptors, rings
+ * and the table of processes live as long as the recording. A file receives the state of a process (names, mappings)
+ * right before the first sample that needs it, and no other state. So each file is complete by itself and small.
+ *
+ * Order of calls: session_new as root, then drop privileges, session_fork, session_output, session_start,
+ * session_step until it returns false, session_finish, session_free. One thread makes all calls.
  */
 #ifndef PJ_SESSION_H
 #define PJ_SESSION_H
@@ -15,63 +19,93 @@
 #include "record/perf/sources.h"
 #include "record/windows/windows.h"
 
+/* Strings and arrays must live as long as the session. */
 struct session_options {
 	enum target target;
+	/* Targets: processes or cgroup directories, as `target` selects. */
 	const uint32_t *pid;
 	size_t npids;
 	char *const *cgroup;
 	size_t ncgroups;
-	struct chunk_event *event; /* what is sampled; the state event is ours */
+	/* sampled events; the session adds its event for process state */
+	struct chunk_event *event;
 	size_t nevents;
-	uint64_t offcpu; /* number of the event that blocked times are samples of, from 1; the next one is of preempted;
-			    0: none */
-	uint64_t offcpu_least_ns; /* shorter times are only counted */
-	size_t ring_bytes;        /* 0: as large as allowed */
-	uint64_t sample_bytes;    /* of records that a tenant may fill each second; 0: what all CPUs can */
-	uint32_t max_frames;      /* of a user's stack that is walked here */
-	bool idle;                /* samples of the idle task are wanted */
-	uint32_t stack_bytes;     /* of stacks of users that are copied and walked here, by tables; 0: none, by frame
-				     pointers */
-	bool both;      /* and by frame pointers, where these do not reach; less than all that will do (fallback.h), */
-	bool verify;    /* unless tables are compared with them */
-	unsigned shown; /* so many stacks that differ */
-	bool exactly;   /* stack_bytes, or none */
-	char **argv;    /* for the file; NULL: not to be told */
+	/* Index from 1 of the event for samples of blocked time; the next event is that of preempted time. 0 without
+	 * --off-cpu. */
+	uint64_t offcpu;
+	/* shorter times are counted, but are no samples */
+	uint64_t offcpu_least_ns;
+	/* ring of samples of one CPU; 0 selects the largest size that is allowed */
+	size_t ring_bytes;
+	/* bytes of samples that one tenant may fill in a second; 0 is as much as all CPUs need */
+	uint64_t sample_bytes;
+	/* maximum number of frames that the unwinder produces for a user stack */
+	uint32_t max_frames;
+	/* samples of the idle task are recorded, too */
+	bool idle;
+	/* bytes of the user stack that are copied with each sample and unwound by tables; 0 for frame-pointer
+	 * unwinding by the kernel */
+	uint32_t stack_bytes;
+	/* use frame-pointer callchains where tables fail, and continue with less than all of it if the host refuses
+	 * (fallback.h) */
+	bool both;
+	/* with `both`: compare the two (--unwind=verify), so less is not accepted */
+	bool verify;
+	/* number of differing stacks that are printed */
+	unsigned shown;
+	/* accept no stack copy smaller than stack_bytes */
+	bool exactly;
+	/* command line for the files; NULL leaves it out */
+	char **argv;
+	/* TRACING_DATA section for tracepoints, may be empty */
 	struct str tracing;
 
-	bool pipe;          /* into perf's pipe mode */
-	uint64_t window_ns; /* 0: one, without end */
-	uint64_t count;     /* windows; 0: no end */
-	bool align; /* borders are multiples of window_ns on the wall clock, and nothing before the first is kept */
+	/* write in perf's pipe mode */
+	bool pipe;
+	/* length of a window; 0 for a single window without end */
+	uint64_t window_ns;
+	/* number of windows; 0 for no limit */
+	uint64_t count;
+	/* Window borders are multiples of window_ns on the wall clock, and samples before the first border are
+	 * dropped. */
+	bool align;
 };
 
+/* Sums over all windows, and facts about the recording. */
 struct session_totals {
 	uint64_t windows, samples;
-	struct window_report last; /* of the last window that ended */
+	/* report of the last window that ended */
+	struct window_report last;
 	struct pj_loss loss;
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct helper_counts helpers; /* that make tables: since the start */
-	uint64_t idle_samples;        /* not kept */
+	/* events of the helpers that read unwind tables, since the start */
+	struct helper_counts helpers;
+	/* samples of idle CPUs that were dropped */
+	uint64_t idle_samples;
 	struct fallback fallback;
+	/* number of CPUs, and bytes of all rings */
 	size_t cpus, ring_bytes;
-	bool without_kernel; /* user space only: no permission */
-	bool no_cgroups;     /* the kernel does not report cgroups */
+	/* only user space is recorded, for lack of permission */
+	bool without_kernel;
+	bool no_cgroups; /* the kernel does not report cgroups */
+	/* kernel.perf_event_max_stack */
 	unsigned depth_limit;
 };
 
 /* Opens events and rings. Returns NULL and sets *why if that fails. Call it before privileges are dropped. */
 struct session *session_new(const struct session_options *options, struct sources_failure *why);
 
-/* Forks the helper processes that unwind needs. To be called after privileges are dropped and before any thread starts:
- * a process that is forked beside threads may inherit their locks, and would then wait for ever. */
+/* Forks the helper processes of the unwinder. Call it after privileges are dropped and before any thread starts: a
+ * process that is forked beside threads may inherit their locks and then wait for ever. */
 void session_fork(struct session *session);
 
 /* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the symbol
  * saver, or NULL. */
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd);
 
-/* Events run from here on, then /proc is read. */
+/* Enables the events, then reads the existing processes from /proc and opens the first window. Call it after
+ * session_output. */
 void session_start(struct session *session);
 
 /* Waits for records, for at most wait_ms, and processes the records that are due. Returns false if the last
@@ -82,7 +116,9 @@ bool session_step(struct session *session, int wait_ms);
  * it is a single file that failed, else 0. */
 int session_finish(struct session *session);
 
+/* Returns the totals up to now; those of the open window are not included. */
 struct session_totals session_totals(const struct session *session);
+/* Closes events and rings and frees everything. Accepts NULL. */
 void session_free(struct session *session);
 
 #endif

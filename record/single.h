@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * single.h - one recording in one file that appears when it is complete, or on standard output.
+ * single.h - output file of one recording, which appears under its name when it is complete, or standard output.
  *
- * While it is written it is called NAME.part, which pjfold and perf can read should the recorder be killed. Links,
+ * While it is written, the file is called NAME.part; pjfold and perf can read it if the recorder is killed. Links,
  * FIFOs and files that another user may have planted are refused (outpath.h).
+ *
+ * Order of calls: single_open, then write to fd, then either single_close or single_abandon.
  */
 #ifndef PJ_SINGLE_H
 #define PJ_SINGLE_H
 
 #include "common/files/outpath.h"
 
+/* fd is valid from single_open to single_close or single_abandon; the caller writes to it and does not close it. */
 struct single {
 	int fd;
-	const char *path; /* NULL: standard output */
-	char *part;       /* name in place.folder; NULL: written directly (a FIFO) */
+	/* name that the user gave; NULL for standard output */
+	const char *path;
+	/* name of the unfinished file in place.folder, from malloc; NULL if fd is a FIFO or standard output, which
+	 * is written directly */
+	char *part;
 	struct outpath place;
 };
 
-void single_open(struct single *single, const char *path); /* dies when it cannot; refuses a terminal */
+/* Opens the output; path is NULL for standard output. Exits with a message if it cannot be opened or is a terminal. */
+void single_open(struct single *single, const char *path);
 
-/* error: errno of what was written, 0: all is well. Makes it durable and gives it its name; dies on an error. */
+/* Completes the output: syncs the file to disk, gives it its name and closes it. error is the errno of writing, 0
+ * for none; exits with a message if it or one of these steps failed. */
 void single_close(struct single *single, int error);
 
-void single_abandon(struct single *single); /* nothing of it is left */
+/* Closes the output and deletes the unfinished file. */
+void single_abandon(struct single *single);
 
 #endif
