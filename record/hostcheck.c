@@ -20,9 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SERVER_STACK 512   /* frames; what Java servers reach */
-#define SAMPLE_BYTES 150   /* measured, with chains of usual depth, by frame pointers; */
-#define COMPLETE_BYTES 250 /* by tables, where they are whole */
+#define SERVER_STACK 512   /* depth of stacks of Java servers, in frames */
+#define SAMPLE_BYTES 150   /* average bytes of a sample unwound by frame pointers, measured */
+#define COMPLETE_BYTES 250 /* average bytes of a sample with a complete stack, unwound by tables */
 #define SHOWN 20
 
 enum verdict { OK, LIMITED, NO };
@@ -31,13 +31,13 @@ struct check {
 	const struct hostcheck_options *o;
 	struct hint_facts facts;
 	struct events events;
-	bool all, kernel; /* the whole system can be recorded; with its kernel */
-	uint32_t copies;  /* of stacks; 0: by frame pointers */
+	bool all, kernel; /* whether all of the host can be recorded, and with kernel stacks */
+	uint32_t copies;  /* bytes of the stack copy of a sample; 0 for frame-pointer unwinding */
 };
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
-/* Bytes of names may be anything: what a terminal might obey is not shown. */
+/* Prints one line of the report. Names in it are hostile input, so bytes that control a terminal are printed as '?'. */
 static void hostcheck_print(enum verdict verdict, const char *what, const struct text *text)
 {
 	static const char *const word[] = { "ok", "limited", "no" };
@@ -84,7 +84,7 @@ static struct events_options events_options(const struct check *check)
 	return (struct events_options){ .frequency = check->o->frequency, .ring_bytes = RING_MAX };
 }
 
-/* What is left for who may not record everything. */
+/* Prints whether the user can record own processes. Runs if system-wide recording is not possible. */
 static void check_own(struct check *check)
 {
 	struct perf_event_attr attr = check->events.event[0].attr;
@@ -111,7 +111,7 @@ static void check_own(struct check *check)
 		       kernel ? "" : ", without kernel stacks");
 }
 
-/* How callers are found, and what hinders it. */
+/* Prints how stacks are unwound, and the reason if it is not the requested way. */
 static void check_callers(struct check *check, const struct fallback *fallback)
 {
 	struct text text = { 0 };
@@ -139,7 +139,8 @@ static void check_rings(const struct session *session)
 	text_free(&size);
 }
 
-/* As a recording does it, with all its events and rings on all CPUs. */
+/* Opens a session as a system-wide recording does, with all its events and rings on all CPUs, and prints the
+ * result. */
 static void check_system(struct check *check)
 {
 	struct session_options options = { .target = TARGET_HOST,
@@ -209,7 +210,8 @@ static void check_depth(const struct check *check)
 {
 	unsigned max = host_max_stack();
 
-	if (!max || check->copies) /* that holds for the kernel's callchains only */
+	/* the limit holds only for callchains of the kernel, not for stacks that pjrecord unwinds */
+	if (!max || check->copies)
 		return;
 	if (max < SERVER_STACK)
 		hostcheck_line(LIMITED, "stacks",
@@ -347,7 +349,8 @@ static bool check_disk(const struct check *check)
 		text_printf(&text, "; this is below --min-free %.0f%%, so only the newest window would be kept",
 			    100 * check->o->min_free);
 	}
-	/* as root only who owns it may write: who records may be that user */
+	/* Uses the effective ids. Without CAP_DAC_OVERRIDE, root can write only to a directory that it owns or that
+	 * others may write to; the advice is to make the recording user its owner. */
 	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
 		verdict = NO;
 		text_printf(&text, "; but there is no permission to write: %s: sudo chown %lu '%s'", strerror(errno),
@@ -363,12 +366,13 @@ static bool check_disk(const struct check *check)
 
 struct seen {
 	const struct check *c;
-	struct runtime *bad; /* those without names, or with short stacks */
+	struct runtime *bad; /* processes whose frames have no names or whose stacks are incomplete */
 	size_t nbad, cap;
 	unsigned jvms, jits;
 };
 
-/* Of a JVM. By tables its memory must be read. */
+/* Returns true if stacks of this JVM are complete: unwinding by tables needs its memory to be readable, unwinding by
+ * frame pointers needs its flag. */
 static bool has_complete_stacks(const struct check *check, const struct runtime *runtime)
 {
 	return (check->copies && runtime->readable) || (runtime->is_requested && runtime->frame_pointers);
@@ -413,7 +417,7 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 	text_free(&text);
 }
 
-/* One of each name, as some come in dozens. */
+/* Prints one process of each name with the number of others, as some programs run in dozens of processes. */
 static void show_jit(const struct runtime *runtime, size_t more)
 {
 	const char *advice = runtime_advice(runtime->comm);

@@ -25,7 +25,7 @@ struct hostcheck_options {
 	double min_free;
 };
 
-/* Runs all checks and prints their lines to standard output. Returns true if a recording of the whole host works and
+/* Runs all checks and prints their lines to standard output. Returns true if system-wide recording works and
  * its directory is usable. Exits with a message if standard output cannot be written. */
 bool hostcheck(const struct hostcheck_options *options);
 

@@ -41,7 +41,8 @@ bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *wo
 			quote = 0;
 		} else if (!quote && (byte == '"' || byte == '\'')) {
 			quote = byte;
-		} else if (byte == '\\' && quote && comments && rest->n > 1) { /* an argument file; not in variables */
+			/* a backslash escapes a byte only within quotes of an argument file, not in variables */
+		} else if (byte == '\\' && quote && comments && rest->n > 1) {
 			*rest = str_from(*rest, 1);
 			text_char(text, rest->p[0]);
 		} else {
@@ -63,7 +64,8 @@ static void jvms_take_file(struct reading *reading, struct str name)
 	text_free(&text);
 }
 
-/* One option of the virtual machine. of_file: such a file names no others. */
+/* Evaluates one option of the virtual machine. of_file: the option comes from a file, which cannot name further
+ * files. */
 static void take_option(struct reading *reading, struct str option, bool of_file)
 {
 	struct str flag;
@@ -88,7 +90,7 @@ static void read_words(struct reading *reading, struct str text, bool comments, 
 	text_free(&t);
 }
 
-/* Does the launcher take the next argument as the value of this one? */
+/* Returns true if the launcher takes the next argument as the value of this option. */
 static bool takes_value(struct str option)
 {
 	static const char *const name[] = { "-cp",
@@ -114,10 +116,10 @@ static bool takes_value(struct str option)
 	return false;
 }
 
-/* Up to the main class: what comes behind it is the program's. */
+/* Reads the options up to the main class, jar or module; the arguments after it belong to the Java program. */
 static void read_command_line(struct reading *reading, struct str cmdline)
 {
-	str_cut(&cmdline, 0); /* java */
+	str_cut(&cmdline, 0); /* the path of the launcher */
 	while (cmdline.n) {
 		struct str argument = str_cut(&cmdline, 0);
 

@@ -52,8 +52,9 @@ static bool is_offcpu(const struct openwindow *openwindow, const struct ring_sam
 	       (sample->event == openwindow->o->offcpu || sample->event == openwindow->o->offcpu + 1);
 }
 
-/* A time off the CPU over budget: it is written later, in a sum. What names its thread is written now. False: it is a
- * sample of its own. */
+/* Adds an off-CPU sample that is over budget to the sum of its thread, which is written at the next flush; the
+ * records that name the thread are written at once. Returns false if the caller has to write the sample itself: it
+ * is of another event, or all rows of sums were in use and have just been written. */
 static bool is_summed(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
 		      uint64_t sample_type)
 {
@@ -95,7 +96,8 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 	if (!state_sampled(openwindow->state, &openwindow->text, sample->pid, sample->tid, sample->time, sample->ip))
 		openwindow->report.loss.unknown++;
 	tenant = state_tenant(openwindow->state, sample->pid);
-	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) { /* it was not walked */
+	/* this callchain replaces the stack of a sample that was over budget before it was unwound */
+	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) {
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 	} else if (!has_budget(openwindow, sample, tenant, nips)) {
 		sample = budgets_brief(sample, type, &openwindow->brief);
@@ -149,7 +151,7 @@ void openwindow_begin(struct openwindow *openwindow, uint64_t begin, uint64_t en
 	write_text(openwindow);
 }
 
-/* An item for each kind of helper process to which something happened. */
+/* Appends an item for each kind of helper process that hung, crashed, was avoided, lingers or is switched off. */
 static void openwindow_put_helpers(const struct window_report *report, struct text *text)
 {
 	const struct helper_counts saver = { report->saved.hung, report->saved.crashed, 0, report->saved.lingering,
@@ -199,7 +201,8 @@ static void add_over(void *budgets, struct tenant tenant, uint64_t files)
 	budgets_over(budgets, tenant, OVER_FILES, files);
 }
 
-/* The keeper counts all that it did since it was started. */
+/* Sets the counts of the symbol saver for this window. The saver counts from its start, so this is the difference to
+ * the previous end. */
 static void count_saved(struct openwindow *openwindow)
 {
 	struct symsaver_counts now;

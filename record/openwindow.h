@@ -24,7 +24,7 @@
 #include "record/offcpu/switches.h"
 
 struct openwindow {
-	/* Valid for the whole recording; owned by the session. */
+	/* Valid as long as the recording; owned by the session. */
 	const struct session_options *o;
 	const struct eventattrs *attrs;
 	struct session_totals *totals;

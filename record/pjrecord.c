@@ -23,14 +23,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define AGAIN_MS 500      /* later it is another signal */
-#define SAVER_MS 10000    /* what is in hand when the recording ends is finished */
-#define SHOWN_DIFFERENT 3 /* stacks, of --unwind=verify */
+#define AGAIN_MS 500      /* ms; a signal after this time counts as a second one */
+#define SAVER_MS 10000    /* ms for the symbol saver to finish its current work at the end */
+#define SHOWN_DIFFERENT 3 /* number of differing stacks that --unwind=verify prints */
 
 static volatile sig_atomic_t stop_requested;
 
-/* The first signal ends the window and the recording, a second one ends us. At once it is the same one: timeout(1)
- * sends to the process and to its group. */
+/* The first signal ends the window and the recording; a second one kills the recorder. A signal within AGAIN_MS of
+ * the first counts as the same one, because timeout(1) signals both the process and its group. */
 static void pjrecord_on_signal(int sig)
 {
 	static uint64_t first;
@@ -44,7 +44,8 @@ static void pjrecord_on_signal(int sig)
 	raise(sig);
 }
 
-/* nohup(1) stays in force; SIGINT is ignored by what scripts run beside them, which must be able to end it. */
+/* Installs the handlers. An ignored SIGHUP stays ignored, so that nohup(1) works. An ignored SIGINT is caught all
+ * the same: shell scripts ignore it for background processes, but must be able to end the recorder with it. */
 static void pjrecord_catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = pjrecord_on_signal }, hup;
@@ -77,7 +78,8 @@ static void check_pids(const struct request *request)
 			die("--pid=%u: no such process", request->pid[i]);
 }
 
-/* The last that changes who we are: what the kernel forgets then comes behind it. */
+/* Raises the priority, drops privileges and binds the recorder to its parent, in this order: the kernel resets the
+ * parent-death signal when credentials change, so it is set last. */
 static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
 	if (request->unwind != UNWIND_BY_POINTERS)
@@ -95,7 +97,8 @@ static enum target target_of(const struct request *request)
 				   TARGET_HOST;
 }
 
-/* Processes are sampled on CPUs, with one descriptor for each, if that is allowed; else thread by thread. */
+/* Opens the events and the session. With -p, it first opens CPU-wide events, one descriptor for each CPU; if
+ * permission for that is missing, it opens events for each thread. Exits with a hint if that fails, too. */
 static struct session *open_session(const struct request *request, struct session_options *options,
 				    struct events *events)
 {
@@ -125,7 +128,7 @@ static struct session *open_session(const struct request *request, struct sessio
 	return open_session(request, options, events);
 }
 
-/* Those who record for months are told when it begins, not when it ends. */
+/* Warns at the start, not at the end, that kernel symbols are hidden: a recording may run for months. */
 static void report_hidden_symbols(void)
 {
 	struct text text = { 0 };
@@ -139,7 +142,8 @@ static void report_hidden_symbols(void)
 	text_free(&text);
 }
 
-/* Whoever names a way other than auto wants no other. */
+/* Warns that stacks are unwound in another way than the default. If the user chose the way with --unwind, exits with
+ * that message instead. */
 static void report_fallback(const struct request *request, const struct fallback *fallback)
 {
 	struct text text = { 0 };
@@ -170,7 +174,7 @@ static void report_start(const struct request *request, const struct session *se
 
 /* ---- the run ------------------------------------------------------------------------------------------------- */
 
-/* Whoever is recorded has ended: nothing more will come. */
+/* Returns true if all processes of -p have ended, so that no further samples will come. */
 static bool targets_gone(const struct request *request)
 {
 	for (size_t i = 0; i < request->npids; i++)
@@ -179,7 +183,8 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* False: there is nothing to record, the command could not be run. */
+/* Records until a signal, the last window or the end of the targets. Returns false if the command could not be run,
+ * so that nothing was recorded; *status is the exit status of the command. */
 static bool pjrecord_run(const struct request *request, struct session *session, struct command *command, int *status)
 {
 	bool ended = false;
@@ -196,7 +201,8 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	}
 	while (!ended && session_step(session, 500) && !stop_requested)
 		ended = request->command ? command_ended(command, status) : targets_gone(request);
-	if (request->command && !ended) /* a signal from the terminal is its, too */
+	/* a signal from the terminal reaches the command, too, so it ends soon */
+	if (request->command && !ended)
 		command_wait(command, status);
 	return true;
 }
@@ -254,8 +260,9 @@ static void report_saved(const struct request *request, const struct symsaver_co
 	text_free(&text);
 }
 
-/* The process that opens files of those who are profiled. dir: where it keeps symbols; NULL: it finds build-ids only.
- */
+/* Starts the symbol saver, the helper that opens files of target processes. dir is the directory of the symbol
+ * store; if it is NULL, or the store cannot be used, the saver only finds build-ids. Returns NULL with a warning if
+ * it cannot be started. */
 static struct symsaver *pjrecord_start_saver(const struct request *request, const char *dir)
 {
 	struct symsaver_options options = {
@@ -290,7 +297,7 @@ static void report_makers(const struct session *session)
 		     (unsigned long long)(totals.helpers.hung + totals.helpers.crashed));
 }
 
-/* Windows in a directory. */
+/* Records windows into a directory. Returns the exit status of pjrecord. */
 static int record_windows(const struct request *request, struct session_options *options, struct events *events,
 			  struct command *command)
 {
@@ -316,7 +323,8 @@ static int record_windows(const struct request *request, struct session_options 
 	pjrecord_become(request, uid, gid);
 	saver = pjrecord_start_saver(request, request->keep ? request->dir : NULL);
 	session_fork(session);
-	windows = windows_open(&wo); /* starts a thread, so all helper processes are forked before it */
+	/* this starts a thread, so all helper processes are forked before it */
+	windows = windows_open(&wo);
 	session_output(session, windows, saver, -1);
 	pjrecord_run(request, session, command, &status);
 	session_finish(session);
@@ -330,7 +338,7 @@ static int record_windows(const struct request *request, struct session_options 
 	return status;
 }
 
-/* One file, or a pipe. */
+/* Records into one file or a pipe. Returns the exit status of pjrecord. */
 static int record_single(const struct request *request, struct session_options *options, struct events *events,
 			 struct command *command)
 {
@@ -348,7 +356,8 @@ static int record_single(const struct request *request, struct session_options *
 	options->pipe = pipe;
 	options->window_ns = 0;
 	session = open_session(request, options, events);
-	single_open(&single, pipe ? NULL : request->output); /* not before: what fails leaves no file */
+	/* opens the file only now, so that a failure of the events leaves no file */
+	single_open(&single, pipe ? NULL : request->output);
 	report_start(request, session, events);
 	pjrecord_become(request, uid, gid);
 	saver = pjrecord_start_saver(request, NULL);
@@ -420,7 +429,9 @@ int main(int argc, char **argv)
 	};
 	uint32_t child;
 	if (request.command) {
-		diag_failure_is(125); /* as timeout(1) does: the others are the command's */
+		/* failures of pjrecord exit with 125, as those of timeout(1); other statuses are those of the
+		 * command */
+		diag_failure_is(125);
 		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
 		child = (uint32_t)command.pid;
 		o.pid = &child;

@@ -50,7 +50,7 @@ static void opt_pids(void *to, const char *value, const char *name)
 	}
 }
 
-/* Given more than once, all of them. */
+/* Appends the events to those of earlier --event options. */
 static void opt_events(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -84,7 +84,8 @@ static void opt_unwind(void *to, const char *value, const char *name)
 	die_usage("%s: '%s' is none of fp, tables, auto, verify", name, value);
 }
 
-/* A path as it is, or below the mount point of the hierarchy that perf events use. */
+/* Returns the directory of a cgroup, from malloc: the absolute path itself if it exists, else the path below the
+ * mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
 {
 	struct text text = { 0 }, path = { 0 };
@@ -146,14 +147,15 @@ static size_t after_dashes(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!str_eq(str_of(argv[i]), STR("--")))
 			continue;
-		if (i + 1 == argc) /* a script whose variable is empty would record the host, for ever */
+		/* A script with an empty variable after -- would otherwise record the host for ever. */
+		if (i + 1 == argc)
 			die_usage("-- needs a command after it");
 		return (size_t)(argc - i - 1);
 	}
 	return 0;
 }
 
-/* WINDOW and FREQUENCY as the script had them that this replaces, and a command behind --. */
+/* Reads the operands SECONDS and FREQUENCY, as the script that pjrecord replaces had them, and the command after --. */
 static void recordopts_take_operands(struct request *request, char **operand, size_t command)
 {
 	size_t n = 0, plain;
@@ -193,7 +195,8 @@ static void recordopts_check(struct request *request, bool in_windows)
 	if (request->max_frames < 16 || request->max_frames > MAX_FRAMES_LIMIT)
 		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
 	if (request->command && !request->output && !in_windows)
-		request->output = "perf.data"; /* as of perf record */
+		/* the default name of perf record */
+		request->output = "perf.data";
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
 }

@@ -15,7 +15,7 @@
 
 /* The options with their defaults applied. Strings point into argv, except where a comment names an owner. */
 struct request {
-	/* Targets: the whole host, processes, cgroups or a command. With none of them, the whole host. */
+	/* Targets: the host, processes, cgroups or a command. With none of them, the host. */
 	bool host;
 	uint32_t *pid;
 	size_t npids;

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((size_t)16 << 20) /* of maps; of options far less is enough */
+#define TEXT_MAX ((size_t)16 << 20) /* bytes of /proc/PID/maps; OPTIONS_MAX is enough for options */
 #define OPTIONS_MAX ((size_t)1 << 20)
 
 static const struct {
@@ -40,7 +40,8 @@ const char *runtime_advice(const char *comm)
 	return NULL;
 }
 
-/* Memory that no file backs; .NET maps its code twice, as a memfd of that name. Others run programs from one. */
+/* Returns true for memory that no file backs. .NET maps its code twice, through a memfd named doublemapper; other
+ * memfds may hold programs that were started from them. */
 static bool runtimes_is_anonymous(struct str path)
 {
 	return str_eq(path, STR("//anon")) || str_starts(path, STR("[anon")) || str_starts(path, STR("[heap]")) ||
@@ -71,19 +72,20 @@ void runtime_maps(struct runtime *runtime, struct str maps)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Up to most bytes in text; of more, those. */
+/* Reads a file up to a text of max bytes; a longer file is cut there. Returns false on an error or if the text is
+ * full. */
 static bool read_some(int fd, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read(fd, text, max - text->n) || errno == EFBIG);
 }
 
-/* A file of /proc/PID; false with errno. */
+/* The same for a file of /proc/PID. Returns false with errno. */
 static bool runtimes_read_proc(int process, const char *name, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read_at(process, name, text, max - text->n) || errno == EFBIG);
 }
 
-/* A regular file of that process. */
+/* Opens a regular file by its path inside the root directory of a target process. Returns -1 on failure. */
 static int open_inside(int process, const char *path)
 {
 	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -94,7 +96,8 @@ static int open_inside(int process, const char *path)
 	return fd;
 }
 
-/* jvm_read: names are relative to where the process is now, which is where it was, for nearly all of them. */
+/* Implements jvm_read. A relative name is resolved in the current directory of the process, which for nearly all
+ * JVMs is the one they were started in. */
 static bool read_option_file(void *process, struct str name, struct text *text)
 {
 	struct text path = { 0 };
@@ -191,11 +194,14 @@ static bool has_map(const struct runtime *runtime, int process)
 
 /* ---- the child ------------------------------------------------------------------------------------------------ */
 
-/* What the child writes: before each process at which it looks (kind AT), of each runtime, and at the end. */
+/* Message of the helper: AT before it examines a process, RUNTIME for each process that generates code, END at the
+ * end. */
 struct report {
 	enum { REPORT_AT, REPORT_RUNTIME, REPORT_END } kind;
-	struct runtime runtime;      /* AT: pid only */
-	struct runtimes_count count; /* so far, of this child */
+	/* for AT only the pid is set */
+	struct runtime runtime;
+	/* counts of this helper so far */
+	struct runtimes_count count;
 };
 
 struct survey {
@@ -225,7 +231,7 @@ static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
 		return;
 	}
 	if (!survey->maps.n)
-		return; /* a thread of the kernel */
+		return; /* a kernel thread has no mappings */
 	survey->count.processes++;
 	runtime_maps(runtime, text_view(&survey->maps));
 	if (!runtime->jvm && runtime->code < RUNTIME_CODE)
@@ -237,7 +243,7 @@ static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
 	put_report(survey, &report);
 }
 
-/* Looks at all processes with numbers above `last`, but ours. */
+/* Runs in the helper: examines all processes with pids above `last`, except the recorder and itself, and exits. */
 static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 {
 	struct survey survey = { .out = out };
@@ -245,7 +251,8 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) { /* in the order of their numbers */
+	/* /proc lists processes in the order of their pids */
+	while (dir && (entry = readdir(dir))) {
 		uint64_t pid;
 		int process;
 
@@ -264,7 +271,7 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 
 /* ---- the parent ----------------------------------------------------------------------------------------------- */
 
-/* The next report; false: the child did not write one in time, or ended. */
+/* Reads the next message. Returns false if the helper wrote none within RUNTIMES_STALL_MS or ended. */
 static bool get_report(int in, struct report *report)
 {
 	struct pollfd polled = { .fd = in, .events = POLLIN };
@@ -273,7 +280,8 @@ static bool get_report(int in, struct report *report)
 	       read(in, report, sizeof(*report)) == (ssize_t)sizeof(*report);
 }
 
-/* One child; *last is the number of the process that it looked at last. True: it looked at all. */
+/* Runs one helper. *last is the pid of the last process that it began to examine. Returns true if it reached the end
+ * of /proc. */
 static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *runtime),
 		       void *arg)
 {
@@ -301,7 +309,8 @@ static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *ar
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL,
-			report.kind == REPORT_END ? 0 : WNOHANG); /* one that hangs may not even be killable */
+			/* does not wait for a helper that hangs, because even SIGKILL may not end it */
+			report.kind == REPORT_END ? 0 : WNOHANG);
 	}
 	n->processes += count.processes;
 	n->forbidden += count.forbidden;

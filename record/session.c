@@ -21,13 +21,13 @@
 
 #include <stdlib.h>
 
-#define SLACK (SECOND_NS / 10)       /* a record is in its ring that long after its time */
-#define SLACK_FULL (SECOND_NS / 500) /* and where rings fill faster */
+#define SLACK (SECOND_NS / 10)       /* ns after its time until a record is certainly in its ring */
+#define SLACK_FULL (SECOND_NS / 500) /* ns, the same while rings are filling up */
 #define DRAIN_MS 500
-#define SAVED_NS (2 * SECOND_NS) /* what ended, for samples that come after it */
-#define SETTLE_MS 300            /* for build-ids, at the end */
-#define LOOK_NS (2 * SECOND_NS)  /* between looks at CPUs and the keeper */
-#define HELD_MS 20               /* between tries, when a sample waits for tables */
+#define SAVED_NS (2 * SECOND_NS) /* ns that ended processes are stored for samples that come late */
+#define SETTLE_MS 300            /* ms to wait for build-ids at the end */
+#define LOOK_NS (2 * SECOND_NS)  /* ns between checks of CPUs and helper processes */
+#define HELD_MS 20               /* ms between retries while a sample waits for unwind tables */
 
 struct session {
 	struct session_options o;
@@ -38,18 +38,19 @@ struct session {
 	struct sources *sources;
 	struct processes *processes;
 	struct rescan *rescan;
-	uint64_t held;      /* time of the sample that waits for tables, 0: none */
-	bool flush;         /* nothing waits */
-	struct text sample; /* that is being made */
+	uint64_t held;      /* time of the sample that waits for unwind tables; 0 if none waits */
+	bool flush;         /* samples do not wait for helpers */
+	struct text sample; /* sample that is being composed */
 	struct session_totals totals;
 	uint64_t polled, late, lost_seen, drained;
-	uint64_t now; /* when the rings were last drained */
+	uint64_t now; /* time when the rings were last drained */
 	struct ringpoll waiting;
 };
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
-/* Ends windows until ns is in the one that is open. */
+/* Ends the open window and begins the next one until the open window contains ns. After the last requested window,
+ * begin and end are UINT64_MAX. */
 static void turn_to(struct session *session, uint64_t ns)
 {
 	while (ns >= session->w.end && session->w.end != UINT64_MAX) {
@@ -67,7 +68,8 @@ static void turn_to(struct session *session, uint64_t ns)
 
 /* ---- records ------------------------------------------------------------------------------------------------- */
 
-/* Of -p, other processes are of no interest. */
+/* Returns true if samples of this process are recorded. With -p, these are the requested processes and their
+ * children; else all. */
 static bool is_target(void *to, uint32_t pid)
 {
 	const struct session *session = to;
@@ -77,7 +79,8 @@ static bool is_target(void *to, uint32_t pid)
 	return session->o.target != TARGET_PROCESSES || (process && process->target);
 }
 
-/* What ticks also ticks in idle CPUs; what is counted was done there. */
+/* Returns true if a sample is to be recorded. Events with a frequency also sample idle CPUs, and these samples are
+ * dropped and counted. Counted events really happened in the idle task, so they are recorded. */
 static bool session_wanted(struct session *session, const struct ring_sample *sample, uint64_t event)
 {
 	if (sample->pid == 0 && sample->tid == 0 && !session->o.idle && session->attrs.event[event - 1].attr.freq) {
@@ -87,14 +90,15 @@ static bool session_wanted(struct session *session, const struct ring_sample *sa
 	return is_target(session, sample->pid);
 }
 
-/* A thread that ended so far that it has no number: its process still has one. */
+/* Returns the tid of a sample. A thread that is about to end has no tid any more (UINT32_MAX); then it is the pid. */
 static uint32_t session_thread_of(const struct ring_sample *sample)
 {
 	return sample->tid == UINT32_MAX ? sample->pid : sample->tid;
 }
 
-/* The sample with the callchain that is in its copy of the stack, to session->sample. False: it waits for tables, or
- * makes no sense. */
+/* Unwinds the stack copy of a sample and composes the sample with that callchain in session->sample. Stacks over
+ * budget, or of processes with stale mappings, are not unwound. Returns false if the sample waits for unwind tables
+ * or is malformed. */
 static bool session_unwind(struct session *session, const struct ring_sample *sample,
 			   const struct perf_event_attr *attr)
 {
@@ -114,7 +118,7 @@ static bool session_unwind(struct session *session, const struct ring_sample *sa
 	return session->sample.n;
 }
 
-/* As it is to be written, and ours to change; NULL: it is not. */
+/* Returns the sample to write, in writable memory. Returns NULL if nothing is to be written, or not yet. */
 static struct ring_sample *complete_record(struct session *session, const struct ring_record *record, uint64_t event)
 {
 	const struct perf_event_attr *attr = &session->attrs.event[event - 1].attr;
@@ -166,7 +170,8 @@ static void take_lost(struct session *session, const struct ring_record *record,
 	} else {
 		session->lost_seen += n;
 		if (record->time >=
-		    session->w.begin) /* before the first window nothing is recorded, so nothing is lost */
+		    /* losses before the first window do not count, because nothing is recorded then */
+		    session->w.begin)
 			session->w.report.loss.samples += n;
 	}
 }
@@ -196,19 +201,22 @@ static void session_take(void *to, const struct ring_record *record)
 	}
 	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)perf_record + perf_record->size - sizeof(*tail));
 	tail->event = sources_event(session->sources, tail->event);
-	if (perf_record->type == RECORD_MMAP2) /* not asked for, see eventattrs.c */
+	/* other recorders may have requested build-ids, which pjrecord does not: see eventattrs.c */
+	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(session->w.state, perf_record, record->time);
 	if (record->kind == RING_OF_STATE)
 		switches_record(session->w.switches, record);
 	switch (perf_record->type) {
 	case RECORD_LOST:
-		if (record->kind == RING_OF_SWITCHES) /* in the file there is no such event */
+		/* files do not contain the event context-switches, so the loss is assigned to the off-CPU event */
+		if (record->kind == RING_OF_SWITCHES)
 			tail->event = session->o.offcpu;
 		take_lost(session, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
 		if (!pass &&
-		    record->time >= session->w.begin) /* all that this ring has is samples: then the file can say so */
+		    /* this ring carries only samples, so the file can contain the loss as lost samples */
+		    record->time >= session->w.begin)
 			openwindow_lost_samples(&session->w, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
@@ -225,7 +233,7 @@ static void session_take(void *to, const struct ring_record *record)
 		output_records(&session->w.out, perf_record, perf_record->size);
 }
 
-/* Is a mapping of a process to be skipped in the rings? */
+/* Returns true if a mapping of this process is to be skipped in the rings. */
 static bool skip_mapping(void *to, uint32_t pid)
 {
 	const struct session *session = to;
@@ -233,7 +241,8 @@ static bool skip_mapping(void *to, uint32_t pid)
 	return state_skips(session->w.state, pid, session->now);
 }
 
-/* What was lost of switches was lost since the last time; during this one nobody can tell which times it spoils. */
+/* Delivers the records before horizon. Losses of switch records happened after the previous drain; which off-CPU
+ * times they affect cannot be known while the rings are drained, so all times since then are uncertain. */
 static void drain_rings(struct session *session, uint64_t horizon)
 {
 	uint64_t broken = rings_broken(session->rings);
@@ -250,7 +259,8 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->drained = session->held ? session->held : horizon;
 }
 
-/* Takes what is older than horizon; where rings are half full all the same, nearly all there is. */
+/* Delivers the records before horizon. If a ring is still more than 40 % full after that, delivers nearly all
+ * records, without waiting for helpers. */
 static void session_drain(struct session *session, uint64_t horizon)
 {
 	uint64_t late;
@@ -318,7 +328,7 @@ static struct sources *open_sources(struct session *session, struct sources_fail
 	return sources_open(&so, session->rings, why);
 }
 
-/* Events with all that finding callers needs, or with less. */
+/* Opens the events with the requested unwinding, and retries with less as fallback.h decides. */
 static bool open_events(struct session *session, struct sources_failure *why)
 {
 	struct fallback *fallback = &session->totals.fallback;
@@ -397,8 +407,8 @@ static void mark_targets(struct session *session)
 		processes_make(session->processes, session->o.pid[i])->target = true;
 }
 
-/* The first window begins now, or at the next border: then what comes before is left out. Where another run is about to
- * end its window there, its border is ours to the ns. */
+/* Opens the first window: now, or with --align at the next border; earlier samples are dropped. If another run is
+ * about to end its window near that border, this run starts at exactly that ns. */
 static void first_window(struct session *session)
 {
 	uint64_t now = clock_now(), begin = now, theirs;
@@ -464,7 +474,7 @@ static void wait_for_records(struct session *session, int wait_ms)
 	ringpoll_for(&session->waiting, session->rings, unwinder_fd(session->w.unwinder), wait_ms);
 }
 
-/* Until the next look, or shortly after the border. */
+/* Returns the ms to wait for records: at most DRAIN_MS, less if a sample waits, and until SLACK after the border. */
 static int time_to_wait(const struct session *session, int wait_ms)
 {
 	uint64_t now = clock_now(), border = session->w.end == UINT64_MAX ? UINT64_MAX : session->w.end + SLACK;
@@ -478,18 +488,19 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
-/* All windows that were asked for are complete. */
+/* Returns true if all requested windows are complete. */
 static bool session_complete(const struct session *session)
 {
 	return session->o.count && session->w.done >= session->o.count;
 }
 
-/* At what changes now and then: CPUs, and whether the keeper is well. */
+/* Checks, each LOOK_NS, what changes rarely: CPUs that come and go, and the helper processes. */
 static void session_look(struct session *session, uint64_t now)
 {
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 
-	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) { /* who ran there was not seen */
+	/* switches on a new CPU were not recorded until now, so off-CPU times since the last check are uncertain */
+	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) {
 		switches_mark_stale(session->w.switches, session->polled);
 		switches_sure(session->w.switches);
 	}
@@ -511,7 +522,7 @@ bool session_step(struct session *session, int wait_ms)
 	session_drain(session, now - SLACK);
 	if (rescan_tick(session->rescan, now))
 		switches_mend(session->w.switches);
-	/* not of who ended before the sample that waits for tables, however long it waits */
+	/* Processes that ended before a sample that waits for tables are not forgotten, however long it waits. */
 	processes_forget(session->processes,
 			 (session->held && session->held < now - SLACK ? session->held : now - SLACK) - SAVED_NS);
 	if (now - session->polled > LOOK_NS)
@@ -521,7 +532,8 @@ bool session_step(struct session *session, int wait_ms)
 	return !output_failed(&session->w.out);
 }
 
-/* What the kernel's own counters say beyond the LOST records: what was lost when nothing came after it. */
+/* Adds samples that the kernel counted as lost beyond its LOST records: a loss has no such record if no record
+ * follows it in the ring. */
 static void add_hidden_loss(struct session *session)
 {
 	uint64_t lost = sources_lost(session->sources);
@@ -535,7 +547,8 @@ static void add_hidden_loss(struct session *session)
 int session_finish(struct session *session)
 {
 	uint64_t now = clock_now();
-	bool unwanted = session->o.align && now < session->w.begin; /* stopped before the first border */
+	/* the recording was stopped before the first border */
+	bool unwanted = session->o.align && now < session->w.begin;
 
 	sandbox_warn(sandbox_reported());
 	if (session_complete(session))

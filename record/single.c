@@ -18,7 +18,8 @@ static NORETURN void single_cannot_create(const struct single *single, const cha
 	die_errno("%s", name);
 }
 
-/* A FIFO whose reader is pjfold, say. */
+/* Opens an existing FIFO, whose reader may be pjfold, for example, or a magic path. Exits with a message for any
+ * other type of file. */
 static void open_fifo(struct single *single)
 {
 	if (!single->place.magic && !S_ISFIFO(single->place.st.st_mode))
@@ -42,7 +43,8 @@ static void single_open_file(struct single *single)
 	}
 	text_printf(&text, "%s.part%c", outpath->name, 0);
 	single->part = text.p;
-	unlinkat(outpath->folder, single->part, 0); /* left by a killed run, or planted: never opened */
+	/* removes a file that a killed run left or another user planted; it is never opened */
+	unlinkat(outpath->folder, single->part, 0);
 	single->fd = openat(outpath->folder, single->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (single->fd < 0)
 		single_cannot_create(single, single->part);
