@@ -77,7 +77,7 @@ static void chunk_pad(struct text *text, size_t start, size_t to)
 		text_char(text, 0);
 }
 
-/* perf's strings: length with its padding, bytes, NUL, padding to 64 (NAME_ALIGN). */
+/* Appends a string as perf does: its length with padding, the bytes, a NUL, and padding to 64 (NAME_ALIGN). */
 static void chunk_put_string(struct text *text, const char *string)
 {
 	size_t n = strlen(string) + 1, padded = (n + 63) & ~(size_t)63, start;
@@ -145,7 +145,8 @@ struct root_frames {
 	uint64_t wall, record;
 };
 
-/* The section of one feature that is known at the start; false: this is not one, or nothing is known. */
+/* Appends the section of a feature that is known at the start of a file. Returns false if the feature is another one
+ * or has no data. */
 static bool chunk_describe(struct text *text, unsigned feature, const struct root_frames *frames)
 {
 	const struct chunk_facts *facts = frames->facts;
@@ -157,8 +158,8 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 	case FEATURE_VERSION: return chunk_put_string(text, "pjrecord " PJ_VERSION), true;
 	case FEATURE_ARCH: return chunk_put_string(text, facts->arch), true;
 	case FEATURE_NRCPUS:
-		chunk_put_u32(text,
-			      facts->cpus); /* perf writes those available first, whatever its documentation says */
+		chunk_put_u32(text, facts->cpus); /* perf writes the available CPUs first, although its documentation
+						     gives the opposite order */
 		chunk_put_u32(text, facts->cpus_online);
 		return true;
 	case FEATURE_CPUDESC:
@@ -177,10 +178,10 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 		return n;
 	}
 	case FEATURE_EVENT_DESC: return describe_events(text, facts), true;
-	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* resolution in ns */
+	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* resolution: 1 ns */
 	case FEATURE_CLOCK_DATA:
-		chunk_put_u32(text, 1); /* version */
-		chunk_put_u32(text, 1); /* CLOCK_MONOTONIC */
+		chunk_put_u32(text, 1); /* version of the section */
+		chunk_put_u32(text, 1); /* clock id of the records: CLOCK_MONOTONIC */
 		put_u64(text, frames->wall);
 		put_u64(text, frames->record);
 		return true;
@@ -201,7 +202,7 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 	return bits[i / 64] >> i % 64 & 1;
 }
 
-/* Header, attributes with their ids, sections of features, the table of these; then the data. */
+/* Writes the start of a file: header, attributes with their ids, feature sections and their table. The data follow. */
 static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
 	struct perf_file_header header = { .magic = PERF_MAGIC,
@@ -250,8 +251,8 @@ static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 	text_bytes(text, &record, sizeof(record));
 }
 
-/* perf's pipe mode: what a file has in its header comes as records. An attribute is always that of its event; names
- * come behind it; features each in a record, where they fit into one. */
+/* Writes the start of a pipe, where records replace the header of a file. Each attribute is followed by the name of
+ * its event. Each feature is a record of its own, and is left out if it is too large for one. */
 static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
 	uint64_t size = PERF_PIPE_HEADER;
@@ -291,7 +292,7 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 	}
 	if (facts->tracing.n) {
 		chunk_put_header(&text, RECORD_TRACING_DATA, 16);
-		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7)); /* padding included */
+		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7)); /* size with padding */
 		chunk_put_u32(&text, 0);
 		text_str(&text, facts->tracing);
 		chunk_pad(&text, 0, 8);
@@ -344,8 +345,8 @@ void chunk_flush(struct chunk *chunk)
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
-/* The table of all features, in the order of bits: those in front of the data, and those that come behind this table.
- */
+/* Completes a file: writes the table of all features in the order of their bits, both those in front of the data and
+ * those that follow the table, then the latter sections, and corrects the header. */
 static void end_file(struct chunk *chunk, const struct chunk_end *end)
 {
 	uint64_t bits[4], times[2] = { end->first, end->last }, size = chunk->written - chunk->data;
@@ -387,7 +388,7 @@ static void end_file(struct chunk *chunk, const struct chunk_end *end)
 	chunk_patch(chunk, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
-/* As many of the items as go into one record; *rest is what is left. One that is too large for any is left out. */
+/* Cuts the items that fit into one record off *rest. An item that is too large for any record is left out. */
 static struct str some_items(struct str *rest, size_t max)
 {
 	struct str all = *rest;
@@ -411,7 +412,7 @@ static struct str some_items(struct str *rest, size_t max)
 	return str_head(all, n);
 }
 
-/* Our own items, as many records as they need. */
+/* Completes a pipe: writes the items of FEATURE_PJ_END in as many records as they need. */
 static void end_pipe(struct chunk *chunk, const struct chunk_end *end)
 {
 	struct str rest = end->pj, some;

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* No build_id: while any recorder asks for it, the kernel (seen with 6.18) marks the mappings that it tells to all
- * others, too, as if they had one in place of device and inode, and perf record dies of that. */
+/* Returns the event that carries process state. It does not request build_id: while any recorder requests it, the
+ * kernel (seen with 6.18) marks the mappings in records for all other recorders, too, as if they had a build-id in
+ * place of device and inode, and perf record dies of that. */
 static struct perf_event_attr state_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
@@ -38,8 +39,8 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *option
 	};
 }
 
-/* Each time a thread leaves a CPU: its callchain, and why; and when it is back. Its ring wakes us when it is half full.
- */
+/* Returns the event that reports each switch of a thread: its callchain and the reason when it leaves a CPU, and its
+ * return. Its ring wakes the recorder when it is half full. */
 static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
@@ -60,8 +61,8 @@ static struct perf_event_attr switch_attr(const struct eventattrs_options *optio
 	};
 }
 
-/* Of samples that the kernel makes, of code of users. What is counted may come ten thousands of times a second, 24 kB
- * each: where the choice is ours, frame pointers must do. */
+/* Returns true if samples of this event have a stack copy: the kernel makes them, of user code. Counted events may
+ * occur ten thousands of times a second, with 24 kB each, so with `both` they use frame pointers only. */
 static bool has_copy(const struct eventattrs_options *options, const struct perf_event_attr *attr)
 {
 	return !attr->exclude_user && (attr->freq || !options->both) &&
@@ -90,7 +91,8 @@ void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes
 	attr->exclude_callchain_user = !both;
 }
 
-/* Files hold the callchain that the recorder made of registers and stack, not these two. */
+/* Removes registers and stack from the attribute, because files hold the callchain that the recorder unwound from
+ * them. */
 static void omit_stack(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
@@ -111,14 +113,14 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 			eventattrs_request_stack(&eventattrs->event[i].attr, options->stack_bytes, options->both);
 }
 
-/* Samples that we make are what the kernel's are. */
+/* Gives the off-CPU events the sample type of the switch event, since the kernel may have refused parts of it. */
 static void follow_switches(struct eventattrs *eventattrs)
 {
 	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
 		eventattrs->event[i].attr.sample_type = eventattrs->switches.sample_type;
 }
 
-/* Events have our numbers in the files, one each. */
+/* Gives each event one id, its index from 1, for the files. */
 static void eventattrs_number(struct eventattrs *eventattrs)
 {
 	for (size_t i = 0; i <= eventattrs->o.nevents; i++) {

@@ -20,7 +20,7 @@ static const struct known {
 	const char *name, *alias;
 	uint32_t type;
 	uint64_t config;
-	bool ticks; /* sampled by frequency */
+	bool ticks; /* sampled by frequency, not by count */
 } known[] = {
 	{ "cycles", "cpu-cycles", HW, PERF_COUNT_HW_CPU_CYCLES, true },
 	{ "instructions", NULL, HW, PERF_COUNT_HW_INSTRUCTIONS, true },
@@ -84,16 +84,18 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 	} else {
 		attr.sample_period = options->period ? options->period : 1;
 		if (attr.sample_period > 1)
-			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* rings.h */
+			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* see RING_SAMPLE_TYPE in rings.h */
 	}
 	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
-		attr.exclude_idle = !options->idle; /* others stop with the CPU, or cannot tell */
+		/* other clocks and counters stop with an idle CPU, or do not support this */
+		attr.exclude_idle = !options->idle;
 	if (k->type == HW)
 		attr.precise_ip = 2;
 	return attr;
 }
 
-/* "cycles:u": :u :k, as perf writes them; what else perf knows there is refused. */
+/* Applies the modifiers after the colon, such as in "cycles:u": u and k as perf has them, and p for hardware events.
+ * Exits with a message on any other modifier of perf. */
 static void take_modifiers(struct perf_event_attr *attr, struct str string, struct str spec)
 {
 	bool user = false, kernel = false;
@@ -162,7 +164,8 @@ static NORETURN void die_of_name(const char *dir, struct str name)
 		  (int)near.n, near.n ? near.p : "");
 }
 
-/* "sched:sched_switch:u": both parts of the name may be patterns, which stand for an event each. */
+/* Adds an event for each tracepoint that matches, as in "sched:sched_switch:u". Both parts of the name may be
+ * patterns. */
 static void parse_tracepoint(struct events *events, struct str spec, const struct events_options *options)
 {
 	struct str modifiers = spec, system = str_cut(&modifiers, ':'), part = str_cut(&modifiers, ':');
@@ -204,8 +207,8 @@ static void describe_tracepoints(struct events *events)
 
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
-/* Samples that we make: the kernel is never asked for these events. The first has the name and numbers of perf record
- * --off-cpu. */
+/* Adds the events of off-CPU samples, which the recorder makes itself; they are never opened. The first has the name
+ * and numbers of perf record --off-cpu. */
 static void add_offcpu(struct events *events, const struct events_options *options)
 {
 	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };

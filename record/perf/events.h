@@ -1,41 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - the names of events, as perf calls them, and what the kernel is asked for.
+ * events.h - parses a list of perf's event names into attributes for perf_event_open.
  *
- * Clocks and hardware counters are sampled by frequency; what is counted (page faults, switches, tracepoints) is a
- * sample each, or every so many.
+ * Clocks and hardware counters are sampled by frequency. Counted events (page faults, switches, tracepoints) give
+ * one sample for each occurrence, or for each Nth one.
  */
 #ifndef PJ_EVENTS_H
 #define PJ_EVENTS_H
 
 #include "record/perf/chunk.h"
 
+/* Options that apply to all events of the list. */
 struct events_options {
-	uint64_t frequency; /* Hz */
-	uint64_t period;    /* of events that are counted; 0: each one */
-	bool inherit;       /* children of a thread too: not for events on CPUs */
+	/* Hz, for events that are sampled by frequency */
+	uint64_t frequency;
+	/* for counted events: a sample for each Nth occurrence; 0 is 1 */
+	uint64_t period;
+	/* children of a thread inherit its events; not for CPU-wide events */
+	bool inherit;
+	/* events start when the process calls exec */
 	bool on_exec;
+	/* idle CPUs are sampled, too */
 	bool idle;
+	/* size of a ring; it is half full when the recorder is woken up */
 	size_t ring_bytes;
-	bool offcpu; /* times off the CPU, too */
+	/* add the two events of off-CPU times */
+	bool offcpu;
 };
 
+/* The result; events_free frees all of it. */
 struct events {
 	struct chunk_event *event;
 	size_t n;
-	bool by_clock;   /* "auto" became cpu-clock, since there are no cycles to count */
-	uint64_t offcpu; /* number, from 1, of offcpu-time; offcpu-time-preempted is the next; 0: not asked for */
+	/* "auto" became cpu-clock, because cycles cannot be counted here */
+	bool by_clock;
+	/* index from 1 of offcpu-time, which offcpu-time-preempted follows; 0 without off-CPU times */
+	uint64_t offcpu;
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;
-	struct text tracing; /* what readers need to print the fields of tracepoints; empty: there are none */
+	/* TRACING_DATA section: formats of the tracepoints' fields; empty if there are no tracepoints */
+	struct text tracing;
 };
 
-/* "cycles,page-faults:u,block:*"; "auto" is cycles where there is a PMU, else cpu-clock. Dies with a usage message on a
- * name that is none, and with a hint when tracepoints cannot be had. */
+/* Parses a list such as "cycles,page-faults:u,block:*". "auto" is cycles if the host can count them, else cpu-clock.
+ * Exits with a usage message on an unknown name, and with a hint if tracepoints cannot be read. */
 void events_parse(struct events *events, const char *list, const struct events_options *options);
+/* Frees the arrays and names and zeroes the struct. */
 void events_free(struct events *events);
 
-/* Is it a hardware event that this machine can count? The kernel is asked; false with errno. */
+/* Returns true if this host can count the hardware event, after opening it for the own process. Returns false with
+ * errno if not. */
 bool events_try(const struct perf_event_attr *attr);
 
 #endif

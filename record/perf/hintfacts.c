@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hintfacts.c - what hints.h is told about the machine, from /proc, /sys and the environment. */
+/* hintfacts.c - gathers the facts of hints.h about the host from /proc, /sys and the environment. */
 #include "record/perf/hints.h"
 #include "record/perf/privileges.h"
 #include "record/perf/sources.h"
@@ -15,7 +15,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Inodes of the first namespaces are fixed (include/linux/proc_ns.h). */
+/* Links of the initial namespaces, whose inodes are fixed (include/linux/proc_ns.h). */
 #define FIRST_PID_NS "pid:[4026531836]"
 #define FIRST_USER_NS "user:[4026531837]"
 
@@ -47,7 +47,7 @@ static int64_t sysctl_of(const char *path)
 	return hintfacts_number(hintfacts_read_file(path, buf, sizeof(buf)));
 }
 
-/* The value of a line "key:\tvalue" of /proc/PID/status. */
+/* Returns the value of the line "key:\tvalue" of /proc/PID/status; empty if there is none. */
 static struct str hintfacts_field(struct str status, const char *key)
 {
 	while (status.n) {
@@ -67,7 +67,8 @@ static int is_ns_other(const char *link, const char *first)
 	return got <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)got }, str_of(first));
 }
 
-/* Files that runtimes leave are also in virtual machines that were made of images. */
+/* Returns 1 if this process runs in a container. The files of container runtimes count only on an overlay file
+ * system, since virtual machines that were made from container images have them, too. */
 static int in_container(const struct hint_facts *facts)
 {
 	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
@@ -83,7 +84,7 @@ static int in_container(const struct hint_facts *facts)
 	return 0;
 }
 
-/* "[none] integrity confidentiality" */
+/* Returns the lockdown level from a text such as "[none] integrity confidentiality". */
 static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
@@ -151,7 +152,7 @@ int64_t hint_owner(pid_t pid)
 	return stat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
 }
 
-/* Any address that is not 0: they are all hidden, or none is. */
+/* Reads the start of /proc/kallsyms. One address other than 0 suffices: the kernel hides all addresses or none. */
 bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);

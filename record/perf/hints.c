@@ -32,7 +32,7 @@ static const char *perfmon_name(const struct hint_facts *facts)
 	return facts->old_kernel ? "CAP_SYS_ADMIN" : "CAP_PERFMON";
 }
 
-/* "cap_perfmon" as containers and manuals write it */
+/* Appends "cap_perfmon" in capitals, as containers and manuals write it. */
 static void put_upper(struct text *text, const char *string)
 {
 	for (; *string; string++)
@@ -70,7 +70,7 @@ static void put_sysctl(struct text *text, const struct hint_facts *facts, const 
 		    setting);
 }
 
-/* CAP_PERFMON, or a lower kernel.perf_event_paranoid. */
+/* Appends the remedy for missing permission: CAP_PERFMON, or a lower kernel.perf_event_paranoid. */
 static void put_perfmon(struct text *text, const struct hint_facts *facts, int level)
 {
 	char setting[60];
@@ -152,7 +152,7 @@ static void by_module(struct text *text, const struct hint *hint)
 		hints_perfmon(&hint->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
-/* The level 3 is a patch of distributions; Debian's accepts CAP_SYS_ADMIN only. */
+/* Level 3 is a patch of distributions; Debian's version accepts only CAP_SYS_ADMIN. */
 static void by_distribution(struct text *text, const struct hint_facts *facts)
 {
 	text_printf(text,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges.h - what pjrecord keeps of root: five capabilities, and no way back to more.
+ * privileges.h - reduces the rights of pjrecord to five capabilities, irrevocably.
  *
- * PERFMON (SYS_ADMIN where the kernel is older than 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH, each only
- * where it was given. No ambient or inheritable ones, no_new_privs, and as far as allowed no others in the bounding
- * set. By system calls.
+ * These are PERFMON (SYS_ADMIN if the kernel is older than 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and DAC_READ_SEARCH,
+ * each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is set, and other
+ * capabilities are removed from the bounding set as far as allowed. The module uses system calls directly.
  *
- * There is no way back, also not for a COMMAND that is to have what its user had: fork it first, and let it wait in a
- * pipe until it may exec. Capabilities belong to threads: to be called before there are others.
+ * The rights cannot be regained, not even for a COMMAND that needs the rights of its user: fork it first, and let it
+ * wait for a byte on a pipe before it calls exec (command.h). Capabilities belong to threads, so call
+ * privileges_drop before other threads start.
  */
 #ifndef PJ_PRIVILEGES_H
 #define PJ_PRIVILEGES_H
@@ -16,23 +17,23 @@
 
 #include <sys/types.h>
 
-/* uid and gid of `--user NAME` (a name or a number); dies with a message when there is none. */
+/* Sets the uid and gid of `--user NAME`, a name or a number. Exits with a message if there is no such user. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Becomes uid:gid (-1: stays who it is; only root can become somebody else), without supplementary groups but those of
- * that user, and keeps the five. Dies when the kernel refuses, and when it is called with other threads running. */
+/* Changes to uid:gid, with no supplementary groups except those of that user, and keeps the five capabilities. -1
+ * keeps the current id; only root can change it. Exits with a message if the kernel refuses or other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);
 
-/* Is this capability (a CAP_ number) effective? */
+/* Returns true if this capability (a CAP_ number) is effective. */
 bool privileges_has(unsigned cap);
 
-/* CAP_PERFMON, or CAP_SYS_ADMIN, effective: may everything be recorded whatever perf_event_paranoid says? */
+/* Returns true if CAP_PERFMON or CAP_SYS_ADMIN is effective, so that perf_event_paranoid does not apply. */
 bool privileges_perfmon(void);
 
-/* For messages and --check: "perfmon, ipc_lock", or "none". */
+/* Appends the list of effective ones, such as "perfmon, ipc_lock", or "none", for messages and --check. */
 void privileges_text(struct text *text);
 
-/* The numbers, as <linux/capability.h> may be older. */
+/* Numbers of capabilities; <linux/capability.h> may be older than some of them. */
 enum {
 	PRIV_DAC_OVERRIDE = 1,
 	PRIV_DAC_READ_SEARCH = 2,

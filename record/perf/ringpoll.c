@@ -22,11 +22,11 @@ static void ringpoll_learn(struct ringpoll *ringpoll, const struct rings *rings)
 	free(fd);
 }
 
-#define STORM 64u /* records that were skipped since the last call */
+#define STORM 64u /* number of records skipped since the last call that makes a storm */
 #define PAUSE_MIN_NS UINT64_C(250000)
 #define PAUSE_MAX_NS UINT64_C(2000000)
 
-/* Sets ringpoll->pause: 0 if there is no storm, or if rings fill faster than a pause ends. */
+/* Sets ringpoll->pause in ns; 0 if there is no storm, or if rings fill up before the shortest pause ends. */
 static void set_pause(struct ringpoll *ringpoll, const struct rings *rings)
 {
 	uint64_t skipped = rings_skipped(rings), last = ringpoll->pause ? ringpoll->pause : PAUSE_MIN_NS;
@@ -49,7 +49,7 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 		ringpoll_learn(ringpoll, rings);
 	ringpoll->poll[ringpoll->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);
-	sigdelset(&mask, SIGCHLD); /* the command's end, see command_fork */
+	sigdelset(&mask, SIGCHLD); /* lets the end of the command interrupt the wait, see command_fork */
 	if (ringpoll->pause && wait_ms > 0) {
 		spec = (struct timespec){ .tv_nsec = (long)ringpoll->pause };
 		ppoll(ringpoll->poll + ringpoll->n, 1, &spec, &mask);
@@ -59,7 +59,8 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 		return;
 	for (size_t i = 0; i < ringpoll->n; i++)
 		if (ringpoll->poll[i].revents &
-		    (POLLHUP | POLLERR | POLLNVAL)) /* its process ended: it would be ready for ever */
+		    /* the process of this event has ended; poll would report the descriptor as ready for ever */
+		    (POLLHUP | POLLERR | POLLNVAL))
 			ringpoll->poll[i].fd = -1;
 }
 

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ringpoll.h - to sleep until a ring has records, somebody answers, the command ends or the time is over. */
+/* ringpoll.h - waits until a ring has records, a helper responds, the command ends or a time has passed. */
 #ifndef PJ_RINGPOLL_H
 #define PJ_RINGPOLL_H
 
 #include "record/perf/rings.h"
 
+/* The zero value is valid. The caller clears `known` when rings were added or removed, and now and then. */
 struct ringpoll {
 	struct pollfd *poll;
 	size_t n;
-	uint64_t skipped, pause; /* rings_skipped at the last call; ns: of a pause in a storm */
-	bool known;              /* poll has the rings as they are; to be cleared when they change, and now and then */
+	/* rings_skipped at the last call, and ns of a pause during a storm */
+	uint64_t skipped, pause;
+	/* poll lists the current descriptors of all rings */
+	bool known;
 };
 
-/* fd: of who answers, or -1. SIGCHLD gets through. In a storm of mappings (rings_skip) rings do not wake us, but are
- * looked at after a pause: 140,000 records a second of 1.5 kB woke us 1,300 times a second, which took 2 % of a CPU. A
- * pause is at most 2 ms, and shorter where the fullest ring is more than half full after it. */
+/*
+ * Waits for at most wait_ms. fd is the descriptor on which a helper responds, or -1. SIGCHLD interrupts the wait.
+ *
+ * During a storm of mappings (rings_skip) the rings do not wake the recorder; it checks them after a pause. 140,000
+ * records of 1.5 kB a second woke it 1,300 times a second, which took 2 % of a CPU. A pause lasts at most 2 ms, and
+ * less if the fullest ring is more than half full after it.
+ */
 void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, int wait_ms);
+/* Frees the list and zeroes the struct. */
 void ringpoll_free(struct ringpoll *ringpoll);
 
 #endif

@@ -17,19 +17,22 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	char *data;
 	size_t size;
-	uint64_t head, tail; /* of this drain: what is there, what was taken */
-	uint64_t time;       /* of the record at tail */
+	/* offsets during a drain: end of the records, and end of those that were taken */
+	uint64_t head, tail;
+	/* time of the record at `tail` */
+	uint64_t time;
 };
 
 struct rings {
 	struct ring *ring;
-	uint32_t *heap; /* rings with a record before the horizon, the oldest first */
+	/* indexes of the rings that have a record before the horizon, as a heap with the oldest record first */
+	uint32_t *heap;
 	size_t n, nheap;
 	uint64_t last, late, broken;
 	unsigned high, left;
 	bool hold;
 	size_t bytes;
-	bool (*skip)(void *to, uint32_t pid); /* NULL: all records are wanted */
+	bool (*skip)(void *to, uint32_t pid); /* NULL if no record is dropped */
 	void *skip_to;
 	uint64_t skipped;
 	union {
@@ -100,7 +103,8 @@ static void rings_copy(const struct ring *ring, uint64_t from, char *to, size_t 
 	memcpy(to + head, ring->data, n - head);
 }
 
-/* The 8 bytes at a place; all that we look at in a record before it is copied are aligned, so none is in two parts. */
+/* Returns the 8 bytes at an offset of the record stream. All fields that are read before a record is copied are
+ * aligned, so none wraps around the end of the ring. */
 static uint64_t rings_word_at(const struct ring *ring, uint64_t at)
 {
 	uint64_t word;
@@ -124,14 +128,15 @@ static void rings_release(const struct ring *ring)
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/* Records of which a process can make a million in a second. They begin with its pid. */
+/* Returns true for records of which a process can cause a million in a second. They begin with its pid. */
 static bool may_skip(const struct perf_record *record)
 {
 	return record->type == RECORD_MMAP2 || record->type == RECORD_NAMESPACES ||
 	       (record->type == RECORD_COMM && !(record->misc & MISC_COMM_EXEC));
 }
 
-/* Moves tail behind records that are not wanted (rings_skip). */
+/* Drops the records at the start of a ring that the filter of rings_skip rejects. Returns their space to the kernel
+ * after each eighth of the ring. */
 static void skip_unwanted(struct rings *rings, struct ring *ring)
 {
 	for (;;) {
@@ -153,8 +158,8 @@ static void skip_unwanted(struct rings *rings, struct ring *ring)
 	}
 }
 
-/* The time of the record at tail, or false: nothing is left, or what is there is no record (then the ring is emptied).
- */
+/* Sets ring->time to the time of the next record. Returns false if the ring is empty. If the bytes are no valid
+ * record, empties the ring, counts it as broken and returns false. */
 static bool rings_look(struct rings *rings, struct ring *ring)
 {
 	struct perf_record record;
@@ -178,8 +183,9 @@ static bool rings_look(struct rings *rings, struct ring *ring)
 	return true;
 }
 
-/* A copy, for whoever gets it changes it: the kernel lets nobody write into a ring. Not of what is large, most of which
- * is the copy of a stack, and most of that is never looked at. */
+/* Takes the next record. Returns a copy, because callers change records and the ring must not be written. A large
+ * SAMPLE that does not wrap around is returned in place (*fixed): most of it is a stack copy, and most of that is
+ * never read. */
 static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
@@ -287,7 +293,7 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 			ring->tail = tail;
 			break;
 		}
-		if (ring->tail - ring->page->data_tail > ring->size / 8) /* room for the kernel, while we go on */
+		if (ring->tail - ring->page->data_tail > ring->size / 8) /* returns space to the kernel early */
 			rings_release(ring);
 		if (!rings_look(rings, ring) || ring->time >= horizon)
 			rings->heap[0] = rings->heap[--rings->nheap];
@@ -299,7 +305,8 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 	return n;
 }
 
-/* Is there a LOST record in it? The ring is full when the next record might not fit: then the LOST is still to come. */
+/* Returns true if the ring contains a LOST record, or is so full that the next record might not fit; then the LOST
+ * record is written later. */
 static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedstat.h - time of a process on a CPU, and in the queue for one: what is neither, it was blocked.
+ * schedstat.h - time of a process on a CPU and in the run queue; in the remaining time it was blocked.
  */
 #ifndef PJ_SCHEDSTAT_H
 #define PJ_SCHEDSTAT_H
@@ -9,14 +9,17 @@
 
 #include <sys/types.h>
 
-/* Of a process (0: this one), of its first thread; -1: this kernel has none. */
+/* Opens the counters of the first thread of a process; pid 0 is this process. The caller closes the descriptor.
+ * Returns -1 if the kernel does not provide them or the process has ended. */
 int schedstat_open(pid_t pid);
 
+/* Sums since the start of the thread. */
 struct schedstat {
 	uint64_t ran, waited; /* ns */
 };
 
-/* False, and *schedstat as it was: fd is -1, or the process is gone. The kernel adds time in the queue when it ends. */
+/* Reads the sums. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended. The kernel
+ * adds queue time when the wait in the queue ends. */
 bool schedstat_read(int fd, struct schedstat *schedstat);
 
 #endif

@@ -18,12 +18,12 @@
 #define ONLINE "/sys/devices/system/cpu/online"
 
 #define DESCRIPTORS_BESIDE 32
-#define RING_SHARE 32 /* of the memory is for rings with copies of stacks */
+#define RING_SHARE 32 /* 1/32 of the memory may hold rings with stack copies */
 
 struct source {
 	int fd;
 	uint32_t cpu;
-	bool counts; /* its reads tell what was lost */
+	bool counts; /* read() returns the number of lost samples */
 };
 
 struct sources {
@@ -35,12 +35,13 @@ struct sources {
 	size_t ncpus;
 	struct {
 		uint64_t id, event;
-	} * name; /* open addressing, by id */
+	} * name; /* hash table by id, with open addressing */
 	size_t nnames, mask;
 	uint32_t *tid;
 	size_t ntids;
-	size_t bytes[3]; /* of a ring of each kind: they shrink to what is allowed */
-	int *cgroup;     /* descriptors of directories */
+	/* sizes of the rings of each kind; they shrink to what is allowed */
+	size_t bytes[3];
+	int *cgroup; /* descriptors of the cgroup directories */
 	bool enabled, without_kernel;
 };
 
@@ -79,7 +80,7 @@ static uint32_t *sources_online(size_t *n)
 		close(fd);
 	if (got > 0)
 		return sources_parse_cpus((struct str){ text, (size_t)got }, n);
-	*n = (size_t)sysconf(_SC_NPROCESSORS_ONLN); /* /sys is not there in every container */
+	*n = (size_t)sysconf(_SC_NPROCESSORS_ONLN); /* some containers have no /sys */
 	uint32_t *cpu = mem_alloc(sizeof(*cpu), *n);
 	for (size_t i = 0; i < *n; i++)
 		cpu[i] = (uint32_t)i;
@@ -124,25 +125,26 @@ uint64_t sources_event(const struct sources *sources, uint64_t id)
 
 /* ---- opening one event --------------------------------------------------------------------------------------- */
 
-/* What older kernels do not know, newest first. False: the attribute asks for nothing that could be left out. */
+/* Removes the newest feature that older kernels lack from the attribute; the comments give the kernel that
+ * introduced it. Returns false if no such feature is left. */
 static bool step_down(struct perf_event_attr *attr)
 {
 	if (attr->precise_ip)
 		return attr->precise_ip--, true;
-	if (attr->read_format & FORMAT_LOST) /* 6.0 */
+	if (attr->read_format & FORMAT_LOST) /* Linux 6.0 */
 		return attr->read_format &= ~FORMAT_LOST, true;
-	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP) /* 5.7, and only with CONFIG_CGROUP_PERF */
+	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP) /* Linux 5.7 with CONFIG_CGROUP_PERF */
 		return attr->cgroup = 0, attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
-	if (attr->ksymbol || attr->bpf_event) /* 5.1 */
+	if (attr->ksymbol || attr->bpf_event) /* Linux 5.1 */
 		return attr->ksymbol = attr->bpf_event = 0, true;
-	if (attr->namespaces) /* 4.12 */
+	if (attr->namespaces) /* Linux 4.12 */
 		return attr->namespaces = 0, true;
 	if (attr->exclude_guest)
 		return attr->exclude_guest = 0, true;
 	return false;
 }
 
-/* Happens in the kernel only: without it nothing would be left. */
+/* Returns true for events that occur only in the kernel: an event without the kernel would give no samples. */
 static bool in_kernel(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_TRACEPOINT ||
@@ -150,7 +152,7 @@ static bool in_kernel(const struct perf_event_attr *attr)
 		(attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
-/* What needs more permission than the rest. */
+/* Removes the feature that needs the most permission from the attribute. Returns false if none can be removed. */
 static bool request_less(struct sources *sources, struct perf_event_attr *attr)
 {
 	if (attr->namespaces)
@@ -190,7 +192,8 @@ static int sources_open_event(struct sources *sources, struct perf_event_attr *a
 				continue;
 			return -1;
 		case ENOENT:
-			if (attr->precise_ip) { /* precise events may be those of another unit that is not there */
+			/* the unit that precise events come from may not exist, so tries less precision */
+			if (attr->precise_ip) {
 				attr->precise_ip--;
 				continue;
 			}
@@ -225,7 +228,7 @@ static void keep_source(struct sources *sources, int fd, uint32_t cpu, bool coun
 
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
 
-/* Who an event is for: pid and flags of perf_event_open. */
+/* Target of an event: pid and flags of perf_event_open. */
 struct owner {
 	pid_t pid;
 	unsigned long flags;
@@ -248,7 +251,8 @@ static size_t sources_whoms(const struct sources *sources)
 						     1;
 }
 
-/* Those of all events on all CPUs, and as many as windows and /proc need at a time. */
+/* Returns the number of descriptors for all events on all CPUs and for the files of windows and /proc that are open
+ * at the same time. */
 static uint64_t descriptors_needed(const struct sources *sources)
 {
 	uint64_t one = sources->o.nevents + 1 + (sources->o.switches ? 1 : 0);
@@ -264,7 +268,8 @@ static uint64_t locked_bytes(const struct sources *sources)
 	       (sources->o.switches ? sources->bytes[RING_OF_SWITCHES] + page : 0);
 }
 
-/* Maps the ring of the CPU, or lets fd write into the one that is there. Rings shrink until they are allowed. */
+/* Maps the ring of the CPU, or redirects the records of fd to the existing one. Halves the size of the ring until
+ * the kernel allows it, unless the user or the options demand a size. */
 static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
 	size_t *bytes = sources->bytes + kind;
@@ -299,7 +304,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 					 .cpu = (int)cpu,
 					 .needed = descriptors_needed(sources) };
 	if (fd < 0)
-		return sources->o.target == TARGET_THREADS && why->error == ESRCH; /* a thread that ended meanwhile */
+		return sources->o.target == TARGET_THREADS &&
+		       why->error == ESRCH; /* a thread that has ended since is no failure */
 	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
@@ -330,7 +336,7 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 		for (size_t e = 0; e < sources->o.nevents; e++) {
 			if (sources->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
 			    sources->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
-				continue; /* one that we make ourselves */
+				continue; /* the recorder makes these samples itself */
 			if (!sources_open_one(sources, &sources->o.event[e].attr, sources->o.event[e].name, e + 1,
 					      owner, cpu, &ring, RING_OF_SAMPLES, why))
 				return false;
@@ -359,7 +365,7 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 
 /* ---- whom ---------------------------------------------------------------------------------------------------- */
 
-/* Threads of all processes. Those that come later are their children, and inherit the events. */
+/* Lists the threads of all target processes. Threads that start later are their children and inherit the events. */
 static bool find_threads(struct sources *sources, struct sources_failure *why)
 {
 	for (size_t i = 0; i < sources->o.npids; i++) {
@@ -406,7 +412,8 @@ static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 	return true;
 }
 
-/* Enough for what comes later: files of windows, which would fail without a word of what helps. */
+/* Returns true if enough descriptors remain for the files of windows, which would otherwise fail later without a
+ * hint. */
 static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
 	struct rlimit limit;
@@ -421,7 +428,8 @@ static bool can_open_more(const struct sources *sources, struct sources_failure 
 	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= why->needed;
 }
 
-/* Of rings that hold copies of stacks: on all CPUs not more than a share of the memory. */
+/* Reduces the size of rings with stack copies, not below `least`, until the rings of all CPUs use at most
+ * 1/RING_SHARE of the memory. */
 static size_t sources_bounded(const struct sources *sources, size_t bytes, size_t least)
 {
 	struct sysinfo info;
@@ -434,8 +442,8 @@ static size_t sources_bounded(const struct sources *sources, size_t bytes, size_
 
 static void set_sizes(struct sources *sources)
 {
-	size_t small =
-		sources->o.switches ? RING_SMALL / 2 : RING_SMALL; /* three rings do with what is allowed for two */
+	size_t small = sources->o.switches ? RING_SMALL / 2 :
+					     RING_SMALL; /* three rings share the memory that is allowed for two */
 	size_t samples = sources->o.ring_bytes ? sources->o.ring_bytes : sources->o.large ? RING_MAX : small;
 
 	sources->bytes[RING_OF_SAMPLES] = samples;
@@ -451,7 +459,7 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 
 	for (size_t i = 0; valid && i < sources->ncpus; i++) {
 		valid = open_cpu(sources, sources->cpu[i], why);
-		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* it went offline just now */
+		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* the CPU has just gone offline */
 			close_cpu(sources, sources->cpu[i]);
 			sources->cpu[i--] = sources->cpu[--sources->ncpus];
 			valid = true;
@@ -460,7 +468,8 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 	return valid;
 }
 
-/* Where rings must hold copies of stacks, all CPUs get the same: one alone could take all that is allowed. */
+/* Opens the events of all CPUs. If rings must hold stack copies, all CPUs get rings of the same size: the ring of
+ * one CPU could otherwise use all memory that is allowed. */
 static bool open_with_less(struct sources *sources, struct sources_failure *why)
 {
 	size_t *bytes = &sources->bytes[RING_OF_SAMPLES];
@@ -548,7 +557,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 			continue;
 		}
 		close_cpu(sources, now[i]);
-		now[i--] = now[--n]; /* tried again the next time */
+		now[i--] = now[--n]; /* the next call tries this CPU again */
 	}
 	free(sources->cpu);
 	sources->cpu = now;
@@ -561,7 +570,7 @@ uint64_t sources_lost(const struct sources *sources)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sources->n; i++) {
-		uint64_t value[2]; /* count, lost: read_format is FORMAT_LOST alone */
+		uint64_t value[2]; /* count and lost samples: read_format is FORMAT_LOST alone */
 
 		if (sources->source[i].counts && read(sources->source[i].fd, value, sizeof(value)) == sizeof(value))
 			sum += value[1];

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 256 /* of a tracepoint; the kernel's are below 100 */
+#define NAME_BYTES_MAX 256 /* bytes of a tracepoint's name; those of the kernel have less than 100 */
 #define FILE_BYTES_MAX (16u << 20)
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
-/* The path as a C string, in text. */
+/* Returns the path of a file of tracefs as a C string, which lies in text. */
 static const char *tracefs_path_of(struct text *text, const char *dir, const char *folder, struct str system,
 				   struct str name, const char *file)
 {
@@ -46,7 +46,8 @@ const char *tracefs_dir(void)
 		if (there)
 			return dir[i];
 		if (errno != ENOENT)
-			error = errno; /* the one that is there says more than the one that is not */
+			/* the error of a file system that exists explains more than that of a missing one */
+			error = errno;
 	}
 	errno = error;
 	return NULL;
@@ -86,8 +87,8 @@ static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system,
 	return true;
 }
 
-/* Calls fn for each entry of a folder until it says no; false and errno: the folder cannot be read, or what fn left
- * there. */
+/* Calls fn for each entry of a directory until it returns false. Returns false with errno if the directory cannot be
+ * read or fn returned false. */
 static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
 {
 	DIR *dir = opendir(path);
@@ -104,11 +105,11 @@ static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), 
 	return valid;
 }
 
-/* A walk over all tracepoints whose system and name fit. */
+/* Iteration over all tracepoints whose system and name match. */
 struct walk {
 	const char *dir;
-	struct str systems, names; /* patterns */
-	struct str system;         /* the one we are in */
+	struct str systems, names; /* patterns of both parts of the name */
+	struct str system;         /* system that is being visited */
 	bool (*fn)(void *to, struct str system, struct str name);
 	void *to;
 	bool denied;
@@ -134,7 +135,7 @@ static bool visit_system(void *to, struct str system)
 			walk)) {
 		walk->denied |= errno == EACCES || errno == EPERM;
 		valid = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
-			errno == EPERM; /* events/enable and the like are files */
+			errno == EPERM; /* entries such as events/enable are files */
 	}
 	text_free(&path);
 	return valid;
@@ -158,7 +159,8 @@ struct finding {
 	size_t *n;
 };
 
-/* What has no number is none: files such as "filter", and entries of ftrace that perf cannot have. */
+/* Adds a tracepoint. Skips entries without an id: files such as "filter", and entries of ftrace that perf cannot
+ * open. */
 static bool take_found(void *to, struct str system, struct str name)
 {
 	struct finding *finding = to;
@@ -211,7 +213,7 @@ void tracefs_free(struct tracepoint *tracepoint, size_t n)
 #define NEAREST 3
 
 struct near {
-	struct str name; /* what was asked for */
+	struct str name; /* name that was not found */
 	struct {
 		struct text text;
 		unsigned far;
@@ -219,7 +221,7 @@ struct near {
 	size_t n;
 };
 
-/* Bytes to insert, delete or change to come from one to the other. */
+/* Returns the number of bytes to insert, delete or change that turn one name into the other. */
 static unsigned tracefs_distance(struct str string, struct str other)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
@@ -288,9 +290,10 @@ void tracefs_nearest(const char *dir, struct str name, struct text *text)
 
 /* ---- the section --------------------------------------------------------------------------------------------- */
 
-/* Layout: what tools/perf/util/trace-event-read.c reads of version 0.6. */
+/* The layout is the one that tools/perf/util/trace-event-read.c reads as version 0.6. */
 
-/* A file behind its size, of 4 or 8 bytes. */
+/* Appends the size of a file, in `width` (4 or 8) bytes, and then its content. Returns false if it cannot be read;
+ * then the size is 0. */
 static bool tracefs_put_file(struct text *text, const char *path, size_t width)
 {
 	uint64_t size = 0;
@@ -341,7 +344,7 @@ static struct str system_of(const struct tracepoint *tracepoint)
 	return str_cut(&name, ':');
 }
 
-/* Those of one system from tracepoint on; they are sorted. */
+/* Returns the number of tracepoints at the start of the sorted array that belong to one system. */
 static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 {
 	size_t i = 1;
@@ -351,7 +354,7 @@ static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 	return i;
 }
 
-/* First those of the system "ftrace", then the other systems, each with its name. */
+/* Appends the formats of the system "ftrace" first, then those of the other systems, each with its name. */
 static bool put_systems(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t systems = 0;
@@ -394,21 +397,22 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size
 
 	memcpy(sorted, tracepoint, n * sizeof(*tracepoint));
 	qsort(sorted, n, sizeof(*sorted), by_name);
-	for (size_t i = 0; i < n; i++) /* the same one may be asked for twice */
+	for (size_t i = 0; i < n; i++) /* drops duplicates */
 		if (!unique || strcmp(sorted[unique - 1].name, sorted[i].name) != 0)
 			sorted[unique++] = sorted[i];
 	text_bytes(text, magic, sizeof(magic));
-	text_char(text, 0); /* little endian */
+	text_char(text, 0); /* byte order: little endian */
 	text_char(text, sizeof(long));
 	text_bytes(text, &page, sizeof(page));
 	valid = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
 		put_systems(text, dir, sorted, unique);
-	text_bytes(text, &kallsyms, sizeof(kallsyms)); /* as perf: readers have it from elsewhere */
+	text_bytes(text, &kallsyms,
+		   sizeof(kallsyms)); /* size 0, as perf writes it: readers take kernel symbols from elsewhere */
 	if (valid)
 		tracefs_put_file(
 			text, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			4);                            /* may be missing */
-	text_bytes(text, &cmdlines, sizeof(cmdlines)); /* samples have their own */
+			4);                            /* the file may be missing */
+	text_bytes(text, &cmdlines, sizeof(cmdlines)); /* size 0: names of threads come from records */
 	text_free(&path);
 	free(sorted);
 	return valid;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracefs.h - the kernel's tracepoints by name, and the text that tells a reader what their fields are.
+ * tracefs.h - finds tracepoints of the kernel by name, and collects the description of their fields for readers.
  *
- * A tracepoint is a folder events/SYSTEM/NAME of tracefs; its number is what perf_event_open takes, and its format is
- * what perf script and others print the raw bytes of a sample with. These formats travel in the file as the feature
- * TRACING_DATA.
+ * A tracepoint is a directory events/SYSTEM/NAME of tracefs. Its id is the config of perf_event_open, and perf
+ * script and other readers print the raw bytes of a sample by its format. These formats are stored in the file as
+ * the feature TRACING_DATA.
  */
 #ifndef PJ_TRACEFS_H
 #define PJ_TRACEFS_H
@@ -12,24 +12,27 @@
 #include "common/text.h"
 
 struct tracepoint {
-	char *name; /* "sched:sched_switch", of malloc */
+	/* such as "sched:sched_switch", from malloc */
+	char *name;
 	uint64_t id;
 };
 
-#define TRACEFS_MAX 4096 /* tracepoints that one pattern may stand for */
+#define TRACEFS_MAX 4096 /* maximum number of tracepoints in a list */
 
-/* Where it is mounted; NULL and errno: nowhere, or not for us. */
+/* Returns the mount point of tracefs. Returns NULL with errno if it is not mounted or not accessible. */
 const char *tracefs_dir(void);
 
-/* Adds the tracepoints that "SYSTEM:NAME" stands for, shell patterns on either side, by name. False and errno when
- * there are none: ENOENT, not allowed, E2BIG more than TRACEFS_MOST in all. */
+/* Appends the tracepoints that match "SYSTEM:NAME", with shell patterns in both parts, in order of their names, to
+ * the array *found, which is from malloc. Returns false with errno on failure: ENOENT if none matches, E2BIG if the
+ * array would exceed TRACEFS_MAX, else lack of permission. */
 bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found, size_t *n);
+/* Frees the array and its names. */
 void tracefs_free(struct tracepoint *tracepoint, size_t n);
 
-/* Appends up to three names that look like it, as ", "-separated list; nothing when none does. */
+/* Appends up to three similar names, separated by ", "; nothing if there is no similar name. */
 void tracefs_nearest(const char *dir, struct str name, struct text *text);
 
-/* Appends the feature section for these tracepoints, sorted by name or not. False and errno. */
+/* Appends the feature section for these tracepoints, in any order. Returns false with errno on failure. */
 bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size_t n, struct text *text);
 
 #endif
