@@ -106,7 +106,7 @@ uint64_t rings_late(const struct rings *rings);
 uint64_t rings_broken(
 	/* Returns how often a ring was emptied because its content was malformed. */
 	const struct rings *rings);
-/* Returns the bytes that all rings map. */
+/* Returns the bytes that all rings map, including their control pages. */
 size_t rings_bytes(const struct rings *rings);
 
 /* Stores up to max descriptors, for poll, and returns the number of all rings. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.h - what a file says of the machine: names, numbers and this boot. Read once. */
+/*
+ * host.h - facts about this host for the headers of files: names, sizes, kernel release and boot id.
+ *
+ * The facts are read once, by host_new, since they do not change while the recorder runs.
+ */
 #ifndef PJ_HOST_H
 #define PJ_HOST_H
 
@@ -7,11 +11,16 @@
 
 struct host;
 
+/* Reads the facts from /proc, /sys and uname. Facts that cannot be read stay empty. */
 struct host *host_new(void);
+/* Frees the facts and the strings that host_facts returned. */
 void host_free(struct host *host);
 struct chunk_facts host_facts(
-	const struct host *host); /* its strings live as long as h; events, argv and tracing are not in it */
+	/* Returns the facts for chunk_begin. Their strings live as long as host. The caller sets event, argv and
+	 * tracing. */
+	const struct host *host);
 
-unsigned host_max_stack(void); /* kernel.perf_event_max_stack */
+/* Returns kernel.perf_event_max_stack, the limit of frames in a callchain of the kernel; 0 if it cannot be read. */
+unsigned host_max_stack(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identities.h - looks up the tenant, the namespaces and the start time of a process without waiting for it for long.
+ * identities.h - looks up the tenant, the namespaces and the start time of a process in limited time.
  *
- * The kernel gives the links /proc/PID/ns/... out only while the process is not in an exec (exec_update_lock), and an
+ * The kernel returns the links /proc/PID/ns/... only while the process is not in an exec (exec_update_lock), and an
  * exec waits for the memory map of the program before it. Another task that shares that memory can hold the map for
- * ever: mmap of a file on a file system that does not answer does. The recorder then hung in stat, also when it was
- * asked to end. So they are looked up in limited time (timelimit.h): IDENTITY_WAIT_MS for a process, and
- * IDENTITY_WAITS_NS in a second for all that are slow.
+ * ever, for example in mmap of a file on a file system that does not respond. The recorder then hung in stat and did
+ * not even react to signals. So lookups have limited time (timelimit.h): IDENTITY_WAIT_MS for a process, and
+ * IDENTITY_WAITS_NS in a second for all slow ones.
  */
 #ifndef PJ_IDENTITIES_H
 #define PJ_IDENTITIES_H
@@ -17,6 +17,7 @@
 
 enum { IDENTITY_WAIT_MS = 20 };
 
+/* Facts about a process. inner_pid is its pid in its own PID namespace, mount_ns the inode of its mount namespace. */
 struct identity {
 	struct tenant tenant;
 	uint64_t start_ticks, mount_ns; /* 0: unknown */

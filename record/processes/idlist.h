@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idlist.h - which build each mapped file of a window is: perf's BUILD_ID entries, and items of our own.
+ * idlist.h - build-ids of the mapped files of a window: perf's BUILD_ID entries, and items of pj's own.
  *
- * Mostly the mapping tells it, and the list repeats it by path, as perf's tools expect. What only the keeper can find
- * out comes later than the mapping was written: such a file waits until the window ends, and is then told by the
- * numbers of its mapping (PJ_ITEM_BUILD_ID), since paths in containers are those of other files elsewhere, and by its
- * path only where that is no contradiction. From the next window on its mappings tell it.
+ * Usually the mapping contains the build-id, and the list repeats it by path, as perf's tools expect. A build-id
+ * that only the symbol saver can find arrives after the mapping was written. Such a file waits until the window
+ * ends. Then an item identifies it by the file id of its mapping (PJ_ITEM_BUILD_ID), since the same path can be
+ * another file in another container, and a BUILD_ID entry by its path is added only if that path has no other entry.
+ * From the next window on its mappings contain the build-id.
+ *
+ * Order of calls for each window: idlist_begin, idlist_add, idlist_end.
  */
 #ifndef PJ_IDLIST_H
 #define PJ_IDLIST_H
@@ -15,16 +18,20 @@
 #include "common/text.h"
 
 struct idlist {
-	struct text entries; /* BUILD_ID section */
-	struct text waiting; /* struct waiting, path, NUL */
+	/* content of the BUILD_ID section */
+	struct text entries;
+	/* files without a build-id: a fixed record and the path of each */
+	struct text waiting;
 };
 
+/* Empties the list at the start of a window. */
 void idlist_begin(struct idlist *idlist);
 
-/* A file of this window, once each; the keeper may know its build-id from the window before. keep may be NULL. */
+/* Adds a file of this window; the caller adds each file once. The symbol saver may know its build-id from an earlier
+ * window. keep may be NULL. */
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 
-/* What the keeper found meanwhile: entries, and items appended to items. */
+/* Adds the build-ids that the symbol saver has found since: entries to the list, and items to `items`. */
 void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items);
 
 void idlist_free(struct idlist *idlist);

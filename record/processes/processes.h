@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * processes.h - which processes and threads there are, what they are called and which code they mapped: a table that
- * follows the side-band records of the kernel, so that each window can be given the state of just those that were
- * sampled.
+ * processes.h - table of processes and threads with their names and mappings, kept current by side-band records.
  *
- * Forks share their parent's mappings until one of them maps something. What ended is kept for a while, since samples
- * of do_exit come after the record of the exit. Memory follows what lives now, over months: names of files are counted
- * references. Nothing here does I/O, and nothing fails.
+ * Each window receives from it the state of only those processes that were sampled. Forks share their parent's
+ * mappings until one of them maps something. Ended processes stay for a while, since samples of do_exit come after
+ * the EXIT record. Over months, memory depends on what lives now: names of files are reference-counted. The module
+ * does no I/O, and no function fails.
  */
 #ifndef PJ_PROCESSES_H
 #define PJ_PROCESSES_H
@@ -17,95 +16,126 @@
 
 #define COMM_MAX 16 /* TASK_COMM_LEN */
 
+/* A process. "Window" is the serial + 1 of a window, 0 for none; times are ns of CLOCK_MONOTONIC. */
 struct process {
 	struct link link;
-	uint32_t pid, inner_pid; /* inner_pid: in its own PID namespace, 0: not known yet */
-	uint64_t start_ticks;    /* field 22 of /proc/PID/stat; 0: not known */
-	uint64_t mount_ns;       /* 0: not known */
-	uint64_t namespaces;     /* hash of all in the last record of them; 0: none came */
-	struct tenant
-		tenant; /* valid if tenant_window, the serial + 1 of the window in which it was looked up, is not 0 */
+	/* inner_pid: pid in its own PID namespace, 0 while unknown */
+	uint32_t pid, inner_pid;
+	/* field 22 of /proc/PID/stat; 0 if unknown */
+	uint64_t start_ticks;
+	/* inode of its mount namespace; 0 if unknown */
+	uint64_t mount_ns;
+	/* hash of the latest NAMESPACES record; 0 if there was none */
+	uint64_t namespaces;
+	/* valid if tenant_window is not 0, the window in which it was looked up */
+	struct tenant tenant;
 	uint64_t tenant_window;
-	bool changed;          /* it ran another program, or entered namespaces, since its tenant was looked up */
-	struct mappings *maps; /* NULL: none */
-	uint64_t window;       /* serial + 1 of the window that holds its state */
-	uint64_t exited;       /* ns; 0: lives */
-	uint32_t live;         /* threads that did not end */
-	bool target;           /* -p: it, or a child of it */
-	bool requested;        /* from /proc (procreader.h), and not answered yet */
-	uint64_t since;        /* ns: of its fork or last exec; 0: not recorded */
-	uint64_t sure;         /* ns: a loss of records before then left nothing out */
-	uint64_t reserved;     /* ns of CPU time that its tenant paid for that in advance */
-	uint64_t retry, pause; /* ns: not to be read again before; least time between readings */
-	uint32_t records;      /* of mappings, names and namespaces, since its last exec */
-	bool stale;            /* its mappings are not known, since records were skipped */
-	uint64_t storm;        /* ns: they are skipped until then; 0: they are not */
-	uint32_t skipped;      /* in this second of the storm */
-	struct process_given { /* which of its mappings a window has: a hash set of their ids */
+	/* it called exec or entered namespaces since its tenant was looked up */
+	bool changed;
+	/* NULL if it has none */
+	struct mappings *maps;
+	/* latest window that holds its state */
+	uint64_t window;
+	/* time of its end, 0 while it lives */
+	uint64_t exited;
+	/* number of threads that have not ended */
+	uint32_t live;
+	/* it, or one of its ancestors, is a target of -p */
+	bool target;
+	/* requested from procreader.h, and not answered yet */
+	bool requested;
+	/* time of its fork or last exec, 0 if not recorded */
+	uint64_t since;
+	/* losses of records before this time do not affect its state */
+	uint64_t sure;
+	/* ns of CPU time that its tenant paid in advance for the requested reading */
+	uint64_t reserved;
+	/* time of the earliest next reading, and least ns between readings */
+	uint64_t retry, pause;
+	/* records of mappings, names and namespaces since its last exec */
+	uint32_t records;
+	/* its mappings are unknown, since records were skipped */
+	bool stale;
+	/* records are skipped until this time; 0 outside of a storm */
+	uint64_t storm;
+	/* records skipped in the current second of the storm */
+	uint32_t skipped;
+	struct process_given { /* ids of the mappings that the open window has, as a hash set */
 		uint64_t window;
-		uint64_t *id; /* 0: free */
+		uint64_t *id; /* 0 marks a free slot */
 		uint32_t n, cap;
 	} given;
 };
 
+/* A thread, with the latest window that has its name and the time of its end. */
 struct thread {
 	struct link link;
 	uint32_t pid, tid;
 	char comm[COMM_MAX];
 	uint64_t window, exited;
-	uint64_t made; /* ns: of its fork; 0: not recorded */
-	uint32_t scan; /* last reading of /proc that had it */
-	bool named;    /* comm is known */
+	/* time of its fork, 0 if not recorded */
+	uint64_t made;
+	/* latest thread scan that found it */
+	uint32_t scan;
+	bool named; /* comm is known */
 };
 
 struct processes;
 
-/* Memory for mappings is charged to tenants, which may be NULL. */
+/* Returns an empty table. Memory for mappings is charged to tenants, which may be NULL. */
 struct processes *processes_new(struct tenants *tenants);
+/* Frees the table and all mappings. Accepts NULL. */
 void processes_free(struct processes *processes);
 
-struct process *processes_find(const struct processes *processes, uint32_t pid); /* NULL: nothing is known of it */
+/* Return the process or thread with that id, or NULL if it is unknown. */
+struct process *processes_find(const struct processes *processes, uint32_t pid);
 struct thread *processes_thread(const struct processes *processes, uint32_t tid);
-struct process *processes_make(struct processes *processes, uint32_t pid); /* found or made */
+/* Return the process or thread with that id; add it if it is unknown. */
+struct process *processes_make(struct processes *processes, uint32_t pid);
 struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 
-/* The time of the record that comes next. */
+/* Sets the time of the next record. */
 void processes_time(struct processes *processes, uint64_t ns);
 
-/* What the records of the kernel say. Unknown parents and threads are made. */
+/* Apply side-band records. Unknown parents and threads are added. A fork with a known pid or tid replaces the old
+ * process or thread, whose end was not recorded. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
+/* Sets the name of a thread. With `exec` the process runs another program: its mappings are dropped and its other
+ * threads end. */
 void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, struct str comm, bool exec);
+/* Ends a thread at ns, and its process with the last one. Both stay in the table until processes_forget. */
 void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns);
 
-/* See mappings.h. */
+/* Adds a mapping to a process, see mappings_put. */
 enum mappings_answer processes_map(struct processes *processes, uint32_t pid, const struct mapping *mapping,
 				   const struct mapped_file *file);
 
-/* Nothing is known of its mappings any more. Processes that were forked with them keep them. */
+/* Forgets the mappings of a process. Processes that were forked with them keep them. */
 void processes_unmap(struct processes *processes, struct process *process);
 
-/* /proc shows that a pid belongs to another process than the table has: all that is known of its mappings is forgotten.
- */
+/* Forgets the mappings of a process because /proc shows that its pid belongs to another process now. */
 void processes_replaced(struct processes *processes, struct process *process);
 
-/* The mapping that an address lies in; NULL: none. Valid until the next change. */
+/* Returns the mapping that contains an address, or NULL. Valid until the next change. */
 static inline const struct mapping *processes_at(const struct process *process, uint64_t address)
 {
 	return process && process->maps ? mappings_at(process->maps, address) : NULL;
 }
 
-/* Forgets what ended before ns. To be called now and then. */
+/* Forgets processes and threads that ended before ns. Call it now and then. */
 void processes_forget(struct processes *processes, uint64_t ns);
 
-/* A survey of /proc, since records were lost: threads that were made before ns, and are not among those of
- * processes_scanned, have ended. */
+/* Apply a thread scan after lost records: processes_mark_stale, then processes_scanned for each thread found, then
+ * processes_doubted, which ends all threads that were made before ns and were not found. */
 void processes_mark_stale(struct processes *processes);
 void processes_scanned(struct processes *processes, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *processes, uint64_t ns);
 
-/* All processes, in no order; fn may not add any. */
+/* Calls fn for all processes, in no order. fn must not add any, since the table
+ * may grow and move its slots. */
 void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to);
 
+/* Numbers of entries, for tests and metrics. */
 struct processes_counts {
 	size_t processes, threads, files, mappings;
 };

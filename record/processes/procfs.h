@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* procfs.h - reads and parses texts of /proc. Processes may end while they are read. */
+/*
+ * procfs.h - reads and parses texts of /proc.
+ *
+ * Processes may end while they are read; functions then return the value for unknown.
+ */
 #ifndef PJ_PROCFS_H
 #define PJ_PROCFS_H
 
 #include "record/processes/processes.h"
 
-/* Fills in start_ticks, inner_pid and mount_ns where they are not known; what cannot be read stays 0. */
+/* Sets start_ticks, inner_pid and mount_ns of a process if they are unknown; values that cannot be read stay 0. */
 void procfs_identify(struct process *process);
 
+/* Returns the inode of this process's mount namespace, 0 if it is unknown. */
 uint64_t procfs_own_mount_ns(void);
 
-/* One line of /proc/PID/maps; path stays in line. False: not executable, or not a line. Pure. */
+/* Parses one line of /proc/PID/maps; the path points into it. Returns false if the mapping is not executable or the
+ * line is malformed. Pure. */
 bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_file *file);
 
-/* Field 22 of /proc/PID/stat, in clock ticks since boot; 0: unknown. Pure. */
+/* Returns field 22 of /proc/PID/stat, in clock ticks since boot; 0 if it is unknown. Pure. */
 uint64_t procfs_parse_start(struct str stat);
 
-/* Idle ns of each CPU since boot, by number, from the text of /proc/stat; *n of them, in memory of malloc. Pure. */
+/* Returns the idle ns of each CPU since boot, indexed by CPU, from the text of /proc/stat: *n values in memory of
+ * malloc. Pure. */
 uint64_t *procfs_parse_idle(struct str stat, size_t *n);
+/* The same, after reading /proc/stat. */
 uint64_t *procfs_idle(size_t *n);
 
 #endif
