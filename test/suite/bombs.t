@@ -2,7 +2,7 @@
 # bombs.t - inputs of a few MB that would take hours, or all memory, if anything grew faster than the input (test/fold/perfdata/bomb).
 #
 # Each takes a second or two. The limits are far above that, and far below what it took when the input was found.
-# full-san: 20 s with sanitizers
+# full: large inputs, 20 s of CPU time
 # covers: fold/recording.c fold/perfdata/perfrecords.c fold/perfdata/perforder.c fold/process/maps.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -3,7 +3,7 @@
 #
 # Each recording is of one process without exec: perf 6.1 mixes up where a library lay before and behind an exec. perf knows
 # neither .debug_frame here nor files without .eh_frame_hdr: there our stacks must reach the outermost function instead.
-# full-san: 20 s with sanitizers
+# full: records copies of stacks with perf; record-unwind.t unwinds live
 # covers: unwind/dwarf/cfiunwind.c unwind/dwarf/cfi.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c
 # covers:
 # shellcheck source=test/lib/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # processors.t - stacks of this processor and of aarch64 (compiled for it, run by qemu), unwound here: callers are those that libgcc finds
 # there. Interrupted by a timer, anywhere: prologues, epilogues, leaves, PLTs; with and without signed return addresses.
-# full-san: 20 s with sanitizers
+# full: runs programs of aarch64 in an emulator
 # covers: unwind/dwarf/processor.c unwind/dwarf/cfiunwind.c unwind/dwarf/cfi.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
