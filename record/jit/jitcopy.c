@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)64 << 10)    /* and the longest line */
-#define CHUNK ((uint64_t)256 << 10) /* complete records are copied in such parts */
+#define BLOCK ((size_t)64 << 10)    /* bytes read at once, and the longest line of a map */
+#define CHUNK ((uint64_t)256 << 10) /* bytes of complete records that are copied at once */
 #define PAGE 4096u
 #define LATE_MAX 20
 #define MB ((uint64_t)1 << 20)
@@ -20,8 +20,7 @@ const struct jitcopy_limits jitcopy_limits = {
 	.map = 32 * MB, .dump = 256 * MB, .total = 1024 * MB, .step = 8 * MB, .record = 16 * MB, .ns = SECOND_NS / 5
 };
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- bytes -------------------------------------------------------------------------------------------------- */
 
 static uint64_t jitcopy_size_of(int fd)
 {
@@ -47,7 +46,7 @@ static bool jitcopy_is_late(const struct jitcopy *jitcopy)
 	return clock_now() > jitcopy->deadline;
 }
 
-/* Bytes of a hole at `at`, at most n. File systems that do not show holes have none. */
+/* Returns the bytes of a hole at `at`, at most n; 0 on file systems that do not report holes. */
 static uint64_t hole_at(int fd, uint64_t at, uint64_t n)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
@@ -62,7 +61,7 @@ static bool jitcopy_is_zero(const char *p, size_t n)
 	return n && p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Writes the pages of a block that are not all zeros. False: no room. */
+/* Writes the pages of a block that are not all zeros. Returns false if the disk is full. */
 static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64_t *written)
 {
 	size_t start = 0, page;
@@ -80,8 +79,8 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 	}
 }
 
-/* The next part of n bytes at jitcopy->at + done, from the file to the copy. Returns its size; 0 if the file ends or
- * answers too slowly, or with *full set if the copy cannot be written. */
+/* Copies the next part of n bytes at jitcopy->at + done from the file to the copy. Returns its size; 0 if the file
+ * ends or responds too slowly, or with *full set if the copy cannot be written. */
 static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t done, uint64_t before,
 			  struct jitcopy_cost *cost, bool *full)
 {
@@ -106,7 +105,7 @@ static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t 
 	return part;
 }
 
-/* The next n bytes of the file to the end of the copy, all of them or none. */
+/* Appends the next n bytes of the file to the copy, all of them or none. */
 static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint64_t n, struct jitcopy_cost *cost)
 {
 	int to = open_copy(jitcopy, folder, jitcopy->length ? 0 : O_CREAT);
@@ -122,7 +121,8 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 		part = copy_part(jitcopy, to, n, done, before, cost, &full);
 		done += part;
 	}
-	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) < 0) /* the reader skips what is cut */
+	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) <
+			       0) /* truncates an incomplete part, so that readers do not see it */
 		full = true;
 	if (to >= 0)
 		close(to);
@@ -135,10 +135,9 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 	return full ? JITCOPY_DISK : JITCOPY_OK;
 }
 
-/* ---- what is whole
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- complete parts ----------------------------------------------------------------------------------------- */
 
-/* Asks for the end of complete records; RECORDS_LATER and `at` if there is no answer for now. */
+/* Queries the end of the complete records; returns RECORDS_LATER with *end = `at` if there is no result yet. */
 static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *limits, int fd,
 						 const struct jitcopy_span *span, uint64_t *end)
 {
@@ -149,8 +148,9 @@ static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *li
 	return records;
 }
 
-/* Bytes from at to behind the last newline of a block; 0: no complete line. No number in it is read: that it begins as
- * an address does is enough to tell a map from another file. */
+/* Sets *end to the end of the last complete line of the block at `at`, or to `at` if there is none. Returns false if
+ * the file is no map: it suffices that a line starts with a hexadecimal digit, as an address does; no number is
+ * parsed. */
 static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
@@ -163,10 +163,9 @@ static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 	return byte_is_hex(block[0]);
 }
 
-/* ---- beginning
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- beginning ---------------------------------------------------------------------------------------------- */
 
-/* Have both files the same bytes from `at` to `end`? */
+/* Returns true if both files have the same bytes from `at` to `end`. */
 static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
 {
 	char block[2][BLOCK / 2];
@@ -188,7 +187,7 @@ static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct j
 	return true;
 }
 
-/* The copy becomes what was before. */
+/* Renames the copy of a map to NAME.1, and deletes that of a jitdump, so that a new copy starts. */
 static void put_aside(struct jitcopy *jitcopy, int folder)
 {
 	char old[JITCOPY_NAME + 4];
@@ -199,7 +198,8 @@ static void put_aside(struct jitcopy *jitcopy, int folder)
 	jitcopy->length = jitcopy->earlier = 0;
 }
 
-/* There is a copy of an earlier run: it is compared with the file, a part in each call. */
+/* Prepares to compare the copy of an earlier run with the file, one part in each call. A copy that is empty or ends
+ * within a line is put aside at once. */
 static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 {
 	int copy = open_copy(jitcopy, folder, 0);
@@ -215,8 +215,8 @@ static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 		close(copy);
 }
 
-/* Compares a further part. What is not the same becomes what was before, and the file is copied from its start. False:
- * later. */
+/* Compares a further part of an earlier copy with the file. If they differ, the copy is put aside and the file is
+ * copied from its start. Returns false if the end of the records is not known yet. */
 static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits, uint64_t size,
 			    struct jitcopy_cost *cost)
 {
@@ -238,8 +238,8 @@ static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct ji
 	good = good && end <= size && jitcopy_same_bytes(copy, jitcopy->fd, jitcopy->at, end, cost);
 	if (good && end > jitcopy->at && end < jitcopy->earlier) {
 		jitcopy->at = end;
-	} else if (good && end > 0 &&
-		   ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it wrote a record */
+	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it
+									     wrote a record, so the rest is truncated */
 		jitcopy->at = jitcopy->length = end;
 		jitcopy->earlier = 0;
 		jitcopy->ntail = end < sizeof(jitcopy->tail) ? (unsigned)end : sizeof(jitcopy->tail);
@@ -304,10 +304,9 @@ void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct ji
 	jitcopy_take(jitcopy, fd);
 }
 
-/* ---- going on
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- going on ----------------------------------------------------------------------------------------------- */
 
-/* Emptied, or written again from the start: what was before our place is not there any more. */
+/* Returns true if the file was truncated or written anew: the bytes before `at` have changed. */
 static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 {
 	char now[sizeof(jitcopy->tail)];
@@ -317,7 +316,7 @@ static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 							 memcmp(now, jitcopy->tail, jitcopy->ntail) != 0));
 }
 
-/* A map that is longer than its copy may be: its end is what matters. */
+/* Skips the start of a map that exceeds the limit of its copy: the latest lines matter most. */
 static void pass_over(struct jitcopy *jitcopy, uint64_t size, uint64_t max)
 {
 	char block[BLOCK];
@@ -358,7 +357,7 @@ static enum jitcopy_why copy_lines(struct jitcopy *jitcopy, int folder, const st
 		if (jitcopy->length + (end - jitcopy->at) > limits->map)
 			put_aside(jitcopy, folder);
 		why = jitcopy_append(jitcopy, folder, end - jitcopy->at, cost);
-		if (why == JITCOPY_EVICTED) { /* newer lines follow in a new copy */
+		if (why == JITCOPY_EVICTED) { /* newer lines go into a new copy */
 			jitcopy->length = 0;
 			why = JITCOPY_OK;
 			continue;

@@ -10,15 +10,15 @@
 #define DUMP_HEADER_MAX 4096
 #define DUMP_RECORD 16
 
-/* A file, read in blocks. */
+/* A file that is read in blocks. */
 struct blocks {
 	int fd;
-	uint64_t at; /* of buf */
+	uint64_t at; /* offset of buf in the file */
 	size_t n;
 	char buf[BLOCK];
 };
 
-/* n bytes at an offset, valid until the next call; NULL if the file ends before. */
+/* Returns n bytes at an offset, valid until the next call; NULL if the file ends before them. */
 static const char *jitrecords_bytes_at(struct blocks *blocks, uint64_t at, size_t n)
 {
 	if (at < blocks->at || at + n > blocks->at + blocks->n) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitrecords.h - where the complete records of a jitdump end. Sizes in it are its author's: runs in a process without
- * rights (symparser.h).
+ * jitrecords.h - finds the end of the complete records of a jitdump.
+ *
+ * Sizes in the file are hostile, so this module runs in a process without rights (symparser.h).
  */
 #ifndef PJ_JITRECORDS_H
 #define PJ_JITRECORDS_H
 
 #include "record/jit/jitcopy.h"
 
-/* The end of the complete records of a span of a jitdump, about span->max bytes of them, in *end: between span->at and
- * span->size. */
+/* Sets *end to the end of the complete records of a span, between span->at and span->size, after about span->max
+ * bytes of records. */
 enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uint64_t *end);
 
 #endif

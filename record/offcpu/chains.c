@@ -71,7 +71,7 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 			chains->unused -= size;
 		return *at;
 	}
-	if (chains->unused > CHAINS_UNUSED) { /* enough to pay for a pass over all chains */
+	if (chains->unused > CHAINS_UNUSED) { /* so many bytes justify a pass over all chains */
 		chains_sweep(chains);
 		at = chains_find(chains, hash, ips, n);
 	}

@@ -7,20 +7,20 @@
 
 #include <stdlib.h>
 
-#define RETRIES_MAX 1024              /* losses between two borders that are told apart */
-#define ENDED_NS UINT64_C(2000000000) /* what ended, for records that come after it */
+#define RETRIES_MAX 1024              /* number of losses between two borders that are distinguished */
+#define ENDED_NS UINT64_C(2000000000) /* ns that ended threads stay in the table, for records that come later */
 
 enum {
-	SWITCH_OUT = 1 << 13,        /* misc of SWITCH* */
-	SWITCH_OUT_PREEMPT = 1 << 14 /* of a thread that could have gone on; 4.17 */
+	SWITCH_OUT = 1 << 13,        /* bit of misc in SWITCH records */
+	SWITCH_OUT_PREEMPT = 1 << 14 /* the thread was preempted; since Linux 4.17 */
 };
 
 enum status {
-	NOBODY,  /* an empty slot */
-	FRESH,   /* began after we did, did not run yet */
-	RUNNING, /* chain: of the switch that is about to come */
+	NOBODY,  /* the slot is empty */
+	FRESH,   /* started during the recording and has not run yet */
+	RUNNING, /* on a CPU; chain is that of the imminent switch */
 	OFF,
-	UNKNOWN, /* since `since`: records were lost */
+	UNKNOWN, /* unknown from `since` on, because records were lost */
 	ENDED
 };
 
@@ -28,23 +28,28 @@ struct slot {
 	uint32_t tid, pid, cpu;
 	uint8_t status;
 	bool preempted;
-	uint64_t since, last; /* of this status; of its last record */
+	/* start of this status, and time of its last record */
+	uint64_t since, last;
 	uint64_t cgroup;
 	struct chain *chain;
-	uint64_t stale; /* losses before the chain, or before it went off */
+	/* value of offcpu.retries when its chain, or its switch-out, was recorded */
+	uint64_t stale;
 };
 
 struct offcpu {
 	uint64_t least_ns;
 	void (*emit)(void *to, const struct offcpu_sample *sample);
 	void *to;
-	struct slot *slot; /* open addressing by tid */
-	size_t mask, used; /* used: slots that are not empty */
+	struct slot *slot; /* hash table by tid, with open addressing */
+	size_t mask, used; /* used: number of slots that are not empty */
 	struct chains chains;
 	uint64_t floor, now;
-	uint64_t retries, old_retries; /* losses so far; and before the last border */
-	uint64_t certain[RETRIES_MAX]; /* what was certain at those since the border */
-	bool doubtful;                 /* and now */
+	/* number of losses up to now, and up to the last border */
+	uint64_t retries, old_retries;
+	/* time up to which records were complete, for each loss since the last border */
+	uint64_t certain[RETRIES_MAX];
+	/* a loss is being processed: see offcpu_mark_stale */
+	bool doubtful;
 	struct pj_offcpu counts;
 };
 
@@ -84,7 +89,7 @@ static struct slot *offcpu_find(const struct offcpu *offcpu, uint32_t tid)
 	return slot->status == NOBODY ? NULL : slot;
 }
 
-/* Twice as many slots, or, when many have ended, as many without those. */
+/* Rebuilds the table without threads that ended long ago, and doubles it unless many have ended. */
 static void offcpu_make_space(struct offcpu *offcpu)
 {
 	struct slot *old = offcpu->slot;
@@ -105,7 +110,7 @@ static void offcpu_make_space(struct offcpu *offcpu)
 	free(old);
 }
 
-/* The thread, known or not; new ones run. */
+/* Returns the slot of a thread. A new thread is RUNNING. */
 static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_place(offcpu, tid);
@@ -136,7 +141,7 @@ static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 
 /* ---- times --------------------------------------------------------------------------------------------------- */
 
-/* Its time off begins there, as far as it was not handed over yet. */
+/* Returns the start of the off-CPU time that was not emitted yet. */
 static uint64_t start_of(const struct offcpu *offcpu, const struct slot *slot)
 {
 	return slot->since > offcpu->floor ? slot->since : offcpu->floor;
@@ -147,7 +152,8 @@ static bool is_certain(const struct offcpu *offcpu, const struct slot *slot)
 	return slot->stale == offcpu->retries;
 }
 
-/* Until when it was off for sure: the first loss after it went; its start when nobody knows. */
+/* Returns the time up to which a thread was certainly off the CPU: that of the first loss after it left, or 0 if
+ * that is unknown. */
 static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *slot)
 {
 	uint64_t i = slot->stale - offcpu->old_retries;
@@ -155,7 +161,8 @@ static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *sl
 	return slot->stale >= offcpu->old_retries && i < RETRIES_MAX ? offcpu->certain[i] : 0;
 }
 
-/* Hands over from its start to end, at that time. */
+/* Emits the off-CPU time from its start to `end` as a sample with the given time. Without a callchain it is only
+ * counted. */
 static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
 	struct offcpu_sample sample = { .pid = slot->pid,
@@ -181,7 +188,7 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	offcpu->emit(offcpu->to, &sample);
 }
 
-/* A thread that is off came back. */
+/* Emits the complete off-CPU time of a thread that returned at ns. A time below least_ns is only counted. */
 static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	uint64_t start = start_of(offcpu, slot);
@@ -194,7 +201,7 @@ static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64
 	offcpu_give(offcpu, slot, ns, ns);
 }
 
-/* What a thread did up to ns is not known, or only at first: that counts. */
+/* Counts the time up to ns as unknown, except for the part up to the first loss, which is emitted. */
 static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns, uint64_t time)
 {
 	uint64_t from = start_of(offcpu, slot), until = from;
@@ -209,9 +216,10 @@ static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns
 	drop_chain(offcpu, slot);
 }
 
-/* ---- what the kernel tells ----------------------------------------------------------------------------------- */
+/* ---- records of the kernel ------------------------------------------------------------------------------------ */
 
-/* Older than what is known of the thread: it came too late (rings.h), and what it would have told is lost. */
+/* Returns true if a record is older than the latest one of its thread: it came too late (rings.h), and the time that
+ * it ends or begins counts as unknown. */
 static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	if (ns >= slot->last)
@@ -220,7 +228,7 @@ static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint6
 	return true;
 }
 
-/* A thread does something that only one on a CPU does. */
+/* Applies a record that only a thread on a CPU can cause. If the thread was off, its return was lost. */
 static void must_run(struct offcpu *offcpu, struct slot *slot, uint64_t ns)
 {
 	if (slot->status == OFF || slot->status == UNKNOWN)
@@ -252,7 +260,7 @@ static void take_out(struct offcpu *offcpu, const struct ring_tail *tail, bool p
 		return;
 	must_run(offcpu, slot, tail->time);
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
-		drop_chain(offcpu, slot); /* it may be that of a switch before */
+		drop_chain(offcpu, slot); /* the chain may be that of an earlier switch */
 	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, tail->time);
 	slot->preempted = preempted;
 	slot->cpu = tail->cpu;
@@ -275,7 +283,7 @@ static void take_in(struct offcpu *offcpu, const struct ring_tail *tail)
 	if (slot->status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
 		give_complete(offcpu, slot, tail->time);
 	else if (slot->status == RUNNING)
-		offcpu->counts.unknown++; /* its way out is missing */
+		offcpu->counts.unknown++; /* its switch-out is missing */
 	else if (slot->status != FRESH)
 		offcpu_give_up(offcpu, slot, tail->time, tail->time);
 	drop_chain(offcpu, slot);
@@ -288,7 +296,8 @@ static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
 	if (slot->status == OFF || slot->status == UNKNOWN)
-		offcpu_give_up(offcpu, slot, slot->last, ns); /* another one, whose end was lost */
+		offcpu_give_up(offcpu, slot, slot->last,
+			       ns); /* the slot belongs to another thread, whose end was lost */
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
 }
@@ -303,8 +312,8 @@ static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, 
 	offcpu_become(slot, ENDED, ns);
 }
 
-/* A thread that is not the first of its process and calls exec becomes the first: the others end, and so does its old
- * number. */
+/* A thread other than the first of its process that calls exec becomes the first one: the other threads end, and so
+ * does its old tid. */
 static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
@@ -319,7 +328,8 @@ static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	offcpu_become(slot, RUNNING, ns);
 }
 
-/* The idle tasks are 0; -1 is one that ended, and leaves the CPU for the last time. */
+/* Returns false for the idle tasks, which have tid 0, and for tid -1, a thread that has ended and leaves the CPU for
+ * the last time. */
 static bool is_thread(uint32_t tid)
 {
 	return tid != 0 && tid != UINT32_MAX;

@@ -3,14 +3,15 @@
  * offcpu.h - off-CPU time of threads: context-switch records in, samples with callchains out.
  *
  * When a thread leaves a CPU the kernel writes a sample of the event context-switches, with the callchain, then a
- * SWITCH record that says "out", and whether the thread could have gone on (preempted) or not (blocked); when it is
- * back, one that says "in". From out to in is one sample, with that callchain, at the time of the return, and with the
- * ns between as its period. At a border, of a window or the end, all who are off get the part up to there.
+ * SWITCH record with the flag "out", which shows whether the thread could have gone on (preempted) or not (blocked).
+ * When the thread returns, the kernel writes a SWITCH record without that flag. The time between the two is one
+ * sample with that callchain; its time is that of the return, its period the ns. At a border, of a window or of the
+ * end, each thread off the CPU gets the part up to there.
  *
- * Nothing is invented. Who was off already when the recording began has no callchain, and is only counted. Where
- * records were lost, nobody knows what a thread did since: its time counts up to the last moment that is certain, and
- * the rest is counted as unknown until its next record. Pure: bytes in, samples out; memory is that of the threads that
- * ever ran (64 bytes each) and of chains.h.
+ * Nothing is invented. A thread that was off already when the recording began has no callchain, and is only counted.
+ * After lost records the state of a thread is unknown: its time counts up to the last certain time, and the rest
+ * counts as unknown until its next record. Pure: bytes in, samples out. Memory holds the threads that ever ran (64
+ * bytes each) and the callchains of chains.h.
  */
 #ifndef PJ_OFFCPU_H
 #define PJ_OFFCPU_H
@@ -19,6 +20,7 @@
 #include "record/perf/rings.h"
 #include "common/text.h"
 
+/* One off-CPU time of a thread. */
 struct offcpu_sample {
 	uint32_t pid, tid, cpu; /* cpu: the one that the thread left */
 	bool preempted;
@@ -41,7 +43,8 @@ void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
  * trailers. Others are passed over. */
 void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup);
 
-/* Records later than ns were lost, and those that come now may be about times near the loss, until offcpu_sure. */
+/* Records later than ns were lost. Until offcpu_sure, records may be about times near the loss, so the times that
+ * they end or begin are uncertain. */
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
 
@@ -56,7 +59,8 @@ void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), 
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
 void offcpu_count_from_here(struct offcpu *offcpu);
 
-void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more); /* more is of the window after sum */
+/* Adds the counts of a window to a sum. `more` is of the window after those in `sum`. */
+void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
 size_t offcpu_threads(const struct offcpu *offcpu); /* number of threads that ran and did not end */
 size_t offcpu_bytes(const struct offcpu *offcpu);

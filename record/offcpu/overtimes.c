@@ -18,13 +18,15 @@ struct row {
 };
 
 struct overtimes {
-	struct row *row; /* by time of the first sample */
+	struct row *row; /* in order of the time of the first sample */
 	uint32_t n, cap;
-	uint32_t bucket[BUCKETS]; /* number of a row, from 1; open addressing */
+	uint32_t bucket[BUCKETS]; /* index of a row from 1, 0 if free; open addressing */
 	struct tenant_rows {
 		struct tenant of;
-		uint32_t n;       /* rows; 0: free */
-		uint32_t last[2]; /* number of the last row of each event, by the lowest bit of its number; 0: none */
+		uint32_t n; /* number of rows; 0 marks a free entry */
+		/* index from 1 of the last row of each of the two events, by the lowest bit of the event's index; 0
+		 * if there is none */
+		uint32_t last[2];
 	} tenant[TENANT_BUCKETS]; /* open addressing */
 	uint32_t tenants;
 };

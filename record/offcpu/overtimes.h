@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overtimes.h - times off the CPU of tenants that are over budget, summed by thread.
+ * overtimes.h - off-CPU times of tenants that are over budget, summed by thread.
  *
- * A thread may leave the CPU a million times a second. Over budget each time is a sample of one frame, which still
- * takes 100 bytes: so they are summed. A row is the first sample of a thread, event and cgroup, and its period the sum;
- * rows are taken out when records are flushed, twice a second. A tenant has OVERTIMES_ROWS rows; threads beyond them
- * are added to its last row of that event. So no weight is lost, and what a tenant writes does not depend on how often
- * its threads wait. There are OVERTIMES_MAX rows in all: where so many tenants are over budget that these are used up,
- * rows are taken out early.
+ * A thread may leave the CPU a million times a second. Over budget each time would be a sample of one frame, which
+ * still takes 100 bytes, so they are summed. A row is the first sample of a thread, event and cgroup, with the sum
+ * as its period; rows are taken out when records are flushed, twice a second. A tenant has OVERTIMES_ROWS rows;
+ * times of further threads are added to its last row of that event. So no weight is lost, and the bytes of a tenant
+ * do not depend on how often its threads wait. There are OVERTIMES_MAX rows in all: if the tenants over budget use
+ * all of them, rows are taken out early.
  */
 #ifndef PJ_OVERTIMES_H
 #define PJ_OVERTIMES_H
@@ -22,8 +22,8 @@ struct overtimes;
 struct overtimes *overtimes_new(void);
 void overtimes_free(struct overtimes *overtimes);
 
-/* Adds a sample with a period and a callchain of one frame. Returns false if there is no room: all rows are to be taken
- * out first. */
+/* Adds a sample with a period and a callchain of one frame. Returns false if all rows are in use; the caller then
+ * takes them out first. */
 bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample,
 		   uint64_t cgroup);
 

@@ -9,7 +9,8 @@ struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
 	struct text sample;
-	uint64_t lost, live; /* records, since the last border; threads, while they are counted */
+	/* lost records since the last border, and living threads while they are counted */
+	uint64_t lost, live;
 };
 
 static void make_sample(void *to, const struct offcpu_sample *sample)
@@ -66,7 +67,7 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	switches->lost = 0;
 }
 
-/* Of a switch its trailer says whose it is; of a change of state what it begins with. */
+/* Returns the pid of a record: the trailer of a switch record contains it, other records begin with it. */
 static uint32_t switches_pid_of(const struct ring_record *record)
 {
 	const struct perf_record *perf_record = record->head;
@@ -122,7 +123,7 @@ static void count_live(void *to, struct process *process)
 		switches->live += process->live;
 }
 
-/* Threads that live and did not run. */
+/* Returns the number of living threads that have not run since the start; `ran` is the number of those that did. */
 static uint64_t switches_never(struct switches *switches, size_t ran)
 {
 	switches->live = 0;

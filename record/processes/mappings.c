@@ -9,8 +9,7 @@
 
 #define SMALL 8u /* mappings that the first block of a set has room for */
 
-/* ---- memory --------------------------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------------------------- */
 
 /* Charges bytes for a set; *charged: those that somebody has to be given back. False: over the budget. */
 static bool mappings_charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
@@ -32,8 +31,7 @@ static void mappings_give_back(struct mapping_pool *pool, const struct tenant *p
 		tenants_release(pool->tenants, *payer, TENANT_MEMORY, charged);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------
- */
+/* ---- files -------------------------------------------------------------------------------------------------- */
 
 static uint64_t file_hash(const struct mapped_file *file)
 {
@@ -108,8 +106,7 @@ static void drop_file(struct mapping_pool *pool, struct mapped_file *file)
 	free(file);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------------------------------- */
 
 static size_t block_bytes(uint32_t cap)
 {
@@ -228,8 +225,7 @@ static void join_blocks(struct mapping_pool *pool, struct mappings *set, const s
 	remove_block(pool, set, i + 1);
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------
- */
+/* ---- places ------------------------------------------------------------------------------------------------- */
 
 struct place {
 	uint32_t block, at;
@@ -280,8 +276,7 @@ const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 	return mapping && mapping->start <= address ? mapping : NULL;
 }
 
-/* ---- changes -------------------------------------------------------------------------------------------------------
- */
+/* ---- changes ------------------------------------------------------------------------------------------------ */
 
 static void count_file(struct mappings *set, const struct mapped_file *file, uint32_t one)
 {

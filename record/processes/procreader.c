@@ -40,8 +40,7 @@ struct procreader {
 	bool busy, stop, ended, left; /* left: behind, by procreader_stop */
 };
 
-/* ---- reading -------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------------ */
 
 static int open_of(uint32_t pid, const char *name)
 {
@@ -253,8 +252,7 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 	return answer;
 }
 
-/* ---- the thread ----------------------------------------------------------------------------------------------------
- */
+/* ---- the thread --------------------------------------------------------------------------------------------- */
 
 static void free_all(struct procreader *procreader)
 {

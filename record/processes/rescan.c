@@ -136,8 +136,7 @@ void rescan_over(struct rescan *rescan, struct process *process)
 	budgets_over(rescan->budgets, process->tenant, OVER_MAPPINGS, 1);
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------------ */
 
 /* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
  * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
@@ -302,8 +301,7 @@ bool rescan_tick(struct rescan *rescan, uint64_t now)
 	return surveyed;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------------
- */
+/* ---- requests ----------------------------------------------------------------------------------------------- */
 
 void rescan_lost(struct rescan *rescan, uint64_t ns)
 {
@@ -379,8 +377,7 @@ void rescan_sampled(struct rescan *rescan, uint32_t pid, uint32_t tid, uint64_t 
 		rescan_wait_for(rescan, process, now);
 }
 
-/* ---- the start -----------------------------------------------------------------------------------------------------
- */
+/* ---- the start ---------------------------------------------------------------------------------------------- */
 
 static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 {
