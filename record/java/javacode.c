@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/diag.h"
+#include "unwind/x86.h"
 
 #include <stdlib.h>
 
@@ -364,18 +365,15 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
  * MB, by default. */
 static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
-	uint8_t byte[7];
+	uint8_t code[X86_CALL_MAX];
 	int32_t to;
 
-	if (ip - blob->start < sizeof(byte) || !javacode_read_code(jvm, ip - sizeof(byte), byte, sizeof(byte)))
+	if (ip - blob->start < sizeof(code) || !javacode_read_code(jvm, ip - sizeof(code), code, sizeof(code)))
 		return true;
-	memcpy(&to, byte + 3, sizeof(to));
-	if (byte[2] == 0xe8 && ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
+	if (x86_is_call_before(code, &to) &&
+	    ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
 		return true;
-	if ((byte[5] == 0xff && (byte[6] & 0xf8) == 0xd0) || (byte[4] == 0xff && (byte[5] & 0xf8) == 0x50))
-		return true;
-	return (byte[1] == 0xff && (byte[2] & 0xf8) == 0x90) || (byte[0] == 0xff && byte[1] == 0x94) ||
-	       (byte[3] == 0xff && byte[4] == 0x54);
+	return x86_is_indirect_call_before(code);
 }
 
 /* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of

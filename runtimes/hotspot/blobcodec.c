@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/hotspot/blobcodec.h"
 
+#include "unwind/x86.h"
+
 #include "common/formats/jmapfile.h"
 
 enum { RUNS_MAX = 4096, AFTER_EPILOGUE = 24, AFTER_LEAVE = 16, AROUND_SUB = 10, AFTER_PROLOGUE = 16 };
@@ -47,13 +49,13 @@ static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
 	const uint8_t *b = making->code + at;
 
-	if (at == 0 || at + 3 > making->n || b[-1] == 0x5d || b[-1] == 0xc9)
+	if (at == 0 || at + 3 > making->n || b[-1] == X86_OP_POP_RBP || b[-1] == X86_OP_LEAVE)
 		return false;
 	switch (b[0]) {
-	case 0x55:
-	case 0x5d:
-	case 0xc3:
-	case 0xe9: return false;                 /* push rbp, pop rbp, ret, jmp */
+	case X86_OP_PUSH_RBP:
+	case X86_OP_POP_RBP:
+	case X86_OP_RET:
+	case X86_OP_JMP_32: return false;
 	case 0x48: return (b[2] & 0x3f) != 0x2c; /* mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
 	case 0x0f: return (b[1] & 0xfd) != 0x85; /* ja, jne */
 	case 0x41: return b[1] != 0x85;          /* test [r10], eax */
@@ -93,24 +95,26 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 }
 
 /* Last bytes of instructions that set up or remove a frame. One code byte of a hundred is in this set. */
-static const bool telling[256] = { [0x5d] = true, [0xc9] = true, [0xec] = true, [0x15] = true };
+static const bool telling[256] = {
+	[X86_OP_POP_RBP] = true, [X86_OP_LEAVE] = true, [X86_OP_SUB_RSP_LAST] = true, [X86_OP_LEA_R10_LAST] = true
+};
 
 /* Evaluates the offsets around a prologue or epilogue if offset i is the end of its instruction. */
 static void look_around(struct making *making, uint64_t i)
 {
 	switch (making->code[i]) {
-	case 0x5d: /* pop rbp */
-	case 0xc9: /* leave */
-		blobcodec_look(making, i, i + (making->code[i] == 0x5d ? AFTER_EPILOGUE : AFTER_LEAVE));
+	case X86_OP_POP_RBP:
+	case X86_OP_LEAVE:
+		blobcodec_look(making, i, i + (making->code[i] == X86_OP_POP_RBP ? AFTER_EPILOGUE : AFTER_LEAVE));
 		break;
-	case 0xec: /* sub rsp, N */
+	case X86_OP_SUB_RSP_LAST:
 		if (i >= 2 &&
-		    (blobcodec_has(making, i - 2, "\x48\x83", 2) || blobcodec_has(making, i - 2, "\x48\x81", 2)))
+		    (blobcodec_has(making, i - 2, X86_SUB_8, 2) || blobcodec_has(making, i - 2, X86_SUB_32, 2)))
 			blobcodec_look(making, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
 		break;
-	case 0x15: /* lea r10, [poll]; mov [r15 + N], r10; jmp */
-		if (i >= 2 && blobcodec_has(making, i - 2, "\x4c\x8d", 2) &&
-		    blobcodec_has(making, i + 5, "\x4d\x89\x97", 3))
+	case X86_OP_LEA_R10_LAST: /* lea r10, [poll]; mov [r15 + N], r10; jmp */
+		if (i >= 2 && blobcodec_has(making, i - 2, X86_LEA_R10, 2) &&
+		    blobcodec_has(making, i + 5, X86_MOV_R15_32_R10, 3))
 			blobcodec_look(making, i - 2, i + 13);
 		break;
 	default: break;

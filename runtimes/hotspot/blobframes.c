@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/hotspot/blobframes.h"
 
+#include "unwind/x86.h"
+
 #include "common/arena.h"
 
 #include <stdlib.h>
 
-enum { BYTES_MAX = 4096, ALIGNMENT = 16, RET = 0xc3 };
+enum { BYTES_MAX = 4096, ALIGNMENT = 16 };
 
 /* HotSpot's blocks of stubs have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16 of them. */
 enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
@@ -163,7 +165,7 @@ static bool blobframes_begins(const unsigned char *code, size_t n, const char *b
 /* push rbp; mov rbp, rsp */
 static bool keeps_rbp(const unsigned char *code, size_t n)
 {
-	return blobframes_begins(code, n, "\x55\x48\x8b\xec", 4);
+	return blobframes_begins(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP, 4);
 }
 
 /* Matches mov rsp, [r15 + JavaThread::_cont_entry]: a thawed frame returns to this code. */
@@ -171,14 +173,14 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 {
 	uint32_t offset;
 
-	if (!layout->continuation.width || n < 7 || !blobframes_begins(code, n, "\x49\x8b\xa7", 3))
+	if (!layout->continuation.width || n < 7 || !blobframes_begins(code, n, X86_MOV_RSP_R15_32, 3))
 		return false;
 	memcpy(&offset, code + 3, 4);
 	return offset == layout->continuation.at;
 }
 
 /* push -1; push rbp; mov rbp, rsp: start of the stub of the nmethod entry barrier */
-#define COOKIE "\x68\xff\xff\xff\xff\x55\x48\x8b\xec"
+#define COOKIE X86_PUSH_MINUS_1 X86_PUSH_RBP X86_MOV_RBP_RSP
 
 /* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that starts like
  * no known stub belongs to the blob before it; at the start of the block it becomes a BLOB_LEAF. A block with more
@@ -199,7 +201,7 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 	p = blobframes_add(frames, blob->begin, blob->end, continuations ? BLOB_THAW : BLOB_LEAF);
 	if (memory_bulk(&hotspot->memory, blob->begin, code, n)) {
 		for (size_t at = 0; at < n; at++) {
-			if ((blob->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != RET))
+			if ((blob->begin + at) % ALIGNMENT && (at == 0 || code[at - 1] != X86_OP_RET))
 				continue;
 			bool thaw = is_thaw(&frames->layout, code + at, n - at),
 			     cookie = blobframes_begins(code + at, n - at, COOKIE, sizeof(COOKIE) - 1);
@@ -239,9 +241,9 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
 		/* Stubs of C2 start with sub rsp; others push some words first. */
-		p->kind = blobframes_begins(code, 4, "\x48\x81\xec", 3) ||
-					  blobframes_begins(code, 4, "\x48\x83\xec", 3) ||
-					  blobframes_begins(code, 4, "\x89\x84\x24", 3) ?
+		p->kind = blobframes_begins(code, 4, X86_SUB_RSP_32, 3) ||
+					  blobframes_begins(code, 4, X86_SUB_RSP_8, 3) ||
+					  blobframes_begins(code, 4, X86_MOV_RSP_32_EAX, 3) ?
 				  BLOB_COMPILED :
 				  BLOB_PUSHED;
 	}
@@ -256,9 +258,9 @@ static void blobframes_find_entry(struct code_blob *blob, const unsigned char *c
 	blob->method_entry.pop_rax = blob->method_entry.push_rax = BLOB_NEVER;
 	for (size_t i = 0; i + 7 <= n; i++) {
 		if (blob->method_entry.pop_rax == BLOB_NEVER &&
-		    blobframes_begins(code + i, n - i, "\x58\x4c\x8d\x74\xcc\xf8", 6))
+		    blobframes_begins(code + i, n - i, X86_POP_RAX X86_LEA_R14_RSP_RCX, 6))
 			blob->method_entry.pop_rax = (uint32_t)i;
-		if (blobframes_begins(code + i, n - i, "\x50\x55\x48\x8b\xec\x41\x55", 7)) {
+		if (blobframes_begins(code + i, n - i, X86_PUSH_RAX X86_PUSH_RBP X86_MOV_RBP_RSP X86_PUSH_R13, 7)) {
 			blob->method_entry.push_rax = (uint32_t)i;
 			return;
 		}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * x86.h - x86-64 instructions that prologues, epilogues, polls and calls consist of, by their bytes.
+ *
+ * The only place with byte patterns of x86-64 code. A pattern is a string literal, so patterns concatenate:
+ *
+ *	x86_is(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP)
+ *
+ * Names follow the Intel order of operands. A suffix names what the pattern leaves out: _8 an operand of one byte, _32
+ * one of four bytes. Where an instruction has two encodings, the pattern is the one that HotSpot's assembler, gcc or
+ * glibc emits; the users name their sources.
+ */
+#ifndef PJ_X86_H
+#define PJ_X86_H
+
+#include "common/base.h"
+
+/* Opcodes of one byte, and bytes that patterns end with. */
+enum {
+	X86_OP_PUSH = 0x50, /* + register; X86_OP_REX_B in front: r8 to r15 */
+	X86_OP_PUSH_RAX = 0x50,
+	X86_OP_PUSH_RBP = 0x55,
+	X86_OP_POP = 0x58, /* + register */
+	X86_OP_POP_RAX = 0x58,
+	X86_OP_POP_RBP = 0x5d,
+	X86_OP_REX_B = 0x41,
+	X86_OP_RET = 0xc3,
+	X86_OP_LEAVE = 0xc9,
+	X86_OP_JMP_8 = 0xeb,
+	X86_OP_JMP_32 = 0xe9,
+	X86_OP_CALL = 0xe8,
+	X86_OP_SUB_RSP_LAST = 0xec, /* X86_SUB_RSP_8, X86_SUB_RSP_32 */
+	X86_OP_LEA_R10_LAST = 0x15, /* X86_LEA_R10_RIP */
+};
+
+#define X86_PUSH_RAX "\x50"
+#define X86_PUSH_RDX "\x52"
+#define X86_PUSH_RBP "\x55"
+#define X86_PUSH_R13 "\x41\x55"
+#define X86_PUSH_MINUS_1 "\x68\xff\xff\xff\xff"
+#define X86_POP_RAX "\x58"
+#define X86_POP_RDX "\x5a"
+#define X86_POP_RBP "\x5d"
+#define X86_RET "\xc3"
+#define X86_LEAVE "\xc9"
+#define X86_VZEROUPPER "\xc5\xf8\x77"
+
+/* ---- the stack pointer ---- */
+#define X86_MOV_RBP_RSP "\x48\x8b\xec"
+#define X86_MOV_RSP_R13 "\x49\x8b\xe5"
+#define X86_MOV_R13_RSP "\x4c\x8b\xec"
+#define X86_MOV_R11_RSP "\x4c\x8b\xdc"
+#define X86_MOV_RSP_R15_32 "\x49\x8b\xa7"    /* mov rsp, [r15 + N] */
+#define X86_LEA_RSP_RSP_8 "\x48\x8d\x64\x24" /* lea rsp, [rsp + N] */
+#define X86_LEA_R13_RSP_PLUS_8 "\x4c\x8d\x6c\x24\x08"
+#define X86_LEA_R14_RSP_RCX "\x4c\x8d\x74\xcc\xf8" /* lea r14, [rsp + rcx * 8 - 8] */
+#define X86_SUB_RSP_8 "\x48\x83\xec"
+#define X86_SUB_RSP_32 "\x48\x81\xec"
+#define X86_ADD_RSP_8 "\x48\x83\xc4"
+#define X86_ADD_RSP_32 "\x48\x81\xc4"
+#define X86_AND_RSP_8 "\x48\x83\xe4"
+#define X86_SUB_8 "\x48\x83" /* sub, add or and of a 64-bit register; the third byte has both */
+#define X86_SUB_32 "\x48\x81"
+#define X86_TEST_ESP_15 "\xf7\xc4\x0f\x00\x00\x00"
+
+/* ---- moves ---- */
+#define X86_MOV_AT_RSP_RAX "\x48\x89\x04\x24" /* mov [rsp], rax */
+#define X86_MOV_RAX_AT_RSP "\x48\x8b\x04\x24" /* mov rax, [rsp] */
+#define X86_MOV_AT_RSP_RBP "\x48\x89\x2c\x24" /* mov [rsp], rbp */
+#define X86_MOV_RBP_AT_RSP "\x48\x8b\x2c\x24" /* mov rbp, [rsp] */
+#define X86_MOV_RSP_8_RAX "\x48\x89\x44\x24"  /* mov [rsp + N], rax */
+#define X86_MOV_RSP_8_RBP "\x48\x89\x6c\x24"  /* mov [rsp + N], rbp */
+#define X86_MOV_RSP_32_RBP "\x48\x89\xac\x24"
+#define X86_MOV_RSP_32_EAX "\x89\x84\x24" /* mov [rsp + N], eax: HotSpot's stack bang */
+#define X86_MOV_R10_R15_8 "\x4d\x8b\x57"  /* mov r10, [r15 + N] */
+#define X86_MOV_R10_R15_32 "\x4d\x8b\x97"
+#define X86_MOV_R15_32_R10 "\x4d\x89\x97"  /* mov [r15 + N], r10 */
+#define X86_MOV_R15_BYTE_32 "\x41\xc6\x87" /* mov byte [r15 + N], N */
+#define X86_LEA_R10_RIP "\x4c\x8d\x15"     /* lea r10, [rip + N] */
+#define X86_LEA_R10 "\x4c\x8d"
+
+/* ---- comparisons, jumps, calls ---- */
+#define X86_CMP_RSP_R15_8 "\x49\x3b\x67" /* cmp rsp, [r15 + N] */
+#define X86_CMP_RSP_R15_32 "\x49\x3b\xa7"
+#define X86_CMP_R15_8_IMM "\x49\x83\x7f" /* cmp qword [r15 + N], N */
+#define X86_CMP_R15_32_IMM "\x49\x83\xbf"
+#define X86_TEST_AT_R10_EAX "\x41\x85\x02" /* test [r10], eax */
+#define X86_TEST_RIP_EAX "\x85\x05"        /* test [rip + N], eax */
+#define X86_JA_32 "\x0f\x87"
+#define X86_JE_32 "\x0f\x84"
+#define X86_JNE_32 "\x0f\x85"
+#define X86_JMP_32 "\xe9"
+#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp behind the call that follows */
+#define X86_CALL "\xe8"
+
+/* Returns true if code, of which n bytes are readable, begins with the pattern. */
+#define x86_is(code, n, pattern) ((size_t)(n) >= sizeof(pattern) - 1 && memcmp(code, pattern, sizeof(pattern) - 1) == 0)
+
+/* Returns the opcode of an instruction that has a register in its last three bits. */
+static inline uint8_t x86_opcode(uint8_t byte)
+{
+	return byte & 0xf8;
+}
+
+/* mov rsp, B: returns the number of B (0 to 15), or -1 for other code. */
+int x86_mov_rsp_from(const uint8_t code[3]);
+
+/* mov between a register (general but rsp as the destination, x87, xmm, ymm) and [rsp + N]: returns its length in
+ * bytes, or 0 for other code. n bytes of code are readable. */
+uint32_t x86_stack_move_bytes(const uint8_t *code, size_t n);
+
+/* mov R, [rsp + N] of all general registers but rsp, r15 first: MacroAssembler::popa of HotSpot without its add rsp. */
+enum { X86_POPA_BYTES = 74 };
+extern const uint8_t x86_popa[X86_POPA_BYTES];
+
+enum { X86_CALL_MAX = 7 }; /* bytes of the longest call below */
+
+/* Both look for a call that ends at a return address; code has the X86_CALL_MAX bytes before it. Bytes of other
+ * instructions can look like a call: the answer can refute a return address, not prove one. */
+
+/* call rel32: *displacement leads from the return address to the callee. */
+bool x86_is_call_before(const uint8_t code[X86_CALL_MAX], int32_t *displacement);
+
+/* call by a register, or by memory at a register with a displacement; HotSpot emits no call by memory without one. */
+bool x86_is_indirect_call_before(const uint8_t code[X86_CALL_MAX]);
+
+#endif
