@@ -81,7 +81,7 @@ uint32_t x86_stack_move_bytes(const uint8_t *code, size_t n)
 
 bool x86_is_call_before(const uint8_t code[X86_CALL_MAX], int32_t *displacement)
 {
-	memcpy(displacement, code + X86_CALL_MAX - 4, sizeof(*displacement));
+	memcpy(displacement, &code[X86_CALL_MAX - 4], sizeof(*displacement));
 	return code[X86_CALL_MAX - 5] == X86_OP_CALL;
 }
 
@@ -100,7 +100,7 @@ static bool x86_is_indirect_call(const uint8_t *code, unsigned n)
 bool x86_is_indirect_call_before(const uint8_t code[X86_CALL_MAX])
 {
 	for (unsigned n = 2; n <= X86_CALL_MAX; n++)
-		if (x86_is_indirect_call(code + X86_CALL_MAX - n, n))
+		if (x86_is_indirect_call(&code[X86_CALL_MAX - n], n))
 			return true;
 	return false;
 }
