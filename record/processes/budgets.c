@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define COUNTED_BYTES (UINT64_C(16) << 20) /* of samples, each second and CPU, of an event that is counted */
+#define COUNTED_BYTES (UINT64_C(16) << 20) /* bytes of samples of a counted event in a second on one CPU */
 
 struct budgets {
 	struct tenants *tenants;
@@ -60,7 +60,7 @@ static uint64_t sum_u64(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* The row of a tenant; the one of all others if there are too many. */
+/* Returns the row of a tenant, or the common row if there are too many tenants. */
 static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < report->n; i++)

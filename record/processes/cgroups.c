@@ -13,23 +13,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MANY 4096 /* cgroups that are kept whatever they are used for */
+#define MANY 4096 /* number of cgroups up to which none is forgotten */
 #define AGAIN_NS UINT64_C(2000000000)
-#define BACK_OFF 20                /* times the cost of reading the hierarchy: at most 5 % of a CPU */
-#define BYTES_MAX (16u << 20)      /* of all that are known, */
-#define UNSEEN_MAX (4u << 20)      /* and of those that records announced and no window has */
-#define TODO_MAX (4u << 20)        /* of paths that wait to be read */
-#define ROOT_CGROUPS_MAX 20000     /* that are read from the hierarchy, of root */
-#define DELEGATED_CGROUPS_MAX 4000 /* and of users */
+#define BACK_OFF 20                /* pause as a multiple of the cost of reading the hierarchy: at most 5 % of a CPU */
+#define BYTES_MAX (16u << 20)      /* maximum bytes of all entries */
+#define UNSEEN_MAX (4u << 20)      /* maximum bytes of those that records announced and no window has */
+#define TODO_MAX (4u << 20)        /* maximum bytes of paths that wait to be read */
+#define ROOT_CGROUPS_MAX 20000     /* cgroups of root that are read from the hierarchy */
+#define DELEGATED_CGROUPS_MAX 4000 /* cgroups of users that are read from it */
 
 struct cgroups {
-	struct cgroup **slot; /* open addressing, by id */
+	struct cgroup **slot; /* hash table by id, with open addressing */
 	size_t n, mask;
-	size_t bytes,
-		unseen; /* of entries; of those that were added from records since unseen ones were last forgotten */
-	char *point;    /* NULL: not mounted */
+	/* bytes of all entries; unseen: bytes of those that records added since the last removal of unseen ones */
+	size_t bytes, unseen;
+	char *point; /* NULL if the hierarchy is not mounted */
 	struct text root;
-	uint64_t again_ns; /* the hierarchy is not read again before */
+	uint64_t again_ns; /* earliest time of the next reading of the hierarchy */
 };
 
 /* ---- table --------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,8 @@ static size_t cgroup_bytes(const struct cgroup *cgroup)
 	return sizeof(*cgroup) + cgroup->path.n + 1;
 }
 
-/* Keeps those that a window since keep_from has; with `read` those that were read from the hierarchy, too. */
+/* Rebuilds the table with cgroups that a window since keep_from has; with `read`, also with those read from the
+ * hierarchy. */
 static void cgroups_rebuild(struct cgroups *cgroups, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
@@ -91,7 +92,7 @@ static void put_cgroup(struct cgroups *cgroups, uint64_t id, struct str path, bo
 	*at = cgroup;
 }
 
-/* The latest window that has one of them; 0: none has. */
+/* Returns the latest window that has a cgroup; 0 if none has. */
 static uint64_t latest_window(const struct cgroups *cgroups)
 {
 	uint64_t latest = 0;
@@ -102,7 +103,7 @@ static uint64_t latest_window(const struct cgroups *cgroups)
 	return latest;
 }
 
-/* Those that are forgotten and still there are found again when they are sampled. */
+/* Enforces the limits of memory. A forgotten cgroup that still exists is found again when it is sampled. */
 static void limit_cgroups(struct cgroups *cgroups)
 {
 	uint64_t latest;
@@ -143,7 +144,7 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 {
 	bool found = false;
 
-	/* 36 35 98:0 /root /point options [tags] - type source super-options */
+	/* format: 36 35 98:0 /root /point options [tags] - type source super-options */
 	while (all.n) {
 		struct str line = str_cut(&all, '\n'), string, p, type, super;
 		ptrdiff_t dash = str_find_str(line, STR(" - "));
@@ -186,11 +187,12 @@ static void find_hierarchy(struct cgroups *cgroups)
 
 struct hierarchy {
 	struct cgroups *g;
-	struct text todo;       /* paths of folders below the top, NUL behind each; "" is the top */
-	size_t root, delegated; /* cgroups that may still be read */
+	/* paths of directories to read, relative to the top and each with a NUL; "" is the top */
+	struct text todo;
+	size_t root, delegated; /* number of cgroups of root and of users that may still be read */
 };
 
-/* The folders in one, at the end of those to be read. */
+/* Appends the subdirectories of a directory to those to be read. */
 static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *path)
 {
 	for (struct dirent *entry; (entry = readdir(dir));) {
@@ -204,7 +206,7 @@ static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *p
 	}
 }
 
-/* False: the user, or root, has too many. */
+/* Returns false if root, or users together, have reached their limit. */
 static bool may_read_cgroup(struct hierarchy *hierarchy, uid_t owner)
 {
 	size_t *left = owner == 0 ? &hierarchy->root : &hierarchy->delegated;
@@ -237,8 +239,8 @@ static void read_cgroup(struct hierarchy *hierarchy, int top, const char *path)
 	closedir(dir);
 }
 
-/* All cgroups, those near the root first: users to whom a cgroup was delegated can make any number below it, with paths
- * of 4 kB. */
+/* Reads the cgroups, those near the root first: users with a delegated cgroup can make any number below it, with
+ * paths of 4 kB. */
 static void read_hierarchy(struct cgroups *cgroups)
 {
 	struct hierarchy hierarchy = { .g = cgroups, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };

@@ -15,7 +15,7 @@ struct host {
 	char boot[64], cpu[256];
 };
 
-/* The first bytes of a file as a string without its last newline. */
+/* Reads the first line of a file as a string, up to n - 1 bytes. */
 static void host_read_line(const char *path, char *to, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,7 +27,8 @@ static void host_read_line(const char *path, char *to, size_t n)
 		close(fd);
 }
 
-/* "model name	: ..." of /proc/cpuinfo; other architectures have none. */
+/* Reads the model of the CPU from the line "model name    : ..." of /proc/cpuinfo; other architectures do not have
+ * it. */
 static void find_cpu(struct host *host)
 {
 	char line[512];

@@ -13,10 +13,10 @@
 
 #define SLOW_NS                         \
 	(IDENTITY_WAIT_MS * SECOND_NS / \
-	 2000) /* ordinary ones take 0.1 ms: those of all processes of a large host are free */
+	 2000) /* ns; ordinary lookups take 0.1 ms and are free, even those of all processes of a large host */
 
 struct identities {
-	uint64_t second, waited; /* ns */
+	uint64_t second, waited; /* start of the current second in s, and ns of waits in it */
 	bool (*read)(uint32_t pid, struct identity *found);
 };
 

@@ -6,10 +6,10 @@
 #include "record/processes/kernel.h"
 #include "common/formats/pjsection.h"
 
-#define LONGEST 4096 /* a path */
+#define LONGEST 4096 /* maximum bytes of a path */
 #define USER 2       /* PERF_RECORD_MISC_USER */
 
-/* A file without build-id; its path follows. */
+/* A file without a build-id; its path and a NUL follow. */
 struct ringpoll {
 	struct file_id file_id;
 	uint32_t pid, path_n;
@@ -44,7 +44,7 @@ void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, stru
 
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
-/* Paths that have an entry. */
+/* Collects the paths that have an entry. */
 static void idlist_read_entries(const struct idlist *idlist, struct intern *reported)
 {
 	struct perf_record record;
@@ -57,7 +57,8 @@ static void idlist_read_entries(const struct idlist *idlist, struct intern *repo
 	}
 }
 
-/* perf knows one build of a path: a second one would be taken for the first. */
+/* Adds a BUILD_ID entry unless the path has one: perf has only one build-id for a path, and would use it for the
+ * other file, too. */
 static void idlist_report(struct idlist *idlist, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
 			  struct str path)
 {

@@ -27,7 +27,7 @@ struct idlist {
 /* Empties the list at the start of a window. */
 void idlist_begin(struct idlist *idlist);
 
-/* Adds a file of this window; the caller adds each file once. The symbol saver may know its build-id from an earlier
+/* Adds a file of this window; the caller adds each file once. The symbol saver may have its build-id from an earlier
  * window. keep may be NULL. */
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 

@@ -15,9 +15,9 @@
 #define KERNEL_NAME "[kernel.kallsyms]_text"
 struct module {
 	uint64_t start, size;
-	bool hit; /* this window has it */
+	bool hit; /* the window has it */
 	char name[KERNELTEXT_MODULE];
-	char *path; /* as in modules.dep, or "[name]"; NULL: not looked for yet */
+	char *path; /* path as in modules.dep, or "[name]"; NULL before it was searched */
 };
 
 struct ksymbol {
@@ -30,10 +30,10 @@ struct ksymbol {
 struct kernel {
 	uint64_t start, end;
 	struct build_id id;
-	struct module *module; /* by address */
+	struct module *module; /* in order of address */
 	size_t nmodules;
 	uint64_t first_module, last_module;
-	struct text modules; /* /proc/modules as it was read last */
+	struct text modules; /* latest text of /proc/modules */
 	struct ksymbol *symbol;
 	size_t nsymbols, capsymbols;
 	char release[256];
@@ -65,7 +65,8 @@ static void kernel_add_symbol(struct kernel *kernel, uint64_t start, uint32_t si
 	memcpy(ksymbol->name, name.p, name.n);
 }
 
-/* The two ends of the text, and BPF programs. These have no sizes: as far as the next, or a page. */
+/* Takes a line of /proc/kallsyms: the two ends of the kernel text, or a BPF program. Programs have no size there:
+ * each extends to the next symbol, at most one page. */
 static void take_symbol_line(struct kernel *kernel, struct str line)
 {
 	struct str name, module;
@@ -89,8 +90,9 @@ static void take_symbol_line(struct kernel *kernel, struct str line)
 static void kernel_read_symbols(struct kernel *kernel)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	char text[8192]; /* the kernel gives a page at once; a large frame would be more than is copied of our own stack
-			  */
+	/* A read returns one page at most. The buffer is small, because this thread may be profiled and a large
+	 * frame would exceed the stack copy. */
+	char text[8192];
 	size_t n = 0;
 	ssize_t got;
 
@@ -103,7 +105,8 @@ static void kernel_read_symbols(struct kernel *kernel)
 
 		while (lines.n)
 			take_symbol_line(kernel, str_cut(&lines, '\n'));
-		n = last < 0 ? 0 : string.n - (size_t)last - 1; /* a line that is longer than all of text is none */
+		n = last < 0 ? 0 :
+			       string.n - (size_t)last - 1; /* a line longer than the buffer is malformed and dropped */
 		memmove(text, string.p + string.n - n, n);
 	}
 	close(fd);
@@ -196,7 +199,7 @@ void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 		if (kernel->symbol[i].start == start)
 			kernel->symbol[i--] = kernel->symbol[--kernel->nsymbols];
 	name = (struct str){ p + 16, strnlen(p + 16, n - 16) };
-	if (!(load16(p + 14) & 1)) /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+	if (!(load16(p + 14) & 1)) /* flag PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
 		kernel_add_symbol(kernel, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
 }
 
@@ -210,7 +213,7 @@ static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t mis
 	return text->n - sizeof(record);
 }
 
-/* Text, NUL, padding, trailer. */
+/* Completes a record: name, NUL, padding and trailer. */
 static void kernel_end(struct text *text, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
 	struct ring_tail tail = { .time = ns, .event = event };
@@ -228,7 +231,7 @@ static void kernel_put_map(struct text *text, uint64_t from, uint64_t size, uint
 			   uint64_t event, uint64_t ns)
 {
 	size_t start = kernel_begin_record(text, RECORD_MMAP, 1);
-	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1: the kernel */
+	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1 is the kernel */
 	uint64_t where[3] = { from, size, offset };
 
 	text_bytes(text, ids, sizeof(ids));
@@ -309,7 +312,7 @@ void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const
 	text_str(section, path);
 	do
 		text_char(section, 0);
-	while ((section->n - start) % 64); /* NAME_ALIGN */
+	while ((section->n - start) % 64); /* alignment NAME_ALIGN of perf */
 	uint16_t size = (uint16_t)(section->n - start);
 	memcpy(section->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }

@@ -10,7 +10,7 @@ bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, str
 {
 	struct str number = str_cut(&line, ' ');
 
-	str_cut(&line, ' '); /* the type */
+	str_cut(&line, ' '); /* skips the type */
 	*name = str_cut(&line, '\t');
 	*module = str_trim(line);
 	return str_hex(number, address) && *address != 0;
@@ -33,7 +33,7 @@ bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *
 	return true;
 }
 
-/* Is "kernel/fs/nfs/nfs-v4.ko.xz" the file of nfs_v4? */
+/* Returns true if a path such as "kernel/fs/nfs/nfs-v4.ko.xz" is the file of a module such as nfs_v4. */
 static bool is_file_of(struct str path, const char *name)
 {
 	struct str file = str_from(path, (size_t)(str_rfind(path, '/') + 1));

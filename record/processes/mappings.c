@@ -7,11 +7,12 @@
 
 #include <stdlib.h>
 
-#define SMALL 8u /* mappings that the first block of a set has room for */
+#define SMALL 8u /* capacity of the first block of a set, in mappings */
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-/* Charges bytes for a set; *charged: those that somebody has to be given back. False: over the budget. */
+/* Charges bytes for a set; *charged are the bytes to release later, 0 if they are free of charge. Returns false if
+ * the payer is over budget. */
 static bool mappings_charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
 			    uint32_t *charged)
 {
@@ -47,7 +48,7 @@ static bool mappings_same_file(const struct mapped_file *file, const struct mapp
 	       file->flags == b->flags && str_eq(file->path, b->path);
 }
 
-/* jit-PID.dump, mapped by a JIT that writes it: readers know by it that there is one. */
+/* Returns true for jit-PID.dump: a JIT maps it so that readers learn of the jitdump from its mapping. */
 static bool mappings_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -81,7 +82,8 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	return file;
 }
 
-/* Found or made, with one more reference; NULL: over the budget. */
+/* Returns the file that equals `like`, with one reference more; adds it if it is new. Returns NULL if the payer is
+ * over budget. */
 static struct mapped_file *mappings_take_file(struct mapping_pool *pool, struct mappings *set,
 					      const struct tenant *payer, const struct mapped_file *like)
 {
@@ -113,7 +115,7 @@ static size_t block_bytes(uint32_t cap)
 	return sizeof(struct mapping_block) + cap * sizeof(struct mapping);
 }
 
-/* NULL: over the budget. */
+/* Returns a new block for cap mappings, or NULL if the payer is over budget. */
 static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 					uint32_t cap)
 {
@@ -143,8 +145,8 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *block)
 	free_block(pool, block);
 }
 
-/* Block i as one of this set alone, with room for `room` more mappings, of which it has MAPPINGS_BLOCK at most. NULL:
- * over the budget. */
+/* Returns block i with capacity for `space` more mappings, up to MAPPINGS_BLOCK; copies it if other sets share it or
+ * it is too small. Returns NULL if the payer is over budget. */
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				       uint32_t i, uint32_t space)
 {
@@ -191,7 +193,7 @@ static void remove_block(struct mapping_pool *pool, struct mappings *set, uint32
 	memmove(set->block + i, set->block + i + 1, (set->nblocks - i) * sizeof(struct mapping_block *));
 }
 
-/* Moves the second half of full block i, which is of this set alone, into one of its own. */
+/* Moves the second half of the full block i, which only this set has, into a new block. */
 static bool split_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block = set->block[i], *next = make_block(pool, set, payer, MAPPINGS_BLOCK);
@@ -206,7 +208,7 @@ static bool split_block(struct mapping_pool *pool, struct mappings *set, const s
 	return true;
 }
 
-/* Joins block i and the next if both together are small, so that no two neighbours are nearly empty. */
+/* Joins block i and the next one if both together are small, so that no two neighbours are nearly empty. */
 static void join_blocks(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block, *next;
@@ -236,7 +238,7 @@ static uint64_t mappings_end_of(const struct mapping *mapping)
 	return mapping->start + mapping->length;
 }
 
-/* The first mapping that ends after address; block nblocks: none. */
+/* Returns the place of the first mapping that ends after address; its block is nblocks if there is none. */
 static struct place mappings_place_of(const struct mappings *set, uint64_t address)
 {
 	uint32_t low = 0, high = set->nblocks, from = 0, to;
@@ -286,14 +288,14 @@ static void count_file(struct mappings *set, const struct mapped_file *file, uin
 	set->jitdumps += file->jitdump ? one : 0;
 }
 
-/* A block with room at the place where a mapping with this start belongs; there is none in the set that overlaps it. */
+/* Makes space for a mapping with this start, which no mapping of the set overlaps, and sets *place. */
 static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				uint64_t start, struct place *place)
 {
 	struct mapping_block *block;
 
 	*place = mappings_place_of(set, start);
-	if (place->at == 0 && place->block > 0) { /* also the end of the block before */
+	if (place->at == 0 && place->block > 0) { /* the end of the previous block is the same place */
 		place->block--;
 		place->at = set->block[place->block]->n;
 	}
@@ -316,7 +318,7 @@ static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set,
 	return block;
 }
 
-/* Takes over the reference to its file; false: over the budget. */
+/* Inserts a mapping and takes over the reference to its file. Returns false if the payer is over budget. */
 static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 			    const struct mapping *mapping)
 {
@@ -339,7 +341,8 @@ static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, con
 	return true;
 }
 
-/* Removes mapping place; where blocks cannot be copied for want of memory, the block with all that is in it. */
+/* Removes the mapping at a place. If its shared block cannot be copied for lack of budget, removes the block with
+ * all its mappings. */
 static void remove_at(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, struct place place)
 {
 	struct mapping_block *block = own_block(pool, set, payer, place.block, 0);
@@ -362,7 +365,7 @@ static void remove_at(struct mapping_pool *pool, struct mappings *set, const str
 		join_blocks(pool, set, payer, place.block - 1);
 }
 
-/* No mapping lies in [start, end) afterwards: parts of those in front and behind stay. */
+/* Removes everything in [start, end); parts of mappings before and after that range stay. */
 static void mappings_clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
 			   uint64_t end)
 {
@@ -391,7 +394,7 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 	}
 }
 
-/* *set as one that no other process has. */
+/* Returns *set as a set that no other process shares; creates or copies it if needed. */
 static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set)
 {
 	struct mappings *old = *set, *mappings;
@@ -409,7 +412,7 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 			mappings->block[i]->references++;
 		old->references--;
 		if (old->n <= MAPPINGS_BLOCK)
-			mappings->bytes = 0; /* but those of ordinary processes */
+			mappings->bytes = 0; /* ordinary processes copy them free of charge */
 	}
 	mappings->references = 1;
 	mappings->version = ++pool->version;

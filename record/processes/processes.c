@@ -14,10 +14,12 @@ struct ended {
 struct processes {
 	struct linktable process, thread;
 	struct mapping_pool pool;
-	struct ended *ended; /* from `forgotten` on: to be forgotten in that order, without a look at all the others */
+	/* ended threads in order of their end; those from `forgotten` on are still in the table, so that
+	 * processes_forget needs no search */
+	struct ended *ended;
 	size_t nended, cap, forgotten;
-	uint32_t scan; /* serial of the survey of /proc that is going on or was the last */
-	uint64_t now;  /* ns: of the record at hand */
+	uint32_t scan; /* serial of the current or latest thread scan */
+	uint64_t now;  /* time of the current record in ns */
 };
 
 /* ---- tables -------------------------------------------------------------------------------------------------- */
@@ -104,7 +106,7 @@ static void note_end(struct processes *processes, const struct thread *thread, u
 	processes->ended[processes->nended++] = (struct ended){ thread->pid, thread->tid, ns };
 }
 
-/* It ends, or another thread gets its number. */
+/* Ends a thread, because it exited or its tid belongs to another thread now. */
 static void end_thread(struct processes *processes, struct thread *thread, uint64_t ns)
 {
 	struct process *process = processes_find(processes, thread->pid);
@@ -161,7 +163,8 @@ static void set_comm(struct thread *thread, struct str comm)
 	thread->named = true;
 }
 
-/* All threads but the first: of them only one that calls exec is left, and it takes the first one's number. */
+/* Ends all threads except the first: after an exec only the calling thread remains, and it takes the tid of the
+ * first one. */
 static void end_others(struct processes *processes, uint32_t pid)
 {
 	LINKTABLE_EACH(struct thread, thread, processes->thread)
@@ -174,7 +177,7 @@ void processes_time(struct processes *processes, uint64_t ns)
 	processes->now = ns;
 }
 
-/* A number that is used again is another process or thread, whatever was known of the old. */
+/* A pid or tid that is reused belongs to a new process or thread; the state of the old one is dropped. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	struct thread *parent = processes_thread(processes, ptid), *thread = processes_thread(processes, tid);
@@ -208,7 +211,8 @@ void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, ui
 	process->mount_ns = from->mount_ns;
 	process->tenant = from->tenant;
 	process->tenant_window = from->tenant_window;
-	process->records = from->records; /* a storm of processes that do not call exec is one of its program */
+	/* processes that do not call exec share the count of records of their program */
+	process->records = from->records;
 	process->target = from->target;
 }
 
@@ -224,8 +228,8 @@ void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, str
 	process->tenant_window = 0;
 	process->since = process->sure = processes->now;
 	process->records = 0;
-	process->stale = process->storm; /* records of the new program's mappings may have been skipped before this one
-					    was read */
+	/* the records of the new program's mappings may have been skipped before this one was read */
+	process->stale = process->storm;
 	process->storm = 0;
 	if (process->live > 1)
 		end_others(processes, pid);
@@ -249,7 +253,7 @@ void processes_forget(struct processes *processes, uint64_t ns)
 		struct thread *thread = processes_thread(processes, ended->tid);
 		struct process *process = processes_find(processes, ended->pid);
 
-		if (thread && thread->exited && thread->exited < ns) /* else the number is another's by now */
+		if (thread && thread->exited && thread->exited < ns) /* otherwise the tid was reused */
 			remove_thread(processes, thread);
 		if (process && process->exited && process->exited < ns)
 			remove_process(processes, process);
@@ -273,7 +277,7 @@ void processes_doubted(struct processes *processes, uint64_t ns)
 		end_thread(processes, thread, ns);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------- */
+/* ---- iteration -------------------------------------------------------------------------------------------------- */
 
 void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to)
 {

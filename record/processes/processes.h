@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * processes.h - table of processes and threads with their names and mappings, kept current by side-band records.
+ * processes.h - table of processes and threads with their names and mappings, updated by side-band records.
  *
  * Each window receives from it the state of only those processes that were sampled. Forks share their parent's
  * mappings until one of them maps something. Ended processes stay for a while, since samples of do_exit come after

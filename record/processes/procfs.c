@@ -60,13 +60,13 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
 	file->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	file->path = str_trim_left(line);
 	if (file->path.n == 0)
-		file->path = STR("//anon"); /* as the kernel calls it in MMAP2 */
+		file->path = STR("//anon"); /* the name that MMAP2 records have */
 	return true;
 }
 
-/* ---- who a process is ---------------------------------------------------------------------------------------- */
+/* ---- identity of a process -------------------------------------------------------------------------------------- */
 
-/* A comm may hold anything, so fields are counted behind its last parenthesis. */
+/* The comm may contain any byte, so fields are counted from its last parenthesis. */
 uint64_t procfs_parse_start(struct str stat)
 {
 	ptrdiff_t at = str_rfind(stat, ')');
@@ -82,7 +82,7 @@ uint64_t procfs_parse_start(struct str stat)
 	return ticks;
 }
 
-/* The last number of the NSpid line of /proc/PID/status. */
+/* Returns the last number of the NSpid line of /proc/PID/status. */
 static uint32_t inner_pid(struct str status)
 {
 	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));
@@ -126,7 +126,7 @@ uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 
 		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
 			continue;
-		for (int i = 0; i < 3; i++) /* user nice system */
+		for (int i = 0; i < 3; i++) /* skips user, nice and system */
 			procfs_word(&line);
 		if (!str_u64(procfs_word(&line), &value) || !str_u64(procfs_word(&line), &wait))
 			continue;

@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 enum {
-	QUEUE = 256,           /* requests that wait */
-	ANSWERS = 64,          /* not taken yet: the thread waits */
-	THREADS_MAX = 4096,    /* of one process that are named at a time */
-	SURVEY_MAX = 1 << 20,  /* threads of the host */
-	MAPS_BYTES = 8 << 20,  /* of /proc/PID/maps: 65,530 lines of usual length */
-	SAVED_BYTES = 4 << 20, /* of its executable lines: MAPPINGS_MAX of usual length */
+	QUEUE = 256,           /* maximum number of waiting requests */
+	ANSWERS = 64,          /* maximum number of answers that were not taken; the thread then waits */
+	THREADS_MAX = 4096,    /* maximum number of threads of one process in an answer */
+	SURVEY_MAX = 1 << 20,  /* maximum number of threads in a thread scan */
+	MAPS_BYTES = 8 << 20,  /* bytes of /proc/PID/maps: 65,530 lines of usual length */
+	SAVED_BYTES = 4 << 20, /* bytes of its executable lines: MAPPINGS_MAX of usual length */
 	CHUNK = 64 << 10,
-	STOP_MS = 2 * PROCREADER_STALL_MS /* to wait for the thread at the end */
+	STOP_MS = 2 * PROCREADER_STALL_MS /* ms to wait for the thread at the end */
 };
 
 struct request {
@@ -37,7 +37,8 @@ struct procreader {
 	size_t first, n;
 	struct procreader_answer *head, **tail;
 	size_t nanswers;
-	bool busy, stop, ended, left; /* left: behind, by procreader_stop */
+	/* left: procreader_stop did not wait for the thread, which frees the memory itself */
+	bool busy, stop, ended, left;
 };
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
@@ -87,7 +88,7 @@ static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t 
 	answer->nthreads++;
 }
 
-/* All threads of a process, up to `most` of the answer. */
+/* Adds the threads of a process, until the answer has `max`. */
 static void add_threads(struct procreader_answer *answer, uint32_t pid, bool named, size_t max)
 {
 	char path[64];
@@ -110,8 +111,8 @@ static void add_threads(struct procreader_answer *answer, uint32_t pid, bool nam
 		closedir(dir);
 }
 
-/* Keeps the executable ones of the complete lines at the end of text, from `from` on, and counts them; bytes behind the
- * last newline stay. */
+/* Removes the lines of mappings that are not executable from the text after `from`, and counts the others; an
+ * incomplete last line stays. */
 static size_t keep_executable(struct text *text, size_t from, uint32_t *lines)
 {
 	struct str rest = { text->p + from, text->n - from };
@@ -233,7 +234,7 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 	struct procreader_answer *answer = new_answer(request.pid);
 	struct reading *reading;
 
-	if (!request.pid) { /* lists of processes and threads wait for none of them */
+	if (!request.pid) { /* lists of processes and threads do not block on any process */
 		uint64_t before = cpu_ns();
 
 		procreader_scan_threads(answer);

@@ -13,33 +13,33 @@
 #include <unistd.h>
 
 #define MS (SECOND_NS / 1000)
-#define START_NS (2 * SECOND_NS) /* for all processes at the start */
-#define WAIT_NS (5 * MS)         /* for the answer of a process that is unknown, */
-#define WAITS_NS (50 * MS)       /* and so long in a second */
-#define PAUSE_NS SECOND_NS       /* between readings of a process, at least */
+#define START_NS (2 * SECOND_NS) /* ns for reading all processes at the start */
+#define WAIT_NS (5 * MS)         /* ns to wait for the answer about an unknown process */
+#define WAITS_NS (50 * MS)       /* ns of such waits in a second */
+#define PAUSE_NS SECOND_NS       /* least ns between readings of a process */
 #define PAUSE_MAX_NS (32 * SECOND_NS)
-#define SURVEY_NS (SECOND_NS / 2) /* between surveys, at least */
-#define BACK_OFF 20               /* times its cost: at most 5 % of a CPU */
-#define MAPPING_READ_NS 2000      /* CPU time that a mapping takes in /proc/PID/maps, by measurement */
-#define RECORDS_FREE 64u          /* of a program, see mending_record; a multiple of them is charged at a time */
-#define RECORD_NS 1000            /* CPU time that such a record takes here, by measurement */
-#define SKIPPED_RECORD_NS 150     /* and one that is skipped */
-#define STORM_NS SECOND_NS        /* such records of a process are skipped at least so long, */
-#define STORM_RECORDS 1000u       /* and on while it makes so many in that time */
-#define CHECKS_MAX 20 /* processes in doubt that are read each second although their samples have mappings */
-#define APPLY_MAX 8   /* answers that are applied at a time */
+#define SURVEY_NS (SECOND_NS / 2) /* least ns between thread scans */
+#define BACK_OFF 20               /* pause as a multiple of the cost: at most 5 % of a CPU */
+#define MAPPING_READ_NS 2000      /* ns of CPU time for a mapping in /proc/PID/maps, measured */
+#define RECORDS_FREE 64u          /* free records of a program, see rescan_record; also the unit of charging */
+#define RECORD_NS 1000            /* ns of CPU time for such a record, measured */
+#define SKIPPED_RECORD_NS 150     /* ns of CPU time for a skipped record */
+#define STORM_NS SECOND_NS        /* least ns for which such records of a process are skipped */
+#define STORM_RECORDS 1000u       /* number of records in that time that prolongs the storm */
+#define CHECKS_MAX 20             /* stale processes that are read in a second although their samples have mappings */
+#define APPLY_MAX 8               /* maximum number of answers that are applied at a time */
 
 struct rescan {
 	struct processes *processes;
 	struct budgets *budgets;
-	struct procreader *reader; /* NULL: /proc is not read */
+	struct procreader *reader; /* NULL if /proc is not read */
 	struct identities *identities;
-	uint64_t lost; /* ns; what was known of a process before is in doubt */
+	uint64_t lost; /* ns; state that is older than this is stale */
 	bool survey_wanted, surveying, surveyed;
 	uint64_t survey_retry;
-	uint64_t wait_second, waited; /* ns */
+	uint64_t wait_second, waited; /* ns of waiting in the current second */
 	uint64_t check_second, checks;
-	uint32_t after_storm; /* pid of the process after a storm that is read; 0: none */
+	uint32_t after_storm; /* pid of the process that is being read after a storm; 0 if none is */
 };
 
 struct rescan *rescan_new(struct processes *processes, struct budgets *budgets, bool proc)
@@ -68,7 +68,8 @@ void rescan_identify(struct rescan *rescan, struct process *process, uint64_t wi
 
 	process->tenant_window = window;
 	if (!identities_find(rescan->identities, process->pid,
-			     &found)) { /* it ended, or hangs: it stays the tenant that it was, if any */
+			     /* the process has ended or does not respond; it stays with its previous tenant, if any */
+			     &found)) {
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
 	}
@@ -84,8 +85,8 @@ void rescan_tenant(struct rescan *rescan, struct process *process, uint64_t wind
 		rescan_identify(rescan, process, window);
 }
 
-/* From now on its records are skipped; what is known of its mappings and namespaces is forgotten, since it may be wrong
- * already. */
+/* Starts or prolongs a storm: records of the process are skipped. Forgets its mappings and mount namespace, which
+ * may be outdated already. */
 static void begin_storm(struct rescan *rescan, struct process *process, uint64_t ns)
 {
 	process->changed = true;
@@ -120,7 +121,7 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
 	if (rescan_skips(rescan, process, ns))
 		return false;
 	if (++process->records % RECORDS_FREE ||
-	    !rescan->reader) /* without /proc nothing could be read after a storm */
+	    !rescan->reader) /* without /proc the mappings could not be read after a storm */
 		return true;
 	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(rescan->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
@@ -138,9 +139,9 @@ void rescan_over(struct rescan *rescan, struct process *process)
 
 /* ---- answers ------------------------------------------------------------------------------------------------ */
 
-/* Asks for a process, if its tenant has CPU time left; tid 0: with the names of all threads. It pays in advance for the
- * mappings that are known: else all processes of a tenant were read at once, 100 ms each, before the first one's cost
- * is known. */
+/* Requests a reading of a process if its tenant has CPU time left; with tid 0, the names of all threads, too. The
+ * tenant pays in advance for the known mappings: otherwise all processes of a tenant would be read at once, 100 ms
+ * each, before the cost of the first one is known. */
 static void rescan_request(struct rescan *rescan, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(rescan->budgets);
@@ -156,7 +157,8 @@ static void rescan_request(struct rescan *rescan, struct process *process, uint3
 	process->retry = now + PAUSE_NS;
 }
 
-/* A thread that is there; its process is read at once if the record of its start was lost. */
+/* Applies a thread that the scan found. If the record of its start was lost, requests a reading of its process at
+ * once. */
 static void apply_thread(struct rescan *rescan, const struct procreader_thread *found, uint64_t now)
 {
 	const struct thread *thread = processes_thread(rescan->processes, found->tid);
@@ -193,7 +195,7 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 		if (thread->named && strcmp(thread->comm, read->comm) == 0)
 			continue;
 		processes_comm(rescan->processes, read->pid, read->tid, str_of(read->comm), false);
-		thread->window = 0; /* the window gets its name again */
+		thread->window = 0; /* the next sample adds its name to the window */
 		changed = true;
 	}
 	return changed;
@@ -201,7 +203,7 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 
 static bool apply_maps(struct rescan *rescan, struct process *process, const struct procreader_answer *answer)
 {
-	uint64_t over = answer->maps_cut; /* one at least */
+	uint64_t over = answer->maps_cut; /* at least one mapping was not read */
 	bool changed = false;
 
 	for (struct str lines = text_view(&answer->maps); lines.n;) {
@@ -221,7 +223,7 @@ static bool apply_maps(struct rescan *rescan, struct process *process, const str
 	return changed;
 }
 
-/* Charges what the reading cost beyond what was paid in advance, or gives the rest back. */
+/* Charges the cost of a reading beyond what was paid in advance, or returns the unused part. */
 static void settle_cost(struct rescan *rescan, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;
@@ -253,10 +255,12 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	if (answer->started < process->since) /* the pid's process before, or its program before an exec */
+	/* the answer is about the previous process with this pid, or its program before an exec */
+	if (answer->started < process->since)
 		return;
 	process->sure = answer->started;
-	if (answer->there && process->storm <= answer->started) { /* else more was skipped since it was read */
+	/* if a storm lasted longer than that, records were skipped after the reading */
+	if (answer->there && process->storm <= answer->started) {
 		process->stale = false;
 		if (process->start_ticks && process->start_ticks != answer->start_ticks)
 			processes_replaced(rescan->processes, process);
@@ -309,7 +313,7 @@ void rescan_lost(struct rescan *rescan, uint64_t ns)
 	rescan->survey_wanted = true;
 }
 
-/* For an answer that mostly comes in 0.1 ms; not longer than WAITS_NS in a second. */
+/* Waits for the answer about a process, which usually takes 0.1 ms, and at most WAITS_NS in a second. */
 static void rescan_wait_for(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
@@ -332,8 +336,8 @@ static void rescan_wait_for(struct rescan *rescan, const struct process *process
 	rescan->waited += clock_now() - now;
 }
 
-/* What is known of a process is in doubt, but an address of its sample has a mapping: most likely it was not its
- * records that were lost. */
+/* Returns true if a stale process may be read although an address of its sample has a mapping, CHECKS_MAX times in a
+ * second: most likely the lost records were not its own. */
 static bool may_check(struct rescan *rescan, uint64_t now)
 {
 	if (now / SECOND_NS != rescan->check_second) {
@@ -343,8 +347,8 @@ static bool may_check(struct rescan *rescan, uint64_t now)
 	return rescan->checks++ < CHECKS_MAX;
 }
 
-/* One at a time: the next one pays for what the one before has cost, and their texts, 8 MB each, are not there
- * together. */
+/* Returns true if a process may be read after its storm. Only one is read at a time: the tenant then pays for the
+ * previous reading before the next, and their texts, 8 MB each, are not in memory together. */
 static bool may_read_stale(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	const struct process *other =
@@ -389,7 +393,7 @@ static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 		if (now >= end)
 			return false;
 		take_one(rescan, end - now);
-		process = processes_make(rescan->processes, pid); /* it may have ended */
+		process = processes_make(rescan->processes, pid); /* the old process may have ended */
 	}
 	return true;
 }

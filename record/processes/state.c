@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define SAVED_MAX 1024 /* mappings of a process that the keeper is told of before they are hit */
+#define SAVED_MAX 1024 /* mappings of a process that the symbol saver gets before samples hit them */
 
 struct state {
 	struct processes *processes;
@@ -23,7 +23,9 @@ struct state {
 	struct idlist ids;
 	struct text items;
 	uint64_t nprocesses;
-	uint32_t last_tid; /* was sampled last, and has all it needs in this window; 0: none (the idle task is cheap) */
+	/* thread that was sampled last and has all its records in this window; 0 if there is none (the idle task is
+	 * cheap) */
+	uint32_t last_tid;
 	uint64_t last_cgroup;
 };
 
@@ -90,7 +92,7 @@ uint64_t state_markers(const uint64_t *ips, uint64_t n)
 	return markers;
 }
 
-/* ---- records that are made ----------------------------------------------------------------------------------- */
+/* ---- composed records ------------------------------------------------------------------------------------------- */
 
 static size_t state_begin_record(struct text *text, uint32_t type, uint16_t misc)
 {
@@ -149,7 +151,8 @@ static void state_put_map(const struct state *state, struct text *text, uint32_t
 	state_end_record(state, text, start, file->path, pid, pid, ns);
 }
 
-/* The file itself is opened by the keeper only (keep_build_id): its file system may never answer. */
+/* Adds a file to the build-ids of this window. Only the symbol saver opens the file itself (idlist_add), because its
+ * file system may never respond. */
 static void note_build_id(struct state *state, const struct process *process, struct mapped_file *file)
 {
 	if (file->window == state->window)
@@ -158,7 +161,7 @@ static void note_build_id(struct state *state, const struct process *process, st
 	idlist_add(&state->ids, state->keep, process->pid, file);
 }
 
-/* ---- what will be needed later ------------------------------------------------------------------------------- */
+/* ---- data for the symbol saver ---------------------------------------------------------------------------------- */
 
 static struct symsaver_process state_keeps(const struct process *process)
 {
@@ -187,9 +190,10 @@ static void note_process(struct state *state, struct process *process)
 	bool elsewhere;
 
 	process->changed = false;
-	rescan_identify(
-		state->rescan, process,
-		state->window); /* again: it may be another user, or in a container, since its parent was looked up */
+	rescan_identify(state->rescan, process,
+			/* repeats the lookup: the process may have changed its user or container since its parent was
+			 * looked up */
+			state->window);
 	who = state_keeps(process);
 	elsewhere = state->keep ? symsaver_process(state->keep, &who) :
 				  process->mount_ns && state->own_mount_ns && process->mount_ns != state->own_mount_ns;
@@ -203,7 +207,7 @@ static void note_process(struct state *state, struct process *process)
 	chunk_put_item(&state->items, PJ_ITEM_PROCESS, &item, sizeof(item));
 }
 
-/* ---- which mappings -------------------------------------------------------------------------------------------- */
+/* ---- choice of mappings ----------------------------------------------------------------------------------------- */
 
 static uint64_t *given_slot(const struct process_given *given, uint64_t id)
 {
@@ -226,7 +230,7 @@ static void widen_given(struct process_given *given)
 	*given = wide;
 }
 
-/* Is it news that the window gets this mapping of process? From now on it has it. */
+/* Returns true if the window does not have this mapping of the process yet, and notes that it has it from now on. */
 static bool is_news(const struct state *state, struct process *process, const struct mapping *mapping)
 {
 	struct process_given *given = &process->given;
@@ -257,7 +261,8 @@ static void give_map(struct state *state, struct text *text, struct process *pro
 		keep_map(state, process, mapping);
 }
 
-/* The mappings that a callchain goes through. A return address may be just behind the call's. */
+/* Adds the mappings of the addresses in a callchain. If a return address is the start of a mapping or in none, the
+ * call may be the last instruction of the mapping before, so that is added, too. */
 static void give_hits(struct state *state, struct text *text, struct process *process, const uint64_t *ips, uint64_t n,
 		      uint64_t ns)
 {
@@ -265,7 +270,7 @@ static void give_hits(struct state *state, struct text *text, struct process *pr
 
 	for (uint64_t k = 0; k < n && process->maps; k++) {
 		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
-			continue; /* the kernel's, or as the one before */
+			continue; /* an address of the kernel, or in the mapping of the previous address */
 		last = processes_at(process, ips[k]);
 		give_map(state, text, process, last, ns);
 		if ((!last || last->start == ips[k]) && ips[k])
@@ -303,7 +308,7 @@ static void give_process(struct state *state, struct text *text, struct process 
 	}
 }
 
-/* The idle tasks, one a CPU, which no record tells of. */
+/* Names the idle tasks, one for each CPU, which have no side-band records. */
 static void name_idle(struct state *state)
 {
 	processes_comm(state->processes, 0, 0, STR("swapper"), false);
@@ -397,7 +402,7 @@ void state_cgroup(struct state *state, struct text *records, uint64_t id, uint64
 	state_end_record(state, records, start, cgroup->path, 0, 0, ns);
 }
 
-/* ---- the kernel's records ------------------------------------------------------------------------------------ */
+/* ---- records of the kernel -------------------------------------------------------------------------------------- */
 
 static struct str name_at(const struct perf_record *perf_record, size_t at)
 {
@@ -419,7 +424,7 @@ static bool in_window(const struct state *state, uint32_t pid)
 	return process && process->window == state->window;
 }
 
-/* The record is given the build-id in place of device and inode, as those that we make. */
+/* Puts the build-id into a record of the kernel, in place of device and inode, as in composed records. */
 static void put_build_id(struct perf_record *perf_record, const struct mapped_file *file)
 {
 	char *p = (char *)(perf_record + 1) + 32;
@@ -456,19 +461,19 @@ static bool take_map(struct state *state, struct perf_record *perf_record, uint6
 	const struct mapping *saved = processes_at(process, mapping.start);
 	if (!saved || answer != MAPPINGS_CHANGED)
 		return false;
-	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* it will have to pay */
+	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* its next mappings will be charged */
 		rescan_tenant(state->rescan, process, state->window);
 	if (!in_window(state, pid))
 		return false;
 	keep_map(state, process, saved);
 	if (!saved->file->jitdump)
-		return false; /* it comes when it is hit */
+		return false; /* a sample that hits it adds it */
 	note_build_id(state, process, saved->file);
 	put_build_id(perf_record, saved->file);
 	return true;
 }
 
-/* A container's first program, su(1): from now on it may be another tenant's. */
+/* Notes that a process may have changed its tenant, as the first program of a container or su(1) does. */
 static void note_change(struct state *state, struct process *process)
 {
 	if (!process)
@@ -477,8 +482,8 @@ static void note_change(struct state *state, struct process *process)
 	state->last_tid = 0;
 }
 
-/* Only an exec is written at once: a thread can take a million names in a second, and the window needs the one of its
- * next sample. */
+/* Applies a COMM record. Only the name of an exec is written at once: a thread can change its name a million times
+ * in a second, and the window needs the name at its next sample only. */
 static bool take_comm(struct state *state, const struct perf_record *perf_record, uint64_t ns)
 {
 	const char *p = (const char *)(perf_record + 1);
@@ -496,10 +501,11 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
 	return written;
 }
 
-/* Each new thread has such a record, too: a lookup of the tenant after each of these would cost 0.07 ms a sample. */
+/* Applies a NAMESPACES record. The kernel writes one for each new thread, so the tenant is looked up only after a
+ * change: a lookup takes 0.07 ms. */
 static void take_namespaces(struct state *state, const char *p, size_t n, uint64_t ns)
 {
-	enum { MNT = 5 }; /* enum perf_ns: net uts ipc pid user mnt cgroup; device and inode each */
+	enum { MNT = 5 }; /* index in enum perf_ns: net uts ipc pid user mnt cgroup; each has device and inode */
 	struct process *process = processes_find(state->processes, load32(p));
 	uint64_t namespaces;
 
@@ -523,7 +529,8 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	process = processes_find(state->processes, pid);
 	if (process && process->exited && state->keep)
 		symsaver_exit(state->keep, pid);
-	return thread && thread->pid == pid && thread->window == state->window; /* of others the window has nothing */
+	return thread && thread->pid == pid &&
+	       thread->window == state->window; /* the window has no records of other threads */
 }
 
 bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns)
