@@ -1,14 +1,14 @@
 #!/bin/sh
 # tidy.sh FLAG... - clang-tidy on each module of the product, with .clang-tidy and these compiler flags: make tidy
 #
-# A file without a finding leaves build/tidy/HASH, the hash of its preprocessed text, of .clang-tidy and of clang-tidy's version; while that
-# exists, the file is not analyzed again.
+# A file without a finding leaves build/tidy/HASH, the hash of its preprocessed text with comments (NOLINT), of .clang-tidy and of
+# clang-tidy's version; while that exists, the file is not analyzed again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 if [ "${1:-}" = --file ]; then
 	file=$2
 	shift 2
-	hash=$({ cat .clang-tidy build/tidy/version; clang -E "$@" "$file" 2>/dev/null || echo "$file $$"; } | sha256sum | cut -c1-40)
+	hash=$({ cat .clang-tidy build/tidy/version; clang -E -C "$@" "$file" 2>/dev/null || echo "$file $$"; } | sha256sum | cut -c1-40)
 	[ ! -e "build/tidy/$hash" ] || exit 0
 	if clang-tidy --quiet "$file" -- "$@" >"build/tidy/$hash.new" 2>/dev/null; then
 		mv "build/tidy/$hash.new" "build/tidy/$hash"
