@@ -194,8 +194,8 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
 	if (request->max_frames < 16 || request->max_frames > MAX_FRAMES_LIMIT)
 		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
+	/* like perf record, a command without a destination writes perf.data */
 	if (request->command && !request->output && !in_windows)
-		/* the default name of perf record */
 		request->output = "perf.data";
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");

@@ -169,9 +169,8 @@ static void take_lost(struct session *session, const struct ring_record *record,
 		switches_lost(session->w.switches, n);
 	} else {
 		session->lost_seen += n;
-		if (record->time >=
-		    /* losses before the first window do not count, because nothing is recorded then */
-		    session->w.begin)
+		/* losses before the first window do not count, because nothing is recorded then */
+		if (record->time >= session->w.begin)
 			session->w.report.loss.samples += n;
 	}
 }
@@ -214,9 +213,8 @@ static void session_take(void *to, const struct ring_record *record)
 			tail->event = session->o.offcpu;
 		take_lost(session, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
-		if (!pass &&
-		    /* this ring carries only samples, so the file can contain the loss as lost samples */
-		    record->time >= session->w.begin)
+		/* this ring carries only samples, so the file can contain the loss as lost samples */
+		if (!pass && record->time >= session->w.begin)
 			openwindow_lost_samples(&session->w, load64(body + 8), record->time, tail->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:

@@ -86,8 +86,8 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 		if (attr.sample_period > 1)
 			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* see RING_SAMPLE_TYPE in rings.h */
 	}
+	/* other clocks and counters stop with an idle CPU, or do not support this */
 	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
-		/* other clocks and counters stop with an idle CPU, or do not support this */
 		attr.exclude_idle = !options->idle;
 	if (k->type == HW)
 		attr.precise_ip = 2;

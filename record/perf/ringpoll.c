@@ -58,9 +58,8 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 	if (ppoll(ringpoll->poll, ringpoll->n + 1, &spec, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < ringpoll->n; i++)
-		if (ringpoll->poll[i].revents &
-		    /* the process of this event has ended; poll would report the descriptor as ready for ever */
-		    (POLLHUP | POLLERR | POLLNVAL))
+		/* the process of this event has ended; poll would report the descriptor as ready for ever */
+		if (ringpoll->poll[i].revents & (POLLHUP | POLLERR | POLLNVAL))
 			ringpoll->poll[i].fd = -1;
 }
 

@@ -19,7 +19,7 @@ struct ring {
 	size_t size;
 	/* offsets during a drain: end of the records, and end of those that were taken */
 	uint64_t head, tail;
-	/* time of the record at `tail` */
+	/* time of the next record */
 	uint64_t time;
 };
 

@@ -66,7 +66,9 @@ struct ring_record {
 
 struct rings;
 
-/* Returns an empty set of rings, for use by one thread. */
+/* Returns an empty set of rings, for use by one thread.
+ *
+ * Example: rings_add for each CPU, then every half second rings_drain(rings, now - 100 ms, take, to). */
 struct rings *rings_new(void);
 /* Unmaps all rings. Descriptors stay open; they belong to their owner. Accepts NULL. */
 void rings_free(struct rings *rings);

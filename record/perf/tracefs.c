@@ -45,8 +45,8 @@ const char *tracefs_dir(void)
 		text_free(&path);
 		if (there)
 			return dir[i];
+		/* the error of a file system that exists explains more than that of a missing one */
 		if (errno != ENOENT)
-			/* the error of a file system that exists explains more than that of a missing one */
 			error = errno;
 	}
 	errno = error;

@@ -94,7 +94,8 @@ struct thread *processes_thread(const struct processes *processes, uint32_t tid)
 struct process *processes_make(struct processes *processes, uint32_t pid);
 struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 
-/* Sets the time of the next record. */
+/* Sets the time of the next record, in ns. New processes and threads are
+ * given it as the time of their start. */
 void processes_time(struct processes *processes, uint64_t ns);
 
 /* Apply side-band records. Unknown parents and threads are added. A fork with a known pid or tid replaces the old

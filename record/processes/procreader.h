@@ -49,7 +49,7 @@ enum { PROCREADER_STALL_MS = 250 };
 /* Starts the thread. Call it after privileges were dropped. Returns NULL if no thread can be started. */
 struct procreader *procreader_start(void);
 
-/* Ends the thread. Does not wait for one that hangs; its memory then stays allocated. */
+/* Ends the thread. Does not wait for one that hangs, which frees the memory when it ends. */
 void procreader_stop(struct procreader *procreader);
 
 /* Queues a request for a process: the names of thread tid and of the first thread, or, with tid 0, of all threads.

@@ -67,9 +67,8 @@ void rescan_identify(struct rescan *rescan, struct process *process, uint64_t wi
 	struct identity found;
 
 	process->tenant_window = window;
-	if (!identities_find(rescan->identities, process->pid,
-			     /* the process has ended or does not respond; it stays with its previous tenant, if any */
-			     &found)) {
+	/* a process that has ended or does not respond stays with its previous tenant, if any */
+	if (!identities_find(rescan->identities, process->pid, &found)) {
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
 	}
