@@ -392,7 +392,7 @@ static void settle_methods(struct recording *recording)
 /* ---- pass 3: names ------------------------------------------------------------------------------------------ */
 
 /* State of --skip-after and --collapse-recursion. */
-struct elf_reduction {
+struct stack_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
 	/* By frame: 0 not examined, 1 its callers are dropped, 2 its callers stay. */
@@ -401,7 +401,7 @@ struct elf_reduction {
 };
 
 /* True if `frame` is one of --skip-after; the result is cached by frame. */
-static bool recording_is_skip_after(struct elf_reduction *reduction, uint32_t frame)
+static bool recording_is_skip_after(struct stack_reduction *reduction, uint32_t frame)
 {
 	struct str name;
 
@@ -424,7 +424,7 @@ static bool recording_is_skip_after(struct elf_reduction *reduction, uint32_t fr
 
 /* Returns the node of `frame` as a callee of `node`. top: `node` is a first frame, which is no function. base: the node
  * outside of the first frame. */
-static uint32_t recording_step(struct elf_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
+static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
 	const struct intern *names = &reduction->to->frames;
 
@@ -481,7 +481,7 @@ static bool rename_tree(struct recording *recording, const struct resolved *name
 			struct stacks *stacks)
 {
 	const struct stacks *from = &recording->samples.stacks;
-	struct elf_reduction reduction = { .o = recording->o->samples, .to = stacks };
+	struct stack_reduction reduction = { .o = recording->o->samples, .to = stacks };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	/* By node: the node in `stacks` of the innermost frame outside of the first frame; 0: none. */
 	uint32_t *base = mem_alloc(sizeof(*base), from->n);

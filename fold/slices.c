@@ -17,7 +17,7 @@ bool slices_name_fits(const char *pattern)
 
 /* Nodes grouped by slice, in the order of the tree: order[first[s], first[s + 1]) are those of the slice with the node
  * s. */
-struct cgroupnames {
+struct slice_groups {
 	/* By node: the outermost node above it. */
 	uint32_t *slice;
 	/* By node of a slice. */
@@ -26,9 +26,9 @@ struct cgroupnames {
 };
 
 /* Groups the nodes of the tree by slice with a counting sort. */
-static struct cgroupnames slices_group(const struct stacks *stacks)
+static struct slice_groups slices_group(const struct stacks *stacks)
 {
-	struct cgroupnames cgroups;
+	struct slice_groups cgroups;
 
 	cgroups.slice = mem_alloc(sizeof(*cgroups.slice), stacks->n);
 	cgroups.first = mem_alloc(sizeof(*cgroups.first), (size_t)stacks->n + 2);
@@ -47,7 +47,7 @@ static struct cgroupnames slices_group(const struct stacks *stacks)
 }
 
 /* Copies the stacks below the node of a slice into `stacks`. */
-static void slices_take(struct stacks *stacks, const struct stacks *s, const struct cgroupnames *cgroups,
+static void slices_take(struct stacks *stacks, const struct stacks *s, const struct slice_groups *cgroups,
 			uint32_t slice, uint32_t *node)
 {
 	for (uint32_t i = cgroups->first[slice]; i < cgroups->first[slice + 1]; i++) {
@@ -173,7 +173,7 @@ static uint64_t write_full(const char *pattern, const struct stacks *stacks, con
 			   const struct slices_lost *lost, uint64_t min_samples, struct intern *written)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), stacks->n);
-	struct cgroupnames cgroups = slices_group(stacks);
+	struct slice_groups cgroups = slices_group(stacks);
 	uint64_t n = 0;
 
 	for (uint32_t id = 1; id < stacks->n; id++) {

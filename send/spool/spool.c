@@ -203,21 +203,8 @@ bool spool_lock(struct spool *spool)
 
 void spool_sweep(struct spool *spool)
 {
-	DIR *dir = spool_open_list(spool->space);
-	const struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		struct str name = str_of(entry->d_name);
-		struct stat status;
-
-		/* Such a file may also belong to a process with a pipe that is writing now. */
-		if (name.n < 5 || name.p[0] != '.' || !str_ends(name, STR(".tmp")) ||
-		    fstatat(spool->space, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		unlinkat(spool->space, entry->d_name, 0);
-	}
-	if (dir)
-		closedir(dir);
+	/* Processes with a pipe write temporary files at the same time: those are locked, and stay. */
+	tempfile_sweep(spool->space);
 	tempfile_sweep(spool->bad);
 	/* temporary files of pjsend.prom */
 	tempfile_sweep(spool->dir);

@@ -289,7 +289,7 @@ is "a damaged file in the spool goes to bad/" "$? $(files j/bad)" "1 ./170000000
 ./1700000000.0123456789abcdef.folded.gz.why"
 
 # ---- one instance, and what killed ones left
-mkdir -p k/spool && : >k/spool/.half.tmp
+mkdir -p k/spool && : >k/spool/.0123456789abcdef.tmp
 pjsend -q --splay=0 -i 1 k 2>log &
 daemon=$!
 soon test -e k/pjsend.prom
