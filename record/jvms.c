@@ -7,7 +7,7 @@ struct reading {
 	struct jvm jvm;
 	jvm_read *read;
 	void *arg;
-	bool no_files; /* --disable-@files */
+	bool no_files; /* --disable-@files was given: @FILE arguments are not read */
 };
 
 static bool jvms_blank(char byte)

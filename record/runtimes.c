@@ -214,7 +214,7 @@ static void put_report(struct survey *survey, struct report *report)
 {
 	report->count = survey->count;
 	if (write(survey->out, report, sizeof(*report)) != (ssize_t)sizeof(*report))
-		_exit(1); /* the parent is gone */
+		_exit(1); /* the parent has ended */
 }
 
 static void runtimes_look_at(struct survey *survey, int process, pid_t pid)

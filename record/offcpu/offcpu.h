@@ -31,16 +31,16 @@ struct offcpu_sample {
 
 struct offcpu;
 
-/* emit gets each sample. Times shorter than least_ns are only counted; parts that end at a border are always emitted.
- */
+/* Returns the state of a recording. emit receives each sample, which is valid during the call. Times shorter than
+ * least_ns are only counted; parts that end at a border are always emitted. */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
 void offcpu_free(struct offcpu *offcpu);
 
 /* Starts the recording at ns: time before it does not count. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
 
-/* In order of time: samples of context-switches (cgroup: they end with one), SWITCH*, FORK, EXIT, COMM, with their
- * trailers. Others are passed over. */
+/* Takes a record; records come in order of time: samples of context-switches (with `cgroup` they end with their
+ * cgroup), SWITCH*, FORK, EXIT and COMM, with their trailers. Ignores other records. */
 void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup);
 
 /* Records later than ns were lost. Until offcpu_sure, records may be about times near the loss, so the times that
@@ -62,10 +62,12 @@ void offcpu_count_from_here(struct offcpu *offcpu);
 /* Adds the counts of a window to a sum. `more` is of the window after those in `sum`. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
-size_t offcpu_threads(const struct offcpu *offcpu); /* number of threads that ran and did not end */
+/* Returns the number of threads that ran and did not end. */
+size_t offcpu_threads(const struct offcpu *offcpu);
 size_t offcpu_bytes(const struct offcpu *offcpu);
 
-/* "12 waits of 3.2 s in all", and what is missing, in words. */
+/* Appends the counts in words, such as "12 times blocked (3.200 s), 3 preempted (0.001 s)", and the times that are
+ * missing. */
 void offcpu_text(struct text *text, const struct pj_offcpu *offcpu);
 
 #endif

@@ -27,7 +27,7 @@ struct overtimes {
 		/* index from 1 of the last row of each of the two events, by the lowest bit of the event's index; 0
 		 * if there is none */
 		uint32_t last[2];
-	} tenant[TENANT_BUCKETS]; /* open addressing */
+	} tenant[TENANT_BUCKETS]; /* hash table with open addressing */
 	uint32_t tenants;
 };
 

@@ -27,7 +27,8 @@ void overtimes_free(struct overtimes *overtimes);
 bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample,
 		   uint64_t cgroup);
 
-/* Hands over all rows in the order of their times, as samples with the time of the first one, and forgets them. */
+/* Calls emit with all rows in the order of their times, as samples with the time of the first one, and removes the
+ * rows. */
 void overtimes_take(struct overtimes *overtimes, void (*emit)(void *to, const struct ring_sample *sample), void *to);
 
 #endif

@@ -18,8 +18,8 @@
 
 struct cgroup {
 	uint64_t id;
-	struct str path; /* from the root of the hierarchy, "/" is the root */
-	uint64_t window; /* serial + 1 of the last window that has it */
+	struct str path; /* relative to the root of the hierarchy; "/" is the root */
+	uint64_t window; /* serial + 1 of the latest window that has it */
 	bool announced;  /* true if a record announced it, false if it was read from the hierarchy */
 };
 

@@ -4,8 +4,8 @@
  *
  * The kernel returns the links /proc/PID/ns/... only while the process is not in an exec (exec_update_lock), and an
  * exec waits for the memory map of the program before it. Another task that shares that memory can hold the map for
- * ever, for example in mmap of a file on a file system that does not respond. The recorder then hung in stat and did
- * not even react to signals. So lookups have limited time (timelimit.h): IDENTITY_WAIT_MS for a process, and
+ * ever, for example in mmap of a file on a file system that does not respond. The recorder then hung in stat and a
+ * signal could not end it. So lookups have limited time (timelimit.h): IDENTITY_WAIT_MS for a process, and
  * IDENTITY_WAITS_NS in a second for all slow ones.
  */
 #ifndef PJ_IDENTITIES_H
@@ -20,7 +20,8 @@ enum { IDENTITY_WAIT_MS = 20 };
 /* Facts about a process. inner_pid is its pid in its own PID namespace, mount_ns the inode of its mount namespace. */
 struct identity {
 	struct tenant tenant;
-	uint64_t start_ticks, mount_ns; /* 0: unknown */
+	/* 0 if unknown */
+	uint64_t start_ticks, mount_ns;
 	uint32_t inner_pid;
 };
 
@@ -33,7 +34,7 @@ void identities_free(struct identities *i);
  * user, if there is one, and nothing else is known. */
 bool identities_find(struct identities *i, uint32_t pid, struct identity *found);
 
-/* For tests: the function that reads the facts of a process, in place of one that reads /proc. */
+/* For tests: replaces the function that reads the facts of a process from /proc. */
 void identities_reader(struct identities *i, bool (*read)(uint32_t pid, struct identity *found));
 
 #endif

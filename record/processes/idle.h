@@ -8,7 +8,8 @@
 #include "common/text.h"
 
 struct idle {
-	uint64_t *ns; /* of each CPU, at the start of the window */
+	/* idle ns of each CPU since boot, at the start of the window */
+	uint64_t *ns;
 	size_t n;
 };
 

@@ -7,7 +7,7 @@
 #include "common/formats/pjsection.h"
 
 #define LONGEST 4096 /* maximum bytes of a path */
-#define USER 2       /* PERF_RECORD_MISC_USER */
+#define USER 2       /* value of PERF_RECORD_MISC_USER */
 
 /* A file without a build-id; its path and a NUL follow. */
 struct ringpoll {

@@ -18,7 +18,9 @@ struct kernel;
 
 /* Reads everything. If the addresses are hidden (kptr_restrict), kernel_known returns false. */
 struct kernel *kernel_new(void);
+/* Frees the state. */
 void kernel_free(struct kernel *kernel);
+/* Returns true if the addresses of the kernel's text could be read. */
 bool kernel_known(const struct kernel *kernel);
 
 /* Reads the modules again if their list has changed. */

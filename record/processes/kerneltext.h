@@ -11,18 +11,18 @@
 
 #include "common/str.h"
 
-#define KERNELTEXT_MODULE 64 /* bytes of a module's name, with the NUL: MODULE_NAME_LEN */
+#define KERNELTEXT_MODULE 64 /* bytes of a module's name with its NUL: MODULE_NAME_LEN */
 
-/* A line of /proc/kallsyms, "ADDRESS TYPE NAME\t[MODULE]"; module is empty for the core kernel. False: no such line, or
- * the address is 0 (hidden by kptr_restrict). */
+/* Parses a line of /proc/kallsyms, "ADDRESS TYPE NAME\t[MODULE]"; module is empty for the core kernel. Returns false
+ * if the line is malformed or the address is 0 (hidden by kptr_restrict). */
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module);
 
-/* A line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". False: no such line, or not a range of kernel
- * addresses. */
+/* Parses a line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". Returns false if the line is malformed or
+ * is no range of kernel addresses. */
 bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *start, uint64_t *size);
 
-/* Path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the module is not
- * listed. */
+/* Returns the path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the
+ * module is not listed. */
 char *kerneltext_module_path(struct str modules_dep, const char *release, const char *name);
 
 #endif

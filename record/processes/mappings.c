@@ -404,7 +404,7 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
 		*mappings = *old;
-		mappings->bytes = MAPPINGS_FREE; /* copies of blocks are charged */
+		mappings->bytes = MAPPINGS_FREE; /* so that copies of blocks are charged */
 		mappings->cap = mappings->nblocks;
 		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
 		memcpy(mappings->block, old->block, mappings->nblocks * sizeof(struct mapping_block *));

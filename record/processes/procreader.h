@@ -36,8 +36,9 @@ struct procreader_answer {
 	uint64_t started;
 	/* ns of CPU time that the reading took */
 	uint64_t cost_ns;
-	uint64_t start_ticks; /* field 22 of /proc/PID/stat; 0: unknown */
-	struct text maps;     /* the executable lines of /proc/PID/maps */
+	/* field 22 of /proc/PID/stat; 0 if unknown */
+	uint64_t start_ticks;
+	struct text maps; /* the executable lines of /proc/PID/maps */
 	struct procreader_thread *thread;
 	size_t nthreads;
 };

@@ -26,7 +26,7 @@ void rescan_free(struct rescan *rescan);
  * sampled. */
 void rescan_start(struct rescan *rescan, const uint32_t *pid, size_t npids);
 
-/* Reads one process, without a budget. */
+/* Reads one process into the table at once, without a budget. Waits for at most two seconds. */
 void rescan_read(struct processes *processes, uint32_t pid);
 
 /* Marks all state from records before ns as stale, because records were lost. */
