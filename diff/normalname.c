@@ -15,16 +15,16 @@ struct str normalname_suffix(enum normalname_kind kind)
 }
 
 /* Cuts the suffix off. Kernel code is other code: its suffix stays, as *tail. */
-static struct str normalname_cut_kind(struct str frame, struct str *tail, enum normalname_kind *kind)
+static struct str normalname_cut_kind(struct str frame, struct str *suffix, enum normalname_kind *kind)
 {
 	struct str string = folded_plain(frame);
 
-	*tail = str_from(frame, string.n);
+	*suffix = str_from(frame, string.n);
 	*kind = NORMALNAME_NATIVE;
-	for (unsigned index = 0; tail->n && index < NORMALNAME_NATIVE; index++) {
-		if (str_eq(*tail, suffixes[index])) {
+	for (unsigned index = 0; suffix->n && index < NORMALNAME_NATIVE; index++) {
+		if (str_eq(*suffix, suffixes[index])) {
 			*kind = (enum normalname_kind)index;
-			tail->n = 0;
+			suffix->n = 0;
 		}
 	}
 	return string;
@@ -199,12 +199,12 @@ static bool normalname_plain(struct str string)
 
 struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind)
 {
-	struct str tail, string;
+	struct str suffix, string;
 
 	*kind = NORMALNAME_NATIVE;
 	if (normal->exact)
 		return normal->strip_hex ? without_hex(normal, frame) : frame;
-	string = normalname_cut_kind(frame, &tail, kind);
+	string = normalname_cut_kind(frame, &suffix, kind);
 	string = without_clones(string);
 	normal->text.n = 0;
 	if (normalname_plain(string))
@@ -213,7 +213,7 @@ struct str normalname_name(struct normalname *normal, struct str frame, enum nor
 		put_generated(&normal->text, string);
 	if (normal->text.n == 0)
 		text_str(&normal->text, string); /* nothing but an address */
-	text_str(&normal->text, tail);
+	text_str(&normal->text, suffix);
 	return normal->strip_hex ? without_hex(normal, text_view(&normal->text)) : text_view(&normal->text);
 }
 

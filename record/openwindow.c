@@ -119,7 +119,7 @@ void openwindow_lost_samples(struct openwindow *openwindow, uint64_t n, uint64_t
 	struct {
 		struct perf_record head;
 		uint64_t lost;
-		struct ring_tail tail;
+		struct ring_sample_id sample_id;
 	} r = { { .type = RECORD_LOST_SAMPLES, .size = sizeof(r) }, n, { .time = ns, .cpu = cpu, .event = 1 } };
 
 	output_records(&openwindow->out, &r.head, r.head.size);

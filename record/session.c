@@ -198,8 +198,9 @@ static void session_take(void *to, const struct ring_record *record)
 		take_sample(session, record);
 		return;
 	}
-	struct ring_tail *tail = (struct ring_tail *)(void *)((char *)perf_record + perf_record->size - sizeof(*tail));
-	tail->event = sources_event(session->sources, tail->event);
+	struct ring_sample_id *sample_id =
+		(struct ring_sample_id *)(void *)((char *)perf_record + perf_record->size - sizeof(*sample_id));
+	sample_id->event = sources_event(session->sources, sample_id->event);
 	/* other recorders may have requested build-ids, which pjrecord does not: see eventattrs.c */
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
@@ -210,12 +211,12 @@ static void session_take(void *to, const struct ring_record *record)
 	case RECORD_LOST:
 		/* files do not contain the event context-switches, so the loss is assigned to the off-CPU event */
 		if (record->kind == RING_OF_SWITCHES)
-			tail->event = session->o.offcpu;
+			sample_id->event = session->o.offcpu;
 		take_lost(session, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
 		/* this ring carries only samples, so the file can contain the loss as lost samples */
 		if (!pass && record->time >= session->w.begin)
-			openwindow_lost_samples(&session->w, load64(body + 8), record->time, tail->cpu);
+			openwindow_lost_samples(&session->w, load64(body + 8), record->time, sample_id->cpu);
 		break;
 	case RECORD_LOST_SAMPLES:
 		take_lost(session, record, load64(body));

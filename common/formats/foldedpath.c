@@ -64,7 +64,7 @@ static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 
 	for (; path->cursor < path->base; path->cursor++) {
 		const struct stacks_node *node = &stacks->node[path->cursor];
-		struct str name = intern_str(&stacks->frames, node->frame), tail = rest;
+		struct str name = intern_str(&stacks->frames, node->frame), remainder = rest;
 
 		if (node->parent < parent)
 			break; /* past all that parent calls */
@@ -72,7 +72,7 @@ static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 			continue; /* below what was passed */
 		if (begins_with_frame(rest, name))
 			return path->cursor++;
-		if (str_cmp(name, str_cut(&tail, ';')) > 0)
+		if (str_cmp(name, str_cut(&remainder, ';')) > 0)
 			break;
 	}
 	return 0;

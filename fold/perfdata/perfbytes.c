@@ -41,17 +41,17 @@ static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, 
 {
 	struct bytes_block *last = bytes_last(bytes), *fresh;
 	uint64_t end = bytes_end(bytes);
-	const char *tail;
+	const char *remainder;
 	size_t n;
 
 	if (last && keep <= end && last->cap - last->n >= least)
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
-	tail = n ? last->p + (last->n - n) : NULL;
+	remainder = n ? last->p + (last->n - n) : NULL;
 	/* This may move the table of blocks, but not their bytes. */
 	fresh = perfbytes_add_block(bytes, keep);
 	if (n)
-		memcpy(fresh->p, tail, n);
+		memcpy(fresh->p, remainder, n);
 	fresh->n = n;
 	return fresh;
 }

@@ -34,7 +34,7 @@ uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
 static inline void callchain_push_ip(struct callchain *callchain, const struct addrspace_thread *thread,
 				     enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
-	samples_push(callchain->to, locationcache_site(callchain->places, thread, mode, ip, time) | LOCATION_BIT);
+	samples_push(callchain->to, locationcache_locate(callchain->places, thread, mode, ip, time) | LOCATION_BIT);
 }
 
 #endif

@@ -76,8 +76,8 @@ static uint32_t make_location(struct locationcache *locations, struct addrspace_
 	return locations_id(locations->locations, place.dso, place.address);
 }
 
-uint32_t locationcache_site(struct locationcache *locations, const struct addrspace_thread *thread,
-			    enum perfdata_mode mode, uint64_t ip, uint64_t time)
+uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
+			      enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
 	uint32_t serial = addrspace_serial(locations->as, thread, mode), location;
 	struct addrspace_place place;

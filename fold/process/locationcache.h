@@ -31,8 +31,8 @@ struct locationcache {
 };
 
 /* The site of ip in thread thread, in a mode, at a time. */
-uint32_t locationcache_site(struct locationcache *locations, const struct addrspace_thread *thread,
-			    enum perfdata_mode mode, uint64_t ip, uint64_t time);
+uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
+			      enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
 /* record is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
 void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,

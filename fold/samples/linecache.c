@@ -64,23 +64,23 @@ static ptrdiff_t find_dso(struct str string)
 }
 
 /* symbol and rest are pieces of tail; rest begins at the blank before "(dso)". */
-static void linecache_split_line(struct str tail, struct str *symbol, struct str *rest)
+static void linecache_split_line(struct str frame_text, struct str *symbol, struct str *rest)
 {
 	ptrdiff_t dso;
 
-	tail = str_trim_right(tail);
-	dso = find_dso(tail);
-	*symbol = dso < 0 ? tail : str_head(tail, dso > 0 ? (size_t)dso - 1 : 0);
-	*rest = str_from(tail, symbol->n);
+	frame_text = str_trim_right(frame_text);
+	dso = find_dso(frame_text);
+	*symbol = dso < 0 ? frame_text : str_head(frame_text, dso > 0 ? (size_t)dso - 1 : 0);
+	*rest = str_from(frame_text, symbol->n);
 	symbol->n -= offset_length(*symbol);
 }
 
-struct names_frame linecache_split(struct str tail)
+struct names_frame linecache_split(struct str frame_text)
 {
 	struct names_frame frame = { 0 };
 	struct str rest;
 
-	linecache_split_line(tail, &frame.symbol, &rest);
+	linecache_split_line(frame_text, &frame.symbol, &rest);
 	frame.symbol = str_trim(frame.symbol);
 	if (rest.n) {
 		size_t open = rest.p[0] == '(' ? 1 : 2;
@@ -214,22 +214,23 @@ static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 	return true;
 }
 
-static bool entry_is(const struct line_entry *entry, struct str tail)
+static bool entry_is(const struct line_entry *entry, struct str frame_text)
 {
 	size_t n = (size_t)entry->symbol_n + entry->rest_n;
 
-	return tail.n >= n && linecache_same_bytes(tail.p, entry->key, entry->symbol_n) &&
-	       linecache_same_bytes(tail.p + tail.n - entry->rest_n, entry->key + entry->symbol_n, entry->rest_n) &&
-	       is_offset(tail.p + entry->symbol_n, tail.n - n);
+	return frame_text.n >= n && linecache_same_bytes(frame_text.p, entry->key, entry->symbol_n) &&
+	       linecache_same_bytes(frame_text.p + frame_text.n - entry->rest_n, entry->key + entry->symbol_n,
+				    entry->rest_n) &&
+	       is_offset(frame_text.p + entry->symbol_n, frame_text.n - n);
 }
 
 /* By (symbol, dso): finds or makes the entry. */
-static uint32_t linecache_find_entry(struct linecache *lines, struct str tail)
+static uint32_t linecache_find_entry(struct linecache *lines, struct str frame_text)
 {
 	struct str symbol, rest;
 	uint32_t hash, i;
 
-	linecache_split_line(tail, &symbol, &rest);
+	linecache_split_line(frame_text, &symbol, &rest);
 	rest = without_dso_offset(lines, rest);
 	hash = (uint32_t)(hash_bytes(symbol.p, symbol.n) * 31 + hash_bytes(rest.p, rest.n));
 	if (lines->n >= lines->mask / 2)
@@ -272,13 +273,13 @@ void linecache_guess(const struct linecache *lines, struct line_ref *ref)
 
 const struct line_entry *linecache_get(struct linecache *lines, const struct line_ref *ref)
 {
-	struct str tail = { ref->p, ref->n };
+	struct str frame_text = { ref->p, ref->n };
 	struct linecache_set *set;
 	uint32_t at;
 
-	if (likely(ref->guess && entry_is(entry_at(lines, ref->guess), tail)))
+	if (likely(ref->guess && entry_is(entry_at(lines, ref->guess), frame_text)))
 		return entry_at(lines, ref->guess);
-	at = linecache_find_entry(lines, tail);
+	at = linecache_find_entry(lines, frame_text);
 	set = &lines->front[ref->hash & (FRONT_SETS - 1)];
 	set->tag[1] = set->tag[0];
 	set->entry[1] = set->entry[0];

@@ -39,7 +39,7 @@ struct linecache {
 };
 
 /* Splits what stands behind the address: "sym+0x1a (dso)". The offset is cut off. Pure. */
-struct names_frame linecache_split(struct str tail);
+struct names_frame linecache_split(struct str frame_text);
 
 /*
  * Looking up takes three steps, so that memory is on its way while other lines of the sample are looked at:

@@ -176,9 +176,9 @@ static void push_frame(struct samples *samples, uint32_t frame)
 }
 
 /* --addrs: an unresolved frame is another one at each address. */
-static uint32_t frame_with_address(struct samples *samples, struct str tail, struct str address)
+static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
 {
-	struct names_frame frame = linecache_split(tail);
+	struct names_frame frame = linecache_split(frame_text);
 
 	frame.address = address;
 	return stacks_frame(&samples->stacks, names_make(&samples->names, frame));
@@ -226,7 +226,7 @@ void samples_push(struct samples *samples, uint32_t id)
 }
 
 /* start: where the line begins, NULL when it is not one behind a TAB. */
-void samples_frame(struct samples *samples, struct str tail, struct str address, const char *start)
+void samples_frame(struct samples *samples, struct str frame_text, struct str address, const char *start)
 {
 	struct line_ref *ref;
 
@@ -235,16 +235,16 @@ void samples_frame(struct samples *samples, struct str tail, struct str address,
 		samples->ref = mem_grow(samples->ref, sizeof(*samples->ref), samples->refs_cap);
 	}
 	ref = &samples->ref[samples->nrefs++];
-	ref->p = tail.p;
-	ref->n = (uint32_t)tail.n;
+	ref->p = frame_text.p;
+	ref->n = (uint32_t)frame_text.n;
 	ref->start = start;
 	samples->regular = samples->regular && start;
 	linecache_hash(&samples->lines, ref);
-	samples->sample.last = tail;
-	if (unlikely(samples->names.addresses) && names_unresolved(linecache_split(tail))) {
+	samples->sample.last = frame_text;
+	if (unlikely(samples->names.addresses) && names_unresolved(linecache_split(frame_text))) {
 		samples_look_up(samples);
 		samples->nframes = samples->last_frame;
-		push_frame(samples, frame_with_address(samples, tail, address));
+		push_frame(samples, frame_with_address(samples, frame_text, address));
 	}
 }
 

@@ -120,7 +120,7 @@ void samples_open(struct samples *samples, const struct sample_key *key);
 
 /* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is
  * closed. start: where the line begins, NULL when it is none that may be shared. */
-void samples_frame(struct samples *samples, struct str tail, struct str address, const char *start);
+void samples_frame(struct samples *samples, struct str frame_text, struct str address, const char *start);
 
 /* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as
  * no option looks at names. Not to be mixed with samples_frame. */

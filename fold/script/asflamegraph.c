@@ -191,7 +191,7 @@ static bool asflamegraph_has(struct str string, struct str needle)
 
 static bool is_perf_map(struct str dso)
 {
-	const struct str head = STR("/tmp/perf-"), tail = STR(".map");
+	const struct str head = STR("/tmp/perf-"), frame_text = STR(".map");
 	ptrdiff_t at;
 
 	while ((at = str_find_str(dso, head)) >= 0) {
@@ -200,7 +200,7 @@ static bool is_perf_map(struct str dso)
 		dso = str_from(dso, (size_t)at + head.n);
 		for (i = 0; i < dso.n && byte_is_digit(dso.p[i]);)
 			i++;
-		if (i && str_starts(str_from(dso, i), tail))
+		if (i && str_starts(str_from(dso, i), frame_text))
 			return true;
 	}
 	return false;

@@ -46,7 +46,7 @@ static enum samples_state perfscript_state(const struct script *script)
 }
 
 /* Splits "   7f00 sym (dso)" into address and tail; false when it does not begin with an address. */
-static bool split_address(struct str line, struct str *address, struct str *tail)
+static bool split_address(struct str line, struct str *address, struct str *frame_text)
 {
 	size_t i = 0, from;
 
@@ -57,7 +57,7 @@ static bool split_address(struct str line, struct str *address, struct str *tail
 	if (i == from || i - from > 16 || (i < line.n && line.p[i] != ' '))
 		return false;
 	*address = str_head(str_from(line, from), i - from);
-	*tail = str_from(line, i + (i < line.n));
+	*frame_text = str_from(line, i + (i < line.n));
 	return true;
 }
 
@@ -80,7 +80,7 @@ static bool in_sample(struct script *script)
 /* A line that begins with a TAB. perf prints the address 16 wide, so that it mostly ends at a known place. */
 static void frame_line(struct script *script, struct str line)
 {
-	struct str address, tail;
+	struct str address, frame_text;
 
 	if (unlikely(script->single))
 		perfscript_close_sample(script, NULL);
@@ -89,15 +89,15 @@ static void frame_line(struct script *script, struct str line)
 	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) &&
 		   (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
 		address = str_head(str_from(line, 1), 16);
-		tail = str_from(line, 18);
+		frame_text = str_from(line, 18);
 		if (unlikely(script->samples.names.addresses))
-			split_address(line, &address, &tail);
-	} else if (!split_address(line, &address, &tail)) {
+			split_address(line, &address, &frame_text);
+	} else if (!split_address(line, &address, &frame_text)) {
 		skip_line(script, line);
 		return;
 	}
 	if (likely(perfscript_state(script) == SAMPLE_OPEN) || in_sample(script))
-		samples_frame(&script->samples, tail, address, line.p);
+		samples_frame(&script->samples, frame_text, address, line.p);
 }
 
 /* -F+srcline: "  file:line" belongs to the frame before it, and there " (inlined)" stands behind the line. */
@@ -130,44 +130,44 @@ static bool perfscript_srcline(struct script *script, struct str line)
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
 /* -F+insn and the like print more behind the dso: "sym+0x1 (/x) insn: 48 83". */
-static struct str without_payload(struct str tail)
+static struct str without_payload(struct str frame_text)
 {
-	ptrdiff_t open = str_find_str(tail, STR(" (/")), depth = 0;
+	ptrdiff_t open = str_find_str(frame_text, STR(" (/")), depth = 0;
 
 	if (open < 0)
-		open = str_find_str(tail, STR(" (["));
-	for (size_t i = (size_t)(open + 1); open >= 0 && i < tail.n; i++) {
-		depth += (tail.p[i] == '(') - (tail.p[i] == ')');
+		open = str_find_str(frame_text, STR(" (["));
+	for (size_t i = (size_t)(open + 1); open >= 0 && i < frame_text.n; i++) {
+		depth += (frame_text.p[i] == '(') - (frame_text.p[i] == ')');
 		if (depth == 0)
-			return str_head(tail, i + 1);
+			return str_head(frame_text, i + 1);
 	}
-	return tail;
+	return frame_text;
 }
 
 /*
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
  * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
  */
-static bool single_frame(const struct sample_key *key, struct str *address, struct str *tail)
+static bool single_frame(const struct sample_key *key, struct str *address, struct str *frame_text)
 {
 	struct str second, third;
 
-	if (key->rest.n == 0 || !split_address(key->rest, address, tail) || tail->n == 0)
+	if (key->rest.n == 0 || !split_address(key->rest, address, frame_text) || frame_text->n == 0)
 		return false;
 	if (key->rest_width < 17 && (address->n < 6 || key->rest.p[key->rest.n - 1] != ')'))
 		return false;
-	if (split_address(*tail, &second, &third) && third.n && second.n >= 4 &&
-	    (size_t)(second.p + second.n - tail->p) >= 16) {
+	if (split_address(*frame_text, &second, &third) && third.n && second.n >= 4 &&
+	    (size_t)(second.p + second.n - frame_text->p) >= 16) {
 		*address = second;
-		*tail = third;
+		*frame_text = third;
 	}
-	*tail = without_payload(*tail);
+	*frame_text = without_payload(*frame_text);
 	return true;
 }
 
 static void sample_line(struct script *script, struct str line, const struct sample_key *key)
 {
-	struct str address, tail;
+	struct str address, frame_text;
 
 	/* all headers of a file have the same fields: one without an event, where others have it, is cut */
 	if (key->event.n == 0 && key->time.n && script->samples.event_name.n) {
@@ -176,9 +176,9 @@ static void sample_line(struct script *script, struct str line, const struct sam
 		return;
 	}
 	samples_open(&script->samples, key);
-	script->single = single_frame(key, &address, &tail);
+	script->single = single_frame(key, &address, &frame_text);
 	if (script->single && perfscript_state(script) == SAMPLE_OPEN)
-		samples_frame(&script->samples, tail, address, NULL);
+		samples_frame(&script->samples, frame_text, address, NULL);
 }
 
 static bool perfscript_is_comment(struct str line)
@@ -214,7 +214,7 @@ static bool is_source_place(struct str line)
 /* A line that is neither a frame behind a TAB nor empty. */
 static void other_line(struct script *script, struct str line)
 {
-	struct str address, tail;
+	struct str address, frame_text;
 	struct sample_key key;
 
 	switch (samplekey_parse(line, &key)) {
@@ -244,9 +244,9 @@ static void other_line(struct script *script, struct str line)
 		if (script->samples.nframes + script->samples.nrefs && perfscript_srcline(script, line))
 			return;
 		/* perf 3.x: frames without a TAB */
-		if (split_address(line, &address, &tail) && tail.n) {
+		if (split_address(line, &address, &frame_text) && frame_text.n) {
 			if (perfscript_state(script) == SAMPLE_OPEN)
-				samples_frame(&script->samples, tail, address, NULL);
+				samples_frame(&script->samples, frame_text, address, NULL);
 			return;
 		}
 		if (perfscript_srcline(script, line))
@@ -255,14 +255,15 @@ static void other_line(struct script *script, struct str line)
 		return;
 	}
 	perfscript_close_sample(script, NULL);
-	if (single_frame(&key, &address, &tail)) {
+	if (single_frame(&key, &address, &frame_text)) {
 		sample_line(script, line, &key);
 		return;
 	}
-	if (split_address(line, &address, &tail) && tail.n && line.p[0] == ' ') { /* -F ip,sym without callchain */
+	if (split_address(line, &address, &frame_text) && frame_text.n &&
+	    line.p[0] == ' ') { /* -F ip,sym without callchain */
 		perfscript_headerless(script);
 		if (perfscript_state(script) == SAMPLE_OPEN)
-			samples_frame(&script->samples, tail, address, NULL);
+			samples_frame(&script->samples, frame_text, address, NULL);
 		perfscript_close_sample(script, NULL);
 		return;
 	}
@@ -382,11 +383,11 @@ size_t script_last_border(struct str text)
 
 bool script_looks_like(struct str line)
 {
-	struct str address, tail;
+	struct str address, frame_text;
 	struct sample_key key;
 
 	if (line.n && line.p[0] == '\t')
-		return split_address(line, &address, &tail);
+		return split_address(line, &address, &frame_text);
 	switch (samplekey_parse(line, &key)) {
 	case SAMPLEKEY_SAMPLE:
 	case SAMPLEKEY_RECORD:
@@ -394,6 +395,6 @@ bool script_looks_like(struct str line)
 	case SAMPLEKEY_WEAK:
 	case SAMPLEKEY_NONE: break;
 	}
-	return single_frame(&key, &address, &tail) ||
-	       (line.p[0] == ' ' && split_address(line, &address, &tail) && address.n >= 6 && tail.n);
+	return single_frame(&key, &address, &frame_text) ||
+	       (line.p[0] == ' ' && split_address(line, &address, &frame_text) && address.n >= 6 && frame_text.n);
 }

@@ -73,7 +73,7 @@ static ptrdiff_t hidden_at(struct str class_name)
 static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
 {
 	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
-	struct str tail;
+	struct str remainder;
 
 	if (name.n == 0 || name.p[0] != 'L' || end < 1 || open < end + 3)
 		return false;
@@ -85,8 +85,8 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	if (mark > 0 && style != METHOD_HOTSPOT)
 		/* the suffix differs in each run */
 		class_name->n = (size_t)mark;
-	tail = str_from(name, (size_t)open);
-	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, tail };
+	remainder = str_from(name, (size_t)open);
+	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, remainder };
 	return true;
 }
 

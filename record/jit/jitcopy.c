@@ -100,8 +100,8 @@ static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t 
 	*full = !write_pages(to, block, part, before + done, &cost->written);
 	if (*full)
 		return 0;
-	jitcopy->ntail = part < sizeof(jitcopy->tail) ? (unsigned)part : sizeof(jitcopy->tail);
-	memcpy(jitcopy->tail, block + part - jitcopy->ntail, jitcopy->ntail);
+	jitcopy->ntail = part < sizeof(jitcopy->last_bytes) ? (unsigned)part : sizeof(jitcopy->last_bytes);
+	memcpy(jitcopy->last_bytes, block + part - jitcopy->ntail, jitcopy->ntail);
 	return part;
 }
 
@@ -242,8 +242,8 @@ static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct ji
 									     wrote a record, so the rest is truncated */
 		jitcopy->at = jitcopy->length = end;
 		jitcopy->earlier = 0;
-		jitcopy->ntail = end < sizeof(jitcopy->tail) ? (unsigned)end : sizeof(jitcopy->tail);
-		fullio_pread(copy, jitcopy->tail, jitcopy->ntail, end - jitcopy->ntail);
+		jitcopy->ntail = end < sizeof(jitcopy->last_bytes) ? (unsigned)end : sizeof(jitcopy->last_bytes);
+		fullio_pread(copy, jitcopy->last_bytes, jitcopy->ntail, end - jitcopy->ntail);
 	} else if (!jitcopy_is_late(jitcopy) && !later) {
 		put_aside(jitcopy, folder);
 		jitcopy->at = 0;
@@ -309,11 +309,11 @@ void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct ji
 /* Returns true if the file was truncated or written anew: the bytes before `at` have changed. */
 static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 {
-	char now[sizeof(jitcopy->tail)];
+	char now[sizeof(jitcopy->last_bytes)];
 
 	return size < jitcopy->at || (jitcopy->ntail && (fullio_pread(jitcopy->fd, now, jitcopy->ntail,
 								      jitcopy->at - jitcopy->ntail) < jitcopy->ntail ||
-							 memcmp(now, jitcopy->tail, jitcopy->ntail) != 0));
+							 memcmp(now, jitcopy->last_bytes, jitcopy->ntail) != 0));
 }
 
 /* Skips the start of a map that exceeds the limit of its copy: the latest lines matter most. */

@@ -51,7 +51,7 @@ struct jitcopy {
 	unsigned late;
 	unsigned ntail;
 	/* the last bytes before `at`, to detect that the file was replaced */
-	char tail[64];
+	char last_bytes[64];
 	/* no more bytes will be copied */
 	bool ended;
 	/* name of the copy in its directory */

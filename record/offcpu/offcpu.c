@@ -252,43 +252,43 @@ static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *s
 	slot->stale = offcpu->retries;
 }
 
-static void take_out(struct offcpu *offcpu, const struct ring_tail *tail, bool preempted)
+static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_id, bool preempted)
 {
-	struct slot *slot = offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
+	struct slot *slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
 
-	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, tail->time))
+	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
-	must_run(offcpu, slot, tail->time);
+	must_run(offcpu, slot, sample_id->time);
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
 		drop_chain(offcpu, slot); /* the chain may be that of an earlier switch */
-	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, tail->time);
+	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, sample_id->time);
 	slot->preempted = preempted;
-	slot->cpu = tail->cpu;
+	slot->cpu = sample_id->cpu;
 	slot->stale = offcpu->retries;
 	offcpu->counts.unknown += offcpu->doubtful;
 }
 
-static void take_in(struct offcpu *offcpu, const struct ring_tail *tail)
+static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
 {
-	struct slot *slot = offcpu_find(offcpu, tail->tid);
+	struct slot *slot = offcpu_find(offcpu, sample_id->tid);
 
 	if (!slot) {
-		offcpu_get(offcpu, tail->pid, tail->tid, tail->time);
+		offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
 		offcpu->counts.before++;
-		offcpu->counts.before_ns += tail->time > offcpu->floor ? tail->time - offcpu->floor : 0;
+		offcpu->counts.before_ns += sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
 		return;
 	}
-	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, tail->time))
+	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
 	if (slot->status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
-		give_complete(offcpu, slot, tail->time);
+		give_complete(offcpu, slot, sample_id->time);
 	else if (slot->status == RUNNING)
 		offcpu->counts.unknown++; /* its switch-out is missing */
 	else if (slot->status != FRESH)
-		offcpu_give_up(offcpu, slot, tail->time, tail->time);
+		offcpu_give_up(offcpu, slot, sample_id->time, sample_id->time);
 	drop_chain(offcpu, slot);
-	slot->pid = tail->pid;
-	offcpu_become(slot, RUNNING, tail->time);
+	slot->pid = sample_id->pid;
+	offcpu_become(slot, RUNNING, sample_id->time);
 }
 
 static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
@@ -339,8 +339,9 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 {
 	const struct perf_record *perf_record = record->head;
 	const char *body = (const char *)(perf_record + 1);
-	const struct ring_tail *tail = (const void *)((const char *)perf_record + perf_record->size - sizeof(*tail));
-	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(*tail);
+	const struct ring_sample_id *sample_id =
+		(const void *)((const char *)perf_record + perf_record->size - sizeof(*sample_id));
+	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(*sample_id);
 
 	offcpu->now = record->time > offcpu->now ? record->time : offcpu->now;
 	switch (perf_record->type) {
@@ -351,12 +352,12 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 		break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE:
-		if (!is_thread(tail->tid))
+		if (!is_thread(sample_id->tid))
 			break;
 		if (perf_record->misc & SWITCH_OUT)
-			take_out(offcpu, tail, perf_record->misc & SWITCH_OUT_PREEMPT);
+			take_out(offcpu, sample_id, perf_record->misc & SWITCH_OUT_PREEMPT);
 		else
-			take_in(offcpu, tail);
+			take_in(offcpu, sample_id);
 		break;
 	case RECORD_FORK:
 		if (n >= 24)

@@ -71,11 +71,12 @@ void switches_begin(struct switches *switches, uint64_t ns)
 static uint32_t switches_pid_of(const struct ring_record *record)
 {
 	const struct perf_record *perf_record = record->head;
-	const struct ring_tail *tail = (const void *)((const char *)perf_record + perf_record->size - sizeof(*tail));
+	const struct ring_sample_id *sample_id =
+		(const void *)((const char *)perf_record + perf_record->size - sizeof(*sample_id));
 
 	if (record->kind != RING_OF_SWITCHES)
 		return load32((const char *)(perf_record + 1));
-	return perf_record->type == RECORD_SAMPLE ? ((const struct ring_sample *)perf_record)->pid : tail->pid;
+	return perf_record->type == RECORD_SAMPLE ? ((const struct ring_sample *)perf_record)->pid : sample_id->pid;
 }
 
 void switches_record(struct switches *switches, const struct ring_record *record)

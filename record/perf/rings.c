@@ -143,11 +143,11 @@ static void skip_unwanted(struct rings *rings, struct ring *ring)
 		uint64_t left = ring->head - ring->tail;
 		struct perf_record record;
 
-		if (left < sizeof(record) + sizeof(struct ring_tail))
+		if (left < sizeof(record) + sizeof(struct ring_sample_id))
 			return;
 		record = header_at(ring, ring->tail);
 		if (!may_skip(&record) || record.size > left || record.size % 8 ||
-		    record.size < sizeof(record) + sizeof(struct ring_tail))
+		    record.size < sizeof(record) + sizeof(struct ring_sample_id))
 			return;
 		if (!rings->skip(rings->skip_to, (uint32_t)rings_word_at(ring, ring->tail + sizeof(record))))
 			return;
@@ -173,8 +173,8 @@ static bool rings_look(struct rings *rings, struct ring *ring)
 	record = header_at(ring, ring->tail);
 	at = record.type == RECORD_SAMPLE ?
 		     offsetof(struct ring_sample, time) :
-		     (uint64_t)record.size - sizeof(struct ring_tail) + offsetof(struct ring_tail, time);
-	if (record.size > left || record.size % 8 || record.size < sizeof(record) + sizeof(struct ring_tail)) {
+		     (uint64_t)record.size - sizeof(struct ring_sample_id) + offsetof(struct ring_sample_id, time);
+	if (record.size > left || record.size % 8 || record.size < sizeof(record) + sizeof(struct ring_sample_id)) {
 		rings->broken++;
 		ring->tail = ring->head;
 		return false;

@@ -40,7 +40,7 @@ static inline const uint64_t *ring_chain(const struct ring_sample *sample, uint6
 }
 
 /* Trailer of all other records (sample_id_all). */
-struct ring_tail {
+struct ring_sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t cpu, zero;

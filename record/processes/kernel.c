@@ -189,7 +189,7 @@ bool kernel_known(const struct kernel *kernel)
 void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 {
 	const char *p = (const char *)(record + 1);
-	size_t n = record->size - sizeof(*record) - sizeof(struct ring_tail);
+	size_t n = record->size - sizeof(*record) - sizeof(struct ring_sample_id);
 	struct str name;
 
 	if (n < 16)
@@ -216,13 +216,13 @@ static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t mis
 /* Completes a record: name, NUL, padding and trailer. */
 static void kernel_end(struct text *text, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
-	struct ring_tail tail = { .time = ns, .event = event };
+	struct ring_sample_id sample_id = { .time = ns, .event = event };
 
 	text_str(text, name);
 	do
 		text_char(text, 0);
 	while ((text->n - start) % 8);
-	text_bytes(text, &tail, sizeof(tail));
+	text_bytes(text, &sample_id, sizeof(sample_id));
 	uint16_t size = (uint16_t)(text->n - start);
 	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }

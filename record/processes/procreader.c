@@ -35,7 +35,7 @@ struct procreader {
 	pthread_cond_t work, done;
 	struct request queue[QUEUE];
 	size_t first, n;
-	struct procreader_answer *head, **tail;
+	struct procreader_answer *head, **last_link;
 	size_t nanswers;
 	/* left: procreader_stop did not wait for the thread, which frees the memory itself */
 	bool busy, stop, ended, left;
@@ -269,8 +269,8 @@ static void free_all(struct procreader *procreader)
 
 static void put_answer(struct procreader *procreader, struct procreader_answer *answer)
 {
-	*procreader->tail = answer;
-	procreader->tail = &answer->next;
+	*procreader->last_link = answer;
+	procreader->last_link = &answer->next;
 	procreader->nanswers++;
 }
 
@@ -313,7 +313,7 @@ struct procreader *procreader_start(void)
 {
 	struct procreader *procreader = mem_alloc(sizeof(*procreader), 1);
 
-	procreader->tail = &procreader->head;
+	procreader->last_link = &procreader->head;
 	pthread_mutex_init(&procreader->lock, NULL);
 	threads_condition(&procreader->work);
 	threads_condition(&procreader->done);
@@ -372,7 +372,7 @@ struct procreader_answer *procreader_take(struct procreader *procreader, uint64_
 	answer = procreader->head;
 	if (answer) {
 		procreader->head = answer->next;
-		procreader->tail = procreader->head ? procreader->tail : &procreader->head;
+		procreader->last_link = procreader->head ? procreader->last_link : &procreader->head;
 		procreader->nanswers--;
 		pthread_cond_signal(&procreader->work);
 	}

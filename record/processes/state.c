@@ -105,14 +105,14 @@ static size_t state_begin_record(struct text *text, uint32_t type, uint16_t misc
 static void state_end_record(const struct state *state, struct text *text, size_t start, struct str name, uint32_t pid,
 			     uint32_t tid, uint64_t ns)
 {
-	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .event = state->event };
+	struct ring_sample_id sample_id = { .pid = pid, .tid = tid, .time = ns, .event = state->event };
 	uint16_t size;
 
 	text_str(text, name);
 	do
 		text_char(text, 0);
 	while ((text->n - start) % 8);
-	text_bytes(text, &tail, sizeof(tail));
+	text_bytes(text, &sample_id, sizeof(sample_id));
 	size = (uint16_t)(text->n - start);
 	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
@@ -407,14 +407,14 @@ void state_cgroup(struct state *state, struct text *records, uint64_t id, uint64
 static struct str name_at(const struct perf_record *perf_record, size_t at)
 {
 	const char *p = (const char *)perf_record;
-	size_t limit = perf_record->size - sizeof(struct ring_tail);
+	size_t limit = perf_record->size - sizeof(struct ring_sample_id);
 
 	return at < limit ? (struct str){ p + at, strnlen(p + at, limit - at) } : STR("");
 }
 
 static bool state_has_bytes(const struct perf_record *perf_record, size_t n)
 {
-	return perf_record->size >= sizeof(*perf_record) + n + sizeof(struct ring_tail);
+	return perf_record->size >= sizeof(*perf_record) + n + sizeof(struct ring_sample_id);
 }
 
 static bool in_window(const struct state *state, uint32_t pid)
@@ -536,7 +536,7 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns)
 {
 	const char *p = (const char *)(perf_record + 1);
-	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(struct ring_tail);
+	size_t n = perf_record->size - sizeof(*perf_record) - sizeof(struct ring_sample_id);
 
 	processes_time(state->processes, ns);
 	switch (perf_record->type) {

@@ -159,7 +159,7 @@ static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 		return false;
 	}
 	folder = jits_folder_of(jits, jit);
-	if (folder < 0 || !saverdir_room(jits->dir, 0)) {
+	if (folder < 0 || !saverdir_has_space(jits->dir, 0)) {
 		jits_count(jits, jit, JITCOPY_DISK);
 		return false;
 	}

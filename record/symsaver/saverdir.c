@@ -142,7 +142,7 @@ int saverdir_read(struct saverdir *saverdir, const char *path)
 /* ---- files ----------------------------------------------------------------------------------------------------------
  */
 
-bool saverdir_room(struct saverdir *saverdir, uint64_t n)
+bool saverdir_has_space(struct saverdir *saverdir, uint64_t n)
 {
 	uint64_t now = clock_now();
 	struct statvfs v;
@@ -162,7 +162,7 @@ bool saverdir_room(struct saverdir *saverdir, uint64_t n)
 bool saverdir_begin(struct saverdir *saverdir, struct saverdir_file *file)
 {
 	file->fd = -1;
-	if (!need_symbols(saverdir) || !saverdir_room(saverdir, 0))
+	if (!need_symbols(saverdir) || !saverdir_has_space(saverdir, 0))
 		return false;
 	snprintf(file->temp, sizeof(file->temp), SAVERDIR_TEMP "%ld-%u", (long)getpid(), ++saverdir->serial);
 	file->fd = openat(saverdir->symbols, file->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);

@@ -70,6 +70,6 @@ bool saverdir_link(struct saverdir *saverdir, const char *path, const char *also
 int saverdir_jit(struct saverdir *saverdir);
 
 /* May n bytes more be written? Counts them. */
-bool saverdir_room(struct saverdir *saverdir, uint64_t n);
+bool saverdir_has_space(struct saverdir *saverdir, uint64_t n);
 
 #endif

@@ -90,7 +90,7 @@ static int saverfiles_open_mapped(struct saverfiles *files, const struct saver_m
 	struct assessed assessed = { files, message };
 
 	return targetfiles_open(root, process, &message->mapping,
-				&(struct targetfiles_judge){ saverfiles_is_build, &assessed });
+				&(struct targetfiles_verifier){ saverfiles_is_build, &assessed });
 }
 
 bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *message)
@@ -196,7 +196,7 @@ static bool is_here(struct saverfiles *files, const struct saver_message *messag
 	int root = targetfile_root(getpid()), fd = root >= 0 ? targetfile_open(root, message->mapping.path, true) : -1;
 	struct assessed assessed = { files, message };
 	bool same = fd >= 0 && targetfiles_is_mapped(fd, &message->mapping,
-						     &(struct targetfiles_judge){ saverfiles_is_build, &assessed });
+						     &(struct targetfiles_verifier){ saverfiles_is_build, &assessed });
 
 	if (same && !message->mapping.build_id.n)
 		report_build_id(files, &message->mapping, saverfiles_read_build_id(files, message, fd));

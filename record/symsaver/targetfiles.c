@@ -158,7 +158,7 @@ static bool is_numbered(int fd, const struct target_mapping *mapping)
 	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == mapping->file_id.inode;
 }
 
-bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
+bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess)
 {
 	if (!mapping->build_id.n)
 		return is_numbered(fd, mapping);
@@ -166,7 +166,7 @@ bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const s
 }
 
 /* Keeps fd when it is the file, else closes it; *other: there was one. */
-static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess,
+static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess,
 			       bool *other)
 {
 	if (fd < 0 || targetfiles_is_mapped(fd, mapping, assess))
@@ -193,7 +193,8 @@ static int open_magic(int dir, const char *name)
 }
 
 /* A file without a name in any file system, which the process has open. */
-static int among_open_files(int process, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
+static int among_open_files(int process, const struct target_mapping *mapping,
+			    const struct targetfiles_verifier *assess)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -217,7 +218,8 @@ static int among_open_files(int process, const struct target_mapping *mapping, c
 }
 
 /* Needs CAP_CHECKPOINT_RESTORE, so mostly it is not allowed. */
-static int among_mapped_files(int process, const struct target_mapping *mapping, const struct targetfiles_judge *assess)
+static int among_mapped_files(int process, const struct target_mapping *mapping,
+			      const struct targetfiles_verifier *assess)
 {
 	int dir = openat(process, "map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	DIR *folder = dir >= 0 ? fdopendir(dir) : NULL;
@@ -239,7 +241,7 @@ static int among_mapped_files(int process, const struct target_mapping *mapping,
 }
 
 int targetfiles_open(int root, int process, const struct target_mapping *mapping,
-		     const struct targetfiles_judge *assess)
+		     const struct targetfiles_verifier *assess)
 {
 	bool other = false;
 	int fd = -1, error = ESRCH;

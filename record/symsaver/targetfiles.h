@@ -44,20 +44,20 @@ int targetfiles_root(int process);
 
 /* Compares the build-id of an open file. It is in bytes of strangers, so a process without rights reads it
  * (symhelper.h): this module parses none. */
-struct targetfiles_judge {
+struct targetfiles_verifier {
 	bool (*is_build)(void *to, int fd, const struct build_id *id);
 	void *to;
 };
 
 /* True if fd is the file that was mapped: by its numbers; those of a file in an overlay are those of the layer below.
  * Where only a build-id is known the judge decides; NULL: false. */
-bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_judge *assess);
+bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess);
 
 /* The file that was mapped: by its path below root (-1: not known), else as its program, else among its open files,
  * else among its mapped files. -1 and errno: ESTALE when there is another file at the path, which is known only when
  * nothing better is. */
 int targetfiles_open(int root, int process, const struct target_mapping *mapping,
-		     const struct targetfiles_judge *assess);
+		     const struct targetfiles_verifier *assess);
 
 /* /proc/PID/mem, and the address where the mapped file's first byte is, of one program: an exec between the two is
  * noticed. -1 and errno: ESRCH if it ended or runs another program, EACCES if its own user may not read its memory

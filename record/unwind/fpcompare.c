@@ -21,7 +21,7 @@ static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t 
 	unsigned n = 0;
 
 	for (size_t i = 1; i < walk->n && n < PLACES; i++)
-		if (i == 1 || walk->frame[i - 1].code == FPCOMPARE_BARE)
+		if (i == 1 || walk->frame[i - 1].code == FPCOMPARE_NO_FRAME)
 			place[n++] = i;
 	return n;
 }
@@ -109,7 +109,7 @@ static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_
 	/* A register that is no frame pointer leads to no code of the walk. While the leaf sets up its frame, the
 	 * register may also lead back. */
 	if (walk->complete && !fpcompare_keeps(walk, last) &&
-	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_BARE)))
+	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_NO_FRAME)))
 		return FPCOMPARE_FEWER;
 	return FPCOMPARE_OTHER;
 }

@@ -14,9 +14,9 @@
 
 /* Code of a frame, by its use of the frame pointer. */
 enum fpcompare_code {
-	FPCOMPARE_NATIVE, /* native code, with or without frame pointer */
-	FPCOMPARE_KEEPS,  /* JVM code with a frame pointer (-XX:+PreserveFramePointer) */
-	FPCOMPARE_BARE    /* JVM code without a frame that rbp points to: stubs, adapters, prologues */
+	FPCOMPARE_NATIVE,  /* native code, with or without frame pointer */
+	FPCOMPARE_KEEPS,   /* JVM code with a frame pointer (-XX:+PreserveFramePointer) */
+	FPCOMPARE_NO_FRAME /* JVM code without a frame that rbp points to: stubs, adapters, prologues */
 };
 
 enum { FPCOMPARE_FRAMES = 8192 }; /* more frames than a record can hold */

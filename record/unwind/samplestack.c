@@ -87,12 +87,13 @@ static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const
 		return FPCOMPARE_NATIVE;
 	switch ((enum blob_kind)blob->kind) {
 	case BLOB_COMPILED:
-	case BLOB_NATIVE: return blob->frame >= 16 && at >= blob->nmethod.complete ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
-	case BLOB_STUB: return blob->stub.push_rbp ? FPCOMPARE_BARE : FPCOMPARE_KEEPS;
+	case BLOB_NATIVE:
+		return blob->frame >= 16 && at >= blob->nmethod.complete ? FPCOMPARE_KEEPS : FPCOMPARE_NO_FRAME;
+	case BLOB_STUB: return blob->stub.push_rbp ? FPCOMPARE_NO_FRAME : FPCOMPARE_KEEPS;
 	case BLOB_ENTRY:
-		return at > blob->method_entry.push_rax && !state->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_BARE;
+		return at > blob->method_entry.push_rax && !state->interrupted ? FPCOMPARE_KEEPS : FPCOMPARE_NO_FRAME;
 	case BLOB_BYTECODE: return FPCOMPARE_KEEPS;
-	default: return FPCOMPARE_BARE;
+	default: return FPCOMPARE_NO_FRAME;
 	}
 }
 

@@ -124,11 +124,11 @@ static struct str stacks_of(struct str rest)
 	size_t n = 0;
 
 	while (n < rest.n) {
-		struct str tail = str_from(rest, n);
-		ptrdiff_t end = str_find(tail, '\n');
-		size_t line = end < 0 ? tail.n : (size_t)end;
+		struct str remainder = str_from(rest, n);
+		ptrdiff_t end = str_find(remainder, '\n');
+		size_t line = end < 0 ? remainder.n : (size_t)end;
 
-		if (tail.p[0] == '#' && folded_is_header(str_head(tail, line)))
+		if (remainder.p[0] == '#' && folded_is_header(str_head(remainder, line)))
 			break;
 		n += end < 0 ? line : line + 1;
 	}
@@ -147,16 +147,16 @@ const char *window_parse_header(struct str *rest, struct text *text, struct wind
 
 const char *window_parse(struct str *rest, struct text *t, struct window *window)
 {
-	struct str text = *rest, tail = text;
-	const char *wrong = window_parse_header(&tail, t, window);
+	struct str text = *rest, remainder = text;
+	const char *wrong = window_parse_header(&remainder, t, window);
 
 	*rest = (struct str){ 0 };
 	if (wrong)
 		return wrong;
-	window->stacks = stacks_of(tail);
+	window->stacks = stacks_of(remainder);
 	if (window->stacks.n && window->stacks.p[window->stacks.n - 1] != '\n')
 		return "its last line is truncated";
-	*rest = str_from(tail, window->stacks.n);
+	*rest = str_from(remainder, window->stacks.n);
 	window->text = str_head(text, text.n - rest->n);
 	window_key(window);
 	return NULL;

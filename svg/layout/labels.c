@@ -73,7 +73,7 @@ static void put_head(struct text *text, struct str string, size_t max)
 	text_add(text, ELLIPSIS);
 }
 
-static void put_tail(struct text *text, struct str string, size_t max)
+static void put_suffix(struct text *text, struct str string, size_t max)
 {
 	size_t skip = 0, columns = label_columns(string);
 
@@ -227,7 +227,7 @@ static void fit_path(struct text *text, const struct parts *parts, size_t max)
 	if (labels_fits(from_owner, max))
 		text_str(text, from_owner);
 	else if (shows_half_class(parts, max))
-		put_tail(text, from_owner, max);
+		put_suffix(text, from_owner, max);
 	else if (labels_fits(method, max))
 		text_str(text, method);
 	else
@@ -307,7 +307,7 @@ void label_fit(struct text *text, struct str name, size_t max, enum label_cut cu
 	else if (cut == LABEL_SMART)
 		fit_smart(text, name, max);
 	else if (cut == LABEL_LEFT)
-		put_tail(text, name, max);
+		put_suffix(text, name, max);
 	else
 		put_head(text, name, max);
 }

@@ -153,7 +153,7 @@ static void check_record(const struct perf_record *r)
 {
 	const char *p = (const char *)(r + 1);
 	size_t name = r->type == RECORD_MMAP2 ? 64 : 8;
-	struct ring_tail tail;
+	struct ring_sample_id tail;
 
 	MUST(r->type == RECORD_COMM || r->type == RECORD_MMAP2 || r->type == RECORD_CGROUP);
 	MUST(r->size >= sizeof(*r) + name + 8 + sizeof(tail));
@@ -195,7 +195,7 @@ static void record(struct state *state)
 	memcpy(r + 1, bytes.p ? bytes.p : "", bytes.n);
 	*r = (struct perf_record){ .type = type,
 				   .misc = (uint16_t)((flags & 4 ? 2 : 1) | (flags & 8 ? MISC_COMM_EXEC : 0)) };
-	r->size = (uint16_t)(sizeof(*r) + ((bytes.n + 7) & ~(size_t)7) + sizeof(struct ring_tail));
+	r->size = (uint16_t)(sizeof(*r) + ((bytes.n + 7) & ~(size_t)7) + sizeof(struct ring_sample_id));
 	if (!(flags & 16)) /* else process and thread are of the input, too */
 		memcpy(r + 1, &pid, sizeof(pid));
 	if (!(flags & 48) && type == RECORD_MMAP2) { /* pages near each other */
@@ -203,8 +203,8 @@ static void record(struct state *state)
 
 		memcpy((char *)(r + 1) + 8, &start, 8);
 		memcpy((char *)(r + 1) + 16, &length, 8);
-		if (r->size < sizeof(*r) + 80 + sizeof(struct ring_tail))
-			r->size = sizeof(*r) + 80 + sizeof(struct ring_tail);
+		if (r->size < sizeof(*r) + 80 + sizeof(struct ring_sample_id))
+			r->size = sizeof(*r) + 80 + sizeof(struct ring_sample_id);
 	}
 	(void)state_record(state, r, world.now);
 	MUST(r->size % 8 == 0);

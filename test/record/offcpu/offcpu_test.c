@@ -68,7 +68,7 @@ static void record(struct offcpu *offcpu, enum ring_kind kind, uint32_t type, ui
 		   uint64_t ns, uint32_t cpu)
 {
 	struct perf_record head = { .type = type, .misc = misc };
-	struct ring_tail tail = { .pid = pid, .tid = tid, .time = ns, .cpu = cpu };
+	struct ring_sample_id tail = { .pid = pid, .tid = tid, .time = ns, .cpu = cpu };
 	struct text t = { 0 };
 	uint32_t task[6] = { pid, 0, tid, 0, 0, 0 };
 

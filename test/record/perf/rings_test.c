@@ -43,8 +43,8 @@ static void put_name(struct fake *fake, uint64_t time, size_t extra, uint16_t mi
 	char bytes[4096] = { 0 };
 	struct perf_record h = { .type = RECORD_COMM,
 				 .misc = misc,
-				 .size = (uint16_t)(sizeof(h) + extra + sizeof(struct ring_tail)) };
-	struct ring_tail t = { .time = time };
+				 .size = (uint16_t)(sizeof(h) + extra + sizeof(struct ring_sample_id)) };
+	struct ring_sample_id t = { .time = time };
 
 	memset(bytes, 'x', sizeof(bytes));
 	memcpy(bytes, &h, sizeof(h));
@@ -76,7 +76,7 @@ static void see(void *to, const struct ring_record *record)
 	bool complete = true;
 
 	for (size_t i = 0; record->head->type == RECORD_COMM &&
-			   i < record->head->size - sizeof(*record->head) - sizeof(struct ring_tail);
+			   i < record->head->size - sizeof(*record->head) - sizeof(struct ring_sample_id);
 	     i++)
 		complete &= p[i] == 'x';
 	s->complete += complete;
@@ -175,7 +175,7 @@ static void check_wrapping(void)
 
 static void put_mapping(struct fake *fake, uint64_t time, uint32_t pid, size_t extra)
 {
-	struct ring_tail t = { .time = time };
+	struct ring_sample_id t = { .time = time };
 	char bytes[1024] = { 0 };
 	struct perf_record h = { .type = RECORD_MMAP2, .size = (uint16_t)(sizeof(h) + 8 + extra + sizeof(t)) };
 
@@ -261,7 +261,7 @@ static void check_share(void)
 	struct seen s = { 0 };
 
 	for (int i = 0; i < 8; i++)
-		put_comm(&a, (uint64_t)i + 1, 512 - sizeof(struct perf_record) - sizeof(struct ring_tail) - 256);
+		put_comm(&a, (uint64_t)i + 1, 512 - sizeof(struct perf_record) - sizeof(struct ring_sample_id) - 256);
 	rings_drain(r, 5, see, &s);
 	is_u64(rings_high(r), 500, "half full");
 	is_u64(rings_left(r), 250, "a quarter is left");
@@ -274,7 +274,7 @@ static void put_lost(struct fake *fake, uint32_t type, uint64_t time)
 	struct {
 		struct perf_record head;
 		uint64_t id, lost;
-		struct ring_tail tail;
+		struct ring_sample_id tail;
 	} r = { { .type = type, .size = sizeof(r) }, 1, 5, { .time = time } };
 
 	put(fake, &r, sizeof(r));
@@ -308,7 +308,7 @@ static void check_lossy(void)
 	rings_drain(r, UINT64_MAX, see, &s);
 	for (uint64_t i = 0; i < 6; i++) {
 		ok(!rings_lossy(r, RING_OF_SWITCHES), "room for more");
-		put_comm(&a, 300 + i, 512 - sizeof(struct perf_record) - sizeof(struct ring_tail));
+		put_comm(&a, 300 + i, 512 - sizeof(struct perf_record) - sizeof(struct ring_sample_id));
 	}
 	put_sample(&a, 310);
 	ok(rings_lossy(r, RING_OF_SWITCHES), "too full to tell");

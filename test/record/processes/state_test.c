@@ -36,7 +36,7 @@ static void give(uint32_t type, uint16_t misc, const void *body, size_t n)
 	memcpy(r + 1, body, n);
 	*r = (struct perf_record){ .type = type,
 				   .misc = misc,
-				   .size = (uint16_t)(sizeof(*r) + n + sizeof(struct ring_tail)) };
+				   .size = (uint16_t)(sizeof(*r) + n + sizeof(struct ring_sample_id)) };
 	(void)state_record(world.state, r, ++world.now);
 }
 

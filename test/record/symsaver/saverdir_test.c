@@ -130,7 +130,7 @@ static void refusals(void)
 	rmdir(real);
 	ok(saverdir_open(&other, dir, "/nowhere", 0) != NULL, "no boot id");
 	saverdir_close(&other);
-	ok(saverdir_open(&other, dir, "/proc", 1.1) == NULL && !saverdir_room(&other, 1) && errno == ENOSPC,
+	ok(saverdir_open(&other, dir, "/proc", 1.1) == NULL && !saverdir_has_space(&other, 1) && errno == ENOSPC,
 	   "a file system that is too full");
 	saverdir_close(&other);
 }

@@ -6,7 +6,7 @@
 
 #define N FPCOMPARE_NATIVE
 #define K FPCOMPARE_KEEPS
-#define B FPCOMPARE_BARE
+#define B FPCOMPARE_NO_FRAME
 
 static struct fpcompare_walk w;
 
