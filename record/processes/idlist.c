@@ -10,7 +10,7 @@
 #define USER 2       /* value of PERF_RECORD_MISC_USER */
 
 /* A file without a build-id; its path and a NUL follow. */
-struct ringpoll {
+struct waiting_file {
 	struct file_id file_id;
 	uint32_t pid, path_n;
 };
@@ -20,14 +20,14 @@ void idlist_begin(struct idlist *idlist)
 	idlist->entries.n = idlist->waiting.n = 0;
 }
 
-static struct symsaver_mapping idlist_mapping_of(const struct ringpoll *ringpoll)
+static struct symsaver_mapping idlist_mapping_of(const struct waiting_file *file)
 {
-	return (struct symsaver_mapping){ .file_id = ringpoll->file_id };
+	return (struct symsaver_mapping){ .file_id = file->file_id };
 }
 
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file)
 {
-	struct ringpoll w = { file->file_id, pid, (uint32_t)file->path.n };
+	struct waiting_file w = { file->file_id, pid, (uint32_t)file->path.n };
 	struct symsaver_mapping mapping = idlist_mapping_of(&w);
 
 	if (file->path.n == 0 || file->path.n >= LONGEST)
@@ -75,7 +75,7 @@ void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items
 	bool read = false;
 
 	while (rest.n) {
-		struct ringpoll w;
+		struct waiting_file w;
 		struct symsaver_mapping mapping;
 		struct pj_build_id id = { 0 };
 		struct str path;
