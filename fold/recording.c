@@ -424,7 +424,8 @@ static bool recording_is_skip_after(struct stack_reduction *reduction, uint32_t 
 
 /* Returns the node of `frame` as a callee of `node`. top: `node` is a first frame, which is no function. base: the node
  * outside of the first frame. */
-static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
+static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top,
+			       uint32_t frame)
 {
 	const struct intern *names = &reduction->to->frames;
 

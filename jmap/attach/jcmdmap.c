@@ -112,7 +112,7 @@ static struct hotspot_reason query_perfmap(const struct targetuser *user, void *
 	reason = attach_query(user, (const char *const[4]){ "jcmd", command }, &reply, &status);
 	if (!reason.code && status != 0) {
 		replies_first_line(text_view(&reply), line);
-		reason = guest_reason("refused", "it says: %s", line);
+		reason = guest_reason("refused", "it answers: %s", line);
 	}
 	if (!reason.code)
 		reason = read_back(fd, out);

@@ -219,7 +219,7 @@ not_said=$(grep -c s3cret ship.out)
 is "  nor is it said" "$not_said" 0
 (umask 077 && echo wr0ng >token)
 ship --auth token "eve:http://127.0.0.1:$eve_port" small/*
-ok "a secret is not said" not grep -q wr0ng ship.out
+ok "a secret is not printed" not grep -q wr0ng ship.out
 ship "eve:http://joe:s3cret@127.0.0.1:$eve_port" small/*
 ok "a password in a URL is refused, with what to do" grep -q -- '--auth' ship.out
 

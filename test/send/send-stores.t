@@ -231,7 +231,7 @@ if nginx_tls "$eve_port"; then
 	tls "nginx takes no more than 60 kB: smaller requests" sent "eve:http://127.0.0.1:$plain_port/small/cpu"
 	is "tls: all of it" "$(wc -l <kept)" 700
 	for answer in moved:hold busy:later slower:later forbidden:hold broken:doubt; do
-		tls "nginx says ${answer%:*}" "${answer#*:}" "eve:http://127.0.0.1:$plain_port/${answer%:*}/"
+		tls "nginx answers ${answer%:*}" "${answer#*:}" "eve:http://127.0.0.1:$plain_port/${answer%:*}/"
 	done
 	ship "eve:http://127.0.0.1:$plain_port/busy/" win/1700000000.h1
 	is "tls: and how long" "$(sed 's/.*after=\([0-9]*\).*/\1/' ship.out)" 7
