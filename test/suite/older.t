@@ -50,6 +50,11 @@ for line in 'host  *sample' 'kernel  *6.1.0-sample-00' 'boot  *11111111-2222-433
 	ok "--info: $line" grep -q "^$line" info
 done
 
+for key in file written host kernel perf pjrecord boot window idle loss stacks processes kallsyms machine cpu cpus memory event samples lost throttled \
+	from to duration clock process; do
+	ok "--info: the key $key, as that version wrote it" grep -q "^$key  *[^ ]" info
+done
+
 # ---- stores
 pjfetch -q -s dir:old/store --from=$load --to=$((load + 1)) >got 2>err
 is "pjfetch: status" "$?" 0

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -298,6 +300,31 @@ static void summaries(void)
 	   "  those that read JVMs among them");
 }
 
+/* Rules of monitoring systems name series: those of older versions stay until 1.0. */
+static void older_series(void)
+{
+	const char *top = getenv("PJ_TOP");
+	struct metrics m = one();
+	char path[4096], series[200];
+	size_t n = 0, missing = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/test/suite/older/metrics", top ? top : ".");
+	file = fopen(path, "re");
+	ok(file && metrics_write(&m, dir_fd), "the series of commit 1aeb687");
+	for (; file && fgets(series, sizeof(series), file); n++) {
+		series[strcspn(series, "\n")] = 0;
+		if (value(content(), series).n == 0) {
+			printf("# %s is not written any more\n", series);
+			missing++;
+		}
+	}
+	ok(n > 60 && missing == 0, "  are all written");
+	if (file)
+		fclose(file);
+	unlinkat(dir_fd, "pjrecord.prom", 0);
+}
+
 int main(void)
 {
 	diag_tool("pjtest");
@@ -311,6 +338,7 @@ int main(void)
 	elsewhere();
 	together();
 	summaries();
+	older_series();
 	close(dir_fd);
 	rmdir(dir);
 	return done();
