@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/diag.h"
 
+#include "common/debug.h"
 #include "common/visible.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ void diag_tool(const char *name)
 	keep_standard_descriptors();
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		terminal[fd] = isatty(fd);
+	debug_begin();
 }
 
 bool diag_is_terminal(int fd)

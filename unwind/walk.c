@@ -2,6 +2,7 @@
 #include "unwind/walk.h"
 
 #include "common/arena.h"
+#include "common/debug.h"
 
 #include <stdlib.h>
 
@@ -136,4 +137,20 @@ void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *count
 		counts->broken++;
 		++*walk_reason(walk, copied, counts);
 	}
+}
+
+void walk_debug(const struct walk *walk, uint32_t pid)
+{
+	static const char *const ends[] = {
+		[UNWIND_MORE] = "is longer than the limit of frames",
+		[UNWIND_STACK_CUT] = "goes on above its copy",
+		[UNWIND_NO_CODE] = "has no caller that is code",
+		[UNWIND_LOOP] = "has a caller below its callee",
+	};
+
+	if (walk->end != UNWIND_ROOT && walk->n)
+		debug(DEBUG_UNWIND, "process %u: stack of %zu frames from %llx %s at %llx (%s%s)", pid, walk->n,
+		      (unsigned long long)walk->frame[0].address, ends[walk->end],
+		      (unsigned long long)walk->frame[walk->n - 1].address, walk->last.unwinder->name,
+		      walk->last.mapped ? "" : ", no mapping");
 }

@@ -109,6 +109,9 @@ void walk_release(struct walk *walk);
  * copied: the sample has a copy of the stack, so that its end can be a truncation. */
 void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *counts);
 
+/* Prints the end of an incomplete stack of a process if PJ_DEBUG=unwind. */
+void walk_debug(const struct walk *walk, uint32_t pid);
+
 /* Returns the address whose code the frame at state runs: of a return address, that of the call. */
 static inline uint64_t walk_code_address(const struct unwind_state *state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/process/helperprocess.h"
 
+#include "common/debug.h"
 #include "common/process/urgency.h"
 
 #include <fcntl.h>
@@ -69,6 +70,7 @@ static pid_t helperprocess_run(const struct helperprocess *helperprocess, pid_t 
 		helperprocess->run(helperprocess->to);
 		_exit(0);
 	}
+	debug(DEBUG_HELPERS, "%s: process %d", helperprocess->name, (int)pid);
 	return pid > 0 ? pid : 0;
 }
 

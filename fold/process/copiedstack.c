@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/copiedstack.h"
 
+#include "common/debug.h"
 #include "fold/symbols/fileopener.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "runtimes/hotspot/javaunwind.h"
@@ -121,6 +122,10 @@ static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack,
 	fd = copiedstack_open_mapped(stack, &addrspace->dso[dso], origin, data);
 	if (fd >= 0)
 		table->table = unwind_table_open(fd, &why);
+	debug(DEBUG_FILES, "%.*s: unwind tables: %s", (int)addrspace->dso[dso].path.n, addrspace->dso[dso].path.p,
+	      table->table ? "loaded" :
+	      fd < 0       ? "no file with this build-id" :
+			     why);
 	return table;
 }
 
@@ -233,6 +238,7 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 	walk->retry_leaf = !stack->as_perf;
 	walk_stack(walk, &state);
 	stack->cut += walk->end == UNWIND_STACK_CUT;
+	walk_debug(walk, record->pid);
 }
 
 void copiedstack_free(struct copiedstack *stack)

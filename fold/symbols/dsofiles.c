@@ -6,6 +6,7 @@
 #include "common/filter/broker.h"
 #include "fold/symbols/fileopener.h"
 #include "fold/symbols/inlines.h"
+#include "common/debug.h"
 #include "common/text.h"
 
 #include <errno.h>
@@ -135,12 +136,20 @@ static int open_as_mapped(struct search *search, const char *path)
 	return fd;
 }
 
+/* Tries the file whose path is in search->name. */
 static void try_path(struct search *search)
 {
-	if (!dsofiles_complete(search) && search->name.n) {
-		text_char(&search->name, '\0');
-		dsofiles_consider(search, open_elf(search, open_as_mapped(search, search->name.p)));
-	}
+	struct elfsyms *elfsyms;
+
+	if (dsofiles_complete(search) || search->name.n == 0)
+		return;
+	text_char(&search->name, '\0');
+	elfsyms = open_elf(search, open_as_mapped(search, search->name.p));
+	debug(DEBUG_FILES, "%.*s: %s: %s", (int)search->query->path.n, search->query->path.p, search->name.p,
+	      !elfsyms ? "no ELF file that can be opened" :
+	      search->id.n && !dsofiles_same_build(search->id, elfsyms_build_id(elfsyms)) ? "another build" :
+											    "the build");
+	dsofiles_consider(search, elfsyms);
 }
 
 static void dsofiles_begin(struct search *search, const char *start)

@@ -393,6 +393,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 				 (out->n - first) / 8);
 	samplestack_put_end(out, record->stack.n || walk->end == UNWIND_ROOT ? walk->end : UNWIND_NO_CODE);
 	walk_count(walk, record->stack.n, &stack->counts);
+	walk_debug(walk, sampled->process ? sampled->process->pid : 0);
 	stack->counts.java_late += sampled->jvm && javacode_was_late(sampled->jvm);
 	return true;
 }

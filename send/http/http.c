@@ -53,6 +53,7 @@ void http_escape(struct text *text, struct str string)
 #ifdef PJ_CURL
 
 #include "common/arena.h"
+#include "common/debug.h"
 #include "common/diag.h"
 #include "send/http/libcurl.h"
 #include "send/format/pack.h"
@@ -507,6 +508,8 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	reply.status = status > 0 ? (unsigned)status : 0;
 	reply.class = http_class(transfer_of(code), reply.status);
 	reply.sent = request->pack ? http->packed.n : request->body.n;
+	debug(DEBUG_HTTP, "%s: status %u, %zu bytes sent, %zu received", http->server, reply.status, (size_t)reply.sent,
+	      http->body.n);
 	reply.body = text_view(&http->body);
 	reply.total = str_of(http->total);
 	if (reply.class != HTTP_DONE)

@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns of x86 code, compared with the assembler's own encodings ({load} chooses the one that HotSpot emits). */
+/* Patterns of x86 code, compared with the assembler's own encodings. */
 /* covers: unwind/x86.c unwind/x86.h */
 #include "test/lib/tap.h"
 #include "unwind/x86.h"
 
 #if defined(__x86_64__)
 
+/* mov TO, FROM in the encoding that HotSpot emits: gas has the prefix {load} for it, clang 14 does not. */
+#if defined(__clang__)
+#define MOV_RBP_RSP ".byte 0x48,0x8b,0xec"
+#define MOV_RSP_R13 ".byte 0x49,0x8b,0xe5"
+#define MOV_RSP_RBX ".byte 0x48,0x8b,0xe3"
+#else
+#define MOV_RBP_RSP "{load} mov %rsp,%rbp"
+#define MOV_RSP_R13 "{load} mov %r13,%rsp"
+#define MOV_RSP_RBX "{load} mov %rbx,%rsp"
+#endif
+
 /* NAME_code holds the bytes of the instructions, NAME_end is behind them. */
 #define CODE(name, text)                                                                                   \
 	__asm__(".pushsection .rodata\n" #name "_code:\n" text "\n" #name "_end: .byte 0\n.popsection\n"); \
 	extern const uint8_t name##_code[] __asm__(#name "_code"), name##_end[] __asm__(#name "_end")
 
-CODE(prologue, "push %rbp\n{load} mov %rsp,%rbp\nsub $0x40,%rsp");
+CODE(prologue, "push %rbp\n" MOV_RBP_RSP "\nsub $0x40,%rsp");
 CODE(large, "mov %eax,-0x14000(%rsp)\npush %rbp\nsub $0x400,%rsp");
 CODE(save, "sub $0x18,%rsp\nmov %rbp,0x10(%rsp)\nmov %rbp,0x210(%rsp)\nmov %rbp,(%rsp)");
 CODE(epilogue, "add $0x40,%rsp\npop %rbp\n.byte 0x49,0x3b,0xa7,0x50,4,0,0\nja .+0x1006\nret");
 CODE(poll, "mov 0x100(%r15),%r10\ntest %eax,(%r10)\nlea 0x100(%rip),%r10\nmov %r10,0x300(%r15)\njmp .+0x1005");
-CODE(interpreted, "leave\nmovb $0,0x4ac(%r15)\npop %rsi\n{load} mov %r13,%rsp\njmp *%rsi");
-CODE(entry, "pop %rax\nlea -8(%rsp,%rcx,8),%r14\npush %rax\npush %rbp\n{load} mov %rsp,%rbp\npush %r13");
-CODE(from_rbx, "{load} mov %rbx,%rsp");
+CODE(interpreted, "leave\nmovb $0,0x4ac(%r15)\npop %rsi\n" MOV_RSP_R13 "\njmp *%rsi");
+CODE(entry, "pop %rax\nlea -8(%rsp,%rcx,8),%r14\npush %rax\npush %rbp\n" MOV_RBP_RSP "\npush %r13");
+CODE(from_rbx, MOV_RSP_RBX);
 CODE(from_memory, "mov (%rbx),%rsp");
 CODE(popa, "mov (%rsp),%r15\nmov 8(%rsp),%r14\nmov 16(%rsp),%r13\nmov 24(%rsp),%r12\nmov 32(%rsp),%r11\n"
 	   "mov 40(%rsp),%r10\nmov 48(%rsp),%r9\nmov 56(%rsp),%r8\nmov 64(%rsp),%rdi\nmov 72(%rsp),%rsi\n"
