@@ -13,10 +13,11 @@
 #define NOBODY UINT32_MAX /* pid of the kernel's mappings */
 #define PROTECTION_EXEC 4u
 
-/* Samples of a thread's last steps in the kernel come behind its EXIT: so long, or so many ends, it is remembered. */
+/* Samples of a thread's last steps in the kernel come after its EXIT record: its entry stays for so long, or for so
+ * many later ends. */
 #define LINGER_NS 10000000000u
 #define LINGER_MAX 32768u
-#define WAITS UINT64_MAX /* ended long ago, but other threads of its process live */
+#define WAITS UINT64_MAX /* addrspace_thread.ended: ended long ago, but other threads of its process live */
 
 /* ---- DSOs --------------------------------------------------------------------------------------------------- */
 
@@ -37,13 +38,13 @@ static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso
 	return id;
 }
 
-#define KEY_SPACE 128 /* of what is not the path */
+#define KEY_SPACE 128 /* bytes of a key beside the path */
 
-/* Equal bytes are the same DSO: the kind, what tells files of one path apart, the path. */
+/* Returns the DSO with this key: kind, identity (it distinguishes files of one path), path. */
 static uint32_t dso_of(struct addrspace *addrspace, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
 	if (path.n > sizeof(addrspace->key) - KEY_SPACE)
-		path.n = sizeof(addrspace->key) - KEY_SPACE; /* longer than any path of the kernel */
+		path.n = sizeof(addrspace->key) - KEY_SPACE; /* the kernel has no longer paths */
 	addrspace->key[0] = (char)kind;
 	addrspace->key[1] = (char)n;
 	memcpy(addrspace->key + 2, identity, n);
@@ -86,7 +87,7 @@ uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid)
 	return id;
 }
 
-/* perf's is_anon_memory, is_no_dso_memory. */
+/* As is_anon_memory and is_no_dso_memory of perf. */
 static bool addrspace_is_anonymous(struct str path, uint32_t flags)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
@@ -98,13 +99,13 @@ static bool is_no_file(struct str path)
 	return str_starts(path, STR("[stack")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]"));
 }
 
-/* Memory that a process shares with itself to write code through one mapping and run it in another. */
+/* A memfd: JITs write code through one mapping of it and run it in another. */
 static bool is_memfd(struct str path)
 {
 	return str_starts(path, STR("/memfd:"));
 }
 
-/* The mapping's word, else the recorder's. */
+/* Returns the build-id of a mapping: its own, otherwise the one that pjrecord stored for the file. */
 static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	const struct file_id *file_id = &record->mmap.file_id;
@@ -114,7 +115,7 @@ static struct build_id build_of(const struct addrspace *addrspace, const struct 
 		       symstore_build(addrspace->symstore, file_id);
 }
 
-/* Code of a JIT, and no program that somebody put there. */
+/* Returns true for a memfd with code of a JIT; programs in a memfd have a build-id or a saved file. */
 static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
@@ -181,8 +182,7 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 		struct dso *dso = &addrspace->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
-		/* a path of ours may be that of other files in containers: whatever is known of them stood by their
-		 * numbers */
+		/* pjrecord stores build-ids by file_id: a path may be that of other files, in containers. */
 		if (dso->kind == DSO_FILE && dso->file_id.inode && addrspace->symstore && addrspace->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
@@ -210,7 +210,7 @@ static void shared_drop(struct addrspace_maps *maps)
 	free(maps);
 }
 
-/* The one to write to: a copy when others see it, too. */
+/* Returns mappings that may be changed: a copy if other processes share them. */
 static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct addrspace_maps *maps)
 {
 	struct addrspace_maps *copy;
@@ -251,7 +251,7 @@ static void grow_threads(struct addrspace *addrspace)
 	addrspace->mask = nslots - 1;
 }
 
-/* Where a tid is in the table, or would be. */
+/* Returns the slot of a tid, or the free one where it would be. */
 static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i = thread_hash(tid) & addrspace->mask;
@@ -261,7 +261,7 @@ static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t ti
 	return i;
 }
 
-/* The place of a tid; used is false until somebody was seen under it. */
+/* Returns the entry of a tid, made at first; `used` is false in a new one. */
 static struct addrspace_thread *addrspace_thread_of(struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i;
@@ -306,7 +306,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 
 	if (likely(thread->used && thread->pid == pid))
 		return thread;
-	addrspace_forget(thread); /* the number was given to another process, and nobody told */
+	addrspace_forget(thread); /* the tid was reused, and the records of that were lost */
 	thread->used = true;
 	thread->pid = pid;
 	if (pid == tid) {
@@ -325,7 +325,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 	return thread;
 }
 
-/* Takes the thread at a slot out of the table; those behind it move up. */
+/* Removes the entry at a slot; entries after it move up to close the gap. */
 static void delete_thread(struct addrspace *addrspace, uint32_t at)
 {
 	space_drop(addrspace->slot[at]->space);
@@ -342,14 +342,15 @@ static void delete_thread(struct addrspace *addrspace, uint32_t at)
 	addrspace->slot[at] = NULL;
 }
 
-/* Nobody asks for it any more: but for a leader, whose name is that of its process. */
+/* Drops an ended thread. A leader stays until the other threads of its process have ended: its name is that of the
+ * process. */
 static void addrspace_bury(struct addrspace *addrspace, const struct addrspace_end *end)
 {
 	uint32_t at = addrspace_slot_of(addrspace, end->tid), pid;
 	struct addrspace_thread *thread = addrspace->slot[at];
 
 	if (!thread || thread->ended != end->ended)
-		return; /* the number lives again */
+		return; /* the tid was reused */
 	if (thread->space && thread->space->refs > 1 && thread->pid == thread->tid) {
 		thread->ended = WAITS;
 		return;
@@ -380,7 +381,7 @@ static void remember_end(struct addrspace *addrspace, struct addrspace_thread *t
 		(struct addrspace_end){ thread->tid, thread->ended, time };
 }
 
-/* Without times, records are in no order: then all are remembered. */
+/* Without times records are in no order, so no thread is dropped. */
 static void exit_record(struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	struct addrspace_thread *thread;
@@ -424,8 +425,8 @@ static void fork_thread(struct addrspace *addrspace, const struct perfdata_recor
 	struct addrspace_maps *maps = parent->space->maps;
 
 	if (parent->tid == record->tid)
-		return; /* nobody is its own child */
-	maps->refs++;   /* the new one may take the number of the old one's leader */
+		return; /* damaged: a thread that forked itself */
+	maps->refs++;   /* the child may have the tid of the parent's leader */
 	addrspace_forget(addrspace_thread_of(addrspace, record->tid));
 	thread = addrspace_thread(addrspace, record->pid, record->tid);
 	thread->comm = comm;
@@ -443,7 +444,7 @@ static void comm_record(struct addrspace *addrspace, const struct perfdata_recor
 
 	thread->ended = 0;
 	thread->comm = intern(&addrspace->comms, record->comm.comm);
-	/* what the program before had mapped is gone; perf keeps it, and so finds code that is not there */
+	/* exec ends all mappings. perf keeps them, and so finds code that is not there any more. */
 	if (record->comm.exec && !addrspace->as_perf) {
 		shared_drop(thread->space->maps);
 		thread->space->maps = shared_new(addrspace);
@@ -489,7 +490,7 @@ static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_recor
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
 		map.dso = addrspace_special(addrspace, DSO_KERNEL, kernel);
-		if (path.n > kernel.n) { /* the symbol that was used to tell how far the kernel was moved */
+		if (path.n > kernel.n) { /* the symbol by which perf computed the offset of KASLR */
 			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
 			addrspace->kernel_text = record->mmap.offset;
 		}
@@ -560,8 +561,9 @@ struct addrspace_place addrspace_find(const struct addrspace *addrspace, const s
 	if (mode == MODE_KERNEL) {
 		map = maps_find(&addrspace->kernel->maps, ip);
 		if (!map && addrspace->kernel_core)
-			return (struct addrspace_place){ addrspace->kernel_core,
-							 ip }; /* kallsyms knows more than one mapping tells */
+			return (struct addrspace_place){
+				addrspace->kernel_core, ip
+			}; /* kallsyms has symbols outside of the recorded mapping, too */
 	} else if (mode == MODE_USER) {
 		map = maps_find(&thread->space->maps->maps, ip);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * addrspace.h - which code was at an address of a thread at a moment: threads, their names, their mappings.
+ * addrspace.h - threads, their names and their mappings, as the records of a recording change them.
  *
- * Fed with the records of a recording in order of time. Forks share the maps of a process until one of them changes
- * (maps.h); of threads that ended nothing is left when none of their samples can come any more. Nothing is opened,
- * no name of a function is known here: an address becomes (DSO, what the source of its names
- * wants to be asked for).
+ * The caller feeds the records in order of time. A forked process shares the mappings of its parent until one of the
+ * two changes (maps.h); an ended thread is dropped when no more samples of it can come. This module opens no file and
+ * knows no function: it translates an instruction pointer to a DSO and an address in it, in the form that the DSO's
+ * source of names needs.
  */
 #ifndef PJ_ADDRSPACE_H
 #define PJ_ADDRSPACE_H
@@ -16,45 +16,62 @@
 #include "fold/process/maps.h"
 #include "fold/perfdata/perfdata.h"
 
-/* Where names of a DSO come from. */
+/* The source of names of a DSO. It defines the meaning of addresses in it. */
 enum dso_kind {
-	DSO_NOWHERE, /* no mapping; the DSO 0 */
-	DSO_FILE,    /* address: offset in the file */
-	DSO_DATA,    /* [heap], //anon and the like: nothing can be known. address: as sampled */
-	DSO_JIT,     /* /tmp/perf-PID.map. address: as sampled */
-	DSO_VDSO,    /* address: offset */
-	DSO_KERNEL,  /* core, or a module by its name. address: as sampled */
-	DSO_SYMBOL,  /* a BPF program or the like: its own name */
-	DSO_CODE,    /* of a jitdump: address is a struct jitdump_code */
-	DSO_METHOD,  /* of a JVM, run by its interpreter: address is that of HotSpot's Method */
-	DSO_THREAD,  /* no code: address is the comm of a thread, a frame of --root=both */
-	DSO_CUT,     /* no code, and no frame: the stack goes on, but the recorder kept no more. address: CUT_COPY,
-		      * CUT_BY_EVENT, or how     many addresses it kept, which is the limit where others have no more */
+	/* No mapping; the DSO 0. */
+	DSO_NOWHERE,
+	/* An ELF file. Address: offset in the file. */
+	DSO_FILE,
+	/* [heap], //anon and the like: no source of names. Address: as sampled. */
+	DSO_DATA,
+	/* Code made at run time: /tmp/perf-PID.map, a jitdump, a timeline. Address: as sampled. */
+	DSO_JIT,
+	/* The vDSO. Address: offset in its image. */
+	DSO_VDSO,
+	/* The kernel's core, or a module. Address: as sampled. */
+	DSO_KERNEL,
+	/* A BPF program, trampoline or the like (KSYMBOL record): its own name. Address: 0. */
+	DSO_SYMBOL,
+	/* Code of a jitdump or timeline. Address: a struct jitdump_code. */
+	DSO_CODE,
+	/* An interpreted method of a JVM. Address: HotSpot's Method*. */
+	DSO_METHOD,
+	/* No code: a frame of --root=both. Address: the comm of a thread. */
+	DSO_THREAD,
+	/* No code and no frame: the stack goes on above its last frame. Address: one of the values below, or the number
+	 * of recorded addresses, which is the limit if no stack of the recording has more. */
+	DSO_CUT,
 };
 
-#define CUT_COPY 0                   /* of the stack's bytes */
-#define CUT_BY_EVENT UINT64_MAX      /* than the event was to have */
-#define CUT_MARKED (UINT64_MAX - 1)  /* of the stack's bytes, says the recorder, who walked it: a frame [truncated] */
-#define CUT_NOWHERE (UINT64_MAX - 2) /* it did not: the recorder says that the stack is whole */
+#define CUT_COPY 0                   /* the stack copy ends */
+#define CUT_BY_EVENT UINT64_MAX      /* the callchain has as many addresses as the event allows */
+#define CUT_MARKED (UINT64_MAX - 1)  /* the recorder, which walked the stack, marked it as truncated: [truncated] */
+#define CUT_NOWHERE (UINT64_MAX - 2) /* the recorder, which walked the stack, marked it as complete */
 
 struct dso {
 	enum dso_kind kind;
-	struct str path; /* as perf prints it */
+	/* As perf prints it. */
+	struct str path;
+	/* n is 0 if it is unknown. */
 	struct build_id build_id;
-	struct file_id file_id;  /* of the mapped file; 0 if it is unknown */
-	uint32_t pid;            /* that mapped it last */
-	uint64_t mapped_ns;      /* when; 0: before the recording, or not told */
-	struct jitdump *jitdump; /* of DSO_JIT: asked before the map; not ours */
-	uint32_t code;           /* the DSO_CODE beside it; 0: not needed yet */
+	/* Of the mapped file; inode 0 if it is unknown. */
+	struct file_id file_id;
+	/* The process that mapped it last, and the time in ns: 0 if before the recording, or unknown. */
+	uint32_t pid;
+	uint64_t mapped_ns;
+	/* DSO_JIT: looked up before the perf map; owned by locationcache.h. */
+	struct jitdump *jitdump;
+	/* DSO_JIT: the DSO_CODE beside it; 0 until it is needed. */
+	uint32_t code;
 };
 
-/* Maps that are shared; serial is another one whenever the contents are. */
+/* Mappings that processes share. `serial` changes with the contents. */
 struct addrspace_maps {
 	uint32_t refs, serial;
 	struct maps maps;
 };
 
-/* What threads of a process share. */
+/* The address space of a process, shared by its threads. */
 struct addrspace_space {
 	uint32_t refs;
 	struct addrspace_maps *maps;
@@ -62,13 +79,16 @@ struct addrspace_space {
 
 struct addrspace_thread {
 	uint32_t pid, tid;
-	uint32_t comm; /* in comms; 0: no record told it */
+	/* Id in comms; 0 if no record has named the thread. */
+	uint32_t comm;
+	/* A record or sample of the thread has come. */
 	bool used;
-	uint64_t ended; /* serial of its end, 0: it lives */
+	/* Serial number of its end; 0 while it lives. */
+	uint64_t ended;
 	struct addrspace_space *space;
 };
 
-/* A thread that ended, in the order of the ends. */
+/* An ended thread, in the order of the EXIT records. */
 struct addrspace_end {
 	uint32_t tid;
 	uint64_t ended, time;
@@ -76,66 +96,77 @@ struct addrspace_end {
 
 struct addrspace {
 	bool as_perf;
-	const struct symstore *symstore; /* of pjrecord, which knows builds by numbers of files; or NULL */
+	/* pjrecord's symbol store, which has build-ids by file_id; or NULL. */
+	const struct symstore *symstore;
 	struct intern comms;
-	struct intern keys; /* of DSOs: what makes two mappings the same file */
-	struct dso *dso;    /* by key */
+	/* Identities of DSOs: two mappings with equal keys are of one DSO. The key's id is the index in dso. */
+	struct intern keys;
+	struct dso *dso;
 	size_t dso_cap;
 	struct arena text;
 	struct addrspace_maps *kernel;
-	uint32_t kernel_core; /* DSO of [kernel.kallsyms], 0: none was mapped */
-	uint64_t kernel_text; /* address of _text or _stext (kernel_symbol) in the recorded kernel, 0: not told */
+	/* DSO of [kernel.kallsyms]; 0 if no record maps it. */
+	uint32_t kernel_core;
+	/* Address of kernel_symbol (_text or _stext) in the recorded kernel; 0 if it is unknown. */
+	uint64_t kernel_text;
 	struct str kernel_symbol;
 	uint32_t serial;
 	struct addrspace_thread **slot; /* open addressing by tid */
 	uint32_t nthreads, mask;
-	struct addrspace_end *end; /* a ring of those that are remembered */
+	/* Ring of ended threads that still have an entry. */
+	struct addrspace_end *end;
 	uint64_t ends, ends_forgotten;
 	size_t ends_cap;
-	char key[8192]; /* scratch */
+	/* Buffer for a key. */
+	char key[8192];
 };
 
+/* Prepares *addrspace. as_perf: keep mappings over an exec, and ignore memfds of JITs, as perf script does. */
 void addrspace_init(struct addrspace *addrspace, bool as_perf);
 
-/* MMAP, COMM, FORK, EXIT and KSYMBOL change what is where; other records do nothing. */
+/* Applies a record: MMAP, COMM, FORK, EXIT and KSYMBOL change the state, others do nothing. */
 void addrspace_record(struct addrspace *addrspace, const struct perfdata_record *record);
 
-/* The thread, new if need be. Valid until the next record. */
+/* Returns the thread; a new one if no record has named it. A tid of another process is a new thread: its EXIT record
+ * was lost. The result is valid until the next record. */
 struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t pid, uint32_t tid);
 
-/* The name of a thread now, as an id in comms. One without a name is ":TID". */
+/* Returns the current name of a thread, as an id in comms; ":TID" if no record has named it. */
 uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *thread);
 
-/* Build-ids that the file's feature tells for what has none from its mapping. */
+/* Applies the header's build-id feature to DSOs whose mappings have no build-id. */
 void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_build_id *id, size_t n);
 
 struct addrspace_place {
-	uint32_t dso; /* index in dso[] */
-	uint64_t address;
+	uint32_t dso;     /* index in addrspace.dso */
+	uint64_t address; /* as the DSO's kind defines it */
 };
 
+/* Returns the DSO and address of ip in the mappings of the kernel or of the thread, by mode; DSO 0 if no mapping
+ * contains it. */
 struct addrspace_place addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 				      enum perfdata_mode mode, uint64_t ip);
 
-/* What an answer of addrspace_find depends on beside ip: equal numbers, equal answers. */
+/* Returns a number that changes whenever addrspace_find may answer otherwise for an ip of this thread and mode. */
 static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 					enum perfdata_mode mode)
 {
 	return mode == MODE_KERNEL ? addrspace->kernel->serial : mode == MODE_USER ? thread->space->maps->serial : 0;
 }
 
-/* The DSO of code that process pid makes at run time; new if need be. */
+/* Returns the DSO_JIT of process pid; a new one at first. */
 uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid);
 
-/* The DSO_CODE beside a DSO_JIT; new if need be. */
+/* Returns the DSO_CODE beside a DSO_JIT; a new one at first. */
 uint32_t addrspace_code(struct addrspace *addrspace, uint32_t jit);
 
-/* Methods that a JVM interprets. */
+/* Returns the DSO_METHOD of process pid; a new one at first. */
 uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid);
 
-/* A DSO of a kind that is mapped nowhere. */
+/* Returns the DSO of this kind and name, which no mapping has; a new one at first. */
 uint32_t addrspace_special(struct addrspace *addrspace, enum dso_kind kind, struct str name);
 
+/* Frees what *addrspace owns. */
 void addrspace_free(struct addrspace *addrspace);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define CALL_STACK (UINT64_C(1) << 11) /* of branch_sample_type */
 
-/* A branch is three words. */
+/* Words of an entry of the branch stack. */
 enum { FROM, TO, FLAGS, WORDS };
 
 bool branches_are_calls(const struct perfdata_record *record)
@@ -23,7 +23,7 @@ void branches_push(struct callchain *callchain, const struct addrspace_thread *t
 		user++;
 	callchain_push_part(callchain, thread, record->sample.ips, user, record->time);
 	if (user == record->sample.nips)
-		return; /* of the kernel only */
+		return; /* a kernel thread, or no user part */
 	if (!callchain->as_perf && user + 1 < record->sample.nips)
 		leaf = record->sample.ips[user + 1];
 	callchain_push_ip(callchain, thread, MODE_USER, leaf, record->time);

@@ -9,7 +9,8 @@ static bool is_context(uint64_t ip)
 	return ip >= CONTEXT_MAX;
 }
 
-/* The mode of the addresses behind a mark; false for what is no mark, but an address that looks like one. */
+/* Sets *mode to that of the addresses after a context marker. Returns false for a value in the range of markers that is
+ * none. */
 static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 {
 	switch (ip) {
@@ -24,7 +25,7 @@ static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 	}
 }
 
-/* Is there a mark that perf drops the stack for? */
+/* Returns true if perf drops the callchain because of an unknown marker. */
 static bool has_garbage(const struct perfdata_record *record)
 {
 	enum perfdata_mode mode;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callchain.h - the addresses of a callchain become frames of the open sample.
+ * callchain.h - pushes the addresses of a callchain as frames of the open sample.
  *
- * Between the addresses stand marks: what follows is of the kernel, of the user, of a guest. Callers are there with the
- * address that they return to; the call is before it, and may be the last that its function does. In damaged stacks are
- * addresses that look like marks, and are none.
+ * Context markers (PERF_CONTEXT_KERNEL and others) among the addresses select the mode of the following ones. Callers
+ * have their return address; the call instruction is before it and may be the last one of its function, so names are
+ * looked up at address - 1. Damaged callchains contain values that look like markers and are none.
  */
 #ifndef PJ_CALLCHAIN_H
 #define PJ_CALLCHAIN_H
@@ -15,22 +15,25 @@
 struct callchain {
 	struct locationcache *places;
 	struct samples *to;
-	bool as_perf;     /* callers are where they return to; a stack with a mark that is none is dropped */
-	uint64_t garbage; /* stacks with a mark that is none: what comes before it was used (as_perf: nothing) */
+	/* Do as perf script: look up callers at their return address, drop callchains with an unknown marker. */
+	bool as_perf;
+	/* Callchains with an unknown marker; the frames before it are used (with as_perf none). */
+	uint64_t garbage;
 };
 
-/* The callchain of record, with what the processor kept of it (branches.h). */
+/* Pushes the callchain of record, or its LBR call stack (branches.h). */
 void callchain_push(struct callchain *callchain, const struct addrspace_thread *thread,
 		    const struct perfdata_record *record);
 
-/* A part of a callchain. */
+/* Pushes ips[0..n), markers included; the first address is an interrupted one in user mode unless a marker precedes it.
+ */
 void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
 			 uint64_t n, uint64_t time);
 
-/* How many of them are addresses. */
+/* Returns the number of entries that are no context markers. */
 uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
 
-/* One frame. */
+/* Pushes the location of one instruction pointer. */
 static inline void callchain_push_ip(struct callchain *callchain, const struct addrspace_thread *thread,
 				     enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {

@@ -6,19 +6,19 @@
 
 #include <stdlib.h>
 
-#define MAXIMUM 4096 /* that wait: threads that are in the kernel, times their samples there */
+#define MAXIMUM 4096 /* waiting samples: threads in the kernel, times their samples there */
 #define RING (2 * MAXIMUM)
 
 struct deferred_sample {
 	struct samples_open sample;
-	uint64_t cookie; /* 0: went on */
+	uint64_t cookie; /* 0: the entry is free */
 	uint32_t tid, comm;
-	uint32_t next;   /* that came later, in the same queue: place in the ring + 1 */
-	uint32_t *frame; /* of the kernel */
+	uint32_t next;   /* next one of the queue: index in the ring + 1 */
+	uint32_t *frame; /* kernel frames */
 	size_t n;
 };
 
-/* Places in the ring + 1, or 0. */
+/* Indices in the ring + 1, or 0. */
 struct deferred_queue {
 	uint32_t first, last;
 };
@@ -52,7 +52,7 @@ void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t t
 	queue->last = at + 1;
 }
 
-/* Opens sample, which is behind before in queue (0: its first). */
+/* Reopens sample, which follows entry `before` in the queue (0: it is the first), and frees its entry. */
 static void go_on(struct deferred *deferred, struct samples *samples, struct deferred_queue *queue, uint32_t before,
 		  struct deferred_sample *sample, uint32_t *comm)
 {
@@ -100,7 +100,7 @@ bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool a
 		return false;
 	sample = &deferred->waiting[deferred->oldest];
 	go_on(deferred, samples, queue_of(deferred, sample->tid, sample->cookie), 0, sample,
-	      comm); /* the oldest of all is the first of its queue */
+	      comm); /* before is 0: the oldest sample is the first of its queue */
 	return true;
 }
 

@@ -15,12 +15,13 @@
 
 struct place_known {
 	uint64_t ip;
-	uint32_t serial, location; /* site 0: nothing is known */
+	uint32_t serial, location; /* location 0: the entry is free */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
-/* Code of a JVM that pjmap followed; NULL: it was not followed, or there was no code as far as it saw. */
+/* Returns the code blob at an address by the JVM's timeline; NULL if pjmap did not follow the process, or saw no code
+ * there. */
 static const struct jitdump_code *from_timeline(struct locationcache *locations, const struct dso *dso,
 						uint64_t address, uint64_t time)
 {
@@ -35,14 +36,14 @@ static const struct jitdump_code *from_timeline(struct locationcache *locations,
 	return code;
 }
 
-/* May an address at which no code is be that of a method which a JVM interprets? Which ones are, a recorder tells at
- * the end. */
+/* Returns true if an address without code may be a Method* of an interpreted frame. pjrecord lists the methods at the
+ * end of the window, so the name is looked up later. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 8 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
-/* What of an address makes a site; lasting: it is the same as long as the maps are. */
+/* Returns the location id of an address. *lasting: the answer holds as long as the mappings do. */
 static uint32_t make_location(struct locationcache *locations, struct addrspace_place place, uint64_t time,
 			      bool *lasting)
 {
@@ -58,8 +59,7 @@ static uint32_t make_location(struct locationcache *locations, struct addrspace_
 		break;
 	case DSO_SYMBOL: place.address = 0; break;
 	case DSO_JIT:
-		*lasting = !dso->jitdump &&
-			   !timelines_of(&locations->timelines, dso->pid); /* code at an address is another one later */
+		*lasting = !dso->jitdump && !timelines_of(&locations->timelines, dso->pid); /* JITs replace code */
 		if (dso->jitdump)
 			code = jitdump_find(dso->jitdump, place.address, locations->jit_clock ? time : 0);
 		else if (!*lasting)
@@ -69,7 +69,7 @@ static uint32_t make_location(struct locationcache *locations, struct addrspace_
 							  (uint64_t)(uintptr_t)code };
 		break;
 	case DSO_METHOD:
-		*lasting = false; /* a fork has the same maps, but is no JVM */
+		*lasting = false; /* a forked child shares the mappings, but is no JVM */
 		break;
 	default: break;
 	}
@@ -101,7 +101,7 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 
 /* ---- jitdumps ----------------------------------------------------------------------------------------------- */
 
-/* perf's own mark: a JIT maps one page of "jit-PID.dump", executable, when it begins to write it. */
+/* A JIT maps one page of "jit-PID.dump" as executable when it begins to write it: perf's marker. */
 static bool locationcache_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -109,7 +109,8 @@ static bool locationcache_is_jitdump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-/* path: what was opened, for people. */
+/* Opens the jitdump of a mapping: pjrecord's copy, or the file of the live process or below --symfs. path receives the
+ * name for messages. Returns -1 if there is none. */
 static int open_jitdump(const struct locationcache *locations, const struct perfdata_record *record,
 			const struct provenance *origin, char *path, size_t space)
 {
@@ -149,7 +150,7 @@ void locationcache_map(struct locationcache *locations, const struct perfdata_re
 		return;
 	fd = open_jitdump(locations, record, origin, path, sizeof(path));
 	if (fd < 0)
-		return; /* its code has no names, which is told with the reason */
+		return; /* resolve.c reports its code as unnamed, with the reason */
 	jitdump = jitdump_open(fd, &why);
 	if (!jitdump) {
 		inputerrors_note(&locations->errors, 1, "%.180s: %s", path, why);

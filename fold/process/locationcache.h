@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locationcache.h - which place in code an address of a thread was, at a moment.
+ * locationcache.h - looks up the location of an instruction pointer of a thread at a time.
  *
- * Answers are sites. Most addresses were met before, under the same maps: a direct-mapped cache knows them. What a JIT
- * put at an address depends on the time; the jitdumps that say so are opened here when they are mapped.
+ * Most instruction pointers have been looked up before with the same mappings; a direct-mapped cache of 512 kB answers
+ * these. Code of a JIT depends on the time: a timeline of pjmap, or a jitdump, which this module opens when the
+ * recording maps it, gives the code at that time. Such answers are not cached.
  */
 #ifndef PJ_LOCATIONCACHE_H
 #define PJ_LOCATIONCACHE_H
@@ -14,31 +15,41 @@
 #include "fold/process/locations.h"
 #include "fold/jit/timelines.h"
 
+/* The owner sets the first five members, and `monotonic`. */
 struct locationcache {
 	struct addrspace *as;
 	struct locations *locations;
+	/* Folder in which files of the recorded machine are, or NULL. */
 	const char *symfs;
-	const struct symstore *symstore; /* of pjrecord, or NULL */
-	bool addresses;                  /* where nothing will be known, addresses are told apart all the same */
-	bool jit_clock;                  /* times are those of jitdumps, too */
+	/* pjrecord's symbol store, or NULL. */
+	const struct symstore *symstore;
+	/* Addresses without any source of names get a location each, not one for all. */
+	bool addresses;
+	/* Samples are on the clock of the jitdumps. */
+	bool jit_clock;
 	struct place_known *known;
 	struct jitdump **jitdump;
 	size_t njitdumps;
-	struct input_errors errors; /* records of jitdumps, or whole files */
+	/* Damaged records of jitdumps, and jitdumps that cannot be read. */
+	struct input_errors errors;
 	struct timelines timelines;
-	bool monotonic;                                /* times are those of timelines, too */
-	uint64_t is_requested[TIMELINE_AMBIGUOUS + 1]; /* addresses in code of JVMs, by how sure the answer was */
+	/* Samples are on the clock of the timelines. */
+	bool monotonic;
+	/* Lookups in code of JVMs, by the certainty of the answer. */
+	uint64_t is_requested[TIMELINE_AMBIGUOUS + 1];
 };
 
-/* The site of ip in thread thread, in a mode, at a time. */
+/* Returns the id (locations.h) of the location of ip in a thread. `mode` selects the mappings of the kernel or of the
+ * thread; `time` in ns selects the code of JITs. */
 uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
 			      enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
-/* record is a mapping: if it is the mark of a jitdump, that is opened, and asked from now on. */
+/* To be called for each MMAP record: opens the jitdump if the mapping is the marker of one, for all later lookups in
+ * that process. */
 void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
 		       const struct provenance *origin, const struct perfdata_info *info);
 
-/* What jitdumps told is gone then: sites of code in them mean nothing any more. */
+/* Frees what *locations owns. Locations of code in jitdumps point into these, so they become invalid. */
 void locationcache_free(struct locationcache *locations);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* By start, with the highest priority on top: priorities nobody can foresee keep the tree flat, whatever the order of
- * the maps. */
+/* A treap: ordered by start, with the highest priority on top. The priorities are hashes with a secret, so no order of
+ * mappings makes the tree deep. */
 struct maps_node {
 	struct map map;
 	struct maps_node *left, *right;
@@ -23,7 +23,7 @@ static struct maps_node *node_new(struct map map)
 	return node;
 }
 
-/* Takes a reference, gives one to a node that nobody else sees. */
+/* Returns a node with one reference, to be changed: node itself, or a copy that takes over one reference of node. */
 static struct maps_node *maps_own(struct maps_node *node)
 {
 	struct maps_node *copy;
@@ -56,7 +56,7 @@ static void maps_drop(struct maps_node *node)
 		} else if (left->refs > 1) {
 			left->refs--;
 			node->left = NULL;
-		} else { /* goes first, with node behind it */
+		} else { /* rotate: left is freed first, then node */
 			node->left = left->right;
 			left->right = node;
 			node = left;
@@ -64,7 +64,7 @@ static void maps_drop(struct maps_node *node)
 	}
 }
 
-/* Into what starts before `at` and what does not. */
+/* Splits the tree into mappings that start before `at` and the others. */
 static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **before, struct maps_node **after)
 {
 	while (node) {
@@ -82,7 +82,7 @@ static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **b
 	*before = *after = NULL;
 }
 
-/* All of a lies before b. */
+/* Joins two trees; all mappings of the first are before those of the second. */
 static struct maps_node *maps_join(struct maps_node *node, struct maps_node *b)
 {
 	struct maps_node *root, **link = &root;
@@ -124,7 +124,7 @@ void maps_insert(struct maps *maps, struct map new)
 {
 	struct maps_node *before, *covered, *after;
 	const struct map *last;
-	struct map rest = { 0 }; /* what sticks out behind */
+	struct map rest = { 0 }; /* part of an older mapping after the new one */
 
 	maps_split(maps->root, new.start, &before, &covered);
 	maps_split(covered, new.end, &covered, &after);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maps.h - what is mapped where in an address space.
+ * maps.h - the mappings of an address space, as a map from addresses to DSOs.
  *
- * What is mapped later lies over what was there; what sticks out before and behind stays. A copy costs nothing: copies
- * share what is equal, and a change makes anew only the nodes on the way to it (a treap with counted references). So
- * neither a hundred thousand mappings, in any order, nor as many children of a process that has them cost more than the
- * records that tell of them.
+ * A new mapping covers older ones; their parts before and after it stay. A copy takes constant time: copies share equal
+ * nodes, and a change copies only the nodes on the path to it (a treap with reference counts). So the cost of a hundred
+ * thousand mappings in any order, or of as many children of a process that has them, is linear in the number of their
+ * records.
  */
 #ifndef PJ_MAPS_H
 #define PJ_MAPS_H
@@ -13,22 +13,26 @@
 #include "common/base.h"
 
 struct map {
+	/* Half-open range of instruction pointers. */
 	uint64_t start, end;
-	uint64_t add; /* address = ip + add */
+	/* The address in the DSO is ip + add. */
+	uint64_t add;
+	/* Index in addrspace.dso. */
 	uint32_t dso;
 };
 
+/* Zero is empty. */
 struct maps {
 	struct maps_node *root;
 };
 
-/* start < end. dso 0: a hole. */
+/* Adds a mapping; start < end. dso 0 removes the range instead. */
 void maps_insert(struct maps *maps, struct map new);
 
-/* The map that holds ip, or NULL; valid until the next change. */
+/* Returns the mapping that contains ip, or NULL. The result is valid until the next change. */
 const struct map *maps_find(const struct maps *maps, uint64_t ip);
 
-/* Both are independent of each other from now on. */
+/* Returns a copy; later changes of one do not affect the other. */
 struct maps maps_copy(const struct maps *maps);
 
 static inline bool maps_empty(const struct maps *maps)
@@ -36,6 +40,7 @@ static inline bool maps_empty(const struct maps *maps)
 	return !maps->root;
 }
 
+/* Drops the references of *maps, which becomes empty. */
 void maps_free(struct maps *maps);
 
 #endif
