@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inputerrors.h - what of the files of others could not be used: how much of it, and where the first of it is. */
+/*
+ * inputerrors.h - counts parts of input files that cannot be used (lines of perf maps, records of jitdumps, whole
+ * files), and keeps the place of the first.
+ */
 #ifndef PJ_INPUTERRORS_H
 #define PJ_INPUTERRORS_H
 
@@ -7,13 +10,14 @@
 
 struct input_errors {
 	uint64_t n;
-	char first[256]; /* "FILE:LINE: REASON" or the like, for people */
+	/* "FILE:LINE: REASON" of the first; empty if n is 0. Cut at 255 bytes. */
+	char first[256];
 };
 
-/* n more pieces, the first of them as the text says. */
+/* Adds n errors; the text describes the first of them, and is used if there was none before. n = 0 does nothing. */
 void inputerrors_note(struct input_errors *errors, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
 
-/* Those of `from` come behind those of errors. */
+/* Adds the errors of `from`, which come later in the input. */
 void inputerrors_add(struct input_errors *errors, const struct input_errors *from);
 
 #endif

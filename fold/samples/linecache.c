@@ -7,13 +7,13 @@
 
 #define FRONT_SETS (1u << 16)
 
-/* Two places per hash, the newer first: bounded, whatever the input. */
+/* Two ways for each hash, the newer first: the size does not depend on the input. */
 struct linecache_set {
 	uint32_t tag[2];
 	uint32_t entry[2];
 };
 
-/* Is this nothing, or "+0x1a"? */
+/* Returns true for an empty string and for "+0x1a". */
 static bool is_offset(const char *p, size_t n)
 {
 	if (n == 0)
@@ -26,7 +26,7 @@ static bool is_offset(const char *p, size_t n)
 	return true;
 }
 
-/* Length of "+0x1a" at the end of string, or 0. */
+/* Returns the length of "+0x1a" at the end of string, or 0. */
 static size_t offset_length(struct str string)
 {
 	size_t i = string.n;
@@ -38,7 +38,7 @@ static size_t offset_length(struct str string)
 	return string.n - (i - 3);
 }
 
-/* Where the last parenthesis of string opens, as balanced from the right; -1 when there is none that stands behind a
+/* Returns the offset of the last opening parenthesis, balanced from the right; -1 if there is none that follows a
  * blank. A dso may itself hold blanks and parentheses: "(/x (deleted))". */
 static ptrdiff_t find_dso(struct str string)
 {
@@ -56,14 +56,13 @@ static ptrdiff_t find_dso(struct str string)
 			break;
 		}
 	}
-	for (i = string.n - 1;
-	     i-- > 1;) /* parentheses in the path that do not match; a list of parameters is no path */
+	for (i = string.n - 1; i-- > 1;) /* unbalanced parentheses in the path; a parameter list is no path */
 		if (string.p[i] == '(' && string.p[i - 1] == ' ' && (string.p[i + 1] == '/' || string.p[i + 1] == '['))
 			return (ptrdiff_t)i;
 	return -1;
 }
 
-/* symbol and rest are pieces of tail; rest begins at the blank before "(dso)". */
+/* Splits frame_text: *symbol and *rest point into it; rest starts at the blank before "(dso)". */
 static void linecache_split_line(struct str frame_text, struct str *symbol, struct str *rest)
 {
 	ptrdiff_t dso;
@@ -93,7 +92,7 @@ struct names_frame linecache_split(struct str frame_text)
 	return frame;
 }
 
-/* -F+dsoff: "(dso+0x12)" would be another dso at each address. */
+/* Drops the offset of -F+dsoff: "(dso+0x12)" would be another DSO at each address. */
 static struct str without_dso_offset(struct linecache *lines, struct str rest)
 {
 	struct str inner;
@@ -140,7 +139,8 @@ static void linecache_grow_slots(struct linecache *lines)
 	}
 }
 
-/* Names come outermost first; callers of the innermost are kept inside out, as frames of a sample are. */
+/* Adds an entry. names has the outermost frame first; the callers of the innermost one are stored innermost first, as
+ * samples have them. */
 static void name_frames(struct linecache *lines, struct line_entry *entry, struct names_frame frame)
 {
 	struct str names = names_make(lines->names, frame);
@@ -204,7 +204,8 @@ static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 			if (!same_8(a, b))
 				return false;
 			if (n < 16)
-				return same_8(a + n - 8, b + n - 8); /* overlaps what was compared */
+				return same_8(a + n - 8,
+					      b + n - 8); /* the last 8 bytes, some of them compared already */
 		}
 		return same_8(a, b);
 	}
@@ -224,7 +225,7 @@ static bool entry_is(const struct line_entry *entry, struct str frame_text)
 	       is_offset(frame_text.p + entry->symbol_n, frame_text.n - n);
 }
 
-/* By (symbol, dso): finds or makes the entry. */
+/* Finds the entry of (symbol, dso), or makes it. */
 static uint32_t linecache_find_entry(struct linecache *lines, struct str frame_text)
 {
 	struct str symbol, rest;

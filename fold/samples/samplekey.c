@@ -17,7 +17,7 @@ bool samplekey_time(struct str string, uint64_t *ns)
 	return true;
 }
 
-/* The time "D.D:" as a word of its own: *from and *end (behind the colon). */
+/* Finds the time "D.D:" as a separate word: *from, and *end after the colon. */
 static bool find_time(struct str line, size_t *from, size_t *end)
 {
 	for (size_t dot = 0; dot < line.n; dot++) {
@@ -43,7 +43,8 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 	return false;
 }
 
-/* The last word of *string, cut off with the blanks around it; *width gets its length with the blanks before it. */
+/* Cuts the last word and the blanks around it off *string and returns it. *width is its length with the blanks before
+ * it. */
 static struct str cut_last_word(struct str *string, size_t *width)
 {
 	size_t end = string->n, from, blanks;
@@ -89,8 +90,8 @@ static bool cpu_word(struct str word, int64_t *cpu)
 }
 
 /*
- * [comm] [pid[/tid]]. perf prints a lone tid at least 5 wide ("%5d"), which tells it from a comm that ends in a number:
- * "thread 1" has one blank and few digits. False: there is no tid.
+ * [comm] [pid[/tid]]. perf prints a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in
+ * a number: "thread 1" has one blank and few digits. False: there is no tid.
  */
 static bool parse_thread(struct str string, struct sample_key *key)
 {
@@ -115,7 +116,8 @@ static bool parse_thread(struct str string, struct sample_key *key)
 	return known;
 }
 
-/* What stands before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. False: neither tid nor cpu. */
+/* Parses the text before the time (or event): [comm] [pid[/tid]] [cpu] [misc]. Returns false if it has neither tid nor
+ * cpu. */
 static bool parse_before(struct str string, struct sample_key *key)
 {
 	struct str rest = string, word;
@@ -123,7 +125,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 	bool any = false;
 
 	word = cut_last_word(&rest, &width);
-	if (is_misc(word)) { /* -F+misc: only behind a cpu or tid */
+	if (is_misc(word)) { /* -F+misc follows a cpu or tid only */
 		struct str more = rest, next = cut_last_word(&more, &width);
 		int64_t ignored;
 
@@ -140,7 +142,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 	return parse_thread(string, key) || any;
 }
 
-/* "event: rest" or "period event: rest" or "period event:" or nothing. */
+/* Parses "event: rest", "period event: rest", "period event:" or nothing. */
 static bool parse_after(struct str string, struct sample_key *key)
 {
 	struct str rest = str_trim_left(string);
@@ -180,7 +182,7 @@ static enum samplekey_kind parse_record(struct str string, struct sample_key *ke
 	return SAMPLEKEY_RECORD;
 }
 
-/* The event is the word at `from`; what number stands before it? A period, if a tid or cpu stands before that; else a
+/* Parses the number before the event, which is the word at `from`: a period if a tid or cpu precedes it; otherwise a
  * tid. */
 static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *key)
 {
@@ -199,7 +201,7 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 		parse_after(str_from(line, from), key);
 		return SAMPLEKEY_SAMPLE;
 	}
-	if (is_number && padded) { /* "%10u"; a lone blank and a number end a comm */
+	if (is_number && padded) { /* "%10u"; after a single blank a number is the end of a comm */
 		parse_before(fewer, key);
 		from = (size_t)(last.p - line.p);
 	}
@@ -207,7 +209,7 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 	return SAMPLEKEY_WEAK;
 }
 
-/* No time: find the event, the first word that ends in ':' but a comm. */
+/* For lines without a time: finds the event, the first word that ends in ':' after the comm. */
 static enum samplekey_kind parse_without_time(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -225,7 +227,7 @@ static enum samplekey_kind parse_without_time(struct str line, struct sample_key
 	return SAMPLEKEY_NONE;
 }
 
-/* comm [tid] [cpu], alone or with a frame behind that is 16 wide. */
+/* Parses comm [tid] [cpu], alone or followed by a frame whose address is 16 wide. */
 static void parse_weak(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -238,7 +240,7 @@ static void parse_weak(struct str line, struct sample_key *key)
 		uint64_t ip;
 
 		while (i < all.n && !byte_is_blank(all.p[i]))
-			i++; /* a word of comm, or a number */
+			i++; /* a word of the comm, or a number */
 		from = i;
 		while (i < all.n && byte_is_blank(all.p[i]))
 			i++;
@@ -317,7 +319,7 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 		size_t width;
 
 		key->time = str_head(str_from(line, from), end - from - 1);
-		if (str_find(key->time, ':') >= 0) { /* -F+tod: a date stands before */
+		if (str_find(key->time, ':') >= 0) { /* -F+tod: a date precedes the time */
 			cut_last_word(&before, &width);
 			key->time.n = 0;
 		}

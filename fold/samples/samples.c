@@ -8,7 +8,7 @@
 
 #define ROOTS 1024
 
-/* The first node of samples whose header began with the same bytes. */
+/* Cache entry: the first node of samples whose headers begin with the same bytes. */
 struct samples_root {
 	struct suffix_sample last; /* the sample before, with the same label */
 	uint32_t node;
@@ -22,11 +22,11 @@ void samples_init(struct samples *samples, const struct samples_options *options
 	linecache_init(&samples->lines, &samples->names, &samples->stacks);
 	samples->roots = mem_alloc(sizeof(*samples->roots), ROOTS);
 	samples->tally.first_ns = UINT64_MAX;
-	/* what depends on single frames of a sample looks at all of them */
+	/* Options that change single frames need all frames of each sample, so nothing is shared. */
 	samples->share = !options->nskip_after && !options->collapse_recursion && !options->names.addresses;
 }
 
-/* ---- what was not understood -------------------------------------------------------------------------------- */
+/* ---- lines that cannot be parsed -------------------------------------------------------------------------------- */
 
 void samples_skip(struct samples *samples, struct str line, uint64_t number)
 {
@@ -75,7 +75,7 @@ static struct samples_event *samples_event_of(struct samples *samples, struct st
 	return &samples->event[samples->latest];
 }
 
-/* Is this the event that is counted? Decides which it is at the first that may be. */
+/* Returns true if this event is counted. The first selected event decides which one is. */
 static bool is_chosen(struct samples *samples, struct str event)
 {
 	struct str key = samplekey_event_key(event);
@@ -126,7 +126,7 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 	int got = 0;
 
 	if (options->comm == COMM_NONE || (key->comm.n == 0 && key->tid < 0 && !options->pid && !options->tid))
-		return 0; /* a thread may have an empty name; without a tid, names were not printed */
+		return 0; /* without a tid, perf script has not printed names; with one, the name is empty */
 	comm = names_comm(&samples->names, key->first.n ? key->first : key->comm, options->comm == COMM_CANONICAL);
 	if (options->tid || options->pid) {
 		char pid[24] = "?", tid[24] = "?";
@@ -175,7 +175,7 @@ static void push_frame(struct samples *samples, uint32_t frame)
 	samples->frame[samples->nframes++] = frame;
 }
 
-/* --addrs: an unresolved frame is another one at each address. */
+/* --addrs: unresolved frames at different addresses are different frames. */
 static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
 {
 	struct names_frame frame = linecache_split(frame_text);
@@ -195,7 +195,7 @@ static void push_entry(struct samples *samples, const struct line_entry *entry)
 			push_frame(samples, *f);
 }
 
-/* The frame lines that were only noted so far become frames. */
+/* Turns the collected frame lines into frames. */
 void samples_look_up(struct samples *samples)
 {
 	for (size_t i = 0; i < samples->nrefs; i++)
@@ -217,7 +217,7 @@ void samples_resume(struct samples *samples, struct samples_open sample)
 {
 	samples->sample = sample;
 	samples->nframes = samples->nrefs = 0;
-	samples->root = NULL; /* the cache may have passed on */
+	samples->root = NULL; /* the cache entry may have been reused */
 }
 
 void samples_push(struct samples *samples, uint32_t id)
@@ -225,7 +225,7 @@ void samples_push(struct samples *samples, uint32_t id)
 	push_frame(samples, id);
 }
 
-/* start: where the line begins, NULL when it is not one behind a TAB. */
+/* `start`: the start of the line, or NULL if it does not begin with a TAB. */
 void samples_frame(struct samples *samples, struct str frame_text, struct str address, const char *start)
 {
 	struct line_ref *ref;
@@ -299,7 +299,7 @@ const struct suffix_sample *samples_before(const struct samples *samples)
 	return samples->root ? &samples->root->last : NULL;
 }
 
-/* Is the frame one of --skip-after? Looked up once per frame id. */
+/* Returns true for a frame of --skip-after. Compares names once per frame id. */
 static bool samples_is_skip_after(struct samples *samples, uint32_t frame)
 {
 	if (frame >= samples->skip_cap) {
@@ -320,7 +320,7 @@ static bool samples_is_skip_after(struct samples *samples, uint32_t frame)
 	return samples->skip[frame] == 1;
 }
 
-/* What --skip-after and --collapse-recursion leave of the frames. */
+/* Applies --skip-after and --collapse-recursion to the frames. */
 static void reduce_frames(struct samples *samples)
 {
 	const struct intern *names = &samples->stacks.frames;
@@ -355,7 +355,7 @@ static void add_weight(struct samples *samples, uint32_t node)
 		samples->tally.overflow = true;
 }
 
-/* The frames of one line, outermost first; those that an inlined one stands in are kept inside out. */
+/* Adds the nodes of one line, outermost frame first. The callers of an inlined frame are stored innermost first. */
 static void push_inwards(struct samples *samples, const struct line_entry *entry)
 {
 	uint32_t n = 0;
@@ -367,7 +367,7 @@ static void push_inwards(struct samples *samples, const struct line_entry *entry
 	push_frame(samples, entry->frame);
 }
 
-/* The outer lines are those of the thread's sample before: copies what is known of them. Gives the innermost of them.
+/* Copies the outer lines, which equal those of the thread's last sample. Returns the node of the innermost of them.
  */
 static struct suffix_line samples_take_shared(struct samples *samples, struct suffix_line *line, const char *end)
 {
@@ -381,7 +381,7 @@ static struct suffix_line samples_take_shared(struct samples *samples, struct su
 	return line[0];
 }
 
-/* The lines that were noted, from the outermost inwards: first all frames, then, with memory on its way, their nodes.
+/* Adds the collected lines from the outermost inwards: first looks up all frames, then, with prefetched memory, nodes.
  */
 static struct suffix_line walk_lines(struct samples *samples, struct suffix_line *line, struct suffix_line outer)
 {
@@ -398,14 +398,14 @@ static struct suffix_line walk_lines(struct samples *samples, struct suffix_line
 	}
 	stacks_expect(&samples->stacks, outer.node, samples->frame, samples->nframes);
 	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
-		for (; done < line[i].node; done++) /* not the node yet, but where its frames end */
+		for (; done < line[i].node; done++) /* here node is still the end of the frames of the line */
 			outer.node = stacks_child(&samples->stacks, outer.node, samples->frame[done]);
 	samples->nrefs = samples->nframes = 0;
 	return outer;
 }
 
 /*
- * A sample of which no frame was looked at before. What it leaves in tails serves the next sample of the thread. end:
+ * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. `end`:
  * of its text, NULL when it did not end at an empty line.
  */
 static void close_regular(struct samples *samples, const char *end)
@@ -414,7 +414,7 @@ static void close_regular(struct samples *samples, const char *end)
 	struct suffix_line leaf = { .node = samples->sample.root };
 	struct suffix_line *line;
 
-	suffixcache_reserve(&samples->suffixes, n + 1); /* never nothing: no pointer to it would be valid */
+	suffixcache_reserve(&samples->suffixes, n + 1); /* at least one, so that the pointer is valid */
 	line = samples->suffixes.line + first;
 	if (samples->shared)
 		leaf = samples_take_shared(samples, line + inner, end);
@@ -431,7 +431,7 @@ static void close_regular(struct samples *samples, const char *end)
 	}
 }
 
-/* end: where the empty line begins that closes the sample; NULL when something else does. */
+/* `end`: the empty line that closes the sample, or NULL if something else does. */
 void samples_close(struct samples *samples, const char *end)
 {
 	uint32_t node = samples->sample.root;
@@ -463,7 +463,8 @@ void samples_rename_last(struct samples *samples, struct names_frame frame)
 	size_t from;
 
 	samples->nframes = samples->last_frame;
-	for (; names.n; names.n = from ? from - 1 : 0) { /* they come outermost first, and stand innermost first */
+	for (; names.n;
+	     names.n = from ? from - 1 : 0) { /* names has them outermost first, the sample innermost first */
 		from = (size_t)(str_rfind(names, '\n') + 1);
 		push_frame(samples, stacks_frame(&samples->stacks, str_from(names, from)));
 	}
@@ -477,7 +478,7 @@ void samples_fork(struct samples *worker, const struct samples *samples)
 	worker->chosen = samples->chosen;
 	worker->event_key = samples->event_key;
 	worker->event_name = samples->event_name;
-	worker->has_first = true; /* what is not known by now must not depend on the thread */
+	worker->has_first = true; /* the result must not depend on the thread that sees the first time */
 	worker->first_ns = samples->first_ns;
 }
 
@@ -486,7 +487,7 @@ static bool samples_is_before(const struct samples_place *place, const struct sa
 	return place->block != b->block ? place->block < b->block : place->line < b->line;
 }
 
-/* The first places of both, in order of the input. */
+/* Merges the first places of both, in input order. */
 static void merge_places(struct samples_tally *tally, const struct samples_tally *from)
 {
 	struct samples_place all[SAMPLES_PLACES];

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samples.h - samples are added to a call tree: comm and frames in, one node and a weight out.
+ * samples.h - adds samples to a call tree: comm and frames in, one node and a weight out.
  *
- * Where a sample is read from is not known here. It is opened with what its header says, gets its frames one by one,
- * the leaf first, and is closed; events, selection, first frames, counts and the options that change stacks are dealt
- * with on the way. Frames are only noted until the sample is closed; then all are looked up together. Several threads
- * each have a struct samples of their own; samples_merge adds them up, and what comes out does not depend on who did
- * what.
+ * The module does not depend on the input format. The reader opens a sample with its key, pushes its frames, leaf
+ *first, and closes it; this module applies the choice of the event, the selection, first frames, counts and the options
+ *that change stacks. Frame lines are only collected until the sample is closed, then all are looked up together. Each
+ *thread has its own struct samples; samples_merge adds them up, and the result does not depend on the distribution of
+ *work.
+ *
+ *	samples_open(&samples, &key);
+ *	for (...)
+ *		samples_frame(&samples, STR("main+0x1a (/bin/x)"), STR("401136"), line);
+ *	samples_close(&samples, end_of_text);
  */
 #ifndef PJ_SAMPLES_H
 #define PJ_SAMPLES_H
@@ -19,29 +24,35 @@
 enum samples_comm { COMM_KEEP, COMM_NONE, COMM_CANONICAL };
 enum samples_weight { WEIGHT_DEFAULT, WEIGHT_SAMPLES, WEIGHT_PERIOD };
 
-/* What the user asked for; constant while threads run. */
+/* Options of the user; constant while threads run. */
 struct samples_options {
-	struct names names; /* options of it only */
+	/* Only its options are used. */
+	struct names names;
 	struct select select;
 	enum samples_comm comm;
 	enum samples_weight weight;
-	bool times;    /* first and last time are wanted */
-	bool counts;   /* column 1 of the stacks counts samples, whatever column 0 weighs */
-	bool pid, tid; /* label the first frame comm-PID, comm-PID/TID */
-	bool srcline;  /* add file:line where there is one */
+	/* Record the times of the first and last sample. */
+	bool times;
+	/* Column 1 of the stacks counts samples, whatever column 0 weighs. */
+	bool counts;
+	/* Label the first frame comm-PID, or comm-PID/TID. */
+	bool pid, tid;
+	/* Add file:line to frames that have it. */
+	bool srcline;
 	bool collapse_recursion;
-	struct str *skip_after; /* names of frames whose callers are dropped */
+	/* Names of frames whose callers are dropped. */
+	struct str *skip_after;
 	size_t nskip_after;
 };
 
 /* One event of the input. */
 struct samples_event {
 	struct str name;
-	uint64_t samples; /* all, whatever was selected */
+	uint64_t samples; /* all, selected or not */
 	uint64_t period;
 };
 
-/* A line that was not understood. block orders blocks of the whole run, line counts from 1 in its block. */
+/* A line that could not be parsed. `block` orders the blocks of the run, `line` counts from 1 in its block. */
 struct samples_place {
 	uint64_t block, line;
 	char text[64];
@@ -55,10 +66,10 @@ struct samples_tally {
 	uint64_t fp;         /* counted samples without a callchain */
 	uint64_t deep;       /* counted samples of more than one frame */
 	uint64_t frames, unresolved;
-	uint64_t lost;              /* as the text says (--show-lost-events); 0: nothing was lost, or it is not told */
+	uint64_t lost;              /* lost samples by the text (--show-lost-events); 0: none, or not printed */
 	uint64_t with_pid;          /* samples whose header names a process id */
 	uint64_t deferred;          /* deferred callchains that belong to no sample */
-	uint64_t skipped;           /* lines that were not understood */
+	uint64_t skipped;           /* lines that could not be parsed */
 	uint64_t first_ns, last_ns; /* time of counted samples; first_ns > last_ns: none had one */
 	struct samples_place place[SAMPLES_PLACES]; /* the first that were skipped */
 	bool overflow;                              /* the weights do not fit into 63 bits */
@@ -76,13 +87,13 @@ struct samples {
 	struct samples_event *event; /* by id of its name - 1 */
 	struct intern event_names;
 	uint32_t nevents, events_cap;
-	uint32_t latest; /* event of the sample before: most often that of the next */
-	/* One event is counted: the first that was seen and selected. */
+	uint32_t latest; /* event of the last sample: mostly also that of the next */
+	/* One event is counted: the first selected one. */
 	bool chosen;
-	struct str preferred; /* counted when none was selected; empty: the first */
+	struct str preferred; /* event to count if the user selects none; empty: the first */
 	struct str event_key;
-	struct str event_name;      /* as it was first seen */
-	struct str host, frequency; /* what comments of --header tell */
+	struct str event_name;      /* as in the first sample */
+	struct str host, frequency; /* from the comments of perf script --header */
 	uint64_t first_ns;          /* of the first sample of the input */
 	bool has_first;
 	struct arena text;
@@ -91,55 +102,58 @@ struct samples {
 		enum samples_state state;
 		uint32_t root;
 		uint64_t weight;
-		struct str last; /* tail of the last frame line */
+		struct str last; /* text of the last frame line after its address */
 	} sample;
-	struct line_ref *ref; /* frame lines of the open sample that are not looked up yet */
+	/* Frame lines of the open sample before their lookup. */
+	struct line_ref *ref;
 	size_t nrefs, refs_cap;
 	uint32_t *frame; /* of the open sample, innermost first */
 	size_t nframes, frames_cap;
-	size_t last_frame; /* where those of the last line begin */
-	uint8_t *skip;     /* by frame id: 1 skip-after, 2 not, 0 not looked at */
+	size_t last_frame; /* index of the first frame of the last line */
+	uint8_t *skip;     /* by frame id: 1 --skip-after, 2 not, 0 not decided */
 	size_t skip_cap;
-	struct samples_root *roots; /* cache: header's label -> first node */
-	struct samples_root *root;  /* of the open sample; NULL: not cached */
+	/* Cache: text of a header up to the tid -> first node; and its entry for the open sample, or NULL. */
+	struct samples_root *roots;
+	struct samples_root *root;
 	struct suffixcache suffixes;
-	bool share;      /* may samples share their tails? */
+	bool share;      /* samples may share their last lines (suffixcache.h) */
 	uint64_t serial; /* of the open sample */
-	bool regular;    /* the open sample has had nothing but frames behind TABs */
-	uint32_t shared; /* lines of the open sample that are those of the sample before */
-	uint64_t block;  /* of the text that samples come from now */
+	bool regular;    /* all lines of the open sample so far are frames after a TAB */
+	uint32_t shared; /* last lines of the open sample that equal those of the sample before */
+	uint64_t block;  /* current block of text */
 };
 
-/* For qsort of struct samples_event: the most frequent first, then by name. */
+/* Compares for qsort: the most frequent event first, then by name. */
 int samples_event_cmp(const void *left, const void *right);
 
 void samples_init(struct samples *samples, const struct samples_options *options);
 
-/* A sample begins; key only lives during the call. It may be ignored: see sample.state. */
+/* Opens a sample. key is needed during the call only. The sample is ignored if it is not selected: see sample.state. */
 void samples_open(struct samples *samples, const struct sample_key *key);
 
-/* The next frame of the open sample: tail as linecache.h says, address in hex. Both must stay until the sample is
- * closed. start: where the line begins, NULL when it is none that may be shared. */
+/* Pushes the next frame of the open sample: frame_text as in linecache.h, address in hex. Both must stay until the
+ * sample is closed. `start`: the start of its line, or NULL if the line cannot be shared. */
 void samples_frame(struct samples *samples, struct str frame_text, struct str address, const char *start);
 
-/* The next frame of the open sample, as an id of the caller's own: what such ids are, samples need not know as long as
- * no option looks at names. Not to be mixed with samples_frame. */
+/* Pushes the next frame as an id of the caller's (a location, for perf.data); options that compare names must be off. A
+ * sample uses this or samples_frame, not both. */
 void samples_push(struct samples *samples, uint32_t id);
 
-/* Puts the open sample aside, before frames were pushed, and takes it up again. */
+/* Suspends the open sample before frames are pushed; and reopens it. */
 struct samples_open samples_suspend(struct samples *samples);
 void samples_resume(struct samples *samples, struct samples_open sample);
 
-/* The sample of the open one's thread that was closed last; NULL when threads are not told apart. */
+/* Returns the last closed sample of the open one's thread; NULL if headers do not identify threads. */
 const struct suffix_sample *samples_before(const struct samples *samples);
 
-/* What was only noted becomes frames now. */
+/* Looks up the collected frame lines now. */
 void samples_look_up(struct samples *samples);
 
-/* The last frame, which was looked up, is frame. */
+/* Replaces the last frame, which has been looked up. */
 void samples_rename_last(struct samples *samples, struct names_frame frame);
 
-/* end: of the sample's text, when it may serve as a tail of the next one; else NULL. */
+/* Closes the sample and adds it to the tree. `end`: the end of its text if the next sample may share its last lines;
+ * otherwise NULL. */
 void samples_close(struct samples *samples, const char *end);
 
 /* A line of the block was not understood. */

@@ -49,7 +49,7 @@ static void select_add_value(struct select_key *key, bool numbers, struct str va
 }
 
 /*
- * "pid=1,2,comm=java": a piece without a key belongs to the key before it; as one more number, or, as names may hold
+ * "pid=1,2,comm=java": text without a key belongs to the key before it: as one more number, or, as names may hold
  * commas (cpu/event=0x3c,umask=1/), as the rest of the pattern.
  */
 void select_only(struct select *select, const char *text)
@@ -82,7 +82,7 @@ void select_only(struct select *select, const char *text)
 	}
 }
 
-/* Behind the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
+/* Parses the text after the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
 static bool parse_zone(struct str string, struct tm *calendar, uint64_t *ns)
 {
 	struct str fraction, hours, minutes;
@@ -173,7 +173,7 @@ static bool in_globs(const struct select_key *key, struct str value)
 	return false;
 }
 
-/* A comm may be asked for as perf prints it, or as it stands in folded stacks. */
+/* Users select a comm as perf prints it, or as folded stacks have it. */
 static bool comm_in_globs(const struct select_key *key, struct str comm)
 {
 	char folded[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h - which samples count: --only KEY=VALUE,... and --from/--to.
+ * select.h - the selection of samples: --only KEY=VALUE,... and --from/--to.
  *
  * Values of one key are alternatives, keys restrict each other: "pid=12,13,comm=java*" is (12 or 13) and java*. Times
  * are half-open, [from, to).
@@ -17,7 +17,7 @@ struct select_range {
 struct select_time {
 	bool set;
 	bool relative; /* to the first sample */
-	bool wall;     /* on the wall clock: to be made one of the record's before samples are selected */
+	bool wall;     /* on the wall clock; the caller converts it to the record's clock before selecting samples */
 	uint64_t ns;
 };
 
@@ -32,27 +32,33 @@ struct select {
 	struct select_time from, to;
 };
 
-/* Adds what --only says; dies with a usage message. text must stay. */
+/* Adds the keys and values of one --only. Ends the process with a usage message if text is wrong. text must stay. */
 void select_only(struct select *select, const char *text);
 
-/* "12.5" on the record's clock, "+12.5" seconds from the first sample; "@12.5" since 1970 and ISO 8601 (local time
- * unless it says Z or +01:00) on the wall clock. Dies with a usage message that names option. */
+/* Parses a time: "12.5" in seconds on the record's clock, "+12.5" from the first sample; "@12.5" since 1970 and ISO
+ * 8601 (local time without Z or +01:00) on the wall clock. Ends the process with a usage message that names option. */
 struct select_time select_parse_time(const char *text, const char *option);
 
-bool select_event(const struct select *select, struct str event); /* does the event pass? */
+/* Returns true if the event is selected. */
+bool select_event(const struct select *select, struct str event);
 
-/* Does everything but the event pass? first_ns: time of the first sample of the input. */
+/* Returns true if the sample is selected by everything but its event. first_ns: time of the first sample of the input,
+ * for relative times. */
 bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns);
 
+/* Returns true if a sample without a time cannot be selected. */
 static inline bool select_needs_time(const struct select *select)
 {
 	return select->from.set || select->to.set;
 }
 
+/* Returns true if a time is on the wall clock. */
 bool select_needs_wall(const struct select *select);
 
-bool select_empty_range(const struct select *select); /* can no time be at or after from and before to? */
+/* Returns true if no time is in [from, to). */
+bool select_empty_range(const struct select *select);
 
+/* Frees what *select owns. */
 void select_free(struct select *select);
 
 #endif

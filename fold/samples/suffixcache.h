@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suffixcache.h - samples of one thread end alike: what was called first stays the same while the leaf changes.
+ * suffixcache.h - reuses the outer frames of the last sample of a thread.
  *
- * perf script prints the leaf first, so that two samples of one thread mostly share the end of their text. Comparing
- * that end with the sample before, at memory speed, saves looking at half of all lines one by one. Everything here is
- * valid within one block of text; bytes are compared, never hashes.
+ * The outer frames of a thread stay the same while the leaf changes, and perf script prints the leaf first: so the
+ * texts of two samples of one thread mostly have a common end. Comparing that end with the sample before, at memory
+ * speed, saves parsing half of all lines. All data are valid within one block of text; bytes are compared, never
+ * hashes.
  */
 #ifndef PJ_SUFFIXCACHE_H
 #define PJ_SUFFIXCACHE_H
 
 #include "common/base.h"
 
-/* One frame line of a sample that was folded. */
+/* One frame line of a folded sample. */
 struct suffix_line {
 	const char *start;
-	uint32_t node;       /* of the call tree, with this line's frames and all outside of it */
+	uint32_t node;       /* of the call tree, with the frames of this line and of all outer ones */
 	uint32_t unresolved; /* frames without symbol from here to the root */
 };
 
@@ -30,15 +31,15 @@ struct suffixcache {
 	uint32_t n, cap;
 };
 
-/* Where the empty line begins that ends the sample at `at`: behind the newline of its last line. NULL: not in this
- * text. */
+/* Returns the empty line that ends the sample at `at`, the position after the newline of its last line; NULL if the
+ * text has none. */
 const char *suffixcache_end(const char *at, const char *end);
 
-/* How many lines at the end of [at, end) are those at the end of the sample before. */
+/* Returns the number of lines at the end of [at, end) that equal the last lines of the sample before. */
 uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suffix_sample *before, const char *at,
 			   const char *end);
 
-/* Room for n more lines; they are line[n...] until tails_reset. */
+/* Makes space for n more lines, line[n] and the following ones. */
 void suffixcache_reserve(struct suffixcache *suffixes, uint32_t n);
 
 #endif

@@ -34,11 +34,12 @@ static void ids_push(struct asflamegraph_ids *ids, uint32_t id)
 /* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
 
 struct sample_key {
-	struct str comm, pid, tid; /* tid empty: only one number was there */
-	struct str period, event;  /* empty: the line does not tell */
+	struct str comm, pid, tid; /* tid is empty if the line has one number */
+	struct str period, event;  /* empty if the line lacks them */
 };
 
-/* The event, if the line ends in ": PERIOD EVENT:" or ": EVENT:" and blanks. It has no blanks: it is the last word. */
+/* Finds the event if the line ends in ": PERIOD EVENT:" or ": EVENT:" and blanks. It has no blanks: it is the last
+ * word. */
 static void cut_event(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
@@ -114,11 +115,11 @@ static bool cut_header(struct str line, struct sample_key *key)
 
 struct frame_line {
 	struct str pc, symbol, dso;
-	struct str both; /* "symbol (dso", as they stand in the line */
+	struct str both; /* "symbol (dso", as in the line */
 };
 
 /*
- * Blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")": SYMBOL reaches to the last " (" that has a ')' behind it, DSO to
+ * Blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")": SYMBOL ends at the last " (" that a ')' follows, DSO at
  * the last ')'. SYMBOL takes at least one byte: where none is left for it, it gets the last blank or letter of PC.
  */
 static bool cut_frame(struct str line, struct frame_line *f)
@@ -133,7 +134,7 @@ static bool cut_frame(struct str line, struct frame_line *f)
 		return false;
 	split = (size_t)(open - p) - 1;
 	while (is_space(p[pc]))
-		pc++; /* open ends this */
+		pc++; /* ends at `open` at the latest */
 	for (pc_end = pc; asflamegraph_is_word(p[pc_end]);)
 		pc_end++;
 	for (symbol = pc_end; is_space(p[symbol]);)
@@ -156,7 +157,7 @@ static bool cut_frame(struct str line, struct frame_line *f)
 	return true;
 }
 
-/* Without the "+0x1f" at its end. */
+/* Returns the symbol without "+0x1f" at its end. */
 static struct str cut_offset(struct str symbol)
 {
 	size_t i = symbol.n;
@@ -168,7 +169,7 @@ static struct str cut_offset(struct str symbol)
 	return symbol;
 }
 
-/* Saturates: what is too large stays too large. */
+/* Parses a number; saturates at the largest value. */
 static uint64_t parse_weight(struct str digits)
 {
 	uint64_t value = 0;
@@ -206,7 +207,7 @@ static bool is_perf_map(struct str dso)
 	return false;
 }
 
-/* net/http.(*Client).Do: a ".(" and behind it a ")." */
+/* Returns true for Go methods such as net/http.(*Client).Do: ".(" and later ")." */
 static bool is_go_method(struct str name)
 {
 	ptrdiff_t open = str_find_str(name, STR(".("));
@@ -214,7 +215,7 @@ static bool is_go_method(struct str name)
 	return open >= 0 && asflamegraph_has(str_from(name, (size_t)open + 2), STR(")."));
 }
 
-/* Without everything from the first '(' on that is not the one of "(anonymous namespace)". */
+/* Returns the symbol up to the first '(' that does not start "(anonymous namespace)". */
 static struct str cut_arguments(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
@@ -223,7 +224,7 @@ static struct str cut_arguments(struct str name)
 	return name;
 }
 
-/* The name of one part of the symbol, without suffix, into asflamegraph->name. */
+/* Writes the name of one part of the symbol, without suffix, to asflamegraph->name. */
 static void write_name(struct asflamegraph *asflamegraph, const struct frame_line *line, struct str symbol)
 {
 	struct text *text = &asflamegraph->name;
@@ -261,7 +262,7 @@ static void write_name(struct asflamegraph *asflamegraph, const struct frame_lin
 	}
 }
 
-/* The kind of code: exclusive, in this order. */
+/* Returns the suffix of the kind of code: one of them, in this order. */
 static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool inlined)
 {
 	struct text *text = &asflamegraph->name;
@@ -277,7 +278,7 @@ static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool
 	}
 }
 
-/* Frames of one line go to the end of the pool, outermost first. */
+/* Appends the frames of one line to the pool, outermost first. */
 static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, const struct frame_line *line,
 					   struct stacks *stacks)
 {
@@ -292,14 +293,14 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	if (str_starts(rest, STR("(")))
 		return names;
 	while (rest.n >= 2 && str_ends(rest, STR("->")))
-		rest.n -= 2; /* empty parts count in front and between others, not at the end */
+		rest.n -= 2; /* as perl's split: empty parts count, but not at the end */
 	while (rest.n) {
 		ptrdiff_t arrow = str_find_str(rest, STR("->"));
 		struct str symbol = arrow < 0 ? rest : str_head(rest, (size_t)arrow);
 
 		rest = arrow < 0 ? (struct str){ 0 } : str_from(rest, (size_t)arrow + 2);
 		if (str_eq(symbol, STR("[unknown]")) && str_eq(line->dso, symbol))
-			unknown = true; /* for the parts behind it, too */
+			unknown = true; /* for the following parts, too */
 		write_name(asflamegraph, line, symbol);
 		write_suffix(asflamegraph, line->dso, names.n > 0);
 		ids_push(&asflamegraph->pool, intern(table, text_view(&asflamegraph->name)));
@@ -310,7 +311,7 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	return names;
 }
 
-/* The names of a line, from memory when it was seen before, whatever its address and offset. */
+/* Returns the names of a line; from the cache if an equal line, but for address and offset, came before. */
 static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *asflamegraph, struct frame_line *line,
 							 struct stacks *stacks)
 {
@@ -327,7 +328,7 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 	if (asflamegraph->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
 		struct asflamegraph_names names = name_line(asflamegraph, line, stacks);
 
-		asflamegraph->pool.n = names.first; /* stays readable until the next line */
+		asflamegraph->pool.n = names.first; /* readable until the next line */
 		return names;
 	}
 	i = 2 * (size_t)intern(&asflamegraph->keys, key) + asflamegraph->java;
@@ -346,7 +347,7 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-/* Cuts the first name off a text that may hold several. False: that was the last. */
+/* Cuts the first name off a text of one or more. Returns false at the end. */
 static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 {
 	ptrdiff_t end = str_find(*rest, ';');
@@ -356,7 +357,7 @@ static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 	return end >= 0;
 }
 
-/* The first name that waits, with its source line; that may hold any byte, also ';'. Empty for a name without. */
+/* Takes the first waiting name with its source line, which may contain any byte, also ';'. Empty if it has none. */
 static void add_part(struct asflamegraph *asflamegraph, struct str source, struct stacks *stacks)
 {
 	struct text *text = &asflamegraph->name;
@@ -376,7 +377,7 @@ static void add_part(struct asflamegraph *asflamegraph, struct str source, struc
 	} while (more);
 }
 
-/* Without what stands in brackets, then without blanks at both ends. */
+/* Returns the text without parts in brackets and without blanks at both ends. */
 static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line)
 {
 	struct text *text = &asflamegraph->source;
@@ -402,7 +403,7 @@ static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line
 	return string;
 }
 
-/* When all source lines are there, the line's frames are known. */
+/* Adds the frames of the waiting line after its last source line. */
 static void end_waiting(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
 	if (asflamegraph->waiting_at < asflamegraph->waiting_lines)
@@ -440,7 +441,7 @@ static void add_frames(struct asflamegraph *asflamegraph, struct frame_line *lin
 	}
 }
 
-/* A header within a sample renames it and weighs it anew; its frames stay. */
+/* A header within a sample replaces its name and weight; its frames stay. */
 static void begin_sample(struct asflamegraph *asflamegraph, const struct sample_key *key, struct place place)
 {
 	bool only_tid = key->tid.n == 0 || str_eq(key->tid, STR("0"));
@@ -509,7 +510,7 @@ void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struc
 	struct frame_line frame;
 	struct sample_key header;
 
-	if (asflamegraph->waiting_lines) { /* whatever it looks like */
+	if (asflamegraph->waiting_lines) { /* any text is a source line here */
 		add_source(asflamegraph, line, stacks);
 	} else if (line.n == 0) {
 		asflamegraph_end_sample(asflamegraph, stacks);
@@ -577,7 +578,7 @@ static size_t stack_size(const struct stacks *stacks, uint32_t node)
 	return n - 1;
 }
 
-/* In front of end, the innermost frame first. */
+/* Writes the stack backwards from `end`: the innermost frame first. */
 static void write_stack(const struct stacks *stacks, uint32_t node, char *end)
 {
 	for (;;) {

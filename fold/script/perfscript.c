@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define SHARE_MAX (256 * 1024) /* samples of more text than that are read line by line */
+#define SHARE_MAX (256 * 1024) /* bytes; longer samples are read line by line */
 
 void script_init(struct script *script, const struct samples_options *options)
 {
@@ -29,7 +29,7 @@ static void skip_line(struct script *script, struct str line)
 	samples_skip(&script->samples, line, script->line);
 }
 
-/* end: where the empty line begins that closes the sample; NULL when something else does. */
+/* `end`: the empty line that closes the sample, or NULL if something else does. */
 static void perfscript_close_sample(struct script *script, const char *end)
 {
 	if (script->weak) {
@@ -45,7 +45,7 @@ static enum samples_state perfscript_state(const struct script *script)
 	return script->samples.sample.state;
 }
 
-/* Splits "   7f00 sym (dso)" into address and tail; false when it does not begin with an address. */
+/* Splits "   7f00 sym (dso)" into address and frame_text. Returns false if it does not start with an address. */
 static bool split_address(struct str line, struct str *address, struct str *frame_text)
 {
 	size_t i = 0, from;
@@ -66,7 +66,7 @@ static void perfscript_headerless(struct script *script)
 	samples_open(&script->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
-/* A frame came: is there a sample that it belongs to? */
+/* Returns true if the frame belongs to a sample; a weak header becomes one. */
 static bool in_sample(struct script *script)
 {
 	if (script->weak)
@@ -77,7 +77,7 @@ static bool in_sample(struct script *script)
 	return perfscript_state(script) == SAMPLE_OPEN;
 }
 
-/* A line that begins with a TAB. perf prints the address 16 wide, so that it mostly ends at a known place. */
+/* Takes a line that begins with a TAB. perf prints the address 16 wide, so it mostly ends at a fixed column. */
 static void frame_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -100,7 +100,7 @@ static void frame_line(struct script *script, struct str line)
 		samples_frame(&script->samples, frame_text, address, line.p);
 }
 
-/* -F+srcline: "  file:line" belongs to the frame before it, and there " (inlined)" stands behind the line. */
+/* -F+srcline: "  file:line" belongs to the frame before it; there " (inlined)" follows the line number. */
 static bool perfscript_srcline(struct script *script, struct str line)
 {
 	struct str text = str_trim(line);
@@ -129,7 +129,7 @@ static bool perfscript_srcline(struct script *script, struct str line)
 
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
-/* -F+insn and the like print more behind the dso: "sym+0x1 (/x) insn: 48 83". */
+/* -F+insn and others print more after the DSO: "sym+0x1 (/x) insn: 48 83". */
 static struct str without_payload(struct str frame_text)
 {
 	ptrdiff_t open = str_find_str(frame_text, STR(" (/")), depth = 0;
@@ -146,7 +146,7 @@ static struct str without_payload(struct str frame_text)
 
 /*
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
- * with -F+addr, behind the data address. The payload of a tracepoint stands there, too: it is no frame.
+ * with -F+addr, after the data address. The payload of a tracepoint has the same position; it is no frame.
  */
 static bool single_frame(const struct sample_key *key, struct str *address, struct str *frame_text)
 {
@@ -169,7 +169,7 @@ static void sample_line(struct script *script, struct str line, const struct sam
 {
 	struct str address, frame_text;
 
-	/* all headers of a file have the same fields: one without an event, where others have it, is cut */
+	/* All headers of a file have the same fields: one without an event where others have it is damaged. */
 	if (key->event.n == 0 && key->time.n && script->samples.event_name.n) {
 		skip_line(script, line);
 		script->samples.sample.state = SAMPLE_IGNORED;
@@ -201,7 +201,7 @@ static void perfscript_comment(struct script *script, struct str line)
 	}
 }
 
-/* Does it look like "file:12"? Other lines that begin with blanks may follow a sample without callchain. */
+/* Returns true for text like "file:12". Other lines that begin with blanks may follow a sample without callchain. */
 static bool is_source_place(struct str line)
 {
 	struct str text = str_trim(line);
@@ -211,7 +211,7 @@ static bool is_source_place(struct str line)
 	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
 }
 
-/* A line that is neither a frame behind a TAB nor empty. */
+/* Takes a line that is not empty and does not begin with a TAB. */
 static void other_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -273,23 +273,23 @@ static void other_line(struct script *script, struct str line)
 	script->weak_number = script->line;
 }
 
-/* The end of a sample that is that of the thread's sample before. */
+/* The last lines of a sample that equal those of the thread's last sample. */
 struct shared {
-	const char *from; /* first line of it */
-	const char *end;  /* the empty line behind it */
+	const char *from; /* first of these lines */
+	const char *end;  /* the empty line after them */
 	uint32_t lines;
 };
 
 static void script_lines(struct script *script, const char *at, const char *end, bool share);
 
-/* A header was read, its frames begin at `at`. */
+/* Called after a header, whose frames begin at `at`: finds the lines that it shares with the last sample. */
 static bool find_shared(struct script *script, const char *at, const char *end, struct shared *shared)
 {
 	const struct suffix_sample *last = samples_before(&script->samples);
 
 	shared->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
 	if (!shared->end) {
-		script->share_here = false; /* separated by something else: do not search again and again */
+		script->share_here = false; /* other separators are used: stop searching in this block */
 		return false;
 	}
 	if (last->n == 0 || last->block != script->samples.block + 1)
@@ -302,7 +302,7 @@ static bool find_shared(struct script *script, const char *at, const char *end, 
 	return true;
 }
 
-/* Looks at the lines before the shared ones. If they were nothing but frames of this sample, the rest is known, and
+/* Reads the lines before the shared ones. If all are frames of this sample, the shared ones are taken over, and
  * the sample done. Returns where to go on. */
 static const char *perfscript_take_shared(struct script *script, const char *at, const struct shared *shared)
 {
@@ -357,7 +357,7 @@ void script_block(struct script *script, struct str text, uint64_t block)
 
 /* ---- borders ------------------------------------------------------------------------------------------------ */
 
-/* A sample begins behind an empty line, and at every line that is certainly a header. */
+/* Returns true at a border: after an empty line, and at a line that is certainly a header. */
 size_t script_last_border(struct str text)
 {
 	ptrdiff_t newline = str_rfind(text, '\n');

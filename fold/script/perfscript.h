@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfscript.h - which line of `perf script` text is what.
+ * perfscript.h - parses the text of `perf script`.
  *
- * Lines are told apart by their place (a sample is a header, then frames, then an empty line) and by what cannot be
- * mistaken: a TAB starts a frame, a time or event makes a header. The text is fed in blocks that begin and end at
- * borders of samples, so that several threads can each fold their share.
+ * A line is classified by its position (a sample is a header, then frames, then an empty line) and by its unambiguous
+ * parts: a TAB starts a frame, a time or event makes a header. The caller feeds blocks of text that start and end at
+ * borders of samples, so that several threads can fold blocks at the same time.
  */
 #ifndef PJ_PERFSCRIPT_H
 #define PJ_PERFSCRIPT_H
@@ -13,27 +13,32 @@
 
 struct script {
 	struct samples samples;
-	uint64_t line;   /* number of the current one in its block, from 1 */
-	bool share_here; /* may samples of this block share their tails? */
-	bool single;     /* the open sample has its one frame on its header's line: only a source line may follow */
-	bool weak;       /* a line was read that is a header only if frames follow */
+	/* Number of the current line in its block, from 1. */
+	uint64_t line;
+	/* Samples of this block may share their last lines. */
+	bool share_here;
+	/* The header of the open sample has its only frame; just a source line may follow. */
+	bool single;
+	/* weak_line is a header if frames follow. */
+	bool weak;
 	struct sample_key weak_header;
 	struct str weak_line;
 	uint64_t weak_number;
 };
 
+/* Prepares *script for the first block. options must stay. */
 void script_init(struct script *script, const struct samples_options *options);
 
-/* A worker that continues where `of` decided (event, first time). */
+/* Prepares a worker that uses the decisions of script (event, first time). */
 void script_fork(struct script *worker, const struct script *script);
 
-/* Folds text, which begins and ends at a border. block: its number in the run, for places. */
+/* Folds text, which starts and ends at a border. `block` is its number in the run, for messages. */
 void script_block(struct script *script, struct str text, uint64_t block);
 
-/* Last border in text: everything before it is whole samples. 0 when there is none. */
+/* Returns the last border in text: only complete samples precede it. 0 if there is none. */
 size_t script_last_border(struct str text);
 
-/* Is line the start of a sample or frame, as far as one line can tell? */
+/* Returns true if a line alone looks like a header or a frame: to detect the format of an input. */
 bool script_looks_like(struct str line);
 
 void script_free(struct script *script);
