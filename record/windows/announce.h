@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * announce.h - paths of complete windows on standard output, one a line, without ever waiting for who reads them.
+ * announce.h - prints paths of complete windows on standard output, one in a line, without waiting for the reader.
  *
- * A reader that is busy gets them later, up to 64 kB; one that is gone is named once, and the recorder goes on. To be
- * used by one thread, which does not get SIGPIPE.
+ * A slow reader gets the lines later, up to 64 kB of them; if the reader is gone, one message reports it and the
+ * recorder goes on. One thread uses this module, with SIGPIPE blocked.
  */
 #ifndef PJ_ANNOUNCE_H
 #define PJ_ANNOUNCE_H
@@ -11,15 +11,23 @@
 #include "common/text.h"
 
 struct announce {
+	/* Lines that are not written yet. */
 	struct text waiting;
-	bool gone;          /* nobody reads any more */
-	bool slow;          /* said that the reader is slow */
-	uint64_t unprinted; /* paths that nobody got, since somebody emptied this */
+	/* The reader has closed the pipe. */
+	bool gone;
+	/* A message has reported the slow reader. */
+	bool slow;
+	/* Paths that were not printed; the caller resets the count. */
+	uint64_t unprinted;
 };
 
+/* Queues the line of a path. Over 64 kB, it is counted as unprinted instead. */
 void announce_path(struct announce *announce, struct str path);
-bool announce_flush(struct announce *announce,
-		    int wait_ms); /* waits at most so long for room; false: something still waits */
-void announce_end(struct announce *announce, int wait_ms); /* what still waits then is unprinted */
+
+/* Writes queued lines; waits at most wait_ms for the pipe. Returns false if lines remain. */
+bool announce_flush(struct announce *announce, int wait_ms);
+
+/* As announce_flush; counts remaining lines as unprinted and frees the queue. */
+void announce_end(struct announce *announce, int wait_ms);
 
 #endif

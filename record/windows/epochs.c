@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define ERA UINT64_C(300) /* seconds without a window that end a range; the closest ranges become one anyhow */
-#define LINE 42           /* all lines are as long, so a file that was half replaced still holds whole ones */
+#define LINE 42           /* bytes of each line, so a half replaced file still has complete lines */
 #define FILE_MAX ((size_t)LINE * (EPOCHS_RANGES + 1) * 4)
 
 static void remove_range(struct epochs *epochs, size_t i)
@@ -28,7 +28,7 @@ static void join_closest(struct epochs *epochs)
 	remove_range(epochs, best + 1);
 }
 
-/* A range that begins no more than `gap` behind another one continues it. */
+/* Joins ranges with a gap of at most `gap` between them. */
 static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_t gap)
 {
 	size_t i = 0;
@@ -36,7 +36,7 @@ static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_
 	while (i < epochs->n && epochs->range[i].to < from && from - epochs->range[i].to > gap)
 		i++;
 	if (i < epochs->n && (epochs->range[i].from <= to || epochs->range[i].to < from)) {
-		/* what lies between is not used, but may become so only with the clock set back */
+		/* The numbers in the gap are free, but only a clock that is set back would reach them. */
 		epochs->range[i].from = from < epochs->range[i].from ? from : epochs->range[i].from;
 		epochs->range[i].to = to > epochs->range[i].to ? to : epochs->range[i].to;
 	} else {
@@ -105,8 +105,8 @@ static bool epochs_load(int fd, struct epochs *epochs)
 	return got >= 0;
 }
 
-/* In place: making a new file each time would cost the recorder more than it is worth. What is there is written over
- * with lines of the same length; killed in between, the file says more than is used, never less. */
+/* Writes the file in place: a new file each time would cost the recorder too much. Lines of the same length replace the
+ * old ones; if the process is killed in between, the file has more ranges than are used, never fewer. */
 static bool epochs_store(int fd, const struct epochs *epochs)
 {
 	struct text text = { 0 };

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is it still what the name means, now that we have its lock? */
+/* Returns true if the name still belongs to the locked file. */
 static bool leftovers_same(int space, const char *name, int fd)
 {
 	struct stat status, named;
@@ -26,7 +26,8 @@ static bool leftovers_same(int space, const char *name, int fd)
 
 /* ---- temporaries --------------------------------------------------------------------------------------------- */
 
-/* A window has such a name until its maker has its lock; that moment ends with our trying it, too (windows.c). */
+/* A new window has such a name until its run has locked it; this sweep may lock it first, and the run then tries
+ * another name (windows.c). */
 static void sweep_one(int space, const char *name)
 {
 	int fd = windir_file(space, name, O_RDONLY);
@@ -118,6 +119,6 @@ static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t e
 
 void leftovers_rescue(const struct leftovers *leftovers)
 {
-	/* the folder is read while names leave it, which readdir allows */
+	/* readdir allows that names are removed meanwhile */
 	windir_each(leftovers->windir->recording, leftovers_look_at, (void *)(uintptr_t)leftovers);
 }

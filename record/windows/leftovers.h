@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leftovers.h - what runs that were killed left in DIR: temporaries are swept, windows are rescued or go to bad/.
+ * leftovers.h - cleans DIR after killed runs: removes temporary files, rescues windows or moves them to bad/.
  *
- * A window in recording/ belongs to a run as long as that holds its lock, so leftovers of runs that live are left
- * alone, however old they are.
+ * A run holds the lock of its window in recording/, so files of living runs are never touched, whatever their age.
  */
 #ifndef PJ_LEFTOVERS_H
 #define PJ_LEFTOVERS_H
@@ -12,17 +11,20 @@
 #include "record/windows/rescue.h"
 #include "record/windows/windir.h"
 
+/* Removes temporary files in DIR and its folders that no process holds. */
 void leftovers_sweep(const struct windir *windir);
 
 struct leftovers {
 	const struct windir *windir;
 	struct metrics *metrics;
-	/* Called for each window that was rescued: under the lock of fd, synced. False: it could not be moved, and
-	 * stays. */
+	/* Called for each rescued window, synced and under the lock of fd, to move it to out/. Returns false if it
+	 * stays in recording/. */
 	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *rescued);
 	void *arg;
 };
 
+/* Rescues each unlocked window in recording/; one without samples, or that cannot be rescued, goes to bad/ with its
+ * reason. Counts them in metrics. */
 void leftovers_rescue(const struct leftovers *leftovers);
 
 #endif

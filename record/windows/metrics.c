@@ -19,18 +19,17 @@
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
 #define SHOWN_TENANTS 3 /* in a summary line */
-#define ATTEMPTS 1000   /* to get the lock, a thousandth of a second each */
+#define ATTEMPTS 1000   /* to get the lock, 1 ms each */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
 enum kind {
 	COUNTER,
 	GAUGE,
-	GAUGE_SAVED /* 0 leaves what the file says */
+	GAUGE_SAVED /* 0 leaves the value of the file */
 };
 
-/* One line of values; rows of the same name lie together and share HELP and TYPE. `digits` of the value are behind the
- * point. */
+/* One line of values. Rows of the same name are adjacent and share HELP and TYPE. The value has `digits` decimals. */
 static const struct row {
 	const char *name, *label, *help;
 	enum kind kind;
@@ -161,7 +160,7 @@ static uint64_t power_of_ten(unsigned n)
 	return value;
 }
 
-/* "12.5" with 3 digits is 12500. What is no such number is 0: then the counter starts again. */
+/* Parses a value: "12.5" with 3 digits is 12500. Returns 0 for other text: the counter starts again. */
 static uint64_t parse_value(struct str string, unsigned digits)
 {
 	struct str complete = str_cut(&string, '.');
@@ -181,7 +180,7 @@ static void metrics_put_name(struct text *text, const struct row *row)
 		text_printf(text, "{%s}", row->label);
 }
 
-/* What the file says so far. */
+/* Returns the value of a row in the present file. */
 static uint64_t value_before(const struct row *row, struct str before)
 {
 	struct text name = { 0 };
@@ -212,9 +211,9 @@ static uint64_t metrics_value_of(const struct row *row, const struct metrics *me
 /* ---- tenants over budget ------------------------------------------------------------------------------------- */
 
 #define OVER_METRIC "pj_record_over_budget_total"
-#define CONTAINER_DIGITS 16 /* bits of a container's key that its name leaves out */
+#define CONTAINER_DIGITS 16 /* bits of a container's key that its name omits */
 
-/* A tenant as its name shows it. */
+/* Returns the tenant with the key that its name shows. */
 static bool parse_tenant(struct str name, struct pj_tenant *row)
 {
 	static const struct {
@@ -250,7 +249,7 @@ static uint64_t *over_count(struct pj_tenant *row, size_t what)
 	return count[what];
 }
 
-/* What the file has so far. */
+/* Reads the tenants of the present file. */
 static void read_tenants(struct pj_tenants *sum, struct str before)
 {
 	while (before.n) {
@@ -340,7 +339,8 @@ static void read_before(int dir, struct text *text)
 	close(fd);
 }
 
-/* Other runs hold it for moments only; whoever else does must not stop us. */
+/* Takes the lock of DIR for the file. Other runs hold it briefly; a process that holds it for long must not stop the
+ * recorder, so attempts are limited. */
 static bool metrics_lock(int dir)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };

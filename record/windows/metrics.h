@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - what happened to windows, as numbers: the summary line of each, and DIR/pjrecord.prom for Prometheus.
+ * metrics.h - counts windows and losses: the summary line of each window, and DIR/pjrecord.prom for Prometheus.
  *
- * Counters belong to DIR, not to a process: what is new is added to what the file says, under a lock, so that runs from
- * cron, runs that overlap and restarts count on. A file that is damaged starts again from nothing. It is replaced
- * whole, once a window, by whoever finishes windows (windows.h); the recorder only fills in struct window_report.
+ * Counters belong to DIR, not to a process: new values are added to those of the file, under a lock, so that runs from
+ * cron, overlapping runs and restarts continue them. A damaged file starts again at 0. The finisher thread (windows.h)
+ * replaces the file after each window; the recorder only fills struct window_report.
  */
 #ifndef PJ_METRICS_H
 #define PJ_METRICS_H
@@ -14,71 +14,88 @@
 #include "common/formats/pjsection.h"
 #include "common/text.h"
 
-/* What the recorder knows of a window when it ends. */
+/* Facts of a window at its end, filled by the recorder. */
 struct window_report {
-	uint64_t begin, end; /* CLOCK_MONOTONIC, ns; end as it was, not as it was planned */
+	/* CLOCK_MONOTONIC, ns; the real end, not the planned one. */
+	uint64_t begin, end;
 	uint64_t samples;
-	uint64_t processes;     /* that were sampled */
-	uint64_t bytes;         /* of the file; 0: who finishes it looks */
-	uint64_t unrecorded_ns; /* since the window before, when nothing was recorded; normally 0 */
-	unsigned depth_limit;   /* kernel.perf_event_max_stack, for loss.depth; 0: not known */
+	/* Sampled processes. */
+	uint64_t processes;
+	/* Of the file; 0: the finisher determines it. */
+	uint64_t bytes;
+	/* Time without recording since the window before; normally 0. */
+	uint64_t unrecorded_ns;
+	/* kernel.perf_event_max_stack, for loss.depth; 0: unknown. */
+	unsigned depth_limit;
 	struct pj_loss loss;
 	bool has_offcpu;
 	struct pj_offcpu offcpu; /* with --off-cpu */
 	bool has_unwinding;
-	struct pj_unwinding unwinding;    /* with --unwind */
-	struct pj_tenants tenants;        /* that were over a budget */
-	struct symsaver_counts saved;     /* what is new since the window before; bytes: as they are now */
-	struct helper_counts helpers;     /* that make tables; the same */
-	struct helper_counts jvm_helpers; /* that read JVMs; the same */
+	struct pj_unwinding unwinding; /* with --unwind */
+	/* Tenants over a budget. */
+	struct pj_tenants tenants;
+	/* The rest are differences to the window before; symsaver_counts.bytes is the current value. */
+	struct symsaver_counts saved;
+	/* Helper processes that make unwind tables. */
+	struct helper_counts helpers;
+	/* Helper processes that read JVMs. */
+	struct helper_counts jvm_helpers;
 };
 
-/* Windows that were recorded and are not kept. */
+/* Reasons to drop a window that was recorded. */
 enum metrics_dropped {
-	DROPPED_DISK, /* no space, quota, or larger than files may be */
+	DROPPED_DISK, /* no space, quota, or the limit of file sizes */
 	DROPPED_IO,   /* any other error of the file */
 	DROPPED_REASONS
 };
 
-/* Complete windows that made room. */
+/* Reasons to delete a complete window. */
 enum metrics_deleted { DELETED_BYTES, DELETED_AGE, DELETED_FREE, DELETED_REASONS };
 
-/* What is new since the last time. */
+/* Differences since the last metrics_write. */
 struct metrics {
 	/* counters */
-	uint64_t windows, rescued, bad; /* complete; of these, of killed runs; beyond rescue */
-	uint64_t delayed;               /* complete ones that had to wait for a slow disk without a lock */
-	uint64_t unprinted;             /* paths that nobody read */
+	/* Complete windows; those of killed runs among them; windows that cannot be rescued. */
+	uint64_t windows, rescued, bad;
+	/* Complete windows that waited for a slow disk without a lock. */
+	uint64_t delayed;
+	/* Paths that were not printed. */
+	uint64_t unprinted;
 	uint64_t dropped[DROPPED_REASONS], deleted[DELETED_REASONS];
 	uint64_t samples, bytes, recorded_ns, unrecorded_ns;
 	struct pj_loss loss; /* ring_high is a gauge */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct pj_tenants tenants;        /* by name, as in the file: of a container the first 12 digits */
+	struct pj_tenants tenants;        /* by name, as in the file: the first 12 digits of a container */
 	uint64_t cpu_us;                  /* of this process */
 	struct symsaver_counts saved;     /* bytes is a gauge */
 	struct helper_counts helpers;     /* lingering and off are gauges */
 	struct helper_counts jvm_helpers; /* the same */
-	/* gauges: as they are now */
-	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: as before */
+	/* gauges: current values */
+	uint64_t last_success; /* seconds since 1970 of the last complete window; 0: unchanged */
 	uint64_t rss, retained_windows, saved_bytes, free_bytes;
 };
 
-void metrics_add(struct metrics *metrics, const struct window_report *report); /* a complete window; bytes included */
-void metrics_add_dropped(struct metrics *metrics,
-			 const struct window_report *report); /* one that was dropped: loss, and what was kept */
+/* Adds a complete window, bytes included. */
+void metrics_add(struct metrics *metrics, const struct window_report *report);
+
+/* Adds a dropped window: its losses, and the files saved to the symbol store. */
+void metrics_add_dropped(struct metrics *metrics, const struct window_report *report);
+
 void metrics_add_loss(struct pj_loss *sum, const struct pj_loss *more);
 
-/* Adds metrics to DIR/pjrecord.prom, through a temporary file beside it, and empties metrics. On failure metrics stays
- * as it is, errno says why, and the next call brings it. dir: a descriptor of DIR, of this process alone. */
+/* Adds metrics to DIR/pjrecord.prom, through a temporary file beside it, and resets metrics. On failure returns false
+ * and errno and leaves metrics, so that the next call adds them. dir: a descriptor of DIR that no other process shares.
+ */
 bool metrics_write(struct metrics *metrics, int dir);
 
-/* As above, as text: pure. before: the file so far, may be anything. */
+/* Appends the text of the file to text; pure. before: the present file, any bytes. */
 void metrics_text(struct text *text, const struct metrics *metrics, struct str before);
 
-/* "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full", and all that was lost, in words. */
+/* Appends "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full" and all losses in words. */
 void metrics_summary(struct text *text, const struct window_report *report);
 
-void metrics_bytes(struct text *text, uint64_t bytes); /* "2.4 MB" */
+/* Appends "2.4 MB". */
+void metrics_bytes(struct text *text, uint64_t bytes);
 
 #endif

@@ -20,18 +20,18 @@
 #define SAMPLE_TIME UINT64_C(4)
 #define PIDS (1u << 22) /* the kernel's limit */
 
-/* What a walk over the records found. */
+/* The result of reading the records. */
 struct walk {
-	uint64_t end; /* behind the last whole record */
+	uint64_t end; /* offset after the last complete record */
 	uint64_t samples, first, last;
 	struct pj_loss loss;
-	size_t time_at; /* where in a SAMPLE its time is; 0: in none, or not always at one place */
-	size_t pid_at;  /* and its process */
+	size_t time_at; /* offset of the time in a SAMPLE; 0: absent, or not the same in all */
+	size_t pid_at;  /* offset of its process */
 	uint64_t processes;
 	uint8_t *seen; /* bits by number */
 };
 
-/* The table of features: where each lies; size 0: it is not there. */
+/* The table of features: their offsets and sizes; size 0: absent. */
 struct table {
 	struct perf_section at[FEATURES];
 };
@@ -86,8 +86,8 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	return NULL;
 }
 
-/* The table whose bits are these, at that place; sections that do not lie in front of limit are left out. False: it is
- * cut. */
+/* Reads the table for these feature bits at an offset; omits sections that do not end before limit. Returns false if it
+ * is truncated. */
 static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *table)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
@@ -104,7 +104,7 @@ static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint6
 	return true;
 }
 
-/* What was known when the window began: in front of the data. */
+/* Reads the features written at the begin of the window, before the data. */
 static void rescue_read_front(int fd, const struct perf_file_header *header, struct table *table)
 {
 	uint64_t bits[4];
@@ -115,7 +115,7 @@ static void rescue_read_front(int fd, const struct perf_file_header *header, str
 		*table = (struct table){ 0 };
 }
 
-/* Every event has to have the same fields up to the time. */
+/* Sets the offsets of time and process; all events must have the same fields up to them. */
 static void find_fields(int fd, const struct perf_file_header *header, struct walk *walk)
 {
 	const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP_TID | SAMPLE_TIME;
@@ -138,7 +138,7 @@ static void find_fields(int fd, const struct perf_file_header *header, struct wa
 
 static bool rescue_plausible(const struct perf_record *record)
 {
-	/* bytes that follow these are no records */
+	/* These records are followed by bytes that are no records. */
 	if (record->type == RECORD_TRACING_DATA || record->type == RECORD_AUXTRACE)
 		return false;
 	return record->type > 0 && record->type < KNOWN_RECORDS && record->size >= sizeof(*record) &&
@@ -177,7 +177,7 @@ static void rescue_count(struct walk *walk, const struct perf_record *record, co
 	}
 }
 
-/* Up to limit, or the first bytes that are no whole record. */
+/* Reads records up to limit, or to the first incomplete one. */
 static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 {
 	char *buf = mem_alloc(1, BUFFER);
@@ -196,7 +196,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 			i = 0;
 			want = limit - at < BUFFER - n ? (size_t)(limit - at) : BUFFER - n;
 			if (!rescue_read_all(fd, buf + n, want, at))
-				limit = at; /* it shrinks */
+				limit = at; /* the file is being truncated by another process */
 			else
 				n += want;
 			at += limit == at ? 0 : want;
@@ -214,14 +214,14 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 	free(buf);
 }
 
-/* The bits of features are the last that is written of a file; data.size grows with it. */
+/* Returns true if the header has feature bits: these are written last, with the final data.size. */
 static bool has_end(const struct perf_file_header *header)
 {
 	return header->features[0] | header->features[1] | header->features[2] | header->features[3];
 }
 
-/* Is nothing to be done, as it was killed between its last write and its new name? After a power failure the header may
- * be there and the table not. */
+/* Returns true if the window is complete: its run was killed between the last write and the rename. After a power
+ * failure the header may be on disk without the table. */
 static bool rescue_is_complete(int fd, const struct perf_file_header *header, uint64_t size, const struct walk *walk)
 {
 	struct table table;
@@ -235,7 +235,7 @@ static bool rescue_is_complete(int fd, const struct perf_file_header *header, ui
 	return true;
 }
 
-/* The table behind the data, and what only the walk tells. */
+/* Writes the table after the data, with the features that the records give. */
 static void put_table(struct text *out, const struct table *front, const struct walk *walk, uint64_t bits[4])
 {
 	struct table all = *front;
@@ -272,7 +272,7 @@ static bool make_complete(int fd, struct perf_file_header *header, const struct 
 
 	rescue_read_front(fd, header, &front);
 	put_table(&out, &front, walk, bits);
-	/* a kill in between: the table does not look like a record, so that the next walk ends at the same place */
+	/* If the process is killed here, the next rescue ends at the same offset, as the table is no valid record. */
 	memset(header->features, 0, sizeof(header->features));
 	header->data.size = walk->end - header->data.offset;
 	good = rescue_write_all(fd, header, sizeof(*header), 0) && ftruncate(fd, (off_t)walk->end) == 0 &&
@@ -306,7 +306,7 @@ bool chunk_rescue(int fd, struct rescued *rescued, const char **why)
 	return *why == NULL;
 }
 
-/* Where that feature lies, in a file that is finished or not. */
+/* Finds a feature in a window, complete or not. */
 static struct perf_section find_feature(int fd, unsigned feature)
 {
 	struct perf_file_header header;

@@ -15,11 +15,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LOOK_SHARE 1000 /* of the time at most one part in so many goes into reading folders that others change */
-#define CLOCK_SET_S UINT64_C(1577836800) /* 2020: a clock that is behind was never set */
+#define LOOK_SHARE 1000 /* reading folders that other processes change takes at most 1/1000 of the time */
+#define CLOCK_SET_S UINT64_C(1577836800) /* 2020: an earlier time means that the clock was never set */
 #define CLOCK_STEP_S 60                  /* a clock that is ahead by more than this has jumped */
 #define CLOCK_AHEAD_S 86400
-#define BAD_MAX 100 /* windows in bad/; a recorder that is killed again and again must not fill the disk */
+#define BAD_MAX 100 /* windows in bad/: a recorder that is killed repeatedly must not fill the disk */
 
 uint64_t retention_free(const struct windir *windir, uint64_t *all)
 {
@@ -35,7 +35,8 @@ uint64_t retention_free(const struct windir *windir, uint64_t *all)
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-/* The folder as we left it. Who changes it at the same moment is seen with the next change. */
+/* Notes the time of modification of out/ after our change. A change by another process at the same instant is noticed
+ * with the next one. */
 static void retention_remember(struct retention *retention, const struct windir *windir)
 {
 	struct stat status;
@@ -127,8 +128,8 @@ void retention_add(struct retention *retention, const struct windir *windir, uin
 	retention_append(retention, epoch, status, false);
 }
 
-/* A second, as some file systems keep no parts of it. Windows take at least one each, so stamps do not run ahead of the
- * clock for long. */
+/* Stamps differ by at least a second, as some file systems store no fractions. Each window takes at least a second, so
+ * stamps are not ahead of the clock for long. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -138,7 +139,7 @@ void retention_stamp(struct retention *retention, const struct windir *windir, i
 	if (fstat(fd, &status) < 0 || stamp_of(&status) > retention->newest)
 		return;
 	times[1].tv_sec = (time_t)(retention->newest / SECOND_NS) + 1;
-	futimens(fd, times); /* where this fails, the window is deleted too early, which is all */
+	futimens(fd, times); /* if this fails, the window is deleted too early */
 }
 
 void retention_free_list(struct retention *retention)
@@ -188,8 +189,8 @@ static void retention_sort(struct retention *retention)
 	retention->sorted = true;
 }
 
-/* When the window was recorded, in seconds since 1970: by its name, or, if the clock was not set yet, by its stamp.
- * Returns 0 if both lie in the future, as the clock was ahead when it was written. */
+/* Returns the time of a window in seconds since 1970: its name, or its stamp if the clock was not set yet. Returns 0 if
+ * both are in the future, because the clock was ahead when it was written. */
 static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 {
 	uint64_t stamp = window->stamp / SECOND_NS;
@@ -199,7 +200,7 @@ static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 	return stamp <= now ? stamp : 0;
 }
 
-/* What was written by a clock that was ahead is expired if something that was completed later is. */
+/* Marks expired windows. One written with a clock that was ahead is expired if a window completed later is. */
 static void find_expired(struct retention *retention, uint64_t age_s, uint64_t now)
 {
 	bool later = false;
@@ -215,7 +216,7 @@ static void find_expired(struct retention *retention, uint64_t age_s, uint64_t n
 
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
-/* Under its lock, and only what the name still means. */
+/* Deletes a window under its lock, if the name still belongs to it. */
 static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 {
 	char name[40], beside[50];
@@ -239,12 +240,12 @@ static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 			warn("cannot delete %s (%s): %s", name, why, strerror(errno));
 	}
 	if (gone == GONE)
-		unlinkat(space, beside, 0); /* of bad/ */
+		unlinkat(space, beside, 0); /* the reason beside it, in bad/ */
 	close(fd);
 	return gone;
 }
 
-/* One run over the list. */
+/* One pass over the list. */
 struct limiting {
 	struct retention *k;
 	const struct windir *r;
@@ -252,11 +253,11 @@ struct limiting {
 	struct metrics *m;
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
-	uint64_t next_drop; /* value of deleted at which drop_symbols is called next */
-	const char *why;    /* the last that was deleted */
+	uint64_t next_drop; /* number of deletions after which drop_symbols is called next */
+	const char *why;    /* reason of the last deletion */
 };
 
-/* Why that one has to go; NULL: it may stay. */
+/* Returns the reason to delete a window, or NULL. */
 static const char *retention_reason(const struct limiting *limiting, const struct retention_window *window,
 				    enum metrics_deleted *which)
 {
@@ -276,13 +277,13 @@ static const char *retention_reason(const struct limiting *limiting, const struc
 	return NULL;
 }
 
-/* The newest complete window stays whatever the limits: who waits for it would never get one. */
+/* Returns true for the newest complete window. It stays whatever the limits, so that a reader gets at least one. */
 static bool may_go(const struct retention *retention, size_t i)
 {
 	return retention->window[i].bad || i + 1 < retention->n;
 }
 
-/* Has anything to go? Either the oldest of a folder, or none of it. */
+/* Returns true if a window must be deleted: the oldest of a folder, if any of it. */
 static bool retention_too_much(const struct limiting *limiting)
 {
 	const struct retention *retention = limiting->k;
@@ -315,7 +316,7 @@ static void retention_drop_symbols(struct limiting *limiting)
 	limiting->free += limiting->limits->drop_symbols(limiting->limits->arg);
 }
 
-/* True: it is gone, or was already. */
+/* Deletes a window. Returns true if it is gone. */
 static bool retention_let_go(struct limiting *limiting, const struct retention_window *window, const char *why,
 			     enum metrics_deleted which)
 {
@@ -327,8 +328,8 @@ static bool retention_let_go(struct limiting *limiting, const struct retention_w
 		limiting->m->deleted[which]++;
 		limiting->deleted++;
 		limiting->freed += window->bytes;
-		limiting->free +=
-			window->bytes; /* file systems take their time to say so; too much must not go meanwhile */
+		limiting->free += window->bytes; /* file systems report freed space late; without this, too many windows
+						    would be deleted */
 		limiting->why = why;
 	}
 	return true;
@@ -353,7 +354,7 @@ static void delete_oldest(struct limiting *limiting)
 		if (why && retention_let_go(limiting, &window, why, which))
 			retention_forget(retention, &window);
 		else
-			retention->window[stay++] = window; /* somebody reads it: the next one */
+			retention->window[stay++] = window; /* a reader holds its lock: try the next one */
 	}
 	if (i < retention->n)
 		memmove(retention->window + stay, retention->window + i,
@@ -381,7 +382,7 @@ bool retention_limit(struct retention *retention, const struct windir *windir, c
 	limiting.free_wanted = (uint64_t)((double)all * limits->min_free);
 	limiting.free_wanted = limiting.free_wanted > limits->reserve ? limiting.free_wanted : limits->reserve;
 	if (space && limiting.free_wanted < limiting.free + space)
-		limiting.free_wanted = limiting.free + space; /* also where a quota is what is full */
+		limiting.free_wanted = limiting.free + space; /* works for a full quota, too */
 	retention_sort(retention);
 	find_expired(retention, limits->age_s, now);
 	if (!retention_too_much(&limiting))

@@ -17,13 +17,13 @@
 
 #define SHARED_WRITE 022
 
-/* symbols and jit are record/symsaver/symsaver.h's; after privileges were dropped nobody could make them in a DIR of
- * another. */
+/* symbols and jit belong to record/symsaver/symsaver.h; they are made here, as without privileges no process can make
+ * them in a DIR of another user. */
 static const char *const windir_name[] = { "recording", "out", "bad", "symbols", "jit" };
 
 int windir_file(int space, const char *name, int flags)
 {
-	/* O_NONBLOCK: somebody may have put a FIFO there */
+	/* O_NONBLOCK: the name may be a FIFO */
 	int fd = openat(space, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
@@ -45,7 +45,7 @@ bool windir_epoch(const char *name, uint64_t *epoch)
 	if (!str_ends(string, STR(".data")) || !str_u64(str_head(string, string.n - 5), epoch))
 		return false;
 	snprintf(back, sizeof(back), "%" PRIu64 ".data", *epoch);
-	return str_eq(string, str_of(back)); /* 007.data is not ours */
+	return str_eq(string, str_of(back)); /* refuses 007.data */
 }
 
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
@@ -67,7 +67,7 @@ bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, ui
 	return true;
 }
 
-/* DIR, or a room in it, cannot be made; errno says why. */
+/* Ends the process: DIR, or a folder in it, cannot be made. errno has the reason. */
 static NORETURN void die_making(const char *dir, const char *space)
 {
 	int error = errno;
@@ -114,7 +114,7 @@ static int open_subfolder(int dir, const char *dir_name, const char *name, uid_t
 	return fd;
 }
 
-/* ---- as root, for somebody else ------------------------------------------------------------------------------ */
+/* ---- as root, for another user ------------------------------------------------------------------------------ */
 
 struct heir {
 	uid_t uid;
@@ -146,9 +146,9 @@ static bool is_empty(int dir)
 	return folder && n == 2;
 }
 
-/* Where the heir may write, the heir makes it: root must not change what lies in the reach of another, who could put
- * anything in its place meanwhile. Where the heir may not, root makes it and gives it away. at: AT_FDCWD or a folder.
- */
+/* Makes a folder for the user who will own DIR. Where that user may write, the call runs with the user's rights: root
+ * must not change a folder in which another user can replace names. Elsewhere root makes it and changes the owner. at:
+ * AT_FDCWD or a folder. */
 static bool make_for(int at, const char *name, const struct heir *heir)
 {
 	gid_t gid = getegid();
@@ -178,7 +178,7 @@ static bool make_for(int at, const char *name, const struct heir *heir)
 	return made;
 }
 
-/* The user who called sudo; -1: not started by sudo. */
+/* Returns the user who called sudo, or -1. */
 static uid_t sudo_user(void)
 {
 	const char *text = getenv("SUDO_UID");
@@ -199,7 +199,7 @@ static struct heir windir_owner_of(const char *dir, const struct stat *status, g
 	return (struct heir){ status->st_uid, gid == (gid_t)-1 ? status->st_gid : gid };
 }
 
-/* A new DIR outlives a power cut, like what is reported to be in it. */
+/* Syncs the parent of a new DIR, so that DIR survives a power failure as the windows in it do. */
 static void sync_parent(int dir)
 {
 	int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -238,7 +238,8 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	*gid = heir.gid;
 }
 
-/* ---- as who we are ------------------------------------------------------------------------------------------- */
+/* ---- as the present user -------------------------------------------------------------------------------------------
+ */
 
 static int own_dir(int dir, const char *dir_name, const char *name)
 {

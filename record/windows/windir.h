@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * windir.h - DIR and the folders in it, opened so that nobody leads a recorder of root elsewhere.
+ * windir.h - opens DIR and its folders so that no other user can redirect a recorder of root.
  *
- * DIR itself is what the user said, links and all. A folder in it is used only when it is no link and belongs to who
- * records; from then on everything goes through descriptors, so that it may be renamed meanwhile.
+ * DIR is the path that the user gave, links included. A folder in it is used only if it is no link and belongs to the
+ * recording user. All later access goes through descriptors, so DIR may be renamed meanwhile.
  */
 #ifndef PJ_WINDIR_H
 #define PJ_WINDIR_H
@@ -13,20 +13,25 @@
 #include <sys/types.h>
 
 struct windir {
+	/* Descriptors of DIR and of the folders of these names. */
 	int dir, recording, out, bad;
 };
 
-void windir_prepare(const char *dir, uid_t *uid, gid_t *gid); /* as windows_prepare */
-void windir_open(struct windir *windir, const char *dir);     /* makes what is missing; dies when it cannot be used */
+/* See windows_prepare. */
+void windir_prepare(const char *dir, uid_t *uid, gid_t *gid);
+
+/* Opens DIR and its folders, makes missing ones. Ends the process with a message if DIR cannot be used. */
+void windir_open(struct windir *windir, const char *dir);
 void windir_close(struct windir *windir);
 
-/* The number E of a name "E.data"; false: another file. */
+/* Returns the number E of a name "E.data"; false for other names (007.data, too). */
 bool windir_epoch(const char *name, uint64_t *epoch);
 
-/* Calls f for each E.data in the folder, in any order, until it returns false. False: the folder cannot be read. */
+/* Calls f for each E.data in the folder `space`, in any order, until f returns false. Returns false if the folder
+ * cannot be read. */
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg);
 
-/* A descriptor of a regular file, without following links; -1: none. */
+/* Opens a regular file without following links. Returns -1 if there is none. */
 int windir_file(int space, const char *name, int flags);
 
 #endif

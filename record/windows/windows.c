@@ -28,12 +28,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 64                 /* windows that wait for the finisher */
-#define SPACE UINT64_C(16 << 20) /* to make when there was none even for an empty file */
-#define ATTEMPTS 100             /* to find a name while others take theirs */
+#define QUEUE 64                 /* windows waiting for the finisher */
+#define SPACE UINT64_C(16 << 20) /* bytes to free if not even an empty file could be created */
+#define ATTEMPTS 100             /* to find a free name while other runs take names */
 #define NAME 40
 #define TEMP (NAME + 20)
-#define DEADLINE_MS 5000 /* at the end, for who reads paths from standard output */
+#define DEADLINE_MS 5000 /* at the end, for the reader of paths on standard output */
 
 struct job {
 	struct window w;
@@ -49,31 +49,31 @@ struct windows {
 	int used; /* recording/used */
 	pthread_t finisher;
 
-	/* both threads', under lock */
+	/* of both threads, under lock */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct job queue[QUEUE];
 	size_t first, n;
-	bool closing, left; /* left: windows of ours are in recording/ without a lock */
-	uint64_t space;     /* that the recorder needs */
+	bool closing, left; /* left: windows of this run are in recording/ without a lock */
+	uint64_t space;     /* bytes that the recorder needs */
 	uint64_t own[2 * QUEUE];
-	size_t nown; /* that we have locked */
+	size_t nown; /* windows locked by this run */
 	uint64_t complete, delayed, dropped[DROPPED_REASONS];
 
-	/* the recorder's */
+	/* of the recorder's thread */
 	bool cannot_create;
 
-	/* the finisher's */
+	/* of the finisher */
 	struct metrics metrics;
-	uint64_t reported[DROPPED_REASONS]; /* of dropped, what is in metrics already */
+	uint64_t reported[DROPPED_REASONS]; /* dropped windows that metrics has already */
 	uint64_t cpu_us, unprinted;
 	struct retention saved;
 	struct retention_clock clock;
 	struct announce announce;
 	uint64_t ring_high; /* of the last window */
 	uint64_t symbols_bytes;
-	uint64_t reserve;                                        /* once the disk was full: room for the next windows */
-	bool short_of_space, no_metrics, not_synced, cut_stacks; /* said */
+	uint64_t reserve; /* after the disk was full: bytes for the next windows */
+	bool short_of_space, no_metrics, not_synced, cut_stacks; /* a message has reported it */
 };
 
 static void windows_name_of(char name[NAME], uint64_t epoch)
@@ -93,14 +93,14 @@ static bool space_helps(int error)
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-/* As rename, but what has the new name stays: EEXIST. */
+/* As rename, but fails with EEXIST if the new name exists. */
 static bool windows_move(int from, const char *name, int to, const char *new_name)
 {
 	if (renameat2(from, name, to, new_name, RENAME_NOREPLACE) == 0)
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
-	/* a file system that cannot do so; names are used once, so nobody comes in between */
+	/* The file system lacks RENAME_NOREPLACE. Names are used once, so no other file gets this name meanwhile. */
 	if (faccessat(to, new_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return false;
@@ -175,8 +175,8 @@ static void write_metrics(struct windows *windows)
 	}
 }
 
-/* Symbols are the keeper's, but it looks once a minute, and a full file system cannot wait. Names and times alone say
- * what may go. */
+/* The symbol saver removes unneeded symbols once a minute; a full file system cannot wait for that. Names and times
+ * alone decide which files may be deleted. */
 static uint64_t windows_drop_symbols(void *arg)
 {
 	const struct windows *windows = arg;
@@ -207,7 +207,7 @@ static void windows_keep_limits(struct windows *windows, uint64_t space)
 	}
 }
 
-/* It is durable: recording/ has lost it, out/ has it. */
+/* Syncs both folders: recording/ has lost the window, out/ has it. */
 static void sync_dirs(struct windows *windows)
 {
 	if ((fdatasync(windows->used) < 0 || fsync(windows->windir.out) < 0) && errno != EINVAL &&
@@ -217,7 +217,7 @@ static void sync_dirs(struct windows *windows)
 	}
 }
 
-/* To out/; should somebody have put a file of that name there, under another. */
+/* Moves a window to out/; under another name if a file of that name is there. */
 static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *epoch)
 {
 	char name[NAME], new_name[NAME];
@@ -234,7 +234,7 @@ static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *ep
 	return false;
 }
 
-/* It is in out/, whoever wrote it: report says what is in it. */
+/* Prints, sums up and counts a window that has been moved to out/. */
 static void windows_announce(struct windows *windows, int fd, uint64_t epoch, struct window_report *report,
 			     const char *what)
 {
@@ -341,7 +341,7 @@ static void clean_up(struct windows *windows)
 	windows_keep_limits(windows, 0);
 }
 
-/* Up to a second when a reader of paths has to catch up. */
+/* Waits for work; up to a second if a slow reader of paths has not got all lines. */
 static void wait_for_more(struct windows *windows)
 {
 	if (windows->announce.waiting.n)
@@ -397,7 +397,7 @@ static void *windows_finisher(void *arg)
 {
 	struct windows *windows = arg;
 
-	urgency_lower(URGENCY_USUAL); /* no sample waits for it */
+	urgency_lower(URGENCY_USUAL); /* samples do not depend on this thread */
 	leftovers_sweep(&windows->windir);
 	clean_up(windows);
 	write_metrics(windows);
@@ -418,12 +418,12 @@ static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 	return true;
 }
 
-/* Where the file is missing or empty, what is there tells which names were used. */
+/* Opens the file of used names; if it is missing or empty, the existing windows give them. */
 static int open_used(const struct windir *windir, const char *dir)
 {
 	struct epochs epochs = { 0 };
 	struct stat status;
-	/* 0600: who could take its lock would stop the recorder */
+	/* 0600: a user who can lock the file could stop the recorder */
 	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
@@ -456,11 +456,11 @@ struct windows *windows_open(const struct windows_options *options)
 		windows->dir[--n - 1] = 0;
 	windir_open(&windows->windir, windows->dir);
 	windows->used = open_used(&windows->windir, windows->dir);
-	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of its window */
+	signal(SIGXFSZ, SIG_IGN); /* a file over the size limit is an error of its window */
 	pthread_mutex_init(&windows->lock, NULL);
 	threads_condition(&windows->more);
 	error = threads_start(&windows->finisher, 0, windows_finisher,
-			      windows); /* without signals: writing to a reader of paths that left is EPIPE */
+			      windows); /* signals are blocked: writing to a closed pipe returns EPIPE */
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
@@ -468,13 +468,13 @@ struct windows *windows_open(const struct windows_options *options)
 	return windows;
 }
 
-/* Who rescues or removes a window locks it with flock, too, for a moment. That a run writes it is another lock, which
- * can be asked for without taking it. */
+/* Sets a second lock (OFD) that shows that a run writes the window: other runs query it without taking it, whereas
+ * flock is also held briefly by processes that rescue or remove windows. */
 static void mark_written(int fd)
 {
 	struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
-	fcntl(fd, F_OFD_SETLK, &f); /* where this fails, runs that overlap do not find each other */
+	fcntl(fd, F_OFD_SETLK, &f); /* if this fails, overlapping runs do not find each other */
 }
 
 static bool is_written(int fd)
@@ -484,9 +484,8 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Makes a file that is locked before it has the name under which others look at it; `temp` gets its name until then. A
- * run that sweeps may hold the lock of a file that is not locked yet: it then unlinks that name, so each attempt has a
- * name of its own. */
+/* Creates a file and locks it before it gets the name that other runs read; `temp` receives its name until then. A run
+ * that removes leftovers may lock the new file first and unlink its name, so each attempt uses another name. */
 static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
 	struct stat status;
@@ -562,8 +561,8 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 	return good;
 }
 
-/* A window that does not fit into the queue keeps its name and loses its lock: it will be found as one of a killed run.
- */
+/* Releases a window that does not fit into the queue: it keeps its name without a lock, so it is rescued later like one
+ * of a killed run. */
 static void windows_enqueue(struct windows *windows, struct window *window, const struct job *job)
 {
 	bool fits;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * windows.h - the directory DIR and the life of windows: made, finished, dropped, deleted, rescued.
+ * windows.h - the directory DIR and the life of windows: created, finished, dropped, deleted, rescued.
  *
- *	recording/E.data   being written, locked by who writes it     out/E.data   complete, never changed again
- *	bad/E.data, .why   what a killed run left and nobody can read  pjrecord.prom, used (which E there ever were)
+ *	recording/E.data   being written, locked by its run          out/E.data   complete, never changed again
+ *	bad/E.data, .why   left by a killed run, cannot be rescued    pjrecord.prom, used (all E that were ever used)
  *
- * All that may be slow (fsync, rename, unlink, the limits, printing, metrics, rescue) is done by one thread of its own,
- *the finisher, so a slow disk never stalls who empties the rings. What waits for it is bounded: what does not fit stays
- *in recording/ without a lock, is counted as delayed, and is rescued when there is time. All functions are for one
- * thread, that of the recorder; only
- * windows_close waits.
+ * One thread, the finisher, does all that may be slow (fsync, rename, unlink, limits, printing, metrics, rescue), so a
+ * slow disk never stalls the recorder, which empties the rings. Its queue is bounded: a window beyond it stays in
+ * recording/ without a lock, is counted as delayed, and is rescued later. All functions are for one thread, that of the
+ * recorder; only windows_close waits.
  *
- * Locks (flock) are per window. Who writes a window, or removes it, holds its exclusive lock; who reads a complete one
- *and wants it to stay holds a shared lock. A window in recording/ that nobody locked was left by a run that is dead.
+ * Each window has locks (flock). A process that writes or removes a window holds its exclusive lock; one that reads a
+ * complete window and needs it to stay holds a shared lock. An unlocked window in recording/ is that of a dead run.
  */
 #ifndef PJ_WINDOWS_H
 #define PJ_WINDOWS_H
@@ -23,49 +22,51 @@
 
 struct windows_options {
 	const char *dir;
-	uint64_t keep_bytes; /* of out/ and bad/; 0: no limit */
+	uint64_t keep_bytes; /* in out/ and bad/; 0: no limit */
 	uint64_t keep_age_s; /* 0: no limit */
 	double min_free;     /* share of the file system, 0..1, that stays free; 0: no limit */
 	bool print;          /* paths of complete windows on stdout */
 	bool quiet;          /* no summary lines */
 };
 
-/* While windows are few a struct window is copied freely; it owns fd until it is finished or dropped. */
+/* A window that is being recorded. The struct owns fd until it is finished or dropped. */
 struct window {
-	int fd;         /* recording/E.data, empty, for reading and writing; nobody else writes it. -1: none */
+	int fd;         /* recording/E.data, empty, for reading and writing, locked; -1: none */
 	uint64_t epoch; /* E */
 };
 
 /* Makes DIR and the folders in it (those of symsaver.h, too), before privileges are dropped, and so before
- * windows_open. As root: for *uid and *gid, or, when they are -1, for the owner of DIR; who it is for is returned in
- * them, for privileges_drop. So a recorder that was started as root writes as the owner of DIR. Folders that are links,
- * or belong to somebody else, are refused: dies. */
+ * windows_open. As root: for *uid and *gid, or, if these are -1, for the owner of DIR; returns the owner in them, for
+ * privileges_drop. So a recorder that was started as root writes as the owner of DIR. Ends the process if a folder is a
+ * link or belongs to another user. */
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid);
 
-/* Dies when DIR cannot be used. Starts the finisher, which begins by sweeping and rescuing. SIGXFSZ is ignored from
- * here on. */
+/* Opens DIR and starts the finisher, which first cleans up after killed runs. Ends the process if DIR cannot be used.
+ * SIGXFSZ is ignored from here on. */
 struct windows *windows_open(const struct windows_options *options);
 
-/* E is epoch, or the next number that was never used, by whomever, also before the clock was set back. False: counted
- * as dropped and said (once, until it works again), errno says why; room is being made, so try again with the next
- * window. */
+/* Creates the window `epoch`, or the next number that no run has used, also before the clock was set back. Returns
+ * false and errno on failure: the window is counted as dropped, one message reports it until creation succeeds again,
+ * and the finisher makes space for the next window. */
 bool windows_create(struct windows *windows, uint64_t epoch, struct window *window);
 
-/* Complete: to out/, printed, summed up, counted. Returns at once. */
+/* Hands a complete window to the finisher, which moves it to out/, prints its path and summary, and counts it. Returns
+ * at once. */
 void windows_finish(struct windows *windows, struct window *window, const struct window_report *report);
 
-/* It could not be written: error is the errno. Removed, said, counted; when the disk is full, room is made. error 0:
- * the recorder does not want it, it is removed and that is all. report: as far as it is known, or NULL. */
+/* Drops a window that could not be written; error is the errno. The finisher removes, reports and counts it, and makes
+ * space if the disk is full. With error 0 it only removes the window. report: as far as it is filled, or NULL. */
 void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report);
 
 /* The planned end (struct pj_window, CLOCK_MONOTONIC of this boot) of the newest window that another living run is
- * writing; false when there is none. For runs that overlap: who comes later begins exactly there. */
+ * writing; returns false if there is none. A later run begins exactly there, so that overlapping runs leave no gap. */
 bool windows_predecessor(struct windows *windows, uint64_t *end_ns);
 
-/* So far: complete windows of this run, and those that were dropped. */
+/* Returns the numbers of complete and of dropped windows of this run. */
 void windows_counts(struct windows *windows, uint64_t *complete, uint64_t *dropped);
 
-/* Waits until all is finished, stdout included. False: a window was dropped, or a path could not be printed. */
+/* Waits until the finisher has finished all windows, stdout included. Returns false if a window was dropped or a path
+ * was not printed. */
 bool windows_close(struct windows *windows);
 
 #endif
