@@ -22,7 +22,7 @@ static size_t bytes_of_tenant(const struct javacode *javacode, const struct tena
 	return sum;
 }
 
-/* The largest JVM of the tenant that holds most; only: of this tenant; NULL: of any. */
+/* Returns the largest JVM of the tenant with the most memory; with `only` not NULL, of that tenant. */
 static struct javacode_jvm *javabudget_largest(const struct javacode *javacode, const struct tenant *only)
 {
 	struct javacode_jvm *found = NULL;

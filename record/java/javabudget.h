@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javabudget.h - the JVMs of javacode.h, and how much memory each of them and its tenant may take.
+ * javabudget.h - the JVMs of javacode.h, and the memory budgets of each tenant and of all.
  *
- * Two parts of one module: javacode.c finds code, javabudget.c decides which JVM gives way where a tenant, or all,
- * would take more than their budget.
+ * Two parts of one module: javacode.c looks up code, javabudget.c chooses the JVM whose cache is dropped when a tenant,
+ * or all tenants, would exceed their budget.
  */
 #ifndef PJ_JAVABUDGET_H
 #define PJ_JAVABUDGET_H
@@ -27,72 +27,78 @@ enum {
 	HEAPS_USUAL = 240 << 20
 };
 
-/* What is known of a piece beyond itself. */
+/* Data about a cached code blob. */
 struct fact {
 	struct blob blob;
-	uint64_t first_seen, since, seen; /* ns; the first and the last time that it was seen to be there */
+	/* Times in ns: first_seen, of the last lookup; since and seen, of the first and last check that found it. */
+	uint64_t first_seen, since, seen;
 };
 
-/* Bytes of code. Which of a table of LINES it may be in follows from its number: one of WAYS. */
+/* A cache line of code bytes. The number selects a set of WAYS lines in a table of LINES. */
 struct line {
 	uint64_t number; /* address / LINE, + 1; 0: none */
-	char *byte;      /* LINE of them; NULL: never used */
+	char *byte;      /* LINE bytes; NULL: never used */
 };
 
 struct javacode_jvm {
 	struct javacode *owner;
-	const struct process *process; /* while it is walked */
+	const struct process *process; /* valid while its samples are walked */
 	uint32_t pid;
 	uint64_t start_ticks;
 	struct tenant tenant;
-	size_t bytes;                 /* of its pieces and its code, held by its tenant */
-	struct jvmreader_jvm *reader; /* NULL: it cannot be read */
-	uint64_t version;             /* of the mappings, when it could not */
+	size_t bytes;                 /* of its code blobs and code lines, charged to its tenant */
+	struct jvmreader_jvm *reader; /* NULL: the JVM cannot be read */
+	uint64_t version;             /* of the mappings at the failed attempt to read it */
 	uint64_t retry, pause;
-	bool gone; /* its memory is: pieces that were read before it ended stay in use */
+	/* The JVM has ended; code blobs read before stay in use. */
+	bool gone;
+	/* A lookup had no answer in time since javacode_was_late. */
 	bool late;
-	bool dropped; /* its memory is freed by the next javacode_begin */
+	/* Over a budget: the next javacode_begin frees its cache. */
+	bool dropped;
 	uint64_t first_seen;
 	struct javaunwind_code code;
 	struct code_blob *blob; /* by address, disjoint */
-	struct fact *fact;      /* one each */
+	struct fact *fact;      /* one for each blob */
 	size_t n, cap;
+	/* Addresses where no code was found, by hash, each until a time. */
 	struct missed {
 		uint64_t address, until;
 		enum codecache_where where;
 	} missed[MISSED];
-	struct line *line; /* NULL: none yet */
-	unsigned turn;     /* which of the ways is next to go */
+	struct line *line; /* NULL before the first use */
+	unsigned turn;     /* selects the way to replace */
 };
 
 struct javacode {
 	const struct processes *processes;
-	struct tenants *tenants; /* memory */
-	struct budgets *budgets; /* CPU time; NULL: no limit */
+	struct tenants *tenants; /* budgets of memory */
+	struct budgets *budgets; /* budgets of CPU time; NULL: no limit */
 	struct jvmreader *reader;
 	struct javacode_jvm **jvm;
 	size_t n;
 	uint64_t now, seen;
-	size_t turn;        /* the JVM that is seen first next time */
-	struct blob *space; /* to see pieces in */
+	size_t turn;        /* the JVM that is checked first next time */
+	struct blob *space; /* buffer for a check of code blobs */
 	size_t folder_count;
-	const char *shown[8]; /* codes of reasons */
+	const char *shown[8]; /* codes of reasons that a message has reported */
 	struct javacode_counts counts;
 };
 
-/* Takes memory from the budget of its tenant. Where it is exceeded, the largest JVM of the tenant that holds most is
- * dropped; false: this one was. */
+/* Charges memory to the tenant of jvm. If a budget is exceeded, drops the largest JVM of the tenant with the most
+ * memory; returns false if that was jvm. */
 bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes);
 
-/* False: there is no memory for so many pieces, and the JVM was dropped. */
+/* Makes space for n code blobs. Returns false if that exceeds the budget; the JVM is dropped then. */
 bool javabudget_make_space(struct javacode_jvm *jvm, size_t n);
 
-/* The JVM is not read for a while, and its memory is freed by the next javacode_begin. */
+/* Stops reading the JVM for a while; the next javacode_begin frees its cache. */
 void javabudget_drop(struct javacode_jvm *jvm);
 
-/* Of the tenant that has most of them, the one that was not met for longest. */
+/* Returns the index of the least recently used JVM of the tenant with the most JVMs. */
 size_t javabudget_find_dispensable(const struct javacode *javacode);
 
+/* Returns the tenant of a process. */
 struct tenant javabudget_find_tenant(uint32_t pid);
 
 #endif

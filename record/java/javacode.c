@@ -9,19 +9,19 @@
 #include <stdlib.h>
 
 #define DEADLINE_NS \
-	(150 * (SECOND_NS / 1000)) /* rings hold the samples of a second, and this look at them is of half a second */
+	(150 * (SECOND_NS / 1000)) /* rings hold the samples of a second; each reading of them covers half a second */
 #define FLUSH_NS (20 * (SECOND_NS / 1000))
-#define LATELY_NS (2 * SECOND_NS) /* a piece that was met then is looked at before it is met again */
-#define IDLE_NS (60 * SECOND_NS)  /* pieces and JVMs that were not met for so long are let go */
-#define MISSED_NS (SECOND_NS / 4) /* between questions for an address where nothing was */
-#define RETRY_NS SECOND_NS        /* to open a JVM that could not be read, at first */
-#define SOON_NS (SECOND_NS / 10)  /* and one that is about to begin */
+#define LATELY_NS (2 * SECOND_NS) /* code used within this time is checked before the next samples */
+#define IDLE_NS (60 * SECOND_NS)  /* unused code and JVMs are dropped after this time */
+#define MISSED_NS (SECOND_NS / 4) /* before a repeated lookup of an address without code */
+#define RETRY_NS SECOND_NS        /* first delay before opening a JVM again that could not be read */
+#define SOON_NS (SECOND_NS / 10)  /* the same for a JVM that is starting */
 #define RETRY_MAX (60 * SECOND_NS)
-#define GONE_NS SECOND_NS /* code of a JVM that ended is right for samples up to so long after it was read */
+#define GONE_NS SECOND_NS /* code of an ended JVM is valid for samples up to this time after it was read */
 
-/* ---- pieces -------------------------------------------------------------------------------------------------- */
+/* ---- code blobs -------------------------------------------------------------------------------------------------- */
 
-/* The first of the ways. */
+/* Returns the first line of the set. */
 static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
 {
 	return &jvm->line[(number ^ number >> 8) % (LINES / WAYS) * WAYS];
@@ -60,7 +60,7 @@ static void javacode_move(struct javacode_jvm *jvm, size_t to, size_t from)
 	jvm->n = jvm->n + to - from;
 }
 
-/* Which pieces are not met any more: those since before `since`. */
+/* Drops blobs that were last used before `since`. */
 static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 {
 	size_t saved = 0;
@@ -75,7 +75,7 @@ static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 	javacode_show(jvm);
 }
 
-/* The number of the first piece that ends behind an address. */
+/* Returns the index of the first blob that ends after an address. */
 static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 {
 	size_t low = 0, high = jvm->n;
@@ -91,7 +91,7 @@ static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 	return low;
 }
 
-/* In the place of what was there. */
+/* Inserts blobs; they replace those that they overlap. */
 static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
 			    uint64_t now)
 {
@@ -99,7 +99,7 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 	size_t at, after;
 
 	for (size_t i = 1; i < code->n; i++)
-		if (code->blob[i].start < code->blob[i - 1].end) /* read while it changed */
+		if (code->blob[i].start < code->blob[i - 1].end) /* the JVM changed it during the read */
 			return false;
 	if (jvm->n + code->n > BLOBS_MAX)
 		forget_before(jvm, now);
@@ -120,14 +120,14 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 	return true;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
 static bool is_code_of(const struct hotspot_reason *why, const char *code)
 {
 	return strcmp(why->code, code) == 0;
 }
 
-/* Once for each reason; of those that end, or may be about to begin, nothing needs to be said. */
+/* Reports a JVM that cannot be read, once for each reason; not one that ends or may be starting. */
 static void javacode_print_message(struct javacode *javacode, const struct javacode_jvm *jvm,
 				   const struct hotspot_reason *why)
 {
@@ -179,9 +179,10 @@ static void javacode_forget(struct javacode_jvm *jvm)
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
 }
 
-/* Ends reading this JVM. A pointer to it may still be in use, so it is kept until it is looked for again. Of a JVM that
- * ended the code stays: the rings still hold samples of its last half second, and its stacks are walked by what was
- * read until then. */
+/* Stops reading this JVM. The caller may hold a pointer to it, so the struct stays until the next javacode_of. The code
+ * of an ended JVM stays: the rings still hold samples of its last half second, which are walked with the code read
+ * before.
+ */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *javacode = jvm->owner;
@@ -196,7 +197,7 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 	else
 		javacode_forget(jvm);
 	if (is_code_of(why, "starting") ||
-	    is_code_of(why, "gone")) /* it begins, maybe by exec, or it is known soon that it ended */
+	    is_code_of(why, "gone")) /* it is starting, perhaps by exec, or its end will be reported soon */
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else
 		jvm->pause =
@@ -237,7 +238,7 @@ static void print_over_time(struct javacode *javacode, const struct javacode_jvm
 		     jvm->pid, tenant_name(&jvm->tenant, name));
 }
 
-/* Was it answered? */
+/* Returns true if the request was answered; otherwise counts it as late, or gives the JVM up. */
 static bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
 {
 	if (answer == JVMREADER_DONE)
@@ -279,7 +280,8 @@ static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *byt
 	memcpy(line[way].byte, bytes, LINE);
 }
 
-/* Asks for the code around an address, which is in no piece. NONE: nothing is there; *in: but it is in a code heap. */
+/* Reads the code around an address that is in no cached blob. Returns JAVACODE_NONE if there is none; *in is true if
+ * the address is in a code heap. */
 static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *javacode = jvm->owner;
@@ -310,8 +312,8 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	return JAVACODE_NONE;
 }
 
-/* The same of a return address: it is behind the code that it is of, or at the start of what frames of virtual threads
- * return to. */
+/* The same for a return address. It may be the end of the blob that contains the call, or the start of the return
+ * barrier of virtual threads. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
 	enum javacode_answer answer = javacode_look_up(jvm, ip - 1, in);
@@ -319,8 +321,7 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 	return answer == JAVACODE_NONE && *in ? javacode_look_up(jvm, ip, in) : answer;
 }
 
-/* Is a piece, which was not seen since the sample was taken, still there? Where nobody can say, it is taken for
- * granted. */
+/* Returns true if blob i, last checked before the sample, is still there. Without an answer it counts as valid. */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *javacode = jvm->owner;
@@ -340,7 +341,7 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 	return true;
 }
 
-/* A step from where frames of virtual threads return to leads into enterSpecial: its piece must be there, too. */
+/* A step from the return barrier of virtual threads leads into enterSpecial: loads its blob, too. */
 static void note_special(struct javacode_jvm *jvm)
 {
 	uint64_t address = jvm->code.continuation_return;
@@ -360,9 +361,9 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return processes_at(jvm->process, address);
 }
 
-/* Does a call end at this return address? call rel32, to what is code, or by register or memory. Calls lead to new code
- * as soon as there is some, when the heaps for it may have grown beyond what was mapped at the time of the sample: 240
- * MB, by default. */
+/* Returns true if a call ends at this return address: call rel32 to code, or by register or memory. HotSpot patches
+ * calls to new code at once, which may be in a part of the code heaps that was not mapped at the time of the sample;
+ * these have 240 MB by default. */
 static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	uint8_t code[X86_CALL_MAX];
@@ -376,8 +377,8 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob
 	return x86_is_indirect_call_before(code);
 }
 
-/* Memory of code is used again. A piece that was there before the sample was taken, and after it, is the right one; of
- * one that was met first afterwards, the code must call something where the sample returns to. */
+/* Returns true if blob i is the code of the time of the sample. HotSpot reuses code memory: a blob seen before and
+ * after the sample is the right one; in one first read after the sample, a call must precede the return address. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -388,7 +389,7 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 	return is_after_call(jvm, blob, state->ip);
 }
 
-/* Of a piece that was met. */
+/* Returns the answer for cached blob i. */
 static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -441,7 +442,7 @@ static void javacode_take_name(void *to, uint64_t method, struct str name)
 	javanames_named(naming->names, naming->pid, method, name);
 }
 
-/* What is asked for is asked for once, so not while nobody would answer. */
+/* Each name is requested once, so only while the helper can answer. */
 void javacode_name(struct javacode *javacode, struct javanames *names)
 {
 	for (size_t i = 0; i < javacode->n && jvmreader_ready(javacode->reader); i++) {
@@ -458,7 +459,8 @@ void javacode_name(struct javacode *javacode, struct javanames *names)
 	}
 }
 
-/* ---- what java_step asks ------------------------------------------------------------------------------------- */
+/* ---- callbacks of javaunwind_step
+ * ------------------------------------------------------------------------------------- */
 
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 {
@@ -493,7 +495,8 @@ static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-/* Code that was freed since is, too: who asks wants to know where a frame ends, and not to look for another place. */
+/* Addresses of freed code count as well: the unwinder decides by them whether a frame ends here, and never searches for
+ * another return address. */
 static bool javacode_is_code(void *arg, uint64_t address)
 {
 	return is_mapped(arg, address);
@@ -573,7 +576,7 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 	return jvm->reader || jvm->gone ? jvm : NULL;
 }
 
-/* All at once: pieces that were met lately. */
+/* Checks all recently used code blobs in one request. */
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
@@ -619,7 +622,7 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 	if (javacode->seen >= horizon)
 		return;
 	javacode->seen = now;
-	javacode->turn++; /* another one is first each time: patience may not last for all */
+	javacode->turn++; /* each time another JVM is first, as the deadline may not suffice for all */
 	for (size_t i = 0; i < javacode->n; i++) {
 		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
 

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javacode.h - the code of JVMs that was met on stacks: which piece an address is in, and whether that is still so.
+ * javacode.h - a cache of the code blobs of JVMs that appear on stacks, and checks that they are still valid.
  *
- * What a JVM holds is never listed: a piece is asked for (jvmreader.h) when an address in it is met first, and is good
- * for a sample when its compile id, which HotSpot gives only once, was seen after the sample was taken. Pieces that
- * were met lately are seen together, before the samples since then are walked. Of a piece that was not known before the
- * sample, the code must call something where the sample returns to: memory of code is used again. Memory follows what
- * was met; what ended, or was not met for long, is let go.
+ * The recorder never lists the code of a JVM. It reads a code blob (jvmreader.h) when an address in it first appears on
+ *a stack. A cached nmethod is valid for a sample if its compile id, which HotSpot never reuses, was seen after the
+ *sample; recently used ones are checked together before the samples since then are walked. HotSpot reuses code memory:
+ *so if a blob was first read after the sample, the code at the return address must follow a call. Blobs and JVMs that
+ *are not used for 60 s are dropped.
  *
- * Time and memory are bounded for each tenant (tenants.h) and for all: where a tenant would use more, its JVMs are not
- * read for a while, or the largest of them is dropped. Its samples stay, walked by frame pointers; JVMs of others do
- * not notice.
+ * Time and memory are bounded for each tenant (tenants.h) and for all: beyond its budget the JVMs of a tenant are not
+ * read for a while, or the largest is dropped. Its samples stay, walked by frame pointers; JVMs of other tenants are
+ *not affected.
+ *
+ *	javacode_begin(javacode, horizon, now, false);
+ *	jvm = javacode_of(javacode, process);
+ *	if (jvm && javacode_find(jvm, &state, time, &blob) == JAVACODE_BLOB)
+ *		end = javaunwind_step(&state, javacode_code(jvm), &blob, &frame);
  */
 #ifndef PJ_JAVACODE_H
 #define PJ_JAVACODE_H
@@ -24,50 +29,52 @@
 struct javacode;
 struct javacode_jvm;
 
-/* Forks the helper that reads JVMs. */
+/* Starts the helper process that reads JVMs. */
 struct javacode *javacode_new(void);
-/* Before all that follows. CPU time is limited by TENANT_CPU_NS of budgets; NULL: not at all. */
+
+/* To be called before all other functions. TENANT_CPU_NS of budgets limits CPU time; NULL: no limit. */
 void javacode_start(struct javacode *javacode, const struct processes *processes, struct budgets *budgets);
 void javacode_free(struct javacode *javacode);
 
-/* Samples up to horizon are to be walked; hurry: the recorder cannot wait for long. */
+/* To be called before samples up to horizon (ns) are walked: checks recently used code. flush: the recorder ends a
+ * window and may wait less. */
 void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, bool flush);
 
-/* Lets go of what is not needed any more; every few seconds. */
+/* Drops unused code and ended JVMs; to be called every few seconds. */
 void javacode_tick(struct javacode *javacode, uint64_t now);
 
-/* NULL: process is none, or one that cannot be read (which was said). Valid until the next one, or javacode_begin or
- * _tick.
- */
+/* Returns the JVM of a process; NULL if it is no JVM, or cannot be read (a message reports the reason once). Valid
+ * until the next javacode_of, javacode_begin or javacode_tick. */
 struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
 enum javacode_answer {
-	JAVACODE_NONE, /* no code of the JVM */
-	JAVACODE_BLOB, /* *piece, for java_step */
-	JAVACODE_LATE, /* it may be, but the JVM could not be asked in time */
-	JAVACODE_GONE  /* there was some when the sample was taken, but now there is none, or other */
+	JAVACODE_NONE, /* the address is in no code of the JVM */
+	JAVACODE_BLOB, /* *blob is its code blob, for javaunwind_step */
+	JAVACODE_LATE, /* the JVM could not be read in time */
+	JAVACODE_GONE  /* the code of the time of the sample has been freed or replaced */
 };
-/* Where state is, of a sample of that time. */
+/* Looks up the code blob of a frame of a sample; time in ns. */
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob);
 
-/* Names of methods that were met, of all JVMs. */
+/* Reads the names of methods that `names` wants, of all JVMs. */
 void javacode_name(struct javacode *javacode, struct javanames *names);
 
-/* For java_step. Its functions may ask the JVM. */
+/* Returns the view for javaunwind_step. Its callbacks may read the JVM. */
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
 
-/* Was something not known in time since the last call? */
+/* Returns true if a lookup had no answer in time since the last call. */
 bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
-	size_t jvms, blobs;                   /* now */
-	uint64_t opened, unread;              /* JVMs; unread: that cannot be read */
-	uint64_t is_requested, checks, bytes; /* questions */
-	uint64_t late;                        /* that were not answered in time */
-	uint64_t over_time, over_memory;      /* questions not asked, and JVMs dropped, over the budget of a tenant */
+	size_t jvms, blobs;                   /* cached now */
+	uint64_t opened, unread;              /* JVMs that were opened; that cannot be read */
+	uint64_t is_requested, checks, bytes; /* requests: lookups of addresses, checks of blobs, code bytes */
+	uint64_t late;                        /* requests without an answer in time */
+	uint64_t over_time, over_memory;      /* requests omitted, and JVMs dropped, over the budget of a tenant */
 	struct helper_counts helpers;
 };
+/* Returns the counts since javacode_new. */
 struct javacode_counts javacode_count(const struct javacode *javacode);
 
 #endif

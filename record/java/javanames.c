@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#define LONGEST 16384u    /* a name */
-#define ITEM_BYTES 32768u /* then the next item begins: in a pipe, each is in one record */
+#define LONGEST 16384u    /* bytes of a name */
+#define ITEM_BYTES 32768u /* of an item; in a pipe, each item is in one record */
 
-/* The key of a method, as its bytes. */
+/* Key of a method, compared by its bytes. */
 struct key {
 	uint64_t method;
 	uint32_t pid, zero;
@@ -26,9 +26,9 @@ struct javanames {
 	struct one *one; /* by key - 1 */
 	struct arena names;
 	size_t bytes;      /* of names */
-	uint32_t nasked;   /* the first so many were asked for, whoever they are of */
-	uint32_t left_out; /* frames of methods that there was no room for */
-	uint64_t *wanted;  /* scratch */
+	uint32_t nasked;   /* number of methods whose names have been requested: the first ones */
+	uint32_t left_out; /* frames of methods beyond the limit */
+	uint64_t *wanted;  /* buffer for javanames_wanted */
 };
 
 struct javanames *javanames_new(void)
@@ -122,7 +122,7 @@ static int key_cmp(const void *left, const void *right)
 	return (key->method > b->method) - (key->method < b->method);
 }
 
-/* Those of one process, from key[0] on; how many there are. */
+/* Appends the methods of one process, key[0] and the following ones. Returns their number. */
 static size_t put_process(const struct javanames *javanames, const struct key *key, size_t n, uint32_t left_out,
 			  struct text *item)
 {

@@ -11,9 +11,9 @@
 enum { BUILDS = 16, PAGE = 4096 };
 
 struct build {
-	char *page; /* NULL: none */
+	char *page; /* first page of libjvm.so; NULL: the entry is free */
 	struct jvmbuilds_key key;
-	int owner; /* /proc/PID of a process of the key's mount namespace; -1: of our own, which stays */
+	int owner; /* /proc/PID of a process in the mount namespace of the key; -1: the recorder's own namespace */
 	uint64_t base;
 	struct vmlayout layout;
 	struct blobframes_layout frames;
@@ -25,7 +25,7 @@ struct jvmbuilds {
 	uint64_t own_ns;
 };
 
-/* 0: it ended, or we may not ask. */
+/* Returns the mount namespace of a process; 0 if it has ended, or without permission. */
 static uint64_t mount_ns_of(int process)
 {
 	struct stat status;
@@ -45,7 +45,7 @@ static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *ke
 	       a->minor == key->minor && a->inode == key->inode;
 }
 
-/* Is the mount namespace of the entry still the one that it was filled in? */
+/* Returns true if the mount namespace of the entry still exists. */
 static bool is_valid(const struct build *known)
 {
 	return known->owner < 0 || mount_ns_of(known->owner) == known->key.mount_ns;
@@ -59,7 +59,7 @@ static void set_owner(const struct jvmbuilds *jvmbuilds, struct build *build, in
 		close(build->owner);
 	build->owner = copy;
 	if (copy < 0 && build->key.mount_ns != jvmbuilds->own_ns)
-		build->key.mount_ns = 0; /* no descriptor is left: nothing is shared */
+		build->key.mount_ns = 0; /* out of descriptors: do not share */
 }
 
 bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,

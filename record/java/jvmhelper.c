@@ -14,21 +14,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WARM_MAX = 8 }; /* JVMs for which the memory that reading takes (2 MB) is kept between questions */
+enum { WARM_MAX = 8 }; /* JVMs whose read buffers (2 MB) stay between requests */
 
-/* Steps (0.1 us) and bytes that a question may take. Of JDK 25, opening takes 30,000 steps, the largest block 8,000,
+/* Steps (0.1 us) and bytes that a request may take. Of JDK 25, opening takes 30,000 steps, the largest block 8,000,
  * 128 names 20,000. */
 enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 };
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-#define AWAKE_NS 100000            /* so long after an answer the next question is waited for without sleeping */
-#define MAPS_MAX ((size_t)8 << 20) /* of 65,530 mappings, the most that there are by default */
+#define AWAKE_NS 100000            /* the helper polls for the next request for so long before it sleeps */
+#define MAPS_MAX ((size_t)8 << 20) /* bytes of 65,530 mappings, the default limit of a process */
 
 struct image {
 	struct hotspot h;
 	struct blobframes f;
 	struct readbudget budget;
-	uint64_t used;             /* serial of the last question */
-	struct hotspot_reason why; /* code: it cannot be read any more */
+	uint64_t used;             /* serial of the last request */
+	struct hotspot_reason why; /* with a code: the JVM cannot be read any more */
 };
 
 struct jvmhelper {
@@ -57,7 +57,7 @@ static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct
 		reason.code = "unsupported";
 		snprintf(reason.why, sizeof(reason.why), "its libjvm.so does not export %s", missing);
 	}
-	/* the layout is all that is needed from here on */
+	/* From here on only the layout is needed. */
 	vmstructs_free(&i->h.tables);
 	return reason;
 }
@@ -81,7 +81,7 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 	reason = hotspot_open_descriptor(&i->h, &process, fd[JVM_FD_MEM]);
 	if (reason.code)
 		return reason;
-	fd[JVM_FD_MEM] = -1; /* the image's now */
+	fd[JVM_FD_MEM] = -1; /* owned by the image now */
 	i->h.memory.budget = &i->budget;
 	key = (struct jvmbuilds_key){ request->user, request->mount_ns, process.library.major, process.library.minor,
 				      process.library.inode };
@@ -114,7 +114,7 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 	helper->image[slot] = NULL;
 }
 
-/* Those that were not asked for longest give their memory back. */
+/* Frees the read buffers of the least recently used JVMs. */
 static void warm_up(struct jvmhelper *helper, struct image *i)
 {
 	unsigned oldest = 0;
@@ -131,14 +131,14 @@ static void warm_up(struct jvmhelper *helper, struct image *i)
 	helper->warm[oldest] = i;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- requests ------------------------------------------------------------------------------------------------ */
 
 static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_reply *reply)
 {
 	reply->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, reply->text, JVM_BYTES_N);
 }
 
-/* Returns the bytes of the array. */
+/* Answers JVM_FIND. Returns the bytes of the array. */
 static size_t jvmhelper_find(struct image *i, const struct jvm_request *request, struct jvm_reply *reply)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
@@ -146,7 +146,7 @@ static size_t jvmhelper_find(struct image *i, const struct jvm_request *request,
 
 	if (why == codecache_gone)
 		i->why = jvmhelper_ended();
-	else if (why) /* it is about to begin */
+	else if (why) /* the JVM is starting */
 		where = CODECACHE_FREE;
 	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
 		where = CODECACHE_FREE;
@@ -177,7 +177,7 @@ static size_t jvmhelper_check(struct image *i, const struct jvm_request *request
 	return reply->n * sizeof(*reply->same);
 }
 
-/* As many as fit into an answer. */
+/* Answers JVM_NAMES with as many names as fit into a reply. */
 static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
 				   struct jvm_reply *reply)
 {
@@ -231,7 +231,7 @@ static void open_slot(struct jvmhelper *helper, const struct jvm_request *reques
 	jvmhelper_cool(i);
 }
 
-/* False: the recorder went away. */
+/* Handles a request. Returns false if the recorder has closed the socket. */
 static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 {
 	const struct jvm_request *request = &helper->request;
@@ -265,7 +265,7 @@ static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
-/* False: the recorder went away. */
+/* Receives a request. Returns false if the recorder has closed the socket. */
 static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
 	struct jvm_request *request = &helper->request;
@@ -273,7 +273,7 @@ static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 	ssize_t got;
 	size_t array;
 
-	do { /* questions come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
+	do { /* requests come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
 		load of 20 */
 		got = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
 						 clock_now() < awake ? MSG_DONTWAIT : 0);

@@ -2,38 +2,38 @@
 /*
  * jvmhelper.h - the process that parses the memory of JVMs, and the messages between it and the recorder (jvmreader.h).
  *
- * The recorder opens /proc/PID/mem and /proc/PID/maps, and sends the descriptors: access is checked when they are
- * opened, and they stay those of that program. The helper has no capability, opens nothing, and has a limit of memory.
- * The recorder trusts nothing that it receives: a JVM may have taken the helper over.
+ * The recorder opens /proc/PID/mem and /proc/PID/maps and sends the descriptors: the kernel checks access at open, and
+ * they stay bound to that program. The helper has no capability, opens no file, and has a memory limit. The recorder
+ * checks all that it receives: a JVM may have taken the helper over.
  *
- * Samples wait for it, so its priority is raised (URGENCY_SOON): a question takes a bounded number of steps
- * (readbudget.h), all JVMs of a tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any
- * question can is killed. At nice 0 and a load of 25, 70 of 4,000 stacks waited in vain.
+ * Samples wait for the helper, so its priority is raised (URGENCY_SOON). A request takes a bounded number of steps
+ * (readbudget.h), all JVMs of a tenant take at most 5 % of a CPU, and a helper that uses more CPU time than any request
+ * needs is killed. At nice 0 and a load of 25, 70 of 4,000 stacks got no answer in time.
  *
- * Messages are SOCK_SEQPACKET, one question and one answer each, with a head and an array. Both ends are of one build.
+ * Messages are SOCK_SEQPACKET: a request and a reply, each with a head and an array. Both ends are of one build.
  */
 #ifndef PJ_JVMHELPER_H
 #define PJ_JVMHELPER_H
 
 #include "runtimes/hotspot/blobframes.h"
 
-enum jvm_question { JVM_OPEN, JVM_CLOSE /* no answer */, JVM_FIND, JVM_CHECK, JVM_BYTES, JVM_NAMES };
+enum jvm_question { JVM_OPEN, JVM_CLOSE /* without a reply */, JVM_FIND, JVM_CHECK, JVM_BYTES, JVM_NAMES };
 
 enum {
 	JVM_SLOTS = 512,           /* JVMs that can be open at a time */
 	JVM_BYTES_N = 512,         /* code around an address */
-	JVM_CODE_BLOBS_MAX = 2048, /* in an answer: HotSpot's largest block has 400 */
-	JVM_BLOBS_MAX = 512,       /* in a question */
+	JVM_CODE_BLOBS_MAX = 2048, /* in a reply: HotSpot's largest block has 400 */
+	JVM_BLOBS_MAX = 512,       /* in a request */
 	JVM_METHODS_MAX = 128,
-	JVM_NAME_MAX = 4096, /* bytes; a longer name is left out */
+	JVM_NAME_MAX = 4096, /* bytes; longer names are omitted */
 	JVM_NAMES_BYTES = 96 << 10
 };
 
-/* Descriptors that come with JVM_OPEN, in this order: of files in /proc/PID. */
+/* Descriptors of files in /proc/PID that JVM_OPEN carries, in this order. */
 enum { JVM_FD_MEM, JVM_FD_MAPS, JVM_FDS };
 
 struct jvm_request {
-	uint64_t serial; /* returned in the answer */
+	uint64_t serial; /* returned in the reply */
 	uint32_t question, slot;
 	uint32_t n;         /* elements of the array */
 	uint32_t pid, user; /* OPEN */
@@ -51,13 +51,17 @@ struct jvm_request {
 
 struct jvm_reply {
 	uint64_t serial;
-	uint64_t ns; /* that it took */
-	uint32_t n;  /* elements of the array: pieces (FIND), blobs that are the same (CHECK), methods that were handled
-			(NAMES) */
-	uint32_t bytes; /* NAMES: of the array, whose elements are two uint32_t (which method, bytes of the name) and
-			   the name */
-	uint8_t lost;   /* the JVM cannot be read: code and why */
-	uint8_t read;   /* FIND, BYTES: text is there */
+	/* Time that the request took. */
+	uint64_t ns;
+	/* Elements of the array: code blobs (FIND), unchanged blobs (CHECK), processed methods (NAMES). */
+	uint32_t n;
+	/* NAMES: size of the array, whose elements are two uint32_t (index of the method, bytes of the name) and the
+	 * name. */
+	uint32_t bytes;
+	/* The JVM cannot be read: `code` and `why` have the reason. */
+	uint8_t lost;
+	/* FIND, BYTES: `text` is valid. */
+	uint8_t read;
 	uint32_t where; /* FIND: enum codecache_where */
 	char code[16], why[160];
 	struct blob blob;
@@ -65,7 +69,7 @@ struct jvm_reply {
 	char text[JVM_BYTES_N];
 	union {
 		struct code_blob code_blob[JVM_CODE_BLOBS_MAX];
-		uint16_t same[JVM_BLOBS_MAX]; /* their numbers, ascending */
+		uint16_t same[JVM_BLOBS_MAX]; /* indices, ascending */
 		char names[JVM_NAMES_BYTES];
 	};
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jvmopen.h - opens the memory of a JVM for the process that reads it; never waits for the JVM for long.
+ * jvmopen.h - opens the memory of a JVM for the helper process, within a time limit.
  *
- * A process can make everybody wait who opens its files in /proc (timelimit.h). The recorder's own thread asks here, so
- * a wait ends after JVMOPEN_MS, and the tenant of that process is left alone for twenty times as long.
+ * A process can block every process that opens its files in /proc (timelimit.h). The recorder's main thread calls this
+ * module, so a wait ends after JVMOPEN_MS, and no process of that tenant is opened for twenty times as long.
  */
 #ifndef PJ_JVMOPEN_H
 #define PJ_JVMOPEN_H
@@ -14,18 +14,19 @@
 
 enum { JVMOPEN_MS = 20 };
 
-/* What the helper needs: descriptors of one program, which its user may look into. */
+/* Descriptors of one program for the helper, which its user may read. */
 struct jvmopen {
 	int process;    /* /proc/PID */
-	uint64_t start; /* 0: any */
+	uint64_t start; /* clock ticks since boot; 0: not compared */
 	int fd[JVM_FDS];
 	struct taskid id;
 	struct taskid_user user;
-	uint64_t mount_ns; /* 0: it ended, or may not be read */
+	uint64_t mount_ns; /* 0: the process has ended, or without permission */
 	struct hotspot_reason why;
 };
 
-/* Opens those of a process (its /proc/PID) that started then (0: any). Returns NULL, and why, if that fails. */
+/* Opens the files of a process, given by its /proc/PID, if it started at `start` (0: not compared). Returns NULL and
+ * *why on failure. */
 struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why);
 void jvmopen_free(struct jvmopen *jvmopen);
 

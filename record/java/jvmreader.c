@@ -23,12 +23,12 @@
 #include <unistd.h>
 
 #define MS_NS (SECOND_NS / 1000)
-#define HANG_NS (250 * MS_NS)     /* after that, at one question, a helper that is blocked is killed */
-#define RUNS_NS (200 * MS_NS)     /* and one that uses so much CPU time: ten times what a question can take */
-#define ANSWER_NS (5 * SECOND_NS) /* for any reason: a machine that is busy beyond measure */
-#define RESTART_NS (100 * MS_NS)  /* between two helpers */
-#define NOTICED_NS (5 * MS_NS)    /* time at a question from which on is looked at where it went */
-#define QUESTION_NS 10000         /* what a question costs the recorder */
+#define HANG_NS (250 * MS_NS)     /* a helper that is blocked for so long at one request is killed */
+#define RUNS_NS (200 * MS_NS)     /* and one that uses so much CPU time: ten times the bound of a request */
+#define ANSWER_NS (5 * SECOND_NS) /* limit of any wait, on a heavily overloaded machine */
+#define RESTART_NS (100 * MS_NS)  /* between starts of two helpers */
+#define NOTICED_NS (5 * MS_NS)    /* a request that takes longer is split into CPU time and blocked time */
+#define QUESTION_NS 10000         /* cost of a request for the recorder, in ns */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
 
 struct jvmreader_jvm {
@@ -36,7 +36,7 @@ struct jvmreader_jvm {
 	uint64_t start;
 	struct tenant tenant;
 	int process;      /* /proc/PID, of O_PATH; -1: not opened yet */
-	struct taskid id; /* the program that is read */
+	struct taskid id; /* identity of the program that is read */
 	uint64_t helper;  /* serial of the helper that has it open; 0: none */
 	bool over_budget;
 	struct hotspot_reason why;
@@ -44,19 +44,19 @@ struct jvmreader_jvm {
 
 struct jvmreader {
 	struct tenants *tenants; /* NULL: no budgets */
-	uint64_t own_ns;         /* our mount namespace */
+	uint64_t own_ns;         /* mount namespace of the recorder */
 	pid_t pid;               /* of the helper; 0: none */
 	uint64_t helper;         /* its serial number, from 1 */
 	int socket, schedstat;
 	clockid_t clock;
 	uint64_t started;
-	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* that are open */
-	bool busy;                            /* a question was not answered */
-	struct jvmreader_jvm *at;             /* for which it was asked; NULL: closed meanwhile */
-	struct tenant payer;                  /* of that JVM */
-	uint64_t serial, since;               /* of the question */
-	uint64_t cpu, waiting; /* ns of the helper: CPU time, and time without a CPU, when they were looked at */
-	uint64_t used;         /* CPU time, for the question */
+	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* open JVMs */
+	bool busy;                            /* a request has no reply yet */
+	struct jvmreader_jvm *at;             /* its JVM; NULL: closed meanwhile */
+	struct tenant payer;                  /* tenant of that JVM */
+	uint64_t serial, since;               /* of the request; since: its time */
+	uint64_t cpu, waiting; /* ns of the helper at the last reading: CPU time, and time waiting for a CPU */
+	uint64_t used;         /* CPU time of the request */
 	uint64_t patience;
 	struct {
 		pid_t pid;
@@ -64,12 +64,12 @@ struct jvmreader {
 	} left[LEFT_MAX];
 	struct {
 		uint64_t hung, crashed, avoided; /* since the start */
-		unsigned left;                   /* now: killed, and not ended */
+		unsigned left;                   /* killed ones that have not ended yet */
 	} counts;
 	struct jvm_request request;
 	struct jvm_reply reply;
 	size_t reply_n; /* bytes */
-	uint8_t *same;  /* of the blobs of a jvmreader_check */
+	uint8_t *same;  /* result of a jvmreader_check, for each blob */
 	size_t same_cap;
 };
 
@@ -91,7 +91,7 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	/* URGENCY_SOON: a question has a fixed bound of steps, and a tenant one of CPU time */
+	/* URGENCY_SOON: steps of a request and CPU time of a tenant are bounded */
 	jvmreader->pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, jvmreader_run_helper, NULL });
 	close(pair[1]);
@@ -106,7 +106,7 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 	jvmreader->cpu = jvmreader->waiting = 0;
 }
 
-/* Helpers that were killed end when what they are blocked at answers. */
+/* Reaps killed helpers: they end once the call that blocks them returns. */
 static void jvmreader_reap(struct jvmreader *jvmreader)
 {
 	for (unsigned i = 0; i < LEFT_MAX; i++) {
@@ -126,7 +126,7 @@ static void end_helper(struct jvmreader *jvmreader)
 	close(jvmreader->socket);
 	if (jvmreader->schedstat >= 0)
 		close(jvmreader->schedstat);
-	kill(jvmreader->pid, SIGKILL); /* it holds nothing that matters */
+	kill(jvmreader->pid, SIGKILL); /* it has no state that must be saved */
 	for (unsigned tries = 0; tries < 25 && (ended = waitpid(jvmreader->pid, NULL, WNOHANG)) == 0; tries++)
 		nanosleep(&moment, NULL);
 	while (jvmreader->left[free].pid)
@@ -163,7 +163,7 @@ static bool is_stuck(const struct jvmreader *jvmreader, const struct tenant *ten
 
 /* ---- costs ---------------------------------------------------------------------------------------------------- */
 
-/* ns that the helper could run and had no CPU. */
+/* Returns the ns that the helper was runnable without a CPU. */
 static uint64_t time_waiting(const struct jvmreader *jvmreader)
 {
 	struct schedstat schedstat = { .waited = jvmreader->waiting };
@@ -181,7 +181,7 @@ static uint64_t jvmreader_cpu_time(const struct jvmreader *jvmreader)
 		       jvmreader->cpu;
 }
 
-/* Charges the CPU time that was used since the last time to the tenant whose JVM is read. */
+/* Charges the helper's CPU time since the last call to the tenant whose JVM is read. */
 static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 {
 	uint64_t cpu = jvmreader_cpu_time(jvmreader);
@@ -196,8 +196,8 @@ static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 	jvmreader->cpu = cpu;
 }
 
-/* How long the helper was neither running nor waiting for a CPU since the question was asked. Must not be called while
- * it waits for one: the kernel counts that time when it ends. */
+/* Returns the ns since the request that the helper was neither running nor waiting for a CPU. Must not be called while
+ * it waits for one: the kernel adds that time at its end. */
 static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 {
 	uint64_t past = now - jvmreader->since, waiting, known;
@@ -210,14 +210,14 @@ static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 	return past > known ? past - known : 0;
 }
 
-/* Pages that a disk has, at the start of a JVM, are within TENANT_BLOCKED_NS. */
+/* Charges blocked time. Reading pages from disk at the start of a JVM is within TENANT_BLOCKED_NS. */
 static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64_t now)
 {
 	if (jvmreader->tenants && !tenants_take(jvmreader->tenants, jvmreader->payer, TENANT_BLOCKED_NS, blocked, now))
 		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
-/* The question is over. */
+/* Ends the request. */
 static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
@@ -228,7 +228,7 @@ static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64
 		charge_blocked(jvmreader, blocked, now);
 }
 
-/* Does it wait for something that is not a CPU? */
+/* Returns true if the helper waits for something other than a CPU. */
 static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
 {
 	char path[64], text[128];
@@ -246,13 +246,13 @@ static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
 	return state && state[1] && state[2] != 'R';
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------- */
+/* ---- replies -------------------------------------------------------------------------------------------------- */
 
 static const char *const codes[] = { "openj9",     "zing",        "no-permission", "no-jvm",
 				     "gone",       "starting",    "no-vmstructs",  "unsupported",
 				     "unreadable", "over-budget", "not-dumpable" };
 
-/* A reason that the helper gives: its text is shown to people. */
+/* Takes a reason from the helper; its text appears in messages, so it is checked. */
 static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 {
 	struct hotspot_reason reason = { .code = "unreadable" };
@@ -265,7 +265,7 @@ static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 	return reason;
 }
 
-/* An answer arrived. */
+/* Takes a reply that has arrived. */
 static void jvmreader_collect(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now(),
@@ -278,7 +278,7 @@ static void jvmreader_collect(struct jvmreader *jvmreader)
 	jvmreader->busy = false;
 }
 
-/* Waits for the answer until a time. False: it did not come. */
+/* Waits for the reply until a time. Returns false if none has come. */
 static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 {
 	while (jvmreader->busy) {
@@ -291,7 +291,7 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 			jvmreader_collect(jvmreader);
 			return true;
 		}
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it ended, or sends what was not asked for */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it has ended, or sent another reply */
 			charge_cpu(jvmreader, clock_now());
 			charge_blocked(jvmreader, HANG_NS, clock_now());
 			jvmreader->counts.crashed++;
@@ -308,7 +308,7 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 	return false;
 }
 
-/* Is there a helper that waits for a question? */
+/* Returns true if a helper waits for a request. */
 static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 {
 	if (jvmreader->busy)
@@ -316,7 +316,7 @@ static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 	return jvmreader->pid && !jvmreader->busy;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- requests ------------------------------------------------------------------------------------------------ */
 
 static bool send_request(struct jvmreader *jvmreader, size_t array, const int *fd)
 {
@@ -324,7 +324,7 @@ static bool send_request(struct jvmreader *jvmreader, size_t array, const int *f
 				   fd ? JVM_FDS : 0);
 }
 
-/* Sends jvmreader->request, whose array has so many bytes, and waits as long as there is patience. */
+/* Sends jvmreader->request, whose array has n bytes, and waits until the deadline. */
 static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
 					     enum jvm_question question, size_t array, const int *fd)
 {
@@ -337,7 +337,7 @@ static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct
 	jvmreader->at = jvm;
 	jvmreader->payer = jvm->tenant;
 	jvmreader->since = now;
-	jvmreader->cpu = jvmreader_cpu_time(jvmreader); /* what it used while it waited for a question is not charged */
+	jvmreader->cpu = jvmreader_cpu_time(jvmreader); /* CPU time between requests is not charged */
 	jvmreader->used = 0;
 	jvmreader->busy = true;
 	answered = send_request(jvmreader, array, fd) && jvmreader_receive(jvmreader, now + jvmreader->patience);
@@ -370,7 +370,7 @@ static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmrea
 	jvmreader->request.start = jvmopen->id.start;
 	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ?
 					      jvmopen->mount_ns :
-					      0; /* the number of another one may be given again */
+					      0; /* numbers of other mount namespaces are reused */
 	answer = jvmreader_query(jvmreader, jvm, JVM_OPEN, 0, jvmopen->fd);
 	jvmopen_free(jvmopen);
 	return answer;
@@ -403,7 +403,7 @@ static bool has_time(const struct jvmreader *jvmreader, struct tenant tenant)
 				       tenants_may(jvmreader->tenants, tenant, TENANT_CPU_NS, now));
 }
 
-/* DONE: the JVM is open, and the helper waits for a question. */
+/* Opens the JVM in the helper. JVMREADER_DONE: it is open, and the helper waits for a request. */
 static enum jvmreader_answer jvmreader_begin(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
 	jvmreader_mend(jvmreader);
@@ -430,7 +430,7 @@ static enum jvmreader_answer query_at(struct jvmreader *jvmreader, struct jvmrea
 	return jvmreader_query(jvmreader, jvm, question, 0, NULL);
 }
 
-/* Are these what pieces of code can be? */
+/* Returns true if the code blobs of the reply are valid: sorted, disjoint, of known kinds. */
 static bool check_blobs(const struct jvm_reply *reply, size_t bytes)
 {
 	if (reply->n == 0 || reply->n > JVM_CODE_BLOBS_MAX || bytes != reply->n * sizeof(*reply->code_blob))
@@ -467,7 +467,7 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmread
 	return answer;
 }
 
-/* Sets jvmreader->same for up to JVM_BLOBS_MAX of the blobs, from number `from` on. */
+/* Sets jvmreader->same for up to JVM_BLOBS_MAX blobs, from index `from` on. */
 static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {
@@ -526,7 +526,7 @@ bool jvmreader_ready(struct jvmreader *jvmreader)
 	return jvmreader->patience && jvmreader_is_idle(jvmreader);
 }
 
-/* Names of up to JVM_METHODS_MAX methods; *done: how many were handled. */
+/* Requests names of up to JVM_METHODS_MAX methods. *done: number of processed ones. */
 static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
 				       size_t n, size_t *done, void (*fn)(void *to, uint64_t method, struct str name),
 				       void *to)
@@ -541,7 +541,8 @@ static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmre
 	answer = jvmreader_query(jvmreader, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	if (!taskwait_is(jvm->process, &jvm->id)) { /* these are names of the program that it ran before */
+	if (!taskwait_is(jvm->process,
+			 &jvm->id)) { /* the process has called exec: these are names of the old program */
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
 	}
@@ -594,7 +595,7 @@ void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 	if (jvmreader->at == jvm)
 		jvmreader->at = NULL;
 	if (jvmreader->pid &&
-	    jvm->helper == jvmreader->helper) { /* if this cannot be sent, the next JVM in the slot takes its place */
+	    jvm->helper == jvmreader->helper) { /* if this is not sent, the next JVM of the slot replaces it */
 		jvmreader->request.question = JVM_CLOSE;
 		jvmreader->request.slot = jvm->slot;
 		send_request(jvmreader, 0, NULL);

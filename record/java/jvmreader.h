@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jvmreader.h - asks the helper process that reads the memory of JVMs (jvmhelper.h), within limits of time.
+ * jvmreader.h - sends requests to the helper process that reads the memory of JVMs (jvmhelper.h), within time limits.
  *
- * A read of such memory may block as long as another process likes (userfaultfd, swap, a file system that does not
- * answer), so the recorder waits for an answer only as long as the patience of the moment lasts; an answer that comes
- * later is dropped. A helper that is blocked for HANG_NS is killed and replaced, and its JVM is lost. What the helper
- * uses for a JVM, CPU time and, beyond an allowance for pages that a disk has, ten times the time that it was blocked,
- * is charged to the JVM's tenant: over its budget no JVM of that tenant is read, and the others do not notice. A helper
- * that cannot be killed (a page of a FUSE file system) is left behind, and no JVM of its tenant is read until it has
- * ended.
+ * A read of such memory may block as long as another process decides (userfaultfd, swap, a file system that does not
+ * respond), so the recorder waits only up to a deadline; a later reply is dropped. A helper that is blocked for HANG_NS
+ * is killed and replaced, and its JVM is given up. The CPU time of the helper for a JVM and, beyond an allowance for
+ * pages on disk, ten times its blocked time are charged to the JVM's tenant: over its budget no JVM of that tenant is
+ * read; other tenants are not affected. A helper that cannot be killed (a page of a FUSE file system) is replaced, and
+ * no JVM of its tenant is read until it has ended.
  */
 #ifndef PJ_JVMREADER_H
 #define PJ_JVMREADER_H
@@ -19,37 +18,37 @@
 
 struct jvmreader;
 
-/* Forks the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of tenants; NULL: no budgets, or
- * none yet.
- */
+/* Starts the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of tenants; NULL: no budgets, or
+ * set later by jvmreader_budgets. */
 struct jvmreader *jvmreader_new(struct tenants *tenants);
 void jvmreader_budgets(struct jvmreader *jvmreader, struct tenants *tenants);
-void jvmreader_free(struct jvmreader *jvmreader); /* all JVMs were closed before */
+/* All JVMs must be closed before. */
+void jvmreader_free(struct jvmreader *jvmreader);
 
-/* From now on, so many ns may be waited, in all. */
+/* Sets the total time in ns that all further requests may wait. */
 void jvmreader_deadline(struct jvmreader *jvmreader, uint64_t ns);
 
 enum jvmreader_answer {
 	JVMREADER_DONE,
-	JVMREADER_LATE, /* not now: it is still being read, or another one is, or the tenant is over its budget */
-	JVMREADER_LOST  /* the JVM ended, cannot be read, or reading it hangs: to be closed. See jvmreader_why */
+	JVMREADER_LATE, /* no reply in time, the helper is busy, or the tenant is over its budget */
+	JVMREADER_LOST  /* the JVM has ended, cannot be read, or reading it hangs: close it. See jvmreader_why */
 };
 
 struct jvmreader_jvm;
 
-/* Of a process that began at start, in clock ticks since boot (0: not known). Opening it is the first thing that any
- * question waits for. Returns NULL if JVM_SLOTS are open. */
+/* Opens the JVM of a process that started at `start`, in clock ticks since boot (0: unknown). The first request opens
+ * its memory. Returns NULL if JVM_SLOTS are open. */
 struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant);
 void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm);
 
-/* After LOST. "hangs" and "crashed" are codes of ours. */
+/* Returns the reason after JVMREADER_LOST. The codes "hangs" and "crashed" are the helper's failures. */
 struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
 
-/* True after LATE if the reason was the budget of its tenant. */
+/* Returns true after JVMREADER_LATE if the budget of the tenant was the reason. */
 bool jvmreader_over_budget(const struct jvmreader_jvm *jvm);
 
-/* The block around an address, as frames_at, and JVMREADER_BYTES of code around it, from a multiple of that on; NULL:
- * not read. What is pointed to is valid until the next question. */
+/* Result of jvmreader_find: the block around an address, as blobframes_at, and JVMREADER_BYTES of code, aligned to that
+ * size; bytes is NULL if they cannot be read. Valid until the next request. */
 struct jvmreader_found {
 	enum codecache_where where;
 	struct blob blob;
@@ -59,23 +58,23 @@ struct jvmreader_found {
 enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found);
 
-/* Blobs of compiled code, which stay in blob when they are still the same. */
+/* Checks nmethods: blob[0..*n) keeps the unchanged ones, in order, and *n their number. */
 enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
 				      size_t *n);
 
-/* The same bytes around another address. */
+/* Reads the JVMREADER_BYTES of code that contain an address. *bytes is NULL if they cannot be read. */
 enum { JVMREADER_BYTES = JVM_BYTES_N };
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				      const char **bytes);
 
-/* May a question be asked now, with a chance of an answer? */
+/* Returns true if the helper is ready for a request and time is left. */
 bool jvmreader_ready(struct jvmreader *jvmreader);
 
-/* The names of methods, as Compiler.perfmap spells them, to fn one by one; those that cannot be read are left out. */
+/* Reads names of methods in the spelling of Compiler.perfmap and calls fn for each; omits those that cannot be read. */
 enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
 				      size_t n, void (*fn)(void *to, uint64_t method, struct str name), void *to);
 
-/* Helpers since the start. */
+/* Returns the counts of helper processes since the start. */
 struct helper_counts jvmreader_count(const struct jvmreader *jvmreader);
 
 #endif
