@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dynelf.h - an ELF file made from what a loaded program has of itself: segments, build-id, .dynsym.
+ * dynelf.h - makes an ELF file from the loaded parts of a program: segments, build-id, .dynsym.
  *
- * For programs whose file cannot be had, read from the memory of their process, and for files without sections. What is
- * loaded has no section headers, so tables are found as the dynamic linker finds them, by PT_DYNAMIC, and each segment
- * becomes a section without bytes, for symbols to lie in. .symtab is not loaded: local names are lost.
+ * For programs whose file cannot be opened, read from the memory of their process, and for files without sections. The
+ * loaded parts have no section headers, so the tables are found by PT_DYNAMIC, as the dynamic linker does; each segment
+ * becomes a section without bytes that contains the symbols. .symtab is not loaded: local names are lost.
+ *
+ * Both functions write to the empty file `out` at most max bytes. They return NULL, or the reason of a failure as a
+ * static text (see elfreducer_write), and fill *reduced.
  */
 #ifndef PJ_DYNELF_H
 #define PJ_DYNELF_H
 
 #include "record/symsaver/elfreducer.h"
 
-/* Memory of a process: mem is /proc/PID/mem, base where the first byte of the file is mapped. */
+/* From memory: mem is /proc/PID/mem, base the address of the first byte of the file. */
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced);
 
-/* A file, by its segments. */
+/* From the segments of a file. */
 const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *reduced);
 
 #endif

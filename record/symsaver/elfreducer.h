@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elfreducer.h - an ELF file without what it does: headers, symbols, notes, what names stubs, and unwind tables; no
- * code, no data.
+ * elfreducer.h - reduces an ELF file to headers, symbols, notes, the sections that name stubs, and unwind tables;
+ * without code and data.
  *
- * The sections that are kept and are part of the program stay where they were in the file, so places in it, which is
- * what mappings and symbol tables are related by, are those of the original, for every reader; between them are holes,
- * which take no space. What is not part of the program (.symtab, .strtab) is moved up behind them. All others say
- * NOBITS. So every tool finds in it what it would find in the original, as far as names go.
+ * Kept sections that are part of the program keep their file offsets, which mappings and symbol tables refer to;
+ * between them are holes, which take no space. Other kept sections (.symtab, .strtab) move up behind these. All others
+ * become NOBITS. So every tool finds the same names in the result as in the original.
  */
 #ifndef PJ_ELFREDUCER_H
 #define PJ_ELFREDUCER_H
@@ -16,17 +15,18 @@
 
 struct reduced {
 	struct build_id build_id;
-	uint64_t bytes; /* that were kept */
-	bool names;     /* there is something in it that names code */
+	uint64_t bytes; /* size of the kept sections */
+	bool names;     /* at least one of them names code */
 };
 
-/* Reads in, writes to out (an empty file). NULL, or why it was not done, a static text; *r as far as it is known. max:
- * of bytes that are kept; more is "too large". "cannot write" is a reason of ours, errno says which. */
+/* Reads `in` and writes to the empty file `out`. Returns NULL, or the reason of a failure as a static text; fills
+ * *reduced as far as it is known. A file with more than max bytes to keep is reducer_too_large; after
+ * reducer_cannot_write errno has the reason. */
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *reduced);
 
 extern const char reducer_too_large[], reducer_cannot_write[];
 
-/* All n bytes at that place, or false; for who writes such files. */
+/* Writes n bytes at an offset. Returns false and errno if not all were written. */
 bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at);
 
 #endif

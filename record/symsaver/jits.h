@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jits.h - the processes that make code at run time, and the copies of what they write about it.
+ * jits.h - processes that generate code, and copies of the files that describe it: perf maps and jitdumps.
  *
- * A map is looked for as /tmp/perf-INNERPID.map in the root of the process, often at first, ever more rarely when there
- * is none; a jitdump is known from its mapping. Both must be plain files of that user or root: a link in /tmp could
- * lead to what only root may read. The table is bounded, and so are descriptors: of too many, the process of the tenant
- * that has most of them which was seen longest ago is dropped. Copies of one tenant lie in a folder of their own, which
- * counts for its share of the disk (saversweep.h), and cost it CPU time and bytes (saverbudget.h).
+ * The map of a process is /tmp/perf-INNERPID.map in its root. It is looked up often at first, then ever less while
+ * there is none; a jitdump is announced by its mapping. Both must be plain files of the process's user or root: a link
+ * in /tmp could lead to files that only root may read. The table and its descriptors are bounded: beyond the limit, the
+ * least recently seen process of the tenant with the most processes is dropped. The copies of a tenant are in one
+ * folder, which counts for its share of the disk (saversweep.h), and cost it CPU time and bytes (saverbudget.h).
  */
 #ifndef PJ_JITS_H
 #define PJ_JITS_H
@@ -39,28 +39,29 @@ struct jits {
 	struct jitcopy_limits limits;
 	struct jit *jit[JITS_MAX];
 	size_t n;
-	uint64_t count[JITS_EVENTS]; /* KEPT: files that were begun; else things that were given up */
-	/* Called before files of a process are touched; false: they must not be, for now. process -1: done. May be
-	 * NULL. */
+	/* JITS_SAVED: files whose copy has begun; other events: files given up. */
+	uint64_t count[JITS_EVENTS];
+	/* Called before files of a process are accessed; returns false if they must not be now. Called with process -1
+	 * afterwards. May be NULL. */
 	bool (*enter)(void *to, uint64_t mount_ns, int process);
 	void *to;
-	uint64_t deadline; /* of the end of the tool; 0: it goes on */
+	uint64_t deadline; /* ns, while the tool ends; otherwise 0 */
 };
 
-/* It makes code; in each window again. mount_ns: as in symsaver.h. */
+/* Notes that a process generates code; called again in each window. mount_ns: as in symsaver.h. */
 void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
-/* It mapped a jitdump. */
+/* Notes that a process has mapped a jitdump. */
 void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now);
 
-/* It ended: what is left is copied. */
+/* Copies the rest of the files of an ended process. */
 void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 
-/* Copies what is new. To be called every half second while n is not 0. */
+/* Copies new bytes. To be called every half second while n is not 0. */
 void jits_tick(struct jits *jits, uint64_t now);
 
-/* As if all had ended; in short time, as the tool ends. */
+/* Copies the rest of all files within a short time, as the tool ends, and frees *jits. */
 void jits_free(struct jits *jits, uint64_t now);
 
 #endif

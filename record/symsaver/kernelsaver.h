@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernelsaver.h - snapshots of the kernel's symbols, in DIR/symbols: kallsyms-BOOT.N.gz and modules-BOOT.N.
+ * kernelsaver.h - saves snapshots of the kernel's symbols to DIR/symbols: kallsyms-BOOT.N.gz and modules-BOOT.N.
  *
- * /proc/kallsyms costs the kernel 40 ms and is packed, so it is read only when the list of modules is another one than
- * that of the newest snapshot, whoever made it. What modules are there is looked at every few seconds, as that costs
- * little.
+ * Reading /proc/kallsyms costs the kernel 40 ms, and packing it costs more. So a new snapshot is made only if the list
+ * of modules differs from that of the newest snapshot, whichever run made it. The list is compared every few seconds,
+ * which costs little.
  */
 #ifndef PJ_KERNELSAVER_H
 #define PJ_KERNELSAVER_H
@@ -14,27 +14,27 @@
 struct kernelsaver {
 	struct saverdir *dir;
 	const char *proc;
-	uint64_t now;     /* number of the snapshot that holds; 0: there is none */
-	uint64_t before;  /* the one before it */
-	uint64_t modules; /* what the list of modules was */
+	uint64_t now;     /* number of the current snapshot; 0: none */
+	uint64_t before;  /* number of the one before */
+	uint64_t modules; /* kernelsaver_sum of the list of modules */
 	bool hidden;      /* all addresses are 0 */
-	bool failed;      /* it could not be written; errno of the last try */
+	bool failed;      /* the last snapshot could not be written; error: its errno */
 	int error;
 };
 
-/* The newest snapshot, or a new one. */
+/* Finds the newest snapshot that is valid, or makes one. */
 void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, const char *proc);
 
-/* Looks at the modules; true when there is a new snapshot. */
+/* Compares the list of modules. Returns true if there is a new snapshot. */
 bool kernelsaver_scan(struct kernelsaver *kernelsaver);
 
-/* What holds is needed now. */
+/* Marks the current snapshot as needed now. */
 void kernelsaver_touch(struct kernelsaver *kernelsaver);
 
-/* "kallsyms-BOOT.N.gz" */
+/* Writes "kallsyms-BOOT.N.gz" to name. */
 void kernelsaver_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n);
 
-/* A number for a list of modules: names, sizes, places; not how often they are used. Pure. */
+/* Returns a hash of names, sizes and addresses in a list of modules, without their use counts. Pure. */
 uint64_t kernelsaver_sum(struct str modules);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverbudget.h - what one tenant may cost the keeper: bytes written, and CPU time for copies of what its JITs write.
+ * saverbudget.h - budgets of one tenant in the symbol saver: bytes written, and CPU time for copies of JIT files.
  *
- * Over its budget a tenant's maps and jitdumps are copied later, and what is not copied when its process ends is left
- * out, as are its binaries; both are counted by tenant. Of space on the disk, each tenant has a share: see
- * saversweep.h. Counts lie in memory that the recorder reads (saverring.h), so they outlive a keeper; the recorder
- * checks what it reads there.
+ * Over its budget, maps and jitdumps of a tenant are copied later; those not copied when their process ends are
+ * omitted, as are its binaries. Both are counted by tenant. Each tenant also has a share of the disk: see saversweep.h.
+ * The counts are in memory shared with the recorder (saverring.h), so they outlive a symbol saver; the recorder checks
+ * them.
  */
 #ifndef PJ_SAVERBUDGET_H
 #define PJ_SAVERBUDGET_H
@@ -14,12 +14,13 @@
 
 #include <stdatomic.h>
 
-/* Of each tenant. A JIT that starts writes some 10 MB in its first seconds; half of the limit of the disk may come at
- * once. */
+/* For each tenant. A starting JIT writes about 10 MB in its first seconds; half of the disk limit may be written at
+ * once.
+ */
 #define SAVERBUDGET_BYTES (UINT64_C(8) << 20) /* a second */
 #define SAVERBUDGET_CPU_NS UINT64_C(50000000) /* of each second, for copies */
 
-/* Files that were left out or removed, by tenant; one writer. */
+/* Omitted and removed files, by tenant; one writer. */
 enum { SAVERBUDGET_ROWS = 16 };
 struct saverbudget_over {
 	_Atomic uint32_t n;
@@ -35,21 +36,21 @@ struct saverbudget {
 	struct saverbudget_over *over; /* NULL: nothing is counted */
 };
 
-/* max_bytes: the limit of the disk, of all tenants. */
+/* max_bytes: the disk limit of all tenants together. */
 void saverbudget_open(struct saverbudget *saverbudget, uint64_t max_bytes, struct saverbudget_over *over);
 void saverbudget_close(struct saverbudget *saverbudget);
 
-/* False: the tenant has used up its bytes or its CPU time for now. */
+/* Returns false while the tenant has used up its bytes or CPU time. */
 bool saverbudget_may(struct saverbudget *saverbudget, struct tenant tenant, uint64_t now);
 
+/* Charges bytes and CPU time to a tenant. */
 void saverbudget_charge(struct saverbudget *saverbudget, struct tenant tenant, uint64_t bytes, uint64_t cpu_ns,
 			uint64_t now);
 
-/* Files of a tenant were left out, or removed as the tenant was over its share. */
+/* Counts files of a tenant that were omitted, or removed because the tenant was over its share. */
 void saverbudget_count(struct saverbudget *saverbudget, struct tenant tenant, uint64_t files);
 
-/* By the recorder: calls f for each tenant with files that were counted since the last call, of which `before` holds
- * the counts. */
+/* For the recorder: calls f for each tenant with new counts since the last call, whose counts are in `before`. */
 struct saverbudget_counts {
 	uint64_t row[SAVERBUDGET_ROWS], others;
 };

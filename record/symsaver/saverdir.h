@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverdir.h - DIR/symbols and DIR/jit as files: names, folders, files that appear whole, and which may go.
+ * saverdir.h - files of DIR/symbols and DIR/jit: names, folders, files that appear complete, and their times.
  *
- * A kept file's time of modification is that of the last window that needed it (keepdir_touch), so what may be removed
- * follows from names and times alone, whoever wrote them, and needs no table: see saversweep.h. A file that has two
- * names (build-id, and numbers of the file) is one file with two links, so it has one time.
+ * The time of modification of a saved file is that of the last window that needs it (saverdir_touch). So names and
+ * times alone decide which files may be removed, whichever run wrote them; no table is needed: see saversweep.h. A file
+ * with two names (build-id, and file_id) is one file with two links, so it has one time.
  */
 #ifndef PJ_SAVERDIR_H
 #define PJ_SAVERDIR_H
@@ -17,59 +17,60 @@
 #include "common/process/tenants.h"
 
 #define SAVERDIR_PATH 160
-#define SAVERDIR_TEMP ".keep-" /* how names of temporary files start */
+#define SAVERDIR_TEMP ".keep-" /* prefix of the names of temporary files */
 #define SAVERDIR_FOLDER (TENANT_NAME + 12)
 
 struct saverdir {
 	int dir, symbols, jit; /* descriptors; -1: not made yet */
 	int boot_jit;          /* jit/BOOT */
 	char boot[BOOT_ID + 1];
-	unsigned serial;           /* of temporary files */
-	uint64_t bytes;            /* on disk, as of the last sweep and what was added since */
-	double min_free;           /* share of the file system that stays free */
-	bool full;                 /* it is not, for now */
-	uint64_t polled_ns;        /* when that was found out */
-	struct saverbudget budget; /* by the keeper; none: nothing is refused */
+	unsigned serial;           /* number of temporary files */
+	uint64_t bytes;            /* on disk: result of the last sweep, and bytes added since */
+	double min_free;           /* share of the file system that must stay free */
+	bool full;                 /* less than that is free now */
+	uint64_t polled_ns;        /* time of the last check of the free space */
+	struct saverbudget budget; /* set by the symbol saver; zero: no limits */
 };
 
-/* NULL, or why DIR cannot be used, a static text: a folder in it is a link or somebody else's. Nothing is made. */
+/* Opens the folders in DIR; makes none. Returns NULL, or the reason why DIR cannot be used as a static text: a folder
+ * in it is a link or belongs to another user. */
 const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char *proc, double min_free);
 void saverdir_close(struct saverdir *saverdir);
 
-/* Names below symbols/. folder: "" for files of root on this host, which all processes share; KEEPDIR_SHARED; or
- * keepdir_tenant's. */
+/* Writes names below symbols/. folder: "" for files of root on this host, which all processes share; SAVERDIR_SHARED;
+ * or the result of saverdir_tenant. */
 #define SAVERDIR_SHARED "shared/"
 void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns);
 void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const struct build_id *id);
 void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder,
 		      const struct file_id *file_id);
 
-/* Is it there? Then it is needed now. */
+/* Returns true if the file exists, and marks it as needed now. */
 bool saverdir_touch(struct saverdir *saverdir, const char *path);
 
-/* It, to be read; -1 and errno. */
+/* Opens a file for reading. Returns -1 and errno on failure. */
 int saverdir_read(struct saverdir *saverdir, const char *path);
 
-/* A file below symbols/ in the making: -1 and errno when there is no room or no permission. */
+/* A new file below symbols/ without its name. saverdir_begin returns false and errno without space or permission. */
 struct saverdir_file {
 	int fd;
 	char temp[48];
 };
 bool saverdir_begin(struct saverdir *saverdir, struct saverdir_file *file);
-/* Has the file with that name the same bytes? */
+/* Compares the bytes of a new file with those of an existing one. */
 enum saverdir_likeness { SAVERDIR_NONE, SAVERDIR_SAME, SAVERDIR_OTHER };
 enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct saverdir_file *file, const char *path);
-/* It takes its name, and also another one (or NULL), unless there is a file with that name already, which stays. False
- * and errno: it is gone. */
+/* Gives the new file its name and a second one (or NULL); an existing file of a name stays. Returns false and errno on
+ * failure; the new file is removed then. */
 bool saverdir_commit(struct saverdir *saverdir, struct saverdir_file *file, const char *path, const char *also);
 void saverdir_discard(struct saverdir *saverdir, struct saverdir_file *file);
-/* Another name for what is there; a file that has it already stays. */
+/* Adds a name to an existing file; an existing file of that name stays. */
 bool saverdir_link(struct saverdir *saverdir, const char *path, const char *also);
 
-/* jit/BOOT, made when need be; -1 and errno. Not the caller's. */
+/* Returns a descriptor of jit/BOOT, made at first, which stays owned by *saverdir; -1 and errno on failure. */
 int saverdir_jit(struct saverdir *saverdir);
 
-/* May n bytes more be written? Counts them. */
+/* Returns true if n more bytes may be written, and counts them. */
 bool saverdir_has_space(struct saverdir *saverdir, uint64_t n);
 
 #endif

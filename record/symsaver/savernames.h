@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * savernames.h - decides under which names a reduced ELF file is kept, and so whose code it may name.
+ * savernames.h - chooses the names under which a reduced ELF file is saved, and thereby the processes whose code it
+ * names.
  *
- * A build-id is what the file claims. A file that only root of this host can write is believed, and kept for all
- * processes. Any other file is kept in the folder of the tenant whose process mapped it, and names code of that tenant
- * only: a program that claims the build-id of libc changes no name of anybody else. Equal files of several tenants are
- * one file with several links. A name that is taken is never given to another file.
+ * A build-id is only a claim of the file. A file that only root of this host can write is trusted, and saved for all
+ * processes. Any other file is saved in the folder of the tenant whose process mapped it, and names code of that tenant
+ * only: a program that claims the build-id of libc changes no names of other tenants. Equal files of several tenants
+ * are one file with several links. A name in use is never given to another file.
  */
 #ifndef PJ_SAVERNAMES_H
 #define PJ_SAVERNAMES_H
@@ -13,18 +14,19 @@
 #include "record/symsaver/saverdir.h"
 #include "record/symsaver/saverring.h"
 
-/* Is the file of this message kept already, for its process? Then it is needed now. Its name in path. */
+/* Returns true if the file of this message is saved for its process, and marks it as needed now. path receives its
+ * name.
+ */
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
-/* The same once its build-id was read from the file; its numbers become a further name. */
+/* The same with the build-id that was read from the file; its file_id becomes another name. */
 bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const struct build_id *id);
 
-/* True if the file is one of this host that only root can write: on a file system that was not mounted by or for a
- * user. */
+/* Returns true for a file of this host that only root can write, on a file system that no user mounted. */
 bool savernames_trusted(const struct saver_message *message, int fd);
 
-/* Gives file its names. id: as the kernel reads it, in segments; n 0: none. *conflict: another file with that build-id
- * has other symbols. */
+/* Gives a new file its names. id: from the segments, as the kernel reads it; n is 0 if there is none. *conflict:
+ * another file with this build-id has other symbols. Returns false and errno on failure. */
 bool savernames_commit(struct saverdir *saverdir, const struct saver_message *message, struct saverdir_file *file,
 		       const struct build_id *id, bool trusted, bool *conflict);
 
