@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TABLES_MAX ((uint64_t)16 << 20) /* they are in memory while they are written */
+#define TABLES_MAX ((uint64_t)16 << 20) /* bytes; the tables are in memory while they are written */
 #define SYMBOLS_MAX (512u << 10)
 #define BUCKETS_MAX (512u << 10)
 #define DYNAMIC_MAX 512 /* entries */
-#define LOADS_MAX 64    /* segments that become sections: each symbol is looked for in all of them */
+#define LOADS_MAX 64    /* segments that become sections: each symbol is searched in all of them */
 
 struct program {
 	struct elfhead head;
-	struct elfhead_source file; /* of a file, where head.source is its image in memory */
+	struct elfhead_source file; /* source of a file; head.source is then its image in memory */
 	uint64_t low, high;         /* addresses of all segments, as linked */
-	uint64_t bias, first;       /* of memory; and where the file's first byte is, as linked */
-	uint64_t symbols, strings, string_size, hash, gnu_hash; /* as linked; 0: there is none */
+	uint64_t bias, first;       /* load bias; linked address of the first byte of the file */
+	uint64_t symbols, strings, string_size, hash, gnu_hash; /* linked addresses; 0: absent */
 };
 
-/* ---- sources: what an address holds -------------------------------------------------------------------------------
+/* ---- sources: bytes at an address -------------------------------------------------------------------------------
  */
 
 static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
@@ -32,7 +32,7 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 	return fullio_pread(source->fd, p, n, at);
 }
 
-/* n bytes at an address as linked. */
+/* Reads n bytes at a linked address. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
 	if (!program->file.read)
@@ -72,7 +72,7 @@ static const char *find_span(struct program *program)
 	return program->low < program->high ? NULL : "it has no loaded segment";
 }
 
-/* glibc replaces addresses in the dynamic section by where they are in memory, musl does not. */
+/* glibc relocates the addresses in the dynamic section, musl does not. */
 static uint64_t as_linked(const struct program *program, uint64_t address)
 {
 	if (address - program->bias >= program->low && address - program->bias < program->high)
@@ -123,7 +123,7 @@ static uint32_t dynelf_word_at(const struct program *program, uint64_t address)
 	return dynelf_bytes_at(program, address, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
-/* The hash table of GNU does not tell how many symbols there are: its last chain ends with the last one. */
+/* Returns the number of symbols: a GNU hash table does not contain it, but its last chain ends with the last symbol. */
 static uint32_t count_gnu(const struct program *program)
 {
 	uint32_t buckets = dynelf_word_at(program, program->gnu_hash),
@@ -163,7 +163,7 @@ static uint32_t count_symbols(const struct program *program)
 /* ---- writing
  * ---------------------------------------------------------------------------------------------------------- */
 
-/* A file in the making: bytes, and section headers that follow them. */
+/* The new file: bytes, followed by the section headers. */
 struct cfi_helper {
 	const struct program *p;
 	struct text bytes, names;
@@ -190,7 +190,7 @@ static uint64_t add_bytes(struct cfi_helper *helper, const void *p, size_t n)
 	return at;
 }
 
-/* The section of the segment that holds an address; 0: none does. */
+/* Returns the section of the segment that contains an address; 0 if none does. */
 static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
 {
 	for (size_t i = 1; i < helper->n; i++) {
@@ -221,7 +221,7 @@ static void add_segments(struct cfi_helper *helper)
 	}
 }
 
-/* Symbols name sections that are not there any more; each gets that of its segment. */
+/* Replaces the section indices of symbols, which refer to absent sections, by those of their segments. */
 static void mend_symbols(const struct cfi_helper *helper, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -297,7 +297,7 @@ static void dynelf_add_build_id(struct cfi_helper *helper, const struct reduced 
 			    .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = helper->bytes.n - at, .sh_addralign = 4 });
 }
 
-/* The file's own header and segments, as they are in memory. */
+/* Copies the file's header and program headers from memory. */
 static bool add_headers(struct cfi_helper *helper)
 {
 	const struct elfhead *elfhead = &helper->p->head;
@@ -308,12 +308,11 @@ static bool add_headers(struct cfi_helper *helper)
 	bool good = dynelf_bytes_at(helper->p, at, p, header) == header &&
 		    dynelf_bytes_at(helper->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
 
-	if (helper->p->file.read) /* there they need not be loaded */
+	if (helper->p->file.read) /* in a file they need not be loaded */
 		good = helper->p->file.read(&helper->p->file, 0, p, header) == header &&
 		       helper->p->file.read(&helper->p->file, elfhead->header.e_phoff, p + header, segments) ==
 			       segments;
-	for (size_t i = 0; i < elfhead->segments;
-	     i++) /* what they lead to is not there, but for what is loaded, which sections tell */
+	for (size_t i = 0; i < elfhead->segments; i++) /* all but PT_LOAD refer to absent bytes */
 		if (elfhead->segment[i].p_type != PT_LOAD)
 			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
 	text_bytes(&helper->bytes, p, header + segments);
@@ -413,7 +412,7 @@ const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, st
 
 	*reduced = (struct reduced){ 0 };
 	why = elfhead_read(&program.head, &source, false);
-	/* the first byte of the file is where the first segment begins that holds it */
+	/* The first byte of the file is in the first segment that contains offset 0. */
 	for (size_t i = 0; i < program.head.segments && !why; i++) {
 		const Elf64_Phdr *seg = &program.head.segment[i];
 

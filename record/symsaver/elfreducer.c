@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FILE_MAX ((uint64_t)4 << 30) /* of places: a larger program would be a hole of that size for who copies it */
+#define FILE_MAX ((uint64_t)4 << 30) /* largest file offset: copying a larger file would write a hole of that size */
 #define ALIGN_MAX 4096u
 #define BLOCK ((size_t)64 << 10)
 
@@ -17,13 +17,13 @@ struct elfreducer {
 	int out;
 	bool has_got_stubs; /* .plt.got */
 	bool *keep;         /* by section */
-	uint64_t *from;     /* by section: where its bytes are in the original */
-	uint64_t end;       /* of what is laid out so far */
+	uint64_t *from;     /* by section: offset of its bytes in the original */
+	uint64_t end;       /* end of the sections placed so far */
 	uint64_t bytes, max;
 	char *block;
 };
 
-/* ---- what is kept -------------------------------------------------------------------------------------------------
+/* ---- kept sections -------------------------------------------------------------------------------------------------
  */
 
 static bool is_one_of(struct str name, const struct str *list, size_t n)
@@ -34,7 +34,7 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 	return false;
 }
 
-/* What plt.c of the fold reads to name stubs; what leads to symbols elsewhere, or holds them packed; what unwinds. */
+/* Sections by which plt.c names stubs, that lead to symbols elsewhere or contain them packed, and unwind tables. */
 static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 {
 	static const struct str names[] = {
@@ -56,7 +56,7 @@ static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 	case SHT_NULL:
 	case SHT_NOBITS: return false;
 	default:
-		/* stubs without a relocation of their own have one here; else it is long, and of no use */
+		/* has the relocations of stubs of .plt.got; otherwise it is long and useless here */
 		if (str_eq(elfreducer->head.name[i], STR(".rela.dyn")))
 			return elfreducer->has_got_stubs;
 		return is_one_of(elfreducer->head.name[i], names, countof(names));
@@ -97,7 +97,7 @@ static bool names_code(const struct elfreducer *elfreducer)
 	return false;
 }
 
-/* ---- where it goes --------------------------------------------------------------------------------------------------
+/* ---- new offsets --------------------------------------------------------------------------------------------------
  */
 
 static uint64_t elfreducer_align(uint64_t at, uint64_t to)
@@ -106,7 +106,8 @@ static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 	return to & (to - 1) || to < 2 ? at : (at + to - 1) & ~(to - 1);
 }
 
-/* Part of the program; stubs are told by their places even where a damaged header denies it. */
+/* Returns true if the section is part of the program. Stubs are named by their offsets, even if a damaged header lacks
+ * SHF_ALLOC. */
 static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 {
 	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
@@ -133,7 +134,7 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 	return NULL;
 }
 
-/* Changes the section headers from what they were to what they will be. */
+/* Changes the section headers to their new offsets and types. */
 static void lay_out(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;
@@ -189,7 +190,7 @@ static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from,
 		size_t part = n < BLOCK ? (size_t)n : BLOCK;
 
 		if (elfhead_bytes(&elfreducer->head, from, elfreducer->block, part) < part)
-			return "truncated"; /* it shrinks while it is read */
+			return "truncated"; /* another process truncates the file meanwhile */
 		if (!elfreducer_put(elfreducer->out, elfreducer->block, part, to))
 			return reducer_cannot_write;
 		from += part;
@@ -199,7 +200,7 @@ static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from,
 	return NULL;
 }
 
-/* The file's header but for where its sections are said to be, and the table of segments: both as they were. */
+/* Writes the file's header, with the new offset of the section headers, and the unchanged program headers. */
 static const char *elfreducer_put_headers(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;
@@ -240,8 +241,7 @@ static const char *elfreducer_write_all(struct elfreducer *elfreducer)
 			why = elfreducer_copy(elfreducer, elfreducer->from[i], elfhead->section[i].sh_offset,
 					      elfhead->section[i].sh_size);
 	return why ? why :
-		     elfreducer_put_headers(
-			     elfreducer); /* last: a damaged file may have sections that lie over its headers */
+		     elfreducer_put_headers(elfreducer); /* last: sections of a damaged file may overlap its headers */
 }
 
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *result)

@@ -14,11 +14,11 @@
 
 #define MS ((uint64_t)1000000)
 #define SOON (500 * MS)
-#define FIND_MAX (30000 * MS) /* a map that is not there is looked for at least so often */
-#define AGAIN (5000 * MS)     /* one that is there may be replaced */
+#define FIND_MAX (30000 * MS) /* longest interval between lookups of an absent map */
+#define AGAIN (5000 * MS)     /* interval between checks for a replaced map */
 #define ALIVE (2000 * MS)
-#define LAST_STEPS 1000     /* of what an ended process left */
-#define LAST_NS (2000 * MS) /* for it */
+#define LAST_STEPS 1000     /* of copying the files of an ended process */
+#define LAST_NS (2000 * MS) /* time for that */
 #define END_NS (500 * MS)   /* for all processes, when the tool ends */
 
 struct jit {
@@ -26,11 +26,11 @@ struct jit {
 	uint64_t start, mount_ns;
 	int process;
 	struct tenant tenant;
-	uint64_t since, look, alive, seen; /* ns: first seen, next looks, last told of */
+	uint64_t since, look, alive, seen; /* ns: first and next lookups, last reports */
 	struct jitcopy map, dump;
-	bool refused;  /* was counted as untrusted since it was seen last */
-	bool no_space; /* and as not written */
-	bool over;     /* the budget of its tenant left bytes out since it was asked last */
+	bool refused;  /* counted as untrusted since the last report */
+	bool no_space; /* counted as not written since then */
+	bool over;     /* the budget of its tenant omitted bytes since the last query */
 	bool map_counted, dump_counted;
 };
 
@@ -58,7 +58,7 @@ static int jits_root_of(struct jits *jits, const struct jit *jit, uint64_t now)
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Counted once for each time it is seen. */
+/* Counts a refused file once for each report of its process. */
 static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 {
 	if (!jit->refused)
@@ -66,7 +66,7 @@ static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 	jit->refused = true;
 }
 
-/* A plain file of that user. Takes fd; -1 when it is not. */
+/* Returns fd if it is a plain file of that user; otherwise closes it and returns -1. */
 static int jits_trusted(struct jits *jits, struct jit *jit, int fd)
 {
 	struct stat status;
@@ -84,7 +84,7 @@ static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 	int root = jits_root_of(jits, jit, now), tmp = -1, fd = -1, error;
 	char name[40];
 
-	targetfiles_identity(jit->process, &jit->uid, &jit->inner); /* it may have become another user meanwhile */
+	targetfiles_identity(jit->process, &jit->uid, &jit->inner); /* the process may have changed its user */
 	snprintf(name, sizeof(name), "perf-%u.map", jit->inner);
 	if (root >= 0)
 		tmp = targetfile_folder(root, STR("/tmp"));
@@ -110,7 +110,7 @@ static void copy_name(const struct jit *jit, const char *kind, char name[JITCOPY
 	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, jit->pid, (unsigned long long)jit->start, kind);
 }
 
-/* Opens the folder of this boot, in which that of the tenant is. Not the caller's. */
+/* Returns the folder of this boot, which contains that of the tenant. It stays owned by the saverdir. */
 static int jits_folder_of(struct jits *jits, const struct jit *jit)
 {
 	int folder = saverdir_jit(jits->dir);
@@ -123,7 +123,7 @@ static int jits_folder_of(struct jits *jits, const struct jit *jit)
 /* ---- one process
  * ---------------------------------------------------------------------------------------------------------- */
 
-/* A disk may have room again: it is tried on, and counted once for each time that the process is seen. */
+/* Continues after a full disk, which may have space again; counts the failure once for each report of the process. */
 static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
@@ -145,7 +145,7 @@ static uint64_t jits_cpu_now(void)
 	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
-/* False: there was nothing new, or it is not the time for it. */
+/* Copies new bytes of one file. Returns false if there are none, or if it is not due. */
 static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	struct jitcopy_cost cost;
@@ -208,7 +208,7 @@ static void free_jit(struct jit *jit)
 	free(jit);
 }
 
-/* All that is there, as far as the budget of the tenant and the time go. */
+/* Copies all bytes of a process, within the budget of its tenant and the time limit. */
 static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	uint64_t until = jits->deadline ? jits->deadline : clock_now() + LAST_NS;
@@ -222,7 +222,7 @@ static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 	}
 }
 
-/* It ended, or is as good as. */
+/* Finishes a process that has ended or is dropped. */
 static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 {
 	struct jit *jit = jits->jit[i];
@@ -253,7 +253,7 @@ static size_t jits_find(const struct jits *jits, uint32_t pid)
 	return i;
 }
 
-/* How many processes of its tenant are followed. */
+/* Returns the number of followed processes of its tenant. */
 static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 {
 	size_t n = 0;
@@ -263,7 +263,7 @@ static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 	return n;
 }
 
-/* Of the tenant that has most processes, the one that was seen longest ago is not followed any more. */
+/* Drops the least recently seen process of the tenant with the most processes. */
 static void jits_make_space(struct jits *jits, uint64_t now)
 {
 	size_t oldest = 0, max = 0;
@@ -281,7 +281,7 @@ static void jits_make_space(struct jits *jits, uint64_t now)
 	jits_finish(jits, oldest, now);
 }
 
-/* The process, new if need be; NULL: it is gone, or nothing of it may be read. */
+/* Returns the entry of a process, made at first; NULL if it has ended or may not be read. */
 static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
 	size_t i = jits_find(jits, pid);
@@ -289,7 +289,7 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	int process;
 
 	if (i < jits->n && jits->jit[i]->start != start) {
-		jits_finish(jits, i, now); /* the number is another's by now */
+		jits_finish(jits, i, now); /* the PID was reused */
 		i = jits->n;
 	}
 	if (i == jits->n) {
@@ -320,7 +320,7 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	return jits->jit[i];
 }
 
-/* The copies are needed by one more window. */
+/* Marks the copies as needed by another window. */
 static void jits_touch(struct jits *jits, const struct jit *jit)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };

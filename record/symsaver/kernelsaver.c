@@ -49,7 +49,7 @@ uint64_t kernelsaver_sum(struct str modules)
 	return sum;
 }
 
-/* A kernel without modules has no such file. */
+/* Returns the list of modules; empty if the kernel has no support for them. */
 static void read_modules(const struct kernelsaver *kernelsaver, struct text *text)
 {
 	char path[256];
@@ -76,8 +76,8 @@ static bool write_modules(struct kernelsaver *kernelsaver, uint64_t n, struct st
 /* ---- kallsyms
  * ----------------------------------------------------------------------------------------------------------- */
 
-/* Is any address there that is not 0? state: how far the line was 0 so far, over blocks. */
-enum { AT_START, IN_ZEROS, PAST }; /* of the address */
+/* Returns true if an address is not 0. state: position in the address of the current line, over blocks. */
+enum { AT_START, IN_ZEROS, PAST };
 
 static bool has_address(struct str string, int *state)
 {
@@ -109,8 +109,8 @@ static bool kernelsaver_put(z_stream *stream, int fd, unsigned char *out, int ho
 	return true;
 }
 
-/* Packs from into to. False: it cannot be written. *known: there was an address. Of 122,000 symbols, level 6 saves 20 %
- * of 1.1 MB, and takes 0.13 s of CPU time in place of 0.04 s. */
+/* Compresses `from` to `to`. Returns false if it cannot be written. *known: an address is not 0. With 122,000 symbols,
+ * level 6 saves 20 % of 1.1 MB and takes 0.13 s of CPU time in place of 0.04 s. */
 static bool kernelsaver_pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
@@ -165,7 +165,7 @@ static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {
 	kernelsaver->hidden = false;
-	/* modules last: they say that kallsyms is there */
+	/* modules last: that file marks the snapshot as complete */
 	kernelsaver->failed = !write_kallsyms(kernelsaver, n) || !write_modules(kernelsaver, n, modules);
 	kernelsaver->error = kernelsaver->failed ? errno : 0;
 	if (kernelsaver->failed)
@@ -174,7 +174,7 @@ static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, st
 	kernelsaver->now = n;
 }
 
-/* The highest number of this boot; 0: none. */
+/* Returns the highest number of a snapshot of this boot; 0 if there is none. */
 static uint64_t kernelsaver_newest(const struct kernelsaver *kernelsaver)
 {
 	struct text prefix = { 0 };
@@ -255,7 +255,7 @@ void kernelsaver_touch(struct kernelsaver *kernelsaver)
 	if (kernelsaver->hidden)
 		return;
 	if (!kernelsaver->now ||
-	    !saverdir_touch(kernelsaver->dir, name)) { /* there was no room for it, or somebody removed it */
+	    !saverdir_touch(kernelsaver->dir, name)) { /* it could not be written for want of space, or was removed */
 		kernelsaver->modules = ~kernelsaver->modules;
 		kernelsaver->now = 0;
 		kernelsaver_scan(kernelsaver);

@@ -19,7 +19,7 @@
 /* ---- folders ------------------------------------------------------------------------------------------------------
  */
 
-/* A folder that only this user (or root) can write to. Returns -1 with errno, EPERM if others can. */
+/* Opens a folder that only this user (or root) can write to. Returns -1 and errno; EPERM if other users can. */
 static int saverdir_own_folder(int at, const char *name, bool make)
 {
 	struct stat status;
@@ -114,7 +114,7 @@ void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH],
 		 (unsigned long long)file_id->inode, (unsigned long long)file_id->generation);
 }
 
-/* The folders that path needs. */
+/* Makes the folders of path. */
 static bool make_folders(struct saverdir *saverdir, const char *path)
 {
 	char part[SAVERDIR_PATH];
@@ -207,7 +207,7 @@ enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct 
 	return same ? SAVERDIR_SAME : SAVERDIR_OTHER;
 }
 
-/* Makes the entry of a file durable, and those of the folders above it. */
+/* Syncs the folder of a file and the folders above it. */
 static bool sync_folders(const struct saverdir *saverdir, const char *path)
 {
 	char folder[SAVERDIR_PATH];

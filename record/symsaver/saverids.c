@@ -33,7 +33,7 @@ static bool saverids_same_file(const struct pj_build_id *a, const struct pj_buil
 	return file_id_equal(&a->file_id, &b->file_id);
 }
 
-/* The slot of that file, or the free one where it would be. */
+/* Returns the slot of a file, or the free one where it would be. */
 static struct pj_build_id *saverids_slot_of(const struct saverids_table *table, const struct pj_build_id *id)
 {
 	uint32_t i = saverids_place_of(table, id);
@@ -74,7 +74,7 @@ void saverids_take(struct saverids *saverids, struct saverids_ring *ring)
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed),
 		 head = atomic_load_explicit(&ring->head, memory_order_acquire);
 
-	/* a head that is not possible is not that of a keeper that works */
+	/* an impossible head comes from a broken symbol saver */
 	if (head - tail > SAVERIDS_RING)
 		tail = head;
 	for (; tail != head; tail++) {

@@ -53,7 +53,7 @@ bool savernames_trusted(const struct saver_message *message, int fd)
 	       !(status.st_mode & OTHERS_WRITE) && fstatvfs(fd, &filesystem) == 0 && !(filesystem.f_flag & ST_NOSUID);
 }
 
-/* Its tenant pays for a file that is no link of another one; the host's files are no tenant's. */
+/* Commits a new file. Its bytes are charged to its tenant, but for files of the host. */
 static bool savernames_commit_file(struct saverdir *saverdir, const struct saver_message *message,
 				   struct saverdir_file *file, const char *path, const char *also, bool trusted)
 {

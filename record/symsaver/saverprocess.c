@@ -27,9 +27,9 @@
 #define SLOW_EVERY (5000 * MS) /* modules, roots */
 #define SWEEP_EVERY (600 * 1000 * MS)
 #define FILE_MAX ((uint64_t)512 << 20)
-#define QUEUE_MS 50 /* between looks at what waits for its place */
-#define FINISH_S 10 /* at the end, whatever is still to be done */
-#define FAILED 1024 /* remembered until the next window; a power of two */
+#define QUEUE_MS 50 /* between checks of the queue */
+#define FINISH_S 10 /* time limit at the end */
+#define FAILED 1024 /* failures stored until the next window; a power of two */
 
 struct saver {
 	struct saver_shared *shared;
@@ -40,18 +40,18 @@ struct saver {
 	struct kernelsaver kernel;
 	struct saverfiles files;
 	uint64_t next_jits, next_slow, next_sweep;
-	struct backoff backoff; /* of this process: time that places blocked it */
+	struct backoff backoff; /* places that blocked this process */
 	struct saverqueue queue;
 	uint64_t own_ns; /* mount namespace */
-	uint64_t place;  /* that is entered; 0: none */
+	uint64_t place;  /* current place of files; 0: none */
 	struct cpu_time {
-		uint64_t wall, cpu; /* ns; cpu: used, or waited for a CPU */
+		uint64_t wall, cpu; /* ns; cpu: running or waiting for a CPU */
 	} entered;
 	int schedstat;
-	uint64_t reported[JITS_EVENTS]; /* of jits.count */
-	uint64_t failed[FAILED];        /* keys of files that were not kept in this window */
+	uint64_t reported[JITS_EVENTS]; /* jits.count at the last report */
+	uint64_t failed[FAILED];        /* keys of files that were not saved in this window */
 	bool hidden_reported, kernel_reported;
-	uint64_t parsers_before[PARSER_LINGERING]; /* failures below keepers before this one */
+	uint64_t parsers_before[PARSER_LINGERING]; /* failures of parsers of earlier symbol savers */
 };
 
 /* ---- counts
@@ -85,7 +85,7 @@ static bool is_avoided(const struct saver *saver, uint64_t place)
 	return false;
 }
 
-/* Of this process and its parsers. */
+/* Returns the CPU time of this process and its parsers. */
 static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 {
 	struct cpu_time time = { .wall = clock_now() };
@@ -96,7 +96,7 @@ static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 	return time;
 }
 
-/* From here to leave_place, files of that place are touched; the recorder watches how long that takes. */
+/* Begins the access to files of a place, which leave_place ends. The recorder watches its duration. */
 static void enter_place(struct saver *saver, uint64_t place)
 {
 	saver->place = place;
@@ -120,14 +120,14 @@ static void leave_place(struct saver *saver)
 	saver->place = 0;
 }
 
-/* Whose files those of a process are now. What the message names may be the tenant that its parent was; of one that
- * ended it is that of its mount namespace, as far as that is known. */
+/* Returns the present tenant of a process. The message may have that of its parent; for an ended process it is the
+ * tenant of its mount namespace, if known. */
 static struct tenant tenant_now(const struct saver *saver, int process, uint64_t mount_ns)
 {
 	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&saver->roots, mount_ns);
 }
 
-/* Where files of a process are. */
+/* Returns the place of the files of a process. */
 static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant tenant, uint64_t mount_ns,
 				      uint64_t device)
 {
@@ -136,7 +136,7 @@ static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant t
 	return backoff_place(&tenant, saver->own_ns, device);
 }
 
-/* For jits.h; process -1: leaves. */
+/* jits.enter; process -1: leaves the place. */
 static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 {
 	struct saver *saver = to;
@@ -155,7 +155,7 @@ static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 	return true;
 }
 
-/* For jitcopy.h. */
+/* Callback of jitcopy.h. */
 static enum jitcopy_records saverprocess_find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
 	struct saver *saver = to;
@@ -171,7 +171,8 @@ static void saverprocess_done(struct saver *saver, uint64_t key)
 	atomic_store_explicit(&saver->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
-/* What could not be kept is tried and counted once a window, but for what ended: another process may have the file. */
+/* A file that cannot be saved is tried and counted once in a window; but if its process has ended, another one may have
+ * the file. */
 static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsaver_reason why)
 {
 	if (why != SYMSAVER_GONE)
@@ -182,8 +183,8 @@ static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsave
 	saverprocess_fail(saver, why, 1);
 }
 
-/* Reading in /proc may wait for the process (timelimit.h), so it happens at the place that the message names. False:
- * that is avoided. */
+/* Enters the place that the message names, as reads of /proc may wait for the process (timelimit.h). Returns false if
+ * the place is avoided. */
 static bool enter_process(struct saver *saver, const struct symsaver_process *process)
 {
 	uint64_t place = saverprocess_place_of(saver, process->of, process->mount_ns, 0);
@@ -194,7 +195,8 @@ static bool enter_process(struct saver *saver, const struct symsaver_process *pr
 	return true;
 }
 
-/* The folder in /proc of a process, and its root if that is wanted; -1: it ended. False: it is avoided. */
+/* Opens the /proc folder of a process, and its root if requested; -1 if it has ended. Returns false if its place is
+ * avoided. */
 static bool open_process(struct saver *saver, const struct symsaver_process *p, int *process, int *root)
 {
 	if (!enter_process(saver, p))
@@ -206,9 +208,9 @@ static bool open_process(struct saver *saver, const struct symsaver_process *p, 
 	return true;
 }
 
-enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file rests */
+enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file is in backoff */
 
-/* The parser failed, or there is none for a moment: then the message waits. */
+/* Returns the result after a failure of the parser; the message waits if none runs now. */
 static int why_failed(struct saver *saver, uint64_t place, struct saver_message *message)
 {
 	if (saver->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&saver->queue, place, message))
@@ -216,7 +218,7 @@ static int why_failed(struct saver *saver, uint64_t place, struct saver_message 
 	return (int)saverfiles_reason(saver->files.parser.failed);
 }
 
-/* -1: done, else enum symsaver_reason, or DEFERRED. */
+/* Processes a message about a file. Returns -1 if done, otherwise an enum symsaver_reason or DEFERRED. */
 static int saverprocess_visit(struct saver *saver, struct saver_message *message, uint64_t now)
 {
 	struct tenant tenant;
@@ -262,7 +264,7 @@ static void on_binary(struct saver *saver, struct saver_message *message, uint64
 		saverprocess_give_up(saver, message->key, (enum symsaver_reason)why);
 }
 
-/* The image that the kernel maps into every process, also into this one: names of [vdso] after a reboot. */
+/* Saves the vDSO, whose symbols name [vdso] after a reboot. */
 static void keep_vdso(struct saver *saver)
 {
 	struct str image = vdso_image();
@@ -293,7 +295,7 @@ static void on_root(struct saver *saver, const struct saver_message *message, ui
 		close(process);
 }
 
-/* What jits counted since the last time. */
+/* Adds the counts of jits.h since the last call. */
 static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {
@@ -385,7 +387,7 @@ static void saverprocess_sweep(struct saver *saver)
 	saverprocess_count(saver, COUNT_FORCED, saversweep.forced);
 }
 
-/* What became of the parsers. */
+/* Publishes the counts of parsers. */
 static void report_parser(struct saver *saver)
 {
 	const struct backoff *backoff = &saver->files.parser.backoff;
@@ -398,7 +400,7 @@ static void report_parser(struct saver *saver)
 			      memory_order_relaxed);
 }
 
-/* What is due. Returns how many ms there are until something else is. */
+/* Does the periodic work that is due. Returns the ms until the next one. */
 static int do_what_is_due(struct saver *saver)
 {
 	uint64_t now = clock_now(), next;
@@ -428,7 +430,7 @@ static int do_what_is_due(struct saver *saver)
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
-/* False: the recorder is gone. */
+/* Waits for messages and handles them. Returns false if the recorder has ended. */
 static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 {
 	struct pollfd polled = { .fd = wake, .events = POLLIN };
@@ -446,14 +448,14 @@ static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 
 static void saverprocess_drain(struct saver *saver, struct saver_message *message, char *path)
 {
-	/* a flood of messages must not keep what is due from being done */
+	/* a flood of messages must not delay the periodic work */
 	for (unsigned n = 0; n < 256 && saverring_get(saver->shared, message, path); n++)
 		on_message(saver, message);
 	for (unsigned n = 0; n < 16 && saverqueue_next(&saver->queue, &saver->backoff, clock_now(), message, path); n++)
 		on_message(saver, message);
 }
 
-/* Opens what the loop needs; NULL, or why it cannot run. */
+/* Opens all that the loop needs. Returns NULL, or the reason of a failure. */
 static const char *saverprocess_begin(struct saver *saver)
 {
 	const char *why =
@@ -489,8 +491,8 @@ static const char *saverprocess_begin(struct saver *saver)
 	return NULL;
 }
 
-/* The recorder ended or wants to: what it sent, and what JITs wrote until now. It waits for a short time only
- * (keep_stop). */
+/* At the end of the recorder: processes its remaining messages and copies JIT files. The recorder waits only a short
+ * time for this (symsaver_stop). */
 static void saverprocess_finish(struct saver *saver, struct saver_message *message, char *path)
 {
 	alarm(FINISH_S);

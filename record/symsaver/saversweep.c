@@ -12,30 +12,30 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define TEMP_AGE 3600 /* s: whoever wrote it is gone */
+#define TEMP_AGE 3600 /* s: the writer of an older temporary file has ended */
 #define FOLDERS_MAX 4 /* symbols/tenants/NAME/.build-id/xx */
 #define SLACK 60      /* s */
 #define AGES 512
-#define FILE_LEAST 4096 /* bytes that a file counts for, however small: inodes are scarce, too */
-#define SHARES_MAX 256  /* tenants with a share of their own; those beyond have one together */
+#define FILE_LEAST 4096 /* minimum that a file counts, as inodes are limited, too */
+#define SHARES_MAX 256  /* tenants with separate shares; all further ones have one together */
 
 enum { SHARE_HOST, SHARE_OTHERS, SHARE_TENANTS };
 
 /* Files of one tenant. */
 struct share {
 	char name[TENANT_NAME]; /* of its folder */
-	uint64_t held, max;     /* bytes; how many it may hold after the sweep */
+	uint64_t held, max;     /* bytes; allowed bytes after the sweep */
 	uint64_t age[AGES];     /* bytes by time of modification */
-	size_t cut;             /* in the second pass: what is before goes */
-	uint64_t forced;        /* files */
+	size_t cut;             /* second pass: files of older ages are removed */
+	uint64_t forced;        /* removed files that a window needs */
 };
 
 struct sweep {
 	struct saverdir *k;
-	uint64_t needed; /* s since 1970: what is older is needed by no window */
+	uint64_t needed; /* s since 1970: older files are needed by no window */
 	uint64_t now, oldest;
 	uint64_t total; /* bytes on disk */
-	bool counting;  /* else removing */
+	bool counting;  /* first pass; the second removes */
 	struct share *share[SHARES_MAX];
 	size_t nshares;
 	struct saversweep swept;
@@ -53,7 +53,7 @@ static struct share *add_share(struct sweep *sweep, const char *name)
 	return share;
 }
 
-/* The share of a tenant's folder. */
+/* Returns the share of a tenant's folder. */
 static struct share *share_of(struct sweep *sweep, const char *folder)
 {
 	for (size_t i = SHARE_TENANTS; i < sweep->nshares; i++)
@@ -64,7 +64,7 @@ static struct share *share_of(struct sweep *sweep, const char *folder)
 	return add_share(sweep, folder);
 }
 
-/* How much each share may hold, and which of its files go: the oldest. */
+/* Computes the allowed bytes of each share, and the age of the files to remove. */
 static void cut_shares(struct sweep *sweep, uint64_t target)
 {
 	uint64_t held[SHARES_MAX] = { 0 }, floor[SHARES_MAX] = { [SHARE_HOST] = target / 2 }, level;
@@ -102,7 +102,8 @@ static uint64_t saversweep_bytes_of(const struct stat *status)
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
-/* What a link counts for: its part. A tenant's file usually has one more link, in shared/, which counts for nobody. */
+/* Returns the bytes that a link counts: its part of the file. A file of a tenant usually has another link in shared/,
+ * which does not count. */
 static uint64_t part_of(const struct stat *status, bool of_tenant)
 {
 	uint64_t links = status->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)status->st_nlink - of_tenant : 1;
@@ -115,7 +116,7 @@ static bool is_orphan(const struct share *share, const struct stat *status)
 	return !share && status->st_nlink == 1;
 }
 
-/* share NULL: a link in shared/, which goes with the last file of a tenant. */
+/* Counts or removes a file. share NULL: a link in shared/, which is removed with the last link of a tenant. */
 static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int folder, const char *name,
 				  const struct stat *status)
 {
@@ -148,7 +149,7 @@ static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int 
 	}
 }
 
-/* The share of what is in a folder of symbols/ or jit/BOOT/, one level below `parent`. */
+/* Returns the share of the files in a folder of symbols/ or jit/BOOT/, one level below `parent`. */
 static struct share *share_below(struct sweep *sweep, const char *parent, const char *name, struct share *share)
 {
 	if (strcmp(parent, "tenants") == 0)
@@ -160,7 +161,7 @@ static struct share *share_below(struct sweep *sweep, const char *parent, const 
 	return share;
 }
 
-/* The files of a folder (taken over), of its folders, and of theirs; then what is empty. */
+/* Processes the files of a folder and below it, removes empty folders, and closes its descriptor. */
 static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const char *name, unsigned depth)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -180,7 +181,7 @@ static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const
 			sweep_folder(sweep, share_below(sweep, name, entry->d_name, share),
 				     openat(dirfd(dir), entry->d_name, FOLDER), entry->d_name, depth + 1);
 			if (strcmp(entry->d_name, sweep->k->boot) != 0)
-				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR); /* succeeds when it is empty */
+				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR); /* succeeds if it is empty */
 		} else if (S_ISREG(status.st_mode)) {
 			saversweep_sweep_file(sweep, share, dirfd(dir), entry->d_name, &status);
 		}
@@ -208,7 +209,7 @@ static void count_all(struct sweep *sweep)
 /* ---- windows -------------------------------------------------------------------------------------------------------
  */
 
-/* E of the oldest E.data in a folder of DIR, if it is older than that. */
+/* Lowers *oldest to the E of the oldest E.data in a folder of DIR. */
 static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
 {
 	int fd = openat(saverdir->dir, folder, FOLDER);
@@ -251,10 +252,11 @@ struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, 
 	struct sweep sweep = { .k = saverdir, .now = (uint64_t)time(NULL) };
 
 	sweep.needed = oldest_window(saverdir, "recording", oldest_window(saverdir, "out", sweep.now));
-	sweep.needed -= sweep.needed > SLACK ? SLACK : sweep.needed; /* E may be a little later than the window began */
+	sweep.needed -=
+		sweep.needed > SLACK ? SLACK : sweep.needed; /* E may be slightly later than the begin of the window */
 	if (sweep.needed + min_age_s > sweep.now)
 		sweep.needed = sweep.now > min_age_s ? sweep.now - min_age_s : 0;
-	/* as far as times show: what is older still is in the first of the ages */
+	/* older files count in the first age */
 	sweep.oldest = sweep.now > 90 * 86400u ? sweep.now - 90 * 86400u : 0;
 	sweep.oldest = sweep.oldest > sweep.needed ? sweep.oldest : sweep.needed;
 	add_share(&sweep, ""); /* SHARE_HOST */

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_US 100000 /* between looks at a parser that has not answered */
+#define LOOK_US 100000 /* interval between checks of a parser without a reply */
 enum { END_TRIES = 25 };
 
 void symhelper_init(struct symhelper *symhelper, const char *proc, void (*run)(int socket), uint64_t limit_ns)
@@ -31,7 +31,7 @@ static void symhelper_run_parser(void *to)
 {
 	const struct symhelper *symhelper = to;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be blocked when the keeper is killed */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be blocked when the symbol saver is killed */
 	symhelper->run(HELPERPROCESS_FD);
 }
 
@@ -56,7 +56,7 @@ static void symhelper_start(struct symhelper *symhelper)
 	symhelper->started++;
 }
 
-/* Closes what leads to the parser. Returns its PID, still to be reaped. */
+/* Closes the descriptors of the parser. Returns its PID, which the caller reaps. */
 static pid_t symhelper_let_go(struct symhelper *symhelper)
 {
 	pid_t pid = symhelper->pid;
@@ -70,7 +70,7 @@ static pid_t symhelper_let_go(struct symhelper *symhelper)
 	return pid;
 }
 
-/* It ends as its socket is closed: it waits for a question. */
+/* Ends an idle parser by closing its socket. */
 static void symhelper_end(struct symhelper *symhelper)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
@@ -94,7 +94,7 @@ static enum symparser_answer symhelper_fail(struct symhelper *symhelper, bool hu
 	return symhelper->failed;
 }
 
-/* A parser that has seen files of no other tenant. */
+/* Ensures a parser that has read files of no other tenant. */
 static enum symparser_answer make_ready(struct symhelper *symhelper)
 {
 	uint64_t now = clock_now();
@@ -108,9 +108,9 @@ static enum symparser_answer make_ready(struct symhelper *symhelper)
 	return symhelper->pid ? SYMPARSER_DONE : SYMPARSER_OFF;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
-/* Adds the time that the parser used since the last look. True if there was any, or it is on a CPU. */
+/* Adds the CPU time of the parser since the last check. Returns true if it has used any, or is on a CPU. */
 static bool makes_progress(struct symhelper *symhelper)
 {
 	struct schedstat schedstat = symhelper->seen;
@@ -136,7 +136,7 @@ static enum symparser_answer symhelper_await(struct symhelper *symhelper, struct
 			makes_progress(symhelper);
 			return SYMPARSER_DONE;
 		}
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) /* it ended, or sends what was not asked for */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) /* it has ended, or sent another reply */
 			return symhelper_fail(symhelper, false);
 		now = clock_now();
 		if (makes_progress(symhelper))

@@ -31,14 +31,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPORTED 4096 /* things that were told in this window; powers of two */
+#define REPORTED 4096 /* messages remembered for this window; a power of two */
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
-#define BLOCKED_NS (2 * SECOND_NS) /* in files of a process, without any progress */
+#define BLOCKED_NS (2 * SECOND_NS) /* in files of a process without progress */
 
 struct verdict {
 	uint32_t pid;
-	bool elsewhere, jit; /* jit: the keeper wants to know when it ends */
+	bool elsewhere, jit; /* jit: the symbol saver needs a message at its end */
 	uint64_t start, mount_ns;
 };
 
@@ -50,22 +50,22 @@ struct symsaver {
 	uint64_t own_ns;
 	pid_t saver; /* 0: none */
 	int wake;
-	uint64_t hang_ns, next, border; /* next: when a keeper may be started */
+	uint64_t hang_ns, next, border; /* next: earliest time of the next start */
 	struct symsaver_scan {
-		uint64_t at, used, since; /* when; ns of CPU time of the keeper; its busy_since */
+		uint64_t at, used, since; /* time; CPU time of the symbol saver in ns; its busy_since */
 	} look;
 	struct backoff backoff;
-	struct saverbudget_counts over; /* as of the last keep_each_over */
-	uint64_t dropped, gone;         /* gone: processes with code of a JIT that ended before we knew them */
+	struct saverbudget_counts over; /* at the last symsaver_each_over */
+	uint64_t dropped, gone;         /* gone: processes with code of a JIT that ended before their first record */
 	uint64_t reported[REPORTED];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
 };
 
-/* ---- the keeper
+/* ---- the process
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* The places that the next keeper leaves alone, and until when. */
+/* Copies the places that the next symbol saver avoids, with their times. */
 static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
@@ -80,8 +80,8 @@ static void publish_avoided(struct symsaver *saver)
 	}
 }
 
-/* No process that is forked from here on has the messages: those that parse could write some, and the keeper obeys
- * them. */
+/* Excludes the shared memory from processes forked later: a parser could otherwise write messages, which the symbol
+ * saver trusts. */
 static void run_saver(void *to)
 {
 	struct symsaver *saver = to;
@@ -96,7 +96,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	struct saver_shared *shared = saver->shared;
 	int wake[2];
 
-	/* no pipe: who writes into that of a keeper that died is ended by SIGPIPE */
+	/* no pipe: writing to that of a dead symbol saver raises SIGPIPE */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
 	atomic_store(&shared->busy_since, 0);
@@ -116,7 +116,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	return false;
 }
 
-/* The start of a file of the keeper in /proc; empty if it cannot be read. */
+/* Reads the start of a file in the /proc folder of the symbol saver; empty on failure. */
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
 	char path[256];
@@ -131,8 +131,8 @@ static struct str read_saver(const struct symsaver *saver, const char *name, cha
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* Is it blocked: no CPU time used for so long, in one file, and not waiting for a CPU either? False if /proc does not
- * show that. */
+/* Returns true if the symbol saver is blocked: in one file for BLOCKED_NS without using or waiting for a CPU. Returns
+ * false if /proc lacks the data. */
 static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
@@ -148,7 +148,7 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	return now - saver->look.at > ns;
 }
 
-/* The next keeper starts in rest_ns. */
+/* Ends the symbol saver; the next one starts in rest_ns. */
 static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
 	saver->next = clock_now() + rest_ns;
@@ -157,7 +157,7 @@ static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 	saver->saver = 0;
 }
 
-/* Looked at only: backoff.c reaps it. */
+/* Only checks: backoff.c reaps the process. */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
@@ -245,10 +245,10 @@ struct symsaver *symsaver_start(const struct symsaver_options *options, const ch
 	return NULL;
 }
 
-/* ---- telling
+/* ---- messages
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* It is full: it will wake. It died: keep_tick sees to that. */
+/* A full pipe wakes it anyhow; symsaver_tick replaces a dead process. */
 static void wake_saver(struct symsaver *saver)
 {
 	if (saver->wake >= 0 && send(saver->wake, "", 1, MSG_NOSIGNAL) < 0)
@@ -265,7 +265,7 @@ static void symsaver_put(struct symsaver *saver, struct saver_message *message, 
 		wake_saver(saver);
 }
 
-/* Was it told in this window? */
+/* Returns true if this message was sent in this window; notes it otherwise. */
 static bool is_recorded(struct symsaver *saver, uint64_t key)
 {
 	uint64_t *slot = &saver->reported[key & (REPORTED - 1)];
@@ -276,7 +276,7 @@ static bool is_recorded(struct symsaver *saver, uint64_t key)
 	return false;
 }
 
-/* A file of a tenant; 0: no file. */
+/* Returns the key of a file of a tenant; 0 without a file. */
 static uint64_t symsaver_key_of(const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
 	uint64_t id[8] = { 0 };
@@ -293,7 +293,7 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* Each process tells of a file until it is kept: one alone may end too soon. */
+/* Sends a message about a file for each process that maps it until it is saved: a single process may end too soon. */
 static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
 			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
@@ -316,8 +316,8 @@ static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const 
 	symsaver_put(saver, &message, mapping ? mapping->path : (struct str){ 0 });
 }
 
-/* In another mount namespace, or with another root in ours. A process that does not answer counts as one of ours
- * (taskwait.h). */
+/* Returns true for a process in another mount namespace, or with another root. One that does not respond counts as
+ * local (taskwait.h). */
 static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
@@ -329,7 +329,7 @@ static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct sym
 		return false;
 	if (p->mount_ns != saver->own_ns)
 		return true;
-	if (p->start == 0) /* it is gone, so its root is */
+	if (p->start == 0) /* it has ended, so its root is gone */
 		return false;
 	snprintf(path, sizeof(path), "%s/%u", saver->o.proc, p->pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -360,7 +360,7 @@ bool symsaver_process(struct symsaver *saver, const struct symsaver_process *pro
 	return verdict->elsewhere;
 }
 
-/* Code of no file, as fold sees it: its names are in a map. */
+/* Returns true for mappings that pjfold treats as code of a JIT. */
 static bool symsaver_is_jit(struct str path)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
@@ -465,7 +465,7 @@ void symsaver_window(struct symsaver *saver)
 	symsaver_tick(saver);
 }
 
-/* ---- asking
+/* ---- queries
  * ---------------------------------------------------------------------------------------------------------------------
  */
 

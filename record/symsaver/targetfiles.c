@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 #define FIELD_START 22
-#define OPEN_FILES_MAX 4096       /* that are looked through */
+#define OPEN_FILES_MAX 4096       /* descriptors of a process that are searched */
 #define MAP_COUNT_MAX (64u << 20) /* bytes of /proc/PID/maps */
-#define LINGER_NS 10000000000u    /* a root is held so long after its process ended */
+#define LINGER_NS 10000000000u    /* a root stays open for so long after the end of its process */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683E
 
 /* ---- processes ------------------------------------------------------------------------------------------------------
  */
 
-/* The beginning of a file of the process. */
+/* Reads the start of a file of the process. */
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
@@ -34,7 +34,7 @@ static struct str targetfiles_read_file(int process, const char *name, char *buf
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* State and start: behind comm, which stands in brackets, and may hold anything. */
+/* Parses state and start time, which follow comm; comm is in parentheses and may contain any byte. */
 static bool parse_stat(struct str stat, char *state, uint64_t *start)
 {
 	ptrdiff_t close = str_rfind(stat, ')');
@@ -49,7 +49,7 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 	return str_u64(one, start);
 }
 
-/* In limited time: the recorder itself calls this, and a process can make readers of its stat wait for ever
+/* Reads with a time limit: the recorder itself calls this, and a process can block readers of its stat for ever
  * (timelimit.h). */
 static bool targetfiles_read_stat(int process, char *state, uint64_t *start)
 {
@@ -136,11 +136,12 @@ int targetfiles_root(int process)
 	return openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- is it the one?
+/* ---- identity
  * --------------------------------------------------------------------------------------------------- */
 
-/* A file in an overlay is mapped as that of its layer, but stat tells a device of the overlay, and maybe the layer in
- * the upper bits of the inode. Subvolumes of btrfs have devices of their own, which mappings do not tell. */
+/* Compares file_id. A mapping of a file in an overlay has the file_id of its layer, but stat returns the device of the
+ * overlay, and perhaps the layer in the upper bits of the inode. Subvolumes of btrfs have devices that mappings lack.
+ */
 static bool is_numbered(int fd, const struct target_mapping *mapping)
 {
 	struct stat status;
@@ -165,7 +166,7 @@ bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const s
 	return assess && assess->is_build(assess->to, fd, &mapping->build_id);
 }
 
-/* Keeps fd when it is the file, else closes it; *other: there was one. */
+/* Returns fd if it is the mapped file; otherwise closes it, sets *other and returns -1. */
 static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess,
 			       bool *other)
 {
@@ -176,7 +177,7 @@ static int targetfiles_checked(int fd, const struct target_mapping *mapping, con
 	return -1;
 }
 
-/* ---- where it may be
+/* ---- search
  * ---------------------------------------------------------------------------------------------------- */
 
 static struct str without_deleted(struct str path)
@@ -186,13 +187,13 @@ static struct str without_deleted(struct str path)
 	return str_ends(path, end) ? str_head(path, path.n - end.n) : path;
 }
 
-/* What a magic link of /proc leads to: the file itself, wherever its name may be by now. */
+/* Opens the target of a magic link of /proc: the file itself, even if it has been renamed or removed. */
 static int open_magic(int dir, const char *name)
 {
 	return targetfile_reopen(openat(dir, name, O_PATH | O_CLOEXEC));
 }
 
-/* A file without a name in any file system, which the process has open. */
+/* Searches the open files of the process, for files without a name. */
 static int among_open_files(int process, const struct target_mapping *mapping,
 			    const struct targetfiles_verifier *assess)
 {
@@ -217,7 +218,7 @@ static int among_open_files(int process, const struct target_mapping *mapping,
 	return found;
 }
 
-/* Needs CAP_CHECKPOINT_RESTORE, so mostly it is not allowed. */
+/* Searches /proc/PID/map_files, which needs CAP_CHECKPOINT_RESTORE: mostly it is not permitted. */
 static int among_mapped_files(int process, const struct target_mapping *mapping,
 			      const struct targetfiles_verifier *assess)
 {
@@ -264,7 +265,7 @@ int targetfiles_open(int root, int process, const struct target_mapping *mapping
 /* ---- memory
  * ---------------------------------------------------------------------------------------------------------------- */
 
-/* A line of /proc/PID/maps, as far as it matters here. */
+/* Fields of a line of /proc/PID/maps. */
 struct line {
 	uint64_t start, end, offset, major, minor, inode;
 };
@@ -290,7 +291,7 @@ static bool parse_line(struct str string, struct line *line)
 
 struct base_search {
 	const struct target_mapping *m;
-	struct line zero; /* the last line with a file's first byte */
+	struct line zero; /* the last line that maps the first byte of a file */
 	uint64_t base;
 	bool found, done;
 };
@@ -326,7 +327,8 @@ static bool find_base(int process, struct base_search *search)
 		total += (size_t)got;
 		while (!search->done && str_find(lines, '\n') >= 0)
 			targetfiles_look_at(search, str_cut(&lines, '\n'));
-		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and some numbers */
+		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and a few numbers, so a full
+								buffer without newline is damaged */
 		memmove(buf, lines.p, have);
 	}
 	if (fd >= 0)
