@@ -3,7 +3,7 @@
  * Names for people, by libiberty with the flags of perf (no parameters, no return type).
  *
  * A name comes from a foreign file, and a short one can stand for an endless one (substitutions of substitutions). So
- * the variants are used that hand their output over piece by piece, and what grows too long is left as it is: the
+ * the variants with a callback for each part of the output are used, and a name that grows too long stays mangled: the
  * callback leaves by longjmp, which loses nothing, as these variants keep all on the stack.
  */
 #include "common/arena.h"
@@ -47,7 +47,7 @@ static bool by_callback(struct text *out, const char *symbol,
 	return false;
 }
 
-/* camlStdlib__List__map_12 → Stdlib.List.map_12, as perf does it; libiberty does not know OCaml. */
+/* camlStdlib__List__map_12 → Stdlib.List.map_12, as in perf; libiberty has no demangler for OCaml. */
 static bool demangle_ocaml(struct text *out, struct str string)
 {
 	uint64_t byte;
@@ -90,7 +90,7 @@ static bool demangle_c(struct text *out, struct str symbol, const char *string)
 {
 	if (str_starts(symbol, STR("_D")))
 		return demangle_dlang(out, symbol, string);
-	/* Rust's old names look like C++: it is asked first */
+	/* Rust's legacy names look like C++, so Rust comes first */
 	return by_callback(out, string, rust_demangle_callback) || by_callback(out, string, cplus_demangle_v3_callback);
 }
 

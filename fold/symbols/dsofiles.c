@@ -22,7 +22,7 @@
 #define CRC_MAX ((off_t)1 << 30)
 enum { HOLES_MAX = 16 }; /* times as large as its blocks, as on file systems that compress */
 
-/* One search: the files that were found so far, and the worst that was met on the way. */
+/* One search: the files found so far, and the most important reason of failures. */
 struct search {
 	const struct dsofiles_options *options;
 	const struct dsofiles_query *query;
@@ -30,7 +30,7 @@ struct search {
 	struct elfsyms *path;    /* the file that was mapped */
 	struct elfsyms *symbols; /* the first with .symtab */
 	struct elfsyms *runtime; /* the first with .dynsym */
-	struct elfsyms *debug;   /* the first with debug information, where inlined calls are asked for */
+	struct elfsyms *debug;   /* the first with debug information, if inlined calls are requested */
 	struct text debug_dir;   /* where that is, with the slash */
 	struct text debuglink;
 	uint32_t debuglink_crc;
@@ -40,7 +40,7 @@ struct search {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Reasons in the order in which they matter: what was met first is kept, but for a reason that tells more. */
+/* Notes a reason. The first one stays, unless the new one is more informative. */
 static void dsofiles_note(struct search *search, enum dso_reason why)
 {
 	if (search->why == DSO_NO_FILE)
@@ -124,7 +124,7 @@ static int open_as_mapped(struct search *search, const char *path)
 
 	if (search->query->live)
 		fd = fileopener_inside(search->query->live, str_of(path));
-	/* another file of the same name is refused by its build-id; where none is known, nobody would notice */
+	/* Another file of the same name is refused by its build-id; without a build-id it could not be detected. */
 	if (fd < 0 && (!search->query->live || search->id.n)) {
 		if (symfs)
 			text_add(&name, symfs);
@@ -275,7 +275,7 @@ static void try_rest(struct search *search, struct str path)
 	text_add(&search->name, ".debug/");
 	text_str(&search->name, str_from(path, dir.n));
 	try_path(search);
-	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still say /lib */
+	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still use /lib */
 		dsofiles_begin(search, DEBUG_ROOT);
 		text_str(&search->name, str_from(path, 4));
 		try_path(search);
@@ -285,7 +285,7 @@ static void try_rest(struct search *search, struct str path)
 /* ---- the file itself -------------------------------------------------------------------------------------------- */
 
 /* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later.
- * What pjrecord kept of it is as good. */
+ * Its copy in the symbol store is equivalent. */
 static void open_path(struct search *search, struct str path)
 {
 	struct str link;

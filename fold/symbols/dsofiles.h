@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dsofiles.h - which files tell the names of a DSO: perf's search order, with a build-id check at every step; and
- * before it, what pjrecord kept.
+ * dsofiles.h - finds the files that name the code of a DSO: pjrecord's symbol store first, then perf's search order,
+ * with a build-id check at each step.
  *
- * A file of another build is worse than none: it is refused, and the reason is told. Files below /proc/PID/root are
- * only used when the caller says that this is the process that was sampled (live), and are opened so that nothing in a
- * container can lead outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
+ * A file of another build is worse than none: it is refused, and the reason is returned. Files below /proc/PID/root are
+ * used only if the caller proves that this is the sampled process (live), and are opened so that nothing in a container
+ * leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
  */
 #ifndef PJ_DSOFILES_H
 #define PJ_DSOFILES_H
@@ -22,35 +22,42 @@ enum dso_reason {
 	DSO_STRIPPED,
 	DSO_NOT_ELF,
 	DSO_FORBIDDEN,
-	DSO_SILENT /* its file system does not answer */
+	DSO_SILENT /* its file system does not respond */
 };
 
-/* What came of the question for inlined calls. */
+/* Result of the lookup of inlined calls. */
 struct dsofiles_inlined {
 	bool is_requested;
 	bool found;      /* debug information */
-	const char *why; /* it was not all; or NULL */
+	const char *why; /* reason if calls may be missing; or NULL */
 };
 
 struct dsofiles_options {
 	struct elfsyms_options elf;
-	struct dsofiles_inlined *inlined; /* or NULL: nobody wants to know */
+	struct dsofiles_inlined *inlined; /* NULL: do not look up inlined calls */
 	const char *symfs;                /* prefix for all paths, or NULL */
 	const char *debug_dir;            /* ~/.debug, or NULL: $HOME/.debug (perf's buildid cache) */
-	const struct symstore *symstore;  /* what pjrecord kept is asked first; or NULL */
-	bool local; /* files of this machine by path may be used when they have no build-id to check against */
+	const struct symstore *symstore;  /* pjrecord's symbol store, searched first; or NULL */
+	bool local;                       /* files of this machine may be used by path alone if no build-id is known */
 };
 
 struct dsofiles_query {
-	struct str path;          /* as the mapping says */
-	struct build_id build_id; /* n == 0: not known */
-	struct file_id numbers;   /* of the file that was mapped; 0: not known */
-	uint32_t pid;             /* one that has it mapped, as recorded: whose kept file it is */
-	bool elsewhere;           /* path is not one of the recorded machine, but of a container */
-	pid_t live;               /* a process, alive and proven to be the sampled one, in whose root path is; or 0 */
+	/* As in the mapping. */
+	struct str path;
+	/* n is 0 if it is unknown. */
+	struct build_id build_id;
+	/* Of the mapped file; 0 if it is unknown. */
+	struct file_id numbers;
+	/* A recorded process that maps the file: selects the tenant in the symbol store. */
+	uint32_t pid;
+	/* The path is one of a container, not of the recorded host. */
+	bool elsewhere;
+	/* A living process, proven to be the sampled one, whose root contains the path; or 0. */
+	pid_t live;
 };
 
-/* Asks the files in perf's order for q[0..n) (file offsets, ascending). Returns why what is left unanswered is so. */
+/* Looks up q[0..n) (file offsets, ascending) in the files, in perf's order. Returns the reason for lookups without a
+ * name. */
 enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const struct dsofiles_query *query,
 				 struct symbols_query *q, size_t n, struct intern *names);
 

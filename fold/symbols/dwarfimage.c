@@ -10,7 +10,7 @@
 #define BYTES_MAX ((uint64_t)2 << 30)     /* of all sections; those of a browser have 1 GB */
 #define ABBREVS_MAX ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
 #define RATIO_MAX 1032                    /* of deflate; zstd does better only on what is nothing but repetition */
-#define GAP 32                            /* zeros behind a section, and the alignment of the next */
+#define GAP 32                            /* zeros after a section, and the alignment of the next */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2

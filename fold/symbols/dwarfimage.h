@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarfimage.h - the debug information of an ELF file as libdw gets to see it: an ELF file of our own making, in
- * memory.
+ * dwarfimage.h - makes an ELF image in memory with the debug information of a file, as input for libdw.
  *
- * Only the sections that tell of inlined functions, read once and unpacked (zlib, zstd, .zdebug_*), with zeros behind
- * each, so that a string without an end ends there. What is read here cannot shrink or change any more, and holds no
- * name of another file that the library would open by itself. Sizes without measure, and tables that would be read
- * again for each of many units, are refused before the library sees them.
+ * It contains only the sections that describe inlined functions, read once and decompressed (zlib, zstd, .zdebug_*),
+ * each followed by zeros, so that an unterminated string ends there. The image cannot shrink or change, and contains no
+ * name of another file that the library would open. Excessive sizes, and tables that the library would read again for
+ * each of many units, are refused before the library sees them.
  */
 #ifndef PJ_DWARFIMAGE_H
 #define PJ_DWARFIMAGE_H
@@ -18,10 +17,10 @@ struct dwarfimage {
 	size_t n;
 };
 
-/* Is there debug information, or that of split units (.dwo)? */
+/* Returns true if the file has debug information, or that of split units (.dwo). */
 bool dwarfimage_has(const struct elffile *elffile, bool split);
 
-/* NULL, or why there is no image. */
+/* Makes the image, which dwarfimage_free frees. Returns NULL, or the reason of a failure as a static text. */
 const char *dwarfimage_make(struct dwarfimage *image, const struct elffile *elffile, bool split);
 
 void dwarfimage_free(struct dwarfimage *image);

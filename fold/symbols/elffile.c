@@ -3,7 +3,7 @@
 
 #define BYTES_MAX      \
 	((uint64_t)512 \
-	 << 20) /* of all sections that are asked for: tables of symbols are read in parts, and do not count */
+	 << 20) /* of all requested sections together: symbol tables are read in parts, and do not count here */
 
 size_t elffile_read(const struct elffile *elffile, uint64_t offset, void *p, size_t n)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elffile.h - the parts of an ELF file: segments, sections, bytes.
+ * elffile.h - reads segments, sections and bytes of an ELF file.
  *
- * The headers are read once and checked (elfhead.h); files are read (pread), never mapped: a mapped file that shrinks
- * ends its reader with SIGBUS. Large tables are read in parts, through elffile_read; other sections share a budget of
- * bytes. Little-endian files of 32 and 64 bits.
+ * The headers are read once and checked (elfhead.h). Files are read by pread, never mapped: truncating a mapped file
+ * ends its reader with SIGBUS. Large tables are read in parts, by elffile_read; other sections share a budget of bytes.
+ * Little-endian files of 32 and 64 bits.
  */
 #ifndef PJ_ELFFILE_H
 #define PJ_ELFFILE_H
@@ -26,8 +26,8 @@ struct elf_section {
 struct elffile {
 	int fd; /* or -1: an image in memory */
 	struct elfhead head;
-	uint64_t size; /* of the file, when it was opened */
-	uint64_t left; /* bytes of sections that may still be asked for */
+	uint64_t size; /* of the file at its opening */
+	uint64_t left; /* rest of the budget for bytes of sections */
 	uint16_t type, machine;
 	bool wide; /* 64 bits */
 	size_t segments, sections;
@@ -36,24 +36,26 @@ struct elffile {
 	struct arena arena;
 };
 
-/* NULL, or why it cannot be used. fd and image stay the caller's; image must live as long as elffile. */
+/* Opens a file or an image. Returns NULL, or the reason of a failure as a static text. fd and image stay the caller's
+ * and must live as long as elffile. */
 const char *elffile_open(struct elffile *elffile, int fd);
 const char *elffile_open_image(struct elffile *elffile, struct str image);
 void elffile_close(struct elffile *elffile); /* also after a failed open */
 
-const struct elf_section *elffile_section(const struct elffile *elffile, struct str name); /* the first, or NULL */
+/* Returns the first section of this name, or NULL. */
+const struct elf_section *elffile_section(const struct elffile *elffile, struct str name);
 
-/* Bytes of the file; fewer than n where it ends. */
+/* Reads bytes at an offset. Returns their number, less than n at the end of the file. */
 size_t elffile_read(const struct elffile *elffile, uint64_t offset, void *p, size_t n);
 
-/* A complete section, decompressed, of at most max bytes; empty if it cannot be had. Lives as long as elffile. Not
- * thread-safe for one elffile. */
+/* Returns a complete section, decompressed, of at most max bytes; empty on failure. Valid as long as elffile. One
+ * elffile must not be used by two threads at a time. */
 struct str elffile_bytes(struct elffile *elffile, const struct elf_section *section, size_t max);
 
-/* The place in the file of an address; false when no segment holds it. */
+/* Returns the file offset of an address; false if no segment contains it. */
 bool elffile_offset(const struct elffile *elffile, uint64_t vaddr, uint64_t *offset);
 
-/* The address of a place in the file; false when no segment has it. */
+/* Returns the address of a file offset; false if no segment contains it. */
 bool elffile_address(const struct elffile *elffile, uint64_t offset, uint64_t *vaddr);
 
 #endif

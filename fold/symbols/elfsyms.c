@@ -243,7 +243,7 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 	plt_close(&plt);
 }
 
-/* The open questions, apart: their addresses, and where they stand in query. */
+/* Queries without a name: their addresses, and their indices in query. */
 static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;

@@ -309,7 +309,7 @@ static struct {
 	unsigned waits, skipped; /* that were in vain; files */
 	uint64_t place[PLACES];  /* of files, directories and mount namespaces that do not answer */
 	uint8_t count[PLACES];
-	int32_t where_pid; /* the last process whose mount namespace was asked for, and that */
+	int32_t where_pid; /* process of the last lookup of a mount namespace; its result follows */
 	uint64_t where;
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1 };
 

@@ -61,7 +61,7 @@ struct inlines {
 	bool deep;          /* look also where compilers rarely put code */
 	uint64_t work, max; /* steps done, and allowed */
 	const char *why;
-	struct intern known; /* addresses of the entries of functions and units that were met ... */
+	struct intern known; /* addresses of the entries of visited functions and units ... */
 	struct known {
 		uint32_t name;        /* ... and what a function is called */
 		struct scopes scopes; /* ... and what is in a unit */
@@ -95,7 +95,7 @@ struct visitor {
 	void (*left)(struct inlines *inlines, struct within inner, const char *end);
 };
 
-/* The entry behind die, or behind those that die is in: how many levels are left on the way; -1: there is none. */
+/* Moves to the entry after die, or after those that contain it. Returns the number of levels left, or -1 at the end. */
 static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Die next = { 0 };
@@ -110,13 +110,13 @@ static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 			inlines_give_up(inlines, "damaged");
 		return -1;
 	}
-	/* the end of a level is a 0; behind it is what follows in the level above, maybe also an end */
+	/* a 0 ends a level; the next entry is one of the level above, perhaps another end */
 	for (char *at = next.addr; *at == 0 && levels < DEPTH; at++, levels++)
 		*die = (Dwarf_Die){ .addr = at + 1, .cu = die->cu };
 	return levels;
 }
 
-/* The entries of a unit end where the unit does, but for padding: an end of a level too many before that is damage. */
+/* The entries of a unit end at its end, but for padding: one more end of a level before that means damaged data. */
 static void check_end(struct inlines *inlines, Dwarf_Die *unit, const char *at)
 {
 	Dwarf_Off offset = dwarf_dieoffset(unit), next;
@@ -215,7 +215,7 @@ static bool visit_scope(struct inlines *inlines, Dwarf_Die *die, int tag, struct
 	}
 }
 
-/* A block is left within the scope that it is in, which ends behind it: the last word is that of the scope. */
+/* A block is within its scope, which ends after it; the scope decides last. */
 static void leave_scope(struct inlines *inlines, struct within inner, const char *end)
 {
 	inlines->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
@@ -257,8 +257,8 @@ static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes s
 	return at;
 }
 
-/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but for the number that is not
- * told. */
+/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but without its number.
+ */
 static void put_scope_name(struct text *text, Dwarf_Die *die)
 {
 	const char *name = string_of(die, DW_AT_name);
@@ -272,7 +272,7 @@ static void put_scope_name(struct text *text, Dwarf_Die *die)
 		text_str(text, string);
 }
 
-/* Namespaces and classes in front of a name for which no linkage name is told, as for what gcc keeps to one file. */
+/* Prepends namespaces and classes to a name without a linkage name, as gcc gives static functions. */
 static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *die)
 {
 	uint32_t chain[32];

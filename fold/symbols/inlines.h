@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inlines.h - which calls were inlined at a place in an ELF file, as its debug information tells.
+ * inlines.h - looks up the inlined calls at offsets in an ELF file, in its debug information.
  *
- * Hides libdw, and whether there is one: without it inlines_here is false, and nothing is answered. Units are gone
- * through one after the other; only those that hold a place that was asked for are looked into, each once for all its
- * places. Debug information is hostile: what is damaged, or would take too long, is given up with a reason, and what
- * was found until then stays.
+ * Hides libdw, and its absence: without it inlines_here is false, and lookups find nothing. The units are visited one
+ * by one; only those that contain a requested offset are read, each once for all its offsets. Debug information is
+ * hostile: damaged data, and data that would take too long, end the lookup with a reason; results up to there stay.
  */
 #ifndef PJ_INLINES_H
 #define PJ_INLINES_H
@@ -19,19 +18,19 @@ extern const bool inlines_here;
 struct inlines_files {
 	int (*split)(void *with, const char *dir, const char *name); /* a .dwo of -gsplit-dwarf; dir may be NULL */
 	int (*shared)(void *with, const char *name,
-		      struct str build_id); /* what dwz moved out, named by .gnu_debugaltlink */
+		      struct str build_id); /* the shared file of dwz, named by .gnu_debugaltlink */
 	void *with;
 };
 
 struct inlines_options {
-	bool as_perf; /* names without namespaces where no linkage name is told */
+	bool as_perf; /* names without namespaces if there is no linkage name */
 	struct inlines_files files;
 };
 
 /*
- * Sets query[i].inlined for places (offsets in the runtime file, ascending) where calls were inlined: the id of their
- * names, the outermost first, a NUL between them; 0: there are none. dwarf: the file with the debug information, of the
- * same build as runtime. NULL, or why it is not all.
+ * Sets query[i].inlined for offsets in the runtime file (ascending) with inlined calls: the id of their names,
+ * outermost first, separated by NUL; 0 if there are none. dwarf: the file with the debug information, of the same build
+ * as runtime. Returns NULL, or the reason if calls may be missing.
  */
 const char *inlines_resolve(const struct inlines_options *options, const struct elffile *dwarf,
 			    const struct elffile *runtime, struct symbols_query *query, size_t n, struct intern *names);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* minidebug.h - .gnu_debugdata: a small ELF file, packed by xz, with the symbols that were stripped. */
+/*
+ * minidebug.h - decompresses .gnu_debugdata: a small ELF file, compressed by xz, with the symbols that strip removed.
+ */
 #ifndef PJ_MINIDEBUG_H
 #define PJ_MINIDEBUG_H
 
 #include "common/text.h"
 
-/* Unpacks; false when it is damaged, too large, or pj was built without liblzma (minidebug_known tells). */
+/* Appends the decompressed file to out. Returns false if it is damaged or too large, or if pj was built without
+ * liblzma. */
 bool minidebug_unpack(struct text *out, struct str packed);
+
+/* Returns true if pj was built with liblzma. */
 bool minidebug_known(void);
 
 #endif

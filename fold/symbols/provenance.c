@@ -11,8 +11,8 @@ static uint64_t ns_of(struct timespec spec)
 	return (uint64_t)spec.tv_sec * 1000000000u + (uint64_t)spec.tv_nsec;
 }
 
-/* pjrecord names the boot. perf tells the wall clock only with -k; else a file was written when its last record was,
- * and a pipe ends now. */
+/* pjrecord stores the boot id. perf stores the wall clock only with -k; otherwise the file was written at its last
+ * record, and a pipe ends now. */
 static bool is_this_boot(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct timespec now;

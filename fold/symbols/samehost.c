@@ -42,7 +42,7 @@ bool samehost_is_this_host(struct str hostname, struct str kernel_release)
 	       str_eq(kernel_release, str_of(host.release));
 }
 
-/* How far perf's clock and CLOCK_MONOTONIC may be apart by now: 100 millionths of the uptime, a minute at most, and
+/* Returns the accepted difference of perf's clock and CLOCK_MONOTONIC: 100 ppm of the uptime, a minute at most, and
  * some ticks of the process table. Who would pass for another process has to get its number within that time. */
 static uint64_t samehost_drift(uint64_t uptime)
 {

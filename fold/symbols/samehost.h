@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samehost.h - may this machine be asked about what a recording saw?
+ * samehost.h - compares a recording with this host, boot and its processes.
  *
- * What lives here (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) tells about a recording only when host and boot
- * are these, and the process is the one that was sampled: numbers of processes are used again. Clocks are perf's own
- * (sched_clock) or CLOCK_MONOTONIC; they may drift apart by 100 millionths, which is allowed for up
- * to a minute.
+ * Live sources (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) are valid for a recording only if it was made on
+ * this host during this boot, and if the process is the sampled one, as PIDs are reused. Record clocks are perf's own
+ * (sched_clock) or CLOCK_MONOTONIC; a drift of 100 ppm of the uptime, at most a minute, is accepted.
  */
 #ifndef PJ_SAMEHOST_H
 #define PJ_SAMEHOST_H
@@ -14,33 +13,33 @@
 
 #include <sys/types.h>
 
-/* Reads what identity_is_this_host and identity_user return: to be called before threads start and before rights are
- * given up. */
+/* Reads the data for samehost_is_this_host and samehost_user: to be called before threads start and before rights are
+ * dropped. */
 void samehost_prepare(void);
 
-/* The effective user of this process. */
+/* Returns the effective user of this process at samehost_prepare. */
 uid_t samehost_user(void);
 
-/* Both as the recording says; empty ones are those of no machine. */
+/* Compares host name and kernel release of a recording with this host; empty ones match no host. */
 bool samehost_is_this_host(struct str hostname, struct str kernel_release);
 
-/* Were wall and record (ns) the same moment on CLOCK_REALTIME and the record's clock, during this boot? Wrong by as
- * much as the wall clock was set since: 10 s are allowed. */
+/* Returns true if wall_ns on CLOCK_REALTIME and record_ns on the record's clock are the same time, during this boot. A
+ * wall clock that was set since causes an error; 10 s are accepted. */
 bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns);
 
-/* Is this the boot with that id (/proc/sys/kernel/random/boot_id)? */
+/* Returns true if id is that of this boot (/proc/sys/kernel/random/boot_id). */
 bool samehost_boot_is(struct str id);
 
-/* Is pid alive, and did it begin at that tick (field 22 of /proc/PID/stat)? */
+/* Returns true if process pid lives and started at that tick (field 22 of /proc/PID/stat). */
 bool samehost_process_is(pid_t pid, uint64_t start_ticks);
 
-/* Is pid alive, and did it begin before the sample was taken, in this boot? A zombie is not alive. */
+/* Returns true if process pid lives and started before the sample, in this boot. A zombie does not live. */
 bool samehost_process_lived(pid_t pid, uint64_t sample_ns);
 
-/* What pid is called in its own PID namespace, as in the name of its perf map; 0 when that cannot be told. */
+/* Returns the PID of a process in its own PID namespace, as in the name of its perf map; 0 on failure. */
 pid_t samehost_inner_pid(pid_t pid);
 
-/* The texts of /proc/PID/stat and /proc/PID/status, for the two above and for tests. Pure; a comm may hold anything. */
+/* Parse the texts of /proc/PID/stat and /proc/PID/status. Pure; a comm may contain any byte. */
 bool samehost_parse_stat(struct str stat, char *state, uint64_t *start_ticks);
 pid_t samehost_parse_status(struct str status);
 

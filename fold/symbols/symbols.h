@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbols.h - what every source of names answers: which function is at these addresses?
+ * symbols.h - the lookup of function names by address, common to all sources of names.
  *
- * Sources (ELF files, kallsyms, perf maps, jitdumps) are asked once, with all addresses that were hit, in ascending
- * order, and stream their table against them: nothing is built for symbols that nobody hit, and only winners are
- * demangled. Names are interned raw: the naming rules (names.h) come later, once for all sources.
+ * A source (ELF file, kallsyms, perf map, jitdump) is called once with all sampled addresses, in ascending order, and
+ * streams its table against them: it builds no index of all symbols, and demangles only results. Names are interned as
+ * they are; the naming rules (names.h) follow, once for all sources.
  */
 #ifndef PJ_SYMBOLS_H
 #define PJ_SYMBOLS_H
@@ -12,11 +12,14 @@
 #include "common/intern.h"
 
 struct symbols_query {
-	uint64_t address; /* what it is relative to, the source says; distinct and ascending in an array */
-	uint32_t name;    /* answer: id in the intern table given; 0: no symbol is there */
-	uint32_t offset;  /* answer: address - start of the symbol, UINT32_MAX when larger */
-	uint32_t inlined; /* answer, where it was asked for: id of the names of inlined calls there (inlines.h); 0: none
-			   */
+	/* In the address space of the source; distinct and ascending in an array. */
+	uint64_t address;
+	/* Result: id in the intern table of the call; 0 if there is no symbol. */
+	uint32_t name;
+	/* Result: address - start of the symbol, at most UINT32_MAX. */
+	uint32_t offset;
+	/* Result if requested: id of the names of inlined calls (inlines.h); 0: none. */
+	uint32_t inlined;
 };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symconflicts.h - finds files that pjrecord kept whose build-id another kept file has, too, with other symbols.
+ * symconflicts.h - finds files in the symbol store with the build-id of another file but other symbols.
  *
- * A build-id is what a file claims. Such a file names code of its own tenant only (record/symsaver/savernames.h), so a
- * conflict changes no name of others; but one of the two is forged, or a tool made two builds with one id.
+ * A build-id is a claim of the file. Such a file names code of its own tenant only (record/symsaver/savernames.h), so a
+ * conflict changes no names of other tenants; but one of the two is forged, or a tool made two builds with one id.
  */
 #ifndef PJ_SYMCONFLICTS_H
 #define PJ_SYMCONFLICTS_H
@@ -17,7 +17,7 @@ struct symconflicts {
 	char first[2 * BUILD_ID_MAX + 1]; /* the lowest build-id, hexadecimal */
 };
 
-/* Calls f for each tenant of the window of which such files are kept. */
+/* Calls f for each tenant of the window with such files. */
 void symconflicts_each(const struct symstore *symstore, void (*f)(void *arg, const struct symconflicts *symconflicts),
 		       void *arg);
 

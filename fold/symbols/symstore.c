@@ -71,7 +71,7 @@ static void take_snapshot(struct symstore *symstore, uint64_t n)
 		symstore->kernel[symstore->nkernels++] = n;
 }
 
-/* A recorder that was killed could not say which it needed: those of its boot, the newest first. */
+/* The window of a killed recorder names no snapshots: uses those of its boot, newest first. */
 static void find_snapshots(struct symstore *symstore)
 {
 	int fd = broker_open(symstore->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
@@ -216,7 +216,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		}
 		close(one);
-		if (status.st_ino != found.st_ino) { /* nothing tells which is the right one */
+		if (status.st_ino != found.st_ino) { /* several files: the right one is unknown */
 			close(fd);
 			fd = -1;
 			break;
@@ -227,7 +227,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 	return fd;
 }
 
-/* The inode of the file that is kept for that process, and its path; 0: there is none. */
+/* Returns the inode of the file saved for a process, and its path; 0 if there is none. */
 static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 			    const struct file_id *numbers, char path[BINARY_PATH])
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symstoreindex.h - which files DIR/symbols and DIR/jit have, read once for each folder.
+ * symstoreindex.h - an index of the files in DIR/symbols and DIR/jit; each folder is read once.
  *
- * A fold looks the same build-ids up for thousands of processes, mostly in vain, and each attempt to open one would be
- * a request to the broker: 14,400 of 427 paths for a window of 1,852 processes. Threads may call at the same time.
+ * pjfold looks up the same build-ids for thousands of processes, mostly without success, and each attempt to open one
+ * would be a request to the broker: 14,400 of 427 paths for a window of 1,852 processes. Threads may call at the same
+ * time.
  */
 #ifndef PJ_SYMSTOREINDEX_H
 #define PJ_SYMSTOREINDEX_H
@@ -12,7 +13,7 @@
 
 struct symstore_index;
 
-/* dir: DIR, which stays open as long as the index lives. */
+/* dir: descriptor of DIR, which must stay open as long as the index. */
 struct symstore_index *symstoreindex_new(int dir);
 void symstoreindex_free(struct symstore_index *index);
 

@@ -15,7 +15,7 @@
 #define OVERLAPS (64u << 20)   /* steps that are spent on symbols which contain each other */
 #define SPEND_SOME (1u << 20)  /* bytes of names that any file may give, ... */
 #define SPEND_TIMES 8          /* ... so many for each byte of its strings, as demangling makes names longer, ... */
-#define SPEND_MAX (128u << 20) /* ... and no more: nobody reads them */
+#define SPEND_MAX (128u << 20) /* ... and at most this */
 
 /* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
 
@@ -158,7 +158,7 @@ static uint64_t to_place(struct stream *stream, uint64_t vaddr, const struct elf
 	return vaddr - section->addr + section->offset;
 }
 
-/* Can it be the name of a place? As perf's filters say. */
+/* Returns true if the symbol can name code, as perf's filters decide. */
 static inline bool symtab_wanted(const struct stream *stream, const Elf64_Sym *sym)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), see = ELF64_ST_VISIBILITY(sym->st_other);
@@ -264,7 +264,7 @@ struct open_places {
 	size_t steps;
 };
 
-/* Only the first place behind each start is told; carry_nearest tells the others. */
+/* Sets only the first offset after each start; carry_nearest sets the others. */
 static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
 {
 	if (start > places->last || places->last == NOWHERE)
