@@ -21,10 +21,10 @@ struct arena {
 #define arena_new(a, T, count) ((T *)arena_alloc((a), sizeof(T), (count)))
 
 void *arena_alloc(struct arena *arena, size_t size, size_t count); /* zeroed, aligned for any type */
-struct str arena_copy(struct arena *arena, struct str string);     /* bytes of its own, packed, NUL behind them */
+struct str arena_copy(struct arena *arena, struct str string);     /* a copy, unaligned, followed by NUL */
 void arena_free(struct arena *arena);                              /* everything; the arena is empty again */
 
-/* To be called before threads start. From then on freed memory is kept for the next use: giving it back to the system
+/* To be called before threads start. From then on freed memory stays for reuse: giving it back to the system
  * makes it interrupt every processor that runs a thread of ours. */
 void mem_keep(void);
 
@@ -55,7 +55,7 @@ static inline void *mem_try_more(void *p, size_t size, size_t n)
 	return n & (n - 1) ? p : mem_try_grow(p, size, n ? 2 * n : 1);
 }
 
-/* For large buffers that are written as a whole: asks for huge pages, as a fault costs more than a page's bytes. To be
+/* For large buffers that are written completely: requests huge pages, as a fault costs more than a page's bytes. To be
  * freed with free. */
 #define MEM_HUGE ((size_t)2 << 20)
 void *mem_huge(size_t size); /* a multiple of MEM_HUGE; not zeroed */

@@ -3,7 +3,7 @@
  * clocks.h - the clock of the records, CLOCK_MONOTONIC, and that on the wall; in ns.
  *
  * Windows are cut on the first, which is never set. It stands still while the machine is suspended; the clock since
- * boot, by which processes tell when they began, does not.
+ * boot, on which start times of processes are, does not.
  */
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diag.h - what a tool says on stderr, and how it ends.
+ * diag.h - messages of a tool on stderr, and its end.
  *
  * "pjfold: out/1.data:12: no weight at the end of the line": tool, place, what; lower case, no full stop. One write per
  * message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never touched.
@@ -35,7 +35,7 @@ void warn(const char *fmt, ...) PRINTF(1, 2);
 void warn_at(struct place place, const char *fmt, ...) PRINTF(2, 3);
 NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                        /* exit PJ_FAILED */
 NORETURN void die_at(struct place place, const char *fmt, ...) PRINTF(2, 3); /* exit PJ_FAILED */
-NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);                  /* ": " strerror(errno) behind it */
+NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);                  /* appends ": " strerror(errno) */
 NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);                  /* exit PJ_USAGE, points at --help */
 
 /* From now on die*() but die_usage end with this status instead of PJ_FAILED: for tools that pass on another's. */

@@ -7,7 +7,7 @@ struct hash_secret hash_secret;
 
 /*
  * Before main, so that no thread sees it change, from the 16 random bytes that the kernel gives every program. The C
- * library makes its own secrets of the same bytes: mixed, they do not tell those.
+ * library makes its own secrets from the same bytes: mixing them keeps those secret.
  */
 __attribute__((constructor)) static void hash_choose(void)
 {

@@ -112,7 +112,7 @@ struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint
 /* ---- functions ----------------------------------------------------------------------------------------------- */
 
 /*
- * The tree in depth-first order, reduced to what is asked of it: all stacks that have weight (leaves, though they may
+ * The tree in depth-first order, reduced to the needed parts: all stacks that have weight (leaves, though they may
  * have callees) below any node are stack[from[node]] to stack[to[node] - 1]. So a deep chain costs no more than a short
  * one.
  */

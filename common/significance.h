@@ -22,7 +22,7 @@
 
 #include "common/stacks.h"
 
-/* What is least unless the user says otherwise. */
+/* Default thresholds. */
 #define SIG_Z 2
 #define SIG_POINTS 0.5
 #define SIG_RELATIVE 0.01
@@ -43,17 +43,17 @@ enum sig_why { SIG_NOISE, SIG_SMALL, SIG_MOVED, SIG_CHANGED }; /* SMALL: below t
 struct sig_change {
 	enum sig_why why;
 	bool less;      /* than before */
-	uint8_t level;  /* 0 unless CHANGED; else 1..4, as docs/SVG.md says */
+	uint8_t level;  /* 0 unless CHANGED; otherwise 1..4, see docs/SVG.md */
 	float z;        /* >= 0; 0 where it was not tested */
 	float points;   /* with its sign */
 	float relative; /* |change| / larger side */
 };
 
-/* Are shares to be compared, unless the user says? Yes where totals differ by more than 2 % of the larger. */
+/* Returns the default of comparing shares: true if the totals differ by more than 2 % of the larger. */
 bool sig_by_shares(uint64_t before, uint64_t after);
 
-/* Are weights of this unit (empty: not told) counts of samples? Sums of ns, bytes or cycles have a noise that is not
- * known. */
+/* Returns true if weights of this unit (empty: unknown) are counts of samples. Sums of ns, bytes or cycles have a noise
+ * that is not known. */
 bool sig_counted(struct str unit);
 
 /* One pair of weights. dispersion 0: the rule's. Pure. */

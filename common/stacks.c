@@ -13,7 +13,7 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 	return (uint32_t)hash_number((uint64_t)parent_hash << 32 | frame);
 }
 
-/* Brings all nodes into the table, which gets room for that many more. */
+/* Inserts all nodes into the table, with space for that many more. */
 static void stacks_place(struct stacks *stacks, uint32_t more)
 {
 	uint64_t nslots = stacks->mask ? (uint64_t)stacks->mask + 1 : 1024;
@@ -281,7 +281,7 @@ uint32_t *stacks_order(const struct stacks *stacks)
 	return order;
 }
 
-/* The walk through time: what is open, and how much of each node's self weight was told. */
+/* Walk in the order of time: open nodes, and the emitted part of each node's self weight. */
 struct telling {
 	const struct stacks *s;
 	uint64_t *reported; /* by node */

@@ -28,7 +28,7 @@ struct stacks {
 	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
 	uint64_t sum[STACKS_COLUMNS];   /* of self */
 	uint32_t *slot;                 /* a table of nodes, made when one is looked up first */
-	uint32_t *hash; /* by node: of the whole path, so that places in the table are known before the nodes are */
+	uint32_t *hash; /* by node: of its path from the root, so that table slots are known before the nodes */
 	uint32_t mask;
 	uint32_t placed;  /* the table holds nodes 1..placed-1; the others follow when something is looked up */
 	uint32_t sorted;  /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a
@@ -119,9 +119,10 @@ void stacks_swap(struct stacks *stacks);
 
 void stacks_free(struct stacks *stacks);
 
-void stacks_grow(struct stacks *stacks); /* for stacks_append: room for more nodes */
+void stacks_grow(struct stacks *stacks); /* for stacks_append: makes space for more nodes */
 
-/* A new node, whatever is there when in time; else the caller knows that it is not there yet. Looks nothing up. */
+/* Appends a node without a lookup: in the order of time duplicates are allowed, otherwise the caller ensures that there
+ * is none. */
 static inline uint32_t stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	uint32_t id;

@@ -162,7 +162,7 @@ bool str_hex(struct str string, uint64_t *value)
 	return true;
 }
 
-/* One pattern element at *i against byte; moves *i behind it. A '[' without ']' is an ordinary character. */
+/* One pattern element at *i against byte; moves *i after it. A '[' without ']' is an ordinary character. */
 static bool glob_one(struct str pattern, size_t *i, unsigned char byte)
 {
 	unsigned char p = (unsigned char)pattern.p[(*i)++];

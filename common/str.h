@@ -51,7 +51,7 @@ ptrdiff_t str_find(struct str string, char byte);
 ptrdiff_t str_rfind(struct str string, char byte);
 ptrdiff_t str_find_str(struct str string, struct str needle);
 
-/* Head up to sep; the rest behind sep stays in *string (empty when there was no sep). */
+/* Cuts and returns the head up to sep; the rest after sep stays in *string (empty without a sep). */
 struct str str_cut(struct str *string, char sep);
 
 static inline bool byte_is_digit(char byte)
@@ -94,7 +94,7 @@ static inline bool str_is_blank(struct str string) /* empty, or blanks only */
 	return str_trim_left(string).n == 0;
 }
 
-/* The whole of string as a number; false when it is anything else or does not fit. */
+/* Parses all of string as a number; false for other text or if it does not fit. */
 bool str_u64(struct str string, uint64_t *value);
 bool str_hex(struct str string, uint64_t *value); /* no 0x */
 

@@ -16,7 +16,7 @@ struct text {
 	size_t cap;
 };
 
-void text_reserve(struct text *text, size_t more); /* makes room for that many bytes */
+void text_reserve(struct text *text, size_t more); /* makes space for that many bytes */
 void text_bytes(struct text *text, const void *p, size_t n);
 void text_str(struct text *text, struct str string);
 void text_add(struct text *text, const char *string); /* a C string */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fullio.h - all bytes of a descriptor, in or out, and nothing else said.
+ * fullio.h - reads or writes all bytes of a descriptor, without messages.
  *
- * Files of /proc tell their size only by being read; a read or a write may do a part, or be interrupted. Who is to die
- * of a failure uses in.h and out.h; here it is a value, with errno.
+ * The size of files in /proc is known only after reading them; a read or a write may do a part, or be interrupted. Who
+ * is to die of a failure uses in.h and out.h; here it is a value, with errno.
  */
 #ifndef PJ_FULLIO_H
 #define PJ_FULLIO_H

@@ -84,7 +84,7 @@ static struct {
 /* ---- the work
  * ---------------------------------------------------------------------------------------------------------- */
 
-/* Of /proc a filter needs the kernel's symbols, and to know which process a PID is; a filter that was taken over would
+/* Of /proc a filter needs the kernel's symbols and the identity of processes; a filter that was taken over would
  * read memory. */
 static bool broker_may_be_read(int fd)
 {
@@ -120,7 +120,7 @@ static int open_to_read(int folder, const char *path, int flags)
 	return targetfile_reopen(fd);
 }
 
-/* The user named the path: without a broker every path that is asked for. */
+/* Returns true if the user named the path; without a broker, for every requested path. */
 static bool is_named(const char *const *named, const char *path)
 {
 	for (const char *const *p = named; server.is_broker && p && *p; p++)

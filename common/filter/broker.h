@@ -40,7 +40,7 @@ bool broker_names(int folder, struct text *names);
 /* The same, but after each name comes the target of the symbolic link, and a 0. Other entries have empty targets. */
 bool broker_links(int folder, struct text *links);
 
-/* The path of an open file as the kernel knows it, as a C string; false if there is none. */
+/* Returns the path of an open file in the kernel, as a C string; false if there is none. */
 bool broker_path(int fd, struct text *path);
 
 /* A new file without a name: in a folder; in memory. */
@@ -60,7 +60,7 @@ void broker_cache(int folder);
 bool broker_runs(void);
 
 /* Files in it: to read; to write a new one, mode 0600, which replaces `name` and all others that begin with as many
- * bytes of it as prefix says. */
+ * bytes of it as prefix has. */
 int broker_cache_open(const char *name);
 int broker_cache_create(void);
 bool broker_cache_commit(const char *name, size_t prefix);

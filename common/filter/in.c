@@ -92,7 +92,7 @@ void in_memory(struct in *input, struct str text, const char *name)
 	};
 }
 
-/* Members may follow each other (gzip a >> x; gzip b >> x); zero padding behind the last is not an error. */
+/* Members may follow each other (gzip a >> x; gzip b >> x); zero padding after the last is not an error. */
 static bool next_member(struct in *input)
 {
 	while (input->raw_at < input->raw_n || fill_raw(input)) {
@@ -193,7 +193,7 @@ size_t in_read(struct in *input, char *buf, size_t n)
 	return n;
 }
 
-/* Reads once more behind what buf holds; false at the end. */
+/* Reads more bytes to the end of buf; false at the end of the input. */
 static bool fill_buf(struct in *input)
 {
 	size_t got, saved = input->before + input->n;
@@ -255,7 +255,7 @@ void in_expect_text(struct in *input)
 	}
 }
 
-/* The line's first bytes, as many as scanned says, hold no newline. */
+/* The first `scanned` bytes of the line contain no newline. */
 static bool end_line(struct in *input, struct str *line, size_t scanned)
 {
 	char *newline;
@@ -266,7 +266,7 @@ static bool end_line(struct in *input, struct str *line, size_t scanned)
 		scanned = input->n;
 	} while (!newline && fill_buf(input));
 	if (!newline && (input->n == 0 || input->errors))
-		return false; /* half a line could be taken for a whole one: "a 12" of "a 123" */
+		return false; /* part of a line could look complete: "a 12" of "a 123" */
 	line->p = input->buf + input->at;
 	line->n = newline ? (size_t)(newline - line->p) : input->n;
 	input->at += line->n + (newline != NULL);

@@ -3,8 +3,8 @@
  * in.h - bytes and lines of a file, of standard input, plain or gzip.
  *
  * gzip is recognised by its first bytes, not by its name. What cannot be opened or read ends the tool with a message.
- * Input that is cut or damaged in the middle (gzip) is different: the whole lines before are delivered, then the
- * input ends and `damage` says why; the tool writes what it has and exits 1.
+ * Input that is cut or damaged in the middle (gzip) is different: the complete lines before are delivered, then the
+ * input ends and `damage` has the reason; the tool writes what it has and exits 1.
  */
 #ifndef PJ_IN_H
 #define PJ_IN_H

@@ -16,7 +16,7 @@ enum opt_kind {
 	OPT_FLAG,     /* bool *: true */
 	OPT_NOFLAG,   /* bool *: false */
 	OPT_STR,      /* const char **: the value */
-	OPT_U64,      /* uint64_t *: a whole number */
+	OPT_U64,      /* uint64_t *: an integer */
 	OPT_DOUBLE,   /* double *: a finite decimal number >= 0 */
 	OPT_CALL,     /* function, called with the value */
 	OPT_CALL_FLAG /* function, called with NULL */
@@ -42,11 +42,11 @@ struct tool {
 	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
 };
 
-/* Values that several options have, for their calls. A plain decimal of 0 to most, '%' behind it or not; *strings is
- * moved behind it. False: there is none. */
+/* Values that several options have, for their calls. A plain decimal of 0 to most, with or without '%' after it;
+ * *strings is moved after it. Returns false if there is none. */
 bool opt_number(const char **strings, double max, double *value);
 
-/* "2G", "500M", "10d": a whole number with one of the letters behind it or none, each with its factor. Dies on another
+/* "2G", "500M", "10d": an integer followed by one of the letters or none, each with its factor. Dies on another
  * value. */
 uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
 		    const char *example);
@@ -56,7 +56,7 @@ void opt_bytes(void *to, const char *value, const char *name); /* for OPT_CALL: 
  * Dies on another value. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
-/* Sets what the options ask for and returns the operands (NULL at their end) in argv's own memory. */
+/* Sets the values of the options and returns the operands (NULL at their end) in argv's own memory. */
 char **opt_parse(const struct tool *tool, int argc, char **argv);
 
 #endif

@@ -3,7 +3,7 @@
  * out.h - output that is complete or absent, and never lost silently.
  *
  * With a path, bytes go to a temporary file beside it that takes the name only in out_close, after fsync; a tool that
- * dies or is interrupted leaves nothing behind. Symbolic links are followed, unless another user may have planted them
+ * dies or is interrupted leaves no file. Symbolic links are followed, unless another user may have planted them
  * (outpath.h). Pipes, devices and terminals named as path are written directly. Every write error, also a late one such
  * as a full disk at close, ends the tool with status 1; a reader that leaves a pipe ends it quietly by SIGPIPE.
  */

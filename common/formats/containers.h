@@ -4,7 +4,7 @@
  *
  * Docker, containerd, CRI-O and podman have the 64 hexadecimal digits of the container in it, whatever stands around
  * them; the innermost counts. Kubernetes has "pod" and a UID. LXC and systemd-nspawn have a name. What a pod is called
- * tell the links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
+ * come from the links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
  */
 #ifndef PJ_CONTAINERS_H
 #define PJ_CONTAINERS_H

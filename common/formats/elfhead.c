@@ -159,7 +159,7 @@ static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, ui
 	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
 }
 
-/* A table of n entries in the file, in memory of ours with a NUL behind it; NULL where it does not lie in it. */
+/* Returns a copy of a table of n entries, followed by NUL; NULL if it is not within the file. */
 static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, size_t size)
 {
 	char *p;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Decimals and exponents of other tools: rounded to the nearest whole number. */
+/* Decimals and exponents of other tools: rounded to the nearest integer. */
 static const char *parse_decimal(struct str string, uint64_t *weight)
 {
 	char text[64], *end;
@@ -84,8 +84,8 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 {
 	struct str rest = *stack, word;
 
-	if (rest.n == 0 ||
-	    !byte_is_digit(rest.p[rest.n - 1])) /* as nearly all end; what is behind the last blank may be all of it */
+	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1])) /* nearly all lines end with a digit; the text after the
+								  last blank may be the entire line */
 		return false;
 	word = last_word(&rest);
 	if (rest.n == 0 || !str_u64(word, number) || *number > INT64_MAX)

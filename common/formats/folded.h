@@ -2,7 +2,7 @@
 /*
  * folded.h - folded stacks, the text that all tools exchange: "a;b;c 42". pj-folded(5).
  *
- * What one line says is here; what stands in front of the stacks, reading and writing are modules of their own. All
+ * This module parses one line; the header before the stacks, reading and writing are separate modules. All
  * of it reads what any tool writes, and writes one form.
  */
 #ifndef PJ_FOLDED_H
@@ -20,7 +20,7 @@ const char *folded_parse(struct str line, struct str *stack, uint64_t *weight, b
 /* A stack that itself ends in an integer, as in "a;b 1 2", loses it; else false, and nothing is changed. */
 bool folded_cut_number(struct str *stack, uint64_t *number);
 
-/* The name without the suffix that tells its kind of code (`_[k]`, `_[j]`, `_[i]`, `_[0]`, `_[1]`, `_[w]`). */
+/* Returns the name without the suffix of its kind of code (`_[k]`, `_[j]`, `_[i]`, `_[0]`, `_[1]`, `_[w]`). */
 struct str folded_plain(struct str string);
 
 #endif

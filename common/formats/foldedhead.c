@@ -123,7 +123,7 @@ static bool foldedhead_get_number(struct str string, double least, double max, d
 	return true;
 }
 
-/* How changes are judged: of several headers the first that says. */
+/* The rule for changes: of several headers the first that has one. */
 static void get_rule(struct str key, struct str value, struct folded_header *header, bool first_rule)
 {
 	uint64_t before, after;
@@ -271,7 +271,7 @@ static uint32_t find_stack(struct stacks *stacks, struct str stack)
 	return node;
 }
 
-/* Lines about stacks that are not there say nothing. */
+/* Lines about absent stacks are ignored. */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks)
 {
 	size_t n = header->nnoise;
@@ -296,7 +296,7 @@ void folded_comments_end(struct folded_comments *comments, struct folded_header 
 	*comments = (struct folded_comments){ 0 };
 }
 
-/* By node, 0 where nothing is said; of several lines about a node the last counts. */
+/* By node, 0 without a line; of several lines about a node the last counts. */
 static float *noise_by_node(const struct folded_header *header, const struct stacks *stacks)
 {
 	float *by_node = mem_alloc(sizeof(*by_node), stacks->n);
@@ -321,7 +321,7 @@ float *folded_dispersion(const struct folded_header *header, const struct stacks
 	return by_node;
 }
 
-/* "a;b;c" of a node, from behind, since nodes know their callers. */
+/* Writes "a;b;c" of a node backwards, as nodes have links to their callers. */
 static void foldedhead_put_stack(struct text *text, const struct stacks *stacks, uint32_t node)
 {
 	size_t n = 0, at;

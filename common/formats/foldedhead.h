@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foldedhead.h - what folded text says of itself in comments: `# pj key=value ...`, and `# dispersion` of a difference.
+ * foldedhead.h - the header of folded text, in comments: `# pj key=value ...`, and `# dispersion` of a difference.
  *
  * Hides how that is spelled, and what becomes of several headers that are read one after the other: numbers add up, the
  * stretch of time grows, what differs is joined by '+'. What is not known is passed over, for later versions of ours.
@@ -27,7 +27,7 @@ struct folded_header {
 	struct str from, to; /* as text: record clock in seconds, or wall time */
 	struct str frequency;
 	uint64_t samples;
-	bool samples_unknown; /* a header did not tell them: then they are not written */
+	bool samples_unknown; /* a header lacks them: then they are not written */
 	uint64_t lost;
 	bool lost_known; /* lost is written only then */
 	bool present;
@@ -51,7 +51,7 @@ struct folded_comments {
 	size_t n, cap;
 };
 
-bool folded_is_header(struct str line); /* `# pj` and what it says; trimmed */
+bool folded_is_header(struct str line); /* a line of the header, trimmed */
 
 /* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
 void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,

@@ -30,7 +30,8 @@ static bool begins_with_frame(struct str rest, struct str name)
 	return name.n <= rest.n && (name.n == rest.n || rest.p[name.n] == ';') && memcmp(name.p, rest.p, name.n) == 0;
 }
 
-/* Does the frame of stack at `at` come behind its siblings before? The stack before is the same up to `same`. */
+/* Returns true if the frame of stack at `at` sorts after its earlier siblings. The stack before is equal up to `same`.
+ */
 static bool foldedpath_follows(const struct path *path, struct str stack, size_t at, size_t same)
 {
 	const struct path_step *before = &path->step[path->nsteps];
@@ -57,7 +58,7 @@ static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 	return at < stack.n ? at : stack.n;
 }
 
-/* The node of the base for the first frame of rest, or 0. Whoever calls for frames in order finds them further on. */
+/* The node of the base for the first frame of rest, or 0. Lookups of frames in order continue from the last one. */
 static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 {
 	const struct stacks *stacks = path->s;
@@ -87,7 +88,7 @@ static void grow_guesses(struct path *path)
 	path->nguesses = n;
 }
 
-/* The first frame of rest, behind another one: its caller, or the sibling before. Likely the same as last time. */
+/* Returns the first frame of rest after another one, its caller or the sibling before. Mostly the same as last time. */
 static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
 {
 	struct intern *frames = &path->s->frames;

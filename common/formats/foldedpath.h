@@ -2,10 +2,10 @@
 /*
  * foldedpath.h - the nodes of stacks that are read one after the other, with few look-ups.
  *
- * Folded text is mostly sorted, so a stack shares most of its frames with the one before it, whose path is kept: only
+ * Folded text is mostly sorted, so a stack shares most of its frames with the one before it, whose path is stored: only
  * what differs is looked up. While the text is in the order in which we write, what differs is not looked up either: in
  * an empty tree it is new, and in the sorted tree of a text before, the base, it is found by walking along. A frame out
- * of order is looked up with all that it calls; what follows is in order again when it comes behind all its siblings
+ * of order is looked up with all that it calls; the next ones are in order again after all their siblings
  * before.
  */
 #ifndef PJ_FOLDEDPATH_H

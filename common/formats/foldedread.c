@@ -25,7 +25,7 @@ NORETURN static void too_heavy(struct place place)
 }
 
 /* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same
- * frame is whole. */
+ * frame is complete. */
 static void split_columns(struct stacks *stacks, const struct stacks *from, struct place place)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);

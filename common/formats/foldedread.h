@@ -22,9 +22,9 @@ struct folded_tally {
 	const char *why[3];        /* why these were skipped; static texts */
 };
 
-/* Adds a whole input to stacks and returns its number of columns (1 or 2; an empty one: 0). Dies when weights overflow.
- * In a two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file stacks is
- * of no use.
+/* Adds a complete input to stacks and returns its number of columns (1 or 2; an empty one: 0). Dies when weights
+ * overflow. In a two-column file column 0 is before, column 1 after. In time there is one column: of a two-column file
+ * stacks is of no use.
  */
 unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_header *header, struct folded_tally *tally);
 

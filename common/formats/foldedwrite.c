@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* The text of the stack that the walk is in, a ';' behind every frame: they are appended and cut off as it goes down
+/* The text of the stack that the walk is in, a ';' after every frame: they are appended and cut off as it goes down
  * and up. */
 struct writer {
-	char *text; /* with room for what follows a stack */
+	char *text; /* with space for the weights of a stack */
 	size_t cap;
 	struct writer_frame {
 		size_t end; /* of the text with that frame */

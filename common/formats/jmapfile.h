@@ -22,11 +22,11 @@ enum jmap_tag {
 	JMAP_NAMES = 'N', /* count, then (length, bytes) each: the next names */
 	JMAP_SCAN = 'T', /* time and duration of the scan before, then of this one; code that is gone, code that is new;
 			    see pj-jmap(5) */
-	JMAP_INLINED = 'I', /* number of a piece of code, its tree of inlined calls, and which addresses belong to
+	JMAP_INLINED = 'I', /* number of a code blob, its tree of inlined calls, and the addresses that belong to
 			       which; see pj-jmap(5) */
 	JMAP_FRAMES =
 		'F', /* what stacks are walked by through the code that is new in the scan before it; see pj-jmap(5) */
-	JMAP_LEFT = 'L', /* time of a scan; pieces of code that it could not read, and that it could not name */
+	JMAP_LEFT = 'L', /* time of a scan; code blobs that it could not read, and that it could not name */
 	JMAP_END = 'E',  /* time of the last scan, when the process was seen no more */
 };
 

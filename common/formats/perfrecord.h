@@ -5,7 +5,7 @@
  * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct
  * perf_event_attr; the header that is installed may be older than the numbers here),
  * tools/perf/Documentation/perf.data-file-format.txt and tools/lib/perf/include/perf/event.h for what perf writes.
- * Everything is little endian and 8 bytes aligned, but the tail of records that tools wrote wrongly: load with the
+ * Everything is little endian and 8 bytes aligned, but the end of records that tools wrote wrongly: load with the
  * functions here.
  */
 #ifndef PJ_PERFRECORD_H
@@ -25,13 +25,13 @@ struct perf_section {
 	uint64_t offset, size;
 };
 
-/* At the start of a file. In pipe mode it ends behind size, which then is PERF_PIPE_HEADER. */
+/* At the start of a file. In pipe mode it ends after size, which then is PERF_PIPE_HEADER. */
 struct perf_file_header {
 	char magic[8];
 	uint64_t size;
 	uint64_t attr_size; /* of a struct perf_event_attr and the section of its ids */
 	struct perf_section attrs, data, event_types;
-	uint64_t features[4]; /* bits; a section each lies behind the data */
+	uint64_t features[4]; /* bits; the section of each follows the data */
 };
 
 #define PERF_PIPE_HEADER 16
@@ -150,7 +150,7 @@ enum perf_feature {
 #define COMPRESSED2_HEADER 16
 #define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
 
-/* Bits that an installed <linux/perf_event.h> may not know. */
+/* Bits that an installed <linux/perf_event.h> may lack. */
 #define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* sample_type: what has a place in the layout */
 #define FORMAT_LOST (UINT64_C(1) << 4)         /* read_format */
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* branch_sample_type */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pjsection.h - what a perf.data of pjrecord says beyond perf's: the layout of its own feature section.
+ * pjsection.h - the feature section that pjrecord adds to a perf.data.
  *
- * perf, and every reader we know, skips features whose bit it does not know (tools/perf/util/header.c,
- * perf_file_section__process). The section is a row of items { u32 type; u32 size; size bytes; zeros up to a multiple
- * of 8 }, in any order; unknown types are skipped, longer items than expected are read as far as they are known.
+ * perf, and every reader that was tried, skips features with unknown bits (tools/perf/util/header.c,
+ * perf_file_section__process). The section is a sequence of items { u32 type; u32 size; size bytes; zeros up to a
+ * multiple of 8 }, in any order; readers skip unknown types, and read items that are longer than expected as far as
+ * they know them.
  *
- * In files of pjrecord the features that are known at the start, this section's first part among them, lie in front of
- * the data, and the header's obsolete field event_types, which nobody reads any more, says where: a table as behind the
- * data (a struct perf_section for each bit of PRE_FEATURES that is set, in the order of bits), behind u64[4] of bits.
- * So a file whose writer was killed still says where and when it was made. Behind the data the complete table follows.
+ * In files of pjrecord the features that are known at the start, the first part of this section among them, precede the
+ * data. The obsolete header field event_types, which no reader uses any more, has their offset: a table as after the
+ * data (a struct perf_section for each set bit of PRE_FEATURES, in the order of bits), preceded by u64[4] of bits. So
+ * the file of a killed writer has its host and time, too. The complete table follows the data.
  */
 #ifndef PJ_PJSECTION_H
 #define PJ_PJSECTION_H
@@ -33,10 +34,10 @@ enum pj_item_type {
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
 	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
 	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
-	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one each file whose mappings do not tell it; in END */
-	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. A mark
-			    * (CONTEXT_USER) at the end of a callchain then says that the stack goes on, two that its
-			    * caller could not be found, and none that it is whole. */
+	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one for each file whose mappings lack it; in END */
+	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. One
+			    * CONTEXT_USER at the end of a callchain then marks a truncated stack, two a broken one,
+			    * and none a complete one. */
 	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
 	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START.
 			      Without it: all */
@@ -78,10 +79,10 @@ struct pj_tenant {
 	uint64_t mappings; /* executable mappings that are not recorded: addresses in them have no name */
 	uint64_t reads;    /* times that a process of which records were lost was not read from /proc */
 	uint64_t bytes;    /* that complete samples would have taken */
-	uint64_t files;    /* for the fold, which were not kept, or were removed as the tenant was over its share of the
-			    * disk; windows of    earlier versions end before it */
-	uint64_t jvms;     /* lookups in its JVMs that were left out: their frames are walked by frame pointers */
-	uint64_t tables;   /* lookups of unwind tables that were left out; the same */
+	uint64_t files; /* files for pjfold that were not saved, or were removed as the tenant was over its share of the
+			 * disk; windows of    earlier versions end before it */
+	uint64_t jvms;  /* lookups in its JVMs that were left out: their frames are walked by frame pointers */
+	uint64_t tables; /* lookups of unwind tables that were left out; the same */
 };
 
 /* What happened to helper processes of one kind in the window. */
@@ -102,7 +103,7 @@ struct pj_tenants {
 };
 
 /* A sample over budget has a callchain of one address in a mapping with this path, in the last page below 2^56, where
- * no process can map anything. Readers that know nothing of it show the path as the module. */
+ * no process can map anything. Other readers show the path as the module. */
 #define PJ_OVER_BUDGET_PATH "[over budget]"
 #define PJ_OVER_BUDGET_START UINT64_C(0x00fffffffffff000)
 #define PJ_OVER_BUDGET_BYTES UINT64_C(4096)
@@ -129,16 +130,16 @@ struct pj_offcpu {
 	uint64_t blocked, blocked_ns; /* samples of the event offcpu-time, one more for each border within; over budget
 					 several are one */
 	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
-	uint64_t brief, brief_ns;         /* shorter than was asked for: not in the file */
+	uint64_t brief, brief_ns;         /* below the requested minimum: not in the file */
 	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */
 	uint64_t fp, fp_ns;               /* without callchain: not in the file */
 	uint64_t before,
 		before_ns; /* threads that were off when the recording began, until they came back: not in the file */
 	uint64_t never;    /* and those that did not come back; 0: not known, or not the last window */
-	uint64_t lost;     /* records of switches that the kernel had no room for */
+	uint64_t lost;     /* records of switches that the kernel could not store */
 };
 
-/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, behind a mark
+/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, after a mark
  * (CONTEXT_USER), as all addresses that no call is before. Rows follow, up to the end of the item, in no special order:
  * struct pj_method and its name, spelled as jcmd PID Compiler.perfmap does; without padding. */
 struct pj_methods {
@@ -151,29 +152,29 @@ struct pj_method {
 	uint32_t size; /* of the name; 0: it could not be read */
 } __attribute__((packed));
 
-/* Stacks of users that the recorder walked: whole + cut + broken. */
+/* User stacks that the recorder walked: complete + truncated (cut) + broken. */
 struct pj_unwinding {
 	uint64_t stacks;
 	uint64_t complete;        /* end in a root that is known */
 	uint64_t cut;             /* go on above the copy of the stack */
 	uint64_t broken;          /* end where no caller could be found */
-	uint64_t fp, fp_complete; /* that go through code without tables, by frame pointers; and of these, whole ones */
+	uint64_t fp, fp_complete; /* with frames in code without tables, by frame pointers; complete ones of these */
 	uint64_t late;            /* some table was not there in time */
 	uint64_t damaged;         /* records that make no sense: not in the file */
 	uint64_t joined;          /* that went on above the copy, by frame pointers */
-	uint64_t java, java_complete; /* that go through code of a JVM which could be read; and of these, whole ones */
+	uint64_t java, java_complete; /* with frames in code of a readable JVM; complete ones of these */
 	uint64_t java_late;           /* a JVM did not answer in time */
-	uint64_t jvms_unread;         /* JVMs that cannot be read: their code is bare */
+	uint64_t jvms_unread;         /* JVMs that cannot be read: their code is walked by frame pointers */
 	uint64_t lost;                /* of those joined, ones that frame pointers do not lead to a root: cut */
 	/* why stacks are broken */
 	uint64_t no_stack;  /* nothing was copied: between two programs (exec), or in exit */
 	uint64_t unmapped;  /* code in no mapping that is known */
 	uint64_t no_table;  /* code made at run time, or of a file without tables, that keeps no frame pointer */
 	uint64_t no_rule;   /* code that the tables of its file leave out, as assembly, and that keeps none */
-	uint64_t astray;    /* what the tables say cannot be */
-	uint64_t no_caller; /* code of a JVM: where its facts say that the caller is, there is none */
+	uint64_t astray;    /* impossible results of the tables */
+	uint64_t no_caller; /* code of a JVM: no caller at the slot that its code blob gives */
 	uint64_t narrow;    /* 32-bit code */
-	/* with --unwind=verify, of stacks that frame pointers say anything of */
+	/* with --unwind=verify, of stacks that have frame pointers */
 	uint64_t same;      /* have the callers that these lead to, */
 	uint64_t one_lost;  /* and one, next to the leaf or to a stub, that these lose */
 	uint64_t fewer;     /* these end, or leave callers out, in code that keeps none, */

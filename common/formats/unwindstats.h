@@ -11,7 +11,7 @@
 
 void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more);
 
-/* "99.8 % of 5,012 stacks are whole, 0.1 % are longer than the copy, 0.1 % are broken (0.1 % in exec or exit: no
+/* "99.8 % of 5,012 stacks are complete, 0.1 % are longer than the copy, 0.1 % are broken (0.1 % in exec or exit: no
  * stack)" */
 void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding);
 

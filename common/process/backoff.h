@@ -86,7 +86,7 @@ unsigned backoff_places_avoided(const struct backoff *backoff, uint64_t now);
 struct helper_counts {
 	uint64_t hung, crashed;  /* helpers that were replaced */
 	uint64_t avoided;        /* questions that were not put to a helper */
-	uint64_t lingering, off; /* now: killed ones that have not ended; 1: there is none to ask */
+	uint64_t lingering, off; /* now: killed ones that have not ended; off 1: none runs */
 };
 struct helper_counts backoff_counts(const struct backoff *backoff, bool off);
 struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before);

@@ -11,7 +11,7 @@
 
 enum { FDMESSAGE_MAX = 4 }; /* descriptors */
 
-/* Sends n bytes, and fd unless it is -1; fd stays the caller's. False: not all was sent, errno says why. */
+/* Sends n bytes, and fd unless it is -1; fd stays the caller's. Returns false and errno if not all was sent. */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
 /* Receives a message of exactly n bytes, and its descriptor (close-on-exec); of none and of several -1. flags:

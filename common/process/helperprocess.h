@@ -12,13 +12,13 @@
 
 enum { HELPERPROCESS_FD = 3, HELPERPROCESS_FDS_MAX = 4 };
 
-/* To be called by the child, behind fork. It has nothing of the recorder but fd, which becomes APART_FD, and stderr:
+/* To be called by the child after fork. It keeps only fd, which becomes HELPERPROCESS_FD, and stderr:
  * descriptors of events, rings and locked windows would live on with it. Signals of the terminal are for the recorder,
- * which then asks it to end. */
+ * which then requests its end. */
 void helperprocess_become(const char *name, int fd);
 
-/* The same with several descriptors, which become APART_FD and those after it. When memory runs out, the kernel ends
- * such a process first (oom_score_adj). */
+/* The same with several descriptors, which become HELPERPROCESS_FD and the following ones. When memory runs out, the
+ * kernel ends such a process first (oom_score_adj). */
 void helperprocess_become_with(const char *name, const int *fd, size_t n);
 
 struct helperprocess {

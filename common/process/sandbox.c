@@ -461,7 +461,7 @@ static int compare_bytes(const void *a, const void *b)
 	return *(const char *)a - *(const char *)b;
 }
 
-/* qsort of glibc before 2.37 asks for the size of the memory (sysinfo, which no group has) once: when it first sorts
+/* qsort of glibc before 2.37 reads the size of the memory (sysinfo, which no group has) once: when it first sorts
  * over 1 kB. Two elements take 2 us, where 2,048 of a byte take 70. */
 static void sort_once(void)
 {

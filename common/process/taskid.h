@@ -7,7 +7,7 @@
  * changes its program and its credentials with execve: what was read of /proc/PID before and after may belong to two
  * programs, one of which is set-uid. So a taskid is read first, and compared after each step: the kernel draws
  * start_code and start_stack at random for each exec. A program can set these two for itself (prctl PR_SET_MM_MAP), but
- * not to those of a program that it does not know yet.
+ * not to those of a program that it has not identified yet.
  *
  * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable
  * file, or one with file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold

@@ -141,7 +141,7 @@ static bool query_bytes(enum question question, int process, const char *name, s
 	if (job) {
 		struct text before = *text;
 
-		*text = job->bytes; /* the buffer of text is reused by nobody: it is freed with the job */
+		*text = job->bytes; /* the buffer of text is not reused: it is freed with the job */
 		job->bytes = before;
 		taskwait_drop(job);
 	}

@@ -3,8 +3,8 @@
  * taskwait.h - the questions of taskid.h, and files of /proc/PID, in limited time.
  *
  * A process can make every reader of its stat, maps, mem, root, ns/... wait for ever (timelimit.h; docs/ARCHITECTURE.md
- * names the files). A daemon that looks at all processes asks here: a question that has no answer after TASKWAIT_MS is
- * given up, and the tenant of that process rests for a second.
+ * names the files). A daemon that reads all processes uses this module: a request without an answer after TASKWAIT_MS
+ * is given up, and the tenant of that process rests for a second.
  */
 #ifndef PJ_TASKWAIT_H
 #define PJ_TASKWAIT_H

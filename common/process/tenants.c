@@ -548,7 +548,7 @@ static void tenants_refill(struct tenants *tenants, struct account *account, enu
 	double level = (double)account->level[flow] + more;
 
 	if (more < 1 && account->filled[flow])
-		return; /* too little to count yet: the time is kept */
+		return; /* too little to count yet: the time is carried over */
 	account->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
 	account->filled[flow] = now;
 	account->touched = now;

@@ -181,7 +181,7 @@ static struct worker *take_worker(void)
 /* ---- fork ----------------------------------------------------------------------------------------------------------
  */
 
-/* A thread that is left behind takes the lock when it returns, at any moment: no child process may begin with a lock
+/* An abandoned thread takes the lock when it returns, at any moment: no child process may begin with a lock
  * that is held. */
 static void before_fork(void)
 {

@@ -4,11 +4,11 @@
  *
  * A process can make any reader of its /proc/PID/maps, mem, cmdline or environ wait for ever: one of its threads holds
  * the lock of the address space while it waits for a FUSE file system of its own (test/hostile/holdlock.c). Only
- * SIGKILL ends such a wait, so a reader that has to go on leaves a thread behind with it.
+ * SIGKILL ends such a wait, so a reader that must continue abandons a thread to it.
  *
- * Threads that are left behind are bounded. A place stands for those who can cause such a wait together, a tenant as a
- * rule: at most one thread of each caller is left for it, and after a wait in vain the place rests for twenty times as
- * long, so it takes 5 % of the caller's time at most. A thread works for the thread that it was started by, at its
+ * The number of abandoned threads is bounded. A place stands for those who can cause such a wait together, a tenant as
+ * a rule: at most one thread of each caller is left for it, and after a wait in vain the place rests for twenty times
+ * as long, so it takes 5 % of the caller's time at most. A thread works for the thread that it was started by, at its
  * priority, and ends with it.
  */
 #ifndef PJ_TIMELIMIT_H

@@ -31,7 +31,7 @@ static int urgency_current(void)
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and forget what is asked for. */
+/* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and ignore the request. */
 static bool cut_slices(uint64_t ns)
 {
 	struct attr attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };

@@ -3,10 +3,10 @@
  * urgency.h - how soon we get a CPU, on a machine that has more to do than it can.
  *
  * Samples that are walked here wait in rings that hold a second of them, and each question to a JVM waits for a thread
- * of ours: at a load of 20, both wait for their turn behind all others, some ms each time, though they need less than a
- * hundredth of a CPU. So who may raises its priority (nice), and everyone asks for short slices: since Linux 6.12 who
- * has them need not wait until the slice of another one ends. Who was started with another priority than usual keeps
- * it, and who has a lower one, or another policy, its slices. Sources: sched(7), sched_setattr(2),
+ * of ours: at a load of 20, both wait for their turn after all others, some ms each time, though they need less than a
+ * hundredth of a CPU. So a permitted process raises its priority (nice), and each requests short slices: since
+ * Linux 6.12 who has them need not wait until the slice of another one ends. Who was started with another priority than
+ * usual keeps it, and who has a lower one, or another policy, its slices. Sources: sched(7), sched_setattr(2),
  * Documentation/scheduler/sched-eevdf.rst, and in kernel/sched/ __setparam_fair, PREEMPT_SHORT.
  */
 #ifndef PJ_URGENCY_H
@@ -15,7 +15,7 @@
 /* nice values */
 enum {
 	URGENCY_NOW = -20,  /* samples wait */
-	URGENCY_SOON = -15, /* one of them may, for something large of a stranger's */
+	URGENCY_SOON = -15, /* one of them may, for something large of a target process */
 	URGENCY_USUAL = 0
 };
 
