@@ -81,10 +81,11 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const struct walk_code *code)
 {
 	const struct code_blob *blob = code->blob;
-	uint64_t at = state->ip - blob->start;
+	uint64_t at;
 
 	if (code->unwinder != runtime_hotspot.unwinder)
 		return FPCOMPARE_NATIVE;
+	at = state->ip - blob->start;
 	switch ((enum blob_kind)blob->kind) {
 	case BLOB_COMPILED:
 	case BLOB_NATIVE:

@@ -78,6 +78,8 @@ static struct perf_event_attr attr_of(uint64_t more)
 	return a;
 }
 
+static int by_pointers; /* addresses of the user's part of the kernel's callchain */
+
 /* A SAMPLE as the kernel writes it, with `copied` bytes of the stack, in memory of text. */
 static const struct ring_sample *record(struct text *text, const struct perf_event_attr *attr, size_t copied)
 {
@@ -91,10 +93,16 @@ static const struct ring_sample *record(struct text *text, const struct perf_eve
 				 .nips = 2 };
 	uint16_t size;
 
+	if (by_pointers)
+		r.nips += 1 + (uint64_t)by_pointers;
 	text->n = 0;
 	text_bytes(text, &r, sizeof(r));
 	put(text, CONTEXT_KERNEL);
 	put(text, UINT64_C(0xffffffff81000000));
+	if (by_pointers)
+		put(text, CONTEXT_USER);
+	for (int i = 0; i < by_pointers; i++)
+		put(text, i ? saved.want[i] : (uint64_t)saved.context.uc_mcontext.gregs[REG_RIP]);
 	if (attr->sample_type & PERF_SAMPLE_RAW)
 		text_bytes(text, "\4\0\0\0abcd", 8);
 	put(text, 2);
@@ -224,6 +232,30 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 	samplestack_free(u);
 }
 
+/* --unwind=verify compares the walk with the kernel's callchain by frame pointers. */
+static void test_verify(struct processes *processes, struct cfitables *tables)
+{
+	struct perf_event_attr a = attr_of(0);
+	struct samplestack *u = samplestack_new(processes, tables, NULL, NULL);
+	struct text in = { 0 }, out = { 0 };
+	struct pj_unwinding c;
+
+	samplestack_verify(u, 0);
+	by_pointers = saved.nwant;
+	ok(unwound(u, tables, &a, record(&in, &a, saved.nstack), &out), "with --unwind=verify");
+	c = samplestack_counts(u);
+	ok(c.same == 1 && c.one_lost + c.fewer + c.short_of + c.other == 0, "  equal callers are counted");
+	saved.want[3] ^= 16;
+	ok(unwound(u, tables, &a, record(&in, &a, saved.nstack), &out), "  and another caller");
+	saved.want[3] ^= 16;
+	c = samplestack_counts(u);
+	ok(c.same == 1 && c.one_lost + c.fewer + c.short_of + c.other == 1, "  as a difference");
+	by_pointers = 0;
+	text_free(&in);
+	text_free(&out);
+	samplestack_free(u);
+}
+
 /* The frames of the user that a walk found. */
 static uint64_t frames_of(const struct text *out)
 {
@@ -318,6 +350,7 @@ static void test_all(void)
 	deep(5);
 	if (saved.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
 		test_records(p, tables);
+		test_verify(p, tables);
 		test_limit(p, tables);
 		test_nothing(tables);
 	} else {
