@@ -2,7 +2,7 @@
 /*
  * normalname.h - the name of a function without what differs from build to build and from run to run.
  *
- * Kinds of code are cut off and told apart (kernel code stays what it is: another function); so are clones that
+ * Suffixes of kinds are removed and stored separately (kernel code remains another function); so are clones that
  * compilers make of parts of a function, and the numbers and addresses of classes that a JVM makes at run time.
  */
 #ifndef PJ_NORMALNAME_H

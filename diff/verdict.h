@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - what pjdiff says beside its output: the summary, what it could not use, and --fail-over. */
+/* verdict.h - messages of pjdiff beside its output: the summary, unused input, and --fail-over. */
 #ifndef PJ_VERDICT_H
 #define PJ_VERDICT_H
 

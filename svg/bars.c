@@ -376,7 +376,7 @@ static void bars_put_facts(struct text *text, const struct drawing *drawing, con
 		bars_put_weight(text, drawing, drawing->layout->width[bar->frame], drawing->look->total);
 }
 
-/* Weights, and the name unless the label says all of it. */
+/* Writes the weights, and the name unless the label shows all of it. */
 static void put_tooltip(struct text *text, const struct drawing *drawing, struct str name, struct str label,
 			const struct bar *bar)
 {
@@ -396,7 +396,7 @@ static void put_tooltip(struct text *text, const struct drawing *drawing, struct
 	text_free(&tip);
 }
 
-/* Names of processes are no paths and have no packages, whatever they look like: their beginning tells most. */
+/* Names of processes are no paths and have no packages: their beginning stays. */
 static enum label_cut cut_of(const struct drawing *drawing, uint32_t style)
 {
 	const struct styles_colour *colour = &drawing->styles->colours[drawing->styles->colour[style]];

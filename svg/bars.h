@@ -12,8 +12,8 @@ struct bars {
 	bool rows_hidden; /* there are deeper frames wide enough to be seen */
 };
 
-/* change: NULL where it is no difference. Draws below (or, flame up, so that the first row ends at) top and says what
- * was drawn. */
+/* Draws below top (with flames up: the first row ends at top) and sets the results in *bars. change: NULL if the
+ * picture is no difference. */
 void bars_draw(struct bars *bars, struct text *text, const struct look *look, const struct layout *layout,
 	       const struct styles *styles, const struct change *change, uint32_t width, uint32_t top);
 

@@ -61,7 +61,7 @@ static void put_colours(struct text *text, const struct styles *styles)
 	text_char(text, ']');
 }
 
-/* What is said about functions that are in the picture. */
+/* Writes the attributes of functions in the picture (linkattrs.h). */
 static void put_attrs(struct text *text, const struct link_attrs *attrs, const struct styles *styles)
 {
 	bool first = true;
@@ -197,7 +197,7 @@ static void put_picture(struct out *out, const struct look *look, const struct p
 	text_free(&text);
 }
 
-/* Before, after, and what is to be said about them. */
+/* Writes the totals before and after, and the notes about them. */
 static void put_columns(struct text *text, const struct layout *layout, const struct change *change)
 {
 	if (change) {

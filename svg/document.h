@@ -12,7 +12,7 @@
 void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
 		    const struct change *change);
 
-/* A picture that says why there is no graph; nothing else. */
+/* Writes a picture that contains only the reason why there is no graph. */
 void document_write_empty(struct out *out, const struct look *look, const char *why);
 
 #endif

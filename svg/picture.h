@@ -4,7 +4,7 @@
  *
  * Plain presentation attributes, no styles, no ids. Frames are thick strokes, one path a colour; wide ones have a
  * label and a tooltip. It stays below PICTURE_BYTES whatever the profile is like: the narrowest frames
- * give way, then the innermost rows of very deep stacks, and the footer says so.
+ * are dropped, then the innermost rows of very deep stacks, and the footer reports it.
  */
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
@@ -23,7 +23,7 @@
 struct look {
 	struct str title, subtitle, notes;
 	struct str unit;     /* what a weight is */
-	struct str nametype; /* said before names in the viewer */
+	struct str nametype; /* label before names in the viewer */
 	struct str font;     /* CSS list */
 	double font_size;    /* px */
 	double char_width;   /* em */

@@ -123,7 +123,7 @@ static void add_time(struct text *text, const struct folded_header *header)
 	text_str(text, header->from.n ? header->to : (struct str){ 0 });
 }
 
-/* What the user says, then what the input says about itself. */
+/* Returns the subtitle: that of the user, otherwise the facts in the header of the input. */
 static struct str make_subtitle(struct arena *arena, const struct request *request, const struct folded_header *header)
 {
 	struct text text = { 0 };
@@ -146,7 +146,7 @@ static struct str pjsvg_given(struct arena *arena, const char *value, struct str
 	return value ? visible_copy(arena, str_of(value)) : otherwise;
 }
 
-/* The lines in front of the stacks, for --unpack. Stacks that are cut are not those that noise was told of. */
+/* Returns the header lines for --unpack. The dispersion in the header does not apply to reduced stacks. */
 static struct str make_header(struct arena *arena, const struct request *request, const struct stacks *stacks,
 			      struct folded_header h)
 {

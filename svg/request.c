@@ -154,7 +154,8 @@ static void check_range(const char *name, double value, double least, double max
 #define ROW_PX 18 /* for fonts of the usual size */
 #define ROW_AIR 4 /* px of a row that are not font, the gap included */
 
-/* High enough for the font, unless somebody said how high; then he is told what comes of it. */
+/* Chooses a row height that fits the font. A height that the user set stays; a warning describes the effect if it is
+ * too small. */
 static void choose_row(struct request *request)
 {
 	uint64_t enough = (uint64_t)ceil(request->font_size) + ROW_AIR;

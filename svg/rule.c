@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/rule.h"
 
-/* Of time, memory and events that come in bulk one sample is many: their noise is not that of counts. What the input
- * says of itself is known; else the name that the user gave tells. */
+/* Returns true if weights are counts of samples. One sample of time, memory or bulk events has a large weight, so their
+ * noise is not that of counts. The unit of the header decides; without one, the name that the user gave. */
 static bool is_count(struct str shown, struct str unit)
 {
 	static const struct str measures[] = {

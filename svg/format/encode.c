@@ -57,7 +57,7 @@ void encode_names(struct text *text, const struct styles *styles)
 
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
-/* The pairs (caller's name, callee's name) met so far: a miss in a long list must not cost a search. */
+/* The pairs (caller's name, callee's name) so far: a miss in a long list must not cost a search. */
 struct pairs {
 	uint64_t *slot; /* 0: empty */
 	uint64_t mask;

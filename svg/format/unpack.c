@@ -18,7 +18,7 @@ struct block {
 	size_t offset;
 };
 
-/* A piece of a block that is being read. */
+/* A position in a block that is being read. */
 struct cursor {
 	struct block *block;
 	size_t at, end;

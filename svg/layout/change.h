@@ -2,9 +2,9 @@
 /*
  * change.h - a differential picture: what of it changed, in which colours, and where what is gone is drawn.
  *
- * Every frame is judged twice, as shares of the totals and as counts (significance.h); the rule says which is shown at
- * first. What is gone has no width after. It is drawn in an area of its own behind the root, at the same scale, below
- * its callers; only subtrees that are gone beyond doubt are, the rest is one number.
+ * Each frame has two results, by shares of the totals and by counts (significance.h); the rule selects the one shown
+ * first. Removed stacks have no width after the change. They are drawn in a separate area beside the root, at the same
+ * scale, below their callers; only subtrees that are removed with certainty, the rest is one number.
  */
 #ifndef PJ_CHANGE_H
 #define PJ_CHANGE_H

@@ -83,7 +83,7 @@ static bool drop_number(struct str *string)
 	return true;
 }
 
-/* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 tells line and column. */
+/* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 appends line and column. */
 static bool is_v8_place(struct str string)
 {
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call drops a number */
@@ -200,7 +200,7 @@ static enum code code_by_name(struct str string)
 	return is_cpp(string) ? CODE_CPP : CODE_NATIVE;
 }
 
-/* Compiled, inlined or interpreted: which of them depends on the language, which the name may tell. */
+/* Returns the kind for a suffix of compiled, inlined or interpreted code, in the language that the name shows. */
 static enum code code_by_suffix(char letter, enum code named, struct str string)
 {
 	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(string));

@@ -2,9 +2,9 @@
 /*
  * codekind.h - what kind of code a frame is, judged by its name.
  *
- * The suffix that pjfold writes (`_[k]`) is believed first, the spelling tells the language. Kernel
- * functions cannot be told by their names, but what the kernel's entry points call is kernel code: that is the place
- * of a frame, which the caller carries from parent to child.
+ * The suffix that pjfold writes (`_[k]`) comes first, then the spelling, which identifies the language. Kernel
+ * functions have no special names, but all functions called by the kernel's entry points are kernel code: that is the
+ * place of a frame, which the caller passes from parent to child.
  */
 #ifndef PJ_CODEKIND_H
 #define PJ_CODEKIND_H
@@ -42,7 +42,7 @@ const char *code_label(enum code code); /* for the legend */
 bool code_enters_kernel(struct str name);
 bool code_is_separator(struct str name); /* `-` and `--` of flamegraph.pl */
 
-/* The frame's name is split into bare and suffix (`_[k]` or empty) by the caller. */
+/* Returns the kind of code. The caller splits the frame into its name and its suffix (`_[k]` or empty). */
 enum code code_of(struct str string, struct str suffix, enum code_place place);
 
 #endif

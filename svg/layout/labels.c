@@ -205,7 +205,8 @@ static bool put_initials(struct text *text, const struct parts *parts, size_t ma
 	return false;
 }
 
-/* Would an ellipsis and the end of Class.method leave at least half of the class? Less of it tells nothing. */
+/* Returns true if an ellipsis and the end of Class.method show at least half of the class; less would be meaningless.
+ */
 static bool shows_half_class(const struct parts *parts, size_t max)
 {
 	size_t end = parts->method;

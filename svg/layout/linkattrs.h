@@ -24,7 +24,8 @@ struct link_attrs {
 
 void link_attrs_read(struct link_attrs *attrs, const char *path);
 
-/* Of a function as styles.h has it; the name with its suffix goes first. NULL: nothing is said. */
+/* Returns the attributes of a function, named as in styles.h; those of the name with its suffix come first. NULL: none.
+ */
 const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix);
 void link_attrs_free(struct link_attrs *attrs);
 

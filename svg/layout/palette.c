@@ -286,7 +286,7 @@ bool palette_is_chain(const struct palette *palette)
 	return palette->by == BY_CHAIN;
 }
 
-/* What a suffix says where colours do not. */
+/* Returns the label of a suffix for palettes that do not colour by kind. */
 static const char *suffix_label(struct str suffix)
 {
 	switch (suffix.n == 4 ? suffix.p[2] : 0) {

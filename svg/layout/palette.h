@@ -2,8 +2,8 @@
 /*
  * palette.h - which colour a frame has.
  *
- * The palette `kind` shows what kind of code a frame is; whoever draws adds a tint by name (styles.h). All others are
- * FlameGraph's and inferno's, with their colours; there the dark theme has the same colour, darkened.
+ * The palette `kind` shows the kind of code of a frame; the caller adds a tint by name (styles.h). All others are those
+ * of FlameGraph and inferno with their colours; the dark theme darkens these.
  */
 #ifndef PJ_PALETTE_H
 #define PJ_PALETTE_H
@@ -23,12 +23,12 @@ struct str palette_name(size_t i);                   /* all names, in the order 
 bool palette_is_kind(const struct palette *palette);  /* its colours mean kinds of code: a legend makes sense */
 bool palette_is_chain(const struct palette *palette); /* places matter: what stands behind `--` */
 
-/* frame is bare and suffix together, as in the input. hash: flamegraph.pl's --hash. */
+/* Returns the colours of a frame, which has its suffix, as in the input. hash: flamegraph.pl's --hash. */
 struct shade palette_shade(const struct palette *palette, bool hash, struct str frame, enum code_place place);
 
 uint32_t palette_root(bool dark); /* colour of the root box */
 
-uint32_t palette_dark(uint32_t light); /* what a colour is in the dark theme, where no palette says */
+uint32_t palette_dark(uint32_t light); /* the colour in the dark theme, for palettes without one */
 
 uint32_t palette_blend(uint32_t ink, uint32_t paper, unsigned percent); /* ink covers that much of the paper */
 

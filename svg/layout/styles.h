@@ -2,9 +2,9 @@
 /*
  * styles.h - what frames are called and coloured: the distinct (text, colour) of a layout.
  *
- * Text is what is shown: without the suffix that tells the kind of code, and safe (visible_str). The suffix is not
- * lost: it is part of the colour's kind. Ids count from 0 by the bytes of the text, then by colour. The same profile
- * gives the same ids, however its lines were ordered. The suffixes of kinds are the stacks' own bytes.
+ * Text is the shown name: without the suffix of the kind of code, and safe (visible_str). The suffix is part of the
+ * colour's kind. Ids count from 0 in the order of the bytes of the text, then of the colour. So the same profile gives
+ * the same ids for any order of its lines. The suffixes of kinds are the bytes of the stacks.
  */
 #ifndef PJ_STYLES_H
 #define PJ_STYLES_H
