@@ -79,7 +79,8 @@ void sha256(struct str string, unsigned char digest[32])
 void sha256_csp(struct text *text, struct str string)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	unsigned char digest[33] = { 0 }; /* three bytes are four letters; one is missing */
+	/* Base64 encodes 3 bytes as 4 letters. The digest has 32 bytes: byte 33 is padding. */
+	unsigned char digest[33] = { 0 };
 
 	sha256(string, digest);
 	text_add(text, "sha256-");
