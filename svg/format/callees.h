@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callees.h - what a caller's name has called: the move-to-front list of docs/SVG.md, for who writes TREE and who reads
- * it. The front is the end of the array, so that moving there is a short shift.
+ * callees.h - callees of a caller's name: the move-to-front list of docs/SVG.md, for the writer and reader of TREE.
+ * The front of the list is the end of the array, so that a move to the front is a short shift.
  */
 #ifndef PJ_CALLEES_H
 #define PJ_CALLEES_H
@@ -15,6 +15,7 @@ struct callees {
 	uint32_t n, cap;
 };
 
+/* Adds id in front. The array doubles in memory when it is full; the arena frees it. */
 static inline void callees_push(struct callees *callees, uint32_t id, struct arena *memory)
 {
 	if (callees->n == callees->cap) {
@@ -28,7 +29,7 @@ static inline void callees_push(struct callees *callees, uint32_t id, struct are
 	callees->id[callees->n++] = id;
 }
 
-/* Position of id, which is there, counted from the front, from 1. */
+/* Returns the position of id, counted from the front; the front has position 1. The list must contain id. */
 static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 {
 	uint32_t index = 1;
@@ -38,7 +39,7 @@ static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 	return index;
 }
 
-/* The index-th from the front, which is then in front; 1 <= index <= n. */
+/* Moves the id at position index to the front and returns it. The caller checks that 1 <= index <= n. */
 static inline uint32_t callees_to_front(struct callees *callees, uint32_t index)
 {
 	uint32_t at = callees->n - index, id = callees->id[at];

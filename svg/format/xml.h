@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xml.h - visible text (visible.h) put into its place in XML.
+ * xml.h - escapes of visible text (visible.h) for its place in XML. Each function appends string to text.
  */
 #ifndef PJ_XML_H
 #define PJ_XML_H
 
 #include "common/text.h"
 
-void xml_text(struct text *text, struct str string);      /* & < > as entities; element content and data blocks */
-void xml_attribute(struct text *text, struct str string); /* also " and ' */
-void xml_json(struct text *text, struct str string);      /* a JSON string with its quotes, in element content */
+/* Writes & < > as entities: for element content and data blocks. */
+void xml_text(struct text *text, struct str string);
+
+/* Writes & < > " and ' as entities: for attribute values. */
+void xml_attribute(struct text *text, struct str string);
+
+/* Writes a JSON string with its quotes, for element content. */
+void xml_json(struct text *text, struct str string);
 
 #endif
