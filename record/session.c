@@ -24,10 +24,11 @@
 #define SLACK (SECOND_NS / 10)       /* ns after its time until a record is certainly in its ring */
 #define SLACK_FULL (SECOND_NS / 500) /* ns, the same while rings are filling up */
 #define DRAIN_MS 500
-#define SAVED_NS (2 * SECOND_NS) /* ns that ended processes are stored for samples that come late */
-#define SETTLE_MS 300            /* ms to wait for build-ids at the end */
-#define LOOK_NS (2 * SECOND_NS)  /* ns between checks of CPUs and helper processes */
-#define HELD_MS 20               /* ms between retries while a sample waits for unwind tables */
+#define SAVED_NS (2 * SECOND_NS)  /* ns that ended processes are stored for samples that come late */
+#define SETTLE_MS 300             /* ms to wait for build-ids at the end */
+#define LOOK_NS (2 * SECOND_NS)   /* ns between checks of CPUs and helper processes */
+#define FLUSH_NS (SECOND_NS / 20) /* ns between writes while the rings are drained more often */
+#define HELD_MS 20                /* ms between retries while a sample waits for unwind tables */
 
 struct session {
 	struct session_options o;
@@ -43,7 +44,8 @@ struct session {
 	struct text sample; /* sample that is being composed */
 	struct session_totals totals;
 	uint64_t polled, late, lost_seen, drained;
-	uint64_t now; /* time when the rings were last drained */
+	uint64_t now;     /* time when the rings were last drained */
+	uint64_t flushed; /* time of the last write */
 	struct ringpoll waiting;
 };
 
@@ -279,7 +281,10 @@ static void session_drain(struct session *session, uint64_t horizon)
 	if (horizon != UINT64_MAX)
 		turn_to(session, session->held && session->held < horizon ? session->held : horizon);
 	unwinder_name(session->w.unwinder);
-	openwindow_flush(&session->w);
+	if (session->flush || session->now - session->flushed >= FLUSH_NS) {
+		openwindow_flush(&session->w);
+		session->flushed = session->now;
+	}
 }
 
 static void drain_all(void *to)
