@@ -5,6 +5,7 @@
 # in one function runs within the recording. Afterwards:
 #	$samples, $named   samples of the victim, and those that lead through victim_caller to victim_leaf: 98 % of all. The others are in its
 #	                   clock, or before main: an attack causes more interrupts, which are frames above victim_leaf
+#	$early             samples of the victim without its callers that pjrecord counts as unwound before the unwind tables were loaded
 #	$complete          samples of the victim with a complete stack: from _start, each frame with its name
 #	$victim_ms         CPU time of the victim, as it measured itself
 #	$used_permille     CPU of pjrecord and its helper processes, of 1000 for one CPU: the median second
@@ -101,6 +102,9 @@ record_victim()
 	named=$(awk '/^victim;.*;victim_caller;victim_leaf[; ]/ { n += $NF } END { print n + 0 }' "$rec/folded")
 	awk '/^victim;/ && (!/^victim;_start;/ || /;\[/ || /;victim_leaf[; ]/ && !/;main;victim_caller;victim_leaf[; ]/)' "$rec/folded" >"$rec/incomplete"
 	complete=$((samples - $(awk '{ n += $NF } END { print n + 0 }' "$rec/incomplete")))
+	early=$(awk '/^victim;.*;main;victim_leaf[; ]/ { n += $NF } END { print n + 0 }' "$rec/incomplete")
+	early_counted=$(sed -n 's/.*[;,] \([0-9,]*\) unwound before their unwind tables were loaded.*/\1/p' "$rec/err" | tr -d , | tail -n 1)
+	[ "$early" -le "${early_counted:-0}" ] || early=${early_counted:-0}
 	head -n 5 "$rec/incomplete" | cut -c1-300 | sed 's/^/# incomplete: /'
 	echo "# $rec: $samples samples, $named named, $complete complete, victim $victim_ms ms, recorder $used_permille/1000 of a CPU, peak $peak_kb kB"
 }
@@ -121,9 +125,10 @@ record_control()
 }
 
 # Have 99 % as many of its samples their callers as without an attack, but for what chance does (3 sigma of both)? Some are of the time before main.
+# A further 2 % may be of its first tenth of a second: while a ring is 40 % full, samples do not wait for unwind tables, and are counted as such.
 has_callers()
 {
-	awk -v n="$samples" -v named="$named" -v cn="$control_samples" -v cnamed="$control_named" 'BEGIN {
+	awk -v n="$samples" -v named=$((named + (early * 50 > samples ? samples / 50 : early))) -v cn="$control_samples" -v cnamed="$control_named" 'BEGIN {
 		share = (cnamed + 1) / (cn + 2)
 		sigma = sqrt(share * (1 - share) * (1 / n + 1 / (cn + 1)))
 		exit !(n > 0 && named >= n * (0.99 * share - 3 * sigma))
