@@ -34,6 +34,11 @@ if grep -nE '[[:blank:]]+$' -r $rooms man docs test --include='*.[ch15-7]' --inc
 	complain "blanks at the end of lines"
 fi
 
+# clang-format breaks a long line of a table after the asterisk of its comment
+if grep -nE '^ [*][[:alnum:](,"]' $sources $(git ls-files 'test/*.[ch]'); then
+	complain "a table in a comment has lines of more than 120 columns"
+fi
+
 for t in $(find test -name '*.t') quickstart check release .ci/run; do
 	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
 done

@@ -3,10 +3,10 @@
  * samples.h - adds samples to a call tree: comm and frames in, one node and a weight out.
  *
  * The module does not depend on the input format. The reader opens a sample with its key, pushes its frames, leaf
- *first, and closes it; this module applies the choice of the event, the selection, first frames, counts and the options
- *that change stacks. Frame lines are only collected until the sample is closed, then all are looked up together. Each
- *thread has its own struct samples; samples_merge adds them up, and the result does not depend on the distribution of
- *work.
+ * first, and closes it; this module applies the choice of the event, the selection, first frames, counts and the
+ * options that change stacks. Frame lines are only collected until the sample is closed, then all are looked up
+ * together. Each thread has its own struct samples; samples_merge adds them up, and the result does not depend on
+ * the distribution of work.
  *
  *	samples_open(&samples, &key);
  *	for (...)

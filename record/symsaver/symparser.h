@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * symparser.h - the process that parses ELF files and jitdumps of target processes for the symbol saver, and the
- *messages between the two.
+ * messages between the two.
  *
  *	symbol saver ──request, descriptors──► parser
  *	             ◄──reply──
  *
  * The symbol saver has the recorder's capabilities: it opens the target's file and an empty file for the result, and
- * parses neither. The parser gets both descriptors; it has no capability and no file system (sandbox.h), and limits of
- * memory and of CPU time for each request. It writes the reduced file (elfreducer.h); the symbol saver gives it its
- *name. A reply counts only for the tenant of the file: see symhelper.h.
+ * parses neither. The parser gets both descriptors; it has no capability and no file system (sandbox.h), and limits
+ * of memory and of CPU time for each request. It writes the reduced file (elfreducer.h); the symbol saver gives it
+ * its name. A reply counts only for the tenant of the file: see symhelper.h.
  *
  * Messages are SOCK_SEQPACKET: a request and a reply. Both ends are of one build.
  */

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symsaver.h - the symbol store: saves symbols that pjfold will need and may not find later: of binaries, of JITs, of
- *the kernel.
+ * symsaver.h - the symbol store: saves symbols that pjfold will need and may not find later: of binaries, of JITs,
+ * of the kernel.
  *
- *	symbols/.build-id/xx/yyyy.debug            reduced ELF files: symbols, no code (elfreducer.h); of files that
- *only root can write symbols/<boot>/<maj>-<min>-<ino>-<gen>     the same by file_id, in hex; a link if the file has a
- *build-id symbols/tenants/<tenant>/...               both, of all other files: they name code of that tenant only
- *	symbols/shared/xx/yyyy.debug               another link of the first such file with a build-id, to find equal
- *ones symbols/kallsyms-<boot>.<n>.gz             /proc/kallsyms after each change of modules; modules-<boot>.<n> beside
- *it jit/<boot>/<tenant>/<pid>-<start>.map, .map.1, .dump   files that the process wrote; .map.1: the map before
+ *	symbols/.build-id/xx/yyyy.debug
+ *		reduced ELF files: symbols, no code (elfreducer.h); of files that only root can write
+ *	symbols/<boot>/<maj>-<min>-<ino>-<gen>
+ *		the same by file_id, in hex; a link if the file has a build-id
+ *	symbols/tenants/<tenant>/...
+ *		both, of all other files: they name code of that tenant only
+ *	symbols/shared/xx/yyyy.debug
+ *		another link of the first such file with a build-id, to find equal ones
+ *	symbols/kallsyms-<boot>.<n>.gz
+ *		/proc/kallsyms after each change of modules; modules-<boot>.<n> beside it
+ *	jit/<boot>/<tenant>/<pid>-<start>.map, .map.1, .dump
+ *		files that the process wrote; .map.1: the map before
  *
  * A build-id is only a claim of the file, so it counts within an origin: files of root on this host, which all
- *processes share, or files that a tenant (tenants.h) brought. A saved file is never replaced; equal files of several
- *tenants are one file with several links.
+ * processes share, or files that a tenant (tenants.h) brought. A saved file is never replaced; equal files of
+ * several tenants are one file with several links.
  *
- * A separate process, the symbol saver, does the work: the files that it opens belong to target processes, and may be
- *on a file system that never responds. A further process without rights parses ELF files (symhelper.h). The recorder
- *itself opens no mapped file. It only sends short messages, and never waits: a message without space in the ring is
- *dropped and counted. A symbol saver that hangs or crashes is counted, reported and replaced; files of that place
- *(backoff.h) are avoided for a while. When the recorder ends, in any way, the symbol saver finishes its queue and ends,
- *too.
+ * A separate process, the symbol saver, does the work: the files that it opens belong to target processes, and may
+ * be on a file system that never responds. A further process without rights parses ELF files (symhelper.h). The
+ * recorder itself opens no mapped file. It only sends short messages, and never waits: a message without space in
+ * the ring is dropped and counted. A symbol saver that hangs or crashes is counted, reported and replaced; files of
+ * that place (backoff.h) are avoided for a while. When the recorder ends, in any way, the symbol saver finishes its
+ * queue and ends, too.
  *
- * The recorder repeats all messages in each window, which is cheap (a repeated message costs one lookup here). So a new
- * symbol saver needs no other state, and the files that a window needs are touched: the time of modification of a saved
- * file is that of the last window that needs it. Files older than the oldest window in DIR, and than min_age_s, are
- * removed; beyond max_bytes the least recently needed files of tenants over their share are removed even if a window
- * needs them, and counted as forced (saversweep.h).
+ * The recorder repeats all messages in each window, which is cheap (a repeated message costs one lookup here). So a
+ * new symbol saver needs no other state, and the files that a window needs are touched: the time of modification of
+ * a saved file is that of the last window that needs it. Files older than the oldest window in DIR, and than
+ * min_age_s, are removed; beyond max_bytes the least recently needed files of tenants over their share are removed
+ * even if a window needs them, and counted as forced (saversweep.h).
  */
 #ifndef PJ_SYMSAVER_H
 #define PJ_SYMSAVER_H

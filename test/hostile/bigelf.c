@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bigelf.c - the attack on readers of ELF files: headers and sections that cost them far more than they cost us.
+ * bigelf.c - the attack on readers of ELF files: headers and sections that cost them far more than they cost the
+ * attacker.
  *
- *	bigelf FOLDER             writes one ELF file after the other there, maps its code and runs it, so that
- *profilers read the file bigelf --steady           the program beside it: a fixed chain of calls (steady_outer,
- *steady_middle, steady_inner) bigelf --peak COMMAND...  runs a command; then one line: the most memory of it (kB), its
- *CPU time (ms)
+ *	bigelf FOLDER
+ *		writes one ELF file after the other there, maps its code and runs it, so that profilers read the file
+ *	bigelf --steady
+ *		the program beside it: a fixed chain of calls (steady_outer, steady_middle, steady_inner)
+ *	bigelf --peak COMMAND...
+ *		runs a command, then prints one line: its highest resident memory (kB), its CPU time (ms)
  *
- * PJ_SEED chooses order and sizes, PJ_HOSTILE_SECS how long all of it takes. Large sections are holes: the files take
- *little disk.
+ * PJ_SEED chooses order and sizes, PJ_HOSTILE_SECS the duration. Large sections are holes: the files take little
+ * disk.
  */
 #include "common/base.h"
 

@@ -4,7 +4,7 @@
  *	cgroups FOLDER
  *
  * The kernel makes a record of each, with its path: 4 kB. Some stay, so that the hierarchy grows, too, and some are
- *entered.
+ * entered.
  *
  * PJ_SEED varies depth, lengths, and which cgroups stay. Ends after PJ_HOSTILE_SECS + 10 seconds.
  */

@@ -1,15 +1,19 @@
 /*
  * codeflood - processes that have the memory of a HotSpot (test/lib/synth.h), and code that costs a reader of all of
- *it much:
+ * it much.
  *
- *	codeflood scopes COUNT	compiled methods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes
- *wide codeflood blobs COUNT	a code cache of up to 4 GB with a blob in every 1 or 2 kB, in memory of 4 MB codeflood
- *names COUNT	methods whose names are up to 60 kB long, and new ones all the time codeflood young COUNT	the code
- *cache of "blobs", in processes that live for half a second, one after the other
+ *	codeflood scopes COUNT
+ *		nmethods whose tables of inlined calls are 8 MB, 255 calls deep and 4,096 nodes wide
+ *	codeflood blobs COUNT
+ *		a code cache of up to 4 GB with a code blob in every 1 or 2 kB, in memory of 4 MB
+ *	codeflood names COUNT
+ *		methods whose names are up to 60 kB long, and new ones all the time
+ *	codeflood young COUNT
+ *		the code cache of "blobs", in processes that live for half a second, one after the other
  *
- * COUNT processes share the memory. Some times a second all compile ids and names change, so that to a reader all code
- *is new. They end with their parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields
- *lie, sizes and order.
+ * COUNT processes share the memory. Some times a second all compile ids and names change, so that to a reader all
+ * code is new. They end with their parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, the
+ * offsets of its fields, sizes and order.
  */
 #include "test/lib/standin.h"
 

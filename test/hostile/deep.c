@@ -4,8 +4,8 @@
  *	deep THREADS
  *
  * Each thread recurses through a function that pushes nothing but return addresses, and burns CPU at the bottom: so
- *each of its samples has 3,072 frames (24 kB), fifty times as many bytes as those of other programs. PJ_SEED varies
- *depth and time at the bottom. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
+ * each of its samples has 3,072 frames (24 kB), fifty times as many bytes as those of other programs. PJ_SEED varies
+ * depth and time at the bottom. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its parent.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,19 +1,25 @@
 /*
- * fakejvm - processes that have the memory of a HotSpot (test/lib/synth.h) and use what they are asked against the
- *reader:
+ * fakejvm - processes that have the memory of a HotSpot (test/lib/synth.h), whose contents attack the reader.
  *
- *	fakejvm stubs COUNT	blocks of stubs of 4 MB, in which an entry seems to begin every few bytes
- *	fakejvm segmap COUNT	a segment map of 512 MB in which no block begins
- *	fakejvm maze COUNT	the same, each byte of which leads back by another number of segments
- *	fakejvm deep COUNT	blocks everywhere, each met once: as many questions as there are samples
- *	fakejvm slow COUNT MS	the same segment map, in a file system (FUSE) that answers each read after MS
- *milliseconds; needs a node of /dev/fuse that may be opened, called fuse, in the current folder fakejvm hang COUNT
- *a segment map of 512 kB, as small as that of a genuine JVM, in such a file system, which does not answer for 100 s; to
- *be started as root, in whose stead fusermount mounts for users: of a file system that belongs to another user
- *namespace, the kernel lets others read nothing. It becomes uid 65534
+ *	fakejvm stubs COUNT
+ *		code blobs of stubs of 4 MB, in which an entry seems to begin every few bytes
+ *	fakejvm segmap COUNT
+ *		a segment map of 512 MB in which no block begins
+ *	fakejvm maze COUNT
+ *		the same, each byte of which leads back by another number of segments
+ *	fakejvm deep COUNT
+ *		blocks everywhere, each sampled once: as many lookups as there are samples
+ *	fakejvm slow COUNT MS
+ *		the same segment map, in a file system (FUSE) that answers each read after MS milliseconds; needs a
+ *		node of /dev/fuse that may be opened, called fuse, in the current folder
+ *	fakejvm hang COUNT
+ *		a segment map of 512 kB, as small as that of a genuine JVM, in such a file system, which does not answer
+ *		for 100 s. Started as root, in whose stead fusermount mounts for users (the kernel lets nobody else read
+ *		a file system of another user namespace); becomes uid 65534
  *
- * COUNT processes share the memory; together they use a third of a CPU, at addresses drawn by lot. They end with their
- * parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, where its fields lie, sizes and addresses.
+ * COUNT processes share the memory; together they use a third of a CPU, at random addresses. They end with their
+ * parent, and after PJ_HOSTILE_SECS + 30 seconds. PJ_SEED chooses the JDK, the offsets of its fields, sizes and
+ * addresses.
  */
 #include "test/lib/standin.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hungmounts.c - the attack on helper processes: FUSE file systems that serve a program until it runs, and then do not
- *answer.
+ * hungmounts.c - the attack on helper processes: FUSE file systems that serve a program until it runs, and then do
+ * not answer.
  *
  *	hungmounts FOLDER MOUNTS SECONDS FUSE
  *
  * In a mount namespace of its own (as another user than root: in a user namespace of its own, too) it mounts file
- *systems below FOLDER, maps code of a file of each, and runs it as uid 65534. Whoever looks a file up, asks for its
- *attributes, opens or reads it (PJ_SEED chooses, for each mount) waits until the servers end, after SECONDS. FUSE: the
- *device, /dev/fuse or a copy of it.
+ * systems below FOLDER, maps code of a file of each, and runs it as uid 65534. A process that looks a file up, reads
+ * its attributes, opens or reads it (PJ_SEED chooses, for each mount) waits until the servers end, after SECONDS.
+ * FUSE: the device, /dev/fuse or a copy of it.
  */
 #include "common/base.h"
 #include "fuse.h"

@@ -1,15 +1,20 @@
 /*
- * jitflood - fills what pjrecord keeps for the fold.
+ * jitflood - fills the files that pjrecord saves for pjfold.
  *
- *	jitflood sparse PROCESSES   jitdumps with records that are holes, of 1 to 250 MB each
- *	jitflood tiny PROCESSES     jitdumps of a million records of 16 bytes
- *	jitflood grow PROCESSES     jitdumps that grow as fast as they are written, up to 48 MB, and are truncated and
- *renamed meanwhile jitflood many PROCESSES     processes that live for a moment, each with a jitdump and a map jitflood
- *ids PROCESSES      programs of 1 MB of symbols each, run for a moment, each with a build-id of its own
+ *	jitflood sparse PROCESSES
+ *		jitdumps with records that are holes, of 1 to 250 MB each
+ *	jitflood tiny PROCESSES
+ *		jitdumps of a million records of 16 bytes
+ *	jitflood grow PROCESSES
+ *		jitdumps that grow as fast as they are written, up to 48 MB, and are truncated and renamed meanwhile
+ *	jitflood many PROCESSES
+ *		processes that live for a moment, each with a jitdump and a map
+ *	jitflood ids PROCESSES
+ *		programs of 1 MB of symbols each, run for a moment, each with a build-id of its own
  *
- * The dumps are those of processes in a mount namespace of their own: pjrecord copies no others by default. All files
- *are deleted as soon as their process ended. PJ_SEED varies sizes, order and pauses. Ends after PJ_HOSTILE_SECS + 10
- *seconds, or with its parent.
+ * The dumps are those of processes in a mount namespace of their own: pjrecord copies no others by default. All
+ * files are deleted as soon as their process ended. PJ_SEED varies sizes, order and pauses. Ends after
+ * PJ_HOSTILE_SECS + 10 seconds, or with its parent.
  */
 #include "attack.h"
 

@@ -4,12 +4,12 @@
  *	maps PROCESSES MAPPINGS STORM
  *
  * Each process makes MAPPINGS executable mappings of one page that cannot be merged, of files with long paths, then
- *moves random ones for ever while it burns CPU in them, so that it is sampled. STORM: mappings that it moves between
- *two looks at its own code; 0: a few. A child of each forks now and then: tables that are shared by a fork have to be
- *copied when the child maps.
+ * moves random ones for ever while it burns CPU in them, so that it is sampled. STORM: the number of mappings that
+ * it moves between two runs of its own code; 0: a few. A child of each forks now and then: tables that are shared by
+ * a fork have to be copied when the child maps.
  *
- * PJ_SEED varies addresses, order, the length of paths and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its
- *parent.
+ * PJ_SEED varies addresses, order, the length of paths and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with
+ * its parent.
  */
 #include "attack.h"
 

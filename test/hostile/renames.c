@@ -4,10 +4,10 @@
  *	renames PROCESSES
  *
  * The kernel makes a record of each change: 700,000 a second of one thread. Some processes change their name, others
- *enter their own UTS namespace again and again, or start threads that end at once.
+ * enter their own UTS namespace again and again, or start threads that end at once.
  *
- * PJ_SEED varies which process does what, names and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its
- *parent.
+ * PJ_SEED varies the role of each process, names and pauses. Ends after PJ_HOSTILE_SECS + 10 seconds, or with its
+ * parent.
  */
 #include "attack.h"
 

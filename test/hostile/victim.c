@@ -1,10 +1,10 @@
 /*
- * victim - a well-behaved program beside an attack: burns CPU in one named function, and reports how much it got.
+ * victim - a well-behaved program beside an attack: burns CPU in one named function, and writes its own CPU time.
  *
  *	victim FILE
  *
  * Writes the CPU time of its thread since the start, in ns (CLOCK_THREAD_CPUTIME_ID, as in schedstat), to FILE every
- *100 ms of it, and at SIGTERM. A profile of it must have one sample for each period of that time.
+ * 100 ms of it, and at SIGTERM. A profile of it must have one sample for each period of that time.
  */
 #include <fcntl.h>
 #include <signal.h>

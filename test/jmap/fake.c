@@ -1,12 +1,20 @@
 /*
- * fake - a process that looks like a JVM and is none: fake LIBRARY MODE [FILE]
+ * fake - a process that looks like a JVM and is none.
  *
- * Maps LIBRARY (a file called libjvm.so, libj9vm29.so...), catches SIGQUIT, prints "ready". On SIGQUIT, or at once with
- *mode "listen...", it listens at /tmp/.java_pidN as HotSpot does, and answers as the mode says: rest		not at
- *all: it never listens silent		takes the question, and says nothing endless		says x for ever garbage
- *no number control		an error of control bytes hangup		closes at once old		JDK 11
- *	map		JDK 25; writes FILE to where it is told to
- *	link		JDK 25; puts a link to FILE there instead
+ *	fake LIBRARY MODE [FILE]
+ *
+ * Maps LIBRARY (a file called libjvm.so, libj9vm29.so...), catches SIGQUIT, prints "ready". On SIGQUIT, or at once
+ * with a mode "listen...", it listens at /tmp/.java_pidN as HotSpot does, and answers by the rest of the mode:
+ *
+ *	rest		never listens
+ *	silent		reads the request, and sends nothing
+ *	endless		sends x for ever
+ *	garbage		sends no number
+ *	control		sends an error of control bytes
+ *	hangup		closes at once
+ *	old		answers as JDK 11
+ *	map		JDK 25; writes FILE to the requested path
+ *	link		JDK 25; makes a link to FILE there instead
  *	perfmap		JDK 17; writes FILE to /tmp/perf-N.map
  */
 #include <fcntl.h>

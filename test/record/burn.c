@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * burn - a load that is known.
+ * burn - a load with known shares.
  *
- *	burn shares SECONDS           half of its time in fifty(), 30 % in thirty(), 20 % in twenty(), by its own CPU
- *clock burn deep DEPTH SECONDS       burns at the end of DEPTH calls burn storm SECONDS RATE       forks and execs
- *itself (burn child) so many times a second burn child                    burns 1 ms and ends burn spin SECONDS one
- *function, as fast as it goes burn crowd N MAPS SECONDS     N processes that sleep, each with so many executable
- *mappings of its own burn pingpong N DEPTH         two processes on one CPU pass a byte to and fro N times, at the end
- *of DEPTH calls: prints the ns of CPU time and of the wall for each of the 2 N switches
+ *	burn shares SECONDS
+ *		half of its time in fifty(), 30 % in thirty(), 20 % in twenty(), by its own CPU clock
+ *	burn deep DEPTH SECONDS
+ *		burns at the end of DEPTH calls
+ *	burn storm SECONDS RATE
+ *		forks and executes itself (burn child) RATE times a second
+ *	burn child
+ *		burns 1 ms and ends
+ *	burn spin SECONDS
+ *		one function, as fast as it goes
+ *	burn crowd N MAPS SECONDS
+ *		N processes that sleep, each with MAPS executable mappings of its own
+ *	burn pingpong N DEPTH
+ *		two processes on one CPU pass a byte to and fro N times, at the end of DEPTH calls; prints the ns of CPU
+ *		time and of the wall for each of the 2 N switches
  */
 #define _GNU_SOURCE
 #include <errno.h>

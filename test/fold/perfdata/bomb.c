@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bomb - small inputs that would cost much time or memory if anything grew faster than the input: bomb KIND [N], on
- *stdout.
+ * bomb - small inputs that would cost much time or memory if the cost of anything grew faster than the input.
+ *
+ *	bomb KIND [N]
  *
  *	maps       N mappings of one process, each before all others
- *	forks      a process with 20000 mappings, N children that each map one thing more
- *	build-ids  N mappings and N build-ids of other files
- *	zstd       N MB of nothing, compressed
+ *	forks      a process with 20000 mappings, and N children that each map one more
+ *	build-ids  N mappings, and N build-ids of other files
+ *	zstd       N MB of zeros, compressed
  *	storm      N processes, one after the other: a fork, a name, three mappings, a sample, an exit
  *	script     perf script text of N events
- *	collide    folded text of N names that would fall into one place, if places were the same in every run
- *	names      samples at N functions of /evil, and names-elf that file: the functions' names are the ends of one of
- *32 kB aliases    a sample of /evil, and aliases-elf: N functions in one place, with long names walk       N samples
- *whose stacks are walked through /evil, and walk-elf: where each register is an expression of a thousand operations
- *	rows       N samples in /evil, and rows-elf: each byte of N MB of call frame instructions is a row of 300
+ *	collide    folded text of N names that would share one hash bucket if the hash had no secret
+ *	names      samples at N functions of /evil; names-elf: that file. The names are the ends of one of 32 kB
+ *	aliases    a sample of /evil; aliases-elf: N functions with long names at one address
+ *	walk       N samples whose stacks are unwound through /evil; walk-elf: each register is an expression of a
+ *	           thousand operations
+ *	rows       N samples in /evil; rows-elf: each byte of N MB of call frame instructions is a row of 300
+ *
+ * Writes to stdout.
  */
 #include "common/formats/perfrecord.h"
 #include "common/diag.h"

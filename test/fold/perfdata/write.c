@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write - makes a perf.data of any layout, the same bytes for the same arguments, on stdout.
+ * write - writes a perf.data of any layout to stdout: the same bytes for the same arguments.
  *
  *	write KEY=VALUE...
- *	sample=0x1e7  sample_type      read=0x4    read_format     idall=1  sample_id_all   events=1  branch=0
- *regs=0xff0fff pipe=0  zstd=0 (1: COMPRESSED, 2: COMPRESSED2, 3: with overflowing sizes)   rounds=4 (0: no
- *FINISHED_ROUND) samples=40 (a round)  cpus=2  chain=6 (deepest)  attr=128 (size)  names=1  desc=1 (features)  seed=1
- *	mixed=0 (1: the events have different sample_types)  killed=0 (1: as kill -9 leaves it)  strange=0 (1: unknown
- *records, features) pj=0 (1: what pjrecord says beyond perf, what is known at the start in front of the data, too; 2:
- *damaged; 3: 1, and stacks that it walked, with frames of interpreted Java methods) deferred=0 (1: callchains of user
- *space come later) cgroups=0 (so many, of all shapes; with sample=0x2...) misled=0 (1: mappings without build-id are
- *marked as if they had one, as Linux does while another recorder asks for build-ids) odd=0 (1: what is rare: marks that
- *are none, guests, modules, JITs, many threads and maps, stacks that can be walked through
- *	test/fuzz/symfs/usr/bin/worker)
+ *
+ *	sample=0x1e7   sample_type
+ *	read=0x4       read_format
+ *	idall=1        sample_id_all
+ *	events=1       events
+ *	branch=0       branch_sample_type
+ *	regs=0xff0fff  sample_regs_user
+ *	pipe=0         1: the layout of a pipe
+ *	zstd=0         1: COMPRESSED, 2: COMPRESSED2, 3: with sizes that overflow
+ *	rounds=4       rounds of samples; 0: no FINISHED_ROUND
+ *	samples=40     samples of a round
+ *	cpus=2         CPUs
+ *	chain=6        frames of the deepest callchain
+ *	attr=128       size of the attributes
+ *	names=1        event names in a feature
+ *	desc=1         event descriptions in a feature
+ *	seed=1         seed of all random values
+ *	mixed=0        1: the events have different sample_types
+ *	killed=0       1: the file ends as after kill -9
+ *	strange=0      1: unknown records and features
+ *	pj=0           1: pjrecord's own records, those of the start in front of the data, too; 2: damaged;
+ *	               3: as 1, with stacks that pjrecord unwound, with frames of interpreted Java methods
+ *	deferred=0     1: callchains of user space are records of their own
+ *	cgroups=0      N cgroups, of all shapes; needs sample=0x2...
+ *	misled=0       1: mappings without build-id are marked as if they had one, as Linux does while another recorder
+ *	               requests build-ids
+ *	odd=0          1: rare contents: unusual callchain marks, guests, modules, JITs, many threads and maps,
+ *	               stacks that can be unwound through test/fuzz/symfs/usr/bin/worker
  */
 #include "common/formats/perfrecord.h"
 #include "common/formats/pjsection.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * powercut.c - LD_PRELOAD: what a disk holds if the power fails at the Nth call that changes files.
+ * powercut.c - LD_PRELOAD: the durable state of a disk if the power fails at the Nth call that changes files.
  *
- * PJ_CUT_ROOT is a folder; PJ_CUT_DISK another one, in which its durable state is kept: d.KEY, the entries of a folder
- *("f KEY NAME" or "d KEY NAME" a line), and f.KEY, the content of a file as of its last fsync. A file that was never
- *synced has no content. Entries become durable by fsync, in one of two ways (PJ_CUT_MODEL):
+ * PJ_CUT_ROOT is a folder; PJ_CUT_DISK another one, in which its durable state is kept: d.KEY, the entries of a
+ * folder ("f KEY NAME" or "d KEY NAME" a line), and f.KEY, the content of a file as of its last fsync. A file that
+ * was never synced has no content. Entries become durable by fsync, in one of two ways (PJ_CUT_MODEL):
  *
- *	journal  as by ext4, XFS and btrfs: fsync of anything makes all entries durable that were changed before
- *	strict   as POSIX has it: fsync of a folder makes only its own entries durable; a rename between folders is one
- *change of both
+ *	journal  as by ext4, XFS and btrfs: fsync of any file makes all entries durable that were changed before
+ *	strict   as in POSIX: fsync of a folder makes only its own entries durable; a rename between folders is one
+ *	         change of both
  *
- * PJ_CUT_AT=N: killed before the Nth call. PJ_CUT_COUNT=FILE: how many calls there were. Programs that the process
- *starts are left alone. test/lib/powercut.sh makes a folder of PJ_CUT_DISK again.
+ * PJ_CUT_AT=N: killed before the Nth call. PJ_CUT_COUNT=FILE: receives the number of calls. Programs that the
+ * process starts are left alone. test/lib/powercut.sh makes a folder of PJ_CUT_DISK again.
  */
 #include <dirent.h>
 #include <dlfcn.h>

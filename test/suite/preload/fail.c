@@ -8,10 +8,11 @@
  *	eio enospc	the call number N fails with this error
  *	eintr	the same, if it is one that transfers bytes (others are not interrupted where no signal is handled)
  *	short	the call number N transfers one byte
- * PJ_FAIL_COUNT=FILE: how many allocations and calls there were is written there at the end ("ALLOCATIONS CALLS\n").
+ *
+ * PJ_FAIL_COUNT=FILE: receives the numbers of allocations and calls at the end ("ALLOCATIONS CALLS\n").
  * PJ_FAIL_ONLY=NAME: only in programs of this name. A process and its children of a fork count together: one call of
- *all of them fails; PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one. Each counts
- *from 1, and FILE has a line for each.
+ * all of them fails. PJ_FAIL_PROCESS=N: only in process N, the first being 0 and each fork the next one; each counts
+ * from 1, and FILE has a line for each.
  */
 #include <dlfcn.h>
 #include <errno.h>
