@@ -173,7 +173,7 @@ static void recording_end_sample(struct recording *recording, uint32_t comm)
 	if (recording->o->root == ROOT_BOTH && recording->samples_options.comm != COMM_NONE)
 		samples_push(&recording->samples,
 			     locations_id(&recording->locations, recording->threads_dso, comm) | LOCATION_BIT);
-	samples_close(&recording->samples, NULL);
+	samples_close(&recording->samples);
 }
 
 static void recording_close_sample(struct recording *recording, const struct addrspace_thread *thread,

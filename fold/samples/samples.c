@@ -1,48 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/samples/samples.h"
 
-#include "common/formats/folded.h"
-
 #include <stdio.h>
 #include <stdlib.h>
-
-#define ROOTS 1024
-
-/* Cache entry: the first node of samples whose headers begin with the same bytes. */
-struct samples_root {
-	struct suffix_sample last; /* the sample before, with the same label */
-	uint32_t node;
-	uint8_t n; /* 0: empty */
-	char label[59];
-};
 
 void samples_init(struct samples *samples, const struct samples_options *options)
 {
 	*samples = (struct samples){ .options = options, .names = options->names };
-	linecache_init(&samples->lines, &samples->names, &samples->stacks);
-	samples->roots = mem_alloc(sizeof(*samples->roots), ROOTS);
+	samples->roots = mem_alloc(sizeof(*samples->roots), SAMPLES_ROOTS);
 	samples->tally.first_ns = UINT64_MAX;
-	/* Options that change single frames need all frames of each sample, so nothing is shared. */
-	samples->share = !options->nskip_after && !options->collapse_recursion && !options->names.addresses;
-}
-
-/* ---- lines that cannot be parsed -------------------------------------------------------------------------------- */
-
-void samples_skip(struct samples *samples, struct str line, uint64_t number)
-{
-	struct samples_place *place;
-
-	samples->regular = false;
-	if (samples->tally.skipped < SAMPLES_PLACES) {
-		place = &samples->tally.place[samples->tally.skipped];
-		place->block = samples->block;
-		place->line = number;
-		if (line.n >= sizeof(place->text))
-			line.n = sizeof(place->text) - 1;
-		memcpy(place->text, line.p, line.n);
-		place->text[line.n] = 0;
-	}
-	samples->tally.skipped++;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
@@ -149,7 +115,7 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 static uint32_t samples_root_of(struct samples *samples, const struct sample_key *key)
 {
 	struct str label = key->before.n ? key->before : key->comm;
-	struct samples_root *root = &samples->roots[hash_bytes(label.p, label.n) % ROOTS];
+	struct samples_root *root = &samples->roots[hash_bytes(label.p, label.n) % SAMPLES_ROOTS];
 
 	samples->root = NULL;
 	if (label.n == 0 || label.n > sizeof(root->label))
@@ -157,7 +123,7 @@ static uint32_t samples_root_of(struct samples *samples, const struct sample_key
 	samples->root = root;
 	if (root->n != label.n || memcmp(root->label, label.p, label.n) != 0) {
 		root->node = make_root(samples, key);
-		root->last.n = 0;
+		root->number = ++samples->nroots;
 		root->n = (uint8_t)label.n;
 		memcpy(root->label, label.p, label.n);
 	}
@@ -166,43 +132,13 @@ static uint32_t samples_root_of(struct samples *samples, const struct sample_key
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-static void push_frame(struct samples *samples, uint32_t frame)
+void samples_push(struct samples *samples, uint32_t id)
 {
 	if (unlikely(samples->nframes == samples->frames_cap)) {
 		samples->frames_cap = samples->frames_cap ? samples->frames_cap * 2 : 256;
 		samples->frame = mem_grow(samples->frame, sizeof(*samples->frame), samples->frames_cap);
 	}
-	samples->frame[samples->nframes++] = frame;
-}
-
-/* --addrs: unresolved frames at different addresses are different frames. */
-static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
-{
-	struct names_frame frame = linecache_split(frame_text);
-
-	frame.address = address;
-	return stacks_frame(&samples->stacks, names_make(&samples->names, frame));
-}
-
-static void push_entry(struct samples *samples, const struct line_entry *entry)
-{
-	samples->last_frame = samples->nframes;
-	samples->tally.frames++;
-	samples->tally.unresolved += entry->unresolved;
-	push_frame(samples, entry->frame);
-	if (unlikely(entry->unwinder))
-		for (const uint32_t *f = &samples->lines.more[entry->unwinder]; *f; f++)
-			push_frame(samples, *f);
-}
-
-/* Turns the collected frame lines into frames. */
-void samples_look_up(struct samples *samples)
-{
-	for (size_t i = 0; i < samples->nrefs; i++)
-		linecache_guess(&samples->lines, &samples->ref[i]);
-	for (size_t i = 0; i < samples->nrefs; i++)
-		push_entry(samples, linecache_get(&samples->lines, &samples->ref[i]));
-	samples->nrefs = 0;
+	samples->frame[samples->nframes++] = id;
 }
 
 struct samples_open samples_suspend(struct samples *samples)
@@ -216,36 +152,8 @@ struct samples_open samples_suspend(struct samples *samples)
 void samples_resume(struct samples *samples, struct samples_open sample)
 {
 	samples->sample = sample;
-	samples->nframes = samples->nrefs = 0;
+	samples->nframes = 0;
 	samples->root = NULL; /* the cache entry may have been reused */
-}
-
-void samples_push(struct samples *samples, uint32_t id)
-{
-	push_frame(samples, id);
-}
-
-/* `start`: the start of the line, or NULL if it does not begin with a TAB. */
-void samples_frame(struct samples *samples, struct str frame_text, struct str address, const char *start)
-{
-	struct line_ref *ref;
-
-	if (unlikely(samples->nrefs == samples->refs_cap)) {
-		samples->refs_cap = samples->refs_cap ? samples->refs_cap * 2 : 256;
-		samples->ref = mem_grow(samples->ref, sizeof(*samples->ref), samples->refs_cap);
-	}
-	ref = &samples->ref[samples->nrefs++];
-	ref->p = frame_text.p;
-	ref->n = (uint32_t)frame_text.n;
-	ref->start = start;
-	samples->regular = samples->regular && start;
-	linecache_hash(&samples->lines, ref);
-	samples->sample.last = frame_text;
-	if (unlikely(samples->names.addresses) && names_unresolved(linecache_split(frame_text))) {
-		samples_look_up(samples);
-		samples->nframes = samples->last_frame;
-		push_frame(samples, frame_with_address(samples, frame_text, address));
-	}
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
@@ -274,7 +182,7 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 	event->samples++;
 	event->period += key->period;
 	samples->tally.with_pid += key->pid >= 0;
-	samples->nframes = samples->nrefs = 0;
+	samples->nframes = 0;
 	samples->sample.state = SAMPLE_IGNORED;
 	if (!samples->has_first)
 		samples->has_first = samplekey_ns(key, &samples->first_ns);
@@ -289,60 +197,6 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 	samples->sample.root = samples_root_of(samples, key);
 	samples->sample.weight = weight_of(samples, key);
 	samples->sample.state = SAMPLE_OPEN;
-	samples->regular = true;
-	samples->shared = 0;
-	samples->serial++;
-}
-
-const struct suffix_sample *samples_before(const struct samples *samples)
-{
-	return samples->root ? &samples->root->last : NULL;
-}
-
-/* Returns true for a frame of --skip-after. Compares names once per frame id. */
-static bool samples_is_skip_after(struct samples *samples, uint32_t frame)
-{
-	if (frame >= samples->skip_cap) {
-		size_t cap = (size_t)samples->stacks.frames.cap + 1;
-
-		samples->skip = mem_grow(samples->skip, 1, cap);
-		memset(samples->skip + samples->skip_cap, 0, cap - samples->skip_cap);
-		samples->skip_cap = cap;
-	}
-	if (samples->skip[frame] == 0) {
-		struct str name = folded_plain(intern_str(&samples->stacks.frames, frame));
-
-		samples->skip[frame] = 2;
-		for (size_t i = 0; i < samples->options->nskip_after; i++)
-			if (str_eq(name, folded_plain(samples->options->skip_after[i])))
-				samples->skip[frame] = 1;
-	}
-	return samples->skip[frame] == 1;
-}
-
-/* Applies --skip-after and --collapse-recursion to the frames. */
-static void reduce_frames(struct samples *samples)
-{
-	const struct intern *names = &samples->stacks.frames;
-	size_t n = 0;
-
-	for (size_t i = 0; samples->options->nskip_after && i < samples->nframes; i++) {
-		if (samples_is_skip_after(samples, samples->frame[i])) {
-			samples->nframes = i + 1;
-			samples->sample.root = 0;
-		}
-	}
-	if (!samples->options->collapse_recursion)
-		return;
-	for (size_t i = 0; i < samples->nframes; i++) {
-		bool again = n && (samples->frame[n - 1] == samples->frame[i] ||
-				   str_eq(folded_plain(intern_str(names, samples->frame[n - 1])),
-					  folded_plain(intern_str(names, samples->frame[i]))));
-
-		if (!again)
-			samples->frame[n++] = samples->frame[i];
-	}
-	samples->nframes = n;
 }
 
 static void add_weight(struct samples *samples, uint32_t node)
@@ -355,119 +209,26 @@ static void add_weight(struct samples *samples, uint32_t node)
 		samples->tally.overflow = true;
 }
 
-/* Adds the nodes of one line, outermost frame first. The callers of an inlined frame are stored innermost first. */
-static void push_inwards(struct samples *samples, const struct line_entry *entry)
+void samples_close_at(struct samples *samples, uint32_t node, uint64_t frames)
 {
-	uint32_t n = 0;
-
-	while (entry->unwinder && samples->lines.more[entry->unwinder + n])
-		n++;
-	while (n-- > 0)
-		push_frame(samples, samples->lines.more[entry->unwinder + n]);
-	push_frame(samples, entry->frame);
-}
-
-/* Copies the outer lines, which equal those of the thread's last sample. Returns the node of the innermost of them.
- */
-static struct suffix_line samples_take_shared(struct samples *samples, struct suffix_line *line, const char *end)
-{
-	const struct suffix_sample *last = &samples->root->last;
-	const struct suffix_line *from = samples->suffixes.line + last->first + last->n - samples->shared;
-
-	for (uint32_t i = 0; i < samples->shared; i++) {
-		line[i] = from[i];
-		line[i].start += end - last->end;
-	}
-	return line[0];
-}
-
-/* Adds the collected lines from the outermost inwards: first looks up all frames, then, with prefetched memory, nodes.
- */
-static struct suffix_line walk_lines(struct samples *samples, struct suffix_line *line, struct suffix_line outer)
-{
-	uint32_t n = (uint32_t)samples->nrefs;
-
-	for (uint32_t i = 0; i < n; i++)
-		linecache_guess(&samples->lines, &samples->ref[i]);
-	for (uint32_t i = n; i-- > 0;) {
-		const struct line_entry *entry = linecache_get(&samples->lines, &samples->ref[i]);
-
-		push_inwards(samples, entry);
-		outer.unresolved += entry->unresolved;
-		line[i] = (struct suffix_line){ samples->ref[i].start, (uint32_t)samples->nframes, outer.unresolved };
-	}
-	stacks_expect(&samples->stacks, outer.node, samples->frame, samples->nframes);
-	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
-		for (; done < line[i].node; done++) /* here node is still the end of the frames of the line */
-			outer.node = stacks_child(&samples->stacks, outer.node, samples->frame[done]);
-	samples->nrefs = samples->nframes = 0;
-	return outer;
-}
-
-/*
- * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. `end`:
- * of its text, NULL when it did not end at an empty line.
- */
-static void close_regular(struct samples *samples, const char *end)
-{
-	uint32_t inner = (uint32_t)samples->nrefs, n = inner + samples->shared, first = samples->suffixes.n;
-	struct suffix_line leaf = { .node = samples->sample.root };
-	struct suffix_line *line;
-
-	suffixcache_reserve(&samples->suffixes, n + 1); /* at least one, so that the pointer is valid */
-	line = samples->suffixes.line + first;
-	if (samples->shared)
-		leaf = samples_take_shared(samples, line + inner, end);
-	leaf = walk_lines(samples, line, leaf);
-	samples->tally.samples++;
-	samples->tally.fp += n == 0;
-	samples->tally.deep += n > 1;
-	samples->tally.frames += n;
-	samples->tally.unresolved += leaf.unresolved;
-	add_weight(samples, leaf.node);
-	if (end && samples->root && samples->regular) {
-		samples->root->last = (struct suffix_sample){ samples->block + 1, end, first, n };
-		samples->suffixes.n += n;
-	}
-}
-
-/* `end`: the empty line that closes the sample, or NULL if something else does. */
-void samples_close(struct samples *samples, const char *end)
-{
-	uint32_t node = samples->sample.root;
-	bool open = samples->sample.state == SAMPLE_OPEN;
-
 	samples->sample.state = SAMPLE_NONE;
-	if (!open)
-		return;
-	if (likely(samples->share && samples->nframes == 0)) {
-		close_regular(samples, end);
-		return;
-	}
-	samples_look_up(samples);
-	if (unlikely(samples->options->nskip_after || samples->options->collapse_recursion)) {
-		reduce_frames(samples);
-		node = samples->sample.root;
-	}
 	samples->tally.samples++;
-	samples->tally.fp += samples->nframes == 0;
-	samples->tally.deep += samples->nframes > 1;
-	for (size_t i = samples->nframes; i-- > 0;)
-		node = stacks_child(&samples->stacks, node, samples->frame[i]);
+	samples->tally.fp += frames == 0;
+	samples->tally.deep += frames > 1;
 	add_weight(samples, node);
 }
 
-void samples_rename_last(struct samples *samples, struct names_frame frame)
+void samples_close(struct samples *samples)
 {
-	struct str names = names_make(&samples->names, frame);
-	size_t from;
+	uint32_t node = samples->sample.root;
 
-	samples->nframes = samples->last_frame;
-	for (; names.n;
-	     names.n = from ? from - 1 : 0) { /* names has them outermost first, the sample innermost first */
-		from = (size_t)(str_rfind(names, '\n') + 1);
-		push_frame(samples, stacks_frame(&samples->stacks, str_from(names, from)));
+	if (samples->sample.state != SAMPLE_OPEN) {
+		samples->sample.state = SAMPLE_NONE;
+		return;
 	}
+	for (size_t i = samples->nframes; i-- > 0;)
+		node = stacks_child(&samples->stacks, node, samples->frame[i]);
+	samples_close_at(samples, node, samples->nframes);
 }
 
 /* ---- several threads ---------------------------------------------------------------------------------------- */
@@ -547,13 +308,9 @@ void samples_free(struct samples *samples)
 {
 	stacks_free(&samples->stacks);
 	names_free(&samples->names);
-	linecache_free(&samples->lines);
 	arena_free(&samples->text);
 	free(samples->event);
 	intern_free(&samples->event_names);
-	free(samples->ref);
 	free(samples->frame);
-	free(samples->skip);
 	free(samples->roots);
-	free(samples->suffixes.line);
 }

@@ -9,16 +9,19 @@ void script_init(struct script *script, const struct samples_options *options)
 {
 	*script = (struct script){ 0 };
 	samples_init(&script->samples, options);
+	textstacks_init(&script->text, &script->samples);
 }
 
 void script_fork(struct script *worker, const struct script *script)
 {
 	*worker = (struct script){ 0 };
 	samples_fork(&worker->samples, &script->samples);
+	textstacks_init(&worker->text, &worker->samples);
 }
 
 void script_free(struct script *script)
 {
+	textstacks_free(&script->text);
 	samples_free(&script->samples);
 }
 
@@ -26,18 +29,18 @@ void script_free(struct script *script)
 
 static void skip_line(struct script *script, struct str line)
 {
-	samples_skip(&script->samples, line, script->line);
+	textstacks_skip(&script->text, line, script->line);
 }
 
 /* `end`: the empty line that closes the sample, or NULL if something else does. */
 static void perfscript_close_sample(struct script *script, const char *end)
 {
 	if (script->weak) {
-		samples_skip(&script->samples, script->weak_line, script->weak_number);
+		textstacks_skip(&script->text, script->weak_line, script->weak_number);
 		script->weak = false;
 	}
 	script->single = false;
-	samples_close(&script->samples, end);
+	textstacks_close(&script->text, end);
 }
 
 static enum samples_state perfscript_state(const struct script *script)
@@ -63,14 +66,14 @@ static bool split_address(struct str line, struct str *address, struct str *fram
 
 static void perfscript_headerless(struct script *script)
 {
-	samples_open(&script->samples, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
+	textstacks_open(&script->text, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
 /* Returns true if the frame belongs to a sample; a weak header becomes one. */
 static bool in_sample(struct script *script)
 {
 	if (script->weak)
-		samples_open(&script->samples, &script->weak_header);
+		textstacks_open(&script->text, &script->weak_header);
 	else if (perfscript_state(script) == SAMPLE_NONE)
 		perfscript_headerless(script);
 	script->weak = false;
@@ -97,7 +100,7 @@ static void frame_line(struct script *script, struct str line)
 		return;
 	}
 	if (likely(perfscript_state(script) == SAMPLE_OPEN) || in_sample(script))
-		samples_frame(&script->samples, frame_text, address, line.p);
+		textstacks_frame(&script->text, frame_text, address, line.p);
 }
 
 /* -F+srcline: "  file:line" belongs to the frame before it; there " (inlined)" follows the line number. */
@@ -111,8 +114,8 @@ static bool perfscript_srcline(struct script *script, struct str line)
 		return false;
 	if (perfscript_state(script) == SAMPLE_IGNORED)
 		return true;
-	samples_look_up(&script->samples);
-	script->samples.regular = false;
+	textstacks_look_up(&script->text);
+	script->text.regular = false;
 	if (script->samples.nframes == 0)
 		return false;
 	inlined = str_ends(text, STR(" (inlined)"));
@@ -120,10 +123,10 @@ static bool perfscript_srcline(struct script *script, struct str line)
 		text.n -= 10;
 	if (!inlined && !script->samples.options->srcline)
 		return true;
-	frame = linecache_split(script->samples.sample.last);
+	frame = linecache_split(script->text.last_line);
 	frame.inlined = frame.inlined || inlined;
 	frame.line = script->samples.options->srcline ? text : (struct str){ 0 };
-	samples_rename_last(&script->samples, frame);
+	textstacks_rename_last(&script->text, frame);
 	return true;
 }
 
@@ -175,10 +178,10 @@ static void sample_line(struct script *script, struct str line, const struct sam
 		script->samples.sample.state = SAMPLE_IGNORED;
 		return;
 	}
-	samples_open(&script->samples, key);
+	textstacks_open(&script->text, key);
 	script->single = single_frame(key, &address, &frame_text);
 	if (script->single && perfscript_state(script) == SAMPLE_OPEN)
-		samples_frame(&script->samples, frame_text, address, NULL);
+		textstacks_frame(&script->text, frame_text, address, NULL);
 }
 
 static bool perfscript_is_comment(struct str line)
@@ -241,12 +244,12 @@ static void other_line(struct script *script, struct str line)
 	if (script->single && is_source_place(line) && perfscript_srcline(script, line))
 		return;
 	if (!script->single && perfscript_state(script) != SAMPLE_NONE) {
-		if (script->samples.nframes + script->samples.nrefs && perfscript_srcline(script, line))
+		if (textstacks_has_frames(&script->text) && perfscript_srcline(script, line))
 			return;
 		/* perf 3.x: frames without a TAB */
 		if (split_address(line, &address, &frame_text) && frame_text.n) {
 			if (perfscript_state(script) == SAMPLE_OPEN)
-				samples_frame(&script->samples, frame_text, address, NULL);
+				textstacks_frame(&script->text, frame_text, address, NULL);
 			return;
 		}
 		if (perfscript_srcline(script, line))
@@ -263,7 +266,7 @@ static void other_line(struct script *script, struct str line)
 	    line.p[0] == ' ') { /* -F ip,sym without callchain */
 		perfscript_headerless(script);
 		if (perfscript_state(script) == SAMPLE_OPEN)
-			samples_frame(&script->samples, frame_text, address, NULL);
+			textstacks_frame(&script->text, frame_text, address, NULL);
 		perfscript_close_sample(script, NULL);
 		return;
 	}
@@ -285,20 +288,20 @@ static void script_lines(struct script *script, const char *at, const char *end,
 /* Called after a header, whose frames begin at `at`: finds the lines that it shares with the last sample. */
 static bool find_shared(struct script *script, const char *at, const char *end, struct shared *shared)
 {
-	const struct suffix_sample *last = samples_before(&script->samples);
+	const struct suffix_sample *last = textstacks_before(&script->text);
 
 	shared->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
 	if (!shared->end) {
 		script->share_here = false; /* other separators are used: stop searching in this block */
 		return false;
 	}
-	if (last->n == 0 || last->block != script->samples.block + 1)
+	if (last->n == 0 || last->block != script->text.block + 1)
 		return false;
-	shared->lines = suffixcache_match(&script->samples.suffixes, last, at, shared->end);
+	shared->lines = suffixcache_match(&script->text.suffixes, last, at, shared->end);
 	if (shared->lines == 0)
 		return false;
 	shared->from =
-		shared->end - (last->end - script->samples.suffixes.line[last->first + last->n - shared->lines].start);
+		shared->end - (last->end - script->text.suffixes.line[last->first + last->n - shared->lines].start);
 	return true;
 }
 
@@ -306,13 +309,13 @@ static bool find_shared(struct script *script, const char *at, const char *end, 
  * the sample done. Returns where to go on. */
 static const char *perfscript_take_shared(struct script *script, const char *at, const struct shared *shared)
 {
-	uint64_t serial = script->samples.serial;
+	uint64_t serial = script->text.serial;
 
 	script_lines(script, at, shared->from, false);
-	if (script->samples.serial != serial || perfscript_state(script) != SAMPLE_OPEN || !script->samples.regular ||
+	if (script->text.serial != serial || perfscript_state(script) != SAMPLE_OPEN || !script->text.regular ||
 	    script->samples.nframes)
 		return shared->from;
-	script->samples.shared = shared->lines;
+	script->text.shared = shared->lines;
 	script->line += shared->lines + 1;
 	perfscript_close_sample(script, shared->end);
 	return shared->end + 1;
@@ -337,9 +340,8 @@ static void script_lines(struct script *script, const char *at, const char *end,
 		} else {
 			other_line(script, line);
 			if (share && script->share_here && script->samples.root &&
-			    perfscript_state(script) == SAMPLE_OPEN &&
-			    script->samples.nrefs + script->samples.nframes == 0 && newline &&
-			    find_shared(script, at, end, &shared))
+			    perfscript_state(script) == SAMPLE_OPEN && !textstacks_has_frames(&script->text) &&
+			    newline && find_shared(script, at, end, &shared))
 				at = perfscript_take_shared(script, at, &shared);
 		}
 	}
@@ -347,10 +349,9 @@ static void script_lines(struct script *script, const char *at, const char *end,
 
 void script_block(struct script *script, struct str text, uint64_t block)
 {
-	script->samples.block = block;
+	textstacks_block(&script->text, block);
 	script->line = 0;
-	script->samples.suffixes.n = 0;
-	script->share_here = script->samples.share;
+	script->share_here = script->text.share;
 	script_lines(script, text.p, text.p + text.n, true);
 	perfscript_close_sample(script, NULL);
 }

@@ -10,9 +10,11 @@
 #define PJ_PERFSCRIPT_H
 
 #include "fold/samples/samples.h"
+#include "fold/script/textstacks.h"
 
 struct script {
 	struct samples samples;
+	struct textstacks text;
 	/* Number of the current line in its block, from 1. */
 	uint64_t line;
 	/* Samples of this block may share their last lines. */

@@ -25,7 +25,7 @@ static uint32_t end(bool more, uint32_t comm)
 		return 0;
 	if (s.nframes != 1 || s.sample.state != SAMPLE_OPEN || frame != comm)
 		return UINT32_MAX;
-	samples_close(&s, NULL);
+	samples_close(&s);
 	return frame;
 }
 

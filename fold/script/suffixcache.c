@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/samples/suffixcache.h"
+#include "fold/script/suffixcache.h"
 
 #include "common/arena.h"
 

@@ -1,6 +1,6 @@
 /* The cache must never take one line for another, whatever collides. */
-/* covers: fold/samples/linecache.c */
-#include "fold/samples/linecache.h"
+/* covers: fold/script/linecache.c */
+#include "fold/script/linecache.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>

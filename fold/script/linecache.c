@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/samples/linecache.h"
+#include "fold/script/linecache.h"
 
 #include "common/diag.h"
 
