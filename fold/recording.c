@@ -30,7 +30,6 @@ struct recording {
 	struct provenance origin;
 	struct symstore symstore;
 	uint64_t first_ns, last_ns;
-	uint32_t threads_dso, cut_dso;
 	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
 	/* The same losses by slice, as far as they have a time. */
@@ -42,6 +41,12 @@ struct recording {
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
+
+/* Adds a frame, or the end of the stack, to the open sample. */
+static void push_location(struct recording *recording, struct location location)
+{
+	samples_push(&recording->samples, locations_id(&recording->locations, location) | LOCATION_BIT);
+}
 
 /* Unwinds a sample with user registers and a stack copy and adds its frames. Returns false if the stack copy was too
  * short for all callers. */
@@ -55,21 +60,12 @@ static bool push_walked(struct recording *recording, const struct addrspace_thre
 		const struct walk_frame *frame = &walk->frame[i];
 
 		if (frame->method)
-			samples_push(&recording->samples,
-				     locations_id(&recording->locations, addrspace_methods(&recording->as, thread->pid),
-						  frame->address) |
-					     LOCATION_BIT);
+			push_location(recording, location_of_method(thread->pid, frame->address));
 		else
 			callchain_push_ip(&recording->callchain, thread, MODE_USER, walk_frame_lookup(frame),
 					  record->time);
 	}
 	return walk->end != UNWIND_STACK_CUT;
-}
-
-/* Marks the open sample as truncated; it has all of its frames already. `why` is CUT_* or a number of addresses. */
-static void push_cut(struct recording *recording, uint64_t why)
-{
-	samples_push(&recording->samples, locations_id(&recording->locations, recording->cut_dso, why) | LOCATION_BIT);
 }
 
 /* Marks the open sample as truncated if its callchain has as many addresses as the kernel records. `event` is NULL if
@@ -82,7 +78,8 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 		return;
 	addresses = callchain_addresses(ips, n);
 	if (addresses >= max)
-		push_cut(recording, own ? CUT_BY_EVENT : addresses);
+		push_location(recording, own ? location_of_end(STACK_EVENT_LIMIT, 0) :
+					       location_of_end(STACK_KERNEL_LIMIT, addresses));
 }
 
 /* Marks the end of a stack that pjrecord unwound: truncated, complete or broken, see PJ_ITEM_UNWINDING. */
@@ -93,10 +90,10 @@ static void push_end(struct recording *recording, const uint64_t *ips, uint64_t 
 	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)
 		marks++;
 	if (marks == 1)
-		push_cut(recording, CUT_MARKED);
+		push_location(recording, location_of_end(STACK_TRUNCATED, 0));
 	for (uint64_t i = n - marks; marks == 0 && i-- > 0;)
 		if (ips[i] == CONTEXT_USER) {
-			push_cut(recording, CUT_NOWHERE);
+			push_location(recording, location_of_end(STACK_COMPLETE, 0));
 			return;
 		}
 }
@@ -128,7 +125,7 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 	    record->sample.ip)
 		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
 	if (!complete)
-		push_cut(recording, CUT_COPY);
+		push_location(recording, location_of_end(STACK_COPY_CUT, 0));
 	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
 		push_end(recording, record->sample.ips, record->sample.nips);
 	else if (record->sample.has_chain)
@@ -171,8 +168,7 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
 	if (recording->o->root == ROOT_BOTH && recording->samples_options.comm != COMM_NONE)
-		samples_push(&recording->samples,
-			     locations_id(&recording->locations, recording->threads_dso, comm) | LOCATION_BIT);
+		push_location(recording, location_of_thread(comm));
 	samples_close(&recording->samples);
 }
 
@@ -380,12 +376,11 @@ static void recording_read_records(struct recording *recording, struct in *input
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {
-		struct location_key *key = &recording->locations.location[id];
-		const struct dso *dso = &recording->as.dso[key->dso];
+		struct location *location = &recording->locations.location[id];
 
-		if (dso->kind == DSO_METHOD &&
-		    !interpreted_find(&recording->origin.recorder->interpreted, dso->pid, key->address))
-			*key = (struct location_key){ recording->places.addresses ? key->address : 0, 0 };
+		if (location->kind == LOCATION_METHOD &&
+		    !interpreted_find(&recording->origin.recorder->interpreted, location->pid, location->method))
+			*location = location_in_dso(0, recording->places.addresses ? location->method : 0);
 	}
 }
 
@@ -502,9 +497,9 @@ static bool rename_tree(struct recording *recording, const struct resolved *name
 				base[id] = at;
 		} else {
 			bool first = top[parent];
-			enum dso_kind kind = recording->as.dso[recording->locations.location[location].dso].kind;
+			enum location_kind kind = recording->locations.location[location].kind;
 
-			top[id] = kind == DSO_THREAD || (kind == DSO_CUT && first);
+			top[id] = kind == LOCATION_THREAD || (kind == LOCATION_STACK_END && first);
 			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
 				at = recording_step(&reduction, base[id], at, first, names->frame[i]);
 		}
@@ -667,8 +662,6 @@ static void recording_begin(struct recording *recording, const struct in *input,
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->copied.symstore;
-	recording->threads_dso = addrspace_special(&recording->as, DSO_THREAD, STR(""));
-	recording->cut_dso = addrspace_special(&recording->as, DSO_CUT, STR(""));
 	recording->places = (struct locationcache){ .as = &recording->as,
 						    .locations = &recording->locations,
 						    .symfs = recording->o->symfs,

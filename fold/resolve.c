@@ -20,12 +20,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The locations of one DSO, or of all DSOs of the kernel. One thread handles a job. */
+/* The locations of one DSO, or of all DSOs of the kernel, or some of those that have their names without a lookup in a
+ * DSO. One thread handles a job. */
 struct job {
-	uint32_t dso;
+	bool in_dso;
+	uint32_t dso; /* in_dso: their DSO, or the first one of the kernel */
 	/* In location[] of the task. */
 	uint32_t from, n;
 };
+
+/* Locations outside of DSOs in one job. */
+#define OWN_NAMES_MAX 4096u
 
 /* A thread with its own tables. */
 struct worker {
@@ -67,6 +72,18 @@ struct task {
 	unsigned nworkers;
 };
 
+struct str resolve_dso(const struct addrspace *addrspace, const struct location *location)
+{
+	switch (location->kind) {
+	case LOCATION_IN_DSO:
+	case LOCATION_CODE: return addrspace->dso[location->dso].path;
+	case LOCATION_METHOD: return STR("[interpreted]");
+	case LOCATION_THREAD:
+	case LOCATION_STACK_END: break;
+	}
+	return STR("");
+}
+
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
 
 /* Returns the job of each DSO. The DSOs of the kernel are one job, under the index of the first one, because one pass
@@ -92,28 +109,39 @@ static int job_cmp(const void *left, const void *right)
 
 	if (job->n != b->n)
 		return job->n < b->n ? 1 : -1;
-	return job->dso < b->dso ? -1 : 1;
+	return job->from < b->from ? -1 : 1;
 }
 
-/* Groups the locations by DSO with a counting sort and makes a job for each DSO. */
+/* Returns the group of a location: the job key of its DSO, or ndsos if it is in no DSO. */
+static uint32_t group_of(const struct location *location, const uint32_t *key, uint32_t ndsos)
+{
+	return location->kind == LOCATION_IN_DSO ? key[location->dso] : ndsos;
+}
+
+/* Groups the locations by DSO with a counting sort. Makes a job for each DSO, and jobs of OWN_NAMES_MAX for the others.
+ */
 static void make_jobs(struct task *task)
 {
 	const struct locations *locations = task->s;
-	uint32_t *key = job_keys(task->a), ndsos = task->a->keys.n + 1;
-	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 1);
+	uint32_t *key = job_keys(task->a), ndsos = task->a->keys.n + 1, at = 0;
+	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 2);
 
 	for (uint32_t id = 1; id <= locations->n; id++)
-		first[key[locations->location[id].dso] + 1]++;
-	task->job = mem_alloc(sizeof(*task->job), ndsos);
-	for (uint32_t d = 0, at = 0; d < ndsos; d++) {
+		first[group_of(&locations->location[id], key, ndsos) + 1]++;
+	task->job = mem_alloc(sizeof(*task->job), (size_t)ndsos + first[ndsos + 1] / OWN_NAMES_MAX + 1);
+	for (uint32_t d = 0; d < ndsos; d++) {
 		if (first[d + 1])
-			task->job[task->njobs++] = (struct job){ d, at, first[d + 1] };
+			task->job[task->njobs++] = (struct job){ true, d, at, first[d + 1] };
 		at += first[d + 1];
 		first[d + 1] = at;
 	}
+	for (uint32_t left = first[ndsos + 1], n; left; left -= n, at += n) {
+		n = left < OWN_NAMES_MAX ? left : OWN_NAMES_MAX;
+		task->job[task->njobs++] = (struct job){ .from = at, .n = n };
+	}
 	task->location = mem_alloc(sizeof(*task->location), locations->n);
 	for (uint32_t id = 1; id <= locations->n; id++)
-		task->location[first[key[locations->location[id].dso]]++] = id;
+		task->location[first[group_of(&locations->location[id], key, ndsos)]++] = id;
 	qsort(task->job, task->njobs, sizeof(*task->job), job_cmp);
 	free(first);
 	free(key);
@@ -417,19 +445,6 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 	return task->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
-/* Looks up Methods of interpreted frames in pjrecord's list. */
-static enum resolve_why query_recorder(struct worker *worker, const struct dso *dso, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct interpreted_method *method =
-			interpreted_find(&worker->task->origin->recorder->interpreted, dso->pid, worker->q[i].address);
-
-		if (method && method->name.n)
-			worker->q[i].name = intern(&worker->raw, method->name);
-	}
-	return WHY_METHOD;
-}
-
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
 /* Looks up the first n queries of the worker in the source that belongs to the kind of DSO. */
@@ -440,13 +455,9 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 	case DSO_VDSO: return query_files(worker, dso, n);
 	case DSO_JIT: return query_maps(worker, dso, n);
 	case DSO_KERNEL: return query_kernel(worker, n);
-	case DSO_METHOD: return query_recorder(worker, dso, n);
 	case DSO_DATA: return WHY_DATA;
 	case DSO_NOWHERE: return WHY_NO_MAPPING;
-	case DSO_SYMBOL:
-	case DSO_CODE:
-	case DSO_THREAD:
-	case DSO_CUT: /* The names of these locations are known already. */ break;
+	case DSO_SYMBOL: break; /* The DSO has the name. */
 	}
 	return WHY_NOT_IN_TABLE;
 }
@@ -476,15 +487,29 @@ static struct str with_inlined(struct worker *worker, struct names_frame frame, 
 	return text_view(&worker->frames);
 }
 
-/* Returns the id in worker->made of a location's name. raw, module and inlined are ids in worker->raw from the lookup;
- * 0: not found. */
-static uint32_t resolve_make_name(struct worker *worker, const struct location_key *key, uint32_t raw, uint32_t module,
-				  uint32_t inlined)
+/* Returns the id in worker->made of the name of a frame and the calls inlined into it. Without a symbol, the address
+ * stands for it if that was requested. */
+static uint32_t resolve_intern_name(struct worker *worker, struct names_frame frame, struct str inlined,
+				    uint64_t address)
+{
+	char text[24];
+
+	if (worker->names.addresses && frame.symbol.n == 0) {
+		frame.address.p = text;
+		frame.address.n = (size_t)snprintf(text, sizeof(text), "%llx", (unsigned long long)address);
+	}
+	return intern(&worker->made,
+		      inlined.n ? with_inlined(worker, frame, inlined) : names_make(&worker->names, frame));
+}
+
+/* Returns the id in worker->made of the name of a location in a DSO. raw, module and inlined are ids in worker->raw
+ * from the lookup; 0: not found. */
+static uint32_t make_dso_name(struct worker *worker, const struct location *location, uint32_t raw, uint32_t module,
+			      uint32_t inlined)
 {
 	const struct task *task = worker->task;
-	const struct dso *dso = &task->a->dso[key->dso];
-	struct names_frame frame = { .dso = dso->path, .interpreted = dso->kind == DSO_METHOD };
-	char address[24];
+	const struct dso *dso = &task->a->dso[location->dso];
+	struct names_frame frame = { .dso = dso->path };
 
 	if (raw)
 		frame.symbol = intern_str(&worker->raw, raw);
@@ -495,60 +520,100 @@ static uint32_t resolve_make_name(struct worker *worker, const struct location_k
 		/* The code belongs to the kernel, whatever generated it. */
 		if (!task->o->as_perf)
 			frame.dso = STR("[kernel.kallsyms]");
-	} else if (dso->kind == DSO_CODE) {
-		frame.symbol = ((const struct jitdump_code *)(uintptr_t)key->address)->name;
 	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
 		/* perf's mapping of the kernel ends at the last symbol of kallsyms. */
 		frame.dso = STR("[unknown]");
 	}
-	if (worker->names.addresses && frame.symbol.n == 0) {
-		frame.address.p = address;
-		frame.address.n = (size_t)snprintf(address, sizeof(address), "%llx", (unsigned long long)key->address);
-	}
-	if (dso->kind == DSO_CODE && ((const struct jitdump_code *)(uintptr_t)key->address)->inlined.n)
-		return intern(
-			&worker->made,
-			with_inlined(worker, frame, ((const struct jitdump_code *)(uintptr_t)key->address)->inlined));
-	if (inlined)
-		return intern(&worker->made, with_inlined(worker, frame, intern_str(&worker->raw, inlined)));
-	return intern(&worker->made, names_make(&worker->names, frame));
+	return resolve_intern_name(worker, frame, inlined ? intern_str(&worker->raw, inlined) : (struct str){ 0 },
+				   location->address);
 }
 
-/* Makes the names of n locations sorted by address. Neighbours are often in the same function and share its name. */
-static void make_names(struct worker *worker, const uint32_t *id, uint32_t n)
+/* Makes the names of n locations of one DSO, sorted by address. Neighbours are often in the same function and share its
+ * name. */
+static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct task *task = worker->task;
 	uint32_t last_raw = 0, last_module = 0, last_inlined = 0, last_dso = UINT32_MAX, last = 0;
 
 	for (uint32_t i = 0, q = 0; i < n; i++) {
-		const struct location_key *key = &task->s->location[id[i]];
-		enum dso_kind kind = task->a->dso[key->dso].kind;
+		const struct location *location = &task->s->location[id[i]];
 		uint32_t raw, module, inlined;
 
-		while (worker->q[q].address != key->address)
+		while (worker->q[q].address != location->address)
 			q++;
 		raw = worker->q[q].name;
 		module = worker->module[q];
 		inlined = worker->q[q].inlined;
-		if (kind == DSO_CUT)
-			task->made[id[i]] =
-				intern(&worker->made, key->address == CUT_MARKED ? STR("[truncated]") : STR(""));
-		else if (kind == DSO_THREAD)
-			task->made[id[i]] = make_thread(worker, (uint32_t)key->address);
-		else if (raw && raw == last_raw && module == last_module && inlined == last_inlined &&
-			 key->dso == last_dso)
+		if (raw && raw == last_raw && module == last_module && inlined == last_inlined &&
+		    location->dso == last_dso)
 			task->made[id[i]] = last;
 		else
-			task->made[id[i]] = resolve_make_name(worker, key, raw, module, inlined);
+			task->made[id[i]] = make_dso_name(worker, location, raw, module, inlined);
 		task->by[id[i]] = (uint8_t)(worker - task->worker);
-		task->out->named[id[i]] =
-			raw || kind == DSO_SYMBOL || kind == DSO_CODE || kind == DSO_THREAD || kind == DSO_CUT;
+		task->out->named[id[i]] = raw || task->a->dso[location->dso].kind == DSO_SYMBOL;
 		last_raw = raw;
 		last_module = module;
 		last_inlined = inlined;
-		last_dso = key->dso;
+		last_dso = location->dso;
 		last = task->made[id[i]];
 	}
+}
+
+/* Returns the id in worker->made of the name of an interpreted method in pjrecord's list. */
+static uint32_t make_method_name(struct worker *worker, const struct location *location, bool *named)
+{
+	const struct interpreted_method *method =
+		interpreted_find(&worker->task->origin->recorder->interpreted, location->pid, location->method);
+	struct names_frame frame = { .dso = resolve_dso(worker->task->a, location), .interpreted = true };
+
+	if (method)
+		frame.symbol = method->name;
+	*named = frame.symbol.n > 0;
+	return resolve_intern_name(worker, frame, (struct str){ 0 }, location->method);
+}
+
+/* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. */
+static uint32_t make_own_name(struct worker *worker, const struct location *location, bool *named)
+{
+	const struct jitdump_code *code;
+
+	*named = true;
+	switch (location->kind) {
+	case LOCATION_CODE:
+		code = location_code_of(location);
+		return resolve_intern_name(
+			worker,
+			(struct names_frame){ .dso = resolve_dso(worker->task->a, location), .symbol = code->name },
+			code->inlined, code->start);
+	case LOCATION_METHOD: return make_method_name(worker, location, named);
+	case LOCATION_THREAD: return make_thread(worker, location->comm);
+	case LOCATION_STACK_END:
+		return intern(&worker->made, location->end == STACK_TRUNCATED ? STR("[truncated]") : STR(""));
+	case LOCATION_IN_DSO: break;
+	}
+	return 0;
+}
+
+static void make_own_names(struct worker *worker, const uint32_t *id, uint32_t n)
+{
+	struct task *task = worker->task;
+
+	for (uint32_t i = 0; i < n; i++) {
+		task->made[id[i]] = make_own_name(worker, &task->s->location[id[i]], &task->out->named[id[i]]);
+		task->by[id[i]] = (uint8_t)(worker - task->worker);
+	}
+}
+
+/* Looks up and names the locations of a job in a DSO. `spare` has space for as many ids. */
+static void resolve_in_dso(struct worker *worker, const struct job *job, uint32_t *spare)
+{
+	struct task *task = worker->task;
+	uint32_t *id = task->location + job->from;
+
+	sort_locations(task->s, id, spare, job->n);
+	task->out->why[job->dso] =
+		(uint8_t)resolve_query(worker, &task->a->dso[job->dso], make_queries(worker, id, job->n));
+	make_dso_names(worker, id, job->n);
 }
 
 /* Thread: takes jobs until there are none. */
@@ -561,14 +626,13 @@ static void *resolve_work(void *arg)
 
 	for (uint32_t i; (i = atomic_fetch_add(&task->next, 1)) < task->njobs;) {
 		const struct job *job = &task->job[i];
-		uint32_t *id = task->location + job->from;
 
 		if (job->n > cap)
 			spare = mem_grow(spare, sizeof(*spare), cap = job->n);
-		sort_locations(task->s, id, spare, job->n);
-		task->out->why[job->dso] =
-			(uint8_t)resolve_query(worker, &task->a->dso[job->dso], make_queries(worker, id, job->n));
-		make_names(worker, id, job->n);
+		if (job->in_dso)
+			resolve_in_dso(worker, job, spare);
+		else
+			make_own_names(worker, task->location + job->from, job->n);
 	}
 	free(spare);
 	return NULL;

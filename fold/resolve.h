@@ -14,6 +14,7 @@
 #include "fold/symbols/symstore.h"
 #include "fold/names/names.h"
 #include "fold/symbols/provenance.h"
+#include "fold/process/addrspace.h"
 #include "fold/process/locations.h"
 #include "common/stacks.h"
 
@@ -91,6 +92,9 @@ struct resolved {
  */
 void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
 	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks);
+
+/* Returns the DSO that is shown for the code of a location: a path, or a name in brackets. */
+struct str resolve_dso(const struct addrspace *addrspace, const struct location *location);
 
 /* Returns the text of a reason, for messages. */
 const char *resolve_why(const struct resolved *resolved, enum resolve_why why);

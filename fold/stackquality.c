@@ -78,43 +78,46 @@ struct stack_facts {
 	/* Index of the first frame in tally->quality plus 1; 0: the stack has none. */
 	uint32_t quality;
 	uint32_t depth, user;
-	bool reaches_root, java, cut, unsymbolized_root;
-	/* Address of the location with the reason of the truncation (CUT_*), or the number of addresses. */
-	uint64_t cut_at;
+	bool reaches_root, java, truncated, unsymbolized_root;
+	/* If truncated: the reason, and for STACK_KERNEL_LIMIT the number of addresses. */
+	enum stack_end end;
+	uint64_t addresses;
 };
 
-static bool is_no_frame(enum dso_kind kind)
+/* Returns the DSO of a location, or NULL if it is not in a DSO. */
+static const struct dso *stackquality_dso(const struct stack_quality *quality, const struct location *location)
 {
-	return kind == DSO_THREAD || kind == DSO_CUT;
+	return location->kind == LOCATION_IN_DSO ? &quality->as->dso[location->dso] : NULL;
 }
 
-static bool is_user(enum dso_kind kind)
+static bool is_user(const struct dso *dso)
 {
-	return kind != DSO_KERNEL && kind != DSO_SYMBOL && kind != DSO_THREAD;
+	return !dso || (dso->kind != DSO_KERNEL && dso->kind != DSO_SYMBOL);
 }
 
 /* Returns the properties of a stack that consists of the stack `above` and one more frame. */
-static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t location)
+static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t id)
 {
-	const struct dso *dso = &quality->as->dso[quality->locations->location[location].dso];
+	const struct location *location = &quality->locations->location[id];
+	const struct dso *dso = stackquality_dso(quality, location);
 
-	if (dso->kind == DSO_CUT && quality->locations->location[location].address == CUT_NOWHERE) {
+	if (location->kind == LOCATION_STACK_END && location->end == STACK_COMPLETE) {
 		above.reaches_root = true;
-	} else if (dso->kind == DSO_CUT) {
-		above.cut = true;
-		above.cut_at = quality->locations->location[location].address;
+	} else if (location->kind == LOCATION_STACK_END) {
+		above.truncated = true;
+		above.end = location->end;
+		above.addresses = location->addresses;
 	}
-	if (is_no_frame(dso->kind))
+	if (!location_is_code(location))
 		return above;
-	if (above.depth == 0 && !above.reaches_root &&
-	    quality->names->first[location] < quality->names->first[location + 1])
+	if (above.depth == 0 && !above.reaches_root && quality->names->first[id] < quality->names->first[id + 1])
 		above.reaches_root = is_beginning(
-			intern_str(&quality->to->frames, quality->names->frame[quality->names->first[location]]));
+			intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
 	if (above.depth == 0)
-		above.unsymbolized_root = dso->kind == DSO_FILE && !quality->names->named[location];
+		above.unsymbolized_root = dso && dso->kind == DSO_FILE && !quality->names->named[id];
 	above.depth++;
-	above.user += is_user(dso->kind);
-	above.java = above.java || str_ends(dso->path, STR("/libjvm.so"));
+	above.user += is_user(dso);
+	above.java = above.java || (dso && str_ends(dso->path, STR("/libjvm.so")));
 	return above;
 }
 
@@ -125,10 +128,11 @@ static uint64_t find_limit(const struct stack_quality *quality)
 	uint64_t limit = RECORDING_LIMIT;
 
 	for (uint32_t id = 1; id <= quality->locations->n; id++) {
-		const struct location_key *key = &quality->locations->location[id];
+		const struct location *location = &quality->locations->location[id];
 
-		if (quality->as->dso[key->dso].kind == DSO_CUT && key->address < CUT_NOWHERE && key->address > limit)
-			limit = key->address;
+		if (location->kind == LOCATION_STACK_END && location->end == STACK_KERNEL_LIMIT &&
+		    location->addresses > limit)
+			limit = location->addresses;
 	}
 	return limit;
 }
@@ -137,15 +141,15 @@ static uint64_t find_limit(const struct stack_quality *quality)
  * shorter than the limit. */
 static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
 {
-	if (!facts->cut || facts->reaches_root)
+	if (!facts->truncated || facts->reaches_root)
 		return false;
-	if (facts->cut_at == CUT_COPY || facts->cut_at == CUT_MARKED)
+	if (facts->end == STACK_COPY_CUT || facts->end == STACK_TRUNCATED)
 		return true;
-	if (facts->cut_at == CUT_BY_EVENT) {
+	if (facts->end == STACK_EVENT_LIMIT) {
 		tally->event_cut += samples;
 		return true;
 	}
-	if (facts->cut_at < limit)
+	if (facts->addresses < limit)
 		return false;
 	tally->limit_cut += samples;
 	tally->limit = limit;
@@ -163,11 +167,23 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 	quality->reaches_root += facts->reaches_root ? samples : 0;
 	quality->cut += count_cut(tally, facts, limit, samples) ? samples : 0;
 	quality->user += facts->user ? samples : 0;
-	quality->unsymbolized_root += facts->unsymbolized_root && facts->user > 1 && !facts->cut ? samples : 0;
+	quality->unsymbolized_root += facts->unsymbolized_root && facts->user > 1 && !facts->truncated ? samples : 0;
 	quality->single += facts->user == 1 && !facts->reaches_root ? samples : 0;
 	quality->java += facts->java ? samples : 0;
 	if (facts->depth > tally->depth)
 		tally->depth = facts->depth;
+}
+
+/* Returns the reason for a location without name. */
+static const char *why_unnamed(const struct stack_quality *quality, const struct location *location)
+{
+	const struct dso *dso = stackquality_dso(quality, location);
+
+	if (!dso)
+		return resolve_why(quality->names, WHY_METHOD);
+	if (dso->kind == DSO_KERNEL && quality->names->kernel)
+		return quality->names->kernel;
+	return resolve_why(quality->names, (enum resolve_why)quality->names->why[location->dso]);
 }
 
 /* Counts the frames of each location: all, and those without name by DSO and reason. */
@@ -175,19 +191,16 @@ static void count_frames(const struct stack_quality *quality, const uint64_t *hi
 			 struct samples *samples)
 {
 	for (uint32_t id = 1; id <= quality->locations->n; id++) {
-		uint32_t dso = quality->locations->location[id].dso;
-		const struct dso *d = &quality->as->dso[dso];
-		const char *why = d->kind == DSO_KERNEL && quality->names->kernel ?
-					  quality->names->kernel :
-					  resolve_why(quality->names, (enum resolve_why)quality->names->why[dso]);
+		const struct location *location = &quality->locations->location[id];
 
-		if (is_no_frame(d->kind))
+		if (!location_is_code(location))
 			continue;
 		samples->tally.frames += hits[id];
 		if (quality->names->named[id] || hits[id] == 0)
 			continue;
 		samples->tally.unresolved += hits[id];
-		missing_of(tally, d->path, why)->frames += hits[id];
+		missing_of(tally, resolve_dso(quality->as, location), why_unnamed(quality, location))->frames +=
+			hits[id];
 	}
 }
 
@@ -226,8 +239,7 @@ void stackquality_measure(const struct stack_quality *quality, struct recording_
 		} else {
 			facts[id] = facts_of(quality, facts[id], location);
 			hits[location] += samples[id];
-			if (facts[id].quality &&
-			    !is_no_frame(quality->as->dso[quality->locations->location[location].dso].kind)) {
+			if (facts[id].quality && location_is_code(&quality->locations->location[location])) {
 				tally->quality[facts[id].quality - 1].frames += samples[id];
 				tally->quality[facts[id].quality - 1].unresolved +=
 					quality->names->named[location] ? 0 : samples[id];

@@ -68,25 +68,6 @@ uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid)
 	return id;
 }
 
-uint32_t addrspace_code(struct addrspace *addrspace, uint32_t jit)
-{
-	uint32_t code = addrspace->dso[jit].code;
-
-	if (code == 0) {
-		code = addrspace_special(addrspace, DSO_CODE, addrspace->dso[jit].path);
-		addrspace->dso[jit].code = code;
-	}
-	return code;
-}
-
-uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid)
-{
-	uint32_t id = dso_of(addrspace, DSO_METHOD, STR("[interpreted]"), &pid, sizeof(pid));
-
-	addrspace->dso[id].pid = pid;
-	return id;
-}
-
 /* As is_anon_memory and is_no_dso_memory of perf. */
 static bool addrspace_is_anonymous(struct str path, uint32_t flags)
 {
@@ -551,23 +532,22 @@ void addrspace_record(struct addrspace *addrspace, const struct perfdata_record 
 	}
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------------------------------------------ */
 
-struct addrspace_place addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
-				      enum perfdata_mode mode, uint64_t ip)
+struct location addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
+			       enum perfdata_mode mode, uint64_t ip)
 {
 	const struct map *map = NULL;
 
 	if (mode == MODE_KERNEL) {
 		map = maps_find(&addrspace->kernel->maps, ip);
+		/* kallsyms has symbols outside of the recorded mapping, too. */
 		if (!map && addrspace->kernel_core)
-			return (struct addrspace_place){
-				addrspace->kernel_core, ip
-			}; /* kallsyms has symbols outside of the recorded mapping, too */
+			return location_in_dso(addrspace->kernel_core, ip);
 	} else if (mode == MODE_USER) {
 		map = maps_find(&thread->space->maps->maps, ip);
 	}
-	return map ? (struct addrspace_place){ map->dso, ip + map->add } : (struct addrspace_place){ 0, ip };
+	return map ? location_in_dso(map->dso, ip + map->add) : location_in_dso(0, ip);
 }
 
 void addrspace_init(struct addrspace *addrspace, bool as_perf)

@@ -13,6 +13,7 @@
 #include "common/formats/fileid.h"
 #include "fold/symbols/symstore.h"
 #include "common/intern.h"
+#include "fold/process/location.h"
 #include "fold/process/maps.h"
 #include "fold/perfdata/perfdata.h"
 
@@ -32,21 +33,7 @@ enum dso_kind {
 	DSO_KERNEL,
 	/* A BPF program, trampoline or the like (KSYMBOL record): its own name. Address: 0. */
 	DSO_SYMBOL,
-	/* Code of a jitdump or timeline. Address: a struct jitdump_code. */
-	DSO_CODE,
-	/* An interpreted method of a JVM. Address: HotSpot's Method*. */
-	DSO_METHOD,
-	/* No code: a frame of --root=both. Address: the comm of a thread. */
-	DSO_THREAD,
-	/* No code and no frame: the stack goes on above its last frame. Address: one of the values below, or the number
-	 * of recorded addresses, which is the limit if no stack of the recording has more. */
-	DSO_CUT,
 };
-
-#define CUT_COPY 0                   /* the stack copy ends */
-#define CUT_BY_EVENT UINT64_MAX      /* the callchain has as many addresses as the event allows */
-#define CUT_MARKED (UINT64_MAX - 1)  /* the recorder, which walked the stack, marked it as truncated: [truncated] */
-#define CUT_NOWHERE (UINT64_MAX - 2) /* the recorder, which walked the stack, marked it as complete */
 
 struct dso {
 	enum dso_kind kind;
@@ -61,8 +48,6 @@ struct dso {
 	uint64_t mapped_ns;
 	/* DSO_JIT: looked up before the perf map; owned by locationcache.h. */
 	struct jitdump *jitdump;
-	/* DSO_JIT: the DSO_CODE beside it; 0 until it is needed. */
-	uint32_t code;
 };
 
 /* Mappings that processes share. `serial` changes with the contents. */
@@ -137,15 +122,10 @@ uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *th
 /* Applies the header's build-id feature to DSOs whose mappings have no build-id. */
 void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_build_id *id, size_t n);
 
-struct addrspace_place {
-	uint32_t dso;     /* index in addrspace.dso */
-	uint64_t address; /* as the DSO's kind defines it */
-};
-
-/* Returns the DSO and address of ip in the mappings of the kernel or of the thread, by mode; DSO 0 if no mapping
- * contains it. */
-struct addrspace_place addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
-				      enum perfdata_mode mode, uint64_t ip);
+/* Returns the location (LOCATION_IN_DSO) of ip in the mappings of the kernel or of the thread, by mode; DSO 0 if no
+ * mapping contains it. */
+struct location addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
+			       enum perfdata_mode mode, uint64_t ip);
 
 /* Returns a number that changes whenever addrspace_find may answer otherwise for an ip of this thread and mode. */
 static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const struct addrspace_thread *thread,
@@ -156,12 +136,6 @@ static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const
 
 /* Returns the DSO_JIT of process pid; a new one at first. */
 uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid);
-
-/* Returns the DSO_CODE beside a DSO_JIT; a new one at first. */
-uint32_t addrspace_code(struct addrspace *addrspace, uint32_t jit);
-
-/* Returns the DSO_METHOD of process pid; a new one at first. */
-uint32_t addrspace_methods(struct addrspace *addrspace, uint32_t pid);
 
 /* Returns the DSO of this kind and name, which no mapping has; a new one at first. */
 uint32_t addrspace_special(struct addrspace *addrspace, enum dso_kind kind, struct str name);

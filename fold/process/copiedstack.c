@@ -155,7 +155,7 @@ static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t 
 static bool copiedstack_is_code(void *arg, uint64_t address)
 {
 	const struct copiedstack_sample *sample = arg;
-	struct addrspace_place place = addrspace_find(sample->addrspace, sample->thread, MODE_USER, address);
+	struct location place = addrspace_find(sample->addrspace, sample->thread, MODE_USER, address);
 	enum dso_kind kind = sample->addrspace->dso[place.dso].kind;
 
 	return kind == DSO_FILE || kind == DSO_VDSO;
@@ -198,7 +198,7 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 {
 	struct copiedstack_sample *sample = owner;
 	uint64_t ip = walk_code_address(state);
-	struct addrspace_place place;
+	struct location place;
 
 	(void)walk;
 	if (runtime_find(&runtime_hotspot, &sample->java, state, code))

@@ -15,7 +15,7 @@
 
 struct place_known {
 	uint64_t ip;
-	uint32_t serial, location; /* location 0: the entry is free */
+	uint32_t serial, location; /* id of the location; 0: the entry is free */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
@@ -43,11 +43,11 @@ static bool may_be_method(const struct locationcache *locations, enum perfdata_m
 	return mode == MODE_USER && ip && ip % 8 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
-/* Returns the location id of an address. *lasting: the answer holds as long as the mappings do. */
-static uint32_t make_location(struct locationcache *locations, struct addrspace_place place, uint64_t time,
-			      bool *lasting)
+/* Returns the id of the location of code at a location in a DSO. *lasting: the answer holds as long as the mappings do.
+ */
+static uint32_t make_location(struct locationcache *locations, struct location location, uint64_t time, bool *lasting)
 {
-	const struct dso *dso = &locations->as->dso[place.dso];
+	const struct dso *dso = &locations->as->dso[location.dso];
 	const struct jitdump_code *code = NULL;
 
 	*lasting = true;
@@ -55,33 +55,30 @@ static uint32_t make_location(struct locationcache *locations, struct addrspace_
 	case DSO_NOWHERE:
 	case DSO_DATA:
 		if (!locations->addresses)
-			place.address = 0;
+			location.address = 0;
 		break;
-	case DSO_SYMBOL: place.address = 0; break;
+	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
 		*lasting = !dso->jitdump && !timelines_of(&locations->timelines, dso->pid); /* JITs replace code */
 		if (dso->jitdump)
-			code = jitdump_find(dso->jitdump, place.address, locations->jit_clock ? time : 0);
+			code = jitdump_find(dso->jitdump, location.address, locations->jit_clock ? time : 0);
 		else if (!*lasting)
-			code = from_timeline(locations, dso, place.address, time);
+			code = from_timeline(locations, dso, location.address, time);
 		if (code)
-			place = (struct addrspace_place){ addrspace_code(locations->as, place.dso),
-							  (uint64_t)(uintptr_t)code };
-		break;
-	case DSO_METHOD:
-		*lasting = false; /* a forked child shares the mappings, but is no JVM */
+			location = location_of_code(location.dso, code);
 		break;
 	default: break;
 	}
-	return locations_id(locations->locations, place.dso, place.address);
+	return locations_id(locations->locations, location);
 }
 
 uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
 			      enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
-	uint32_t serial = addrspace_serial(locations->as, thread, mode), location;
-	struct addrspace_place place;
+	uint32_t serial = addrspace_serial(locations->as, thread, mode), id;
+	struct location location;
 	struct place_known *known;
+	enum dso_kind kind;
 	bool lasting;
 
 	if (unlikely(!locations->known))
@@ -89,14 +86,15 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 	known = &locations->known[hash_pair(ip, serial) % KNOWN];
 	if (likely(known->ip == ip && known->serial == serial && known->location))
 		return known->location;
-	place = addrspace_find(locations->as, thread, mode, ip);
-	if ((locations->as->dso[place.dso].kind == DSO_NOWHERE || locations->as->dso[place.dso].kind == DSO_DATA) &&
-	    may_be_method(locations, mode, ip))
-		place = (struct addrspace_place){ addrspace_methods(locations->as, thread->pid), ip };
-	location = make_location(locations, place, time, &lasting);
+	location = addrspace_find(locations->as, thread, mode, ip);
+	kind = locations->as->dso[location.dso].kind;
+	/* Not cached: a forked child shares the mappings, but is no JVM. */
+	if ((kind == DSO_NOWHERE || kind == DSO_DATA) && may_be_method(locations, mode, ip))
+		return locations_id(locations->locations, location_of_method(thread->pid, ip));
+	id = make_location(locations, location, time, &lasting);
 	if (lasting)
-		*known = (struct place_known){ ip, serial, location };
-	return location;
+		*known = (struct place_known){ ip, serial, id };
+	return id;
 }
 
 /* ---- jitdumps ----------------------------------------------------------------------------------------------- */

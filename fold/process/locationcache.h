@@ -12,6 +12,7 @@
 #include "fold/symbols/symstore.h"
 #include "fold/samples/inputerrors.h"
 #include "fold/symbols/provenance.h"
+#include "fold/process/addrspace.h"
 #include "fold/process/locations.h"
 #include "fold/jit/timelines.h"
 

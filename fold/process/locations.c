@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/locations.h"
 
+#include "common/arena.h"
 #include "common/diag.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 
-static uint32_t hash_location(uint32_t dso, uint64_t address)
+static uint32_t hash_location(const struct location *location)
 {
-	return (uint32_t)hash_pair(address, dso);
+	return (uint32_t)hash_pair(location->address, (uint64_t)location->kind << 32 | location->dso);
 }
 
 static void locations_grow(struct locations *locations)
@@ -22,8 +24,7 @@ static void locations_grow(struct locations *locations)
 	locations->cap = nslots / 2;
 	locations->location = mem_grow(locations->location, sizeof(*locations->location), (size_t)locations->cap + 1);
 	for (uint32_t id = 1; id <= locations->n; id++) {
-		uint32_t i =
-			hash_location(locations->location[id].dso, locations->location[id].address) & locations->mask;
+		uint32_t i = hash_location(&locations->location[id]) & locations->mask;
 
 		while (locations->slot[i])
 			i = (i + 1) & locations->mask;
@@ -31,18 +32,18 @@ static void locations_grow(struct locations *locations)
 	}
 }
 
-uint32_t locations_id(struct locations *locations, uint32_t dso, uint64_t address)
+uint32_t locations_id(struct locations *locations, struct location location)
 {
 	uint32_t i, id;
 
 	if (unlikely(locations->n == locations->cap))
 		locations_grow(locations);
-	for (i = hash_location(dso, address) & locations->mask; (id = locations->slot[i]) != 0;
+	for (i = hash_location(&location) & locations->mask; (id = locations->slot[i]) != 0;
 	     i = (i + 1) & locations->mask)
-		if (locations->location[id].address == address && locations->location[id].dso == dso)
+		if (location_equal(&locations->location[id], &location))
 			return id;
 	id = ++locations->n;
-	locations->location[id] = (struct location_key){ address, dso };
+	locations->location[id] = location;
 	locations->slot[i] = id;
 	return id;
 }

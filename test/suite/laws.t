@@ -1,7 +1,7 @@
 #!/bin/sh
 # laws.t - what must hold for every input: identity, totals, order, threads, ways of reading, compilers.
 # full-san: 100 s with sanitizers
-# covers: fold/pjfold.c fold/run.c fold/samples/suffixcache.c fold/samples/linecache.c common/stacks.c
+# covers: fold/pjfold.c fold/run.c fold/script/suffixcache.c fold/script/linecache.c common/stacks.c
 # covers: common/filter/in.c svg/pjsvg.c diff/pjdiff.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -47,7 +47,7 @@ static void ksymbol_at(uint64_t start, uint32_t length, const char *name, bool g
 	addrspace_record(&as, &r);
 }
 
-static struct addrspace_place find(uint32_t pid, uint32_t tid, enum perfdata_mode mode, uint64_t ip)
+static struct location find(uint32_t pid, uint32_t tid, enum perfdata_mode mode, uint64_t ip)
 {
 	return addrspace_find(&as, addrspace_thread(&as, pid, tid), mode, ip);
 }
@@ -56,7 +56,7 @@ static struct addrspace_place find(uint32_t pid, uint32_t tid, enum perfdata_mod
 static struct str where(uint32_t pid, uint32_t tid, enum perfdata_mode mode, uint64_t ip)
 {
 	static char text[128];
-	struct addrspace_place p = find(pid, tid, mode, ip);
+	struct location p = find(pid, tid, mode, ip);
 	struct str path = as.dso[p.dso].path;
 	int n = snprintf(text, sizeof(text), "%.*s+%llx", (int)path.n, path.p, (unsigned long long)p.address);
 

@@ -2,7 +2,7 @@
 /* covers: fold/names/names.c fold/names/namescxx.c fold/names/namesdotnet.c fold/names/namesjava.c */
 /* covers: fold/names/namesjs.c fold/names/namesrust.c */
 #include "fold/samples/samplekey.h"
-#include "fold/samples/linecache.h"
+#include "fold/script/linecache.h"
 #include "fold/names/names.h"
 
 #include "test/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* perf script text: frames come out clean, and where blocks are cut makes no difference. */
-/* covers: fold/script/perfscript.c fold/samples/samplekey.c fold/samples/linecache.c fold/samples/suffixcache.c */
+/* covers: fold/script/perfscript.c fold/samples/samplekey.c fold/script/linecache.c fold/script/suffixcache.c */
 /* covers: fold/samples/samples.c */
 #include "fold/script/perfscript.h"
 
