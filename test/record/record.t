@@ -3,7 +3,6 @@
 #
 # Figures have margins for a loaded machine: what counts is compared with counting noise, what is timed with the same run.
 # PJ_SYSCTL=1: also with kernel.perf_event_max_stack raised, for a moment.
-# PJ_STORM: for how many seconds processes come and go, 500 a second (5).
 # stage: live
 # covers: record/pjrecord.c record/recordopts.c record/session.c record/output.c record/openwindow.c record/single.c
 # covers: record/command.c record/perf/chunk.c record/perf/events.c record/perf/eventattrs.c record/perf/sources.c
@@ -11,41 +10,8 @@
 # covers: record/processes/idlist.c record/processes/idle.c record/processes/cgroups.c record/processes/rescan.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-LC_ALL=C
-export LC_ALL
-perf=${PJ_PERF:-perf}
-
-have pjrecord || skip_all "pjrecord is not built"
-have cc || skip_all "no compiler for the loads"
-dump=$top/${PJ_BUILD:-build/std-cc}/test/fold/perfdata/dump
-case $PJ_BUILD in /*) dump=$PJ_BUILD/test/fold/perfdata/dump ;; esac
-burn=burn$$ # others may run this test at the same time
-export burn
-ok "the load compiles" cc -O1 -g -fno-omit-frame-pointer -o $burn "$top/test/record/burn.c"
-pjrecord -q -o probe.data -- ./$burn spin 0.2 2>why || skip_all "perf events are not allowed here: $(head -n 1 why)"
-
-cpus=$(getconf _NPROCESSORS_ONLN)
-all=1
-pjrecord -q -a -d probe -w 1 -n 1 >probe.out 2>why || all=
-
-# load N ARGUMENTS...: N burns in the background; their numbers in $load
-load()
-{
-	i=0 load=
-	want=$1
-	shift
-	while [ "$i" -lt "$want" ]; do
-		./$burn "$@" &
-		load="$load $!"
-		i=$((i + 1))
-	done
-}
-
-# sum FILE: samples of folded text
-sum()
-{
-	awk '!/^#/ { n += $NF } END { print n + 0 }' "$1"
-}
+# shellcheck source=test/record/burn.sh
+. "$(dirname "$0")/burn.sh"
 
 # ---- one command
 ok "a command is recorded" pjrecord -q -F 999 -o one.data -- ./$burn shares 4
@@ -313,70 +279,5 @@ if "$perf" --version >/dev/null 2>&1; then
 	ok "  and build-ids" grep -q libc ids
 else
 	skip "windows that perf reads" "perf is not installed"
-fi
-
-# ---- a storm of short processes
-rm -rf storm
-pjrecord -F 999 -w 2 -d storm >windows 2>err &
-recorder=$!
-sleep 1
-./$burn storm "${PJ_STORM:-5}" 500 >made
-sleep 1
-kill -INT $recorder
-wait $recorder
-made=$(cat made)
-for w in $(cat windows); do "$dump" "$w"; done >records
-awk '/^COMM/ { split($2, p, "/"); comm[p[2]] = 1 } /^SAMPLE/ { split($2, p, "/"); n++; if (!(p[2] in comm) && p[1] != -1) bad++ } END { printf "%d %d\n", n, bad }' records >named
-ok "a storm was recorded ($made processes, $(cut -d' ' -f1 named) samples)" test "$(cut -d' ' -f1 named)" -gt 500
-# (a process that has ended so far that the kernel gives it no number is -1)
-is "every sample of it has the name of its thread before it" "$(cut -d' ' -f2 named)" 0
-for w in $(cat windows); do pjfold -q "$w"; done >storm.folded 2>err
-is "  none is called by its number" "$(grep -c '^:[0-9]' storm.folded)" 0
-awk -v burn="^$burn" '$0 ~ burn { n = $NF; sub(/ [0-9]+$/, ""); m = split($0, f, ";"); all += n; if (f[m] == "[unknown]") bad += n }
-	END { if (bad > 0.02 * all) print bad " of " all }' storm.folded >leaves
-if [ -s leaves ]; then fail "  leaves have a mapping" leaves; else pass "  leaves have a mapping"; fi
-mkdir alone
-: >different
-for w in $(cat windows); do
-	cp "$w" alone/x.data
-	pjfold -q "$w" >a.folded 2>err
-	pjfold -q alone/x.data >b.folded 2>err
-	# of the storm: what others run here may be known by what was kept beside the windows only
-	grep "^$burn" a.folded >a.burn # none in the last window, maybe
-	grep "^$burn" b.folded >b.burn
-	diff a.burn b.burn >>different
-	[ "$(sum a.folded)" = "$(sum b.folded)" ] || echo "$w: other sums" >>different
-done
-if [ -s different ]; then fail "each window folds alone as in its place" different; else pass "each window folds alone as in its place"; fi
-
-# ---- shares beside perf record, at the same time; idle left out
-# by_process FILE [FROM TO]: samples by process, between two times
-by_process()
-{
-	"$dump" "$1" | awk -v from="${2:-0}" -v to="${3:-9e18}" '/^SAMPLE/ && $3 >= from && $3 <= to { split($2, p, "/"); if (p[1]) { c[p[1]]++; n++ } }
-		END { for (k in c) print k, c[k], n }' | sort
-}
-if "$perf" --version >/dev/null 2>&1; then
-	load 3 spin 20
-	"$perf" record -q -k CLOCK_MONOTONIC -F 499 -e cpu-clock -a -g -o theirs.data -- sleep 7 2>err &
-	theirs=$!
-	sleep 1 # it needs that to begin
-	pjrecord -q -F 499 -e cpu-clock -w 6 -n 1 -d beside >windows 2>err
-	wait $theirs
-	# shellcheck disable=SC2086
-	kill $load 2>/dev/null
-	wait 2>/dev/null
-	by_process "$(cat windows)" >ours
-	# shellcheck disable=SC2046
-	by_process theirs.data $("$dump" "$(cat windows)" | awk '/^SAMPLE/ { if (!from) from = $3; to = $3 } END { print from, to }') >theirs
-	join theirs ours | awk '$2 / $3 > 0.05 || $4 / $5 > 0.05 {
-		a = 100 * $2 / $3; b = 100 * $4 / $5; noise = 4 * sqrt(a * (100 - a) * (1 / $3 + 1 / $5)); n++
-		if (a - b > 1 + noise || b - a > 1 + noise) print "process " $1 ": " a " % there, " b " % here" }
-		END { if (n < 2) print n + 0 " processes in both" }' >shares
-	if awk 'FNR == 1 { n[FILENAME] = $3 } END { exit !(n["theirs"] < n["ours"] * .97) }' theirs ours; then # on a busy machine
-		skip "shares of processes as perf record sees them" "perf record lost samples: it has $(awk '{ print $3; exit }' theirs) of $(awk '{ print $3; exit }' ours)"
-	elif [ -s shares ]; then fail "shares of processes as perf record sees them" shares theirs ours; else pass "shares of processes as perf record sees them"; fi
-else
-	skip "shares of processes as perf record sees them" "perf is not installed"
 fi
 done_testing
