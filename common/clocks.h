@@ -23,9 +23,9 @@ uint64_t clock_wall_of(uint64_t ns);
 /* The next multiple of window_ns on the wall clock, after now; wall is now's wall time. Pure. */
 uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
-/* Where a window that begins at `begin` ends: window_ns later, or with align at the multiple of it on the wall clock
- * that is closest to that: wall, begin's wall time, is only nearly a multiple itself, and the clock may have been set.
- * window_ns 0: never. Pure. */
+/* Returns the end of a window that begins at `begin`: window_ns later, or with align at the multiple of it on the wall
+ * clock that is closest to that: wall, begin's wall time, is only nearly a multiple itself, and the clock may have been
+ * set. window_ns 0: never. Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

@@ -18,7 +18,7 @@ enum pj_status {
 	PJ_THRESHOLD = 3, /* a limit that the user set was crossed */
 };
 
-/* Where in the input: "name:line". line 0: the name alone. */
+/* A position in the input, printed as "name:line". line 0: the name alone. */
 struct place {
 	const char *name;
 	uint64_t line;
@@ -27,8 +27,8 @@ struct place {
 void diag_tool(const char *name); /* to be called first in main; the one global of the suite */
 const char *diag_tool_name(void);
 
-/* Was standard descriptor fd a terminal when the tool began? A process that gave up its rights cannot see that any
- * more. */
+/* Returns true if standard descriptor fd was a terminal when the tool began. A process that gave up its rights cannot
+ * see that any more. */
 bool diag_is_terminal(int fd);
 
 void warn(const char *fmt, ...) PRINTF(1, 2);

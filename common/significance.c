@@ -11,7 +11,7 @@
 
 /* ---- one pair ------------------------------------------------------------------------------------------------ */
 
-/* Of nothing there are no shares. */
+/* Without weight there are no shares. */
 static bool by_shares(const struct sig_rule *rule)
 {
 	return rule->shares && rule->sum[0] && rule->sum[1];
@@ -22,7 +22,7 @@ static double significance_larger(double x, double y)
 	return x > y ? x : y;
 }
 
-/* What a weight is of all: of its own side, or of the larger one, so that counts differ by points, too. */
+/* Stores the shares of two weights: of their own sides, or of the larger side, so that counts differ by points, too. */
 static void parts_of(const struct sig_rule *rule, double before, double after, double part[2])
 {
 	double ta = (double)rule->sum[0], tb = (double)rule->sum[1], max = significance_larger(ta, tb);
@@ -212,8 +212,8 @@ static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, con
 	}
 }
 
-/* What the functions that have self weight under function weigh outside of function, before and after; false when work
- * ran out. */
+/* Sums in e[] the weights, before and after, that functions with self weight under `function` have outside of it.
+ * Returns false if the budget of work is used up. */
 static bool significance_elsewhere(const struct stacks *stacks, const struct reach *reach,
 				   const struct sig_function *function, uint32_t frame, uint32_t *seen, uint64_t *work,
 				   uint64_t e[2])
@@ -307,7 +307,8 @@ struct sig_function *sig_functions(const struct sig_rule *rule, const struct sta
 
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
-/* Is what is new (gone) here gone (new) in other places of the same function? Then it is called another way. */
+/* Returns true if the function lost in other places the weight that it gained here, or the reverse: its callers
+ * changed. */
 static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
 {

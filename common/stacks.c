@@ -302,7 +302,7 @@ static void stacks_report(struct telling *telling, uint32_t node, uint64_t upto)
 	telling->reported[node] = upto;
 }
 
-/* What is left of a frame's own follows its last callee. */
+/* Closes the open nodes outside of node: the rest of a frame's self weight follows its last callee. */
 static void close_until(struct telling *telling, uint32_t node)
 {
 	for (; telling->open != node; telling->open = telling->s->node[telling->open].parent)
@@ -459,7 +459,7 @@ static void unite_in_place(struct stacks *stacks, const bool *shared)
 	free(to);
 }
 
-/* By a table of all nodes. */
+/* Merges nodes of equal parent and frame in a new tree, by a table of all nodes. */
 static void stacks_unite(struct stacks *stacks)
 {
 	struct stacks to = { .frames = stacks->frames };

@@ -29,7 +29,7 @@ static inline uint64_t bits_16(__m128i same)
 	return (uint64_t)_mm_movemask_epi8(same);
 }
 
-/* How many of 64 bytes are the same before one differs. */
+/* Returns the number of equal bytes, of 64, before the first difference. */
 static inline size_t common_64(const char *a, const char *b)
 {
 	__m128i x = same_16(a, b), y = same_16(a + 16, b + 16), z = same_16(a + 32, b + 32),

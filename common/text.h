@@ -34,7 +34,7 @@ static inline void text_char(struct text *text, char byte)
 	text->p[text->n++] = byte;
 }
 
-/* What was put together so far; valid until the next change. */
+/* Returns the text so far; valid until the next change. */
 static inline struct str text_view(const struct text *text)
 {
 	return (struct str){ text->p, text->n };

@@ -128,7 +128,7 @@ struct distance {
 	double d2, counting, drift; /* d^2; variance by counting; by a drift of 1 */
 };
 
-/* Is the median of d^2 / (counting + rho^2 drift) above what it is when rho is the drift? */
+/* Returns true if the median of d^2 / (counting + rho^2 drift) is above its expected value for a drift of rho. */
 static bool too_far(const struct distance *distance, uint32_t n, double rho)
 {
 	uint32_t below = 0;

@@ -108,7 +108,7 @@ static bool is_word_byte(char byte)
 	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_';
 }
 
-/* What is numbered by the JVM, and how long its name is without the number. */
+/* Returns the length, without the number, of a class name that the JVM numbers; 0 for others. */
 static size_t normalname_generated(struct str string, size_t i)
 {
 	static const struct str prefixes[] = { STR("GeneratedMethodAccessor"), STR("GeneratedConstructorAccessor"),
@@ -189,7 +189,7 @@ static struct str without_hex(struct normalname *normal, struct str string)
 	return text_view(&normal->hex);
 }
 
-/* Is there anything that put_generated could change? Most names have nothing. */
+/* Returns true if put_generated has nothing to change, as for most names. */
 static bool normalname_plain(struct str string)
 {
 	return string.n == 0 ||

@@ -12,7 +12,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* What folded_read put into the header lives in the window, which ends. */
+/* Copies the texts of the header into arena: they belong to the window, which is freed. */
 static void keep_header(struct arena *arena, struct folded_header *header)
 {
 	struct str *text[] = { &header->unit, &header->event, &header->host,     &header->labels,

@@ -134,7 +134,7 @@ static void profile_scatter(struct profile *profile, unsigned side, const struct
 	free(function);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- profiles ------------------------------------------------------------------------------------------------ */
 
 bool profile_add(struct profile *profile, unsigned side, const struct stacks *window)
 {
@@ -211,7 +211,7 @@ static void scatter_move(struct profile *profile, const struct stacks *stacks, c
 	profile->nframe = stacks->frames.n + 1;
 }
 
-/* What frames of profile->s are called in the end, by id. */
+/* Returns the final names of the frames of profile->s, by id. */
 static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)profile->s.frames.n + 1);

@@ -44,7 +44,7 @@ static bool can_pass(const struct sig_rule *rule, const struct sig_function *fun
 	return gone.why == SIG_CHANGED || new.why == SIG_CHANGED;
 }
 
-/* What passes alone but not among all becomes noise. */
+/* Marks rows as noise that are significant alone, but not among all rows. */
 static void table_correct(struct table *table, const struct sig_rule *rule, const float *dispersion)
 {
 	double *p = mem_alloc(sizeof(*p), table->n), threshold;

@@ -26,7 +26,7 @@ bool verdict_is_possible(const struct sig_rule *rule, double points)
 	return (double)least >= verdict_needs(rule, points);
 }
 
-/* ---- what was compared --------------------------------------------------------------------------------------- */
+/* ---- the compared profiles ----------------------------------------------------------------------------------- */
 
 static void unit_of(const struct comparison *comparison, char *text, size_t cap)
 {
@@ -147,7 +147,7 @@ static void report_idle_limits(const struct request *request, const struct table
 	}
 }
 
-/* What is asked for may be less than the least change of pictures and tables. */
+/* The requested limit may be below the smallest change of pictures and tables. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison)
 {
 	struct sig_rule rule = comparison->rule;
@@ -178,7 +178,7 @@ int verdict_fail_over(const struct request *request, const struct comparison *co
 	return any ? PJ_THRESHOLD : PJ_OK;
 }
 
-/* ---- what could not be used ---------------------------------------------------------------------------------- */
+/* ---- unused input -------------------------------------------------------------------------------------------- */
 
 void verdict_bad_lines(const struct comparison *comparison)
 {

@@ -22,7 +22,7 @@ struct bar {
 	bool gone; /* stands in the area of what is gone */
 };
 
-/* How fine to draw. */
+/* Level of detail of the drawing. */
 struct detail {
 	double frame_px, label_px;
 	uint32_t rows;
@@ -279,7 +279,7 @@ static uint32_t key_rgb(const struct drawing *drawing, uint32_t key)
 			     100 - 5 * (key % 4));
 }
 
-/* What is new is striped, so that it differs from what is more in print and to every eye. */
+/* Returns true for new frames. Stripes distinguish them from grown ones in print and for every eye. */
 static bool key_is_striped(const struct drawing *drawing, uint32_t key)
 {
 	return drawing->change && key < KEY_CALLER && key % 2;

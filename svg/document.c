@@ -255,7 +255,7 @@ static void put_viewer(struct out *out)
 	out_text(out, "]]></script>\n");
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------- */
+/* ---- the document ------------------------------------------------------------------------------------------- */
 
 void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
 		    const struct change *change)

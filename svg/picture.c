@@ -221,7 +221,7 @@ static uint32_t put_change_legend(struct picture *picture, const struct look *lo
 	return y + LEGEND_PX + LINE_PX;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------- */
+/* ---- the picture -------------------------------------------------------------------------------------------- */
 
 static void put_foot(struct picture *picture, const struct bars *bars, const struct layout *layout)
 {

@@ -19,7 +19,7 @@
 #define PICTURE_PAD 12     /* px beside the root */
 #define PICTURE_WIDTH 1200 /* when the width follows the window */
 
-/* How the graph is to look. Strings are visible text (visible_str). */
+/* Appearance of the graph. Strings are visible text (visible_str). */
 struct look {
 	struct str title, subtitle, notes;
 	struct str unit;     /* what a weight is */

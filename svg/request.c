@@ -106,7 +106,7 @@ static void request_set_min_delta(void *to, const char *value, const char *name)
 
 /* ---- options of others -------------------------------------------------------------------------------------- */
 
-/* What to say about options of flamegraph.pl and inferno-flamegraph that are not honoured. */
+/* Returns the reason why an option of flamegraph.pl or inferno-flamegraph has no effect here. */
 static const char *request_excuse(const char *name)
 {
 	static const struct {

@@ -62,7 +62,7 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 	walk->last = *code;
 }
 
-/* Walks once, with what state assumes. */
+/* Walks once, with the assumptions in state. */
 static bool walk_once(struct walk *walk, struct unwind_state *state)
 {
 	walk->n = 0;

@@ -81,8 +81,7 @@ static struct {
 	volatile sig_atomic_t unfinished; /* there is a temporary file */
 } client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
-/* ---- the work
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- the work --------------------------------------------------------------------------------------------------- */
 
 /* Of /proc a filter needs the kernel's symbols and the identity of processes; a filter that was taken over would
  * read memory. */
@@ -296,8 +295,7 @@ static int broker_serve(const struct request *request, int given, struct reply *
 	return fd;
 }
 
-/* ---- the broker
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the broker ------------------------------------------------------------------------------------------------- */
 
 static bool broker_answer(int socket, const struct request *request, int given)
 {
@@ -390,8 +388,7 @@ static NORETURN void be_broker(int socket)
 	_exit(0);
 }
 
-/* ---- before the fork
- * --------------------------------------------------------------------------------------------------- */
+/* ---- before the fork -------------------------------------------------------------------------------------------- */
 
 static void note_prior(const char *path, int fd, bool output)
 {
@@ -451,8 +448,7 @@ bool broker_start(const struct broker *broker)
 	return true;
 }
 
-/* ---- requests
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------------------------------------- */
 
 /* Returns the size of the request; 0 and errno if the path is too long. */
 static size_t broker_make(struct request *request, enum operation operation, const char *path, unsigned flags)

@@ -56,7 +56,7 @@ bool in_line(struct in *input, struct str *line);
  * searched for a newline again. */
 bool in_line_after(struct in *input, struct str *line, size_t *same);
 
-/* May bytes be read at any place with in_pread? So it is of a plain regular file. Sets *size to what it holds. */
+/* Returns true if in_pread can read at any offset, which is so for a plain regular file. Sets *size to its bytes. */
 bool in_seekable(const struct in *input, uint64_t *size);
 
 /* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies

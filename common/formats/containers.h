@@ -25,7 +25,7 @@ struct containers {
 /* Reads a folder like /var/log/containers; one that is not there has no names. */
 void containers_read(struct containers *containers, const char *folder);
 
-/* What stands for a cgroup as a frame; appends to out. path empty: it is not known. */
+/* Appends the frame of a cgroup to out. An empty path is an unknown cgroup. */
 void containers_name(const struct containers *containers, enum containers_by by, struct str path, struct text *out);
 
 void containers_free(struct containers *containers);

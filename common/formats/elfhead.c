@@ -126,8 +126,7 @@ size_t elfhead_symbol_size(const struct elfhead *elfhead)
 	return elfhead->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 static const char *elfhead_read_header(struct elfhead *elfhead)
 {
@@ -153,7 +152,7 @@ static const char *elfhead_read_header(struct elfhead *elfhead)
 	return NULL;
 }
 
-/* Are n entries at that place in the file? */
+/* Returns true if n entries of `size` bytes at offset `at` are in the file. */
 static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, uint64_t size)
 {
 	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
@@ -193,7 +192,7 @@ static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 	}
 }
 
-/* Where there are many, section 0 has the numbers. */
+/* Reads the section headers. If there are too many for the ELF header's fields, section 0 has the numbers. */
 static const char *elfhead_read_sections(struct elfhead *elfhead)
 {
 	size_t size = elfhead_section_size(elfhead);
@@ -264,8 +263,7 @@ void elfhead_free(struct elfhead *elfhead)
 	arena_free(&elfhead->arena);
 }
 
-/* ---- build-id
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- build-id --------------------------------------------------------------------------------------------------- */
 
 /* Returns the build-id in n bytes of notes at that place; *left is the budget of bytes for all notes of the file. */
 static struct build_id id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left)
@@ -299,8 +297,7 @@ struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory)
 	return id;
 }
 
-/* ---- bytes of sections
- * ------------------------------------------------------------------------------------------------ */
+/* ---- bytes of sections ------------------------------------------------------------------------------------------ */
 
 bool elfhead_is_dense(const struct elfhead *elfhead, uint64_t at, uint64_t n)
 {

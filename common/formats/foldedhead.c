@@ -149,7 +149,7 @@ static void get_rule(struct str key, struct str value, struct folded_header *hea
 	}
 }
 
-/* What becomes of a text that every header has. */
+/* Merge rule for a text that every header has. */
 enum several { JOINED, EARLIEST, LATEST };
 
 static const struct {

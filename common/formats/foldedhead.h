@@ -12,7 +12,7 @@
 #include "common/stacks.h"
 #include "common/text.h"
 
-/* How much more than counting noise the counts of a node, and of those below it, vary from window to window. */
+/* Variation of the counts of a node, and of those below it, between windows, beyond counting noise. */
 struct folded_noise {
 	uint32_t node;
 	float dispersion; /* variance over mean, at least 1 */

@@ -42,7 +42,7 @@ static bool foldedpath_follows(const struct path *path, struct str stack, size_t
 	return str_cmp(str_cut(&rest, ';'), name) > 0;
 }
 
-/* How many bytes stack and the stack before begin with alike, from the names of that. */
+/* Returns the length of the common start of the stack and the stack before, by the names of that one. */
 static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 {
 	size_t at = 0;
@@ -102,7 +102,7 @@ static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, s
 	return *guess = intern(frames, str_cut(&rest, ';'));
 }
 
-/* What nothing in the tree calls yet. sibling: the frame before on the same level, 0: none. */
+/* Adds a frame without a node. sibling: the node before on the same level; 0: none. */
 static uint32_t path_append(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
 	struct stacks *stacks = path->s;

@@ -11,7 +11,7 @@
 #include "common/formats/foldedhead.h"
 #include "common/filter/in.h"
 
-/* What reading found; sums over several files when the same struct is passed again. */
+/* Counts of reading; sums over several files if the same struct is passed again. */
 struct folded_tally {
 	uint64_t lines;   /* stacks read */
 	uint64_t bad;     /* lines that are not stacks, skipped */

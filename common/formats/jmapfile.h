@@ -44,7 +44,7 @@ bool jmap_get_signed(struct str *string, int64_t *value);
 /* The next record of a file whose rest is *string: 1, and the body; 0: the end; -1: torn, or damaged. */
 int jmap_next(struct str *string, struct str *body);
 
-/* How many bytes of a timeline are complete records; 0: it is none. Needs little memory, whatever the file's size is.
+/* Returns the bytes of complete records in a timeline; 0 for another file. Its memory does not depend on the size.
  */
 uint64_t jmap_complete(int fd);
 

@@ -63,7 +63,7 @@ struct pj_process {
 
 enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */
 
-/* What was mapped by that file, by its numbers as in the MMAP2 records of the window: a path may be that of several
+/* The build-id of a mapped file, identified as in the MMAP2 records of the window: a path may be that of several
  * files, one each container, and of a file in memory it is anything. */
 struct pj_build_id {
 	struct file_id file_id;
@@ -71,7 +71,7 @@ struct pj_build_id {
 	uint8_t zero[3];
 };
 
-/* What the recorder left out for a tenant (tenants.h) that was over a budget. */
+/* Data that the recorder left out for a tenant (tenants.h) over its budget. */
 struct pj_tenant {
 	uint32_t kind, zero; /* enum tenant_kind; 0: several, or unknown */
 	uint64_t key;
@@ -85,7 +85,7 @@ struct pj_tenant {
 	uint64_t tables; /* lookups of unwind tables that were left out; the same */
 };
 
-/* What happened to helper processes of one kind in the window. */
+/* Failures of helper processes of one kind in the window. */
 enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPERS };
 
 struct pj_helper {

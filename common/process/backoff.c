@@ -131,7 +131,7 @@ void backoff_blocked(struct backoff *backoff, uint64_t place, uint64_t blocked_n
 		slot->paid = now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS;
 }
 
-/* ---- questions --------------------------------------------------------------------------------------------------- */
+/* ---- lookups and counts ------------------------------------------------------------------------------------------ */
 
 static bool lingers_at(const struct backoff *backoff, uint64_t place)
 {

@@ -57,7 +57,7 @@ bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns);
 /* A helper hung or crashed at files of a place (0: at none). It was killed, or ended; it is reaped now or later. */
 void backoff_failed(struct backoff *backoff, pid_t pid, uint64_t place, bool hung, uint64_t now);
 
-/* A further process of a helper that failed, killed here: reaped now or later. */
+/* Kills a further process of a failed helper, and reaps it now or later. */
 void backoff_abandon(struct backoff *backoff, pid_t pid, uint64_t place);
 
 /* Files of a place blocked a helper for so long. */

@@ -74,7 +74,7 @@ unsigned sandbox_reported(void);
  * (SANDBOX_FORK): for a child of it that needs fewer. Returns false if they stay. */
 bool sandbox_narrow(unsigned groups);
 
-/* How many system calls a process of these groups may make, without those that the run time of sanitizers needs. */
+/* Returns the number of system calls that these groups allow, without those of the run time of sanitizers. */
 unsigned sandbox_calls(unsigned groups);
 
 /* The first missing layer for a message: "Landlock", "seccomp"; NULL if missing is 0. */

@@ -24,8 +24,7 @@
 #define SWEEP_NS (10 * SECOND_NS)
 #define TABLE 1024u /* tenants with an account of their own; a power of two */
 
-/* ---- the tenant of a process ---------------------------------------------------------------------------------------
- */
+/* ---- the tenant of a process ------------------------------------------------------------------------------------ */
 
 static size_t hex_run(struct str string)
 {
@@ -162,7 +161,7 @@ static void find_namespaces(int process, struct tenant_facts *facts)
 	facts->mount_ns = namespace_inode(process, "ns/mnt");
 }
 
-/* Where the hierarchies of cgroups are by convention: version 2 alone, version 1, or both. */
+/* Conventional mount points of cgroup hierarchies: version 2 alone, version 1, or both. */
 static uid_t owner_of_cgroup(struct str controllers, struct str path)
 {
 	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
@@ -233,8 +232,8 @@ static bool read_texts(int process, struct texts *texts)
 	return found;
 }
 
-/* Where root of the host is not distinguished from root of a container without an id, those in PID namespaces are one
- * place. */
+/* Returns the place of a process. If its tenant is unknown, it shares one place with all processes in nested PID
+ * namespaces: root of the host is not distinguished from root of a container without an id. */
 static uint64_t tenants_place_of(struct tenant tenant, const struct status *status)
 {
 	uint64_t key = tenant.kind != TENANT_UNKNOWN ? tenant.key : status->is_nested ? 0 : status->pid;
@@ -408,8 +407,7 @@ bool tenant_from_folder(struct str name, struct tenant *tenant)
 	return tenant->kind != TENANT_UNKNOWN;
 }
 
-/* ---- shares ---------------------------------------------------------------------------------------------------------
- */
+/* ---- shares ----------------------------------------------------------------------------------------------------- */
 
 uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
 {
@@ -431,8 +429,7 @@ uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, ui
 	return low;
 }
 
-/* ---- accounts
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- accounts --------------------------------------------------------------------------------------------------- */
 
 struct account {
 	struct tenant_account sums;
@@ -643,8 +640,7 @@ void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_
 	account_of(tenants, tenant)->sums.refused_stock[stock]++;
 }
 
-/* ---- reports
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- reports ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t tenants_refusals(const struct account *account)
 {

@@ -125,7 +125,7 @@ void tenants_charge(struct tenants *tenants, struct tenant tenant, enum tenant_f
 /* Gives a tenant an amount of a flow, up to its burst: of flows that are refilled by what it does, not by time. */
 void tenants_credit(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount);
 
-/* Is that much left of a flow? Takes and counts nothing. */
+/* Returns true if that much is left of a flow. Takes and counts nothing. */
 bool tenants_has(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
 /* Returns false, and counts that, if the tenant is in debt or has nothing left. */
@@ -149,7 +149,7 @@ struct tenant_account {
 void tenants_each_refused(const struct tenants *tenants, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg);
 
-/* How many tenants were refused something since the start. */
+/* Returns the number of tenants with a refusal since the start. */
 size_t tenants_over(const struct tenants *tenants);
 
 #endif

@@ -39,8 +39,7 @@ static struct {
 
 static pthread_key_t own_worker; /* of the thread that calls; IDLE between its calls */
 
-/* ---- places --------------------------------------------------------------------------------------------------------
- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 static bool is_resting(const struct rest *rest, uint64_t now)
 {
@@ -105,8 +104,7 @@ static struct rest *timelimit_slot_of(uint64_t place)
 	return best;
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------------
- */
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
 
 /* A slot that it waits in is free for the next. */
 static void leave_slot(const struct worker *worker)
@@ -178,8 +176,7 @@ static struct worker *take_worker(void)
 	return worker;
 }
 
-/* ---- fork ----------------------------------------------------------------------------------------------------------
- */
+/* ---- fork ------------------------------------------------------------------------------------------------------- */
 
 /* An abandoned thread takes the lock when it returns, at any moment: no child process may begin with a lock
  * that is held. */
@@ -210,8 +207,7 @@ static void timelimit_prepare(void)
 	pthread_atfork(before_fork, after_fork, start_child);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 /* True if a thread of ours uses or waits for a CPU, or has not started yet. */
 static bool is_runnable(pid_t tid)

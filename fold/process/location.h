@@ -28,7 +28,7 @@ enum location_kind {
 	LOCATION_STACK_END
 };
 
-/* How a stack ends. A stack without such a location is complete if its outermost frame is a root frame. */
+/* The end of a stack. A stack without such a location is complete if its outermost frame is a root frame. */
 enum stack_end {
 	/* The stack copy ends. */
 	STACK_COPY_CUT,

@@ -239,7 +239,8 @@ static void try_cache(struct search *search, const char *what)
 	dsofiles_consider(search, open_elf(search, fileopener_path(search->name.p)));
 }
 
-/* May the file at that path be the one that was mapped? Without build-id only where it was mapped. */
+/* Returns true if the file at the path may be the mapped one. Without build-id, this is so only on the recorded
+ * machine. */
 static bool is_recorded_by_path(const struct search *search)
 {
 	return search->id.n || search->options->symfs || search->query->live ||
@@ -359,8 +360,7 @@ static void find_files(struct search *search)
 	try_rest(search, path);
 }
 
-/* ---- [vdso] --------------------------------------------------------------------------------------------------------
- */
+/* ---- [vdso] ----------------------------------------------------------------------------------------------------- */
 
 /* Returns a file in memory with this kernel's vDSO, or -1. */
 static int open_own_vdso(void)
@@ -385,8 +385,7 @@ static void find_vdso(struct search *search)
 	try_cache(search, "/elf");
 }
 
-/* ---- asking
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
 static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
@@ -438,7 +437,7 @@ static bool dsofiles_is_build(int fd, struct str id)
 	return own.n && want.n && dsofiles_same_build(want, own);
 }
 
-/* What dwz moved out: below its build-id, or by its name. */
+/* Opens the file with the debug information that dwz shares between files: by its build-id, or by its name. */
 static int dsofiles_open_shared(void *with, const char *name, struct str build_id)
 {
 	struct search *search = with;

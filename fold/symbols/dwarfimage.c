@@ -152,7 +152,7 @@ static const char *dwarfimage_unpack(const struct elffile *elffile, const struct
 	}
 }
 
-/* ---- what the library would choke on ------------------------------------------------------------------------ */
+/* ---- constructs that libdw cannot read ---------------------------------------------------------------------- */
 
 /* Bytes of the abbreviation table at offset, up to the 0 that ends it, or to the end of all. */
 static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)

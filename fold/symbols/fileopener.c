@@ -57,8 +57,7 @@ struct reply {
 	uint64_t mount_ns; /* WHERE: 0 if it is that of the helper, or not known */
 };
 
-/* ---- the helper
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the helper ------------------------------------------------------------------------------------------------- */
 
 /* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
 static int refuse_proc(int fd)
@@ -226,8 +225,7 @@ static void fileopener_run_helper(int socket)
 	}
 }
 
-/* ---- the process that forks helpers
- * ------------------------------------------------------------------------------------- */
+/* ---- the process that forks helpers ----------------------------------------------------------------------------- */
 
 /* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a
  * helper lives. */
@@ -351,8 +349,7 @@ static void leave_helper(void)
 	opener.socket = -1;
 }
 
-/* ---- places that do not answer
- * ------------------------------------------------------------------------------------------ */
+/* ---- places that do not answer ---------------------------------------------------------------------------------- */
 
 struct locationcache {
 	uint64_t file, directory; /* directory: or mount namespace */
@@ -409,8 +406,7 @@ static void note_silence(const struct locationcache *locations)
 		++*count_of(locations->directory);
 }
 
-/* ---- asking
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* A helper that runs, or waits for a CPU, waits for no file system. */
 static bool helper_runs(void)

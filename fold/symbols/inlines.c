@@ -22,7 +22,7 @@
 
 const bool inlines_here = true;
 
-/* What the entries of a level are in: which function, which inlined call of it (0: none). For scopes: the scope. */
+/* The function that contains the entries of a level, and the inlined call in it (0: none). For scopes: the scope. */
 struct within {
 	uint32_t function, call;
 };
@@ -88,8 +88,8 @@ static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-/* What to do with an entry: true: look into it, its entries are within *inner. left: they were all seen, the next one
- * begins at end (NULL: there is no next one). */
+/* Callbacks for entries. visit returns true to visit the children of die, which are within *inner. left is called after
+ * them; the next entry begins at end (NULL: there is none). */
 struct visitor {
 	bool (*visit)(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
 	void (*left)(struct inlines *inlines, struct within inner, const char *end);
@@ -297,7 +297,7 @@ static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *di
 	}
 }
 
-/* Where the function was declared that die is. */
+/* Returns the entry with the declaration of the function of die. */
 static Dwarf_Die declaration_of(const Dwarf_Die *die)
 {
 	Dwarf_Die d = *die, next;
@@ -401,7 +401,7 @@ static bool next_range(struct inlines *inlines, struct ranges *ranges)
 	}
 }
 
-/* How many places of an entry are in no function yet. */
+/* Returns the number of address ranges of an entry that are in no function yet. */
 static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
 	struct ranges ranges = { .die = die };
@@ -616,7 +616,7 @@ static void close_dwarf(struct opened *opened)
 	dwarfimage_free(&opened->image);
 }
 
-/* What several files have in common, and dwz moved out of them. */
+/* Opens the file with the debug information that dwz shares between files (.gnu_debugaltlink). */
 static void inlines_open_shared(struct inlines *inlines, const struct elffile *elffile, struct opened *shared)
 {
 	struct str link = elffile_bytes((struct elffile *)(uintptr_t)elffile,

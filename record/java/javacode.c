@@ -459,8 +459,7 @@ void javacode_name(struct javacode *javacode, struct javanames *names)
 	}
 }
 
-/* ---- callbacks of javaunwind_step
- * ------------------------------------------------------------------------------------- */
+/* ---- callbacks of javaunwind_step ------------------------------------------------------------------------------- */
 
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 {

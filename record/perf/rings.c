@@ -200,7 +200,7 @@ static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bo
 	return &rings->complete.record;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------- */
+/* ---- order of all rings -------------------------------------------------------------------------------------- */
 
 static bool rings_before(const struct rings *rings, uint32_t a, uint32_t b)
 {

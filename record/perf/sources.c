@@ -363,7 +363,7 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 	sources->n = n;
 }
 
-/* ---- whom ---------------------------------------------------------------------------------------------------- */
+/* ---- targets ------------------------------------------------------------------------------------------------- */
 
 /* Lists the threads of all target processes. Threads that start later are their children and inherit the events. */
 static bool find_threads(struct sources *sources, struct sources_failure *why)

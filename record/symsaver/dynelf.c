@@ -21,8 +21,7 @@ struct program {
 	uint64_t symbols, strings, string_size, hash, gnu_hash; /* linked addresses; 0: absent */
 };
 
-/* ---- sources: bytes at an address -------------------------------------------------------------------------------
- */
+/* ---- sources: bytes at an address ------------------------------------------------------------------------------- */
 
 static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
@@ -51,8 +50,7 @@ static size_t dynelf_bytes_at(const struct program *program, uint64_t address, v
 	return 0;
 }
 
-/* ---- the dynamic section --------------------------------------------------------------------------------------------
- */
+/* ---- the dynamic section ---------------------------------------------------------------------------------------- */
 
 static const char *find_span(struct program *program)
 {
@@ -160,8 +158,7 @@ static uint32_t count_symbols(const struct program *program)
 	return n < SYMBOLS_MAX ? n : 0;
 }
 
-/* ---- writing
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 /* The new file: bytes, followed by the section headers. */
 struct cfi_helper {
@@ -401,8 +398,7 @@ static const char *write_program(struct program *program, int out, uint64_t max,
 	return why;
 }
 
-/* ---- from memory, from a file
- * ----------------------------------------------------------------------------------------- */
+/* ---- from memory, from a file ----------------------------------------------------------------------------------- */
 
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced)
 {

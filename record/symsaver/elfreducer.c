@@ -23,8 +23,7 @@ struct elfreducer {
 	char *block;
 };
 
-/* ---- kept sections -------------------------------------------------------------------------------------------------
- */
+/* ---- kept sections ---------------------------------------------------------------------------------------------- */
 
 static bool is_one_of(struct str name, const struct str *list, size_t n)
 {
@@ -97,8 +96,7 @@ static bool names_code(const struct elfreducer *elfreducer)
 	return false;
 }
 
-/* ---- new offsets --------------------------------------------------------------------------------------------------
- */
+/* ---- new offsets ------------------------------------------------------------------------------------------------ */
 
 static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 {
@@ -167,8 +165,7 @@ static void lay_out(struct elfreducer *elfreducer)
 	elfhead->header.e_shoff = elfreducer_align(elfreducer->end, 8);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at)
 {

@@ -34,8 +34,7 @@ struct jit {
 	bool map_counted, dump_counted;
 };
 
-/* ---- opening
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
 
 static bool jits_enter(struct jits *jits, const struct jit *jit)
 {
@@ -120,8 +119,7 @@ static int jits_folder_of(struct jits *jits, const struct jit *jit)
 	return folder >= 0 && (mkdirat(folder, name, 0750) == 0 || errno == EEXIST) ? folder : -1;
 }
 
-/* ---- one process
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- one process ------------------------------------------------------------------------------------------------ */
 
 /* Continues after a full disk, which may have space again; counts the failure once for each report of the process. */
 static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
@@ -240,9 +238,7 @@ static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 	jits->jit[i] = jits->jit[--jits->n];
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- table of JITs ---------------------------------------------------------------------------------------------- */
 
 static size_t jits_find(const struct jits *jits, uint32_t pid)
 {

@@ -27,8 +27,7 @@ static void modules_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n)
 	snprintf(name, SAVERDIR_PATH, "modules-%s.%llu", boot, (unsigned long long)n);
 }
 
-/* ---- modules
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- modules ---------------------------------------------------------------------------------------------------- */
 
 uint64_t kernelsaver_sum(struct str modules)
 {
@@ -73,8 +72,7 @@ static bool write_modules(struct kernelsaver *kernelsaver, uint64_t n, struct st
 	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
-/* ---- kallsyms
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- kallsyms --------------------------------------------------------------------------------------------------- */
 
 /* Returns true if an address is not 0. state: position in the address of the current line, over blocks. */
 enum { AT_START, IN_ZEROS, PAST };
@@ -159,8 +157,7 @@ static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
-/* ---- snapshots
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- snapshots -------------------------------------------------------------------------------------------------- */
 
 static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {

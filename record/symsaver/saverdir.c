@@ -16,8 +16,7 @@
 #define SHARED_WRITE 022
 #define LOOK_NS 1000000000u
 
-/* ---- folders ------------------------------------------------------------------------------------------------------
- */
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
 
 /* Opens a folder that only this user (or root) can write to. Returns -1 and errno; EPERM if other users can. */
 static int saverdir_own_folder(int at, const char *name, bool make)
@@ -87,8 +86,7 @@ int saverdir_jit(struct saverdir *saverdir)
 	return saverdir->boot_jit;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------------------------------------ */
 
 void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns)
 {
@@ -139,8 +137,7 @@ int saverdir_read(struct saverdir *saverdir, const char *path)
 	return openat(saverdir->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 bool saverdir_has_space(struct saverdir *saverdir, uint64_t n)
 {

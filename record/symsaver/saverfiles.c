@@ -111,7 +111,7 @@ bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *
 	return true;
 }
 
-/* Has the parser reduce fd, or the program in mem, to a new file, and gives that its names. Returns -1 if it is saved,
+/* Lets the parser reduce fd, or the program in mem, to a new file, and gives that its names. Returns -1 if it is saved,
  * otherwise an enum symsaver_reason. */
 static int reduce_and_keep(struct saverfiles *files, const struct saver_message *message, int fd, int mem,
 			   uint64_t base)

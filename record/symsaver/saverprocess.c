@@ -54,8 +54,7 @@ struct saver {
 	uint64_t parsers_before[PARSER_LINGERING]; /* failures of parsers of earlier symbol savers */
 };
 
-/* ---- counts
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------------------- */
 
 static void saverprocess_count(struct saver *saver, enum saver_count what, uint64_t n)
 {
@@ -72,8 +71,7 @@ static void show_bytes(struct saver *saver)
 	atomic_store_explicit(&saver->shared->count[COUNT_BYTES], saver->dir.bytes, memory_order_relaxed);
 }
 
-/* ---- places
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 static bool is_avoided(const struct saver *saver, uint64_t place)
 {
@@ -163,8 +161,7 @@ static enum jitcopy_records saverprocess_find_records(void *to, int fd, const st
 	return symhelper_records(&saver->files.parser, fd, span, end);
 }
 
-/* ---- binaries
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- binaries --------------------------------------------------------------------------------------------------- */
 
 static void saverprocess_done(struct saver *saver, uint64_t key)
 {
@@ -278,8 +275,7 @@ static void keep_vdso(struct saver *saver)
 		saverdir_discard(&saver->dir, &file);
 }
 
-/* ---- processes
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- processes -------------------------------------------------------------------------------------------------- */
 
 static void on_root(struct saver *saver, const struct saver_message *message, uint64_t now)
 {
@@ -311,8 +307,7 @@ static void report_jits(struct saver *saver)
 	memcpy(saver->reported, saver->jits.count, sizeof(saver->reported));
 }
 
-/* ---- the kernel
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------------------------- */
 
 static void report_kernel(struct saver *saver)
 {
@@ -335,9 +330,7 @@ static void report_kernel(struct saver *saver)
 	saver->kernel_reported = saver->kernel.failed;
 }
 
-/* ---- the loop
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 static void on_window(struct saver *saver)
 {

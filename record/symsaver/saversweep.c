@@ -41,8 +41,7 @@ struct sweep {
 	struct saversweep swept;
 };
 
-/* ---- shares --------------------------------------------------------------------------------------------------------
- */
+/* ---- shares ----------------------------------------------------------------------------------------------------- */
 
 static struct share *add_share(struct sweep *sweep, const char *name)
 {
@@ -85,8 +84,7 @@ static void cut_shares(struct sweep *sweep, uint64_t target)
 	}
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static size_t age_of(const struct sweep *sweep, uint64_t mtime)
 {
@@ -206,8 +204,7 @@ static void count_all(struct sweep *sweep)
 	sweep_all(sweep);
 }
 
-/* ---- windows -------------------------------------------------------------------------------------------------------
- */
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 /* Lowers *oldest to the E of the oldest E.data in a folder of DIR. */
 static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
@@ -232,8 +229,7 @@ static uint64_t oldest_window(const struct saverdir *saverdir, const char *folde
 	return oldest;
 }
 
-/* ---- all -----------------------------------------------------------------------------------------------------------
- */
+/* ---- the sweep -------------------------------------------------------------------------------------------------- */
 
 static void count_forced(struct sweep *sweep)
 {

@@ -62,8 +62,7 @@ struct symsaver {
 	char boot[BOOT_ID + 1];
 };
 
-/* ---- the process
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- the process ------------------------------------------------------------------------------------------------ */
 
 /* Copies the places that the next symbol saver avoids, with their times. */
 static void publish_avoided(struct symsaver *saver)
@@ -185,8 +184,7 @@ void symsaver_tick(struct symsaver *saver)
 	}
 }
 
-/* ---- starting
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- starting --------------------------------------------------------------------------------------------------- */
 
 static uint64_t symsaver_inode_of(const char *proc, const char *name)
 {
@@ -245,8 +243,7 @@ struct symsaver *symsaver_start(const struct symsaver_options *options, const ch
 	return NULL;
 }
 
-/* ---- messages
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- messages --------------------------------------------------------------------------------------------------- */
 
 /* A full pipe wakes it anyhow; symsaver_tick replaces a dead process. */
 static void wake_saver(struct symsaver *saver)
@@ -465,9 +462,7 @@ void symsaver_window(struct symsaver *saver)
 	symsaver_tick(saver);
 }
 
-/* ---- queries
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 size_t symsaver_kernels(struct symsaver *saver, char names[2][64])
 {

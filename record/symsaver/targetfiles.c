@@ -20,8 +20,7 @@
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683E
 
-/* ---- processes ------------------------------------------------------------------------------------------------------
- */
+/* ---- processes -------------------------------------------------------------------------------------------------- */
 
 /* Reads the start of a file of the process. */
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
@@ -136,8 +135,7 @@ int targetfiles_root(int process)
 	return openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- identity
- * --------------------------------------------------------------------------------------------------- */
+/* ---- identity --------------------------------------------------------------------------------------------------- */
 
 /* Compares file_id. A mapping of a file in an overlay has the file_id of its layer, but stat returns the device of the
  * overlay, and perhaps the layer in the upper bits of the inode. Subvolumes of btrfs have devices that mappings lack.
@@ -177,8 +175,7 @@ static int targetfiles_checked(int fd, const struct target_mapping *mapping, con
 	return -1;
 }
 
-/* ---- search
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- search ----------------------------------------------------------------------------------------------------- */
 
 static struct str without_deleted(struct str path)
 {
@@ -262,8 +259,7 @@ int targetfiles_open(int root, int process, const struct target_mapping *mapping
 	return fd;
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 /* Fields of a line of /proc/PID/maps. */
 struct line {
@@ -357,8 +353,7 @@ int targetfiles_memory(int process, const struct target_mapping *mapping, uint64
 	return fd;
 }
 
-/* ---- roots
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- roots ------------------------------------------------------------------------------------------------------ */
 
 static void targetfiles_let_go(struct targetfiles_held *held)
 {

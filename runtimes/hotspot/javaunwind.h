@@ -18,7 +18,7 @@
 
 #include "unwind/dwarf/cfiunwind.h"
 
-/* How the caller of a frame in a code blob is found. */
+/* The way to the caller of a frame in a code blob. */
 enum blob_kind {
 	BLOB_COMPILED, /* nmethod or C2 runtime stub: fixed frame size, rbp saved below the return address */
 	BLOB_NATIVE,   /* native wrapper: as BLOB_COMPILED, and rbp points to its frame */

@@ -79,7 +79,7 @@ static void pairs_make(struct pairs *pairs, uint32_t n)
 	pairs->mask = slots - 1;
 }
 
-/* Was the pair there? It is, afterwards. */
+/* Adds the pair. Returns true if it was there before. */
 static bool pairs_intersect(struct pairs *pairs, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;

@@ -60,7 +60,7 @@ static size_t entity_length(struct str string)
 										    1;
 }
 
-/* Where in the bytes the text's position is. */
+/* Returns the offset in the bytes of a position in the text. */
 static size_t unpack_place_of(const struct block *block, size_t at)
 {
 	size_t i = 0;
@@ -588,7 +588,7 @@ static bool parse_data(struct parser *parser)
 	return !parser->why && build_stacks(parser);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------- */
+/* ---- data blocks of a document ------------------------------------------------------------------------------ */
 
 static size_t count_blocks(struct str bytes)
 {

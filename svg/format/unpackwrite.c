@@ -49,7 +49,7 @@ static void write_in_time(struct out *out, struct path *path, const struct unpac
 	free(moment);
 }
 
-/* What qsort_r compares by. */
+/* Argument of the comparison of qsort_r. */
 struct order {
 	const struct stacks *s;
 	const uint32_t *rank; /* by frame */

@@ -46,7 +46,7 @@ static struct sig_change *change_assess(const struct layout *layout, const struc
 	return by_frame;
 }
 
-/* ---- what is gone ------------------------------------------------------------------------------------------- */
+/* ---- removed subtrees --------------------------------------------------------------------------------------- */
 
 /* Each subtree that is surely gone, with all its weight; then their callers. */
 static void measure_gone(struct change *change, const struct layout *layout)

@@ -142,7 +142,7 @@ static bool is_java(struct str string)
 	       !codekind_has(last, STR(".go:"));
 }
 
-/* What HotSpot compiles at its own start, as its maps and perf-map-agent call it. */
+/* Names, in HotSpot's maps and in those of perf-map-agent, of code that HotSpot generates at its start. */
 static bool is_java_stub(struct str string)
 {
 	static const struct str stub[] = {

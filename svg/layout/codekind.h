@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codekind.h - what kind of code a frame is, judged by its name.
+ * codekind.h - the kind of code of a frame, by its name.
  *
  * The suffix that pjfold writes (`_[k]`) comes first, then the spelling, which identifies the language. Kernel
  * functions have no special names, but all functions called by the kernel's entry points are kernel code: that is the

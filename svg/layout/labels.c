@@ -89,14 +89,14 @@ static void put_suffix(struct text *text, struct str string, size_t max)
 
 /* ---- parts of a name ---------------------------------------------------------------------------------------- */
 
-/* What precedes the method: package path, class or namespaces; where each begins. */
+/* The parts of a name before the method: package path, class or namespaces, by their offsets. */
 struct parts {
 	struct str all; /* without parameters */
 	size_t owner;   /* class, or whatever stands before the method; == method when there is none */
 	size_t method;
 };
 
-/* Is this < or > part of an operator's name or of an arrow, not a bracket? */
+/* Returns true if the < or > at i is part of an operator's name or of an arrow, not a bracket. */
 static bool is_operator_sign(struct str string, size_t i)
 {
 	static const struct str word = STR("operator");
@@ -134,7 +134,7 @@ static void put_plain_cpp(struct text *text, struct str string)
 	}
 }
 
-/* Where the last part behind "::" begins; parts in brackets count as one. */
+/* Returns the offset of the last part after "::"; a part in brackets counts as one. */
 static size_t last_scope(struct str string, size_t end)
 {
 	size_t depth = 0;

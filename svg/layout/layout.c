@@ -62,7 +62,7 @@ static void fill_before(struct layout *layout, const struct stacks *stacks, cons
 	layout->before_sum = totals[0];
 }
 
-/* What the parent has of its own before a frame, less what went to the pauses before its siblings. */
+/* Stores, by frame, the self weight of the parent before the frame, without the pauses before its siblings. */
 static void fill_pauses(struct layout *layout, const struct stacks *stacks)
 {
 	uint64_t *reported = mem_alloc(sizeof(*reported), stacks->n); /* by node */

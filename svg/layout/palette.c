@@ -300,7 +300,7 @@ static const char *suffix_label(struct str suffix)
 	}
 }
 
-/* What is woken counts as if its name ended in `_[w]`. */
+/* Returns the shade of a woken frame: that of its name with `_[w]`. */
 static struct shade woken_shade(bool hash, struct str frame)
 {
 	struct text name = { 0 };

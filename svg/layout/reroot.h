@@ -14,7 +14,7 @@ struct reroot {
 	bool reverse;
 };
 
-/* What has none of the frames that stacks are cut at. */
+/* Stacks without any of the frames at which stacks are cut. */
 struct reroot_dropped {
 	uint64_t stacks;
 	uint64_t weight; /* of all columns */

@@ -39,7 +39,7 @@ struct styles {
 	struct arena memory;
 };
 
-/* What colours follow from. */
+/* Input of the choice of colours. */
 struct styles_how {
 	const struct palette *palette;
 	struct palmap *map; /* NULL, or colours that win over the palette's; new names are added */

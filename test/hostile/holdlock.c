@@ -41,8 +41,7 @@ static unsigned seed, opens;
 static size_t file_bytes;
 static unsigned *reads; /* shared by all processes: reads that are not answered */
 
-/* ---- the server ----------------------------------------------------------------------------------------------------
- */
+/* ---- the server ------------------------------------------------------------------------------------------------- */
 
 static struct fuse_attr attr_of(uint64_t inode)
 {
@@ -100,8 +99,7 @@ static void serve(int fd)
 	}
 }
 
-/* ---- the process ---------------------------------------------------------------------------------------------------
- */
+/* ---- the process ------------------------------------------------------------------------------------------------ */
 
 struct both {
 	char *cached; /* the file, through the page cache */

@@ -48,8 +48,7 @@ static void ok(bool good, const char *what)
 	fflush(stdout);
 }
 
-/* ---- the copy
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the copy --------------------------------------------------------------------------------------------------- */
 
 static void copy_region(int mem, uint64_t from, uint64_t to)
 {
@@ -95,8 +94,7 @@ static void copy_memory(pid_t pid)
 	close(mem);
 }
 
-/* ---- which pages are read
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- which pages are read --------------------------------------------------------------------------------------- */
 
 static void on_touch(int signal, siginfo_t *info, void *context)
 {
@@ -121,9 +119,7 @@ static void protect(int protection)
 		mprotect((void *)(uintptr_t)blob[i].bytes, (blob[i].n + PAGE - 1) / PAGE * PAGE, protection);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 /* Numbers of methods that have names; they cannot be larger than how many there are. */
 static uint32_t number_of(void *arg, uint64_t method)
@@ -219,8 +215,7 @@ static char *in_copy(uint64_t address)
 	return NULL;
 }
 
-/* ---- changing
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- changing --------------------------------------------------------------------------------------------------- */
 
 static uint64_t seed = 88172645463325252u;
 

@@ -127,9 +127,7 @@ struct synth {
 	size_t nsegments;                               /* blocks */
 };
 
-/* ---- bytes
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------------------ */
 
 static inline uint64_t synth_lot(struct synth *synth, uint64_t below)
 {
@@ -165,8 +163,7 @@ static inline uint64_t synth_text(struct synth *synth, const char *text)
 	return at;
 }
 
-/* ---- fields
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fields ----------------------------------------------------------------------------------------------------- */
 
 static inline bool synth_has(const struct synth *synth, unsigned i)
 {
@@ -243,8 +240,7 @@ static inline void synth_set(struct synth *synth, uint64_t object, const char *t
 		synth_number(synth, object + synth->at[i], value, synth_fields[i].width);
 }
 
-/* ---- methods
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- methods ---------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t synth_symbol(struct synth *synth, const char *text)
 {
@@ -276,9 +272,7 @@ static inline uint64_t synth_method(struct synth *synth, const char *class_name,
 	return method;
 }
 
-/* ---- code
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- code ------------------------------------------------------------------------------------------------------- */
 
 /* A block with a blob: room for `extra` bytes behind its code. Returns the blob, sets where its code begins. */
 static inline uint64_t synth_blob(struct synth *synth, uint64_t name, struct str code, size_t extra, unsigned words,
@@ -499,8 +493,7 @@ static inline void synth_code(struct synth *synth)
 	synth_set(synth, 0, "CodeCache", "_heaps", array);
 }
 
-/* ---- what it says of itself
- * -------------------------------------------------------------------------------------------------- */
+/* ---- exported tables -------------------------------------------------------------------------------------------- */
 
 static inline void synth_says(struct synth *synth)
 {
@@ -521,8 +514,7 @@ static inline void synth_says(struct synth *synth)
 	synth_set(synth, 0, "Arguments", "_java_command", synth_text(synth, "Work\tidle"));
 }
 
-/* ---- tables and symbols
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- tables and symbols ----------------------------------------------------------------------------------------- */
 
 struct synth_symbols {
 	struct synth_symbol {
@@ -689,8 +681,7 @@ static inline void synth_elf(struct synth *synth, const struct synth_symbols *e)
 	synth_put(synth, SYNTH_BASE + sizeof(head), segment, sizeof(segment));
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- the JVM ---------------------------------------------------------------------------------------------------- */
 
 /* The memory of a JDK; the same seed, the same bytes. */
 static inline void synth_make(struct synth *synth, unsigned jdk, uint64_t seed, int without)

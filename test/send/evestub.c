@@ -34,7 +34,7 @@ static uint64_t made;
 static const char *token, *down, *logged;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- what is stored --------------------------------------------------------------------------------------------- */
+/* ---- stored windows --------------------------------------------------------------------------------------------- */
 
 static uint32_t *place_of(const char *id)
 {

@@ -20,7 +20,7 @@
 #include "unwind/dwarf/dwarfbytes.h"
 #include "unwind/dwarf/processor.h"
 
-/* How a rule gives the value of a register in the caller. */
+/* Kind of a rule: the way from a row to the value of a register in the caller. */
 enum cfi_how {
 	/* No rule. Callee-saved registers and a link register: as CFI_SAME; rsp: the CFA; others: unknown. */
 	CFI_UNSPECIFIED,

@@ -33,8 +33,7 @@ static const struct sandbox all = { .groups = SANDBOX_MESSAGES | SANDBOX_MEMFD |
 				    .files = 32,
 				    .uid = 65534 };
 
-/* ---- one attempt each, in a child ----------------------------------------------------------------------------------
- */
+/* ---- one attempt each, in a child ------------------------------------------------------------------------------- */
 
 static void show_status(void *arg)
 {
@@ -189,8 +188,7 @@ static void sort_many(void *arg)
 	printf("%d %d", value[0], value[countof(value) - 1]);
 }
 
-/* ---- openers and filters -------------------------------------------------------------------------------------------
- */
+/* ---- openers and filters ---------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/pj-sandbox-test.XXXXXX";
 
@@ -304,8 +302,7 @@ static void filters(void)
 	child_run(&c, remove_folder, NULL);
 }
 
-/* ---- missing layers ------------------------------------------------------------------------------------------------
- */
+/* ---- missing layers --------------------------------------------------------------------------------------------- */
 
 struct denied {
 	uint32_t call, argument; /* argument: its first one */
@@ -352,8 +349,7 @@ static void missing_layers(void)
 	is_str(str_of(sandbox_missing(SANDBOX_LANDLOCK)), str_of("Landlock"), "  by name");
 }
 
-/* ---- checks
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------------------------------- */
 
 static bool has_line(const char *line)
 {

@@ -189,8 +189,7 @@ static void check_loaded(void)
 	is_u64(await_drops(2), 2, "  each argument is dropped once");
 }
 
-/* ---- several threads -----------------------------------------------------------------------------------------------
- */
+/* ---- several threads -------------------------------------------------------------------------------------------- */
 
 static atomic_bool in_place, others_done;
 
@@ -275,8 +274,7 @@ static void check_callers(void)
 	is_u64((uint64_t)call(RETURNS, 50, LONG_MS, 0), (uint64_t)own, "  others keep theirs");
 }
 
-/* ---- fork ----------------------------------------------------------------------------------------------------------
- */
+/* ---- fork ------------------------------------------------------------------------------------------------------- */
 
 static int status_of_child(void (*f)(void))
 {

@@ -15,8 +15,7 @@
 #define COPIES 400 /* damaged ones */
 #define PLACES 2000
 
-/* ---- something that is inlined ------------------------------------------------------------------------------------
- */
+/* ---- inlined functions ------------------------------------------------------------------------------------------ */
 
 /* Each place is one instruction; the label is beside it. */
 #define PLACE(label) __asm__ volatile(".globl " #label "\n" #label ":\tnop")
@@ -47,8 +46,7 @@ static __attribute__((noinline)) int outer_call(int x)
 	return x;
 }
 
-/* ---- this program as a file
- * ------------------------------------------------------------------------------------------ */
+/* ---- this program as a file ------------------------------------------------------------------------------------- */
 
 static struct text read_self(void)
 {
@@ -97,8 +95,7 @@ static void calls_at(struct elffile *elffile, uint64_t place, struct text *out, 
 	intern_free(&names);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------------------
- */
+/* ---- damage ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t seed = 1;
 

@@ -71,8 +71,7 @@ static int fake_poll(struct pollfd *polled, nfds_t n, int ms)
 	return poll(polled, n, 0);
 }
 
-/* ---- the folder of the run
- * ------------------------------------------------------------------------------------------- */
+/* ---- the folder of the run -------------------------------------------------------------------------------------- */
 
 static const char *const fixed[] = { "fifo", "link", "own", "file", "cache", "other" };
 
@@ -179,8 +178,7 @@ static struct str next_path(void)
 	return path;
 }
 
-/* ---- laws
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- laws ------------------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *const *list, const char *path)
 {
@@ -245,8 +243,7 @@ static void check_descriptor(int fd, unsigned operation, const char *path)
 	close(fd);
 }
 
-/* ---- a filter that was taken over
- * ------------------------------------------------------------------------------------ */
+/* ---- a filter that was taken over ------------------------------------------------------------------------------- */
 
 /* Sends a message, as it is or damaged, with a descriptor or two. */
 static void send_damaged(struct request *request, size_t n, unsigned how)
@@ -292,8 +289,7 @@ static void raw_request(void)
 	check_descriptor(fd, q.operation, q.path);
 }
 
-/* ---- the filter itself
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the filter itself ------------------------------------------------------------------------------------------ */
 
 static void check_names(int folder, bool links)
 {

@@ -141,8 +141,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: lines are records
- * --------------------------------------------------------------------------------------- */
+/* ---- libFuzzer only: lines are records -------------------------------------------------------------------------- */
 
 static bool lines_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

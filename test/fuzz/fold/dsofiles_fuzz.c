@@ -212,8 +212,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: files
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- libFuzzer only: files -------------------------------------------------------------------------------------- */
 
 static bool files_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

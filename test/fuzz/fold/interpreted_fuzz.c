@@ -45,8 +45,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: items
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- libFuzzer only: items -------------------------------------------------------------------------------------- */
 
 static bool items_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

@@ -41,8 +41,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- libFuzzer only --------------------------------------------------------------------------------------------- */
 
 static bool records_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

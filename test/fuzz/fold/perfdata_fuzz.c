@@ -159,8 +159,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: records of the data section, or of a pipe
- * ----------------------------------------------------------------- */
+/* ---- libFuzzer only: records of the data section, or of a pipe -------------------------------------------------- */
 
 static bool data_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

@@ -159,8 +159,7 @@ static ssize_t fake_recv(int socket, void *p, size_t size, int flags)
 	return n;
 }
 
-/* ---- the keeper
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the keeper ------------------------------------------------------------------------------------------------- */
 
 static void check_failed(const struct symhelper *symhelper, enum symparser_answer answer,
 			 const struct symparser_reply *r)

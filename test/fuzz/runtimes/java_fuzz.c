@@ -118,8 +118,7 @@ static void walk(struct unwind_state state, const struct javaunwind_code *code)
 	} while (end == UNWIND_MORE);
 }
 
-/* ---- facts instead of code
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- facts instead of code -------------------------------------------------------------------------------------- */
 
 struct retention {
 	const struct code_blob *blob;

@@ -341,8 +341,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: pages are records; what a JVM has in them are numbers and pointers
- * ------------------------------------------ */
+/* ---- libFuzzer only: pages are records; what a JVM has in them are numbers and pointers ------------------------- */
 
 static size_t page_head(const uint8_t *page)
 {

@@ -151,8 +151,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	return 0;
 }
 
-/* ---- libFuzzer only: entries of call frame information
- * ------------------------------------------------------------------------- */
+/* ---- libFuzzer only: entries of call frame information ---------------------------------------------------------- */
 
 static bool entries_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
 {

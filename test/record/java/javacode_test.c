@@ -99,7 +99,7 @@ static uint64_t checks(const struct setting *setting)
 	return javacode_count(setting->code).checks;
 }
 
-/* ---- pieces that stay, and that are replaced ---- */
+/* ---- code blobs that stay, and that are replaced  */
 
 static void first_seen(struct setting *setting)
 {
@@ -215,7 +215,7 @@ static void missed(struct setting *setting)
 	   "  but a while later");
 }
 
-/* ---- what is let go ---- */
+/* ---- dropped code blobs and JVMs  */
 
 static void idle(struct setting *setting)
 {

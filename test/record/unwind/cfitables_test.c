@@ -101,7 +101,7 @@ static void fake_open(struct cfistarter *cfistarter, const char *proc)
 #include "record/unwind/cfihelpers.c"
 #include "record/unwind/cfitables.c"
 
-/* ---- questions ------------------------------------------------------------------------------------------------- */
+/* ---- lookups --------------------------------------------------------------------------------------------------- */
 
 static struct mapped_file file[FILES_MAX];
 

@@ -485,7 +485,7 @@ static void drop(void)
 	is_str(metric("pj_record_lost_samples_total"), STR("10"), "what such windows lost counts, too");
 }
 
-/* ---- who reads paths, who holds us up ------------------------------------------------------------------------ */
+/* ---- slow and absent readers of paths ------------------------------------------------------------------------ */
 
 static void to_closed_stdout(void *arg)
 {
@@ -632,7 +632,7 @@ static void cannot_create(void)
 	   "is said once, not for each");
 }
 
-/* ---- whose directory ----------------------------------------------------------------------------------------- */
+/* ---- owner of the directory ---------------------------------------------------------------------------------- */
 
 static void opens(void *arg)
 {
