@@ -90,9 +90,9 @@ $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir 
 endef
 $(foreach m,$(MAINS),$(eval $(call tool,$(m))))
 
-# A build for coverage writes its counters at _exit(), too: forked processes end there.
+# A build for coverage writes its counters at _exit() and before SIGKILL, too: forked processes end there.
 ifeq ($(SAN),cover)
-LDLIBS += -Wl,--wrap=_exit $(B)/test/lib/gcovexit.o
+LDLIBS += -Wl,--wrap=_exit -Wl,--wrap=kill $(B)/test/lib/gcovexit.o
 $(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
 endif
 

@@ -3,8 +3,9 @@
 #
 # PJ_BUILD: that build. STAGES: those of the tests ("all stores live"). REPORT=1: no tests, the report of the last run. SHOW=1: also each file.
 # Prints `FOLDER LINES REACHED %`; figures.sh takes these lines. Ends with 1 if a folder or all is below MIN (85) percent.
-# A process that is killed by a signal, that another root file system or another user's rights keep from build/, or whose system calls are
-# limited to its work does not write its counters: its lines are not counted.
+# Helper processes are not confined to their files, and end so that they write their counters (test/lib/gcovexit.c). A process that a test kills,
+# that another root file system or another user's rights keep from build/, or whose system calls are limited to reading (SANDBOX_ROOTS) does not
+# write its counters: its lines are not counted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PJ_BUILD
