@@ -20,7 +20,7 @@ struct stacks_node {
 };
 
 struct stacks {
-	bool in_time; /* to be set before the first call: siblings stand in order of time, see below */
+	bool in_time; /* siblings are in order of time (stacks_moments); to be set before the first call */
 	struct intern frames;
 	uint32_t n; /* nodes 0..n-1 exist; 0 before the first call */
 	uint32_t cap;

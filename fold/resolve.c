@@ -262,7 +262,8 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 
 	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
-	/* Without a build-id, a file of this machine with the same path is no evidence that it is the recorded one. */
+	/* Name the reason for which no file was used: of a recording of another or unknown machine, a DSO without
+	 * build-id is not looked up here, since a local file of the same path may be another one. */
 	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
 		why = task->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED;
 	options.inlined = NULL;

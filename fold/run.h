@@ -31,7 +31,7 @@ struct run {
 	unsigned threads;
 	/* Results of the other threads: threads - 1, created when first needed. */
 	struct script *worker;
-	/* All blocks of the run: the index of their input and their number of lines. */
+	/* The blocks of text that were read so far. input: index in the member `input` of struct run. */
 	struct run_block {
 		uint32_t input;
 		uint64_t lines;

@@ -59,11 +59,11 @@ bool in_line_after(struct in *input, struct str *line, size_t *same);
 /* Returns true if in_pread can read at any offset, which is so for a plain regular file. Sets *size to its bytes. */
 bool in_seekable(const struct in *input, uint64_t *size);
 
-/* Makes it so: copies what was not read yet (nothing may have been consumed) into a file without a name in TMPDIR. Dies
- * when that is a few hundred times as large as what was packed. */
+/* Makes the input seekable: copies it into a temporary file without a name in TMPDIR. Nothing may have been consumed.
+ * Dies if the copy becomes a few hundred times as large as the compressed input. */
 void in_spool(struct in *input);
 
-/* The folder of that file: TMPDIR, else /tmp. */
+/* Returns the folder of the temporary file of in_spool: TMPDIR, or /tmp if that is not set. */
 const char *in_spool_folder(void);
 
 /* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */

@@ -57,7 +57,8 @@ bool folded_is_header(struct str line); /* a line of the header, trimmed */
 void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,
 		    struct stacks *stacks, struct place place);
 
-/* All stacks are there. Frees comments. */
+/* Stores the dispersions of the comments in *header, by node, and frees comments. To be called after all stacks are
+ * read. */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks);
 
 /* Appends the lines in front of the stacks: the header, and with two columns the dispersions. No newline at the end. */

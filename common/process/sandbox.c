@@ -162,7 +162,8 @@ static unsigned sandbox_listed(const int *call, size_t n)
 	return count;
 }
 
-/* Groups whose other calls fail; those of helper processes end them. */
+/* Groups whose processes get EPERM for a call that is not allowed. A process of other groups is killed by such a call.
+ */
 #define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER | SANDBOX_ROOTS)
 
 unsigned sandbox_calls(unsigned groups)

@@ -536,7 +536,8 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 	return &tenants->account[i];
 }
 
-/* amount * ns / 1 s without overflow: both are bounded by what fills a burst. */
+/* Adds the amount that flowed in since the last call (rate times time), up to the burst. An amount below 1 is added
+ * later, with its time. The product is a double, so it cannot overflow. */
 static void tenants_refill(struct tenants *tenants, struct account *account, enum tenant_flow flow, uint64_t now)
 {
 	uint64_t rate = tenants->limits.flow[flow].per_second, burst = tenants->limits.flow[flow].burst;

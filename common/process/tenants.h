@@ -37,11 +37,11 @@ struct tenant {
  * process whose namespaces cannot be read within TENANT_NAMESPACES_MS is of its container or user. */
 struct tenant tenant_of(int process);
 
-/* The same, but waits for its namespaces for as long as it takes: for a thread that may hang. */
+/* As tenant_of, but waits for the namespaces of the process without limit: for a thread that may hang. */
 struct tenant tenant_of_blocking(int process);
 
-/* Its container or user, from texts of /proc/PID that no process can make wait. TENANT_UNKNOWN also for root on this
- * host. */
+/* Returns the tenant of a process by container or user alone, from texts of /proc/PID whose reading cannot block.
+ * Returns TENANT_UNKNOWN also for root on this host. */
 struct tenant tenant_without_namespaces(uint32_t pid);
 
 /* A place for timelimit_call, from texts of /proc/PID that no process can make wait: that of its container or user; a

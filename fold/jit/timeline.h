@@ -44,7 +44,8 @@ uint64_t timeline_bad(const struct timeline *timeline, const char **why);
 uint64_t timeline_left_out(const struct timeline *timeline);
 
 /* Returns the code that was at `address` at `time` (ns; 0: the latest), with the calls inlined at that address, and
- * sets *sure. Returns NULL if none is known. The result is valid as long as the timeline. */
+ * sets *sure to the certainty of the answer. Returns NULL if none is known. The result is valid as long as the
+ * timeline. */
 const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
 					 enum timeline_sure *sure);
 /* Returns the blobs for the unwinder; NULL if the timeline has no record of frames. The result belongs to the

@@ -26,7 +26,7 @@ struct recorder {
 	/* Names of kallsyms files in DIR/symbols that were valid during the window, without '/'; newest first. */
 	struct str kallsyms[RECORDER_KERNELS];
 	size_t nkallsyms;
-	/* The window has the item PJ_ITEM_WINDOW, PJ_ITEM_LOSS. */
+	/* The window has the item PJ_ITEM_WINDOW (has_window), PJ_ITEM_LOSS (has_loss). */
 	bool has_window, has_loss;
 	/* pjrecord unwound user stacks. walked[i] is set if it did so for event i (from 1); NULL means for all
 	 * events. */

@@ -17,7 +17,7 @@ struct callchain {
 	struct samples *to;
 	/* Do as perf script: look up callers at their return address, drop callchains with an unknown marker. */
 	bool as_perf;
-	/* Callchains with an unknown marker; the frames before it are used (with as_perf none). */
+	/* Number of callchains with an unknown marker. The frames before the marker are used; with as_perf none are. */
 	uint64_t garbage;
 };
 

@@ -328,7 +328,7 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 	if (asflamegraph->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
 		struct asflamegraph_names names = name_line(asflamegraph, line, stacks);
 
-		asflamegraph->pool.n = names.first; /* readable until the next line */
+		asflamegraph->pool.n = names.first; /* not cached: the names stay readable until the next line */
 		return names;
 	}
 	i = 2 * (size_t)intern(&asflamegraph->keys, key) + asflamegraph->java;

@@ -274,7 +274,7 @@ static void fileopener_run_starter(int control)
 		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
-		if (!sent) /* it would be waited for: the end of this process is an answer, too */
+		if (!sent) /* the caller waits for the reply: the end of this process ends its wait */
 			break;
 	}
 	if (helper > 0)

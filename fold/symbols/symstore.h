@@ -20,8 +20,8 @@
 struct symstore {
 	int dir;                           /* DIR; -1: none */
 	const struct recorder *who;        /* boot, processes */
-	uint64_t kernel[RECORDER_KERNELS]; /* numbers of snapshots for an unfinished window, which names none; newest
-					      first */
+	uint64_t kernel[RECORDER_KERNELS]; /* kernel snapshots of this boot, newest first: for a window that was not
+					      finished and therefore has no list */
 	size_t nkernels;
 	struct symstore_index *index; /* of dir */
 	struct text jit_folders;      /* names below jit/BOOT, each with a 0 after it */

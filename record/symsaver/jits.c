@@ -18,8 +18,8 @@
 #define AGAIN (5000 * MS)     /* interval between checks for a replaced map */
 #define ALIVE (2000 * MS)
 #define LAST_STEPS 1000     /* of copying the files of an ended process */
-#define LAST_NS (2000 * MS) /* time for that */
-#define END_NS (500 * MS)   /* for all processes, when the tool ends */
+#define LAST_NS (2000 * MS) /* time for copying the files of one ended process */
+#define END_NS (500 * MS)   /* time for copying the files of all processes, when the tool ends */
 
 struct jit {
 	uint32_t pid, uid, inner;
@@ -143,7 +143,8 @@ static uint64_t jits_cpu_now(void)
 	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
-/* Copies new bytes of one file. Returns false if there are none, or if it is not due. */
+/* Copies new bytes of one file. Returns false if none were copied: there are none, the copy has ended, or the budget of
+ * the tenant or of the disk is used up. */
 static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	struct jitcopy_cost cost;

@@ -147,7 +147,8 @@ static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int 
 	}
 }
 
-/* Returns the share of the files in a folder of symbols/ or jit/BOOT/, one level below `parent`. */
+/* Returns the quota account (struct share) of the files in the folder `name` of `parent`: that of a tenant, or `share`,
+ * that of the parent. Returns NULL for symbols/shared, whose links go with the last link of a tenant. */
 static struct share *share_below(struct sweep *sweep, const char *parent, const char *name, struct share *share)
 {
 	if (strcmp(parent, "tenants") == 0)

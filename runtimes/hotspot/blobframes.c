@@ -298,7 +298,8 @@ static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot
 
 /* ---- conversion of blobs ----------------------------------------------------------------------------------------- */
 
-/* Adds the code blobs of one blob, whose first bytes are in object. Returns false if the blob has changed since the
+/* Converts one CodeBlob of the code cache (struct blob), whose first bytes are in object, and adds the result: one
+ * struct code_blob, or several for the parts of a blob of stubs. Returns false if the CodeBlob has changed since the
  * scan or is not complete. */
 static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				const char *object)

@@ -549,8 +549,9 @@ static bool after_interpreted(const struct window *window, int at)
 bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 		    struct javaframe_exit *exit)
 {
-	/* Offsets of the interrupted address from pop A. The instructions are (JDK 25: mov byte); pop; mov rsp; (JDK
-	 * 25: cmp rsp, [r15 + N]; jb); jmp. */
+	/* Possible offsets of the interrupted address from the instruction pop A of the exit sequence (javaframe.h).
+	 * The sequence is [mov byte]; pop A; mov rsp, B; [cmp rsp, [r15 + N]; jb]; jmp A. JDK 25 alone has the
+	 * instructions in brackets. */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
 	/* Math intrinsics have no frame, so no leave precedes the pop. */
 	bool math = blob->kind == BLOB_ENTRY && blob->method_entry.push_rax == BLOB_NEVER;

@@ -30,7 +30,7 @@ struct methods {
 	uint64_t *method;         /* sorted by address, unique */
 	struct method_name *name; /* of method[i]; class_name is empty if the name is not readable */
 	size_t n;
-	char *symbols, *longer; /* bytes of the names */
+	char *symbols, *longer; /* memory of the names: the first bytes of all symbols, and the longer symbols */
 };
 
 /* Replaces methods by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with

@@ -22,8 +22,8 @@ struct change {
 	bool negate;                              /* colours are turned round */
 	struct sig_change *assessed[CHANGE_WAYS]; /* by frame of the layout */
 	uint64_t *gone_start, *gone_width;        /* by frame, in weights of before; width 0: not in that area */
-	uint64_t gone_sum;                        /* weights drawn there */
-	uint64_t unsure_sum; /* weights of stacks that are gone, but were moved or are too light to say so */
+	uint64_t gone_sum;                        /* weights in the area of removed stacks */
+	uint64_t unsure_sum; /* weights of removed stacks that were moved, or whose change is not significant */
 	uint32_t gone_depth;
 };
 

@@ -55,7 +55,7 @@ struct cfi_rule {
 	};
 };
 
-/* Rules of a full row: of the CFA and of each slot. */
+/* A full row: the rule of the CFA and a rule for each slot. */
 struct cfi_rules {
 	struct cfi_rule cfa;
 	struct cfi_rule reg[CFI_NREGS];
