@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clocks.h - the clock of the records, CLOCK_MONOTONIC, and that on the wall; in ns.
+ * clocks.h - the clock of the records, CLOCK_MONOTONIC, and the wall clock, in ns.
  *
- * Windows are cut on the first, which is never set. It stands still while the machine is suspended; the clock since
- * boot, on which start times of processes are, does not.
+ * Windows begin and end by CLOCK_MONOTONIC, which is never set. It stands still while the machine is suspended; the
+ * clock since boot, on which start times of processes are, does not.
  */
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H
@@ -17,10 +17,11 @@ uint64_t clock_wall(void);
 uint64_t clock_since_boot(void);
 uint64_t clock_now_ms(void);
 
-/* Wall time of a moment of the other clock, as things stand now. */
+/* Returns the wall time of a time of CLOCK_MONOTONIC, by the present difference of the two clocks. */
 uint64_t clock_wall_of(uint64_t ns);
 
-/* The next multiple of window_ns on the wall clock, after now; wall is now's wall time. Pure. */
+/* Returns the next multiple of window_ns on the wall clock after now, as a time of CLOCK_MONOTONIC; wall is the wall
+ * time of now. Pure. */
 uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
 /* Returns the end of a window that begins at `begin`: window_ns later, or with align at the multiple of it on the wall

@@ -2,9 +2,9 @@
 /*
  * diag.h - messages of a tool on stderr, and its end.
  *
- * "pjfold: out/1.data:12: no weight at the end of the line": tool, place, what; lower case, no full stop. One write per
- * message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never touched.
- * Statuses as in pj(7).
+ * "pjfold: out/1.data:12: no weight at the end of the line": tool, position, message; lower case, no full stop. One
+ * write per message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never
+ * touched. Statuses as in pj(7).
  */
 #ifndef PJ_DIAG_H
 #define PJ_DIAG_H
@@ -38,10 +38,11 @@ NORETURN void die_at(struct place place, const char *fmt, ...) PRINTF(2, 3); /* 
 NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);                  /* appends ": " strerror(errno) */
 NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);                  /* exit PJ_USAGE, points at --help */
 
-/* From now on die*() but die_usage end with this status instead of PJ_FAILED: for tools that pass on another's. */
+/* Makes die*(), but for die_usage, end with this status in place of PJ_FAILED: for tools that pass on the status of
+ * another. */
 void diag_failure_is(int status);
 
-/* Called before the process ends by die*(): removes what is half written. At most one. */
+/* Sets a function that die*() calls before the process ends, to remove incomplete files. At most one. */
 void diag_at_death(void (*clean)(void));
 
 #endif

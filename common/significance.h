@@ -56,11 +56,11 @@ bool sig_by_shares(uint64_t before, uint64_t after);
  * that is not known. */
 bool sig_counted(struct str unit);
 
-/* One pair of weights. dispersion 0: the rule's. Pure. */
+/* Compares one pair of weights. dispersion 0: that of the rule. Pure. */
 struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion);
 
-/* The parts of it, for who estimates dispersion and drift: after minus before, in shares or counts, and its variance.
- */
+/* Return the parts of the comparison, for estimates of dispersion and drift: after minus before, in shares or counts,
+ * and its variance. */
 double sig_difference(const struct sig_rule *rule, uint64_t before, uint64_t after);
 double sig_variance(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion, double drift);
 
@@ -71,12 +71,12 @@ struct sig_function {
 	struct sig_change change; /* of total */
 };
 
-/* Every function of stacks, by frame id; stacks->frames.n + 1 values, caller frees. dispersion: by frame id, 0 where it
- * is the rule's; or NULL. */
+/* Assesses every function of stacks. Returns stacks->frames.n + 1 values by frame id, which the caller frees.
+ * dispersion: by frame id, 0 for that of the rule; or NULL. */
 struct sig_function *sig_functions(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
-/* Every node of stacks (two columns), the root excepted; stacks->n values, caller frees. dispersion: by node, or NULL.
- */
+/* Assesses every node of stacks (two columns) but the root. Returns stacks->n values by node, which the caller frees.
+ * dispersion: by node, or NULL. */
 struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
 #endif

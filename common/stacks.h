@@ -45,27 +45,27 @@ struct stacks {
 
 uint32_t stacks_frame(struct stacks *stacks, struct str name); /* same as intern(&stacks->frames, name) */
 
-/* The node of frame called from parent, new if need be. */
+/* Returns the node of `frame` as a callee of `parent`; adds it if it does not exist. */
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
-/* The node of frame called from parent, or 0. In time nothing is found. */
+/* Returns the node of `frame` as a callee of `parent`, or 0. In order of time it finds none. */
 uint32_t stacks_find(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
-/* A hint: stacks_child will be called for these frames one after the other, from node on. Brings memory on its way. */
+/* Prefetches memory for calls of stacks_child with these frames, one after the other, from `node` on. */
 void stacks_expect(const struct stacks *stacks, uint32_t node, const uint32_t *frame, size_t n);
 
-/* Add to the self weight of node. False, and nothing changed, when the sum of all weights of that column would not fit
- * into 63 bits: then totals always fit, too. */
+/* Adds to the self weight of node. Returns false without a change if the sum of all weights of that column would exceed
+ * 63 bits. So totals always fit. */
 bool stacks_add(struct stacks *stacks, uint32_t node, unsigned column, uint64_t weight);
 
 uint64_t stacks_sum(const struct stacks *stacks, unsigned column); /* of all self weights */
 
-/* Every node's weight with all below it; n values, caller frees. */
+/* Returns the total weight of each node, with all nodes below it; n values, which the caller frees. */
 uint64_t *stacks_totals(const struct stacks *stacks, unsigned column);
 
 /* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal
- * sequences of (depth, frame bytes), however they were built. In time: in order of time. Nothing may be added
- * meanwhile. */
+ * sequences of (depth, frame bytes), independent of the order in which they were built. With in_time: in order of time.
+ * Nothing may be added during a walk. */
 struct stacks_walk {
 	const struct stacks *s;
 	uint32_t at;
@@ -75,7 +75,7 @@ struct stacks_walk {
 void stacks_walk_begin(struct stacks_walk *walk, const struct stacks *stacks);
 void stacks_walk_end(struct stacks_walk *walk);
 
-/* The next node; 0: that was all. */
+/* Returns the next node; 0 at the end. */
 static inline uint32_t stacks_walk_next(struct stacks_walk *walk)
 {
 	uint32_t to;
@@ -93,43 +93,44 @@ static inline uint32_t stacks_walk_next(struct stacks_walk *walk)
 	return walk->at = to;
 }
 
-/* All nodes in that order; n-1 values, caller frees. */
+/* Returns all nodes in the order of a walk; n-1 values, which the caller frees. */
 uint32_t *stacks_order(const struct stacks *stacks);
 
-/* One stretch of time in one stack. */
+/* An interval of time in one stack. */
 struct stacks_moment {
 	uint32_t node;
 	uint64_t weight;
 };
 
-/* In time: all weights as they followed each other, equal neighbours added up. Sets *n; caller frees. */
+/* With in_time: returns all weights in their order, equal neighbours added up. Sets *n; the caller frees the result. */
 struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n);
 
-/* Adds all of src to dst. False on overflow as in stacks_add. */
+/* Adds all of src to dst. Returns false on overflow, as stacks_add. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);
 
-/* The same where src's frame f is dst's frame[f]. */
+/* As stacks_merge, with frame[f] of dst in place of frame f of src. */
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
 
-/* Frame f becomes names' frame[f]; what becomes equal is one. Takes names, which is empty then. Not in time. */
+/* Replaces frame f by frame[f] of `names` and merges nodes that become equal. Takes over *names, which becomes empty.
+ * Not with in_time. */
 void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *frame);
 
-/* The columns change places; both are there then. */
+/* Exchanges the two columns. Afterwards both exist. */
 void stacks_swap(struct stacks *stacks);
 
 void stacks_free(struct stacks *stacks);
 
-void stacks_grow(struct stacks *stacks); /* for stacks_append: makes space for more nodes */
+void stacks_grow(struct stacks *stacks); /* makes space for more nodes; stacks_append calls it */
 
-/* Appends a node without a lookup: in the order of time duplicates are allowed, otherwise the caller ensures that there
- * is none. */
+/* Appends a node without a lookup. With in_time duplicates are allowed; otherwise the caller ensures that the node does
+ * not exist. */
 static inline uint32_t stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	uint32_t id;
 
 	if (unlikely(stacks->n >= stacks->cap))
 		stacks_grow(stacks);
-	id = stacks->n++; /* memory that no node needs yet is not touched */
+	id = stacks->n++; /* memory beyond the last node is not written before */
 	stacks->node[id] = (struct stacks_node){ parent, frame };
 	stacks->self[0][id] = 0;
 	if (stacks->self[1])

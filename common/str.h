@@ -2,9 +2,9 @@
 /*
  * str.h - borrowed bytes: a pointer and a length, no NUL, no ownership.
  *
- * Everything that is read (lines, symbols, names) travels as a struct str that points into somebody else's memory; who
- * keeps it longer copies it (arena_copy) or interns it. {0} is the empty string. Bytes, not characters: nothing here
- * knows an encoding, and comparison is by unsigned byte.
+ * Lines, symbols and names are passed as a struct str that points into memory of another owner. A caller that needs it
+ * longer copies it (arena_copy) or interns it. {0} is the empty string. The functions process bytes, not characters:
+ * they assume no encoding, and compare unsigned bytes.
  */
 #ifndef PJ_STR_H
 #define PJ_STR_H
@@ -31,22 +31,23 @@ static inline bool str_eq(struct str string, struct str other)
 
 int str_cmp(struct str string, struct str other); /* <0, 0, >0 by bytes; a prefix comes first */
 
-size_t str_common(struct str string, struct str other); /* how many bytes they begin with alike */
+size_t str_common(struct str string, struct str other); /* number of bytes in which they begin alike */
 
 bool str_starts(struct str string, struct str prefix);
 bool str_ends(struct str string, struct str suffix);
 
-static inline struct str str_from(struct str string, size_t i) /* without its first i bytes; i <= string.n */
+static inline struct str str_from(struct str string,
+				  size_t i) /* returns string without its first i bytes; i <= string.n */
 {
 	return (struct str){ i ? string.p + i : string.p, string.n - i }; /* NULL + 0 is undefined in C */
 }
 
-static inline struct str str_head(struct str string, size_t n) /* its first n bytes; n <= string.n */
+static inline struct str str_head(struct str string, size_t n) /* returns the first n bytes; n <= string.n */
 {
 	return (struct str){ string.p, n };
 }
 
-/* Position of the first (last) such byte or substring, or -1. */
+/* Return the position of the first (last) such byte or substring, or -1. */
 ptrdiff_t str_find(struct str string, char byte);
 ptrdiff_t str_rfind(struct str string, char byte);
 ptrdiff_t str_find_str(struct str string, struct str needle);
@@ -69,7 +70,7 @@ static inline bool byte_is_blank(char byte) /* space, tab, CR */
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* Without blanks at the start, the end, both. */
+/* Return string without blanks at its start, at its end, at both. */
 static inline struct str str_trim_left(struct str string)
 {
 	while (string.n && byte_is_blank(string.p[0]))
@@ -94,12 +95,13 @@ static inline bool str_is_blank(struct str string) /* empty, or blanks only */
 	return str_trim_left(string).n == 0;
 }
 
-/* Parses all of string as a number; false for other text or if it does not fit. */
+/* Parse all of string as a number, decimal or hexadecimal. Return false for other text, or if the number does not fit.
+ */
 bool str_u64(struct str string, uint64_t *value);
-bool str_hex(struct str string, uint64_t *value); /* no 0x */
+bool str_hex(struct str string, uint64_t *value); /* without 0x */
 
-/* Does string match the shell pattern (* ? [a-z] [!a] \x)? Bytes, no special rule for '/' or a leading dot; linear in
- * pattern times text. */
+/* Returns true if string matches the shell pattern (* ? [a-z] [!a] \x), by bytes, without special rules for '/' or a
+ * leading dot. The time is linear in pattern times text. */
 bool str_glob(struct str pattern, struct str string);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - bytes that are being put together.
+ * text.h - a growing buffer of bytes.
  *
- * The zero value is empty. There is no failure to check. What is appended is never interpreted here: escaping is who
- * writes it (svg/format/xml.h, fold/names/names.h).
+ * The zero value is empty. No function fails. Appended bytes are not interpreted: the caller escapes them
+ * (svg/format/xml.h, fold/names/names.h).
  */
 #ifndef PJ_TEXT_H
 #define PJ_TEXT_H
@@ -16,7 +16,7 @@ struct text {
 	size_t cap;
 };
 
-void text_reserve(struct text *text, size_t more); /* makes space for that many bytes */
+void text_reserve(struct text *text, size_t more); /* makes space for `more` further bytes */
 void text_bytes(struct text *text, const void *p, size_t n);
 void text_str(struct text *text, struct str string);
 void text_add(struct text *text, const char *string); /* a C string */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diffopts.h - the command line of pjdiff becomes a request. */
+/* diffopts.h - parses the command line of pjdiff. */
 #ifndef PJ_DIFFOPTS_H
 #define PJ_DIFFOPTS_H
 
@@ -10,7 +10,7 @@ enum request_compare { COMPARE_DEFAULT, COMPARE_SHARES, COMPARE_COUNTS };
 /* --fail-over PCT[,FRAME-GLOB] */
 struct request_limit {
 	double points;
-	struct str glob; /* empty: every function */
+	struct str glob; /* empty: all functions */
 };
 
 struct request {

@@ -8,7 +8,7 @@
 #define SHARE_LIMIT 0.95
 #define NODES_LEAST 20
 #define PRIOR_DF 4.0
-#define MEDIAN_CHI2 0.4549 /* of chi^2 with one degree of freedom */
+#define MEDIAN_CHI2 0.4549 /* median of chi^2 with one degree of freedom */
 #define DISPERSION_MAX 1e6
 
 static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
@@ -16,7 +16,7 @@ static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
 	return ((double)a + (double)b) / ((double)rule->sum[0] + (double)rule->sum[1]);
 }
 
-/* Nodes whose weights say something of their own: not tiny, not nearly all, not the same as their caller's. */
+/* Returns true for nodes with an informative weight: not tiny, not nearly the total, not equal to their caller's. */
 static uint32_t noise_informative(const struct profile *profile, const struct sig_rule *rule, uint64_t *const total[2],
 				  uint32_t *which)
 {
@@ -35,7 +35,7 @@ static uint32_t noise_informative(const struct profile *profile, const struct si
 
 /* ---- dispersion ---------------------------------------------------------------------------------------------- */
 
-/* Pearson's chi^2 of a side's windows around their mean, in units of p(1-p): sum2 is that of x^2/T. */
+/* Returns Pearson's chi^2 of a side's windows around their mean, in units of p(1-p). sum2 is the sum of x^2/T. */
 static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 {
 	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
@@ -76,7 +76,7 @@ static double noise_median(const float *by_node, const uint32_t *which, uint32_t
 	return middle < 1 ? 1 : middle;
 }
 
-/* Empirical Bayes: few windows know little. 0 (nothing known) becomes the median. */
+/* Empirical Bayes: draws the estimate of few windows towards the median. 0 (no estimate) becomes the median. */
 static void noise_shrink(float *phi, uint32_t n, double to, double df)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 	for (uint32_t id = 1; id < profile->s.n; id++)
 		noise->node[id] = (float)dispersion_of(rule, df, total[0][id], total[1][id], profile->node[0][id],
 						       profile->node[1][id]);
-	none.points = 1000; /* weights are wanted, no judgement */
+	none.points = 1000; /* only the weights are used, no result of a test */
 	function = sig_functions(&none, &profile->s, NULL);
 	for (uint32_t id = 1; id <= profile->s.frames.n; id++)
 		noise->frame[id] = (float)dispersion_of(rule, df, function[id].total[0], function[id].total[1],

@@ -15,12 +15,13 @@
 #define NOISE_DRIFT_MAX 0.10
 
 struct noise {
-	double dispersion; /* median; 1 when there is one window a side */
-	float *node;       /* by node, NULL when there is one window a side */
+	double dispersion; /* median; 1 with one window a side */
+	float *node;       /* by node; NULL with one window a side */
 	float *frame;      /* by frame */
 };
 
-/* sum, shares and dispersion of rule must be set; of profile all windows be in. */
+/* Estimates dispersion and drift. The caller has set sum, shares and dispersion of rule, and added all windows to
+ * profile. */
 void noise_dispersion(struct noise *noise, const struct profile *profile, const struct sig_rule *rule);
 
 double noise_drift(const struct profile *profile, const struct sig_rule *rule);

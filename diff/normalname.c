@@ -3,7 +3,7 @@
 
 #include "common/formats/folded.h"
 
-/* In the order in which a tie is decided. */
+/* In the order that decides between kinds of equal weight. */
 static const struct str suffixes[NORMALNAME_KINDS] = {
 	[NORMALNAME_JIT] = STR("_[j]"),         [NORMALNAME_INLINED] = STR("_[i]"), [NORMALNAME_C1] = STR("_[1]"),
 	[NORMALNAME_INTERPRETED] = STR("_[0]"), [NORMALNAME_NATIVE] = STR(""),
@@ -14,7 +14,8 @@ struct str normalname_suffix(enum normalname_kind kind)
 	return suffixes[kind];
 }
 
-/* Cuts the suffix off. Kernel code is other code: its suffix stays, as *tail. */
+/* Cuts off the suffix of the kind. The suffix of kernel code stays, as *tail, since kernel functions are different
+ * functions. */
 static struct str normalname_cut_kind(struct str frame, struct str *suffix, enum normalname_kind *kind)
 {
 	struct str string = folded_plain(frame);

@@ -20,13 +20,14 @@ enum normalname_kind {
 };
 
 struct normalname {
-	bool exact;     /* names as they are */
+	bool exact;     /* names are not changed */
 	bool strip_hex; /* 0x1f -> 0x... */
 	struct text text;
 	struct text hex;
 };
 
-/* The name of frame, valid until the next call; *kind is what canon_suffix would put behind it. */
+/* Returns the normalized name of a frame, valid until the next call. *kind is set to the kind whose suffix was removed.
+ */
 struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind);
 
 struct str normalname_suffix(enum normalname_kind kind);

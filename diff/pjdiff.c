@@ -84,7 +84,7 @@ static void choose_rule(const struct request *request, struct comparison *compar
 	empty = !rule->sum[0] || !rule->sum[1];
 	rule->shares = request->compare == COMPARE_SHARES ||
 		       (request->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
-	rule->shares = rule->shares && !empty; /* nothing has no shares */
+	rule->shares = rule->shares && !empty; /* without weight there are no shares */
 	comparison->noise.dispersion = 1;
 	if (!rule->counted || empty)
 		return;
@@ -113,7 +113,7 @@ static struct str pjdiff_joined(struct arena *arena, struct str string, struct s
 	return (struct str){ p, string.n + y.n + 1 };
 }
 
-/* Nodes that have a share worth speaking of and are more than a quarter off what they would inherit. */
+/* Stores the dispersions of nodes with a relevant share that differ by more than a quarter from the inherited value. */
 static void list_noise(struct comparison *comparison, struct folded_header *header)
 {
 	const struct stacks *stacks = &comparison->profile.s;
@@ -158,7 +158,7 @@ static struct folded_header pjdiff_header_of(const struct request *request, stru
 	h.samples_unknown = header->samples_unknown || b->samples_unknown;
 	h.lost = header->lost + b->lost;
 	h.lost_known = header->lost_known && b->lost_known;
-	if (request->scale_column) /* what is scaled is not counted any more */
+	if (request->scale_column) /* scaled weights are no counts of samples */
 		return h;
 	h.windows[0] = comparison->profile.windows[0];
 	h.windows[1] = comparison->profile.windows[1];
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 	pjdiff_check_units(&request, &comparison);
 	choose_rule(&request, &comparison);
 	empty = !comparison.rule.sum[0] && !comparison.rule.sum[1];
-	if (!empty || !request.out) /* a file that is there is not replaced by nothing */
+	if (!empty || !request.out) /* an existing file is not replaced by an empty one */
 		pjdiff_write_result(&request, &comparison);
 	status = pjdiff_finish(&request, &comparison, empty);
 	comparison_free(&comparison);

@@ -10,7 +10,7 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 	return p;
 }
 
-/* Frames of the window by their names here. */
+/* Returns, by frame of the window, the frame of the profile with the normalized name. */
 static uint32_t *frames_of(struct profile *profile, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
@@ -190,7 +190,8 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 
-/* Sums of scatter follow their nodes and frames. Two names may become one ("f_[j].cold" and "f"): sums add up. */
+/* Moves the sums of scatter to the renamed nodes and frames. Two names may become one ("f_[j].cold" and "f"): their
+ * sums add up. */
 static void scatter_move(struct profile *profile, const struct stacks *stacks, const uint32_t *frame,
 			 const uint32_t *node)
 {
@@ -228,7 +229,7 @@ static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 	return frame;
 }
 
-/* When no name stands for code of two kinds, weights need not be known. False when one does. */
+/* Names frames without weights if no name is of code of two kinds. Returns false otherwise. */
 static bool one_kind_each(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			  const enum normalname_kind *kind)
 {
@@ -246,7 +247,7 @@ static bool one_kind_each(struct profile *profile, const struct stacks *window, 
 	return one;
 }
 
-/* Both sides were read into one tree as they are: its frames go straight to what they are called in the end. */
+/* Renames the frames of a tree that contains both sides as read directly to their final names. */
 static void end_raw(struct profile *profile, struct stacks *stacks)
 {
 	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)profile->raw.frames.n + 1);
@@ -281,7 +282,7 @@ void profile_end(struct profile *profile)
 {
 	struct stacks stacks = { 0 };
 
-	stacks_swap(&profile->s); /* both columns are there */
+	stacks_swap(&profile->s); /* now both columns exist */
 	stacks_swap(&profile->s);
 	if (profile->scatter)
 		scatter_grow(profile);

@@ -13,11 +13,11 @@
 
 struct profile {
 	struct normalname normalname;
-	bool scatter; /* there will be several windows: keep sums */
+	bool scatter; /* several windows are added: store sums */
 	struct stacks s;
 	struct stacks raw;                /* names as read: a window, or without scatter both sides */
-	uint64_t raw_sum;                 /* before the window */
-	unsigned windows[2];              /* that hold any weight */
+	uint64_t raw_sum;                 /* sum of raw before the window */
+	unsigned windows[2];              /* number of windows with weight, by side */
 	double *node[2];                  /* sums, by node; NULL without scatter */
 	double *frame[2];                 /* by frame: a function in all its places, recursion counted once */
 	uint32_t nnode, nframe;           /* values there */
@@ -25,16 +25,17 @@ struct profile {
 	uint32_t nkind;
 };
 
-/* The tree to read a window of side 0 (before) or 1 (after) into, by column 0; then profile_read. */
+/* Returns the tree into which the caller reads a window of side 0 (before) or 1 (after), in column 0. Then it calls
+ * profile_read. */
 struct stacks *profile_window(struct profile *profile, unsigned side);
 
-/* The window is read. False when the sum of all weights does not fit into 63 bits. */
+/* Adds the window that was read. Returns false if the sum of all weights exceeds 63 bits. */
 bool profile_read(struct profile *profile, unsigned side);
 
 /* Adds a window to side 0 (before) or 1 (after). False when the sum of all weights does not fit into 63 bits. */
 bool profile_add(struct profile *profile, unsigned side, const struct stacks *window);
 
-/* When all are in: gives frames the suffix of the kind that weighs most. */
+/* Gives each frame the suffix of its kind with most weight. To be called after all windows are added. */
 void profile_end(struct profile *profile);
 
 void profile_free(struct profile *profile);

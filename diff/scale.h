@@ -11,7 +11,7 @@
 
 #include "common/stacks.h"
 
-/* Scales column 0 of stacks to the total of column 1. False, and nothing is changed, when either is 0. */
+/* Scales column 0 of stacks to the total of column 1. Returns false without a change if one of them is 0. */
 bool scale_column(struct stacks *stacks);
 
 #endif

@@ -26,19 +26,19 @@ double table_threshold(double *p, size_t n, double q)
 	return -1;
 }
 
-/* The probability of a |z| of at least that. */
+/* z| of at least|Returns the probability of |z| or a larger one. */
 static double two_sided(double z)
 {
 	return erfc(z / sqrt(2));
 }
 
-/* Could a function of this weight pass at all, were it all on one side? */
+/* Returns true if a function of this weight could be significant with all of its weight on one side. */
 static bool can_pass(const struct sig_rule *rule, const struct sig_function *function, double dispersion)
 {
 	uint64_t all = function->total[0] + function->total[1];
 	struct sig_change gone, new;
 
-	/* rounded like that the side is never larger than its total */
+	/* with this rounding the side is never larger than its total */
 	gone = sig_compare(rule, all < rule->sum[0] ? all : rule->sum[0], 0, dispersion);
 	new = sig_compare(rule, 0, all < rule->sum[1] ? all : rule->sum[1], dispersion);
 	return gone.why == SIG_CHANGED || new.why == SIG_CHANGED;
@@ -71,7 +71,7 @@ static void table_correct(struct table *table, const struct sig_rule *rule, cons
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
-/* Points as they are printed. */
+/* Returns the points as they are printed. */
 static long table_shown(const struct table_row *row)
 {
 	return lround(100 * fabs((double)row->f.change.points));
@@ -84,7 +84,8 @@ static uint64_t own_change(const struct table_row *row)
 	return self[0] > self[1] ? self[0] - self[1] : self[1] - self[0];
 }
 
-/* A function that changed takes its callers along, by as much: of these the one whose own code it is comes first. */
+/* A changed function changes its callers by the same amount: of these, the one with the changed self weight comes
+ * first. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;
@@ -134,7 +135,7 @@ void table_free(struct table *table)
 
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
-/* Percent of the total that changes are measured by: that of the side, or with counts the larger one. */
+/* Returns the percentage of the total to which changes refer: that of the side, or with counts the larger one. */
 static double table_percent(const struct sig_rule *rule, unsigned side, uint64_t weight)
 {
 	uint64_t larger = rule->sum[0] > rule->sum[1] ? rule->sum[0] : rule->sum[1],
@@ -152,7 +153,7 @@ static const char *table_mark(const struct sig_function *function)
 	return function->total[1] ? "-" : "gone";
 }
 
-/* After over before; infinite where nothing was. */
+/* Returns after divided by before; infinity if before is 0. */
 static double table_ratio(const struct sig_rule *rule, const uint64_t total[2])
 {
 	double before = table_percent(rule, 0, total[0]), after = table_percent(rule, 1, total[1]);

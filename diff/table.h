@@ -13,23 +13,23 @@
 
 struct table_row {
 	uint32_t frame;
-	uint32_t rank;         /* of the name among all */
+	uint32_t rank;         /* rank of the name among all names */
 	struct sig_function f; /* why CHANGED or MOVED only where it passed */
 };
 
 struct table {
 	struct table_row *row; /* changed, moved, then the rest; by |points|, then by name */
-	uint32_t n;            /* functions with any weight */
+	uint32_t n;            /* number of functions with weight */
 	uint32_t changed, moved, tested;
 };
 
-/* judge false: numbers only. dispersion: by frame, or NULL. */
+/* Makes the table. judge false: numbers without tests. dispersion: by frame, or NULL. */
 void table_make(struct table *table, const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion,
 		bool assess);
 
 struct table_style {
 	uint64_t rows; /* 0: all */
-	bool all;      /* also what did not change */
+	bool all;      /* also functions without change */
 	bool tsv;
 };
 
@@ -38,7 +38,7 @@ void table_write(struct out *out, const struct table *table, const struct table_
 
 void table_free(struct table *table);
 
-/* Of n two-sided tests at level q: the largest p that is significant, or -1. Sorts p. */
+/* Returns the largest significant p of n two-sided tests at level q (Benjamini and Hochberg), or -1. Sorts p. */
 double table_threshold(double *p, size_t n, double q);
 
 #endif

@@ -131,7 +131,7 @@ static bool name_offender(const struct request *request, const struct sig_rule *
 	return false;
 }
 
-/* A gate that guards nothing is a mistake in its name. */
+/* A --fail-over pattern without a function is a mistake in the pattern. */
 static void report_idle_limits(const struct request *request, const struct table *table, const struct stacks *stacks)
 {
 	for (size_t i = 0; i < request->nlimits; i++) {

@@ -22,16 +22,17 @@ struct comparison {
 	struct arena arena; /* texts of the headers */
 };
 
-/* Samples a side that are needed to see a function go from nothing to that many points; 0: any number will do. */
+/* Returns the number of samples a side that are needed to detect a function of that many points on one side alone; 0 if
+ * any number is enough. */
 double verdict_needs(const struct sig_rule *rule, double points);
 
 bool verdict_is_possible(const struct sig_rule *rule, double points);
 
-/* Lines about both sides and the rule, by whatever puts a line. */
+/* Writes lines about both sides and the rule, each by a call of put. */
 void verdict_describe(const struct comparison *comparison, const struct table *table,
 		      void (*line)(void *to, const char *text), void *to);
 
-/* Judges all limits. The status: PJ_OK, PJ_THRESHOLD, or PJ_FAILED when samples are too few. */
+/* Tests all limits of --fail-over. Returns PJ_OK, PJ_THRESHOLD, or PJ_FAILED if samples are too few. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison);
 
 void verdict_bad_lines(const struct comparison *comparison);

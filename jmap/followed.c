@@ -234,7 +234,7 @@ bool followed_look(struct follower *follower, struct followed *followed, uint64_
 	return true;
 }
 
-/* Charges a look to its tenant: CPU time, and time for which others waited for it. */
+/* Charges a scan of a JVM to its tenant: CPU time, and time for which others waited for it. */
 static void followed_charge(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t since, uint64_t now)
 {

@@ -35,7 +35,7 @@ int command_exec(struct command *command);
 /* Reaps the child if it has ended, without waiting. *status is its exit status, or 128 + signal if it was killed. */
 bool command_ended(struct command *command, int *status);
 
-/* The same, but waits for the end. */
+/* As command_ended, but waits for the end. */
 void command_wait(struct command *command, int *status);
 
 /* Closes the pipe, so that the child exits without exec, and reaps it. */

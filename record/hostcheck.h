@@ -18,7 +18,7 @@ struct hostcheck_options {
 	uint64_t frequency;
 	/* ring of samples of one CPU; 0 selects the largest size that is allowed */
 	uint64_t ring_bytes;
-	/* these three have the meaning that they have in struct session_options */
+	/* stack_bytes, both and exactly: as in struct session_options */
 	uint32_t stack_bytes;
 	bool both, exactly;
 	/* share of the file system, 0 to 1, below which windows would be deleted */

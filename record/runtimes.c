@@ -79,7 +79,7 @@ static bool read_some(int fd, struct text *text, size_t max)
 	return text->n < max && (fullio_read(fd, text, max - text->n) || errno == EFBIG);
 }
 
-/* The same for a file of /proc/PID. Returns false with errno. */
+/* Appends a file of /proc/PID to text, up to max bytes in total. Returns false with errno. */
 static bool runtimes_read_proc(int process, const char *name, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read_at(process, name, text, max - text->n) || errno == EFBIG);

@@ -38,7 +38,7 @@ struct runtime {
 struct runtimes_count {
 	/* processes with user memory, so without kernel threads */
 	unsigned processes;
-	/* those of them whose mappings may not be read */
+	/* processes, of `processes`, whose mappings may not be read */
 	unsigned forbidden;
 	/* processes whose files or memory did not respond in time */
 	unsigned stalled;

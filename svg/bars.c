@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BARS_MAX 8000    /* more boxes than this never fit into PICTURE_BYTES */
-#define TOOLTIP_MAX 120  /* columns of a name */
+#define BARS_MAX 8000    /* limit for boxes; more never fit into PICTURE_BYTES */
+#define TOOLTIP_MAX 120  /* columns of the name in a tooltip */
 #define PICTURE_PX 16000 /* high enough for any screen; some viewers draw nothing above 32767 */
-#define GONE_GAP .012    /* of the root's width, before the area of what is gone */
-#define ROOT UINT32_MAX  /* as frame of a bar */
+#define GONE_GAP .012    /* gap before the area of removed frames, as a share of the root's width */
+#define ROOT UINT32_MAX  /* frame number of the root's bar */
 
 struct bar {
 	uint32_t frame;
-	uint32_t key; /* what it is painted with; bars of one key share a path */
+	uint32_t key; /* style of the bar; bars of one key share a path */
 	int32_t x, w; /* tenths of a px; w without the gap to the next */
 	uint32_t row;
 	bool labelled;
-	bool gone; /* stands in the area of what is gone */
+	bool gone; /* in the area of removed frames */
 };
 
 /* Level of detail of the drawing. */
@@ -32,13 +32,13 @@ struct drawing {
 	const struct look *look;
 	const struct layout *layout;
 	const struct styles *styles;
-	const struct change *change; /* NULL: no difference */
-	double complete;             /* weight that the whole width stands for */
-	double gone_left;            /* where the area of what is gone begins */
-	double gone_scale;           /* weight of after that one of before is drawn as */
+	const struct change *change; /* NULL if the picture is no difference */
+	double complete;             /* weight of the full width */
+	double gone_left;            /* left end of the area of removed frames */
+	double gone_scale;           /* width of a weight of before there, in weights of after */
 	struct detail detail;
 	uint32_t width, top;
-	bool dark;     /* the background is */
+	bool dark;     /* the background is dark */
 	uint32_t rows; /* drawn */
 	bool rows_hidden;
 	struct bar *bar;
@@ -47,7 +47,7 @@ struct drawing {
 
 /* ---- numbers for people ------------------------------------------------------------------------------------- */
 
-/* At most two decimals. */
+/* Appends a number with at most two decimals. */
 static void put_scaled(struct text *text, double shown)
 {
 	char decimals[8];
@@ -103,7 +103,7 @@ static const struct scale *scale_of(struct str unit)
 	return NULL;
 }
 
-/* In the largest unit that gives at least 1. */
+/* Appends a value in the largest unit in which it is at least 1. */
 static struct str put_in_scale(struct text *text, const struct scale *scale, double shown)
 {
 	size_t index = 0;
@@ -152,13 +152,14 @@ bool bars_is_dark(uint32_t rgb)
 {
 	double r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255;
 
-	/* Squares are near enough to the curve of sRGB here. */
+	/* Squares approximate the curve of sRGB. */
 	return (.2126 * r * r + .7152 * g * g + .0722 * b * b) / (255 * 255) < .19;
 }
 
 /* ---- which bars --------------------------------------------------------------------------------------------- */
 
-/* Keys: in a difference (step, is it new), the callers of what is gone, the root; else (colour, tint), the root. */
+/* Keys of styles. In a difference: (step, new or not), the callers of removed frames, the root. Otherwise: (colour,
+ * tint), the root. */
 enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
 static uint32_t bars_key_of(const struct drawing *drawing, uint32_t frame)
@@ -196,7 +197,7 @@ static struct bar *add_bar(struct drawing *drawing, uint32_t frame, uint32_t key
 	return &drawing->bar[drawing->n - 1];
 }
 
-/* Of frames that are drawn with these widths: 1 to draw i, 0 to jump over all of it, -1 when there is no room. */
+/* Returns 1 if frame i is drawn at this width, 0 to skip it and all below it, -1 if there is no space. */
 static int bars_wanted(struct drawing *drawing, uint32_t i, double width)
 {
 	if (width <= 0 || px_of(drawing, width) < drawing->detail.frame_px)
@@ -224,7 +225,7 @@ static bool collect_frames(struct drawing *drawing)
 	return true;
 }
 
-/* Callers stand there too, pale, so that one sees where the gone frames were called from. */
+/* Draws the callers of removed frames in that area, pale, to show from where they were called. */
 static bool collect_gone(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;
@@ -249,7 +250,7 @@ static bool collect_gone(struct drawing *drawing)
 	return true;
 }
 
-/* False: more than can be drawn at this detail. */
+/* Collects the bars. Returns false if there are more than can be drawn at this detail. */
 static bool collect_bars(struct drawing *drawing)
 {
 	drawing->n = 0;
@@ -285,7 +286,7 @@ static bool key_is_striped(const struct drawing *drawing, uint32_t key)
 	return drawing->change && key < KEY_CALLER && key % 2;
 }
 
-/* By key; within one, from left to right, so that steps are short. */
+/* Compares by key, then from left to right, so that path data have short steps. */
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *bar = a, *y = b;
@@ -297,7 +298,7 @@ static int bar_cmp(const void *a, const void *b)
 	return (bar->frame + 1 > y->frame + 1) - (bar->frame + 1 < y->frame + 1);
 }
 
-/* A number in path data; a minus sign parts it from the one before well enough. */
+/* Appends a number of path data. A minus sign separates it from the number before. */
 static void put_step(struct text *text, int64_t tenths, bool first)
 {
 	if (!first && tenths >= 0)
@@ -310,7 +311,7 @@ static const char *ink_on(bool dark)
 	return dark ? "#f4f5f7" : "#16181d";
 }
 
-/* One path for all bars of a key: bar[0..n). */
+/* Writes one path for all bars of a key: bar[0..n). */
 static void put_path(struct text *text, const struct drawing *drawing, const struct bar *bar, uint32_t n, bool stripes)
 {
 	int64_t pen_x = 0, pen_y = 0;
@@ -396,7 +397,7 @@ static void put_tooltip(struct text *text, const struct drawing *drawing, struct
 	text_free(&tip);
 }
 
-/* Names of processes are no paths and have no packages: their beginning stays. */
+/* Names of processes have no paths and packages, so labels keep their beginning. */
 static enum label_cut cut_of(const struct drawing *drawing, uint32_t style)
 {
 	const struct styles_colour *colour = &drawing->styles->colours[drawing->styles->colour[style]];
@@ -465,7 +466,7 @@ static void bars_coarsen(struct detail *detail)
 	detail->label_px *= 1.15;
 }
 
-/* To the right of the root, with as many pixels a sample. */
+/* Draws the removed frames to the right of the root, at the same scale. */
 static void place_gone_area(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * document.h - the whole SVG file, as docs/SVG.md lays it out.
- */
+/* document.h - writes the SVG file as docs/SVG.md specifies it. */
 #ifndef PJ_DOCUMENT_H
 #define PJ_DOCUMENT_H
 
 #include "common/filter/out.h"
 #include "svg/picture.h"
 
-/* The static picture, the data and the viewer. change: NULL where it is no difference. */
+/* Writes the static picture, the data and the viewer. change: NULL if it is no difference. */
 void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
 		    const struct change *change);
 

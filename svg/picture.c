@@ -47,7 +47,7 @@ static void put_totals(struct text *text, const struct look *look, const struct 
 	text_grouped(text, layout->depth);
 }
 
-/* One line of small text at y, cut to the picture's width. */
+/* Writes a line of small text at y, cut to the picture's width. */
 static void picture_put_line(struct text *text, struct str line, double y, uint32_t width, uint32_t ink)
 {
 	struct text cut = { 0 };
@@ -75,7 +75,7 @@ static void put_title(struct picture *picture, const struct look *look)
 	text_free(&cut);
 }
 
-/* Totals and subtitle, on one line where they fit. Returns the height of the header so far. */
+/* Writes totals and subtitle, on one line if they fit. Returns the height of the header so far. */
 static uint32_t picture_put_facts(struct picture *picture, const struct look *look)
 {
 	struct text line = { 0 };
@@ -115,7 +115,7 @@ static int share_cmp(const void *a, const void *b)
 	return strcmp(share->label, y->label);
 }
 
-/* Self weight by label, the heaviest first. Returns their number; at most max. */
+/* Sums self weight by label, the heaviest first. Returns the number of labels, at most max. */
 static size_t make_shares(struct share *share, size_t max, const struct layout *layout, const struct styles *styles,
 			  bool dark)
 {
@@ -200,7 +200,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	if (change->gone_sum)
 		text_add(text, MIDDOT "right: only before");
 	if (change->unsure_sum) {
-		struct text gone = { 0 }; /* (a unit is what somebody wrote) */
+		struct text gone = { 0 }; /* the unit is text of the input */
 		bars_weight(&gone, look, change->unsure_sum);
 		text_add(text, MIDDOT);
 		xml_text(text, text_view(&gone));
@@ -210,7 +210,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	text_add(text, "</tspan></text>");
 }
 
-/* The scale, and below it what the reader has to know. Returns the height of the header so far. */
+/* Writes the scale, and the note below it. Returns the height of the header so far. */
 static uint32_t put_change_legend(struct picture *picture, const struct look *look, const struct change *change,
 				  uint32_t y)
 {
@@ -235,7 +235,7 @@ static void put_foot(struct picture *picture, const struct bars *bars, const str
 	text_add(&picture->foot, "open in a browser to zoom and search");
 }
 
-/* Text colours that can be read on the background. */
+/* Chooses text colours with contrast on the background. */
 static void choose_ink(struct picture *picture, const struct look *look)
 {
 	bool dark = bars_is_dark(look->background);

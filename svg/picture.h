@@ -17,12 +17,12 @@
 #define PICTURE_BYTES 60000
 #define PICTURE_ROWS 400
 #define PICTURE_PAD 12     /* px beside the root */
-#define PICTURE_WIDTH 1200 /* when the width follows the window */
+#define PICTURE_WIDTH 1200 /* width if the picture adapts to the window */
 
 /* Appearance of the graph. Strings are visible text (visible_str). */
 struct look {
 	struct str title, subtitle, notes;
-	struct str unit;     /* what a weight is */
+	struct str unit;     /* unit of a weight */
 	struct str nametype; /* label before names in the viewer */
 	struct str font;     /* CSS list */
 	double font_size;    /* px */
@@ -41,7 +41,7 @@ struct look {
 	enum label_cut cut;
 	struct str header;              /* the input's `# pj` line, or empty */
 	bool reverse;                   /* frames of stacks were turned round */
-	bool chart;                     /* siblings stand in order of time */
+	bool chart;                     /* siblings are in order of time */
 	const struct link_attrs *attrs; /* NULL: none */
 };
 
@@ -57,9 +57,10 @@ struct picture {
 /* change: NULL where it is no difference. */
 void picture_make(struct picture *picture, const struct look *look, const struct layout *layout,
 		  const struct styles *styles, const struct change *change);
-void picture_empty(struct picture *picture, const struct look *look, const char *why); /* a graph without samples */
+void picture_empty(struct picture *picture, const struct look *look,
+		   const char *why); /* draws a graph without samples */
 void picture_free(struct picture *picture);
 
-extern const char picture_ui_font[]; /* of everything but the labels of frames */
+extern const char picture_ui_font[]; /* font of all text but the labels of frames */
 
 #endif

@@ -19,7 +19,8 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-/* False: the input was damaged; what came before is in stacks. columns: of the files so far, 0 at first. */
+/* Reads the inputs. Returns false if an input is damaged; the part before is in stacks. columns: number of columns of
+ * the files so far, 0 at first. */
 static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			    struct folded_tally *tally, unsigned *columns)
 {
@@ -62,12 +63,12 @@ static bool pjsvg_read_all(char **files, struct stacks *stacks, struct folded_he
 	for (; *files; files++)
 		complete &= pjsvg_read_file(*files, stacks, header, tally, &columns);
 	if (columns > 1)
-		stacks_add(stacks, 0, 1, 0); /* a difference even when nothing has any weight after */
+		stacks_add(stacks, 0, 1, 0); /* a difference also if no stack has weight after */
 	return complete;
 }
 
-/* The stacks that are drawn: those read, or `turned`. The header's texts stay with those read; its dispersions are of
- * nodes that are no longer there. */
+/* Returns the stacks that are drawn: those read, or `turned`. The texts of the header stay with those that were read;
+ * its dispersions refer to nodes that `turned` does not have. */
 static const struct stacks *pjsvg_turn(struct stacks *turned, const struct request *request,
 				       const struct stacks *stacks, struct folded_header *header)
 {
@@ -97,7 +98,7 @@ static void add_fact(struct text *text, struct str fact, const char *after)
 	text_add(text, after);
 }
 
-/* A number of seconds; false for wall time and anything else. */
+/* Parses a number of seconds; false for wall time and other text. */
 static bool pjsvg_seconds(struct str string, double *value)
 {
 	char text[32];
@@ -110,7 +111,8 @@ static bool pjsvg_seconds(struct str string, double *value)
 	return true;
 }
 
-/* Seconds on the clock of the recording mean nothing to a reader: how long it was does. Wall time is shown as it is. */
+/* Shows a range in seconds of the recording's clock as a duration, since that clock has no meaning for a reader. Wall
+ * time is shown as it is. */
 static void add_time(struct text *text, const struct folded_header *header)
 {
 	double from, to;
@@ -352,7 +354,7 @@ static void unpack_file(struct unpacked *unpacked, const char *path)
 	text_free(&bytes);
 }
 
-/* All or nothing: what is wrong is found before anything is written. */
+/* Errors of the input are found before anything is written. */
 static int pjsvg_unpack(char **files, const char *output)
 {
 	static struct out out;

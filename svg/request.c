@@ -76,7 +76,7 @@ static void add_base(void *to, const char *value, const char *name)
 	request->base[request->nbase++] = value;
 }
 
-/* value NULL: --cp, whose file has one name always. */
+/* value is NULL for --cp, whose file has a fixed name. */
 static void set_map(void *to, const char *value, const char *name)
 {
 	if (value && (!*value || strcmp(value, "-") == 0))

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * request.h - pjsvg's command line: what was asked for, checked.
- *
- * Besides its own options it takes those of flamegraph.pl and inferno-flamegraph. What has lost its meaning is accepted
- * with a note.
- */
+/* request.h - parses and checks the command line of pjsvg. Besides its own options it accepts those of flamegraph.pl
+ * and inferno-flamegraph; an option without effect here is accepted with a note. */
 #ifndef PJ_REQUEST_H
 #define PJ_REQUEST_H
 
@@ -17,16 +13,16 @@ struct request {
 	const char *font;
 	const char *output;
 	const char *nameattr, *palette_map; /* files, NULL: none */
-	const char **base;                  /* frames that stacks are cut at */
+	const char **base;                  /* frames at which stacks are cut */
 	size_t nbase;
 	const struct palette *palette;
 	uint64_t width, row, total;
 	double font_size, char_width, factor;
-	double min_px; /* of frames; or, when negative, -share of the total */
+	double min_px; /* minimum width of frames; if negative, -share of the total */
 	uint32_t background, search;
 	bool own_background, own_search;
 	bool hash, inverted, truncate_right, reverse, chart;
-	bool unpack, csp_hash; /* other things to do than to draw */
+	bool unpack, csp_hash; /* the tool unpacks, or prints the hash, and draws nothing */
 	bool negate;           /* colours of a difference turned round */
 	double z;              /* of a difference: least |z|; negative: not given */
 	double points,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * rule.h - how a difference is to be judged: what was asked for, else what pjdiff put into the header, else defaults.
- */
+/* rule.h - the rule for the comparison of a difference: options of the user, then values that pjdiff put into the
+ * header, then defaults. */
 #ifndef PJ_RULE_H
 #define PJ_RULE_H
 
@@ -10,7 +9,7 @@
 #include "common/significance.h"
 #include "common/text.h"
 
-/* stacks has two columns. unit: what a weight is. */
+/* Sets the rule. stacks has two columns; unit is the unit of weights. */
 struct sig_rule rule_make(const struct request *request, const struct folded_header *header,
 			  const struct stacks *stacks, struct str unit);
 

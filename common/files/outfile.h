@@ -20,21 +20,21 @@ struct outfile {
 
 #define OUTFILE_NONE ((struct outfile){ .fd = -1, .place = { .folder = -1, .fd = -1 } })
 
-/* Why a file cannot be written: a sentence; error: errno that explains it, 0 if the sentence does. */
+/* Reason of a failure: a sentence. error: the errno that explains it; 0 if the sentence is enough. */
 struct outfile_failure {
 	int error;
 	char text[4800];
 };
 
-/* Returns a descriptor for writing, the caller's; outfile->temp is empty if it is not of a temporary file. Returns -1
- * and *why. any: pipes, devices and magic links are opened, too; without it they are refused. */
+/* Opens `path` for writing. Returns a descriptor that the caller closes; outfile->temp is empty if it is not a
+ * temporary file. Returns -1 and *why on failure. any: opens pipes, devices and magic links, too; otherwise they are
+ * refused. */
 int outfile_open(struct outfile *outfile, const char *path, bool any, struct outfile_failure *why);
 
-/* To be called after the caller closed its descriptor. Syncs the file and gives it its name. Returns false and *why. */
+/* Syncs the file and gives it its name. Call it after closing the descriptor. Returns false and *why on failure. */
 bool outfile_commit(struct outfile *outfile, const char *path, struct outfile_failure *why);
 
-/* Removes the temporary file, if there is one. outfile_unlink is safe in signal handlers, and leaves the rest as it is.
- */
+/* Remove the temporary file, if one exists. outfile_unlink is safe in signal handlers, and changes nothing else. */
 void outfile_discard(struct outfile *outfile);
 void outfile_unlink(const struct outfile *outfile);
 

@@ -14,20 +14,22 @@
 
 #include <sys/types.h>
 
-/* The root of a process, for the questions below; -1 and errno. It holds its file system: close it soon. */
+/* Opens the root directory of a process for the functions below. Returns -1 with errno on failure. The descriptor keeps
+ * the file system mounted: close it soon. */
 int targetfile_root(pid_t pid);
 
-/* A regular file below root, for reading; -1 and errno (EINVAL: it is no regular file). Without links: a symbolic link
- * anywhere in path is refused (ELOOP). */
+/* Opens a regular file below root for reading. Returns -1 with errno on failure; EINVAL if it is no regular file.
+ * Without `links`, a symbolic link in any component of path is refused (ELOOP). */
 int targetfile_open(int root, struct str path, bool links);
 
-/* A folder below root, of O_PATH, links followed; -1 and errno. */
+/* Opens a folder below root with O_PATH, and follows links. Returns -1 with errno on failure. */
 int targetfile_folder(int root, struct str path);
 
-/* The regular file that fd, of O_PATH, stands for, for reading; takes fd, also when it fails. fd may be -1. */
+/* Opens for reading the regular file of fd, a descriptor of O_PATH or -1. Closes fd in each case. Returns -1 with errno
+ * on failure. */
 int targetfile_reopen(int fd);
 
-/* Does fd stand for a file of /proc, where memory and environment of processes are? */
+/* Returns true if fd is a file of /proc, which has memory and environment of processes. */
 bool targetfile_is_proc(int fd);
 
 #endif

@@ -21,7 +21,7 @@
 /* Creates a new file in `folder`, open for writing. Returns -1 on failure, with errno. */
 int tempfile_create(int folder, mode_t mode, char name[TEMPFILE_NAME]);
 
-/* A further descriptor of a temporary file, which keeps its lock beyond close(). Close it after the rename. */
+/* Returns a second descriptor of a temporary file, which keeps its lock beyond close(). Close it after the rename. */
 int tempfile_hold(int fd);
 
 /* Removes temporary files in `folder` that no process holds. */

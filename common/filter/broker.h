@@ -24,43 +24,45 @@ struct broker {
 	bool unprivileged;           /* without capabilities */
 };
 
-/* Returns false with errno. To be called before threads start. */
+/* Forks the broker. Call it before threads start. Returns false with errno. */
 bool broker_start(const struct broker *broker);
 
 /* Opens a regular file, or with O_DIRECTORY a directory, to read; path as in openat(). flags: O_DIRECTORY, O_NOFOLLOW.
  * Returns -1 with errno: EINVAL if it is no regular file. */
 int broker_open(int folder, const char *path, int flags);
 
-/* An input, or another file that the user named. Waits for the other end of a FIFO. */
+/* Opens an input, or another file that the user named, to read. Waits for the other end of a FIFO. Returns -1 with
+ * errno. */
 int broker_input(const char *path);
 
-/* Names in a directory, each with a 0 after it, but "." and "..". Returns false with errno. */
+/* Appends the names in a directory but "." and "..", each with a 0 after it. Returns false with errno. */
 bool broker_names(int folder, struct text *names);
 
-/* The same, but after each name comes the target of the symbolic link, and a 0. Other entries have empty targets. */
+/* As broker_names, but appends after each name the target of the symbolic link and a 0. The target of another entry is
+ * empty. */
 bool broker_links(int folder, struct text *links);
 
 /* Returns the path of an open file in the kernel, as a C string; false if there is none. */
 bool broker_path(int fd, struct text *path);
 
-/* A new file without a name: in a folder; in memory. */
+/* Create a file without a name: in a folder, or in memory. Return a descriptor, or -1 with errno. */
 int broker_spool(const char *folder);
 int broker_memory(void);
 
-/* One output at a time (outfile.h). *temporary: call broker_output_commit in the end, after closing the descriptor, or
- * broker_output_discard. */
+/* Opens an output (outfile.h); one can be open at a time. If *temporary is set, the caller closes the descriptor and
+ * then calls broker_output_commit or broker_output_discard. */
 int broker_output(const char *path, bool *temporary, struct outfile_failure *why);
 bool broker_output_commit(const char *path, struct outfile_failure *why);
 void broker_output_discard(void);
-void broker_output_abandon(void); /* the same in a signal handler, before the process ends */
+void broker_output_abandon(void); /* as broker_output_discard, for a signal handler before the process ends */
 
-/* The folder for a cache, a descriptor that is taken over; -1: none. To be called before broker_start, or without a
+/* Sets the folder of the cache, and takes over its descriptor; -1: no cache. Call it before broker_start, or without a
  * broker. */
 void broker_cache(int folder);
 bool broker_runs(void);
 
-/* Files in it: to read; to write a new one, mode 0600, which replaces `name` and all others that begin with as many
- * bytes of it as prefix has. */
+/* Files of the cache folder: opens one to read; creates a new one, mode 0600; gives that the name `name` in place of
+ * all files whose names begin with the first `prefix` bytes of it. */
 int broker_cache_open(const char *name);
 int broker_cache_create(void);
 bool broker_cache_commit(const char *name, size_t prefix);

@@ -25,7 +25,8 @@ struct confine {
 	bool unprivileged;                 /* the broker gives up its capabilities, too */
 };
 
-/* To be called before threads start. Warns of layers that this kernel lacks (sandbox_warn): the others hold. */
+/* Gives up the rights of the process. Call it before threads start. Warns of layers that this kernel lacks
+ * (sandbox_warn); the others are in force. */
 void confine(const struct confine *confinement);
 
 #endif

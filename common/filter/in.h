@@ -32,28 +32,28 @@ struct in {
 	size_t before; /* in_line_after: bytes in front of them that are the line before and its newline */
 };
 
-/* path NULL or "-" is standard input. Directories are refused with a message. */
+/* Opens an input. path NULL or "-" is standard input. Refuses directories with a message. */
 void in_open(struct in *input, const char *path);
 
-/* Plain text that is in memory already, and stays there until in_close; name is for messages. */
+/* Opens plain text in memory, which must stay until in_close. name is for messages. */
 void in_memory(struct in *input, struct str text, const char *name);
 
-/* Dies when what comes is not text, and names the tool that makes text of it where there is one (perf.data, xz, ...).
- * Skips a UTF-8 byte order mark. To be called before anything is read. */
+/* Dies if the input is not text, and names the tool that converts it to text if one exists (perf.data, xz, ...). Skips
+ * a UTF-8 byte order mark. Call it before anything is read. */
 void in_expect_text(struct in *input);
 
-/* Up to n bytes; 0 only at the end. */
+/* Reads up to n bytes. Returns their number; 0 only at the end. */
 size_t in_read(struct in *input, char *buf, size_t n);
 
-/* The next bytes without consuming them: n, or fewer when the input ends before. Valid until the next call. */
+/* Returns the next n bytes without consuming them, or fewer if the input ends before. Valid until the next call. */
 struct str in_peek(struct in *input, size_t n);
 
-/* The next line without its newline (a CR before it stays), valid until the next call. False at the end. The last
- * line needs no newline. */
+/* Reads the next line into *line, without its newline (a CR before it stays). The last line needs no newline. Returns
+ * false at the end. Valid until the next call. */
 bool in_line(struct in *input, struct str *line);
 
-/* The same. *same: how many bytes it and the line before, if that was read this way, begin with alike. They are not
- * searched for a newline again. */
+/* As in_line. Sets *same to the number of bytes in which the line and the line before, if also read by this function,
+ * begin alike; these bytes are not searched for a newline again. */
 bool in_line_after(struct in *input, struct str *line, size_t *same);
 
 /* Returns true if in_pread can read at any offset, which is so for a plain regular file. Sets *size to its bytes. */
@@ -66,10 +66,11 @@ void in_spool(struct in *input);
 /* Returns the folder of the temporary file of in_spool: TMPDIR, or /tmp if that is not set. */
 const char *in_spool_folder(void);
 
-/* Up to n bytes from there on, whatever in_read does; fewer at the end of the file, as it is now. */
+/* Reads up to n bytes at an offset, independently of in_read. Returns their number; fewer than n at the present end of
+ * the file. */
 size_t in_pread(struct in *input, char *buf, size_t n, uint64_t offset);
 
-struct place in_place(const struct in *input); /* of the line returned last */
+struct place in_place(const struct in *input); /* position of the line that was returned last */
 
 void in_close(struct in *input);
 

@@ -27,7 +27,7 @@ struct opt {
 	const char *name; /* without dashes; NULL: none */
 	const char *arg;  /* what --help calls the value; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
 	enum opt_kind kind;
-	void *to; /* where the value goes, or the function's context */
+	void *to;                                                    /* destination of the value */
 	void (*call)(void *to, const char *value, const char *name); /* OPT_CALL*; dies with die_usage on a bad value */
 	const char *help; /* one line, lower case; NULL: an accepted alias, not shown */
 };

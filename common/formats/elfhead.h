@@ -43,10 +43,10 @@ struct elfhead {
 	struct arena arena;
 };
 
-/* Of a regular file, by pread; false if fd is none. fd stays the caller's. */
+/* Sets *source to a regular file, which is read by pread. Returns false if fd is none. The caller closes fd. */
 bool elfhead_file(struct elfhead_source *source, int fd);
 
-/* Of a file in memory, which must live as long as the headers. */
+/* Returns a source for a file in memory, which must live as long as the headers. */
 struct elfhead_source elfhead_image(struct str image);
 
 /* NULL, or why it cannot be used, a static text. Without sections: they are not looked for (in memory there are none).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.h - a helper process that parses bytes of strangers gives up every right that it does not need.
+ * sandbox.h - a helper process that parses hostile data gives up every right that it does not need.
  *
  * After sandbox_enter the process has no capability, no way to get one, no file system, no network, and only the system
  * calls of its groups: it works on the descriptors that an opener handed to it. A call outside of its groups ends the

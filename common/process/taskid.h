@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * taskid.h - which program a process runs, and for which user: the check that stands before each look into another
- * process.
+ * taskid.h - identifies the program and the user of a process, and checks them before each access to another process.
  *
  * A descriptor of /proc/PID (O_PATH) stays bound to its process when the PID is given to another one. But a process
- * changes its program and its credentials with execve: what was read of /proc/PID before and after may belong to two
- * programs, one of which is set-uid. So a taskid is read first, and compared after each step: the kernel draws
+ * changes its program and its credentials with execve: data of /proc/PID that were read before and after may belong to
+ * two programs, one of which is set-uid. So a taskid is read first, and compared after each step: the kernel draws
  * start_code and start_stack at random for each exec. A program can set these two for itself (prctl PR_SET_MM_MAP), but
  * not to those of a program that it has not identified yet.
  *
@@ -25,7 +24,7 @@ struct taskid {
 	uint64_t start_code, start_stack; /* addresses; 1 and 0 where we may not read them */
 };
 
-/* Whom the process belongs to, as this user namespace numbers them. */
+/* Owner of a process, in the numbers of this user namespace. */
 struct taskid_user {
 	uid_t uid;
 	gid_t gid;
@@ -33,28 +32,28 @@ struct taskid_user {
 
 enum taskid_answer {
 	TASKID_SAME,    /* the process lives, runs the program of the taskid, and its user may look into it */
-	TASKID_GONE,    /* it ended, or runs another program */
-	TASKID_PRIVATE, /* its user may not look into it: not dumpable, or it acts for another user */
+	TASKID_GONE,    /* the process ended, or runs another program */
+	TASKID_PRIVATE, /* the process's user may not look into it: it is not dumpable, or acts for another user */
 	TASKID_DENIED   /* we may not look into it, or descriptors ran out: errno */
 };
 
-/* Parses the text of /proc/PID/stat. Pure. False: no such text. */
+/* Parses the text of /proc/PID/stat. Returns false for other text. Pure. */
 bool taskid_parse(struct str stat, struct taskid *id, bool *zombie);
 
-/* Reads the taskid of a process. False: it ended. */
+/* Reads the taskid of a process. Returns false if the process has ended. */
 bool taskid_read(int process, struct taskid *id);
 
-/* Does the process live, and run the program of the taskid? */
+/* Returns true if the process lives and runs the program of the taskid. */
 bool taskid_is(int process, const struct taskid *id);
 
-/* The same, and may its user look into it? *user is set for TASKID_SAME. */
+/* Checks, beyond taskid_is, that the process's user may look into it. *user is set for TASKID_SAME. */
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user);
 
-/* Opens /proc/PID/mem of the program of the taskid. *fd is set for TASKID_SAME, else -1. */
+/* Opens /proc/PID/mem if the process runs the program of the taskid. *fd is set for TASKID_SAME, else to -1. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
-/* User and group in the text of /proc/PID/status. False: real, effective and saved ones differ, or there is no such
- * text. Pure. */
+/* Parses user and group in the text of /proc/PID/status. Returns false if real, effective and saved ids differ, or for
+ * other text. Pure. */
 bool taskid_parse_user(struct str status, struct taskid_user *user);
 
 #endif

@@ -6,8 +6,8 @@
  * the lock of the address space while it waits for a FUSE file system of its own (test/hostile/holdlock.c). Only
  * SIGKILL ends such a wait, so a reader that must continue abandons a thread to it.
  *
- * The number of abandoned threads is bounded. A place stands for those who can cause such a wait together, a tenant as
- * a rule: at most one thread of each caller is left for it, and after a wait in vain the place rests for twenty times
+ * The number of abandoned threads is bounded. A place is a set of processes that can cause such waits together, usually
+ * a tenant: at most one thread of each caller is left for it, and after a wait in vain the place rests for twenty times
  * as long, so it takes 5 % of the caller's time at most. A thread works for the thread that it was started by, at its
  * priority, and ends with it.
  */
@@ -34,7 +34,7 @@ struct timelimit_call {
  * threads, and starts its own. */
 bool timelimit_call(const struct timelimit_call *call);
 
-/* Threads that wait for such a function now. */
+/* Returns the number of threads that wait for a function that has not returned in time. */
 unsigned timelimit_left(void);
 
 #endif

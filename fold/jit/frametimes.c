@@ -25,7 +25,7 @@ struct frametimes {
 	bool made;
 	struct javaunwind_code code;
 	struct code_blob *blob;
-	/* Of the elements of `blob`. */
+	/* by element of `blob`: its runs of exits */
 	struct str *runs;
 };
 

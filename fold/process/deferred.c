@@ -6,14 +6,15 @@
 
 #include <stdlib.h>
 
-#define MAXIMUM 4096 /* waiting samples: threads in the kernel, times their samples there */
+/* Limit for waiting samples: the threads that are in the kernel, times the samples that each has there. */
+#define MAXIMUM 4096
 #define RING (2 * MAXIMUM)
 
 struct deferred_sample {
 	struct samples_open sample;
 	uint64_t cookie; /* 0: the entry is free */
 	uint32_t tid, comm;
-	uint32_t next;   /* next one of the queue: index in the ring + 1 */
+	uint32_t next;   /* next sample of the queue: index in the ring + 1 */
 	uint32_t *frame; /* kernel frames */
 	size_t n;
 };

@@ -240,7 +240,7 @@ static void parse_weak(struct str line, struct sample_key *key)
 		uint64_t ip;
 
 		while (i < all.n && !byte_is_blank(all.p[i]))
-			i++; /* a word of the comm, or a number */
+			i++; /* skips a word of the comm, or a number */
 		from = i;
 		while (i < all.n && byte_is_blank(all.p[i]))
 			i++;

@@ -40,7 +40,7 @@ struct asflamegraph_options {
 struct asflamegraph_names {
 	size_t first; /* 0: not computed yet */
 	uint32_t n;
-	uint32_t lines; /* that many source lines follow */
+	uint32_t lines; /* number of source lines that follow */
 };
 
 struct asflamegraph_ids {
@@ -65,7 +65,7 @@ struct asflamegraph {
 
 	/* The open sample; comm.n == 0: there is none. */
 	struct text comm;
-	bool java;     /* comm starts with it */
+	bool java;     /* comm starts with "java" */
 	bool skipping; /* frames belong to a sample of another event */
 	uint64_t weight;
 	struct place header;

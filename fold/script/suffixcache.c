@@ -69,7 +69,7 @@ uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suff
 		else
 			low = mid + 1;
 	}
-	/* In this text, too, a line must start there. */
+	/* The shared part must start a line in this text, too. */
 	if (low < before->n) {
 		const char *start = end - (before->end - line[low].start);
 

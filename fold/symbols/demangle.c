@@ -16,7 +16,7 @@
 
 #define LONGEST_SYMBOL 16384 /* of C++, libiberty itself gives up at 1024 (2048 parts) */
 #define LONGEST_NAME 16384
-#define LONGEST_D 512 /* its demangler has no callback, and no limit but that of the recursion ... */
+#define LONGEST_D 512 /* D names: libiberty's demangler has no callback, and limits only its recursion ... */
 #define D_REFS_MAX 16 /* ... where each reference to what stands before may double the name */
 
 struct output {

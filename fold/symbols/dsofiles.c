@@ -385,9 +385,10 @@ static void find_vdso(struct search *search)
 	try_cache(search, "/elf");
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- lookups ---------------------------------------------------------------------------------------------------- */
 
-/* Also what the file that was mapped adds, where the debug file has nothing: .dynsym, .gnu_debugdata. */
+/* Looks up symbols in the debug file, then, for addresses without a symbol there, in .dynsym and .gnu_debugdata of the
+ * mapped file. */
 static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
 	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
@@ -419,7 +420,7 @@ static int open_named(struct search *search, struct str dir, const char *name)
 	return search->name.p[0] == '/' ? open_as_mapped(search, search->name.p) : -1;
 }
 
-/* A .dwo: where it was made, or beside the file. libdw compares its own number of it. */
+/* Opens a .dwo file at its recorded path, or beside the file. libdw compares its id. */
 static int dsofiles_open_split(void *with, const char *dir, const char *name)
 {
 	struct search *search = with;

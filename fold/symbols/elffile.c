@@ -82,7 +82,7 @@ void elffile_close(struct elffile *elffile)
 	*elffile = (struct elffile){ .fd = -1 };
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------------------------------------------ */
 
 const struct elf_section *elffile_section(const struct elffile *elffile, struct str name)
 {

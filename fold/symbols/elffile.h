@@ -24,7 +24,7 @@ struct elf_section {
 };
 
 struct elffile {
-	int fd; /* or -1: an image in memory */
+	int fd; /* descriptor; -1: an image in memory */
 	struct elfhead head;
 	uint64_t size; /* of the file at its opening */
 	uint64_t left; /* rest of the budget for bytes of sections */

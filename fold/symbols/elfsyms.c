@@ -169,7 +169,7 @@ static void gather_tables(struct elfsyms *elfsyms)
 		elfsyms->table[elfsyms->tables++] = (struct symtab){ &elfsyms->file, elfsyms->dynsym };
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
 /* The indirect function at an address, or 0. */
 static uint32_t ifunc_name(struct symtab_search *search, uint64_t address)
@@ -302,7 +302,7 @@ size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, s
 size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
-	size_t wraps = 0; /* these become the largest: places are to ascend */
+	size_t wraps = 0; /* addresses that wrap around become the largest; query must ascend */
 
 	while (wraps < n && query[wraps].address < moved)
 		wraps++;

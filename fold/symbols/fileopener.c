@@ -227,8 +227,8 @@ static void fileopener_run_helper(int socket)
 
 /* ---- the process that forks helpers ----------------------------------------------------------------------------- */
 
-/* Of all descriptors only the socket stays, as SOCKET_FD: a reader of our output would wait for its end as long as a
- * helper lives. */
+/* Closes all descriptors but the socket, which becomes SOCKET_FD: otherwise a reader of the output would wait for its
+ * end as long as a helper lives. */
 static void fileopener_keep_only(int socket)
 {
 	if (socket != SOCKET_FD)
@@ -302,10 +302,10 @@ static NORETURN void become_starter(int socket, bool unprivileged)
 
 static struct {
 	pthread_mutex_t lock;
-	int control, socket; /* of the process that forks helpers, of the helper; -1: none */
+	int control, socket; /* sockets to the process that forks helpers, and to the helper; -1: none */
 	pid_t helper;
-	unsigned waits, skipped; /* that were in vain; files */
-	uint64_t place[PLACES];  /* of files, directories and mount namespaces that do not answer */
+	unsigned waits, skipped; /* waits without an answer; skipped files */
+	uint64_t place[PLACES];  /* files, directories and mount namespaces that do not answer */
 	uint8_t count[PLACES];
 	int32_t where_pid; /* process of the last lookup of a mount namespace; its result follows */
 	uint64_t where;
@@ -406,7 +406,7 @@ static void note_silence(const struct locationcache *locations)
 		++*count_of(locations->directory);
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- lookups ---------------------------------------------------------------------------------------------------- */
 
 /* A helper that runs, or waits for a CPU, waits for no file system. */
 static bool helper_runs(void)

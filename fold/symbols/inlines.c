@@ -79,7 +79,7 @@ static bool inlines_give_up(struct inlines *inlines, const char *why)
 	return false;
 }
 
-/* False when there was enough of it. */
+/* Adds work. Returns false if its limit is exceeded. */
 static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 {
 	inlines->work += steps;
@@ -511,9 +511,9 @@ static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct 
 
 /* ---- units -------------------------------------------------------------------------------------------------- */
 
-/* Debug information of a unit in a file of its own. libdw opens it by the names in the unit, which may name anything:
- * it is made to find our copy instead, whose name is put over theirs for that moment. Strings of the image are ours,
- * and end in it. */
+/* Opens the file with the debug information of a split unit. libdw opens that file by the names in the unit, which may
+ * be any path: so those names are overwritten with that of our copy during the call. Strings of the image are in our
+ * memory, and end in it. */
 static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";

@@ -5,7 +5,7 @@
 
 #include <lzma.h>
 
-#define MEMORY_MAX (128u << 20) /* of the decoder; xz -9 needs 65 MB */
+#define MEMORY_MAX (128u << 20) /* memory limit of the decoder in bytes; xz -9 needs 65 MB */
 #define IMAGE_MAX (64u << 20)
 
 bool minidebug_known(void)

@@ -19,7 +19,7 @@ static bool is_x86(const struct elffile *elffile)
 	return elffile->machine == EM_386 || elffile->machine == EM_X86_64;
 }
 
-/* Sizes as linkers write them; x86's section header may lie. */
+/* Entry sizes that linkers write; the section header of x86 may be wrong. */
 static void plt_sizes(const struct plt *plt, const struct elf_section *section, uint64_t *head, uint64_t *entry)
 {
 	switch (plt->file->machine) {
@@ -68,7 +68,7 @@ static struct plt_slot plt_slot_of(const struct elffile *elffile, bool rela, con
 	union {
 		Elf64_Rela a64;
 		Elf32_Rela a32;
-	} r = { 0 }; /* a Rel is a Rela without its end */
+	} r = { 0 }; /* struct Rel is the first part of struct Rela */
 	uint32_t ifunc = elffile->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
 			 elffile->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
 							  UINT32_MAX;
@@ -124,10 +124,10 @@ static void need_slots(struct plt *plt)
 	plt->slot = read_slots(plt->file, section, &plt->slots);
 	if (plt->as_perf)
 		return;
-	/* stubs that need no resolver have no head */
+	/* a section of stubs without a resolver has no common head */
 	if (!plt->direct.entry && plt->slots * plt->lazy.entry == plt->lazy.end - plt->lazy.start)
 		plt->head = 0;
-	/* linkers for x86 put relocations of indirect functions last, their stubs not */
+	/* linkers for x86 put the relocations of indirect functions last, but not their stubs */
 	if (is_x86(plt->file) && plt->slots)
 		qsort(plt->slot, plt->slots, sizeof(*plt->slot), by_offset);
 }
@@ -184,7 +184,7 @@ static struct str symbol_name(struct plt *plt, uint32_t index)
 {
 	const struct elf_section *table = plt->symbols;
 	size_t entry = plt->file->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	uint32_t name = 0; /* both kinds begin with it */
+	uint32_t name = 0; /* st_name, the first member of 32 and 64 bit symbols */
 
 	plt->text.n = 0;
 	if (table && table->link < plt->file->sections && index < table->size / entry && table->type != SHT_NOBITS)
@@ -229,7 +229,7 @@ static struct plt_stub in_lazy(struct plt *plt, uint64_t place)
 	return (struct plt_stub){ .kind = plt->as_perf ? PLT_NONE : PLT_HEAD, .start = plt->lazy.start };
 }
 
-/* The slot that `endbr64; bnd jmp *slot(%rip)` goes through, relative to the stub; 0 when it is something else. */
+/* Returns the slot of the jump `endbr64; bnd jmp *slot(%rip)`, relative to the stub; 0 for other code. */
 static uint64_t plt_displacement(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * plt.h - names the stubs by which programs call libraries, from their relocations, as they have no symbols.
- *
- * As perf 6.3 and later (.plt, .plt.sec, .plt.got, IFUNC, ".plt" for the common head), or as perf 6.1 (.plt alone). The
- * tables are read at the first lookup of an offset in a stub.
+/* plt.h - names PLT entries, the stubs of calls to other libraries, by their relocations, since they have no symbols.
  */
 #ifndef PJ_PLT_H
 #define PJ_PLT_H

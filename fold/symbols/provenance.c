@@ -44,7 +44,7 @@ pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint
 
 	if (!provenance->boot || pid == 0 || pid > INT32_MAX)
 		return 0;
-	if (provenance->recorder->nprocesses) { /* then it names all */
+	if (provenance->recorder->nprocesses) { /* the list contains all processes */
 		process = recorder_process(provenance->recorder, pid);
 		return process && process->start && samehost_process_is((pid_t)pid, process->start) ? (pid_t)pid : 0;
 	}

@@ -13,11 +13,11 @@
 #include <sys/types.h>
 
 struct provenance {
-	bool reported;                   /* the recording names its machine; one of a killed recorder mostly does not */
-	bool host;                       /* made on this machine, by host name and kernel release */
-	bool boot;                       /* and during this boot: processes and their files in /tmp may be used */
-	uint64_t first_ns;               /* time of the first record */
-	struct str release;              /* of the kernel; lives as long as the recording */
+	bool reported;      /* the recording names its machine; one of a killed recorder mostly does not */
+	bool host;          /* made on this machine, by host name and kernel release */
+	bool boot;          /* made during this boot of this machine: processes and their files in /tmp may be used */
+	uint64_t first_ns;  /* time of the first record */
+	struct str release; /* of the kernel; lives as long as the recording */
 	const struct recorder *recorder; /* identifies processes by their start times in recordings of pjrecord */
 };
 

@@ -58,14 +58,14 @@ bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 	if (record_ns > uptime + samehost_drift(uptime) || wall_ns > wall + WALL_SLACK)
 		return false;
 	since = uptime > record_ns ? uptime - record_ns : 0;
-	expected = wall - since; /* wraps only where the clocks make no sense */
-	/* CLOCK_MONOTONIC stands still while the machine sleeps, so wall time may have gone further */
+	expected = wall - since; /* wraps around only for impossible times */
+	/* CLOCK_MONOTONIC stops during suspend, so the wall clock may be ahead */
 	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (clock_since_boot() - uptime) > expected;
 }
 
 bool samehost_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
 {
-	ptrdiff_t close = str_rfind(stat, ')'); /* comm stands in brackets, and may hold blanks and brackets */
+	ptrdiff_t close = str_rfind(stat, ')'); /* comm is in brackets, and may contain blanks and brackets */
 	unsigned field = FIELD_STATE;
 	struct str one;
 
@@ -98,7 +98,7 @@ pid_t samehost_parse_status(struct str status)
 	return 0;
 }
 
-/* The beginning of a file of /proc/PID; empty when there is none. Takes fd. */
+/* Returns the first bytes of a file of /proc/PID; none if it does not exist. Closes fd. */
 static struct str samehost_read_proc(int fd, char *buf, size_t space)
 {
 	ssize_t got = fd < 0 ? -1 : read(fd, buf, space);
@@ -146,8 +146,8 @@ bool samehost_process_lived(pid_t pid, uint64_t sample_ns)
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
 	start = ticks * SECOND_NS / (uint64_t)hz;
-	/* the start counts sleep of the machine, the sample does not: a process from before it looks younger than it is
-	 */
+	/* start times include suspend, times of samples do not: a process from before a suspend seems to have started
+	 * later */
 	start = start > asleep ? start - asleep : 0;
 	return sample_ns <= uptime + samehost_drift(uptime) && start <= sample_ns + samehost_drift(uptime);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FILES_MAX 65536u /* that are looked at, of a tenant */
+#define FILES_MAX 65536u /* limit for the files of a tenant that are compared */
 #define TENANTS_MAX 256
 #define SUFFIX ".debug"
 
@@ -18,7 +18,7 @@ struct search {
 	unsigned polled_at;
 };
 
-/* Names in a folder below DIR, each with a 0 after it. */
+/* Appends the names in a folder below DIR, each with a 0 after it. */
 static void symconflicts_list(const struct search *search, const char *folder, struct text *names)
 {
 	int fd = broker_open(search->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);
@@ -30,7 +30,7 @@ static void symconflicts_list(const struct search *search, const char *folder, s
 	close(fd);
 }
 
-/* The inode of the file with this name below a folder of symbols/; 0: there is none. */
+/* Returns the inode of the file with this name below a folder of symbols/; 0 if there is none. */
 static uint64_t inode_in(const struct search *search, const char *folder, const char *start, struct str rest)
 {
 	char path[192];

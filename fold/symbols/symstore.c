@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Cuts the last part off, and returns it. */
+/* Cuts off the last component of a path, and returns it. */
 static struct str symstore_cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -25,8 +25,8 @@ static struct str symstore_cut_last(char *path)
 	return str_of(slash + 1);
 }
 
-/* By the path of the open file as the kernel has it, so that links and relative paths do not matter. Pipes have none.
- */
+/* Derives DIR from the kernel's path of the open file, so links and relative paths have no influence. Pipes have no
+ * path. */
 static int find_dir(const struct in *input)
 {
 	struct text path = { 0 };
@@ -43,7 +43,7 @@ static int find_dir(const struct in *input)
 	return fd;
 }
 
-/* N of kallsyms-BOOT.N.gz; 0: it is none of these. */
+/* Returns the number N of a file name kallsyms-BOOT.N.gz; 0 for other names. */
 static uint64_t snapshot_number(struct str name, struct str boot)
 {
 	uint64_t n;
@@ -71,7 +71,7 @@ static void take_snapshot(struct symstore *symstore, uint64_t n)
 		symstore->kernel[symstore->nkernels++] = n;
 }
 
-/* The window of a killed recorder names no snapshots: uses those of its boot, newest first. */
+/* Takes the snapshots of the window's boot, newest first, since the window of a killed recorder has no list of them. */
 static void find_snapshots(struct symstore *symstore)
 {
 	int fd = broker_open(symstore->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
@@ -138,7 +138,8 @@ static int open_plain(const struct symstore *symstore, const char *path)
 	return broker_open(symstore->dir, path, O_NOFOLLOW);
 }
 
-/* "tenants/NAME/" of a process; of several, as it changed in the window, number i. False: no more. */
+/* Writes "tenants/NAME/" for a tenant of a process: number i of those that it had in the window. Returns false if it
+ * had no more. */
 static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
 {
 	const struct pj_process *process = recorder_process_at(symstore->who, pid, i);
@@ -216,7 +217,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		}
 		close(one);
-		if (status.st_ino != found.st_ino) { /* several files: the right one is unknown */
+		if (status.st_ino != found.st_ino) { /* several files have the build-id, and nothing selects one */
 			close(fd);
 			fd = -1;
 			break;
@@ -251,11 +252,11 @@ int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct 
 	if (find_binary(symstore, pid, id, numbers, path))
 		return open_plain(symstore, path);
 	errno = ENOENT;
-	/* numbers are the kernel's, so another tenant's file with these is this one */
+	/* file_ids come from the kernel, so a file that another tenant saved under this one is the same file */
 	return id->n < 2 ? symstore_unclaimed(symstore, pid, id, numbers) : -1;
 }
 
-/* Which file that is; takes fd, which may be -1: 0. */
+/* Returns the inode of fd, and closes it; 0 for -1. */
 static uint64_t symstore_inode_of(int fd)
 {
 	struct stat status = { 0 };
@@ -326,7 +327,7 @@ int symstore_vdso(const struct symstore *symstore)
 	return open_plain(symstore, path);
 }
 
-/* jit/BOOT/FOLDER/PID-START.KIND; without a folder that of earlier versions. */
+/* Opens jit/BOOT/FOLDER/PID-START.KIND; without a folder the file of earlier versions. */
 static void jit_name(const struct symstore *symstore, const char *folder, uint32_t pid, const char *kind, char *name,
 		     size_t space)
 {
@@ -336,8 +337,8 @@ static void jit_name(const struct symstore *symstore, const char *folder, uint32
 		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(process ? process->start : 0), kind);
 }
 
-/* The folder in which a copy is: a process may have had another tenant when it started to write than in the window.
- * False: in none. */
+/* Finds the folder with the copy: a process may have had another tenant when it began to write than in the window.
+ * Returns false if no folder has it. */
 static bool find_jit(const struct symstore *symstore, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
 	bool found = false;

@@ -40,8 +40,8 @@ void symstore_close(struct symstore *symstore);
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
 
-/* The same for a process without a tenant in the window, as its recorder was killed: the file of any tenant, if all
- * have the same. To be called last: a build-id is a claim of the file. */
+/* As symstore_binary, for a process without a tenant in the window, because its recorder was killed: returns the file
+ * of any tenant if all tenants have equal files. Call it last: a build-id is only a claim of the file. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		       const struct file_id *numbers);
 
@@ -70,7 +70,7 @@ int symstore_vdso(const struct symstore *symstore);
  * the window. Copies are in the folder of the process's tenant; earlier versions had no such folders. */
 int symstore_jit(const struct symstore *symstore, uint32_t pid, const char *kind);
 
-/* Writes its name below DIR for messages. */
+/* Writes the name of that copy below DIR, for messages. */
 void symstore_name(const struct symstore *symstore, uint32_t pid, const char *kind, char *name, size_t space);
 
 /* Return the number of snapshots of kallsyms, and open the i-th (gzip): those that the window names, or the newest of

@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 struct entry {
-	bool listed, polled; /* a folder whose names are known; a file whose inode is */
+	bool listed, polled; /* states: a folder that was listed; a file with a known inode */
 	uint64_t inode;
 };
 
 struct symstore_index {
 	pthread_mutex_t lock;
 	int dir;
-	struct intern paths; /* that exist, and folders that were listed */
+	struct intern paths; /* existing paths, and listed folders */
 	struct entry *entry; /* by id */
 	size_t cap;
 };

@@ -6,20 +6,20 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK 2048           /* symbols that are read at once: 48 kB */
-#define SYMS_MAX (32u << 20) /* of one table; the largest programs have 2 million */
+#define BLOCK 2048           /* symbols of one read: 48 kB */
+#define SYMS_MAX (32u << 20) /* limit for the symbols of one table; the largest programs have 2 million */
 #define LONGEST (32u << 10)
-#define ROUNDS 9 /* the nearest symbol, and eight before it */
+#define ROUNDS 9 /* rounds of the search: the nearest symbol, and eight before it */
 #define STRINGS_MAX (32u << 20)
-#define NAME_COST 2048         /* to read one name costs as much as to read that many bytes of its table */
-#define OVERLAPS (64u << 20)   /* steps that are spent on symbols which contain each other */
-#define SPEND_SOME (1u << 20)  /* bytes of names that any file may give, ... */
-#define SPEND_TIMES 8          /* ... so many for each byte of its strings, as demangling makes names longer, ... */
+#define NAME_COST 2048         /* cost of reading one name, in bytes of its string table read at once */
+#define OVERLAPS (64u << 20)   /* limit for steps among symbols that contain each other */
+#define SPEND_SOME (1u << 20)  /* limit for the bytes of names of a file: this many, ... */
+#define SPEND_TIMES 8          /* ... and this many for each byte of its string tables, ... */
 #define SPEND_MAX (128u << 20) /* ... and at most this */
 
-/* ---- places: sorted numbers, with a table of where to look --------------------------------------------------- */
+/* ---- sorted offsets, with a table of positions by bucket ------------------------------------------------------ */
 
-struct locationcache {
+struct offset_table {
 	const uint64_t *at;
 	size_t n;
 	uint64_t low;
@@ -28,40 +28,40 @@ struct locationcache {
 	uint32_t *first; /* [buckets + 1]: the first at or above the bucket's start */
 };
 
-static void places_index(struct locationcache *locations, const uint64_t *at, size_t n)
+static void places_index(struct offset_table *table, const uint64_t *at, size_t n)
 {
 	uint64_t span = n ? at[n - 1] - at[0] : 0;
 	size_t i = 0;
 
-	*locations = (struct locationcache){ .at = at, .n = n, .low = n ? at[0] : 0 };
-	while (span >> locations->shift >= 4 * n + 16)
-		locations->shift++;
-	locations->buckets = (uint32_t)(span >> locations->shift) + 1;
-	locations->first = mem_alloc(sizeof(*locations->first), (size_t)locations->buckets + 1);
-	for (uint32_t b = 0; b <= locations->buckets; b++) {
-		while (i < n && (at[i] - locations->low) >> locations->shift < b)
+	*table = (struct offset_table){ .at = at, .n = n, .low = n ? at[0] : 0 };
+	while (span >> table->shift >= 4 * n + 16)
+		table->shift++;
+	table->buckets = (uint32_t)(span >> table->shift) + 1;
+	table->first = mem_alloc(sizeof(*table->first), (size_t)table->buckets + 1);
+	for (uint32_t b = 0; b <= table->buckets; b++) {
+		while (i < n && (at[i] - table->low) >> table->shift < b)
 			i++;
-		locations->first[b] = (uint32_t)i;
+		table->first[b] = (uint32_t)i;
 	}
 }
 
-/* The first place at or above a; n when there is none. */
-static inline size_t places_from(const struct locationcache *locations, uint64_t a)
+/* Returns the index of the first place at or above a; n if there is none. */
+static inline size_t places_from(const struct offset_table *table, uint64_t a)
 {
 	uint64_t b;
 	size_t from, to;
 
-	if (locations->n == 0 || a <= locations->low)
+	if (table->n == 0 || a <= table->low)
 		return 0;
-	b = (a - locations->low) >> locations->shift;
-	if (b >= locations->buckets)
-		return locations->n;
-	from = locations->first[b];
-	to = locations->first[b + 1];
+	b = (a - table->low) >> table->shift;
+	if (b >= table->buckets)
+		return table->n;
+	from = table->first[b];
+	to = table->first[b + 1];
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (locations->at[middle] < a)
+		if (table->at[middle] < a)
 			from = middle + 1;
 		else
 			to = middle;
@@ -72,7 +72,7 @@ static inline size_t places_from(const struct locationcache *locations, uint64_t
 /* ---- the stream of symbols -------------------------------------------------------------------------------- */
 
 struct symbol {
-	uint64_t start, size; /* place in the file; size 0: to the next start */
+	uint64_t start, size; /* offset in the file; size 0: up to the next start */
 	uint32_t name;
 	uint8_t bind, type;
 };
@@ -86,7 +86,7 @@ struct stream {
 	uint8_t *use;     /* by section: CODE_OR_DATA, LABELS */
 	uint64_t at, end; /* of the table, in the file */
 	size_t entry;
-	const struct elf_segment *last; /* the segment of the symbol before */
+	const struct elf_segment *last; /* the segment of the previous symbol */
 	char block[BLOCK * sizeof(Elf64_Sym)];
 };
 
@@ -152,7 +152,7 @@ static uint64_t to_place(struct stream *stream, uint64_t vaddr, const struct elf
 			return vaddr - segment->vaddr + segment->offset;
 		}
 	}
-	/* as sections lie: objects, and what writes no segments */
+	/* offset by the section: for object files, and files without segments */
 	if (section->type == SHT_NOBITS && (size_t)(section - stream->tab->file->section) < elffile->sections)
 		section = &elffile->section[section - stream->tab->file->section];
 	return vaddr - section->addr + section->offset;
@@ -174,7 +174,7 @@ static inline bool symtab_wanted(const struct stream *stream, const Elf64_Sym *s
 	}
 }
 
-/* $a $d $t $x: where code and data begin in files for ARM; no names. */
+/* Returns true for $a $d $t $x, which mark code and data in files for ARM and are no names. */
 static bool is_mapping_symbol(struct stream *stream, const Elf64_Sym *sym)
 {
 	const struct elffile *elffile = stream->tab->file;
@@ -199,7 +199,7 @@ static inline void as_wide(const char *p, bool wide, Elf64_Sym *sym)
 			    narrow.st_shndx, narrow.st_value, narrow.st_size };
 }
 
-/* The next symbols; 0 at the end, or where the file ends. */
+/* Reads the next symbols. Returns their number; 0 at the end of the table or of the file. */
 static size_t stream_block(struct stream *stream, struct symbol *out)
 {
 	const struct elffile *elffile = stream->tab->file;
@@ -242,7 +242,7 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 				search->any = true;
 				each(to, t, block, n);
 			}
-		each(to, t, NULL, 0); /* its end */
+		each(to, t, NULL, 0); /* end of the table */
 		stream_close(stream);
 	}
 	free(block);
@@ -253,10 +253,10 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 
 #define NOWHERE UINT64_MAX
 
-/* Places that have no answer yet, and the starts of symbols that may be theirs. */
+/* Places without a symbol so far, and the starts of symbols that may contain them. */
 struct open_places {
-	struct locationcache places;
-	bool first;        /* first round: nearest is looked for, too */
+	struct offset_table places;
+	bool first;        /* first round: `nearest` is searched, too */
 	uint64_t *nearest; /* by place: the nearest start at or before it */
 	uint64_t *reach;   /* by place: the nearest start, below `below`, of a symbol that is large enough */
 	uint64_t *below;   /* by place */
@@ -284,7 +284,7 @@ static void carry_nearest(struct open_places *places)
 static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
 {
 	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
-		/* a hostile table in which all contain all is not worth its time */
+		/* a hostile table: each symbol contains all others */
 		if (++places->steps > OVERLAPS)
 			return;
 		if (symbol->start < places->below[i] &&
@@ -314,18 +314,17 @@ struct candidate {
 	bool loaded; /* text is */
 	size_t table;
 	struct symbol symbol;
-	struct str raw, text; /* in the file, and demangled */
+	struct str raw, text; /* name in the file, and demangled name */
 };
 
-struct group { /* all symbols that start at one place */
+struct group { /* the symbols with one start */
 	struct candidate best;
-	struct candidate unsized; /* the last one of the current table, if it has no size */
+	struct candidate unsized; /* the last symbol of the current table, if it has no size */
 	bool ifunc;
 	uint32_t name;
 };
 
-/* A string table in memory, when so many of its names are needed that one read of it all costs less than one for each.
- */
+/* A string table in memory. It is read at once if that costs less than reading each needed name. */
 struct strings {
 	bool tried;
 	struct str all;
@@ -334,7 +333,7 @@ struct strings {
 struct choice {
 	struct symtab_search *search;
 	struct strings *strings; /* by table */
-	struct locationcache starts;
+	struct offset_table starts;
 	struct group *group;
 	struct arena arena;
 };
@@ -371,7 +370,7 @@ bool symtab_spend(struct symtab_search *search, size_t n)
 
 		max += SPEND_TIMES * (size < elffile->size ? size : elffile->size);
 	}
-	search->spent += n; /* stays too much when it once was */
+	search->spent += n; /* stays over the limit once it was exceeded */
 	return search->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
 }
 
@@ -411,7 +410,7 @@ static struct str symtab_read_name(struct choice *choice, const struct candidate
 	return arena_copy(&choice->arena, text_view(text));
 }
 
-/* Empty when too much was spent. */
+/* Returns the demangled name; an empty one if the limit of names is exceeded. */
 static struct str symtab_name_of(struct choice *choice, const struct candidate *candidate)
 {
 	struct str name = { 0 };
@@ -443,7 +442,7 @@ static size_t symtab_underscores(struct str string)
 	return n;
 }
 
-/* perf's rules for aliases. b comes later in the tables. */
+/* Returns true if b, which is later in the tables, replaces the symbol: perf's rules for aliases. */
 static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
 	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
@@ -471,8 +470,8 @@ static void symtab_challenge(struct choice *choice, struct group *group, const s
 		group->best = b;
 }
 
-/* A symbol without size reaches to the next start when it is the last one of its table that starts here; others lose.
- */
+/* Gives a symbol without size the range up to the next start if it is the last one of its table with that start; others
+ * end. */
 static void end_of_table(struct choice *choice)
 {
 	for (size_t i = 0; i < choice->starts.n; i++) {
@@ -534,7 +533,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The distinct starts that were found, ascending; caller frees. */
+/* Returns the distinct starts that were found, ascending. The caller frees the result. */
 static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
 	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
@@ -556,7 +555,8 @@ static uint64_t *distinct_starts(const struct open_places *places, size_t *count
 	return s;
 }
 
-/* Does the chosen symbol of the group reach the place? One without size does when no other starts between. */
+/* Returns true if the chosen symbol of the group contains the place. A symbol without size does if no other one starts
+ * between. */
 static bool symtab_reaches(const struct open_places *places, const struct group *group, uint64_t at, bool nearest)
 {
 	uint64_t start = group->best.symbol.start;
@@ -565,7 +565,7 @@ static bool symtab_reaches(const struct open_places *places, const struct group 
 		return false;
 	if (group->best.symbol.size)
 		return at - start < group->best.symbol.size;
-	if (start == places->last) /* of all: perf gives it the rest of its page, and one more */
+	if (start == places->last) /* the last symbol of all: perf extends it to the end of its page, and by one page */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
@@ -575,7 +575,8 @@ static struct group *group_at(struct choice *choice, uint64_t start)
 	return start == NOWHERE ? NULL : &choice->group[places_from(&choice->starts, start)];
 }
 
-/* The group whose symbol reaches the place i; or NULL, and *below is where to look on (0: nowhere). */
+/* Returns the group whose symbol contains place i; otherwise NULL, with the address below which to search further in
+ * *below (0: nowhere). */
 static struct group *symtab_reaching(struct work *work, struct choice *choice, size_t i, uint64_t *below)
 {
 	struct open_places *places = &work->open;
@@ -590,7 +591,8 @@ static struct group *symtab_reaching(struct work *work, struct choice *choice, s
 	return NULL;
 }
 
-/* Answers the places that a chosen symbol reaches; closes them, and those where there is nothing left to look at. */
+/* Sets the results of places that a chosen symbol contains, and ends the search for those and for places without
+ * further candidates. */
 static void symtab_settle(struct work *work)
 {
 	struct choice choice = { .search = work->search };

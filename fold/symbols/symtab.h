@@ -21,7 +21,7 @@ struct symtab {
 struct symtab_answer {
 	uint64_t start; /* file offset of the symbol */
 	uint32_t name;  /* 0: no symbol */
-	bool ifunc;     /* an indirect function starts there, too */
+	bool ifunc;     /* an indirect function also starts there */
 };
 
 struct symtab_search {

@@ -43,7 +43,7 @@ struct mapsdir_swept {
 	uint64_t bytes;            /* on disk, of the remaining timelines */
 	uint64_t took;             /* ns */
 	struct tenant largest;     /* tenant with most bytes before the removal, */
-	uint64_t largest_bytes;    /* and its bytes; 0: there are no timelines */
+	uint64_t largest_bytes;    /* bytes of that tenant; 0: there are no timelines */
 };
 
 /* Removes unneeded timelines. Beyond max bytes (0: no limit), also removes the oldest timelines of tenants above their

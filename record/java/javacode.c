@@ -15,7 +15,7 @@
 #define IDLE_NS (60 * SECOND_NS)  /* unused code and JVMs are dropped after this time */
 #define MISSED_NS (SECOND_NS / 4) /* before a repeated lookup of an address without code */
 #define RETRY_NS SECOND_NS        /* first delay before opening a JVM again that could not be read */
-#define SOON_NS (SECOND_NS / 10)  /* the same for a JVM that is starting */
+#define SOON_NS (SECOND_NS / 10)  /* first delay before opening a JVM again that is starting */
 #define RETRY_MAX (60 * SECOND_NS)
 #define GONE_NS SECOND_NS /* code of an ended JVM is valid for samples up to this time after it was read */
 
@@ -312,8 +312,8 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	return JAVACODE_NONE;
 }
 
-/* The same for a return address. It may be the end of the blob that contains the call, or the start of the return
- * barrier of virtual threads. */
+/* Looks up a return address, as javacode_look_up does an address. It may be the end of the blob that contains the call,
+ * or the start of the return barrier of virtual threads. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
 	enum javacode_answer answer = javacode_look_up(jvm, ip - 1, in);

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #define MS_NS (SECOND_NS / 1000)
-#define HANG_NS (250 * MS_NS)     /* a helper that is blocked for so long at one request is killed */
-#define RUNS_NS (200 * MS_NS)     /* and one that uses so much CPU time: ten times the bound of a request */
+#define HANG_NS (250 * MS_NS) /* a helper that is blocked for so long at one request is killed */
+#define RUNS_NS (200 * MS_NS) /* a helper that uses so much CPU time for one request is killed: ten times its bound */
 #define ANSWER_NS (5 * SECOND_NS) /* limit of any wait, on a heavily overloaded machine */
 #define RESTART_NS (100 * MS_NS)  /* between starts of two helpers */
 #define NOTICED_NS (5 * MS_NS)    /* a request that takes longer is split into CPU time and blocked time */
@@ -46,7 +46,7 @@ struct jvmreader {
 	struct tenants *tenants; /* NULL: no budgets */
 	uint64_t own_ns;         /* mount namespace of the recorder */
 	pid_t pid;               /* of the helper; 0: none */
-	uint64_t helper;         /* its serial number, from 1 */
+	uint64_t helper;         /* serial number of the helper, from 1 */
 	int socket, schedstat;
 	clockid_t clock;
 	uint64_t started;

@@ -17,7 +17,7 @@
 
 /* Budgets of one tenant. Real programs stay far below them: see ARCHITECTURE.md, "Budgets". */
 #define BUDGET_MEMORY (UINT64_C(8) << 20) /* bytes of mappings beyond the first MAPPINGS_FREE bytes of each process */
-#define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* the same for all tenants together */
+#define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* limit for the sum of all tenants, in bytes */
 #define BUDGET_CPU_NS \
 	UINT64_C(50000000) /* ns per second, for all work for a tenant: JVMs, unwind tables, /proc and mappings */
 #define BUDGET_CPU_AHEAD UINT64_C(2000000000) /* ns, the burst: unwind tables of a browser take 0.2 s */

@@ -25,7 +25,7 @@ uint64_t procfs_parse_start(struct str stat);
 /* Returns the idle ns of each CPU since boot, indexed by CPU, from the text of /proc/stat: *n values in memory of
  * malloc. Pure. */
 uint64_t *procfs_parse_idle(struct str stat, size_t *n);
-/* The same, after reading /proc/stat. */
+/* As procfs_parse_idle, with the text of /proc/stat. */
 uint64_t *procfs_idle(size_t *n);
 
 #endif

@@ -55,7 +55,7 @@ void rescan_over(struct rescan *rescan, struct process *process);
  * 20 ms (identities.h). window is the serial + 1 of the open window. */
 void rescan_identify(struct rescan *rescan, struct process *process, uint64_t window);
 
-/* The same, unless it was done in this window already. */
+/* As rescan_identify, but at most once in a window. */
 void rescan_tenant(struct rescan *rescan, struct process *process, uint64_t window);
 
 /* Applies the answers of the reader thread. Returns true if a thread scan has found the threads whose EXIT records

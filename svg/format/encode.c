@@ -12,7 +12,7 @@ static const char digits[] = " !#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUV
 
 _Static_assert(sizeof(digits) == 88 + 1, "the alphabet has 88 digits");
 
-#define MORE 44 /* digits from here on: this much less, and another one follows */
+#define MORE 44 /* a digit of this value or more: subtract it, and another digit follows */
 
 static void put_digit(struct text *text, uint32_t digit)
 {
@@ -30,7 +30,8 @@ static void put_varint(struct text *text, uint64_t value)
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-/* Only ASCII counts, so that bytes here are UTF-16 units there. */
+/* Returns the length of the common prefix, up to the first byte that is not ASCII: so bytes here are UTF-16 units in
+ * the viewer. */
 static uint32_t shared_prefix(struct str string, struct str other)
 {
 	uint32_t n = 0;
@@ -57,14 +58,14 @@ void encode_names(struct text *text, const struct styles *styles)
 
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
-/* The pairs (caller's name, callee's name) so far: a miss in a long list must not cost a search. */
+/* The set of pairs (caller's name, callee's name) so far: it replaces a search in long lists for a new pair. */
 struct pairs {
 	uint64_t *slot; /* 0: empty */
 	uint64_t mask;
 };
 
 struct tree {
-	struct callees *of; /* by name; the root's at faces.n */
+	struct callees *of; /* lists by name; that of the root at faces.n */
 	struct pairs first_seen;
 	struct arena memory;
 };
@@ -133,7 +134,7 @@ void encode_tree(struct text *text, const struct layout *layout, const struct st
 
 /* ---- self --------------------------------------------------------------------------------------------------- */
 
-/* A column is mostly zeros. */
+/* Appends a column, whose values are mostly zeros, with run lengths of zeros. */
 static void put_sparse(struct text *text, const uint64_t *value, uint32_t n)
 {
 	uint64_t zeros = 0;

@@ -14,10 +14,10 @@
 
 void encode_names(struct text *text, const struct styles *styles);
 void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles);
-void encode_self(struct text *text, const struct layout *layout, const uint64_t *self); /* a column of layout */
+void encode_self(struct text *text, const struct layout *layout, const uint64_t *self); /* self: a column of layout */
 void encode_pauses(struct text *text, const struct layout *layout);                     /* in time */
 
-/* judged: a column of struct change. */
+/* Appends the results of tests. judged: a column of struct change. */
 void encode_verdict(struct text *text, const struct layout *layout, const struct sig_change *assessed);
 
 #endif

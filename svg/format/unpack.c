@@ -26,7 +26,7 @@ struct cursor {
 
 struct names {
 	uint32_t n, cap;
-	uint32_t *frame; /* by name id: in stacks */
+	uint32_t *frame; /* by name id: frame id in stacks */
 };
 
 /* The frames in preorder. */
@@ -34,7 +34,7 @@ struct blobframes {
 	uint32_t n, depth;
 	uint32_t *parent; /* UINT32_MAX: the root */
 	uint32_t *name;
-	uint64_t *self, *other; /* other: of after, or the pauses */
+	uint64_t *self, *other; /* self weights; other: those of after, or pauses */
 };
 
 struct parser {
@@ -130,7 +130,7 @@ static bool unpack_take(struct parser *parser, struct cursor *cursor, char wante
 	return true;
 }
 
-/* True: there is one more element, and cursor stands on it. */
+/* Moves cursor to the next element of an array. Returns false at its end. */
 static bool unpack_more(struct parser *parser, struct cursor *cursor, bool *first, char end)
 {
 	if (unpack_peek(cursor) == end && cursor->at < cursor->end) {
@@ -171,7 +171,7 @@ static bool get_count(struct parser *parser, struct cursor *cursor, uint32_t *va
 	return true;
 }
 
-/* Any value; nothing depends on what is in it. */
+/* Skips a value of any type. */
 static bool skip_value(struct parser *parser, struct cursor *cursor)
 {
 	struct text ignored = { 0 };
@@ -397,7 +397,7 @@ static bool unpack_add_name(struct parser *parser, struct cursor *cursor, struct
 	return true;
 }
 
-/* One line: shared prefix, colour, the rest of the text. */
+/* Reads a line of NAMES: shared prefix, colour, the rest of the text. */
 static bool get_name(struct parser *parser, struct cursor *cursor, struct text *text, struct text *bytes)
 {
 	uint32_t shared;
@@ -431,7 +431,7 @@ static bool parse_names(struct parser *parser, struct cursor *cursor)
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
 struct tree {
-	struct callees *of; /* by name; the root's at names.n */
+	struct callees *of; /* lists by name; that of the root at names.n */
 	uint32_t *at;       /* by depth: frame; [0] is not used */
 	struct arena memory;
 };

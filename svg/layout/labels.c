@@ -32,7 +32,7 @@ static size_t columns_of(uint32_t u)
 	return 1;
 }
 
-/* Bytes of the longest beginning of string that takes at most max columns. */
+/* Returns the bytes of the longest beginning of string with at most max columns. */
 static size_t head_bytes(struct str string, size_t max)
 {
 	size_t at = 0, columns = 0;
@@ -92,7 +92,7 @@ static void put_suffix(struct text *text, struct str string, size_t max)
 /* The parts of a name before the method: package path, class or namespaces, by their offsets. */
 struct parts {
 	struct str all; /* without parameters */
-	size_t owner;   /* class, or whatever stands before the method; == method when there is none */
+	size_t owner; /* offset of the class, or of another part before the method; equal to method if there is none */
 	size_t method;
 };
 
@@ -244,7 +244,7 @@ static void fit_scopes(struct text *text, struct str plain, size_t max)
 		put_head(text, shortest, max);
 		return;
 	}
-	/* Outer namespaces come back as long as there is room. */
+	/* Adds outer namespaces again as long as they fit. */
 	while (from >= 2) {
 		size_t outer = last_scope(plain, from - 2);
 		if (!labels_fits(str_from(plain, outer), max))

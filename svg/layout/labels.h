@@ -19,7 +19,7 @@ enum label_cut {
 
 #define LABEL_LEAST 3 /* fewer characters than this are not worth a label */
 
-/* Columns that string takes in a monospaced font: wide East Asian characters take two. */
+/* Returns the columns of string in a monospaced font: wide East Asian characters take two. */
 size_t label_columns(struct str string);
 
 /* Appends at most max columns; nothing when max < LABEL_LEAST. */

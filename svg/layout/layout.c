@@ -46,7 +46,7 @@ static void number_frames(struct layout *layout, const struct stacks *stacks, co
 	free(order);
 }
 
-/* The values of the frames' nodes. */
+/* Stores the values of the frames' nodes in a column. */
 static void fill_column(uint64_t *column, const struct layout *layout, const uint64_t *by_node)
 {
 	for (uint32_t i = 0; i < layout->n; i++)

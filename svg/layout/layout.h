@@ -33,7 +33,7 @@ struct layout {
 			    NULL */
 };
 
-/* All frames with weight in any column of stacks. With two columns it is a difference, drawn as it is after. */
+/* Lays out all frames with weight in a column of stacks. Two columns are a difference, drawn as after. */
 void layout_make(struct layout *layout, const struct stacks *stacks);
 void layout_free(struct layout *layout);
 

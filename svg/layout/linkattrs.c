@@ -9,8 +9,8 @@
 struct reader {
 	struct link_attrs *attrs;
 	struct in in;
-	uint64_t bad;  /* lines and addresses */
-	bool reported; /* of keys without effect */
+	uint64_t bad;  /* number of invalid lines and addresses */
+	bool reported; /* a key without effect was reported */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void set_key(struct reader *reader, struct link_attr *attr, struct str ke
 	}
 }
 
-/* Of several lines about a name the last counts. */
+/* Stores the attributes of a name. The last of several lines is used. */
 static void linkattrs_keep(struct link_attrs *attrs, struct str name, struct link_attr attr)
 {
 	uint32_t id = intern(&attrs->names, visible_copy(&attrs->memory, name));

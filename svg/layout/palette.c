@@ -64,7 +64,7 @@ static const struct {
 	[ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, { 0, 0, 0 } },
 };
 
-/* The next code point of string, which gets shorter; bytes that are not UTF-8 count as themselves. */
+/* Cuts off and returns the first code point of string; a byte that is not UTF-8 is returned as it is. */
 static uint32_t next_code(struct str *string)
 {
 	uint32_t u = (unsigned char)string->p[0];
@@ -74,7 +74,7 @@ static uint32_t next_code(struct str *string)
 	return u;
 }
 
-/* The first number that drand48 gives for the sum of the name's code points as seed. */
+/* Returns the first number of drand48 with the sum of the name's code points as seed. */
 static double seeded_value(struct str name)
 {
 	uint64_t seed = 0;
@@ -99,7 +99,7 @@ static double hashed_value(const uint32_t code[3], unsigned n)
 	return 1 - vector / max;
 }
 
-/* Without a module in front: "module`function", of which flamegraph.pl only drops one with a first character. */
+/* Returns the function of "module`function". flamegraph.pl removes a module only after a first character. */
 static struct str without_module(struct str name)
 {
 	if (name.n == 0)
@@ -108,7 +108,7 @@ static struct str without_module(struct str name)
 	return tick < 0 ? name : str_from(name, (size_t)tick + 2);
 }
 
-/* The same from the other end: "function`module" of the reversed name loses what is behind the last tick. */
+/* Returns the reversed name without the part after the last tick: "function`module". */
 static struct str without_function(struct str name)
 {
 	ptrdiff_t tick = name.n ? str_rfind(str_head(name, name.n - 1), '`') : -1;

@@ -15,20 +15,20 @@ struct palmap {
 	struct intern names;
 	uint32_t *rgb; /* by id of names */
 	uint32_t cap;
-	uint64_t bad; /* lines that are no colours */
-	bool added;   /* there are names that the file has not */
+	uint64_t bad; /* number of lines that are no colours */
+	bool added;   /* it has names that are not in the file */
 };
 
-/* A file that is not there is an empty one. Bad lines are named. */
+/* Reads the file; a missing file is an empty one. Warns of bad lines. */
 void palmap_read(struct palmap *palmap, const char *path);
 
-/* One line; NULL, or why it is none: a static text. */
+/* Parses one line. Returns NULL, or the reason why it is invalid, a static text. */
 const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb);
 
-/* The colour of a name: the one it has, or from now on *rgb. */
+/* Returns the stored colour of a name; stores *rgb if it has none. */
 void palmap_colour(struct palmap *palmap, struct str name, uint32_t *rgb);
 
-/* Replaces the file, sorted by bytes, when something was added. */
+/* Replaces the file, sorted by bytes, if a name was added. */
 void palmap_write(const struct palmap *palmap);
 void palmap_free(struct palmap *palmap);
 

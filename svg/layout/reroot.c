@@ -16,7 +16,7 @@ struct rerooting {
 	const struct stacks *src;
 	const struct reroot *how;
 	bool *is_base;   /* by frame of src */
-	uint32_t *frame; /* by frame of src: in dst, 0: not yet */
+	uint32_t *frame; /* by frame of src: frame of dst; 0: none yet */
 	struct path path;
 	struct reroot_dropped dropped;
 };
@@ -46,7 +46,7 @@ static void path_push(struct path *path, uint32_t frame)
 	path->frame[path->n++] = frame;
 }
 
-/* The frames of a stack, from its end to the base. False: it has none. */
+/* Stores the frames of a stack from its leaf to the base. Returns false if the stack has no base. */
 static bool find_path(struct rerooting *rerooting, uint32_t node)
 {
 	rerooting->path.n = 0;
@@ -59,7 +59,7 @@ static bool find_path(struct rerooting *rerooting, uint32_t node)
 	return rerooting->how->nbase == 0;
 }
 
-/* Only frames that are used get a name there. */
+/* Returns the frame of dst. Only frames that are used get an id there. */
 static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 {
 	if (!rerooting->frame[frame])
@@ -67,7 +67,7 @@ static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 	return rerooting->frame[frame];
 }
 
-/* Sums fit: they fitted in src. */
+/* The sums fit into 63 bits, as they did in src. */
 static void move_stack(struct rerooting *rerooting, uint32_t node, uint64_t first, uint64_t second)
 {
 	uint32_t to = 0;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * reroot.h - stacks made of stacks: cut below a frame, turned round.
- */
+/* reroot.h - transforms stacks: cuts them below a frame, or reverses them. */
 #ifndef PJ_REROOT_H
 #define PJ_REROOT_H
 
 #include "common/stacks.h"
 
-/* Which frames stacks are cut at: their names, whole or without suffix. */
+/* The frames at which stacks are cut: their names, complete or without suffix. */
 struct reroot {
 	const char *const *base;
 	size_t nbase;
@@ -17,7 +15,7 @@ struct reroot {
 /* Stacks without any of the frames at which stacks are cut. */
 struct reroot_dropped {
 	uint64_t stacks;
-	uint64_t weight; /* of all columns */
+	uint64_t weight; /* weight of all columns */
 };
 
 /* Adds src's stacks to dst, in the order of time when both are in time: without what is outside of the base frame

@@ -28,7 +28,7 @@ struct cfi_helper {
 
 enum { ENTERS_KERNEL = 1, SEPARATES = 2 };
 
-/* By frame id: what its children have to know. */
+/* By frame id: data that its children need. */
 static uint8_t *frame_marks(const struct stacks *stacks)
 {
 	uint8_t *mark = mem_alloc(1, (size_t)stacks->frames.n + 1);
@@ -43,7 +43,7 @@ static uint8_t *frame_marks(const struct stacks *stacks)
 	return mark;
 }
 
-/* The place of every frame of the layout. */
+/* Returns the place of each frame of the layout. */
 static uint8_t *frame_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
@@ -66,8 +66,8 @@ static uint8_t *frame_places(const struct layout *layout, const struct stacks *s
 	return place;
 }
 
-/* The same of stacks that were turned round: what has no callee drawn below it is a process, and what called on its way
- * out of the kernel is kernel code. */
+/* Returns the place of each frame of reversed stacks: a frame without a callee below it is a process, and a frame
+ * outside of a kernel entry is kernel code. */
 static uint8_t *turned_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
@@ -137,7 +137,7 @@ static void variant_add(struct cfi_helper *helper, struct str frame, enum code_p
 	helper->n++;
 }
 
-/* names->of gets the indexes of variants, for now. */
+/* Stores the indexes of variants in names->of, until the names are sorted. */
 static void collect_variants(struct cfi_helper *helper, const struct layout *layout)
 {
 	uint8_t *place = make_places(layout, helper->stacks, helper->how);
@@ -155,7 +155,7 @@ static void collect_variants(struct cfi_helper *helper, const struct layout *lay
 
 /* ---- colours ------------------------------------------------------------------------------------------------ */
 
-/* The low bits of every channel (a mask: 1, 3, 7, ...) become their middle. */
+/* Replaces the low bits of each channel (a mask: 1, 3, 7, ...) by their middle. */
 static void round_colour(uint32_t *rgb, uint32_t low)
 {
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
@@ -229,7 +229,7 @@ static void number_styles(struct cfi_helper *helper, const struct layout *layout
 	free(id);
 }
 
-/* Goes on with the hash h of docs/SVG.md over the UTF-16 units of string. */
+/* Continues the hash h of docs/SVG.md with the UTF-16 units of string. */
 static uint32_t hash_units(uint32_t h, struct str string)
 {
 	while (string.n) {
