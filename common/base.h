@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h - the few macros that everything may use. No functions, no types of its own. */
+/* base.h - macros that all code may use. It has no functions and no types. */
 #ifndef PJ_BASE_H
 #define PJ_BASE_H
 

@@ -17,8 +17,8 @@ static void (*at_death)(void);
 static int death = PJ_FAILED;
 static bool terminal[STDERR_FILENO + 1];
 
-/* A closed descriptor 0, 1 or 2 would be given to the next file that is opened, and messages would end up in it. What
- * is put in its place fails when it is used, as a closed one does. */
+/* Fills closed descriptors 0, 1 and 2. Otherwise the next opened file would get one of them, and receive messages. The
+ * replacement fails when it is used, as a closed descriptor does. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -55,7 +55,7 @@ void diag_at_death(void (*clean)(void))
 	at_death = clean;
 }
 
-/* Length of the character at the start of string, or 0 when its first byte must be escaped. */
+/* Returns the bytes of the character at the start of string, or 0 if its first byte must be escaped. */
 static size_t shown_as_is(struct str string)
 {
 	uint32_t code;
@@ -64,7 +64,7 @@ static size_t shown_as_is(struct str string)
 	return n && code >= 0x20 && code != 0x7F && !visible_hides(code) ? n : 0;
 }
 
-/* Copies with what a terminal might obey made visible; what does not fit ends in "...". */
+/* Copies text and escapes bytes that control a terminal. Text that does not fit ends in "...". */
 static size_t diag_masked(char *to, size_t space, const char *from, size_t n)
 {
 	size_t w = 0;

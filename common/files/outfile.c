@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names the path that the user gave, and the folder only if that is at fault. */
+/* Writes the reason with the path of the user; names the folder only if the folder is the cause. */
 static int outfile_cannot_create(const struct outpath *outpath, const char *path, int error,
 				 struct outfile_failure *why)
 {

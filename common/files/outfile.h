@@ -13,8 +13,8 @@
 #include "common/files/tempfile.h"
 
 struct outfile {
-	char temp[TEMPFILE_NAME]; /* in place.folder; empty: there is none */
-	struct outpath place;     /* while there is a temporary file */
+	char temp[TEMPFILE_NAME]; /* name in place.folder; empty: there is no temporary file */
+	struct outpath place;     /* valid while there is a temporary file */
 	int fd;                   /* own descriptor of the temporary file */
 };
 

@@ -55,11 +55,11 @@ static char *copy_of(const char *string, size_t n)
 
 struct walk {
 	struct outpath *p;
-	char *rest, *next; /* what is left of the path: from `next` on, in the allocation `rest` */
+	char *rest, *next; /* the rest of the path: from `next` on, in the allocation `rest` */
 	unsigned links;
 };
 
-/* The folder from which the walk goes on. */
+/* The folder from which the walk continues. */
 static bool move_to(struct walk *walk, int fd)
 {
 	if (fd < 0)
@@ -97,7 +97,7 @@ static bool outpath_follow(struct walk *walk, int link)
 	return start_at(walk, target);
 }
 
-/* A symbolic link, opened as `link`. */
+/* Follows a symbolic link, opened as `link`. */
 static bool take_link(struct walk *walk, const char *name, int link, const struct stat *status, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -116,7 +116,7 @@ static bool take_link(struct walk *walk, const char *name, int link, const struc
 	return outpath_is_trusted(&folder, status) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, status);
 }
 
-/* One component. outpath->name is set once the last one is found. */
+/* Resolves one component. Sets outpath->name at the last one. */
 static bool outpath_step(struct walk *walk, char *name, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -124,7 +124,7 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 	bool good;
 	int fd;
 
-	/* O_DIRECTORY: also mounts what is to be mounted on demand */
+	/* O_DIRECTORY triggers an automount */
 	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
 	fd = openat(outpath->folder, name, AT_FLAGS);
@@ -211,7 +211,7 @@ int outpath_open(struct outpath *outpath, int flags)
 		outpath_refuse(outpath, outpath->name, &outpath->st);
 		return -1;
 	}
-	/* by the descriptor: the name may mean something else meanwhile */
+	/* by the descriptor: the entry of that name may have been replaced */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", outpath->fd);
 	return open(self, flags | O_CLOEXEC);
 }
@@ -223,7 +223,7 @@ static bool outpath_make_folder(const struct outpath *outpath, mode_t mode)
 	if (mkdirat(outpath->folder, outpath->name, mode) < 0)
 		return errno == EEXIST;
 	parent = openat(outpath->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent >= 0) { /* else it may be entered, but not read: then it cannot be synced */
+	if (parent >= 0) { /* otherwise the folder is not readable and cannot be synced */
 		fsync(parent);
 		close(parent);
 	}

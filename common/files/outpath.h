@@ -26,7 +26,7 @@ struct outpath {
 	char linked[200]; /* target of the last symbolic link that was followed, perhaps cut; empty if there was none */
 	bool magic;       /* name is a link of procfs */
 	bool shared;      /* users other than its owner can write to the folder */
-	char refused[400]; /* which entry is refused and why, part of a sentence; empty if nothing is */
+	char refused[400]; /* the refused entry and the reason, part of a sentence; empty if none is refused */
 };
 
 /* Returns false with errno; EPERM and outpath->refused if an entry may have been planted. A last component that does

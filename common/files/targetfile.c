@@ -15,7 +15,7 @@
 
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* To open a device can have effects, so it is known to be a regular file before it is opened. */
+/* Opening a device can have effects, so the file type is checked before the file is opened. */
 int targetfile_reopen(int fd)
 {
 	struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boot.h - which boot this is: numbers of processes and CLOCK_MONOTONIC begin anew with each, files in DIR go on. */
+/* boot.h - the id of this boot: PIDs and CLOCK_MONOTONIC start again at each boot, files in DIR stay. */
 #ifndef PJ_BOOT_H
 #define PJ_BOOT_H
 
@@ -7,7 +7,7 @@
 
 #define BOOT_ID 36 /* bytes: hexadecimal digits and '-' */
 
-/* As proc ("/proc") has it. False, and id is empty: it cannot be read, or is none. */
+/* Reads the boot id below proc ("/proc"). Returns false with an empty id if it is not readable or invalid. */
 bool boot_id(const char *proc, char id[BOOT_ID + 1]);
 
 #endif

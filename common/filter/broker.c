@@ -26,7 +26,8 @@
 
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
 
-/* To read any file, /proc/kallsyms and files of other processes in /proc; to write where the starter may. */
+/* Capabilities of the broker: to read any file, /proc/kallsyms and files of other processes in /proc, and to write
+ * where the starter may. */
 #define CAPABILITIES                                                                                               \
 	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
 	 CAPABILITY_BIT(CAP_SYSLOG))
@@ -54,20 +55,20 @@ struct request {
 struct reply {
 	int32_t error; /* errno; 0: done */
 	bool temporary;
-	struct outfile_failure why; /* or a path, in why.text; sent up to its end */
+	struct outfile_failure why; /* the failure, or a path in why.text; sent up to its end */
 };
 
-/* In the broker, or, without one, in the process itself. */
+/* State of the broker; without a broker, of the process itself. */
 static struct {
 	struct broker setup;
 	struct outfile output;
 	int cache; /* folder */
 	char cached[TEMPFILE_NAME];
-	int cached_hold; /* keeps its lock */
+	int cached_hold; /* second descriptor, which keeps the lock of the file */
 	bool is_broker;
 } server = { .cache = -1, .cached_hold = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
 
-/* In the filter. */
+/* State of the filter. */
 static struct {
 	pthread_mutex_t lock;
 	int socket; /* -1: no broker */
@@ -76,15 +77,15 @@ static struct {
 		const char *path;
 		int fd; /* -1: used */
 		bool output;
-	} prior[PRIOR_MAX]; /* opened before: only this process has them */
+	} prior[PRIOR_MAX]; /* files that were opened before the broker was started */
 	size_t npriors;
-	volatile sig_atomic_t unfinished; /* there is a temporary file */
+	volatile sig_atomic_t unfinished; /* the broker has a temporary file */
 } client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
-/* Of /proc a filter needs the kernel's symbols and the identity of processes; a filter that was taken over would
- * read memory. */
+/* Returns true if fd may be passed to the filter. Of /proc it needs kernel symbols and the identity of processes; a
+ * filter under an attacker's control would read memory. */
 static bool broker_may_be_read(int fd)
 {
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
@@ -172,7 +173,7 @@ static void broker_add_entry(void *with, const char *name)
 	text_char(&l->text, 0);
 }
 
-/* In a file in memory. */
+/* Returns a file in memory with the names. */
 static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
@@ -199,8 +200,8 @@ static void broker_path_of(int fd, struct reply *reply)
 	reply->why.text[got > 0 && got < PATH_BYTES ? got : 0] = 0;
 }
 
-/* A filter that was taken over would write to a pipe or a disk otherwise: with -o /dev/null, /dev is a folder that the
- * broker writes in. */
+/* Refuses pipes and devices: with -o /dev/null, /dev is a folder that the broker writes in, and a filter under an
+ * attacker's control could write to a disk. */
 static int broker_open_output(const char *path, struct reply *reply)
 {
 	int fd;
@@ -339,8 +340,8 @@ static void on_parent_death(int sig)
 	(void)sig;
 }
 
-/* Terminals send signals to all: the broker ends after the filter, and removes what that left. One that waits in open()
- * is woken. */
+/* Terminals send signals to both processes: the broker ends after the filter, and removes its temporary file. A signal
+ * interrupts open(). */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -352,8 +353,8 @@ static void set_signals(void)
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }
 
-/* Of all descriptors these stay, as 3 and 4: a reader of our output would wait for its end as long as the broker lives.
- */
+/* Closes all descriptors but these two, which become 3 and 4: otherwise a reader of the output would wait for its end
+ * as long as the broker lives. */
 static void broker_keep_only(int socket, int null)
 {
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10),
@@ -396,7 +397,7 @@ static void note_prior(const char *path, int fd, bool output)
 		client.prior[client.npriors++] = (struct prior){ path, fd, output };
 }
 
-/* Names of open descriptors mean others in the broker. */
+/* Paths of open descriptors (/dev/fd/N) refer to other files in the broker. */
 static void open_prior(const struct broker *broker)
 {
 	for (const char *const *p = broker->input; p && *p && client.npriors < PRIOR_MAX; p++)
@@ -473,14 +474,14 @@ static int broker_exchange(const struct request *request, size_t size, int given
 		return -1;
 	got = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (got <= (ssize_t)offsetof(struct reply, why.text)) {
-		client.broken = true; /* a reply may still come: it is of no other request */
+		client.broken = true; /* a late reply would be taken for that of the next request */
 		return -1;
 	}
 	errno = reply->error;
 	return fd;
 }
 
-/* reply->error is set, as is errno. */
+/* Returns -1, with the error in reply->error and errno. */
 static int broker_call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
 {
 	struct request request;
@@ -562,7 +563,7 @@ int broker_memory(void)
 	return call_simply(MEMORY, AT_FDCWD, "", 0);
 }
 
-/* The broker explains a failure, unless it is itself what failed. */
+/* Takes the explanation of the broker, unless the broker itself failed. */
 static void broker_explain(struct outfile_failure *why, const char *path, const struct reply *reply)
 {
 	*why = reply->why;
@@ -621,7 +622,7 @@ void broker_output_abandon(void)
 		return;
 	}
 	if (fdmessage_put(client.socket, &request, broker_make(&request, DISCARD, "", 0), -1))
-		poll(&polled, 1, ABANDON_MS); /* its reply: the file is gone */
+		poll(&polled, 1, ABANDON_MS); /* waits for the reply, after which the file is removed */
 }
 
 void broker_cache(int folder)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The folder that holds a file, as a C string. */
+/* Returns the folder that contains a file, as a C string. */
 static char *confine_folder_of(const char *path)
 {
 	struct text text = { 0 };
@@ -26,8 +26,8 @@ static char *confine_folder_of(const char *path)
 	return text.p;
 }
 
-/* The folders in which an output is written, as C strings: that to which links lead (outpath.h). Returns how many.
- * Close `place` once they are open. */
+/* Stores the folders in which an output is written, as C strings, also that of a link's target (outpath.h). Returns
+ * their number. Close `place` after they are opened. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
 	struct text text = { 0 };
@@ -36,7 +36,7 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 
 	*place = (struct outpath){ .folder = -1, .fd = -1 };
 	if (strcmp(output, "-") == 0 || !outpath_resolve(place, output))
-		return 0; /* it will be refused, too, when it is to be written */
+		return 0; /* opening it for writing will fail, too */
 	if (!place->magic) {
 		text_printf(&text, "/proc/self/fd/%d%c", place->folder, 0);
 		folder[n++] = text.p;

@@ -16,10 +16,10 @@
 
 struct in_gzip {
 	z_stream z;
-	bool in_member; /* between header and trailer of a gzip member */
+	bool in_member; /* reading is between header and trailer of a gzip member */
 };
 
-/* Once more of the file into raw; false at its end. */
+/* Reads more of the file into raw. Returns false at its end. */
 static bool fill_raw(struct in *input)
 {
 	ssize_t got;
@@ -143,7 +143,7 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 	return n - stream->avail_out;
 }
 
-/* As in_read, past what in_peek holds. */
+/* As in_read, after the bytes of in_peek. */
 static size_t read_on(struct in *input, char *buf, size_t n)
 {
 	ssize_t got;
@@ -266,7 +266,7 @@ static bool end_line(struct in *input, struct str *line, size_t scanned)
 		scanned = input->n;
 	} while (!newline && fill_buf(input));
 	if (!newline && (input->n == 0 || input->errors))
-		return false; /* part of a line could look complete: "a 12" of "a 123" */
+		return false; /* an incomplete line may look complete: "a 12" of "a 123" */
 	line->p = input->buf + input->at;
 	line->n = newline ? (size_t)(newline - line->p) : input->n;
 	input->at += line->n + (newline != NULL);
@@ -308,7 +308,8 @@ bool in_seekable(const struct in *input, uint64_t *size)
 	return true;
 }
 
-/* Recordings pack to a tenth, zeroes to a thousandth: a few MB must not fill a disk. */
+/* Limit for the size of the copy: recordings compress to a tenth, zeros to a thousandth, so a few MB could fill a disk.
+ */
 #define SPOOL_FREE ((uint64_t)256 << 20)
 #define SPOOL_TIMES 200u
 

@@ -124,7 +124,7 @@ void opt_min_delta(const char *value, const char *name, double *points, double *
 	*relative = percent / 100;
 }
 
-/* Carries out one option; shown is how the user would write it. */
+/* Executes one option. shown: the option as the user writes it. */
 static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {

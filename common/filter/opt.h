@@ -25,7 +25,7 @@ enum opt_kind {
 struct opt {
 	char letter;      /* 0: none */
 	const char *name; /* without dashes; NULL: none */
-	const char *arg;  /* what --help calls the value; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
+	const char *arg;  /* name of the value in --help; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
 	enum opt_kind kind;
 	void *to;                                                    /* destination of the value */
 	void (*call)(void *to, const char *value, const char *name); /* OPT_CALL*; dies with die_usage on a bad value */
@@ -39,21 +39,21 @@ struct tool {
 	const char *example;  /* lines shown at the end of --help, or NULL */
 	const struct opt *opts;
 	size_t nopts;
-	bool single_dash_long; /* FlameGraph's habit: -title x is --title x */
+	bool single_dash_long; /* accepts -title x for --title x, as FlameGraph does */
 };
 
-/* Values that several options have, for their calls. A plain decimal of 0 to most, with or without '%' after it;
- * *strings is moved after it. Returns false if there is none. */
+/* Parses a plain decimal from 0 to most, with or without '%', and moves *strings after it. Returns false if there is
+ * none. */
 bool opt_number(const char **strings, double max, double *value);
 
-/* "2G", "500M", "10d": an integer followed by one of the letters or none, each with its factor. Dies on another
- * value. */
+/* Parses an integer followed by at most one of the letters, each with its factor: "2G", "500M", "10d". Dies on other
+ * text. */
 uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
 		    const char *example);
 void opt_bytes(void *to, const char *value, const char *name); /* for OPT_CALL: k, M, G, T into a uint64_t */
 
-/* POINTS[,REL%]: the least change in percent of the total, and relative, which stays what it was where it is not given.
- * Dies on another value. */
+/* Parses POINTS[,REL%], the smallest change in percent of the total, and relative to the larger side. A missing REL
+ * leaves the value unchanged. Dies on other text. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
 /* Sets the values of the options and returns the operands (NULL at their end) in argv's own memory. */

@@ -23,10 +23,10 @@ struct out_gzip {
 
 static pid_t process;
 
-/* Whatever thread runs this: the signal, whose action is the default one again, goes to the process. */
+/* The thread may be any of the process; the signal, with its default action again, is sent to the process. */
 static void out_on_signal(int sig)
 {
-	pid_t own = getpid(); /* that of a forked process; not allowed to one that gave up its rights */
+	pid_t own = getpid(); /* a forked process has another PID; getpid() is not allowed after the sandbox */
 
 	broker_output_abandon();
 	if (own <= 0)
@@ -218,7 +218,7 @@ void out_close(struct out *out)
 	out_flush(out);
 	if (out->gzip)
 		end_gzip(out);
-	/* also standard output: some file systems report a full disk only now */
+	/* closes standard output, too: some file systems report a full disk only here */
 	if (close(out->fd) < 0)
 		die_errno("cannot write '%s'", out_shown(out));
 	if (out->temporary && !broker_output_commit(out->path, &why))

@@ -14,15 +14,15 @@
 
 struct out {
 	const char *path; /* NULL: standard output */
-	bool temporary;   /* fd is of a temporary file, which gets its name in the end (outfile.h) */
+	bool temporary;   /* fd is a temporary file, which is renamed at the end (outfile.h) */
 	int fd;
 	struct out_gzip *gzip; /* NULL: plain */
 	size_t n;
 	char buf[256 * 1024];
 };
 
-/* Signals that end the process remove the temporary file first. out_open does this, too: to be called before, where
- * rights are given up. */
+/* Installs handlers that remove the temporary file when a signal ends the process. out_open calls it; a tool that gives
+ * up its rights before calls it itself. */
 void out_prepare(void);
 
 void out_open(struct out *out, const char *path); /* NULL or "-": standard output. One temporary file at a time. */

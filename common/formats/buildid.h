@@ -13,7 +13,7 @@
 /* Stored in windows, so its layout is fixed. */
 struct build_id {
 	uint8_t n;                  /* number of bytes; 0 if the file has no build-id */
-	uint8_t byte[BUILD_ID_MAX]; /* those beyond n are 0 */
+	uint8_t byte[BUILD_ID_MAX]; /* bytes after the first n are 0 */
 };
 
 static inline bool build_id_equal(const struct build_id *a, const struct build_id *b)

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #define ID 64          /* hexadecimal digits of a container */
-#define SHORT 12       /* of them that people see */
+#define SHORT 12       /* digits that are usually shown */
 #define UID 36         /* bytes of a UID */
-#define MAXIMUM 100000 /* links that are read */
+#define MAXIMUM 100000 /* limit for the links that are read */
 
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
-/* Exactly n hexadecimal digits at i. */
+/* Returns true if there are exactly n hexadecimal digits at i. */
 static bool containers_digits_at(struct str string, size_t i, size_t n)
 {
 	for (size_t index = 0; index < n; index++)
@@ -224,8 +224,8 @@ static void containers_put_name(const struct containers *containers, enum contai
 		text_str(out, path);
 }
 
-/* systemd gives user N the cgroups below user@N.service: they have any name that N likes, also that of a container, pod
- * or service of root. Empty: it is not one of these. */
+/* Returns the uid of the user to whom systemd delegated a cgroup: those below user@N.service. Such a user can choose
+ * any name, also that of a container, pod or service of root. Returns an empty string for other paths. */
 static struct str delegated_user(struct str path)
 {
 	const struct str before = STR("/user.slice/user-"), after = STR("slice/user@");

@@ -51,9 +51,9 @@ struct folded_comments {
 	size_t n, cap;
 };
 
-bool folded_is_header(struct str line); /* a line of the header, trimmed */
+bool folded_is_header(struct str line); /* returns true for a trimmed line of the header */
 
-/* Takes a line that begins with '#'. Dies where a unit is not that of the header before. */
+/* Reads a line that begins with '#'. Dies if its unit differs from that of the previous header. */
 void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,
 		    struct stacks *stacks, struct place place);
 
@@ -64,8 +64,8 @@ void folded_comments_end(struct folded_comments *comments, struct folded_header 
 /* Appends the lines in front of the stacks: the header, and with two columns the dispersions. No newline at the end. */
 void folded_head(struct text *text, const struct folded_header *header, const struct stacks *stacks, unsigned columns);
 
-/* Every node's dispersion, callers' where it has none of its own; stacks->n values, caller frees. NULL: nothing is
- * known. */
+/* Returns the dispersion of each node, or that of the nearest caller that has one; stacks->n values, which the caller
+ * frees. Returns NULL if there is none. */
 float *folded_dispersion(const struct folded_header *header, const struct stacks *stacks);
 
 #endif

@@ -58,7 +58,8 @@ static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 	return at < stack.n ? at : stack.n;
 }
 
-/* The node of the base for the first frame of rest, or 0. Lookups of frames in order continue from the last one. */
+/* Returns the node of the base for the first frame of rest, or 0. Lookups of frames in order continue at the previous
+ * one. */
 static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 {
 	const struct stacks *stacks = path->s;
@@ -68,9 +69,9 @@ static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 		struct str name = intern_str(&stacks->frames, node->frame), remainder = rest;
 
 		if (node->parent < parent)
-			break; /* past all that parent calls */
+			break; /* after all callees of parent */
 		if (node->parent > parent)
-			continue; /* below what was passed */
+			continue; /* below a node that was passed */
 		if (begins_with_frame(rest, name))
 			return path->cursor++;
 		if (str_cmp(name, str_cut(&remainder, ';')) > 0)
@@ -175,7 +176,7 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 		path->loose = SIZE_MAX;
 	if (path->along && path->nsteps < nsteps && path->loose == SIZE_MAX) {
 		if (at > stack.n)
-			path->loose = path->nsteps; /* back to a caller: what it calls next may be there */
+			path->loose = path->nsteps; /* return to a caller: its next callee may exist */
 		else if (!foldedpath_follows(path, stack, at, same))
 			path->loose = path->nsteps + 1;
 		path->in_order = path->in_order && path->loose == SIZE_MAX;

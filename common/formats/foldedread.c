@@ -64,7 +64,7 @@ struct reader {
 	struct path path; /* in s or maybe_two, from the first stack on */
 	bool any;         /* stack */
 	bool two;         /* numbers in every line */
-	uint64_t sum;     /* no overflow: the tree takes 63 bits in all */
+	uint64_t sum;     /* the sum cannot overflow: the tree is limited to 63 bits in total */
 };
 
 static bool foldedread_is_comment(struct str line)
@@ -72,7 +72,7 @@ static bool foldedread_is_comment(struct str line)
 	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
 }
 
-/* same: bytes that the line and the stack before begin with alike. */
+/* same: number of bytes in which the line and the previous stack begin alike. */
 static void add_stack(struct reader *reader, struct str stack, size_t same, uint64_t weight, bool rounded)
 {
 	struct str rest = stack;

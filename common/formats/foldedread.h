@@ -14,12 +14,12 @@
 /* Counts of reading; sums over several files if the same struct is passed again. */
 struct folded_tally {
 	uint64_t lines;   /* stacks read */
-	uint64_t bad;     /* lines that are not stacks, skipped */
-	uint64_t rounded; /* weights with decimals */
+	uint64_t bad;     /* number of skipped lines, which are no stacks */
+	uint64_t rounded; /* number of weights with decimals, which were rounded */
 	uint64_t comments;
 	uint64_t headerless;       /* sum of the weights of inputs without header, which are samples */
-	struct place first_bad[3]; /* the first places; name NULL where there is none */
-	const char *why[3];        /* why these were skipped; static texts */
+	struct place first_bad[3]; /* positions of the first skipped lines; name NULL: none */
+	const char *why[3];        /* reasons for skipping these lines; static texts */
 };
 
 /* Adds a complete input to stacks and returns its number of columns (1 or 2; an empty one: 0). Dies when weights

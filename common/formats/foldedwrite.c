@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-/* The text of the stack that the walk is in, a ';' after every frame: they are appended and cut off as it goes down
- * and up. */
+/* The text of the present stack of the walk, with a ';' after each frame. Frames are appended and cut off as the walk
+ * goes down and up. */
 struct writer {
 	char *text; /* with space for the weights of a stack */
 	size_t cap;
 	struct writer_frame {
-		size_t end; /* of the text with that frame */
+		size_t end; /* end of the text of that frame */
 		uint32_t node;
 	} * at; /* by depth; [0] is the root, without text */
 	size_t at_cap;
@@ -31,7 +31,7 @@ static void writer_longer(struct writer *writer, size_t n)
 	writer->text = mem_grow(writer->text, 1, writer->cap);
 }
 
-/* To the next node of the order, whose depth comes back: one more than its caller's. */
+/* Moves to the next node of the order. Returns its depth: that of its caller plus 1. */
 static size_t writer_next(struct writer *writer, const struct stacks *stacks, size_t depth, uint32_t id)
 {
 	const struct stacks_node *node = &stacks->node[id];
@@ -69,7 +69,7 @@ static char *foldedwrite_put_weight(char *p, uint64_t weight)
 static void foldedwrite_put_line(struct out *out, struct writer *writer, size_t n, const uint64_t *weight,
 				 unsigned columns)
 {
-	char *end = writer->text + n - 1; /* where the last ';' is */
+	char *end = writer->text + n - 1; /* position of the last ';' */
 
 	for (unsigned c = 0; c < columns; c++)
 		/* NOLINTNEXTLINE(clang-analyzer-core.*): columns is the number of weights */

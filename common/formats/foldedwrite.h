@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foldedwrite.h - a tree becomes folded text, in one form: depth first, siblings by bytes, so equal profiles are equal
- * bytes. */
+/* foldedwrite.h - writes a tree as folded text, in one form: depth first, siblings by bytes, so equal profiles give
+ * equal bytes. */
 #ifndef PJ_FOLDEDWRITE_H
 #define PJ_FOLDEDWRITE_H
 

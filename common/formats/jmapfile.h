@@ -18,30 +18,32 @@
 #define JMAP_MAX_BODY ((uint32_t)64 << 20)
 
 enum jmap_tag {
-	JMAP_START = 'J', /* text key=value ...: numbers of names and code begin at 0 again, nothing is live */
+	JMAP_START = 'J', /* text key=value ...: a new run; numbers of names and code start at 0 again, and no code is
+			     live */
 	JMAP_NAMES = 'N', /* count, then (length, bytes) each: the next names */
 	JMAP_SCAN = 'T', /* time and duration of the scan before, then of this one; code that is gone, code that is new;
 			    see pj-jmap(5) */
-	JMAP_INLINED = 'I', /* number of a code blob, its tree of inlined calls, and the addresses that belong to
-			       which; see pj-jmap(5) */
-	JMAP_FRAMES =
-		'F', /* what stacks are walked by through the code that is new in the scan before it; see pj-jmap(5) */
-	JMAP_LEFT = 'L', /* time of a scan; code blobs that it could not read, and that it could not name */
-	JMAP_END = 'E',  /* time of the last scan, when the process was seen no more */
+	JMAP_INLINED = 'I', /* number of a code blob, its tree of inlined calls, and the ranges of addresses of each;
+			       see pj-jmap(5) */
+	JMAP_FRAMES = 'F',  /* frame layouts of the new code of the previous scan, for stack walks; see pj-jmap(5) */
+	JMAP_LEFT = 'L',    /* time of a scan; numbers of code blobs that it could not read, and could not name */
+	JMAP_END = 'E',     /* time of the last scan, after which the process had ended */
 };
 
 enum jmap_kind { JMAP_STUB, JMAP_COMPILED };
 
-/* Writing: a body is put together in a text, then framed. */
+/* Writing: the caller composes a body in a text, then frames it as a record. */
 void jmap_number(struct text *text, uint64_t value);
 void jmap_signed(struct text *text, int64_t value);
 void jmap_frame(struct text *file, struct str body); /* appends the record */
 
-/* Reading: *string is what is left of a body. False: it ends too soon, or the number does not fit. */
+/* Reading: cut a value from *string, the rest of a body. Return false if the body is too short, or if the number does
+ * not fit. */
 bool jmap_get(struct str *string, uint64_t *value);
 bool jmap_get_signed(struct str *string, int64_t *value);
 
-/* The next record of a file whose rest is *string: 1, and the body; 0: the end; -1: torn, or damaged. */
+/* Cuts the next record from *string, the rest of a file. Returns 1 and its body; 0 at the end; -1 if the record is
+ * incomplete or damaged. */
 int jmap_next(struct str *string, struct str *body);
 
 /* Returns the bytes of complete records in a timeline; 0 for another file. Its memory does not depend on the size.

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define PERF_MAGIC "PERFILE2"
-#define PERF_MAGIC_SWAPPED "2ELIFREP" /* of a machine of the other byte order */
+#define PERF_MAGIC_SWAPPED "2ELIFREP" /* magic of a file with the other byte order */
 #define PERF_MAGIC_1 "PERFFILE"       /* version 1, before 2010 */
 #define PERF_MAGIC_1_SWAPPED "ELIFFREP"
 
@@ -25,17 +25,17 @@ struct perf_section {
 	uint64_t offset, size;
 };
 
-/* At the start of a file. In pipe mode it ends after size, which then is PERF_PIPE_HEADER. */
+/* The header at the start of a file. In pipe mode it ends after size, which is PERF_PIPE_HEADER. */
 struct perf_file_header {
 	char magic[8];
 	uint64_t size;
-	uint64_t attr_size; /* of a struct perf_event_attr and the section of its ids */
+	uint64_t attr_size; /* size of a struct perf_event_attr and the section of its ids */
 	struct perf_section attrs, data, event_types;
 	uint64_t features[4]; /* bits; the section of each follows the data */
 };
 
 #define PERF_PIPE_HEADER 16
-#define PERF_OLD_FILE_HEADER 72 /* without features */
+#define PERF_OLD_FILE_HEADER 72 /* size of a header without features */
 #define PERF_ATTR_MIN 64        /* PERF_ATTR_SIZE_VER0 */
 
 struct perf_record {
@@ -101,7 +101,7 @@ enum {
 	MISC_CPUMODE = 7,               /* kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5 */
 	MISC_MMAP_DATA = 1 << 13,       /* MMAP*: not executable */
 	MISC_COMM_EXEC = 1 << 13,       /* COMM */
-	MISC_FORK_EXEC = 1 << 13,       /* FORK: made by perf of what ran already */
+	MISC_FORK_EXEC = 1 << 13,       /* FORK: synthesized by perf for a process that was running already */
 	MISC_MMAP_BUILD_ID = 1 << 14,   /* MMAP2: a build-id instead of device and inode */
 	MISC_BUILD_ID_SIZE = 1 << 15,   /* BUILD_ID: its size is known; else it is 20 */
 	MISC_LOST_SAMPLES_BPF = 1 << 15 /* LOST_SAMPLES: dropped by a filter, not lost */
@@ -151,12 +151,12 @@ enum perf_feature {
 #define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
 
 /* Bits that an installed <linux/perf_event.h> may lack. */
-#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* sample_type: what has a place in the layout */
+#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* sample_type: bits with a known layout */
 #define FORMAT_LOST (UINT64_C(1) << 4)         /* read_format */
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* branch_sample_type */
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* In callchains; whatever is at least the first of these is a marker. */
+/* Markers in callchains; each value from the first of these on is a marker. */
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)

@@ -19,7 +19,7 @@
 #include "common/formats/buildid.h"
 #include "common/formats/fileid.h"
 
-enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251 }; /* known when the window begins; known when it ended */
+enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251 }; /* data that is known at the begin of the window; at its end */
 
 struct pj_item {
 	uint32_t type, size;
@@ -28,7 +28,7 @@ struct pj_item {
 enum pj_item_type {
 	PJ_ITEM_BOOT = 1,  /* text: /proc/sys/kernel/random/boot_id, 36 bytes */
 	PJ_ITEM_WINDOW,    /* struct pj_window, in START */
-	PJ_ITEM_KALLSYMS,  /* text: name of a file in DIR/symbols with kernel symbols that held; newest first; in END */
+	PJ_ITEM_KALLSYMS,  /* text: name of a file in DIR/symbols with valid kernel symbols; newest first; in END */
 	PJ_ITEM_PROCESS,   /* struct pj_process, one each that was sampled; in END */
 	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
 	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
@@ -38,11 +38,11 @@ enum pj_item_type {
 	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. One
 			    * CONTEXT_USER at the end of a callchain then marks a truncated stack, two a broken one,
 			    * and none a complete one. */
-	PJ_ITEM_METHODS,   /* struct pj_methods and what follows it, one or more of a JVM; in END */
-	PJ_ITEM_UNWOUND,   /* u64, one each event whose stacks that holds for: number in the file, from 1; in START.
-			      Without it: all */
-	PJ_ITEM_TENANT,    /* struct pj_tenant, one each tenant that was over a budget; in END */
-	PJ_ITEM_HELPER     /* struct pj_helper, one each kind of helper process to which something happened; in END */
+	PJ_ITEM_METHODS,   /* struct pj_methods and its entries, one or more for a JVM; in END */
+	PJ_ITEM_UNWOUND, /* u64, one for each event whose stacks were unwound: number of the event in the file, from 1;
+			    in START. Without this item: all events */
+	PJ_ITEM_TENANT,  /* struct pj_tenant, one each tenant that was over a budget; in END */
+	PJ_ITEM_HELPER   /* struct pj_helper, one for each kind of helper process with a failure; in END */
 };
 
 struct pj_window {
@@ -50,7 +50,7 @@ struct pj_window {
 	uint64_t serial;     /* of this run, from 0 */
 };
 
-/* Which process a pid was. */
+/* The process that had a pid. */
 struct pj_process {
 	uint32_t pid, inner_pid; /* as recorded; in its own PID namespace, 0: not known */
 	uint64_t start;          /* clock ticks since boot, field 22 of /proc/PID/stat; 0: not known */
@@ -58,7 +58,7 @@ struct pj_process {
 	uint32_t flags;
 	uint32_t tenant_kind; /* enum tenant_kind (tenants.h), 0: not known: whose symbols in DIR/symbols name its code
 			       */
-	uint64_t tenant;      /* its key; windows of earlier versions end before it */
+	uint64_t tenant;      /* key of the tenant; windows of earlier versions end before it */
 };
 
 enum { PJ_PROCESS_ELSEWHERE = 1 }; /* in another mount namespace than pjrecord: its paths are not those of the host */
@@ -75,14 +75,15 @@ struct pj_build_id {
 struct pj_tenant {
 	uint32_t kind, zero; /* enum tenant_kind; 0: several, or unknown */
 	uint64_t key;
-	uint64_t samples;  /* whose callchain is one frame, an address in PJ_OVER_BUDGET_PATH: */
+	uint64_t samples;  /* samples whose callchain is one frame, an address in PJ_OVER_BUDGET_PATH: */
 	uint64_t mappings; /* executable mappings that are not recorded: addresses in them have no name */
-	uint64_t reads;    /* times that a process of which records were lost was not read from /proc */
-	uint64_t bytes;    /* that complete samples would have taken */
+	uint64_t reads;    /* processes with lost records that were not read from /proc */
+	uint64_t bytes;    /* bytes that complete samples would have taken */
 	uint64_t files; /* files for pjfold that were not saved, or were removed as the tenant was over its share of the
 			 * disk; windows of    earlier versions end before it */
 	uint64_t jvms;  /* lookups in its JVMs that were left out: their frames are walked by frame pointers */
-	uint64_t tables; /* lookups of unwind tables that were left out; the same */
+	uint64_t tables; /* lookups of unwind tables that were left out: those frames are walked by frame pointers, too
+			  */
 };
 
 /* Failures of helper processes of one kind in the window. */
@@ -90,15 +91,16 @@ enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPE
 
 struct pj_helper {
 	uint32_t kind, off;     /* off: 1 if none is running at the end */
-	uint64_t hung, crashed; /* that were replaced */
-	uint64_t avoided;       /* lookups that were not put to a helper after a failure */
-	uint64_t lingering;     /* now: killed ones that have not ended */
+	uint64_t hung, crashed; /* helper processes that were replaced */
+	uint64_t avoided;       /* lookups that were not sent to a helper after a failure */
+	uint64_t lingering;     /* killed helpers that have not ended, at the end of the window */
 };
 
 enum { PJ_TENANTS = 16 };
 
 struct pj_tenants {
-	struct pj_tenant row[PJ_TENANTS], others; /* rows: those that lost most; others: all that are in no row */
+	struct pj_tenant row[PJ_TENANTS],
+		others; /* rows: tenants with the largest losses; others: the sum of all others */
 	uint32_t n;
 };
 
@@ -111,76 +113,76 @@ struct pj_tenants {
 
 struct pj_idle {
 	uint32_t cpu, zero;
-	uint64_t ns; /* within the window, from /proc/stat */
+	uint64_t ns; /* idle time in the window, from /proc/stat */
 };
 
 struct pj_loss {
-	uint64_t samples;   /* in the file's LOST and LOST_SAMPLES records */
-	uint64_t records;   /* of the process state: LOST records of the rings that carry it */
+	uint64_t samples;   /* samples in the LOST and LOST_SAMPLES records of the file */
+	uint64_t records;   /* records of process state that were lost: LOST records of the rings that carry it */
 	uint64_t throttled; /* THROTTLE records */
-	uint64_t unknown;   /* samples of processes nothing was known of when they came */
+	uint64_t unknown;   /* samples of processes that were unknown at that time */
 	uint64_t late;      /* records that came after later ones had been written */
 	uint64_t ring_high; /* fullest ring, in 1/1000 */
 	uint64_t depth;     /* samples whose callchain reached the kernel's limit */
 };
 
-/* Times off the CPU, within the window: how often, and ns. Together with the time on the CPU they are that of the
+/* Off-CPU times within the window: their number, and ns. Together with the CPU times they are the times of the
  * threads. */
 struct pj_offcpu {
-	uint64_t blocked, blocked_ns; /* samples of the event offcpu-time, one more for each border within; over budget
-					 several are one */
-	uint64_t preempted, preempted_ns; /* and of offcpu-time-preempted */
-	uint64_t brief, brief_ns;         /* below the requested minimum: not in the file */
-	uint64_t unknown, unknown_ns;     /* records were lost: not in the file, an upper limit */
-	uint64_t fp, fp_ns;               /* without callchain: not in the file */
-	uint64_t before,
-		before_ns; /* threads that were off when the recording began, until they came back: not in the file */
-	uint64_t never;    /* and those that did not come back; 0: not known, or not the last window */
-	uint64_t lost;     /* records of switches that the kernel could not store */
+	/* Samples of the event offcpu-time, one more for each border within a time. Over budget, several are one. */
+	uint64_t blocked, blocked_ns;
+	uint64_t preempted, preempted_ns; /* samples of the event offcpu-time-preempted */
+	uint64_t brief, brief_ns;         /* times below the requested minimum: not in the file */
+	uint64_t unknown, unknown_ns;     /* times with lost records: not in the file; an upper limit */
+	uint64_t fp, fp_ns;               /* times without a callchain: not in the file */
+	uint64_t before, before_ns; /* times from the start of the recording to the first switch-in: not in the file */
+	uint64_t never; /* threads that were off the CPU during all of the recording; 0: unknown, or not the last window
+			 */
+	uint64_t lost;  /* switch records that the kernel could not store */
 };
 
-/* Methods of one JVM whose interpreted frames stand in callchains by the address of HotSpot's Method, after a mark
- * (CONTEXT_USER), as all addresses that no call is before. Rows follow, up to the end of the item, in no special order:
+/* Methods of one JVM. Callchains have the address of HotSpot's Method for an interpreted frame, after a marker
+ * (CONTEXT_USER), as all addresses that no call precedes. Rows follow, up to the end of the item, in no special order:
  * struct pj_method and its name, spelled as jcmd PID Compiler.perfmap does; without padding. */
 struct pj_methods {
 	uint32_t pid;      /* as recorded */
-	uint32_t left_out; /* frames of methods that have no row, since there were too many */
+	uint32_t left_out; /* frames of methods without a row, because there were too many methods */
 };
 
 struct pj_method {
 	uint64_t method;
-	uint32_t size; /* of the name; 0: it could not be read */
+	uint32_t size; /* bytes of the name; 0: it was not readable */
 } __attribute__((packed));
 
-/* User stacks that the recorder walked: complete + truncated (cut) + broken. */
+/* User stacks that the recorder unwound: stacks = complete + cut + broken. */
 struct pj_unwinding {
 	uint64_t stacks;
-	uint64_t complete;        /* end in a root that is known */
-	uint64_t cut;             /* go on above the copy of the stack */
-	uint64_t broken;          /* end where no caller could be found */
-	uint64_t fp, fp_complete; /* with frames in code without tables, by frame pointers; complete ones of these */
-	uint64_t late;            /* some table was not there in time */
-	uint64_t damaged;         /* records that make no sense: not in the file */
-	uint64_t joined;          /* that went on above the copy, by frame pointers */
-	uint64_t java, java_complete; /* with frames in code of a readable JVM; complete ones of these */
-	uint64_t java_late;           /* a JVM did not answer in time */
-	uint64_t jvms_unread;         /* JVMs that cannot be read: their code is walked by frame pointers */
-	uint64_t lost;                /* of those joined, ones that frame pointers do not lead to a root: cut */
-	/* why stacks are broken */
-	uint64_t no_stack;  /* nothing was copied: between two programs (exec), or in exit */
-	uint64_t unmapped;  /* code in no mapping that is known */
-	uint64_t no_table;  /* code made at run time, or of a file without tables, that keeps no frame pointer */
-	uint64_t no_rule;   /* code that the tables of its file leave out, as assembly, and that keeps none */
+	uint64_t complete;            /* stacks that end in a root frame */
+	uint64_t cut;                 /* truncated stacks: longer than the stack copy */
+	uint64_t broken;              /* stacks that end at a frame without a caller */
+	uint64_t fp, fp_complete;     /* stacks that were partly unwound by frame pointers; complete ones of these */
+	uint64_t late;                /* stacks that were unwound before their unwind tables were loaded */
+	uint64_t damaged;             /* malformed records: not in the file */
+	uint64_t joined;              /* stacks that were continued above the copy by frame pointers */
+	uint64_t java, java_complete; /* stacks with frames in code of a readable JVM; complete ones of these */
+	uint64_t java_late;           /* stacks for which a JVM did not answer in time */
+	uint64_t jvms_unread;         /* JVMs that are not readable: their code is unwound by frame pointers */
+	uint64_t lost; /* stacks of `joined` whose frame pointers lead to no root frame: counted in cut */
+	/* Broken stacks by reason. */
+	uint64_t no_stack;  /* no stack was copied: in exec, between two programs, or in exit */
+	uint64_t unmapped;  /* address in no known mapping */
+	uint64_t no_table;  /* code without unwind tables and frame pointers: of a JIT, or of a file without tables */
+	uint64_t no_rule;   /* code without an FDE in its file's tables, as assembly, and without frame pointers */
 	uint64_t astray;    /* impossible results of the tables */
 	uint64_t no_caller; /* code of a JVM: no caller at the slot that its code blob gives */
 	uint64_t narrow;    /* 32-bit code */
-	/* with --unwind=verify, of stacks that have frame pointers */
-	uint64_t same;      /* have the callers that these lead to, */
-	uint64_t one_lost;  /* and one, next to the leaf or to a stub, that these lose */
-	uint64_t fewer;     /* these end, or leave callers out, in code that keeps none, */
-	uint64_t lost_java; /* or in Java, as without -XX:+PreserveFramePointer */
-	uint64_t short_of;  /* these go on where no caller was found */
-	uint64_t other;     /* these lead to others */
+	/* With --unwind=verify: stacks that have frame pointers, by the result of the comparison. */
+	uint64_t same;      /* equal callers */
+	uint64_t one_lost;  /* equal but for one caller, next to the leaf or to a stub, that frame pointers omit */
+	uint64_t fewer;     /* frame pointers end, or omit callers, in code that does not maintain them */
+	uint64_t lost_java; /* the same in Java code, as without -XX:+PreserveFramePointer */
+	uint64_t short_of;  /* frame pointers continue where the unwinder found no caller */
+	uint64_t other;     /* frame pointers lead to other callers */
 };
 
 #endif
