@@ -282,7 +282,7 @@ uint32_t *stacks_order(const struct stacks *stacks)
 }
 
 /* Walk in the order of time: open nodes, and the emitted part of each node's self weight. */
-struct telling {
+struct moments {
 	const struct stacks *s;
 	uint64_t *reported; /* by node */
 	struct stacks_moment *moment;
@@ -290,42 +290,42 @@ struct telling {
 	uint32_t open; /* innermost node, 0: none */
 };
 
-static void stacks_report(struct telling *telling, uint32_t node, uint64_t upto)
+static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
 {
-	if (upto == telling->reported[node])
+	if (upto == moments->reported[node])
 		return;
-	if (telling->n == telling->cap) {
-		telling->cap = telling->cap ? telling->cap * 2 : 256;
-		telling->moment = mem_grow(telling->moment, sizeof(*telling->moment), telling->cap);
+	if (moments->n == moments->cap) {
+		moments->cap = moments->cap ? moments->cap * 2 : 256;
+		moments->moment = mem_grow(moments->moment, sizeof(*moments->moment), moments->cap);
 	}
-	telling->moment[telling->n++] = (struct stacks_moment){ node, upto - telling->reported[node] };
-	telling->reported[node] = upto;
+	moments->moment[moments->n++] = (struct stacks_moment){ node, upto - moments->reported[node] };
+	moments->reported[node] = upto;
 }
 
 /* Closes the open nodes outside of node: the rest of a frame's self weight follows its last callee. */
-static void close_until(struct telling *telling, uint32_t node)
+static void close_until(struct moments *moments, uint32_t node)
 {
-	for (; telling->open != node; telling->open = telling->s->node[telling->open].parent)
-		stacks_report(telling, telling->open, telling->s->self[0][telling->open]);
+	for (; moments->open != node; moments->open = moments->s->node[moments->open].parent)
+		stacks_report(moments, moments->open, moments->s->self[0][moments->open]);
 }
 
 struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n)
 {
-	struct telling telling = { .s = stacks, .reported = mem_alloc(sizeof(*telling.reported), stacks->n) };
+	struct moments moments = { .s = stacks, .reported = mem_alloc(sizeof(*moments.reported), stacks->n) };
 	uint64_t *totals = stacks_totals(stacks, 0);
 
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		if (totals[id] == 0)
 			continue; /* may stand anywhere */
-		close_until(&telling, stacks->node[id].parent);
-		stacks_report(&telling, telling.open, stacks->before[id]);
-		telling.open = id;
+		close_until(&moments, stacks->node[id].parent);
+		stacks_report(&moments, moments.open, stacks->before[id]);
+		moments.open = id;
 	}
-	close_until(&telling, 0);
+	close_until(&moments, 0);
 	free(totals);
-	free(telling.reported);
-	*n = telling.n;
-	return telling.moment;
+	free(moments.reported);
+	*n = moments.n;
+	return moments.moment;
 }
 
 #define AHEAD 16 /* nodes whose places are on their way from memory while others are merged */

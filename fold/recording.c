@@ -584,10 +584,10 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 {
 	timelines->files += locations->timelines.found;
 	timelines->left_out += locations->timelines.left_out;
-	timelines->sure += locations->is_requested[TIMELINE_SURE];
-	timelines->likely += locations->is_requested[TIMELINE_LIKELY];
-	timelines->ambiguous += locations->is_requested[TIMELINE_AMBIGUOUS];
-	timelines->unknown += locations->is_requested[TIMELINE_NONE];
+	timelines->sure += locations->lookups[TIMELINE_SURE];
+	timelines->likely += locations->lookups[TIMELINE_LIKELY];
+	timelines->ambiguous += locations->lookups[TIMELINE_AMBIGUOUS];
+	timelines->unknown += locations->lookups[TIMELINE_NONE];
 	timelines->newest |= locations->timelines.found && !locations->monotonic;
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }

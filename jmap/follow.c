@@ -236,7 +236,7 @@ static void take_execs(struct follower *follower, uint64_t now)
 
 static void try_candidates(struct follower *follower, uint64_t now)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	for (size_t i = 0; i < follower->ncandidates; i++) {
 		struct follow_candidate candidate = follower->candidate[i];
@@ -245,7 +245,7 @@ static void try_candidates(struct follower *follower, uint64_t now)
 		bool lasts;
 
 		if (candidate.at > now || may_look_at(follower) > now) {
-			follower->candidate[saved++] = candidate;
+			follower->candidate[retained++] = candidate;
 			continue;
 		}
 		before = follow_cpu_now();
@@ -253,10 +253,10 @@ static void try_candidates(struct follower *follower, uint64_t now)
 		follow_account(follower, now, before);
 		if (lasts && follower->n == n && ++candidate.tries < countof(young_after)) {
 			candidate.at = now + (young_after[candidate.tries] - young_after[candidate.tries - 1]) * MS;
-			follower->candidate[saved++] = candidate;
+			follower->candidate[retained++] = candidate;
 		}
 	}
-	follower->ncandidates = saved;
+	follower->ncandidates = retained;
 }
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */

@@ -375,7 +375,7 @@ struct seen {
  * frame pointers needs its flag. */
 static bool has_complete_stacks(const struct check *check, const struct runtime *runtime)
 {
-	return (check->copies && runtime->readable) || (runtime->is_requested && runtime->frame_pointers);
+	return (check->copies && runtime->readable) || (runtime->options_readable && runtime->frame_pointers);
 }
 
 static void hostcheck_see(void *arg, const struct runtime *runtime)
@@ -399,7 +399,7 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 	bool complete = has_complete_stacks(check, runtime);
 
 	text_printf(&text, "%ld %s%s%s ", (long)runtime->pid, runtime->comm, *runtime->main ? " " : "", runtime->main);
-	if (!complete && !runtime->is_requested)
+	if (!complete && !runtime->options_readable)
 		text_add(&text, "has a command line or environment that cannot be read");
 	else if (!complete && check->copies)
 		text_add(

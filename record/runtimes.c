@@ -147,9 +147,9 @@ static void look_at_jvm(struct runtime *runtime, int process)
 	struct jvm jvm;
 
 	runtime->readable = can_read_memory(process);
-	runtime->is_requested = runtimes_read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
-	runtime->is_requested =
-		runtimes_read_proc(process, "environ", &variables, OPTIONS_MAX) && runtime->is_requested;
+	runtime->options_readable = runtimes_read_proc(process, "cmdline", &cmdline, OPTIONS_MAX);
+	runtime->options_readable =
+		runtimes_read_proc(process, "environ", &variables, OPTIONS_MAX) && runtime->options_readable;
 	jvm = jvm_options(text_view(&cmdline), text_view(&variables), read_option_file, &process);
 	runtime->frame_pointers = jvm.frame_pointers;
 	runtimes_copy(runtime->main, sizeof(runtime->main), str_from(jvm.main, (size_t)(str_rfind(jvm.main, '/') + 1)));

@@ -25,7 +25,7 @@ struct runtime {
 	/* JVM: -XX:+PreserveFramePointer is in force */
 	bool frame_pointers;
 	/* JVM: its command line and environment can be read */
-	bool is_requested;
+	bool options_readable;
 	/* JVM: its memory can be read */
 	bool readable;
 	/* it has a perf map or a jitdump */

@@ -116,13 +116,13 @@ static bool gather_wanted(const struct gather *gather, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
 	struct str stack = blank > 0 ? str_head(line, (size_t)blank) : line, frame = str_cut(&stack, ';');
-	bool is_requested[2] = { 0 }, good[2] = { 0 };
+	bool has_pattern[2] = { 0 }, good[2] = { 0 };
 
 	for (size_t i = 0; i < gather->nonly; i++) {
-		is_requested[gather->only[i].key] = true;
+		has_pattern[gather->only[i].key] = true;
 		good[gather->only[i].key] |= gather_matches(gather->only + i, frame);
 	}
-	return is_requested[0] <= good[0] && is_requested[1] <= good[1];
+	return has_pattern[0] <= good[0] && has_pattern[1] <= good[1];
 }
 
 static void gather_add(struct gather *gather, struct str lines)

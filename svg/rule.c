@@ -19,9 +19,9 @@ static bool is_count(struct str shown, struct str unit)
 	return true;
 }
 
-static double rule_choose(double is_requested, bool known, double shown, double otherwise)
+static double rule_choose(double option, bool known, double shown, double otherwise)
 {
-	return is_requested >= 0 ? is_requested : known ? shown : otherwise;
+	return option >= 0 ? option : known ? shown : otherwise;
 }
 
 struct sig_rule rule_make(const struct request *request, const struct folded_header *header,

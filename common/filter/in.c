@@ -196,19 +196,19 @@ size_t in_read(struct in *input, char *buf, size_t n)
 /* Reads more bytes to the end of buf; false at the end of the input. */
 static bool fill_buf(struct in *input)
 {
-	size_t got, saved = input->before + input->n;
+	size_t got, retained = input->before + input->n;
 
-	if (saved && input->at > input->before)
-		memmove(input->buf, input->buf + input->at - input->before, saved);
+	if (retained && input->at > input->before)
+		memmove(input->buf, input->buf + input->at - input->before, retained);
 	input->at = input->before;
-	if (input->cap - saved < LINE_READ) {
+	if (input->cap - retained < LINE_READ) {
 		if (input->n > IN_LINE_MAX)
 			die_at((struct place){ input->name, input->line + 1 },
 			       "line longer than %zu MB: not a text file", IN_LINE_MAX >> 20);
 		input->cap = input->cap ? input->cap * 2 : 2 * LINE_READ;
 		input->buf = mem_grow(input->buf, 1, input->cap);
 	}
-	got = read_on(input, input->buf + saved, input->cap - saved);
+	got = read_on(input, input->buf + retained, input->cap - retained);
 	input->n += got;
 	return got > 0;
 }

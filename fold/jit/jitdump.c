@@ -394,7 +394,7 @@ static ptrdiff_t blob_of(const struct timeline *timeline, uint64_t address)
 
 static void make_cuts(struct timeline *timeline, const struct event *event, size_t n)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	timeline->cut = mem_alloc(sizeof(*timeline->cut), 2 * n);
 	for (size_t i = 0; i < n; i++) {
@@ -404,9 +404,9 @@ static void make_cuts(struct timeline *timeline, const struct event *event, size
 	}
 	qsort(timeline->cut, timeline->ncuts, sizeof(*timeline->cut), u64_cmp);
 	for (size_t i = 0; i < timeline->ncuts; i++)
-		if (i == 0 || timeline->cut[i] != timeline->cut[saved - 1])
-			timeline->cut[saved++] = timeline->cut[i];
-	timeline->ncuts = saved;
+		if (i == 0 || timeline->cut[i] != timeline->cut[retained - 1])
+			timeline->cut[retained++] = timeline->cut[i];
+	timeline->ncuts = retained;
 }
 
 /* Enters an event into the nodes that cover its range. Without a list, it increments place[node] for each node. With a

@@ -115,12 +115,12 @@ static const char *read_lines(struct builder *builder, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
 	char *buf = mem_alloc(1, 64 * 1024);
-	size_t saved = 0, total = 0;
+	size_t retained = 0, total = 0;
 	const char *why = NULL;
 
 	text_char(&builder->t.names, 0);
 	for (;;) {
-		int got = gzread(in, buf + saved, (unsigned)(64 * 1024 - saved)), errors = Z_OK;
+		int got = gzread(in, buf + retained, (unsigned)(64 * 1024 - retained)), errors = Z_OK;
 		size_t used;
 
 		if (got <= 0)
@@ -134,12 +134,12 @@ static const char *read_lines(struct builder *builder, gzFile in)
 			why = too_much;
 			break;
 		}
-		saved += (size_t)got;
-		used = kallsyms_add_lines(builder, (struct str){ buf, saved });
+		retained += (size_t)got;
+		used = kallsyms_add_lines(builder, (struct str){ buf, retained });
 		/* No line of a kernel is as long as half the buffer: the rest of it is dropped and will not parse
 		 * either. */
-		saved = saved - used < 32 * 1024 ? saved - used : 0;
-		memmove(buf, buf + used, saved);
+		retained = retained - used < 32 * 1024 ? retained - used : 0;
+		memmove(buf, buf + used, retained);
 	}
 	/* A last line without a newline is incomplete and not used. */
 	free(buf);

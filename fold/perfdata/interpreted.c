@@ -47,20 +47,20 @@ static int method_cmp(const void *left, const void *right)
 
 void interpreted_sort(struct interpreted *interpreted)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	if (interpreted->n)
 		qsort(interpreted->method, interpreted->n, sizeof(*interpreted->method), method_cmp);
 	for (size_t i = 0; i < interpreted->n; i++) {
 		struct interpreted_method method = interpreted->method[i],
-					  *last = saved ? &interpreted->method[saved - 1] : NULL;
+					  *last = retained ? &interpreted->method[retained - 1] : NULL;
 
 		if (!last || interpreted_place_cmp(last, method.pid, method.method) != 0)
-			interpreted->method[saved++] = method;
+			interpreted->method[retained++] = method;
 		else if (!str_eq(last->name, method.name))
 			last->name.n = 0;
 	}
-	interpreted->n = saved;
+	interpreted->n = retained;
 }
 
 const struct interpreted_method *interpreted_find(const struct interpreted *interpreted, uint32_t pid, uint64_t method)

@@ -49,7 +49,7 @@ static void perforder_merge(const struct order_entry *a, const struct order_entr
 /* Merge sort: merges neighbouring runs until one is left. */
 static void perforder_sort(struct order *order)
 {
-	size_t runs, saved;
+	size_t runs, retained;
 
 	order->n -= order->at;
 	if (order->n == 0) {
@@ -61,17 +61,17 @@ static void perforder_sort(struct order *order)
 	runs = find_runs(order);
 	if (runs > 1)
 		order->space = mem_grow(order->space, sizeof(*order->space), order->cap);
-	for (; runs > 1; runs = saved) {
+	for (; runs > 1; runs = retained) {
 		struct order_entry *swap = order->e;
 		size_t start = 0;
 
-		saved = 0;
+		retained = 0;
 		for (size_t i = 0; i < runs; i += 2) {
 			size_t middle = order->run[i], end = i + 1 < runs ? order->run[i + 1] : middle;
 
 			perforder_merge(order->e + start, order->e + middle, order->e + end, order->space + start);
 			start = end;
-			order->run[saved++] = end;
+			order->run[retained++] = end;
 		}
 		order->e = order->space;
 		order->space = swap;

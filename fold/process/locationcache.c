@@ -32,7 +32,7 @@ static const struct jitdump_code *from_timeline(struct locationcache *locations,
 	if (!timeline)
 		return NULL;
 	code = timeline_find(timeline, address, locations->monotonic ? time : 0, &sure);
-	locations->is_requested[sure]++;
+	locations->lookups[sure]++;
 	return code;
 }
 

@@ -37,7 +37,7 @@ struct locationcache {
 	/* Samples are on the clock of the timelines. */
 	bool monotonic;
 	/* Lookups in code of JVMs, by the certainty of the answer. */
-	uint64_t is_requested[TIMELINE_AMBIGUOUS + 1];
+	uint64_t lookups[TIMELINE_AMBIGUOUS + 1];
 };
 
 /* Returns the id (locations.h) of the location of ip in a thread. `mode` selects the mappings of the kernel or of the

@@ -62,10 +62,10 @@ struct str samples_event_name(const struct samples *samples)
 	return samples->event_name;
 }
 
-static enum samples_weight weight_kind(enum samples_weight is_requested, struct str event)
+static enum samples_weight weight_kind(enum samples_weight option, struct str event)
 {
-	if (is_requested != WEIGHT_DEFAULT)
-		return is_requested;
+	if (option != WEIGHT_DEFAULT)
+		return option;
 	return str_starts(event, STR("offcpu-time")) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 

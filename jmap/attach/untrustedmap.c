@@ -146,15 +146,15 @@ static int untrustedmap_by_begin(const void *a, const void *b)
 
 static void drop_overlaps(struct codemap *codemap)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	for (size_t i = 0; i < codemap->n; i++) {
-		if (saved && codemap->entry[i].begin < codemap->entry[saved - 1].end)
+		if (retained && codemap->entry[i].begin < codemap->entry[retained - 1].end)
 			codemap->left_out++;
 		else
-			codemap->entry[saved++] = codemap->entry[i];
+			codemap->entry[retained++] = codemap->entry[i];
 	}
-	codemap->n = saved;
+	codemap->n = retained;
 }
 
 void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,

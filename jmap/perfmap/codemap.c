@@ -87,7 +87,7 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 /* Removes the entries whose code blob is not in `now`. */
 static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
-	size_t saved = 0, second = 0;
+	size_t retained = 0, second = 0;
 
 	for (size_t i = 0; i < codemap->n; i++) {
 		const struct blob *blob = &before[codemap->entry[i].blob];
@@ -96,11 +96,11 @@ static void keep_same(struct codemap *codemap, const struct blob *before, const 
 			second++;
 		if (second < now->n && now->blob[second].address == blob->address &&
 		    same_blob(blob, &now->blob[second]))
-			codemap->entry[saved++] = codemap->entry[i];
+			codemap->entry[retained++] = codemap->entry[i];
 		else
 			codemap->left_out++;
 	}
-	codemap->n = saved;
+	codemap->n = retained;
 }
 
 /* number of names that are read at once */

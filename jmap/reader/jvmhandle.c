@@ -105,16 +105,16 @@ void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct
 void jvmhandle_reap(struct jvmhandle_left *left)
 {
 	uint64_t now = clock_now();
-	size_t saved = 0;
+	size_t retained = 0;
 
 	for (size_t i = 0; i < left->n; i++) {
 		if (waitpid(left->one[i].helper, NULL, WNOHANG) != 0)
 			continue;
 		if (now > left->one[i].since + STUCK_NS)
 			kill(left->one[i].helper, SIGKILL);
-		left->one[saved++] = left->one[i];
+		left->one[retained++] = left->one[i];
 	}
-	left->n = saved;
+	left->n = retained;
 }
 
 size_t jvmhandle_stuck(const struct jvmhandle_left *left, struct tenant tenant, uint64_t now)

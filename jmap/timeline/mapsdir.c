@@ -51,7 +51,7 @@ static int mapsdir_enter_folder(int dir, const char *name)
 int mapsdir_enter(const char *dir, const char *boot)
 {
 	struct outpath place;
-	int at = outpath_directory(&place, dir, 0), maps, folder, saved;
+	int at = outpath_directory(&place, dir, 0), maps, folder, error;
 
 	outpath_close(&place);
 
@@ -59,11 +59,11 @@ int mapsdir_enter(const char *dir, const char *boot)
 		return -1;
 	maps = mapsdir_enter_folder(at, "maps");
 	folder = maps < 0 ? -1 : mapsdir_enter_folder(maps, boot);
-	saved = errno;
+	error = errno;
 	close(at);
 	if (maps >= 0)
 		close(maps);
-	errno = saved;
+	errno = error;
 	return folder;
 }
 
@@ -256,7 +256,7 @@ static int mapsdir_by_from(const void *a, const void *b)
 static void find_windows(struct sweep *sweep)
 {
 	int dir = open(sweep->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	size_t saved = 0;
+	size_t retained = 0;
 
 	if (dir < 0)
 		return;
@@ -266,14 +266,14 @@ static void find_windows(struct sweep *sweep)
 	if (sweep->nwindows)
 		qsort(sweep->window, sweep->nwindows, sizeof(*sweep->window), mapsdir_by_from);
 	for (size_t i = 0; i < sweep->nwindows; i++) {
-		if (saved && sweep->window[i].from <= sweep->window[saved - 1].until) {
-			if (sweep->window[i].until > sweep->window[saved - 1].until)
-				sweep->window[saved - 1].until = sweep->window[i].until;
+		if (retained && sweep->window[i].from <= sweep->window[retained - 1].until) {
+			if (sweep->window[i].until > sweep->window[retained - 1].until)
+				sweep->window[retained - 1].until = sweep->window[i].until;
 		} else {
-			sweep->window[saved++] = sweep->window[i];
+			sweep->window[retained++] = sweep->window[i];
 		}
 	}
-	sweep->nwindows = saved;
+	sweep->nwindows = retained;
 }
 
 /* Returns true if a window was recorded while the JVM lived. */

@@ -63,15 +63,15 @@ static void javacode_move(struct javacode_jvm *jvm, size_t to, size_t from)
 /* Drops blobs that were last used before `since`. */
 static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	for (size_t i = 0; i < jvm->n; i++) {
 		if (jvm->fact[i].first_seen < since)
 			continue;
-		jvm->blob[saved] = jvm->blob[i];
-		jvm->fact[saved++] = jvm->fact[i];
+		jvm->blob[retained] = jvm->blob[i];
+		jvm->fact[retained++] = jvm->fact[i];
 	}
-	jvm->n = saved;
+	jvm->n = retained;
 	javacode_show(jvm);
 }
 
@@ -292,7 +292,7 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	if (!jvm->reader)
 		return JAVACODE_NONE;
 	if (missed->address != address || missed->until < javacode->now) {
-		javacode->counts.is_requested++;
+		javacode->counts.lookups++;
 		if (!javacode_took(jvm, jvmreader_find(javacode->reader, jvm->reader, address, &found)))
 			return jvm->reader ? JAVACODE_LATE : JAVACODE_NONE;
 		jvm->pause = 0;
@@ -579,7 +579,7 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
-	size_t n = 0, saved, next = 0, to = 0;
+	size_t n = 0, retained, next = 0, to = 0;
 
 	if (javacode->folder_count < jvm->n) {
 		javacode->folder_count = jvm->n + jvm->n / 2;
@@ -588,14 +588,14 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 	for (size_t i = 0; i < jvm->n; i++)
 		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= javacode->now)
 			javacode->space[n++] = jvm->fact[i].blob;
-	saved = n;
-	if (n == 0 || !javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, javacode->space, &saved)))
+	retained = n;
+	if (n == 0 || !javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, javacode->space, &retained)))
 		return;
 	for (size_t i = 0; i < jvm->n; i++) {
 		struct fact fact = jvm->fact[i];
 
 		if (fact.blob.compiled && fact.first_seen + LATELY_NS >= javacode->now) {
-			if (next == saved || javacode->space[next].address != fact.blob.address) {
+			if (next == retained || javacode->space[next].address != fact.blob.address) {
 				forget_lines(jvm, fact.blob.begin, fact.blob.end);
 				continue;
 			}

@@ -67,11 +67,11 @@ const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
 bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
-	size_t jvms, blobs;                   /* cached now */
-	uint64_t opened, unread;              /* JVMs that were opened; that cannot be read */
-	uint64_t is_requested, checks, bytes; /* requests: lookups of addresses, checks of blobs, code bytes */
-	uint64_t late;                        /* requests without an answer in time */
-	uint64_t over_time, over_memory;      /* requests omitted, and JVMs dropped, over the budget of a tenant */
+	size_t jvms, blobs;              /* cached now */
+	uint64_t opened, unread;         /* JVMs that were opened; that cannot be read */
+	uint64_t lookups, checks, bytes; /* requests: lookups of addresses, checks of blobs, code bytes */
+	uint64_t late;                   /* requests without an answer in time */
+	uint64_t over_time, over_memory; /* requests omitted, and JVMs dropped, over the budget of a tenant */
 	struct helper_counts helpers;
 };
 /* Returns the counts since javacode_new. */

@@ -25,10 +25,10 @@ struct javanames {
 	struct intern keys;
 	struct one *one; /* by key - 1 */
 	struct arena names;
-	size_t bytes;      /* of names */
-	uint32_t nasked;   /* number of methods whose names have been requested: the first ones */
-	uint32_t left_out; /* frames of methods beyond the limit */
-	uint64_t *wanted;  /* buffer for javanames_wanted */
+	size_t bytes;        /* of names */
+	uint32_t nrequested; /* number of methods whose names have been requested: the first ones */
+	uint32_t left_out;   /* frames of methods beyond the limit */
+	uint64_t *wanted;    /* buffer for javanames_wanted */
 };
 
 struct javanames *javanames_new(void)
@@ -85,7 +85,7 @@ const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, size
 	bool all = true;
 
 	*n = 0;
-	for (uint32_t i = javanames->nasked; i < javanames->keys.n; i++) {
+	for (uint32_t i = javanames->nrequested; i < javanames->keys.n; i++) {
 		struct key key = javanames_key_of(javanames, i + 1);
 
 		if (key.pid == pid && !javanames->one[i].is_requested) {
@@ -95,7 +95,7 @@ const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, size
 		}
 		all &= javanames->one[i].is_requested;
 		if (all)
-			javanames->nasked = i + 1;
+			javanames->nrequested = i + 1;
 	}
 	return javanames->wanted;
 }

@@ -491,7 +491,7 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmrea
 				      size_t *n)
 {
 	enum jvmreader_answer answer = JVMREADER_DONE;
-	size_t saved = 0;
+	size_t retained = 0;
 
 	if (jvmreader->same_cap < *n) {
 		jvmreader->same_cap = *n + *n / 2;
@@ -505,8 +505,8 @@ enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmrea
 		return answer;
 	for (size_t i = 0; i < *n; i++)
 		if (jvmreader->same[i])
-			blob[saved++] = blob[i];
-	*n = saved;
+			blob[retained++] = blob[i];
+	*n = retained;
 	return answer;
 }
 

@@ -28,8 +28,8 @@ struct pair {
 	uint64_t key;         /* 0: free slot */
 	pid_t opener, parser; /* 0: not running */
 	int socket;
-	struct cfihelpers_request is_requested[QUEUE]; /* FIFO: answers come in the order of the requests */
-	uint32_t first, nasked;
+	struct cfihelpers_request request[QUEUE]; /* FIFO: answers come in the order of the requests */
+	uint32_t first, nrequests;
 	uint64_t progress; /* ns: time of the last answer, or of the first pending request */
 	uint64_t running;  /* ns: time at which a helper was last seen running */
 	uint64_t polled;   /* ns: time of the last check whether the pair is blocked */
@@ -168,7 +168,7 @@ static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 
 		if (!pair->key)
 			return pair;
-		if (!pair->nasked && (!oldest || pair->used < oldest->used))
+		if (!pair->nrequests && (!oldest || pair->used < oldest->used))
 			oldest = pair;
 	}
 	if (oldest)
@@ -182,8 +182,8 @@ static unsigned cfihelpers_requested(const struct pair *pair, uint64_t place)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < pair->nasked; i++)
-		n += pair->is_requested[(pair->first + i) % QUEUE].owner.place == place;
+	for (uint32_t i = 0; i < pair->nrequests; i++)
+		n += pair->request[(pair->first + i) % QUEUE].owner.place == place;
 	return n;
 }
 
@@ -203,12 +203,12 @@ enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struc
 	pair->used = now;
 	if (!cfihelpers_runs(pair))
 		return CFIHELPERS_OFF;
-	if (pair->nasked == QUEUE || cfihelpers_requested(pair, owner->place) == QUEUE_SHARE ||
+	if (pair->nrequests == QUEUE || cfihelpers_requested(pair, owner->place) == QUEUE_SHARE ||
 	    send(pair->socket, request, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
 		return CFIHELPERS_BUSY;
-	if (pair->nasked == 0)
+	if (pair->nrequests == 0)
 		pair->progress = now;
-	pair->is_requested[(pair->first + pair->nasked++) % QUEUE] =
+	pair->request[(pair->first + pair->nrequests++) % QUEUE] =
 		(struct cfihelpers_request){ request->number, *owner };
 	return CFIHELPERS_PENDING;
 }
@@ -235,7 +235,7 @@ bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t n
 
 	if (!pair || !cfihelpers_runs(pair))
 		return false;
-	if (!pair->nasked || now < pair->progress + BLOCKED_NS)
+	if (!pair->nrequests || now < pair->progress + BLOCKED_NS)
 		return true;
 	return now < pair->progress + SOON_NS && (key == CFIHELPERS_HOST || !cfihelpers_is_blocked(helpers, pair, now));
 }
@@ -244,10 +244,10 @@ bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t n
 
 static struct cfihelpers_request next_request(struct pair *pair)
 {
-	struct cfihelpers_request request = pair->is_requested[pair->first];
+	struct cfihelpers_request request = pair->request[pair->first];
 
 	pair->first = (pair->first + 1) % QUEUE;
-	pair->nasked--;
+	pair->nrequests--;
 	return request;
 }
 
@@ -259,7 +259,7 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 	int image, got;
 
 	while ((got = fdmessage_receive(pair->socket, &reply, sizeof(reply), &image, MSG_DONTWAIT)) > 0) {
-		if (!pair->nasked || pair->is_requested[pair->first].number != reply.number) {
+		if (!pair->nrequests || pair->request[pair->first].number != reply.number) {
 			/* The answer belongs to no request. */
 			if (image >= 0)
 				close(image);
@@ -276,7 +276,7 @@ static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair
 {
 	uint64_t since = pair->running > pair->progress ? pair->running : pair->progress;
 
-	if (!pair->nasked || now < since + helpers->hang_ns)
+	if (!pair->nrequests || now < since + helpers->hang_ns)
 		return false;
 	if (now < pair->progress + HANG_TIMES * helpers->hang_ns &&
 	    (targetfiles_runs(helpers->proc, pair->opener) || targetfiles_runs(helpers->proc, pair->parser))) {
@@ -289,13 +289,13 @@ static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair
 
 static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool hung, uint64_t now)
 {
-	uint64_t place = pair->nasked ? pair->is_requested[pair->first].owner.place : 0;
+	uint64_t place = pair->nrequests ? pair->request[pair->first].owner.place : 0;
 	pid_t opener = pair->opener, parser = pair->parser;
 	bool first = true;
 
 	cfihelpers_let_go(helpers, pair);
 	pair->restart = hung ? now : now + RESTART_NS;
-	for (; pair->nasked; first = false) {
+	for (; pair->nrequests; first = false) {
 		struct cfihelpers_request request = next_request(pair);
 
 		helpers->user.failed(helpers->user.to, &request, first, hung, now);
@@ -321,7 +321,7 @@ void cfihelpers_take(struct cfihelpers *helpers, uint64_t now)
 	uint32_t pending = 0;
 
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		pending += helpers->pair[i].nasked;
+		pending += helpers->pair[i].nrequests;
 	/* In a storm of records this is called 400 times a second. */
 	if (pending || epoll_wait(helpers->epoll, &event, 1, 0) > 0)
 		look_after(helpers, now);
@@ -336,7 +336,7 @@ void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now)
 {
 	look_after(helpers, now);
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
-		if (helpers->pair[i].key && !helpers->pair[i].nasked &&
+		if (helpers->pair[i].key && !helpers->pair[i].nrequests &&
 		    helpers->pair[i].used + CFIHELPERS_IDLE_NS < now)
 			cfihelpers_end(helpers, &helpers->pair[i]);
 	backoff_has_space(&helpers->backoff);

@@ -313,7 +313,7 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 					    .mount_ns = process->mount_ns,
 					    .address = mapping->start,
 					    .file_id = entry->file_id };
-	enum cfihelpers_pending is_requested;
+	enum cfihelpers_pending result;
 	size_t n = mapping->file->path.n;
 
 	if (n > sizeof(request.path) || (entry->refused == owner->place && now < entry->wanted + RETRY_NS) ||
@@ -321,11 +321,10 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 		return false;
 	request.npath = (uint32_t)n;
 	memcpy(request.path, mapping->file->path.p, n);
-	is_requested =
-		cfihelpers_query(tables->helpers, owner, &request, offsetof(struct cfimaker_request, path) + n, now);
-	if (is_requested == CFIHELPERS_PENDING)
+	result = cfihelpers_query(tables->helpers, owner, &request, offsetof(struct cfimaker_request, path) + n, now);
+	if (result == CFIHELPERS_PENDING)
 		entry->state = REQUESTED;
-	return is_requested != CFIHELPERS_OFF;
+	return result != CFIHELPERS_OFF;
 }
 
 /* Returns true if the mapping is of a file. */

@@ -378,7 +378,7 @@ size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayou
 	 * sample. */
 	struct memory_want want[BATCH / 2];
 	uint64_t seen[BATCH / 6][3];
-	size_t saved = 0;
+	size_t retained = 0;
 
 	for (size_t from = 0; from < n; from += countof(seen)) {
 		size_t count = n - from < countof(seen) ? n - from : countof(seen);
@@ -403,10 +403,10 @@ size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayou
 
 			if (!one->compiled ||
 			    ((uint32_t)seen[i][0] == one->compile_id && seen[i][1] == one->method && seen[i][2] & 1))
-				blob[saved++] = *one;
+				blob[retained++] = *one;
 		}
 	}
-	return saved;
+	return retained;
 }
 
 void codecache_free(struct codecache *codecache)

@@ -85,17 +85,17 @@ static void *methods_rows(size_t size, size_t n)
  * requests that remain. */
 static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
-	size_t saved = 0;
+	size_t retained = 0;
 
 	memory_sort(sweep->m, sweep->want, n);
 	for (size_t i = 0; i < n; i++) {
 		struct memory_want want = sweep->want[i];
 
-		if (saved == 0 || sweep->want[saved - 1].address != want.address)
-			sweep->want[saved++] = want;
-		number[want.at] = (uint32_t)saved - 1;
+		if (retained == 0 || sweep->want[retained - 1].address != want.address)
+			sweep->want[retained++] = want;
+		number[want.at] = (uint32_t)retained - 1;
 	}
-	return saved;
+	return retained;
 }
 
 /* Reads `size` bytes at `offset` of each of the first n objects, as rows. The caller frees them. */

@@ -226,7 +226,7 @@ bool spool_windows(const struct spool *spool, struct spool_name **names, size_t 
 	DIR *dir = spool_open_list(spool->space);
 	const struct dirent *entry;
 	struct spool_name name;
-	size_t saved = 0;
+	size_t retained = 0;
 	bool zstd;
 
 	*names = NULL;
@@ -243,9 +243,9 @@ bool spool_windows(const struct spool *spool, struct spool_name **names, size_t 
 	if (*n)
 		qsort(*names, *n, sizeof(**names), name_cmp);
 	for (size_t i = 0; i < *n; i++)
-		if (saved == 0 || name_cmp(*names + saved - 1, *names + i) != 0)
-			(*names)[saved++] = (*names)[i];
-	*n = saved;
+		if (retained == 0 || name_cmp(*names + retained - 1, *names + i) != 0)
+			(*names)[retained++] = (*names)[i];
+	*n = retained;
 	return true;
 }
 

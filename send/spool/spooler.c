@@ -75,15 +75,15 @@ static struct spooler_done *spooler_remember(struct spooler *spooler, uint64_t e
 /* Removes the state of recordings that are no longer in out/. Both lists are sorted. */
 static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
-	size_t saved = 0, at = 0;
+	size_t retained = 0, at = 0;
 
 	for (size_t i = 0; i < spooler->n; i++) {
 		while (at < n && epochs[at] < spooler->done[i].epoch)
 			at++;
 		if (at < n && epochs[at] == spooler->done[i].epoch)
-			spooler->done[saved++] = spooler->done[i];
+			spooler->done[retained++] = spooler->done[i];
 	}
-	spooler->n = saved;
+	spooler->n = retained;
 }
 
 /* ---- folding a window ------------------------------------------------------------------------------------------ */

@@ -135,7 +135,7 @@ bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, 
 	DIR *dir = dirnames_open_list(folder);
 	const struct dirent *entry;
 	struct dir_name name;
-	size_t saved = 0;
+	size_t retained = 0;
 
 	*files = NULL;
 	*n = 0;
@@ -158,9 +158,9 @@ bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, 
 	if (*n)
 		qsort(*files, *n, sizeof(**files), dir_name_cmp);
 	for (size_t i = 0; i < *n; i++)
-		if (saved == 0 || !same_window(*files + saved - 1, *files + i))
-			(*files)[saved++] = (*files)[i];
-	*n = saved;
+		if (retained == 0 || !same_window(*files + retained - 1, *files + i))
+			(*files)[retained++] = (*files)[i];
+	*n = retained;
 	return true;
 }
 

@@ -108,7 +108,7 @@ static bool same_doc(const struct jv *item, struct str stack, uint64_t count)
 }
 
 /* Some of the documents that were sent, to find which of them exist and if they are equal. */
-struct is_requested {
+struct eve_sought {
 	struct eve_id id[QUERY_MAX];
 	struct str stack[QUERY_MAX];
 	uint64_t count[QUERY_MAX];
@@ -116,7 +116,7 @@ struct is_requested {
 	size_t n;
 };
 
-static enum http_class eve_look(struct eve *eve, struct is_requested *requested, struct store_report *report)
+static enum http_class eve_look(struct eve *eve, struct eve_sought *requested, struct store_report *report)
 {
 	struct text where = { 0 };
 	enum http_class class;
@@ -198,7 +198,7 @@ static bool eve_confirms(struct str body, size_t n)
 static enum http_class eve_compare(struct eve *eve, const struct batch *batch, size_t known,
 				   struct store_report *report)
 {
-	struct is_requested requested = { 0 };
+	struct eve_sought requested = { 0 };
 	struct str lines = batch->stacks, stack;
 	size_t step = (known + QUERY_MAX - 1) / QUERY_MAX;
 	uint64_t count;
@@ -318,7 +318,7 @@ static void eve_verify(struct eve *eve, const struct window *window, struct stor
 
 	eve_frame(batch.fixed, window);
 	while (more && report->verdict == STORE_SENT) {
-		struct is_requested requested = { 0 };
+		struct eve_sought requested = { 0 };
 		enum http_class class;
 		size_t n = 0;
 

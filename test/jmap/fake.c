@@ -27,12 +27,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t is_requested;
+static volatile sig_atomic_t signalled;
 
 static void on_quit(int number)
 {
 	(void)number;
-	is_requested = 1;
+	signalled = 1;
 }
 
 static void print_message(int fd, const char *string)
@@ -109,9 +109,9 @@ int main(int argc, char **argv)
 	sigaction(SIGPIPE, &pipe, NULL);
 	puts("ready");
 	fflush(stdout);
-	while (!is_requested || strcmp(argv[2], "rest") == 0) {
+	while (!signalled || strcmp(argv[2], "rest") == 0) {
 		pause();
-		puts(is_requested ? "SIGQUIT" : "?");
+		puts(signalled ? "SIGQUIT" : "?");
 		fflush(stdout);
 	}
 	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", (int)getpid());

@@ -30,7 +30,7 @@ bool http_secret(const struct http *http, struct str *user, struct str *password
 void http_close(struct http *http);
 
 static struct str answers, path;
-static unsigned is_requested;
+static unsigned requests;
 
 struct http *http_open(const char *url, const struct http_options *options, struct text *why)
 {
@@ -59,7 +59,7 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	line = str_cut(&part, '\n');
 	r.status = str_u64(line, &status) && status < 1000 ? (unsigned)status : 0;
 	r.body = part;
-	r.class = http_class(r.status && ++is_requested < 500 ? HTTP_COMPLETE : HTTP_BROKEN, r.status);
+	r.class = http_class(r.status && ++requests < 500 ? HTTP_COMPLETE : HTTP_BROKEN, r.status);
 	if (r.status == 200 && request->take) {
 		request->take(request->to, str_head(part, part.n / 2)); /* in two pieces */
 		request->take(request->to, str_from(part, part.n / 2));
@@ -129,7 +129,7 @@ static const char untrusted_text[] =
 
 static void answer_from(struct str input)
 {
-	is_requested = 0;
+	requests = 0;
 	answers = input;
 }
 

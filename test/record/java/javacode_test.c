@@ -89,9 +89,9 @@ static enum javacode_answer find(struct setting *setting, uint64_t ip, struct co
 	return find_at(setting, clock_now(), clock_now(), ip, blob);
 }
 
-static uint64_t is_requested(const struct setting *setting)
+static uint64_t lookups(const struct setting *setting)
 {
-	return javacode_count(setting->code).is_requested;
+	return javacode_count(setting->code).lookups;
 }
 
 static uint64_t checks(const struct setting *setting)
@@ -110,11 +110,11 @@ static void first_seen(struct setting *setting)
 		   blob.frame == 32,
 	   "a piece that is met first");
 	is_u64(javacode_count(setting->code).jvms, 1, "  of one JVM");
-	before = is_requested(setting);
-	ok(find(setting, setting->some.begin + 30, &blob) == JAVACODE_BLOB && is_requested(setting) == before,
+	before = lookups(setting);
+	ok(find(setting, setting->some.begin + 30, &blob) == JAVACODE_BLOB && lookups(setting) == before,
 	   "  is not asked for again");
 	ok(find(setting, setting->native.begin + 20, &blob) == JAVACODE_BLOB && blob.kind == BLOB_NATIVE &&
-		   is_requested(setting) > before,
+		   lookups(setting) > before,
 	   "another one is");
 	is_u64(javacode_count(setting->code).blobs, 2, "  and is kept beside it");
 }
@@ -203,15 +203,15 @@ static void missed(struct setting *setting)
 {
 	struct code_blob blob;
 	uint64_t begin = setting->j.s.heap + setting->j.s.segments[setting->j.s.nsegments - 1] * SYNTH_SEGMENT,
-		 now = clock_now(), before = is_requested(setting), first;
+		 now = clock_now(), before = lookups(setting), first;
 
 	ok(find_at(setting, now, now, begin + 8, &blob) == JAVACODE_GONE, "nothing is there");
-	first = is_requested(setting) - before;
+	first = lookups(setting) - before;
 	ok(first >= 1, "  as the JVM says");
-	ok(find_at(setting, now, now, begin + 8, &blob) == JAVACODE_GONE && is_requested(setting) == before + first,
+	ok(find_at(setting, now, now, begin + 8, &blob) == JAVACODE_GONE && lookups(setting) == before + first,
 	   "  so it is not asked again at once");
 	ok(find_at(setting, now + SECOND_NS, now, begin + 8, &blob) == JAVACODE_GONE &&
-		   is_requested(setting) > before + first,
+		   lookups(setting) > before + first,
 	   "  but a while later");
 }
 

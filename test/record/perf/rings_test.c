@@ -124,14 +124,14 @@ static void check_order(void)
 struct holding {
 	struct rings *rings;
 	struct seen seen;
-	size_t is_requested;
+	size_t calls;
 };
 
 static void hold_once(void *to, const struct ring_record *record)
 {
 	struct holding *h = to;
 
-	if (h->is_requested++ == 2) {
+	if (h->calls++ == 2) {
 		rings_hold(h->rings);
 		return;
 	}
@@ -196,11 +196,11 @@ static void check_skip(void)
 	struct rings *r = rings_new();
 	struct fake a = make(r, RING_OF_STATE, 0), b = make(r, RING_OF_STATE, 1);
 	struct seen s = { 0 };
-	unsigned is_requested = 0;
+	unsigned calls = 0;
 
 	put_mapping(&a, 1, 7, 0);
 	is_u64(rings_drain(r, UINT64_MAX, see, &s), 1, "before rings_skip all mappings are delivered");
-	rings_skip(r, is_odd, &is_requested);
+	rings_skip(r, is_odd, &calls);
 	put_mapping(&a, 10, 7, 8);
 	put_mapping(&a, 20, 6, 16);
 	put_mapping(&a, 90, 7, 24);
@@ -221,12 +221,12 @@ static void check_skip(void)
 	}
 	rings_drain(r, UINT64_MAX, see, &s);
 	is_u64(s.n, 3 + 250, "half of many");
-	is_u64(is_requested, 5 + 500, "  each asked about once");
+	is_u64(calls, 5 + 500, "  each asked about once");
 	put_comm(&a, 1000, 16);
 	put_name(&a, 1010, 16, MISC_COMM_EXEC);
-	is_requested = 0;
+	calls = 0;
 	rings_drain(r, UINT64_MAX, see, &s);
-	is_u64(is_requested, 1, "  a new name is asked about, an exec is not");
+	is_u64(calls, 1, "  a new name is asked about, an exec is not");
 	is_u64(rings_broken(r), 0, "  and none is broken");
 	rings_free(r);
 }
