@@ -34,7 +34,7 @@
 #define STUCK_MAX 8
 /* limit of the doublings of 5 s */
 #define BACKOFF_MAX 7
-/* memory of a helper in bytes, without its list of code */
+/* assumed memory of a helper in bytes, in addition to its list of code */
 #define HELPER_BYTES (256u << 10)
 
 bool followed_lives(const struct followed *followed)

@@ -156,10 +156,10 @@ bool bars_is_dark(uint32_t rgb)
 	return (.2126 * r * r + .7152 * g * g + .0722 * b * b) / (255 * 255) < .19;
 }
 
-/* ---- which bars --------------------------------------------------------------------------------------------- */
+/* ---- selection of bars -------------------------------------------------------------------------------------- */
 
-/* Keys of styles. In a difference: (step, new or not), the callers of removed frames, the root. Otherwise: (colour,
- * tint), the root. */
+/* Number that selects the style of a bar. In a difference: step * 2 + (1 if new), or KEY_CALLER for callers of removed
+ * frames. Otherwise: colour * 4 + tint. KEY_ROOT for the root in both. */
 enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
 static uint32_t bars_key_of(const struct drawing *drawing, uint32_t frame)

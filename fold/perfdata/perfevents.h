@@ -45,7 +45,8 @@ struct perfevents {
 	/* Hash table of nids ids; mask + 1 entries. */
 	struct perfevents_id *slot;
 	size_t nids, mask;
-	/* Distinct positions of the id in samples and in other records; the position of the first event comes first. */
+	/* Distinct positions of the id, in 8-byte words: id_at from the start of a sample's body, id_back from the end
+	 * of other records. That of the first event comes first. */
 	int8_t id_at[4];
 	uint8_t id_back[4];
 	uint8_t nid_at, nid_back;

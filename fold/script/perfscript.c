@@ -278,7 +278,7 @@ static void other_line(struct script *script, struct str line)
 
 /* The last lines of a sample that equal those of the thread's last sample. */
 struct shared {
-	const char *from; /* first of these lines */
+	const char *from; /* start of the first shared line */
 	const char *end;  /* the empty line after them */
 	uint32_t lines;
 };

@@ -407,7 +407,8 @@ static size_t dsofiles_query_one(struct search *search, struct symbols_query *qu
 	return answered;
 }
 
-/* The files that debug information refers to are searched for like those of the process. */
+/* Opens a file to which debug information refers; a relative name is below dir. The file is searched like files of the
+ * process. Returns -1 if it is not found. */
 static int open_named(struct search *search, struct str dir, const char *name)
 {
 	dsofiles_begin(search, "");

@@ -42,7 +42,7 @@ struct dsofiles_options {
 };
 
 struct dsofiles_query {
-	/* As in the mapping. */
+	/* path of the file, as in the mapping record */
 	struct str path;
 	/* n is 0 if it is unknown. */
 	struct build_id build_id;

@@ -116,7 +116,8 @@ static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 	return levels;
 }
 
-/* The entries of a unit end at its end, but for padding: one more end of a level before that means damaged data. */
+/* Called at the end of the outermost level of a unit. Only padding (zero bytes) may follow up to the end of the unit;
+ * other bytes are reported as damaged data. */
 static void check_end(struct inlines *inlines, Dwarf_Die *unit, const char *at)
 {
 	Dwarf_Off offset = dwarf_dieoffset(unit), next;

@@ -20,7 +20,7 @@
 
 /* A helper that is blocked for this time is killed. The budget of a scan ends before. */
 #define HANG_NS (5 * SECOND_NS)
-/* CPU time after which a helper is killed. */
+/* A helper that has not answered for HANG_NS is killed if it used this CPU time since it was last charged. */
 #define RUNS_NS (8 * SECOND_NS)
 #define ANSWER_NS                                                                                                    \
 	(60 * SECOND_NS) /* after this time without answer a helper is killed in any case: the machine is overloaded \

@@ -29,7 +29,7 @@ enum read_task {
 	READ_SUMMARY
 };
 
-/* Request. TIMELINE: used for READ_TIMELINE only. */
+/* A request. Members whose comment begins with TIMELINE are used by READ_TIMELINE only. */
 struct read_request {
 	/* returned in the answer */
 	uint64_t serial;

@@ -368,9 +368,8 @@ static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmrea
 	jvmreader->request.pid = jvm->pid;
 	jvmreader->request.user = jvmopen->user.uid;
 	jvmreader->request.start = jvmopen->id.start;
-	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ?
-					      jvmopen->mount_ns :
-					      0; /* numbers of other mount namespaces are reused */
+	/* 0: the layout is not shared, since the inode number of another mount namespace may be reused. */
+	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ? jvmopen->mount_ns : 0;
 	answer = jvmreader_query(jvmreader, jvm, JVM_OPEN, 0, jvmopen->fd);
 	jvmopen_free(jvmopen);
 	return answer;

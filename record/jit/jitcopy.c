@@ -163,7 +163,7 @@ static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 	return byte_is_hex(block[0]);
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------------------- */
+/* ---- starting a copy, or resuming an earlier one ------------------------------------------------------------ */
 
 /* Returns true if both files have the same bytes from `at` to `end`. */
 static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)

@@ -16,19 +16,22 @@
 #include "common/process/tenants.h"
 
 /* Budgets of one tenant. Real programs stay far below them: see ARCHITECTURE.md, "Budgets". */
-#define BUDGET_MEMORY (UINT64_C(8) << 20) /* bytes of mappings beyond the first MAPPINGS_FREE bytes of each process */
-#define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20) /* limit for the sum of all tenants, in bytes */
-#define BUDGET_CPU_NS \
-	UINT64_C(50000000) /* ns per second, for all work for a tenant: JVMs, unwind tables, /proc and mappings */
-#define BUDGET_CPU_AHEAD UINT64_C(2000000000) /* ns, the burst: unwind tables of a browser take 0.2 s */
-#define BUDGET_JVM_AHEAD \
-	UINT64_C(250000000) /* ns, the part of it for JVMs: the start of one takes 30 ms, one on 128 CPUs 15 ms/s */
-#define BUDGET_PROC_NS \
-	UINT64_C(20000000) /* ns per second, for reading /proc for its processes and for following their storms */
-#define BUDGET_BLOCKED_NS \
-	UINT64_C(10000000) /* per second that its JVMs may block the reader, while their pages are read from a disk */
-#define BUDGET_BLOCKED_AHEAD UINT64_C(200000000) /* ns, the burst; shorter than a hang */
-#define BUDGET_AHEAD (UINT64_C(512) << 10)       /* bytes of samples, the burst */
+/* Bytes of mappings, beyond the first MAPPINGS_FREE bytes of each process; limit for the sum of all tenants. */
+#define BUDGET_MEMORY (UINT64_C(8) << 20)
+#define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20)
+/* CPU time in ns per second for all work for a tenant: JVMs, unwind tables, /proc and mappings. Burst in ns: the unwind
+ * tables of a browser take 0.2 s. */
+#define BUDGET_CPU_NS UINT64_C(50000000)
+#define BUDGET_CPU_AHEAD UINT64_C(2000000000)
+/* Part of the burst for JVMs, in ns: the start of a JVM takes 30 ms, one on 128 CPUs 15 ms/s. */
+#define BUDGET_JVM_AHEAD UINT64_C(250000000)
+/* Part for reading /proc, and for floods of mapping, name and namespace records, in ns per second. */
+#define BUDGET_PROC_NS UINT64_C(20000000)
+/* Time for which the JVMs of a tenant may block the reader while their pages are read from a disk, in ns per second;
+ * burst in ns, shorter than the time after which a helper hangs. */
+#define BUDGET_BLOCKED_NS UINT64_C(10000000)
+#define BUDGET_BLOCKED_AHEAD UINT64_C(200000000)
+#define BUDGET_AHEAD (UINT64_C(512) << 10) /* bytes of samples, the burst */
 
 /* Kinds of lost detail: callchains of samples, mappings, readings of /proc, stored files, readings of JVMs, unwind
  * tables. */

@@ -211,7 +211,7 @@ static uint64_t metrics_value_of(const struct row *row, const struct metrics *me
 /* ---- tenants over budget ------------------------------------------------------------------------------------- */
 
 #define OVER_METRIC "pj_record_over_budget_total"
-#define CONTAINER_DIGITS 16 /* bits of a container's key that its name omits */
+#define CONTAINER_OMITTED_BITS 16 /* low bits of a container's key that its name omits */
 
 /* Returns the tenant with the key that its name shows. */
 static bool parse_tenant(struct str name, struct pj_tenant *row)
@@ -232,9 +232,9 @@ static bool parse_tenant(struct str name, struct pj_tenant *row)
 		row->kind = kinds[i].kind;
 		if (row->kind != TENANT_CONTAINER)
 			return str_u64(key, &row->key);
-		if (!str_hex(key, &row->key) || row->key >> (64 - CONTAINER_DIGITS))
+		if (!str_hex(key, &row->key) || row->key >> (64 - CONTAINER_OMITTED_BITS))
 			return false;
-		row->key <<= CONTAINER_DIGITS;
+		row->key <<= CONTAINER_OMITTED_BITS;
 		return true;
 	}
 	return str_eq(name, STR("others"));
@@ -285,7 +285,7 @@ static void add_tenants(struct pj_tenants *sum, const struct pj_tenants *more)
 
 	for (size_t i = 0; i < named.n; i++)
 		if (named.row[i].kind == TENANT_CONTAINER)
-			named.row[i].key = named.row[i].key >> CONTAINER_DIGITS << CONTAINER_DIGITS;
+			named.row[i].key = named.row[i].key >> CONTAINER_OMITTED_BITS << CONTAINER_OMITTED_BITS;
 	budgets_add(sum, &named);
 }
 

@@ -238,7 +238,7 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	*gid = heir.gid;
 }
 
-/* ---- as the present user ---------------------------------------------------------------------------------------- */
+/* ---- opening directories as the current user -------------------------------------------------------------------- */
 
 static int own_dir(int dir, const char *dir_name, const char *name)
 {

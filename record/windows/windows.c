@@ -484,8 +484,9 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Creates a file and locks it before it gets the name that other runs read; `temp` receives its name until then. A run
- * that removes leftovers may lock the new file first and unlink its name, so each attempt uses another name. */
+/* Creates a file under a temporary name, which is stored in `temp`, and locks it. The caller renames it, so other runs
+ * never see it unlocked. A run that removes leftovers may lock and delete the file before; so each attempt uses another
+ * temporary name. */
 static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
 	struct stat status;

@@ -61,7 +61,8 @@ enum codecache_where {
 const char *codecache_at(struct memory *memory, const struct vmlayout *vmlayout, uint64_t address,
 			 enum codecache_where *where, struct blob *blob);
 
-/* Moves the blobs out of codecache, which keeps its buffers and is empty afterwards. The caller frees both. */
+/* Returns the blobs of codecache, which then has none but keeps its other buffers for the next scan. The caller frees
+ * the result and codecache. */
 struct codecache codecache_take(struct codecache *codecache);
 
 /* Drops the nmethods among blob[0..n) whose compile id or Method* has changed or whose block is free, and returns

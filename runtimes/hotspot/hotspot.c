@@ -257,7 +257,7 @@ struct hotspot_reason hotspot_scan(struct hotspot *hotspot)
 void hotspot_expect(struct hotspot *hotspot, const uint64_t *method, size_t n, bool signatures)
 {
 	if (n > EXPECTED_MAX)
-		/* hotspot_name reads the others one by one. */
+		/* hotspot_name reads further methods one by one. */
 		n = EXPECTED_MAX;
 	methods_gather(&hotspot->methods, &hotspot->memory, &hotspot->layout, method, n, signatures);
 }

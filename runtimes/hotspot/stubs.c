@@ -153,8 +153,9 @@ static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 	       (value < NEITHER_FROM || value >= NEITHER_TO);
 }
 
-/* Finds the words in the library's data that point outward. Requests the memory that they point to, and stores the
- * addresses of the words in data. Returns their number. */
+/* Finds the words in data[0..nwords), a copy of the library's data, that point out of the library. Fills *want with
+ * requests for the memory that they point to, and overwrites the start of data with the addresses of the words. Returns
+ * their number. */
 static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords, struct memory_want **want)
 {
 	const struct libjvm *libjvm = &finder->h->libjvm;

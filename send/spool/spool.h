@@ -95,10 +95,11 @@ bool spool_refuse_part(struct spool *spool, struct spool_name name, struct str t
  * errno; EBUSY: it is being deleted. */
 int spool_chunk_open(const struct spool *spool, uint64_t epoch);
 
-/* Return the bytes in spool/ and, in *bad, those of windows in bad/; the bytes of one window in spool/; the free
- * share of the file system, 0 to 1. */
+/* Returns the bytes of all windows in spool/, and sets *bad to those of the windows in bad/. */
 uint64_t spool_bytes(const struct spool *spool, uint64_t *bad);
+/* Returns the bytes of one window in spool/. */
 uint64_t spool_window_bytes(const struct spool *spool, struct spool_name name);
+/* Returns the free share of the file system, 0 to 1. */
 double spool_free(const struct spool *spool);
 /* Removes the oldest window in bad/ and sets *bytes to its size. Returns false if there is none. */
 bool spool_drop_bad(const struct spool *spool, uint64_t *bytes);
