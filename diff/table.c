@@ -26,7 +26,7 @@ double table_threshold(double *p, size_t n, double q)
 	return -1;
 }
 
-/* z| of at least|Returns the probability of |z| or a larger one. */
+/* Returns the probability that chance alone gives a value at least as far from 0 as z (both tails). */
 static double two_sided(double z)
 {
 	return erfc(z / sqrt(2));

@@ -91,7 +91,7 @@ static void sender_forget(struct sender *sender, size_t i)
 /* Replaces the list of windows with names, sorted. The state of windows that are in both lists is carried over. */
 static void sender_merge(struct sender *sender, const struct spool_name *names, size_t n)
 {
-	struct ringpoll *all = mem_alloc(sizeof(*all), n ? n : 1);
+	struct waiting_window *all = mem_alloc(sizeof(*all), n ? n : 1);
 	size_t old = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ static void sender_insert(struct sender *sender, struct spool_name name)
 		sender->window = mem_grow(sender->window, sizeof(*sender->window), sender->cap);
 	}
 	memmove(sender->window + i + 1, sender->window + i, (sender->n - i) * sizeof(*sender->window));
-	sender->window[i] = (struct ringpoll){ .name = name };
+	sender->window[i] = (struct waiting_window){ .name = name };
 	sender->n++;
 }
 
@@ -162,14 +162,14 @@ static void take_added(struct sender *sender)
 	pthread_mutex_unlock(&sender->lock);
 }
 
-static bool is_fresh(const struct ringpoll *ringpoll)
+static bool is_fresh(const struct waiting_window *ringpoll)
 {
 	uint64_t now = (uint64_t)time(NULL);
 
 	return ringpoll->name.epoch + FRESH_S > now;
 }
 
-static bool is_due(const struct sender *sender, const struct ringpoll *ringpoll, uint64_t now)
+static bool is_due(const struct sender *sender, const struct waiting_window *ringpoll, uint64_t now)
 {
 	return sender->o.once ? ringpoll->attempts == 0 : ringpoll->due <= now;
 }
@@ -183,9 +183,9 @@ static bool is_away(const struct sender *sender)
 
 /* Returns the oldest window that is due, alternating with the newest one if that is recent and untried. Returns NULL
  * if none is due. */
-static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
+static struct waiting_window *sender_choose(struct sender *sender, uint64_t now)
 {
-	struct ringpoll *oldest = NULL, *newest = NULL;
+	struct waiting_window *oldest = NULL, *newest = NULL;
 
 	if (is_away(sender) || (sender->store_due > now && !(sender->o.once && sender->failures)))
 		return NULL;
@@ -207,14 +207,14 @@ static struct ringpoll *sender_choose(struct sender *sender, uint64_t now)
 
 /* ---- results of an attempt ------------------------------------------------------------------------------------- */
 
-static void cannot_remove(struct sender *sender, struct ringpoll *ringpoll)
+static void cannot_remove(struct sender *sender, struct waiting_window *ringpoll)
 {
 	ringpoll->due = now_ms() + LOOK_MS;
 	if (errno != EBUSY && sender_may_report(sender))
 		warn("window %" PRIu64 " was sent, but cannot be removed: %s", ringpoll->name.epoch, strerror(errno));
 }
 
-static void sender_finish(struct sender *sender, struct ringpoll *ringpoll)
+static void sender_finish(struct sender *sender, struct waiting_window *ringpoll)
 {
 	if (spool_done(sender->spool, ringpoll->name))
 		sender_forget(sender, (size_t)(ringpoll - sender->window));
@@ -222,7 +222,7 @@ static void sender_finish(struct sender *sender, struct ringpoll *ringpoll)
 		cannot_remove(sender, ringpoll);
 }
 
-static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
+static void sender_confirmed(struct sender *sender, struct waiting_window *ringpoll)
 {
 	sender->sent++;
 	sender->failures = sender->away = 0;
@@ -238,7 +238,7 @@ static void sender_confirmed(struct sender *sender, struct ringpoll *ringpoll)
 	sender_finish(sender, ringpoll);
 }
 
-static void sender_refuse(struct sender *sender, struct ringpoll *ringpoll, struct str why)
+static void sender_refuse(struct sender *sender, struct waiting_window *ringpoll, struct str why)
 {
 	warn("window %" PRIu64 " was refused and moved to bad/: %.*s", ringpoll->name.epoch, (int)why.n, why.p);
 	if (spool_refuse(sender->spool, ringpoll->name, why)) {
@@ -252,7 +252,7 @@ static void sender_refuse(struct sender *sender, struct ringpoll *ringpoll, stru
 	}
 }
 
-static void put_off(struct sender *sender, struct ringpoll *ringpoll, const struct store_report *report)
+static void put_off(struct sender *sender, struct waiting_window *ringpoll, const struct store_report *report)
 {
 	uint64_t now = now_ms(), pause;
 
@@ -278,18 +278,18 @@ static void put_off(struct sender *sender, struct ringpoll *ringpoll, const stru
 }
 
 /* Returns the ms since the first attempt, in this run or an earlier one. */
-static uint64_t age_ms(const struct ringpoll *ringpoll)
+static uint64_t age_ms(const struct waiting_window *ringpoll)
 {
 	return ringpoll->aged + (ringpoll->first ? now_ms() - ringpoll->first : 0);
 }
 
-static bool others_taken(const struct sender *sender, const struct ringpoll *ringpoll)
+static bool others_taken(const struct sender *sender, const struct waiting_window *ringpoll)
 {
 	return ringpoll->others || (ringpoll->first && sender->sent > ringpoll->sent_before);
 }
 
 /* True if the indeterminate attempts of a window reached the limit while the store accepted other windows. */
-static bool is_poison(const struct sender *sender, const struct ringpoll *ringpoll)
+static bool is_poison(const struct sender *sender, const struct waiting_window *ringpoll)
 {
 	return others_taken(sender, ringpoll) &&
 	       (ringpoll->retries >= RETRIES || (ringpoll->retries && age_ms(ringpoll) >= STALE_MS));
@@ -353,7 +353,7 @@ static void keep_rest(struct sender *sender, struct sending *sending, const stru
 	report->verdict = STORE_LATER;
 }
 
-static struct sending *sending_of(struct ringpoll *ringpoll, size_t which)
+static struct sending *sending_of(struct waiting_window *ringpoll, size_t which)
 {
 	if (which >= ringpoll->ntexts) {
 		ringpoll->text = mem_grow(ringpoll->text, sizeof(*ringpoll->text), which + 1);
@@ -372,7 +372,7 @@ static void sender_tally(const struct store_report *report)
 }
 
 /* Sends one text of a window. Returns true if it is confirmed, so that the next text can follow. */
-static bool send_text(struct sender *sender, struct ringpoll *ringpoll, size_t which, const struct window *text)
+static bool send_text(struct sender *sender, struct waiting_window *ringpoll, size_t which, const struct window *text)
 {
 	struct sending *sending = sending_of(ringpoll, which);
 	struct store_report report = { 0 };
@@ -404,7 +404,7 @@ static void sender_pace(struct sender *sender, const struct window *window)
 			now_ms() + (uint64_t)((double)(window->until - window->epoch) * 1000 / sender->o.catch_up);
 }
 
-static void send_all(struct sender *sender, struct ringpoll *ringpoll, struct str rest, struct str packed)
+static void send_all(struct sender *sender, struct waiting_window *ringpoll, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -432,7 +432,7 @@ static void send_all(struct sender *sender, struct ringpoll *ringpoll, struct st
 	text_free(&decoded);
 }
 
-static void send_window(struct sender *sender, struct ringpoll *ringpoll)
+static void send_window(struct sender *sender, struct waiting_window *ringpoll)
 {
 	struct text text = { 0 }, packed = { 0 };
 
@@ -466,7 +466,7 @@ static void send_window(struct sender *sender, struct ringpoll *ringpoll)
 
 /* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not
  * affect others. So is a window of a backlog with a bounded rate. */
-static bool goes_along(const struct sender *sender, const struct ringpoll *ringpoll)
+static bool goes_along(const struct sender *sender, const struct waiting_window *ringpoll)
 {
 	return !ringpoll->attempts && !ringpoll->alone && !ringpoll->retries && is_due(sender, ringpoll, now_ms()) &&
 	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(ringpoll));
@@ -493,7 +493,8 @@ static enum store_joined join_texts(struct sender *sender, struct str rest, stru
 	return joined == STORE_JOINED && full ? STORE_FULL : joined;
 }
 
-static enum store_joined join_window(struct sender *sender, struct ringpoll *ringpoll, struct store_report *report)
+static enum store_joined join_window(struct sender *sender, struct waiting_window *ringpoll,
+				     struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text text = { 0 };
@@ -518,7 +519,7 @@ static void sender_part(struct sender *sender, size_t at, size_t n, const struct
 }
 
 /* Sends the windows that are due from `first` on, in order, as many as the store takes in one request. */
-static void send_together(struct sender *sender, struct ringpoll *first)
+static void send_together(struct sender *sender, struct waiting_window *first)
 {
 	size_t at = (size_t)(first - sender->window), n = 0;
 	enum store_joined joined = STORE_JOINED;
@@ -573,7 +574,7 @@ static void sender_note(struct sender *sender)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sender->n; i++) {
-		const struct ringpoll *ringpoll = sender->window + i;
+		const struct waiting_window *ringpoll = sender->window + i;
 
 		if (!ringpoll->retries)
 			continue;
@@ -609,7 +610,7 @@ uint64_t sender_splay(struct str host, double seconds)
 
 bool sender_step(struct sender *sender)
 {
-	struct ringpoll *ringpoll;
+	struct waiting_window *ringpoll;
 
 	take_added(sender);
 	if (now_ms() - sender->listed > (sender->n < 1000 ? LIST_MS / 10 : LIST_MS))

@@ -42,11 +42,11 @@ struct sender {
 	struct store *store;
 	struct sender_options o;
 	/* a window that waits in the spool; the list is sorted by name */
-	struct ringpoll {
+	struct waiting_window {
 		struct spool_name name;
 		/* in ms of the clock: no attempt before `due`; first attempt at `first`, 0: none yet */
 		uint64_t due, first;
-		/* one for each text of the window (a text is one event) */
+		/* state of each text of the window, which has one folded text for each perf event */
 		struct sending {
 			/* state of the store module, see store_ops.send */
 			uint64_t resume;

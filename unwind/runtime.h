@@ -13,7 +13,7 @@
  * - name: a frame with walk_frame.method is named by the runtime (runtimes/hotspot/methods.h), all other generated code
  *   by the ranges and names of its code blobs.
  *
- * pjrecord finds code blobs in live processes (record/java), pjfold in recorded timelines (fold/jit/frametimes.h); both
+ * pjrecord finds code blobs in live processes (record/java), pjfold in recorded timelines (fold/jvm/frametimes.h); both
  * hand them to the same `unwinder`. docs/HOWTO-ADD.md lists the steps to add a runtime.
  */
 #ifndef PJ_RUNTIME_H

@@ -7,7 +7,8 @@
 
 #define FRONT_SETS (1u << 16)
 
-/* Two ways for each hash, the newer first: the size does not depend on the input. */
+/* A set of the front table, a 2-way set-associative cache, the newer entry first. The table has FRONT_SETS sets for any
+ * input. */
 struct linecache_set {
 	uint32_t tag[2];
 	uint32_t entry[2];

@@ -21,8 +21,9 @@ struct mapparser_map {
 	uint64_t lines, left_out;
 };
 
-/* Returns false if no line is valid, or if the process cannot be started or fails: then map->fd is -1. style: of the
- * map that is written; the names in bytes are parsed as those of `read`. */
+/* Parses bytes, a map, in a sandboxed process, which writes the valid lines as a map to map->fd. names and read: the
+ * spelling of names in bytes (untrustedmap_read). style: their spelling in the map that is written. Returns false, with
+ * map->fd -1, if no line is valid, or if the process cannot be started or fails. */
 bool mapparser_run(struct mapparser_map *map, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style);
 

@@ -47,8 +47,8 @@ struct hint_facts {
 	/* 1: version 2 is the only hierarchy; 2: it exists beside those of version 1 and perf uses it; 0: perf uses
 	 * one of version 1 */
 	int cgroup2;
-	/* memlock is in bytes; -1 is no limit */
-	/* kernel.perf_event_max_sample_rate, kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK, RLIMIT_NOFILE, CPUs online */
+	/* kernel.perf_event_max_sample_rate, kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK in bytes (-1: no limit),
+	 * RLIMIT_NOFILE, CPUs online */
 	int64_t max_sample_rate, mlock_kb, memlock, files_soft, files_hard, cpus;
 	uint64_t cap_effective, cap_bounding;
 	uid_t uid;

@@ -15,10 +15,11 @@
 
 #define MANY 4096 /* number of cgroups up to which none is forgotten */
 #define AGAIN_NS UINT64_C(2000000000)
-#define BACK_OFF 20                /* pause as a multiple of the cost of reading the hierarchy: at most 5 % of a CPU */
-#define BYTES_MAX (16u << 20)      /* maximum bytes of all entries */
-#define UNSEEN_MAX (4u << 20)      /* maximum bytes of those that records announced and no window has */
-#define TODO_MAX (4u << 20)        /* maximum bytes of paths that wait to be read */
+#define BACK_OFF 20           /* pause as a multiple of the cost of reading the hierarchy: at most 5 % of a CPU */
+#define BYTES_MAX (16u << 20) /* maximum bytes of all entries */
+#define UNSEEN_MAX \
+	(4u << 20)          /* maximum bytes of entries that CGROUP records announced and that no window contains yet */
+#define TODO_MAX (4u << 20) /* maximum bytes of paths that wait to be read */
 #define ROOT_CGROUPS_MAX 20000     /* cgroups of root that are read from the hierarchy */
 #define DELEGATED_CGROUPS_MAX 4000 /* cgroups of users that are read from it */
 

@@ -31,7 +31,8 @@ void idlist_begin(struct idlist *idlist);
  * window. keep may be NULL. */
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 
-/* Adds the build-ids that the symbol saver has found since: entries to the list, and items to `items`. */
+/* To be called at the end of a window. For each added file whose build-id the symbol saver has found by now, adds it to
+ * the list and appends an item (PJ_ITEM_BUILD_ID) to items. */
 void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items);
 
 void idlist_free(struct idlist *idlist);

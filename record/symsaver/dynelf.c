@@ -408,7 +408,8 @@ const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, st
 
 	*reduced = (struct reduced){ 0 };
 	why = elfhead_read(&program.head, &source, false);
-	/* The first byte of the file is in the first segment that contains offset 0. */
+	/* The load bias is the difference of the address of file offset 0 and its p_vaddr, in the first PT_LOAD segment
+	 * with offset 0. */
 	for (size_t i = 0; i < program.head.segments && !why; i++) {
 		const Elf64_Phdr *seg = &program.head.segment[i];
 

@@ -207,7 +207,8 @@ static void count_all(struct sweep *sweep)
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* Lowers *oldest to the E of the oldest E.data in a folder of DIR. */
+/* Returns the smallest E of all files E.data in a folder of DIR, but at most `oldest`, which is also the result if the
+ * folder cannot be read. */
 static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
 {
 	int fd = openat(saverdir->dir, folder, FOLDER);

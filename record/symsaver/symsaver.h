@@ -87,7 +87,8 @@ struct symsaver_counts {
 	uint64_t failed[SYMSAVER_REASONS]; /* files not saved, each counted once in a window */
 	uint64_t dropped;                  /* messages */
 	uint64_t conflicts; /* files with the build-id of another file but other symbols: used for their tenant only */
-	uint64_t removed, forced; /* removed files: not needed by a window; needed, but over max_bytes */
+	uint64_t removed, forced; /* files removed because no window needs them, and files removed although a window
+				     needs them, as all exceeded max_bytes */
 	uint64_t hung, crashed;   /* symbol savers */
 	uint64_t lingering, off;  /* now: killed ones that have not ended; off 1: none runs */
 	uint64_t kernel_hidden;   /* kallsyms has only addresses 0: kernel.kptr_restrict, CAP_SYSLOG */

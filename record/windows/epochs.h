@@ -35,7 +35,8 @@ void epochs_text(const struct epochs *epochs, struct text *text);
  * not be used. */
 bool epochs_take_from(int fd, uint64_t wanted, uint64_t *epoch);
 
-/* Adds the ranges of epochs to that file. Returns false and errno on failure. */
+/* Adds the ranges of epochs to those in the file of descriptor fd, under its lock. Returns false and sets errno on
+ * failure. */
 bool epochs_add_to(int fd, const struct epochs *epochs);
 
 #endif

@@ -12,12 +12,11 @@
 #include "runtimes/hotspot/javaunwind.h"
 
 /* State of a frame at an address. The values are part of the format of blobcodec.h. */
-/* The frame is set up: the frame size gives the return address. */
 enum javaframe {
-	JAVAFRAME_COMPLETE,
-	JAVAFRAME_NONE,    /* nothing pushed yet, or all popped: the return address is at sp */
-	JAVAFRAME_RBP,     /* rbp is pushed and nothing else: the return address is at sp + 8 */
-	JAVAFRAME_UNSAVED, /* sp is lowered by the frame size, rbp is not saved yet */
+	JAVAFRAME_COMPLETE, /* the frame is set up: the frame size gives the return address */
+	JAVAFRAME_NONE,     /* nothing pushed yet, or all popped: the return address is at sp */
+	JAVAFRAME_RBP,      /* rbp is pushed and nothing else: the return address is at sp + 8 */
+	JAVAFRAME_UNSAVED,  /* sp is lowered by the frame size, rbp is not saved yet */
 };
 
 /* For BLOB_COMPILED and BLOB_NATIVE. Before the verified entry point the state is JAVAFRAME_NONE; after it,
@@ -38,8 +37,9 @@ uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct
 uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 			  uint32_t *more);
 
-/* For the exception stub: compiled code jumps to it with an exception, and it jumps to the handler. It pushes rdx, the
- * return address, in between. Returns the place of the return address. */
+/* Location of the return address in the exception stub. Compiled code jumps to this stub with an exception, and the
+ * stub jumps to the handler. The return address is in rdx at its start and at its end; in between the stub has pushed
+ * it. */
 enum javaframe_exception {
 	JAVAFRAME_EXCEPTION_NOT, /* another stub */
 	JAVAFRAME_EXCEPTION_COMPLETE,
@@ -47,6 +47,7 @@ enum javaframe_exception {
 	JAVAFRAME_EXCEPTION_AT_SP,
 	JAVAFRAME_EXCEPTION_AFTER, /* it is at sp + 8; rbp is still, or again, the caller's */
 };
+/* Returns the location of the return address if blob is the exception stub. */
 enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_code, const struct code_blob *blob,
 					     uint64_t address);
 

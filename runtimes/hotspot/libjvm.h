@@ -11,8 +11,7 @@
 #include "runtimes/hotspot/memory.h"
 
 struct libjvm {
-	struct memory *m;
-	/* memory of libjvm_open's caller */
+	struct memory *m;                     /* owned by the caller of libjvm_open */
 	uint64_t base;                        /* load base: address minus file address */
 	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr */
 	uint64_t gnu_hash, hash;              /* addresses of the hash tables; 0: none */

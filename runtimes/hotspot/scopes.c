@@ -10,7 +10,7 @@
 #define DEPTH_MAX 256        /* MaxInlineLevel is 15 */
 
 /* Copies of the three tables of an nmethod: PcDescs, scopes, metadata. */
-struct cfitables {
+struct debug_tables {
 	const char *pcs, *scopes, *metadata;
 	uint32_t npcs, nscopes, nmetadata;
 };
@@ -18,13 +18,13 @@ struct cfitables {
 /* Returns a buffer of n bytes, which scopes owns, or NULL if there is no memory for it. */
 static char *scopes_space(struct scopes *scopes, struct readbudget *budget, size_t n)
 {
-	if (scopes->folder_count < n) {
-		readbudget_return(budget, scopes->folder_count);
+	if (scopes->space_bytes < n) {
+		readbudget_return(budget, scopes->space_bytes);
 		free(scopes->space);
-		scopes->folder_count = 0;
+		scopes->space_bytes = 0;
 		scopes->space = readbudget_bytes(budget, n + n / 2) ? mem_try_grow(NULL, 1, n + n / 2) : NULL;
 		if (scopes->space)
-			scopes->folder_count = n + n / 2;
+			scopes->space_bytes = n + n / 2;
 	}
 	return scopes->space;
 }
@@ -118,7 +118,7 @@ static bool read_spans(struct memory *memory, const struct span span[3], char *a
 }
 
 static bool read_tables(struct scopes *scopes, struct memory *memory, const struct vmlayout *vmlayout,
-			const struct blob *blob, struct cfitables *tables)
+			const struct blob *blob, struct debug_tables *tables)
 {
 	struct span span[3];
 	const char *at[3];
@@ -129,18 +129,18 @@ static bool read_tables(struct scopes *scopes, struct memory *memory, const stru
 	to = scopes_space(scopes, memory->budget, (size_t)(span[0].n + span[1].n + span[2].n));
 	if (!to || !read_spans(memory, span, to, at))
 		return false;
-	*tables = (struct cfitables){ .pcs = at[0],
-				      .scopes = at[1],
-				      .metadata = at[2],
-				      .npcs = (uint32_t)(span[0].n / vmlayout->scopes.pc_bytes),
-				      .nscopes = (uint32_t)span[1].n,
-				      .nmetadata = (uint32_t)(span[2].n / 8) };
+	*tables = (struct debug_tables){ .pcs = at[0],
+					 .scopes = at[1],
+					 .metadata = at[2],
+					 .npcs = (uint32_t)(span[0].n / vmlayout->scopes.pc_bytes),
+					 .nscopes = (uint32_t)span[1].n,
+					 .nmetadata = (uint32_t)(span[2].n / 8) };
 	return true;
 }
 
 /* Decodes an UNSIGNED5 number: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. `excluded` is
  * added to each byte by the encoder (JDK 20 and later: 1). */
-static bool scopes_get_number(const struct cfitables *tables, uint32_t *at, unsigned excluded, uint32_t *value)
+static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;
 
@@ -161,7 +161,8 @@ static bool scopes_get_number(const struct cfitables *tables, uint32_t *at, unsi
 }
 
 /* Returns the number of methods of the scope at `at`, innermost first, in method[]; 0 if the scope is malformed. */
-static uint32_t scopes_chain(const struct cfitables *tables, uint32_t at, unsigned excluded, uint64_t method[DEPTH_MAX])
+static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, unsigned excluded,
+			     uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
 
@@ -179,7 +180,7 @@ static uint32_t scopes_chain(const struct cfitables *tables, uint32_t at, unsign
 	return n;
 }
 
-static uint32_t chain_of(const struct cfitables *tables, uint32_t at, enum scopes_packing *packing, uint64_t root,
+static uint32_t chain_of(const struct debug_tables *tables, uint32_t at, enum scopes_packing *packing, uint64_t root,
 			 uint64_t method[DEPTH_MAX])
 {
 	uint32_t n = 0;
@@ -260,7 +261,7 @@ static void add_run(struct scopes *scopes, uint32_t end, uint32_t node)
 #define NODES_MAX 4096
 
 /* Returns the tree node of the scope at `at`. *calls is the depth of the scope. */
-static uint32_t node_of(struct scopes *scopes, const struct cfitables *tables, uint32_t at,
+static uint32_t node_of(struct scopes *scopes, const struct debug_tables *tables, uint32_t at,
 			enum scopes_packing *packing, uint64_t root, uint32_t (*number)(void *arg, uint64_t method),
 			void *arg, uint32_t *calls)
 {
@@ -282,7 +283,7 @@ bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmla
 		 enum scopes_packing *packing, const struct blob *blob, uint32_t (*number)(void *arg, uint64_t method),
 		 void *arg)
 {
-	struct cfitables tables = { 0 };
+	struct debug_tables tables = { 0 };
 	uint64_t size = blob->end - blob->begin, last = 0;
 	uint32_t node = 0, steps = 0;
 

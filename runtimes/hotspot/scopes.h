@@ -30,7 +30,7 @@ struct scopes {
 	uint32_t nruns, runs_cap;
 	/* Buffer of the reader, reused for the next method. */
 	char *space;
-	size_t folder_count;
+	size_t space_bytes;
 };
 
 /* Encoding of the numbers in one JVM. scopes_read stores it after the first proof. */

@@ -105,7 +105,8 @@ void ch_put_day(struct text *text, uint64_t epoch)
 	text_add(text, day);
 }
 
-/* Takes the next column off a line and unescapes it into space, whose capacity must suffice. */
+/* Takes the next column off a line and returns it, unescaped. The result points into space, to which it is appended:
+ * the caller reserves enough, since growth of space would invalidate earlier results. */
 struct str ch_column(struct text *space, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');

@@ -65,7 +65,7 @@ struct pairs {
 };
 
 struct tree {
-	struct callees *of; /* lists by name; that of the root at faces.n */
+	struct callees *of; /* lists by name; that of the root at the index after the last name */
 	struct pairs first_seen;
 	struct arena memory;
 };

@@ -24,8 +24,8 @@ struct link_attrs {
 
 void link_attrs_read(struct link_attrs *attrs, const char *path);
 
-/* Returns the attributes of a function, named as in styles.h; those of the name with its suffix come first. NULL: none.
- */
+/* Returns the attributes of a function, or NULL. text is its name without the suffix of its kind of code (styles.h). A
+ * line for the name with the suffix has precedence over one for the name alone. */
 const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix);
 void link_attrs_free(struct link_attrs *attrs);
 

@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-/* One frame in one kind of place. */
+/* A shown text in one enum code_place with its colour: the same frame can have several colours. */
 struct variant {
 	struct str text;
 	struct styles_colour paint;
-	uint32_t colour; /* index of paint in faces.colours */
+	uint32_t colour; /* index of paint in styles.colours */
 	uint32_t index;  /* before sorting */
 };
 
-struct cfi_helper {
+struct colouring {
 	struct styles *styles;
 	const struct stacks *stacks;
 	const struct styles_how *how;
@@ -112,7 +112,7 @@ static uint32_t kind_index(struct styles *styles, const char *label, struct str 
 	return styles->nkinds++;
 }
 
-static void variant_add(struct cfi_helper *helper, struct str frame, enum code_place place)
+static void variant_add(struct colouring *helper, struct str frame, enum code_place place)
 {
 	struct str string = folded_plain(frame);
 	struct shade shade = palette_shade(helper->how->palette, helper->how->hash, frame, place);
@@ -138,7 +138,7 @@ static void variant_add(struct cfi_helper *helper, struct str frame, enum code_p
 }
 
 /* Stores the indexes of variants in names->of, until the names are sorted. */
-static void collect_variants(struct cfi_helper *helper, const struct layout *layout)
+static void collect_variants(struct colouring *helper, const struct layout *layout)
 {
 	uint8_t *place = make_places(layout, helper->stacks, helper->how);
 
@@ -161,7 +161,7 @@ static void round_colour(uint32_t *rgb, uint32_t low)
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
 }
 
-static uint32_t count_colours(struct cfi_helper *helper, struct intern *table)
+static uint32_t count_colours(struct colouring *helper, struct intern *table)
 {
 	for (uint32_t i = 0; i < helper->n; i++) {
 		struct variant *variant = &helper->variant[i];
@@ -171,7 +171,7 @@ static uint32_t count_colours(struct cfi_helper *helper, struct intern *table)
 	return table->n;
 }
 
-static void number_colours(struct cfi_helper *helper)
+static void number_colours(struct colouring *helper)
 {
 	struct styles *styles = helper->styles;
 	struct intern table = { 0 };
@@ -201,7 +201,7 @@ static int variant_cmp(const void *a, const void *b)
 	return order ? order : (variant->colour > y->colour) - (variant->colour < y->colour);
 }
 
-static void number_styles(struct cfi_helper *helper, const struct layout *layout)
+static void number_styles(struct colouring *helper, const struct layout *layout)
 {
 	struct styles *styles = helper->styles;
 	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1); /* by index of the variant */
@@ -257,7 +257,7 @@ static void tint_styles(struct styles *styles)
 void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,
 		 const struct styles_how *how)
 {
-	struct cfi_helper helper = { .styles = styles, .stacks = stacks, .how = how };
+	struct colouring helper = { .styles = styles, .stacks = stacks, .how = how };
 
 	*styles = (struct styles){ 0 };
 	helper.memo = mem_alloc(sizeof(*helper.memo), ((size_t)stacks->frames.n + 1) * CODE_PLACES);
