@@ -14,7 +14,7 @@
 #define PJ_JOURNAL_H
 
 #include "jmap/timeline/frameinfo.h"
-#include "jmap/timeline/nametable.h"
+#include "common/nametable.h"
 #include "runtimes/hotspot/stubs.h"
 
 struct journal {

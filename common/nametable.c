@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jmap/timeline/nametable.h"
+#include "common/nametable.h"
 
 #include "common/arena.h"
 

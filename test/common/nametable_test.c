@@ -1,10 +1,10 @@
 /* nametable_test.c - names of a timeline: numbers in the file go on while names that nothing uses are forgotten;
  * complete records. */
-/* covers: jmap/timeline/nametable.c common/formats/jmapfile.c */
+/* covers: common/nametable.c common/formats/jmapfile.c */
 #include "test/lib/tap.h"
 
 #include "common/arena.h"
-#include "jmap/timeline/nametable.h"
+#include "common/nametable.h"
 #include "common/formats/jmapfile.h"
 #include "common/files/fullio.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nametable.h - the names of one timeline: equal names have one id, and each id has a number in the file.
+ * nametable.h - names in a file that describes the code of a JVM: equal names have one id, and each id has a number in
+ * the file.
  *
  * A JVM that loads and unloads classes has an unlimited number of names. nametable_renew drops names that live code
  * does not use when they take more memory than the used ones. If a dropped name appears again, it is written again with
@@ -20,7 +21,7 @@ struct nametable {
 };
 
 /* Returns the id of a name. *is_new is true if the file does not have the name yet; the caller then writes it, with
- * number[id]. */
+ * number[id]. Numbers ascend in the order of the first calls. */
 uint32_t nametable_id(struct nametable *nametable, struct str name, bool *is_new);
 
 /* Returns the bytes of memory of the names. */
