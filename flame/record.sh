@@ -1,8 +1,11 @@
-# record.sh - pjmap beside pjrecord, in one directory, and what they said.
+# record.sh - the recording, with pjmap beside it where pjrecord alone does not name Java code, and messages of both.
 
+# pjrecord names the code that its unwinder walks. Callchains of the kernel, by frame pointers, need the timelines of pjmap.
 start_mapper()
 {
 	mkdir -p "$dir"
+	: >"$tmp/map.err"
+	if [ "$unwind" != fp ] && [ -z "$offcpu" ] && [ "$(uname -m)" = x86_64 ]; then return; fi
 	every=1
 	if [ "$(id -u)" != 0 ]; then every=0.25; fi # new JVMs are told by the kernel to root only
 	PJ_SANDBOX_REPORTED=1 $apart pjmap -i "$every" -q --with-parent --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
@@ -16,9 +19,10 @@ quiet_layers()
 	export PJ_SANDBOX_REPORTED
 }
 
-# It looks at all JVMs once more, and ends.
+# pjmap reads all JVMs once more and ends.
 end_mapper()
 {
+	[ -n "$mapper" ] || return 0
 	stop "$mapper"
 	mapper=
 }
@@ -116,6 +120,7 @@ fold_options()
 	case $by in
 	'') ;;
 	process) printf '%s\n' --pid ;;
+	thread) printf '%s\n' --root=both ;;
 	*) printf '%s\n' "--by=$by" ;;
 	esac
 	if [ -n "$inline" ]; then printf '%s\n' --inline; fi

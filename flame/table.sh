@@ -76,10 +76,10 @@ show_tables()
 	count=0
 	while IFS= read -r window; do
 		if ! kill -0 $$ 2>/dev/null; then # killed, so nobody else cleans up
-			kill -TERM "$recorder" "$mapper"
+			kill -TERM "$recorder" ${mapper:+"$mapper"}
 			# they write until they end, and are not ours to wait for
 			left=300
-			while kill -0 "$recorder" 2>/dev/null || kill -0 "$mapper" 2>/dev/null; do
+			while kill -0 "$recorder" 2>/dev/null || { [ -n "$mapper" ] && kill -0 "$mapper" 2>/dev/null; }; do
 				[ $((left -= 1)) -gt 0 ] || break
 				sleep 0.1
 			done

@@ -317,6 +317,9 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 	if (recorder->interpreted.n)
 		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods",
 			   recorder->interpreted.n, named);
+	if (recorder->code)
+		out_printf(out, "%-10s %zu code blobs of JVMs, %llu frames beyond the limit of names\n", "code",
+			   windowcode_count(recorder->code), (unsigned long long)windowcode_left_out(recorder->code));
 	text_free(&shown);
 }
 

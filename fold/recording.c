@@ -537,6 +537,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	slices_lost_free(&recording->slices_records);
 	recording->tally->copy_cut += recording->copied.cut;
 	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
+	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
 	recording->tally->garbage += recording->callchain.garbage;
 	if (!samples->host.n)
 		samples->host = arena_copy(&samples->text, info->host);
@@ -565,8 +566,8 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
 
-/* Reads the names of pods. They are those of this machine, so they are used only if the recording is from this boot of
- * it. */
+/* Reads the names of pods from /var/log/containers, below --symfs if it is given. Without --symfs they are those of the
+ * running system, so they are read only if the recording is from its current boot. */
 static void read_pods(struct recording *recording)
 {
 	struct text folder = { 0 };
@@ -662,12 +663,15 @@ static void recording_begin(struct recording *recording, const struct in *input,
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->copied.symstore;
-	recording->places = (struct locationcache){ .as = &recording->as,
-						    .locations = &recording->locations,
-						    .symfs = recording->o->symfs,
-						    .symstore = recording->copied.symstore,
-						    .timelines = { .dir = -1 },
-						    .addresses = recording->o->samples->names.addresses };
+	recording->places =
+		(struct locationcache){ .as = &recording->as,
+					.locations = &recording->locations,
+					.symfs = recording->o->symfs,
+					.symstore = recording->copied.symstore,
+					.recorder = recording->o->as_perf ? NULL :
+									    &perfdata_info(recording->data)->recorder,
+					.timelines = { .dir = -1 },
+					.addresses = recording->o->samples->names.addresses };
 	recording->callchain = (struct callchain){ .places = &recording->places,
 						   .to = &recording->samples,
 						   .as_perf = recording->o->as_perf };

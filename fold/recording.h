@@ -105,6 +105,8 @@ struct recording_tally {
 	uint64_t limit_cut, limit;
 	/* Interpreted frames whose method pjrecord could not list because its list was full. */
 	uint64_t methods_left_out;
+	/* Frames in code of JVMs that pjrecord could not list. */
+	uint64_t code_left_out;
 	/* Callchains truncated at the limit of their event (perf record --max-stack). */
 	uint64_t event_cut;
 	/* Invalid lines of perf maps. */

@@ -434,7 +434,8 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 		.symfs = task->o->symfs,
 		.symstore = task->o->symstore,
 		.as_perf = task->o->as_perf,
-		.here = task->origin->host,
+		/* Without a mapping, names of this boot may be those of other functions. */
+		.here = task->origin->host && addrspace->kernel_mapped,
 		.release = task->origin->release,
 		.symbol = addrspace->kernel_symbol,
 		.address = addrspace->kernel_text,
@@ -576,7 +577,7 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 /* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. */
 static uint32_t make_own_name(struct worker *worker, const struct location *location, bool *named)
 {
-	const struct jitdump_code *code;
+	const struct jit_code *code;
 
 	*named = true;
 	switch (location->kind) {

@@ -147,6 +147,9 @@ static void print_recording(const struct request *request, const struct result *
 	if (tally->methods_left_out)
 		warn("%llu interpreted frame%s unknown: there were more methods than pjrecord can name",
 		     summary_ull(tally->methods_left_out), tally->methods_left_out == 1 ? " is" : "s are");
+	if (tally->code_left_out)
+		warn("%llu frame%s in code of JVMs beyond the limit of names of a window: use shorter windows",
+		     summary_ull(tally->code_left_out), tally->code_left_out == 1 ? " is" : "s are");
 	if (tally->deferred)
 		warn("%llu user callchain%s deferred and not joined", summary_ull(tally->deferred),
 		     tally->deferred == 1 ? " was" : "s were");
@@ -239,8 +242,11 @@ static int finish_script(const struct request *request, const struct result *res
 	name_skipped(res);
 	if (!request->list_events)
 		name_other_events(samples);
-	if (request->list_events)
-		return samples->nevents ? PJ_OK : PJ_FAILED;
+	if (request->list_events) {
+		if (!samples->nevents)
+			warn("no samples: the %s none", res->text ? "input has" : "recording has");
+		return samples->nevents || !res->text ? PJ_OK : PJ_FAILED;
+	}
 	if (!request->quiet)
 		print_script(request, res);
 	summary_print_missing(request, res);

@@ -183,7 +183,7 @@ static void openwindow_put_end(struct openwindow *openwindow, struct text *text)
 		chunk_put_item(text, PJ_ITEM_OFFCPU, &openwindow->report.offcpu, sizeof(openwindow->report.offcpu));
 	budgets_put(text, &openwindow->report.tenants);
 	openwindow_put_helpers(&openwindow->report, text);
-	unwinder_put(openwindow->unwinder, &openwindow->report.unwinding, text);
+	unwinder_put(openwindow->unwinder, &openwindow->report.unwinding, openwindow->out.pipe, text);
 }
 
 static void add_up(struct openwindow *openwindow)
@@ -257,7 +257,14 @@ void openwindow_end(struct openwindow *openwindow, uint64_t end)
 
 void openwindow_flush(struct openwindow *openwindow)
 {
+	struct text items = { 0 };
+
 	overtimes_take(openwindow->overtimes, openwindow_write_sum, openwindow);
+	if (openwindow->out.pipe) {
+		unwinder_put_code(openwindow->unwinder, &items);
+		output_items(&openwindow->out, text_view(&items));
+		text_free(&items);
+	}
 	output_flush(&openwindow->out);
 }
 

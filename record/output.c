@@ -23,6 +23,12 @@ void output_records(struct output *output, const void *records, size_t n)
 		chunk_record(&output->chunk, records, n);
 }
 
+void output_items(struct output *output, struct str items)
+{
+	if (output->open && output->pipe && items.n)
+		chunk_stream_items(&output->chunk, items);
+}
+
 void output_flush(struct output *output)
 {
 	if (output->open)

@@ -34,6 +34,8 @@ bool output_begin(struct output *output, const struct chunk_facts *facts, const 
 
 /* Writes n bytes of consecutive records. Does nothing if no file is open. */
 void output_records(struct output *output, const void *records, size_t n);
+/* Writes items of FEATURE_PJ_END in front of the next flush, to a pipe. Does nothing if no pipe is open. */
+void output_items(struct output *output, struct str items);
 /* Makes everything written so far readable for others. Does nothing if no file is open. */
 void output_flush(struct output *output);
 

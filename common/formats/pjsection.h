@@ -42,7 +42,10 @@ enum pj_item_type {
 	PJ_ITEM_UNWOUND, /* u64, one for each event whose stacks were unwound: number of the event in the file, from 1;
 			    in START. Without this item: all events */
 	PJ_ITEM_TENANT,  /* struct pj_tenant, one each tenant that was over a budget; in END */
-	PJ_ITEM_HELPER   /* struct pj_helper, one for each kind of helper process with a failure; in END */
+	PJ_ITEM_HELPER,  /* struct pj_helper, one for each kind of helper process with a failure; in END */
+	PJ_ITEM_CODE_NAMES, /* struct pj_code_names and its entries: names that PJ_ITEM_CODE refers to; in END */
+	PJ_ITEM_CODE /* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in
+		      * END. In a pipe both precede the samples that need them. */
 };
 
 struct pj_window {
@@ -69,6 +72,35 @@ struct pj_build_id {
 	struct file_id file_id;
 	struct build_id build_id;
 	uint8_t zero[3];
+};
+
+/* Names of the code of one JVM. Entries of struct pj_code_name follow, each with its bytes. */
+struct pj_code_names {
+	uint32_t pid;
+	uint32_t jvm; /* number of the JVM in this recording: a pid may be that of several, one after the other */
+};
+
+struct pj_code_name {
+	uint32_t number, size; /* PJ_ITEM_CODE refers to the number; size: bytes of the name */
+};
+
+/* Code of one JVM. Entries of struct pj_code follow. */
+struct pj_codes {
+	uint32_t pid, jvm;
+	uint64_t left_out; /* lookups of code that the recorder could not list: its limit was reached */
+};
+
+/* Code of a JVM that appeared on stacks: it existed from `from` to `until`, on the clock of the records, UINT64_MAX:
+ * until an entry with equal start, size, compile id and kind follows. It precedes nnames numbers of names (u32), the
+ * method's own first, then the tree of inlined calls: numbers of jmapfile.h, as in pj-jmap(5): the number of nodes, for
+ * each the parent (0: the method itself) and the index of its name; the number of ranges, for each the bytes from its
+ * last offset to that of the range before, and its node. An entry without names only ends an earlier one. */
+struct pj_code {
+	uint64_t start, from, until;
+	uint32_t size, compile_id;
+	uint32_t nnames, bytes; /* bytes: of the tree */
+	uint8_t kind, level;    /* enum jmap_kind of jmapfile.h; level: of the compiler, 1 to 4 */
+	uint16_t zero[3];
 };
 
 /* Data that the recorder left out for a tenant (tenants.h) over its budget. */

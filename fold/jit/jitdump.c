@@ -68,7 +68,7 @@ struct window {
 struct jitdump {
 	uint32_t pid;
 	bool arch_clock;
-	struct jitdump_code *code;
+	struct jit_code *code;
 	size_t ncodes, cap;
 	struct event *event;
 	size_t nevents, events_cap;
@@ -178,7 +178,7 @@ static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 	return &jitdump->newest[id];
 }
 
-static void add_code(struct jitdump *jitdump, const struct jitdump_code *code)
+static void add_code(struct jitdump *jitdump, const struct jit_code *code)
 {
 	if (jitdump->ncodes == jitdump->cap) {
 		jitdump->cap = jitdump->cap ? jitdump->cap * 2 : 512;
@@ -199,7 +199,7 @@ static bool jitdump_is_full(const struct jitdump *jitdump)
 static const char *read_load(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
-	struct jitdump_code code = { .from = record->time, .unwind = jitdump->unwind };
+	struct jit_code code = { .from = record->time, .unwind = jitdump->unwind };
 	struct str name;
 
 	/* The unwind tables belong to this record and to no other one, also if this record is invalid. */
@@ -231,7 +231,7 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 static const char *read_move(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
-	struct jitdump_code code;
+	struct jit_code code;
 	uint64_t from, to;
 	uint32_t at;
 
@@ -477,7 +477,7 @@ static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t t
 	return low > from ? list[low - 1] + 1 : 0;
 }
 
-const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time)
+const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time)
 {
 	ptrdiff_t blob = blob_of(&jitdump->line, address);
 	uint32_t best = 0;

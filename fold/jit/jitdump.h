@@ -12,28 +12,9 @@
 #ifndef PJ_JITDUMP_H
 #define PJ_JITDUMP_H
 
-#include "common/str.h"
+#include "fold/jvm/jitcode.h"
 
 struct jitdump;
-
-/* Code of one function at one address. */
-struct jitdump_code {
-	/* Address range in the process, in bytes. */
-	uint64_t start, size;
-	/* Time in ns from which the code is at this address. */
-	uint64_t from;
-	/* Number of the code, assigned by the JIT. */
-	uint64_t index;
-	/* Name as the JIT wrote it; valid as long as the jitdump. */
-	struct str name;
-	/* Calls inlined at the address, outermost first, separated by NUL; only from code timelines. */
-	struct str inlined;
-	/* The .eh_frame of the code, or empty. */
-	struct str unwind;
-	/* Line and file of the first debug entry; line 0: none. */
-	uint32_t line;
-	struct str file;
-};
 
 /* Reads the complete file. fd is closed in any case. Returns NULL if it is not a readable jitdump, with the reason in
  * *why, a static text. */
@@ -45,7 +26,7 @@ bool jitdump_arch_clock(const struct jitdump *jitdump);
 
 /* Returns the code that was at `address` at `time` (0: the latest); NULL if there was none. Costs O(log n). The result
  * is valid until jitdump_close(). */
-const struct jitdump_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
+const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
 /* Returns the number of skipped records. *why is set to the reason of the first one, a static text, or NULL. */
 uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why);
 /* Returns the offset in the file of the first skipped record. */

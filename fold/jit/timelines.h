@@ -15,7 +15,7 @@
 #include "common/filter/boot.h"
 #include "fold/samples/inputerrors.h"
 #include "fold/symbols/provenance.h"
-#include "fold/jit/timeline.h"
+#include "fold/jvm/timeline.h"
 
 /* Timelines are opened at the first lookup of their process. */
 struct timelines {

@@ -54,6 +54,9 @@ static const char *perffeatures_read_text(struct perffeatures *perffeatures, str
 {
 	struct str text;
 
+	/* perf 3.14 on ARM writes a CPU description of 0 bytes. */
+	if (body.n == 0)
+		return NULL;
 	if (!perffeatures_take_text(&body, &text))
 		return "a feature's text is truncated";
 	*string = arena_copy(&perffeatures->text, text);

@@ -179,7 +179,8 @@ static void inflate_on(struct perfdata *perfdata)
 	bytes_made(&perfdata->inner, made);
 }
 
-/* Queues the next record of the decompressed stream; false if it is incomplete, so that more must be decompressed. */
+/* Handles the next record of the decompressed stream, or drops the rest if it is damaged. Returns false if the record
+ * is incomplete: more must be decompressed first. */
 static bool take_inner(struct perfdata *perfdata)
 {
 	struct str string = bytes_at(&perfdata->inner, perfdata->inner_at, sizeof(struct perf_record));

@@ -103,6 +103,14 @@ static void take_event(struct recorder *recorder, struct str body)
 	recorder->walked[event] = true;
 }
 
+static const char *recorder_take_code(struct recorder *recorder, uint32_t type, struct str body)
+{
+	if (!recorder->code)
+		recorder->code = windowcode_new();
+	return type == PJ_ITEM_CODE ? windowcode_take(recorder->code, body) :
+				      windowcode_take_names(recorder->code, body);
+}
+
 /* Reads one item of pjrecord's sections. Returns NULL, or the error. */
 static const char *recorder_take_item(struct recorder *recorder, struct arena *arena, uint32_t type, struct str body)
 {
@@ -140,6 +148,8 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
 	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);
+	case PJ_ITEM_CODE_NAMES:
+	case PJ_ITEM_CODE: return recorder_take_code(recorder, type, body);
 	case PJ_ITEM_TENANT: take_tenant(recorder, body); break;
 	case PJ_ITEM_HELPER: take_helper(recorder, body); break;
 	case PJ_ITEM_VERSION: recorder->version = recorder_text_of(arena, body); break;
@@ -265,6 +275,7 @@ bool recorder_walked(const struct recorder *recorder, uint64_t event)
 void recorder_free(struct recorder *recorder)
 {
 	interpreted_free(&recorder->interpreted);
+	windowcode_free(recorder->code);
 	free(recorder->file);
 	free(recorder->process);
 	free(recorder->idle);

@@ -9,6 +9,7 @@
 #ifndef PJ_RECORDER_H
 #define PJ_RECORDER_H
 
+#include "fold/jvm/windowcode.h"
 #include "fold/perfdata/interpreted.h"
 #include "common/formats/pjsection.h"
 
@@ -52,6 +53,9 @@ struct recorder {
 	size_t nfiles;
 	/* Names of interpreted methods. They are in PJ_END; an unfinished window lacks them. */
 	struct interpreted interpreted;
+	/* Code of JVMs, NULL if there is none. In PJ_END of a file; in a pipe it comes before the samples that need it.
+	 */
+	struct windowcode *code;
 };
 
 /* Reads the body of one of the two features. Texts are copied into `arena`. Returns NULL, or a static text with the

@@ -470,12 +470,12 @@ static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_recor
 	if (!kernel_map(record, &map))
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
-		map.dso = addrspace_special(addrspace, DSO_KERNEL, kernel);
+		map.dso = addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, kernel);
 		if (path.n > kernel.n) { /* the symbol by which perf computed the offset of KASLR */
 			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
 			addrspace->kernel_text = record->mmap.offset;
 		}
-		addrspace->kernel_core = map.dso;
+		addrspace->kernel_mapped = true;
 	} else {
 		map.dso = addrspace_special(addrspace, DSO_KERNEL, module_name(path, name, sizeof(name)));
 	}
@@ -542,7 +542,7 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 	if (mode == MODE_KERNEL) {
 		map = maps_find(&addrspace->kernel->maps, ip);
 		/* kallsyms has symbols outside of the recorded mapping, too. */
-		if (!map && addrspace->kernel_core)
+		if (!map && (addrspace->kernel_mapped || ((int64_t)ip < 0 && addrspace->kernel_core)))
 			return location_in_dso(addrspace->kernel_core, ip);
 	} else if (mode == MODE_USER) {
 		map = maps_find(&thread->space->maps->maps, ip);
@@ -557,6 +557,10 @@ void addrspace_init(struct addrspace *addrspace, bool as_perf)
 	addrspace->dso = mem_alloc(sizeof(*addrspace->dso), addrspace->dso_cap);
 	addrspace->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
 	addrspace->kernel = shared_new(addrspace);
+	/* Recordings of ordinary users, of containers and of WSL have no mapping of the kernel. perf has no name for
+	 * its code then. */
+	if (!as_perf)
+		addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, STR("[kernel.kallsyms]"));
 }
 
 void addrspace_free(struct addrspace *addrspace)

@@ -90,8 +90,10 @@ struct addrspace {
 	size_t dso_cap;
 	struct arena text;
 	struct addrspace_maps *kernel;
-	/* DSO of [kernel.kallsyms]; 0 if no record maps it. */
+	/* DSO of [kernel.kallsyms], which contains all kernel code without a mapping; as_perf: 0 if no record maps it.
+	 */
 	uint32_t kernel_core;
+	bool kernel_mapped; /* a record maps it */
 	/* Address of kernel_symbol (_text or _stext) in the recorded kernel; 0 if it is unknown. */
 	uint64_t kernel_text;
 	struct str kernel_symbol;

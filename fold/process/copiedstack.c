@@ -139,10 +139,12 @@ struct copiedstack_sample {
 	const struct provenance *origin;
 	const struct perfdata *data;
 	struct frametimes *frames;   /* recorded code of the JVM at the sample's time; NULL: none */
-	struct javaunwind_code java; /* the same for the unwinder; without blobs if the process is no JVM */
+	struct javaunwind_code java; /* code blobs of the JVM at that time, for javaunwind_step; none if the process is
+					no JVM with a timeline */
 };
 
-/* javaunwind_code.read: the process has ended, and `how` replaces its code bytes. */
+/* The callback javaunwind_code.read. Always fails: the process has ended and its code bytes are gone; the unwinder
+ * calls `how` in their place. */
 static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t n)
 {
 	(void)arg;

@@ -13,7 +13,7 @@
 
 #include "common/base.h"
 
-struct jitdump_code;
+struct jit_code;
 
 enum location_kind {
 	/* An address in a DSO: as the DSO's kind defines it (enum dso_kind). */
@@ -65,7 +65,7 @@ static inline struct location location_in_dso(uint32_t dso, uint64_t address)
 }
 
 /* dso is the DSO_JIT that contains the code. The jitdump or timeline that owns *code must outlive the location. */
-static inline struct location location_of_code(uint32_t dso, const struct jitdump_code *code)
+static inline struct location location_of_code(uint32_t dso, const struct jit_code *code)
 {
 	return (struct location){ .kind = LOCATION_CODE, .dso = dso, .code = (uint64_t)(uintptr_t)code };
 }
@@ -87,9 +87,9 @@ static inline struct location location_of_end(enum stack_end end, uint64_t addre
 }
 
 /* Returns the code blob of a LOCATION_CODE. */
-static inline const struct jitdump_code *location_code_of(const struct location *location)
+static inline const struct jit_code *location_code_of(const struct location *location)
 {
-	return (const struct jitdump_code *)(uintptr_t)location->code;
+	return (const struct jit_code *)(uintptr_t)location->code;
 }
 
 static inline bool location_equal(const struct location *left, const struct location *right)

@@ -22,11 +22,11 @@ struct place_known {
 
 /* Returns the code blob at an address by the JVM's timeline; NULL if pjmap did not follow the process, or saw no code
  * there. */
-static const struct jitdump_code *from_timeline(struct locationcache *locations, const struct dso *dso,
-						uint64_t address, uint64_t time)
+static const struct jit_code *from_timeline(struct locationcache *locations, const struct dso *dso, uint64_t address,
+					    uint64_t time)
 {
 	struct timeline *timeline = timelines_of(&locations->timelines, dso->pid);
-	const struct jitdump_code *code;
+	const struct jit_code *code;
 	enum timeline_sure sure;
 
 	if (!timeline)
@@ -34,6 +34,24 @@ static const struct jitdump_code *from_timeline(struct locationcache *locations,
 	code = timeline_find(timeline, address, locations->monotonic ? time : 0, &sure);
 	locations->lookups[sure]++;
 	return code;
+}
+
+/* Returns the code blob at an address of JIT code, from the window or a timeline; NULL if there is none. */
+static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
+					    uint64_t time)
+{
+	const struct jit_code *code = locations->recorder && locations->monotonic ?
+					      windowcode_find(locations->recorder->code, dso->pid, address, time) :
+					      NULL;
+
+	return code ? code : from_timeline(locations, dso, address, time);
+}
+
+/* Returns true if the code at an address of this process changes with time, and a source of names knows when. */
+static bool has_history(struct locationcache *locations, const struct dso *dso)
+{
+	return dso->jitdump || (locations->recorder && windowcode_has(locations->recorder->code, dso->pid)) ||
+	       timelines_of(&locations->timelines, dso->pid);
 }
 
 /* Returns true if an address without code may be a Method* of an interpreted frame. pjrecord lists the methods at the
@@ -48,7 +66,7 @@ static bool may_be_method(const struct locationcache *locations, enum perfdata_m
 static uint32_t make_location(struct locationcache *locations, struct location location, uint64_t time, bool *lasting)
 {
 	const struct dso *dso = &locations->as->dso[location.dso];
-	const struct jitdump_code *code = NULL;
+	const struct jit_code *code = NULL;
 
 	*lasting = true;
 	switch (dso->kind) {
@@ -59,11 +77,11 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 		break;
 	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
-		*lasting = !dso->jitdump && !timelines_of(&locations->timelines, dso->pid); /* JITs replace code */
+		*lasting = !has_history(locations, dso); /* JITs replace code */
 		if (dso->jitdump)
 			code = jitdump_find(dso->jitdump, location.address, locations->jit_clock ? time : 0);
 		else if (!*lasting)
-			code = from_timeline(locations, dso, location.address, time);
+			code = find_jvm_code(locations, dso, location.address, time);
 		if (code)
 			location = location_of_code(location.dso, code);
 		break;

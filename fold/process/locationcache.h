@@ -24,6 +24,8 @@ struct locationcache {
 	const char *symfs;
 	/* pjrecord's symbol store, or NULL. */
 	const struct symstore *symstore;
+	/* Its code of JVMs is used before that of timelines; NULL: not used. */
+	const struct recorder *recorder;
 	/* Addresses without any source of names get a location each, not one for all. */
 	bool addresses;
 	/* Samples are on the clock of the jitdumps. */
@@ -36,7 +38,7 @@ struct locationcache {
 	struct timelines timelines;
 	/* Samples are on the clock of the timelines. */
 	bool monotonic;
-	/* Lookups in code of JVMs, by the certainty of the answer. */
+	/* Lookups of code of JVMs in timelines, by the certainty of the answer. */
 	uint64_t lookups[TIMELINE_AMBIGUOUS + 1];
 };
 

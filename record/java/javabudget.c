@@ -89,7 +89,7 @@ size_t javabudget_find_dispensable(const struct javacode *javacode)
 
 		for (size_t index = 0; index < javacode->n; index++)
 			n += is_same_tenant(&javacode->jvm[index]->tenant, &javacode->jvm[i]->tenant);
-		if (n > max || (n == max && javacode->jvm[i]->first_seen < javacode->jvm[found]->first_seen))
+		if (n > max || (n == max && javacode->jvm[i]->used < javacode->jvm[found]->used))
 			found = i;
 		max = n > max ? n : max;
 	}

@@ -2,14 +2,15 @@
 /*
  * javabudget.h - the JVMs of javacode.h, and the memory budgets of each tenant and of all.
  *
- * Two parts of one module: javacode.c looks up code, javabudget.c chooses the JVM whose cache is dropped when a tenant,
- * or all tenants, would exceed their budget.
+ * Three parts of one module: javacode.c looks up code, javabudget.c chooses the JVM whose cache is dropped when a
+ * tenant, or all tenants, would exceed their budget, and javanaming.c reads the names of methods and code.
  */
 #ifndef PJ_JAVABUDGET_H
 #define PJ_JAVABUDGET_H
 
 #include "record/processes/budgets.h"
 #include "common/clocks.h"
+#include "record/java/codenames.h"
 #include "record/java/javacode.h"
 #include "record/java/jvmreader.h"
 
@@ -30,8 +31,9 @@ enum {
 /* Data about a cached code blob. */
 struct fact {
 	struct blob blob;
-	/* Times in ns: first_seen, of the last lookup; since and seen, of the first and last check that found it. */
-	uint64_t first_seen, since, seen;
+	/* Times in ns: used, of the last lookup; since and seen, of the first and last check that found it. */
+	uint64_t used, since, seen;
+	uint32_t name; /* id in the JVM's codenames_jvm; 0: not listed */
 };
 
 /* A cache line of code bytes. The number selects a set of WAYS lines in a table of LINES. */
@@ -48,6 +50,7 @@ struct javacode_jvm {
 	struct tenant tenant;
 	size_t bytes;                 /* of its code blobs and code lines, charged to its tenant */
 	struct jvmreader_jvm *reader; /* NULL: the JVM cannot be read */
+	struct codenames_jvm *names;  /* never NULL */
 	uint64_t version;             /* of the mappings at the failed attempt to read it */
 	uint64_t retry, pause;
 	/* The JVM has ended; code blobs read before stay in use. */
@@ -56,7 +59,7 @@ struct javacode_jvm {
 	bool late;
 	/* Over a budget: the next javacode_begin frees its cache. */
 	bool dropped;
-	uint64_t first_seen;
+	uint64_t used; /* time of the last javacode_of, ns */
 	struct javaunwind_code code;
 	struct code_blob *blob; /* by address, disjoint */
 	struct fact *fact;      /* one for each blob */
@@ -75,12 +78,13 @@ struct javacode {
 	struct tenants *tenants; /* budgets of memory */
 	struct budgets *budgets; /* budgets of CPU time; NULL: no limit */
 	struct jvmreader *reader;
+	struct codenames *names;
 	struct javacode_jvm **jvm;
 	size_t n;
 	uint64_t now, seen;
 	size_t turn;        /* the JVM that is checked first next time */
 	struct blob *space; /* buffer for a check of code blobs */
-	size_t folder_count;
+	size_t space_cap;
 	const char *shown[8]; /* codes of reasons that a message has reported */
 	struct javacode_counts counts;
 };
@@ -91,6 +95,9 @@ bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes);
 
 /* Makes space for n code blobs. Returns false if that exceeds the budget; the JVM is dropped then. */
 bool javabudget_make_space(struct javacode_jvm *jvm, size_t n);
+
+/* Returns true if the request was answered; otherwise counts it as late, or gives the JVM up. */
+bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer);
 
 /* Stops reading the JVM for a while; the next javacode_begin frees its cache. */
 void javabudget_drop(struct javacode_jvm *jvm);

@@ -66,7 +66,7 @@ static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 	size_t retained = 0;
 
 	for (size_t i = 0; i < jvm->n; i++) {
-		if (jvm->fact[i].first_seen < since)
+		if (jvm->fact[i].used < since)
 			continue;
 		jvm->blob[retained] = jvm->blob[i];
 		jvm->fact[retained++] = jvm->fact[i];
@@ -113,7 +113,7 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 	javacode_move(jvm, at + code->n, after);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->blob[at + i] = code->blob[i];
-		jvm->fact[at + i] = (struct fact){ *blob, now, now, now };
+		jvm->fact[at + i] = (struct fact){ *blob, now, now, now, 0 };
 	}
 	forget_lines(jvm, begin, end);
 	javacode_show(jvm);
@@ -238,8 +238,7 @@ static void print_over_time(struct javacode *javacode, const struct javacode_jvm
 		     jvm->pid, tenant_name(&jvm->tenant, name));
 }
 
-/* Returns true if the request was answered; otherwise counts it as late, or gives the JVM up. */
-static bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
+bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer)
 {
 	if (answer == JVMREADER_DONE)
 		return true;
@@ -351,7 +350,7 @@ static void note_special(struct javacode_jvm *jvm)
 	if (address && (i == jvm->n || jvm->blob[i].start >= address))
 		javacode_look_up(jvm, address - 1, &in);
 	else if (address)
-		jvm->fact[i].first_seen = jvm->owner->now;
+		jvm->fact[i].used = jvm->owner->now;
 }
 
 static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n);
@@ -403,6 +402,28 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 	return is_right(jvm, i, state, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
+/* Lists the block of blob i for the window. A block of stubs is split into several blobs, which share its entry. */
+static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
+{
+	const struct blob *block = &jvm->fact[i].blob;
+
+	for (size_t k = i; !block->compiled && k > 0 && jvm->fact[k - 1].blob.address == block->address; k--)
+		if (jvm->fact[k - 1].name)
+			return jvm->fact[k - 1].name;
+	for (size_t k = i + 1; !block->compiled && k < jvm->n && jvm->fact[k].blob.address == block->address; k++)
+		if (jvm->fact[k].name)
+			return jvm->fact[k].name;
+	return codenames_add(jvm->names, block);
+}
+
+/* Notes for the names of the window that a frame is in blob i. */
+static void javacode_note_use(struct javacode_jvm *jvm, size_t i, uint64_t time)
+{
+	if (!jvm->fact[i].name)
+		jvm->fact[i].name = list_block(jvm, i);
+	codenames_use(jvm->names, jvm->fact[i].name, time);
+}
+
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob)
 {
@@ -414,9 +435,11 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 		if (p) {
 			size_t i = (size_t)(p - jvm->blob);
 
-			jvm->fact[i].first_seen = jvm->owner->now;
+			jvm->fact[i].used = jvm->owner->now;
 			*blob = *p;
 			answer = is_it(jvm, i, state, time);
+			if (answer == JAVACODE_BLOB)
+				javacode_note_use(jvm, i, time);
 			if (answer == JAVACODE_BLOB && blob->kind == BLOB_THAW)
 				note_special(jvm);
 			if (answer != JAVACODE_NONE)
@@ -428,35 +451,6 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 			return answer == JAVACODE_NONE && in ? JAVACODE_GONE : answer;
 	}
 	return JAVACODE_NONE;
-}
-
-struct naming {
-	struct javanames *names;
-	uint32_t pid;
-};
-
-static void javacode_take_name(void *to, uint64_t method, struct str name)
-{
-	struct naming *naming = to;
-
-	javanames_named(naming->names, naming->pid, method, name);
-}
-
-/* Each name is requested once, so only while the helper can answer. */
-void javacode_name(struct javacode *javacode, struct javanames *names)
-{
-	for (size_t i = 0; i < javacode->n && jvmreader_ready(javacode->reader); i++) {
-		struct naming naming = { names, javacode->jvm[i]->pid };
-		const uint64_t *method;
-		size_t n;
-
-		if (!javacode->jvm[i]->reader)
-			continue;
-		method = javanames_wanted(names, naming.pid, &n);
-		if (n)
-			javacode_took(javacode->jvm[i], jvmreader_names(javacode->reader, javacode->jvm[i]->reader,
-									method, n, javacode_take_name, &naming));
-	}
 }
 
 /* ---- callbacks of javaunwind_step ------------------------------------------------------------------------------- */
@@ -526,6 +520,7 @@ static void javacode_let_go(struct javacode *javacode, size_t i)
 	struct javacode_jvm *jvm = javacode->jvm[i];
 
 	jvmreader_close(javacode->reader, jvm->reader);
+	codenames_close(jvm->names);
 	free_code(jvm);
 	free(jvm);
 	javacode->jvm[i] = javacode->jvm[--javacode->n];
@@ -541,6 +536,7 @@ static struct javacode_jvm *javacode_add(struct javacode *javacode, const struct
 	jvm->pid = process->pid;
 	jvm->start_ticks = process->start_ticks;
 	jvm->tenant = javabudget_find_tenant(process->pid);
+	jvm->names = codenames_open(javacode->names, process->pid, jvm->tenant);
 	jvm->code.read = javacode_read_code;
 	jvm->code.is_code = javacode_is_code;
 	jvm->code.arg = jvm;
@@ -565,7 +561,7 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 		i++;
 	jvm = i < javacode->n ? javacode->jvm[i] : javacode_add(javacode, process);
 	jvm->process = process;
-	jvm->first_seen = javacode->now;
+	jvm->used = javacode->now;
 	if (!jvm->reader && !jvm->dropped && !process->exited &&
 	    (javacode->now >= jvm->retry || jvm->version != process->maps->version)) {
 		javacode_forget(jvm);
@@ -581,12 +577,12 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 	uint64_t now = clock_now();
 	size_t n = 0, retained, next = 0, to = 0;
 
-	if (javacode->folder_count < jvm->n) {
-		javacode->folder_count = jvm->n + jvm->n / 2;
-		javacode->space = mem_grow(javacode->space, sizeof(*javacode->space), javacode->folder_count);
+	if (javacode->space_cap < jvm->n) {
+		javacode->space_cap = jvm->n + jvm->n / 2;
+		javacode->space = mem_grow(javacode->space, sizeof(*javacode->space), javacode->space_cap);
 	}
 	for (size_t i = 0; i < jvm->n; i++)
-		if (jvm->fact[i].blob.compiled && jvm->fact[i].first_seen + LATELY_NS >= javacode->now)
+		if (jvm->fact[i].blob.compiled && jvm->fact[i].used + LATELY_NS >= javacode->now)
 			javacode->space[n++] = jvm->fact[i].blob;
 	retained = n;
 	if (n == 0 || !javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, javacode->space, &retained)))
@@ -594,7 +590,7 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 	for (size_t i = 0; i < jvm->n; i++) {
 		struct fact fact = jvm->fact[i];
 
-		if (fact.blob.compiled && fact.first_seen + LATELY_NS >= javacode->now) {
+		if (fact.blob.compiled && fact.used + LATELY_NS >= javacode->now) {
 			if (next == retained || javacode->space[next].address != fact.blob.address) {
 				forget_lines(jvm, fact.blob.begin, fact.blob.end);
 				continue;
@@ -625,7 +621,7 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 	for (size_t i = 0; i < javacode->n; i++) {
 		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
 
-		if (jvm->reader && jvm->first_seen + LATELY_NS >= now)
+		if (jvm->reader && jvm->used + LATELY_NS >= now)
 			javacode_see(javacode, jvm);
 	}
 }
@@ -638,7 +634,7 @@ void javacode_tick(struct javacode *javacode, uint64_t now)
 
 		jvm->process = NULL;
 		if (!process || process->exited || !javacode_is_of(jvm, process) || !has_libjvm(process) ||
-		    jvm->first_seen + IDLE_NS < now)
+		    jvm->used + IDLE_NS < now)
 			javacode_let_go(javacode, i);
 		else if (now > IDLE_NS)
 			forget_before(jvm, now - IDLE_NS);
@@ -655,6 +651,7 @@ struct javacode *javacode_new(void)
 
 	javacode->tenants = tenants_new(&limits);
 	javacode->reader = jvmreader_new(NULL);
+	javacode->names = codenames_new();
 	javacode->jvm = mem_alloc(sizeof(struct javacode_jvm *), JVM_COUNT_MAX);
 	return javacode;
 }
@@ -673,6 +670,7 @@ void javacode_free(struct javacode *javacode)
 	while (javacode->n)
 		javacode_let_go(javacode, javacode->n - 1);
 	jvmreader_free(javacode->reader);
+	codenames_free(javacode->names);
 	tenants_free(javacode->tenants);
 	free(javacode->jvm);
 	free(javacode->space);

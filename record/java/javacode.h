@@ -57,8 +57,11 @@ enum javacode_answer {
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob);
 
-/* Reads the names of methods that `names` wants, of all JVMs. */
+/* Reads the names of methods that `names` wants, and of the code that frames are in, of all JVMs. */
 void javacode_name(struct javacode *javacode, struct javanames *names);
+
+/* Appends the items of the window about code (PJ_ITEM_CODE), as codenames_put. */
+void javacode_put_names(struct javacode *javacode, bool stream, struct text *text);
 
 /* Returns the view for javaunwind_step. Its callbacks may read the JVM. */
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);

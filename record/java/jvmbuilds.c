@@ -15,6 +15,7 @@ struct build {
 	struct jvmbuilds_key key;
 	int owner; /* /proc/PID of a process in the mount namespace of the key; -1: the recorder's own namespace */
 	uint64_t base;
+	uint64_t data, data_n; /* the writable segment: offset from base and bytes; 0: none */
 	struct vmlayout layout;
 	struct blobframes_layout frames;
 };
@@ -77,6 +78,9 @@ bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key
 			continue;
 		set_owner(jvmbuilds, known, process);
 		hotspot->memory.probe = base;
+		hotspot->libjvm.base = base;
+		hotspot->libjvm.data = known->data ? base + known->data : 0;
+		hotspot->libjvm.data_n = known->data_n;
 		hotspot->layout = known->layout;
 		vmlayout_move(&hotspot->layout, base - known->base);
 		*frames = (struct blobframes){ .layout = known->frames };
@@ -101,6 +105,8 @@ void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key
 	build->key = *key;
 	set_owner(jvmbuilds, build, process);
 	build->base = base;
+	build->data = hotspot->libjvm.data_n ? hotspot->libjvm.data - base : 0;
+	build->data_n = hotspot->libjvm.data_n;
 	build->layout = hotspot->layout;
 	build->frames = frames->layout;
 }

@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
+#include "record/java/codescopes.h"
 #include "record/java/jvmbuilds.h"
 #include "common/process/sandbox.h"
 #include "common/files/fullio.h"
@@ -26,6 +27,7 @@ enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 }
 struct image {
 	struct hotspot h;
 	struct blobframes f;
+	struct codescopes_stubs stubs;
 	struct readbudget budget;
 	uint64_t used;             /* serial of the last request */
 	struct hotspot_reason why; /* with a code: the JVM cannot be read any more */
@@ -39,6 +41,7 @@ struct jvmhelper {
 	struct jvm_request request;
 	struct jvm_reply reply;
 	struct text names, name;
+	struct codescopes codescopes;
 };
 
 /* ---- images --------------------------------------------------------------------------------------------------- */
@@ -109,6 +112,7 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 		if (helper->warm[index] == i)
 			helper->warm[index] = NULL;
 	blobframes_free(&i->f);
+	codescopes_free_stubs(&i->stubs);
 	hotspot_close(&i->h);
 	free(i);
 	helper->image[slot] = NULL;
@@ -200,6 +204,13 @@ static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, co
 	return reply->bytes;
 }
 
+static size_t jvmhelper_describe(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
+				 struct jvm_reply *reply)
+{
+	codescopes_describe(&helper->codescopes, &i->h, &i->f, &i->stubs, request->blob, request->n, reply);
+	return reply->bytes;
+}
+
 static size_t query_image(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
 			  struct jvm_reply *reply)
 {
@@ -215,6 +226,8 @@ static size_t query_image(struct jvmhelper *helper, struct image *i, const struc
 		n = jvmhelper_check(i, request, reply);
 	else if (request->question == JVM_NAMES)
 		n = jvmhelper_read_names(helper, i, request, reply);
+	else if (request->question == JVM_DESCRIBE)
+		n = jvmhelper_describe(helper, i, request, reply);
 	else
 		jvmhelper_read_text(i, request->address, reply);
 	return n;
@@ -284,6 +297,8 @@ static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 	return request->slot < JVM_SLOTS &&
 	       (request->question != JVM_CHECK ||
 		(request->n <= JVM_BLOBS_MAX && array >= request->n * sizeof(*request->blob))) &&
+	       (request->question != JVM_DESCRIBE ||
+		(request->n <= JVM_DESCRIBE_MAX && array >= request->n * sizeof(*request->blob))) &&
 	       (request->question != JVM_NAMES ||
 		(request->n <= JVM_METHODS_MAX && array >= request->n * sizeof(*request->method)));
 }

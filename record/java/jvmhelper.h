@@ -17,7 +17,15 @@
 
 #include "runtimes/hotspot/blobframes.h"
 
-enum jvm_question { JVM_OPEN, JVM_CLOSE /* without a reply */, JVM_FIND, JVM_CHECK, JVM_BYTES, JVM_NAMES };
+enum jvm_question {
+	JVM_OPEN,
+	JVM_CLOSE, /* without a reply */
+	JVM_FIND,
+	JVM_CHECK,
+	JVM_BYTES,
+	JVM_NAMES,
+	JVM_DESCRIBE
+};
 
 enum {
 	JVM_SLOTS = 512,           /* JVMs that can be open at a time */
@@ -26,7 +34,9 @@ enum {
 	JVM_BLOBS_MAX = 512,       /* in a request */
 	JVM_METHODS_MAX = 128,
 	JVM_NAME_MAX = 4096, /* bytes; longer names are omitted */
-	JVM_NAMES_BYTES = 96 << 10
+	JVM_NAMES_BYTES = 96 << 10,
+	JVM_DESCRIBE_MAX = 64,        /* blobs in a request of JVM_DESCRIBE */
+	JVM_CODE_BYTES_MAX = 24 << 10 /* bytes of a jvm_code; without inlined calls if it is longer */
 };
 
 /* Descriptors of files in /proc/PID that JVM_OPEN carries, in this order. */
@@ -41,9 +51,19 @@ struct jvm_request {
 	uint64_t mount_ns;  /* OPEN: of jvmbuilds_key; 0: its layout is not shared */
 	uint64_t address;   /* FIND, BYTES */
 	union {
-		struct blob blob[JVM_BLOBS_MAX];  /* CHECK */
+		struct blob blob[JVM_BLOBS_MAX];  /* CHECK, DESCRIBE */
 		uint64_t method[JVM_METHODS_MAX]; /* NAMES */
 	};
+};
+
+/* Reply to JVM_DESCRIBE: a range of code with one name. An nmethod is one range, whose name is that of methods[0]. A
+ * block of stubs is one range with HotSpot's name for the block, and one for each of its stubs. The head precedes
+ * nmethods Method* (the compiled method, then the inlined ones) and `bytes` bytes, padded to a multiple of 8: the tree
+ * of inlined calls of an nmethod (PJ_ITEM_CODE of pjsection.h; empty if no call is inlined), or the name of a stub. */
+struct jvm_code {
+	uint32_t index; /* of the blob in the request */
+	uint32_t nmethods, bytes, zero;
+	uint64_t start, end;
 };
 
 /* Bytes of a request without its array. */
@@ -53,10 +73,11 @@ struct jvm_reply {
 	uint64_t serial;
 	/* Time that the request took. */
 	uint64_t ns;
-	/* Elements of the array: code blobs (FIND), unchanged blobs (CHECK), processed methods (NAMES). */
+	/* Elements of the array: code blobs (FIND), unchanged blobs (CHECK), processed methods (NAMES), processed blobs
+	 * (DESCRIBE). */
 	uint32_t n;
-	/* NAMES: size of the array, whose elements are two uint32_t (index of the method, bytes of the name) and the
-	 * name. */
+	/* NAMES, DESCRIBE: size of the array. Elements of NAMES are two uint32_t (index of the method, bytes of the
+	 * name) and the name; those of DESCRIBE are jvm_code. */
 	uint32_t bytes;
 	/* The JVM cannot be read: `code` and `why` have the reason. */
 	uint8_t lost;

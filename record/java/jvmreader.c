@@ -570,6 +570,51 @@ enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmrea
 	return answer;
 }
 
+/* Calls fn for the elements of a reply to JVM_DESCRIBE, as far as they are valid. */
+static void take_codes(struct str rest, size_t n, jvmreader_code *fn, void *to)
+{
+	static uint64_t method[JVM_CODE_BYTES_MAX / sizeof(uint64_t)];
+	struct jvm_code code;
+
+	while (rest.n >= sizeof(code)) {
+		size_t methods, bytes;
+
+		memcpy(&code, rest.p, sizeof(code));
+		rest = str_from(rest, sizeof(code));
+		methods = (size_t)code.nmethods * sizeof(*method);
+		bytes = ((size_t)code.bytes + 7) & ~(size_t)7;
+		if (code.index >= n || code.nmethods > countof(method) || code.bytes > JVM_CODE_BYTES_MAX ||
+		    methods + bytes > rest.n || code.start >= code.end || code.end - code.start > UINT32_MAX)
+			return;
+		memcpy(method, rest.p, methods);
+		fn(to, &code, method, str_head(str_from(rest, methods), code.bytes));
+		rest = str_from(rest, methods + bytes);
+	}
+}
+
+enum jvmreader_answer jvmreader_describe(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
+					 const struct blob *blob, size_t n, size_t *done, jvmreader_code *fn, void *to)
+{
+	enum jvmreader_answer answer = jvmreader_begin(jvmreader, jvm);
+
+	*done = 0;
+	if (answer != JVMREADER_DONE)
+		return answer;
+	n = n < JVM_DESCRIBE_MAX ? n : JVM_DESCRIBE_MAX;
+	jvmreader->request.n = (uint32_t)n;
+	memcpy(jvmreader->request.blob, blob, n * sizeof(*blob));
+	answer = jvmreader_query(jvmreader, jvm, JVM_DESCRIBE, n * sizeof(*blob), NULL);
+	if (answer != JVMREADER_DONE)
+		return answer;
+	if (!taskwait_is(jvm->process, &jvm->id)) {
+		jvm->why = hotspot_refusal(TASKID_GONE);
+		return JVMREADER_LOST;
+	}
+	take_codes((struct str){ jvmreader->reply.names, jvmreader->reply_n }, n, fn, to);
+	*done = jvmreader->reply.n > 0 && jvmreader->reply.n < n ? jvmreader->reply.n : n;
+	return answer;
+}
+
 /* ---- life ----------------------------------------------------------------------------------------------------- */
 
 struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant)

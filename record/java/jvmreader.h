@@ -74,6 +74,13 @@ bool jvmreader_ready(struct jvmreader *jvmreader);
 enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
 				      size_t n, void (*fn)(void *to, uint64_t method, struct str name), void *to);
 
+/* Reads ranges, methods and inlined calls of up to JVM_DESCRIBE_MAX blobs, and calls fn for each range that can be
+ * read: code->index is that of the blob, and rest has code->bytes bytes. *done: number of processed blobs, at least
+ * one. All data are of the JVM and untrusted. */
+typedef void jvmreader_code(void *to, const struct jvm_code *code, const uint64_t *method, struct str rest);
+enum jvmreader_answer jvmreader_describe(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
+					 const struct blob *blob, size_t n, size_t *done, jvmreader_code *fn, void *to);
+
 /* Returns the counts of helper processes since the start. */
 struct helper_counts jvmreader_count(const struct jvmreader *jvmreader);
 

@@ -412,10 +412,9 @@ static struct str some_items(struct str *rest, size_t max)
 	return str_head(all, n);
 }
 
-/* Completes a pipe: writes the items of FEATURE_PJ_END in as many records as they need. */
-static void end_pipe(struct chunk *chunk, const struct chunk_end *end)
+void chunk_stream_items(struct chunk *chunk, struct str items)
 {
-	struct str rest = end->pj, some;
+	struct str rest = items, some;
 	struct text text = { 0 };
 
 	while ((some = some_items(&rest, PERF_RECORD_MAX - 64)).n) {
@@ -423,18 +422,20 @@ static void end_pipe(struct chunk *chunk, const struct chunk_end *end)
 		put_u64(&text, FEATURE_PJ_END);
 		text_str(&text, some);
 	}
-	chunk_put(chunk, text.p, text.n);
+	if (text.n)
+		chunk_put(chunk, text.p, text.n);
 	text_free(&text);
-	write_out(chunk);
 }
 
 void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
 	chunk_flush(chunk);
-	if (chunk->pipe)
-		end_pipe(chunk, end);
-	else
+	if (chunk->pipe) {
+		chunk_stream_items(chunk, end->pj);
+		write_out(chunk);
+	} else {
 		end_file(chunk, end);
+	}
 	text_free(&chunk->features);
 	free(chunk->buf);
 	chunk->buf = NULL;

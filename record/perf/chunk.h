@@ -77,6 +77,10 @@ void chunk_record(struct chunk *chunk, const void *record, size_t n);
 /* Appends one record in two parts, for records that wrap around the end of a ring. */
 void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b, size_t nb);
 
+/* Appends items of FEATURE_PJ_END to a pipe, in as many records as they need. Readers that process samples at the end
+ * of a round have them for all samples before the next chunk_flush. */
+void chunk_stream_items(struct chunk *chunk, struct str items);
+
 /* Writes the buffer to the file and updates the header. A FINISHED_ROUND record precedes: all records up to it are
  * in order of time, so readers need not wait for more. */
 void chunk_flush(struct chunk *chunk);

@@ -107,10 +107,17 @@ struct pj_unwinding unwinder_end(struct unwinder *unwinder)
 	return counts;
 }
 
-void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, struct text *text)
+void unwinder_put_code(struct unwinder *unwinder, struct text *text)
+{
+	if (unwinder)
+		javacode_put_names(unwinder->javacode, true, text);
+}
+
+void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, bool stream, struct text *text)
 {
 	if (!unwinder)
 		return;
+	javacode_put_names(unwinder->javacode, stream, text);
 	chunk_put_item(text, PJ_ITEM_UNWINDING, counts, sizeof(*counts));
 	javanames_end(unwinder->names, text);
 }

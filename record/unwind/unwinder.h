@@ -48,8 +48,11 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now);
 /* Ends a window: reads pending names, and returns and resets the counters of the window. */
 struct pj_unwinding unwinder_end(struct unwinder *unwinder);
 
-/* Appends the unwinder's items of PJ_END: the counters of a window and the names of its methods. */
-void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, struct text *text);
+/* Appends the unwinder's items of PJ_END: the counters of a window and the names of its methods and code. stream: as
+ * for codenames_put. */
+void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, bool stream, struct text *text);
+/* Appends the items of a stream about code that is new since the last call. */
+void unwinder_put_code(struct unwinder *unwinder, struct text *text);
 
 /* Return the counters of the helper processes since the start: of those that make unwind tables, and of those that
  * read JVMs. */

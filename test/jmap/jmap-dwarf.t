@@ -5,7 +5,7 @@
 # other ones; bounds are wider than what is seen (98 to 100 %), since code that came after pjmap's last look is not known. Run by ./check.
 # stage: live
 # full: copies of stacks of every JDK
-# covers: fold/process/copiedstack.c fold/jit/frametimes.c fold/jit/timelines.c runtimes/hotspot/javaunwind.c
+# covers: fold/process/copiedstack.c fold/jvm/frametimes.c fold/jit/timelines.c runtimes/hotspot/javaunwind.c
 # covers: jmap/timeline/frameinfo.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

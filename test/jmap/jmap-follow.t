@@ -5,7 +5,7 @@
 # PJ_JMAP_SECS: of the code cache that is too small (6). Run by ./check as root.
 # stage: live
 # covers: jmap/follow.c jmap/followed.c jmap/execs.c jmap/timeline/journal.c jmap/timeline/journalfile.c
-# covers: jmap/timeline/mapsdir.c fold/jit/timeline.c fold/jit/timelines.c
+# covers: jmap/timeline/mapsdir.c fold/jvm/timeline.c fold/jit/timelines.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -28,7 +28,7 @@ follow()
 # record DIR: $rec, one window until end_record
 record()
 {
-	pjrecord -q -F 499 -a -w 600 --once -d "$1" >"$1/window" 2>"$1/rec.err" &
+	pjrecord -q -F 499 --unwind=fp -a -w 600 --once -d "$1" >"$1/window" 2>"$1/rec.err" &
 	rec=$!
 	started="$started $rec"
 	until_true sh -c 'ls "$1"/recording/*.data >/dev/null 2>&1' - "$1"

@@ -4,7 +4,7 @@
 # Run by ./check.
 # stage: live
 # full: fills DIR/maps up to its limit
-# covers: jmap/timeline/mapsdir.c jmap/timeline/journalfile.c fold/jit/timeline.c
+# covers: jmap/timeline/mapsdir.c jmap/timeline/journalfile.c fold/jvm/timeline.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

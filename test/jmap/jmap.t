@@ -280,7 +280,7 @@ ok "  said" grep -q "is not a JVM" err
 pjmap "$pid" -d bare --no-perf-map 2>err &
 bare=$!
 started="$started $bare"
-until_true grep -qs . err
+until_true grep -qs "did you mean" err
 ok "the number of a JVM, taken for seconds: what was meant is asked" grep -qx "pjmap: $pid, used as seconds, is the PID of a JVM: did you mean 'pjmap --once $pid'?" err
 kill -INT $bare
 wait $bare

@@ -6,6 +6,7 @@
 # than what is seen (docs/ARCHITECTURE.md), by more than chance: on a loaded machine few samples come. Run by ./check.
 # stage: live
 # covers: record/java/javacode.c record/java/jvmreader.c record/java/jvmhelper.c record/java/javanames.c
+# covers: record/java/javanaming.c record/java/codescopes.c record/java/codenames.c
 # covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c runtimes/hotspot/hotspotruntime.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -45,6 +46,20 @@ reaches()
 	fi
 }
 
+# named NAME FILE: of the Java frames of all stacks, 99 % have names, which the window has; prints the share and the inlined frames
+named()
+{
+	what="  $1 % of its Java frames have names" file=$2
+	seen=$(awk '{ weight = $NF; sub(/ [0-9]+$/, ""); n = split($0, frame, ";")
+		for (i = 1; i <= n; i++) if (frame[i] ~ /_\[[01ij]\]$/) { all += weight; if (frame[i] ~ /^\[/) without += weight; if (frame[i] ~ /_\[i\]$/) inlined += weight } }
+		END { if (all) printf "%d %.2f %d", all, 100 - 100 * without / all, inlined }' "$file")
+	if echo "$seen" | awk -v least="$1" '{ exit !($1 >= 1000 && $2 >= least) }'; then
+		pass "$what: of $(echo "$seen" | awk '{ print $1 ", " $2 " %, " $3 " inlined" }')"
+	else
+		fail "$what: $seen" "$file" said
+	fi
+}
+
 # one NAME PERCENT THREADS MODE OPTION...
 one()
 {
@@ -53,10 +68,13 @@ one()
 	if start "$@"; then
 		recorded -p "$pid"
 		reaches "$what" "$least" "$threads"
+		stop
+		pjfold -q --root=thread data >folded 2>why
+		named 99 folded
 	else
 		fail "$what: the JVM runs" java.out
+		stop
 	fi
-	stop
 }
 
 find_rooted
@@ -85,6 +103,32 @@ if "$jdk/bin/java" -version 2>&1 | head -n 1 | grep -qE '"(2[1-9]|[3-9][0-9])'; 
 else
 	skip "$jvm, virtual threads" "it has none"
 fi
+
+# the two of them alone, in a pipe: names come before the samples that need them
+start mixed
+(pjrecord -o - -F 499 --unwind=tables -p "$pid" 2>said & echo $! >recorder; wait) | pjfold -q --root=thread >folded 2>why &
+folder=$!
+used "$pid" 2
+kill -INT "$(cat recorder)"
+wait $folder
+stop
+ok "a pipe" test -s folded
+named 99 folded
+
+# a JVM that starts and ends within the window, and frees much of its code meanwhile
+pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
+recorder=$!
+start mixed -XX:ReservedCodeCacheSize=3m
+used "$pid" 3
+jvm=$pid
+stop
+sleep 1
+kill -INT $recorder
+wait $recorder
+pjfold -q --only "pid=$jvm" data >folded 2>why
+ok "a JVM within the window" test -s folded
+named 98 folded
+ok "  what the window lists" sh -c 'pjfold --info data | grep -q "^code  *[0-9]* code blobs of JVMs"'
 
 # names of what is compiled tell that the callers are the right ones
 start deep -XX:-Inline # a map has no inlined calls: they would stand as their caller

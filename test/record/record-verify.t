@@ -78,7 +78,8 @@ for at in $jdks $rooted; do
 	if start mixed -XX:+PreserveFramePointer && used "$pid" 8; then
 		pjrecord -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
 		recorder=$!
-		used "$pid" "${PJ_VERIFY_SECS:-3}"
+		# names of code are in each window once: after 3 s they were a quarter of its bytes
+		used "$pid" "${PJ_VERIFY_SECS:-10}"
 		kill -INT $recorder
 		wait $recorder
 		agree "${jdk##*/}" 98 0.5

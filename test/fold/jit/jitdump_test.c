@@ -29,7 +29,7 @@ static struct jitdump *open_text(const struct text *text)
 
 static struct str name(const struct jitdump *jitdump, uint64_t address, uint64_t time)
 {
-	const struct jitdump_code *c = jitdump ? jitdump_find(jitdump, address, time) : NULL;
+	const struct jit_code *c = jitdump ? jitdump_find(jitdump, address, time) : NULL;
 
 	return c ? c->name : STR("-");
 }
@@ -38,7 +38,7 @@ static void check_time(void)
 {
 	struct text t = { 0 };
 	struct jitdump *j;
-	const struct jitdump_code *c;
+	const struct jit_code *c;
 	const char *why;
 
 	jit_header(&t, 77, 0);

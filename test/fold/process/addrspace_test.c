@@ -150,6 +150,9 @@ static void kinds(void)
 	is_str(where(7, 7, MODE_USER, 0x3004), STR("[vdso]+4"), "the vdso has no offset");
 	fork_of(7, 7, 8, 8);
 	is_str(where(8, 8, MODE_USER, 0x1004), STR("/tmp/perf-7.map+1004"), "a child has its parent's map");
+	is_str(where(7, 7, MODE_KERNEL, 0xffffffff81000010), STR("[kernel.kallsyms]+ffffffff81000010"),
+	       "kernel code, without a mapping of the kernel");
+	is_str(where(7, 7, MODE_KERNEL, 0x1010), STR("[unknown]+1010"), "but no user address in kernel mode");
 	map_at(UINT32_MAX, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
 	is_str(where(7, 7, MODE_KERNEL, 0xffffffff81000010), STR("[kernel.kallsyms]+ffffffff81000010"),
 	       "the kernel, by address");

@@ -60,7 +60,7 @@ static int query_jitdump(const char *file)
 	bad = jitdump_bad(j, &why);
 	fprintf(stderr, "%zu codes, %" PRIu64 " bad (%s), %.2f ms\n", jitdump_count(j), bad, why ? why : "", now() - t);
 	while (scanf("%" SCNu64 " %" SCNx64, &time, &a) == 2) {
-		const struct jitdump_code *c = jitdump_find(j, a, time);
+		const struct jit_code *c = jitdump_find(j, a, time);
 
 		printf("%" PRIx64 " %.*s\n", a, c ? (int)c->name.n : 9, c ? c->name.p : "[unknown]");
 	}

@@ -11,7 +11,7 @@ static const uint64_t times[] = { 0, 1, 10, 20, 25, 30, 40, UINT64_MAX };
 
 static void check(const struct jitdump *jitdump, uint64_t address, uint64_t time, size_t n)
 {
-	const struct jitdump_code *c = jitdump_find(jitdump, address, time);
+	const struct jit_code *c = jitdump_find(jitdump, address, time);
 
 	if (!c)
 		return;

@@ -1,7 +1,7 @@
 /* Timelines of JVMs: of any bytes, once as they are, and once as bodies of records, so that sums do not stand in the
  * way. */
-/* covers: fold/jit/timeline.c fold/jit/frametimes.c common/formats/jmapfile.c */
-#include "fold/jit/timeline.h"
+/* covers: fold/jvm/timeline.c fold/jvm/frametimes.c common/formats/jmapfile.c */
+#include "fold/jvm/timeline.h"
 
 #include "test/fuzz/fuzz.h"
 #include "runtimes/hotspot/javaframe.h"
@@ -46,7 +46,7 @@ static void query(struct timeline *timeline, struct str bytes, const char *why)
 	MUST(timeline_bad(timeline, &why) <= bytes.n && timeline_count(timeline) <= bytes.n);
 	for (uint64_t i = 0; i < 64; i++) {
 		uint64_t address = i < 32 ? i * i * 8 : i < 48 ? 0x1000 + i * 16 : UINT64_MAX - 63 + i;
-		const struct jitdump_code *c = timeline_find(timeline, address, i * 40, &sure);
+		const struct jit_code *c = timeline_find(timeline, address, i * 40, &sure);
 
 		MUST((c != NULL) == (sure != TIMELINE_NONE));
 		MUST(!c || c->inlined.n <= bytes.n * 256);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/jit/frametimes.h"
+#include "fold/jvm/frametimes.h"
 
 #include "common/arena.h"
 #include "runtimes/hotspot/blobcodec.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/jit/timeline.h"
+#include "fold/jvm/timeline.h"
 
 #include "common/arena.h"
 #include "runtimes/hotspot/blobcodec.h"
 #include "common/formats/jmapfile.h"
+#include "fold/jvm/inlinetree.h"
 #include "common/files/fullio.h"
 
 #include <errno.h>
@@ -15,25 +16,6 @@
 /* Maximum number of code blobs with a common address that a lookup examines; real JVMs have a few. */
 #define STEPS_MAX 4096
 
-/* Calls inlined in a code blob: a tree of calls, whose node 0 is the method itself, and the address ranges of each
- * node. */
-struct inlined {
-	uint32_t n, nruns;
-	/* Nodes from 1 on. */
-	struct inlined_node {
-		/* name: index of the name in the timeline's names of the same run of pjmap. */
-		uint32_t parent, name;
-		/* Result for timeline_find(), created at the first lookup. */
-		struct jitdump_code *code;
-	} * node;
-	struct inlined_run {
-		/* Last offset of the range. */
-		uint64_t end;
-		uint32_t node;
-	} * run;
-	const struct str *names;
-};
-
 /* Data of a code blob for the unwinder. */
 struct walked {
 	struct code_blob blob;
@@ -43,7 +25,7 @@ struct walked {
 
 struct blob {
 	/* code.from: time of the scan that saw the blob first. */
-	struct jitdump_code code;
+	struct jit_code code;
 	uint64_t end;
 	/* The blob did not exist before or after these times. */
 	uint64_t may_from, may_until;
@@ -52,7 +34,9 @@ struct blob {
 	/* Highest end of all blobs up to this one. */
 	uint64_t highest;
 	/* NULL: there is no record of inlined calls. */
-	struct inlined *inlined;
+	struct inlinetree *inlined;
+	/* Names that the tree refers to, of the blob's run of pjmap. */
+	const struct str *names;
 	/* NULL: there is no record of frames. */
 	struct walked *walked;
 };
@@ -208,34 +192,19 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	return why ? why : string.n ? "bytes after a scan" : NULL;
 }
 
-/* Reads a record of inlined calls. Counts in it are limited by the number of its bytes. */
+/* Reads a record of inlined calls. */
 static const char *take_inlined(struct timeline *timeline, struct str string)
 {
-	struct inlined *inlined = arena_new(&timeline->names, struct inlined, 1);
-	uint64_t number, n, nruns, parent, name, delta, node, end = 0;
+	struct inlinetree *tree = NULL;
+	uint64_t number;
+	const char *why;
 
-	if (!jmap_get(&string, &number) || number >= timeline->n - timeline->first || !jmap_get(&string, &n) ||
-	    n > string.n / 2)
-		return "inlined calls of code that was never added, or too many";
-	inlined->n = (uint32_t)n + 1;
-	inlined->node = arena_new(&timeline->names, struct inlined_node, n + 1);
-	for (uint64_t i = 1; i <= n; i++) {
-		if (!jmap_get(&string, &parent) || parent >= i || !jmap_get(&string, &name) || name >= timeline->nnames)
-			return "invalid inlined calls";
-		inlined->node[i] = (struct inlined_node){ (uint32_t)parent, (uint32_t)name, NULL };
-	}
-	if (!jmap_get(&string, &nruns) || nruns > string.n / 2)
-		return "invalid inlined calls";
-	inlined->nruns = (uint32_t)nruns;
-	inlined->run = arena_new(&timeline->names, struct inlined_run, nruns + 1);
-	for (uint64_t i = 0; i < nruns; i++) {
-		if (!jmap_get(&string, &delta) || delta > UINT64_MAX - end || !jmap_get(&string, &node) || node > n)
-			return "invalid inlined calls";
-		end += delta;
-		inlined->run[i] = (struct inlined_run){ end, (uint32_t)node };
-	}
-	timeline->blob[timeline->first + number].inlined = inlined;
-	return string.n ? "bytes after inlined calls" : NULL;
+	if (!jmap_get(&string, &number) || number >= timeline->n - timeline->first)
+		return "inlined calls of code that was never added";
+	why = inlinetree_parse(&timeline->names, string, timeline->nnames, &tree);
+	if (tree)
+		timeline->blob[timeline->first + number].inlined = tree;
+	return why;
 }
 
 static bool timeline_take_facts(struct timeline *timeline, struct str *string, struct walked *walked)
@@ -312,8 +281,7 @@ static const char *take_end(struct timeline *timeline, struct str string)
 static void end_run(struct timeline *timeline)
 {
 	for (; timeline->named < timeline->n; timeline->named++)
-		if (timeline->blob[timeline->named].inlined)
-			timeline->blob[timeline->named].inlined->names = timeline->name;
+		timeline->blob[timeline->named].names = timeline->name;
 	if (timeline->nnames) {
 		timeline->former = mem_grow(timeline->former, sizeof(*timeline->former), timeline->nformer + 1);
 		timeline->former[timeline->nformer++] = timeline->name;
@@ -466,54 +434,8 @@ static bool is_later(const struct blob *blob, const struct blob *one)
 	return !one || blob->code.from > one->code.from;
 }
 
-/* Maximum depth of inlined calls; MaxInlineLevel of HotSpot is 15. */
-#define DEPTH_MAX 256
-
-/* Returns the code at a node: the method of the blob and the calls inlined down to the node. */
-static const struct jitdump_code *timeline_code_at(struct timeline *timeline, const struct blob *blob, uint32_t node)
-{
-	struct inlined_node *at = &blob->inlined->node[node];
-	uint32_t chain[DEPTH_MAX], n = 0;
-	struct text text = { 0 };
-
-	if (at->code)
-		return at->code;
-	for (; node && n < DEPTH_MAX; node = blob->inlined->node[node].parent)
-		chain[n++] = blob->inlined->node[node].name;
-	while (n--) {
-		text_str(&text, blob->inlined->names[chain[n]]);
-		if (n)
-			text_char(&text, 0);
-	}
-	at->code = arena_new(&timeline->names, struct jitdump_code, 1);
-	*at->code = blob->code;
-	at->code->inlined = arena_copy(&timeline->names, text_view(&text));
-	text_free(&text);
-	return at->code;
-}
-
-/* Returns the code at an address: the address belongs to the first range that ends at or after it. */
-static const struct jitdump_code *inlined_at(struct timeline *timeline, const struct blob *blob, uint64_t address)
-{
-	const struct inlined *inlined = blob->inlined;
-	uint64_t offset = address - blob->code.start;
-	size_t low = 0, high = inlined ? inlined->nruns : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (inlined->run[middle].end < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return inlined && low < inlined->nruns && inlined->run[low].node ?
-		       timeline_code_at(timeline, blob, inlined->run[low].node) :
-		       &blob->code;
-}
-
-const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
-					 enum timeline_sure *sure)
+const struct jit_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
+				     enum timeline_sure *sure)
 {
 	const struct blob *certain = NULL, *maybe = NULL;
 	size_t low = 0, high = timeline->n;
@@ -545,5 +467,7 @@ const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t add
 	*sure = certain ? TIMELINE_SURE : may > 1 ? TIMELINE_AMBIGUOUS : may ? TIMELINE_LIKELY : TIMELINE_NONE;
 	if (!certain)
 		certain = maybe;
-	return certain ? inlined_at(timeline, certain, address) : NULL;
+	return certain ? inlinetree_at(certain->inlined, &certain->code, address - certain->code.start, certain->names,
+				       &timeline->names) :
+			 NULL;
 }

@@ -1,7 +1,7 @@
 /* Timelines of JVMs: what was certainly there wins over what may have been; what is torn or makes no sense is left out,
  * with its place. */
-/* covers: fold/jit/timeline.c fold/jit/frametimes.c common/formats/jmapfile.c */
-#include "fold/jit/timeline.h"
+/* covers: fold/jvm/timeline.c fold/jvm/frametimes.c common/formats/jmapfile.c */
+#include "fold/jvm/timeline.h"
 
 #include "runtimes/hotspot/blobcodec.h"
 #include "common/formats/jmapfile.h"
@@ -77,7 +77,7 @@ static struct timeline *now;
 static void check(uint64_t address, uint64_t time, const char *want, enum timeline_sure how, const char *what)
 {
 	enum timeline_sure sure;
-	const struct jitdump_code *code = timeline_find(now, address, time, &sure);
+	const struct jit_code *code = timeline_find(now, address, time, &sure);
 
 	is_str(code ? code->name : STR("(none)"), str_of(want), what);
 	ok(sure == how, "  as sure as that");
@@ -128,7 +128,7 @@ static void times(void)
 static void inlined_chain(uint64_t address, const char *want, const char *what)
 {
 	enum timeline_sure sure;
-	const struct jitdump_code *code = timeline_find(now, address, 0, &sure);
+	const struct jit_code *code = timeline_find(now, address, 0, &sure);
 	struct text t = { 0 };
 
 	if (code)

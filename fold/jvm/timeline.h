@@ -12,8 +12,8 @@
 #ifndef PJ_TIMELINE_H
 #define PJ_TIMELINE_H
 
-#include "fold/jit/frametimes.h"
-#include "fold/jit/jitdump.h"
+#include "fold/jvm/frametimes.h"
+#include "fold/jvm/jitcode.h"
 
 /* A timeline is used by one thread at a time: lookups cache their results in it. */
 struct timeline;
@@ -46,8 +46,8 @@ uint64_t timeline_left_out(const struct timeline *timeline);
 /* Returns the code that was at `address` at `time` (ns; 0: the latest), with the calls inlined at that address, and
  * sets *sure to the certainty of the answer. Returns NULL if none is known. The result is valid as long as the
  * timeline. */
-const struct jitdump_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
-					 enum timeline_sure *sure);
+const struct jit_code *timeline_find(struct timeline *timeline, uint64_t address, uint64_t time,
+				     enum timeline_sure *sure);
 /* Returns the blobs for the unwinder; NULL if the timeline has no record of frames. The result belongs to the
  * timeline. */
 struct frametimes *timeline_frames(struct timeline *timeline);

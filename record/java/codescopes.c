@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/java/codescopes.h"
+
+#include "common/formats/jmapfile.h"
+
+#include <stdlib.h>
+
+/* Limits of a search for the list of stubs, which the answer does not need. */
+enum { SEARCH_STEPS = 400000, SEARCHES_MAX = 3 };
+#define SEARCH_BYTES ((size_t)32 << 20)
+
+static const struct str interpreter = { "Interpreter", sizeof("Interpreter") - 1 };
+
+/* ---- nmethods ------------------------------------------------------------------------------------------------- */
+
+/* Returns the index of a Method* in the list of the nmethod, + 1. */
+static uint32_t codescopes_number(void *arg, uint64_t method)
+{
+	struct codescopes *codescopes = arg;
+
+	return intern(&codescopes->methods, (struct str){ (const char *)&method, sizeof(method) });
+}
+
+/* Encodes the inlined calls of an nmethod: see PJ_ITEM_CODE. */
+static void codescopes_put_tree(struct codescopes *codescopes, struct hotspot *hotspot, const struct blob *blob)
+{
+	const struct scopes *scopes = &codescopes->scopes;
+	struct text *tree = &codescopes->tree;
+	uint32_t last = 0;
+
+	if (!scopes_read(&codescopes->scopes, &hotspot->memory, &hotspot->layout, &hotspot->packing, blob,
+			 codescopes_number, codescopes))
+		return;
+	jmap_number(tree, scopes->n - 1);
+	for (uint32_t i = 1; i < scopes->n; i++) {
+		jmap_number(tree, scopes->node[i].parent);
+		jmap_number(tree, scopes->node[i].method - 1);
+	}
+	jmap_number(tree, scopes->nruns);
+	for (uint32_t i = 0; i < scopes->nruns; last = scopes->run[i++].end) {
+		jmap_number(tree, scopes->run[i].end - last);
+		jmap_number(tree, scopes->run[i].node);
+	}
+}
+
+/* Appends an element of the reply. */
+static void codescopes_put(struct text *out, struct jvm_code head, const struct intern *methods, struct str bytes)
+{
+	static const char zeros[8];
+
+	head.nmethods = methods ? methods->n : 0;
+	head.bytes = (uint32_t)bytes.n;
+	text_bytes(out, &head, sizeof(head));
+	for (uint32_t id = 1; id <= head.nmethods; id++)
+		text_str(out, intern_str(methods, id));
+	text_str(out, bytes);
+	text_bytes(out, zeros, -bytes.n & 7);
+}
+
+static void describe_nmethod(struct codescopes *codescopes, struct hotspot *hotspot, const struct blob *blob,
+			     uint32_t index)
+{
+	struct jvm_code head = { .index = index, .start = blob->begin, .end = blob->end };
+	size_t bytes;
+
+	codescopes->tree.n = 0;
+	codescopes_number(codescopes, blob->method);
+	codescopes_put_tree(codescopes, hotspot, blob);
+	bytes = codescopes->tree.n + codescopes->methods.n * sizeof(uint64_t);
+	if (bytes > JVM_CODE_BYTES_MAX - sizeof(head) || codescopes->tree.n == 0) {
+		codescopes->tree.n = 0;
+		intern_free(&codescopes->methods);
+		codescopes_number(codescopes, blob->method);
+	}
+	codescopes_put(&codescopes->out, head, &codescopes->methods, text_view(&codescopes->tree));
+	intern_free(&codescopes->methods);
+}
+
+/* ---- stubs ---------------------------------------------------------------------------------------------------- */
+
+static void put_stub(struct codescopes *codescopes, uint32_t index, uint64_t start, uint64_t end, struct str name)
+{
+	struct jvm_code head = { .index = index, .start = start, .end = end };
+
+	if (start < end && name.n <= JVM_NAME_MAX)
+		codescopes_put(&codescopes->out, head, NULL, name);
+}
+
+/* The interpreter is complete, as a thread ran in it. */
+static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
+			 const struct blob *blob, uint32_t index)
+{
+	struct codelets codelets;
+
+	if (!codelets_take(&codelets, &hotspot->memory, &frames->layout.codelets, blob))
+		return;
+	for (size_t i = 0; i < codelets.n; i++)
+		put_stub(codescopes, index, codelets.one[i].begin, codelets.one[i].end,
+			 codelets_name(&codelets, &codelets.one[i]));
+	codelets_free(&codelets);
+}
+
+/* Searches for the list of stubs, within limits of its own: a JVM without it is read on. */
+static bool codescopes_read_stubs(struct codescopes_stubs *stubs, struct hotspot *hotspot)
+{
+	struct readbudget *former = hotspot->memory.budget, search = { .steps = SEARCH_STEPS, .bytes = SEARCH_BYTES };
+	bool found;
+
+	if (stubs->searches == SEARCHES_MAX)
+		return false;
+	hotspot->memory.budget = &search;
+	found = !hotspot_scan(hotspot).code && stubs_read(&stubs->stubs, hotspot, &hotspot->code);
+	hotspot_rest(hotspot);
+	hotspot->memory.budget = former;
+	stubs->searches += !found;
+	return found;
+}
+
+static void put_stubs_of(struct codescopes *codescopes, struct hotspot *hotspot, struct codescopes_stubs *stubs,
+			 const struct blob *blob, uint32_t index)
+{
+	if (!codescopes_read_stubs(stubs, hotspot))
+		return;
+	for (size_t i = 0; i < stubs->stubs.n; i++) {
+		const struct stub *stub = &stubs->stubs.one[i];
+
+		if (stub->begin >= blob->begin && stub->end <= blob->end)
+			put_stub(codescopes, index, stub->begin, stub->end, stubs_name(&stubs->stubs, stub));
+	}
+}
+
+static void describe_block(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
+			   struct codescopes_stubs *stubs, const struct blob *blob, uint32_t index)
+{
+	struct text name = { 0 };
+
+	if (hotspot_name(hotspot, blob, METHOD_HOTSPOT, &name)) {
+		put_stub(codescopes, index, blob->begin, blob->end, text_view(&name));
+		if (str_eq(text_view(&name), interpreter))
+			put_codelets(codescopes, hotspot, frames, blob, index);
+		else if (stubs_is_block(text_view(&name)))
+			put_stubs_of(codescopes, hotspot, stubs, blob, index);
+	}
+	text_free(&name);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------- */
+
+void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
+			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply)
+{
+	codescopes->out.n = 0;
+	for (reply->n = 0; reply->n < n; reply->n++) {
+		size_t before = codescopes->out.n;
+
+		if (blob[reply->n].compiled)
+			describe_nmethod(codescopes, hotspot, &blob[reply->n], reply->n);
+		else
+			describe_block(codescopes, hotspot, frames, stubs, &blob[reply->n], reply->n);
+		if (codescopes->out.n <= JVM_NAMES_BYTES)
+			continue;
+		codescopes->out.n = before;
+		if (before)
+			break; /* another request describes it */
+	}
+	reply->bytes = (uint32_t)codescopes->out.n;
+	if (reply->bytes)
+		memcpy(reply->names, codescopes->out.p, reply->bytes);
+}
+
+void codescopes_free_stubs(struct codescopes_stubs *stubs)
+{
+	stubs_free(&stubs->stubs);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/java/javabudget.h"
+
+/* ---- interpreted methods ---------------------------------------------------------------------------------------- */
+
+struct naming {
+	struct javanames *names;
+	uint32_t pid;
+};
+
+static void take_interpreted(void *to, uint64_t method, struct str name)
+{
+	struct naming *naming = to;
+
+	javanames_named(naming->names, naming->pid, method, name);
+}
+
+/* Each name is requested once, so only while the helper can answer. */
+static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm, struct javanames *names)
+{
+	struct naming naming = { names, jvm->pid };
+	size_t n;
+	const uint64_t *method = javanames_wanted(names, naming.pid, &n);
+
+	if (n)
+		javacode_took(jvm,
+			      jvmreader_names(javacode->reader, jvm->reader, method, n, take_interpreted, &naming));
+}
+
+/* ---- code ------------------------------------------------------------------------------------------------------ */
+
+/* Blobs whose descriptions are read together. */
+struct described {
+	struct codenames_jvm *names;
+	uint32_t id[JVM_DESCRIBE_MAX];
+	struct blob blob[JVM_DESCRIBE_MAX];
+	size_t n;
+};
+
+static void take_description(void *to, const struct jvm_code *code, const uint64_t *method, struct str rest)
+{
+	struct described *described = to;
+
+	codenames_describe(described->names, described->id[code->index], code, method, rest);
+}
+
+static void take_method(void *to, uint64_t method, struct str name)
+{
+	codenames_name(to, method, name);
+}
+
+/* Reads the names of the methods that the descriptions refer to, then checks that the code has not changed meanwhile.
+ * Returns false if the JVM does not answer. */
+static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const struct described *described)
+{
+	size_t n;
+	const uint64_t *method = codenames_missing(jvm->names, described->id, described->n, &n);
+	struct blob *blob;
+
+	if (n &&
+	    !javacode_took(jvm, jvmreader_names(javacode->reader, jvm->reader, method, n, take_method, jvm->names)))
+		return false;
+	blob = codenames_proofs(jvm->names, described->id, described->n, &n);
+	if (n && !javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, blob, &n)))
+		return false;
+	codenames_prove(jvm->names, described->id, described->n, blob, n);
+	return true;
+}
+
+/* Describes some of the code that has no description yet. Returns false if there is none, or if the JVM does not
+ * answer. */
+static bool describe_some(struct javacode *javacode, struct javacode_jvm *jvm)
+{
+	struct described described = { .names = jvm->names };
+	size_t done;
+
+	described.n = codenames_wanted(jvm->names, described.id, described.blob, JVM_DESCRIBE_MAX);
+	if (described.n == 0 ||
+	    !javacode_took(jvm, jvmreader_describe(javacode->reader, jvm->reader, described.blob, described.n, &done,
+						   take_description, &described)))
+		return false;
+	described.n = done;
+	if (prove(javacode, jvm, &described))
+		return true;
+	codenames_postpone(jvm->names, described.id, described.n);
+	return false;
+}
+
+void javacode_name(struct javacode *javacode, struct javanames *names)
+{
+	for (size_t i = 0; i < javacode->n; i++) {
+		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
+
+		if (!jvm->reader || !jvmreader_ready(javacode->reader))
+			continue;
+		name_interpreted(javacode, jvm, names);
+		while (jvm->reader && jvmreader_ready(javacode->reader) && describe_some(javacode, jvm))
+			;
+	}
+}
+
+void javacode_put_names(struct javacode *javacode, bool stream, struct text *text)
+{
+	for (size_t i = 0; i < javacode->n; i++) {
+		const struct javacode_jvm *jvm = javacode->jvm[i];
+
+		for (size_t k = 0; k < jvm->n; k++)
+			if (jvm->fact[k].name)
+				codenames_keep(jvm->names, jvm->fact[k].name, jvm->fact[k].since, jvm->fact[k].seen);
+	}
+	codenames_put(javacode->names, stream, text);
+}
