@@ -28,12 +28,14 @@ static void keep_header(struct arena *arena, struct folded_header *header)
 static void read_window(struct comparison *comparison, unsigned which, const char *path)
 {
 	struct side *side = &comparison->side[which];
+	struct folded_tally before = side->tally;
 	struct in input;
 
 	in_open(&input, path);
 	in_expect_text(&input);
 	if (folded_read(&input, profile_window(&comparison->profile, which), &side->header, &side->tally) == 2)
 		die("'%s' has two columns and is already a difference: give its two profiles", input.name);
+	folded_check(&before, &side->tally, input.name);
 	if (input.errors) {
 		warn_at((struct place){ input.name, 0 }, "%s: the stacks before it are used", input.errors);
 		side->damaged = true;

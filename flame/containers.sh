@@ -83,11 +83,10 @@ list_containers()
 	}'
 }
 
-# Sets $recorded_as: options that tell pjrecord the container, and $what: its name for people.
-choose_container()
+# find_candidates NAME: lines of memberships that have this name, or whose id begins with it, with "exact" or "prefix"
+find_candidates()
 {
-	wanted=${container#*://} # as kubectl prints it
-	names >"$tmp/names"
+	wanted=$1
 	memberships "$wanted" >"$tmp/members"
 	wanted=$wanted c_awk -F '\t' '
 	BEGIN { w = ENVIRON["wanted"]; hex = w ~ /^[0-9a-f]+$/ }
@@ -95,6 +94,18 @@ choose_container()
 	{ id = $1; sub(/^[a-z]*:/, "", id) }
 	$1 == "name:" w || ($1 ~ /^id:/ && (id in named)) { print $0 "\texact"; next }
 	$1 ~ /^id:/ && hex && length(w) <= 64 && substr(id, 1, length(w)) == w { print $0 "\tprefix" }' "$tmp/names" "$tmp/members" >"$tmp/candidates"
+}
+
+# Sets $recorded_as: the options of pjrecord that select the container, and $what: its name for people.
+choose_container()
+{
+	names >"$tmp/names"
+	container=${container#*://} # as kubectl prints it
+	find_candidates "$container"
+	case $container in
+	*.*) ;;
+	*) [ -s "$tmp/candidates" ] || find_candidates "$container.service" ;; # as systemctl
+	esac
 	what="container $container"
 	leave_out_forged
 	c_awk -F '\t' '$6 == "exact" { exact[$1] } $6 == "prefix" { prefix[$1] } END {

@@ -36,6 +36,32 @@ can_be_made()
 	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user"
 }
 
+# A file is drawn as pjfold and pjsvg do; times and host are in its header.
+draw_file()
+{
+	if [ "$input" = - ]; then
+		exec 6<&0
+		from=6
+	fi
+	# shellcheck disable=SC2046 # words
+	attend pjfold ${quiet:+-q} --header $(fold_options) -o "$tmp/folded" -- "$input" || exit "$failure"
+	from=0
+	set --
+	if [ "$input" != - ]; then set -- --title "${input##*/}"; fi
+	if [ -n "$title" ]; then set -- --title "$title"; fi
+	if [ -n "$colors" ]; then set -- "$@" --colors "$colors"; fi
+	write_picture "$@"
+}
+
+# write_picture [OPTION ...]: the folded stacks, and their picture with these options of pjsvg
+write_picture()
+{
+	if [ "$output" != - ]; then set -- "$@" -o "$output"; fi
+	if [ -n "$folded" ]; then attend pjfold -q -o "$folded" "$tmp/folded" || exit "$failure"; fi
+	attend pjsvg "$@" "$tmp/folded" || exit "$failure"
+	[ "$output" = - ] || tell "$output"
+}
+
 draw()
 {
 	began=$(date '+%Y-%m-%d %H:%M:%S %Z')
@@ -49,7 +75,7 @@ draw()
 		[ "$command_status" = 0 ] || failure=$command_status
 	else
 		record_window
-		pjmap --list >"$tmp/jvms" 2>/dev/null
+		if [ -n "$mapper" ]; then pjmap --list >"$tmp/jvms" 2>/dev/null; fi
 	fi
 	end_mapper
 	window=$(head -n 1 "$tmp/windows")
@@ -72,10 +98,7 @@ draw()
 	if [ -n "$title" ]; then set -- --title "$title" --subtitle "$subtitle"; fi
 	if [ -n "$offcpu" ]; then set -- "$@" --countname=ns; fi
 	if [ -n "$colors" ]; then set -- "$@" --colors "$colors"; elif [ -n "$offcpu" ]; then set -- "$@" --colors io; fi
-	if [ "$output" != - ]; then set -- "$@" -o "$output"; fi
-	if [ -n "$folded" ]; then attend pjfold -q -o "$folded" "$tmp/folded" || exit "$failure"; fi
-	attend pjsvg "$@" "$tmp/folded" || exit "$failure"
-	[ "$output" = - ] || tell "$output"
+	write_picture "$@"
 	[ "$result" = 0 ] || exit "$failure"
 	exit "$command_status"
 }

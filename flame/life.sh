@@ -49,10 +49,12 @@ await()
 	return "$result"
 }
 
-# attend COMMAND...: what follows waits for it
+# attend COMMAND...: runs it in the background and waits for it, so that a signal to this shell is handled at once. Its standard input
+# is the descriptor $from: 0 is /dev/null in a background job.
+from=0
 attend()
 {
-	"$@" <&0 &
+	"$@" <&"$from" &
 	job=$!
 	await "$job"
 	result=$?

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # pjflame - record, map, fold and draw: one command for a flame graph.
 #
-# Nothing is computed here that another tool knows: pjrecord samples, pjmap follows the JVMs beside it, pjfold names, pjsvg draws, in one
-# temporary directory that is theirs as any DIR of pj(7). What is here: whom to record, told by a container's id or name; who is
-# started, told to end, and cleaned up after, whatever comes; a table for the terminal. Runs in dash and busybox sh.
+# pjflame computes nothing that another tool computes: pjrecord samples, pjfold names, pjsvg draws, all in one temporary DIR of pj(7).
+# pjflame chooses the target (a container by its id or name), starts and ends the other tools, removes the DIR however it ends, and
+# prints tables on a terminal. Runs in dash and busybox sh.
 set -u
 
 # Other names and programs must not depend on the user's language; a COMMAND of the user's must have it.
@@ -40,9 +40,11 @@ help()
 {
 	cat <<'END'
 pjflame - record, map, fold and draw: one command for a flame graph
-usage: pjflame [options]
-       pjflame [options] -- COMMAND [ARGUMENT ...]
-       pjflame --top [options]
+usage: pjflame [options] [PID | COMMAND [ARGUMENT ...]]
+       pjflame [options] FILE
+       pjflame --top [options] [PID]
+
+FILE is a perf.data, text of perf script or folded stacks: it is drawn, and nothing is recorded.
 
   -a, --all                  record the whole host (the default without a command)
   -p, --pid=PID,...          record these processes and their children
@@ -58,19 +60,23 @@ usage: pjflame [options]
       --keep=DIR             record into DIR, and keep it: windows, timelines of JVMs, symbols
       --title=TEXT           headline of the picture
       --colors=PALETTE       palette of pjsvg
-      --by=WHAT              group by process, container, pod or cgroup
+      --by=GROUP             group by process, thread, container, pod or cgroup
+  -t, --threads              as --by=thread
       --inline               show inlined functions as frames (debug information)
       --top                  print a table of the hottest functions repeatedly, until q or Ctrl-C
   -n, --tables=N             end after N tables
       --rows=N               rows of a table (as many as fit; 20)
   -q, --quiet                print errors only
 
+  -d and -f are -s and -o; -g is accepted: callers are always recorded.
+
       --help                 show this text
       --version              show the version
 
 example: pjflame
-         pjflame -c 3fa2b1 -s 30 -o web.svg
-         pjflame -- java -jar app.jar
+         pjflame -s 30 -o web.svg -c 3fa2b1
+         pjflame java -jar app.jar
+         pjflame perf.data
          pjflame --top -p 4711
 END
 }
@@ -78,7 +84,7 @@ END
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 whom='' pids='' container='' seconds='' frequency='' event='' unwind='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
-top='' tables='' rows='' quiet='' list=''
+top='' tables='' rows='' quiet='' list='' input=''
 failure=1
 
 # number NAME VALUE LEAST MOST
@@ -93,7 +99,7 @@ number()
 
 only_one()
 {
-	[ -z "$whom" ] || [ "$whom" = "$1" ] || usage_error "-a, -p, -c and a command exclude each other"
+	[ -z "$whom" ] || [ "$whom" = "$1" ] || usage_error "-a, -p, -c, a command and a file exclude each other"
 	whom=$1
 }
 
@@ -103,31 +109,60 @@ filled()
 	[ -n "$2" ] || usage_error "$1 needs a value"
 }
 
+# take_pids NAME LIST
+take_pids()
+{
+	case ,$2, in
+	*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of PIDs such as 123,456" ;;
+	esac
+	only_one pids
+	pids=${pids:+$pids,}$2
+}
+
+# take_event NAME EVENT: the events of async-profiler have its names, too.
+take_event()
+{
+	filled "$1" "$2"
+	event=$2
+	case $2 in
+	cpu) event= ;;
+	itimer | ctimer) event=cpu-clock ;;
+	wall | lock) usage_error "$1 $2: --off-cpu records where threads wait, a recording without $1 where they run" ;;
+	alloc | nativemem) usage_error "$1 $2: allocations are not recorded; -e page-faults shows first uses of memory" ;;
+	esac
+}
+
+# take_output NAME FILE
+take_output()
+{
+	filled "$1" "$2"
+	output=$2
+	case $2 in
+	*.html | *.htm) usage_error "$1 $2: a picture is an SVG, which browsers open: $1 ${2%.*}.svg" ;;
+	*.folded | *.collapsed) usage_error "$1 $2: folded stacks are written by --folded=$2" ;;
+	*.jfr | *.data) usage_error "$1 $2: the picture is an SVG; pjrecord -o ${2%.*}.data records without drawing" ;;
+	esac
+}
+
 # take NAME VALUE: an option that has one
 take()
 {
 	case $1 in
-	-p | --pid)
-		case ,$2, in
-		*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of PIDs such as 123,456" ;;
-		esac
-		only_one pids
-		pids=${pids:+$pids,}$2
-		;;
+	-p | --pid) take_pids "$1" "$2" ;;
 	-c | --container) filled "$1" "$2"; [ -z "$container" ] || usage_error "$1: one container at a time"; only_one container; container=$2 ;;
-	-s | --seconds) number "$1" "$2" 1 86400; seconds=$2 ;;
-	-F | --frequency) number "$1" "$2" 1 1000000; frequency=$2 ;;
-	-e | --event) filled "$1" "$2"; event=$2 ;;
+	-s | -d | --seconds | --duration) number "$1" "${2%s}" 1 86400; seconds=${2%s} ;;
+	-F | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
+	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
-	-o | --output) filled "$1" "$2"; output=$2 ;;
+	-o | -f | --output | --file) take_output "$1" "$2" ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
 	--keep) filled "$1" "$2"; keep=$2 ;;
 	--title) filled "$1" "$2"; title=$2 ;;
 	--colors) filled "$1" "$2"; colors=$2 ;;
 	--by)
 		case $2 in
-		process | container | pod | cgroup) by=$2 ;;
-		*) usage_error "$1: '$2' is not one of process, container, pod, cgroup" ;;
+		process | thread | container | pod | cgroup) by=$2 ;;
+		*) usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup" ;;
 		esac
 		;;
 	-n | --tables) number "$1" "$2" 1 99999999; tables=$2 ;;
@@ -135,7 +170,77 @@ take()
 	esac
 }
 
-# What stands in front of --; the rest is the COMMAND.
+# has_samples FILE: true if its name or its first bytes are those of a recording or of stacks
+has_samples()
+{
+	[ -f "$1" ] && [ -r "$1" ] || return 1
+	case $1 in
+	*.data | *.data.old | *.folded | *.folded.gz | *.collapsed | *.script | *.script.gz | *.perf | *.txt) return 0 ;;
+	esac
+	[ ! -x "$1" ] || [ "$(head -c 8 -- "$1" 2>/dev/null | tr -d '\000')" = PERFILE2 ]
+}
+
+# is_command WORD
+is_command()
+{
+	case $1 in
+	*/*) [ -f "$1" ] && [ -x "$1" ] ;;
+	*) command -v -- "$1" >/dev/null 2>&1 ;;
+	esac
+}
+
+# take_operand WORD: a PID or a FILE; returns false if it is the first word of a command
+take_operand()
+{
+	case $1 in
+	*[!0-9,]*) ;;
+	?*) take_pids PID "$1"; return 0 ;;
+	esac
+	if [ "$1" = - ] || has_samples "$1"; then
+		[ -z "$input" ] || usage_error "'$1': one file at a time; pjfold adds several: pjfold FILE ... | pjsvg -o $output"
+		only_one file
+		input=$1
+		return 0
+	fi
+	if is_command "$1"; then return 1; fi
+	[ ! -d "$1" ] || usage_error "'$1' is a directory: pjfold '$1'/out/*.data | pjsvg -o $output draws the windows of a recorder"
+	usage_error "'$1' is no PID, no file with samples and no command: -c takes a container or a service, -p a PID"
+}
+
+# unknown OPTION: with the option that is spelled most like it
+unknown()
+{
+	word=${1#--}
+	guess=$(help | word=${word%%=*} c_awk '
+	function least(a, b, c) { return a < b ? (a < c ? a : c) : (b < c ? b : c) }
+	function distance(a, b,   i, k, row) {
+		for (k = 0; k <= length(b); k++) row[0, k] = k
+		for (i = 1; i <= length(a); i++) {
+			row[i, 0] = i
+			for (k = 1; k <= length(b); k++)
+				row[i, k] = least(row[i - 1, k] + 1, row[i, k - 1] + 1, row[i - 1, k - 1] + (substr(a, i, 1) != substr(b, k, 1)))
+		}
+		return row[length(a), length(b)]
+	}
+	BEGIN { word = substr(ENVIRON["word"], 1, 40); limit = 3 }
+	match($0, /--[a-z][a-z-]*/) {
+		name = substr($0, RSTART + 2, RLENGTH - 2)
+		n = length(word) > 1 && substr(name, 1, length(word)) == word ? 1 : distance(word, name)
+		if (n < limit && n < length(word)) { limit = n; best = name }
+	}
+	END { print best }')
+	case $1 in --*) ;; *) guess= ;; esac
+	usage_error "unknown option '$1'${guess:+: did you mean --$guess?}"
+}
+
+# As py-spy has them; a program of that name can be recorded after --.
+case ${1-} in
+top) top=1; shift ;;
+record) shift ;;
+dump) usage_error "dump: pjflame prints no stack of each thread; jcmd PID Thread.print does for a JVM; pjflame -s 1 PID draws where it runs" ;;
+esac
+
+# Options and operands in front of a COMMAND, which begins after -- or with its own name.
 while [ $# -gt 0 ]; do
 	case $1 in
 	--)
@@ -152,33 +257,42 @@ while [ $# -gt 0 ]; do
 	--off-cpu=*) number --off-cpu "${1#*=}" 0 99999999; offcpu=$1 ;;
 	--inline) inline=--inline ;;
 	--top) top=1 ;;
-	--help) help || exit 1; exit 0 ;;
+	-t | --threads) by=thread ;;
+	-g) ;;
+	-h | --help) help || exit 1; exit 0 ;;
 	--version) echo "pjflame (pj) @VERSION@" || exit 1; exit 0 ;;
-	-[pcsFeon] | --pid | --container | --seconds | --frequency | --event | --unwind | --output | --folded | --keep | --title | --colors | --by | --tables | --rows)
+	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
 		shift
 		;;
-	--pid=* | --container=* | --seconds=* | --frequency=* | --event=* | --unwind=* | --output=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
+	--pid=* | --container=* | --seconds=* | --duration=* | --frequency=* | --rate=* | --event=* | --unwind=* | --output=* | --file=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
 		take "${1%%=*}" "${1#*=}"
 		;;
-	-[pcsFeon]?*)
+	-[pcsFeondf]?*)
 		value=${1#-?}
 		take "${1%"$value"}" "$value"
 		;;
-	-?*) usage_error "unknown option '$1'" ;;
-	*) usage_error "unexpected operand '$1': use -p for a process, -c for a container, -- for a command" ;;
+	-?*) unknown "$1" ;;
+	*)
+		if ! take_operand "$1"; then
+			only_one command
+			failure=125
+			break
+		fi
+		;;
 	esac
 	shift
 done
 whom=${whom:-all}
 if [ -n "$top" ]; then
-	[ "$whom" != command ] || usage_error "--top needs -a, -p or -c, not a command"
+	[ "$whom" != command ] && [ "$whom" != file ] || usage_error "--top needs -a, -p or -c, not a command or a file"
 	[ -z "$folded$keep$title$colors" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture and excludes -o, --folded, --keep, --title and --colors"
 elif [ -n "$tables$rows" ]; then
 	usage_error "--tables and --rows need --top"
 fi
 [ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds excludes a command, which is recorded to its end"
+[ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
@@ -220,5 +334,5 @@ if [ -n "$list" ]; then
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
 prepare
-[ "$whom" = command ] || choose_target
-if [ -n "$top" ]; then top; else draw "$@"; fi
+case $whom in command | file) ;; *) choose_target ;; esac
+if [ -n "$top" ]; then top; elif [ "$whom" = file ]; then draw_file; else draw "$@"; fi

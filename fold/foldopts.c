@@ -49,8 +49,10 @@ static void foldopts_opt_by(void *to, const char *value, const char *name)
 		request->recording.by = BY_CONTAINER;
 	else if (strcmp(value, "pod") == 0)
 		request->recording.by = BY_POD;
+	else if (strcmp(value, "thread") == 0)
+		request->recording.root = ROOT_BOTH;
 	else
-		die_usage("%s=%s: cgroup, container or pod", name, value);
+		die_usage("%s=%s: cgroup, container, pod or thread", name, value);
 	needs_recording(request, name);
 }
 
@@ -271,6 +273,56 @@ static void opt_top(void *to, const char *value, const char *name)
 	request->top_given = true;
 }
 
+static void foldopts_opt_tree(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	request->tree = true;
+	request->tree_percent = 0.5;
+	if (value && (!opt_number(&value, 100, &request->tree_percent) || *value))
+		die_usage("%s: '%s' is not a percentage from 0 to 100", name, value);
+}
+
+static void foldopts_opt_sort(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	if (strcmp(value, "self") == 0)
+		request->sort = REPORT_BY_SELF;
+	else if (strcmp(value, "total") == 0)
+		request->sort = REPORT_BY_TOTAL;
+	else if (strcmp(value, "name") == 0)
+		request->sort = REPORT_BY_NAME;
+	else
+		die_usage("%s=%s: self, total or name", name, value);
+	request->sort_given = true;
+}
+
+static void foldopts_opt_input(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	(void)name;
+	request->input = mem_more(request->input, sizeof(*request->input), request->ninputs);
+	request->input[request->ninputs++] = value;
+}
+
+/* Returns the inputs of -i and then the operands, NULL at their end; the caller frees the result. */
+static char **join_inputs(const struct request *request, char **operand)
+{
+	size_t n = 0, noperands = 0;
+	char **joined;
+
+	while (operand[noperands])
+		noperands++;
+	joined = mem_alloc(sizeof(*joined), request->ninputs + noperands + 1);
+	for (size_t i = 0; i < request->ninputs; i++)
+		joined[n++] = (char *)request->input[i];
+	for (size_t i = 0; i < noperands; i++)
+		joined[n++] = operand[i];
+	return joined;
+}
+
 static void opt_max_lost(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -309,6 +361,7 @@ static void prepare_flamegraph(struct request *request)
 void foldopts_parse(struct request *request, int argc, char ***argv)
 {
 	const struct opt opts[] = {
+		{ 'i', "input", "FILE", OPT_CALL, request, foldopts_opt_input, "read FILE, as an operand does" },
 		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 'j', NULL, "N", OPT_U64, &request->threads, NULL,
@@ -317,6 +370,9 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		{ 0, "header", NULL, OPT_FLAG, &request->header, NULL,
 		  "start the output with a line '# pj unit=... samples=...'" },
 		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
+		{ 0, "sort", "self|total|name", OPT_CALL, request, foldopts_opt_sort, "order of --top (self)" },
+		{ 0, "tree", "[=PCT]", OPT_CALL, request, foldopts_opt_tree,
+		  "print the call tree instead, without callees below PCT % (0.5)" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, request, opt_flag, "print the events of the input instead" },
 		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "describe the perf.data files instead" },
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
@@ -332,8 +388,8 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "one output for each SECONDS of perf.data; %s in -o NAME is its time" },
 		{ 0, "root", "process|thread|both", OPT_CALL, request, opt_root,
 		  "first frame of perf.data: comm of process, thread, both (process)" },
-		{ 0, "by", "cgroup|container|pod", OPT_CALL, request, foldopts_opt_by,
-		  "add a first frame, for perf.data with cgroups" },
+		{ 0, "by", "cgroup|container|pod|thread", OPT_CALL, request, foldopts_opt_by,
+		  "add a first frame, for perf.data with cgroups; thread: as --root=both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID/TID" },
 		{ 0, "comm", "keep|none|canonical", OPT_CALL, request, opt_comm,
@@ -391,22 +447,27 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 
 	request->threads = 1;
 	*argv = opt_parse(&tool, argc, *argv);
+	if (request->ninputs)
+		*argv = request->joined = join_inputs(request, *argv);
 	if (request->threads < 1 || request->threads > 256)
 		die_usage("-j %llu: from 1 to 256", (unsigned long long)request->threads);
 	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
 	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
-	if (request->list_events + request->top_given + request->header + request->info + request->stacks +
-		    request->unresolved >
+	if (request->sort_given && !request->top_given)
+		die_usage("--sort is the order of --top, which is missing");
+	if (request->list_events + request->top_given + request->tree + request->header + request->info +
+		    request->stacks + request->unresolved >
 	    1)
-		die_usage("--top, --list-events, --info, --stacks, --unresolved and --header exclude each other");
+		die_usage(
+			"--top, --tree, --list-events, --info, --stacks, --unresolved and --header exclude each other");
 	if (request->header && request->as_flamegraph)
 		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))
 		die_usage("--from is not before --to: no sample can be between them");
 	if (request->recording.slice_ns &&
-	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->info ||
-	     request->stacks || request->unresolved || request->show_lost))
+	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->tree ||
+	     request->info || request->stacks || request->unresolved || request->show_lost))
 		die_usage("--time-slice needs -o with one %%s in its name, and allows neither --show-lost nor tables");
 	request->script.times = request->header;
 	request->recording.samples = &request->script;
@@ -419,4 +480,6 @@ void foldopts_free(struct request *request)
 {
 	select_free(&request->script.select);
 	free(request->script.skip_after);
+	free(request->input);
+	free(request->joined);
 }

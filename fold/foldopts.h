@@ -10,6 +10,7 @@
 
 #include "fold/script/asflamegraph.h"
 #include "fold/recording.h"
+#include "fold/report.h"
 
 /* All options of pjfold. Zero values are the defaults, except for `threads`, which foldopts_parse() sets to 1. */
 struct request {
@@ -30,6 +31,15 @@ struct request {
 	double max_lost;
 	/* --max-lost, --top were given: 0 is a valid value of the first and an error of the second. */
 	bool has_max_lost, top_given;
+	/* --tree: prints the call tree, callees of less than tree_percent of all weight summed up. */
+	bool tree;
+	double tree_percent;
+	enum report_sort sort; /* order of --top */
+	bool sort_given;
+	/* Inputs of -i, in front of the operands; NULL at the end. */
+	const char **input;
+	size_t ninputs;
+	char **joined; /* the inputs of -i and the operands */
 	/* Options for perf.data; it refers to `script`. */
 	struct recording_options recording;
 	/* Reports in place of folded stacks; unprivileged: open files without capabilities. */

@@ -17,11 +17,13 @@
 
 static void read_folded(const struct request *request, struct in *input, struct result *res)
 {
+	struct folded_tally before = res->folded;
 	unsigned columns;
 
 	if (request->sample_option[0])
 		die_usage("%s needs samples, but '%s' has folded stacks", request->sample_option, input->name);
 	columns = folded_read(input, &res->run.script.samples.stacks, &res->header, &res->folded);
+	folded_check(&before, &res->folded, input->name);
 	if (columns == 0)
 		columns = res->columns;
 	if (res->columns && columns != res->columns)
@@ -80,6 +82,19 @@ static void read_input(const struct request *request, const char *path, struct r
 	in_close(&input);
 }
 
+/* Dies if more lines were skipped than belong to samples: the text is of another program. */
+static void check_script(const struct samples *samples)
+{
+	const struct samples_tally *tally = &samples->tally;
+	uint64_t used = tally->frames;
+
+	for (uint32_t i = 0; i < samples->nevents; i++)
+		used += samples->event[i].samples;
+	if (tally->skipped > used)
+		die("this is no text of perf script: %llu lines are not understood, %llu belong to samples",
+		    (unsigned long long)tally->skipped, (unsigned long long)used);
+}
+
 static void read_inputs(const struct request *request, char **paths, struct result *res)
 {
 	if (!paths[0])
@@ -87,6 +102,8 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 	for (; paths[0]; paths++)
 		read_input(request, paths[0], res);
 	run_end(&res->run);
+	if (res->text && !request->as_flamegraph)
+		check_script(&res->run.script.samples);
 	if (res->script && request->as_flamegraph && !res->damaged)
 		asflamegraph_end(&res->flamegraph, &res->run.script.samples.stacks);
 	if (res->run.script.samples.tally.overflow)
@@ -173,7 +190,9 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	if (request->list_events)
 		report_events(out, samples->event, samples->nevents);
 	else if (request->top)
-		report_top(out, stacks, request->top);
+		report_top(out, stacks, request->top, request->sort);
+	else if (request->tree)
+		report_tree(out, stacks, request->tree_percent);
 	else if (request->unresolved)
 		quality_missing(out, &res->recording, samples);
 	else if (request->stacks)

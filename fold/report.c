@@ -17,15 +17,32 @@ struct row {
 	uint64_t self, total;
 };
 
-static int report_row_cmp(const void *left, const void *right)
+static int descending(uint64_t left, uint64_t right)
 {
-	const struct row *row = left, *b = right;
+	return (left < right) - (left > right);
+}
 
-	if (row->self != b->self)
-		return row->self < b->self ? 1 : -1;
-	if (row->total != b->total)
-		return row->total < b->total ? 1 : -1;
-	return str_cmp(row->name, b->name);
+static int rows_by_self(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = descending(a->self, b->self);
+
+	order = order ? order : descending(a->total, b->total);
+	return order ? order : str_cmp(a->name, b->name);
+}
+
+static int rows_by_total(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = descending(a->total, b->total);
+
+	order = order ? order : descending(a->self, b->self);
+	return order ? order : str_cmp(a->name, b->name);
+}
+
+static int rows_by_name(const void *left, const void *right)
+{
+	return str_cmp(((const struct row *)left)->name, ((const struct row *)right)->name);
 }
 
 /*
@@ -87,14 +104,17 @@ static double report_percent(uint64_t part, uint64_t complete)
 	return complete ? 100.0 * (double)part / (double)complete : 0;
 }
 
-void report_top(struct out *out, const struct stacks *stacks, uint64_t n)
+void report_top(struct out *out, const struct stacks *stacks, uint64_t n, enum report_sort sort)
 {
 	uint64_t sum = stacks_sum(stacks, 0);
 	uint32_t nrows = 0;
 	struct row *row = stacks->n ? sum_frames(stacks, &nrows) : NULL;
 
 	if (row)
-		qsort(row, nrows, sizeof(*row), report_row_cmp);
+		qsort(row, nrows, sizeof(*row),
+		      sort == REPORT_BY_TOTAL ? rows_by_total :
+		      sort == REPORT_BY_NAME  ? rows_by_name :
+						rows_by_self);
 	out_printf(out, "%12s %7s %12s %7s  %s\n", "self", "%", "total", "%", "frame");
 	for (uint32_t i = 0; i < nrows && i < n; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.*): nrows is 0 without rows */
@@ -105,6 +125,172 @@ void report_top(struct out *out, const struct stacks *stacks, uint64_t n)
 		out_char(out, '\n');
 	}
 	free(row);
+}
+
+/* ---- call tree ---------------------------------------------------------------------------------------------- */
+
+/* Branches that are drawn within each other. Those further down are not indented more. */
+#define TREE_BRANCHES 200
+
+struct callee {
+	uint32_t parent, node;
+	uint64_t total;
+	struct str name;
+};
+
+struct tree {
+	const struct stacks *stacks;
+	struct callee *callee; /* those to be shown, of one parent beside each other, by descending total */
+	uint32_t ncallees;
+	uint32_t *first, *next;   /* by node: in `callee`, the first of its callees, and the next one to be written */
+	uint32_t *nshown;         /* by node: callees to be shown */
+	uint32_t *nsmall;         /* by node: callees below the limit */
+	uint64_t *small;          /* by node: the sum of these */
+	uint64_t *total;          /* by node */
+	bool more[TREE_BRANCHES]; /* by branch, outermost first: a sibling follows */
+	double least;             /* weight of the smallest callee to be shown */
+	unsigned depth;           /* branches within each other at the present line */
+};
+
+static int callee_cmp(const void *left, const void *right)
+{
+	const struct callee *a = left, *b = right;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->total != b->total)
+		return descending(a->total, b->total);
+	return str_cmp(a->name, b->name);
+}
+
+static void select_callees(struct tree *tree)
+{
+	const struct stacks *stacks = tree->stacks;
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		uint32_t parent = stacks->node[id].parent;
+
+		if ((double)tree->total[id] < tree->least || tree->total[id] == 0) {
+			tree->nsmall[parent] += tree->total[id] > 0;
+			tree->small[parent] += tree->total[id];
+			continue;
+		}
+		tree->nshown[parent]++;
+		tree->callee[tree->ncallees++] = (struct callee){
+			.parent = parent,
+			.node = id,
+			.total = tree->total[id],
+			.name = intern_str(&stacks->frames, stacks->node[id].frame),
+		};
+	}
+	qsort(tree->callee, tree->ncallees, sizeof(*tree->callee), callee_cmp);
+	for (uint32_t i = tree->ncallees; i > 0; i--)
+		tree->first[tree->callee[i - 1].parent] = i - 1;
+	memcpy(tree->next, tree->first, stacks->n * sizeof(*tree->next));
+}
+
+/* Writes the weights and the lines of the branches. is_branch: the frame begins one, the innermost. */
+static void tree_line(struct out *out, const struct tree *tree, uint64_t total, uint64_t self, bool is_branch)
+{
+	uint64_t sum = stacks_sum(tree->stacks, 0);
+	unsigned depth = tree->depth < TREE_BRANCHES ? tree->depth : TREE_BRANCHES;
+
+	out_printf(out, "%6.2f%% %6.2f%%  ", report_percent(total, sum), report_percent(self, sum));
+	for (unsigned i = 0; i + is_branch < depth; i++)
+		out_str(out, tree->more[i] ? STR("| ") : STR("  "));
+	if (is_branch && depth)
+		out_str(out, STR("+-"));
+}
+
+/* True if the small callees of the node have a line of their own: their sum is not small. */
+static bool shows_small(const struct tree *tree, uint32_t node)
+{
+	return tree->nsmall[node] && (double)tree->small[node] >= tree->least;
+}
+
+/* True if callees of the node are drawn as branches: there is more than one line below it. */
+static bool has_branches(const struct tree *tree, uint32_t node)
+{
+	return tree->nshown[node] + shows_small(tree, node) > 1;
+}
+
+/* Begins a line below `node`, the last one or not. */
+static void tree_branch(struct tree *tree, uint32_t node, bool is_last)
+{
+	if (!has_branches(tree, node))
+		return;
+	if (tree->depth < TREE_BRANCHES)
+		tree->more[tree->depth] = !is_last;
+	tree->depth++;
+}
+
+static void tree_small(struct out *out, struct tree *tree, uint32_t node)
+{
+	if (!shows_small(tree, node))
+		return;
+	tree_branch(tree, node, true);
+	tree_line(out, tree, tree->small[node], 0, has_branches(tree, node));
+	out_printf(out, "(%u smaller)\n", tree->nsmall[node]);
+	tree->depth -= has_branches(tree, node);
+}
+
+static void tree_enter(struct out *out, struct tree *tree, const struct callee *callee, bool is_last)
+{
+	uint32_t parent = callee->parent;
+
+	tree_branch(tree, parent, is_last && !shows_small(tree, parent));
+	tree_line(out, tree, callee->total, tree->stacks->self[0][callee->node], has_branches(tree, parent));
+	out_visible(out, callee->name);
+	out_char(out, '\n');
+}
+
+/* A walk without recursion: a stack may have a million frames. */
+static void tree_write(struct out *out, struct tree *tree)
+{
+	const struct stacks *stacks = tree->stacks;
+	uint32_t node = 0;
+
+	for (;;) {
+		uint32_t at = tree->next[node];
+
+		if (at < tree->first[node] + tree->nshown[node]) {
+			tree->next[node]++;
+			tree_enter(out, tree, &tree->callee[at], at + 1 == tree->first[node] + tree->nshown[node]);
+			node = tree->callee[at].node;
+			continue;
+		}
+		tree_small(out, tree, node);
+		if (!node)
+			return;
+		node = stacks->node[node].parent;
+		tree->depth -= has_branches(tree, node);
+	}
+}
+
+void report_tree(struct out *out, const struct stacks *stacks, double percent)
+{
+	struct tree tree = { .stacks = stacks };
+	uint32_t n = stacks->n;
+
+	out_printf(out, "%7s %7s  %s\n", "total", "self", "frame");
+	if (!n)
+		return;
+	tree.callee = mem_alloc(sizeof(*tree.callee), n);
+	tree.first = mem_alloc(sizeof(*tree.first), n);
+	tree.next = mem_alloc(sizeof(*tree.next), n);
+	tree.nshown = mem_alloc(sizeof(*tree.nshown), n);
+	tree.nsmall = mem_alloc(sizeof(*tree.nsmall), n);
+	tree.small = mem_alloc(sizeof(*tree.small), n);
+	tree.total = stacks_totals(stacks, 0);
+	tree.least = percent / 100 * (double)stacks_sum(stacks, 0);
+	select_callees(&tree);
+	tree_write(out, &tree);
+	free(tree.callee);
+	free(tree.first);
+	free(tree.next);
+	free(tree.nshown);
+	free(tree.nsmall);
+	free(tree.small);
+	free(tree.total);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------- */

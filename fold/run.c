@@ -63,7 +63,7 @@ static struct look run_look_at(struct str text, bool complete)
 		text = rest;
 		if (str_is_blank(line))
 			continue;
-		if (line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r')) {
+		if (line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{')) {
 			look.header = look.header || folded_is_header(str_trim(line));
 			continue;
 		}

@@ -91,9 +91,10 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 
 static enum target target_of(const struct request *request)
 {
-	return request->command  ? TARGET_COMMAND :
-	       request->npids    ? TARGET_PROCESSES :
+	return request->npids    ? TARGET_PROCESSES :
 	       request->ncgroups ? TARGET_CGROUPS :
+	       request->host     ? TARGET_HOST :
+	       request->command  ? TARGET_COMMAND :
 				   TARGET_HOST;
 }
 
@@ -183,13 +184,37 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* Records until a signal, the last window or the end of the targets. Returns false if the command could not be run,
- * so that nothing was recorded; *status is the exit status of the command. */
+/* Waits for the end of the command if it is recorded; ends one that only gives the length of the recording. */
+static void end_command(const struct request *request, struct command *command, int *status)
+{
+	bool is_timer = target_of(request) != TARGET_COMMAND;
+
+	if (is_timer)
+		kill(command->pid, SIGTERM);
+	/* a signal from the terminal reaches the command, too, so it ends soon */
+	command_wait(command, status);
+	if (is_timer)
+		*status = 0;
+}
+
+/* Returns the ms that a step of the recording may take, so that it ends in time; 0: the time is over. */
+static int step_ms(const struct request *request, uint64_t start_ms)
+{
+	uint64_t end = start_ms + request->length_s * 1000, now = clock_now_ms();
+
+	return !request->length_s || end > now + 500 ? 500 : end > now ? (int)(end - now) : 0;
+}
+
+/* Records until a signal, the last window, the end of the targets or of --seconds. Returns false if the command could
+ * not be run, so that nothing was recorded; *status is the exit status of the command. */
 static bool pjrecord_run(const struct request *request, struct session *session, struct command *command, int *status)
 {
-	bool ended = false;
+	bool ended = false, command_is_over = false;
+	uint64_t start;
+	int ms;
 
 	session_start(session);
+	start = clock_now_ms(); /* on a busy host the start took over 1 s: --seconds counts from the first sample */
 	if (request->command) {
 		int error = command_exec(command);
 
@@ -199,11 +224,12 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 			return false;
 		}
 	}
-	while (!ended && session_step(session, 500) && !stop_requested)
-		ended = request->command ? command_ended(command, status) : targets_gone(request);
-	/* a signal from the terminal reaches the command, too, so it ends soon */
-	if (request->command && !ended)
-		command_wait(command, status);
+	while (!ended && (ms = step_ms(request, start)) && session_step(session, ms) && !stop_requested) {
+		command_is_over = request->command && command_ended(command, status);
+		ended = command_is_over || targets_gone(request);
+	}
+	if (request->command && !command_is_over)
+		end_command(request, command, status);
 	return true;
 }
 
@@ -427,13 +453,15 @@ int main(int argc, char **argv)
 		.align = request.align,
 		.count = request.count,
 	};
-	uint32_t child;
+	uint32_t child = 0;
 	if (request.command) {
 		/* failures of pjrecord exit with 125, as those of timeout(1); other statuses are those of the
 		 * command */
 		diag_failure_is(125);
 		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
 		child = (uint32_t)command.pid;
+	}
+	if (o.target == TARGET_COMMAND) {
 		o.pid = &child;
 		o.npids = 1;
 	}

@@ -121,6 +121,31 @@ static void opt_cgroups(void *to, const char *value, const char *name)
 	}
 }
 
+/* --call-graph of perf record: fp, dwarf[,BYTES] or lbr. */
+static void opt_call_graph(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+	struct str size = str_of(value), how = str_cut(&size, ',');
+
+	if (str_eq(how, STR("fp"))) {
+		request->unwind = UNWIND_BY_POINTERS;
+	} else if (str_eq(how, STR("dwarf"))) {
+		if (size.n)
+			opt_bytes(&request->stack_bytes, value + how.n + 1, name);
+	} else if (str_eq(how, STR("lbr"))) {
+		die_usage("%s=lbr: pjrecord has no branch stacks: leave it out, stacks are complete without", name);
+	} else {
+		die_usage("%s: '%s' is neither fp nor dwarf[,BYTES]", name, value);
+	}
+}
+
+static void opt_nothing(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	(void)name;
+}
+
 static void opt_once(void *to, const char *value, const char *name)
 {
 	(void)value;
@@ -142,17 +167,10 @@ static void opt_keep_symbols(void *to, const char *value, const char *name)
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
 
-static size_t after_dashes(int argc, char **argv)
+/* Returns true for a word that is no SECONDS: the command begins here, as in perf record. */
+static bool recordopts_is_command(const char *operand)
 {
-	for (int i = 1; i < argc; i++) {
-		if (!str_eq(str_of(argv[i]), STR("--")))
-			continue;
-		/* A script with an empty variable after -- would otherwise record the host for ever. */
-		if (i + 1 == argc)
-			die_usage("-- needs a command after it");
-		return (size_t)(argc - i - 1);
-	}
-	return 0;
+	return !byte_is_digit(operand[0]) || strchr(operand, '/');
 }
 
 /* Reads the operands SECONDS and FREQUENCY, as the script that pjrecord replaces had them, and the command after --. */
@@ -167,19 +185,16 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 		request->command = operand + plain;
 	for (size_t i = 0; i < plain; i++) {
 		if (i == 2 || !str_u64(str_of(operand[i]), i ? &request->frequency : &request->seconds))
-			die_usage(
-				"'%s': operands are SECONDS of a window and FREQUENCY; a command follows --: pjrecord -- %s",
-				operand[i], operand[i]);
+			die_usage("'%s': operands are SECONDS of a window and FREQUENCY, or a command: pjrecord -- %s",
+				  operand[i], operand[i]);
 	}
 }
 
 static void recordopts_check(struct request *request, bool in_windows)
 {
-	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1 ||
-	    ((request->host || request->npids || request->ncgroups) && request->command))
-		die_usage("-a, -p, -G and a command exclude each other");
+	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1)
+		die_usage("-a, -p and -G exclude each other");
 	request->events = request->events ? request->events : "auto";
-	request->dir = request->dir ? request->dir : ".";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)
 		die_usage("--window: from 1 to 86400 seconds");
@@ -192,11 +207,18 @@ static void recordopts_check(struct request *request, bool in_windows)
 	request->stack_bytes = request->stack_given ? request->stack_bytes : SAMPLESTACK_STACK;
 	if (request->stack_bytes % 8 || request->stack_bytes < 1024 || request->stack_bytes > SAMPLESTACK_STACK_MOST)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
+	if (request->length_s > 86400 * 365)
+		die_usage("--seconds: at most a year");
 	if (request->max_frames < 16 || request->max_frames > MAX_FRAMES_LIMIT)
 		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
-	/* like perf record, a command without a destination writes perf.data */
-	if (request->command && !request->output && !in_windows)
+	/* Like perf record, a recording with an end but without a destination is written to perf.data. */
+	if ((request->command || request->length_s) && !request->output && !in_windows)
 		request->output = "perf.data";
+	if (!request->output && !request->dir && !request->count && !request->length_s && !request->check &&
+	    isatty(STDOUT_FILENO))
+		die_usage("a recording without an end writes to a directory: add -d DIR; or a length or a command: "
+			  "pjrecord -s 10, pjrecord ./program");
+	request->dir = request->dir ? request->dir : ".";
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
 }
@@ -226,6 +248,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "off-cpu", "[=US]", OPT_CALL, request, opt_offcpu,
 		  "also record off-CPU times of US microseconds or more" },
 		{ 0, "idle", NULL, OPT_FLAG, &request->idle, NULL, "also sample idle CPUs" },
+		{ 's', "seconds", "SECONDS", OPT_U64, &request->length_s, NULL,
+		  "record so long; without -d or -w into one file, perf.data" },
 		{ 'w', "window", "SECONDS", OPT_U64, &request->seconds, NULL, "length of a window (30)" },
 		{ 'd', "dir", "DIR", OPT_STR, &request->dir, NULL, "write windows to DIR/out/EPOCH.data (.)" },
 		{ 'n', "windows", "N", OPT_U64, &request->count, NULL, "end after N windows" },
@@ -251,21 +275,29 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &request->cmdline, NULL,
 		  "leave the command line out of the files" },
 		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL, "end when the parent process ends" },
+		{ 'g', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
+		{ 0, "call-graph", "HOW", OPT_CALL, request, opt_call_graph,
+		  "as in perf record: fp, or dwarf[,BYTES] (stacks are always recorded)" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no report line for each window" },
 		{ 0, "check", NULL, OPT_FLAG, &request->check, NULL,
 		  "report which features work on this host, and exit" },
 	};
+	size_t command = 0;
+	char **operand;
 	const struct tool tool = {
 		.name = "pjrecord",
 		.does = "sample this host into standard perf.data windows",
-		.synopsis = "[options] [SECONDS [FREQUENCY]]\n       pjrecord [options] -- COMMAND [ARGUMENT ...]",
+		.synopsis = "[options] [SECONDS [FREQUENCY]]\n       pjrecord [options] [--] COMMAND [ARGUMENT ...]",
 		.example =
-			"example: pjrecord -d /var/lib/pj | while read w; do pjfold \"$w\" | pjsvg -o \"${w%.data}.svg\"; done\n"
+			"example: pjrecord -s 10                  # this host, into perf.data\n"
+			"         pjrecord -p 4711 -o - sleep 5 | pjfold | pjsvg > 4711.svg\n"
+			"         pjrecord -d /var/lib/pj | while read w; do pjfold \"$w\" | pjsvg -o \"${w%.data}.svg\"; done\n"
 			"         pjrecord -o - -- make | pjfold | pjsvg > make.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.command = &command,
+		.starts_command = recordopts_is_command,
 	};
-	size_t command = after_dashes(argc, argv);
 
 	*request = (struct request){
 		.frequency = 303,
@@ -280,7 +312,8 @@ void record_parse(struct request *request, int argc, char **argv)
 	};
 	request->argv = mem_alloc(sizeof(*request->argv), (size_t)argc + 1);
 	memcpy(request->argv, argv, (size_t)argc * sizeof(*argv));
-	recordopts_take_operands(request, opt_parse(&tool, argc, argv), command);
+	operand = opt_parse(&tool, argc, argv);
+	recordopts_take_operands(request, operand, command);
 	recordopts_check(request, request->dir || request->seconds != UINT64_MAX || request->count || request->align);
 }
 

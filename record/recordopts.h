@@ -15,14 +15,14 @@
 
 /* The options with their defaults applied. Strings point into argv, except where a comment names an owner. */
 struct request {
-	/* Targets: the host, processes, cgroups or a command. With none of them, the host. */
+	/* Targets: the host, processes or cgroups. Without them, the command; without that, the host. */
 	bool host;
 	uint32_t *pid;
 	size_t npids;
 	/* paths of directories, from malloc */
 	char **cgroup;
 	size_t ncgroups;
-	/* arguments of the command, NULL-terminated; NULL if there is no command */
+	/* arguments of the command, NULL-terminated; NULL if there is no command. The recording ends with it. */
 	char **command;
 
 	/* Events and stacks. */
@@ -51,6 +51,8 @@ struct request {
 	const char *dir;
 	/* length of a window, and number of windows; count 0 is no limit */
 	uint64_t seconds, count;
+	/* duration of the recording in s; 0 is no limit */
+	uint64_t length_s;
 	/* windows start at multiples of their length on the wall clock */
 	bool align;
 	/* retention: bytes of all windows, and age of the oldest; 0 is no limit */

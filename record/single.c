@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,16 @@ void single_open(struct single *single, const char *path)
 		die("refusing to write a recording to a terminal: use pjrecord -o - ... | pjfold, or -o FILE");
 }
 
+/* Keeps an existing perf.data as perf.data.old, as perf record does. Another name is the user's choice and replaced. */
+static void keep_old(const struct single *single)
+{
+	static const char name[] = "perf.data", old[] = "perf.data.old";
+
+	if (strcmp(single->place.name, name) == 0 && renameat(single->place.folder, name, single->place.folder, old) &&
+	    errno != ENOENT)
+		warn("the former %s is not kept as %s: %s", name, old, strerror(errno));
+}
+
 void single_close(struct single *single, int error)
 {
 	const char *name = single->path ? single->path : "standard output";
@@ -66,8 +77,11 @@ void single_close(struct single *single, int error)
 	errno = error;
 	if (error)
 		die_errno("%s", name);
-	if (single->part && (fsync(single->fd) ||
-			     renameat(single->place.folder, single->part, single->place.folder, single->place.name)))
+	if (single->part && fsync(single->fd))
+		die_errno("%s", name);
+	if (single->part)
+		keep_old(single);
+	if (single->part && renameat(single->place.folder, single->part, single->place.folder, single->place.name))
 		die_errno("%s", name);
 	if (close(single->fd))
 		die_errno("%s", name);

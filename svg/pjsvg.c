@@ -24,11 +24,13 @@
 static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			    struct folded_tally *tally, unsigned *columns)
 {
+	struct folded_tally before = *tally;
 	struct in input;
 
 	in_open(&input, path);
 	in_expect_text(&input);
 	unsigned read = folded_read(&input, stacks, header, tally);
+	folded_check(&before, tally, input.name);
 	if (read && *columns && read != *columns)
 		die("%s: a difference between profiles (two numbers a line) cannot be added to a profile", input.name);
 	*columns = read ? read : *columns;

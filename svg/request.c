@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
@@ -170,6 +171,8 @@ static void choose_row(struct request *request)
 
 static void request_check(struct request *request)
 {
+	if (!request->output && !request->csp_hash && !request->unpack && diag_is_terminal(STDOUT_FILENO))
+		die_usage("standard output is a terminal: write the picture to a file with -o flame.svg");
 	if (request->width)
 		check_range("--width", (double)request->width, 200, 20000);
 	check_range("--fontsize", request->font_size, 4, 100);

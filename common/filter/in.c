@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/in.h"
 
+#include "common/filter/foreign.h"
 #include "common/arena.h"
 #include "common/filter/broker.h"
 
@@ -243,10 +244,14 @@ void in_expect_text(struct in *input)
 	};
 	struct place place = { input->name, 0 };
 	struct str head = in_peek(input, 64 * 1024);
+	const char *advice;
 
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_starts(head, known[i].magic))
 			die_at(place, "%s", known[i].what);
+	advice = foreign_format(str_head(head, head.n < 4096 ? head.n : 4096));
+	if (advice)
+		die_at(place, "%s", advice);
 	if (str_find(head, 0) >= 0)
 		die_at(place, "binary data: neither perf script text nor folded stacks");
 	if (str_starts(head, STR("\xEF\xBB\xBF"))) {

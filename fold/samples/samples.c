@@ -54,7 +54,11 @@ static bool is_chosen(struct samples *samples, struct str event)
 		samples->event_name = arena_copy(&samples->text, event);
 		samples->event_key = arena_copy(&samples->text, key);
 	}
-	return samples->chosen && str_eq(key, samples->event_key);
+	if (!samples->chosen || !str_eq(key, samples->event_key))
+		return false;
+	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both count unless one is selected. */
+	return !samples->options->select.event.n || str_eq(event, samples->event_name) ||
+	       select_event(&samples->options->select, event);
 }
 
 struct str samples_event_name(const struct samples *samples)

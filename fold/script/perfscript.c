@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/script/perfscript.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #define SHARE_MAX (256 * 1024) /* bytes; longer samples are read line by line */
@@ -80,6 +81,25 @@ static bool in_sample(struct script *script)
 	return perfscript_state(script) == SAMPLE_OPEN;
 }
 
+/* Returns bit 0 of each of 8 bytes that is a blank and no letter or digit. */
+static uint64_t blanks_of(const char *bytes)
+{
+	uint64_t x;
+
+	memcpy(&x, bytes, 8);
+	x = le64toh(x);
+	return ~(x >> 6 | x >> 4) & UINT64_C(0x0101010101010101);
+}
+
+/* True if the 16 bytes are blanks and then one word, as perf prints an address. */
+static bool is_wide_address(const char *bytes)
+{
+	uint64_t first = blanks_of(bytes), last = blanks_of(bytes + 8);
+	uint64_t partly = (last ? last : first) * 0xff;
+
+	return (partly & (partly + 1)) == 0 && (last == 0 || first == UINT64_C(0x0101010101010101));
+}
+
 /* Takes a line that begins with a TAB. perf prints the address 16 wide, so it mostly ends at a fixed column. */
 static void frame_line(struct script *script, struct str line)
 {
@@ -90,7 +110,7 @@ static void frame_line(struct script *script, struct str line)
 	if (perfscript_state(script) == SAMPLE_IGNORED)
 		return;
 	if (likely(line.n > 18 && line.p[17] == ' ' && byte_is_hex(line.p[16]) &&
-		   (line.p[1] == ' ' || byte_is_hex(line.p[1])))) {
+		   (line.p[1] == ' ' || byte_is_hex(line.p[1])) && is_wide_address(line.p + 1))) {
 		address = str_head(str_from(line, 1), 16);
 		frame_text = str_from(line, 18);
 		if (unlikely(script->samples.names.addresses))
@@ -110,7 +130,8 @@ static bool perfscript_srcline(struct script *script, struct str line)
 	struct names_frame frame;
 	bool inlined;
 
-	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || text.n == 0)
+	/* A third blank: a frame whose TAB has become blanks, as in text that was copied from a terminal. */
+	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || line.p[2] == ' ' || text.n == 0)
 		return false;
 	if (perfscript_state(script) == SAMPLE_IGNORED)
 		return true;
@@ -204,13 +225,17 @@ static void perfscript_comment(struct script *script, struct str line)
 	}
 }
 
-/* Returns true for text like "file:12". Other lines that begin with blanks may follow a sample without callchain. */
+/* Returns true for text like "file:12" and "libc.so.6[1f4e]". Other lines that begin with blanks may follow a sample
+ * without callchain. */
 static bool is_source_place(struct str line)
 {
 	struct str text = str_trim(line);
-	ptrdiff_t colon = str_rfind(text, ':');
+	ptrdiff_t colon = str_rfind(text, ':'), bracket = str_rfind(text, '[');
 	uint64_t number;
 
+	/* Without debug information perf prints "dso[1f4e]". */
+	if (bracket > 0 && str_ends(text, STR("]")) && str_find(text, ' ') < 0)
+		return true;
 	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
 }
 

@@ -32,8 +32,9 @@ static const struct opt opts[] = {
 	{ 'x', NULL, NULL, OPT_FLAG, &flag, NULL, "a letter only" },
 	{ 0, "an-option-with-a-very-long-name", "VALUE", OPT_STR, &text, NULL, "goes on in the next line" },
 };
-static struct tool tool = { "pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts),
-			    false };
+static struct tool tool = {
+	"pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false, NULL, NULL
+};
 
 /* Parses the words of a line and prints what came of it. */
 static void parse(void *line)
@@ -114,6 +115,30 @@ static void refuses(const char *line, const char *why)
 	ok(c.status == PJ_USAGE && c.out.n == 0, "status 2, nothing on stdout");
 }
 
+static size_t command;
+
+static bool is_word(const char *operand)
+{
+	return operand[0] > '9';
+}
+
+/* A tool that runs a command. */
+static void commands(void)
+{
+	static char *line[] = { "pjtest", "-f", "make", "-x", "--", "y", NULL };
+	char **operand;
+
+	tool.command = &command;
+	tool.starts_command = is_word;
+	tool.single_dash_long = false;
+	gives("-f make -x -- y", "flag=1 noflag=1 text= number=0 decimal=0 [make] [-x] [--] [y]");
+	gives("5 -f make", "flag=1 noflag=1 text= number=0 decimal=0 [5] [make]");
+	gives("5 -- -f", "flag=0 noflag=1 text= number=0 decimal=0 [5] [-f]");
+	refuses("-f --", "-- needs a command after it");
+	operand = opt_parse(&tool, 6, line);
+	ok(command == 4 && strcmp(operand[0], "make") == 0 && strcmp(operand[3], "y") == 0, "the words of a command");
+}
+
 int main(void)
 {
 	diag_tool("pjtest");
@@ -138,10 +163,16 @@ int main(void)
 	      "--call=v\n-c=(none)\n--call-flag=(none)\n--call=w\nflag=0 noflag=1 text= number=0 decimal=0");
 
 	refuses("--unknown", "unknown option '--unknown'");
-	refuses("-q", "unknown option '-q' in '-q'");
+	refuses("-q", "unknown option '-q'");
 	refuses("-fq", "unknown option '-q' in '-fq'");
-	refuses("--fla", "unknown option '--fla'");
-	refuses("--Flag", "unknown option '--Flag'");
+	refuses("--fla", "unknown option '--fla': did you mean --flag?");
+	refuses("--falg", "unknown option '--falg': did you mean --flag?");
+	refuses("--nunber=5", "unknown option '--nunber': did you mean --number?");
+	refuses("--out x", "unknown option '--out': did you mean --output?");
+	refuses("--alia z", "unknown option '--alia'");
+	refuses("--Flag", "unknown option '--Flag': did you mean --flag?");
+	refuses("--a-very-long-name-that-no-option-is-like-at-all",
+		"unknown option '--a-very-long-name-that-no-option-is-like-at-all'");
 	refuses("--flag=1", "option '--flag' takes no value");
 	refuses("--output", "option '--output' needs a value: --output=FILE");
 	refuses("-o", "option '-o' needs a value: -o FILE");
@@ -187,5 +218,6 @@ int main(void)
 	child_run(&c, parse, (void *)(uintptr_t) "-help");
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-help");
 	number_of_limits();
+	commands();
 	return done();
 }

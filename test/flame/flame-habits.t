@@ -1,0 +1,112 @@
+#!/bin/sh
+# flame-habits.t - pjflame typed as users of async-profiler, py-spy and perf type it: a PID, a command or a file as operand, their
+# options, the name of a service; and one line for what it does not do.
+# stage: live
+# covers: flame/pjflame.sh flame/draw.sh flame/containers.sh
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/record/burn.sh
+. "$top/test/record/burn.sh"
+
+have pjflame || skip_all "pjflame is not built"
+
+# shows FILE FRAME: true if the picture has this frame
+shows()
+{
+	pjsvg --unpack "$1" 2>/dev/null | grep -q -- "$2"
+}
+
+refused()
+{
+	name=$1 message=$2
+	shift 2
+	"$@" >out 2>err </dev/null
+	is "$name: status" $? 2
+	ok "  one line" test "$(wc -l <err)" = 1
+	ok "  $message" grep -qF -- "$message" err
+	ok "  nothing on stdout" test ! -s out
+}
+
+# ---- files: nothing is recorded
+printf 'app;main;parse 5\napp;main;read 3\n' >x.folded
+ok "pjflame x.folded" pjflame x.folded
+ok "  is its picture" shows flame.svg 'app;main;parse 5'
+ok "-f FILE and --title" pjflame -f y.svg --title 'Two calls' x.folded
+ok "  has the title" grep -q 'Two calls' y.svg
+ok "text of perf script" pjflame -q -o script.svg "$top/examples/sample.script.gz"
+ok "  is folded" shows script.svg 'start_thread;'
+pjflame -q -o - - <x.folded >piped.svg
+is "pjflame - reads standard input: status" $? 0
+ok "  and -o - writes standard output" shows piped.svg 'app;main;read 3'
+mkdir folder
+refused "a directory" "draws the windows of a recorder" pjflame folder
+refused "two files" "pjfold adds several" pjflame x.folded x.folded
+refused "a file and a length" "options of a recording do not apply" pjflame -s 3 x.folded
+refused "a file and a PID" "exclude each other" pjflame x.folded 1
+echo 'neither a stack nor a sample of any kind' >notes.txt
+pjflame -q -o notes.svg notes.txt 2>err
+is "text without samples: status" $? 1
+ok "  and no picture" test ! -e notes.svg
+
+# ---- what is not done is answered in one line
+refused "a word" "no PID, no file with samples and no command" pjflame no-such-word
+refused "a page of HTML" "-f x.svg" pjflame -d 5 -f x.html 1
+refused "wall clock" "--off-cpu records where threads wait" pjflame -e wall 1
+refused "allocations" "allocations are not recorded" pjflame -e alloc 1
+refused "dump" "jcmd PID Thread.print" pjflame dump --pid 1
+refused "a misspelt option" "did you mean --seconds?" pjflame --second 3
+refused "an unknown option" "unknown option '--zzz'" pjflame --zzz
+pjflame -h >help
+is "-h: status" $? 0
+pjflame --help | cmp -s - help
+is "  is --help" $? 0
+
+if have script; then
+	script -qec 'pjsvg x.folded' typescript >out 2>&1
+	is "pjsvg on a terminal: status" $? 2
+	ok "  with the remedy" grep -q -- '-o flame.svg' typescript
+	ok "  without a picture" test "$(wc -c <typescript)" -lt 1000
+else
+	skip "a terminal" "script(1) is not installed"
+fi
+
+# ---- recordings
+pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording is not allowed here: $(head -n 1 why)"; done_testing; exit; }
+./$burn shares 120 &
+load=$!
+ok "pjflame PID" pjflame -q -s 1 $load
+ok "  is its picture" shows flame.svg burn
+ok "options after a PID: -d and -f" pjflame $load -q -d 1s -f after.svg
+ok "  is its picture" shows after.svg burn
+ok "record --pid PID --rate N -g, as py-spy has it" pjflame record -q -g --rate 199 --duration 1 --pid $load -o spy.svg
+ok "  is its picture" shows spy.svg burn
+ok "-t PID" pjflame -q -s 1 -t -o threads.svg $load
+# shellcheck disable=SC2154 # of burn.sh
+ok "  has a frame of the process and one of the thread" shows threads.svg "^$burn;\[$burn\];"
+pjflame top -q -n 1 -s 1 --pid $load >table
+is "top --pid PID: status" $? 0
+ok "  is a table" grep -q '%  fifty' table
+ok "pjflame PROGRAM ARGUMENTS" pjflame -q ./$burn shares 1
+ok "  is its picture" shows flame.svg burn
+pjflame -q sh -c 'exit 7' -q 2>err
+is "a program in PATH, with options of its own and its status" $? 7
+pjrecord -q -p $load -s 1 -o perf.data 2>err
+ok "pjflame perf.data" pjflame -q -o data.svg perf.data
+ok "  is its picture" shows data.svg burn
+
+root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
+	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
+	if (type == "cgroup2" && !second) second = $5 } END { print own ? own : second }' /proc/self/mountinfo)
+service=$root/pjweb$$.service
+if [ -n "$root" ] && mkdir "$service" 2>why; then
+	echo $load >"$service/cgroup.procs"
+	ok "-c NAME of a service" pjflame -q -s 1 -c pjweb$$ -o web.svg
+	ok "  is its picture" shows web.svg burn
+	echo $load >"$root/cgroup.procs"
+	rmdir "$service"
+else
+	skip "-c NAME of a service" "no cgroup can be made here: $(head -n 1 why 2>/dev/null)"
+fi
+kill -9 $load
+wait $load 2>/dev/null
+done_testing

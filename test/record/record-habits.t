@@ -1,0 +1,79 @@
+#!/bin/sh
+# record-habits.t - pjrecord typed as perf record: options, a command without --, a command as timer, perf.data.old; and its refusals.
+# stage: live
+# covers: record/recordopts.c record/pjrecord.c record/single.c common/filter/opt.c
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/record/burn.sh
+. "$(dirname "$0")/burn.sh"
+
+# samples FILE: number of its samples in the load
+samples()
+{
+	pjfold -q "$1" 2>err | awk '/burn/ { n += $NF } END { print n + 0 }'
+}
+some()
+{
+	[ "$(samples "$1")" -ge 20 ]
+}
+
+ok "pjrecord PROGRAM ARGUMENTS" pjrecord -q ./$burn shares 1
+ok "  is the recording perf.data" some perf.data
+mv perf.data first
+ok "options of the program stay its own" pjrecord -q -g sh -c 'exec "$0" "$@"' ./$burn shares 1
+ok "  with its stacks" some perf.data
+inode=$(stat -c %i perf.data)
+ok "--call-graph dwarf,SIZE" pjrecord -q -F 99 --call-graph dwarf,16384 ./$burn shares 1
+is "perf.data is kept as perf.data.old" "$(stat -c %i perf.data.old)" "$inode"
+ok "  and is a recording" pjfold -q -o out perf.data.old
+rm -f perf.data perf.data.old
+
+./$burn shares 60 &
+load=$!
+ok "-p PID sleep N" pjrecord -q -p $load sleep 1
+ok "  records the process" some perf.data
+is "  alone" "$(pjfold -q --root=process perf.data | grep -c '^sleep')" 0
+ok "-s SECONDS -o FILE" pjrecord -q -p $load -s 1 -o x.data
+ok "  ends by itself" some x.data
+is "a window in a directory, for so long" "$(pjrecord -q -p $load -s 2 -w 1 -d w 2>err | wc -l)" 2
+pjrecord -q -p $load -o - sleep 1 2>err | pjfold -q >piped 2>err
+ok "-o - with a command, into a pipe" grep -q burn piped
+pjrecord -q -p $load -s 60 -o y.data sleep 1000 2>err &
+recorder=$!
+until_some() { for _ in $(seq 300); do [ -e y.data.part ] && pgrep -P $recorder -x sleep >/dev/null && return; sleep 0.1; done; return 1; }
+ok "a recording with a command as timer" until_some
+timer=$(pgrep -P $recorder -x sleep)
+kill -9 $load
+wait $load 2>/dev/null
+wait $recorder
+is "  ends with the recorded process, with status 0" $? 0
+no_timer() { ! kill -0 "$timer" 2>/dev/null; }
+ok "  and ends the timer" no_timer
+if pjrecord -q -a -s 1 -o all.data 2>err; then
+	ok "-a -g -F N -- sleep N" pjrecord -q -F 99 -a -g -- sleep 1
+	ok "  is the host" test -s perf.data
+else
+	skip "-a" "not allowed here: $(head -n 1 err)"
+fi
+
+refused()
+{
+	what=$1 message=$2
+	shift 2
+	"$@" >out 2>err
+	is "$what: status" $? 2
+	ok "  $message" grep -q -- "$message" err
+}
+refused "an option that nearly exists" "did you mean --frequency?" pjrecord --freq 99 true
+refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
+refused "a number with a unit" "operands are SECONDS" pjrecord 10s
+refused "nothing after --" "needs a command" pjrecord --
+if have script; then
+	script -qec pjrecord typescript >out 2>&1
+	is "without an end, on a terminal: status" $? 2
+	ok "  with the three remedies" grep -q 'add -d DIR; or a length or a command' typescript
+	ok "  and no directory" test ! -e out/pjrecord.lock
+else
+	skip "a terminal" "script(1) is not installed"
+fi
+done_testing
