@@ -14,7 +14,8 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#define LONGEST_SYMBOL 16384 /* of C++, libiberty itself gives up at 1024 (2048 parts) */
+/* maximum nesting of a C++ name; libiberty itself gives up at 1024 levels or 2048 parts */
+#define LONGEST_SYMBOL 16384
 #define LONGEST_NAME 16384
 #define LONGEST_D 512 /* D names: libiberty's demangler has no callback, and limits only its recursion ... */
 #define D_REFS_MAX 16 /* ... where each reference to what stands before may double the name */

@@ -20,27 +20,27 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define CRC_MAX ((off_t)1 << 30)
-enum { HOLES_MAX = 16 }; /* times as large as its blocks, as on file systems that compress */
+enum { HOLES_MAX = 16 }; /* largest ratio of a file's size to its allocated blocks; compressing file systems exceed 1 */
 
-/* One search: the files found so far, and the most important reason of failures. */
+/* The search for one DSO: the files found so far, and the most important reason of a failure. */
 struct search {
 	const struct dsofiles_options *options;
 	const struct dsofiles_query *query;
-	struct build_id id;      /* to be matched; n == 0: not known */
+	struct build_id id;      /* build-id that a file must have; n == 0: unknown */
 	struct elfsyms *path;    /* the file that was mapped */
-	struct elfsyms *symbols; /* the first with .symtab */
-	struct elfsyms *runtime; /* the first with .dynsym */
-	struct elfsyms *debug;   /* the first with debug information, if inlined calls are requested */
-	struct text debug_dir;   /* where that is, with the slash */
+	struct elfsyms *symbols; /* the first file found with .symtab */
+	struct elfsyms *runtime; /* the first file found with .dynsym */
+	struct elfsyms *debug;   /* the first file found with debug information, if inlined calls are requested */
+	struct text debug_dir;   /* folder of the file `debug`, ending in a slash */
 	struct text debuglink;
 	uint32_t debuglink_crc;
 	enum dso_reason why;
-	struct text name; /* scratch */
+	struct text name; /* buffer: path of the file that is tried */
 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Notes a reason. The first one stays, unless the new one is more informative. */
+/* Notes the reason of a failure. The first reason stays, but any replaces DSO_NO_FILE. */
 static void dsofiles_note(struct search *search, enum dso_reason why)
 {
 	if (search->why == DSO_NO_FILE)
@@ -52,7 +52,7 @@ static bool dsofiles_same_build(struct build_id a, struct build_id b)
 	static const uint8_t zero[BUILD_ID_MAX];
 	size_t n = a.n < b.n ? a.n : b.n;
 
-	/* records hold 20 bytes, also of shorter ids */
+	/* A perf record has 20 bytes for a build-id, so zeros follow a shorter one. */
 	return memcmp(a.byte, b.byte, n) == 0 && memcmp(a.byte + n, zero, a.n - n) == 0 &&
 	       memcmp(b.byte + n, zero, b.n - n) == 0;
 }
@@ -79,14 +79,16 @@ static bool is_saved(const struct search *search, const struct elfsyms *elfsyms)
 	       elfsyms == search->path;
 }
 
-static struct str dir_of(struct str path) /* with the slash */
+/* Returns the folder of a path, ending in a slash; empty if the path has none. */
+static struct str dir_of(struct str path)
 {
 	return str_head(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
 /* ---- candidates ------------------------------------------------------------------------------------------------- */
 
-/* Takes elfsyms over: keeps it when it is needed. */
+/* Takes ownership of elfsyms: stores it in `search` if it is the first file of a kind, else closes it. A file with
+ * another build-id is closed, too. */
 static void dsofiles_consider(struct search *search, struct elfsyms *elfsyms)
 {
 	if (!elfsyms)
@@ -115,7 +117,8 @@ static bool dsofiles_complete(const struct search *search)
 	return search->symbols && search->runtime && (search->debug || !search->options->inlined);
 }
 
-/* Opens as the sampled process would; else as we would, with the prefix of the user. */
+/* Opens a mapped path below the root of the sampled process if that lives; otherwise, or if that fails, in pjfold's own
+ * file system, below --symfs. */
 static int open_as_mapped(struct search *search, const char *path)
 {
 	const char *symfs = search->options->symfs;
@@ -124,7 +127,8 @@ static int open_as_mapped(struct search *search, const char *path)
 
 	if (search->query->live)
 		fd = fileopener_inside(search->query->live, str_of(path));
-	/* Another file of the same name is refused by its build-id; without a build-id it could not be detected. */
+	/* The path may name another file in pjfold's own file system. Only the build-id detects that, so without one
+	 * the file of a living process is not looked up there. */
 	if (fd < 0 && (!search->query->live || search->id.n)) {
 		if (symfs)
 			text_add(&name, symfs);
@@ -158,8 +162,8 @@ static void dsofiles_begin(struct search *search, const char *start)
 	text_add(&search->name, start);
 }
 
-/* A file whose CRC is computed is read completely: at most CRC_MAX bytes, a second of CPU time, and not one that is
- * mostly a hole of its file system, which costs its author nothing. */
+/* Returns true if a file may be read completely for its CRC: it has at most CRC_MAX bytes (a second of CPU time), and
+ * is not mostly holes, which would cost its author nothing. */
 static bool dsofiles_may_be_read(int fd)
 {
 	struct stat status;
@@ -168,7 +172,7 @@ static bool dsofiles_may_be_read(int fd)
 	       (status.st_size <= 4096 || status.st_blocks >= status.st_size / 512 / HOLES_MAX);
 }
 
-/* Without any build-id, the link's own check is what is left. */
+/* Returns true if the file at search->name has the CRC-32 of .gnu_debuglink: the only check if no build-id is known. */
 static bool crc_matches(struct search *search)
 {
 	unsigned char *block = mem_alloc(1, 1u << 16);
@@ -203,7 +207,7 @@ static void try_debuglink(struct search *search, struct str path)
 {
 	struct str dir = dir_of(path), name = text_view(&search->debuglink);
 
-	/* a link is a name beside the file, not a way through the file system */
+	/* .gnu_debuglink names a file in the same folder: a path with a slash is hostile */
 	if (name.n == 0 || str_find(name, '/') >= 0)
 		return;
 	try_link(search, "", dir, "");
@@ -211,7 +215,7 @@ static void try_debuglink(struct search *search, struct str path)
 	try_link(search, DEBUG_ROOT, dir, "");
 }
 
-/* ROOT/.build-id/xx/yyyy: appends to the name; false when no build-id is known. */
+/* Appends "/.build-id/xx/yyyy" to search->name. Returns false if no build-id is known. */
 static bool dsofiles_add_build_id(struct search *search)
 {
 	if (search->id.n < 2)
@@ -222,7 +226,7 @@ static bool dsofiles_add_build_id(struct search *search)
 	return true;
 }
 
-/* perf's own cache; it is ours, so it is never looked for in a container. */
+/* Tries a file of perf's buildid cache (~/.debug) of the user who runs pjfold, never one in a container. */
 static void try_cache(struct search *search, const char *what)
 {
 	const char *dir = search->options->debug_dir, *home = getenv("HOME");
@@ -285,8 +289,8 @@ static void try_rest(struct search *search, struct str path)
 
 /* ---- the file itself -------------------------------------------------------------------------------------------- */
 
-/* Opened first, as it holds the link, and the build-id when none was recorded; its turn to be considered comes later.
- * Its copy in the symbol store is equivalent. */
+/* Opens the mapped file, or its copy in the symbol store, as search->path. It is opened first for its .gnu_debuglink,
+ * and for its build-id if the recording has none; consider_path() uses its symbols later, in perf's order. */
 static void open_path(struct search *search, struct str path)
 {
 	struct str link;
@@ -337,7 +341,8 @@ static void consider_path(struct search *search)
 	dsofiles_consider(search, elfsyms);
 }
 
-/* "/usr/lib/x.so (deleted)": when the build-id matches, the file was only renamed, or copied over itself. */
+/* Returns the mapped path without " (deleted)" if a build-id is known: a file there with this build-id was only
+ * renamed, or replaced by an equal one. */
 static struct str real_path(const struct search *search)
 {
 	struct str path = search->query->path;
@@ -362,7 +367,7 @@ static void find_files(struct search *search)
 
 /* ---- [vdso] ----------------------------------------------------------------------------------------------------- */
 
-/* Returns a file in memory with this kernel's vDSO, or -1. */
+/* Returns a descriptor of a memory file with the vDSO of this kernel, or -1. */
 static int open_own_vdso(void)
 {
 	struct str image = vdso_image();
@@ -391,8 +396,8 @@ static void find_vdso(struct search *search)
  * mapped file. */
 static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
-	/* The segments are those of the file that was mapped: a debug file's lie elsewhere. (perf takes them from there
-	 * when the program is linked statically, and names other functions; no use in doing that as well.) */
+	/* Segments of the mapped file relate offsets to addresses, since those of a debug file have other offsets. (For
+	 * static programs perf uses the debug file's segments and names wrong functions; pj does not repeat this.) */
 	struct elfsyms *runtime = search->runtime, *symbols = search->symbols;
 	size_t answered = 0;
 
@@ -421,7 +426,7 @@ static int open_named(struct search *search, struct str dir, const char *name)
 	return search->name.p[0] == '/' ? open_as_mapped(search, search->name.p) : -1;
 }
 
-/* Opens a .dwo file at its recorded path, or beside the file. libdw compares its id. */
+/* Opens a .dwo file at its recorded path, or in the folder of the file that refers to it. libdw compares its id. */
 static int dsofiles_open_split(void *with, const char *dir, const char *name)
 {
 	struct search *search = with;

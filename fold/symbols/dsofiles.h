@@ -22,14 +22,14 @@ enum dso_reason {
 	DSO_STRIPPED,
 	DSO_NOT_ELF,
 	DSO_FORBIDDEN,
-	DSO_SILENT /* its file system does not respond */
+	DSO_SILENT /* the file system of the file does not respond */
 };
 
 /* Result of the lookup of inlined calls. */
 struct dsofiles_inlined {
 	bool is_requested;
-	bool found;      /* debug information */
-	const char *why; /* reason if calls may be missing; or NULL */
+	bool found;      /* a file with debug information was found */
+	const char *why; /* reason why inlined calls may be missing; NULL: they are complete */
 };
 
 struct dsofiles_options {
@@ -44,15 +44,15 @@ struct dsofiles_options {
 struct dsofiles_query {
 	/* path of the file, as in the mapping record */
 	struct str path;
-	/* n is 0 if it is unknown. */
+	/* Build-id of the file; n is 0 if it is unknown. */
 	struct build_id build_id;
-	/* Of the mapped file; 0 if it is unknown. */
+	/* File id of the mapped file; 0 if it is unknown. */
 	struct file_id numbers;
-	/* A recorded process that maps the file: selects the tenant in the symbol store. */
+	/* PID of a recorded process that maps the file. It selects the tenant in the symbol store. */
 	uint32_t pid;
-	/* The path is one of a container, not of the recorded host. */
+	/* The path is valid in a container, not on the recorded host. */
 	bool elsewhere;
-	/* A living process, proven to be the sampled one, whose root contains the path; or 0. */
+	/* PID of a living process, proven to be the sampled one, below whose root the path is looked up; 0: none. */
 	pid_t live;
 };
 

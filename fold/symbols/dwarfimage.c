@@ -7,10 +7,11 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BYTES_MAX ((uint64_t)2 << 30)     /* of all sections; those of a browser have 1 GB */
-#define ABBREVS_MAX ((uint64_t)256 << 20) /* bytes of abbreviation tables, each as often as a unit uses it */
-#define RATIO_MAX 1032                    /* of deflate; zstd does better only on what is nothing but repetition */
-#define GAP 32                            /* zeros after a section, and the alignment of the next */
+#define BYTES_MAX ((uint64_t)2 << 30) /* bytes of all sections of an image; a browser has 1 GB */
+/* limit of the bytes of abbreviation tables, each counted once for each unit that uses it */
+#define ABBREVS_MAX ((uint64_t)256 << 20)
+#define RATIO_MAX 1032 /* maximum compression of deflate; zstd exceeds it only for one repeated byte */
+#define GAP 32         /* bytes of zeros after each section, and alignment of sections */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -23,17 +24,19 @@ static const char *const names[SECTIONS] = {
 	".debug_ranges",        ".debug_rnglists",          ".debug_addr", ".debug_str_offsets",
 };
 
-/* A section as it is in the file, and where it goes. */
+/* A section of the file, and its position in the image. */
 struct part {
-	uint64_t from, packed; /* bytes in the file */
-	uint64_t size;         /* unpacked */
-	uint64_t to;           /* in the image */
-	uint32_t method;       /* 0: not packed */
+	uint64_t from, packed; /* offset and size in the file, in bytes */
+	uint64_t size;         /* bytes after decompression */
+	uint64_t to;           /* offset in the image */
+	uint32_t method;       /* ELFCOMPRESS_*; 0: not compressed */
 };
 
 /* ---- finding ------------------------------------------------------------------------------------------------ */
 
-/* A name with what stands around it: "z" for the old way to pack, ".dwo" for split units. */
+/* Returns the section of this name, or NULL. old: the name with "z", of GNU compression (.zdebug_info); split: the name
+ * with
+ * ".dwo", of split units. */
 static const struct elf_section *dwarfimage_find(const struct elffile *elffile, const char *name, bool old, bool split)
 {
 	char text[40] = "";
@@ -64,7 +67,7 @@ bool dwarfimage_has(const struct elffile *elffile, bool split)
 	       dwarfimage_holds(elffile, dwarfimage_find(elffile, names[INFO], true, split));
 }
 
-/* The head of a packed section: how, and how large it is unpacked. */
+/* Reads the header of a compressed section: method and decompressed size. Returns false if it is damaged. */
 static bool dwarfimage_read_head(const struct elffile *elffile, struct part *part, bool old)
 {
 	union {
@@ -154,7 +157,8 @@ static const char *dwarfimage_unpack(const struct elffile *elffile, const struct
 
 /* ---- constructs that libdw cannot read ---------------------------------------------------------------------- */
 
-/* Bytes of the abbreviation table at offset, up to the 0 that ends it, or to the end of all. */
+/* Returns the bytes of the abbreviation table at offset, up to its terminating 0, the end of the section, or about max.
+ */
 static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 {
 	struct dwarf_bytes bytes;
@@ -172,14 +176,15 @@ static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 		do {
 			name = dwarf_uleb(&bytes);
 			form = dwarf_uleb(&bytes);
-			if (form == 0x21) /* DW_FORM_implicit_const: its value is here */
+			if (form == 0x21) /* DW_FORM_implicit_const: the value follows */
 				dwarf_sleb(&bytes);
 		} while ((name || form) && !bytes.bad);
 	}
 	return (uint64_t)(bytes.p - from);
 }
 
-/* Every unit has the library read its table: of one large table and many units, without end. */
+/* Returns NULL, or the reason to refuse a file. libdw reads the abbreviation table of each unit anew, so many units
+ * with one large table would take hours. */
 static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(info);
@@ -199,7 +204,7 @@ static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 			break;
 		unit = (struct dwarf_bytes){ .p = p, .end = p + length };
 		if (dwarf_uint(&unit, 2) >= 5)
-			dwarf_uint(&unit, 2); /* kind, size of addresses */
+			dwarf_uint(&unit, 2); /* skips unit type and address size */
 		table = dwarf_uint(&unit, width);
 		if (table != last)
 			size = table_size(abbrevs, table, ABBREVS_MAX);
@@ -218,7 +223,8 @@ static uint64_t dwarfimage_aligned(uint64_t n)
 	return (n + GAP - 1) & ~(uint64_t)(GAP - 1);
 }
 
-/* Headers: file, sections by their plain names. The name of section i begins at text[name[i]]. */
+/* Writes the ELF header, the section headers and the names of sections, without "z" and ".dwo". text: offset of the
+ * names; table: offset of the section headers. */
 static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text,
 				   uint64_t table)
 {

@@ -12,7 +12,8 @@
 #include "common/arena.h"
 #include "common/formats/elfhead.h"
 
-struct elf_segment { /* PT_LOAD */
+/* A program header of type PT_LOAD. */
+struct elf_segment {
 	uint64_t vaddr, offset, filesz, memsz;
 	uint32_t flags;
 };
@@ -24,15 +25,15 @@ struct elf_section {
 };
 
 struct elffile {
-	int fd; /* descriptor; -1: an image in memory */
+	int fd; /* descriptor of the file; -1: the file is an image in memory */
 	struct elfhead head;
-	uint64_t size; /* of the file at its opening */
-	uint64_t left; /* rest of the budget for bytes of sections */
+	uint64_t size; /* bytes of the file when it was opened */
+	uint64_t left; /* bytes of sections that may still be read */
 	uint16_t type, machine;
-	bool wide; /* 64 bits */
+	bool wide; /* ELFCLASS64 */
 	size_t segments, sections;
 	struct elf_segment *segment;
-	struct elf_section *section; /* by index; 0 is unused */
+	struct elf_section *section; /* by section index; [0] is unused */
 	struct arena arena;
 };
 
@@ -40,7 +41,8 @@ struct elffile {
  * and must live as long as elffile. */
 const char *elffile_open(struct elffile *elffile, int fd);
 const char *elffile_open_image(struct elffile *elffile, struct str image);
-void elffile_close(struct elffile *elffile); /* also after a failed open */
+/* Frees the memory of elffile; to be called also after a failed open. */
+void elffile_close(struct elffile *elffile);
 
 /* Returns the first section of this name, or NULL. */
 const struct elf_section *elffile_section(const struct elffile *elffile, struct str name);

@@ -22,7 +22,8 @@ struct elfsyms {
 	struct build_id build_id;
 	struct str debuglink;
 	uint32_t debuglink_crc;
-	struct symtab table[3]; /* .symtab or that of .gnu_debugdata, .dynsym */
+	/* symbol tables in order of precedence: .symtab, or else that of .gnu_debugdata; .dynsym */
+	struct symtab table[3];
 	size_t tables;
 	const struct elf_section *symtab, *dynsym;
 	struct elffile mini;
@@ -137,7 +138,7 @@ uint32_t elfsyms_debuglink_crc(const struct elfsyms *elfsyms)
 	return elfsyms->debuglink_crc;
 }
 
-/* The symbols that were packed away when the file was stripped. */
+/* Returns the .symtab of .gnu_debugdata, which Fedora's packages keep when they strip a file; NULL if there is none. */
 static const struct elf_section *minidebug_table(struct elfsyms *elfsyms)
 {
 	struct str packed;
@@ -171,7 +172,7 @@ static void gather_tables(struct elfsyms *elfsyms)
 
 /* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
-/* The indirect function at an address, or 0. */
+/* Returns the id of the name of the indirect function (STT_GNU_IFUNC) at an address, or 0. */
 static uint32_t ifunc_name(struct symtab_search *search, uint64_t address)
 {
 	struct symtab_answer answer = { 0 };
@@ -211,15 +212,15 @@ static uint32_t stub_name(struct symtab_search *search, const struct plt_stub *s
 	return name;
 }
 
-/* Only a symbol without size, as _init is, seems to reach over all stubs past the end of .plt. perf 6.1 finds its way
- * to such a one when the stubs are few. */
+/* Returns true if a symbol starts before .plt and the address is after it: a symbol without size, as _init, only seems
+ * to extend over the stubs. perf 6.1 takes such a symbol if there are at most 8 stubs. */
 static bool ends_before_stubs(const struct plt *plt, uint64_t at, uint64_t start)
 {
 	return start < plt->lazy.start && at >= plt->lazy.end && (!plt->as_perf || plt->slots > 8);
 }
 
-/* Stubs have no symbols, but a symbol without size that lies before them seems to reach over them: the nearer one wins.
- */
+/* Names PLT stubs, which have no symbols. A symbol without size before them seems to extend over them: of this symbol
+ * and the stub, the one with the nearer start is taken. */
 static void resolve_stubs(struct symtab_search *search, struct elffile *runtime, bool as_perf, const uint64_t *at,
 			  size_t n, struct symtab_answer *answer)
 {
@@ -243,7 +244,7 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 	plt_close(&plt);
 }
 
-/* Queries without a name: their addresses, and their indices in query. */
+/* Collects the queries without a name: their addresses in at, their indices in index. Returns their number. */
 static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;
@@ -257,7 +258,8 @@ static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64
 	return open;
 }
 
-/* runtime NULL: places are addresses, moved by so much. */
+/* Looks up queries without a name. runtime: as in elfsyms_resolve; NULL: queries are addresses, which are `moved` above
+ * those in the file. Returns the number of new names. */
 static size_t elfsyms_resolve_query(struct elfsyms *elfsyms, struct elffile *runtime, uint64_t moved,
 				    struct symbols_query *query, size_t n, struct intern *names)
 {
@@ -274,7 +276,7 @@ static size_t elfsyms_resolve_query(struct elfsyms *elfsyms, struct elffile *run
 	search.n_tables = elfsyms->tables;
 	symtab_resolve(&search, at, open, answer);
 	if (runtime &&
-	    (search.any || !elfsyms->options.as_perf)) /* perf 6.1 looks for stubs only where it found a symbol */
+	    (search.any || !elfsyms->options.as_perf)) /* perf 6.1 names stubs only of files with a usable symbol */
 		resolve_stubs(&search, runtime, elfsyms->options.as_perf, at, open, answer);
 	for (size_t i = 0; i < open; i++) {
 		uint64_t offset = at[i] - answer[i].start;
@@ -296,13 +298,14 @@ size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, s
 		       struct intern *names)
 {
 	return elfsyms_resolve_query(elfsyms, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, query, n,
-				     names); /* reads some of its bytes */
+				     names); /* not const: reads sections into its buffer */
 }
 
 size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
-	size_t wraps = 0; /* addresses that wrap around become the largest; query must ascend */
+	/* number of addresses below `moved`: they wrap around, so they are looked up separately */
+	size_t wraps = 0;
 
 	while (wraps < n && query[wraps].address < moved)
 		wraps++;

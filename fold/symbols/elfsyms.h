@@ -14,11 +14,12 @@
 #include "fold/symbols/symbols.h"
 
 struct elfsyms_options {
-	bool as_perf; /* do as perf 6.1, its gaps included (no .plt.sec, no .gnu_debugdata, ...) */
+	bool as_perf; /* choose symbols as perf 6.1 does, which ignores .plt.sec, .gnu_debugdata and others */
 	bool mangled; /* do not demangle */
 };
 
-struct elfsyms; /* an open file */
+/* An open ELF file with symbols. */
+struct elfsyms;
 struct inlines_options;
 
 /* Opens a file and takes fd over. Returns NULL and *why (a static text: "not an ELF file", "truncated", ...) on
@@ -31,13 +32,13 @@ struct build_id elfsyms_file_build_id(int fd);
 struct build_id elfsyms_build_id(const struct elfsyms *elfsyms);
 bool elfsyms_has_symtab(const struct elfsyms *elfsyms);
 bool elfsyms_has_dynsym(const struct elfsyms *elfsyms);
-struct str elfsyms_debuglink(
-	const struct elfsyms *elfsyms); /* the name in .gnu_debuglink, or empty; valid as long as elfsyms */
-uint32_t elfsyms_debuglink_crc(const struct elfsyms *elfsyms); /* the CRC-32 of that file in .gnu_debuglink */
+/* Return the file name in .gnu_debuglink (empty: none; valid as long as elfsyms), and the CRC-32 of that file. */
+struct str elfsyms_debuglink(const struct elfsyms *elfsyms);
+uint32_t elfsyms_debuglink_crc(const struct elfsyms *elfsyms);
 
-/* Looks up query[0..n). runtime: the mapped file, whose program headers relate offsets to addresses; elfsyms itself, or
- * another file if elfsyms is a separate debug file. Queries that have a name (name != 0) are skipped. Returns the
- * number of new names. */
+/* Looks up the symbols of query[0..n), which are file offsets in `runtime`. runtime: the mapped file, whose program
+ * headers relate offsets to addresses; it is elfsyms itself, or another file if elfsyms is a separate debug file. Skips
+ * queries that have a name. Returns the number of new names. */
 size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, struct symbols_query *query, size_t n,
 		       struct intern *names);
 
@@ -45,7 +46,7 @@ size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, s
 size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names);
 
-/* Returns the address of a symbol of .symtab, as in the file; false if there is none. */
+/* Sets *address to the value of a symbol of .symtab (st_value). Returns false if there is no such symbol. */
 bool elfsyms_address(const struct elfsyms *elfsyms, struct str name, uint64_t *address);
 
 bool elfsyms_has_debug_info(const struct elfsyms *elfsyms);

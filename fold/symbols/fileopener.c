@@ -37,11 +37,12 @@ enum {
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
 
-/* To read files of any user, below the root folders of other processes, too; to give copies to the owners of the files.
- */
+/* Capabilities of helpers: they read files of any user, also below /proc/PID/root, and give copies the owners of the
+ * files. */
 #define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
 
-enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT /* of a process: a copy */, WHERE /* its mount namespace */ };
+/* Kinds of requests. STAT is a copy of /proc/PID/stat, WHERE the mount namespace of a process. */
+enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT, WHERE };
 
 struct request {
 	uint32_t kind;
@@ -53,13 +54,14 @@ struct request {
 enum { PROGRESS = -1 };
 
 struct reply {
-	int32_t error;     /* errno; 0: with a descriptor; PROGRESS: the copy goes on */
-	uint64_t mount_ns; /* WHERE: 0 if it is that of the helper, or not known */
+	int32_t error;     /* errno; 0: a descriptor comes with the reply; PROGRESS: the helper still copies the file */
+	uint64_t mount_ns; /* WHERE: inode of the mount namespace; 0: that of the helper, or unknown */
 };
 
 /* ---- the helper ------------------------------------------------------------------------------------------------- */
 
-/* Code is never mapped from /proc; a filter that was taken over would read memory of processes there. Takes fd. */
+/* Returns fd; closes it and returns -1 with EACCES if it is a file of /proc. Programs map no code from there, and a
+ * pjfold that was taken over could read the memory of processes. */
 static int refuse_proc(int fd)
 {
 	if (fd < 0 || !targetfile_is_proc(fd))
@@ -115,7 +117,8 @@ static int open_request(const struct request *request)
 	return fd;
 }
 
-/* File systems whose servers are disks of this host. An overlay of another mount namespace may lie over any other. */
+/* Returns true if the file is on a file system that needs no server (FUSE, network). An overlay of another mount
+ * namespace does not count: any file system may be below it. */
 static bool is_local(int fd, bool elsewhere)
 {
 	static const uint32_t types[] = {
@@ -144,7 +147,7 @@ static bool fileopener_is_zero(const char *p, size_t n)
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* Holes stay holes. Returns 0, or errno. */
+/* Copies a file, keeping its holes, and reports progress on the socket. Returns 0, or errno. */
 static int copy_bytes(int from, int to, int socket)
 {
 	static char block[BLOCK];
@@ -166,7 +169,8 @@ static int copy_bytes(int from, int to, int socket)
 	return ftruncate(to, at) < 0 ? errno : 0;
 }
 
-/* Takes fd; returns a copy of the file in memory, or -1 and errno. */
+/* Returns a descriptor of a copy of the file in memory, or -1 and errno. Closes fd. owner: the copy gets the owner of
+ * the file. */
 static int fileopener_copied(int fd, bool owner, int socket)
 {
 	int copy = memfd_create("pjfold-file", MFD_CLOEXEC), error = copy < 0 ? errno : 0;
@@ -227,8 +231,8 @@ static void fileopener_run_helper(int socket)
 
 /* ---- the process that forks helpers ----------------------------------------------------------------------------- */
 
-/* Closes all descriptors but the socket, which becomes SOCKET_FD: otherwise a reader of the output would wait for its
- * end as long as a helper lives. */
+/* Closes all descriptors but the socket, which becomes SOCKET_FD. A helper must not hold pjfold's standard output open:
+ * its reader would wait until the helper ends. */
 static void fileopener_keep_only(int socket)
 {
 	if (socket != SOCKET_FD)
@@ -251,7 +255,8 @@ static pid_t fileopener_fork_helper(int socket)
 	return pid;
 }
 
-/* For each byte a new helper, whose socket is sent; the one before is killed: it may hang. Ends with the other end. */
+/* For each byte on the control socket, kills the former helper, which may hang, starts a new one and replies with its
+ * socket. Returns when pjfold closes the other end. */
 static void fileopener_run_starter(int control)
 {
 	pid_t helper = 0;
@@ -274,14 +279,15 @@ static void fileopener_run_starter(int control)
 		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
-		if (!sent) /* the caller waits for the reply: the end of this process ends its wait */
+		if (!sent) /* pjfold waits for the reply: if this process ends, so does the wait */
 			break;
 	}
 	if (helper > 0)
 		kill(helper, SIGKILL);
 }
 
-/* In the child: nothing of the caller stays but a socket, and of its rights those that opening needs. */
+/* Turns the forked child into the process that forks helpers: keeps the socket and the capabilities of helpers, and
+ * nothing else. */
 static NORETURN void become_starter(int socket, bool unprivileged)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -302,12 +308,12 @@ static NORETURN void become_starter(int socket, bool unprivileged)
 
 static struct {
 	pthread_mutex_t lock;
-	int control, socket; /* sockets to the process that forks helpers, and to the helper; -1: none */
+	int control, socket; /* control: socket to the process that forks helpers; socket: to the helper; -1: none */
 	pid_t helper;
-	unsigned waits, skipped; /* waits without an answer; skipped files */
-	uint64_t place[PLACES];  /* files, directories and mount namespaces that do not answer */
+	unsigned waits, skipped; /* number of waits that timed out; number of skipped files */
+	uint64_t place[PLACES];  /* keys of files, directories and mount namespaces that do not respond */
 	uint8_t count[PLACES];
-	int32_t where_pid; /* process of the last lookup of a mount namespace; its result follows */
+	int32_t where_pid; /* PID of the last lookup of a mount namespace, whose result is `where` */
 	uint64_t where;
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1 };
 
@@ -342,7 +348,7 @@ static bool fileopener_start_helper(void)
 	return opener.socket >= 0;
 }
 
-/* The next start kills it. */
+/* Abandons the helper, which may hang. The start of the next one kills it. */
 static void leave_helper(void)
 {
 	close(opener.socket);
@@ -351,7 +357,7 @@ static void leave_helper(void)
 
 /* ---- places that do not answer ---------------------------------------------------------------------------------- */
 
-struct locationcache {
+struct opener_keys {
 	uint64_t file, directory; /* directory: or mount namespace */
 	bool elsewhere;
 };
@@ -361,17 +367,16 @@ static uint64_t fileopener_key(uint64_t what, struct str bytes)
 	return (hash_bytes(bytes.p, bytes.n) ^ what) | 1;
 }
 
-static struct locationcache places_of(const struct request *request, uint64_t mount_ns)
+static struct opener_keys places_of(const struct request *request, uint64_t mount_ns)
 {
 	struct str path = { request->path, request->n };
-	struct locationcache locations = { .file = fileopener_key((uint64_t)(uint32_t)request->pid << 32, path),
-					   .directory = fileopener_key(
-						   1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
-					   .elsewhere = mount_ns };
+	struct opener_keys keys = { .file = fileopener_key((uint64_t)(uint32_t)request->pid << 32, path),
+				    .directory = fileopener_key(1, str_head(path, (size_t)(str_rfind(path, '/') + 1))),
+				    .elsewhere = mount_ns };
 
 	if (mount_ns)
-		locations.directory = (mount_ns << 2) | 3;
-	return locations;
+		keys.directory = (mount_ns << 2) | 3;
+	return keys;
 }
 
 static uint8_t *count_of(uint64_t place)
@@ -392,23 +397,22 @@ static bool is_silent(uint64_t place, unsigned least)
 	return opener.place[i] == place && opener.count[i] >= least;
 }
 
-static bool is_skipped(const struct locationcache *locations)
+static bool is_skipped(const struct opener_keys *keys)
 {
-	return is_silent(locations->file, 1) ||
-	       is_silent(locations->directory, locations->elsewhere ? 1 : DIRECTORY_MAX);
+	return is_silent(keys->file, 1) || is_silent(keys->directory, keys->elsewhere ? 1 : DIRECTORY_MAX);
 }
 
-static void note_silence(const struct locationcache *locations)
+static void note_silence(const struct opener_keys *keys)
 {
 	opener.waits++;
-	*count_of(locations->file) = 1;
-	if (*count_of(locations->directory) < UINT8_MAX)
-		++*count_of(locations->directory);
+	*count_of(keys->file) = 1;
+	if (*count_of(keys->directory) < UINT8_MAX)
+		++*count_of(keys->directory);
 }
 
 /* ---- lookups ---------------------------------------------------------------------------------------------------- */
 
-/* A helper that runs, or waits for a CPU, waits for no file system. */
+/* Returns true if the helper is in state R: it runs or waits for a CPU, so no file system blocks it. */
 static bool helper_runs(void)
 {
 	char name[48], stat[512];
@@ -437,7 +441,7 @@ static bool wait_for_reply(void)
 	return got > 0;
 }
 
-/* Returns the descriptor, or -1 and errno. */
+/* Waits for the reply of the helper. Returns its descriptor, or -1 and errno. */
 static int fileopener_await(struct reply *reply)
 {
 	int fd;
@@ -467,7 +471,8 @@ static int fileopener_exchange(const struct request *request, struct reply *repl
 	return -1;
 }
 
-/* No answer, so far: what comes later would be taken for that of another request. */
+/* Returns true if a request failed without a reply, and abandons the helper: its late reply would be taken for that of
+ * the next request. */
 static bool is_silence(int fd, int error)
 {
 	if (fd >= 0 || (error != ETIMEDOUT && error != EPIPE))
@@ -476,7 +481,8 @@ static bool is_silence(int fd, int error)
 	return true;
 }
 
-/* The mount namespace of a process; 0: ours, or not known. False: no answer. */
+/* Sets *mount_ns to the inode of the mount namespace of a process; 0: pjfold's own, or unknown. Returns false if the
+ * helper does not reply. */
 static bool find_where(int32_t pid, uint64_t *mount_ns)
 {
 	struct request request = { .kind = WHERE, .pid = pid };
@@ -506,24 +512,24 @@ static int fileopener_query(const struct request *request)
 {
 	struct reply reply = { 0 };
 	uint64_t mount_ns = 0;
-	struct locationcache locations;
+	struct opener_keys keys;
 	int fd, error;
 
 	if (!fileopener_start_helper())
 		return open_request(request);
 	if (request->kind != STAT && !find_where(request->pid, &mount_ns)) {
-		locations = places_of(request, 0);
-		note_silence(&locations);
+		keys = places_of(request, 0);
+		note_silence(&keys);
 		return fileopener_skip();
 	}
-	locations = places_of(request, mount_ns);
-	if (is_skipped(&locations))
+	keys = places_of(request, mount_ns);
+	if (is_skipped(&keys))
 		return fileopener_skip();
 	errno = 0;
 	fd = fileopener_exchange(request, &reply);
 	error = errno;
 	if (is_silence(fd, error)) {
-		note_silence(&locations);
+		note_silence(&keys);
 		opener.skipped++;
 	}
 	errno = error;

@@ -30,11 +30,17 @@ void fileopener_start(bool unprivileged);
 
 /* Each returns a read-only descriptor of a regular file, or -1 and errno: ETIMEDOUT if its file system does not
  * respond. */
-int fileopener_path(const char *path);                 /* links are followed */
-int fileopener_plain(const char *path);                /* fails if the last component is a link */
-int fileopener_inside(pid_t pid, struct str path);     /* below the root of a process; links are followed within it */
-int fileopener_map_inside(pid_t pid, struct str path); /* the same; fstat returns the owner of the file */
-int fileopener_stat(pid_t pid); /* a copy of /proc/PID/stat; a process can block readers of that for ever */
+
+/* Opens a path; links are followed. */
+int fileopener_path(const char *path);
+/* Opens a path; fails if the last component is a link. */
+int fileopener_plain(const char *path);
+/* Opens a path below the root of a process; links are followed within that root. */
+int fileopener_inside(pid_t pid, struct str path);
+/* As fileopener_inside; fstat of the result returns the owner of the file. */
+int fileopener_map_inside(pid_t pid, struct str path);
+/* Opens a copy of /proc/PID/stat: a process can block readers of the original for ever. */
+int fileopener_stat(pid_t pid);
 
 /* Returns the number of files skipped because their file systems do not respond. */
 unsigned fileopener_skipped(void);

@@ -16,36 +16,41 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEPTH 512     /* levels of DIEs; compilers stay far below 100 */
-#define CALLS_MAX 255 /* one in the other */
+#define DEPTH 512     /* maximum nesting of DIEs; compilers stay far below 100 */
+#define CALLS_MAX 255 /* maximum nesting of inlined calls */
 #define NAME_LENGTH_MAX 16384
 
 const bool inlines_here = true;
 
-/* The function that contains the entries of a level, and the inlined call in it (0: none). For scopes: the scope. */
+/* Context of a DIE: number of the function that contains it, and of the inlined call in that function (0: none). While
+ * scopes are collected, `function` is the index of the scope. */
 struct within {
 	uint32_t function, call;
 };
 
+/* A requested address. */
 struct place {
 	uint64_t address;
 	uint32_t query;
-	struct within in; /* the innermost that was found so far */
+	struct within in; /* innermost function and inlined call found so far */
 };
 
-/* A call that was inlined within another one. */
+/* An inlined call: id of the name of the called function, index of the inlined call that contains it (0: none), and its
+ * nesting. */
 struct call {
 	uint32_t name, outer, depth;
 };
 
-/* A namespace, class or function: its entry, and where what is in it ends. */
+/* A namespace, class or function: its DIE, the end of its children in the section, and the index of the scope that
+ * contains it. */
 struct scope {
 	Dwarf_Die die;
 	const char *end;
 	uint32_t outer;
 };
 
-/* Those of one unit, in the order in which they begin; the first is the unit itself. */
+/* The scopes of one unit: indices first to first + n - 1 in inlines.scope, in the order of their DIEs. The first is the
+ * unit. */
 struct scopes {
 	uint32_t first, n;
 };
@@ -58,13 +63,13 @@ struct inlines {
 	size_t n;
 	struct call *call;
 	uint32_t ncalls, calls_cap, functions;
-	bool deep;          /* look also where compilers rarely put code */
-	uint64_t work, max; /* steps done, and allowed */
+	bool deep;          /* second pass: also visit DIEs that rarely contain code, as classes */
+	uint64_t work, max; /* number of steps so far, and their limit */
 	const char *why;
-	struct intern known; /* addresses of the entries of visited functions and units ... */
+	struct intern known; /* keys of known_as: addresses of the DIEs of visited functions and units */
 	struct known {
-		uint32_t name;        /* ... and what a function is called */
-		struct scopes scopes; /* ... and what is in a unit */
+		uint32_t name;        /* of a function: id of its name */
+		struct scopes scopes; /* of a unit: its scopes */
 	} * known_as;                 /* by id */
 	size_t known_cap;
 	struct scope *scope;
@@ -79,7 +84,7 @@ static bool inlines_give_up(struct inlines *inlines, const char *why)
 	return false;
 }
 
-/* Adds work. Returns false if its limit is exceeded. */
+/* Counts steps. Returns false if the limit of steps is exceeded. */
 static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 {
 	inlines->work += steps;
@@ -88,14 +93,15 @@ static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-/* Callbacks for entries. visit returns true to visit the children of die, which are within *inner. left is called after
- * them; the next entry begins at end (NULL: there is none). */
+/* Callbacks of a walk over DIEs. visit returns true if the walk is to visit the children of die, with the context
+ * *inner. left is called after the children; the next DIE begins at end (NULL: there is none). */
 struct visitor {
 	bool (*visit)(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner);
 	void (*left)(struct inlines *inlines, struct within inner, const char *end);
 };
 
-/* Moves to the entry after die, or after those that contain it. Returns the number of levels left, or -1 at the end. */
+/* Moves *die to the next DIE that is not its child. Returns the number of levels that the walk leaves by that, or -1 at
+ * the end of the unit. */
 static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Die next = { 0 };
@@ -110,7 +116,7 @@ static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 			inlines_give_up(inlines, "damaged");
 		return -1;
 	}
-	/* a 0 ends a level; the next entry is one of the level above, perhaps another end */
+	/* A zero byte ends a level. The byte after it begins a DIE of the level above, or ends that level, too. */
 	for (char *at = next.addr; *at == 0 && levels < DEPTH; at++, levels++)
 		*die = (Dwarf_Die){ .addr = at + 1, .cu = die->cu };
 	return levels;
@@ -216,7 +222,8 @@ static bool visit_scope(struct inlines *inlines, Dwarf_Die *die, int tag, struct
 	}
 }
 
-/* A block is within its scope, which ends after it; the scope decides last. */
+/* Sets the end of a scope. The walk also calls this for the blocks in a scope, with the same index; the call for the
+ * scope itself is the last. */
 static void leave_scope(struct inlines *inlines, struct within inner, const char *end)
 {
 	inlines->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
@@ -238,9 +245,8 @@ static struct scopes scopes_of(struct inlines *inlines, Dwarf_Die *unit)
 	return scopes;
 }
 
-/* The innermost scope of the unit that holds the entry at address, and is not itself that; scopes.first: only the unit
- * does.
- */
+/* Returns the index of the innermost scope that contains the DIE at address, other than that DIE; scopes.first if only
+ * the unit contains it. */
 static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes scopes, const char *address)
 {
 	uint32_t low = scopes.first + 1, high = scopes.first + scopes.n, at;
@@ -258,8 +264,8 @@ static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes s
 	return at;
 }
 
-/* "<lambda(int)>", as gcc calls the class, is "{lambda(int)}": as in demangled names, but without its number.
- */
+/* Appends the name of a scope. "<lambda(int)>", gcc's name of the class, becomes "{lambda(int)}", as demangled names
+ * have it but without a number. */
 static void put_scope_name(struct text *text, Dwarf_Die *die)
 {
 	const char *name = string_of(die, DW_AT_name);
@@ -273,7 +279,8 @@ static void put_scope_name(struct text *text, Dwarf_Die *die)
 		text_str(text, string);
 }
 
-/* Prepends namespaces and classes to a name without a linkage name, as gcc gives static functions. */
+/* Appends the namespaces and classes of a function, each with "::". For functions without linkage name, as static ones
+ * of gcc. */
 static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *die)
 {
 	uint32_t chain[32];
@@ -298,7 +305,7 @@ static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *di
 	}
 }
 
-/* Returns the entry with the declaration of the function of die. */
+/* Returns the DIE that declares the function of die: follows DW_AT_abstract_origin and DW_AT_specification. */
 static Dwarf_Die declaration_of(const Dwarf_Die *die)
 {
 	Dwarf_Die d = *die, next;
@@ -339,7 +346,8 @@ static uint32_t inlines_make_name(struct inlines *inlines, Dwarf_Die *die)
 	return intern(inlines->names, text_view(&inlines->text));
 }
 
-/* The name of the function that was inlined; made once for each. */
+/* Returns the id of the name of the function that an inlined call (or function) refers to. Each function's name is made
+ * once. */
 static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die die = *call, origin;
@@ -378,10 +386,11 @@ struct ranges {
 	Dwarf_Die *die;
 	ptrdiff_t next;
 	Dwarf_Addr base;
-	size_t at, end; /* places of this range */
+	size_t at, end; /* indices of the requested addresses in this range: [at, end) */
 };
 
-/* The next range of an entry that holds places. What begins at 0 was dropped by the linker. */
+/* Moves to the next address range of a DIE that contains requested addresses. Returns false if there is none. Skips
+ * ranges that start at 0: the linker has discarded their code. */
 static bool next_range(struct inlines *inlines, struct ranges *ranges)
 {
 	Dwarf_Addr start, end;
@@ -402,7 +411,7 @@ static bool next_range(struct inlines *inlines, struct ranges *ranges)
 	}
 }
 
-/* Returns the number of address ranges of an entry that are in no function yet. */
+/* Returns the number of requested addresses in the ranges of a DIE that are in no function yet. */
 static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
 	struct ranges ranges = { .die = die };
@@ -414,8 +423,8 @@ static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 	return open;
 }
 
-/* Places that are in no function yet are in this one. A function without such places has no number: a later one may get
- * it. */
+/* Assigns the requested addresses in a function that are in none yet to it, and numbers the function if there are any.
+ * Returns true if there are. */
 static bool enter_function(struct inlines *inlines, Dwarf_Die *die, struct within *inner)
 {
 	struct ranges ranges = { .die = die };
@@ -447,7 +456,8 @@ static uint32_t add_call(struct inlines *inlines, Dwarf_Die *die, uint32_t outer
 	return inlines->ncalls++;
 }
 
-/* Places that are where the entry is, are in this call. */
+/* Assigns the requested addresses in the ranges of an inlined call, as far as they are in its context `outer`, to the
+ * call. Returns true if there are any. */
 static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within outer, struct within *inner)
 {
 	struct ranges ranges = { .die = die };
@@ -471,7 +481,8 @@ static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within ou
 	return any;
 }
 
-/* Blocks without ranges, as of what was optimised away, may hold calls nevertheless. */
+/* Returns true if a lexical block may contain inlined calls at requested addresses. A block without ranges, as
+ * compilers leave of optimised code, may. */
 static bool enter_block(struct inlines *inlines, Dwarf_Die *die, struct within outer)
 {
 	struct ranges ranges = { .die = die };
@@ -488,8 +499,8 @@ static bool enter_block(struct inlines *inlines, Dwarf_Die *die, struct within o
 static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
-	case DW_TAG_subprogram: /* one in another is looked at with those in classes: which places are in it does not
-				   depend on the others */
+	case DW_TAG_subprogram: /* the second pass visits nested functions, as those in classes: their addresses do not
+				   depend on the order */
 		return (outer.function == 0 || inlines->deep) && (enter_function(inlines, die, inner) || inlines->deep);
 	case DW_TAG_inlined_subroutine: return outer.function && enter_call(inlines, die, outer, inner);
 	case DW_TAG_lexical_block:
@@ -512,9 +523,9 @@ static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct 
 
 /* ---- units -------------------------------------------------------------------------------------------------- */
 
-/* Opens the file with the debug information of a split unit. libdw opens that file by the names in the unit, which may
- * be any path: so those names are overwritten with that of our copy during the call. Strings of the image are in our
- * memory, and end in it. */
+/* Reads the debug information of a split unit from its .dwo file, into *split. libdw opens that file by the names in
+ * the unit, which may be any path; so the names in the image are overwritten with the path of a checked copy during the
+ * call. */
 static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
@@ -590,7 +601,7 @@ static void read_units(struct inlines *inlines)
 
 /* ---- the file ----------------------------------------------------------------------------------------------- */
 
-/* A file in memory, as libdw sees it. */
+/* An image of a file's debug information (dwarfimage.h), opened with libdw. */
 struct opened {
 	struct dwarfimage image;
 	Elf *elf;
@@ -629,7 +640,7 @@ static void inlines_open_shared(struct inlines *inlines, const struct elffile *e
 	if (link.n == 0)
 		return;
 	str_cut(&link, 0);
-	if (link.n && inlines->o->files.shared) /* else nothing ends the name */
+	if (link.n && inlines->o->files.shared) /* without a build-id after it, the name may have no end */
 		fd = inlines->o->files.shared(inlines->o->files.with, name.p, link);
 	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
 		dwarf_setalt(inlines->dwarf, shared->dwarf);
@@ -657,7 +668,7 @@ static void inlines_find_places(struct inlines *inlines, const struct elffile *r
 	qsort(inlines->place, inlines->n, sizeof(*inlines->place), inlines_place_cmp);
 }
 
-/* The names of a call and of those around it, the outermost first. */
+/* Returns the id of the names of an inlined call and of those that contain it, outermost first, separated by NUL. */
 static uint32_t chain_name(struct inlines *inlines, uint32_t call)
 {
 	uint32_t chain[CALLS_MAX], n = 0;
@@ -673,7 +684,8 @@ static uint32_t chain_name(struct inlines *inlines, uint32_t call)
 	return inlines_spend(inlines, inlines->text.n) ? intern(inlines->names, text_view(&inlines->text)) : 0;
 }
 
-/* Neighbours mostly are in the same call. */
+/* Sets the result of each requested address. Neighbouring addresses are mostly in one call, whose names are made once.
+ */
 static void inlines_answer(struct inlines *inlines, struct symbols_query *query)
 {
 	uint32_t last = 0, id = 0;
@@ -697,7 +709,7 @@ const char *inlines_resolve(const struct inlines_options *options, const struct 
 	inlines.why = open_dwarf(&main, dwarf);
 	if (!inlines.why) {
 		inlines.dwarf = main.dwarf;
-		/* every byte a few times, every place in every level */
+		/* enough for 8 visits of each byte and 64 steps for each requested address */
 		inlines.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
 		inlines.call = mem_alloc(sizeof(*inlines.call), inlines.calls_cap);
 		inlines_find_places(&inlines, runtime, query, n);

@@ -14,16 +14,18 @@
 
 extern const bool inlines_here;
 
-/* Opens the other files that debug information names; each gives a descriptor of a regular file, or -1. */
+/* Callbacks that open other files to which debug information refers. Each returns a descriptor of a regular file, or
+ * -1. */
 struct inlines_files {
-	int (*split)(void *with, const char *dir, const char *name); /* a .dwo of -gsplit-dwarf; dir may be NULL */
-	int (*shared)(void *with, const char *name,
-		      struct str build_id); /* the shared file of dwz, named by .gnu_debugaltlink */
+	/* opens a .dwo file of -gsplit-dwarf; dir may be NULL */
+	int (*split)(void *with, const char *dir, const char *name);
+	/* opens the supplementary file of dwz, whose name is in .gnu_debugaltlink */
+	int (*shared)(void *with, const char *name, struct str build_id);
 	void *with;
 };
 
 struct inlines_options {
-	bool as_perf; /* names without namespaces if there is no linkage name */
+	bool as_perf; /* as perf does, omit namespaces in names of functions without linkage name */
 	struct inlines_files files;
 };
 

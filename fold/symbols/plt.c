@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define RELOCATIONS_MAX (64u << 20) /* bytes */
+#define RELOCATIONS_MAX (64u << 20) /* limit of the bytes of a relocation section */
 
 struct plt_slot {
 	uint64_t offset, addend;
@@ -19,7 +19,8 @@ static bool is_x86(const struct elffile *elffile)
 	return elffile->machine == EM_386 || elffile->machine == EM_X86_64;
 }
 
-/* Entry sizes that linkers write; the section header of x86 may be wrong. */
+/* Sets the sizes of the head and of an entry of a PLT section to those that linkers write, since sh_entsize of x86 may
+ * be wrong. */
 static void plt_sizes(const struct plt *plt, const struct elf_section *section, uint64_t *head, uint64_t *entry)
 {
 	switch (plt->file->machine) {
@@ -68,7 +69,7 @@ static struct plt_slot plt_slot_of(const struct elffile *elffile, bool rela, con
 	union {
 		Elf64_Rela a64;
 		Elf32_Rela a32;
-	} r = { 0 }; /* struct Rel is the first part of struct Rela */
+	} r = { 0 }; /* Rel has the first members of Rela, so one union serves both */
 	uint32_t ifunc = elffile->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
 			 elffile->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
 							  UINT32_MAX;
@@ -124,10 +125,10 @@ static void need_slots(struct plt *plt)
 	plt->slot = read_slots(plt->file, section, &plt->slots);
 	if (plt->as_perf)
 		return;
-	/* a section of stubs without a resolver has no common head */
+	/* a .plt whose entries are as many as its relocations has no head */
 	if (!plt->direct.entry && plt->slots * plt->lazy.entry == plt->lazy.end - plt->lazy.start)
 		plt->head = 0;
-	/* linkers for x86 put the relocations of indirect functions last, but not their stubs */
+	/* Linkers for x86 put relocations of indirect functions last, but their stubs in between: sort by slot. */
 	if (is_x86(plt->file) && plt->slots)
 		qsort(plt->slot, plt->slots, sizeof(*plt->slot), by_offset);
 }
@@ -184,7 +185,7 @@ static struct str symbol_name(struct plt *plt, uint32_t index)
 {
 	const struct elf_section *table = plt->symbols;
 	size_t entry = plt->file->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	uint32_t name = 0; /* st_name, the first member of 32 and 64 bit symbols */
+	uint32_t name = 0; /* st_name: the first member of Elf32_Sym and Elf64_Sym */
 
 	plt->text.n = 0;
 	if (table && table->link < plt->file->sections && index < table->size / entry && table->type != SHT_NOBITS)
@@ -229,7 +230,8 @@ static struct plt_stub in_lazy(struct plt *plt, uint64_t place)
 	return (struct plt_stub){ .kind = plt->as_perf ? PLT_NONE : PLT_HEAD, .start = plt->lazy.start };
 }
 
-/* Returns the slot of the jump `endbr64; bnd jmp *slot(%rip)`, relative to the stub; 0 for other code. */
+/* Returns the address of the GOT slot of the stub `endbr64; bnd jmp *slot(%rip)`, relative to the start of the stub; 0
+ * for other code. */
 static uint64_t plt_displacement(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };

@@ -8,31 +8,31 @@
 #include "common/text.h"
 
 enum plt_kind {
-	PLT_NONE,    /* no stub */
-	PLT_HEAD,    /* ".plt" */
-	PLT_SYMBOL,  /* name: the called symbol and "@plt" */
-	PLT_IFUNC,   /* address: of an indirect function */
-	PLT_UNKNOWN, /* "offset_0x1020@plt" */
+	PLT_NONE,    /* the offset is in no stub */
+	PLT_HEAD,    /* the resolver stub, named ".plt" */
+	PLT_SYMBOL,  /* stub of the symbol plt_stub.name, named "SYMBOL@plt" */
+	PLT_IFUNC,   /* stub of the indirect function at plt_stub.address */
+	PLT_UNKNOWN, /* stub of an unknown symbol, named "offset_0x1020@plt" */
 };
 
 struct plt_stub {
 	enum plt_kind kind;
-	uint64_t start; /* file offset */
+	uint64_t start; /* file offset of the stub */
 	uint64_t address;
-	struct str name; /* valid until the next lookup */
+	struct str name; /* name of the symbol; valid until the next lookup */
 };
 
 struct plt {
 	struct elffile *file;
 	bool as_perf;
 	struct plt_part {
-		uint64_t start, end, entry; /* file offsets; size of an entry */
-	} lazy, direct, got;                /* .plt, .plt.sec, .plt.got */
-	uint64_t head;                      /* bytes before the first entry of .plt */
+		uint64_t start, end, entry; /* file offsets of the section, and bytes of an entry */
+	} lazy, direct, got;                /* sections .plt, .plt.sec and .plt.got */
+	uint64_t head;                      /* bytes of .plt before its first entry */
 	bool slots_read, gots_read;
-	struct plt_slot *slot; /* relocations in the order of stubs */
+	struct plt_slot *slot; /* relocations of .rela.plt, in the order of the stubs */
 	size_t slots;
-	struct plt_slot *got_slot; /* of .rela.dyn, by offset */
+	struct plt_slot *got_slot; /* relocations of .rela.dyn, sorted by offset */
 	size_t got_slots;
 	const struct elf_section *symbols; /* symbol table of the relocations */
 	struct text text;

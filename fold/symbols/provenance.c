@@ -11,8 +11,8 @@ static uint64_t ns_of(struct timespec spec)
 	return (uint64_t)spec.tv_sec * 1000000000u + (uint64_t)spec.tv_nsec;
 }
 
-/* pjrecord stores the boot id. perf stores the wall clock only with -k; otherwise the file was written at its last
- * record, and a pipe ends now. */
+/* Returns true if the recording is from the current boot. pjrecord stores the boot id, perf -k the wall clock. Of other
+ * recordings the time of the last record is taken from the file's mtime, of a pipe it is now. */
 static bool is_this_boot(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct timespec now;
@@ -44,7 +44,7 @@ pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint
 
 	if (!provenance->boot || pid == 0 || pid > INT32_MAX)
 		return 0;
-	if (provenance->recorder->nprocesses) { /* the list contains all processes */
+	if (provenance->recorder->nprocesses) { /* a list of pjrecord contains all sampled processes */
 		process = recorder_process(provenance->recorder, pid);
 		return process && process->start && samehost_process_is((pid_t)pid, process->start) ? (pid_t)pid : 0;
 	}

@@ -13,15 +13,15 @@
 #include <sys/types.h>
 
 struct provenance {
-	bool reported;      /* the recording names its machine; one of a killed recorder mostly does not */
-	bool host;          /* made on this machine, by host name and kernel release */
-	bool boot;          /* made during this boot of this machine: processes and their files in /tmp may be used */
-	uint64_t first_ns;  /* time of the first record */
-	struct str release; /* of the kernel; lives as long as the recording */
+	bool reported; /* the recording has host name and kernel release; that of a killed recorder mostly lacks them */
+	bool host;     /* made on this machine, by host name and kernel release */
+	bool boot;     /* made during this boot of this machine: processes and their files in /tmp may be used */
+	uint64_t first_ns;               /* time of the first record */
+	struct str release;              /* release of the recorded kernel; valid as long as the recording */
 	const struct recorder *recorder; /* identifies processes by their start times in recordings of pjrecord */
 };
 
-/* Decides for an open recording; first_ns and last_ns: times of its records. */
+/* Returns the provenance of an open recording. first_ns, last_ns: times of its first and last record. */
 struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns);
 

@@ -42,8 +42,9 @@ bool samehost_is_this_host(struct str hostname, struct str kernel_release)
 	       str_eq(kernel_release, str_of(host.release));
 }
 
-/* Returns the accepted difference of perf's clock and CLOCK_MONOTONIC: 100 ppm of the uptime, a minute at most, and
- * some ticks of the process table. Who would pass for another process has to get its number within that time. */
+/* Returns the accepted difference of perf's clock and CLOCK_MONOTONIC in ns: 100 ppm of the uptime, a minute at most,
+ * and 0.1 s for the resolution of start times. Within this time a process with a reused pid passes for the former one.
+ */
 static uint64_t samehost_drift(uint64_t uptime)
 {
 	uint64_t clocks = uptime / 10000;
@@ -58,14 +59,14 @@ bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 	if (record_ns > uptime + samehost_drift(uptime) || wall_ns > wall + WALL_SLACK)
 		return false;
 	since = uptime > record_ns ? uptime - record_ns : 0;
-	expected = wall - since; /* wraps around only for impossible times */
+	expected = wall - since; /* wraps around only if record_ns is before 1970, and is refused then */
 	/* CLOCK_MONOTONIC stops during suspend, so the wall clock may be ahead */
 	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (clock_since_boot() - uptime) > expected;
 }
 
 bool samehost_parse_stat(struct str stat, char *state, uint64_t *start_ticks)
 {
-	ptrdiff_t close = str_rfind(stat, ')'); /* comm is in brackets, and may contain blanks and brackets */
+	ptrdiff_t close = str_rfind(stat, ')'); /* comm is in parentheses, and may contain blanks and parentheses */
 	unsigned field = FIELD_STATE;
 	struct str one;
 
@@ -98,7 +99,7 @@ pid_t samehost_parse_status(struct str status)
 	return 0;
 }
 
-/* Returns the first bytes of a file of /proc/PID; none if it does not exist. Closes fd. */
+/* Returns the bytes of a file of /proc/PID, at most `space`; none if fd is -1 or reading fails. Closes fd. */
 static struct str samehost_read_proc(int fd, char *buf, size_t space)
 {
 	ssize_t got = fd < 0 ? -1 : read(fd, buf, space);

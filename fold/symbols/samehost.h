@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-/* Reads the data for samehost_is_this_host and samehost_user: to be called before threads start and before rights are
+/* Reads host name, kernel release and user once. To be called before threads start and before rights are
  * dropped. */
 void samehost_prepare(void);
 
@@ -27,7 +27,7 @@ bool samehost_is_this_host(struct str hostname, struct str kernel_release);
  * wall clock that was set since causes an error; 10 s are accepted. */
 bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns);
 
-/* Returns true if id is that of this boot (/proc/sys/kernel/random/boot_id). */
+/* Returns true if id is the id of the current boot (/proc/sys/kernel/random/boot_id), or begins it. */
 bool samehost_boot_is(struct str id);
 
 /* Returns true if process pid lives and started at that tick (field 22 of /proc/PID/stat). */

@@ -12,9 +12,9 @@
 #include "common/intern.h"
 
 struct symbols_query {
-	/* In the address space of the source; distinct and ascending in an array. */
+	/* Address to look up, in the address space of the source; distinct and ascending in an array. */
 	uint64_t address;
-	/* Result: id in the intern table of the call; 0 if there is no symbol. */
+	/* Result: id of the symbol's name in the intern table of the call; 0 if there is no symbol. */
 	uint32_t name;
 	/* Result: address - start of the symbol, at most UINT32_MAX. */
 	uint32_t offset;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FILES_MAX 65536u /* limit for the files of a tenant that are compared */
+#define FILES_MAX 65536u /* maximum number of files of a tenant that are compared */
 #define TENANTS_MAX 256
 #define SUFFIX ".debug"
 
@@ -18,7 +18,7 @@ struct search {
 	unsigned polled_at;
 };
 
-/* Appends the names in a folder below DIR, each with a 0 after it. */
+/* Sets names to the names in a folder below DIR, each followed by a 0. */
 static void symconflicts_list(const struct search *search, const char *folder, struct text *names)
 {
 	int fd = broker_open(search->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);

@@ -14,10 +14,10 @@
 struct symconflicts {
 	struct tenant tenant;
 	uint64_t files;
-	char first[2 * BUILD_ID_MAX + 1]; /* the lowest build-id, hexadecimal */
+	char first[2 * BUILD_ID_MAX + 1]; /* lowest of their build-ids, in hexadecimal */
 };
 
-/* Calls f for each tenant of the window with such files. */
+/* Calls f for each tenant of the window that has files with such a conflict. */
 void symconflicts_each(const struct symstore *symstore, void (*f)(void *arg, const struct symconflicts *symconflicts),
 		       void *arg);
 

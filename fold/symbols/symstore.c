@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Cuts off the last component of a path, and returns it. */
+/* Removes the last component from a path, and returns it. */
 static struct str symstore_cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -25,8 +25,8 @@ static struct str symstore_cut_last(char *path)
 	return str_of(slash + 1);
 }
 
-/* Derives DIR from the kernel's path of the open file, so links and relative paths have no influence. Pipes have no
- * path. */
+/* Opens the DIR of a window, derived from the path that /proc/self/fd has for the open file, so links and relative
+ * paths have no influence. Returns -1 for a pipe, which has no path. */
 static int find_dir(const struct in *input)
 {
 	struct text path = { 0 };
@@ -217,7 +217,8 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		}
 		close(one);
-		if (status.st_ino != found.st_ino) { /* several files have the build-id, and nothing selects one */
+		/* several files have this build-id, and nothing selects one of them */
+		if (status.st_ino != found.st_ino) {
 			close(fd);
 			fd = -1;
 			break;
@@ -228,7 +229,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 	return fd;
 }
 
-/* Returns the inode of the file saved for a process, and its path; 0 if there is none. */
+/* Returns the inode of the file saved for a process and writes its path; 0 if there is none. */
 static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 			    const struct file_id *numbers, char path[BINARY_PATH])
 {
@@ -252,11 +253,11 @@ int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct 
 	if (find_binary(symstore, pid, id, numbers, path))
 		return open_plain(symstore, path);
 	errno = ENOENT;
-	/* file_ids come from the kernel, so a file that another tenant saved under this one is the same file */
+	/* a file_id comes from the kernel, so a file that another tenant saved under it is the same file */
 	return id->n < 2 ? symstore_unclaimed(symstore, pid, id, numbers) : -1;
 }
 
-/* Returns the inode of fd, and closes it; 0 for -1. */
+/* Returns the inode of an open file, and closes fd; 0 if fd is -1. */
 static uint64_t symstore_inode_of(int fd)
 {
 	struct stat status = { 0 };
@@ -327,7 +328,7 @@ int symstore_vdso(const struct symstore *symstore)
 	return open_plain(symstore, path);
 }
 
-/* Opens jit/BOOT/FOLDER/PID-START.KIND; without a folder the file of earlier versions. */
+/* Opens jit/BOOT/FOLDER/PID-START.KIND, or jit/BOOT/PID-START.KIND of earlier versions if folder is empty. */
 static void jit_name(const struct symstore *symstore, const char *folder, uint32_t pid, const char *kind, char *name,
 		     size_t space)
 {

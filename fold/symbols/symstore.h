@@ -18,17 +18,17 @@
 #include "common/text.h"
 
 struct symstore {
-	int dir;                           /* DIR; -1: none */
-	const struct recorder *who;        /* boot, processes */
-	uint64_t kernel[RECORDER_KERNELS]; /* kernel snapshots of this boot, newest first: for a window that was not
-					      finished and therefore has no list */
+	int dir;                           /* descriptor of DIR; -1: there is none */
+	const struct recorder *who;        /* pjrecord's data in the window: boot and processes */
+	uint64_t kernel[RECORDER_KERNELS]; /* numbers of the kernel symbol snapshots of the recorded boot, newest
+					      first; only for an unfinished window, which has no list of its own */
 	size_t nkernels;
-	struct symstore_index *index; /* of dir */
-	struct text jit_folders;      /* names below jit/BOOT, each with a 0 after it */
+	struct symstore_index *index; /* index of the files in dir */
+	struct text jit_folders;      /* names of the folders in jit/BOOT, each followed by a 0 */
 };
 
-/* Opens the symbol store in dir; NULL: DIR is derived from the path of input, a window of pjrecord. who stays the
- * caller's. Ends the process if the user named dir and it is no folder. */
+/* Opens the symbol store in dir; if dir is NULL, in the DIR of the window `input`. who stays owned by the caller. Ends
+ * the process if dir is given and is no folder. */
 void symstore_open(struct symstore *symstore, const char *dir, const struct in *input, const struct recorder *who);
 void symstore_close(struct symstore *symstore);
 
@@ -40,13 +40,14 @@ void symstore_close(struct symstore *symstore);
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
 
-/* As symstore_binary, for a process without a tenant in the window, because its recorder was killed: returns the file
- * of any tenant if all tenants have equal files. Call it last: a build-id is only a claim of the file. */
+/* As symstore_binary, for a process whose tenant is unknown because its recorder was killed: returns the tenants' file
+ * if all tenants that have one share one inode, else -1. Call it last: any tenant can save a file with any build-id. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		       const struct file_id *numbers);
 
-/* The origin of names. Two mappings of one path and build-id have the same names if their origins are equal: inode of
- * the saved file (0: none), and, as files below roots of processes are used, too, the tenant of processes elsewhere. */
+/* Origin of the names of a mapping. Mappings of one path and build-id have the same names if their origins are equal.
+ * file: inode of the saved file (0: none); tenant: that of a process in another mount namespace, since files below its
+ * root are used, too. */
 struct symstore_origin {
 	uint64_t file, tenant;
 };
@@ -57,24 +58,26 @@ struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t
  * symbols. */
 bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const struct build_id *id);
 
-/* Returns the build-id that the window has for a file; n is 0 if it has none. */
+/* Returns the build-id that pjrecord stored in the window for a file; n is 0 if there is none. */
 struct build_id symstore_build(const struct symstore *symstore, const struct file_id *numbers);
 
-/* Returns true if a file with this file_id is saved: then it is a program, whatever its path. */
+/* Returns true if the symbol store has a file with this file_id: the file is a program or library, although its path
+ * may not look like one. */
 bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct file_id *numbers);
 
 /* Opens the saved vDSO of the recorded boot. */
 int symstore_vdso(const struct symstore *symstore);
 
-/* Opens the copy of a JIT's file. kind: "map", "map.1" (the map before), "dump". Only for processes whose start is in
- * the window. Copies are in the folder of the process's tenant; earlier versions had no such folders. */
+/* Opens the copy of a file that a JIT wrote. kind: "map", "map.1" (the previous perf map), "dump" (jitdump). Only for
+ * processes whose start time is in the window. Copies are in the folder of the process's tenant; earlier versions had
+ * no such folders. */
 int symstore_jit(const struct symstore *symstore, uint32_t pid, const char *kind);
 
-/* Writes the name of that copy below DIR, for messages. */
+/* Writes the path of the copy that symstore_jit opens, relative to DIR, for messages. */
 void symstore_name(const struct symstore *symstore, uint32_t pid, const char *kind, char *name, size_t space);
 
-/* Return the number of snapshots of kallsyms, and open the i-th (gzip): those that the window names, or the newest of
- * its boot. */
+/* Return the number of snapshots of kallsyms for the window, and open the i-th (gzip). They are those in the window's
+ * list; without a list, the newest of its boot. */
 size_t symstore_kernels(const struct symstore *symstore);
 int symstore_kernel(const struct symstore *symstore, size_t i);
 

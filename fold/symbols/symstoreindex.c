@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 struct entry {
-	bool listed, polled; /* states: a folder that was listed; a file with a known inode */
+	bool listed, polled; /* listed: a folder whose names are in the index; polled: a file whose inode is known */
 	uint64_t inode;
 };
 
 struct symstore_index {
 	pthread_mutex_t lock;
 	int dir;
-	struct intern paths; /* existing paths, and listed folders */
-	struct entry *entry; /* by id */
+	struct intern paths; /* paths that exist, and folders that were listed */
+	struct entry *entry; /* by id of the path */
 	size_t cap;
 };
 
@@ -96,7 +96,7 @@ static bool symstoreindex_exists(struct symstore_index *index, struct str path)
 	return true;
 }
 
-/* With the lock held. */
+/* Returns the inode of a path, 0 if there is no such file. The caller holds the lock. */
 static uint64_t symstoreindex_inode_of(struct symstore_index *index, const char *path)
 {
 	struct entry *entry;

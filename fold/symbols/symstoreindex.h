@@ -13,14 +13,14 @@
 
 struct symstore_index;
 
-/* dir: descriptor of DIR, which must stay open as long as the index. */
+/* Returns an empty index of the folder `dir`, a descriptor that must stay open as long as the index. */
 struct symstore_index *symstoreindex_new(int dir);
 void symstoreindex_free(struct symstore_index *index);
 
-/* path: below DIR, such as "symbols/...". Returns the inode of the regular file, 0 if there is none. */
+/* Returns the inode of the regular file at a path below DIR, such as "symbols/...", 0 if there is none. */
 uint64_t symstoreindex_inode(struct symstore_index *index, const char *path);
 
-/* Returns a descriptor, or -1 with errno. */
+/* Opens the file at a path below DIR. Returns a descriptor, or -1 and errno. */
 int symstoreindex_open(struct symstore_index *index, const char *path);
 
 #endif

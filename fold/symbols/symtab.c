@@ -6,16 +6,16 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK 2048           /* symbols of one read: 48 kB */
-#define SYMS_MAX (32u << 20) /* limit for the symbols of one table; the largest programs have 2 million */
+#define BLOCK 2048           /* symbols read at a time: 48 kB */
+#define SYMS_MAX (32u << 20) /* maximum number of symbols of a table; the largest programs have 2 million */
 #define LONGEST (32u << 10)
-#define ROUNDS 9 /* rounds of the search: the nearest symbol, and eight before it */
+#define ROUNDS 9 /* rounds of a search: the first tries the nearest symbol, each further one a symbol before */
 #define STRINGS_MAX (32u << 20)
-#define NAME_COST 2048         /* cost of reading one name, in bytes of its string table read at once */
-#define OVERLAPS (64u << 20)   /* limit for steps among symbols that contain each other */
-#define SPEND_SOME (1u << 20)  /* limit for the bytes of names of a file: this many, ... */
-#define SPEND_TIMES 8          /* ... and this many for each byte of its string tables, ... */
-#define SPEND_MAX (128u << 20) /* ... and at most this */
+#define NAME_COST 2048       /* reading one name costs as much as reading this many bytes of its string table at once */
+#define OVERLAPS (64u << 20) /* maximum number of steps among overlapping symbols */
+#define SPEND_SOME (1u << 20)  /* bytes of names that a file may use: this many, */
+#define SPEND_TIMES 8          /* plus this many for each byte of its string tables, */
+#define SPEND_MAX (128u << 20) /* but at most this many */
 
 /* ---- sorted offsets, with a table of positions by bucket ------------------------------------------------------ */
 
@@ -25,7 +25,7 @@ struct offset_table {
 	uint64_t low;
 	unsigned shift;
 	uint32_t buckets;
-	uint32_t *first; /* [buckets + 1]: the first at or above the bucket's start */
+	uint32_t *first; /* by bucket, and one more: index of the first offset at or above the bucket's start */
 };
 
 static void places_index(struct offset_table *table, const uint64_t *at, size_t n)
@@ -45,7 +45,7 @@ static void places_index(struct offset_table *table, const uint64_t *at, size_t 
 	}
 }
 
-/* Returns the index of the first place at or above a; n if there is none. */
+/* Returns the index of the first offset at or above a; n if there is none. */
 static inline size_t places_from(const struct offset_table *table, uint64_t a)
 {
 	uint64_t b;
@@ -72,7 +72,7 @@ static inline size_t places_from(const struct offset_table *table, uint64_t a)
 /* ---- the stream of symbols -------------------------------------------------------------------------------- */
 
 struct symbol {
-	uint64_t start, size; /* offset in the file; size 0: up to the next start */
+	uint64_t start, size; /* start: file offset; size 0: the symbol extends to the next start */
 	uint32_t name;
 	uint8_t bind, type;
 };
@@ -83,10 +83,10 @@ struct stream {
 	const struct symtab *tab;
 	const struct elffile *runtime;
 	const struct elf_section *strings;
-	uint8_t *use;     /* by section: CODE_OR_DATA, LABELS */
-	uint64_t at, end; /* of the table, in the file */
+	uint8_t *use;     /* by section: set of CODE_OR_DATA and LABELS, whose symbols are used */
+	uint64_t at, end; /* file offsets of the next symbol, and of the end of the table */
 	size_t entry;
-	const struct elf_segment *last; /* the segment of the previous symbol */
+	const struct elf_segment *last; /* segment that contains the previous symbol */
 	char block[BLOCK * sizeof(Elf64_Sym)];
 };
 
@@ -95,7 +95,8 @@ static bool has_word(struct str string, struct str word)
 	return str_find_str(string, word) >= 0;
 }
 
-/* perf takes labels only from sections whose name has "text" or "data" in it. */
+/* Returns for each section the symbols that perf uses: labels (STT_NOTYPE) only if its name contains "text" or "data".
+ */
 static uint8_t *section_use(const struct elffile *elffile)
 {
 	uint8_t *use = mem_alloc(1, elffile->sections + 1);
@@ -152,7 +153,7 @@ static uint64_t to_place(struct stream *stream, uint64_t vaddr, const struct elf
 			return vaddr - segment->vaddr + segment->offset;
 		}
 	}
-	/* offset by the section: for object files, and files without segments */
+	/* Object files and files without segments: the section gives the offset. */
 	if (section->type == SHT_NOBITS && (size_t)(section - stream->tab->file->section) < elffile->sections)
 		section = &elffile->section[section - stream->tab->file->section];
 	return vaddr - section->addr + section->offset;
@@ -217,7 +218,7 @@ static size_t stream_block(struct stream *stream, struct symbol *out)
 			if (!symtab_wanted(stream, &sym) || is_mapping_symbol(stream, &sym))
 				continue;
 			if (elffile->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)
-				sym.st_value &= ~(uint64_t)1; /* Thumb */
+				sym.st_value &= ~(uint64_t)1; /* bit 0 marks Thumb code */
 			out[n++] = (struct symbol){ to_place(stream, sym.st_value, &elffile->section[sym.st_shndx]),
 						    sym.st_size, sym.st_name, ELF64_ST_BIND(sym.st_info),
 						    ELF64_ST_TYPE(sym.st_info) };
@@ -227,7 +228,7 @@ static size_t stream_block(struct stream *stream, struct symbol *out)
 	return n;
 }
 
-/* Calls each with the symbols of all tables, block by block. */
+/* Callback of stream_all: receives the symbols of all tables block by block; n is 0 at the end of a table. */
 typedef void each_block(void *to, size_t table, const struct symbol *symbol, size_t n);
 
 static void stream_all(struct symtab_search *search, each_block *each, void *to)
@@ -242,7 +243,7 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 				search->any = true;
 				each(to, t, block, n);
 			}
-		each(to, t, NULL, 0); /* end of the table */
+		each(to, t, NULL, 0);
 		stream_close(stream);
 	}
 	free(block);
@@ -253,18 +254,19 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 
 #define NOWHERE UINT64_MAX
 
-/* Places without a symbol so far, and the starts of symbols that may contain them. */
+/* Requested offsets without a symbol so far, and starts of symbols that may contain them. Arrays are indexed by
+ * requested offset. */
 struct open_places {
 	struct offset_table places;
-	bool first;        /* first round: `nearest` is searched, too */
-	uint64_t *nearest; /* by place: the nearest start at or before it */
-	uint64_t *reach;   /* by place: the nearest start, below `below`, of a symbol that is large enough */
-	uint64_t *below;   /* by place */
-	uint64_t last;     /* the last start of all */
+	bool first;        /* this is the first round, which also fills `nearest` */
+	uint64_t *nearest; /* nearest start of any symbol, at or before the offset */
+	uint64_t *reach;   /* nearest start, less than `below`, of a symbol whose size includes the offset */
+	uint64_t *below;   /* limit for `reach`: the start tried in the previous round */
+	uint64_t last;     /* largest start of all symbols */
 	size_t steps;
 };
 
-/* Sets only the first offset after each start; carry_nearest sets the others. */
+/* Notes a start for requested offset i, the first at or after it; carry_nearest() sets the later offsets. */
 static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
 {
 	if (start > places->last || places->last == NOWHERE)
@@ -284,7 +286,7 @@ static void carry_nearest(struct open_places *places)
 static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
 {
 	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
-		/* a hostile table: each symbol contains all others */
+		/* limits hostile tables in which each symbol contains all others */
 		if (++places->steps > OVERLAPS)
 			return;
 		if (symbol->start < places->below[i] &&
@@ -311,20 +313,21 @@ static void note_starts(void *to, size_t table, const struct symbol *symbol, siz
 
 struct candidate {
 	bool is;
-	bool loaded; /* text is */
+	bool loaded; /* raw and text are set */
 	size_t table;
 	struct symbol symbol;
-	struct str raw, text; /* name in the file, and demangled name */
+	struct str raw, text; /* raw: name in the file; text: demangled name */
 };
 
-struct group { /* the symbols with one start */
+/* The symbols with one start. */
+struct group {
 	struct candidate best;
-	struct candidate unsized; /* the last symbol of the current table, if it has no size */
+	struct candidate unsized; /* last symbol with this start in the current table, if that symbol has no size */
 	bool ifunc;
 	uint32_t name;
 };
 
-/* A string table in memory. It is read at once if that costs less than reading each needed name. */
+/* A string table in memory: `all` is the complete table, or empty if reading each needed name costs less. */
 struct strings {
 	bool tried;
 	struct str all;
@@ -332,7 +335,7 @@ struct strings {
 
 struct choice {
 	struct symtab_search *search;
-	struct strings *strings; /* by table */
+	struct strings *strings; /* by symbol table */
 	struct offset_table starts;
 	struct group *group;
 	struct arena arena;
@@ -370,7 +373,7 @@ bool symtab_spend(struct symtab_search *search, size_t n)
 
 		max += SPEND_TIMES * (size < elffile->size ? size : elffile->size);
 	}
-	search->spent += n; /* stays over the limit once it was exceeded */
+	search->spent += n; /* never decreases: all later calls fail once the limit is exceeded */
 	return search->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
 }
 
@@ -410,7 +413,7 @@ static struct str symtab_read_name(struct choice *choice, const struct candidate
 	return arena_copy(&choice->arena, text_view(text));
 }
 
-/* Returns the demangled name; an empty one if the limit of names is exceeded. */
+/* Returns the name of a symbol as in the file; empty if the limit of names is exceeded. */
 static struct str symtab_name_of(struct choice *choice, const struct candidate *candidate)
 {
 	struct str name = { 0 };
@@ -442,7 +445,7 @@ static size_t symtab_underscores(struct str string)
 	return n;
 }
 
-/* Returns true if b, which is later in the tables, replaces the symbol: perf's rules for aliases. */
+/* Returns true if alias b, which is later in the tables, replaces the candidate, by perf's rules. */
 static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
 	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
@@ -470,8 +473,8 @@ static void symtab_challenge(struct choice *choice, struct group *group, const s
 		group->best = b;
 }
 
-/* Gives a symbol without size the range up to the next start if it is the last one of its table with that start; others
- * end. */
+/* At the end of a table, lets symbols without size compete: of each start, the last symbol of the table, which extends
+ * to the next start. */
 static void end_of_table(struct choice *choice)
 {
 	for (size_t i = 0; i < choice->starts.n; i++) {
@@ -521,8 +524,8 @@ static uint32_t group_name(struct choice *choice, struct group *group)
 struct work {
 	struct symtab_search *search;
 	struct open_places open;
-	uint64_t *at;                  /* the places that are open */
-	struct symtab_answer **answer; /* theirs */
+	uint64_t *at;                  /* requested offsets without a symbol so far */
+	struct symtab_answer **answer; /* results of these offsets */
 	size_t n;
 };
 
@@ -533,7 +536,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the distinct starts that were found, ascending. The caller frees the result. */
+/* Returns the distinct starts in `nearest` and `reach`, ascending. The caller frees the result. */
 static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
 	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
@@ -555,8 +558,8 @@ static uint64_t *distinct_starts(const struct open_places *places, size_t *count
 	return s;
 }
 
-/* Returns true if the chosen symbol of the group contains the place. A symbol without size does if no other one starts
- * between. */
+/* Returns true if the chosen symbol of the group contains offset `at`. nearest: no other symbol starts between them, so
+ * a symbol without size contains it, too. */
 static bool symtab_reaches(const struct open_places *places, const struct group *group, uint64_t at, bool nearest)
 {
 	uint64_t start = group->best.symbol.start;
@@ -565,7 +568,7 @@ static bool symtab_reaches(const struct open_places *places, const struct group 
 		return false;
 	if (group->best.symbol.size)
 		return at - start < group->best.symbol.size;
-	if (start == places->last) /* the last symbol of all: perf extends it to the end of its page, and by one page */
+	if (start == places->last) /* perf extends the last symbol to the end of its page, and by one page */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
@@ -575,8 +578,8 @@ static struct group *group_at(struct choice *choice, uint64_t start)
 	return start == NOWHERE ? NULL : &choice->group[places_from(&choice->starts, start)];
 }
 
-/* Returns the group whose symbol contains place i; otherwise NULL, with the address below which to search further in
- * *below (0: nowhere). */
+/* Returns the group whose symbol contains requested offset i. Otherwise returns NULL and sets *below, the start below
+ * which the next round searches; 0: no symbol is left. */
 static struct group *symtab_reaching(struct work *work, struct choice *choice, size_t i, uint64_t *below)
 {
 	struct open_places *places = &work->open;
@@ -591,8 +594,8 @@ static struct group *symtab_reaching(struct work *work, struct choice *choice, s
 	return NULL;
 }
 
-/* Sets the results of places that a chosen symbol contains, and ends the search for those and for places without
- * further candidates. */
+/* Sets the results of requested offsets that a chosen symbol contains. Drops those and the offsets without further
+ * candidates from the search. */
 static void symtab_settle(struct work *work)
 {
 	struct choice choice = { .search = work->search };

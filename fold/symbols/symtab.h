@@ -20,29 +20,31 @@ struct symtab {
 
 struct symtab_answer {
 	uint64_t start; /* file offset of the symbol */
-	uint32_t name;  /* 0: no symbol */
-	bool ifunc;     /* an indirect function also starts there */
+	uint32_t name;  /* id of the demangled name; 0: no symbol */
+	bool ifunc;     /* an indirect function (STT_GNU_IFUNC) also starts at `start` */
 };
 
 struct symtab_search {
 	const struct symtab *tables; /* of equal symbols the first table wins */
 	size_t n_tables;
-	const struct elffile *runtime; /* its segments relate addresses to offsets; NULL: offsets are addresses */
+	/* file whose segments relate addresses to offsets; NULL: requested offsets are addresses */
+	const struct elffile *runtime;
 	bool mangled;
 	struct intern *names;
 	bool any;         /* result: the tables have a usable symbol */
-	uint64_t spent;   /* bytes of names so far */
-	struct text text; /* buffer */
+	uint64_t spent;   /* bytes of names used so far, see symtab_spend */
+	struct text text; /* buffer for a name */
 };
 
-/* Returns true if n more bytes of names may be used. A few strings that share their ends could give gigabytes of names,
- * so the sum is limited by the size of the string tables. */
+/* Counts n more bytes of names. Returns false if their sum exceeds a limit, a multiple of the size of the string
+ * tables: a few strings that share their ends could give gigabytes of names. */
 bool symtab_spend(struct symtab_search *search, size_t n);
 
-/* Finds the symbols at file offsets at[0..n), ascending and distinct. */
+/* Sets answer[i] to the symbol that contains file offset at[i], for n distinct, ascending offsets. */
 void symtab_resolve(struct symtab_search *search, const uint64_t *at, size_t n, struct symtab_answer *answer);
 
-/* Returns the address of a symbol by its name; false if there is none, or its table is too large. */
+/* Sets *address to the value of the symbol with this name. Returns false if there is none, or its string table is too
+ * large. */
 bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address);
 
 /* Appends a name of a string table to out; nothing if the offset is invalid. */
