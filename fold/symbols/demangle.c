@@ -14,7 +14,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* maximum nesting of a C++ name; libiberty itself gives up at 1024 levels or 2048 parts */
+/* longest mangled C++ name in bytes; libiberty itself gives up at 1024 levels or 2048 parts */
 #define LONGEST_SYMBOL 16384
 #define LONGEST_NAME 16384
 #define LONGEST_D 512 /* D names: libiberty's demangler has no callback, and limits only its recursion ... */
