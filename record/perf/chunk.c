@@ -77,7 +77,8 @@ static void chunk_pad(struct text *text, size_t start, size_t to)
 		text_char(text, 0);
 }
 
-/* Appends a string as perf does: its length with padding, the bytes, a NUL, and padding to 64 (NAME_ALIGN). */
+/* Appends a string as perf lays it out: a 32-bit length that includes the padding, then the bytes, a NUL and zeros up
+ * to a multiple of 64 bytes (NAME_ALIGN). */
 static void chunk_put_string(struct text *text, const char *string)
 {
 	size_t n = strlen(string) + 1, padded = (n + 63) & ~(size_t)63, start;
@@ -145,8 +146,8 @@ struct root_frames {
 	uint64_t wall, record;
 };
 
-/* Appends the section of a feature that is known at the start of a file. Returns false if the feature is another one
- * or has no data. */
+/* Appends the section of a feature whose content is known at the start of a file. Returns false if the feature is not
+ * one of these, or has no data. */
 static bool chunk_describe(struct text *text, unsigned feature, const struct root_frames *frames)
 {
 	const struct chunk_facts *facts = frames->facts;
@@ -158,8 +159,9 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 	case FEATURE_VERSION: return chunk_put_string(text, "pjrecord " PJ_VERSION), true;
 	case FEATURE_ARCH: return chunk_put_string(text, facts->arch), true;
 	case FEATURE_NRCPUS:
-		chunk_put_u32(text, facts->cpus); /* perf writes the available CPUs first, although its documentation
-						     gives the opposite order */
+		/* The order is that of perf: all configured CPUs first, then those online; perf's documentation has the
+		 * opposite order. */
+		chunk_put_u32(text, facts->cpus);
 		chunk_put_u32(text, facts->cpus_online);
 		return true;
 	case FEATURE_CPUDESC:
@@ -178,7 +180,7 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 		return n;
 	}
 	case FEATURE_EVENT_DESC: return describe_events(text, facts), true;
-	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* resolution: 1 ns */
+	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* clock resolution: 1 ns */
 	case FEATURE_CLOCK_DATA:
 		chunk_put_u32(text, 1); /* version of the section */
 		chunk_put_u32(text, 1); /* clock id of the records: CLOCK_MONOTONIC */
@@ -202,7 +204,8 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 	return bits[i / 64] >> i % 64 & 1;
 }
 
-/* Writes the start of a file: header, attributes with their ids, feature sections and their table. The data follow. */
+/* Writes all that precedes the data of a file: the file header, event ids and attributes, feature sections, and a table
+ * of these sections. */
 static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
 	struct perf_file_header header = { .magic = PERF_MAGIC,
@@ -251,8 +254,9 @@ static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 	text_bytes(text, &record, sizeof(record));
 }
 
-/* Writes the start of a pipe, where records replace the header of a file. Each attribute is followed by the name of
- * its event. Each feature is a record of its own, and is left out if it is too large for one. */
+/* Writes the start of perf's pipe mode, where records replace the file header. An ATTR record and a record with the
+ * event's name describe each event. A FEATURE record describes each feature; a feature too large for one record is left
+ * out. */
 static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
 {
 	uint64_t size = PERF_PIPE_HEADER;
@@ -292,7 +296,8 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 	}
 	if (facts->tracing.n) {
 		chunk_put_header(&text, RECORD_TRACING_DATA, 16);
-		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7)); /* size with padding */
+		/* size of TRACING_DATA in bytes, with padding */
+		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7));
 		chunk_put_u32(&text, 0);
 		text_str(&text, facts->tracing);
 		chunk_pad(&text, 0, 8);
@@ -345,8 +350,9 @@ void chunk_flush(struct chunk *chunk)
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
-/* Completes a file: writes the table of all features in the order of their bits, both those in front of the data and
- * those that follow the table, then the latter sections, and corrects the header. */
+/* Completes a file: writes the table of all feature sections, in the order of their bits; then those sections that are
+ * known only now; then corrects data size and feature bits in the file header. The table includes the sections in front
+ * of the data. */
 static void end_file(struct chunk *chunk, const struct chunk_end *end)
 {
 	uint64_t bits[4], times[2] = { end->first, end->last }, size = chunk->written - chunk->data;
@@ -388,7 +394,8 @@ static void end_file(struct chunk *chunk, const struct chunk_end *end)
 	chunk_patch(chunk, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
-/* Cuts the items that fit into one record off *rest. An item that is too large for any record is left out. */
+/* Returns as many items from the start of *rest as fit into `max` bytes, and removes them from *rest. Items larger than
+ * max are left out. */
 static struct str some_items(struct str *rest, size_t max)
 {
 	struct str all = *rest;

@@ -20,27 +20,27 @@
 /* One event, as the header of the file describes it. */
 struct chunk_event {
 	struct perf_event_attr attr;
-	/* name for EVENT_DESC */
+	/* event name for EVENT_DESC */
 	const char *name;
-	/* ids that samples of this event carry */
+	/* ids that mark samples of this event */
 	const uint64_t *ids;
 	size_t nids;
-	/* the recorder unwound the user stacks of its samples */
+	/* true if the recorder unwound the user stacks of this event's samples */
 	bool unwound;
 };
 
 /* Facts that are equal in all files of a recording. Strings and arrays must live as long as the chunk. */
 struct chunk_facts {
 	const char *host, *kernel, *arch, *boot;
-	/* model of the CPU, or NULL */
+	/* CPU model; NULL if unknown */
 	const char *cpu;
 	/* number of CPUs that are online, and of all configured CPUs */
 	uint32_t cpus_online, cpus;
-	/* kB of memory */
+	/* RAM of the host in kB */
 	uint64_t memory;
-	/* command line, NULL-terminated; NULL leaves it out */
+	/* command line of the recorder, as a NULL-terminated array; NULL leaves it out of the file */
 	char **argv;
-	/* content of TRACING_DATA; empty if there are no tracepoints */
+	/* content of the TRACING_DATA section; empty if there are no tracepoints */
 	struct str tracing;
 	const struct chunk_event *event;
 	size_t nevents;
@@ -52,16 +52,16 @@ struct chunk {
 	/* errno of the first failure, 0 if there was none */
 	int error;
 	bool pipe;
-	/* offset of the data, and bytes of the file so far, including those in buf */
+	/* offset of the data in the file; size of the file so far in bytes, with the bytes in buf */
 	uint64_t data, written;
-	/* size of the data that the header holds */
+	/* size of the data in bytes, as the file header on disk has it */
 	uint64_t reported;
-	/* table of the feature sections in front of the data; `pre` holds their bits */
+	/* features: struct perf_section of each feature section in front of the data; pre: bit set of these features */
 	struct text features;
 	uint64_t pre[4];
-	/* records since the last flush */
+	/* number of records since the last chunk_flush */
 	uint64_t records;
-	/* bytes in buf, and its capacity */
+	/* number of bytes in buf; capacity of buf in bytes */
 	size_t n, cap;
 	char *buf;
 };
@@ -77,29 +77,28 @@ void chunk_record(struct chunk *chunk, const void *record, size_t n);
 /* Appends one record in two parts, for records that wrap around the end of a ring. */
 void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b, size_t nb);
 
-/* Appends items of FEATURE_PJ_END to a pipe, in as many records as they need. Readers that process samples at the end
- * of a round have them for all samples before the next chunk_flush. */
+/* Appends items of FEATURE_PJ_END to a pipe, in as many FEATURE records as they need. They precede the next
+ * chunk_flush, so readers that process samples at the end of a round have them for all samples of this round. */
 void chunk_stream_items(struct chunk *chunk, struct str items);
 
-/* Writes the buffer to the file and updates the header. A FINISHED_ROUND record precedes: all records up to it are
- * in order of time, so readers need not wait for more. */
+/* Writes the buffer to the file, preceded by a FINISHED_ROUND record if records were added, and updates the data size
+ * in the file header. Readers can deliver the records of a finished round without waiting for later ones. */
 void chunk_flush(struct chunk *chunk);
 
-/* Facts that are known at the end. The texts are complete feature sections. */
+/* Content of the sections that are known only at the end of a file. */
 struct chunk_end {
-	/* BUILD_ID section; empty if there is none */
+	/* content of the BUILD_ID section; empty if there is none */
 	struct str build_ids;
-	/* FEATURE_PJ_END section */
+	/* content of the FEATURE_PJ_END section */
 	struct str pj;
-	/* SAMPLE_TIME: times of the first and last sample; both 0 if there is none */
+	/* content of SAMPLE_TIME: ns of the first and last sample; both 0 if there are no samples */
 	uint64_t first, last;
 };
 
-void chunk_end(struct chunk *chunk,
-	       /* Completes the file and frees the buffers. chunk->error holds the result; fd stays open. */
-	       const struct chunk_end *end);
+/* Completes the file and frees the buffers. Afterwards chunk->error holds the result. fd stays open. */
+void chunk_end(struct chunk *chunk, const struct chunk_end *end);
 
-/* Appends an item with n bytes at p to the text of a FEATURE_PJ section, padded to 8 bytes. */
+/* Appends an item to the text of a FEATURE_PJ section: type, size, then the n bytes at p, padded to 8 bytes. */
 void chunk_put_item(struct text *text, uint32_t type, const void *p, size_t n);
 
 #endif

@@ -39,8 +39,8 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *option
 	};
 }
 
-/* Returns the event that reports each switch of a thread: its callchain and the reason when it leaves a CPU, and its
- * return. Its ring wakes the recorder when it is half full. */
+/* Returns the attributes of the event that reports each context switch of a thread: with the callchain and the reason
+ * when the thread leaves a CPU, and without them when it returns. */
 static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
@@ -61,8 +61,9 @@ static struct perf_event_attr switch_attr(const struct eventattrs_options *optio
 	};
 }
 
-/* Returns true if samples of this event have a stack copy: the kernel makes them, of user code. Counted events may
- * occur ten thousands of times a second, with 24 kB each, so with `both` they use frame pointers only. */
+/* Returns true if samples of this event have a stack copy. Samples that the recorder makes, and those of kernel code
+ * only, have none. Counted events may occur tens of thousands of times a second, with 24 kB each, so with `both` their
+ * samples have only frame-pointer callchains. */
 static bool has_copy(const struct eventattrs_options *options, const struct perf_event_attr *attr)
 {
 	return !attr->exclude_user && (attr->freq || !options->both) &&
@@ -91,8 +92,8 @@ void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes
 	attr->exclude_callchain_user = !both;
 }
 
-/* Removes registers and stack from the attribute, because files hold the callchain that the recorder unwound from
- * them. */
+/* Removes user registers and stack copy from an attribute for files: the files hold the callchain that the recorder
+ * unwound from these. */
 static void omit_stack(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
@@ -113,14 +114,15 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 			eventattrs_request_stack(&eventattrs->event[i].attr, options->stack_bytes, options->both);
 }
 
-/* Gives the off-CPU events the sample type of the switch event, since the kernel may have refused parts of it. */
+/* Gives the off-CPU events the sample type of the switch event, because the kernel may have refused a part of that
+ * type. */
 static void follow_switches(struct eventattrs *eventattrs)
 {
 	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
 		eventattrs->event[i].attr.sample_type = eventattrs->switches.sample_type;
 }
 
-/* Gives each event one id, its index from 1, for the files. */
+/* Gives each event its id for the files: its index, counted from 1. */
 static void eventattrs_number(struct eventattrs *eventattrs)
 {
 	for (size_t i = 0; i <= eventattrs->o.nevents; i++) {

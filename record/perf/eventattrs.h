@@ -14,50 +14,51 @@
 #include "record/perf/chunk.h"
 
 struct eventattrs_options {
-	/* sampled events */
+	/* events that are sampled */
 	const struct chunk_event *event;
 	size_t nevents;
-	/* as in struct session_options: index of the off-CPU event */
+	/* index from 1 of the event for off-CPU times; 0 without off-CPU times (struct session_options) */
 	uint64_t offcpu;
-	/* events are opened for threads, and their children inherit them */
+	/* true if events are opened for threads; children of these threads inherit them */
 	bool children;
-	/* events start when the thread calls exec */
+	/* true if events start when the thread calls exec */
 	bool on_exec;
-	/* bytes of the user stack in a sample; 0 for no copy */
+	/* size of the stack copy in each sample, in bytes; 0 for no copy */
 	uint32_t stack_bytes;
-	/* as in struct session_options: callchains by frame pointers, too */
+	/* samples with a stack copy have a frame-pointer callchain, too (struct session_options) */
 	bool both;
 };
 
-/* Owned by the caller; the arrays are from malloc and have o.nevents + 1 entries. */
+/* Attributes of one recording. The caller owns the struct; its arrays are from malloc and have o.nevents + 1 entries.
+ *  */
 struct eventattrs {
 	struct eventattrs_options o;
-	struct chunk_event
-		/* the sampled events and, after them, the state event; opening them may reduce what they request */
-		*event;
-	/* the same events, as files describe them */
+	/* the events that are sampled and, after them, the state event; opening them may reduce what they request */
+	struct chunk_event *event;
+	/* the same events, as the files describe them */
 	struct chunk_event *reported;
-	/* the event that reports context switches */
+	/* attributes of the event that reports context switches */
 	struct perf_event_attr switches;
 };
 
-/* Returns the number of samples with a stack copy in a second on one CPU, if copies are requested; 0 if no event has
- * one. */
+/* Returns the sampling rate of stack copies on one CPU, per second: the highest rate of an event whose samples have
+ * copies, where counted events have rate 1. Returns 0 if no samples have copies. */
 uint64_t eventattrs_copies(const struct eventattrs_options *options);
 
-/* Requests user registers and stack_bytes of the user stack with each sample. `both` requests the callchain by frame
- * pointers, too, which continues where the copy ends and is all that 32-bit code has. */
+/* Requests user registers and stack_bytes of the user stack with each sample. `both` also requests the frame-pointer
+ * callchain. That continues where the stack copy ends, and is the only stack of 32-bit code. */
 void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes, bool both);
 
-/* Makes the attributes for opening. The strings of options->event must live as long as eventattrs. */
+/* Fills *eventattrs for opening the events. The strings of options->event must live as long as eventattrs. */
 void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_options *options);
 
-/* Completes the attributes after the events were opened: the kernel may support less than was requested. */
+/* Completes the attributes for files, and gives events their ids, after the events were opened: the kernel may support
+ * less than was requested. */
 void eventattrs_opened(struct eventattrs *eventattrs);
 /* Frees the arrays and zeroes the struct. */
 void eventattrs_free(struct eventattrs *eventattrs);
 
-/* Returns true if every sample contains its cgroup. Call it after the events were opened. */
+/* Returns true if samples of all events contain their cgroup id. Call it after the events were opened. */
 bool eventattrs_cgroups(const struct eventattrs *eventattrs);
 
 #endif

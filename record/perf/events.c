@@ -20,7 +20,7 @@ static const struct known {
 	const char *name, *alias;
 	uint32_t type;
 	uint64_t config;
-	bool ticks; /* sampled by frequency, not by count */
+	bool ticks; /* true: sampled by frequency; false: each occurrence is counted */
 } known[] = {
 	{ "cycles", "cpu-cycles", HW, PERF_COUNT_HW_CPU_CYCLES, true },
 	{ "instructions", NULL, HW, PERF_COUNT_HW_INSTRUCTIONS, true },
@@ -84,9 +84,11 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 	} else {
 		attr.sample_period = options->period ? options->period : 1;
 		if (attr.sample_period > 1)
-			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD; /* see RING_SAMPLE_TYPE in rings.h */
+			/* with a period above 1, PERIOD must not be requested: see RING_SAMPLE_TYPE in rings.h */
+			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	}
-	/* other clocks and counters stop with an idle CPU, or do not support this */
+	/* Excludes idle samples of cpu-clock only: other clocks and counters stop on an idle CPU, or do not support
+	 * this. */
 	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
 		attr.exclude_idle = !options->idle;
 	if (k->type == HW)
@@ -94,8 +96,8 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 	return attr;
 }
 
-/* Applies the modifiers after the colon, such as in "cycles:u": u and k as perf has them, and p for hardware events.
- * Exits with a message on any other modifier of perf. */
+/* Applies the letters after the colon in "cycles:u" to the attribute: u and k as perf has them, and p for hardware
+ * events. Exits with a message on other letters. */
 static void take_modifiers(struct perf_event_attr *attr, struct str string, struct str spec)
 {
 	bool user = false, kernel = false;
@@ -164,8 +166,8 @@ static NORETURN void die_of_name(const char *dir, struct str name)
 		  (int)near.n, near.n ? near.p : "");
 }
 
-/* Adds an event for each tracepoint that matches, as in "sched:sched_switch:u". Both parts of the name may be
- * patterns. */
+/* Adds an event for each tracepoint that matches a specification such as "sched:sched_switch:u", with modifiers after
+ * the second colon. System and name may be shell patterns. */
 static void parse_tracepoint(struct events *events, struct str spec, const struct events_options *options)
 {
 	struct str modifiers = spec, system = str_cut(&modifiers, ':'), part = str_cut(&modifiers, ':');
@@ -207,8 +209,8 @@ static void describe_tracepoints(struct events *events)
 
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
-/* Adds the events of off-CPU samples, which the recorder makes itself; they are never opened. The first has the name
- * and numbers of perf record --off-cpu. */
+/* Adds the two events of off-CPU samples, which are never opened, since the recorder makes these samples. The first
+ * event has the name and numbers of perf record --off-cpu. */
 static void add_offcpu(struct events *events, const struct events_options *options)
 {
 	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };

@@ -12,33 +12,34 @@
 
 /* Options that apply to all events of the list. */
 struct events_options {
-	/* Hz, for events that are sampled by frequency */
+	/* sampling frequency in Hz, for clocks and hardware counters */
 	uint64_t frequency;
-	/* for counted events: a sample for each Nth occurrence; 0 is 1 */
+	/* for counted events: take one sample for each Nth occurrence; 0 means each occurrence */
 	uint64_t period;
-	/* children of a thread inherit its events; not for CPU-wide events */
+	/* threads that a thread starts inherit its events; not for CPU-wide events */
 	bool inherit;
 	/* events start when the process calls exec */
 	bool on_exec;
-	/* idle CPUs are sampled, too */
+	/* true: idle CPUs are sampled, too */
 	bool idle;
-	/* size of a ring; it is half full when the recorder is woken up */
+	/* size of a ring in bytes; the wakeup watermark of each event is half of it until sources_open sets another one
+	 *  */
 	size_t ring_bytes;
-	/* add the two events of off-CPU times */
+	/* true: add the two events of off-CPU times */
 	bool offcpu;
 };
 
-/* The result; events_free frees all of it. */
+/* Events of a list. events_free frees all of it. */
 struct events {
 	struct chunk_event *event;
 	size_t n;
-	/* "auto" became cpu-clock, because cycles cannot be counted here */
+	/* true if "auto" became cpu-clock, because this host cannot count cycles */
 	bool by_clock;
-	/* index from 1 of offcpu-time, which offcpu-time-preempted follows; 0 without off-CPU times */
+	/* index from 1 of the event offcpu-time; the next one is offcpu-time-preempted; 0 without off-CPU times */
 	uint64_t offcpu;
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;
-	/* TRACING_DATA section: formats of the tracepoints' fields; empty if there are no tracepoints */
+	/* content of the TRACING_DATA section: formats of the tracepoints' fields; empty if there are no tracepoints */
 	struct text tracing;
 };
 
@@ -48,8 +49,7 @@ void events_parse(struct events *events, const char *list, const struct events_o
 /* Frees the arrays and names and zeroes the struct. */
 void events_free(struct events *events);
 
-/* Returns true if this host can count the hardware event, after opening it for the own process. Returns false with
- * errno if not. */
+/* Tries to count a hardware event in this process. Returns true if the host can count it, else false with errno. */
 bool events_try(const struct perf_event_attr *attr);
 
 #endif

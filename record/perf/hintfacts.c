@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hintfacts.c - gathers the facts of hints.h about the host from /proc, /sys and the environment. */
+/* hintfacts.c - reads the facts of struct hint_facts (hints.h) from /proc, /sys and the environment. */
 #include "record/perf/hints.h"
 #include "record/perf/privileges.h"
 #include "record/perf/sources.h"
@@ -15,7 +15,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Links of the initial namespaces, whose inodes are fixed (include/linux/proc_ns.h). */
+/* Targets of the links in /proc/PID/ns for the initial namespaces, whose inodes are fixed (include/linux/proc_ns.h). */
 #define FIRST_PID_NS "pid:[4026531836]"
 #define FIRST_USER_NS "user:[4026531837]"
 
@@ -47,7 +47,7 @@ static int64_t sysctl_of(const char *path)
 	return hintfacts_number(hintfacts_read_file(path, buf, sizeof(buf)));
 }
 
-/* Returns the value of the line "key:\tvalue" of /proc/PID/status; empty if there is none. */
+/* Returns the value of the line "key:\tvalue" in the text of /proc/PID/status; empty if no line has this key. */
 static struct str hintfacts_field(struct str status, const char *key)
 {
 	while (status.n) {
@@ -67,8 +67,8 @@ static int is_ns_other(const char *link, const char *first)
 	return got <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)got }, str_of(first));
 }
 
-/* Returns 1 if this process runs in a container. The files of container runtimes count only on an overlay file
- * system, since virtual machines that were made from container images have them, too. */
+/* Returns 1 if this process runs in a container, else 0. Marker files such as /.dockerenv count only if the root file
+ * system is an overlay: virtual machines made from container images have such files, too. */
 static int in_container(const struct hint_facts *facts)
 {
 	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
@@ -84,7 +84,8 @@ static int in_container(const struct hint_facts *facts)
 	return 0;
 }
 
-/* Returns the lockdown level from a text such as "[none] integrity confidentiality". */
+/* Reads the level of kernel lockdown from a text such as "[none] integrity confidentiality": 0, 1, 2 or HINT_UNKNOWN.
+ *  */
 static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
@@ -152,7 +153,8 @@ int64_t hint_owner(pid_t pid)
 	return stat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
 }
 
-/* Reads the start of /proc/kallsyms. One address other than 0 suffices: the kernel hides all addresses or none. */
+/* Reads the first lines of /proc/kallsyms. One address other than 0 suffices as proof: the kernel hides all addresses
+ * or none. */
 bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);

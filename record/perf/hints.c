@@ -32,7 +32,7 @@ static const char *perfmon_name(const struct hint_facts *facts)
 	return facts->old_kernel ? "CAP_SYS_ADMIN" : "CAP_PERFMON";
 }
 
-/* Appends "cap_perfmon" in capitals, as containers and manuals write it. */
+/* Appends a name such as "cap_perfmon" in capitals, which containers and manuals use. */
 static void put_upper(struct text *text, const char *string)
 {
 	for (; *string; string++)
@@ -70,7 +70,8 @@ static void put_sysctl(struct text *text, const struct hint_facts *facts, const 
 		    setting);
 }
 
-/* Appends the remedy for missing permission: CAP_PERFMON, or a lower kernel.perf_event_paranoid. */
+/* Appends the remedy for missing permission: the way to get CAP_PERFMON, or the command that sets
+ * kernel.perf_event_paranoid to `level`. */
 static void put_perfmon(struct text *text, const struct hint_facts *facts, int level)
 {
 	char setting[60];
@@ -152,7 +153,8 @@ static void by_module(struct text *text, const struct hint *hint)
 		hints_perfmon(&hint->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
-/* Level 3 is a patch of distributions; Debian's version accepts only CAP_SYS_ADMIN. */
+/* Explains kernel.perf_event_paranoid >= 3, a level that distributions have patched in: Debian's kernel then accepts
+ * only CAP_SYS_ADMIN. */
 static void by_distribution(struct text *text, const struct hint_facts *facts)
 {
 	text_printf(text,

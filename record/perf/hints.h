@@ -18,62 +18,65 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
-/* The step that failed. The comments name the members of struct hint that apply only to it. */
+/* The step that failed. `name` and `pid` are members of struct hint. */
 enum hint_step {
-	HINT_OPEN,    /* perf_event_open */
-	HINT_RING,    /* mmap of a ring */
-	HINT_FILES,   /* no free descriptors: EMFILE or ENFILE of any call, or a failed setrlimit */
-	HINT_TRACEFS, /* reading the id or format of tracepoint `name` */
-	HINT_PROC,    /* reading /proc/PID of process `pid` */
-	HINT_CGROUP,  /* opening the directory of cgroup `name`, as the user wrote it */
+	HINT_OPEN,    /* perf_event_open failed */
+	HINT_RING,    /* mmap of a ring failed */
+	HINT_FILES,   /* no file descriptor was free: EMFILE or ENFILE of any call, or a failed setrlimit */
+	HINT_TRACEFS, /* reading the id or format of tracepoint `name` failed */
+	HINT_PROC,    /* reading /proc/PID of process `pid` failed */
+	HINT_CGROUP,  /* opening the directory of cgroup `name` failed */
 	HINT_KALLSYMS /* addresses of kernel symbols are all zero, or cannot be read */
 };
 
 #define HINT_UNKNOWN INT32_MIN
 
-/* Facts about the host and the rights of the recorder. HINT_UNKNOWN, or an empty string, marks a fact that could not
- * be read. */
+/* Facts about the host and the rights of the recorder. HINT_UNKNOWN, or an empty string, marks a fact that could not be
+ * read. */
 struct hint_facts {
-	/* kernel.perf_event_paranoid; 3 and 4 exist on Debian and Ubuntu; unknown if the file does not exist */
+	/* kernel.perf_event_paranoid; levels 3 and 4 exist on Debian and Ubuntu; HINT_UNKNOWN if the file does not
+	 * exist */
 	int paranoid;
 	int kptr_restrict;
-	int seccomp;      /* 0 off, 1 strict, 2 filter */
-	int no_new_privs; /* 1: capabilities of files are ignored */
-	int lockdown;     /* 0 none, 1 integrity, 2 confidentiality */
-	int container;    /* 1: in a container, as far as that is visible from inside */
-	int user_ns;      /* 1: in a user namespace, where capabilities do not apply to the host */
-	int pid_ns;       /* 1: in a PID namespace, where processes of the host have other pids or none */
-	int tracefs;      /* 1: tracefs is mounted */
-	/* 1: version 2 is the only hierarchy; 2: it exists beside those of version 1 and perf uses it; 0: perf uses
-	 * one of version 1 */
+	int seccomp;      /* seccomp mode: 0 off, 1 strict, 2 filter */
+	int no_new_privs; /* 1: no_new_privs is set, so capabilities of files have no effect */
+	int lockdown;     /* kernel lockdown: 0 none, 1 integrity, 2 confidentiality */
+	int container;    /* 1: the recorder runs in a container, as far as a process inside can see */
+	int user_ns;      /* 1: the recorder runs in a user namespace, whose capabilities do not apply to the host */
+	/* 1: the recorder runs in a PID namespace, in which processes of the host have other pids or none */
+	int pid_ns;
+	int tracefs; /* 1: tracefs is mounted */
+	/* cgroup hierarchy that perf events use: 0: that of version 1; 1: version 2, the only one; 2: version 2, which
+	 * exists beside those of version 1 */
 	int cgroup2;
-	/* kernel.perf_event_max_sample_rate, kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK in bytes (-1: no limit),
-	 * RLIMIT_NOFILE, CPUs online */
+	/* in this order: kernel.perf_event_max_sample_rate, kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK in bytes, soft
+	 * and hard RLIMIT_NOFILE (-1: no limit), number of CPUs online */
 	int64_t max_sample_rate, mlock_kb, memlock, files_soft, files_hard, cpus;
 	uint64_t cap_effective, cap_bounding;
 	uid_t uid;
-	bool old_kernel;   /* the kernel has no CAP_PERFMON and uses CAP_SYS_ADMIN instead */
-	char program[256]; /* path of the running executable, for setcap */
+	bool old_kernel;   /* true if the kernel has no CAP_PERFMON and requires CAP_SYS_ADMIN instead */
+	char program[256]; /* path of the running executable, for the setcap command; empty if unknown */
 };
 
 /* A failed step. The caller sets step, error and the members that apply to the step. */
 struct hint {
 	enum hint_step step;
-	/* errno of the step */
+	/* errno of the failed call */
 	int error;
-	/* HINT_OPEN: attributes of the event; may be NULL */
+	/* HINT_OPEN and HINT_RING: attributes of the event; may be NULL */
 	const struct perf_event_attr *attr;
-	/* HINT_OPEN: the event is for all processes on a CPU */
+	/* HINT_OPEN: the event counts all processes on a CPU, not one process */
 	bool cpu_wide;
-	/* process that the step is about; 0 for an own one */
+	/* target process of the step; 0 if the step has none */
 	pid_t pid;
-	/* uid of that process; -1 if it has ended */
+	/* uid of process `pid`; -1 if it has ended */
 	int64_t owner;
 	/* event, tracepoint or cgroup as the user wrote it; may be NULL */
 	const char *name;
-	/* HINT_RING: bytes of all rings of a CPU. HINT_FILES: number of descriptors that are needed; 0 if unknown. */
+	/* HINT_RING: size of all rings of one CPU in bytes. HINT_FILES: number of descriptors that the recorder needs;
+	 * 0 if unknown. */
 	uint64_t ring_bytes, needed;
-	/* HINT_RING: smaller rings are of no use */
+	/* HINT_RING: true if smaller rings would not hold enough samples */
 	bool no_less;
 	struct hint_facts facts;
 };
@@ -86,23 +89,23 @@ void hint_gather(struct hint_facts *facts);
 struct sources_failure;
 void hint_failure(struct hint *hint, const struct sources_failure *why);
 
-/* Returns true if kernel symbols are hidden, with step and error in *hint for hint_text. The caller has gathered the
- * facts. */
+/* Returns true if kernel symbols are hidden, and sets step and error of *hint for hint_text. The caller has filled
+ * hint->facts. */
 bool hint_kallsyms(struct hint *hint);
 
-/* Returns the uid of a process, -1 if it has ended. */
+/* Returns the uid of a process; -1 if the process has ended. */
 int64_t hint_owner(pid_t pid);
 
-/* Appends one line without a newline: the cause and, after ": ", the remedy. It is never empty: an unknown error is
- * named. */
+/* Appends one line without a newline: the cause and, after ": ", the remedy. For an errno without a known cause the
+ * line has the text of strerror. */
 void hint_text(struct text *text, const struct hint *hint);
 
-/* Appends the way to obtain a capability ("cap_perfmon"), with the words that end a hint_text: "run it as root, or:
- * sudo setcap ...". */
+/* Appends the way to obtain a capability such as "cap_perfmon", in the words that end a hint: "run it as root, or: sudo
+ * setcap ...". */
 void hint_capability(struct text *text, const struct hint_facts *facts, const char *cap);
 
-/* Returns true if the error of a hardware event means that the CPU or hypervisor lacks it, so that cpu-clock can
- * replace it. */
+/* Returns true if this errno of opening a hardware event means that the CPU or hypervisor lacks the counter. The caller
+ * then uses cpu-clock instead. */
 bool hint_no_pmu(int error);
 
 #endif

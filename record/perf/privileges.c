@@ -22,8 +22,8 @@ static const struct {
 	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
 };
 
-/* Returns the capabilities to keep. SYS_ADMIN replaces PERFMON if the kernel lacks that or the process does not have
- * it. */
+/* Returns the subset of `permitted` to keep. It contains SYS_ADMIN only if PERFMON is not permitted: older kernels do
+ * not have PERFMON. */
 static uint64_t to_keep(uint64_t permitted)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
@@ -126,7 +126,9 @@ void privileges_drop(uid_t uid, gid_t gid)
 	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
 		die("only root can become another user");
 	if (capabilities.effective & BIT(CAP_SETPCAP))
-		capabilities_bound(keep); /* needs SETPCAP, which is lost when the user changes */
+		/* Reduces the bounding set before the user changes, because that requires SETPCAP, which the change
+		 * drops. */
+		capabilities_bound(keep);
 	if (uid != geteuid() || gid != getegid())
 		privileges_become(uid, gid);
 	if (!capabilities_limit(keep))

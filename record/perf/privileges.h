@@ -2,9 +2,10 @@
 /*
  * privileges.h - reduces the rights of pjrecord to five capabilities, irrevocably.
  *
- * These are PERFMON (SYS_ADMIN if the kernel is older than 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and DAC_READ_SEARCH,
- * each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is set, and other
- * capabilities are removed from the bounding set as far as allowed. The module uses system calls directly.
+ * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and
+ * DAC_READ_SEARCH, each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is
+ * set, and other capabilities are removed from the bounding set as far as allowed. The module uses system calls
+ * directly.
  *
  * The rights cannot be regained, not even for a COMMAND that needs the rights of its user: fork it first, and let it
  * wait for a byte on a pipe before it calls exec (command.h). Capabilities belong to threads, so call
@@ -24,16 +25,17 @@ void privileges_user(const char *name, uid_t *uid, gid_t *gid);
  * keeps the current id; only root can change it. Exits with a message if the kernel refuses or other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);
 
-/* Returns true if this capability (a CAP_ number) is effective. */
+/* Returns true if this capability (number CAP_...) is in the effective set of the process. */
 bool privileges_has(unsigned cap);
 
 /* Returns true if CAP_PERFMON or CAP_SYS_ADMIN is effective, so that perf_event_paranoid does not apply. */
 bool privileges_perfmon(void);
 
-/* Appends the list of effective ones, such as "perfmon, ipc_lock", or "none", for messages and --check. */
+/* Appends the effective ones of the capabilities that pjrecord uses, such as "perfmon, ipc_lock", or "none". Used by
+ * messages and --check. */
 void privileges_text(struct text *text);
 
-/* Numbers of capabilities; <linux/capability.h> may be older than some of them. */
+/* Numbers of capabilities (CAP_...); older versions of <linux/capability.h> lack some of them. */
 enum {
 	PRIV_DAC_OVERRIDE = 1,
 	PRIV_DAC_READ_SEARCH = 2,

@@ -5,13 +5,15 @@
 
 #include "record/perf/rings.h"
 
-/* The zero value is valid. The caller clears `known` when rings were added or removed, and now and then. */
+/* List of descriptors to wait for. The zero value is valid. The caller clears `known` when it adds or removes rings,
+ * and also now and then. */
 struct ringpoll {
 	struct pollfd *poll;
 	size_t n;
-	/* rings_skipped at the last call, and ns of a pause during a storm */
+	/* skipped: rings_skipped at the last wait; pause: ns for which rings do not wake the recorder during a storm, 0
+	 * outside */
 	uint64_t skipped, pause;
-	/* poll lists the current descriptors of all rings */
+	/* true if `poll` lists the descriptors of all current rings */
 	bool known;
 };
 
@@ -23,7 +25,7 @@ struct ringpoll {
  * less if the fullest ring is more than half full after it.
  */
 void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, int wait_ms);
-/* Frees the list and zeroes the struct. */
+/* Frees the list of descriptors and zeroes the struct. */
 void ringpoll_free(struct ringpoll *ringpoll);
 
 #endif

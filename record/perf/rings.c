@@ -17,22 +17,22 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	char *data;
 	size_t size;
-	/* offsets during a drain: end of the records, and end of those that were taken */
+	/* positions in the record stream during rings_drain: end of the records; end of the records taken so far */
 	uint64_t head, tail;
-	/* time of the next record */
+	/* time of the next record in this ring, in ns */
 	uint64_t time;
 };
 
 struct rings {
 	struct ring *ring;
-	/* indexes of the rings that have a record before the horizon, as a heap with the oldest record first */
+	/* indexes of the rings whose next record is before the horizon, as a heap with the oldest record first */
 	uint32_t *heap;
 	size_t n, nheap;
 	uint64_t last, late, broken;
 	unsigned high, left;
 	bool hold;
 	size_t bytes;
-	bool (*skip)(void *to, uint32_t pid); /* NULL if no record is dropped */
+	bool (*skip)(void *to, uint32_t pid); /* filter for records of processes; NULL if there is none */
 	void *skip_to;
 	uint64_t skipped;
 	union {
@@ -103,8 +103,8 @@ static void rings_copy(const struct ring *ring, uint64_t from, char *to, size_t 
 	memcpy(to + head, ring->data, n - head);
 }
 
-/* Returns the 8 bytes at an offset of the record stream. All fields that are read before a record is copied are
- * aligned, so none wraps around the end of the ring. */
+/* Returns the 8-byte word at a position of the record stream. All fields that are read before a record is copied are
+ * aligned to 8 bytes, so none wraps around the end of the ring. */
 static uint64_t rings_word_at(const struct ring *ring, uint64_t at)
 {
 	uint64_t word;
@@ -128,14 +128,15 @@ static void rings_release(const struct ring *ring)
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/* Returns true for records of which a process can cause a million in a second. They begin with its pid. */
+/* Returns true for record types of which one process can cause a million in a second. The filter of rings_skip may drop
+ * them. These records begin with the pid. */
 static bool may_skip(const struct perf_record *record)
 {
 	return record->type == RECORD_MMAP2 || record->type == RECORD_NAMESPACES ||
 	       (record->type == RECORD_COMM && !(record->misc & MISC_COMM_EXEC));
 }
 
-/* Drops the records at the start of a ring that the filter of rings_skip rejects. Returns their space to the kernel
+/* Drops the records at the front of a ring that the filter of rings_skip rejects. Returns their space to the kernel
  * after each eighth of the ring. */
 static void skip_unwanted(struct rings *rings, struct ring *ring)
 {
@@ -158,8 +159,8 @@ static void skip_unwanted(struct rings *rings, struct ring *ring)
 	}
 }
 
-/* Sets ring->time to the time of the next record. Returns false if the ring is empty. If the bytes are no valid
- * record, empties the ring, counts it as broken and returns false. */
+/* Sets ring->time to the time of the next record and returns true. Returns false if the ring is empty. If the next
+ * bytes are no valid record, empties the ring, adds 1 to rings->broken and returns false. */
 static bool rings_look(struct rings *rings, struct ring *ring)
 {
 	struct perf_record record;
@@ -183,9 +184,9 @@ static bool rings_look(struct rings *rings, struct ring *ring)
 	return true;
 }
 
-/* Takes the next record. Returns a copy, because callers change records and the ring must not be written. A large
- * SAMPLE that does not wrap around is returned in place (*fixed): most of it is a stack copy, and most of that is
- * never read. */
+/* Takes the next record. Returns a copy, because callers change records and must not write to the ring. Only a large
+ * SAMPLE that does not wrap around is returned in the ring itself, with *fixed true: most of it is a stack copy, of
+ * which little is ever read. */
 static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
@@ -293,7 +294,8 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 			ring->tail = tail;
 			break;
 		}
-		if (ring->tail - ring->page->data_tail > ring->size / 8) /* returns space to the kernel early */
+		/* returns space to the kernel before the drain ends */
+		if (ring->tail - ring->page->data_tail > ring->size / 8)
 			rings_release(ring);
 		if (!rings_look(rings, ring) || ring->time >= horizon)
 			rings->heap[0] = rings->heap[--rings->nheap];
@@ -305,8 +307,8 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 	return n;
 }
 
-/* Returns true if the ring contains a LOST record, or is so full that the next record might not fit; then the LOST
- * record is written later. */
+/* Returns true if the ring contains a LOST record, or is so full that the next record might not fit. In that case the
+ * kernel writes its LOST record later. */
 static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;

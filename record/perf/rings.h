@@ -4,33 +4,35 @@
  *
  * Each ring is nearly in order (an interrupt within an interrupt is not), and a record is in its ring shortly after
  * its time was taken. So records older than a horizon slightly in the past are taken, and the others stay in the
- * rings. If rings fill faster than that, the caller moves the horizon up; records that come too late for the order
- * are delivered all the same, and counted.
+ * rings. If rings fill faster than that, the caller passes a later horizon; records that then come too late for the
+ * order are delivered all the same, and counted (rings_late).
  */
 #ifndef PJ_RINGS_H
 #define PJ_RINGS_H
 
 #include "common/formats/perfrecord.h"
 
-/* Fields that all events request, so that time, CPU and event of each record lie at fixed places (perf_event.h).
- * Events of which each Nth occurrence is sampled have no PERIOD: with it the kernel makes a sample of each
+/* Fields that all events request, so that time, CPU and event id of each record lie at fixed places (perf_event.h).
+ * Events of which each Nth occurrence is sampled do not request PERIOD: with PERIOD the kernel makes a sample of each
  * occurrence (perf_swevent_event). */
 #define RING_SAMPLE_TYPE                                                                                  \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-/* Start of a SAMPLE with that type. IDENTIFIER is the first field of a sample and the last one of other records. */
+/* Start of a SAMPLE record with RING_SAMPLE_TYPE. IDENTIFIER is the first field of a sample and the last field of other
+ * records. */
 struct ring_sample {
 	struct perf_record head;
 	uint64_t event, ip;
 	uint32_t pid, tid;
-	/* ns of CLOCK_MONOTONIC */
+	/* time in ns of CLOCK_MONOTONIC */
 	uint64_t time;
 	uint32_t cpu, zero;
 	uint64_t period, nips, ips[];
 };
 
-/* Returns the callchain of a sample with that type: nips, followed by ips. */
+/* Returns the callchain of a sample: a pointer to its length (nips), which the addresses follow. sample_type is
+ * RING_SAMPLE_TYPE with or without PERIOD. */
 static inline const uint64_t *ring_chain(const struct ring_sample *sample, uint64_t sample_type)
 {
 	bool period = sample_type & PERF_SAMPLE_PERIOD;
@@ -39,7 +41,7 @@ static inline const uint64_t *ring_chain(const struct ring_sample *sample, uint6
 			      (period ? offsetof(struct ring_sample, nips) : offsetof(struct ring_sample, period)));
 }
 
-/* Trailer of all other records (sample_id_all). */
+/* Trailer of all records other than samples (sample_id_all). */
 struct ring_sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -47,18 +49,19 @@ struct ring_sample_id {
 	uint64_t event;
 };
 
-/* Content of a ring. Of records with equal times, the one with the lower kind is delivered first: a sample needs the
- * mapping in which it was taken. */
+/* Kind of the records in a ring. Among records of equal time, rings_drain delivers the one of the lower kind first: a
+ * sample needs the mapping in which it was taken. */
 enum ring_kind {
 	RING_OF_STATE,    /* side-band records of processes */
 	RING_OF_SWITCHES, /* context switches of threads, for off-CPU times */
 	RING_OF_SAMPLES
 };
 
-/* One complete, aligned record. It is valid until the callback returns. */
+/* One complete, aligned record. It is valid until the callback of rings_drain returns. */
 struct ring_record {
 	struct perf_record *head;
-	/* head points into the ring (a large SAMPLE) and is read-only; all other records may be changed */
+	/* true: head points into the ring (a large SAMPLE) and is read-only; false: the callback may change the record
+	 *  */
 	bool fixed;
 	uint64_t time;
 	enum ring_kind kind;
@@ -66,52 +69,51 @@ struct ring_record {
 
 struct rings;
 
-/* Returns an empty set of rings, for use by one thread.
- *
- * Example: rings_add for each CPU, then every half second rings_drain(rings, now - 100 ms, take, to). */
+/* Returns an empty set of rings, for use by one thread. Example: rings_add for each CPU, then every half second
+ * rings_drain(rings, now - 100 ms, take, to). */
 struct rings *rings_new(void);
-/* Unmaps all rings. Descriptors stay open; they belong to their owner. Accepts NULL. */
+/* Unmaps all rings and frees the set. The caller closes the descriptors. Accepts NULL. */
 void rings_free(struct rings *rings);
 
-/* Maps the ring of fd. bytes is a power of two and at least a page. tag identifies the ring in rings_remove. Returns
- * false with errno on failure. */
+/* Maps the ring of descriptor fd. `bytes` is a power of two and at least a page; rings_remove selects rings by `tag`.
+ * Returns false with errno on failure. */
 bool rings_add(struct rings *rings, int fd, size_t bytes, enum ring_kind kind, uint32_t tag);
-/* Unmaps all rings with this tag. Their records are lost, so call rings_drain before. */
+/* Unmaps all rings with this tag. Records in them are lost, so call rings_drain before. */
 void rings_remove(struct rings *rings, uint32_t tag);
 
 /* Calls fn with all records before horizon (ns of CLOCK_MONOTONIC), in order of time, and returns their space to the
- * kernel. Returns their number. UINT64_MAX is a horizon that takes all. */
+ * kernel. Returns the number of records. Horizon UINT64_MAX takes all records. */
 size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, const struct ring_record *record),
 		   void *to);
 
-/* Sets a filter for records of processes: for each MMAP2, COMM without exec and NAMESPACES record of a state ring,
- * rings_drain calls skip(to, pid) before it copies the record and compares it with the horizon, in any order. If
- * skip returns true, the record is dropped unread and its space is returned to the kernel. A storm of 100,000
- * mappings a second fills a ring each 10 ms, and records of others would be lost. */
+/* Sets a filter for the MMAP2, COMM (without exec) and NAMESPACES records of state rings. rings_drain calls skip(to,
+ * pid) for each of them, in any order, before it copies the record or compares it with the horizon. If skip returns
+ * true, the record is dropped unread and its space is returned to the kernel. Without the filter, a process that maps
+ * 100,000 times a second would fill a ring each 10 ms, and records of other processes would be lost. */
 void rings_skip(struct rings *rings, bool (*skip)(void *to, uint32_t pid), void *to);
 
-/* Only fn may call it: the current record stays in its ring and rings_drain ends. The next rings_drain delivers that
- * record first. */
+/* Makes rings_drain end and leave the current record in its ring; the next rings_drain delivers that record first. Only
+ * the callback fn of rings_drain may call it. */
 void rings_hold(struct rings *rings);
 
-/* Returns true if a ring of that kind contains a LOST record, or is so full that the kernel drops records now. Reads
- * the header of every record. */
+/* Returns true if a ring of that kind contains a LOST record, or is so full that the kernel may drop the next one.
+ * Reads the header of every record. */
 bool rings_lossy(const struct rings *rings, enum ring_kind kind);
 
-/* Fill level of the fullest ring, 0 to 1000, before the last rings_drain took records and after it. */
+/* Return the fill level of the fullest ring, in thousandths: rings_high before the last rings_drain took records,
+ * rings_left after that. */
 unsigned rings_high(const struct rings *rings);
 unsigned rings_left(const struct rings *rings);
-/* Returns the number of records that the filter dropped. */
+/* Returns the number of records that the filter of rings_skip dropped. */
 uint64_t rings_skipped(const struct rings *rings);
-/* Returns the number of records that were older than one delivered before. */
+/* Returns the number of records that were delivered after a newer one. */
 uint64_t rings_late(const struct rings *rings);
-uint64_t rings_broken(
-	/* Returns how often a ring was emptied because its content was malformed. */
-	const struct rings *rings);
-/* Returns the bytes that all rings map, including their control pages. */
+/* Returns the number of times that a ring was emptied because its content was malformed. */
+uint64_t rings_broken(const struct rings *rings);
+/* Returns the number of bytes that all rings map, with their control pages. */
 size_t rings_bytes(const struct rings *rings);
 
-/* Stores up to max descriptors, for poll, and returns the number of all rings. */
+/* Stores up to `max` descriptors of rings in fd, for poll. Returns the number of all rings. */
 size_t rings_fds(const struct rings *rings, int *fd, size_t max);
 
 #endif

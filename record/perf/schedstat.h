@@ -9,17 +9,17 @@
 
 #include <sys/types.h>
 
-/* Opens the counters of the first thread of a process; pid 0 is this process. The caller closes the descriptor.
- * Returns -1 if the kernel does not provide them or the process has ended. */
+/* Opens /proc/PID/schedstat for the first thread of a process; pid 0 is this process. Returns a descriptor, which the
+ * caller closes, or -1 if the kernel does not provide the file or the process has ended. */
 int schedstat_open(pid_t pid);
 
-/* Sums since the start of the thread. */
+/* Times of a thread since its start: on a CPU, and waiting in the run queue. */
 struct schedstat {
 	uint64_t ran, waited; /* ns */
 };
 
-/* Reads the sums. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended. The kernel
- * adds queue time when the wait in the queue ends. */
+/* Reads both times. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended. The kernel adds
+ * a wait in the queue when that wait ends. */
 bool schedstat_read(int fd, struct schedstat *schedstat);
 
 #endif

@@ -18,12 +18,12 @@
 #define ONLINE "/sys/devices/system/cpu/online"
 
 #define DESCRIPTORS_BESIDE 32
-#define RING_SHARE 32 /* 1/32 of the memory may hold rings with stack copies */
+#define RING_SHARE 32 /* rings with stack copies use at most 1/32 of the memory of the host */
 
 struct source {
 	int fd;
 	uint32_t cpu;
-	bool counts; /* read() returns the number of lost samples */
+	bool counts; /* true if read() also returns the number of lost samples (FORMAT_LOST) */
 };
 
 struct sources {
@@ -35,13 +35,13 @@ struct sources {
 	size_t ncpus;
 	struct {
 		uint64_t id, event;
-	} * name; /* hash table by id, with open addressing */
+	} * name; /* translates ids of the kernel to indexes of events; hash table by id, with open addressing */
 	size_t nnames, mask;
 	uint32_t *tid;
 	size_t ntids;
-	/* sizes of the rings of each kind; they shrink to what is allowed */
+	/* size of one ring in bytes, by enum ring_kind; halved until the kernel allows it */
 	size_t bytes[3];
-	int *cgroup; /* descriptors of the cgroup directories */
+	int *cgroup; /* descriptors of the cgroup directories, o.ncgroups of them */
 	bool enabled, without_kernel;
 };
 
@@ -80,7 +80,8 @@ static uint32_t *sources_online(size_t *n)
 		close(fd);
 	if (got > 0)
 		return sources_parse_cpus((struct str){ text, (size_t)got }, n);
-	*n = (size_t)sysconf(_SC_NPROCESSORS_ONLN); /* some containers have no /sys */
+	/* without /sys, as in some containers, CPU numbers are 0 to n - 1 */
+	*n = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t *cpu = mem_alloc(sizeof(*cpu), *n);
 	for (size_t i = 0; i < *n; i++)
 		cpu[i] = (uint32_t)i;
@@ -125,8 +126,8 @@ uint64_t sources_event(const struct sources *sources, uint64_t id)
 
 /* ---- opening one event --------------------------------------------------------------------------------------- */
 
-/* Removes the newest feature that older kernels lack from the attribute; the comments give the kernel that
- * introduced it. Returns false if no such feature is left. */
+/* Removes one feature from the attribute, after the kernel has refused it: less precision first, then the newest
+ * feature. The comments give the kernel that introduced each. Returns false if no such feature is left. */
 static bool step_down(struct perf_event_attr *attr)
 {
 	if (attr->precise_ip)
@@ -144,7 +145,7 @@ static bool step_down(struct perf_event_attr *attr)
 	return false;
 }
 
-/* Returns true for events that occur only in the kernel: an event without the kernel would give no samples. */
+/* Returns true for events that occur only in the kernel: with kernel code excluded they would give no samples. */
 static bool in_kernel(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_TRACEPOINT ||
@@ -152,7 +153,8 @@ static bool in_kernel(const struct perf_event_attr *attr)
 		(attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
-/* Removes the feature that needs the most permission from the attribute. Returns false if none can be removed. */
+/* Removes from the attribute one feature for which the permission is missing. Returns false if none is left. Kernel
+ * code is excluded last, and only for events of threads or of a command. */
 static bool request_less(struct sources *sources, struct perf_event_attr *attr)
 {
 	if (attr->namespaces)
@@ -192,7 +194,7 @@ static int sources_open_event(struct sources *sources, struct perf_event_attr *a
 				continue;
 			return -1;
 		case ENOENT:
-			/* the unit that precise events come from may not exist, so tries less precision */
+			/* The unit that counts precise events may not exist: tries again with less precision. */
 			if (attr->precise_ip) {
 				attr->precise_ip--;
 				continue;
@@ -228,7 +230,7 @@ static void keep_source(struct sources *sources, int fd, uint32_t cpu, bool coun
 
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
 
-/* Target of an event: pid and flags of perf_event_open. */
+/* Arguments pid and flags of perf_event_open that select the target of an event. */
 struct owner {
 	pid_t pid;
 	unsigned long flags;
@@ -251,8 +253,8 @@ static size_t sources_whoms(const struct sources *sources)
 						     1;
 }
 
-/* Returns the number of descriptors for all events on all CPUs and for the files of windows and /proc that are open
- * at the same time. */
+/* Returns the number of descriptors that the recording needs: those of all events on all CPUs, and DESCRIPTORS_BESIDE
+ * for files of windows and /proc that are open at the same time. */
 static uint64_t descriptors_needed(const struct sources *sources)
 {
 	uint64_t one = sources->o.nevents + 1 + (sources->o.switches ? 1 : 0);
@@ -268,8 +270,8 @@ static uint64_t locked_bytes(const struct sources *sources)
 	       (sources->o.switches ? sources->bytes[RING_OF_SWITCHES] + page : 0);
 }
 
-/* Maps the ring of the CPU, or redirects the records of fd to the existing one. Halves the size of the ring until
- * the kernel allows it, unless the user or the options demand a size. */
+/* Maps a ring of this kind for the CPU with descriptor fd, or, if *ring already has one, redirects the records of fd to
+ * it. Halves the size until the kernel allows it, unless the user or sources_options demand a size. */
 static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
 	size_t *bytes = sources->bytes + kind;
@@ -304,8 +306,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 					 .cpu = (int)cpu,
 					 .needed = descriptors_needed(sources) };
 	if (fd < 0)
-		return sources->o.target == TARGET_THREADS &&
-		       why->error == ESRCH; /* a thread that has ended since is no failure */
+		/* a thread that ended after the threads were listed is no failure */
+		return sources->o.target == TARGET_THREADS && why->error == ESRCH;
 	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
@@ -336,7 +338,7 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 		for (size_t e = 0; e < sources->o.nevents; e++) {
 			if (sources->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
 			    sources->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
-				continue; /* the recorder makes these samples itself */
+				continue; /* the recorder makes the samples of off-CPU events itself */
 			if (!sources_open_one(sources, &sources->o.event[e].attr, sources->o.event[e].name, e + 1,
 					      owner, cpu, &ring, RING_OF_SAMPLES, why))
 				return false;
@@ -365,7 +367,8 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 
 /* ---- targets ------------------------------------------------------------------------------------------------- */
 
-/* Lists the threads of all target processes. Threads that start later are their children and inherit the events. */
+/* Lists the threads of all target processes in sources->tid. Threads that start later are children of these and inherit
+ * their events. */
 static bool find_threads(struct sources *sources, struct sources_failure *why)
 {
 	for (size_t i = 0; i < sources->o.npids; i++) {
@@ -412,8 +415,7 @@ static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 	return true;
 }
 
-/* Returns true if enough descriptors remain for the files of windows, which would otherwise fail later without a
- * hint. */
+/* Returns true if enough descriptors remain for the files of windows: opening one would fail later, without a hint. */
 static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
 	struct rlimit limit;
@@ -428,8 +430,8 @@ static bool can_open_more(const struct sources *sources, struct sources_failure 
 	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= why->needed;
 }
 
-/* Reduces the size of rings with stack copies, not below `least`, until the rings of all CPUs use at most
- * 1/RING_SHARE of the memory. */
+/* Halves the size of a ring with stack copies until the rings of all CPUs use at most 1/RING_SHARE of the memory, or
+ * `least` is reached. Returns the size in bytes. */
 static size_t sources_bounded(const struct sources *sources, size_t bytes, size_t least)
 {
 	struct sysinfo info;
@@ -442,8 +444,8 @@ static size_t sources_bounded(const struct sources *sources, size_t bytes, size_
 
 static void set_sizes(struct sources *sources)
 {
-	size_t small = sources->o.switches ? RING_SMALL / 2 :
-					     RING_SMALL; /* three rings share the memory that is allowed for two */
+	/* with rings for switches, three rings of a CPU share the memory that is allowed for two */
+	size_t small = sources->o.switches ? RING_SMALL / 2 : RING_SMALL;
 	size_t samples = sources->o.ring_bytes ? sources->o.ring_bytes : sources->o.large ? RING_MAX : small;
 
 	sources->bytes[RING_OF_SAMPLES] = samples;
@@ -459,7 +461,8 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 
 	for (size_t i = 0; valid && i < sources->ncpus; i++) {
 		valid = open_cpu(sources, sources->cpu[i], why);
-		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) { /* the CPU has just gone offline */
+		/* the CPU went offline after it was listed */
+		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) {
 			close_cpu(sources, sources->cpu[i]);
 			sources->cpu[i--] = sources->cpu[--sources->ncpus];
 			valid = true;
@@ -468,8 +471,8 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 	return valid;
 }
 
-/* Opens the events of all CPUs. If rings must hold stack copies, all CPUs get rings of the same size: the ring of
- * one CPU could otherwise use all memory that is allowed. */
+/* Opens the events of all CPUs. If rings must hold stack copies, halves the size of the rings of all CPUs together
+ * until the kernel allows it: the ring of the first CPU could otherwise use all memory that is allowed. */
 static bool open_with_less(struct sources *sources, struct sources_failure *why)
 {
 	size_t *bytes = &sources->bytes[RING_OF_SAMPLES];
@@ -557,7 +560,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 			continue;
 		}
 		close_cpu(sources, now[i]);
-		now[i--] = now[--n]; /* the next call tries this CPU again */
+		now[i--] = now[--n]; /* sources_follow_cpus will try this CPU again at its next call */
 	}
 	free(sources->cpu);
 	sources->cpu = now;
@@ -570,7 +573,9 @@ uint64_t sources_lost(const struct sources *sources)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sources->n; i++) {
-		uint64_t value[2]; /* count and lost samples: read_format is FORMAT_LOST alone */
+		/* format of read(): the event's count, then its number of lost samples (read_format is FORMAT_LOST
+		 * alone) */
+		uint64_t value[2];
 
 		if (sources->source[i].counts && read(sources->source[i].fd, value, sizeof(value)) == sizeof(value))
 			sum += value[1];

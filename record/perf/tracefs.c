@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 256 /* bytes of a tracepoint's name; those of the kernel have less than 100 */
+#define NAME_BYTES_MAX 256 /* maximum length of a tracepoint's name in bytes; names of the kernel are below 100 */
 #define FILE_BYTES_MAX (16u << 20)
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
-/* Returns the path of a file of tracefs as a C string, which lies in text. */
+/* Composes the path of a file or directory of tracefs in `text`. Returns it as a C string. */
 static const char *tracefs_path_of(struct text *text, const char *dir, const char *folder, struct str system,
 				   struct str name, const char *file)
 {
@@ -45,7 +45,7 @@ const char *tracefs_dir(void)
 		text_free(&path);
 		if (there)
 			return dir[i];
-		/* the error of a file system that exists explains more than that of a missing one */
+		/* the error of a mount point that exists explains more than ENOENT of the other one */
 		if (errno != ENOENT)
 			error = errno;
 	}
@@ -87,8 +87,8 @@ static bool tracefs_add(struct tracepoint **found, size_t *n, struct str system,
 	return true;
 }
 
-/* Calls fn for each entry of a directory until it returns false. Returns false with errno if the directory cannot be
- * read or fn returned false. */
+/* Calls fn for each entry of a directory, except those that begin with a dot, until fn returns false. Returns false
+ * with errno if the directory cannot be read, or if fn returned false. */
 static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), void *to)
 {
 	DIR *dir = opendir(path);
@@ -105,11 +105,11 @@ static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), 
 	return valid;
 }
 
-/* Iteration over all tracepoints whose system and name match. */
+/* State of a walk over all tracepoints whose system and name match patterns. */
 struct walk {
 	const char *dir;
-	struct str systems, names; /* patterns of both parts of the name */
-	struct str system;         /* system that is being visited */
+	struct str systems, names; /* patterns for system and name */
+	struct str system;         /* system whose directory is being read */
 	bool (*fn)(void *to, struct str system, struct str name);
 	void *to;
 	bool denied;
@@ -134,8 +134,8 @@ static bool visit_system(void *to, struct str system)
 	if (!each_entry(tracefs_path_of(&path, walk->dir, "events", system, (struct str){ 0 }, NULL), visit_name,
 			walk)) {
 		walk->denied |= errno == EACCES || errno == EPERM;
-		valid = errno == ENOTDIR || errno == ENOENT || errno == EACCES ||
-			errno == EPERM; /* entries such as events/enable are files */
+		/* ENOTDIR is no failure: entries such as events/enable are files. */
+		valid = errno == ENOTDIR || errno == ENOENT || errno == EACCES || errno == EPERM;
 	}
 	text_free(&path);
 	return valid;
@@ -159,8 +159,8 @@ struct finding {
 	size_t *n;
 };
 
-/* Adds a tracepoint. Skips entries without an id: files such as "filter", and entries of ftrace that perf cannot
- * open. */
+/* Adds a tracepoint to the list. Skips entries without a readable id: files such as "filter", and events of ftrace that
+ * perf cannot open. */
 static bool take_found(void *to, struct str system, struct str name)
 {
 	struct finding *finding = to;
@@ -213,7 +213,7 @@ void tracefs_free(struct tracepoint *tracepoint, size_t n)
 #define NEAREST 3
 
 struct near {
-	struct str name; /* name that was not found */
+	struct str name; /* name for which no tracepoint was found */
 	struct {
 		struct text text;
 		unsigned far;
@@ -221,7 +221,7 @@ struct near {
 	size_t n;
 };
 
-/* Returns the number of bytes to insert, delete or change that turn one name into the other. */
+/* Returns the edit distance of two names: the least number of bytes to insert, delete or change. */
 static unsigned tracefs_distance(struct str string, struct str other)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
@@ -290,10 +290,10 @@ void tracefs_nearest(const char *dir, struct str name, struct text *text)
 
 /* ---- the section --------------------------------------------------------------------------------------------- */
 
-/* The layout is the one that tools/perf/util/trace-event-read.c reads as version 0.6. */
+/* The section has the layout that tools/perf/util/trace-event-read.c reads as version 0.6. */
 
-/* Appends the size of a file, in `width` (4 or 8) bytes, and then its content. Returns false if it cannot be read;
- * then the size is 0. */
+/* Appends the size of a file, as a number of `width` (4 or 8) bytes, and then the content. If the file cannot be read,
+ * appends size 0 and returns false. */
 static bool tracefs_put_file(struct text *text, const char *path, size_t width)
 {
 	uint64_t size = 0;
@@ -344,7 +344,7 @@ static struct str system_of(const struct tracepoint *tracepoint)
 	return str_cut(&name, ':');
 }
 
-/* Returns the number of tracepoints at the start of the sorted array that belong to one system. */
+/* Returns the number of tracepoints at the start of a sorted array that have the system of the first one. */
 static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 {
 	size_t i = 1;
@@ -354,7 +354,8 @@ static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 	return i;
 }
 
-/* Appends the formats of the system "ftrace" first, then those of the other systems, each with its name. */
+/* Appends the formats of the tracepoints of the system "ftrace", then those of each other system after the system's
+ * name. */
 static bool put_systems(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t systems = 0;
@@ -397,22 +398,24 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size
 
 	memcpy(sorted, tracepoint, n * sizeof(*tracepoint));
 	qsort(sorted, n, sizeof(*sorted), by_name);
-	for (size_t i = 0; i < n; i++) /* drops duplicates */
+	for (size_t i = 0; i < n; i++) /* removes duplicates */
 		if (!unique || strcmp(sorted[unique - 1].name, sorted[i].name) != 0)
 			sorted[unique++] = sorted[i];
 	text_bytes(text, magic, sizeof(magic));
-	text_char(text, 0); /* byte order: little endian */
+	text_char(text, 0); /* byte order of the section: little endian */
 	text_char(text, sizeof(long));
 	text_bytes(text, &page, sizeof(page));
 	valid = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
 		put_systems(text, dir, sorted, unique);
-	text_bytes(text, &kallsyms,
-		   sizeof(kallsyms)); /* size 0, as perf writes it: readers take kernel symbols from elsewhere */
+	/* size 0 for kernel symbols, as perf writes it: readers have them from elsewhere */
+	text_bytes(text, &kallsyms, sizeof(kallsyms));
+	/* printk_formats may be missing; then its size is 0 */
 	if (valid)
 		tracefs_put_file(
 			text, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
-			4);                            /* the file may be missing */
-	text_bytes(text, &cmdlines, sizeof(cmdlines)); /* size 0: names of threads come from records */
+			4);
+	/* size 0 for names of threads: readers have them from COMM records */
+	text_bytes(text, &cmdlines, sizeof(cmdlines));
 	text_free(&path);
 	free(sorted);
 	return valid;

@@ -12,27 +12,29 @@
 #include "common/text.h"
 
 struct tracepoint {
-	/* such as "sched:sched_switch", from malloc */
+	/* name such as "sched:sched_switch", from malloc */
 	char *name;
 	uint64_t id;
 };
 
 #define TRACEFS_MAX 4096 /* maximum number of tracepoints in a list */
 
-/* Returns the mount point of tracefs. Returns NULL with errno if it is not mounted or not accessible. */
+/* Returns the mount point of tracefs; NULL with errno if it is not mounted or not accessible. */
 const char *tracefs_dir(void);
 
-/* Appends the tracepoints that match "SYSTEM:NAME", with shell patterns in both parts, in order of their names, to
- * the array *found, which is from malloc. Returns false with errno on failure: ENOENT if none matches, E2BIG if the
- * array would exceed TRACEFS_MAX, else lack of permission. */
+/* Appends the tracepoints that match "SYSTEM:NAME", where both parts may be shell patterns, to the array *found of *n
+ * entries from malloc, in order of name. Returns false with errno on failure: ENOENT if none matches, E2BIG if the
+ * array would exceed TRACEFS_MAX, EACCES or EPERM if permission is missing. */
 bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found, size_t *n);
-/* Frees the array and its names. */
+/* Frees an array of tracepoints with their names. */
 void tracefs_free(struct tracepoint *tracepoint, size_t n);
 
-/* Appends up to three similar names, separated by ", "; nothing if there is no similar name. */
+/* Appends the names of up to three tracepoints that are similar to `name`, separated by ", "; nothing if there is none.
+ *  */
 void tracefs_nearest(const char *dir, struct str name, struct text *text);
 
-/* Appends the feature section for these tracepoints, in any order. Returns false with errno on failure. */
+/* Appends the TRACING_DATA section with the formats of these tracepoints, in any order. Returns false with errno on
+ * failure. */
 bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size_t n, struct text *text);
 
 #endif
