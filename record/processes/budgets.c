@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-#define COUNTED_BYTES (UINT64_C(16) << 20) /* bytes of samples of a counted event in a second on one CPU */
+/* budget for the samples of a counted event, in bytes per second on one CPU */
+#define COUNTED_BYTES (UINT64_C(16) << 20)
 
 struct budgets {
 	struct tenants *tenants;
@@ -60,7 +61,8 @@ static uint64_t sum_u64(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Returns the row of a tenant, or the common row if there are too many tenants. */
+/* Returns the row of a tenant in a report; the row `others` if the tenant is unknown or the report has PJ_TENANTS rows.
+ *  */
 static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < report->n; i++)

@@ -16,87 +16,90 @@
 #include "common/process/tenants.h"
 
 /* Budgets of one tenant. Real programs stay far below them: see ARCHITECTURE.md, "Budgets". */
-/* Bytes of mappings, beyond the first MAPPINGS_FREE bytes of each process; limit for the sum of all tenants. */
+/* BUDGET_MEMORY: bytes of mappings that one tenant may hold; the first MAPPINGS_FREE bytes of each process are free.
+ * BUDGET_MEMORY_TOTAL: limit for all tenants together. */
 #define BUDGET_MEMORY (UINT64_C(8) << 20)
 #define BUDGET_MEMORY_TOTAL (UINT64_C(16) << 20)
-/* CPU time in ns per second for all work for a tenant: JVMs, unwind tables, /proc and mappings. Burst in ns: the unwind
- * tables of a browser take 0.2 s. */
+/* CPU time of all work for one tenant, in ns per second: reading JVMs, unwind tables and /proc, and applying mappings.
+ * BUDGET_CPU_AHEAD: burst in ns; the unwind tables of a browser take 0.2 s. */
 #define BUDGET_CPU_NS UINT64_C(50000000)
 #define BUDGET_CPU_AHEAD UINT64_C(2000000000)
-/* Part of the burst for JVMs, in ns: the start of a JVM takes 30 ms, one on 128 CPUs 15 ms/s. */
+/* Burst in ns for reading JVMs. The start of a JVM takes 30 ms; one on 128 CPUs takes 15 ms/s. */
 #define BUDGET_JVM_AHEAD UINT64_C(250000000)
-/* Part for reading /proc, and for floods of mapping, name and namespace records, in ns per second. */
+/* CPU time in ns per second for reading /proc and for storms of mapping, name and namespace records; a part of
+ * BUDGET_CPU_NS. */
 #define BUDGET_PROC_NS UINT64_C(20000000)
-/* Time for which the JVMs of a tenant may block the reader while their pages are read from a disk, in ns per second;
- * burst in ns, shorter than the time after which a helper hangs. */
+/* Time for which the JVMs of one tenant may block the reader while it reads their pages from a disk, in ns per second.
+ * BUDGET_BLOCKED_AHEAD: burst in ns, shorter than the time after which a helper counts as hanging. */
 #define BUDGET_BLOCKED_NS UINT64_C(10000000)
 #define BUDGET_BLOCKED_AHEAD UINT64_C(200000000)
-#define BUDGET_AHEAD (UINT64_C(512) << 10) /* bytes of samples, the burst */
+#define BUDGET_AHEAD (UINT64_C(512) << 10) /* burst of TENANT_SAMPLE_BYTES, in bytes of samples */
 
-/* Kinds of lost detail: callchains of samples, mappings, readings of /proc, stored files, readings of JVMs, unwind
- * tables. */
+/* Kinds of detail that a tenant over budget loses, in this order: callchains of samples, mappings and names, readings
+ * of /proc, stored files, readings of JVMs, unwind tables. */
 enum over { OVER_SAMPLES, OVER_MAPPINGS, OVER_READS, OVER_FILES, OVER_JVMS, OVER_TABLES, OVERS };
 
 struct budgets;
 
-/* Limits of sample bytes of one tenant; 0 is no limit. `each` is the average size of one sample; a tenant saves the
- * bytes that it does not use up to BUDGET_AHEAD. `per_second` limits all samples of a tenant, with a burst of ten
- * seconds' worth. */
+/* Limits for the sample bytes of one tenant; 0 is no limit. `each`: budget for one sample in bytes; what a tenant does
+ * not use, it saves up to BUDGET_AHEAD. `per_second`: bytes per second for all samples; the burst is 10 times that. */
 struct budgets_limits {
 	uint64_t each, per_second;
 };
 
-/* Returns limits that suffice for stacks as deep as those of real programs. Each 6 bytes of a stack copy count as
- * one address of 8 bytes in the window, since a frame has about 48 bytes; a callchain of the kernel has up to 127
- * addresses. Counted events and off-CPU times are limited by bytes per second only, because they come as often as
- * they occur. per_second 0 selects what all CPUs need. */
+/* Returns limits that suffice for stacks as deep as those of real programs. A stack copy of 6 bytes counts as one
+ * address of 8 bytes in the window, since a frame has about 48 bytes; the kernel's callchain has up to 127 addresses.
+ * Counted events and off-CPU times have only the limit per second, because their number per second is not known before.
+ * With argument per_second 0 that limit is as much as samples of all CPUs need. */
 struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
 				     uint64_t per_second);
 
-/* Returns full budgets for all tenants, for use by one thread. */
+/* Returns unused budgets for all tenants, for use by one thread. */
 struct budgets *budgets_new(struct budgets_limits limits);
 void budgets_free(struct budgets *budgets);
-/* Returns the table of tenants, which lives as long as budgets. */
+/* Returns the table of tenants, which lives as long as `budgets`. */
 struct tenants *budgets_tenants(struct budgets *budgets);
 
-/* Counts n losses of one kind for a tenant in this window. Does nothing if budgets is NULL. */
+/* Adds n losses of one kind to the row of a tenant in this window. Does nothing if budgets is NULL. */
 void budgets_over(struct budgets *budgets, struct tenant tenant, enum over what, uint64_t n);
 
-/* Charges ns of CPU time for reading /proc or for records of mappings. now is ns of CLOCK_MONOTONIC. */
+/* Charges a tenant `ns` of CPU time for reading /proc or for applying records of mappings. now is ns of
+ * CLOCK_MONOTONIC. */
 void budgets_charge_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns, uint64_t now);
-/* Returns ns of CPU time that was charged in advance and not used. */
+/* Gives back `ns` of CPU time that budgets_charge_proc charged in advance and that were not used. */
 void budgets_credit_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns);
 
-/* Takes the bytes of a sample from the budget. Returns false, and counts the loss, if the tenant is over budget. */
+/* Takes the bytes of a sample from a tenant's budget. If the tenant is over budget, counts the loss and returns false.
+ *  */
 bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
-/* Returns true if the budget suffices for a sample of so many bytes. If not, its stack need not be unwound:
- * budgets_skip counts it as over budget. */
+/* Returns true if the tenant's budget suffices for a sample of that many bytes. If not, the caller does not unwind the
+ * stack, and calls budgets_skip. */
 bool budgets_has(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 void budgets_skip(struct budgets *budgets, struct tenant tenant);
 
-/* Charges bytes that were written for a sample within budget, such as names and mappings. */
+/* Charges bytes that were written besides a sample within budget, such as records of names and mappings. */
 void budgets_charge(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
-/* Ends the window: moves its rows to a report, those with the largest losses first, and starts the next window with
- * none. */
+/* Ends the window: moves its rows to *report, sorted by number of losses with the largest first. The next window starts
+ * without rows. */
 void budgets_end(struct budgets *budgets, struct pj_tenants *report);
 
-/* Returns the number of all losses of a row; 0 for none. */
+/* Returns the sum of the losses in a row. */
 uint64_t budgets_lost(const struct pj_tenant *row);
 
-/* Appends the items with the rows of a report to the text of a window's end. */
+/* Appends an item (PJ_ITEM_TENANT) for each row of a report to the text of FEATURE_PJ_END. */
 void budgets_put(struct text *text, const struct pj_tenants *report);
 
-/* Composes in *out the same sample with the callchain of one frame that it has over budget. Returns it; it is valid
- * until *out changes. */
+/* Composes in *out a copy of a sample whose callchain is the one frame of samples over budget, PJ_OVER_BUDGET_IP.
+ * Returns the copy, which is valid until *out changes. */
 const struct ring_sample *budgets_brief(const struct ring_sample *sample, uint64_t sample_type, struct text *out);
 
-/* Adds the rows of `more` to those of `sum`. */
+/* Adds the rows of report `more` to those of report `sum`. */
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);
 
-/* Appends a text such as "over budget: user 1000 1,234 samples, 3 mappings; ..." with the first `max` rows; nothing
- * if there were no losses. */
+/* Appends a text such as "over budget: user 1000 1,234 samples without their stacks, ...; ...". It has the first `max`
+ * rows, and one sum of the others. Appends nothing if there were no losses. */
 void budgets_text(struct text *text, const struct pj_tenants *report, size_t max);
 
 #endif

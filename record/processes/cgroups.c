@@ -13,24 +13,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MANY 4096 /* number of cgroups up to which none is forgotten */
+#define MANY 4096 /* least number of cgroups in the table for cgroups_forget to remove any */
 #define AGAIN_NS UINT64_C(2000000000)
-#define BACK_OFF 20           /* pause as a multiple of the cost of reading the hierarchy: at most 5 % of a CPU */
-#define BYTES_MAX (16u << 20) /* maximum bytes of all entries */
-#define UNSEEN_MAX \
-	(4u << 20)          /* maximum bytes of entries that CGROUP records announced and that no window contains yet */
-#define TODO_MAX (4u << 20) /* maximum bytes of paths that wait to be read */
-#define ROOT_CGROUPS_MAX 20000     /* cgroups of root that are read from the hierarchy */
-#define DELEGATED_CGROUPS_MAX 4000 /* cgroups of users that are read from it */
+/* pause after a reading of the hierarchy, as a multiple of its duration: at most 5 % of a CPU */
+#define BACK_OFF 20
+#define BYTES_MAX (16u << 20) /* maximum bytes of all entries of the table */
+/* maximum bytes of the entries that CGROUP records added since limit_cgroups last removed those that no window
+ * contains */
+#define UNSEEN_MAX (4u << 20)
+#define TODO_MAX (4u << 20)        /* maximum bytes of the paths of directories that are still to be read */
+#define ROOT_CGROUPS_MAX 20000     /* maximum number of cgroups of root in one reading of the hierarchy */
+#define DELEGATED_CGROUPS_MAX 4000 /* maximum number of cgroups of other users in one reading of the hierarchy */
 
 struct cgroups {
 	struct cgroup **slot; /* hash table by id, with open addressing */
 	size_t n, mask;
-	/* bytes of all entries; unseen: bytes of those that records added since the last removal of unseen ones */
+	/* bytes: all entries of the table; unseen: bytes of entries that CGROUP records added since limit_cgroups last
+	 * removed those that no window contains */
 	size_t bytes, unseen;
-	char *point; /* NULL if the hierarchy is not mounted */
+	char *point; /* mount point of the hierarchy; NULL if it is not mounted */
 	struct text root;
-	uint64_t again_ns; /* earliest time of the next reading of the hierarchy */
+	uint64_t again_ns; /* earliest time of the next reading of the hierarchy, in ns of CLOCK_MONOTONIC */
 };
 
 /* ---- table --------------------------------------------------------------------------------------------------- */
@@ -49,8 +52,8 @@ static size_t cgroup_bytes(const struct cgroup *cgroup)
 	return sizeof(*cgroup) + cgroup->path.n + 1;
 }
 
-/* Rebuilds the table with cgroups that a window since keep_from has; with `read`, also with those read from the
- * hierarchy. */
+/* Rebuilds the table with `wide` slots. Keeps the cgroups that a window from keep_from on contains (1 + serial number)
+ * and, with `read`, all those that were read from the hierarchy; frees the others. */
 static void cgroups_rebuild(struct cgroups *cgroups, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
@@ -93,7 +96,7 @@ static void put_cgroup(struct cgroups *cgroups, uint64_t id, struct str path, bo
 	*at = cgroup;
 }
 
-/* Returns the latest window that has a cgroup; 0 if none has. */
+/* Returns 1 + serial number of the latest window that contains any of the cgroups; 0 if none does. */
 static uint64_t latest_window(const struct cgroups *cgroups)
 {
 	uint64_t latest = 0;
@@ -104,7 +107,8 @@ static uint64_t latest_window(const struct cgroups *cgroups)
 	return latest;
 }
 
-/* Enforces the limits of memory. A forgotten cgroup that still exists is found again when it is sampled. */
+/* Removes cgroups until the table is within its memory limits. A removed cgroup that still exists is read again from
+ * the hierarchy when a sample has its id. */
 static void limit_cgroups(struct cgroups *cgroups)
 {
 	uint64_t latest;
@@ -145,7 +149,7 @@ bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root
 {
 	bool found = false;
 
-	/* format: 36 35 98:0 /root /point options [tags] - type source super-options */
+	/* format of a line: 36 35 98:0 /root /point options [tags] - type source super-options */
 	while (all.n) {
 		struct str line = str_cut(&all, '\n'), string, p, type, super;
 		ptrdiff_t dash = str_find_str(line, STR(" - "));
@@ -188,12 +192,13 @@ static void find_hierarchy(struct cgroups *cgroups)
 
 struct hierarchy {
 	struct cgroups *g;
-	/* paths of directories to read, relative to the top and each with a NUL; "" is the top */
+	/* paths of directories to read, each with a NUL; relative to the mount point, whose own path is "" */
 	struct text todo;
-	size_t root, delegated; /* number of cgroups of root and of users that may still be read */
+	/* number of cgroups that may still be read: those of root, and those of other users */
+	size_t root, delegated;
 };
 
-/* Appends the subdirectories of a directory to those to be read. */
+/* Appends the paths of the subdirectories of `path` to hierarchy->todo. */
 static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *path)
 {
 	for (struct dirent *entry; (entry = readdir(dir));) {
@@ -207,7 +212,8 @@ static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *p
 	}
 }
 
-/* Returns false if root, or users together, have reached their limit. */
+/* Counts a cgroup that is about to be read. Returns false if root, or the other users together, have reached their
+ * limit. */
 static bool may_read_cgroup(struct hierarchy *hierarchy, uid_t owner)
 {
 	size_t *left = owner == 0 ? &hierarchy->root : &hierarchy->delegated;
@@ -240,8 +246,8 @@ static void read_cgroup(struct hierarchy *hierarchy, int top, const char *path)
 	closedir(dir);
 }
 
-/* Reads the cgroups, those near the root first: users with a delegated cgroup can make any number below it, with
- * paths of 4 kB. */
+/* Reads the paths and ids of cgroups into the table, level by level from the root: a user with a delegated cgroup can
+ * make any number of cgroups below it, with paths of 4 kB. */
 static void read_hierarchy(struct cgroups *cgroups)
 {
 	struct hierarchy hierarchy = { .g = cgroups, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };

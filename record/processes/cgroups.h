@@ -19,8 +19,8 @@
 struct cgroup {
 	uint64_t id;
 	struct str path; /* relative to the root of the hierarchy; "/" is the root */
-	uint64_t window; /* serial + 1 of the latest window that has it */
-	bool announced;  /* true if a record announced it, false if it was read from the hierarchy */
+	uint64_t window; /* 1 + serial number of the latest window that contains this cgroup; 0 if none does */
+	bool announced;  /* true: a CGROUP record announced the cgroup; false: it was read from the hierarchy */
 };
 
 struct cgroups;
@@ -28,21 +28,22 @@ struct cgroups;
 struct cgroups *cgroups_new(void);
 void cgroups_free(struct cgroups *cgroups);
 
-/* Adds a cgroup that a record announced. */
+/* Adds a cgroup that a CGROUP record announced. */
 void cgroups_add(struct cgroups *cgroups, uint64_t id, struct str path);
 
-/* Returns the cgroup with this id, or NULL if it is unknown. Valid until the next call. now_ns limits how often the
- * hierarchy is read. */
+/* Returns the cgroup with this id, or NULL if it is unknown. The pointer is valid until the next call. An unknown id
+ * causes a reading of the hierarchy, unless the previous one is too recent at now_ns. */
 struct cgroup *cgroups_find(struct cgroups *cgroups, uint64_t id, uint64_t now_ns);
 
-/* Returns the bytes of all entries. */
+/* Returns the bytes of all entries of the table. */
 size_t cgroups_bytes(const struct cgroups *cgroups);
 
-/* If there are many cgroups, forgets those that no window since `serial` has. */
+/* If the table has more than 4,096 cgroups, removes those that no window with this or a higher serial number contains.
+ *  */
 void cgroups_forget(struct cgroups *cgroups, uint64_t serial);
 
-/* Finds the hierarchy in the text of /proc/self/mountinfo: its mount point and the path within the hierarchy that is
- * mounted there, with the escapes of the kernel. Returns false if it is not mounted. Pure. */
+/* Finds the hierarchy in the text of /proc/self/mountinfo. Sets *point to its mount point, and *root to the path within
+ * the hierarchy that is mounted there; both with the kernel's escapes. Returns false if it is not mounted. Pure. */
 bool cgroups_parse_mountinfo(struct str mountinfo, struct str *point, struct str *root);
 
 #endif

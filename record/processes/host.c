@@ -15,7 +15,7 @@ struct host {
 	char boot[64], cpu[256];
 };
 
-/* Reads the first line of a file as a string, up to n - 1 bytes. */
+/* Reads the first line of a file, up to n - 1 bytes, as a string without newline; empty if the file cannot be read. */
 static void host_read_line(const char *path, char *to, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,8 +27,8 @@ static void host_read_line(const char *path, char *to, size_t n)
 		close(fd);
 }
 
-/* Reads the model of the CPU from the line "model name    : ..." of /proc/cpuinfo; other architectures do not have
- * it. */
+/* Reads the CPU model from the line "model name    : ..." of /proc/cpuinfo. Architectures other than x86 do not have
+ * that line. */
 static void find_cpu(struct host *host)
 {
 	char line[512];

@@ -11,16 +11,16 @@
 
 struct host;
 
-/* Reads the facts from /proc, /sys and uname. Facts that cannot be read stay empty. */
+/* Reads the facts about the host from /proc, /sys and uname. Facts that cannot be read stay empty. */
 struct host *host_new(void);
 /* Frees the facts and the strings that host_facts returned. */
 void host_free(struct host *host);
-struct chunk_facts host_facts(
-	/* Returns the facts for chunk_begin. Their strings live as long as host. The caller sets event, argv and
-	 * tracing. */
-	const struct host *host);
+/* Returns the facts for chunk_begin; their strings live as long as `host`. The caller sets the members event, argv and
+ * tracing. */
+struct chunk_facts host_facts(const struct host *host);
 
-/* Returns kernel.perf_event_max_stack, the limit of frames in a callchain of the kernel; 0 if it cannot be read. */
+/* Returns kernel.perf_event_max_stack, the maximum number of frames in a callchain of the kernel; its default 127 if it
+ * cannot be read. */
 unsigned host_max_stack(void);
 
 #endif

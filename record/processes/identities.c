@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SLOW_NS                         \
-	(IDENTITY_WAIT_MS * SECOND_NS / \
-	 2000) /* ns; ordinary lookups take 0.1 ms and are free, even those of all processes of a large host */
+/* Least duration of a lookup, in ns, that counts against IDENTITY_WAITS_NS. Ordinary lookups take 0.1 ms and do not
+ * count, even those of all processes of a large host. */
+#define SLOW_NS (IDENTITY_WAIT_MS * SECOND_NS / 2000)
 
 struct identities {
-	uint64_t second, waited; /* start of the current second in s, and ns of waits in it */
+	/* second: current second of CLOCK_MONOTONIC; waited: duration of the slow lookups in this second, in ns */
+	uint64_t second, waited;
 	bool (*read)(uint32_t pid, struct identity *found);
 };
 

@@ -17,10 +17,11 @@
 
 enum { IDENTITY_WAIT_MS = 20 };
 
-/* Facts about a process. inner_pid is its pid in its own PID namespace, mount_ns the inode of its mount namespace. */
+/* Facts about a process. inner_pid is its pid in its own PID namespace; mount_ns is the inode of its mount namespace.
+ *  */
 struct identity {
 	struct tenant tenant;
-	/* 0 if unknown */
+	/* start_ticks: field 22 of /proc/PID/stat; each of the three is 0 if unknown */
 	uint64_t start_ticks, mount_ns;
 	uint32_t inner_pid;
 };
@@ -30,8 +31,8 @@ struct identities;
 struct identities *identities_new(void);
 void identities_free(struct identities *i);
 
-/* Returns false if it is not known within the time, or the process has ended; found->tenant is then its container or
- * user, if there is one, and nothing else is known. */
+/* Looks up the facts about a process. Returns false if they cannot be read within the time, or the process has ended.
+ * Then only found->tenant may be set, to the container or user of the process. */
 bool identities_find(struct identities *i, uint32_t pid, struct identity *found);
 
 /* For tests: replaces the function that reads the facts of a process from /proc. */

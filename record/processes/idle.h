@@ -8,12 +8,12 @@
 #include "common/text.h"
 
 struct idle {
-	/* idle ns of each CPU since boot, at the start of the window */
+	/* idle time of each CPU since boot, in ns, at the start of the window */
 	uint64_t *ns;
 	size_t n;
 };
 
-/* Reads the counters at the start of a window. The zero value is valid before the first call. */
+/* Reads the idle times at the start of a window. */
 void idle_begin(struct idle *i);
 
 /*

@@ -6,10 +6,10 @@
 #include "record/processes/kernel.h"
 #include "common/formats/pjsection.h"
 
-#define LONGEST 4096 /* maximum bytes of a path */
+#define LONGEST 4096 /* maximum length of a path, in bytes */
 #define USER 2       /* value of PERF_RECORD_MISC_USER */
 
-/* A file without a build-id; its path and a NUL follow. */
+/* Entry of idlist->waiting: a file without a build-id. Its path of path_n bytes follows the struct. */
 struct waiting_file {
 	struct file_id file_id;
 	uint32_t pid, path_n;
@@ -44,7 +44,7 @@ void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, stru
 
 /* ---- the end of a window --------------------------------------------------------------------------------------- */
 
-/* Collects the paths that have an entry. */
+/* Adds the paths of all BUILD_ID entries to *reported. */
 static void idlist_read_entries(const struct idlist *idlist, struct intern *reported)
 {
 	struct perf_record record;
@@ -57,8 +57,8 @@ static void idlist_read_entries(const struct idlist *idlist, struct intern *repo
 	}
 }
 
-/* Adds a BUILD_ID entry unless the path has one: perf has only one build-id for a path, and would use it for the
- * other file, too. */
+/* Adds a BUILD_ID entry for the file, unless its path has one: perf has only one build-id for a path, and would use
+ * that of one file for another file with the same path. */
 static void idlist_report(struct idlist *idlist, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
 			  struct str path)
 {

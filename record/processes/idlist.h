@@ -18,21 +18,21 @@
 #include "common/text.h"
 
 struct idlist {
-	/* content of the BUILD_ID section */
+	/* content of the BUILD_ID section of this window */
 	struct text entries;
-	/* files without a build-id: a fixed record and the path of each */
+	/* files of this window whose build-id is unknown so far: a struct waiting_file and a path for each */
 	struct text waiting;
 };
 
 /* Empties the list at the start of a window. */
 void idlist_begin(struct idlist *idlist);
 
-/* Adds a file of this window; the caller adds each file once. The symbol saver may have its build-id from an earlier
- * window. keep may be NULL. */
+/* Adds a file of this window, which the caller adds once in a window. If file->build_id is unknown, sets it to that
+ * which the symbol saver found in an earlier window. keep is the symbol saver, or NULL. */
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 
-/* To be called at the end of a window. For each added file whose build-id the symbol saver has found by now, adds it to
- * the list and appends an item (PJ_ITEM_BUILD_ID) to items. */
+/* Call it at the end of a window. For each waiting file whose build-id the symbol saver has found by now, appends an
+ * item PJ_ITEM_BUILD_ID to `items`, and a BUILD_ID entry if its path has none. */
 void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items);
 
 void idlist_free(struct idlist *idlist);

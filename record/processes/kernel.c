@@ -15,9 +15,9 @@
 #define KERNEL_NAME "[kernel.kallsyms]_text"
 struct module {
 	uint64_t start, size;
-	bool hit; /* the window has it */
+	bool hit; /* true if the open window has the mapping of this module */
 	char name[KERNELTEXT_MODULE];
-	char *path; /* path as in modules.dep, or "[name]"; NULL before it was searched */
+	char *path; /* path as in modules.dep, or "[name]"; NULL until it is searched */
 };
 
 struct ksymbol {
@@ -33,7 +33,7 @@ struct kernel {
 	struct module *module; /* in order of address */
 	size_t nmodules;
 	uint64_t first_module, last_module;
-	struct text modules; /* latest text of /proc/modules */
+	struct text modules; /* text of /proc/modules at the latest reading */
 	struct ksymbol *symbol;
 	size_t nsymbols, capsymbols;
 	char release[256];
@@ -65,8 +65,8 @@ static void kernel_add_symbol(struct kernel *kernel, uint64_t start, uint32_t si
 	memcpy(ksymbol->name, name.p, name.n);
 }
 
-/* Takes a line of /proc/kallsyms: the two ends of the kernel text, or a BPF program. Programs have no size there:
- * each extends to the next symbol, at most one page. */
+/* Takes a line of /proc/kallsyms: the first or last symbol of the kernel text, or a BPF program. The file has no sizes
+ * of BPF programs, so each extends to the next symbol, by at most one page. */
 static void take_symbol_line(struct kernel *kernel, struct str line)
 {
 	struct str name, module;
@@ -90,8 +90,8 @@ static void take_symbol_line(struct kernel *kernel, struct str line)
 static void kernel_read_symbols(struct kernel *kernel)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	/* A read returns one page at most. The buffer is small, because this thread may be profiled and a large
-	 * frame would exceed the stack copy. */
+	/* A read of kallsyms returns one page at most. The buffer is on the stack and small: this thread may be
+	 * profiled, and a large frame would exceed the stack copy. */
 	char text[8192];
 	size_t n = 0;
 	ssize_t got;
@@ -105,8 +105,9 @@ static void kernel_read_symbols(struct kernel *kernel)
 
 		while (lines.n)
 			take_symbol_line(kernel, str_cut(&lines, '\n'));
-		n = last < 0 ? 0 :
-			       string.n - (size_t)last - 1; /* a line longer than the buffer is malformed and dropped */
+		/* Keeps the incomplete last line for the next read. Drops a line longer than the buffer: it is
+		 * malformed. */
+		n = last < 0 ? 0 : string.n - (size_t)last - 1;
 		memmove(text, string.p + string.n - n, n);
 	}
 	close(fd);
@@ -199,7 +200,7 @@ void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 		if (kernel->symbol[i].start == start)
 			kernel->symbol[i--] = kernel->symbol[--kernel->nsymbols];
 	name = (struct str){ p + 16, strnlen(p + 16, n - 16) };
-	if (!(load16(p + 14) & 1)) /* flag PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+	if (!(load16(p + 14) & 1)) /* true if PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER is not set */
 		kernel_add_symbol(kernel, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
 }
 
@@ -213,7 +214,7 @@ static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t mis
 	return text->n - sizeof(record);
 }
 
-/* Completes a record: name, NUL, padding and trailer. */
+/* Completes a composed record: appends the name, a NUL, padding and the trailer, and sets the size. */
 static void kernel_end(struct text *text, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
 	struct ring_sample_id sample_id = { .time = ns, .event = event };

@@ -16,30 +16,34 @@
 
 struct kernel;
 
-/* Reads everything. If the addresses are hidden (kptr_restrict), kernel_known returns false. */
+/* Reads ranges and build-ids of the kernel and its modules, and the generated code. If kptr_restrict hides the
+ * addresses, kernel_known returns false afterwards. */
 struct kernel *kernel_new(void);
 /* Frees the state. */
 void kernel_free(struct kernel *kernel);
-/* Returns true if the addresses of the kernel's text could be read. */
+/* Returns true if the addresses of the kernel text could be read. */
 bool kernel_known(const struct kernel *kernel);
 
-/* Reads the modules again if their list has changed. */
+/* Reads the modules again if /proc/modules has changed. */
 void kernel_refresh(struct kernel *kernel);
 
-/* Applies a KSYMBOL record with its trailer. */
+/* Applies a KSYMBOL record, which includes its trailer, to the list of generated code. */
 void kernel_symbol(struct kernel *kernel, const struct perf_record *record);
 
-/* Appends the records for the start of a window. event is the index of the state event, ns the time of the records. */
+/* Appends the records for the start of a window: mapping of the kernel, and generated code. event is the index of the
+ * state event, ns the time of the records. */
 void kernel_begin(struct kernel *kernel, struct text *records, uint64_t event, uint64_t ns);
 
-/* Appends the record of each module that ips[0..n) are in and that this window does not have yet. */
+/* Appends a mapping record for each module that contains one of the addresses ips[0..n) and whose record this window
+ * does not have yet. */
 void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint64_t *ips, uint64_t n, uint64_t event,
 			uint64_t ns);
 
-/* Appends the BUILD_ID entries of the kernel and of the modules that this window has. */
+/* Appends BUILD_ID entries of the kernel, and of the modules with a record in this window. */
 void kernel_build_ids(const struct kernel *kernel, struct text *section);
 
-/* Appends one BUILD_ID entry; pid -1 is the kernel. */
+/* Appends one BUILD_ID entry to the section. mode is the PERF_RECORD_MISC_ CPU mode, and pid -1 stands for the kernel.
+ *  */
 void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const struct build_id *id, struct str path);
 
 #endif

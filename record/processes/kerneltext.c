@@ -4,13 +4,13 @@
 #include "common/formats/perfrecord.h"
 #include "common/text.h"
 
-#define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* kernel addresses have the highest bit */
+#define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* least kernel address: the highest bit is set */
 
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module)
 {
 	struct str number = str_cut(&line, ' ');
 
-	str_cut(&line, ' '); /* skips the type */
+	str_cut(&line, ' '); /* skips the type of the symbol */
 	*name = str_cut(&line, '\t');
 	*module = str_trim(line);
 	return str_hex(number, address) && *address != 0;
@@ -33,7 +33,7 @@ bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *
 	return true;
 }
 
-/* Returns true if a path such as "kernel/fs/nfs/nfs-v4.ko.xz" is the file of a module such as nfs_v4. */
+/* Returns true if a path such as "kernel/fs/nfs/nfs-v4.ko.xz" is the file of the module `name`, such as nfs_v4. */
 static bool is_file_of(struct str path, const char *name)
 {
 	struct str file = str_from(path, (size_t)(str_rfind(path, '/') + 1));

@@ -11,18 +11,18 @@
 
 #include "common/str.h"
 
-#define KERNELTEXT_MODULE 64 /* bytes of a module's name with its NUL: MODULE_NAME_LEN */
+#define KERNELTEXT_MODULE 64 /* size of a module's name in bytes, with its NUL: MODULE_NAME_LEN of the kernel */
 
 /* Parses a line of /proc/kallsyms, "ADDRESS TYPE NAME\t[MODULE]"; module is empty for the core kernel. Returns false
  * if the line is malformed or the address is 0 (hidden by kptr_restrict). */
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module);
 
-/* Parses a line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". Returns false if the line is malformed or
- * is no range of kernel addresses. */
+/* Parses a line of /proc/modules, "NAME SIZE USES USERS STATE 0xADDRESS". Returns false if the line is malformed or its
+ * range is not in kernel addresses. */
 bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *start, uint64_t *size);
 
-/* Returns the path of a module's file according to the text of modules.dep, in memory of malloc; "[name]" if the
- * module is not listed. */
+/* Returns the path of the file of module `name` according to the text of modules.dep, or "[name]" if that does not list
+ * it. The string is from malloc. */
 char *kerneltext_module_path(struct str modules_dep, const char *release, const char *name);
 
 #endif

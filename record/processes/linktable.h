@@ -31,14 +31,14 @@ static inline struct link *linktable_first(const struct linktable *table, uint64
 	return table->slot ? table->slot[hash & table->mask] : NULL;
 }
 
-/* Adds an entry at the start of its chain. The entry must stay at its address until it is removed. */
+/* Adds an entry to the table, at the start of its chain. The entry must stay at its address until it is removed. */
 void linktable_add(struct linktable *table, struct link *entry, uint64_t hash);
 
 /* Removes an entry, which must be in the table. */
 void linktable_remove(struct linktable *table, struct link *entry);
 
-/* Visits all entries as T *e. The body may remove and free e; it must not add or remove others. T starts with
- * `struct link link`. */
+/* Visits all entries of a table as T *e. The body may remove and free e; it must not add or remove other entries. T
+ * begins with `struct link link`. */
 #define LINKTABLE_EACH(T, e, table)                                            \
 	for (size_t slot_ = 0; (table).slot && slot_ <= (table).mask; slot_++) \
 		for (T *e = (T *)(table).slot[slot_], *after_; e && (after_ = (T *)e->link.next, true); e = after_)

@@ -11,8 +11,8 @@
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-/* Charges bytes for a set; *charged are the bytes to release later, 0 if they are free of charge. Returns false if
- * the payer is over budget. */
+/* Adds bytes to a set, and charges them to the payer if the set exceeds MAPPINGS_FREE. Sets *charged to the bytes to
+ * release later; 0 if they are free of charge. Returns false if the payer is over budget. */
 static bool mappings_charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
 			    uint32_t *charged)
 {
@@ -48,7 +48,8 @@ static bool mappings_same_file(const struct mapped_file *file, const struct mapp
 	       file->flags == b->flags && str_eq(file->path, b->path);
 }
 
-/* Returns true for jit-PID.dump: a JIT maps it so that readers learn of the jitdump from its mapping. */
+/* Returns true if the path is that of a jitdump, jit-PID.dump. A JIT maps its jitdump, so that profilers find the file
+ * from the mapping. */
 static bool mappings_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -82,8 +83,8 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	return file;
 }
 
-/* Returns the file that equals `like`, with one reference more; adds it if it is new. Returns NULL if the payer is
- * over budget. */
+/* Returns the pool's file that equals `like`, and adds one to its references. If the pool has no such file, adds a copy
+ * of `like`. Returns NULL if the payer is over budget. */
 static struct mapped_file *mappings_take_file(struct mapping_pool *pool, struct mappings *set,
 					      const struct tenant *payer, const struct mapped_file *like)
 {
@@ -115,7 +116,7 @@ static size_t block_bytes(uint32_t cap)
 	return sizeof(struct mapping_block) + cap * sizeof(struct mapping);
 }
 
-/* Returns a new block for cap mappings, or NULL if the payer is over budget. */
+/* Returns a new empty block with capacity for `cap` mappings, or NULL if the payer is over budget. */
 static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 					uint32_t cap)
 {
@@ -145,8 +146,8 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *block)
 	free_block(pool, block);
 }
 
-/* Returns block i with capacity for `space` more mappings, up to MAPPINGS_BLOCK; copies it if other sets share it or
- * it is too small. Returns NULL if the payer is over budget. */
+/* Returns block i of the set, for writing, with capacity for `space` more mappings (at most MAPPINGS_BLOCK). Replaces
+ * it by a copy if other sets share it or its capacity is too small. Returns NULL if the payer is over budget. */
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				       uint32_t i, uint32_t space)
 {
@@ -193,7 +194,8 @@ static void remove_block(struct mapping_pool *pool, struct mappings *set, uint32
 	memmove(set->block + i, set->block + i + 1, (set->nblocks - i) * sizeof(struct mapping_block *));
 }
 
-/* Moves the second half of the full block i, which only this set has, into a new block. */
+/* Moves the second half of the full block i, which no other set shares, into a new block. Returns false if the payer is
+ * over budget. */
 static bool split_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block = set->block[i], *next = make_block(pool, set, payer, MAPPINGS_BLOCK);
@@ -208,7 +210,8 @@ static bool split_block(struct mapping_pool *pool, struct mappings *set, const s
 	return true;
 }
 
-/* Joins block i and the next one if both together are small, so that no two neighbours are nearly empty. */
+/* Joins block i and the next one if the result has at most MAPPINGS_BLOCK / 2 mappings, so that no two neighbours are
+ * nearly empty. Leaves them if the payer is over budget. */
 static void join_blocks(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block, *next;
@@ -238,7 +241,7 @@ static uint64_t mappings_end_of(const struct mapping *mapping)
 	return mapping->start + mapping->length;
 }
 
-/* Returns the place of the first mapping that ends after address; its block is nblocks if there is none. */
+/* Returns the place of the first mapping that ends after `address`. If there is none, place.block is nblocks. */
 static struct place mappings_place_of(const struct mappings *set, uint64_t address)
 {
 	uint32_t low = 0, high = set->nblocks, from = 0, to;
@@ -288,14 +291,16 @@ static void count_file(struct mappings *set, const struct mapped_file *file, uin
 	set->jitdumps += file->jitdump ? one : 0;
 }
 
-/* Makes space for a mapping with this start, which no mapping of the set overlaps, and sets *place. */
+/* Makes space for one mapping that starts at `start` and overlaps no mapping of the set. Sets *place to its place.
+ * Returns false if the payer is over budget. */
 static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				uint64_t start, struct place *place)
 {
 	struct mapping_block *block;
 
 	*place = mappings_place_of(set, start);
-	if (place->at == 0 && place->block > 0) { /* the end of the previous block is the same place */
+	/* the end of the previous block is the same position, and may have space */
+	if (place->at == 0 && place->block > 0) {
 		place->block--;
 		place->at = set->block[place->block]->n;
 	}
@@ -318,7 +323,8 @@ static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set,
 	return block;
 }
 
-/* Inserts a mapping and takes over the reference to its file. Returns false if the payer is over budget. */
+/* Inserts a mapping and takes over the caller's reference to its file. If the payer is over budget or the set is full,
+ * drops that reference and returns false. */
 static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 			    const struct mapping *mapping)
 {
@@ -341,8 +347,8 @@ static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, con
 	return true;
 }
 
-/* Removes the mapping at a place. If its shared block cannot be copied for lack of budget, removes the block with
- * all its mappings. */
+/* Removes the mapping at a place. If its block is shared and the payer's budget does not suffice for a copy, removes
+ * the whole block from the set, with all its mappings. */
 static void remove_at(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, struct place place)
 {
 	struct mapping_block *block = own_block(pool, set, payer, place.block, 0);
@@ -365,7 +371,8 @@ static void remove_at(struct mapping_pool *pool, struct mappings *set, const str
 		join_blocks(pool, set, payer, place.block - 1);
 }
 
-/* Removes everything in [start, end); parts of mappings before and after that range stay. */
+/* Removes the range [start, end) from the mappings of a set. A mapping that lies only partly in the range keeps its
+ * parts outside. */
 static void mappings_clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
 			   uint64_t end)
 {
@@ -394,7 +401,8 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 	}
 }
 
-/* Returns *set as a set that no other process shares; creates or copies it if needed. */
+/* Makes *set a set that no other process shares, and returns it: creates it if *set is NULL, copies it if it is shared.
+ *  */
 static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set)
 {
 	struct mappings *old = *set, *mappings;
@@ -404,7 +412,7 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
 		*mappings = *old;
-		mappings->bytes = MAPPINGS_FREE; /* so that copies of blocks are charged */
+		mappings->bytes = MAPPINGS_FREE; /* so that copies of shared blocks are charged to the payer */
 		mappings->cap = mappings->nblocks;
 		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
 		memcpy(mappings->block, old->block, mappings->nblocks * sizeof(struct mapping_block *));
@@ -412,7 +420,8 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 			mappings->block[i]->references++;
 		old->references--;
 		if (old->n <= MAPPINGS_BLOCK)
-			mappings->bytes = 0; /* ordinary processes copy them free of charge */
+			/* ordinary processes copy shared blocks free of charge */
+			mappings->bytes = 0;
 	}
 	mappings->references = 1;
 	mappings->version = ++pool->version;

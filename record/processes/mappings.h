@@ -20,99 +20,102 @@
 #include "common/str.h"
 #include "common/process/tenants.h"
 
-/* Maximum number of executable mappings of one process. Typical programs have 10 to 300 of them, .NET with W^X some
- * thousands; vm.max_map_count allows 65,530 of all kinds. */
+/* Maximum number of executable mappings of one process. Typical programs have 10 to 300, .NET with W^X has thousands;
+ * vm.max_map_count allows 65,530 mappings of all kinds. */
 #define MAPPINGS_MAX 16384u
 #define MAPPINGS_BLOCK 64u
-#define MAPPINGS_FREE 8192u /* bytes of a set that are charged to no tenant: about 100 mappings */
+#define MAPPINGS_FREE 8192u /* first bytes of a set, which are charged to no tenant: about 100 mappings */
 
-/* A mapped file, shared by all processes that map it. */
+/* A mapped file, shared by all mappings with the same file id, path, protection and flags. */
 struct mapped_file {
 	struct link link;
 	struct file_id file_id;
-	/* of the mapping, as in the MMAP2 record */
+	/* protection and flags of the mapping, as in the MMAP2 record */
 	uint32_t protection, flags;
-	/* number of mappings that refer to it */
+	/* number of mappings that refer to this file */
 	uint32_t references;
-	/* last known index in the unwind tables of cfitables.h; 0 if unknown */
+	/* index of the file's unwind table when last looked up (cfitables.h); 0 if unknown */
 	uint32_t table;
-	/* The next two members do not distinguish files. */
-	/* n is 0 while the build-id is unknown */
+	/* The members build_id and window do not distinguish files. */
+	/* build-id of the file; build_id.n is 0 while it is unknown */
 	struct build_id build_id;
-	/* serial + 1 of the latest window that has its build-id */
+	/* 1 + serial number of the latest window to whose build-ids the file was added (idlist_add); 0 if there was
+	 * none */
 	uint64_t window;
-	/* derived from its path */
+	/* true if the path is that of a libjvm.so, or of a jitdump */
 	bool libjvm, jitdump;
-	/* tenant that pays for the memory */
+	/* tenant to which the memory of this struct is charged */
 	struct tenant payer;
-	/* bytes that were charged to payer */
+	/* number of bytes that are charged to payer */
 	uint32_t charged;
-	/* as in the MMAP2 record */
+	/* path as in the MMAP2 record */
 	struct str path;
 };
 
 /* An executable mapping; start, length and offset are in bytes. */
 struct mapping {
 	uint64_t start, length, offset;
-	/* never reused, so it identifies a mapping over time; both parts of a split mapping have the same id */
+	/* number of this mapping, which is never reused; both parts of a split mapping have the same one */
 	uint64_t id;
 	struct mapped_file *file;
 };
 
-/* Mappings in order of address. Blocks with several references are read-only. */
+/* A block of mappings in order of address. A block with several references is shared by several sets, and is read-only.
+ *  */
 struct mapping_block {
 	uint32_t references, n, cap, charged;
 	struct tenant payer;
 	struct mapping mapping[];
 };
 
-/* The set of one address space, shared by `references` processes. */
+/* The set of mappings of one address space, shared by `references` processes. */
 struct mappings {
 	uint32_t references, n, nblocks, cap;
-	/* changes with each change of the contents */
+	/* number that changes with each change of the set */
 	uint64_t version;
-	/* number of mappings of such files */
+	/* number of mappings of a libjvm.so, and of jitdumps */
 	uint32_t libjvms, jitdumps;
-	/* bytes of the blocks and files that were made for this set */
+	/* bytes of the blocks and files that were made for this set; below MAPPINGS_FREE they are not charged */
 	uint32_t bytes;
-	/* nblocks blocks in order of address, none of them empty, without overlaps */
+	/* nblocks non-empty blocks in order of address, whose mappings do not overlap */
 	struct mapping_block **block;
 };
 
-/* State that all sets share; sets of one pool belong to one thread. The zero value is valid. The caller sets `tenants`
- * before the first mapping. */
+/* State that all sets share. The sets of one pool belong to one thread. The zero value is valid. The caller sets
+ * `tenants` before it adds the first mapping. */
 struct mapping_pool {
 	struct linktable files;
-	/* latest values that were assigned */
+	/* version and id that were assigned last */
 	uint64_t version, id;
 	/* number of mappings in all blocks */
 	size_t mappings;
-	/* NULL for no budgets */
+	/* table of tenants to charge; NULL for no budgets */
 	struct tenants *tenants;
 };
 
 /* Results of mappings_put. */
 enum mappings_answer {
 	MAPPINGS_CHANGED,
-	MAPPINGS_SAME, /* the set had this mapping, as reported by mprotect or by a second reading of /proc */
-	MAPPINGS_OVER, /* over a budget; the mapping is left out */
-	MAPPINGS_BAD   /* the mapping is empty, or wraps around the end of memory */
+	/* the set had this mapping already; mprotect and a second reading of /proc report such mappings */
+	MAPPINGS_SAME,
+	MAPPINGS_OVER, /* the payer is over budget or the set is full; the mapping is left out */
+	MAPPINGS_BAD   /* the mapping is empty or wraps around the end of memory; the set is unchanged */
 };
 
-/* Adds a mapping of a file to *set, which is created if it is NULL and copied if it is shared. Removes mappings, or
- * parts of them, that it overlaps. mapping->file and mapping->id are ignored, and *file is copied. */
+/* Adds a mapping of a file to *set, which is created if it is NULL, and copied if it is shared. Removes mappings, or
+ * parts of them, that overlap the new one. Ignores mapping->file and mapping->id, and copies *file. */
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,
 				  const struct mapping *mapping, const struct mapped_file *file);
 
-/* Drops the reference to a set and sets *set to NULL. */
+/* Drops one reference to *set and sets *set to NULL. Frees the set if that was the last reference. */
 void mappings_drop(struct mapping_pool *pool, struct mappings **set);
 /* Frees the pool. Call it after all sets were dropped. */
 void mappings_pool_free(struct mapping_pool *pool);
 
-/* Returns the mapping that contains an address, or NULL. Valid until the set changes. */
+/* Returns the mapping that contains an address, or NULL. The pointer is valid until the set changes. */
 const struct mapping *mappings_at(const struct mappings *set, uint64_t address);
 
-/* Visits all mappings in order of address. set must not be NULL. */
+/* Visits all mappings of a set in order of address as `const struct mapping *m`. set must not be NULL. */
 #define MAPPINGS_EACH(m, set)                                                                                      \
 	for (uint32_t block_ = 0; block_ < (set)->nblocks; block_++)                                               \
 		for (const struct mapping *m = (set)->block[block_]->mapping, *end_ = m + (set)->block[block_]->n; \

@@ -14,12 +14,12 @@ struct ended {
 struct processes {
 	struct linktable process, thread;
 	struct mapping_pool pool;
-	/* ended threads in order of their end; those from `forgotten` on are still in the table, so that
-	 * processes_forget needs no search */
+	/* ended threads in the order of their ends; those before index `forgotten` have been removed from the table, so
+	 * that processes_forget needs no search */
 	struct ended *ended;
 	size_t nended, cap, forgotten;
-	uint32_t scan; /* serial of the current or latest thread scan */
-	uint64_t now;  /* time of the current record in ns */
+	uint32_t scan; /* serial number of the current or latest thread scan */
+	uint64_t now;  /* time of the current record, in ns */
 };
 
 /* ---- tables -------------------------------------------------------------------------------------------------- */
@@ -106,7 +106,8 @@ static void note_end(struct processes *processes, const struct thread *thread, u
 	processes->ended[processes->nended++] = (struct ended){ thread->pid, thread->tid, ns };
 }
 
-/* Ends a thread, because it exited or its tid belongs to another thread now. */
+/* Marks a thread as ended at ns, because it exited or another thread has its tid now. The end of its last thread ends
+ * the process. */
 static void end_thread(struct processes *processes, struct thread *thread, uint64_t ns)
 {
 	struct process *process = processes_find(processes, thread->pid);
@@ -163,8 +164,8 @@ static void set_comm(struct thread *thread, struct str comm)
 	thread->named = true;
 }
 
-/* Ends all threads except the first: after an exec only the calling thread remains, and it takes the tid of the
- * first one. */
+/* Ends all threads of a process except the first: after an exec only the calling thread exists, and it has the tid of
+ * the first one. */
 static void end_others(struct processes *processes, uint32_t pid)
 {
 	LINKTABLE_EACH(struct thread, thread, processes->thread)
@@ -177,7 +178,8 @@ void processes_time(struct processes *processes, uint64_t ns)
 	processes->now = ns;
 }
 
-/* A pid or tid that is reused belongs to a new process or thread; the state of the old one is dropped. */
+/* Replaces a process or thread that has the new pid or tid: the pid was reused, and the end of the old one was not
+ * recorded. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	struct thread *parent = processes_thread(processes, ptid), *thread = processes_thread(processes, tid);
@@ -211,7 +213,7 @@ void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, ui
 	process->mount_ns = from->mount_ns;
 	process->tenant = from->tenant;
 	process->tenant_window = from->tenant_window;
-	/* processes that do not call exec share the count of records of their program */
+	/* processes that do not call exec share the number of records of their program */
 	process->records = from->records;
 	process->target = from->target;
 }
@@ -228,7 +230,7 @@ void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, str
 	process->tenant_window = 0;
 	process->since = process->sure = processes->now;
 	process->records = 0;
-	/* the records of the new program's mappings may have been skipped before this one was read */
+	/* Records of the new program's mappings may have been skipped, in a storm, before this exec was read. */
 	process->stale = process->storm;
 	process->storm = 0;
 	if (process->live > 1)
@@ -253,7 +255,7 @@ void processes_forget(struct processes *processes, uint64_t ns)
 		struct thread *thread = processes_thread(processes, ended->tid);
 		struct process *process = processes_find(processes, ended->pid);
 
-		if (thread && thread->exited && thread->exited < ns) /* otherwise the tid was reused */
+		if (thread && thread->exited && thread->exited < ns) /* otherwise another thread has the tid now */
 			remove_thread(processes, thread);
 		if (process && process->exited && process->exited < ns)
 			remove_process(processes, process);

@@ -16,68 +16,69 @@
 
 #define COMM_MAX 16 /* TASK_COMM_LEN */
 
-/* A process. "Window" is the serial + 1 of a window, 0 for none; times are ns of CLOCK_MONOTONIC. */
+/* A process. Its `window` members are 1 + serial number of a window, 0 for none; times are ns of CLOCK_MONOTONIC. */
 struct process {
 	struct link link;
-	/* inner_pid: pid in its own PID namespace, 0 while unknown */
+	/* inner_pid: pid of the process in its own PID namespace; 0 if unknown */
 	uint32_t pid, inner_pid;
-	/* field 22 of /proc/PID/stat; 0 if unknown */
+	/* start time of the process, in clock ticks since boot (field 22 of /proc/PID/stat); 0 if unknown */
 	uint64_t start_ticks;
-	/* inode of its mount namespace; 0 if unknown */
+	/* inode of the mount namespace of the process; 0 if unknown */
 	uint64_t mount_ns;
-	/* hash of the latest NAMESPACES record; 0 if there was none */
+	/* hash of the latest NAMESPACES record of the process; 0 if there was none */
 	uint64_t namespaces;
-	/* valid if tenant_window is not 0, the window in which it was looked up */
+	/* tenant: valid if tenant_window is not 0; tenant_window: window in which it was looked up last */
 	struct tenant tenant;
 	uint64_t tenant_window;
-	/* it called exec or entered namespaces since its tenant was looked up */
+	/* true if the next sample must look the tenant up again: the process called exec, entered namespaces or had a
+	 * storm */
 	bool changed;
-	/* NULL if it has none */
+	/* mappings of the process; NULL if it has none */
 	struct mappings *maps;
-	/* latest window that holds its state */
+	/* latest window that contains records of this process */
 	uint64_t window;
-	/* time of its end, 0 while it lives */
+	/* time at which the process ended; 0 while it runs */
 	uint64_t exited;
-	/* number of threads that have not ended */
+	/* number of threads of the process that have not ended */
 	uint32_t live;
-	/* it, or one of its ancestors, is a target of -p */
+	/* true if the process or one of its ancestors is a target of -p */
 	bool target;
-	/* requested from procreader.h, and not answered yet */
+	/* true if a reading of the process was requested from procreader.h and is not answered yet */
 	bool requested;
-	/* time of its fork or last exec, 0 if not recorded */
+	/* time of the fork or latest exec of the process; 0 if not recorded */
 	uint64_t since;
-	/* losses of records before this time do not affect its state */
+	/* records that were lost before this time do not make the process stale */
 	uint64_t sure;
-	/* ns of CPU time that its tenant paid in advance for the requested reading */
+	/* CPU time in ns that the tenant paid in advance for the requested reading */
 	uint64_t reserved;
-	/* time of the earliest next reading, and least ns between readings */
+	/* earliest time of the next reading of /proc; least time between readings, in ns */
 	uint64_t retry, pause;
-	/* records of mappings, names and namespaces since its last exec */
+	/* number of mapping, name and namespace records of the process since its last exec */
 	uint32_t records;
-	/* its mappings are unknown, since records were skipped */
+	/* true if the mappings are unknown, because records were skipped in a storm */
 	bool stale;
-	/* records are skipped until this time; 0 outside of a storm */
+	/* end of the storm of this process: its records are skipped until this time; 0 outside of a storm */
 	uint64_t storm;
-	/* records skipped in the current second of the storm */
+	/* number of records that were skipped since the storm began or was last prolonged */
 	uint32_t skipped;
-	struct process_given { /* ids of the mappings that the open window has, as a hash set */
+	struct process_given { /* hash set with the ids of those mappings of the process that the open window has */
 		uint64_t window;
-		uint64_t *id; /* 0 marks a free slot */
+		uint64_t *id; /* ids of mappings; 0 marks a free slot */
 		uint32_t n, cap;
 	} given;
 };
 
-/* A thread, with the latest window that has its name and the time of its end. */
+/* A thread. `window`: latest window that has its name; `exited`: time of its end, 0 while it runs. */
 struct thread {
 	struct link link;
 	uint32_t pid, tid;
 	char comm[COMM_MAX];
 	uint64_t window, exited;
-	/* time of its fork, 0 if not recorded */
+	/* time of the record that added the thread to the table; 0 before the first record */
 	uint64_t made;
-	/* latest thread scan that found it */
+	/* serial number of the latest thread scan that found this thread */
 	uint32_t scan;
-	bool named; /* comm is known */
+	bool named; /* true if comm is known */
 };
 
 struct processes;
@@ -94,49 +95,49 @@ struct thread *processes_thread(const struct processes *processes, uint32_t tid)
 struct process *processes_make(struct processes *processes, uint32_t pid);
 struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 
-/* Sets the time of the next record, in ns. New processes and threads are
- * given it as the time of their start. */
+/* Sets the current time, in ns. Processes and threads that are added later get it as their start time. */
 void processes_time(struct processes *processes, uint64_t ns);
 
-/* Apply side-band records. Unknown parents and threads are added. A fork with a known pid or tid replaces the old
- * process or thread, whose end was not recorded. */
+/* Applies a FORK record. Adds an unknown parent process. A known pid or tid is that of an old process or thread whose
+ * end was not recorded: it is removed first. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
-/* Sets the name of a thread. With `exec` the process runs another program: its mappings are dropped and its other
+/* Sets the name of a thread. With `exec` the process runs another program: its mappings are dropped, and its other
  * threads end. */
 void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, struct str comm, bool exec);
-/* Ends a thread at ns, and its process with the last one. Both stay in the table until processes_forget. */
+/* Ends a thread at ns; the last thread ends the process, too. Both stay in the table until processes_forget. */
 void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns);
 
-/* Adds a mapping to a process, see mappings_put. */
+/* Adds a mapping to a process (mappings_put). */
 enum mappings_answer processes_map(struct processes *processes, uint32_t pid, const struct mapping *mapping,
 				   const struct mapped_file *file);
 
-/* Forgets the mappings of a process. Processes that were forked with them keep them. */
+/* Drops the mappings of a process. Processes that share them by fork keep them. */
 void processes_unmap(struct processes *processes, struct process *process);
 
-/* Forgets the mappings of a process because /proc shows that its pid belongs to another process now. */
+/* Drops the mappings of a process, and facts about its identity, because /proc shows that its pid belongs to another
+ * process now. */
 void processes_replaced(struct processes *processes, struct process *process);
 
-/* Returns the mapping that contains an address, or NULL. Valid until the next change. */
+/* Returns the mapping of a process that contains an address, or NULL. The pointer is valid until the next change. */
 static inline const struct mapping *processes_at(const struct process *process, uint64_t address)
 {
 	return process && process->maps ? mappings_at(process->maps, address) : NULL;
 }
 
-/* Forgets processes and threads that ended before ns. Call it now and then. */
+/* Removes processes and threads that ended before ns from the table. Call it every few seconds. */
 void processes_forget(struct processes *processes, uint64_t ns);
 
-/* Apply a thread scan after lost records: processes_mark_stale, then processes_scanned for each thread found, then
- * processes_doubted, which ends all threads that were made before ns and were not found. */
+/* These three apply a thread scan after records were lost: processes_mark_stale begins it, processes_scanned takes each
+ * thread that was found, and processes_doubted ends all threads that were not found, except those that started at ns or
+ * later. */
 void processes_mark_stale(struct processes *processes);
 void processes_scanned(struct processes *processes, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *processes, uint64_t ns);
 
-/* Calls fn for all processes, in no order. fn must not add any, since the table
- * may grow and move its slots. */
+/* Calls fn for all processes, in no order. fn must not add processes, since the table may grow and move its slots. */
 void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to);
 
-/* Numbers of entries, for tests and metrics. */
+/* Numbers of processes, threads, mapped files and mappings in the table, for tests and metrics. */
 struct processes_counts {
 	size_t processes, threads, files, mappings;
 };

@@ -60,13 +60,13 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
 	file->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	file->path = str_trim_left(line);
 	if (file->path.n == 0)
-		file->path = STR("//anon"); /* the name that MMAP2 records have */
+		file->path = STR("//anon"); /* the name of anonymous memory in MMAP2 records */
 	return true;
 }
 
 /* ---- identity of a process -------------------------------------------------------------------------------------- */
 
-/* The comm may contain any byte, so fields are counted from its last parenthesis. */
+/* The comm in /proc/PID/stat may contain any byte, so fields are counted from the last parenthesis. */
 uint64_t procfs_parse_start(struct str stat)
 {
 	ptrdiff_t at = str_rfind(stat, ')');
@@ -82,7 +82,8 @@ uint64_t procfs_parse_start(struct str stat)
 	return ticks;
 }
 
-/* Returns the last number of the NSpid line of /proc/PID/status. */
+/* Returns the pid in the innermost PID namespace: the last number of the NSpid line of /proc/PID/status; 0 if unknown.
+ *  */
 static uint32_t inner_pid(struct str status)
 {
 	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));
@@ -126,7 +127,7 @@ uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 
 		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
 			continue;
-		for (int i = 0; i < 3; i++) /* skips user, nice and system */
+		for (int i = 0; i < 3; i++) /* skips the times for user, nice and system */
 			procfs_word(&line);
 		if (!str_u64(procfs_word(&line), &value) || !str_u64(procfs_word(&line), &wait))
 			continue;

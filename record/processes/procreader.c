@@ -16,14 +16,16 @@
 #include <unistd.h>
 
 enum {
-	QUEUE = 256,           /* maximum number of waiting requests */
-	ANSWERS = 64,          /* maximum number of answers that were not taken; the thread then waits */
-	THREADS_MAX = 4096,    /* maximum number of threads of one process in an answer */
-	SURVEY_MAX = 1 << 20,  /* maximum number of threads in a thread scan */
-	MAPS_BYTES = 8 << 20,  /* bytes of /proc/PID/maps: 65,530 lines of usual length */
-	SAVED_BYTES = 4 << 20, /* bytes of its executable lines: MAPPINGS_MAX of usual length */
+	QUEUE = 256, /* maximum number of requests that wait for the thread */
+	/* maximum number of answers that wait for procreader_take; at this number the thread pauses */
+	ANSWERS = 64,
+	THREADS_MAX = 4096,   /* maximum number of threads in the answer about one process */
+	SURVEY_MAX = 1 << 20, /* maximum number of threads in the answer to a thread scan */
+	MAPS_BYTES = 8 << 20, /* maximum bytes that are read of /proc/PID/maps: 65,530 lines of usual length */
+	/* maximum bytes of executable lines of /proc/PID/maps: MAPPINGS_MAX lines of usual length */
+	SAVED_BYTES = 4 << 20,
 	CHUNK = 64 << 10,
-	STOP_MS = 2 * PROCREADER_STALL_MS /* ms to wait for the thread at the end */
+	STOP_MS = 2 * PROCREADER_STALL_MS /* time that procreader_stop waits for the thread, in ms */
 };
 
 struct request {
@@ -37,7 +39,7 @@ struct procreader {
 	size_t first, n;
 	struct procreader_answer *head, **last_link;
 	size_t nanswers;
-	/* left: procreader_stop did not wait for the thread, which frees the memory itself */
+	/* left: true if procreader_stop did not wait for the thread; then the thread frees *procreader when it ends */
 	bool busy, stop, ended, left;
 };
 
@@ -88,7 +90,7 @@ static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t 
 	answer->nthreads++;
 }
 
-/* Adds the threads of a process, until the answer has `max`. */
+/* Adds the threads of process pid to the answer, until that has `max` threads. */
 static void add_threads(struct procreader_answer *answer, uint32_t pid, bool named, size_t max)
 {
 	char path[64];
@@ -111,8 +113,8 @@ static void add_threads(struct procreader_answer *answer, uint32_t pid, bool nam
 		closedir(dir);
 }
 
-/* Removes the lines of mappings that are not executable from the text after `from`, and counts the others; an
- * incomplete last line stays. */
+/* Removes from the text after `from` those lines of /proc/PID/maps whose mappings are not executable; an incomplete
+ * last line stays. Adds the number of remaining complete lines to *lines, and returns the position after them. */
 static size_t keep_executable(struct text *text, size_t from, uint32_t *lines)
 {
 	struct str rest = { text->p + from, text->n - from };
@@ -234,7 +236,8 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 	struct procreader_answer *answer = new_answer(request.pid);
 	struct reading *reading;
 
-	if (!request.pid) { /* lists of processes and threads do not block on any process */
+	/* A thread scan lists /proc only, which no process can block, so it runs without a time limit. */
+	if (!request.pid) {
 		uint64_t before = cpu_ns();
 
 		procreader_scan_threads(answer);

@@ -14,31 +14,32 @@
 #include "record/processes/processes.h"
 #include "common/text.h"
 
-/* Name of one thread; empty in a thread scan. */
+/* One thread with its name; the name is empty in a thread scan. */
 struct procreader_thread {
 	uint32_t pid, tid;
 	char comm[COMM_MAX];
 };
 
-/* Answer about one process, or, with pid 0, a thread scan: the ids of all threads of the host, without names. */
+/* Answer about process `pid`. With pid 0, answer to a thread scan: the ids of all threads of the host, without names.
+ *  */
 struct procreader_answer {
 	struct procreader_answer *next;
 	uint32_t pid;
-	/* false if the process has ended or may not be read */
+	/* false: the process has ended or may not be read */
 	bool there;
-	/* The process does not respond, or its fault domain is being avoided; then nothing else is known. */
+	/* true: the process does not respond, or its fault domain is avoided. Then the other members are unknown. */
 	bool stalled;
-	/* the process has more mappings or threads than are read */
+	/* true: the process has more mappings or threads than the answer */
 	bool cut;
-	/* it has more mappings than are read */
+	/* true: the process has more mappings than the answer */
 	bool maps_cut;
-	/* ns of CLOCK_MONOTONIC when reading began */
+	/* time at which the reading began, in ns of CLOCK_MONOTONIC */
 	uint64_t started;
-	/* ns of CPU time that the reading took */
+	/* CPU time of the reading, in ns */
 	uint64_t cost_ns;
-	/* field 22 of /proc/PID/stat; 0 if unknown */
+	/* start time of the process in clock ticks since boot (field 22 of /proc/PID/stat); 0 if unknown */
 	uint64_t start_ticks;
-	struct text maps; /* the executable lines of /proc/PID/maps */
+	struct text maps; /* lines of /proc/PID/maps whose mappings are executable */
 	struct procreader_thread *thread;
 	size_t nthreads;
 };
@@ -47,20 +48,21 @@ struct procreader;
 
 enum { PROCREADER_STALL_MS = 250 };
 
-/* Starts the thread. Call it after privileges were dropped. Returns NULL if no thread can be started. */
+/* Starts the thread that reads /proc. Call it after privileges were dropped. Returns NULL if the thread cannot be
+ * started. */
 struct procreader *procreader_start(void);
 
-/* Ends the thread. Does not wait for one that hangs, which frees the memory when it ends. */
+/* Ends the thread and frees all memory. If the thread hangs, leaves it: it frees the memory when it ends. */
 void procreader_stop(struct procreader *procreader);
 
-/* Queues a request for a process: the names of thread tid and of the first thread, or, with tid 0, of all threads.
- * Returns false if too many requests wait. */
+/* Queues a request for process pid: its mappings and the names of its threads. With tid 0 these are all threads, else
+ * thread `tid` and the first thread. Returns false if the queue is full. */
 bool procreader_request(struct procreader *procreader, uint32_t pid, uint32_t tid);
-/* Queues a thread scan. Returns false if too many requests wait. */
+/* Queues a request for a thread scan. Returns false if the queue is full. */
 bool procreader_survey(struct procreader *procreader);
 
-/* Returns the oldest answer, which the caller frees with procreader_answer_free, or NULL if there is none. Waits for
- * one for up to wait_ns if requests are pending. */
+/* Returns the oldest answer, or NULL if there is none. Waits up to wait_ns for an answer if requests are pending. The
+ * caller frees it with procreader_answer_free. */
 struct procreader_answer *procreader_take(struct procreader *procreader, uint64_t wait_ns);
 void procreader_answer_free(struct procreader_answer *answer);
 

@@ -13,33 +13,39 @@
 #include <unistd.h>
 
 #define MS (SECOND_NS / 1000)
-#define START_NS (2 * SECOND_NS) /* ns for reading all processes at the start */
-#define WAIT_NS (5 * MS)         /* ns to wait for the answer about an unknown process */
-#define WAITS_NS (50 * MS)       /* ns of such waits in a second */
-#define PAUSE_NS SECOND_NS       /* least ns between readings of a process */
+#define START_NS (2 * SECOND_NS) /* time for reading all processes at the start, in ns */
+#define WAIT_NS (5 * MS)         /* maximum time to wait for the answer about one unknown process, in ns */
+#define WAITS_NS (50 * MS)       /* maximum of such waits in one second, in ns */
+#define PAUSE_NS SECOND_NS       /* least time between two readings of a process, in ns */
 #define PAUSE_MAX_NS (32 * SECOND_NS)
-#define SURVEY_NS (SECOND_NS / 2) /* least ns between thread scans */
-#define BACK_OFF 20               /* pause as a multiple of the cost: at most 5 % of a CPU */
-#define MAPPING_READ_NS 2000      /* ns of CPU time for a mapping in /proc/PID/maps, measured */
-#define RECORDS_FREE 64u          /* free records of a program, see rescan_record; also the unit of charging */
-#define RECORD_NS 1000            /* ns of CPU time for such a record, measured */
-#define SKIPPED_RECORD_NS 150     /* ns of CPU time for a skipped record */
-#define STORM_NS SECOND_NS        /* least ns for which such records of a process are skipped */
-#define STORM_RECORDS 1000u       /* number of records in that time that prolongs the storm */
-#define CHECKS_MAX 20             /* stale processes that are read in a second although their samples have mappings */
-#define APPLY_MAX 8               /* maximum number of answers that are applied at a time */
+#define SURVEY_NS (SECOND_NS / 2) /* least time between two thread scans, in ns */
+#define BACK_OFF 20               /* pause after a reading, as a multiple of its CPU time: at most 5 % of a CPU */
+#define MAPPING_READ_NS 2000      /* CPU time to read one mapping from /proc/PID/maps, in ns (measured) */
+/* number of records of a program for which a tenant is charged at once (rescan_record); a program with fewer records is
+ * free */
+#define RECORDS_FREE 64u
+#define RECORD_NS 1000        /* CPU time to apply one mapping, name or namespace record, in ns (measured) */
+#define SKIPPED_RECORD_NS 150 /* CPU time to skip such a record, in ns */
+#define STORM_NS SECOND_NS    /* duration of a storm in ns, after which it ends or is prolonged */
+#define STORM_RECORDS 1000u   /* a storm with at least this number of skipped records in STORM_NS is prolonged */
+/* maximum number of stale processes that are read in a second although the addresses of their samples have mappings */
+#define CHECKS_MAX 20
+#define APPLY_MAX 8 /* maximum number of answers that one rescan_tick applies */
 
 struct rescan {
 	struct processes *processes;
 	struct budgets *budgets;
-	struct procreader *reader; /* NULL if /proc is not read */
+	struct procreader *reader; /* thread that reads /proc; NULL if /proc is not read */
 	struct identities *identities;
-	uint64_t lost; /* ns; state that is older than this is stale */
+	uint64_t lost; /* time in ns of the latest loss of records; process state that is older than this is stale */
 	bool survey_wanted, surveying, surveyed;
 	uint64_t survey_retry;
-	uint64_t wait_second, waited; /* ns of waiting in the current second */
+	/* wait_second: current second of CLOCK_MONOTONIC; waited: time in ns that rescan_wait_for waited in it */
+	uint64_t wait_second, waited;
 	uint64_t check_second, checks;
-	uint32_t after_storm; /* pid of the process that is being read after a storm; 0 if none is */
+	/* pid of the process that was requested last after its storm, even when it has been read since; 0 if there was
+	 * none */
+	uint32_t after_storm;
 };
 
 struct rescan *rescan_new(struct processes *processes, struct budgets *budgets, bool proc)
@@ -67,7 +73,7 @@ void rescan_identify(struct rescan *rescan, struct process *process, uint64_t wi
 	struct identity found;
 
 	process->tenant_window = window;
-	/* a process that has ended or does not respond stays with its previous tenant, if any */
+	/* The old tenant remains, if there is one, of a process that has ended or does not respond. */
 	if (!identities_find(rescan->identities, process->pid, &found)) {
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
@@ -84,8 +90,8 @@ void rescan_tenant(struct rescan *rescan, struct process *process, uint64_t wind
 		rescan_identify(rescan, process, window);
 }
 
-/* Starts or prolongs a storm: records of the process are skipped. Forgets its mappings and mount namespace, which
- * may be outdated already. */
+/* Starts or prolongs a storm of a process: its records are skipped for STORM_NS. Forgets the mappings and the mount
+ * namespace, which may be outdated already. */
 static void begin_storm(struct rescan *rescan, struct process *process, uint64_t ns)
 {
 	process->changed = true;
@@ -120,7 +126,8 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
 	if (rescan_skips(rescan, process, ns))
 		return false;
 	if (++process->records % RECORDS_FREE ||
-	    !rescan->reader) /* without /proc the mappings could not be read after a storm */
+	    /* without a reader of /proc, the mappings could not be read after a storm, so none begins */
+	    !rescan->reader)
 		return true;
 	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(rescan->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);
@@ -138,9 +145,9 @@ void rescan_over(struct rescan *rescan, struct process *process)
 
 /* ---- answers ------------------------------------------------------------------------------------------------ */
 
-/* Requests a reading of a process if its tenant has CPU time left; with tid 0, the names of all threads, too. The
- * tenant pays in advance for the known mappings: otherwise all processes of a tenant would be read at once, 100 ms
- * each, before the cost of the first one is known. */
+/* Requests a reading of a process if its tenant has CPU time left; with tid 0 the names of all its threads are read.
+ * The tenant pays in advance for the mappings that are known already. Otherwise all processes of a tenant would be read
+ * at once, 100 ms each, before the cost of the first one is known. */
 static void rescan_request(struct rescan *rescan, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(rescan->budgets);
@@ -156,8 +163,8 @@ static void rescan_request(struct rescan *rescan, struct process *process, uint3
 	process->retry = now + PAUSE_NS;
 }
 
-/* Applies a thread that the scan found. If the record of its start was lost, requests a reading of its process at
- * once. */
+/* Applies one thread that a thread scan found. If the thread is unknown, because its FORK record was lost, requests a
+ * reading of its process. */
 static void apply_thread(struct rescan *rescan, const struct procreader_thread *found, uint64_t now)
 {
 	const struct thread *thread = processes_thread(rescan->processes, found->tid);
@@ -194,7 +201,7 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 		if (thread->named && strcmp(thread->comm, read->comm) == 0)
 			continue;
 		processes_comm(rescan->processes, read->pid, read->tid, str_of(read->comm), false);
-		thread->window = 0; /* the next sample adds its name to the window */
+		thread->window = 0; /* the next sample of this thread adds its name to the window */
 		changed = true;
 	}
 	return changed;
@@ -202,7 +209,7 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 
 static bool apply_maps(struct rescan *rescan, struct process *process, const struct procreader_answer *answer)
 {
-	uint64_t over = answer->maps_cut; /* at least one mapping was not read */
+	uint64_t over = answer->maps_cut; /* 1 if at least one mapping was not read */
 	bool changed = false;
 
 	for (struct str lines = text_view(&answer->maps); lines.n;) {
@@ -222,7 +229,8 @@ static bool apply_maps(struct rescan *rescan, struct process *process, const str
 	return changed;
 }
 
-/* Charges the cost of a reading beyond what was paid in advance, or returns the unused part. */
+/* Charges the tenant for a reading: the cost in ns of CPU time beyond process->reserved. If the cost is lower, returns
+ * the unused part. */
 static void settle_cost(struct rescan *rescan, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;
@@ -254,11 +262,13 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	/* the answer is about the previous process with this pid, or its program before an exec */
+	/* The reading began before this process was forked or called exec, so it describes another process or program.
+	 *  */
 	if (answer->started < process->since)
 		return;
 	process->sure = answer->started;
-	/* if a storm lasted longer than that, records were skipped after the reading */
+	/* A storm that ended after the reading began had records that were skipped since; such an answer is not used.
+	 *  */
 	if (answer->there && process->storm <= answer->started) {
 		process->stale = false;
 		if (process->start_ticks && process->start_ticks != answer->start_ticks)
@@ -312,7 +322,8 @@ void rescan_lost(struct rescan *rescan, uint64_t ns)
 	rescan->survey_wanted = true;
 }
 
-/* Waits for the answer about a process, which usually takes 0.1 ms, and at most WAITS_NS in a second. */
+/* Waits until a requested reading of a process is answered, for WAIT_NS at most. An answer usually takes 0.1 ms. If
+ * earlier waits in this second exceed WAITS_NS, does not wait. */
 static void rescan_wait_for(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
@@ -335,8 +346,8 @@ static void rescan_wait_for(struct rescan *rescan, const struct process *process
 	rescan->waited += clock_now() - now;
 }
 
-/* Returns true if a stale process may be read although an address of its sample has a mapping, CHECKS_MAX times in a
- * second: most likely the lost records were not its own. */
+/* Returns true if a reading may be requested for a process whose addresses all have mappings: CHECKS_MAX times in a
+ * second. Most likely the lost records were not those of this process. */
 static bool may_check(struct rescan *rescan, uint64_t now)
 {
 	if (now / SECOND_NS != rescan->check_second) {
@@ -346,8 +357,8 @@ static bool may_check(struct rescan *rescan, uint64_t now)
 	return rescan->checks++ < CHECKS_MAX;
 }
 
-/* Returns true if a process may be read after its storm. Only one is read at a time: the tenant then pays for the
- * previous reading before the next, and their texts, 8 MB each, are not in memory together. */
+/* Returns true if a stale process may be read: its storm has ended and no other such process is being read. So the
+ * tenant pays for one reading before the next begins, and only one text of up to 8 MB is in memory. */
 static bool may_read_stale(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	const struct process *other =
@@ -392,7 +403,8 @@ static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 		if (now >= end)
 			return false;
 		take_one(rescan, end - now);
-		process = processes_make(rescan->processes, pid); /* the old process may have ended */
+		/* rescan_apply may have changed the table; the old process may have ended */
+		process = processes_make(rescan->processes, pid);
 	}
 	return true;
 }

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define SAVED_MAX 1024 /* mappings of a process that the symbol saver gets before samples hit them */
+/* number of mappings of a process that the symbol saver receives at the first sample; it receives others when samples
+ * hit them */
+#define SAVED_MAX 1024
 
 struct state {
 	struct processes *processes;
@@ -23,8 +25,8 @@ struct state {
 	struct idlist ids;
 	struct text items;
 	uint64_t nprocesses;
-	/* thread that was sampled last and has all its records in this window; 0 if there is none (the idle task is
-	 * cheap) */
+	/* thread of the latest sample, which has all its records in this window; 0 if there is none, or it is the idle
+	 * task */
 	uint32_t last_tid;
 	uint64_t last_cgroup;
 };
@@ -151,8 +153,8 @@ static void state_put_map(const struct state *state, struct text *text, uint32_t
 	state_end_record(state, text, start, file->path, pid, pid, ns);
 }
 
-/* Adds a file to the build-ids of this window. Only the symbol saver opens the file itself (idlist_add), because its
- * file system may never respond. */
+/* Adds a file to the list of build-ids of this window. The recorder does not open the file to read its build-id,
+ * because its file system may never respond; only the symbol saver does (idlist_add). */
 static void note_build_id(struct state *state, const struct process *process, struct mapped_file *file)
 {
 	if (file->window == state->window)
@@ -190,10 +192,9 @@ static void note_process(struct state *state, struct process *process)
 	bool elsewhere;
 
 	process->changed = false;
-	rescan_identify(state->rescan, process,
-			/* repeats the lookup: the process may have changed its user or container since its parent was
-			 * looked up */
-			state->window);
+	/* Repeats the lookup: the process may have changed its user or container since the tenant of its parent was
+	 * looked up. */
+	rescan_identify(state->rescan, process, state->window);
 	who = state_keeps(process);
 	elsewhere = state->keep ? symsaver_process(state->keep, &who) :
 				  process->mount_ns && state->own_mount_ns && process->mount_ns != state->own_mount_ns;
@@ -230,7 +231,7 @@ static void widen_given(struct process_given *given)
 	*given = wide;
 }
 
-/* Returns true if the window does not have this mapping of the process yet, and notes that it has it from now on. */
+/* Returns true if the window does not have a record of this mapping yet, and adds the mapping to process->given. */
 static bool is_news(const struct state *state, struct process *process, const struct mapping *mapping)
 {
 	struct process_given *given = &process->given;
@@ -261,8 +262,8 @@ static void give_map(struct state *state, struct text *text, struct process *pro
 		keep_map(state, process, mapping);
 }
 
-/* Adds the mappings of the addresses in a callchain. If a return address is the start of a mapping or in none, the
- * call may be the last instruction of the mapping before, so that is added, too. */
+/* Adds records of the mappings of the addresses ips[0..n). If an address is the start of a mapping, or in none, it may
+ * be the return address of a call at the end of the mapping before: that is added, too. */
 static void give_hits(struct state *state, struct text *text, struct process *process, const uint64_t *ips, uint64_t n,
 		      uint64_t ns)
 {
@@ -270,7 +271,7 @@ static void give_hits(struct state *state, struct text *text, struct process *pr
 
 	for (uint64_t k = 0; k < n && process->maps; k++) {
 		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
-			continue; /* an address of the kernel, or in the mapping of the previous address */
+			continue; /* address of the kernel, or in the mapping of the previous address */
 		last = processes_at(process, ips[k]);
 		give_map(state, text, process, last, ns);
 		if ((!last || last->start == ips[k]) && ips[k])
@@ -308,7 +309,7 @@ static void give_process(struct state *state, struct text *text, struct process 
 	}
 }
 
-/* Names the idle tasks, one for each CPU, which have no side-band records. */
+/* Adds the process of the idle tasks (pid 0), which has no side-band records, with the name "swapper". */
 static void name_idle(struct state *state)
 {
 	processes_comm(state->processes, 0, 0, STR("swapper"), false);
@@ -424,7 +425,8 @@ static bool in_window(const struct state *state, uint32_t pid)
 	return process && process->window == state->window;
 }
 
-/* Puts the build-id into a record of the kernel, in place of device and inode, as in composed records. */
+/* Puts the build-id of a file into an MMAP2 record of the kernel, in place of device and inode. Records that the
+ * recorder composes have it there, too. */
 static void put_build_id(struct perf_record *perf_record, const struct mapped_file *file)
 {
 	char *p = (char *)(perf_record + 1) + 32;
@@ -461,19 +463,21 @@ static bool take_map(struct state *state, struct perf_record *perf_record, uint6
 	const struct mapping *saved = processes_at(process, mapping.start);
 	if (!saved || answer != MAPPINGS_CHANGED)
 		return false;
-	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2) /* its next mappings will be charged */
+	/* the next mappings of this process will be charged to its tenant */
+	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2)
 		rescan_tenant(state->rescan, process, state->window);
 	if (!in_window(state, pid))
 		return false;
 	keep_map(state, process, saved);
 	if (!saved->file->jitdump)
-		return false; /* a sample that hits it adds it */
+		return false; /* the first sample that hits this mapping adds its record */
 	note_build_id(state, process, saved->file);
 	put_build_id(perf_record, saved->file);
 	return true;
 }
 
-/* Notes that a process may have changed its tenant, as the first program of a container or su(1) does. */
+/* Notes that a process may belong to another tenant now, as after the exec of su(1) or of a container's first program.
+ * The next sample looks the tenant up. */
 static void note_change(struct state *state, struct process *process)
 {
 	if (!process)
@@ -482,8 +486,8 @@ static void note_change(struct state *state, struct process *process)
 	state->last_tid = 0;
 }
 
-/* Applies a COMM record. Only the name of an exec is written at once: a thread can change its name a million times
- * in a second, and the window needs the name at its next sample only. */
+/* Applies a COMM record. Returns true if it belongs into the window: only that of an exec does. A thread can change its
+ * name a million times in a second, and the window needs the name at its next sample only. */
 static bool take_comm(struct state *state, const struct perf_record *perf_record, uint64_t ns)
 {
 	const char *p = (const char *)(perf_record + 1);
@@ -501,11 +505,13 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
 	return written;
 }
 
-/* Applies a NAMESPACES record. The kernel writes one for each new thread, so the tenant is looked up only after a
- * change: a lookup takes 0.07 ms. */
+/* Applies a NAMESPACES record. The kernel writes one for each new thread. A lookup of the tenant takes 0.07 ms, so it
+ * is made only if the namespaces have changed. */
 static void take_namespaces(struct state *state, const char *p, size_t n, uint64_t ns)
 {
-	enum { MNT = 5 }; /* index in enum perf_ns: net uts ipc pid user mnt cgroup; each has device and inode */
+	/* index of the mount namespace in the record (net uts ipc pid user mnt cgroup); each entry has device and inode
+	 *  */
+	enum { MNT = 5 };
 	struct process *process = processes_find(state->processes, load32(p));
 	uint64_t namespaces;
 
@@ -529,8 +535,8 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	process = processes_find(state->processes, pid);
 	if (process && process->exited && state->keep)
 		symsaver_exit(state->keep, pid);
-	return thread && thread->pid == pid &&
-	       thread->window == state->window; /* the window has no records of other threads */
+	/* the window needs no EXIT records of threads that it does not have */
+	return thread && thread->pid == pid && thread->window == state->window;
 }
 
 bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns)
