@@ -46,10 +46,10 @@ int execs_read(int fd, pid_t *pid, int max)
 		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
 
 		if (got < 0)
-			/* ENOBUFS: messages were lost */
+			/* ENOBUFS: the kernel has dropped messages */
 			return errno == EAGAIN || errno == EINTR ? n : -1;
 		if (from.nl_pid != 0)
-			/* not sent by the kernel */
+			/* another process sent this message, not the kernel */
 			continue;
 		for (; NLMSG_OK(head, (size_t)got) && n < max; head = NLMSG_NEXT(head, got)) {
 			struct cn_msg *message = NLMSG_DATA(head);

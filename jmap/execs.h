@@ -13,11 +13,12 @@
 
 #include <sys/types.h>
 
-/* Opens the connection: returns a descriptor to poll, which the caller closes; -1 and errno on failure. */
+/* Connects to the kernel's process connector. Returns a descriptor for poll, which the caller closes; -1 and errno on
+ * failure. */
 int execs_open(void);
 
-/* Stores up to `max` pids of processes that executed a program since the last call. Returns their number, or -1 if
- * messages were lost, so that /proc must be scanned. Does not wait. */
+/* Stores up to `max` pids of processes that executed a program, from the messages that are waiting. Returns their
+ * number, or -1 if messages were lost, so that /proc must be scanned. Does not wait. */
 int execs_read(int fd, pid_t *pid, int max);
 
 #endif

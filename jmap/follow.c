@@ -21,34 +21,35 @@
 #define MS FOLLOW_MS
 #define SECOND FOLLOW_SECOND
 #define SWEEP_EVERY (60 * SECOND)
-/* sweeps take at most this fraction of the time: 1/1000 */
+/* sweeps of DIR/maps take at most this fraction of the time: 1/1000 */
 #define SWEEP_SHARE 1000
-#define EXECS_EVERY \
-	(10 * MS) /* least time between reads of exec messages: a storm of them must not wake pjmap for each one */
-/* searches for JVMs take at most this fraction of the CPU time, 1/100, on average over some seconds */
+/* least time in ns between reads of exec messages: pjmap must not wake up for each of thousands in a second */
+#define EXECS_EVERY (10 * MS)
+/* searches for JVMs take at most this fraction of one CPU, 1/100, on average over some seconds */
 #define LOOK_SHARE 100
-/* ns of rest that a search may borrow from the future */
+/* burst of the searches, in ns of the time by which they would have to wait */
 #define LOOK_BURST SECOND
-/* ns for the last looks at all JVMs, after a signal requested the end */
+/* time for the last scans of all JVMs, after a signal requested the end, in ns */
 #define LAST_SCANS (SECOND / 2)
-/* a JVM that is due lets others go first for this multiple of its last cost */
+/* a JVM that is due yields to others for this multiple of the CPU time of its last scan */
 #define LATER 4
-/* limit of unanswered looks for each tenant */
+/* maximum number of unanswered scans of one tenant */
 #define SCANS_MAX 4
-/* limit of unanswered looks */
+/* maximum number of unanswered scans */
 #define PENDING_MAX 64
-/* time until the next attempt for a JVM whose tenant reached its limit */
+/* time in ns until the next attempt to scan a JVM that is due, when SCANS_MAX or PENDING_MAX scans are unanswered */
 #define BLOCKED_TRY (50 * MS)
-/* interval of checks if an unanswered look hangs */
+/* interval in ns at which an unanswered scan is checked for a hang */
 #define HANG_TRY SECOND
-/* time limit of a last look */
+/* time limit of each last scan, in ns */
 #define LAST_MAX (150 * MS)
-/* limit of simultaneous last looks */
+/* maximum number of simultaneous last scans */
 #define LASTS_MAX 4
-/* interval of scans of all processes, as one that was no JVM may have loaded one since */
+/* interval in ns of searches through all processes if execs are reported: a process may have loaded a JVM without an
+ * exec */
 #define LOOK_EVERYWHERE (10 * SECOND)
 
-/* Times in ms after an exec at which the process is checked for a JVM. */
+/* Times in ms after an exec at which a process is checked for a JVM. */
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 };
 
 static volatile sig_atomic_t end_requested;
@@ -80,8 +81,8 @@ static void follow_let_go(struct follower *follower, size_t i, bool ended)
 
 /* ---- finding JVMs ---------------------------------------------------------------------------------------------- */
 
-/* True if the process is followed. If it executes another program by now it is dropped, as that program is another
- * JVM. */
+/* Returns true if this process is already followed. If its earlier program was followed, and it has executed another
+ * one since, drops that JVM and returns false. */
 static bool is_followed(struct follower *follower, const struct jvm_process *process)
 {
 	for (size_t i = 0; i < follower->n; i++) {
@@ -97,7 +98,8 @@ static bool is_followed(struct follower *follower, const struct jvm_process *pro
 	return false;
 }
 
-/* True if its tenant has as many JVMs as the limit permits. */
+/* Returns true, and counts the JVM as not followed, if its tenant or all tenants have as many JVMs as the limits
+ * permit. */
 static bool are_enough(struct follower *follower, struct tenant tenant)
 {
 	size_t n = 0;
@@ -111,7 +113,7 @@ static bool are_enough(struct follower *follower, struct tenant tenant)
 	return true;
 }
 
-/* Adds a JVM that was found. Returns true if it was added; then the list owns process. */
+/* Adds a JVM to the followed ones. Returns true if it was added; then the list owns *process. */
 static bool follow_add(void *arg, struct jvm_process *process)
 {
 	struct follower *follower = arg;
@@ -137,7 +139,7 @@ static bool follow_add(void *arg, struct jvm_process *process)
 	return true;
 }
 
-/* Adds the JVM of a pid. Returns false if there is no such process. */
+/* Adds the JVM with this pid, if it is one. Returns false if there is no such process. */
 static bool add_one(struct follower *follower, pid_t pid)
 {
 	struct jvm_process process;
@@ -159,13 +161,13 @@ static uint64_t follow_cpu_now(void)
 		       0;
 }
 
-/* Charges the CPU time since `before` to the searches for JVMs. */
+/* Charges pjmap's CPU time since `before` to the searches for JVMs. */
 static void follow_account(struct follower *follower, uint64_t now, uint64_t before)
 {
 	follower->rested = (follower->rested > now ? follower->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
 }
 
-/* Returns the time from which the next search for JVMs may start. */
+/* Returns the time at which the next search for JVMs may start. */
 static uint64_t may_look_at(const struct follower *follower)
 {
 	return follower->rested > LOOK_BURST ? follower->rested - LOOK_BURST : 0;
@@ -176,7 +178,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 	uint64_t before = follow_cpu_now();
 	struct discovery discovery = discover(follower->r->proc, follow_add, follower);
 
-	/* A regular scan is not charged: it is too rare to matter, and new JVMs shall not wait for it. */
+	/* A scan at its regular time is not charged: such scans are too rare to matter, and new JVMs must not wait for
+	 * them. */
 	if (now < follower->regular)
 		follow_account(follower, now, before);
 
@@ -188,8 +191,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 		now + (follower->execs >= 0 ? LOOK_EVERYWHERE : follower->r->interval);
 }
 
-/* Schedules a scan of all processes as soon as its cost permits, as there are too many candidates, or messages were
- * lost. */
+/* Schedules a search through all processes as soon as its cost permits, because there are too many candidates or exec
+ * messages were lost. */
 static void look_soon(struct follower *follower, uint64_t now)
 {
 	uint64_t soon = may_look_at(follower) > now ? may_look_at(follower) : now;
@@ -198,8 +201,7 @@ static void look_soon(struct follower *follower, uint64_t now)
 		follower->everywhere = soon;
 }
 
-/* Adds a process that executed a program. A process that does so repeatedly is one candidate, whose program is the
- * last one. */
+/* Adds a process that executed a program to the candidates. If it is one already, its checks start again. */
 static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 {
 	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
@@ -261,7 +263,7 @@ static void try_candidates(struct follower *follower, uint64_t now)
 
 /* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
 
-/* Returns the bytes of the timelines of a tenant's running JVMs. */
+/* Returns the bytes of the timelines of a tenant's followed JVMs, without those that are being restarted. */
 static uint64_t follow_timelines_of(const struct follower *follower, struct tenant tenant)
 {
 	uint64_t sum = 0;
@@ -273,8 +275,8 @@ static uint64_t follow_timelines_of(const struct follower *follower, struct tena
 	return sum;
 }
 
-/* Restarts timelines if those of the running JVMs alone exceed the limit: of the tenant that holds most, the largest
- * one that consists mostly of former code. A timeline whose helper is at work is not restarted. */
+/* Restarts timelines of running JVMs while DIR/maps exceeds --keep-bytes. Selects the tenant that holds most, and its
+ * largest timeline of which a third or more is former code. A timeline whose helper is at work is not restarted. */
 static void follow_shorten(struct follower *follower)
 {
 	uint64_t max = follower->r->keep_bytes, bytes = follower->swept.bytes;
@@ -338,7 +340,7 @@ static bool is_time_to_sweep(const struct follower *follower, uint64_t now)
 	return now >= follower->next_sweep || (max && follower->grown > max / 10 && now >= follower->soonest);
 }
 
-/* Returns the time until which a look delays the others; 0: none does. */
+/* Returns the time until which an unanswered scan delays the scans of other JVMs; 0: none does. */
 static uint64_t busy_until(const struct follower *follower, uint64_t now)
 {
 	for (size_t i = 0; i < follower->n; i++)
@@ -347,7 +349,7 @@ static uint64_t busy_until(const struct follower *follower, uint64_t now)
 	return 0;
 }
 
-/* Returns the time of the next action for a JVM. busy: until then no look starts; 0: looks may start now. */
+/* Returns the time of the next action for a JVM. busy: time until which no scan may start; 0: scans may start now. */
 static uint64_t next_of_one(const struct followed *followed, uint64_t busy, uint64_t now)
 {
 	if (followed->look.since)
@@ -379,7 +381,7 @@ static uint64_t next_of(const struct follower *follower, uint64_t now)
 	return next;
 }
 
-/* Fills polled with the sockets of helpers that owe a response. Returns their number. */
+/* Fills polled with the sockets of helpers that have not answered their request. Returns their number. */
 static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled)
 {
 	nfds_t n = 0;
@@ -390,7 +392,8 @@ static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled
 	return n;
 }
 
-/* Waits until `next`, a response, an exec or a signal. A signal that arrived before the wait ends it at once. */
+/* Waits until the time `next`, an answer of a helper, an exec or a signal. A signal that arrived before the wait ends
+ * it at once. */
 static void follow_wait_until(struct follower *follower, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd polled[PENDING_MAX + 1];
@@ -456,13 +459,13 @@ static void take_answers(struct follower *follower, uint64_t now)
 		jvmhandle_reap(&follower->left);
 }
 
-/* Returns the time by which JVMs are ordered. A JVM with expensive looks lets others go first for a while. */
+/* Returns the time by which due JVMs are ordered: a JVM with expensive scans yields to others for a while. */
 static uint64_t turn_of(const struct followed *followed)
 {
 	return followed->next + (followed->cost == UINT64_MAX ? 0 : LATER * followed->cost);
 }
 
-/* Fills pending with the tenants of unanswered looks. Returns their number, at most PENDING_MAX. */
+/* Fills pending with the tenants of unanswered scans. Returns the number of these scans, at most PENDING_MAX. */
 static size_t pending_tenants(const struct follower *follower, struct tenant pending[PENDING_MAX])
 {
 	size_t n = 0;
@@ -482,7 +485,7 @@ static size_t follow_count_tenant(const struct tenant *of, size_t n, struct tena
 	return count;
 }
 
-/* Returns the next JVM that is due; NULL: none, or the limits permit none. */
+/* Returns the JVM that is to be scanned next; NULL if none is due, or if the limits of unanswered scans permit none. */
 static struct followed *next_due(struct follower *follower, uint64_t now)
 {
 	struct tenant pending[PENDING_MAX];
@@ -499,7 +502,8 @@ static struct followed *next_due(struct follower *follower, uint64_t now)
 	return found;
 }
 
-/* Starts looks, one after the other, except beside those that take long. */
+/* Starts the scans that are due, one after the other. A scan that takes longer than FOLLOWED_ALONE no longer delays the
+ * next. */
 static void begin_scans(struct follower *follower, uint64_t now)
 {
 	struct followed *followed;
@@ -509,8 +513,8 @@ static void begin_scans(struct follower *follower, uint64_t now)
 			follow_let_go(follower, (size_t)(followed - follower->one), true);
 }
 
-/* The loop. Signals arrive also while it works and interrupt that work; they are blocked between the check of the
- * flag and the wait. */
+/* The main loop. Signals may arrive and interrupt its work; they are blocked between the check of end_requested and the
+ * wait. */
 static void follow_work(struct follower *follower, const sigset_t *block, const sigset_t *mask)
 {
 	while (!end_requested && (!follower->r->npids || follower->n)) {
@@ -532,7 +536,7 @@ static void follow_work(struct follower *follower, const sigset_t *block, const 
 	}
 }
 
-/* Returns the number of last looks that are unanswered, after it stopped those that take too long. */
+/* Stops last scans that exceed their time limit. Returns the number of last scans that are still unanswered. */
 static size_t last_scans(struct follower *follower, uint64_t now)
 {
 	size_t n = 0;
@@ -545,7 +549,8 @@ static size_t last_scans(struct follower *follower, uint64_t now)
 	return n;
 }
 
-/* Looks at all JVMs once more within a time limit, so that the timelines include the code of the last moments. */
+/* Scans all JVMs once more, within a time limit, so that the timelines include the code of the last moments. Then drops
+ * all JVMs. */
 static void end_all(struct follower *follower)
 {
 	uint64_t now = clock_now(), until = now + LAST_SCANS;
@@ -582,7 +587,7 @@ bool follow(const struct request *request)
 	follower->maps = (struct perfmaps){ .dir = request->to ? request->to : "/tmp",
 					    .publisher = request->publisher,
 					    .tenants = follower->allowance.tenants };
-	/* Without it no timeline can be written, which is reported then. */
+	/* Without a boot id no timeline can be written. Opening one reports that. */
 	if (boot_id(request->proc, follower->boot))
 		mapsdir_prepare(request->dir, follower->boot);
 	sigemptyset(&block);

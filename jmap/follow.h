@@ -11,7 +11,7 @@
 
 #include "jmap/mapopts.h"
 
-/* Runs until a signal requests the end or, with pids, until all of these processes have ended. Returns false if
+/* Follows JVMs until a signal requests the end or, with pids, until all of these processes have ended. Returns false if
  * something could not be written, or if a JVM that was given as a pid could not be read. */
 bool follow(const struct request *request);
 

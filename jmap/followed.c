@@ -12,29 +12,29 @@
 #define SECOND FOLLOW_SECOND
 #define YOUNG_FOR (2 * SECOND)
 #define YOUNG_EVERY (50 * MS)
-/* divisor of the interval after code disappeared: names are wrong most easily for addresses that are reused */
+/* divisor of the scan interval after code has disappeared: the next code at these addresses would get wrong names */
 #define OFTENER 4
-/* limit of a timeline in bytes; pjfold reads at most twice of that */
+/* maximum size of a timeline in bytes; pjfold reads twice as much */
 #define TIMELINE_MAX ((uint64_t)512 << 20)
-/* limit of the records of one look in bytes: 16 MB of map, and one record more */
+/* maximum size of the records of one scan in bytes: 16 MB of map, and one record more */
 #define RECORDS_MAX ((uint64_t)80 << 20)
-/* a JVM whose look exceeds its budget gets at most this fraction of the time: 1/20 */
+/* divisor: a JVM whose scan exceeds its budget of time or memory is scanned for at most 1/20 of the time */
 #define COST_SHARE 20
-/* ns until the next attempt for a JVM whose tenant used up its CPU time */
+/* least time until the next attempt if the JVM's tenant is over budget or has too many blocked helpers, in ns */
 #define IN_DEBT (SECOND / 2)
-/* ns until the rest of the new code is read */
+/* time until the next scan if a scan did not suffice for all new code, in ns */
 #define SOON (20 * MS)
-/* ns of rest for a JVM whose memory was given to another tenant */
+/* pause of a JVM whose memory was given to another tenant, in ns */
 #define REST (60 * SECOND)
-/* ns; for looks that take longer the cause of the time is determined */
+/* duration of a scan, in ns, from which the time for which the helper was blocked is charged, too */
 #define NOTICED (20 * MS)
-/* ns of CPU time that a look costs pjmap itself */
+/* CPU time that one scan costs pjmap itself, in ns */
 #define OWN_NS 30000
-/* limit of blocked helpers for each tenant, beyond which no more are started */
+/* number of blocked helpers of one tenant from which no more are started for it */
 #define STUCK_MAX 8
-/* limit of the doublings of 5 s */
+/* maximum number of times that the pause of 5 s after a failure is doubled */
 #define BACKOFF_MAX 7
-/* assumed memory of a helper in bytes, in addition to its list of code */
+/* assumed memory of a helper process in bytes, in addition to that which it reports */
 #define HELPER_BYTES (256u << 10)
 
 bool followed_lives(const struct followed *followed)
@@ -42,7 +42,7 @@ bool followed_lives(const struct followed *followed)
 	return taskwait_is(followed->p.folder, &followed->p.id);
 }
 
-/* Prints a reason once, but not in the first second of a JVM, which may not be initialized yet. */
+/* Prints a reason once for each JVM, but not in the first second of the JVM, which may not be initialized yet. */
 static void followed_report(struct follower *follower, struct followed *followed, const struct hotspot_reason *why)
 {
 	if (!followed->reported && clock_now() - followed->since > SECOND && strcmp(why->code, "starting") != 0 &&
@@ -62,7 +62,7 @@ void followed_stop(struct follower *follower, struct followed *followed)
 	followed->open = false;
 }
 
-/* Handles a helper that hangs or crashed: another one is started after a time that increases with each failure. */
+/* Ends a helper that hangs or crashed. The next one is started after a pause that doubles with each failure. */
 static void followed_fail(struct follower *follower, struct followed *followed, bool crashed, uint64_t now)
 {
 	struct hotspot_reason hangs = {
@@ -80,7 +80,7 @@ static void followed_fail(struct follower *follower, struct followed *followed, 
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the memory of the tenant's other JVMs. */
+/* Returns the bytes that the other JVMs of the same tenant use. */
 static uint64_t memory_of_others(const struct follower *follower, const struct followed *followed)
 {
 	uint64_t sum = 0;
@@ -91,8 +91,8 @@ static uint64_t memory_of_others(const struct follower *follower, const struct f
 	return sum;
 }
 
-/* If all memory is in use, gives that of a tenant with much to a tenant with little: the largest JVM of the former
- * starts anew. */
+/* If nearly all memory is in use, takes it from the largest JVM of another tenant, if that tenant holds twice as much
+ * as this one: stops that JVM's helper for REST. */
 static void followed_make_space(struct follower *follower, const struct followed *followed, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
@@ -137,7 +137,7 @@ void followed_begin_anew(struct follower *follower, struct followed *followed, c
 	}
 }
 
-/* Writes perf-PID.map for users of perf, with the code of now. */
+/* Writes perf-PID.map, for users of perf, with the code that the last scan found. */
 static void followed_publish(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const char *what;
@@ -158,7 +158,8 @@ static void followed_publish(struct follower *follower, struct followed *followe
 	followed->written = followed->t.written;
 }
 
-/* Writes the records of a look; reports the first failure. Returns the bytes that were written. */
+/* Appends the records of a scan to the timeline, and writes perf-PID.map if the helper made one. Reports the first
+ * failure. Returns the number of bytes that were written to the timeline. */
 static uint64_t write_scan(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const struct journalfile_scan scan = {
@@ -171,11 +172,11 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	written = followed->t.written - before;
 	followed->fresh = false;
 	if (!good) {
-		/* A full disk remains full for a while. */
+		/* Reports a failure only if the previous write succeeded: a full disk stays full for a while. */
 		if (!followed->stuck)
 			warn("%s: cannot write: %s", followed->t.path, strerror(error));
 		follower->failed = true;
-		/* The next helper starts anew and writes all code. */
+		/* The next helper starts with an empty list of code, so it writes all code. */
 		followed_stop(follower, followed);
 	} else if ((answer->has_map || answer->map_too_large) && follower->r->perf_map) {
 		followed_publish(follower, followed, answer);
@@ -186,9 +187,10 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	return written;
 }
 
-/* ---- looks ----------------------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------------------------- */
 
-/* Requests the list of all code, or at first the version of the JVM, which is the start of the timeline. */
+/* Sends a request to the helper: for the version and layout of the JVM, with which the timeline begins, or afterwards
+ * for a scan. */
 static void followed_query(struct follower *follower, struct followed *followed, uint64_t now)
 {
 	uint64_t mine = memory_of_others(follower, followed);
@@ -234,7 +236,8 @@ bool followed_look(struct follower *follower, struct followed *followed, uint64_
 	return true;
 }
 
-/* Charges a scan of a JVM to its tenant: CPU time, and time for which others waited for it. */
+/* Charges a scan to the JVM's tenant: its CPU time, and the time for which the helper was blocked while other JVMs
+ * waited. */
 static void followed_charge(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t since, uint64_t now)
 {
@@ -250,7 +253,7 @@ static void followed_charge(struct follower *follower, struct followed *followed
 		followed->next = now + COST_SHARE * cost;
 }
 
-/* Handles the response that the JVM cannot be read, or not now. Returns false if the process has ended. */
+/* Handles an answer with a reason why the JVM cannot be read, at all or now. Returns false if the process has ended. */
 static bool followed_refuse(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t now)
 {
@@ -259,7 +262,7 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	if (!followed_lives(followed))
 		return false;
 	if (answer->over == READBUDGET_STEPS && followed->steps < ALLOWANCE_STEPS_MAX) {
-		/* The budget did not suffice for the list of its code. */
+		/* The budget did not suffice for the list of all code: doubles the steps. */
 		followed->steps *= 2;
 		followed->next = now + SOON;
 	} else {
@@ -268,7 +271,7 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	return true;
 }
 
-/* Sets the time of the next look after a response. */
+/* Moves the next scan forward if code has disappeared, or if new code remains to be read. */
 static void followed_schedule(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			      uint64_t now)
 {
@@ -280,7 +283,8 @@ static void followed_schedule(struct follower *follower, struct followed *follow
 		allowance_report(&follower->allowance, followed->tenant, "memory");
 }
 
-/* Checks after reading and before writing: the process runs the same program, and its user may read the result. */
+/* Returns true if the result of a scan may be written: the process still runs the same program, its user may read its
+ * memory, and the sizes are within their limits. Otherwise stops the helper. */
 static bool may_write(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	struct hotspot_reason why = hotspot_may_show(followed->p.folder, &followed->p.id, &followed->t.owner);
@@ -303,7 +307,7 @@ static void followed_hold(struct follower *follower, struct followed *followed, 
 	followed->known = answer->journal_bytes < ALLOWANCE_MEMORY_MAX ? answer->journal_bytes : ALLOWANCE_MEMORY_MAX;
 }
 
-/* Handles a response. Returns false if the process has ended. */
+/* Handles an answer of the helper. Returns false if the process has ended. */
 static bool followed_take_answer(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 				 uint64_t since, uint64_t now)
 {

@@ -2,9 +2,9 @@
 /*
  * followed.h - one JVM that pjmap -i follows: its helper process, its timeline, its perf-PID.map, and its costs.
  *
- * The module has two parts: follow.c finds JVMs and decides which one is scanned when; followed.c performs the scan,
- * here called a look. A look is a request to the helper process of the JVM. If the response takes long, looks at other
- * JVMs start meanwhile. A JVM whose helper hangs or crashes is retried after increasing times.
+ * The module has two parts: follow.c finds JVMs and decides which one is scanned when; followed.c scans one JVM, by a
+ * request to its helper process (member `look`). If the answer takes long, scans of other JVMs start meanwhile. A JVM
+ * whose helper hangs or crashes is scanned again after increasing times.
  *
  * Times are in ns of clock_now() unless stated otherwise.
  */
@@ -18,116 +18,121 @@
 #include "jmap/mapopts.h"
 #include "jmap/perfmap/perfmaps.h"
 
-/* ns in a ms and in a s */
+/* number of ns in a millisecond and in a second */
 #define FOLLOW_MS UINT64_C(1000000)
 #define FOLLOW_SECOND (1000 * FOLLOW_MS)
-#define FOLLOWED_ALONE \
-	(100 * FOLLOW_MS) /* a look delays others for at most this time; if it takes longer, they start beside it */
+/* maximum time in ns for which a scan delays those of other JVMs; afterwards they start beside it */
+#define FOLLOWED_ALONE (100 * FOLLOW_MS)
 
-/* A followed JVM. */
+/* One followed JVM. */
 struct followed {
-	/* the process, its helper, its timeline, its tenant */
+	/* p: the process; look: its helper; t: its timeline; tenant: its tenant */
 	struct jvm_process p;
 	struct jvmhandle look;
 	struct journalfile t;
 	struct tenant tenant;
-	/* bytes that it uses between looks */
+	/* bytes of memory that this JVM costs pjmap between scans, with its helper */
 	uint64_t memory;
-	/* part of `memory` for the list of its code */
+	/* part of `memory` for the helper's list of code */
 	uint64_t known;
-	/* CPU time of the last look in ns; UINT64_MAX: there was none */
+	/* CPU time of the last scan in ns; UINT64_MAX: there was none */
 	uint64_t cost;
-	/* budget of the next look, in steps */
+	/* budget of the next scan, in steps (readbudget.h) */
 	uint64_t steps;
-	/* open: its layout is known; reported: a message that it cannot be read was printed */
+	/* open: the layout of the JVM is known; reported: a message about this JVM was printed */
 	bool open, reported;
-	/* version of the JVM, untrusted; start of the timeline */
+	/* version of the JVM, untrusted; the first record of the timeline contains it */
 	char version[64];
-	/* nothing of this helper is in the timeline yet, so the next scan reports all code as new */
+	/* true: the next scan must report all code as new, because the timeline has nothing from this helper yet */
 	bool fresh;
-	/* the last write to its timeline failed */
+	/* true: the last write to the timeline failed */
 	bool stuck;
-	/* the present look is the last one, as pjmap ends */
+	/* true: the current scan is the last one, because pjmap ends */
 	bool last;
-	/* failures of helpers in a row */
+	/* number of failures of helpers (hangs and crashes) since the last answer */
 	unsigned failures;
-	/* start of the process; time of the next look */
+	/* since: start of the process; next: time of the next scan */
 	uint64_t since, next;
-	/* value of t.written when the map was last written */
+	/* value of t.written when perf-PID.map was last written */
 	uint64_t written;
-	/* number of code blobs that the last look left out */
+	/* number of code blobs that the last scan could not read or name */
 	uint64_t left_out;
 };
 
-/* A process that executed a program, and may become a JVM; `at` is the time of the next check. */
+/* A process that executed a program and may become a JVM. at: time of the next check; tries: number of checks so far.
+ *  */
 struct follow_candidate {
 	pid_t pid;
 	uint64_t at;
 	unsigned tries;
 };
 
-/* The state of pjmap -i. */
+/* State of pjmap -i. */
 struct follower {
-	/* the options; the followed JVMs */
+	/* r: the options; one: the followed JVMs */
 	const struct request *r;
 	struct followed *one;
 	size_t n, cap;
-	/* limit for each tenant */
+	/* maximum number of followed JVMs of one tenant; four times as many for all tenants */
 	size_t jvms_max;
-	/* bytes that all JVMs use */
+	/* bytes of memory that all followed JVMs cost pjmap */
 	uint64_t memory;
-	/* number of JVMs beyond jvms_max */
+	/* number of JVMs that were not followed because of jvms_max */
 	uint64_t not_followed;
-	/* number of helpers that hung or crashed */
+	/* number of helpers that hung, and that crashed */
 	uint64_t hung, crashed;
-	/* helpers that were killed but have not ended */
+	/* helpers that were ended but have not exited yet */
 	struct jvmhandle_left left;
-	/* budgets of the tenants; the maps that were written; processes that may become JVMs */
+	/* allowance: budgets of the tenants; maps: perf-PID.map files that were written; candidate: processes that may
+	 * become JVMs */
 	struct allowance allowance;
 	struct perfmaps maps;
 	struct follow_candidate candidate[1024];
 	size_t ncandidates;
-	/* descriptor of execs.h; -1: none */
+	/* descriptor of execs.h; -1: exec messages are not available */
 	int execs;
-	/* pjmap ends with an error status */
+	/* true: pjmap will end with an error status */
 	bool failed;
-	/* time of the next scan of all processes */
+	/* time of the next search through all processes */
 	uint64_t everywhere;
-	/* latest time of that scan */
+	/* time of the next regular search through all processes; `everywhere` may be earlier */
 	uint64_t regular;
-	/* time at which the cost of the searches for JVMs has fallen to one part in LOOK_SHARE of the time */
+	/* time until which the searches for JVMs would have to pause, so that they take 1/LOOK_SHARE of a CPU */
 	uint64_t rested;
-	/* last read of `execs`; number of JVMs that were found and that ended */
+	/* execs_read: time of the last read of `execs`; seen: number of JVMs that were found; ended: number of those
+	 * that ended */
 	uint64_t execs_read;
 	uint64_t seen, ended;
 	char boot[BOOT_ID + 1];
-	/* sums of all sweeps; member bytes: size of DIR/maps at the last sweep */
+	/* sums of removed timelines over all sweeps; swept.bytes: size of DIR/maps at the last sweep */
 	struct mapsdir_swept swept;
-	/* time of the next sweep; earliest time, if much was written */
+	/* next_sweep: time of the next sweep; soonest: earliest time of a sweep, used if much was written */
 	uint64_t next_sweep, soonest;
-	/* bytes that were written since the last sweep */
+	/* bytes that were written to timelines since the last sweep */
 	uint64_t grown;
-	/* the message that DIR/maps exceeds its limit was printed */
+	/* true: the message that DIR/maps exceeds its limit was printed */
 	bool full_reported;
-	/* code blobs left out of JVMs that were dropped; timelines that were restarted */
+	/* left_out: number of code blobs left out, of JVMs that were dropped; begun_anew: number of restarted timelines
+	 *  */
 	uint64_t left_out, begun_anew;
 };
 
-/* True if the process still runs and executes the same program. */
+/* Returns true if the process still runs the same program. */
 bool followed_lives(const struct followed *followed);
 
-/* Starts a look. `last`: pjmap ends. Returns false if the process has ended. */
+/* Starts a scan if the tenant's budget permits it, and sets the time of the next one. last: pjmap ends. Returns false
+ * if the process has ended. */
 bool followed_look(struct follower *follower, struct followed *followed, uint64_t now, bool last);
 
-/* Handles the response of the present look, if it has arrived, or kills the helper if it hangs. Returns false if the
- * process has ended. */
+/* Handles the answer of the current scan if it has arrived; ends the helper if it hangs. Returns false if the process
+ * has ended. */
 bool followed_take(struct follower *follower, struct followed *followed, uint64_t now);
 
-/* Ends the helper and closes the timeline; the next look starts another helper. */
+/* Ends the helper and closes the timeline. The next scan starts another helper. */
 void followed_stop(struct follower *follower, struct followed *followed);
 
-/* Replaces the timeline by a new file, as it exceeds a limit, whose name is in the message. Names of earlier code
- * are lost. */
+/* Replaces the timeline by a new file, because it exceeds a limit, which the message names. Names of earlier code are
+ * lost. */
 void followed_begin_anew(struct follower *follower, struct followed *followed, const char *limit);
 
 #endif

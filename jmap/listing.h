@@ -10,8 +10,8 @@
 
 #include "jmap/attach/jcmdmap.h"
 
-/* Writes the table of n processes to stdout. With a method other than JCMDMAP_NOT the column CODE has the result of
- * jcmdmap_check, and '-' instead of the number of code blobs. */
+/* Writes a table of the n processes in `one` to stdout. With a method other than JCMDMAP_NOT, the column CODE has the
+ * result of jcmdmap_check instead of the number of code blobs. */
 void listing(const struct jvm_process *one, size_t n, enum jcmdmap_method method);
 
 #endif

@@ -52,7 +52,8 @@ static void opt_interval(void *to, const char *value, const char *name)
 	set_interval(to, value, name);
 }
 
-/* Parses the interval of "pjmap 10", the form of the original script. A number above 60 is more likely a pid. */
+/* Parses the interval in "pjmap 10", a form without option. A number above 60 is more likely a pid, so it is kept in
+ * request->fp, too. */
 static void take_fp(struct request *request, const char *value)
 {
 	uint64_t number;

@@ -14,42 +14,43 @@
 
 #include <sys/types.h>
 
-/* The parsed command line; options without a comment are those of the same name in pjmap(1). */
+/* The parsed command line. Members without a comment are the options of the same name in pjmap(1). */
 struct request {
 	bool list, once, to_stdout, quiet;
-	/* end when the parent process ends */
+	/* true: pjmap ends when its parent process ends */
 	bool with_parent;
-	/* maintain perf-PID.map */
+	/* true: pjmap -i maintains perf-PID.map files */
 	bool perf_map;
-	/* in ns */
+	/* interval between two scans of a JVM, in ns; 0 without -i */
 	uint64_t interval;
-	/* the interval, given without -i, if it may be a pid instead; else 0 */
+	/* number above 60 that was given as the interval without -i, and may be meant as a pid; else 0 */
 	pid_t fp;
-	/* limit of DIR/maps in bytes; 0: none */
+	/* maximum size of DIR/maps in bytes; 0: no limit */
 	uint64_t keep_bytes;
-	/* DIR; timelines are in DIR/maps */
+	/* spool directory DIR; timelines are in DIR/maps */
 	const char *dir;
-	/* folder of the maps; NULL: /tmp */
+	/* directory for perf-PID.map files; NULL: /tmp */
 	const char *to;
-	/* path of /proc */
+	/* path of the proc file system */
 	const char *proc;
-	/* spelling of names; method that gets the map; pids, freed by mapopts_free */
+	/* style: spelling of names; method: how the map is read or requested; pid: selected processes, freed by
+	 * mapopts_free */
 	enum method_style style;
 	enum jcmdmap_method method;
 	pid_t *pid;
-	/* 0: all JVMs */
+	/* number of selected processes; 0: all JVMs */
 	size_t npids;
-	/* process that writes the maps; NULL: none are written */
+	/* process that writes the perf-PID.map files; NULL: pjmap writes none */
 	struct publisher *publisher;
 };
 
-/* Parses argv into *request. Exits with a message if it is wrong. */
+/* Parses the command line into *request. Exits with a message if it is wrong. */
 void mapopts_parse(struct request *request, int argc, char **argv);
 /* Frees the list of pids. */
 void mapopts_free(struct request *request);
 
-/* Drops all capabilities except those to read processes and, with --method=jcmd and agent, to become their users.
- * Call it when everything is open that needs more. */
+/* Drops all capabilities except those that are needed to read processes and, with --method=jcmd and agent, to become
+ * their users. Call it after all that needs more rights is open. */
 void mapopts_limit(const struct request *request);
 
 #endif

@@ -36,7 +36,7 @@ static bool pjmap_take(void *arg, struct jvm_process *process)
 
 /* ---- selection of JVMs ----------------------------------------------------------------------------------------- */
 
-/* Collects the selected JVMs. Returns true if all given pids were found. */
+/* Collects the JVMs that the command line selects. Returns true if all given pids were found. */
 static bool find_jvms(const struct request *request, struct jvms *jvms)
 {
 	struct discovery discovery;
@@ -96,7 +96,7 @@ static bool pjmap_write_map(const struct request *request, const struct jvm_proc
 	return what == NULL;
 }
 
-/* Gets the map that a JVM of unknown layout maintains itself, if it does. */
+/* Reads the map that a JVM of unknown layout maintains by itself, if it does. Returns false if there is none. */
 static bool take_own(const struct request *request, const struct jvm_process *process, struct mapparser_map *map,
 		     bool *in_place)
 {
@@ -113,7 +113,7 @@ static bool take_own(const struct request *request, const struct jvm_process *pr
 	return good;
 }
 
-/* Gets the map by the selected method. */
+/* Makes the map of a JVM by the selected method. Returns code NULL or a reason. */
 static struct hotspot_reason make_map(const struct request *request, const struct jvm_process *process,
 				      struct mapparser_map *map)
 {
@@ -131,7 +131,7 @@ static struct hotspot_reason make_map(const struct request *request, const struc
 	return jcmdmap_map(map, process, request->method, request->style);
 }
 
-/* True for reasons that are permanent: then only the map that the JVM maintains itself may help. */
+/* Returns true for reasons that are permanent. Then only a map that the JVM maintains by itself may help. */
 static bool reports_nothing(const char *code)
 {
 	static const char *const codes[] = { "openj9", "zing", "no-vmstructs", "unsupported" };
@@ -181,7 +181,8 @@ static bool map_one(const struct request *request, const struct jvm_process *pro
 	return done;
 }
 
-/* Warns if the number in "pjmap 4711" is the pid of a JVM, as an interval was probably not intended. */
+/* Warns if the number in a command such as "pjmap 4711" is the pid of a JVM: the user probably did not mean an
+ * interval. */
 static void query_plain(const struct request *request)
 {
 	struct jvm_process process;
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
 	mapopts_parse(&request, argc, argv);
 	sandbox_watch();
 	if (request.quiet)
-		/* A missing sandbox layer is no error. */
+		/* A missing layer of the sandbox is no error, so --quiet suppresses the message. */
 		setenv(SANDBOX_REPORTED, "1", 0);
 	if (request.interval ? request.perf_map : !request.list && !request.to_stdout)
 		request.publisher = publisher_start(request.to ? request.to : "/tmp");

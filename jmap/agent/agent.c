@@ -19,8 +19,8 @@ enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
 #endif
 
-#define HERE (-100) /* AT_FDCWD */
-/* O_WRONLY, O_TRUNC, O_CLOEXEC */
+#define HERE (-100) /* value of AT_FDCWD */
+/* values of O_WRONLY, O_TRUNC and O_CLOEXEC, with O_NOFOLLOW */
 #define OPEN_FLAGS (01 | 01000 | 02000000 | NOFOLLOW)
 #define EINTR 4
 
@@ -85,7 +85,7 @@ static void put(char byte)
 	buffer[used++] = byte;
 }
 
-/* Writes a string; control bytes become '?', so that a line remains a line. */
+/* Writes a string, with '?' for each control byte, so that the line stays one line. */
 static void put_text(const char *string)
 {
 	for (; string && *string; string++)

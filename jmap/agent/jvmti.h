@@ -13,17 +13,17 @@
 
 #include <stdint.h>
 
-/* an environment is a pointer to such a pointer to the function table */
+/* An environment is a pointer to this type, which points to the function table. */
 typedef const void *const *jvmti_env;
-/* opaque ids of the JVM: a jmethodID, and a local reference to a class, which is valid until the callback returns */
+/* opaque values of the JVM: a jmethodID, and a local reference to a class that is valid until the callback returns */
 typedef void *jvmti_method, *jvmti_class;
 
-/* the interface version that the agent requests; the JNI slot of GetEnv, counted from 0; the mode that enables an
- * event */
+/* version of the interface that the agent requests; slot of GetEnv in the JNI table, counted from 0; mode that enables
+ * an event */
 enum { JVMTI_VERSION_1_0 = 0x30010000, JNI_GET_ENV = 6, JVMTI_ENABLE = 1 };
 
-/* Slots of functions: SetEventNotificationMode, Deallocate, GetClassSignature, GetMethodName,
- * GetMethodDeclaringClass, SetEventCallbacks, GenerateEvents, DisposeEnvironment, AddCapabilities. */
+/* Slots of functions, counted from 1, in this order: SetEventNotificationMode, Deallocate, GetClassSignature,
+ * GetMethodName, GetMethodDeclaringClass, SetEventCallbacks, GenerateEvents, DisposeEnvironment, AddCapabilities. */
 enum jvmti_slot {
 	JVMTI_SET_EVENT_NOTIFICATION_MODE = 2,
 	JVMTI_DEALLOCATE = 47,
@@ -36,8 +36,8 @@ enum jvmti_slot {
 	JVMTI_ADD_CAPABILITIES = 142
 };
 
-/* Numbers of events, and the number of callbacks up to the last one that is used. The table of callbacks has one slot
- * for each event from JVMTI_FIRST_EVENT on. */
+/* Numbers of events. The table of callbacks has one slot for each event from JVMTI_FIRST_EVENT on; JVMTI_CALLBACKS is
+ * the number of slots up to the last event that the agent uses. */
 enum jvmti_event {
 	JVMTI_FIRST_EVENT = 50,
 	JVMTI_COMPILED_METHOD_LOAD = 68,
@@ -45,12 +45,12 @@ enum jvmti_event {
 	JVMTI_CALLBACKS = 21
 };
 
-/* The bit of a capability, counted from the lowest bit of the first byte, and the size of the set in bytes. The agent
- * must have that capability before it enables JVMTI_COMPILED_METHOD_LOAD. */
+/* Bit of the capability that the agent needs before it enables JVMTI_COMPILED_METHOD_LOAD, counted from the lowest bit
+ * of the first byte; size of the set of capabilities in bytes. */
 enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 };
 
-/* Returns the function in a slot of an environment. The caller casts it to its type in the specification, with the
- * environment as the first parameter. All functions return 0 on success, else a jvmtiError. */
+/* Returns the function in a slot of an environment. The caller casts it to its type in the JVM TI specification, whose
+ * first parameter is the environment. All functions return 0 on success, else a jvmtiError. */
 static inline const void *jvmti_function(const void *env, enum jvmti_slot slot)
 {
 	return (*(jvmti_env const *)env)[slot - 1];

@@ -10,7 +10,7 @@
 #include "common/base.h"
 
 extern const char agentimage_begin[];
-/* size; 0: the build has no agent for this processor */
+/* size of the agent library in bytes; 0: the build has no agent for this processor */
 extern const uint64_t agentimage_bytes;
 
 #endif

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* age in s from which a trigger file is considered to be left over */
+/* age in seconds from which a trigger file (.attach_pidN) counts as a remainder of a killed process */
 #define STALE_S 60
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
 
@@ -42,7 +42,8 @@ static void attach_name_of(const struct targetuser *user, const char *what, char
 	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)user->inner);
 }
 
-/* Opens the JVM's socket with O_PATH. Returns -1 if there is none that may belong to it. */
+/* Opens the JVM's socket /tmp/.java_pidN with O_PATH. Returns -1 if no such socket exists, or if it may belong to
+ * another user. */
 static int find_socket(const struct targetuser *user)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -60,7 +61,8 @@ static int find_socket(const struct targetuser *user)
 	return -1;
 }
 
-/* Connects to that process. Returns -1 and errno on failure; EPERM: another process listens there. */
+/* Connects to the socket of the JVM. Returns a descriptor, or -1 and errno on failure. EPERM: another process listens
+ * at this socket. */
 static int connect_to(const struct targetuser *user, int socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -72,7 +74,7 @@ static int connect_to(const struct targetuser *user, int socket_path)
 	if (fd < 0)
 		return -1;
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", socket_path);
-	/* limits the wait for a full backlog */
+	/* limits the time for which connect waits while the JVM's backlog is full */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
 		errno = EPERM;
@@ -88,7 +90,7 @@ static int connect_to(const struct targetuser *user, int socket_path)
 /* ---- making the JVM open its socket ---------------------------------------------------------------------------- */
 
 struct trigger {
-	/* descriptor; -1: none */
+	/* descriptor of the directory with the trigger file; -1: no file was created */
 	int folder;
 	char name[TARGETUSER_NAME];
 };
@@ -135,7 +137,8 @@ static struct hotspot_reason create_trigger(const struct targetuser *user, struc
 			    trigger->name, strerror(error));
 }
 
-/* Waits for the socket. Returns -1 if it does not appear in time. */
+/* Waits for the JVM's socket, up to ATTACH_START_MS. Returns its O_PATH descriptor, or -1 if the socket does not
+ * appear. */
 static int await_socket(const struct targetuser *user)
 {
 	uint64_t until = clock_now_ms() + ATTACH_START_MS;
@@ -224,7 +227,7 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *user, int 
 		close(at);
 		if (*fd >= 0)
 			return targetuser_fine();
-		/* ECONNREFUSED: the socket is that of an earlier JVM with this pid */
+		/* ECONNREFUSED: the socket is left over from an earlier JVM with this pid. */
 		if (error != ECONNREFUSED)
 			return why_not_connected(error);
 	}
@@ -233,7 +236,7 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *user, int 
 
 /* ---- a request ------------------------------------------------------------------------------------------------- */
 
-/* Waits until fd is readable or writable. Returns false at the time limit. */
+/* Waits until descriptor fd is ready for `events`. Returns false at the time `until`, in ms of clock_now_ms. */
 static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {

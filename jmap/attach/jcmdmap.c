@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* first JDK with Compiler.perfmap: JDK-8254723 */
+/* first JDK version with the command Compiler.perfmap: JDK-8254723 */
 #define PERFMAP_SINCE 17
-/* first JDK in which it accepts a file name: JDK-8314029 */
+/* first JDK version in which Compiler.perfmap accepts a file name: JDK-8314029 */
 #define PERFMAP_NAME_SINCE 22
-/* limit in s for two requests and their files, which have their own limits */
+/* time limit in seconds for a whole job: two requests, which have time limits of their own, and their files */
 #define JOB_SECONDS 60
 
 /* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
@@ -38,8 +38,8 @@ static struct hotspot_reason cannot_make(void)
 			    "cannot create a file in its /tmp: %s", strerror(error));
 }
 
-/* Opens the file to which the JVM will write: a new one, or its own perf-PID.map, which must not lead to another
- * file. *made: the file is new. Returns -1 and *reason on failure. */
+/* Opens the file to which the JVM will write its map: a new file, or, before JDK 22, the JVM's own perf-PID.map, which
+ * must not be a link to another file. Sets *made if the file is new. Returns a descriptor, or -1 and *reason. */
 static int prepare_file(const struct targetuser *user, uint64_t major, char name[TARGETUSER_NAME], bool *made,
 			struct hotspot_reason *reason)
 {
@@ -66,7 +66,7 @@ static int prepare_file(const struct targetuser *user, uint64_t major, char name
 	return fd;
 }
 
-/* Reads the map that the JVM wrote. */
+/* Appends the map that the JVM wrote to `out`, after checks of the file. Returns a reason, or code NULL. */
 static struct hotspot_reason read_back(int fd, struct text *out)
 {
 	struct stat status;
@@ -130,7 +130,8 @@ static bool write_agent(int fd)
 	return fullio_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
 }
 
-/* Checks the reply to "load": "0", "return code: 0", or an error message. */
+/* Returns code NULL if the reply to "load" reports success ("0" or "return code: 0"), else a reason with its error
+ * message. */
 static struct hotspot_reason assess_load(struct str reply, int status)
 {
 	char line[100];
@@ -204,16 +205,17 @@ static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user,
 	uint64_t major = 0;
 	size_t n = 0;
 
-	/* For a HotSpot a failure to read it is why the user selected a request; only what was read before counts. */
+	/* A HotSpot that cannot be read is usually why the user selected a request, so this reason does not count for
+	 * it. The version and flags that were read before the failure count. */
 	if (process->kind != JVM_HOTSPOT)
 		none = reason;
 	while (byte_is_digit(answer.version[n]))
 		n++;
-	/* 25.504-b01: until JDK 8 HotSpot had its own numbers */
+	/* Until JDK 8 HotSpot had version numbers of its own, such as 25.504-b01. */
 	if (strstr(answer.version, "-b"))
 		major = 8;
 	else if (!str_u64((struct str){ answer.version, n }, &major))
-		/* unknown here; the JVM reports it later */
+		/* The version is unknown here; the JVM reports it later, so this check passes. */
 		major = PERFMAP_SINCE;
 	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old", "JDK %llu cannot write its map (17 and later can): use --method=agent",
@@ -258,7 +260,8 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_pr
 
 /* ---- maps that a JVM maintains itself -------------------------------------------------------------------------- */
 
-/* True if the file is not older than the process; an older one belongs to an earlier process with the same pid. */
+/* Returns true if the file was modified after the process started, with a tolerance of 2 s. An older file belongs to an
+ * earlier process with the same pid. start: clock ticks since boot. */
 static bool is_younger(const struct stat *status, uint64_t start)
 {
 	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
@@ -280,8 +283,8 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 		close(root);
 	if (*fd < 0)
 		return "it writes no map";
-	/* A map that only root can read is that of another process: in its own PID namespace a process can choose
-	 * its PID. */
+	/* A map that only root can read is that of another process: in its own PID namespace a process can choose its
+	 * pid. */
 	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
 	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
 		return "the map in its /tmp belongs to another user";
@@ -308,7 +311,7 @@ bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, c
 		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == status.st_dev &&
 			other.st_ino == status.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
-			/* drops a line that is being written */
+			/* drops the last line if it is incomplete, because the JVM is still writing it */
 			bytes.n--;
 		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
 			*why = "its map has no valid line";

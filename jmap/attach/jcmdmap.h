@@ -14,17 +14,18 @@
 
 enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
-/* Tests if the request is possible, as far as that is visible without it. Returns the reason if not, else code NULL. */
+/* Tests if `method` can be used for this JVM, as far as that is visible without a request. Returns code NULL if so,
+ * else the reason why not. */
 struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method);
 
-/* Requests the map and parses it into map (mapparser.h); map->fd is -1 if there is none. Returns the reason, else
- * code NULL. The caller closes map->fd. */
+/* Requests the map from the JVM and parses it into *map (mapparser.h). Returns code NULL, or a reason with map->fd -1.
+ * The caller closes map->fd. */
 struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_process *process,
 				  enum jcmdmap_method method, enum method_style style);
 
-/* Gets the map that the JVM maintains itself: /tmp/perf-PID.map in its root directory, with its pid in its
- * namespace. Returns false and *why if there is none that belongs to it. Sets *same if it is the file same_as (may
- * be NULL), which must then not be replaced. */
+/* Reads the map that the JVM maintains by itself: /tmp/perf-PID.map in its root directory, where PID is its pid in its
+ * own PID namespace. Returns false and *why if there is no valid map of this JVM. Sets *same if it is the same file as
+ * path same_as (NULL: none), which the caller then must not replace. */
 bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, const char *same_as, bool *same,
 		 enum method_style style, const char **why);
 

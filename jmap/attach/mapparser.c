@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* in bytes, in addition to that of pjmap */
+/* address space that the parser may use, in bytes, in addition to that of pjmap */
 #define ADDRESS_SPACE ((uint64_t)1 << 30)
 #define FILE_BYTES ((uint64_t)512 << 20)
 
@@ -27,7 +27,7 @@ struct work {
 	enum method_style read, style;
 };
 
-/* Runs in the sandboxed process. */
+/* Parses the map and writes the results. Runs in the sandboxed process, and ends it. */
 static void mapparser_parse(void *arg)
 {
 	const struct work *work = arg;
@@ -46,7 +46,7 @@ static void mapparser_parse(void *arg)
 	counts = (struct counts){ map.n, codemap.n, codemap.left_out };
 	if (fullio_write(HELPERPROCESS_FD + FD_MAP, text_view(&map)))
 		fullio_write(HELPERPROCESS_FD + FD_COUNTS, (struct str){ (const char *)&counts, sizeof(counts) });
-	/* not in the caller, and without its exit handlers */
+	/* ends the child here, without running the exit handlers of pjmap */
 	_exit(0);
 }
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapparser.h - parses the map that a JVM wrote (untrustedmap.h), in a sandboxed process (sandbox.h) that has nothing
- * but its bytes.
+ * mapparser.h - parses the map that a JVM wrote (untrustedmap.h), in a sandboxed process (sandbox.h) that can access
+ * nothing but the bytes of the map.
  *
- * pjmap, which may read other processes, passes the bytes, and gets a file in memory with a valid map, which it copies
- * without parsing.
+ * pjmap has the right to read other processes and does not parse the map itself: it passes the bytes to the sandboxed
+ * process, which returns a valid map in a file in memory. pjmap copies that file.
  */
 #ifndef PJ_MAPPARSER_H
 #define PJ_MAPPARSER_H
 
 #include "jmap/attach/untrustedmap.h"
 
-/* A parsed map. */
+/* Result of parsing a map. */
 struct mapparser_map {
-	/* file in memory, closed by the caller; -1: none */
+	/* file in memory with the parsed map, which the caller closes; -1: there is none */
 	int fd;
-	/* size of the file */
+	/* size of the file in bytes */
 	uint64_t bytes;
-	/* lines of the map; invalid lines, which are left out */
+	/* lines: number of lines in the parsed map; left_out: number of invalid lines, which it lacks */
 	uint64_t lines, left_out;
 };
 
-/* Parses bytes, a map, in a sandboxed process, which writes the valid lines as a map to map->fd. names and read: the
- * spelling of names in bytes (untrustedmap_read). style: their spelling in the map that is written. Returns false, with
- * map->fd -1, if no line is valid, or if the process cannot be started or fails. */
+/* Parses the map in `bytes` in a sandboxed process, which writes the valid lines as a map to the file map->fd. names
+ * and read: spelling of names in the input (untrustedmap_read). style: spelling of names in the output. Returns false,
+ * with map->fd -1, if no line is valid, or if the process cannot be started or fails. */
 bool mapparser_run(struct mapparser_map *map, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style);
 

@@ -40,8 +40,8 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 
 /* ---- opening the directories ----------------------------------------------------------------------------------- */
 
-/* Opens the pidfd. A descriptor of /proc/PID refers to one process forever: if it is still readable after
- * pidfd_open, the pid was that of this process. */
+/* Opens user->pidfd. A descriptor of /proc/PID refers to one process for ever: if it is still readable after
+ * pidfd_open, the pidfd is that of the same process. Returns false with errno otherwise. */
 static bool open_pidfd(struct targetuser *user, const struct taskid *id)
 {
 	user->pidfd = (int)syscall(SYS_pidfd_open, user->pid, 0);
@@ -99,8 +99,8 @@ void targetuser_leave(struct targetuser *user)
 
 /* ---- the child ------------------------------------------------------------------------------------------------- */
 
-/* Takes the target's user and group and drops all capabilities, also for a JVM of root. This is irreversible, and
- * processes of that user cannot trace the child. */
+/* Changes this child to the target's user and group and drops all capabilities, even if the target is a process of
+ * root. The change is irreversible. Processes of the target's user cannot trace the child. Returns false on failure. */
 static bool take_credentials(const struct targetuser *user)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
@@ -109,7 +109,7 @@ static bool take_credentials(const struct targetuser *user)
 	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
-/* A reason in the form in which it is sent through the pipe, before the bytes. */
+/* A reason as the child sends it through the pipe; the output of the job follows. */
 struct answer {
 	char code[24], why[160];
 };
@@ -132,11 +132,11 @@ static NORETURN void targetuser_work(const struct targetuser *user, int to, targ
 	}
 	fullio_write(to, (struct str){ (const char *)&answer, sizeof(answer) });
 	fullio_write(to, text_view(&out));
-	/* without flushing stdio, whose contents belong to the parent */
+	/* _exit does not flush stdio, whose buffers the child has inherited from the parent */
 	_exit(0);
 }
 
-/* Returns the constant that equals a code from the child, which is untrusted. */
+/* Returns the constant that equals a code from the child, which is untrusted; a default if none does. */
 static const char *known_code(const char *code)
 {
 	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped",
@@ -150,7 +150,7 @@ static const char *known_code(const char *code)
 	return "failed";
 }
 
-/* Reads up to the end of the stream. Returns false at the time limit or on an error. */
+/* Reads a stream to its end, up to `max` bytes, into text. Returns false at the time limit or on an error. */
 static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *text)
 {
 	for (;;) {
@@ -224,7 +224,7 @@ int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME],
 		return -1;
 	snprintf(name, TARGETUSER_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
 	fd = openat(user->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	/* independently of the umask */
+	/* fchmod sets the mode exactly; openat has removed the bits of the umask */
 	if (fd >= 0 && fchmod(fd, mode) < 0) {
 		close(fd);
 		unlinkat(user->tmp, name, 0);

@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
-/* limit of one entry in bytes; no code cache is larger */
+/* maximum size of one entry in bytes; no code cache is larger */
 #define ENTRY_SIZE_MAX ((uint64_t)1 << 32)
 
-/* Returns the number of bytes of the UTF-8 character at the start of string; 0: invalid. */
+/* Returns the number of bytes of the UTF-8 character at the start of a string; 0 if it is invalid or a C1 control
+ * character. */
 static size_t untrustedmap_character(struct str string)
 {
 	unsigned char byte = (unsigned char)string.p[0];
@@ -24,7 +25,7 @@ static size_t untrustedmap_character(struct str string)
 		if (((unsigned char)string.p[i] & 0xc0) != 0x80)
 			return 0;
 	if (n == 2 && byte == 0xc2 && (unsigned char)string.p[1] < 0xa0)
-		/* control characters */
+		/* the C1 control characters U+0080 to U+009F */
 		return 0;
 	if ((byte == 0xe0 && (unsigned char)string.p[1] < 0xa0) ||
 	    (byte == 0xed && (unsigned char)string.p[1] > 0x9f) ||
@@ -46,7 +47,7 @@ static void put_clean(struct text *text, struct str string)
 	}
 }
 
-/* True for "ret pkg.Class.method(args)", but not for "StubRoutines (1)". */
+/* Returns true for the name of a method, such as "ret pkg.Class.method(args)", but not for "StubRoutines (1)". */
 static bool is_method(struct str name)
 {
 	ptrdiff_t open = str_find(name, '('), blank = str_find(name, ' ');
@@ -54,8 +55,8 @@ static bool is_method(struct str name)
 	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
 }
 
-/* Returns the index of the suffix of a hidden class: ".0x00007f..", "/0x00007f..", before JDK 15 "/12345"; -1: it
- * has none. */
+/* Returns the index of the suffix that HotSpot gives to the name of a hidden class: ".0x00007f..", "/0x00007f..", or
+ * before JDK 15 "/12345". Returns -1 if the name has none. */
 static ptrdiff_t hidden_at(struct str class_name)
 {
 	ptrdiff_t at = str_rfind(class_name, '/');
@@ -69,7 +70,7 @@ static ptrdiff_t hidden_at(struct str class_name)
 	return at >= 0 ? at : str_find_str(class_name, STR("/0x"));
 }
 
-/* Splits a name in the form of class files into class and method. Returns false if it is no method. */
+/* Splits a name such as "Lpkg/Class;::method(args)ret" into class and method. Returns false if it has another form. */
 static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
 {
 	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
@@ -83,7 +84,7 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	if (mark > 0)
 		class_name->p[mark] = '+';
 	if (mark > 0 && style != METHOD_HOTSPOT)
-		/* the suffix differs in each run */
+		/* drops the suffix of a hidden class, which differs in each run of the program */
 		class_name->n = (size_t)mark;
 	remainder = str_from(name, (size_t)open);
 	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, remainder };
@@ -133,8 +134,8 @@ static bool untrustedmap_take_line(struct codemap *codemap, struct str line, enu
 	return true;
 }
 
-/* Orders by address. Of equal addresses the later line comes first: a map that is appended to has the newest entries
- * at the end. */
+/* Orders entries by address; of entries with equal addresses, the later line of the input comes first, because the
+ * newest entries of a map are those appended last. */
 static int untrustedmap_by_begin(const void *a, const void *b)
 {
 	const struct codemap_entry *entry = a, *y = b;

@@ -11,22 +11,23 @@
 
 #include "jmap/perfmap/codemap.h"
 
-/* limits of the number of lines, the bytes of a line, and the bytes of the input */
+/* maximum number of lines; maximum length of a line in bytes; maximum size of the input in bytes */
 #define UNTRUSTEDMAP_MOST_LINES 1000000u
 #define UNTRUSTEDMAP_MOST_LINE 4096u
 #define UNTRUSTEDMAP_MOST_BYTES ((size_t)256 << 20)
 
-/* Spelling of names in the input. */
+/* Spelling of names in the input map. */
 enum untrustedmap_names {
 	UNTRUSTEDMAP_AS_IS,
-	/* methods are spelled as by Compiler.perfmap, and converted */
+	/* spelling of Compiler.perfmap for methods; they are converted */
 	UNTRUSTEDMAP_PERFMAP,
-	/* methods as by jmap/agent: "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;", converted */
+	/* spelling of jmap/agent for methods: "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;"; they
+	 * are converted */
 	UNTRUSTEDMAP_AGENT,
 };
 
-/* Fills *codemap, which is overwritten and is freed by codemap_free; codemap->left_out is the number of invalid
- * lines. */
+/* Parses a map into *codemap, which is overwritten, and which the caller frees by codemap_free. codemap->left_out is
+ * the number of invalid lines. */
 void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,
 		       enum method_style style);
 

@@ -26,14 +26,14 @@ static void codemap_add_named(struct codemap *codemap, uint64_t begin, uint64_t 
 	codemap->entry[codemap->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
 }
 
-/* Adds the code from begin to end of the code blob with that index; the name is the text that was appended since
- * `name`. */
+/* Adds the code range [begin, end) of the code blob with index `blob`. Its name is the text of codemap->names from
+ * offset `name` to the end. */
 static void codemap_add_entry(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
 	codemap_add_named(codemap, begin, end, name, codemap->names.n - name, blob);
 }
 
-/* Adds each stub of a block of stubs, and the remaining parts under the name of the block. */
+/* Adds each stub in a block of stubs (code blob i), and the ranges between the stubs with the name of the block. */
 static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs, const struct blob *blob, uint32_t i,
 			      size_t name)
 {
@@ -55,7 +55,8 @@ static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs
 		codemap_add_named(codemap, at, blob->end, name, name_n, i);
 }
 
-/* Adds each codelet of the interpreter, and the remaining parts under the name of the interpreter. */
+/* Adds each codelet of the interpreter (code blob i), and the ranges between the codelets with the name of the
+ * interpreter. */
 static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 				    uint32_t i, size_t name)
 {
@@ -84,7 +85,7 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 	codelets_free(&parts);
 }
 
-/* Removes the entries whose code blob is not in `now`. */
+/* Removes the entries of code blobs that are not in the later scan `now` or have changed. */
 static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
 	size_t retained = 0, second = 0;
@@ -103,12 +104,12 @@ static void keep_same(struct codemap *codemap, const struct blob *before, const 
 	codemap->n = retained;
 }
 
-/* number of names that are read at once */
+/* number of names that are read from the JVM together */
 #define EXPECTED 4096u
-/* limit of a name; longer ones are invalid */
+/* maximum length of a name in bytes; longer ones are invalid */
 #define NAME_MAX_BYTES (8u << 10)
 
-/* Reads the names of the next code blobs, from index i on, at once. */
+/* Reads the names of the next EXPECTED code blobs, from index i on, from the JVM together. */
 static void expect_names(struct hotspot *hotspot, const struct codecache *code, size_t i, enum method_style style)
 {
 	uint64_t method[EXPECTED];
@@ -120,7 +121,7 @@ static void expect_names(struct hotspot *hotspot, const struct codecache *code, 
 	hotspot_expect(hotspot, method, n, style == METHOD_HOTSPOT);
 }
 
-/* Adds the code blob with index i of the first scan. */
+/* Adds the entries of code blob i of the first scan. */
 static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 			     const struct stubs *stubs, uint32_t i, enum method_style style)
 {
@@ -141,8 +142,8 @@ static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, c
 		codemap_add_entry(codemap, blob->begin, blob->end, name, i);
 }
 
-/* Adds all code blobs. Returns false if the budget is exceeded. Each name is counted twice, as it is copied here and
- * when it is printed. */
+/* Adds the entries of all code blobs. Returns false if the budget is exceeded. Each name counts twice in the budget,
+ * because it is copied once more when the map is printed. */
 static bool add_all(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 		    const struct stubs *stubs, enum method_style style)
 {

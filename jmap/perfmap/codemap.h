@@ -10,31 +10,32 @@
 
 #include "runtimes/hotspot/hotspot.h"
 
-/* A map of code. */
+/* Code of a JVM with names. */
 struct codemap {
 	struct text names;
-	/* an address range [begin, end) */
+	/* an address range [begin, end) with a name */
 	struct codemap_entry {
 		uint64_t begin, end;
-		/* offset and length in names */
+		/* offset and length of its name in codemap->names */
 		size_t name, name_n;
-		/* index of the code blob in the first scan */
+		/* index of its code blob in the first scan */
 		uint32_t blob;
 	} * entry;
 	size_t n, cap;
-	/* number of code blobs that appeared, disappeared or changed meanwhile, or have an invalid name */
+	/* number of code blobs that were left out: they appeared, disappeared or changed between the two scans, or have
+	 * no valid name */
 	uint64_t left_out;
 };
 
-/* Scans the code of an opened JVM and fills *codemap. Returns the reason of a failure, else code NULL. */
+/* Scans the code of an opened JVM and fills *codemap. Returns code NULL, or the reason of a failure. */
 struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hotspot, enum method_style style);
 void codemap_free(struct codemap *codemap);
 
-/* Appends the map in the format of perf: "start size name", hexadecimal; hotspot: with 0x and 16 digits, as
- * Compiler.perfmap writes it. Control bytes become \xNN. */
+/* Appends the map in perf's format, lines of "start size name" in hexadecimal. hotspot: with 0x and 16 digits, as
+ * Compiler.perfmap writes them. Control bytes of names become \xNN. */
 void codemap_print(const struct codemap *codemap, bool hotspot, struct text *text);
 
-/* Appends one line of such a map. */
+/* Appends one line of such a map, for the code range [begin, end). */
 void codemap_line(uint64_t begin, uint64_t end, struct str name, bool hotspot, struct text *text);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Creates a temporary file. Its name is random: other users may write in /tmp and must not be able to create it
- * first. */
+/* Creates a temporary file with a random name, and stores the name. Other users may write in /tmp, and must not be able
+ * to create a file of that name first. Returns a descriptor, or -1 with errno. */
 static int create_temporary(int dir, char *name, size_t size)
 {
 	for (int attempt = 0; attempt < 16; attempt++) {
@@ -28,13 +28,15 @@ static int create_temporary(int dir, char *name, size_t size)
 	return -1;
 }
 
-/* Fills the file. The owner is changed last: until then only this user can open it. */
+/* Copies n bytes into the temporary file, and gives it to the owner at the end: until then only this user can open it.
+ * Returns false with errno on failure. */
 static bool mapfile_fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	if (fchmod(fd, 0600) < 0 || !fullio_copy(fd, from, n))
 		return false;
 	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
-		/* EPERM: CAP_CHOWN is missing. EINVAL: the user namespace has no such user. */
+		/* EPERM: this process has no CAP_CHOWN. EINVAL: the user does not exist in this user namespace. Both
+		 * are no failure. */
 		return false;
 	return !durable || fsync(fd) == 0;
 }

@@ -10,9 +10,9 @@
 
 #include "common/process/taskid.h"
 
-/* Copies the first n bytes of the file `from` to dir/name, mode 0600, owned by that user: no other user may read the
- * memory of that process. Without CAP_CHOWN the file belongs to the caller. durable: the file survives a crash of
- * the machine. Returns NULL, or the step that failed, for a message (errno). */
+/* Copies the first n bytes of file descriptor `from` to the file dir/name, with mode 0600 and this owner, because no
+ * other user may read the memory of the owner's process. Without CAP_CHOWN the file belongs to the caller. durable: the
+ * file survives a crash of the machine. Returns NULL, or for a message the step that failed (errno). */
 const char *mapfile_put(const char *dir, const char *name, int from, uint64_t n, const struct taskid_user *owner,
 			bool durable);
 

@@ -15,25 +15,26 @@
 #include "jmap/perfmap/publisher.h"
 #include "common/process/tenants.h"
 
-/* limit for a tenant in bytes: 600,000 methods */
+/* maximum bytes of the maps of one tenant: about 600,000 methods */
 #define PERFMAPS_EACH_MAX ((uint64_t)64 << 20)
-/* limit for all tenants in bytes */
+/* maximum bytes of the maps of all tenants */
 #define PERFMAPS_TOTAL_MAX ((uint64_t)512 << 20)
-/* limit of one map in bytes */
+/* maximum bytes of one map */
 #define PERFMAPS_ONE_MAX ((size_t)16 << 20)
 
-/* The caller sets dir, publisher and tenants, which it owns; the rest is 0 at first. */
+/* List of the maps that pjmap has written. The caller sets and owns dir, publisher and tenants; the other members are 0
+ * at first. */
 struct perfmaps {
 	const char *dir;
 	struct publisher *publisher;
-	/* with limits of TENANT_SAVED_BYTES */
+	/* table of tenants, with limits for TENANT_SAVED_BYTES */
 	struct tenants *tenants;
-	/* a map that was written, of a process and tenant; sorted by age, the oldest first */
+	/* one written map; the array is sorted by age, the oldest first */
 	struct perfmap {
 		pid_t pid;
 		struct tenant tenant;
 		uint64_t bytes;
-		/* inode of the file, so that a file of a later process with this pid is not emptied */
+		/* inode of the file, so that the file of a later process with this pid is not emptied */
 		ino_t inode;
 		struct taskid_user owner;
 		bool ended;
@@ -41,17 +42,18 @@ struct perfmaps {
 	size_t n, cap;
 };
 
-/* Reserves bytes for a map that is about to be written. Returns false if the tenant has too few even after its
- * oldest maps were emptied; then the map of this process is emptied, too. */
+/* Reserves bytes for the map of a process that is about to be written. Empties the oldest maps of ended processes of
+ * the tenant if necessary. If that does not suffice, empties the earlier map of this process, too, and returns false.
+ *  */
 bool perfmaps_reserve(struct perfmaps *perfmaps, pid_t pid, struct tenant tenant, uint64_t bytes);
 
-/* Records that the map was written, and its owner. */
+/* Records that the map of a process was written, and its owner. */
 void perfmaps_written(struct perfmaps *perfmaps, pid_t pid, const struct taskid_user *owner);
 
-/* Records that the process ended; its map remains. */
+/* Records that a process has ended. Its map remains. */
 void perfmaps_ended(struct perfmaps *perfmaps, pid_t pid);
 
-/* Frees the list; the files remain. */
+/* Frees the list. The files remain. */
 void perfmaps_free(struct perfmaps *perfmaps);
 
 #endif

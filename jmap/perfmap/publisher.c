@@ -29,23 +29,24 @@ struct publisher {
 struct request_to_publish {
 	pid_t pid;
 	struct taskid_user owner;
-	/* size in bytes */
+	/* size of the map in bytes */
 	uint64_t n;
 	bool durable;
 };
 
-/* Results of mapfile_put by index, as a pointer has no meaning in another process. */
+/* Texts of the steps that mapfile_put can fail at. The publisher sends the index, because a pointer has no meaning in
+ * another process. */
 static const char *const failures[] = { NULL, "cannot open", "cannot write to", "cannot replace it in" };
 
 struct answer {
 	int error;
-	/* index in failures */
+	/* index of the failed step in failures[]; 0 on success */
 	unsigned failure;
 };
 
 /* ---- in the publisher ------------------------------------------------------------------------------------------ */
 
-/* Receives a request. Returns -1 if pjmap ended. */
+/* Receives a request into *publish. Returns the descriptor of the map, or -1 if pjmap has ended. */
 static int publisher_receive(struct request_to_publish *publish)
 {
 	int fd;
@@ -73,7 +74,8 @@ static struct answer publisher_publish(const char *dir, const struct request_to_
 	return answer;
 }
 
-/* Ignores the signals of the terminal: they are for pjmap, which then ends this process by closing the socket. */
+/* Prepares the child: ignores the signals of the terminal, which are for pjmap. pjmap ends the publisher by closing the
+ * socket. */
 static void leave_all(int socket)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };

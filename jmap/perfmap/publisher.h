@@ -15,12 +15,13 @@
 
 struct publisher;
 
-/* Forks the publisher. Call it while the capabilities are available. It ends at publisher_end or when pjmap ends. */
+/* Forks the publisher, which writes to the folder dir. Call it while the capabilities are available. The publisher ends
+ * at publisher_end, or when pjmap ends. */
 struct publisher *publisher_start(const char *dir);
 void publisher_end(struct publisher *publisher);
 
-/* Writes the first n bytes of `from` as the map of a process, as mapfile_put does. Returns NULL, or the step that
- * failed (errno). */
+/* Writes the first n bytes of descriptor `from` as perf-PID.map of a process, in the way of mapfile_put. Returns NULL,
+ * or the step that failed (errno). */
 const char *publisher_put(struct publisher *publisher, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
 			  bool durable);
 

@@ -10,7 +10,7 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* Limits for one scan of a JVM. */
+/* Limits of one scan by pjmap -i: memory in bytes, and time in ns; LAST_NS: when pjmap ends. */
 #define LOOK_BYTES (40 * MB)
 #define LOOK_NS (4 * SECOND_NS)
 #define LAST_NS (SECOND_NS / 10)
@@ -19,7 +19,8 @@
 #define ONCE_BYTES (128 * MB)
 #define ONCE_NS (10 * SECOND_NS)
 
-/* Limits for one tenant: 5 % of a CPU, and a burst for the start of its JVMs. */
+/* Limits of one tenant: CPU time in ns per second (5 % of a CPU) and bytes written per second, each with a burst for
+ * the start of its JVMs. */
 #define CPU_PER_SECOND (SECOND_NS / 20)
 #define CPU_BURST (SECOND_NS * 3 / 2)
 #define DISK_PER_SECOND (256u << 10)
@@ -27,7 +28,8 @@
 
 #define JVMS_MAX 512
 
-/* Limits for all JVMs: pjmap needs 2 MB for a JVM with 10,000 methods; the machine of such a JVM has 640 MB for it. */
+/* Limit of memory for all JVMs: that of the machine divided by MEMORY_SHARE, but at least MEMORY_LEAST bytes. pjmap
+ * needs 2 MB for a JVM with 10,000 methods; a machine has 640 MB for such a JVM. */
 #define MEMORY_LEAST (56 * MB)
 #define MEMORY_SHARE 320
 

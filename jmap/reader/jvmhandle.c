@@ -18,15 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A helper that is blocked for this time is killed. The budget of a scan ends before. */
+/* time without an answer after which a blocked helper is killed, in ns; the budget of a scan ends before */
 #define HANG_NS (5 * SECOND_NS)
-/* A helper that has not answered for HANG_NS is killed if it used this CPU time since it was last charged. */
+/* CPU time in ns, since it was last charged, after which a helper that has not answered for HANG_NS is killed */
 #define RUNS_NS (8 * SECOND_NS)
-#define ANSWER_NS                                                                                                    \
-	(60 * SECOND_NS) /* after this time without answer a helper is killed in any case: the machine is overloaded \
-			    beyond measure */
-#define ONCE_NS (12 * SECOND_NS) /* limit for a map of --once: its budget and 2 s */
-#define LIST_NS (5 * SECOND_NS)  /* limit for a row of --list */
+/* Time without an answer after which a helper is killed in any case, in ns: the machine is overloaded beyond
+ * measure. */
+#define ANSWER_NS (60 * SECOND_NS)
+#define ONCE_NS (12 * SECOND_NS) /* time limit for a map of --once, in ns: its budget and 2 s */
+#define LIST_NS (5 * SECOND_NS)  /* time limit for a row of --list, in ns */
 #define STUCK_NS SECOND_NS
 #define LEAVE_NS (SECOND_NS / 5)
 
@@ -47,7 +47,7 @@ static void jvmhandle_close_all(const int *fd, size_t n)
 			close(fd[i]);
 }
 
-/* Forks the helper with the descriptors fd, of which READ_FD_MEM is open already. Returns false and sets errno on
+/* Forks the helper of a JVM with the descriptors fd; the caller has opened fd[READ_FD_MEM]. Returns false with errno on
  * failure. */
 static bool jvmhandle_fork_helper(struct jvmhandle *handle, const struct jvm_process *process, int fd[READ_FDS])
 {
@@ -93,7 +93,7 @@ void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct
 {
 	if (handle->helper == 0)
 		return;
-	/* A busy helper may hang. An idle one ends when its socket is closed. */
+	/* A busy helper may hang, so it is killed. An idle one ends when its socket is closed. */
 	if (handle->since)
 		kill(handle->helper, SIGKILL);
 	jvmhandle_close_all((const int[]){ handle->socket, handle->records, handle->map }, 3);
@@ -154,7 +154,7 @@ uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 	return since;
 }
 
-/* Reads the start of a /proc file of the helper. */
+/* Reads the first bytes of the helper's file /proc/PID/NAME as a string; empty if it cannot be read. */
 static void jvmhandle_read_proc(const struct jvmhandle *handle, const char *name, char *text, size_t n)
 {
 	char path[64];
@@ -183,7 +183,8 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 	uint64_t before = handle->scheduled, busy;
 
 	handle->scheduled = jvmhandle_scheduled(handle);
-	/* The difference includes the time of earlier short requests, for which this function was not called. */
+	/* The difference may include the time of earlier requests that were so short that this function was not called
+	 * for them. */
 	busy = handle->scheduled > before ? handle->scheduled - before : 0;
 	return now - since > busy ? now - since - busy : 0;
 }
@@ -213,7 +214,7 @@ void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uin
 
 	request->serial = ++handle->serial;
 	handle->since = now;
-	/* If the helper has ended, jvmhandle_poll notices it. */
+	/* A failure needs no message: if the helper has ended, jvmhandle_poll reports it. */
 	(void)sendmsg(handle->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -26,7 +26,7 @@ struct readhelper {
 	struct read_answer answer;
 };
 
-/* Writes a file. Returns false if the bytes exceed the limit, or on errors. */
+/* Replaces the content of a file in memory by `bytes`. Returns false if they exceed READ_MAP_BYTES, or on errors. */
 static bool readhelper_put_file(int fd, struct str bytes)
 {
 	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && fullio_write(fd, bytes);
@@ -39,8 +39,8 @@ static struct hotspot_reason no_space(void)
 
 /* ---- tasks ----------------------------------------------------------------------------------------------------- */
 
-/* Opens the JVM and reads its layout if that has not succeeded before. The descriptor of its memory stays open for
- * the next try. */
+/* Opens the JVM and reads its layout, unless that has succeeded before. If it fails, the descriptor of the JVM's memory
+ * stays open for the next attempt. */
 static struct hotspot_reason open_layout(struct readhelper *readhelper)
 {
 	struct hotspot_reason why = { 0 };
@@ -149,7 +149,7 @@ static struct hotspot_reason readhelper_work(struct readhelper *readhelper, stru
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
-/* Receives a request. Returns false if pjmap has ended. */
+/* Receives a request into *request. Returns false if pjmap has ended. */
 static bool readhelper_receive(struct read_request *request)
 {
 	struct iovec part = { request, sizeof(*request) };
@@ -162,7 +162,7 @@ static bool readhelper_receive(struct read_request *request)
 	return got == (ssize_t)sizeof(*request);
 }
 
-/* Sends the answer. Returns false if pjmap has ended. */
+/* Performs the request and sends the answer. Returns false if pjmap has ended. */
 static bool readhelper_answer(struct readhelper *readhelper)
 {
 	const struct read_request *request = &readhelper->request;
@@ -180,7 +180,7 @@ static bool readhelper_answer(struct readhelper *readhelper)
 	snprintf(answer->why, sizeof(answer->why), "%s", why.code ? why.why : "");
 	answer->over = readhelper->budget.over;
 	if (!readhelper->open)
-		/* hotspot_close must not close the descriptor, which the next try needs. */
+		/* hotspot_close must not close the descriptor of the JVM's memory, which the next attempt needs. */
 		readhelper->h.memory.fd = -1;
 	if (readhelper->open)
 		hotspot_rest(&readhelper->h);

@@ -19,71 +19,72 @@
 
 /* Kind of a request. */
 enum read_task {
-	/* opens the JVM and reads its layout */
+	/* READ_LAYOUT: opens the JVM and reads its layout */
 	READ_LAYOUT,
-	/* scans and writes the changes since the last scan, and a map if it is requested */
+	/* READ_TIMELINE: scans the code, and writes the changes since the last scan, and a map if one is requested */
 	READ_TIMELINE,
-	/* scans and writes a map of the present code */
+	/* READ_MAP: scans the code and writes a map */
 	READ_MAP,
-	/* for --list: scans and returns the amount of code */
+	/* READ_SUMMARY: scans the code and returns its amount, for --list */
 	READ_SUMMARY
 };
 
-/* A request. Members whose comment begins with TIMELINE are used by READ_TIMELINE only. */
+/* A request. Members whose comment begins with TIMELINE are for READ_TIMELINE only. */
 struct read_request {
-	/* returned in the answer */
+	/* serial number of the request; the answer has the same one */
 	uint64_t serial;
-	/* enum read_task, enum method_style */
+	/* task: enum read_task; style: enum method_style for names in maps */
 	uint32_t task, style;
-	/* budget of the request (readbudget.h) */
+	/* budget of the request: steps, bytes and deadline (readbudget.h) */
 	uint64_t steps, bytes, deadline;
-	/* TIMELINE: limit for the bytes of the helper's data about the code */
+	/* TIMELINE: maximum bytes of the helper's data about the code between scans */
 	uint64_t memory_max;
-	/* TIMELINE: limit for the bytes of a map; 0: no map */
+	/* TIMELINE: maximum bytes of the map; 0: no map */
 	uint64_t map_max;
-	/* TIMELINE: all code counts as new, for the start of a file */
+	/* TIMELINE: true: all code counts as new, because the timeline starts anew */
 	uint8_t anew;
-	/* TIMELINE: write a map even if nothing has changed */
+	/* TIMELINE: true: write a map even if nothing has changed */
 	uint8_t map_due;
 };
 
-/* Limit for each file that a helper writes, in bytes. */
+/* Maximum bytes of each of the two files that a helper writes. */
 #define READ_MAP_BYTES ((uint64_t)160 << 20)
 
-/* Answer. All members are untrusted. */
+/* An answer. All members are untrusted. */
 struct read_answer {
 	uint64_t serial;
-	/* struct hotspot_reason; code is empty if there is none */
+	/* reason why the request failed (struct hotspot_reason); code is empty if it succeeded */
 	char code[16], why[160];
-	/* enum readbudget_limit */
+	/* enum readbudget_limit: the part of the budget that was exceeded */
 	uint32_t over;
-	/* -XX:+PreserveFramePointer: 1, 0; -1: unknown */
+	/* value of -XX:+PreserveFramePointer: 1 on, 0 off, -1 unknown */
 	int32_t frame_pointers;
-	/* texts of the JVM; collector is empty if it is unknown */
+	/* texts of the JVM: version, command, garbage collector (empty if unknown) */
 	char version[64], command[256], collector[16];
-	/* SUMMARY: -XX:+DisableAttachMechanism */
+	/* SUMMARY: true: the JVM runs with -XX:+DisableAttachMechanism */
 	uint8_t refuses_attach;
-	/* TIMELINE: a map was requested and written */
+	/* TIMELINE: true: a map was requested and has been written */
 	uint8_t has_map;
-	/* TIMELINE: the map would have more than map_max bytes */
+	/* TIMELINE: true: the map would have more than map_max bytes */
 	uint8_t map_too_large;
-	/* TIMELINE: start and duration of the scan in ns; number of blobs that appeared and disappeared */
+	/* TIMELINE: start (CLOCK_MONOTONIC) and duration of the scan in ns; number of blobs that appeared, and that
+	 * disappeared */
 	uint64_t began, took, came, went;
 	/* Number of code blobs that were left out, by reason (journal.h, codemap.h). */
 	uint64_t torn, unnamed, beyond, later;
-	/* number of code blobs; MAP: lines */
+	/* number of code blobs; MAP: number of lines of the map */
 	uint64_t code_n;
-	/* Bytes of the helper between scans, and the part of them that is its data about the code. */
+	/* memory: bytes that the helper holds between scans; journal_bytes: part of that for its data about the code */
 	uint64_t memory, journal_bytes;
-	/* bytes that were written to its two files */
+	/* number of bytes that were written to the helper's files for records and for the map */
 	uint64_t record_bytes, map_bytes;
 };
 
-/* Indexes of the helper's descriptors, which are open from its start. */
+/* Indexes of the helper's descriptors, which are open when it starts. */
 enum { READ_FD_SOCKET, READ_FD_MEM, READ_FD_RECORDS, READ_FD_MAP, READ_FDS };
 
-/* Becomes the helper that reads process. Called in the child after fork. Answers requests until pjmap closes the
- * socket, then exits. */
+/* Becomes the helper that reads a JVM. Call it in the child after fork. Answers requests until pjmap closes the socket,
+ * then exits. */
 NORETURN void readhelper_run(const struct jvm_process *process, const int fd[READ_FDS]);
 
 #endif

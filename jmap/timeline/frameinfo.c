@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#define CODE_MAX (4u << 20) /* limit for one code blob, in bytes */
-/* Bytes of many code blobs that few calls read; small enough for the processor's cache. */
+#define CODE_MAX (4u << 20) /* maximum size of a code blob whose instructions are read, in bytes */
+/* maximum bytes of the code blobs that one batch reads; small enough for the processor's cache */
 #define AT_ONCE (256u << 10)
 #define BATCH 256u
 
@@ -34,8 +34,8 @@ static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t addr
 	return low;
 }
 
-/* Returns the bytes of the blob's code that are needed to find where its frame is set up and removed; 0 if it has no
- * frame. */
+/* Returns the number of bytes of the blob's instructions that must be read to find where the code sets up and removes
+ * its frame; 0 if the blob has no frame or is too large. */
 static size_t code_bytes(const struct code_blob *blob)
 {
 	size_t n = (size_t)(blob->end - blob->start);
@@ -59,7 +59,8 @@ static void frameinfo_put_facts(struct frameinfo *frameinfo, struct hotspot *hot
 	blobcodec_encode(text, blob, frameinfo->code.p, n);
 }
 
-/* New nmethods that are read together: one call for each would cost more than the rest of the scan. */
+/* New nmethods whose instructions are read together. One system call for each would cost more than the rest of the
+ * scan. */
 struct batch {
 	const struct code_blob *blob[BATCH];
 	size_t n, bytes;
@@ -161,7 +162,7 @@ void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const
 
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
-	/* The interpreter may have become complete after frameinfo_read, which may have been for other code. */
+	/* The interpreter may have become complete after frameinfo_read, whose blobs may have been others. */
 	if (!frameinfo->why)
 		blobframes_take_some(&frameinfo->frames, hotspot, blob, 1);
 	frameinfo_other(frameinfo, hotspot, blob);

@@ -11,27 +11,28 @@
 
 /* ---- scans ------------------------------------------------------------------------------------------------------- */
 
-#define BATCH 1024u               /* number of new blobs that are read together */
-#define OUTPUT_MAX (16u << 20)    /* limit for the bytes of a scan; a record has at most 64 MB */
-#define NAME_MAX_BYTES (8u << 10) /* longer strings are no names */
-#define LIVE_BYTES \
-	(sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t)) /* bytes of memory for a blob, without its name */
-#define NAME_BYTES 32u /* bytes of memory for a name, in addition to its characters */
+#define BATCH 1024u /* number of new blobs whose names and frames are read together */
+/* number of bytes of output from which a scan takes no more new code; a record may have at most 64 MB */
+#define OUTPUT_MAX (16u << 20)
+#define NAME_MAX_BYTES (8u << 10) /* maximum length of a name in bytes; longer strings are no names */
+/* bytes of memory that a live blob takes in the journal, without its name */
+#define LIVE_BYTES (sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t))
+#define NAME_BYTES 32u /* bytes of memory that a name takes, in addition to its characters */
 
-/* The changes of one scan, while they are collected. */
+/* The changes that one scan finds, while they are collected. */
 struct change {
 	struct text names, gone, come, text, inlined;
-	struct intern methods; /* Method* of this scan */
-	uint32_t *name;        /* by id in methods: id in names */
+	struct intern methods; /* Method* values that this scan has named */
+	uint32_t *name;        /* ids in the table of names (journal->names), by index in `methods` */
 	size_t names_cap;
 	struct scopes scopes;
 	struct hotspot *h;
 	struct journal *j;
 	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed, beyond, later;
-	uint64_t bytes;           /* memory of the timeline with the new code */
-	struct blob batch[BATCH]; /* new blobs that were read together, by address */
+	uint64_t bytes;           /* bytes of memory of the journal with the new code */
+	struct blob batch[BATCH]; /* new blobs that were read together, sorted by address */
 	size_t nbatch, next;
-	uint64_t batch_end; /* all new blobs up to this address were read */
+	uint64_t batch_end; /* address up to which all new blobs were read */
 };
 
 static bool is_same(const struct blob *blob, const struct blob *one)
@@ -54,7 +55,7 @@ static uint32_t name_id(struct journal *journal, struct change *change, struct s
 	return id;
 }
 
-/* Makes the name of a blob in change->text. Returns false if there is none. */
+/* Composes the name of a blob in change->text. Returns false if it has none, or if the budget is exceeded. */
 static bool journal_spell(struct change *change, const struct blob *blob)
 {
 	change->text.n = 0;
@@ -83,7 +84,8 @@ static void put_come(struct change *change, const struct blob *blob, uint32_t na
 	change->ncome++;
 }
 
-/* Returns the number of an inlined method's name. Within a scan the name of a Method* does not change. */
+/* Returns the id of a method's name in the table of names, for inlined methods; 0 if it has none. The name of a Method*
+ * cannot change within a scan, so each is read once. */
 static uint32_t method_number(void *arg, uint64_t method)
 {
 	struct change *change = arg;
@@ -126,7 +128,7 @@ static void put_inlined(struct change *change, const struct blob *blob, uint64_t
 	text_free(&body);
 }
 
-/* Returns true if this scan may take more code. */
+/* Returns true if the budget and the output limit allow this scan to take more new code. */
 static bool may_go_on(const struct journal *journal, struct change *change)
 {
 	const struct readbudget *budget = change->h->memory.budget;
@@ -135,8 +137,8 @@ static bool may_go_on(const struct journal *journal, struct change *change)
 	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
-/* Reads names and frames of the next new blobs: from index `second` of the code cache on, compared with live blobs
- * from index i on. A blob that has changed meanwhile is left to the next scan. */
+/* Reads names and frames of the next new blobs of the code cache together: those from index `second` on that differ
+ * from the live blobs from index i on. A blob that has changed while it was read is left to the next scan. */
 static void read_batch(struct journal *journal, struct change *change, size_t i, size_t second)
 {
 	const struct codecache *now = &change->h->code;
@@ -166,8 +168,8 @@ static void read_batch(struct journal *journal, struct change *change, size_t i,
 
 #define INTERPRETER STR("Interpreter")
 
-/* Writes the codelets once, when the interpreter is complete, in addition to the interpreter's blob. A lookup of an
- * address finds the blob with the nearest start before it. */
+/* Writes the codelets of the interpreter as blobs, once, when the interpreter is complete. They are in addition to the
+ * interpreter's own blob: a lookup of an address finds the blob with the nearest start at or before it. */
 static void put_interpreter(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	uint32_t name = intern_find(&journal->names.names, INTERPRETER);
@@ -207,11 +209,13 @@ static bool was_written(const struct journal *journal, uint64_t begin)
 	return false;
 }
 
-#define STUB_TRIES 20   /* each search costs some milliseconds */
-#define STUBS_MAX 8192u /* limit for all lists; no HotSpot has a thousand stubs */
+/* number of searches for the list of stubs, each of some milliseconds, after which it is not searched again */
+#define STUB_TRIES 20
+#define STUBS_MAX 8192u /* maximum number of stubs that are written for one JVM; no HotSpot has a thousand */
 
-/* Writes the stubs, each once, in addition to their blocks. HotSpot fills some blocks while Java code runs. When the
- * number of blocks changes, the list is searched for again, because a new block may be incomplete. */
+/* Writes the stubs as blobs, each once, in addition to the blobs of their blocks. HotSpot fills some blocks while Java
+ * code runs, so a new block may be incomplete: when the number of blocks changes, the list of stubs is searched for
+ * again. */
 static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	size_t blocks = count_stub_blocks(journal);
@@ -238,7 +242,8 @@ static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct c
 	}
 }
 
-/* Names and writes a new blob. Returns false if it is left to the next scan, or if there is no memory for it. */
+/* Adds a new blob (index `second` of the code cache) to the changes, and sets *name. Returns false if the blob is left
+ * to the next scan because it could not be read, or if the memory does not suffice. */
 static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t second, uint32_t *name)
 {
 	const struct blob *blob = &change->h->code.blob[second];
@@ -265,13 +270,13 @@ static bool journal_take_new(struct journal *journal, struct change *change, siz
 		put_inlined(change, blob, journal->next_serial);
 		frameinfo_compiled(&journal->frames, blob, journal->next_serial);
 	} else if (!str_eq(text_view(&change->text), INTERPRETER)) {
-		/* The code blobs of the interpreter are written when all codelets are complete. */
+		/* frameinfo_interpreter writes the code blobs of the interpreter when all codelets are complete. */
 		frameinfo_other(&journal->frames, change->h, blob);
 	}
 	return true;
 }
 
-/* The list of live blobs, while it is made. */
+/* The new list of live blobs, while it is made. */
 struct listed {
 	struct blob *live;
 	uint64_t *serial;
@@ -290,8 +295,9 @@ static void take_list(struct journal *journal, struct listed *list)
 	journal->nlive = list->n;
 }
 
-/* Compares the live blobs with the scan; both are sorted by address. New blobs are named now; blobs without a name
- * are left to the next scan. Returns false if there is no memory. */
+/* Compares the live blobs with those of the scan; both are sorted by address. Adds the differences to *change and
+ * replaces the list of live blobs. New blobs are named now; those without a name are left to the next scan. Returns
+ * false if there is no memory. */
 static bool journal_compare(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	const struct codecache *now = &hotspot->code;
@@ -335,7 +341,8 @@ static bool journal_compare(struct journal *journal, struct hotspot *hotspot, st
 	return true;
 }
 
-/* Writes the numbers of blobs that the scan could not read or name, if they differ from those of the scan before. */
+/* Writes a record with the numbers of blobs that this scan could not read or name, if they differ from those in the
+ * last such record. */
 static void put_left_out(struct journal *journal, const struct change *change, uint64_t began, struct text *file)
 {
 	struct text body = { 0 };
@@ -405,7 +412,7 @@ static void end_change(struct change *change)
 	free(change);
 }
 
-/* Completes a scan after the comparison. */
+/* Completes a scan after the comparison: stores its counts and appends its records to `file`. */
 static void journal_take_scan(struct journal *journal, struct change *change, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;

@@ -18,34 +18,35 @@
 #include "runtimes/hotspot/stubs.h"
 
 struct journal {
-	struct nametable names; /* names in the file, and their numbers */
+	struct nametable names; /* names that the file has, and their numbers in the file */
 	struct blob *live;      /* live blobs, sorted by address */
-	uint64_t *serial;       /* by index of live: number of the blob in the file */
-	uint32_t *name;         /* by index of live: id in names */
+	uint64_t *serial;       /* number of each live blob in the file, by index in live */
+	uint32_t *name;         /* id of each live blob's name in `names`, by index in live */
 	size_t nlive;
-	/* Limit for journal_bytes. New code beyond it is left out. 0: no limit. */
+	/* maximum of journal_bytes; new code that would exceed it is left out; 0: no limit */
 	uint64_t bytes_max;
-	/* number of the next new blob */
+	/* number in the file of the next new blob */
 	uint64_t next_serial;
-	/* The interpreter's codelets were written. */
+	/* true: the codelets of the interpreter were written */
 	bool interpreter;
-	/* The known stubs, and the starts and number of those that were written. */
+	/* list of HotSpot's stubs, as last read */
 	struct stubs stubs;
-	/* stubs_first is the head of the list when they were written. */
+	/* stub: start addresses of the stubs that were written; stubs_first: first element of the list when they were
+	 * written */
 	uint64_t *stub, stubs_first;
-	/* stub_blocks: number of stub blocks at the last search. */
+	/* nstubs: number of elements of stub; stub_blocks: number of stub blocks at the last scan */
 	size_t nstubs, stub_blocks;
-	/* Searches since the number of blocks has changed. */
+	/* number of searches for the list of stubs since the number of stub blocks last changed */
 	unsigned stub_tries;
-	/* Start and duration of the last scan. */
+	/* start (CLOCK_MONOTONIC) and duration of the last scan, in ns */
 	uint64_t before, before_ns;
-	/* Number of blobs that appeared and disappeared in it. */
+	/* number of blobs that appeared in the last scan, and that disappeared */
 	uint64_t came, went;
-	/* Blobs that it could not read, and those without name. */
+	/* number of blobs that the last scan could not read, and that it could not name */
 	uint64_t torn, unnamed;
-	/* Part of `unnamed`: no memory was left. */
+	/* part of `unnamed` for which bytes_max did not suffice */
 	uint64_t beyond;
-	/* Part of `unnamed`: the budget was used up, so the next scan reads them. */
+	/* part of `unnamed` for which the budget did not suffice; the next scan reads these blobs */
 	uint64_t later;
 	/* values of torn and unnamed in the last JMAP_LEFT record */
 	uint64_t torn_reported, unnamed_reported;
@@ -55,17 +56,19 @@ struct journal {
 /* Returns the bytes of memory that the journal holds between scans. */
 uint64_t journal_bytes(const struct journal *journal);
 
-/* Scans and appends the records of the changes to file. Reads new code until hotspot->memory.budget is used up, and
- * the rest in the next scan. If the JVM cannot be read, returns a reason and appends nothing. */
+/* Scans the code and appends records of the changes to `file`. Reads new code until hotspot->memory.budget is used up;
+ * the next scan reads the rest. If the JVM cannot be read, returns a reason and appends nothing; else returns code
+ * NULL. */
 struct hotspot_reason journal_scan(struct journal *journal, struct hotspot *hotspot, struct text *file);
 
-/* Makes the next scan the first one of a file: all code is new, and names are written again. */
+/* Makes the next scan the first one of a file: it reports all code as new and writes all names. */
 void journal_begin_anew(struct journal *journal);
 
-/* Appends a perf map of the live code to text, with names in a style. Returns false if it has more than max bytes. */
+/* Appends a perf map of the live code to text, with names in this style. Returns false if text has more than `max`
+ * bytes then. */
 bool journal_map(const struct journal *journal, enum method_style style, size_t max, struct text *text);
 
-/* Frees all memory of journal. */
+/* Frees all memory of *journal. */
 void journal_free(struct journal *journal);
 
 #endif

@@ -15,7 +15,8 @@
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Starts a run after the first `complete` bytes, which are valid records. Truncates the rest. */
+/* Starts a run of records in the file: keeps its first `complete` bytes, which are valid records, truncates the rest,
+ * and writes the first record. Returns false with errno on failure. */
 static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
@@ -36,8 +37,8 @@ static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 	return good;
 }
 
-/* Opens and locks a file. Fails if the name no longer refers to it, because another process may have removed or
- * replaced the timeline meanwhile. */
+/* Opens or creates a file and locks it. Fails with EINVAL if the name no longer refers to that file: another process
+ * may have removed or replaced the timeline meanwhile. Returns a descriptor, or -1 with errno. */
 static int open_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
@@ -100,7 +101,7 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	anew_name(journalfile, name);
 	if (journalfile->anew)
 		return true;
-	/* The name may be that of a killed run, whose lock is gone. */
+	/* A file with this name is left over from a pjmap that was killed; its lock is gone. */
 	unlinkat(journalfile->folder, name, 0);
 	journalfile->fd = open_locked(journalfile->folder, name);
 	if (journalfile->fd < 0 || !journalfile_begin(journalfile, 0)) {
@@ -116,7 +117,7 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	return journalfile->anew = true;
 }
 
-/* Gives the new file its name after its first scan is complete. */
+/* Gives the new file the name of the old one, which it replaces, after its first scan is complete. */
 static bool journalfile_take_name(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
@@ -142,7 +143,7 @@ bool journalfile_append(struct journalfile *journalfile, const struct journalfil
 {
 	bool good = fullio_copy(journalfile->fd, from, n);
 
-	/* The first scan of a new file repeats code that was counted before. */
+	/* The first scan of a restarted file reports code that was counted before. */
 	if (!journalfile->anew) {
 		journalfile->added += scan->came;
 		journalfile->removed += scan->went;
@@ -166,7 +167,7 @@ void journalfile_close(struct journalfile *journalfile, bool ended)
 		text_char(&body, JMAP_END);
 		jmap_number(&body, journalfile->last);
 		jmap_frame(&file, text_view(&body));
-		/* Without this record, only the end of the process is unknown. */
+		/* Write errors are ignored: without this record readers lack only the time of the process's end. */
 		fullio_write(journalfile->fd, text_view(&file));
 	}
 	if (journalfile->fd >= 0)

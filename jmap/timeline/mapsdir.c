@@ -20,15 +20,17 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define SLACK 60 /* s: tolerance, because E may be a little later than the start of its window, and clocks are set */
-#define TENANTS_MAX 256 /* tenants with a share of their own; index 0 is for unknown and all other tenants */
-#define START_MAX 512   /* limit for the first record of a timeline, in bytes */
-#define TEMP_AGE 3600   /* s: age after which the writer of a temporary file has ended */
+/* tolerance of time spans in seconds: E may be a little later than the start of its window, and clocks may be set */
+#define SLACK 60
+/* maximum number of tenants with a share of their own; index 0 stands for unknown and all further tenants */
+#define TENANTS_MAX 256
+#define START_MAX 512 /* maximum bytes of the first record of a timeline */
+#define TEMP_AGE 3600 /* age in seconds from which the writer of a temporary file is assumed to have ended */
 
 /* ---- directories ------------------------------------------------------------------------------------------------- */
 
-/* Takes ownership of a directory descriptor. Returns -1 and sets errno if another user owns the directory, because
- * its contents are untrusted then. */
+/* Returns the directory descriptor fd if this user owns the directory. Otherwise closes it and returns -1 with errno:
+ * another user's directory has untrusted contents. */
 static int mapsdir_own(int fd)
 {
 	struct stat status;
@@ -40,7 +42,7 @@ static int mapsdir_own(int fd)
 	return -1;
 }
 
-/* Creates and opens a directory of this user. Returns -1 and sets errno on failure. */
+/* Opens a directory of this user, and creates it if necessary. Returns a descriptor, or -1 with errno. */
 static int mapsdir_enter_folder(int dir, const char *name)
 {
 	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
@@ -95,7 +97,7 @@ void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)
 	snprintf(name, MAPSDIR_NAME, "%d-%llu.jmap", (int)pid, (unsigned long long)start);
 }
 
-/* Parses the name of a timeline. Returns false for other names. */
+/* Parses the name of a timeline, PID-START.jmap. Returns false for other names. */
 static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 {
 	struct str name = str_of(text), number;
@@ -117,13 +119,13 @@ static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 
 struct found {
 	char boot[BOOT_ID + 1], name[MAPSDIR_NAME];
-	uint64_t from, until; /* s since 1970: lifetime of the JVM is within this range */
-	uint64_t bytes;       /* on disk */
+	uint64_t from, until; /* range in seconds since 1970 that contains the lifetime of the JVM */
+	uint64_t bytes;       /* size of the timeline on disk, in bytes */
 	bool lives, needed, gone;
-	size_t tenant; /* index in sweep.tenant */
+	size_t tenant; /* index of its tenant in sweep.tenant */
 };
 
-/* Time span of a recording in s since 1970, inclusive. */
+/* Time span of one or more recorded windows, in seconds since 1970; both ends are included. */
 struct window {
 	uint64_t from, until;
 };
@@ -134,15 +136,15 @@ struct sweep {
 	uint64_t now;
 	struct found *one;
 	size_t n, cap;
-	struct window *window; /* sorted by time, disjoint */
+	struct window *window; /* time spans of all windows, sorted and disjoint */
 	size_t nwindows, windows_cap;
 	struct tenant tenant[TENANTS_MAX];
-	uint64_t held[TENANTS_MAX]; /* bytes by tenant */
+	uint64_t held[TENANTS_MAX]; /* bytes of timelines, by index of the tenant */
 	size_t ntenants;
 	struct mapsdir_swept swept;
 };
 
-/* Calls f for each name in a directory. Takes ownership of fd. */
+/* Calls f for each name in a directory. Closes fd. */
 static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const char *name, const void *arg),
 			 struct sweep *s, const void *arg)
 {
@@ -157,7 +159,8 @@ static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const c
 		closedir(dir);
 }
 
-/* Returns true if the process lives, and also if it does not respond: its timeline must stay. */
+/* Returns true if the process lives. Also returns true if it does not respond, because its timeline must stay in doubt.
+ *  */
 static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 {
 	struct text text = { 0 };
@@ -179,7 +182,7 @@ static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 	return lives;
 }
 
-/* Returns the start time of a process of this boot, in s since 1970. */
+/* Returns the start time of a process of this boot in seconds since 1970. start: the same in clock ticks since boot. */
 static uint64_t wall_of(uint64_t start)
 {
 	uint64_t boot = clock_wall() - clock_since_boot(), ns = 1000000000u;
@@ -228,7 +231,7 @@ static void take_boot(struct sweep *sweep, int dir, const char *name, const void
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* Notes a window. arg is not NULL for complete windows. */
+/* Adds the time span of a window. arg is NULL if the window is still being recorded, so that its end is unknown. */
 static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
@@ -276,12 +279,12 @@ static void find_windows(struct sweep *sweep)
 	sweep->nwindows = retained;
 }
 
-/* Returns true if a window was recorded while the JVM lived. */
+/* Returns true if a window was recorded while the JVM lived, so that its timeline is needed. */
 static bool is_needed(const struct sweep *sweep, const struct found *found)
 {
 	size_t low = 0, high = sweep->nwindows;
 
-	/* Binary search for the first window that ends in or after the JVM's lifetime. */
+	/* Binary search for the first window that ends after the start of the JVM's lifetime. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -295,7 +298,7 @@ static bool is_needed(const struct sweep *sweep, const struct found *found)
 
 /* ---- removal ----------------------------------------------------------------------------------------------------- */
 
-/* Deletes a timeline under its lock, if the name still refers to the locked file. */
+/* Locks a timeline and deletes it if its name still refers to the locked file. Returns true if it was deleted. */
 static bool delete_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -318,7 +321,7 @@ static void mapsdir_let_go(struct sweep *sweep, struct found *found)
 	found->gone = delete_locked(folder, found->name);
 	close(folder);
 	if (strcmp(found->boot, sweep->boot) != 0)
-		/* rmdir succeeds only for an empty directory. */
+		/* AT_REMOVEDIR removes the directory only if it is empty. */
 		unlinkat(sweep->maps, found->boot, AT_REMOVEDIR);
 	if (!found->gone)
 		return;
@@ -347,7 +350,8 @@ static bool may_matter(const struct sweep *sweep, uint64_t max)
 	return false;
 }
 
-/* Returns the tenant in the first record of a timeline; unknown for timelines of earlier versions. */
+/* Returns the tenant from the first record of a timeline; TENANT_UNKNOWN if it has none, as those of earlier versions
+ * of pjmap. */
 static struct tenant read_tenant(const struct sweep *sweep, const struct found *found)
 {
 	struct tenant tenant = { TENANT_UNKNOWN, 0 };
@@ -373,14 +377,14 @@ static struct tenant read_tenant(const struct sweep *sweep, const struct found *
 
 		if (str_eq(str_cut(&pair, '='), STR("tenant"))) {
 			tenant_from_folder(pair, &tenant);
-			/* The version follows, which the JVM can choose: it must not be parsed as a tenant. */
+			/* Stops before the version, which the JVM can choose: it must not be parsed as a tenant. */
 			break;
 		}
 	}
 	return tenant;
 }
 
-/* Adds the bytes of each timeline to those of its tenant. */
+/* Adds the bytes of each timeline to those of its tenant, and finds the tenant that holds most. */
 static void sum_tenants(struct sweep *sweep)
 {
 	sweep->ntenants = 1;
@@ -403,8 +407,9 @@ static void sum_tenants(struct sweep *sweep)
 	}
 }
 
-/* Removes the oldest timelines of tenants above their fair share of `target`, and of unknown tenants. `needed` selects
- * those that windows need, or those that no window needs. */
+/* Removes timelines, the oldest first, of tenants above their fair share of `target` bytes and of unknown tenants,
+ * until all timelines together fit into target. needed: removes those that windows need; else those that no window
+ * needs. */
 static void cut_tenants(struct sweep *sweep, bool needed, uint64_t target)
 {
 	uint64_t level = tenants_level(sweep->held, NULL, sweep->ntenants, target);

@@ -2,10 +2,10 @@
 /*
  * mapsdir.h - the directory DIR/maps: creation with safe owners, and retention of timelines.
  *
- * A timeline is needed as long as its JVM lives, a day longer, and as long as a window in DIR/out or DIR/recording was
- * recorded while its JVM lived. The sweep uses names and modification times alone, regardless of the writer: it sets
- * the time of a timeline whose JVM lives, so that the time of another one is that of the JVM's end. The writer of a
- * timeline holds its exclusive lock (flock); locked timelines stay.
+ * A timeline stays while its JVM lives and for a day afterwards, and as long as DIR/out or DIR/recording has a window
+ * that was recorded while the JVM lived. The sweep uses only names and modification times of files: it sets the
+ * modification time of a timeline whose JVM lives, so that the time of any other timeline is that of its JVM's end. The
+ * writer of a timeline holds an exclusive lock (flock); locked timelines stay.
  *
  * All tenants (tenants.h) share the limit of bytes. Beyond it, only timelines of tenants above their fair share are
  * removed, so JVMs of one tenant do not evict timelines of another. The first record of a timeline has its tenant.
@@ -18,37 +18,39 @@
 
 #include <sys/types.h>
 
-/* Size of a buffer for the name of a timeline. */
+/* size of a buffer for the name of a timeline, in bytes */
 #define MAPSDIR_NAME 48
-#define MAPSDIR_AGE 86400u /* s: time for which an unneeded timeline stays */
+/* time in seconds for which a timeline that no window needs stays after its JVM has ended */
+#define MAPSDIR_AGE 86400u
 
-/* Creates DIR as pjrecord does, which may start later. Ends the program on failure. */
+/* Creates the spool directory DIR in the way of pjrecord, which may start later. Exits with a message on failure. */
 void mapsdir_make(const char *dir);
 
-/* Creates the directory of this boot's timelines while the process still has the rights to write into another user's
- * DIR. Errors are reported later, when a timeline is opened. */
+/* Creates the directory for timelines of this boot, while pjmap still has the rights to write into a DIR of another
+ * user. Does not report errors: opening a timeline reports them. */
 void mapsdir_prepare(const char *dir, const char *boot);
 
-/* Opens the directory of this boot's timelines and creates it if necessary. Returns a descriptor, which the caller
- * closes, or -1 with errno; EPERM: another user owns a directory of the path. */
+/* Opens the directory for timelines of this boot, and creates it if necessary. Returns a descriptor, which the caller
+ * closes, or -1 with errno. EPERM: another user owns a directory of the path. */
 int mapsdir_enter(const char *dir, const char *boot);
 
-/* Writes the name of a timeline, PID-START.jmap. */
+/* Writes the name of a timeline, PID-START.jmap, to name. */
 void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start);
 
 /* Result of a sweep. */
 struct mapsdir_swept {
-	uint64_t unneeded, needed; /* timelines that were removed: those without windows, and those with windows that
-				      still have samples of the JVM */
-	uint64_t bytes;            /* on disk, of the remaining timelines */
-	uint64_t took;             /* ns */
-	struct tenant largest;     /* tenant with most bytes before the removal, */
-	uint64_t largest_bytes;    /* bytes of that tenant; 0: there are no timelines */
+	/* number of removed timelines: those that no window needs; those that some window needs */
+	uint64_t unneeded, needed;
+	uint64_t bytes;        /* size of the remaining timelines on disk, in bytes */
+	uint64_t took;         /* duration of the sweep, in ns */
+	struct tenant largest; /* tenant that held most bytes before the removal */
+	/* bytes of that tenant; 0: there are no timelines, or they did not exceed the limit */
+	uint64_t largest_bytes;
 };
 
-/* Removes unneeded timelines. Beyond max bytes (0: no limit), also removes the oldest timelines of tenants above their
- * share: first those that no window needs, until a tenth of max is free, then needed ones, down to max. proc is
- * "/proc". The caller calls it regularly. */
+/* Removes timelines that no window needs of JVMs that ended more than MAPSDIR_AGE ago. If the remaining ones exceed
+ * `max` bytes (0: no limit), also removes the oldest ones of tenants above their fair share: first those that no window
+ * needs, until a tenth of max is free, then needed ones, down to max. proc is "/proc". Call it regularly. */
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max);
 
 #endif
