@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)64 << 10)    /* bytes read at once, and the longest line of a map */
-#define CHUNK ((uint64_t)256 << 10) /* bytes of complete records that are copied at once */
+/* number of bytes that are read at once; also the maximum length of a line in a map */
+#define BLOCK ((size_t)64 << 10)
+#define CHUNK ((uint64_t)256 << 10) /* number of bytes of complete records that are copied at once */
 #define PAGE 4096u
 #define LATE_MAX 20
 #define MB ((uint64_t)1 << 20)
@@ -46,7 +47,8 @@ static bool jitcopy_is_late(const struct jitcopy *jitcopy)
 	return clock_now() > jitcopy->deadline;
 }
 
-/* Returns the bytes of a hole at `at`, at most n; 0 on file systems that do not report holes. */
+/* Returns the number of bytes from `at` to the end of the hole there, at most n. Returns 0 if `at` is in no hole, or if
+ * the file system does not report holes. */
 static uint64_t hole_at(int fd, uint64_t at, uint64_t n)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
@@ -61,7 +63,8 @@ static bool jitcopy_is_zero(const char *p, size_t n)
 	return n && p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Writes the pages of a block that are not all zeros. Returns false if the disk is full. */
+/* Writes the n bytes of a block to `to` at offset `at`, except pages that are all zeros: these become holes. Adds the
+ * bytes written to *written. Returns false if the disk is full. */
 static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64_t *written)
 {
 	size_t start = 0, page;
@@ -79,8 +82,9 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 	}
 }
 
-/* Copies the next part of n bytes at jitcopy->at + done from the file to the copy. Returns its size; 0 if the file
- * ends or responds too slowly, or with *full set if the copy cannot be written. */
+/* Copies a part of the n bytes at jitcopy->at, from byte `done` on, to offset before + done of the copy. Returns its
+ * size in bytes. Returns 0 if the file ends there or the deadline has passed, or with *full set if the copy cannot be
+ * written. */
 static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t done, uint64_t before,
 			  struct jitcopy_cost *cost, bool *full)
 {
@@ -105,7 +109,8 @@ static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t 
 	return part;
 }
 
-/* Appends the next n bytes of the file to the copy, all of them or none. */
+/* Appends the next n bytes of the file to the copy: either all of them, or none if the file is too short or the
+ * deadline passes. */
 static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint64_t n, struct jitcopy_cost *cost)
 {
 	int to = open_copy(jitcopy, folder, jitcopy->length ? 0 : O_CREAT);
@@ -121,8 +126,8 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 		part = copy_part(jitcopy, to, n, done, before, cost, &full);
 		done += part;
 	}
-	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) <
-			       0) /* truncates an incomplete part, so that readers do not see it */
+	/* Truncates an incomplete part, so that readers do not see it. */
+	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) < 0)
 		full = true;
 	if (to >= 0)
 		close(to);
@@ -137,7 +142,8 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 
 /* ---- complete parts ----------------------------------------------------------------------------------------- */
 
-/* Queries the end of the complete records; returns RECORDS_LATER with *end = `at` if there is no result yet. */
+/* Sets *end to the end of the complete records in the span. Returns RECORDS_LATER, with *end at the start of the span,
+ * if the end is not known yet. */
 static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *limits, int fd,
 						 const struct jitcopy_span *span, uint64_t *end)
 {
@@ -148,9 +154,9 @@ static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *li
 	return records;
 }
 
-/* Sets *end to the end of the last complete line of the block at `at`, or to `at` if there is none. Returns false if
- * the file is no map: it suffices that a line starts with a hexadecimal digit, as an address does; no number is
- * parsed. */
+/* Sets *end to the end of the last complete line in the block at offset `at`; to `at` if the block has none. Returns
+ * false if the file is no map. The test is that the block starts with a hexadecimal digit, as an address does, and has
+ * a line end; no number is parsed. */
 static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
@@ -165,7 +171,7 @@ static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 
 /* ---- starting a copy, or resuming an earlier one ------------------------------------------------------------ */
 
-/* Returns true if both files have the same bytes from `at` to `end`. */
+/* Returns true if both files have the same bytes from `at` to `end`. Adds the bytes read to cost->read. */
 static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
 {
 	char block[2][BLOCK / 2];
@@ -187,7 +193,7 @@ static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct j
 	return true;
 }
 
-/* Renames the copy of a map to NAME.1, and deletes that of a jitdump, so that a new copy starts. */
+/* Makes space for a new copy: renames the copy of a map to NAME.1, and deletes that of a jitdump. */
 static void put_aside(struct jitcopy *jitcopy, int folder)
 {
 	char old[JITCOPY_NAME + 4];
@@ -198,8 +204,8 @@ static void put_aside(struct jitcopy *jitcopy, int folder)
 	jitcopy->length = jitcopy->earlier = 0;
 }
 
-/* Prepares to compare the copy of an earlier run with the file, one part in each call. A copy that is empty or ends
- * within a line is put aside at once. */
+/* Prepares to compare an earlier run's copy with the file: the next calls compare one part each. A copy that is empty
+ * or ends within a line is put aside at once. */
 static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 {
 	int copy = open_copy(jitcopy, folder, 0);
@@ -215,8 +221,9 @@ static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 		close(copy);
 }
 
-/* Compares a further part of an earlier copy with the file. If they differ, the copy is put aside and the file is
- * copied from its start. Returns false if the end of the records is not known yet. */
+/* Compares the next part of an earlier run's copy with the file. If they differ, puts the copy aside and copies the
+ * file from its start. Returns false if the end of the records is not known yet, so that a later call must try again.
+ *  */
 static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits, uint64_t size,
 			    struct jitcopy_cost *cost)
 {
@@ -238,8 +245,9 @@ static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct ji
 	good = good && end <= size && jitcopy_same_bytes(copy, jitcopy->fd, jitcopy->at, end, cost);
 	if (good && end > jitcopy->at && end < jitcopy->earlier) {
 		jitcopy->at = end;
-	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) { /* the recorder may have been killed while it
-									     wrote a record, so the rest is truncated */
+		/* Truncates what follows the complete records: the earlier recorder may have been killed while it wrote
+		 * a record. */
+	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) {
 		jitcopy->at = jitcopy->length = end;
 		jitcopy->earlier = 0;
 		jitcopy->ntail = end < sizeof(jitcopy->last_bytes) ? (unsigned)end : sizeof(jitcopy->last_bytes);
@@ -306,7 +314,8 @@ void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct ji
 
 /* ---- going on ----------------------------------------------------------------------------------------------- */
 
-/* Returns true if the file was truncated or written anew: the bytes before `at` have changed. */
+/* Returns true if the file has been truncated or rewritten since the last copy: its last bytes before `at` have
+ * changed. */
 static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 {
 	char now[sizeof(jitcopy->last_bytes)];
@@ -316,7 +325,7 @@ static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 							 memcmp(now, jitcopy->last_bytes, jitcopy->ntail) != 0));
 }
 
-/* Skips the start of a map that exceeds the limit of its copy: the latest lines matter most. */
+/* Skips the start of a map that is larger than `max` bytes, the limit of its copy: the latest lines matter most. */
 static void pass_over(struct jitcopy *jitcopy, uint64_t size, uint64_t max)
 {
 	char block[BLOCK];
@@ -357,7 +366,8 @@ static enum jitcopy_why copy_lines(struct jitcopy *jitcopy, int folder, const st
 		if (jitcopy->length + (end - jitcopy->at) > limits->map)
 			put_aside(jitcopy, folder);
 		why = jitcopy_append(jitcopy, folder, end - jitcopy->at, cost);
-		if (why == JITCOPY_EVICTED) { /* newer lines go into a new copy */
+		/* Retention removed the copy; newer lines go into a new one. */
+		if (why == JITCOPY_EVICTED) {
 			jitcopy->length = 0;
 			why = JITCOPY_OK;
 			continue;

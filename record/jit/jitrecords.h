@@ -9,8 +9,8 @@
 
 #include "record/jit/jitcopy.h"
 
-/* Sets *end to the end of the complete records of a span, between span->at and span->size, after about span->max
- * bytes of records. */
+/* Sets *end to the end of the complete records in a span of a jitdump. Stops after the record that exceeds span->max
+ * bytes, so that a later call continues there. */
 enum jitcopy_records jitrecords_end(int fd, const struct jitcopy_span *span, uint64_t *end);
 
 #endif

@@ -71,7 +71,8 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 			chains->unused -= size;
 		return *at;
 	}
-	if (chains->unused > CHAINS_UNUSED) { /* so many bytes justify a pass over all chains */
+	/* Sweeps only when the unused chains have so many bytes that a pass over all chains pays off. */
+	if (chains->unused > CHAINS_UNUSED) {
 		chains_sweep(chains);
 		at = chains_find(chains, hash, ips, n);
 	}

@@ -11,7 +11,7 @@
 
 #include "common/base.h"
 
-#define CHAINS_MAX ((size_t)16 << 20) /* bytes */
+#define CHAINS_MAX ((size_t)16 << 20) /* maximum bytes of all chains */
 #define CHAINS_UNUSED ((size_t)512 << 10)
 
 struct chain {
@@ -21,10 +21,11 @@ struct chain {
 	uint64_t ips[];
 };
 
-/* The zero value is empty. */
+/* Set of chains. The zero value is empty. */
 struct chains {
 	struct chain **bucket;
-	size_t nbuckets, n, bytes, unused; /* unused: bytes without references */
+	/* n: number of chains; bytes: bytes of all chains; unused: bytes of those without references */
+	size_t nbuckets, n, bytes, unused;
 };
 
 /*
@@ -36,7 +37,7 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 /* Drops one reference. Does nothing if chain is NULL. */
 void chains_put(struct chains *chains, struct chain *chain);
 
-/* Frees all chains, also those with references, and leaves the zero value. */
+/* Frees all chains, even those with references, and makes *chains the empty set. */
 void chains_free(struct chains *chains);
 
 #endif

@@ -7,20 +7,22 @@
 
 #include <stdlib.h>
 
-#define RETRIES_MAX 1024              /* number of losses between two borders that are distinguished */
-#define ENDED_NS UINT64_C(2000000000) /* ns that ended threads stay in the table, for records that come later */
+#define RETRIES_MAX 1024 /* maximum number of losses between two borders whose times are kept */
+/* time for which ended threads stay in the table, in ns: records of theirs may come later */
+#define ENDED_NS UINT64_C(2000000000)
 
 enum {
-	SWITCH_OUT = 1 << 13,        /* bit of misc in SWITCH records */
-	SWITCH_OUT_PREEMPT = 1 << 14 /* the thread was preempted; since Linux 4.17 */
+	SWITCH_OUT = 1 << 13,        /* bit of misc in SWITCH records: the thread leaves the CPU */
+	SWITCH_OUT_PREEMPT = 1 << 14 /* bit of misc in SWITCH records: the thread was preempted; since Linux 4.17 */
 };
 
 enum status {
-	NOBODY,  /* the slot is empty */
-	FRESH,   /* started during the recording and has not run yet */
-	RUNNING, /* on a CPU; chain is that of the imminent switch */
+	NOBODY, /* the slot is free */
+	FRESH,  /* the thread was started during the recording and has not run yet */
+	/* the thread is on a CPU; slot.chain, if there is one, is the callchain of its imminent switch-out */
+	RUNNING,
 	OFF,
-	UNKNOWN, /* unknown from `since` on, because records were lost */
+	UNKNOWN, /* it is unknown since slot.since if the thread is on a CPU, because records were lost */
 	ENDED
 };
 
@@ -28,11 +30,11 @@ struct slot {
 	uint32_t tid, pid, cpu;
 	uint8_t status;
 	bool preempted;
-	/* start of this status, and time of its last record */
+	/* since: time at which the status began; last: time of the thread's latest record */
 	uint64_t since, last;
 	uint64_t cgroup;
 	struct chain *chain;
-	/* value of offcpu.retries when its chain, or its switch-out, was recorded */
+	/* number of losses (offcpu.retries) when the callchain, or the switch-out, was recorded */
 	uint64_t stale;
 };
 
@@ -44,11 +46,12 @@ struct offcpu {
 	size_t mask, used; /* used: number of slots that are not empty */
 	struct chains chains;
 	uint64_t floor, now;
-	/* number of losses up to now, and up to the last border */
+	/* retries: number of losses so far; old_retries: the same at the last border */
 	uint64_t retries, old_retries;
-	/* time up to which records were complete, for each loss since the last border */
+	/* time up to which records were complete, for each loss since the last border; its index is retries -
+	 * old_retries */
 	uint64_t certain[RETRIES_MAX];
-	/* a loss is being processed: see offcpu_mark_stale */
+	/* true between offcpu_mark_stale and offcpu_sure: records near a loss are being taken */
 	bool doubtful;
 	struct pj_offcpu counts;
 };
@@ -89,7 +92,7 @@ static struct slot *offcpu_find(const struct offcpu *offcpu, uint32_t tid)
 	return slot->status == NOBODY ? NULL : slot;
 }
 
-/* Rebuilds the table without threads that ended long ago, and doubles it unless many have ended. */
+/* Rebuilds the table without threads that ended long ago. Doubles it if more than 3/8 of the slots remain used. */
 static void offcpu_make_space(struct offcpu *offcpu)
 {
 	struct slot *old = offcpu->slot;
@@ -110,7 +113,7 @@ static void offcpu_make_space(struct offcpu *offcpu)
 	free(old);
 }
 
-/* Returns the slot of a thread. A new thread is RUNNING. */
+/* Returns the slot of a thread, with this pid. Adds a new thread as RUNNING since ns. */
 static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_place(offcpu, tid);
@@ -141,7 +144,7 @@ static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 
 /* ---- times --------------------------------------------------------------------------------------------------- */
 
-/* Returns the start of the off-CPU time that was not emitted yet. */
+/* Returns the start of that part of a thread's off-CPU time that no sample contains yet. */
 static uint64_t start_of(const struct offcpu *offcpu, const struct slot *slot)
 {
 	return slot->since > offcpu->floor ? slot->since : offcpu->floor;
@@ -152,8 +155,8 @@ static bool is_certain(const struct offcpu *offcpu, const struct slot *slot)
 	return slot->stale == offcpu->retries;
 }
 
-/* Returns the time up to which a thread was certainly off the CPU: that of the first loss after it left, or 0 if
- * that is unknown. */
+/* Returns the time up to which a thread was certainly off the CPU: the time of the first loss after its switch-out; 0
+ * if that is unknown. */
 static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *slot)
 {
 	uint64_t i = slot->stale - offcpu->old_retries;
@@ -161,8 +164,8 @@ static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *sl
 	return slot->stale >= offcpu->old_retries && i < RETRIES_MAX ? offcpu->certain[i] : 0;
 }
 
-/* Emits the off-CPU time from its start to `end` as a sample with the given time. Without a callchain it is only
- * counted. */
+/* Emits a thread's off-CPU time up to `end` as a sample with timestamp `time`. If the thread has no callchain, only
+ * counts it. */
 static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
 	struct offcpu_sample sample = { .pid = slot->pid,
@@ -188,7 +191,7 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	offcpu->emit(offcpu->to, &sample);
 }
 
-/* Emits the complete off-CPU time of a thread that returned at ns. A time below least_ns is only counted. */
+/* Emits the off-CPU time of a thread that returned to a CPU at ns. If it is shorter than least_ns, only counts it. */
 static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	uint64_t start = start_of(offcpu, slot);
@@ -201,7 +204,8 @@ static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64
 	offcpu_give(offcpu, slot, ns, ns);
 }
 
-/* Counts the time up to ns as unknown, except for the part up to the first loss, which is emitted. */
+/* Ends an off-CPU time of which records were lost. Emits the part up to the first loss, with timestamp `time`, and
+ * counts the rest up to ns as unknown. */
 static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns, uint64_t time)
 {
 	uint64_t from = start_of(offcpu, slot), until = from;
@@ -218,8 +222,8 @@ static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns
 
 /* ---- records of the kernel ------------------------------------------------------------------------------------ */
 
-/* Returns true if a record is older than the latest one of its thread: it came too late (rings.h), and the time that
- * it ends or begins counts as unknown. */
+/* Returns true if a record is older than the latest one of its thread, since it came too late (rings.h). Then counts
+ * the off-CPU time that the record begins or ends as unknown. */
 static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	if (ns >= slot->last)
@@ -228,7 +232,8 @@ static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint6
 	return true;
 }
 
-/* Applies a record that only a thread on a CPU can cause. If the thread was off, its return was lost. */
+/* Applies the fact that a thread is on a CPU at ns, since only then it can cause the record. If it was off the CPU
+ * before, the record of its return was lost, and the time is given up. */
 static void must_run(struct offcpu *offcpu, struct slot *slot, uint64_t ns)
 {
 	if (slot->status == OFF || slot->status == UNKNOWN)
@@ -260,7 +265,7 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 		return;
 	must_run(offcpu, slot, sample_id->time);
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
-		drop_chain(offcpu, slot); /* the chain may be that of an earlier switch */
+		drop_chain(offcpu, slot); /* without certainty, the chain may be that of an earlier switch */
 	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, sample_id->time);
 	slot->preempted = preempted;
 	slot->cpu = sample_id->cpu;
@@ -283,7 +288,7 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 	if (slot->status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
 		give_complete(offcpu, slot, sample_id->time);
 	else if (slot->status == RUNNING)
-		offcpu->counts.unknown++; /* its switch-out is missing */
+		offcpu->counts.unknown++; /* the record of the thread's switch-out is missing */
 	else if (slot->status != FRESH)
 		offcpu_give_up(offcpu, slot, sample_id->time, sample_id->time);
 	drop_chain(offcpu, slot);
@@ -295,9 +300,9 @@ static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 {
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
+	/* the slot is that of an earlier thread with this tid, whose EXIT record was lost */
 	if (slot->status == OFF || slot->status == UNKNOWN)
-		offcpu_give_up(offcpu, slot, slot->last,
-			       ns); /* the slot belongs to another thread, whose end was lost */
+		offcpu_give_up(offcpu, slot, slot->last, ns);
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
 }
@@ -312,8 +317,8 @@ static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, 
 	offcpu_become(slot, ENDED, ns);
 }
 
-/* A thread other than the first of its process that calls exec becomes the first one: the other threads end, and so
- * does its old tid. */
+/* Applies an exec by a thread other than the first of its process: the kernel ends all other threads, and this one gets
+ * the tid of the first. */
 static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
@@ -328,8 +333,8 @@ static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	offcpu_become(slot, RUNNING, ns);
 }
 
-/* Returns false for the idle tasks, which have tid 0, and for tid -1, a thread that has ended and leaves the CPU for
- * the last time. */
+/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves the CPU for the last
+ * time. */
 static bool is_thread(uint32_t tid)
 {
 	return tid != 0 && tid != UINT32_MAX;

@@ -20,54 +20,56 @@
 #include "record/perf/rings.h"
 #include "common/text.h"
 
-/* One off-CPU time of a thread. */
+/* One off-CPU time of a thread, or a part of it. */
 struct offcpu_sample {
-	uint32_t pid, tid, cpu; /* cpu: the one that the thread left */
+	uint32_t pid, tid, cpu; /* cpu: number of the CPU that the thread left */
 	bool preempted;
 	uint64_t time, ns, cgroup;
-	const uint64_t *ips; /* callchain of the kernel, valid during the call */
+	const uint64_t *ips; /* n addresses of the callchain from the kernel; valid during the call */
 	uint32_t n;
 };
 
 struct offcpu;
 
-/* Returns the state of a recording. emit receives each sample, which is valid during the call. Times shorter than
- * least_ns are only counted; parts that end at a border are always emitted. */
+/* Returns the state of a recording. emit receives each sample, which is valid during the call. Off-CPU times shorter
+ * than least_ns are counted and not emitted; parts that end at a border are always emitted. */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
 void offcpu_free(struct offcpu *offcpu);
 
-/* Starts the recording at ns: time before it does not count. */
+/* Starts the recording at ns: off-CPU time before ns does not count. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
 
-/* Takes a record; records come in order of time: samples of context-switches (with `cgroup` they end with their
- * cgroup), SWITCH*, FORK, EXIT and COMM, with their trailers. Ignores other records. */
+/* Takes a record of the kernel. Records must come in order of time: samples of context-switches (with `cgroup`, the
+ * sample ends with a cgroup id), SWITCH*, FORK, EXIT and COMM, with their trailers. Ignores other records. */
 void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool cgroup);
 
-/* Records later than ns were lost. Until offcpu_sure, records may be about times near the loss, so the times that
- * they end or begin are uncertain. */
+/* Call offcpu_mark_stale if records later than ns were lost, before the next records are taken, and offcpu_sure after
+ * that. Off-CPU times that the records in between begin or end are uncertain, because a record near them may be
+ * missing. */
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
 
-/* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the time ns - 1. After lost records,
- * time that is not certain counts as unknown instead. */
+/* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost
+ * records, counts the time that is not certain as unknown instead. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
 
-/* Ends the threads for which alive returns false: their EXIT records were lost. */
+/* Ends the threads for which alive returns false, because their EXIT records were lost. */
 void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), void *to);
 
-/* Returns the counts since the last offcpu_count_from_here. */
+/* offcpu_counts returns the counts since the last offcpu_count_from_here, which sets them to 0. */
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
 void offcpu_count_from_here(struct offcpu *offcpu);
 
-/* Adds the counts of a window to a sum. `more` is of the window after those in `sum`. */
+/* Adds the counts of the window `more` to those of earlier windows in `sum`. sum->never becomes that of `more`. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
-/* Returns the number of threads that ran and did not end. */
+/* offcpu_threads returns the number of threads that have had records and have not ended. offcpu_bytes returns the bytes
+ * of memory that the state takes. */
 size_t offcpu_threads(const struct offcpu *offcpu);
 size_t offcpu_bytes(const struct offcpu *offcpu);
 
-/* Appends the counts in words, such as "12 times blocked (3.200 s), 3 preempted (0.001 s)", and the times that are
- * missing. */
+/* Appends the counts in words, such as "12 times blocked (3.200 s), 3 preempted (0.001 s)", and those of off-CPU times
+ * that samples lack. */
 void offcpu_text(struct text *text, const struct pj_offcpu *offcpu);
 
 #endif

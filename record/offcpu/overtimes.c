@@ -18,16 +18,17 @@ struct row {
 };
 
 struct overtimes {
-	struct row *row; /* in order of the time of the first sample */
+	struct row *row; /* rows, in order of the time of their first sample */
 	uint32_t n, cap;
-	uint32_t bucket[BUCKETS]; /* index of a row from 1, 0 if free; open addressing */
+	/* hash table of rows, with open addressing: index of a row, counted from 1; 0: free */
+	uint32_t bucket[BUCKETS];
 	struct tenant_rows {
 		struct tenant of;
-		uint32_t n; /* number of rows; 0 marks a free entry */
-		/* index from 1 of the last row of each of the two events, by the lowest bit of the event's index; 0
-		 * if there is none */
+		uint32_t n; /* number of rows of this tenant; 0: the entry is free */
+		/* index, counted from 1, of the tenant's last row of each off-CPU event; the lowest bit of the event's
+		 * index selects the element; 0: no row */
 		uint32_t last[2];
-	} tenant[TENANT_BUCKETS]; /* hash table with open addressing */
+	} tenant[TENANT_BUCKETS]; /* rows by tenant, as a hash table with open addressing */
 	uint32_t tenants;
 };
 

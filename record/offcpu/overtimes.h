@@ -22,13 +22,13 @@ struct overtimes;
 struct overtimes *overtimes_new(void);
 void overtimes_free(struct overtimes *overtimes);
 
-/* Adds a sample with a period and a callchain of one frame. Returns false if all rows are in use; the caller then
- * takes them out first. */
+/* Adds a sample, whose callchain has one frame, to the row of its thread, event and cgroup. Returns false if no row is
+ * free. Then the caller calls overtimes_take first and tries again. */
 bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample,
 		   uint64_t cgroup);
 
-/* Calls emit with all rows in the order of their times, as samples with the time of the first one, and removes the
- * rows. */
+/* Calls emit with each row as a sample, in order of the times of their first samples, which are their timestamps.
+ * Removes the rows. */
 void overtimes_take(struct overtimes *overtimes, void (*emit)(void *to, const struct ring_sample *sample), void *to);
 
 #endif

@@ -9,7 +9,7 @@ struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
 	struct text sample;
-	/* lost records since the last border, and living threads while they are counted */
+	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
 };
 
@@ -67,7 +67,7 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	switches->lost = 0;
 }
 
-/* Returns the pid of a record: the trailer of a switch record contains it, other records begin with it. */
+/* Returns the pid of a record. A switch record has it in its trailer; other records begin with it. */
 static uint32_t switches_pid_of(const struct ring_record *record)
 {
 	const struct perf_record *perf_record = record->head;
@@ -124,7 +124,8 @@ static void count_live(void *to, struct process *process)
 		switches->live += process->live;
 }
 
-/* Returns the number of living threads that have not run since the start; `ran` is the number of those that did. */
+/* Returns the number of living threads that have not run since the recording began. `ran` is the number of living
+ * threads that have. */
 static uint64_t switches_never(struct switches *switches, size_t ran)
 {
 	switches->live = 0;
