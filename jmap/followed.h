@@ -59,8 +59,8 @@ struct followed {
 	uint64_t left_out;
 };
 
-/* A process that executed a program and may become a JVM. at: time of the next check; tries: number of checks so far.
- *  */
+/* A process that executed a program and may become a JVM. at: time of the next check; tries: number of checks
+ * so far. */
 struct follow_candidate {
 	pid_t pid;
 	uint64_t at;
@@ -112,8 +112,8 @@ struct follower {
 	uint64_t grown;
 	/* true: the message that DIR/maps exceeds its limit was printed */
 	bool full_reported;
-	/* left_out: number of code blobs left out, of JVMs that were dropped; begun_anew: number of restarted timelines
-	 *  */
+	/* left_out: number of code blobs left out, of JVMs that were dropped; begun_anew: number of restarted
+	 * timelines */
 	uint64_t left_out, begun_anew;
 };
 

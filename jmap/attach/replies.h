@@ -26,8 +26,8 @@ void replies_first_line(struct str text, char line[REPLIES_LINE]);
 /* Returns true if the reply to "load" reports success. */
 bool replies_loaded(struct str reply, int status);
 
-/* Masks of the signals that a process catches and of those that are pending (/proc/PID/status); bit N - 1 is signal N.
- *  */
+/* Masks of the signals that a process catches and of those that are pending (/proc/PID/status); bit N - 1 is
+ * signal N. */
 struct replies_signals {
 	uint64_t caught, pending;
 	/* state letter of the process (R, S, T, ...); 0: the text has no State line */

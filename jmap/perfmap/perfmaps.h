@@ -42,9 +42,9 @@ struct perfmaps {
 	size_t n, cap;
 };
 
-/* Reserves bytes for the map of a process that is about to be written. Empties the oldest maps of ended processes of
- * the tenant if necessary. If that does not suffice, empties the earlier map of this process, too, and returns false.
- *  */
+/* Reserves bytes for the map of a process that is about to be written. Empties the oldest maps of ended
+ * processes of the tenant if necessary. If that does not suffice, empties the earlier map of this process,
+ * too, and returns false. */
 bool perfmaps_reserve(struct perfmaps *perfmaps, pid_t pid, struct tenant tenant, uint64_t bytes);
 
 /* Records that the map of a process was written, and its owner. */

@@ -43,8 +43,8 @@ bool allowance_may(struct allowance *allowance, struct tenant tenant, uint64_t n
 #define ALLOWANCE_FIRST_STEPS (512u << 10)
 #define ALLOWANCE_STEPS_MAX (4u << 20)
 
-/* Returns the budget of one scan with that many steps, which starts at now. last: pjmap ends, so the deadline is short.
- *  */
+/* Returns the budget of one scan with that many steps, which starts at now. last: pjmap ends, so the deadline
+ * is short. */
 struct readbudget allowance_look(uint64_t steps, bool last, uint64_t now);
 
 /* Charges a tenant `ns` of CPU time and `written` bytes. */

@@ -24,8 +24,8 @@ struct journalfile {
 	char file[MAPSDIR_NAME], start[288];
 	/* true: a new file is being written, which replaces the old one after the next scan */
 	bool anew;
-	/* sums since journalfile_open: number of blobs that appeared, number that disappeared, bytes that were written
-	 *  */
+	/* sums since journalfile_open: number of blobs that appeared, number that disappeared, bytes that were
+	 * written */
 	uint64_t added, removed, written;
 	/* size: bytes of the file; first_size: bytes of the first scan since it was opened or restarted, which has all
 	 * code, 0 before that scan */

@@ -159,8 +159,8 @@ static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const c
 		closedir(dir);
 }
 
-/* Returns true if the process lives. Also returns true if it does not respond, because its timeline must stay in doubt.
- *  */
+/* Returns true if the process lives. Also returns true if it does not respond, because its timeline must stay
+ * in doubt. */
 static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 {
 	struct text text = { 0 };

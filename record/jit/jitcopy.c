@@ -221,9 +221,9 @@ static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 		close(copy);
 }
 
-/* Compares the next part of an earlier run's copy with the file. If they differ, puts the copy aside and copies the
- * file from its start. Returns false if the end of the records is not known yet, so that a later call must try again.
- *  */
+/* Compares the next part of an earlier run's copy with the file. If they differ, puts the copy aside and
+ * copies the file from its start. Returns false if the end of the records is not known yet, so that a later
+ * call must try again. */
 static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits, uint64_t size,
 			    struct jitcopy_cost *cost)
 {

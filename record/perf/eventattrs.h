@@ -29,8 +29,8 @@ struct eventattrs_options {
 	bool both;
 };
 
-/* Attributes of one recording. The caller owns the struct; its arrays are from malloc and have o.nevents + 1 entries.
- *  */
+/* Attributes of one recording. The caller owns the struct; its arrays are from malloc and have o.nevents + 1
+ * entries. */
 struct eventattrs {
 	struct eventattrs_options o;
 	/* the events that are sampled and, after them, the state event; opening them may reduce what they request */

@@ -84,8 +84,8 @@ static int in_container(const struct hint_facts *facts)
 	return 0;
 }
 
-/* Reads the level of kernel lockdown from a text such as "[none] integrity confidentiality": 0, 1, 2 or HINT_UNKNOWN.
- *  */
+/* Reads the level of kernel lockdown from a text such as "[none] integrity confidentiality": 0, 1, 2 or
+ * HINT_UNKNOWN. */
 static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };

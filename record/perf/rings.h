@@ -60,8 +60,8 @@ enum ring_kind {
 /* One complete, aligned record. It is valid until the callback of rings_drain returns. */
 struct ring_record {
 	struct perf_record *head;
-	/* true: head points into the ring (a large SAMPLE) and is read-only; false: the callback may change the record
-	 *  */
+	/* true: head points into the ring (a large SAMPLE) and is read-only; false: the callback may change
+	 * the record */
 	bool fixed;
 	uint64_t time;
 	enum ring_kind kind;

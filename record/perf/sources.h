@@ -54,9 +54,9 @@ struct sources_options {
 	bool large;
 };
 
-/* Sizes of rings in bytes. The large ones hold the samples of some seconds with deep stacks, and the records of many
- * short processes. The small ones fit into kernel.perf_event_mlock_kb (516 kB), which every user may lock for each CPU.
- *  */
+/* Sizes of rings in bytes. The large ones hold the samples of some seconds with deep stacks, and the records
+ * of many short processes. The small ones fit into kernel.perf_event_mlock_kb (516 kB), which every user may
+ * lock for each CPU. */
 #define RING_MAX ((size_t)1 << 20)
 #define RING_STATE ((size_t)512 << 10)
 #define RING_SMALL ((size_t)256 << 10)

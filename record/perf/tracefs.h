@@ -29,8 +29,8 @@ bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found
 /* Frees an array of tracepoints with their names. */
 void tracefs_free(struct tracepoint *tracepoint, size_t n);
 
-/* Appends the names of up to three tracepoints that are similar to `name`, separated by ", "; nothing if there is none.
- *  */
+/* Appends the names of up to three tracepoints that are similar to `name`, separated by ", "; nothing if there
+ * is none. */
 void tracefs_nearest(const char *dir, struct str name, struct text *text);
 
 /* Appends the TRACING_DATA section with the formats of these tracepoints, in any order. Returns false with errno on

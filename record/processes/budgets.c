@@ -61,8 +61,8 @@ static uint64_t sum_u64(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Returns the row of a tenant in a report; the row `others` if the tenant is unknown or the report has PJ_TENANTS rows.
- *  */
+/* Returns the row of a tenant in a report; the row `others` if the tenant is unknown or the report has
+ * PJ_TENANTS rows. */
 static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < report->n; i++)

@@ -69,8 +69,8 @@ void budgets_charge_proc(struct budgets *budgets, struct tenant tenant, uint64_t
 /* Gives back `ns` of CPU time that budgets_charge_proc charged in advance and that were not used. */
 void budgets_credit_proc(struct budgets *budgets, struct tenant tenant, uint64_t ns);
 
-/* Takes the bytes of a sample from a tenant's budget. If the tenant is over budget, counts the loss and returns false.
- *  */
+/* Takes the bytes of a sample from a tenant's budget. If the tenant is over budget, counts the loss and
+ * returns false. */
 bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
 /* Returns true if the tenant's budget suffices for a sample of that many bytes. If not, the caller does not unwind the

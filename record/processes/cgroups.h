@@ -38,8 +38,8 @@ struct cgroup *cgroups_find(struct cgroups *cgroups, uint64_t id, uint64_t now_n
 /* Returns the bytes of all entries of the table. */
 size_t cgroups_bytes(const struct cgroups *cgroups);
 
-/* If the table has more than 4,096 cgroups, removes those that no window with this or a higher serial number contains.
- *  */
+/* If the table has more than 4,096 cgroups, removes those that no window with this or a higher serial number
+ * contains. */
 void cgroups_forget(struct cgroups *cgroups, uint64_t serial);
 
 /* Finds the hierarchy in the text of /proc/self/mountinfo. Sets *point to its mount point, and *root to the path within

@@ -17,8 +17,8 @@
 
 enum { IDENTITY_WAIT_MS = 20 };
 
-/* Facts about a process. inner_pid is its pid in its own PID namespace; mount_ns is the inode of its mount namespace.
- *  */
+/* Facts about a process. inner_pid is its pid in its own PID namespace; mount_ns is the inode of its mount
+ * namespace. */
 struct identity {
 	struct tenant tenant;
 	/* start_ticks: field 22 of /proc/PID/stat; each of the three is 0 if unknown */

@@ -42,8 +42,8 @@ void kernel_modules_hit(struct kernel *kernel, struct text *records, const uint6
 /* Appends BUILD_ID entries of the kernel, and of the modules with a record in this window. */
 void kernel_build_ids(const struct kernel *kernel, struct text *section);
 
-/* Appends one BUILD_ID entry to the section. mode is the PERF_RECORD_MISC_ CPU mode, and pid -1 stands for the kernel.
- *  */
+/* Appends one BUILD_ID entry to the section. mode is the PERF_RECORD_MISC_ CPU mode, and pid -1 stands for the
+ * kernel. */
 void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const struct build_id *id, struct str path);
 
 #endif

@@ -401,8 +401,8 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 	}
 }
 
-/* Makes *set a set that no other process shares, and returns it: creates it if *set is NULL, copies it if it is shared.
- *  */
+/* Makes *set a set that no other process shares, and returns it: creates it if *set is NULL, copies it if it
+ * is shared. */
 static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set)
 {
 	struct mappings *old = *set, *mappings;

@@ -60,8 +60,8 @@ struct mapping {
 	struct mapped_file *file;
 };
 
-/* A block of mappings in order of address. A block with several references is shared by several sets, and is read-only.
- *  */
+/* A block of mappings in order of address. A block with several references is shared by several sets, and is
+ * read-only. */
 struct mapping_block {
 	uint32_t references, n, cap, charged;
 	struct tenant payer;

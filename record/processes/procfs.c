@@ -82,8 +82,8 @@ uint64_t procfs_parse_start(struct str stat)
 	return ticks;
 }
 
-/* Returns the pid in the innermost PID namespace: the last number of the NSpid line of /proc/PID/status; 0 if unknown.
- *  */
+/* Returns the pid in the innermost PID namespace: the last number of the NSpid line of /proc/PID/status; 0 if
+ * unknown. */
 static uint32_t inner_pid(struct str status)
 {
 	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));

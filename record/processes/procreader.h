@@ -20,8 +20,8 @@ struct procreader_thread {
 	char comm[COMM_MAX];
 };
 
-/* Answer about process `pid`. With pid 0, answer to a thread scan: the ids of all threads of the host, without names.
- *  */
+/* Answer about process `pid`. With pid 0, answer to a thread scan: the ids of all threads of the host, without
+ * names. */
 struct procreader_answer {
 	struct procreader_answer *next;
 	uint32_t pid;

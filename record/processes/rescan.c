@@ -262,13 +262,13 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	/* The reading began before this process was forked or called exec, so it describes another process or program.
-	 *  */
+	/* The reading began before this process was forked or called exec, so it describes another process or
+	 * program. */
 	if (answer->started < process->since)
 		return;
 	process->sure = answer->started;
-	/* A storm that ended after the reading began had records that were skipped since; such an answer is not used.
-	 *  */
+	/* A storm that ended after the reading began had records that were skipped since; such an answer is
+	 * not used. */
 	if (answer->there && process->storm <= answer->started) {
 		process->stale = false;
 		if (process->start_ticks && process->start_ticks != answer->start_ticks)

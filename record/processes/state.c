@@ -509,8 +509,8 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
  * is made only if the namespaces have changed. */
 static void take_namespaces(struct state *state, const char *p, size_t n, uint64_t ns)
 {
-	/* index of the mount namespace in the record (net uts ipc pid user mnt cgroup); each entry has device and inode
-	 *  */
+	/* index of the mount namespace in the record (net uts ipc pid user mnt cgroup); each entry has device
+	 * and inode */
 	enum { MNT = 5 };
 	struct process *process = processes_find(state->processes, load32(p));
 	uint64_t namespaces;

@@ -7,18 +7,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TABLES_MAX ((uint64_t)16 << 20) /* bytes; the tables are in memory while they are written */
+/* maximum bytes of the symbol and string tables, which are in memory while they are written */
+#define TABLES_MAX ((uint64_t)16 << 20)
 #define SYMBOLS_MAX (512u << 10)
 #define BUCKETS_MAX (512u << 10)
-#define DYNAMIC_MAX 512 /* entries */
-#define LOADS_MAX 64    /* segments that become sections: each symbol is searched in all of them */
+#define DYNAMIC_MAX 512 /* maximum number of entries of the dynamic section that are read */
+#define LOADS_MAX 64    /* maximum number of sections for segments: each symbol is searched in all of them */
 
 struct program {
 	struct elfhead head;
-	struct elfhead_source file; /* source of a file; head.source is then its image in memory */
-	uint64_t low, high;         /* addresses of all segments, as linked */
-	uint64_t bias, first;       /* load bias; linked address of the first byte of the file */
-	uint64_t symbols, strings, string_size, hash, gnu_hash; /* linked addresses; 0: absent */
+	/* the ELF file, if the program is read from one; file.read is NULL if it is read from memory (head.source) */
+	struct elfhead_source file;
+	uint64_t low, high;   /* lowest and highest address of all segments, as linked */
+	uint64_t bias, first; /* load bias; linked address of the first byte of the file */
+	/* linked addresses of tables from the dynamic section, 0 if absent; string_size: size of the string table in
+	 * bytes */
+	uint64_t symbols, strings, string_size, hash, gnu_hash;
 };
 
 /* ---- sources: bytes at an address ------------------------------------------------------------------------------- */
@@ -31,7 +35,7 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 	return fullio_pread(source->fd, p, n, at);
 }
 
-/* Reads n bytes at a linked address. */
+/* Reads up to n bytes at a linked address. Returns the number of bytes that were read. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
 	if (!program->file.read)
@@ -70,7 +74,8 @@ static const char *find_span(struct program *program)
 	return program->low < program->high ? NULL : "it has no loaded segment";
 }
 
-/* glibc relocates the addresses in the dynamic section, musl does not. */
+/* Returns an address of the dynamic section as it was linked: glibc has added the load bias to these addresses in
+ * memory, musl has not. */
 static uint64_t as_linked(const struct program *program, uint64_t address)
 {
 	if (address - program->bias >= program->low && address - program->bias < program->high)
@@ -121,7 +126,8 @@ static uint32_t dynelf_word_at(const struct program *program, uint64_t address)
 	return dynelf_bytes_at(program, address, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
-/* Returns the number of symbols: a GNU hash table does not contain it, but its last chain ends with the last symbol. */
+/* Returns the number of symbols from the GNU hash table, which does not contain it: the last chain ends with the last
+ * symbol. Returns 0 if the table is malformed. */
 static uint32_t count_gnu(const struct program *program)
 {
 	uint32_t buckets = dynelf_word_at(program, program->gnu_hash),
@@ -160,7 +166,8 @@ static uint32_t count_symbols(const struct program *program)
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* The new file: bytes, followed by the section headers. */
+/* The new ELF file while it is made: `bytes` are its content so far, `section` the section headers that will follow,
+ * `names` the content of .shstrtab. */
 struct cfi_helper {
 	const struct program *p;
 	struct text bytes, names;
@@ -187,7 +194,7 @@ static uint64_t add_bytes(struct cfi_helper *helper, const void *p, size_t n)
 	return at;
 }
 
-/* Returns the section of the segment that contains an address; 0 if none does. */
+/* Returns the index of the section that stands for the segment with this address; SHN_ABS if no segment contains it. */
 static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
 {
 	for (size_t i = 1; i < helper->n; i++) {
@@ -218,7 +225,8 @@ static void add_segments(struct cfi_helper *helper)
 	}
 }
 
-/* Replaces the section indices of symbols, which refer to absent sections, by those of their segments. */
+/* Changes st_shndx of n symbols: it refers to sections that the new file does not have. Each symbol gets the section of
+ * its segment. */
 static void mend_symbols(const struct cfi_helper *helper, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -294,7 +302,8 @@ static void dynelf_add_build_id(struct cfi_helper *helper, const struct reduced 
 			    .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = helper->bytes.n - at, .sh_addralign = 4 });
 }
 
-/* Copies the file's header and program headers from memory. */
+/* Appends the ELF header and the program headers to the new file, from the ELF file or, if there is none, from memory.
+ * Program headers other than PT_LOAD become PT_NULL. Returns false if they cannot be read. */
 static bool add_headers(struct cfi_helper *helper)
 {
 	const struct elfhead *elfhead = &helper->p->head;
@@ -305,13 +314,15 @@ static bool add_headers(struct cfi_helper *helper)
 	bool good = dynelf_bytes_at(helper->p, at, p, header) == header &&
 		    dynelf_bytes_at(helper->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
 
-	if (helper->p->file.read) /* in a file they need not be loaded */
+	/* A file need not load its headers with a segment, so they are read at their file offsets. */
+	if (helper->p->file.read)
 		good = helper->p->file.read(&helper->p->file, 0, p, header) == header &&
 		       helper->p->file.read(&helper->p->file, elfhead->header.e_phoff, p + header, segments) ==
 			       segments;
-	for (size_t i = 0; i < elfhead->segments; i++) /* all but PT_LOAD refer to absent bytes */
+	/* The new file does not have the bytes to which the other program headers refer. */
+	for (size_t i = 0; i < elfhead->segments; i++)
 		if (elfhead->segment[i].p_type != PT_LOAD)
-			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
+			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* type PT_NULL */
 	text_bytes(&helper->bytes, p, header + segments);
 	free(p);
 	return good;
@@ -408,8 +419,8 @@ const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, st
 
 	*reduced = (struct reduced){ 0 };
 	why = elfhead_read(&program.head, &source, false);
-	/* The load bias is the difference of the address of file offset 0 and its p_vaddr, in the first PT_LOAD segment
-	 * with offset 0. */
+	/* The load bias is the difference between the address of the file's first byte and p_vaddr of the first PT_LOAD
+	 * segment with file offset 0. */
 	for (size_t i = 0; i < program.head.segments && !why; i++) {
 		const Elf64_Phdr *seg = &program.head.segment[i];
 

@@ -14,10 +14,11 @@
 
 #include "record/symsaver/elfreducer.h"
 
-/* From memory: mem is /proc/PID/mem, base the address of the first byte of the file. */
+/* Makes the file from a program in memory. mem is a descriptor of /proc/PID/mem, base the address of the first byte of
+ * the program's file. */
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced);
 
-/* From the segments of a file. */
+/* Makes the file from the segments of the ELF file `in`. */
 const char *dynelf_from_file(int in, int out, uint64_t max, struct reduced *reduced);
 
 #endif

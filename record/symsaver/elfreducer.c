@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FILE_MAX ((uint64_t)4 << 30) /* largest file offset: copying a larger file would write a hole of that size */
+/* maximum file offset in a reduced file: the copy of a larger file would be a hole of that size */
+#define FILE_MAX ((uint64_t)4 << 30)
 #define ALIGN_MAX 4096u
 #define BLOCK ((size_t)64 << 10)
 
@@ -15,10 +16,10 @@ const char reducer_cannot_write[] = "cannot write";
 struct elfreducer {
 	struct elfhead head;
 	int out;
-	bool has_got_stubs; /* .plt.got */
-	bool *keep;         /* by section */
-	uint64_t *from;     /* by section: offset of its bytes in the original */
-	uint64_t end;       /* end of the sections placed so far */
+	bool has_got_stubs; /* true if the file has a section .plt.got */
+	bool *keep;         /* true for each section that is kept, by index of the section */
+	uint64_t *from;     /* offset of each section's bytes in the original file, by index of the section */
+	uint64_t end;       /* end of the sections that have an offset in the reduced file so far */
 	uint64_t bytes, max;
 	char *block;
 };
@@ -33,7 +34,8 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 	return false;
 }
 
-/* Sections by which plt.c names stubs, that lead to symbols elsewhere or contain them packed, and unwind tables. */
+/* Returns true for sections that are kept: symbols, notes, those by which plt.c names stubs, those that lead to symbols
+ * elsewhere or contain packed symbols, and unwind tables. String tables of symbols are selected later. */
 static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 {
 	static const struct str names[] = {
@@ -55,7 +57,8 @@ static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 	case SHT_NULL:
 	case SHT_NOBITS: return false;
 	default:
-		/* has the relocations of stubs of .plt.got; otherwise it is long and useless here */
+		/* .rela.dyn has the relocations of stubs in .plt.got; without these it is not needed, and it
+		 * is long. */
 		if (str_eq(elfreducer->head.name[i], STR(".rela.dyn")))
 			return elfreducer->has_got_stubs;
 		return is_one_of(elfreducer->head.name[i], names, countof(names));
@@ -104,8 +107,8 @@ static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 	return to & (to - 1) || to < 2 ? at : (at + to - 1) & ~(to - 1);
 }
 
-/* Returns true if the section is part of the program. Stubs are named by their offsets, even if a damaged header lacks
- * SHF_ALLOC. */
+/* Returns true if a section keeps its file offset, because it is part of the program. PLT sections keep it even if a
+ * damaged header lacks SHF_ALLOC, because stubs are named by their offsets. */
 static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 {
 	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
@@ -132,7 +135,8 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 	return NULL;
 }
 
-/* Changes the section headers to their new offsets and types. */
+/* Computes the new offsets of the kept sections, and changes the section headers accordingly: other sections become
+ * NOBITS. */
 static void lay_out(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;
@@ -187,7 +191,7 @@ static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from,
 		size_t part = n < BLOCK ? (size_t)n : BLOCK;
 
 		if (elfhead_bytes(&elfreducer->head, from, elfreducer->block, part) < part)
-			return "truncated"; /* another process truncates the file meanwhile */
+			return "truncated"; /* another process has truncated the file meanwhile */
 		if (!elfreducer_put(elfreducer->out, elfreducer->block, part, to))
 			return reducer_cannot_write;
 		from += part;
@@ -197,7 +201,8 @@ static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from,
 	return NULL;
 }
 
-/* Writes the file's header, with the new offset of the section headers, and the unchanged program headers. */
+/* Writes the ELF header with the new offset of the section headers, the unchanged program headers, and the section
+ * headers. */
 static const char *elfreducer_put_headers(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;
@@ -237,8 +242,8 @@ static const char *elfreducer_write_all(struct elfreducer *elfreducer)
 		if (elfreducer->keep[i])
 			why = elfreducer_copy(elfreducer, elfreducer->from[i], elfhead->section[i].sh_offset,
 					      elfhead->section[i].sh_size);
-	return why ? why :
-		     elfreducer_put_headers(elfreducer); /* last: sections of a damaged file may overlap its headers */
+	/* The headers are written last, because sections of a damaged file may overlap them. */
+	return why ? why : elfreducer_put_headers(elfreducer);
 }
 
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *result)

@@ -15,18 +15,18 @@
 
 struct reduced {
 	struct build_id build_id;
-	uint64_t bytes; /* size of the kept sections */
-	bool names;     /* at least one of them names code */
+	uint64_t bytes; /* size of the kept sections in bytes */
+	bool names;     /* true: at least one kept section has names of code */
 };
 
-/* Reads `in` and writes to the empty file `out`. Returns NULL, or the reason of a failure as a static text; fills
- * *reduced as far as it is known. A file with more than max bytes to keep is reducer_too_large; after
- * reducer_cannot_write errno has the reason. */
+/* Reads the ELF file `in` and writes the reduced file to the empty file `out`. Returns NULL, or the reason of a failure
+ * as a static text: reducer_too_large if more than max bytes would be kept, reducer_cannot_write with the reason in
+ * errno. Fills *reduced as far as it is known. */
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *reduced);
 
 extern const char reducer_too_large[], reducer_cannot_write[];
 
-/* Writes n bytes at an offset. Returns false and errno if not all were written. */
+/* Writes n bytes at offset `at`. Returns false with errno if not all of them were written. */
 bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at);
 
 #endif

@@ -14,23 +14,25 @@
 
 #define MS ((uint64_t)1000000)
 #define SOON (500 * MS)
-#define FIND_MAX (30000 * MS) /* longest interval between lookups of an absent map */
-#define AGAIN (5000 * MS)     /* interval between checks for a replaced map */
+#define FIND_MAX (30000 * MS) /* longest interval between two lookups of a map that does not exist, in ns */
+#define AGAIN (5000 * MS)     /* interval of checks if a map was replaced, in ns */
 #define ALIVE (2000 * MS)
-#define LAST_STEPS 1000     /* of copying the files of an ended process */
-#define LAST_NS (2000 * MS) /* time for copying the files of one ended process */
-#define END_NS (500 * MS)   /* time for copying the files of all processes, when the tool ends */
+#define LAST_STEPS 1000     /* maximum number of calls of jits_copy for one file of an ended process */
+#define LAST_NS (2000 * MS) /* time for copying each file of an ended process, in ns */
+#define END_NS (500 * MS)   /* time for copying the files of all processes when the symbol saver ends, in ns */
 
 struct jit {
 	uint32_t pid, uid, inner;
 	uint64_t start, mount_ns;
 	int process;
 	struct tenant tenant;
-	uint64_t since, look, alive, seen; /* ns: first and next lookups, last reports */
+	/* times in ns: when the process was added, next lookup of its map, next check if it lives, last report by the
+	 * recorder */
+	uint64_t since, look, alive, seen;
 	struct jitcopy map, dump;
-	bool refused;  /* counted as untrusted since the last report */
-	bool no_space; /* counted as not written since then */
-	bool over;     /* the budget of its tenant omitted bytes since the last query */
+	bool refused;  /* true: a file of the process was counted as refused since the last jits_see */
+	bool no_space; /* true: a full disk was counted for the process since the last jits_see */
+	bool over;     /* true: the budget of the tenant prevented a copy since copy_rest began */
 	bool map_counted, dump_counted;
 };
 
@@ -57,7 +59,7 @@ static int jits_root_of(struct jits *jits, const struct jit *jit, uint64_t now)
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Counts a refused file once for each report of its process. */
+/* Counts a file that was refused, at most once between two reports of its process (jits_see). */
 static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 {
 	if (!jit->refused)
@@ -65,7 +67,8 @@ static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 	jit->refused = true;
 }
 
-/* Returns fd if it is a plain file of that user; otherwise closes it and returns -1. */
+/* Returns fd if the file belongs to the user of the process or to root and has one link. Otherwise closes fd, counts
+ * the file as untrusted and returns -1. */
 static int jits_trusted(struct jits *jits, struct jit *jit, int fd)
 {
 	struct stat status;
@@ -83,7 +86,8 @@ static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 	int root = jits_root_of(jits, jit, now), tmp = -1, fd = -1, error;
 	char name[40];
 
-	targetfiles_identity(jit->process, &jit->uid, &jit->inner); /* the process may have changed its user */
+	/* reads the user again, because the process may have changed it */
+	targetfiles_identity(jit->process, &jit->uid, &jit->inner);
 	snprintf(name, sizeof(name), "perf-%u.map", jit->inner);
 	if (root >= 0)
 		tmp = targetfile_folder(root, STR("/tmp"));
@@ -94,7 +98,7 @@ static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 		close(tmp);
 	if (root >= 0)
 		close(root);
-	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or no regular file */
+	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or not a regular file */
 		jits_refuse(jits, jit, JITS_UNTRUSTED);
 	else if (fd < 0 && (error == EACCES || error == EPERM))
 		jits_refuse(jits, jit, JITS_FORBIDDEN);
@@ -109,7 +113,8 @@ static void copy_name(const struct jit *jit, const char *kind, char name[JITCOPY
 	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, jit->pid, (unsigned long long)jit->start, kind);
 }
 
-/* Returns the folder of this boot, which contains that of the tenant. It stays owned by the saverdir. */
+/* Returns the directory jit/BOOT, after it has created the directory of the tenant in it. The saverdir owns the
+ * descriptor. Returns -1 on failure. */
 static int jits_folder_of(struct jits *jits, const struct jit *jit)
 {
 	int folder = saverdir_jit(jits->dir);
@@ -121,7 +126,8 @@ static int jits_folder_of(struct jits *jits, const struct jit *jit)
 
 /* ---- one process ------------------------------------------------------------------------------------------------ */
 
-/* Continues after a full disk, which may have space again; counts the failure once for each report of the process. */
+/* Counts a failure of a copy by its reason. A full disk is counted at most once between two reports of the process,
+ * since the copy continues: the disk may have space again. */
 static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
@@ -143,8 +149,8 @@ static uint64_t jits_cpu_now(void)
 	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 }
 
-/* Copies new bytes of one file. Returns false if none were copied: there are none, the copy has ended, or the budget of
- * the tenant or of the disk is used up. */
+/* Copies new bytes of one file. Returns false if nothing was read: there is nothing new, the copy has ended, or the
+ * budget of the tenant or the space on disk is used up. */
 static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	struct jitcopy_cost cost;
@@ -207,7 +213,7 @@ static void free_jit(struct jit *jit)
 	free(jit);
 }
 
-/* Copies all bytes of a process, within the budget of its tenant and the time limit. */
+/* Copies the rest of one file of a process, within the budget of its tenant and a time limit. */
 static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	uint64_t until = jits->deadline ? jits->deadline : clock_now() + LAST_NS;
@@ -221,7 +227,7 @@ static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 	}
 }
 
-/* Finishes a process that has ended or is dropped. */
+/* Copies the rest of the files of process i, which has ended or is dropped from the table, and frees it. */
 static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 {
 	struct jit *jit = jits->jit[i];
@@ -250,7 +256,7 @@ static size_t jits_find(const struct jits *jits, uint32_t pid)
 	return i;
 }
 
-/* Returns the number of followed processes of its tenant. */
+/* Returns the number of processes in the table that belong to a tenant. */
 static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 {
 	size_t n = 0;
@@ -260,7 +266,8 @@ static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 	return n;
 }
 
-/* Drops the least recently seen process of the tenant with the most processes. */
+/* If the table is full, drops a process: of the tenant with the most processes, the one whose last report is the
+ * oldest. */
 static void jits_make_space(struct jits *jits, uint64_t now)
 {
 	size_t oldest = 0, max = 0;
@@ -278,7 +285,8 @@ static void jits_make_space(struct jits *jits, uint64_t now)
 	jits_finish(jits, oldest, now);
 }
 
-/* Returns the entry of a process, made at first; NULL if it has ended or may not be read. */
+/* Returns the entry of a process, which is added to the table if it is new. Returns NULL if the process has ended or
+ * may not be read. */
 static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
 	size_t i = jits_find(jits, pid);
@@ -286,7 +294,7 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	int process;
 
 	if (i < jits->n && jits->jit[i]->start != start) {
-		jits_finish(jits, i, now); /* the PID was reused */
+		jits_finish(jits, i, now); /* another process has this pid now */
 		i = jits->n;
 	}
 	if (i == jits->n) {
@@ -317,7 +325,7 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	return jits->jit[i];
 }
 
-/* Marks the copies as needed by another window. */
+/* Sets the modification time of the copies of a process to now, because another window needs them. */
 static void jits_touch(struct jits *jits, const struct jit *jit)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };

@@ -39,29 +39,32 @@ struct jits {
 	struct jitcopy_limits limits;
 	struct jit *jit[JITS_MAX];
 	size_t n;
-	/* JITS_SAVED: files whose copy has begun; other events: files given up. */
+	/* number of files by event: for JITS_SAVED files whose copy has begun, for other events files that were given
+	 * up */
 	uint64_t count[JITS_EVENTS];
-	/* Called before files of a process are accessed; returns false if they must not be now. Called with process -1
-	 * afterwards. May be NULL. */
+	/* Called before the files of a process are accessed. Returns false if they must not be accessed now. After the
+	 * access it is called with process -1. May be NULL. */
 	bool (*enter)(void *to, uint64_t mount_ns, int process);
 	void *to;
-	uint64_t deadline; /* ns, while the tool ends; otherwise 0 */
+	/* time at which all copying must end, in ns of CLOCK_MONOTONIC, once the symbol saver ends; 0 before */
+	uint64_t deadline;
 };
 
-/* Notes that a process generates code; called again in each window. mount_ns: as in symsaver.h. */
+/* Notes that a process generates code, and looks for its map. The recorder reports each such process in each window.
+ * mount_ns as in struct symsaver_process. */
 void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
-/* Notes that a process has mapped a jitdump. */
+/* Notes that a process has mapped a jitdump, and starts to copy it. */
 void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now);
 
-/* Copies the rest of the files of an ended process. */
+/* Copies the rest of the files of a process that has ended, and forgets the process. */
 void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 
-/* Copies new bytes. To be called every half second while n is not 0. */
+/* Copies new bytes of all files. Call it every half second while n is not 0. */
 void jits_tick(struct jits *jits, uint64_t now);
 
-/* Copies the rest of all files within a short time, as the tool ends, and frees *jits. */
+/* Copies the rest of all files within END_NS, because the symbol saver ends, and frees the table. */
 void jits_free(struct jits *jits, uint64_t now);
 
 #endif

@@ -40,7 +40,8 @@ uint64_t kernelsaver_sum(struct str modules)
 		for (unsigned field = 0; line.n && field < 6; field++) {
 			struct str word = str_cut(&line, ' ');
 
-			if (field == 0 || field == 1 || field == 5) /* name, size, address */
+			/* fields that are hashed: name, size and address of a module */
+			if (field == 0 || field == 1 || field == 5)
 				one = hash_mix(one, hash_bytes(word.p, word.n));
 		}
 		sum = hash_mix(sum ^ one, 0x9E3779B97F4A7C15u);
@@ -48,7 +49,7 @@ uint64_t kernelsaver_sum(struct str modules)
 	return sum;
 }
 
-/* Returns the list of modules; empty if the kernel has no support for them. */
+/* Reads the text of /proc/modules; empty if the kernel has no modules. */
 static void read_modules(const struct kernelsaver *kernelsaver, struct text *text)
 {
 	char path[256];
@@ -74,7 +75,7 @@ static bool write_modules(struct kernelsaver *kernelsaver, uint64_t n, struct st
 
 /* ---- kallsyms --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if an address is not 0. state: position in the address of the current line, over blocks. */
+/* Position of has_address in a line of kallsyms: at its start, in leading zeros of the address, after the address. */
 enum { AT_START, IN_ZEROS, PAST };
 
 static bool has_address(struct str string, int *state)
@@ -107,8 +108,9 @@ static bool kernelsaver_put(z_stream *stream, int fd, unsigned char *out, int ho
 	return true;
 }
 
-/* Compresses `from` to `to`. Returns false if it cannot be written. *known: an address is not 0. With 122,000 symbols,
- * level 6 saves 20 % of 1.1 MB and takes 0.13 s of CPU time in place of 0.04 s. */
+/* Compresses file `from` into file `to`. Sets *known if any address is not 0. Returns false if the result cannot be
+ * written. Level 1 is used: for 122,000 symbols, level 6 would save 20 % of 1.1 MB and take 0.13 s of CPU time instead
+ * of 0.04 s. */
 static bool kernelsaver_pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
@@ -162,7 +164,7 @@ static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {
 	kernelsaver->hidden = false;
-	/* modules last: that file marks the snapshot as complete */
+	/* The modules file is written last, because its existence marks a snapshot as complete. */
 	kernelsaver->failed = !write_kallsyms(kernelsaver, n) || !write_modules(kernelsaver, n, modules);
 	kernelsaver->error = kernelsaver->failed ? errno : 0;
 	if (kernelsaver->failed)
@@ -171,7 +173,7 @@ static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, st
 	kernelsaver->now = n;
 }
 
-/* Returns the highest number of a snapshot of this boot; 0 if there is none. */
+/* Returns the highest number of a complete snapshot of this boot; 0 if there is none. */
 static uint64_t kernelsaver_newest(const struct kernelsaver *kernelsaver)
 {
 	struct text prefix = { 0 };
@@ -251,8 +253,8 @@ void kernelsaver_touch(struct kernelsaver *kernelsaver)
 	kernelsaver_name(name, kernelsaver->dir->boot, kernelsaver->now);
 	if (kernelsaver->hidden)
 		return;
-	if (!kernelsaver->now ||
-	    !saverdir_touch(kernelsaver->dir, name)) { /* it could not be written for want of space, or was removed */
+	/* The last snapshot could not be written for lack of space, or it was removed: forces a new one. */
+	if (!kernelsaver->now || !saverdir_touch(kernelsaver->dir, name)) {
 		kernelsaver->modules = ~kernelsaver->modules;
 		kernelsaver->now = 0;
 		kernelsaver_scan(kernelsaver);

@@ -14,27 +14,29 @@
 struct kernelsaver {
 	struct saverdir *dir;
 	const char *proc;
-	uint64_t now;     /* number of the current snapshot; 0: none */
-	uint64_t before;  /* number of the one before */
-	uint64_t modules; /* kernelsaver_sum of the list of modules */
-	bool hidden;      /* all addresses are 0 */
-	bool failed;      /* the last snapshot could not be written; error: its errno */
+	uint64_t now;     /* number of the current snapshot; 0: there is none */
+	uint64_t before;  /* number of the previous snapshot; 0: there is none */
+	uint64_t modules; /* hash of the list of modules (kernelsaver_sum) at the last comparison */
+	bool hidden;      /* true: the kernel hides the addresses of symbols, so there is no snapshot */
+	bool failed;      /* true: the last snapshot could not be written; error has its errno */
 	int error;
 };
 
-/* Finds the newest snapshot that is valid, or makes one. */
+/* Uses the newest snapshot of this boot if its list of modules is the current one; otherwise makes a new snapshot. */
 void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, const char *proc);
 
-/* Compares the list of modules. Returns true if there is a new snapshot. */
+/* Compares the list of modules with that of the last call, and makes a snapshot if it differs. Returns true if the
+ * current snapshot is a new one. */
 bool kernelsaver_scan(struct kernelsaver *kernelsaver);
 
-/* Marks the current snapshot as needed now. */
+/* Sets the modification time of the current snapshot to now, because a window needs it. Makes a new one if it was
+ * removed. */
 void kernelsaver_touch(struct kernelsaver *kernelsaver);
 
-/* Writes "kallsyms-BOOT.N.gz" to name. */
+/* Writes the name of snapshot n, "kallsyms-BOOT.N.gz", to `name`. */
 void kernelsaver_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n);
 
-/* Returns a hash of names, sizes and addresses in a list of modules, without their use counts. Pure. */
+/* Returns a hash of the names, sizes and addresses in the text of /proc/modules; use counts do not change it. Pure. */
 uint64_t kernelsaver_sum(struct str modules);
 
 #endif

@@ -17,10 +17,11 @@
 /* For each tenant. A starting JIT writes about 10 MB in its first seconds; half of the disk limit may be written at
  * once.
  */
-#define SAVERBUDGET_BYTES (UINT64_C(8) << 20) /* a second */
-#define SAVERBUDGET_CPU_NS UINT64_C(50000000) /* of each second, for copies */
+#define SAVERBUDGET_BYTES (UINT64_C(8) << 20) /* bytes per second that one tenant may write */
+#define SAVERBUDGET_CPU_NS UINT64_C(50000000) /* CPU time in ns per second for copies of one tenant's JIT files */
 
-/* Omitted and removed files, by tenant; one writer. */
+/* Number of files by tenant that were omitted, or removed because the tenant was over its share. The symbol saver
+ * writes them, the recorder reads them. */
 enum { SAVERBUDGET_ROWS = 16 };
 struct saverbudget_over {
 	_Atomic uint32_t n;
@@ -33,24 +34,25 @@ struct saverbudget_over {
 
 struct saverbudget {
 	struct tenants *tenants;
-	struct saverbudget_over *over; /* NULL: nothing is counted */
+	struct saverbudget_over *over; /* receives the counts of omitted files; NULL: they are not counted */
 };
 
-/* max_bytes: the disk limit of all tenants together. */
+/* max_bytes: limit on disk for all tenants together; half of it is the burst of one tenant. */
 void saverbudget_open(struct saverbudget *saverbudget, uint64_t max_bytes, struct saverbudget_over *over);
 void saverbudget_close(struct saverbudget *saverbudget);
 
-/* Returns false while the tenant has used up its bytes or CPU time. */
+/* Returns true if the tenant is within its budgets of bytes and CPU time at time now (ns of CLOCK_MONOTONIC). */
 bool saverbudget_may(struct saverbudget *saverbudget, struct tenant tenant, uint64_t now);
 
-/* Charges bytes and CPU time to a tenant. */
+/* Charges bytes and ns of CPU time to a tenant. */
 void saverbudget_charge(struct saverbudget *saverbudget, struct tenant tenant, uint64_t bytes, uint64_t cpu_ns,
 			uint64_t now);
 
-/* Counts files of a tenant that were omitted, or removed because the tenant was over its share. */
+/* Adds a number of files of a tenant that were omitted, or removed because the tenant was over its share. */
 void saverbudget_count(struct saverbudget *saverbudget, struct tenant tenant, uint64_t files);
 
-/* For the recorder: calls f for each tenant with new counts since the last call, whose counts are in `before`. */
+/* For the recorder: calls f for each tenant with files counted since the last call, with their number. `before` has the
+ * counts at the last call, and receives the current ones. */
 struct saverbudget_counts {
 	uint64_t row[SAVERBUDGET_ROWS], others;
 };

@@ -18,7 +18,8 @@
 
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
 
-/* Opens a folder that only this user (or root) can write to. Returns -1 and errno; EPERM if other users can. */
+/* Opens a folder that only this user or root can write to; with `make`, creates it if necessary. Returns a descriptor,
+ * or -1 with errno; EPERM: other users can write to it. */
 static int saverdir_own_folder(int at, const char *name, bool make)
 {
 	struct stat status;
@@ -112,7 +113,7 @@ void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH],
 		 (unsigned long long)file_id->inode, (unsigned long long)file_id->generation);
 }
 
-/* Makes the folders of path. */
+/* Creates all folders of a path below symbols/. */
 static bool make_folders(struct saverdir *saverdir, const char *path)
 {
 	char part[SAVERDIR_PATH];
@@ -204,7 +205,7 @@ enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct 
 	return same ? SAVERDIR_SAME : SAVERDIR_OTHER;
 }
 
-/* Syncs the folder of a file and the folders above it. */
+/* Syncs the folder of a file and all folders above it, up to symbols/. Returns false on failure. */
 static bool sync_folders(const struct saverdir *saverdir, const char *path)
 {
 	char folder[SAVERDIR_PATH];

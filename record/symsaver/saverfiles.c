@@ -36,7 +36,7 @@ enum symsaver_reason saverfiles_reason(enum symparser_answer answer)
 	return (enum symsaver_reason)why[answer];
 }
 
-/* Reports the build-id of a file whose mapping has none to the recorder. */
+/* Reports the build-id of a mapped file to the recorder, unless the mapping has one already. */
 static void report_build_id(struct saverfiles *files, const struct target_mapping *mapping, struct build_id id)
 {
 	struct pj_build_id found = { .file_id = mapping->file_id, .build_id = id };
@@ -55,8 +55,8 @@ struct tenant saverfiles_owner(const struct saver_message *message)
 	return tenant;
 }
 
-/* A file of a tenant may take the parser over. Results for files of root count for all tenants, so these have a parser
- * that reads no other files. */
+/* Selects the parser for a file. A file of a tenant may take its parser over, so its results count for that tenant
+ * only. Results for files of root count for all tenants, so these files have a parser that reads no others. */
 static void choose_parser(struct saverfiles *files, const struct saver_message *message, bool trusted)
 {
 	static const struct tenant host = { TENANT_UNKNOWN, 0 };
@@ -71,7 +71,7 @@ static struct build_id saverfiles_read_build_id(struct saverfiles *files, const 
 	return symhelper_build_id(&files->parser, fd);
 }
 
-/* Argument of targetfiles_verifier.is_build. */
+/* Argument `to` of targetfiles_verifier.is_build. */
 struct assessed {
 	struct saverfiles *files;
 	const struct saver_message *message;
@@ -111,8 +111,8 @@ bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *
 	return true;
 }
 
-/* Lets the parser reduce fd, or the program in mem, to a new file, and gives that its names. Returns -1 if it is saved,
- * otherwise an enum symsaver_reason. */
+/* Lets the parser reduce the file fd, or, if fd is -1, the program in memory `mem`, and saves the result under its
+ * names. Returns -1 if it is saved, else an enum symsaver_reason. */
 static int reduce_and_keep(struct saverfiles *files, const struct saver_message *message, int fd, int mem,
 			   uint64_t base)
 {
@@ -142,7 +142,8 @@ static int reduce_and_keep(struct saverfiles *files, const struct saver_message 
 	return why;
 }
 
-/* Returns true if the file is saved under another name. */
+/* Reads the build-id of the file. Returns true if a file with that build-id is saved already, and gives it the name by
+ * file_id, too. */
 static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_message *message, int fd)
 {
 	struct build_id id;
@@ -154,7 +155,8 @@ static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_mess
 	return savernames_find_id(files->dir, message, &id);
 }
 
-/* Opens the file and has it reduced. Returns -1 if it is saved, otherwise an enum symsaver_reason. */
+/* Opens the file, or the memory of its process, and saves a reduced copy. Returns -1 if it is saved, else an enum
+ * symsaver_reason. */
 static int keep_binary(struct saverfiles *files, const struct saver_message *message, int process, int root)
 {
 	uint64_t base = 0;
@@ -176,9 +178,9 @@ static int keep_binary(struct saverfiles *files, const struct saver_message *mes
 	return why;
 }
 
-/* Returns true for folders of packages. Files there stay until a package replaces them, and are stripped: the memory of
- * a process that runs the old version has the same names as its file had. Files elsewhere were built on this host and
- * will be built again. */
+/* Returns true for paths of packages. Such files stay until a package replaces them, and they are stripped, so the
+ * memory of a process that runs the old version has all names that the file had. Files elsewhere were built on this
+ * host and will be built again. */
 static bool will_stay(struct str path)
 {
 	static const struct str roots[] = { STR("/usr/"), STR("/lib"),  STR("/bin/"), STR("/sbin/"),
@@ -190,7 +192,7 @@ static bool will_stay(struct str path)
 	return false;
 }
 
-/* Returns true if this host has the file at its path; reports its build-id to the recorder then. */
+/* Returns true if this host has the mapped file at its path. Then also reports its build-id to the recorder. */
 static bool is_here(struct saverfiles *files, const struct saver_message *message)
 {
 	int root = targetfile_root(getpid()), fd = root >= 0 ? targetfile_open(root, message->mapping.path, true) : -1;
@@ -207,7 +209,7 @@ static bool is_here(struct saverfiles *files, const struct saver_message *messag
 	return same;
 }
 
-/* Returns the root that its path is below; -1 and errno. */
+/* Returns a descriptor of the root directory to which the file's path is relative; -1 with errno on failure. */
 static int saverfiles_root_of(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now)
 {
 	int held;
@@ -221,7 +223,8 @@ static int saverfiles_root_of(struct saverfiles *files, const struct saver_messa
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Reads and reports the build-id. Returns -1 if done, otherwise an enum symsaver_reason. */
+/* Reads the build-id of the file and reports it to the recorder. Returns -1 if that is done, else an enum
+ * symsaver_reason. */
 static int find_id(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now)
 {
 	int root = saverfiles_root_of(files, message, process, now),
@@ -258,6 +261,6 @@ int saverfiles_save(struct saverfiles *files, const struct saver_message *messag
 	if (why == SYMSAVER_GONE && is_here(files, message))
 		return -1;
 	if (why == SYMSAVER_NOT_ELF && str_starts(message->mapping.path, STR("/memfd:")))
-		return -1; /* code of a JIT has no file to save */
+		return -1; /* a JIT has mapped its code from memory, so there is no file to save */
 	return why;
 }

@@ -14,25 +14,27 @@
 #include "record/symsaver/symhelper.h"
 
 struct saverfiles {
-	struct saver_shared *shared; /* receives counts and build-ids */
+	struct saver_shared *shared; /* receives counts and build-ids for the recorder */
 	struct saverdir *dir;
 	struct targetfiles_roots *roots;
 	const char *proc;
-	uint64_t largest; /* limit of the bytes saved of one file */
+	uint64_t largest; /* maximum number of bytes that are saved of one file */
 	struct symhelper parser;
 };
 
-/* Returns the tenant of the files of a message. */
+/* Returns the tenant to which the files of a message's process belong. */
 struct tenant saverfiles_owner(const struct saver_message *message);
 
-/* Returns true if the file is already saved, perhaps by an earlier run; reports its build-id to the recorder then. */
+/* Returns true if the file is saved already, perhaps by an earlier run. Then also reports its build-id to the
+ * recorder. */
 bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *message);
 
-/* Saves the file, or reads its build-id, by the kind of the message. To be called after symhelper_enter. process: -1 if
- * it has ended. Returns -1 if the file is saved or need not be; otherwise an enum symsaver_reason. */
+/* Saves the file of a message, or reads its build-id, as message->kind requires. Call it after symhelper_enter. process
+ * is a descriptor of /proc/PID, or -1 if the process has ended. Returns -1 if the file is saved or need not be; else an
+ * enum symsaver_reason. */
 int saverfiles_save(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now);
 
-/* Returns the reason for a failure of the parser. */
+/* Translates a failure of the parser to the reason why a file is not saved. */
 enum symsaver_reason saverfiles_reason(enum symparser_answer answer);
 
 #endif

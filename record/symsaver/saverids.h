@@ -15,31 +15,34 @@
 
 #include <stdatomic.h>
 
-#define SAVERIDS_RING 1024 /* a power of two */
-#define SAVERIDS_MOST 4096 /* build-ids of one window */
+#define SAVERIDS_RING 1024 /* number of entries of the ring; a power of two */
+#define SAVERIDS_MOST 4096 /* maximum number of build-ids that are kept for one window */
 
 struct saverids_ring {
 	_Atomic uint64_t head, tail;
 	struct pj_build_id entry[SAVERIDS_RING];
 };
 
-/* For the symbol saver. Returns false if the ring is full. */
+/* For the symbol saver: adds a build-id to the ring. Returns false if the ring is full. */
 bool saverids_put(struct saverids_ring *ring, const struct pj_build_id *id);
 
 struct saverids {
 	struct saverids_table {
-		struct pj_build_id *slot; /* open addressing; size 0: free */
+		/* hash table by file_id, with open addressing; build_id.n is 0 in a free slot */
+		struct pj_build_id *slot;
 		uint32_t n, cap;
 	} now, before;
 };
 
-/* For the recorder: moves the build-ids in the ring to the table. Costs one comparison if there are none. */
+/* For the recorder: moves the build-ids in the ring to the table of this window. If the ring is empty, this costs one
+ * comparison. */
 void saverids_take(struct saverids *saverids, struct saverids_ring *ring);
 
-/* Returns the build-id of a file, or NULL. Valid until the next call of another function. */
+/* Returns the build-id of a file from this window or the one before, or NULL. The pointer is valid until another
+ * function of this module is called. */
 const struct pj_build_id *saverids_find(const struct saverids *saverids, const struct file_id *file_id);
 
-/* Starts a new window. */
+/* Starts a new window: forgets the build-ids of the window before the one that ends. */
 void saverids_window(struct saverids *saverids);
 void saverids_free(struct saverids *saverids);
 

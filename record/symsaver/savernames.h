@@ -19,14 +19,16 @@
  */
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
-/* The same with the build-id that was read from the file; its file_id becomes another name. */
+/* As savernames_find, with the build-id that was read from the file. If the file is saved, gives it the name by
+ * file_id, too. */
 bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const struct build_id *id);
 
-/* Returns true for a file of this host that only root can write, on a file system that no user mounted. */
+/* Returns true for a file of this host that belongs to root, that no other user can write, and whose file system is not
+ * mounted nosuid, as file systems that users mount are. */
 bool savernames_trusted(const struct saver_message *message, int fd);
 
-/* Gives a new file its names. id: from the segments, as the kernel reads it; n is 0 if there is none. *conflict:
- * another file with this build-id has other symbols. Returns false and errno on failure. */
+/* Gives a new file its names. id is the build-id from the segments, as the kernel reads it; id->n is 0 if there is
+ * none. Sets *conflict if a saved file with this build-id has other symbols. Returns false with errno on failure. */
 bool savernames_commit(struct saverdir *saverdir, const struct saver_message *message, struct saverdir_file *file,
 		       const struct build_id *id, bool trusted, bool *conflict);
 

@@ -24,12 +24,13 @@
 
 #define MS ((uint64_t)1000000)
 #define JITS_EVERY (500 * MS)
-#define SLOW_EVERY (5000 * MS) /* modules, roots */
+/* interval in ns of comparing the list of modules, and of closing roots of ended processes */
+#define SLOW_EVERY (5000 * MS)
 #define SWEEP_EVERY (600 * 1000 * MS)
 #define FILE_MAX ((uint64_t)512 << 20)
-#define QUEUE_MS 50 /* between checks of the queue */
-#define FINISH_S 10 /* time limit at the end */
-#define FAILED 1024 /* failures stored until the next window; a power of two */
+#define QUEUE_MS 50 /* interval of checks of the queue, in ms */
+#define FINISH_S 10 /* time limit in seconds for the remaining work at the end */
+#define FAILED 1024 /* number of slots for files that were not saved in this window; a power of two */
 
 struct saver {
 	struct saver_shared *shared;
@@ -40,18 +41,20 @@ struct saver {
 	struct kernelsaver kernel;
 	struct saverfiles files;
 	uint64_t next_jits, next_slow, next_sweep;
-	struct backoff backoff; /* places that blocked this process */
+	struct backoff backoff; /* fault domains that blocked this process; their files are accessed less often */
 	struct saverqueue queue;
-	uint64_t own_ns; /* mount namespace */
-	uint64_t place;  /* current place of files; 0: none */
+	uint64_t own_ns; /* inode of the mount namespace of this process */
+	uint64_t place;  /* fault domain whose files are being accessed (backoff.h); 0: none */
 	struct cpu_time {
-		uint64_t wall, cpu; /* ns; cpu: running or waiting for a CPU */
+		/* wall: time in ns; cpu: ns for which this process and its parsers ran or waited for a CPU */
+		uint64_t wall, cpu;
 	} entered;
 	int schedstat;
-	uint64_t reported[JITS_EVENTS]; /* jits.count at the last report */
-	uint64_t failed[FAILED];        /* keys of files that were not saved in this window */
+	uint64_t reported[JITS_EVENTS]; /* values of jits.count when they were last added to the shared counts */
+	uint64_t failed[FAILED];        /* keys of the files that were not saved in this window */
 	bool hidden_reported, kernel_reported;
-	uint64_t parsers_before[PARSER_LINGERING]; /* failures of parsers of earlier symbol savers */
+	/* failures of parsers of earlier symbol savers, by enum saver_parser */
+	uint64_t parsers_before[PARSER_LINGERING];
 };
 
 /* ---- counts ----------------------------------------------------------------------------------------------------- */
@@ -83,7 +86,7 @@ static bool is_avoided(const struct saver *saver, uint64_t place)
 	return false;
 }
 
-/* Returns the CPU time of this process and its parsers. */
+/* Returns the current time, and the time for which this process and its parsers ran or waited for a CPU. */
 static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 {
 	struct cpu_time time = { .wall = clock_now() };
@@ -94,7 +97,8 @@ static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 	return time;
 }
 
-/* Begins the access to files of a place, which leave_place ends. The recorder watches its duration. */
+/* Begins the access to files of a fault domain, which leave_place ends. The recorder watches the duration of the
+ * access. */
 static void enter_place(struct saver *saver, uint64_t place)
 {
 	saver->place = place;
@@ -118,14 +122,14 @@ static void leave_place(struct saver *saver)
 	saver->place = 0;
 }
 
-/* Returns the present tenant of a process. The message may have that of its parent; for an ended process it is the
- * tenant of its mount namespace, if known. */
+/* Returns the current tenant of a process; that in the message may be the tenant of its parent. If the process has
+ * ended, returns the tenant of its mount namespace, TENANT_UNKNOWN if that is not known. */
 static struct tenant tenant_now(const struct saver *saver, int process, uint64_t mount_ns)
 {
 	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&saver->roots, mount_ns);
 }
 
-/* Returns the place of the files of a process. */
+/* Returns the fault domain (backoff.h) of the files of a process. */
 static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant tenant, uint64_t mount_ns,
 				      uint64_t device)
 {
@@ -134,7 +138,8 @@ static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant t
 	return backoff_place(&tenant, saver->own_ns, device);
 }
 
-/* jits.enter; process -1: leaves the place. */
+/* Callback jits.enter: begins the access to files of a process; with process -1 ends it. Returns false if the fault
+ * domain of these files is avoided. */
 static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 {
 	struct saver *saver = to;
@@ -153,7 +158,7 @@ static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 	return true;
 }
 
-/* Callback of jitcopy.h. */
+/* Callback jitcopy_limits.records: lets the parser find the end of the complete records of a jitdump. */
 static enum jitcopy_records saverprocess_find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
 	struct saver *saver = to;
@@ -168,8 +173,8 @@ static void saverprocess_done(struct saver *saver, uint64_t key)
 	atomic_store_explicit(&saver->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
-/* A file that cannot be saved is tried and counted once in a window; but if its process has ended, another one may have
- * the file. */
+/* Counts a file that cannot be saved, once in a window. It is not tried again in this window, unless its process has
+ * ended: another process may have the file. */
 static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsaver_reason why)
 {
 	if (why != SYMSAVER_GONE)
@@ -180,8 +185,8 @@ static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsave
 	saverprocess_fail(saver, why, 1);
 }
 
-/* Enters the place that the message names, as reads of /proc may wait for the process (timelimit.h). Returns false if
- * the place is avoided. */
+/* Begins the access to the fault domain of a process, as the message has it, because reads of /proc may wait for that
+ * process (timelimit.h). Returns false if the fault domain is avoided. */
 static bool enter_process(struct saver *saver, const struct symsaver_process *process)
 {
 	uint64_t place = saverprocess_place_of(saver, process->of, process->mount_ns, 0);
@@ -192,8 +197,8 @@ static bool enter_process(struct saver *saver, const struct symsaver_process *pr
 	return true;
 }
 
-/* Opens the /proc folder of a process, and its root if requested; -1 if it has ended. Returns false if its place is
- * avoided. */
+/* Opens the /proc folder of a process and, if root is not NULL, its root directory; each is -1 on failure. Returns
+ * false if its fault domain is avoided. */
 static bool open_process(struct saver *saver, const struct symsaver_process *p, int *process, int *root)
 {
 	if (!enter_process(saver, p))
@@ -205,9 +210,11 @@ static bool open_process(struct saver *saver, const struct symsaver_process *p, 
 	return true;
 }
 
-enum { DEFERRED = SYMSAVER_REASONS }; /* the place of the file is in backoff */
+/* result of saverprocess_visit: the message waits, because the fault domain of the file is in backoff */
+enum { DEFERRED = SYMSAVER_REASONS };
 
-/* Returns the result after a failure of the parser; the message waits if none runs now. */
+/* Returns the result of a message whose request to the parser failed. If no parser can be started now, queues the
+ * message and returns DEFERRED. */
 static int why_failed(struct saver *saver, uint64_t place, struct saver_message *message)
 {
 	if (saver->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&saver->queue, place, message))
@@ -215,7 +222,7 @@ static int why_failed(struct saver *saver, uint64_t place, struct saver_message 
 	return (int)saverfiles_reason(saver->files.parser.failed);
 }
 
-/* Processes a message about a file. Returns -1 if done, otherwise an enum symsaver_reason or DEFERRED. */
+/* Processes a message about a file. Returns -1 if that is done, else an enum symsaver_reason or DEFERRED. */
 static int saverprocess_visit(struct saver *saver, struct saver_message *message, uint64_t now)
 {
 	struct tenant tenant;
@@ -261,7 +268,7 @@ static void on_binary(struct saver *saver, struct saver_message *message, uint64
 		saverprocess_give_up(saver, message->key, (enum symsaver_reason)why);
 }
 
-/* Saves the vDSO, whose symbols name [vdso] after a reboot. */
+/* Saves the vDSO as symbols/BOOT/vdso, so that [vdso] has names even after a reboot. */
 static void keep_vdso(struct saver *saver)
 {
 	struct str image = vdso_image();
@@ -291,7 +298,7 @@ static void on_root(struct saver *saver, const struct saver_message *message, ui
 		close(process);
 }
 
-/* Adds the counts of jits.h since the last call. */
+/* Adds the counts of jits since the last call to the counts that the recorder reads. */
 static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {
@@ -380,7 +387,7 @@ static void saverprocess_sweep(struct saver *saver)
 	saverprocess_count(saver, COUNT_FORCED, saversweep.forced);
 }
 
-/* Publishes the counts of parsers. */
+/* Copies the counts of parsers to the memory that the recorder reads. */
 static void report_parser(struct saver *saver)
 {
 	const struct backoff *backoff = &saver->files.parser.backoff;
@@ -393,7 +400,7 @@ static void report_parser(struct saver *saver)
 			      memory_order_relaxed);
 }
 
-/* Does the periodic work that is due. Returns the ms until the next one. */
+/* Does the periodic work that is due. Returns the time until the next such work in ms; -1 if there is none. */
 static int do_what_is_due(struct saver *saver)
 {
 	uint64_t now = clock_now(), next;
@@ -423,7 +430,7 @@ static int do_what_is_due(struct saver *saver)
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
-/* Waits for messages and handles them. Returns false if the recorder has ended. */
+/* Waits for a message of the recorder, up to wait_ms (-1: no limit). Returns false if the recorder has ended. */
 static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 {
 	struct pollfd polled = { .fd = wake, .events = POLLIN };
@@ -441,14 +448,14 @@ static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 
 static void saverprocess_drain(struct saver *saver, struct saver_message *message, char *path)
 {
-	/* a flood of messages must not delay the periodic work */
+	/* The numbers of messages are limited, so that a flood of them does not delay the periodic work. */
 	for (unsigned n = 0; n < 256 && saverring_get(saver->shared, message, path); n++)
 		on_message(saver, message);
 	for (unsigned n = 0; n < 16 && saverqueue_next(&saver->queue, &saver->backoff, clock_now(), message, path); n++)
 		on_message(saver, message);
 }
 
-/* Opens all that the loop needs. Returns NULL, or the reason of a failure. */
+/* Opens DIR and prepares all state. Returns NULL, or the reason of a failure. */
 static const char *saverprocess_begin(struct saver *saver)
 {
 	const char *why =
@@ -484,8 +491,8 @@ static const char *saverprocess_begin(struct saver *saver)
 	return NULL;
 }
 
-/* At the end of the recorder: processes its remaining messages and copies JIT files. The recorder waits only a short
- * time for this (symsaver_stop). */
+/* Ends the work when the recorder ends: processes the remaining messages and copies the rest of JIT files. The recorder
+ * waits only a short time for this (symsaver_stop). */
 static void saverprocess_finish(struct saver *saver, struct saver_message *message, char *path)
 {
 	alarm(FINISH_S);

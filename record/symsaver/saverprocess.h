@@ -17,11 +17,12 @@ struct saverprocess_options {
 	const char *dir, *proc;
 	uint64_t max_bytes, min_age_s;
 	double min_free;
-	uint64_t hang_ns;          /* the recorder kills the symbol saver after this time at one file */
-	void (*parse)(int socket); /* symparser_run, run in a helper process */
+	uint64_t hang_ns;          /* time in ns with one file after which the recorder kills the symbol saver */
+	void (*parse)(int socket); /* function of the parser process: symparser_run */
 };
 
-/* Runs the symbol saver until its end. wake: a pipe from the recorder. */
+/* Runs the symbol saver until it has to end. wake is a descriptor that becomes readable when the recorder has sent a
+ * message, and has end of file when the recorder has ended. */
 void saverprocess_run(struct saver_shared *shared, const struct saverprocess_options *options, int wake);
 
 #endif

@@ -12,30 +12,32 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define TEMP_AGE 3600 /* s: the writer of an older temporary file has ended */
-#define FOLDERS_MAX 4 /* symbols/tenants/NAME/.build-id/xx */
-#define SLACK 60      /* s */
+#define TEMP_AGE 3600 /* age in seconds from which the writer of a temporary file is assumed to have ended */
+#define FOLDERS_MAX 4 /* maximum depth of folders below symbols/ or jit/: symbols/tenants/NAME/.build-id/xx */
+#define SLACK 60      /* tolerance in seconds for E of windows */
 #define AGES 512
-#define FILE_LEAST 4096 /* minimum that a file counts, as inodes are limited, too */
-#define SHARES_MAX 256  /* tenants with separate shares; all further ones have one together */
+#define FILE_LEAST 4096 /* bytes that a file counts at least, because inodes are limited, too */
+#define SHARES_MAX 256  /* maximum number of shares; all further tenants have one share together */
 
 enum { SHARE_HOST, SHARE_OTHERS, SHARE_TENANTS };
 
-/* Files of one tenant. */
+/* Files of the host, of one tenant, or of all further tenants. */
 struct share {
-	char name[TENANT_NAME]; /* of its folder */
-	uint64_t held, max;     /* bytes; allowed bytes after the sweep */
-	uint64_t age[AGES];     /* bytes by time of modification */
-	size_t cut;             /* second pass: files of older ages are removed */
-	uint64_t forced;        /* removed files that a window needs */
+	char name[TENANT_NAME]; /* name of the tenant's folder; empty for the host and the further tenants */
+	uint64_t held, max;     /* held: bytes of the files; max: bytes that may stay after the sweep */
+	uint64_t age[AGES];     /* bytes of the files by class of modification time; class 0 is the oldest */
+	size_t cut;             /* highest class of which files are removed if the share exceeds max */
+	uint64_t forced;        /* number of removed files that a window needs */
 };
 
 struct sweep {
 	struct saverdir *k;
-	uint64_t needed; /* s since 1970: older files are needed by no window */
+	uint64_t needed; /* time in seconds since 1970: no window needs files that are older */
 	uint64_t now, oldest;
-	uint64_t total; /* bytes on disk */
-	bool counting;  /* first pass; the second removes */
+	uint64_t total; /* bytes on disk of all files */
+	/* true: this pass counts files, and removes those that no window needs; false: it removes files of shares above
+	 * max */
+	bool counting;
 	struct share *share[SHARES_MAX];
 	size_t nshares;
 	struct saversweep swept;
@@ -52,7 +54,7 @@ static struct share *add_share(struct sweep *sweep, const char *name)
 	return share;
 }
 
-/* Returns the share of a tenant's folder. */
+/* Returns the share of a tenant's folder; the common one if there are SHARES_MAX shares. */
 static struct share *share_of(struct sweep *sweep, const char *folder)
 {
 	for (size_t i = SHARE_TENANTS; i < sweep->nshares; i++)
@@ -63,7 +65,8 @@ static struct share *share_of(struct sweep *sweep, const char *folder)
 	return add_share(sweep, folder);
 }
 
-/* Computes the allowed bytes of each share, and the age of the files to remove. */
+/* Computes the bytes that each share may keep if all together have `target`, and the class of the newest files to
+ * remove. */
 static void cut_shares(struct sweep *sweep, uint64_t target)
 {
 	uint64_t held[SHARES_MAX] = { 0 }, floor[SHARES_MAX] = { [SHARE_HOST] = target / 2 }, level;
@@ -100,8 +103,8 @@ static uint64_t saversweep_bytes_of(const struct stat *status)
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
-/* Returns the bytes that a link counts: its part of the file. A file of a tenant usually has another link in shared/,
- * which does not count. */
+/* Returns the bytes that one link of a file counts: the file's bytes divided by its number of links. A file of a tenant
+ * usually has another link in shared/, which does not count. */
 static uint64_t part_of(const struct stat *status, bool of_tenant)
 {
 	uint64_t links = status->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)status->st_nlink - of_tenant : 1;
@@ -114,7 +117,8 @@ static bool is_orphan(const struct share *share, const struct stat *status)
 	return !share && status->st_nlink == 1;
 }
 
-/* Counts or removes a file. share NULL: a link in shared/, which is removed with the last link of a tenant. */
+/* Counts or removes one link of a file. share is NULL for a link in shared/: it is removed when no tenant has another
+ * link of the file. */
 static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int folder, const char *name,
 				  const struct stat *status)
 {
@@ -147,8 +151,8 @@ static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int 
 	}
 }
 
-/* Returns the quota account (struct share) of the files in the folder `name` of `parent`: that of a tenant, or `share`,
- * that of the parent. Returns NULL for symbols/shared, whose links go with the last link of a tenant. */
+/* Returns the share of the files in the folder `name` of folder `parent`: that of a tenant, or `share`, that of the
+ * parent. Returns NULL for symbols/shared, whose links are removed with the last link of a tenant. */
 static struct share *share_below(struct sweep *sweep, const char *parent, const char *name, struct share *share)
 {
 	if (strcmp(parent, "tenants") == 0)
@@ -160,7 +164,7 @@ static struct share *share_below(struct sweep *sweep, const char *parent, const 
 	return share;
 }
 
-/* Processes the files of a folder and below it, removes empty folders, and closes its descriptor. */
+/* Counts or removes the files in a folder and below it, and removes empty folders. Closes fd. */
 static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const char *name, unsigned depth)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -180,7 +184,8 @@ static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const
 			sweep_folder(sweep, share_below(sweep, name, entry->d_name, share),
 				     openat(dirfd(dir), entry->d_name, FOLDER), entry->d_name, depth + 1);
 			if (strcmp(entry->d_name, sweep->k->boot) != 0)
-				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR); /* succeeds if it is empty */
+				/* AT_REMOVEDIR removes the folder only if it is empty */
+				unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 		} else if (S_ISREG(status.st_mode)) {
 			saversweep_sweep_file(sweep, share, dirfd(dir), entry->d_name, &status);
 		}
@@ -207,8 +212,8 @@ static void count_all(struct sweep *sweep)
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the smallest E of all files E.data in a folder of DIR, but at most `oldest`, which is also the result if the
- * folder cannot be read. */
+/* Returns the smallest E of all files E.data in a folder of DIR, but at most `oldest`. If the folder cannot be read,
+ * returns `oldest`. */
 static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
 {
 	int fd = openat(saverdir->dir, folder, FOLDER);
@@ -250,21 +255,21 @@ struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, 
 	struct sweep sweep = { .k = saverdir, .now = (uint64_t)time(NULL) };
 
 	sweep.needed = oldest_window(saverdir, "recording", oldest_window(saverdir, "out", sweep.now));
-	sweep.needed -=
-		sweep.needed > SLACK ? SLACK : sweep.needed; /* E may be slightly later than the begin of the window */
+	/* E may be slightly later than the start of its window. */
+	sweep.needed -= sweep.needed > SLACK ? SLACK : sweep.needed;
 	if (sweep.needed + min_age_s > sweep.now)
 		sweep.needed = sweep.now > min_age_s ? sweep.now - min_age_s : 0;
-	/* older files count in the first age */
+	/* Files older than 90 days are all in class 0. */
 	sweep.oldest = sweep.now > 90 * 86400u ? sweep.now - 90 * 86400u : 0;
 	sweep.oldest = sweep.oldest > sweep.needed ? sweep.oldest : sweep.needed;
-	add_share(&sweep, ""); /* SHARE_HOST */
-	add_share(&sweep, ""); /* SHARE_OTHERS */
+	add_share(&sweep, ""); /* index SHARE_HOST */
+	add_share(&sweep, ""); /* index SHARE_OTHERS */
 	count_all(&sweep);
 	if (max_bytes && sweep.total > max_bytes) {
 		cut_shares(&sweep, max_bytes - max_bytes / 10);
 		sweep.counting = false;
 		sweep_all(&sweep);
-		count_all(&sweep); /* also removes links in shared/ that are the last ones */
+		count_all(&sweep); /* also removes those links in shared/ that are the last link of a file now */
 		count_forced(&sweep);
 	}
 	saverdir->bytes = sweep.total;

@@ -16,16 +16,19 @@
 #include "record/symsaver/saverdir.h"
 
 struct saversweep {
-	uint64_t bytes;           /* freed bytes of files that no window needs */
-	uint64_t removed, forced; /* files that no window needs; files that a window needs, removed over max_bytes */
+	uint64_t bytes; /* freed bytes, of files that no window needs */
+	/* removed: number of files that no window needs; forced: number of files that a window needs, removed because
+	 * of max_bytes */
+	uint64_t removed, forced;
 };
 
-/* Removes files older than the oldest window in DIR/out and DIR/recording and older than min_age_s; then, beyond
- * max_bytes (0: no limit), the least recently needed ones, counted by tenant in saverdir->budget. */
+/* Removes files that are older than the oldest window in DIR/out and DIR/recording and older than min_age_s seconds. If
+ * more than max_bytes (0: no limit) then remain, removes the least recently needed files of tenants over their share,
+ * and counts them by tenant in saverdir->budget. */
 struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, uint64_t min_age_s);
 
-/* Removes files older than the oldest window of DIR, whatever their age. Returns the freed bytes. `dir`: a descriptor
- * of DIR. */
+/* Removes files that are older than the oldest window of DIR, without a minimum age. Returns the number of freed bytes.
+ * dir is a descriptor of DIR. */
 uint64_t saversweep_unneeded(int dir);
 
 #endif

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_US 100000 /* interval between checks of a parser without a reply */
+#define LOOK_US 100000 /* interval in us at which a parser without a reply is checked for progress */
 enum { END_TRIES = 25 };
 
 void symhelper_init(struct symhelper *symhelper, const char *proc, void (*run)(int socket), uint64_t limit_ns)
@@ -31,7 +31,7 @@ static void symhelper_run_parser(void *to)
 {
 	const struct symhelper *symhelper = to;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be blocked when the symbol saver is killed */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* kills the parser if it is blocked when the symbol saver is killed */
 	symhelper->run(HELPERPROCESS_FD);
 }
 
@@ -56,7 +56,7 @@ static void symhelper_start(struct symhelper *symhelper)
 	symhelper->started++;
 }
 
-/* Closes the descriptors of the parser. Returns its PID, which the caller reaps. */
+/* Closes the descriptors of the parser and forgets it. Returns its pid; the caller reaps the process. */
 static pid_t symhelper_let_go(struct symhelper *symhelper)
 {
 	pid_t pid = symhelper->pid;
@@ -70,7 +70,7 @@ static pid_t symhelper_let_go(struct symhelper *symhelper)
 	return pid;
 }
 
-/* Ends an idle parser by closing its socket. */
+/* Ends an idle parser by closing its socket, and waits up to 5 ms for its exit. */
 static void symhelper_end(struct symhelper *symhelper)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
@@ -94,7 +94,8 @@ static enum symparser_answer symhelper_fail(struct symhelper *symhelper, bool hu
 	return symhelper->failed;
 }
 
-/* Ensures a parser that has read files of no other tenant. */
+/* Makes sure that a parser runs that has read no files of other tenants. Returns SYMPARSER_DONE, SYMPARSER_HUNG if the
+ * fault domain is avoided, or SYMPARSER_OFF if no parser can be started now. */
 static enum symparser_answer make_ready(struct symhelper *symhelper)
 {
 	uint64_t now = clock_now();
@@ -110,7 +111,8 @@ static enum symparser_answer make_ready(struct symhelper *symhelper)
 
 /* ---- requests -------------------------------------------------------------------------------------------------- */
 
-/* Adds the CPU time of the parser since the last check. Returns true if it has used any, or is on a CPU. */
+/* Adds the time for which the parser ran or waited for a CPU since the last check to cpu_ns. Returns true if there was
+ * any, or if the parser is on a CPU. */
 static bool makes_progress(struct symhelper *symhelper)
 {
 	struct schedstat schedstat = symhelper->seen;
@@ -136,7 +138,8 @@ static enum symparser_answer symhelper_await(struct symhelper *symhelper, struct
 			makes_progress(symhelper);
 			return SYMPARSER_DONE;
 		}
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) /* it has ended, or sent another reply */
+		/* the parser has ended, or has sent another reply */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 			return symhelper_fail(symhelper, false);
 		now = clock_now();
 		if (makes_progress(symhelper))

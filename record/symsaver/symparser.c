@@ -10,7 +10,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX (((uint64_t)4 << 30) + (64 << 20)) /* largest offset in a reduced file; most of it are holes */
+/* size limit of the file that the parser writes; most of it are holes */
+#define OUTPUT_MAX (((uint64_t)4 << 30) + (64 << 20))
 
 static enum symparser_answer answer_of(const char *why)
 {
@@ -21,7 +22,8 @@ static enum symparser_answer answer_of(const char *why)
 					     SYMPARSER_NOT_ELF;
 }
 
-/* Reads the build-id from segments only, as the kernel does: a section may contain any note. */
+/* Reads the build-id of an ELF file. Reads it from segments only, as the kernel does: a section may contain
+ * any note. */
 static struct build_id symparser_read_build_id(int fd)
 {
 	struct elfhead_source source;
@@ -40,7 +42,8 @@ static const char *symparser_reduce(int in, int out, uint64_t max, struct reduce
 {
 	const char *why = elfreducer_write(in, out, max, reduced);
 
-	if (!why && !reduced->names && reduced->bytes == 0) /* without sections, the segments may lead to names */
+	/* A file without sections may lead to names by its segments. */
+	if (!why && !reduced->names && reduced->bytes == 0)
 		why = ftruncate(out, 0) < 0 ? reducer_cannot_write : dynelf_from_file(in, out, max, reduced);
 	return why;
 }
@@ -78,7 +81,8 @@ void symparser_run(int saver)
 	int fd[FDMESSAGE_MAX];
 	bool sent = true;
 
-	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* large tables are unmapped at once */
+	/* returns the memory of large tables to the system as soon as they are freed */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	sandbox_enter(&limits);
 	while (sent && fdmessage_receive_all(saver, &request, sizeof(request), fd, 0) > 0) {
 		struct symparser_reply reply = { .serial = request.serial };

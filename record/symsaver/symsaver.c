@@ -31,14 +31,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPORTED 4096 /* messages remembered for this window; a power of two */
+#define REPORTED 4096 /* number of slots for messages that were sent in this window; a power of two */
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
-#define BLOCKED_NS (2 * SECOND_NS) /* in files of a process without progress */
+/* time in ns without progress with files of one process after which the symbol saver counts as blocked */
+#define BLOCKED_NS (2 * SECOND_NS)
 
 struct verdict {
 	uint32_t pid;
-	bool elsewhere, jit; /* jit: the symbol saver needs a message at its end */
+	/* elsewhere: the process has another mount namespace or root; jit: it generates code, so the symbol saver needs
+	 * a message when it ends */
+	bool elsewhere, jit;
 	uint64_t start, mount_ns;
 };
 
@@ -48,15 +51,21 @@ struct symsaver {
 	struct saver_shared *shared;
 	struct saverids ids;
 	uint64_t own_ns;
-	pid_t saver; /* 0: none */
+	pid_t saver; /* pid of the symbol saver; 0: it does not run */
 	int wake;
-	uint64_t hang_ns, next, border; /* next: earliest time of the next start */
+	/* hang_ns: time with one file that counts as a hang; next: earliest time of the next start; border: time of the
+	 * last window border; all in ns */
+	uint64_t hang_ns, next, border;
 	struct symsaver_scan {
-		uint64_t at, used, since; /* time; CPU time of the symbol saver in ns; its busy_since */
+		/* last check that saw progress: its time; the symbol saver's CPU time in ns then; its
+		 * busy_since then */
+		uint64_t at, used, since;
 	} look;
 	struct backoff backoff;
-	struct saverbudget_counts over; /* at the last symsaver_each_over */
-	uint64_t dropped, gone;         /* gone: processes with code of a JIT that ended before their first record */
+	struct saverbudget_counts over; /* counts of files over budget at the last symsaver_each_over */
+	/* dropped: number of messages that were not sent; gone: number of processes with JIT code that ended before
+	 * their first record */
+	uint64_t dropped, gone;
 	uint64_t reported[REPORTED];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
@@ -64,7 +73,7 @@ struct symsaver {
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
-/* Copies the places that the next symbol saver avoids, with their times. */
+/* Copies the fault domains that the next symbol saver must avoid, with their times, to the shared memory. */
 static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
@@ -79,8 +88,8 @@ static void publish_avoided(struct symsaver *saver)
 	}
 }
 
-/* Excludes the shared memory from processes forked later: a parser could otherwise write messages, which the symbol
- * saver trusts. */
+/* Runs the symbol saver in the child. Excludes the shared memory from processes that it forks: a parser could otherwise
+ * write messages, which the symbol saver trusts. */
 static void run_saver(void *to)
 {
 	struct symsaver *saver = to;
@@ -95,7 +104,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	struct saver_shared *shared = saver->shared;
 	int wake[2];
 
-	/* no pipe: writing to that of a dead symbol saver raises SIGPIPE */
+	/* A socket instead of a pipe: writing to a pipe whose reader has ended raises SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
 	atomic_store(&shared->busy_since, 0);
@@ -115,7 +124,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	return false;
 }
 
-/* Reads the start of a file in the /proc folder of the symbol saver; empty on failure. */
+/* Reads the first bytes of the symbol saver's file /proc/PID/NAME; empty on failure. */
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
 	char path[256];
@@ -130,8 +139,8 @@ static struct str read_saver(const struct symsaver *saver, const char *name, cha
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* Returns true if the symbol saver is blocked: in one file for BLOCKED_NS without using or waiting for a CPU. Returns
- * false if /proc lacks the data. */
+/* Returns true if the symbol saver has accessed files of one process for more than `ns` without running or waiting for
+ * a CPU. Returns false if /proc lacks the data. */
 static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
@@ -139,7 +148,8 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
 	uint64_t used;
 
-	schedstat = read_saver(saver, "schedstat", buf, sizeof(buf)); /* ns on a CPU, ... */
+	/* time on a CPU in ns, followed by other fields */
+	schedstat = read_saver(saver, "schedstat", buf, sizeof(buf));
 	if (!str_u64(str_cut(&schedstat, ' '), &used))
 		return false;
 	if (runnable || used != saver->look.used || since != saver->look.since)
@@ -147,7 +157,8 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	return now - saver->look.at > ns;
 }
 
-/* Ends the symbol saver; the next one starts in rest_ns. */
+/* Forgets the symbol saver, which has ended or was given up, and closes the socket. The next one starts after
+ * rest_ns. */
 static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
 	saver->next = clock_now() + rest_ns;
@@ -156,7 +167,7 @@ static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 	saver->saver = 0;
 }
 
-/* Only checks: backoff.c reaps the process. */
+/* Returns true if the process has ended. Does not reap it; backoff.c does. */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
@@ -245,7 +256,8 @@ struct symsaver *symsaver_start(const struct symsaver_options *options, const ch
 
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
-/* A full pipe wakes it anyhow; symsaver_tick replaces a dead process. */
+/* Wakes the symbol saver. Errors are ignored: if the socket is full, the symbol saver wakes up anyhow, and
+ * symsaver_tick replaces one that has ended. */
 static void wake_saver(struct symsaver *saver)
 {
 	if (saver->wake >= 0 && send(saver->wake, "", 1, MSG_NOSIGNAL) < 0)
@@ -262,7 +274,7 @@ static void symsaver_put(struct symsaver *saver, struct saver_message *message, 
 		wake_saver(saver);
 }
 
-/* Returns true if this message was sent in this window; notes it otherwise. */
+/* Returns true if the message with this key was sent in this window already. Otherwise records it as sent. */
 static bool is_recorded(struct symsaver *saver, uint64_t key)
 {
 	uint64_t *slot = &saver->reported[key & (REPORTED - 1)];
@@ -273,7 +285,7 @@ static bool is_recorded(struct symsaver *saver, uint64_t key)
 	return false;
 }
 
-/* Returns the key of a file of a tenant; 0 without a file. */
+/* Returns a hash that identifies a file of a tenant; 0 if mapping is NULL. */
 static uint64_t symsaver_key_of(const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
 	uint64_t id[8] = { 0 };
@@ -290,7 +302,8 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* Sends a message about a file for each process that maps it until it is saved: a single process may end too soon. */
+/* Sends a message about a process, or about a file that it maps, once in a window. A file is reported for each process
+ * that maps it until it is saved, because a single process may end too soon. */
 static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
 			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
@@ -313,8 +326,8 @@ static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const 
 	symsaver_put(saver, &message, mapping ? mapping->path : (struct str){ 0 });
 }
 
-/* Returns true for a process in another mount namespace, or with another root. One that does not respond counts as
- * local (taskwait.h). */
+/* Returns true if a process is in another mount namespace or has another root directory. A process that does not
+ * respond counts as local (taskwait.h). */
 static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
@@ -326,11 +339,11 @@ static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct sym
 		return false;
 	if (p->mount_ns != saver->own_ns)
 		return true;
-	if (p->start == 0) /* it has ended, so its root is gone */
+	if (p->start == 0) /* the process has ended, and its root is unknown */
 		return false;
 	snprintf(path, sizeof(path), "%s/%u", saver->o.proc, p->pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2; /* than "/" */
+	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2; /* a path longer than "/" */
 	text_free(&root);
 	if (process >= 0)
 		close(process);
@@ -357,7 +370,7 @@ bool symsaver_process(struct symsaver *saver, const struct symsaver_process *pro
 	return verdict->elsewhere;
 }
 
-/* Returns true for mappings that pjfold treats as code of a JIT. */
+/* Returns true for paths of mappings that pjfold treats as code of a JIT. */
 static bool symsaver_is_jit(struct str path)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||

@@ -42,101 +42,116 @@
 #include "common/process/tenants.h"
 
 struct symsaver_options {
-	const char *dir;    /* DIR, which exists and belongs to the recorder's user. NULL: only build-ids are read */
-	bool all;           /* save also binaries of the host that will stay, to fold on another host */
-	uint64_t max_bytes; /* on disk, of symbols/ and jit/ together; 0: 1 GiB */
-	uint64_t min_age_s; /* 0: a day */
-	double min_free;    /* share of the file system, 0..1, that stays free; 0: no limit */
-	unsigned hang_s;    /* time at one file that counts as hanging, as do 2 s without progress; 0: 20 */
-	const char *proc;   /* /proc, or NULL */
+	/* spool directory DIR, which exists and belongs to the recorder's user; NULL: no files are saved, only
+	 * build-ids are read */
+	const char *dir;
+	bool all;           /* true: also saves binaries of this host that will stay, for folding on another host */
+	uint64_t max_bytes; /* maximum bytes on disk of symbols/ and jit/ together; 0: 1 GiB */
+	uint64_t min_age_s; /* age in seconds below which no file is removed as unneeded; 0: a day */
+	double min_free;    /* fraction of the file system, 0 to 1, that must stay free; 0: no limit */
+	unsigned hang_s;    /* seconds with one file that count as a hang, as 2 s without progress do; 0: 20 s */
+	const char *proc;   /* path of the proc file system; NULL: /proc */
 };
 
 /* A process, as the window identifies it (struct pj_process). */
 struct symsaver_process {
 	uint32_t pid;
-	uint64_t start;    /* 0: unknown, its JIT files are not saved */
-	uint64_t mount_ns; /* 0: unknown. For an ended process: that of its parent */
-	struct tenant of;  /* tenant of its files */
+	/* start time in clock ticks since boot; 0: unknown, so JIT files of the process are not saved */
+	uint64_t start;
+	uint64_t mount_ns; /* inode of the mount namespace; 0: unknown; for an ended process that of its parent */
+	struct tenant of;  /* tenant to which the files of the process belong */
 };
 
-/* As in the MMAP2 record of the window. */
+/* A mapping, as in its MMAP2 record in the window. */
 struct symsaver_mapping {
 	uint64_t start, length, pgoff;
-	struct file_id file_id;   /* 0 if the record has a build-id */
-	struct build_id build_id; /* n is 0 if it is unknown */
-	struct str path;          /* also "//anon", "/memfd:x (deleted)" and the like */
+	struct file_id file_id;   /* device and inode of the file; all 0 if the record has a build-id instead */
+	struct build_id build_id; /* build-id of the file; its n is 0 if unknown */
+	struct str path;          /* path in the record; for memory "//anon", "/memfd:x (deleted)" and the like */
 };
 
-enum symsaver_reason {                     /* reasons not to save a file */
-		       SYMSAVER_GONE,      /* the process ended before its files were opened, and no other has them */
-		       SYMSAVER_FORBIDDEN, /* no permission: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
-		       SYMSAVER_OTHER,     /* the path has another file, and the mapped one cannot be opened */
-		       SYMSAVER_NOT_ELF,   /* not a regular file, not an ELF file, damaged, or without names */
-		       SYMSAVER_LARGE,     /* beyond the limits for one file or process */
-		       SYMSAVER_UNTRUSTED, /* a map or dump that is a link, belongs to another user, or is no text */
-		       SYMSAVER_DISK,      /* cannot be written */
-		       SYMSAVER_HUNG,      /* in a place in which a symbol saver hung (backoff.h) */
-		       SYMSAVER_SLOW,      /* in a slow place: too many messages wait for it */
-		       SYMSAVER_BUDGET,    /* its tenant is over its budget (saverbudget.h) */
-		       SYMSAVER_REASONS
+/* Reasons why a file is not saved. */
+enum symsaver_reason {
+	/* the process ended before its files were opened, and no other process has them */
+	SYMSAVER_GONE,
+	SYMSAVER_FORBIDDEN, /* a permission is missing: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH */
+	SYMSAVER_OTHER,     /* another file has the path now, and the mapped one cannot be opened */
+	SYMSAVER_NOT_ELF,   /* the file is no regular file, no ELF file, damaged, or without names */
+	SYMSAVER_LARGE,     /* the file exceeds the limits for one file or process */
+	/* the perf map or jitdump is a link, belongs to another user, or has another format */
+	SYMSAVER_UNTRUSTED,
+	SYMSAVER_DISK, /* the copy cannot be written */
+	/* the file is in a fault domain in which a symbol saver hung (backoff.h) */
+	SYMSAVER_HUNG,
+	SYMSAVER_SLOW,   /* the file is in a slow fault domain, for which too many messages wait */
+	SYMSAVER_BUDGET, /* the tenant is over its budget (saverbudget.h) */
+	SYMSAVER_REASONS
 };
 
 struct symsaver_counts {
-	uint64_t binaries, maps, kernels;  /* saved by this run: binaries, files of JITs, kallsyms */
-	uint64_t bytes;                    /* on disk now, of all runs */
-	uint64_t failed[SYMSAVER_REASONS]; /* files not saved, each counted once in a window */
-	uint64_t dropped;                  /* messages */
-	uint64_t conflicts; /* files with the build-id of another file but other symbols: used for their tenant only */
-	uint64_t removed, forced; /* files removed because no window needs them, and files removed although a window
-				     needs them, as all exceeded max_bytes */
-	uint64_t hung, crashed;   /* symbol savers */
-	uint64_t lingering, off;  /* now: killed ones that have not ended; off 1: none runs */
-	uint64_t kernel_hidden;   /* kallsyms has only addresses 0: kernel.kptr_restrict, CAP_SYSLOG */
+	/* number of files saved by this run: binaries, JIT files, snapshots of kallsyms */
+	uint64_t binaries, maps, kernels;
+	uint64_t bytes;                    /* current bytes on disk, of all runs */
+	uint64_t failed[SYMSAVER_REASONS]; /* number of files not saved, by reason; each counts once in a window */
+	uint64_t dropped;                  /* number of messages that were not sent */
+	/* number of files that have the build-id of another file but other symbols, and are used for their
+	 * tenant only */
+	uint64_t conflicts;
+	/* removed: number of files removed because no window needs them; forced: number of files that a window needs,
+	 * removed because all files exceeded max_bytes */
+	uint64_t removed, forced;
+	uint64_t hung, crashed; /* number of symbol savers and parsers that hung, and that crashed */
+	/* lingering: current number of killed ones that have not ended; off: 1 if no symbol saver runs now */
+	uint64_t lingering, off;
+	/* number of symbol savers that found only kernel addresses 0: kernel.kptr_restrict, or no CAP_SYSLOG */
+	uint64_t kernel_hidden;
 };
 
-/* Returns the differences of two counts; `bytes` is that of the later one. */
+/* Returns the differences of two counts. Members that are current, such as `bytes`, have the value of the later one. */
 struct symsaver_counts symsaver_since(const struct symsaver_counts *now, const struct symsaver_counts *before);
 
 struct symsaver;
 
-/* Starts the symbol saver. To be called after privileges are dropped, and before threads start, as it forks. The caller
- * must not reap unknown children (waitpid(-1)). Returns NULL and *why if the folders cannot be used (links, folders of
- * other users) or fork fails. */
+/* Starts the symbol saver. Call it after privileges were dropped, and before threads start, because it forks. The
+ * caller must not reap unknown children (waitpid(-1)). Returns NULL and *why if the folders cannot be used (links,
+ * folders of other users) or fork fails. */
 struct symsaver *symsaver_start(const struct symsaver_options *options, const char **why);
 
-/* To be called whenever the state of a process is written into a window: at its first sample, and for each executable
- * mapping then and later. Cheap if nothing is to be saved. symsaver_process returns true if the process is in another
- * mount namespace or has another root, so that its paths are not the recorder's (PJ_PROCESS_ELSEWHERE). */
+/* These report a process and its executable mappings. Call symsaver_process at the first sample of a process in a
+ * window, and symsaver_mapping for each of its mappings then and later. Both are cheap if nothing is to be saved.
+ * symsaver_process returns true if the process is in another mount namespace or has another root directory, so that its
+ * paths are not those of the recorder (PJ_PROCESS_ELSEWHERE). */
 bool symsaver_process(struct symsaver *saver, const struct symsaver_process *process);
 void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *process,
 		      const struct symsaver_mapping *mapping);
 
-/* Returns the build-id that the symbol saver read, in this window or the one before, from a file whose mapping has
- * none; n is 0 if it is unknown (yet). No other process of pjrecord opens mapped files to read build-ids: their file
- * systems may never respond. */
+/* Returns the build-id of a file whose mapping has none, if the symbol saver read it in this window or the one before;
+ * n is 0 if it is unknown so far. Other processes of pjrecord do not open mapped files to read build-ids, because their
+ * file systems may never respond. */
 struct build_id symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping);
 
-/* Waits until the symbol saver has processed all messages, at most deadline_ms, and not while it hangs. For the end of
- * a recording, to get the build-ids of its last processes. */
+/* Waits until the symbol saver has processed all messages, for at most deadline_ms. Returns earlier if a file hangs it.
+ * Call it at the end of a recording, to get the build-ids of the last processes. */
 void symsaver_settle(struct symsaver *saver, unsigned deadline_ms);
 
-/* To be called when a process ends, not for its threads. */
+/* Reports that a process has ended. Not for threads. */
 void symsaver_exit(struct symsaver *saver, uint32_t pid);
 
-/* To be called at each window border: all messages are sent again afterwards. */
+/* Starts a window: all processes and files are reported again in it. Call it at each window border. */
 void symsaver_window(struct symsaver *saver);
 
-/* Checks and restarts the symbol saver. To be called every few seconds or more often; cheap. */
+/* Restarts the symbol saver if it has ended, hangs or is blocked. Call it at least every few seconds; it is cheap. */
 void symsaver_tick(struct symsaver *saver);
 
-/* Copies the names of the snapshots of the kernel's symbols that were valid since the last border, newest first, for
- * PJ_ITEM_KALLSYMS. Returns their number, 0 to 2: two if the modules changed meanwhile. To be called before
- * symsaver_window. */
+/* Stores in `names` the names of those snapshots of the kernel's symbols that were valid since the last window border,
+ * newest first, for PJ_ITEM_KALLSYMS. Returns their number: 0, 1, or 2 if the modules have changed since. Call it
+ * before symsaver_window. */
 size_t symsaver_kernels(struct symsaver *saver, char names[2][64]);
 
 struct symsaver_counts symsaver_counts(struct symsaver *saver);
 
-/* Calls f for each tenant with files omitted or removed since the last call because of its budget or share. */
+/* Calls f for each tenant with files that were omitted, or removed, since the last call because of its budget
+ * or share. */
 void symsaver_each_over(struct symsaver *saver, void (*f)(void *arg, struct tenant tenant, uint64_t files), void *arg);
 
 /* Appends a summary for messages: "12 binaries, 3 maps; not saved: 2 without permission ..."; nothing if all counts are
@@ -145,9 +160,9 @@ void symsaver_each_over(struct symsaver *saver, void (*f)(void *arg, struct tena
 struct text;
 void symsaver_text(struct text *text, const struct symsaver_counts *counts);
 
-/* Ends the symbol saver and frees `saver`; returns the last counts. The symbol saver may finish files of DIR for
- * deadline_ms, then it is killed. Files of target processes get SYMSAVER_STOP_BUSY_MS of that, and one that blocks the
- * symbol saver SYMSAVER_STOP_BLOCKED_MS: then the recorder returns, and the symbol saver ends by itself soon after. */
+/* Ends the symbol saver, frees `saver` and returns the last counts. The symbol saver may work on files of DIR for
+ * deadline_ms; then it is killed. With files of target processes it may be busy for SYMSAVER_STOP_BUSY_MS of that, and
+ * blocked for SYMSAVER_STOP_BLOCKED_MS; then this function returns, and the symbol saver ends by itself soon after. */
 #define SYMSAVER_STOP_BUSY_MS 1000
 #define SYMSAVER_STOP_BLOCKED_MS 300
 struct symsaver_counts symsaver_stop(struct symsaver *saver, unsigned deadline_ms);

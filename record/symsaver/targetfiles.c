@@ -14,15 +14,16 @@
 #include <unistd.h>
 
 #define FIELD_START 22
-#define OPEN_FILES_MAX 4096       /* descriptors of a process that are searched */
-#define MAP_COUNT_MAX (64u << 20) /* bytes of /proc/PID/maps */
-#define LINGER_NS 10000000000u    /* a root stays open for so long after the end of its process */
+/* maximum number of descriptors of a process that are searched for the mapped file */
+#define OPEN_FILES_MAX 4096
+#define MAP_COUNT_MAX (64u << 20) /* maximum number of bytes of /proc/PID/maps that are read */
+#define LINGER_NS 10000000000u    /* time in ns for which a root stays open after its process has ended */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683E
 
 /* ---- processes -------------------------------------------------------------------------------------------------- */
 
-/* Reads the start of a file of the process. */
+/* Reads the first bytes of a file in the /proc folder of the process; empty on failure. */
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
@@ -33,7 +34,8 @@ static struct str targetfiles_read_file(int process, const char *name, char *buf
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* Parses state and start time, which follow comm; comm is in parentheses and may contain any byte. */
+/* Parses the state and the start time in /proc/PID/stat. They follow the comm, which is in parentheses and may contain
+ * any byte. */
 static bool parse_stat(struct str stat, char *state, uint64_t *start)
 {
 	ptrdiff_t close = str_rfind(stat, ')');
@@ -48,8 +50,8 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 	return str_u64(one, start);
 }
 
-/* Reads with a time limit: the recorder itself calls this, and a process can block readers of its stat for ever
- * (timelimit.h). */
+/* Reads the state and the start time of a process with a time limit: the recorder itself calls this, and a process can
+ * block readers of its stat for ever (timelimit.h). */
 static bool targetfiles_read_stat(int process, char *state, uint64_t *start)
 {
 	struct text text = { 0 };
@@ -116,7 +118,8 @@ bool targetfiles_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 		struct str line = str_cut(&status, '\n');
 		uint64_t value;
 
-		if (str_starts(line, STR("Uid:\t"))) { /* real, effective, ... */
+		/* fields: real, effective, saved and file system uid; the second one is read */
+		if (str_starts(line, STR("Uid:\t"))) {
 			line = str_from(line, 5);
 			str_cut(&line, '\t');
 			has_uid = str_u64(str_cut(&line, '\t'), &value) && value <= UINT32_MAX;
@@ -137,9 +140,9 @@ int targetfiles_root(int process)
 
 /* ---- identity --------------------------------------------------------------------------------------------------- */
 
-/* Compares file_id. A mapping of a file in an overlay has the file_id of its layer, but stat returns the device of the
- * overlay, and perhaps the layer in the upper bits of the inode. Subvolumes of btrfs have devices that mappings lack.
- */
+/* Returns true if an open file has the device and inode of the mapping. A mapping of a file in an overlay has those of
+ * the layer, but stat returns the device of the overlay, and possibly the number of the layer in the upper bits of the
+ * inode. Subvolumes of btrfs have devices that mappings do not have. */
 static bool is_numbered(int fd, const struct target_mapping *mapping)
 {
 	struct stat status;
@@ -164,7 +167,7 @@ bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const s
 	return assess && assess->is_build(assess->to, fd, &mapping->build_id);
 }
 
-/* Returns fd if it is the mapped file; otherwise closes it, sets *other and returns -1. */
+/* Returns fd if it is the mapped file. Otherwise closes it, sets *other and returns -1. Also returns -1 if fd is -1. */
 static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess,
 			       bool *other)
 {
@@ -184,13 +187,14 @@ static struct str without_deleted(struct str path)
 	return str_ends(path, end) ? str_head(path, path.n - end.n) : path;
 }
 
-/* Opens the target of a magic link of /proc: the file itself, even if it has been renamed or removed. */
+/* Opens the target of a link such as /proc/PID/exe: the file itself, even if it was renamed or deleted. Returns -1 with
+ * errno on failure. */
 static int open_magic(int dir, const char *name)
 {
 	return targetfile_reopen(openat(dir, name, O_PATH | O_CLOEXEC));
 }
 
-/* Searches the open files of the process, for files without a name. */
+/* Searches the open files of the process for the mapped file, which may have no name. Returns a descriptor or -1. */
 static int among_open_files(int process, const struct target_mapping *mapping,
 			    const struct targetfiles_verifier *assess)
 {
@@ -215,7 +219,8 @@ static int among_open_files(int process, const struct target_mapping *mapping,
 	return found;
 }
 
-/* Searches /proc/PID/map_files, which needs CAP_CHECKPOINT_RESTORE: mostly it is not permitted. */
+/* Searches /proc/PID/map_files for the mapped file. That needs CAP_CHECKPOINT_RESTORE, which pjrecord rarely has.
+ * Returns a descriptor or -1. */
 static int among_mapped_files(int process, const struct target_mapping *mapping,
 			      const struct targetfiles_verifier *assess)
 {
@@ -261,7 +266,7 @@ int targetfiles_open(int root, int process, const struct target_mapping *mapping
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Fields of a line of /proc/PID/maps. */
+/* Fields of one line of /proc/PID/maps. */
 struct line {
 	uint64_t start, end, offset, major, minor, inode;
 };
@@ -287,7 +292,7 @@ static bool parse_line(struct str string, struct line *line)
 
 struct base_search {
 	const struct target_mapping *m;
-	struct line zero; /* the last line that maps the first byte of a file */
+	struct line zero; /* latest line that maps the first byte of a file */
 	uint64_t base;
 	bool found, done;
 };
@@ -323,8 +328,9 @@ static bool find_base(int process, struct base_search *search)
 		total += (size_t)got;
 		while (!search->done && str_find(lines, '\n') >= 0)
 			targetfiles_look_at(search, str_cut(&lines, '\n'));
-		have = lines.n == sizeof(buf) ? 0 : lines.n; /* a line is at most a path and a few numbers, so a full
-								buffer without newline is damaged */
+		/* A line has at most a path and a few numbers, so a full buffer without newline is damaged and
+		 * dropped. */
+		have = lines.n == sizeof(buf) ? 0 : lines.n;
 		memmove(buf, lines.p, have);
 	}
 	if (fd >= 0)
