@@ -7,42 +7,50 @@
 
 #include <stdlib.h>
 
-/* Limits of memory, and how often a description is requested that was not proven. */
+/* Limits of memory in bytes, for one tenant and for all. */
 #define TENANT_BYTES_MAX (8u << 20)
 #define BYTES_MAX (16u << 20)
-#define ITEM_BYTES 32768u /* of an item, which is in one record of a pipe */
+/* maximum size of an item in bytes, apart from its last entry; in a pipe, each item is in one record */
+#define ITEM_BYTES 32768u
 enum { TRIES_MAX = 4, RENEW_MIN = 64 };
 
 enum state {
 	FREE,
-	WANTED, /* its description is to be read */
+	WANTED, /* the description of the blob is still to be read */
 	NAMED,
-	UNNAMED /* it has no name, or changed before that was proven */
+	UNNAMED /* the blob has no name, or it changed before its names were proven */
 };
 
 struct entry {
 	enum state state;
 	unsigned tries;
 	struct blob blob;
-	uint64_t serial;      /* unique in the JVM */
-	uint64_t from, until; /* used in this window; until 0: not */
-	bool kept;            /* the cache has it: since codenames_keep or codenames_add */
-	bool written;         /* in a stream */
+	uint64_t serial; /* number of this entry, unique in the JVM: ids are reused */
+	/* time in ns of the first and last frame or check in this window; until 0: no frame is in the blob */
+	uint64_t from, until;
+	/* true: the cache of code blobs has the blob, as codenames_add or codenames_keep has reported */
+	bool kept;
+	bool written; /* true: the description was written to a stream */
 	uint32_t next_free;
-	uint64_t check; /* the last check that found it unchanged */
-	/* Of an nmethod, until its names are proven. */
+	/* number (codenames_jvm.check) of the last check that found the blob unchanged; 0: none did */
+	uint64_t check;
+	/* The Method* of an nmethod: the compiled method, then the inlined ones. Freed once their names are proven;
+	 * NULL for other blobs. */
 	uint64_t *method;
 	uint32_t nmethods;
-	/* struct pj_code, each with its tree; and the names of all of them, ids in the name table, in order. */
+	/* rows: struct pj_code of each range of the blob, with its tree of inlined calls; name: ids in the name table
+	 * of the names of all rows, in order */
 	struct text rows;
 	uint32_t *name;
 	uint32_t nnames;
 };
 
-/* The name of a Method*, valid as long as the proof is the same entry. */
+/* The name of a Method*. It is valid as long as its proof, an nmethod that refers to the Method*, is still in the
+ * table. */
 struct method {
-	uint32_t name;  /* id in the name table; 0: it has none */
-	uint32_t proof; /* id of an entry */
+	uint32_t name; /* id of the name in the name table; 0: the name could not be read */
+	/* id of the entry of the nmethod that proves the name; 0: not proven. serial: serial of that entry */
+	uint32_t proof;
 	uint64_t serial;
 };
 
@@ -51,21 +59,24 @@ struct codenames_jvm {
 	uint32_t pid, number;
 	struct tenant tenant;
 	bool closed;
-	struct entry *entry; /* by id - 1 */
-	uint32_t n, free;    /* free: id of a free entry */
+	struct entry *entry; /* entry of id i at index i - 1 */
+	/* n: number of elements of entry; free: id of the first free entry, 0 if there is none */
+	uint32_t n, free;
 	uint32_t nwanted;
 	uint64_t serial, left_out;
 	struct nametable names;
-	uint32_t names_written; /* in a stream: numbers below it are written */
+	uint32_t names_written; /* in a stream: names with lower numbers have been written */
 	struct intern methods;
-	struct method *method; /* by id - 1 */
-	size_t bytes;          /* charged to the tenant */
-	uint32_t nfreed;       /* entries freed since the last renewal */
-	uint64_t *missing;     /* buffers of codenames_missing, codenames_proofs */
+	struct method *method; /* name of each Method* in `methods`, at index id - 1 */
+	size_t bytes;          /* bytes that are charged to the tenant */
+	uint32_t nfreed;       /* number of entries freed since codenames_renew last dropped names */
+	/* missing: result of codenames_missing; proof, proof_id: blobs of codenames_proofs and the ids of
+	 * their entries */
+	uint64_t *missing;
 	struct blob *proof;
 	uint32_t *proof_id;
 	size_t nproofs;
-	uint64_t check; /* number of the last check */
+	uint64_t check; /* number of the last check (take_check), counted from 1 */
 };
 
 struct codenames {
@@ -147,7 +158,8 @@ size_t codenames_wanted(struct codenames_jvm *jvm, uint32_t *id, struct blob *bl
 	return n;
 }
 
-/* Returns the id of a name, and charges its memory. Returns 0 if the limit is reached. */
+/* Returns the id of a name in the name table. Adds the name, and charges its memory to the tenant, if the table lacks
+ * it. Returns 0 if the tenant's memory limit is reached. */
 static uint32_t codenames_intern(struct codenames_jvm *jvm, struct str name)
 {
 	bool is_new;
@@ -157,7 +169,7 @@ static uint32_t codenames_intern(struct codenames_jvm *jvm, struct str name)
 	return nametable_id(&jvm->names, name, &is_new);
 }
 
-/* Appends a row to the description of an entry. */
+/* Appends a row for one range of code to the description of an entry. Returns false if the memory limit is reached. */
 static bool codenames_put_row(struct codenames_jvm *jvm, struct entry *entry, const struct jvm_code *code,
 			      uint32_t nnames, struct str tree)
 {
@@ -209,7 +221,7 @@ static struct str codenames_key(const uint64_t *method)
 	return (struct str){ (const char *)method, sizeof(*method) };
 }
 
-/* Returns the cached name of a Method*; NULL if there is none, or if its proof is no entry any more. */
+/* Returns the cached name of a Method*. Returns NULL if there is none, or if its proof is no longer in the table. */
 static struct method *method_of(const struct codenames_jvm *jvm, uint64_t method)
 {
 	uint32_t id = intern_find(&jvm->methods, codenames_key(&method));
@@ -221,7 +233,7 @@ static struct method *method_of(const struct codenames_jvm *jvm, uint64_t method
 	return known;
 }
 
-/* Forgets the name of a Method* that is to be read again. */
+/* Forgets the name of a Method*, because it will be read again. */
 static void forget_name(struct codenames_jvm *jvm, uint64_t method)
 {
 	uint32_t id = intern_find(&jvm->methods, codenames_key(&method));
@@ -253,7 +265,7 @@ const uint64_t *codenames_missing(struct codenames_jvm *jvm, const uint32_t *id,
 	return jvm->missing;
 }
 
-/* The name has no proof before codenames_prove. */
+/* Stores the name of a Method* without a proof; codenames_prove sets the proof. */
 void codenames_name(struct codenames_jvm *jvm, uint64_t method, struct str name)
 {
 	uint32_t before = jvm->methods.n, id = intern_find(&jvm->methods, codenames_key(&method)),
@@ -267,7 +279,7 @@ void codenames_name(struct codenames_jvm *jvm, uint64_t method, struct str name)
 	jvm->method[id - 1] = (struct method){ .name = name_id };
 }
 
-/* Appends the blob of an nmethod to jvm->proof, once. */
+/* Appends the blob of entry id to jvm->proof if it is an nmethod and is not in `seen`. */
 static void put_proof(struct codenames_jvm *jvm, uint32_t id, struct intern *seen, size_t *n)
 {
 	uint32_t before = seen->n;
@@ -301,7 +313,8 @@ struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, siz
 	return jvm->proof;
 }
 
-/* Notes which blobs of the last codenames_proofs the check found unchanged: `same` has them in the same order. */
+/* Takes the result of a check of the blobs of the last codenames_proofs: `same` has those that are unchanged, in the
+ * same order. Stores the number of the check in their entries. */
 static void take_check(struct codenames_jvm *jvm, const struct blob *same, size_t nsame)
 {
 	size_t at = 0;
@@ -330,7 +343,8 @@ static void codenames_settle(struct codenames_jvm *jvm, struct entry *entry, enu
 	entry->state = state;
 }
 
-/* Gives each method of an nmethod its name. Returns false if the proof of one failed. */
+/* Sets the names of the methods of an nmethod. Returns false if a name had a proof that the check did not find
+ * unchanged; the nmethod must be described again then. */
 static bool take_names_of(struct codenames_jvm *jvm, uint32_t id)
 {
 	struct entry *entry = entry_of(jvm, id);
@@ -396,7 +410,7 @@ void codenames_keep(struct codenames_jvm *jvm, uint32_t id, uint64_t since, uint
 	entry->until = seen > entry->until ? seen : entry->until;
 }
 
-/* An item that is being made. */
+/* A PJ_ITEM_CODE or PJ_ITEM_CODE_NAMES while it is made. */
 struct item {
 	struct text *out;
 	enum pj_item_type type;
@@ -412,7 +426,7 @@ static void end_item(struct item *item)
 	item->body.n = 0;
 }
 
-/* Begins an item if none was begun, or if the last one is full. */
+/* Begins an item if none was begun. First ends the current one if it is full. */
 static void begin_item(struct item *item)
 {
 	struct pj_codes head = { item->pid, item->jvm, item->left_out };
@@ -425,7 +439,8 @@ static void begin_item(struct item *item)
 	item->left_out = 0;
 }
 
-/* Appends the names of an entry that the window does not have yet. */
+/* Appends those names of an entry to the item that the window, or the stream, does not have yet. done[id] marks names
+ * that this window has. */
 static void put_names(struct codenames_jvm *jvm, const struct entry *entry, char *done, bool stream, struct item *item)
 {
 	for (uint32_t i = 0; i < entry->nnames; i++) {
@@ -442,7 +457,7 @@ static void put_names(struct codenames_jvm *jvm, const struct entry *entry, char
 	}
 }
 
-/* Number of a name that could not be read, in rows. */
+/* number in rows that stands for a name that could not be read */
 #define NO_NAME UINT32_MAX
 
 static void put_rows(const struct codenames_jvm *jvm, const struct entry *entry, uint64_t until, struct item *item)
@@ -472,7 +487,8 @@ static void put_rows(const struct codenames_jvm *jvm, const struct entry *entry,
 	}
 }
 
-/* Returns true if an entry belongs to the items: in a stream, if it is new, or if its end is to be written. */
+/* Returns true if an entry must be written now. In a window these are the named entries with a frame; in a stream,
+ * those of them that are new or have left the cache, so that their end is known. */
 static bool is_entry_due(const struct entry *entry, bool stream)
 {
 	return entry->state == NAMED && entry->until && (!stream || !entry->written || !entry->kept);
@@ -522,7 +538,7 @@ static void free_entry(struct codenames_jvm *jvm, uint32_t id)
 	jvm->free = id;
 }
 
-/* Calls fn for each name that an entry or a method with a proof has. */
+/* Calls fn for each id of a name in an entry or a method. */
 static void each_used_name(struct codenames_jvm *jvm, void (*fn)(void *to, uint32_t *name), void *to)
 {
 	for (uint32_t id = 1; id <= jvm->n; id++)
@@ -554,7 +570,7 @@ static void replace_name(void *to, uint32_t *name)
 	*name = used->name[used->n++];
 }
 
-/* Drops the methods whose proof is no entry any more. */
+/* Removes the names of methods whose proof is no longer in the table. */
 static void renew_methods(struct codenames_jvm *jvm)
 {
 	struct intern methods = { 0 };
@@ -589,7 +605,8 @@ static size_t codenames_bytes(const struct codenames_jvm *jvm)
 	return bytes;
 }
 
-/* Drops names and methods that nothing uses, if half of the entries were freed since the last time. */
+/* Removes names and methods that nothing uses, if half of the entries were freed since the last time. Releases their
+ * memory. */
 static void codenames_renew(struct codenames_jvm *jvm)
 {
 	struct used used = { 0 };
@@ -613,7 +630,7 @@ static void codenames_renew(struct codenames_jvm *jvm)
 	}
 }
 
-/* Begins the next window: frees the code that the cache has dropped. */
+/* Begins the next window: frees the entries of blobs that the cache has dropped. */
 static void codenames_turn(struct codenames_jvm *jvm, bool stream)
 {
 	for (uint32_t id = 1; id <= jvm->n; id++) {

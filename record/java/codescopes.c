@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Limits of a search for the list of stubs, which the answer does not need. */
+/* Limits of one search for HotSpot's list of stubs, and the number of searches without success after which there are no
+ * more. A JVM can be described without that list. */
 enum { SEARCH_STEPS = 400000, SEARCHES_MAX = 3 };
 #define SEARCH_BYTES ((size_t)32 << 20)
 
@@ -13,7 +14,7 @@ static const struct str interpreter = { "Interpreter", sizeof("Interpreter") - 1
 
 /* ---- nmethods ------------------------------------------------------------------------------------------------- */
 
-/* Returns the index of a Method* in the list of the nmethod, + 1. */
+/* Returns the index of a Method* in the list of the current nmethod, counted from 1; adds it if necessary. */
 static uint32_t codescopes_number(void *arg, uint64_t method)
 {
 	struct codescopes *codescopes = arg;
@@ -21,7 +22,7 @@ static uint32_t codescopes_number(void *arg, uint64_t method)
 	return intern(&codescopes->methods, (struct str){ (const char *)&method, sizeof(method) });
 }
 
-/* Encodes the inlined calls of an nmethod: see PJ_ITEM_CODE. */
+/* Encodes the inlined calls of an nmethod in codescopes->tree, in the format of PJ_ITEM_CODE. */
 static void codescopes_put_tree(struct codescopes *codescopes, struct hotspot *hotspot, const struct blob *blob)
 {
 	const struct scopes *scopes = &codescopes->scopes;
@@ -43,7 +44,7 @@ static void codescopes_put_tree(struct codescopes *codescopes, struct hotspot *h
 	}
 }
 
-/* Appends an element of the reply. */
+/* Appends one element to the reply: the head, the list of Method* (if methods is not NULL), and bytes. */
 static void codescopes_put(struct text *out, struct jvm_code head, const struct intern *methods, struct str bytes)
 {
 	static const char zeros[8];
@@ -86,7 +87,7 @@ static void put_stub(struct codescopes *codescopes, uint32_t index, uint64_t sta
 		codescopes_put(&codescopes->out, head, NULL, name);
 }
 
-/* The interpreter is complete, as a thread ran in it. */
+/* Describes the codelets of the interpreter, block `blob`. The interpreter is complete, because a thread ran in it. */
 static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 const struct blob *blob, uint32_t index)
 {
@@ -100,7 +101,8 @@ static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot,
 	codelets_free(&codelets);
 }
 
-/* Searches for the list of stubs, within limits of its own: a JVM without it is read on. */
+/* Reads HotSpot's list of stubs. The search has a budget of its own, so that the JVM stays readable if the search
+ * exceeds it. Returns false if the list was not found. */
 static bool codescopes_read_stubs(struct codescopes_stubs *stubs, struct hotspot *hotspot)
 {
 	struct readbudget *former = hotspot->memory.budget, search = { .steps = SEARCH_STEPS, .bytes = SEARCH_BYTES };
@@ -161,7 +163,7 @@ void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot,
 			continue;
 		codescopes->out.n = before;
 		if (before)
-			break; /* another request describes it */
+			break; /* the blob does not fit into this reply; the recorder requests it again */
 	}
 	reply->bytes = (uint32_t)codescopes->out.n;
 	if (reply->bytes)

@@ -15,18 +15,19 @@
 
 struct codescopes {
 	struct scopes scopes;
-	struct intern methods; /* Method* of the current nmethod */
+	struct intern methods; /* the Method* of the current nmethod */
 	struct text tree;
 	struct text out; /* elements of the reply */
 };
 
-/* Memory of one JVM between requests. */
+/* State of one JVM between requests. */
 struct codescopes_stubs {
 	struct stubs stubs;
-	unsigned searches; /* searches for the list of stubs that found none */
+	unsigned searches; /* number of searches for the list of stubs that did not find it */
 };
 
-/* Fills reply->names, reply->n and reply->bytes with the descriptions of as many of n blobs as fit. */
+/* Describes n blobs, as many as fit into a reply: fills reply->names and reply->bytes, and sets reply->n to the number
+ * of processed blobs. */
 void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply);
 

@@ -8,20 +8,22 @@
 
 #include <stdlib.h>
 
-#define DEADLINE_NS \
-	(150 * (SECOND_NS / 1000)) /* rings hold the samples of a second; each reading of them covers half a second */
+/* Time in ns for all requests between two readings of the rings. The rings hold the samples of a second, and each
+ * reading covers half a second. */
+#define DEADLINE_NS (150 * (SECOND_NS / 1000))
 #define FLUSH_NS (20 * (SECOND_NS / 1000))
-#define LATELY_NS (2 * SECOND_NS) /* code used within this time is checked before the next samples */
-#define IDLE_NS (60 * SECOND_NS)  /* unused code and JVMs are dropped after this time */
-#define MISSED_NS (SECOND_NS / 4) /* before a repeated lookup of an address without code */
-#define RETRY_NS SECOND_NS        /* first delay before opening a JVM again that could not be read */
-#define SOON_NS (SECOND_NS / 10)  /* first delay before opening a JVM again that is starting */
+#define LATELY_NS (2 * SECOND_NS) /* code that was used within this time, in ns, is checked before the next samples */
+#define IDLE_NS (60 * SECOND_NS)  /* time in ns without use after which code and JVMs are dropped */
+#define MISSED_NS (SECOND_NS / 4) /* time in ns until an address without code is looked up again */
+#define RETRY_NS SECOND_NS        /* first pause in ns after a JVM could not be read */
+#define SOON_NS (SECOND_NS / 10)  /* first pause in ns after a JVM was starting */
 #define RETRY_MAX (60 * SECOND_NS)
-#define GONE_NS SECOND_NS /* code of an ended JVM is valid for samples up to this time after it was read */
+/* code of a JVM that ended is valid for samples up to this time, in ns, after the code's last check */
+#define GONE_NS SECOND_NS
 
 /* ---- code blobs -------------------------------------------------------------------------------------------------- */
 
-/* Returns the first line of the set. */
+/* Returns the first line of the set in which the line with this number is cached. */
 static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
 {
 	return &jvm->line[(number ^ number >> 8) % (LINES / WAYS) * WAYS];
@@ -60,7 +62,7 @@ static void javacode_move(struct javacode_jvm *jvm, size_t to, size_t from)
 	jvm->n = jvm->n + to - from;
 }
 
-/* Drops blobs that were last used before `since`. */
+/* Removes cached blobs that were last used before `since` (ns). */
 static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 {
 	size_t retained = 0;
@@ -75,7 +77,7 @@ static void forget_before(struct javacode_jvm *jvm, uint64_t since)
 	javacode_show(jvm);
 }
 
-/* Returns the index of the first blob that ends after an address. */
+/* Returns the index of the first cached blob that ends after an address. */
 static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 {
 	size_t low = 0, high = jvm->n;
@@ -91,7 +93,8 @@ static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
 	return low;
 }
 
-/* Inserts blobs; they replace those that they overlap. */
+/* Inserts code->n blobs of one block into the cache; they replace cached blobs that overlap them. Returns false if they
+ * are inconsistent, or if the budget is exceeded. */
 static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
 			    uint64_t now)
 {
@@ -99,7 +102,8 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 	size_t at, after;
 
 	for (size_t i = 1; i < code->n; i++)
-		if (code->blob[i].start < code->blob[i - 1].end) /* the JVM changed it during the read */
+		/* the JVM changed the code during the read */
+		if (code->blob[i].start < code->blob[i - 1].end)
 			return false;
 	if (jvm->n + code->n > BLOBS_MAX)
 		forget_before(jvm, now);
@@ -127,7 +131,8 @@ static bool is_code_of(const struct hotspot_reason *why, const char *code)
 	return strcmp(why->code, code) == 0;
 }
 
-/* Reports a JVM that cannot be read, once for each reason; not one that ends or may be starting. */
+/* Prints a message that a JVM cannot be read, once for each reason. Prints none for a JVM that has ended or may be
+ * starting. */
 static void javacode_print_message(struct javacode *javacode, const struct javacode_jvm *jvm,
 				   const struct hotspot_reason *why)
 {
@@ -168,7 +173,7 @@ static void free_code(struct javacode_jvm *jvm)
 	javacode_show(jvm);
 }
 
-/* Forgets all code of this JVM. */
+/* Forgets all cached code of this JVM. */
 static void javacode_forget(struct javacode_jvm *jvm)
 {
 	jvm->gone = false;
@@ -179,10 +184,9 @@ static void javacode_forget(struct javacode_jvm *jvm)
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
 }
 
-/* Stops reading this JVM. The caller may hold a pointer to it, so the struct stays until the next javacode_of. The code
- * of an ended JVM stays: the rings still hold samples of its last half second, which are walked with the code read
- * before.
- */
+/* Stops reading this JVM until a pause has passed. The struct stays, because the caller may hold a pointer to it, until
+ * the next javacode_of. The code of a JVM that ended stays in the cache: the rings still hold samples of its last half
+ * second, which are walked with this code. */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *javacode = jvm->owner;
@@ -196,8 +200,8 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		jvm->gone = true;
 	else
 		javacode_forget(jvm);
-	if (is_code_of(why, "starting") ||
-	    is_code_of(why, "gone")) /* it is starting, perhaps by exec, or its end will be reported soon */
+	/* The JVM is starting, perhaps after an exec, or its end will be reported soon: the pause is short. */
+	if (is_code_of(why, "starting") || is_code_of(why, "gone"))
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else
 		jvm->pause =
@@ -279,8 +283,8 @@ static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *byt
 	memcpy(line[way].byte, bytes, LINE);
 }
 
-/* Reads the code around an address that is in no cached blob. Returns JAVACODE_NONE if there is none; *in is true if
- * the address is in a code heap. */
+/* Reads the code block around an address that is in no cached blob, and caches it. Returns JAVACODE_NONE if there is no
+ * code; sets *in if the address is in a code heap nevertheless. */
 static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *javacode = jvm->owner;
@@ -311,8 +315,8 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	return JAVACODE_NONE;
 }
 
-/* Looks up a return address, as javacode_look_up does an address. It may be the end of the blob that contains the call,
- * or the start of the return barrier of virtual threads. */
+/* As javacode_look_up, for a return address. That may be the end of the blob with the call, or the start of the return
+ * barrier of virtual threads, so ip - 1 is looked up first. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
 	enum javacode_answer answer = javacode_look_up(jvm, ip - 1, in);
@@ -320,7 +324,8 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 	return answer == JAVACODE_NONE && *in ? javacode_look_up(jvm, ip, in) : answer;
 }
 
-/* Returns true if blob i, last checked before the sample, is still there. Without an answer it counts as valid. */
+/* Checks if cached blob i, whose last check was before the sample, still exists. Returns false, and removes it, if it
+ * does not. Without an answer of the JVM the blob counts as existing. */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *javacode = jvm->owner;
@@ -340,7 +345,7 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 	return true;
 }
 
-/* A step from the return barrier of virtual threads leads into enterSpecial: loads its blob, too. */
+/* Reads the blob of enterSpecial, too, because a step from the return barrier of virtual threads leads into it. */
 static void note_special(struct javacode_jvm *jvm)
 {
 	uint64_t address = jvm->code.continuation_return;
@@ -360,9 +365,9 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return processes_at(jvm->process, address);
 }
 
-/* Returns true if a call ends at this return address: call rel32 to code, or by register or memory. HotSpot patches
- * calls to new code at once, which may be in a part of the code heaps that was not mapped at the time of the sample;
- * these have 240 MB by default. */
+/* Returns true if the instruction before this return address is a call: call rel32 to code, or a call by register or
+ * memory. HotSpot may have patched the call since the sample. Its target then may be in a part of the code heaps (240
+ * MB by default) that was not mapped at the time of the sample, so a target within 240 MB counts, too. */
 static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	uint8_t code[X86_CALL_MAX];
@@ -376,8 +381,9 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob
 	return x86_is_indirect_call_before(code);
 }
 
-/* Returns true if blob i is the code of the time of the sample. HotSpot reuses code memory: a blob seen before and
- * after the sample is the right one; in one first read after the sample, a call must precede the return address. */
+/* Returns true if blob i is the code that existed at the time of the sample. HotSpot reuses code memory. A blob that
+ * was found before and after the sample is the right one. If it was first read after the sample, the return address
+ * must follow a call. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -388,7 +394,7 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 	return is_after_call(jvm, blob, state->ip);
 }
 
-/* Returns the answer for cached blob i. */
+/* Returns the answer for a frame in cached blob i. */
 static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -402,7 +408,8 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 	return is_right(jvm, i, state, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
-/* Lists the block of blob i for the window. A block of stubs is split into several blobs, which share its entry. */
+/* Lists the block of blob i for the names of the window, and returns its id. A block of stubs is split into several
+ * blobs, which share one id. */
 static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 {
 	const struct blob *block = &jvm->fact[i].blob;
@@ -416,7 +423,7 @@ static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 	return codenames_add(jvm->names, block);
 }
 
-/* Notes for the names of the window that a frame is in blob i. */
+/* Records that a frame of a sample at `time` is in blob i, for the names of the window. */
 static void javacode_note_use(struct javacode_jvm *jvm, size_t i, uint64_t time)
 {
 	if (!jvm->fact[i].name)
@@ -488,8 +495,8 @@ static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-/* Addresses of freed code count as well: the unwinder decides by them whether a frame ends here, and never searches for
- * another return address. */
+/* Returns true if an address is in a mapping. Addresses of freed code count, too: the unwinder only decides by them
+ * whether a frame ends here; it never searches for another return address. */
 static bool javacode_is_code(void *arg, uint64_t address)
 {
 	return is_mapped(arg, address);
@@ -571,7 +578,7 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 	return jvm->reader || jvm->gone ? jvm : NULL;
 }
 
-/* Checks all recently used code blobs in one request. */
+/* Checks all recently used nmethods of a JVM in one request, and removes those that have changed from the cache. */
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
@@ -617,7 +624,7 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 	if (javacode->seen >= horizon)
 		return;
 	javacode->seen = now;
-	javacode->turn++; /* each time another JVM is first, as the deadline may not suffice for all */
+	javacode->turn++; /* another JVM is first each time, because the time may not suffice for all */
 	for (size_t i = 0; i < javacode->n; i++) {
 		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
 

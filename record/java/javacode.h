@@ -29,52 +29,56 @@
 struct javacode;
 struct javacode_jvm;
 
-/* Starts the helper process that reads JVMs. */
+/* Starts the helper process that reads JVMs. Returns the empty cache. */
 struct javacode *javacode_new(void);
 
-/* To be called before all other functions. TENANT_CPU_NS of budgets limits CPU time; NULL: no limit. */
+/* Call it before all other functions. `budgets` limits the CPU time (TENANT_CPU_NS); NULL: no limit. */
 void javacode_start(struct javacode *javacode, const struct processes *processes, struct budgets *budgets);
 void javacode_free(struct javacode *javacode);
 
-/* To be called before samples up to horizon (ns) are walked: checks recently used code. flush: the recorder ends a
- * window and may wait less. */
+/* Call it before samples up to time horizon (ns) are walked. Checks recently used code, and sets the time that all
+ * requests may wait until the next call. flush: the recorder ends a window, and may wait less. */
 void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, bool flush);
 
-/* Drops unused code and ended JVMs; to be called every few seconds. */
+/* Drops unused code and JVMs that have ended. Call it every few seconds. */
 void javacode_tick(struct javacode *javacode, uint64_t now);
 
-/* Returns the JVM of a process; NULL if it is no JVM, or cannot be read (a message reports the reason once). Valid
- * until the next javacode_of, javacode_begin or javacode_tick. */
+/* Returns the JVM of a process. Returns NULL if the process is no JVM, or if the JVM cannot be read; a message reports
+ * the reason once. The pointer is valid until the next javacode_of, javacode_begin or javacode_tick. */
 struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
 enum javacode_answer {
 	JAVACODE_NONE, /* the address is in no code of the JVM */
-	JAVACODE_BLOB, /* *blob is its code blob, for javaunwind_step */
+	JAVACODE_BLOB, /* *blob is the code blob at the address, for javaunwind_step */
 	JAVACODE_LATE, /* the JVM could not be read in time */
-	JAVACODE_GONE  /* the code of the time of the sample has been freed or replaced */
+	JAVACODE_GONE  /* the code that was at the address at the time of the sample has been freed or replaced */
 };
-/* Looks up the code blob of a frame of a sample; time in ns. */
+/* Looks up the code blob of a frame of a sample. time is that of the sample, in ns. */
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,
 				   struct code_blob *blob);
 
-/* Reads the names of methods that `names` wants, and of the code that frames are in, of all JVMs. */
+/* Reads the names of the methods that `names` wants, and descriptions of the listed code, of all JVMs, as far as time
+ * is left. */
 void javacode_name(struct javacode *javacode, struct javanames *names);
 
-/* Appends the items of the window about code (PJ_ITEM_CODE), as codenames_put. */
+/* Appends the items of the window about code (PJ_ITEM_CODE and names), in the way of codenames_put. */
 void javacode_put_names(struct javacode *javacode, bool stream, struct text *text);
 
-/* Returns the view for javaunwind_step. Its callbacks may read the JVM. */
+/* Returns the JVM's code for javaunwind_step, whose calls may read the JVM. */
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
 
-/* Returns true if a lookup had no answer in time since the last call. */
+/* Returns true if any request for this JVM had no answer in time since the last call. */
 bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
-	size_t jvms, blobs;              /* cached now */
-	uint64_t opened, unread;         /* JVMs that were opened; that cannot be read */
-	uint64_t lookups, checks, bytes; /* requests: lookups of addresses, checks of blobs, code bytes */
-	uint64_t late;                   /* requests without an answer in time */
-	uint64_t over_time, over_memory; /* requests omitted, and JVMs dropped, over the budget of a tenant */
+	size_t jvms, blobs; /* number of JVMs and code blobs that are cached now */
+	/* opened: number of attempts to read a JVM; unread: number of those that failed */
+	uint64_t opened, unread;
+	/* number of requests: lookups of addresses, checks of blobs, readings of code bytes */
+	uint64_t lookups, checks, bytes;
+	uint64_t late; /* number of requests without an answer in time */
+	/* over a tenant's budget: number of requests that were not made, and of JVMs that were dropped */
+	uint64_t over_time, over_memory;
 	struct helper_counts helpers;
 };
 /* Returns the counts since javacode_new. */

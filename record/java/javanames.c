@@ -7,10 +7,11 @@
 
 #include <stdlib.h>
 
-#define LONGEST 16384u    /* bytes of a name */
-#define ITEM_BYTES 32768u /* of an item; in a pipe, each item is in one record */
+#define LONGEST 16384u /* maximum size of a name in bytes */
+/* size of an item in bytes after which the next one begins; in a pipe, each item is in one record */
+#define ITEM_BYTES 32768u
 
-/* Key of a method, compared by its bytes. */
+/* Identifies a method; compared by its bytes. */
 struct key {
 	uint64_t method;
 	uint32_t pid, zero;
@@ -23,12 +24,12 @@ struct one {
 
 struct javanames {
 	struct intern keys;
-	struct one *one; /* by key - 1 */
+	struct one *one; /* data of each key, at index id - 1 */
 	struct arena names;
-	size_t bytes;        /* of names */
-	uint32_t nrequested; /* number of methods whose names have been requested: the first ones */
-	uint32_t left_out;   /* frames of methods beyond the limit */
-	uint64_t *wanted;    /* buffer for javanames_wanted */
+	size_t bytes;        /* sum of the sizes of names in bytes */
+	uint32_t nrequested; /* number of methods at the start of the table whose names have all been requested */
+	uint32_t left_out;   /* number of frames in methods that the table has no space for */
+	uint64_t *wanted;    /* result of javanames_wanted */
 };
 
 struct javanames *javanames_new(void)
@@ -122,7 +123,8 @@ static int key_cmp(const void *left, const void *right)
 	return (key->method > b->method) - (key->method < b->method);
 }
 
-/* Appends the methods of one process, key[0] and the following ones. Returns their number. */
+/* Writes an item with methods of the process of key[0], up to ITEM_BYTES. Returns the number of keys that it
+ * contains. */
 static size_t put_process(const struct javanames *javanames, const struct key *key, size_t n, uint32_t left_out,
 			  struct text *item)
 {

@@ -12,25 +12,26 @@
 
 #include "common/text.h"
 
-#define JAVANAMES_MAX 65536u       /* methods in a window */
-#define JAVANAMES_BYTES (8u << 20) /* bytes of their names */
+#define JAVANAMES_MAX 65536u       /* maximum number of methods in a window */
+#define JAVANAMES_BYTES (8u << 20) /* maximum bytes of the names of a window */
 
 struct javanames;
 
 struct javanames *javanames_new(void);
 void javanames_free(struct javanames *javanames);
 
-/* Notes that a frame of process pid is in this method. */
+/* Records that a frame of process pid is in this method. */
 void javanames_note(struct javanames *javanames, uint32_t pid, uint64_t method);
 
-/* Returns the methods of a process whose names have not been requested, and marks them as requested. Valid until the
- * next call. */
+/* Returns the methods of a process whose names have not been requested yet, *n of them, and marks them as requested.
+ * The array is valid until the next call. */
 const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, size_t *n);
 
-/* Stores the name of a method, in the spelling of Compiler.perfmap. */
+/* Stores the name of a method, which has the spelling of Compiler.perfmap. Ignores unknown methods and names beyond the
+ * limits. */
 void javanames_named(struct javanames *javanames, uint32_t pid, uint64_t method, struct str name);
 
-/* Appends the items of the window to text, and empties the table. */
+/* Appends the items of the window (PJ_ITEM_METHODS) to text, and empties the table. */
 void javanames_end(struct javanames *javanames, struct text *text);
 
 #endif

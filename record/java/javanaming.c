@@ -15,7 +15,8 @@ static void take_interpreted(void *to, uint64_t method, struct str name)
 	javanames_named(naming->names, naming->pid, method, name);
 }
 
-/* Each name is requested once, so only while the helper can answer. */
+/* Requests the names of interpreted methods of a JVM. Each name is requested only once, so call it only while the
+ * helper is ready. */
 static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm, struct javanames *names)
 {
 	struct naming naming = { names, jvm->pid };
@@ -29,7 +30,7 @@ static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm
 
 /* ---- code ------------------------------------------------------------------------------------------------------ */
 
-/* Blobs whose descriptions are read together. */
+/* Code blobs whose descriptions are read together. */
 struct described {
 	struct codenames_jvm *names;
 	uint32_t id[JVM_DESCRIBE_MAX];
@@ -49,8 +50,8 @@ static void take_method(void *to, uint64_t method, struct str name)
 	codenames_name(to, method, name);
 }
 
-/* Reads the names of the methods that the descriptions refer to, then checks that the code has not changed meanwhile.
- * Returns false if the JVM does not answer. */
+/* Reads the names of the methods in the descriptions, then checks that the code has not changed meanwhile, and
+ * completes the descriptions. Returns false if the JVM does not answer. */
 static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const struct described *described)
 {
 	size_t n;
@@ -67,8 +68,8 @@ static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const str
 	return true;
 }
 
-/* Describes some of the code that has no description yet. Returns false if there is none, or if the JVM does not
- * answer. */
+/* Reads descriptions of up to JVM_DESCRIBE_MAX blobs that have none yet. Returns false if there are none, or if the JVM
+ * does not answer. */
 static bool describe_some(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	struct described described = { .names = jvm->names };

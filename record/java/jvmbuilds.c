@@ -11,11 +11,14 @@
 enum { BUILDS = 16, PAGE = 4096 };
 
 struct build {
-	char *page; /* first page of libjvm.so; NULL: the entry is free */
+	char *page; /* first page of libjvm.so in memory; NULL: the entry is free */
 	struct jvmbuilds_key key;
-	int owner; /* /proc/PID of a process in the mount namespace of the key; -1: the recorder's own namespace */
+	/* descriptor of /proc/PID of a process in the mount namespace of the key; -1 for the recorder's own
+	 * namespace */
+	int owner;
 	uint64_t base;
-	uint64_t data, data_n; /* the writable segment: offset from base and bytes; 0: none */
+	/* writable segment of libjvm.so: its offset from base, and its size in bytes; 0: none */
+	uint64_t data, data_n;
 	struct vmlayout layout;
 	struct blobframes_layout frames;
 };
@@ -26,7 +29,7 @@ struct jvmbuilds {
 	uint64_t own_ns;
 };
 
-/* Returns the mount namespace of a process; 0 if it has ended, or without permission. */
+/* Returns the inode of the mount namespace of a process; 0 if the process has ended, or without permission. */
 static uint64_t mount_ns_of(int process)
 {
 	struct stat status;
@@ -46,7 +49,8 @@ static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *ke
 	       a->minor == key->minor && a->inode == key->inode;
 }
 
-/* Returns true if the mount namespace of the entry still exists. */
+/* Returns true if the owner of the entry still is in the mount namespace of the key, so that its inode number was not
+ * reused. */
 static bool is_valid(const struct build *known)
 {
 	return known->owner < 0 || mount_ns_of(known->owner) == known->key.mount_ns;
@@ -60,7 +64,8 @@ static void set_owner(const struct jvmbuilds *jvmbuilds, struct build *build, in
 		close(build->owner);
 	build->owner = copy;
 	if (copy < 0 && build->key.mount_ns != jvmbuilds->own_ns)
-		build->key.mount_ns = 0; /* out of descriptors: do not share */
+		/* no descriptor is free: the entry is not shared */
+		build->key.mount_ns = 0;
 }
 
 bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,

@@ -20,10 +20,10 @@ struct jvmbuilds;
 struct jvmbuilds *jvmbuilds_new(void);
 void jvmbuilds_free(struct jvmbuilds *jvmbuilds);
 
-/* Processes with equal keys share a layout. */
+/* Identifies processes that share a layout: those with equal keys. */
 struct jvmbuilds_key {
 	uid_t uid;
-	uint64_t mount_ns; /* 0: unknown, the layout is not shared */
+	uint64_t mount_ns; /* inode of the mount namespace; 0: unknown, so the layout is not shared */
 	uint32_t major, minor;
 	uint64_t inode;
 };
@@ -31,13 +31,13 @@ struct jvmbuilds_key {
 /* Returns the key of a JVM. */
 struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process);
 
-/* Fills hotspot and frames from the cache, as hotspot_read_layout and blobframes_open do, as far as lookups of code and
- * method names need it. On entry hotspot has only its memory, in which libjvm.so starts at base. process: /proc/PID,
- * which is duplicated. Returns false if the build is not cached. */
+/* Fills *hotspot and *frames from the cache, as hotspot_read_layout and blobframes_open do, as far as lookups of code
+ * and names of methods need it. On entry only hotspot->memory is set; libjvm.so starts at `base` in it. process is a
+ * descriptor of /proc/PID, of which a copy is kept. Returns false if the build is not cached. */
 bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, struct blobframes *frames);
 
-/* Stores hotspot and frames, which were read from the process. */
+/* Stores the layouts in *hotspot and *frames, which were read from this process. */
 void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, const struct blobframes *frames);
 

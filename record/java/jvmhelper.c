@@ -15,22 +15,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WARM_MAX = 8 }; /* JVMs whose read buffers (2 MB) stay between requests */
+enum { WARM_MAX = 8 }; /* maximum number of JVMs whose read buffers (2 MB each) stay between requests */
 
-/* Steps (0.1 us) and bytes that a request may take. Of JDK 25, opening takes 30,000 steps, the largest block 8,000,
- * 128 names 20,000. */
+/* Maximum steps (of about 0.1 us) and bytes of one request. With JDK 25, opening a JVM takes 30,000 steps, the largest
+ * block 8,000, and 128 names 20,000. */
 enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 };
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-#define AWAKE_NS 100000            /* the helper polls for the next request for so long before it sleeps */
-#define MAPS_MAX ((size_t)8 << 20) /* bytes of 65,530 mappings, the default limit of a process */
+#define AWAKE_NS 100000 /* time in ns for which the helper polls for the next request before it sleeps */
+/* maximum bytes of /proc/PID/maps: those of 65,530 mappings, the default limit of a process */
+#define MAPS_MAX ((size_t)8 << 20)
 
 struct image {
 	struct hotspot h;
 	struct blobframes f;
 	struct codescopes_stubs stubs;
 	struct readbudget budget;
-	uint64_t used;             /* serial of the last request */
-	struct hotspot_reason why; /* with a code: the JVM cannot be read any more */
+	uint64_t used;             /* serial number of the last request for this JVM */
+	struct hotspot_reason why; /* reason why the JVM cannot be read any longer; code NULL: it can be read */
 };
 
 struct jvmhelper {
@@ -60,7 +61,7 @@ static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct
 		reason.code = "unsupported";
 		snprintf(reason.why, sizeof(reason.why), "its libjvm.so does not export %s", missing);
 	}
-	/* From here on only the layout is needed. */
+	/* the tables of exported fields are needed only to read the layout */
 	vmstructs_free(&i->h.tables);
 	return reason;
 }
@@ -84,7 +85,8 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 	reason = hotspot_open_descriptor(&i->h, &process, fd[JVM_FD_MEM]);
 	if (reason.code)
 		return reason;
-	fd[JVM_FD_MEM] = -1; /* owned by the image now */
+	/* hotspot_open_descriptor has taken ownership */
+	fd[JVM_FD_MEM] = -1;
 	i->h.memory.budget = &i->budget;
 	key = (struct jvmbuilds_key){ request->user, request->mount_ns, process.library.major, process.library.minor,
 				      process.library.inode };
@@ -118,7 +120,8 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 	helper->image[slot] = NULL;
 }
 
-/* Frees the read buffers of the least recently used JVMs. */
+/* Adds a JVM to the warm ones, whose read buffers stay between requests. Frees the read buffers of the least recently
+ * used one if there are too many. */
 static void warm_up(struct jvmhelper *helper, struct image *i)
 {
 	unsigned oldest = 0;
@@ -142,7 +145,8 @@ static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_re
 	reply->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, reply->text, JVM_BYTES_N);
 }
 
-/* Answers JVM_FIND. Returns the bytes of the array. */
+/* Answers JVM_FIND: the block at an address, and the code around the address. Returns the bytes of the reply's
+ * array. */
 static size_t jvmhelper_find(struct image *i, const struct jvm_request *request, struct jvm_reply *reply)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
@@ -181,7 +185,7 @@ static size_t jvmhelper_check(struct image *i, const struct jvm_request *request
 	return reply->n * sizeof(*reply->same);
 }
 
-/* Answers JVM_NAMES with as many names as fit into a reply. */
+/* Answers JVM_NAMES with as many names as fit into a reply. Returns the bytes of the reply's array. */
 static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
 				   struct jvm_reply *reply)
 {
@@ -244,7 +248,7 @@ static void open_slot(struct jvmhelper *helper, const struct jvm_request *reques
 	jvmhelper_cool(i);
 }
 
-/* Handles a request. Returns false if the recorder has closed the socket. */
+/* Performs a request and sends the reply. Returns false if the recorder has closed the socket. */
 static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 {
 	const struct jvm_request *request = &helper->request;
@@ -278,7 +282,8 @@ static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
-/* Receives a request. Returns false if the recorder has closed the socket. */
+/* Receives a request and its descriptors. Returns false if the recorder has closed the socket, or if the request is
+ * malformed. */
 static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 {
 	struct jvm_request *request = &helper->request;
@@ -286,8 +291,9 @@ static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 	ssize_t got;
 	size_t array;
 
-	do { /* requests come in bursts: a thread that sleeps between two of them waits for a CPU each time, 4 ms at a
-		load of 20 */
+	/* Requests come in bursts. A thread that sleeps between two of them has to wait for a CPU each time: 4 ms at a
+	 * load of 20. */
+	do {
 		got = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
 						 clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (got < 0 && (errno == EINTR || errno == EAGAIN));

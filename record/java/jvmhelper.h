@@ -19,7 +19,7 @@
 
 enum jvm_question {
 	JVM_OPEN,
-	JVM_CLOSE, /* without a reply */
+	JVM_CLOSE, /* closes a JVM; has no reply */
 	JVM_FIND,
 	JVM_CHECK,
 	JVM_BYTES,
@@ -28,76 +28,80 @@ enum jvm_question {
 };
 
 enum {
-	JVM_SLOTS = 512,           /* JVMs that can be open at a time */
-	JVM_BYTES_N = 512,         /* code around an address */
-	JVM_CODE_BLOBS_MAX = 2048, /* in a reply: HotSpot's largest block has 400 */
-	JVM_BLOBS_MAX = 512,       /* in a request */
+	JVM_SLOTS = 512,           /* maximum number of open JVMs */
+	JVM_BYTES_N = 512,         /* number of bytes of code that a reply has around an address */
+	JVM_CODE_BLOBS_MAX = 2048, /* maximum number of code blobs in a reply; HotSpot's largest block has 400 */
+	JVM_BLOBS_MAX = 512,       /* maximum number of blobs in a request */
 	JVM_METHODS_MAX = 128,
-	JVM_NAME_MAX = 4096, /* bytes; longer names are omitted */
+	JVM_NAME_MAX = 4096, /* maximum size of a name in bytes; longer names are left out */
 	JVM_NAMES_BYTES = 96 << 10,
-	JVM_DESCRIBE_MAX = 64,        /* blobs in a request of JVM_DESCRIBE */
-	JVM_CODE_BYTES_MAX = 24 << 10 /* bytes of a jvm_code; without inlined calls if it is longer */
+	JVM_DESCRIBE_MAX = 64, /* maximum number of blobs in a JVM_DESCRIBE request */
+	/* maximum size of a jvm_code in bytes; a longer one is sent without inlined calls */
+	JVM_CODE_BYTES_MAX = 24 << 10
 };
 
-/* Descriptors of files in /proc/PID that JVM_OPEN carries, in this order. */
+/* Indexes of the descriptors of /proc/PID/mem and /proc/PID/maps that a JVM_OPEN request carries. */
 enum { JVM_FD_MEM, JVM_FD_MAPS, JVM_FDS };
 
 struct jvm_request {
-	uint64_t serial; /* returned in the reply */
+	uint64_t serial; /* serial number of the request; the reply has the same one */
 	uint32_t question, slot;
-	uint32_t n;         /* elements of the array */
-	uint32_t pid, user; /* OPEN */
-	uint64_t start;     /* OPEN: clock ticks since boot */
-	uint64_t mount_ns;  /* OPEN: of jvmbuilds_key; 0: its layout is not shared */
-	uint64_t address;   /* FIND, BYTES */
+	uint32_t n;         /* number of elements of the array */
+	uint32_t pid, user; /* OPEN: pid and uid of the process */
+	uint64_t start;     /* OPEN: start time of the process in clock ticks since boot */
+	/* OPEN: inode of the JVM's mount namespace if that is the recorder's own; 0: the layout is not shared
+	 * (jvmbuilds.h) */
+	uint64_t mount_ns;
+	uint64_t address; /* FIND, BYTES: the address to look up */
 	union {
-		struct blob blob[JVM_BLOBS_MAX];  /* CHECK, DESCRIBE */
-		uint64_t method[JVM_METHODS_MAX]; /* NAMES */
+		struct blob blob[JVM_BLOBS_MAX];  /* CHECK, DESCRIBE: the blobs */
+		uint64_t method[JVM_METHODS_MAX]; /* NAMES: the methods */
 	};
 };
 
-/* Reply to JVM_DESCRIBE: a range of code with one name. An nmethod is one range, whose name is that of methods[0]. A
- * block of stubs is one range with HotSpot's name for the block, and one for each of its stubs. The head precedes
- * nmethods Method* (the compiled method, then the inlined ones) and `bytes` bytes, padded to a multiple of 8: the tree
- * of inlined calls of an nmethod (PJ_ITEM_CODE of pjsection.h; empty if no call is inlined), or the name of a stub. */
+/* Element of the reply to JVM_DESCRIBE: a range of code with one name. An nmethod is one range, whose name is that of
+ * its first Method*. A block of stubs is one range with HotSpot's name for the block, and one range for each of its
+ * stubs. This head is followed by nmethods Method* (the compiled method, then the inlined ones) and by `bytes` bytes,
+ * padded to a multiple of 8: for an nmethod the tree of its inlined calls (PJ_ITEM_CODE of pjsection.h; empty if no
+ * call is inlined), else the name. */
 struct jvm_code {
-	uint32_t index; /* of the blob in the request */
+	uint32_t index; /* index of the blob in the request */
 	uint32_t nmethods, bytes, zero;
 	uint64_t start, end;
 };
 
-/* Bytes of a request without its array. */
+/* size in bytes of a request without its array */
 #define JVM_REQUEST_HEAD offsetof(struct jvm_request, blob)
 
 struct jvm_reply {
 	uint64_t serial;
-	/* Time that the request took. */
+	/* duration of the request in ns */
 	uint64_t ns;
-	/* Elements of the array: code blobs (FIND), unchanged blobs (CHECK), processed methods (NAMES), processed blobs
-	 * (DESCRIBE). */
+	/* number of elements: code blobs (FIND), unchanged blobs (CHECK), processed methods (NAMES), processed blobs
+	 * (DESCRIBE) */
 	uint32_t n;
-	/* NAMES, DESCRIBE: size of the array. Elements of NAMES are two uint32_t (index of the method, bytes of the
-	 * name) and the name; those of DESCRIBE are jvm_code. */
+	/* NAMES, DESCRIBE: size of the array in bytes. An element of NAMES is two uint32_t (index of the method, size
+	 * of the name) and the name; an element of DESCRIBE is a jvm_code with its data. */
 	uint32_t bytes;
-	/* The JVM cannot be read: `code` and `why` have the reason. */
+	/* 1: the JVM cannot be read any longer; code and why have the reason */
 	uint8_t lost;
-	/* FIND, BYTES: `text` is valid. */
+	/* FIND, BYTES: 1: text has the code around the address */
 	uint8_t read;
-	uint32_t where; /* FIND: enum codecache_where */
+	uint32_t where; /* FIND: enum codecache_where, the kind of memory at the address */
 	char code[16], why[160];
 	struct blob blob;
 	uint64_t call_stub_return, continuation_return;
 	char text[JVM_BYTES_N];
 	union {
 		struct code_blob code_blob[JVM_CODE_BLOBS_MAX];
-		uint16_t same[JVM_BLOBS_MAX]; /* indices, ascending */
+		uint16_t same[JVM_BLOBS_MAX]; /* CHECK: indexes of the unchanged blobs, in ascending order */
 		char names[JVM_NAMES_BYTES];
 	};
 };
 
 #define JVM_REPLY_HEAD offsetof(struct jvm_reply, code_blob)
 
-/* Enters the sandbox and answers until the other end of the socket is closed. */
+/* Enters the sandbox and answers requests until the recorder closes the socket. */
 void jvmhelper_run(int socket);
 
 #endif

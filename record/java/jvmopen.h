@@ -14,19 +14,20 @@
 
 enum { JVMOPEN_MS = 20 };
 
-/* Descriptors of one program for the helper, which its user may read. */
+/* Descriptors of one program that the helper may read, because the user of the process may read it. */
 struct jvmopen {
-	int process;    /* /proc/PID */
-	uint64_t start; /* clock ticks since boot; 0: not compared */
+	int process;    /* descriptor of /proc/PID */
+	uint64_t start; /* requested start time of the process in clock ticks since boot; 0: any */
 	int fd[JVM_FDS];
 	struct taskid id;
 	struct taskid_user user;
-	uint64_t mount_ns; /* 0: the process has ended, or without permission */
+	/* inode of the process's mount namespace; 0: the process has ended, or the permission is missing */
+	uint64_t mount_ns;
 	struct hotspot_reason why;
 };
 
-/* Opens the files of a process, given by its /proc/PID, if it started at `start` (0: not compared). Returns NULL and
- * *why on failure. */
+/* Opens the files of a process for the helper. process is a descriptor of /proc/PID; the process must have started at
+ * `start` (clock ticks since boot; 0: any). Returns NULL and *why on failure. */
 struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why);
 void jvmopen_free(struct jvmopen *jvmopen);
 

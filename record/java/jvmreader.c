@@ -23,53 +23,57 @@
 #include <unistd.h>
 
 #define MS_NS (SECOND_NS / 1000)
-#define HANG_NS (250 * MS_NS) /* a helper that is blocked for so long at one request is killed */
-#define RUNS_NS (200 * MS_NS) /* a helper that uses so much CPU time for one request is killed: ten times its bound */
-#define ANSWER_NS (5 * SECOND_NS) /* limit of any wait, on a heavily overloaded machine */
-#define RESTART_NS (100 * MS_NS)  /* between starts of two helpers */
-#define NOTICED_NS (5 * MS_NS)    /* a request that takes longer is split into CPU time and blocked time */
-#define QUESTION_NS 10000         /* cost of a request for the recorder, in ns */
+#define HANG_NS (250 * MS_NS) /* time in ns with one request after which a helper that is blocked is killed */
+/* CPU time in ns for one request after which a helper is killed: ten times the bound of a request */
+#define RUNS_NS (200 * MS_NS)
+/* time in ns without a reply after which any helper is killed; reached only on a heavily overloaded machine */
+#define ANSWER_NS (5 * SECOND_NS)
+#define RESTART_NS (100 * MS_NS) /* least time between the starts of two helpers, in ns */
+/* duration of a request, in ns, from which its CPU time and blocked time are distinguished */
+#define NOTICED_NS (5 * MS_NS)
+#define QUESTION_NS 10000 /* cost of one request for the recorder itself, in ns */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
 
 struct jvmreader_jvm {
 	uint32_t slot, pid;
 	uint64_t start;
 	struct tenant tenant;
-	int process;      /* /proc/PID, of O_PATH; -1: not opened yet */
-	struct taskid id; /* identity of the program that is read */
-	uint64_t helper;  /* serial of the helper that has it open; 0: none */
+	int process;      /* O_PATH descriptor of /proc/PID; -1: not opened yet */
+	struct taskid id; /* identity of the program that is read; changes with an exec */
+	uint64_t helper;  /* serial number of the helper that has opened this JVM; 0: none */
 	bool over_budget;
 	struct hotspot_reason why;
 };
 
 struct jvmreader {
-	struct tenants *tenants; /* NULL: no budgets */
-	uint64_t own_ns;         /* mount namespace of the recorder */
-	pid_t pid;               /* of the helper; 0: none */
-	uint64_t helper;         /* serial number of the helper, from 1 */
+	struct tenants *tenants; /* table of tenants with budgets; NULL: no budgets */
+	uint64_t own_ns;         /* inode of the recorder's mount namespace */
+	pid_t pid;               /* pid of the helper; 0: it does not run */
+	uint64_t helper;         /* serial number of the helper, counted from 1 */
 	int socket, schedstat;
 	clockid_t clock;
 	uint64_t started;
-	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* open JVMs */
-	bool busy;                            /* a request has no reply yet */
-	struct jvmreader_jvm *at;             /* its JVM; NULL: closed meanwhile */
-	struct tenant payer;                  /* tenant of that JVM */
-	uint64_t serial, since;               /* of the request; since: its time */
-	uint64_t cpu, waiting; /* ns of the helper at the last reading: CPU time, and time waiting for a CPU */
-	uint64_t used;         /* CPU time of the request */
+	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* open JVMs, by slot */
+	bool busy;                            /* true: a request has no reply yet */
+	struct jvmreader_jvm *at;             /* JVM of that request; NULL: it was closed meanwhile */
+	struct tenant payer;                  /* tenant to which that request is charged */
+	uint64_t serial, since;               /* serial number of the request, and time at which it was sent */
+	uint64_t cpu, waiting; /* times of the helper at the last reading, in ns: on a CPU, and waiting for a CPU */
+	uint64_t used;         /* CPU time of the request so far, in ns */
 	uint64_t patience;
 	struct {
 		pid_t pid;
 		struct tenant tenant;
 	} left[LEFT_MAX];
 	struct {
-		uint64_t hung, crashed, avoided; /* since the start */
-		unsigned left;                   /* killed ones that have not ended yet */
+		/* number of helpers that hung or crashed, and of requests that were avoided, since the start */
+		uint64_t hung, crashed, avoided;
+		unsigned left; /* number of killed helpers that have not ended yet */
 	} counts;
 	struct jvm_request request;
 	struct jvm_reply reply;
-	size_t reply_n; /* bytes */
-	uint8_t *same;  /* result of a jvmreader_check, for each blob */
+	size_t reply_n; /* size of the reply's array in bytes */
+	uint8_t *same;  /* result of jvmreader_check: 1 for each unchanged blob */
 	size_t same_cap;
 };
 
@@ -91,7 +95,8 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	/* URGENCY_SOON: steps of a request and CPU time of a tenant are bounded */
+	/* The helper may have raised priority, because the steps of a request and the CPU time of a tenant are
+	 * bounded. */
 	jvmreader->pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, jvmreader_run_helper, NULL });
 	close(pair[1]);
@@ -106,7 +111,7 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 	jvmreader->cpu = jvmreader->waiting = 0;
 }
 
-/* Reaps killed helpers: they end once the call that blocks them returns. */
+/* Reaps killed helpers that have ended: those that were blocked end when the call that blocks them returns. */
 static void jvmreader_reap(struct jvmreader *jvmreader)
 {
 	for (unsigned i = 0; i < LEFT_MAX; i++) {
@@ -126,7 +131,7 @@ static void end_helper(struct jvmreader *jvmreader)
 	close(jvmreader->socket);
 	if (jvmreader->schedstat >= 0)
 		close(jvmreader->schedstat);
-	kill(jvmreader->pid, SIGKILL); /* it has no state that must be saved */
+	kill(jvmreader->pid, SIGKILL); /* the helper has no state that must be saved */
 	for (unsigned tries = 0; tries < 25 && (ended = waitpid(jvmreader->pid, NULL, WNOHANG)) == 0; tries++)
 		nanosleep(&moment, NULL);
 	while (jvmreader->left[free].pid)
@@ -163,7 +168,7 @@ static bool is_stuck(const struct jvmreader *jvmreader, const struct tenant *ten
 
 /* ---- costs ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the ns that the helper was runnable without a CPU. */
+/* Returns the time for which the helper waited for a CPU since its start, in ns. */
 static uint64_t time_waiting(const struct jvmreader *jvmreader)
 {
 	struct schedstat schedstat = { .waited = jvmreader->waiting };
@@ -181,7 +186,7 @@ static uint64_t jvmreader_cpu_time(const struct jvmreader *jvmreader)
 		       jvmreader->cpu;
 }
 
-/* Charges the helper's CPU time since the last call to the tenant whose JVM is read. */
+/* Charges the helper's CPU time since the last reading to the tenant of the current request. */
 static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 {
 	uint64_t cpu = jvmreader_cpu_time(jvmreader);
@@ -196,8 +201,8 @@ static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 	jvmreader->cpu = cpu;
 }
 
-/* Returns the ns since the request that the helper was neither running nor waiting for a CPU. Must not be called while
- * it waits for one: the kernel adds that time at its end. */
+/* Returns the time in ns since the request was sent in which the helper neither ran nor waited for a CPU; 0 for short
+ * requests. Do not call it while the helper waits for a CPU: the kernel adds that time when the wait ends. */
 static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 {
 	uint64_t past = now - jvmreader->since, waiting, known;
@@ -210,14 +215,15 @@ static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 	return past > known ? past - known : 0;
 }
 
-/* Charges blocked time. Reading pages from disk at the start of a JVM is within TENANT_BLOCKED_NS. */
+/* Charges the time for which the helper was blocked. TENANT_BLOCKED_NS allows for reading pages from disk at the start
+ * of a JVM; beyond it ten times the blocked time is charged as CPU time for JVMs. */
 static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64_t now)
 {
 	if (jvmreader->tenants && !tenants_take(jvmreader->tenants, jvmreader->payer, TENANT_BLOCKED_NS, blocked, now))
 		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
-/* Ends the request. */
+/* Charges the CPU time and the blocked time of the request, which ended at `ended`, to its tenant. */
 static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
@@ -228,7 +234,7 @@ static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64
 		charge_blocked(jvmreader, blocked, now);
 }
 
-/* Returns true if the helper waits for something other than a CPU. */
+/* Returns true if the helper is blocked: it neither runs nor waits for a CPU. */
 static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
 {
 	char path[64], text[128];
@@ -252,7 +258,8 @@ static const char *const codes[] = { "openj9",     "zing",        "no-permission
 				     "gone",       "starting",    "no-vmstructs",  "unsupported",
 				     "unreadable", "over-budget", "not-dumpable" };
 
-/* Takes a reason from the helper; its text appears in messages, so it is checked. */
+/* Returns the reason in a reply. The helper is untrusted, so the code is compared with the known ones, and the text is
+ * made printable. */
 static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 {
 	struct hotspot_reason reason = { .code = "unreadable" };
@@ -265,7 +272,7 @@ static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 	return reason;
 }
 
-/* Takes a reply that has arrived. */
+/* Completes the request whose reply has arrived. */
 static void jvmreader_collect(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now(),
@@ -278,7 +285,7 @@ static void jvmreader_collect(struct jvmreader *jvmreader)
 	jvmreader->busy = false;
 }
 
-/* Waits for the reply until a time. Returns false if none has come. */
+/* Waits for the reply until the time `until` (ns). Returns false if none has come by then, or if the helper crashed. */
 static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 {
 	while (jvmreader->busy) {
@@ -291,7 +298,8 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 			jvmreader_collect(jvmreader);
 			return true;
 		}
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) { /* it has ended, or sent another reply */
+		/* the helper has ended, or has sent another reply */
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
 			charge_cpu(jvmreader, clock_now());
 			charge_blocked(jvmreader, HANG_NS, clock_now());
 			jvmreader->counts.crashed++;
@@ -308,7 +316,7 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 	return false;
 }
 
-/* Returns true if a helper waits for a request. */
+/* Returns true if the helper runs and waits for a request. */
 static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 {
 	if (jvmreader->busy)
@@ -324,7 +332,7 @@ static bool send_request(struct jvmreader *jvmreader, size_t array, const int *f
 				   fd ? JVM_FDS : 0);
 }
 
-/* Sends jvmreader->request, whose array has n bytes, and waits until the deadline. */
+/* Sends jvmreader->request, whose array has `array` bytes, and waits for the reply until the deadline. */
 static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
 					     enum jvm_question question, size_t array, const int *fd)
 {
@@ -368,7 +376,8 @@ static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmrea
 	jvmreader->request.pid = jvm->pid;
 	jvmreader->request.user = jvmopen->user.uid;
 	jvmreader->request.start = jvmopen->id.start;
-	/* 0: the layout is not shared, since the inode number of another mount namespace may be reused. */
+	/* A mount namespace other than the recorder's is sent as 0, so that its layout is not shared: its inode number
+	 * may be reused. */
 	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ? jvmopen->mount_ns : 0;
 	answer = jvmreader_query(jvmreader, jvm, JVM_OPEN, 0, jvmopen->fd);
 	jvmopen_free(jvmopen);
@@ -402,7 +411,8 @@ static bool has_time(const struct jvmreader *jvmreader, struct tenant tenant)
 				       tenants_may(jvmreader->tenants, tenant, TENANT_CPU_NS, now));
 }
 
-/* Opens the JVM in the helper. JVMREADER_DONE: it is open, and the helper waits for a request. */
+/* Prepares a request: opens the JVM in the helper if necessary. Returns JVMREADER_DONE if the JVM is open and the
+ * helper waits for a request. */
 static enum jvmreader_answer jvmreader_begin(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
 	jvmreader_mend(jvmreader);
@@ -429,7 +439,7 @@ static enum jvmreader_answer query_at(struct jvmreader *jvmreader, struct jvmrea
 	return jvmreader_query(jvmreader, jvm, question, 0, NULL);
 }
 
-/* Returns true if the code blobs of the reply are valid: sorted, disjoint, of known kinds. */
+/* Returns true if the code blobs in the reply are valid: sorted, disjoint, and of known kinds. */
 static bool check_blobs(const struct jvm_reply *reply, size_t bytes)
 {
 	if (reply->n == 0 || reply->n > JVM_CODE_BLOBS_MAX || bytes != reply->n * sizeof(*reply->code_blob))
@@ -466,7 +476,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmread
 	return answer;
 }
 
-/* Sets jvmreader->same for up to JVM_BLOBS_MAX blobs, from index `from` on. */
+/* Checks the n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets jvmreader->same for those that
+ * are unchanged. */
 static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {
@@ -525,7 +536,8 @@ bool jvmreader_ready(struct jvmreader *jvmreader)
 	return jvmreader->patience && jvmreader_is_idle(jvmreader);
 }
 
-/* Requests names of up to JVM_METHODS_MAX methods. *done: number of processed ones. */
+/* Requests the names of n methods, at most JVM_METHODS_MAX, and calls fn for each. Sets *done to the number of
+ * processed methods. */
 static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
 				       size_t n, size_t *done, void (*fn)(void *to, uint64_t method, struct str name),
 				       void *to)
@@ -540,8 +552,8 @@ static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmre
 	answer = jvmreader_query(jvmreader, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	if (!taskwait_is(jvm->process,
-			 &jvm->id)) { /* the process has called exec: these are names of the old program */
+	/* The process has called exec, so these may be names of the old program. */
+	if (!taskwait_is(jvm->process, &jvm->id)) {
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
 	}
@@ -570,7 +582,7 @@ enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmrea
 	return answer;
 }
 
-/* Calls fn for the elements of a reply to JVM_DESCRIBE, as far as they are valid. */
+/* Calls fn for the elements of a reply to JVM_DESCRIBE, up to the first invalid one. */
 static void take_codes(struct str rest, size_t n, jvmreader_code *fn, void *to)
 {
 	static uint64_t method[JVM_CODE_BYTES_MAX / sizeof(uint64_t)];
@@ -638,8 +650,8 @@ void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 	jvmreader_is_idle(jvmreader);
 	if (jvmreader->at == jvm)
 		jvmreader->at = NULL;
-	if (jvmreader->pid &&
-	    jvm->helper == jvmreader->helper) { /* if this is not sent, the next JVM of the slot replaces it */
+	/* If the message cannot be sent, the next JVM in the slot replaces this one. */
+	if (jvmreader->pid && jvm->helper == jvmreader->helper) {
 		jvmreader->request.question = JVM_CLOSE;
 		jvmreader->request.slot = jvm->slot;
 		send_request(jvmreader, 0, NULL);

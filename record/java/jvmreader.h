@@ -18,37 +18,38 @@
 
 struct jvmreader;
 
-/* Starts the helper. Budgets are TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS of tenants; NULL: no budgets, or
- * set later by jvmreader_budgets. */
+/* Starts the helper. `tenants` has the budgets TENANT_JVM_NS, TENANT_CPU_NS and TENANT_BLOCKED_NS; NULL: there are
+ * none, or jvmreader_budgets sets them later. */
 struct jvmreader *jvmreader_new(struct tenants *tenants);
 void jvmreader_budgets(struct jvmreader *jvmreader, struct tenants *tenants);
-/* All JVMs must be closed before. */
+/* Frees the reader and ends the helper. All JVMs must be closed before. */
 void jvmreader_free(struct jvmreader *jvmreader);
 
-/* Sets the total time in ns that all further requests may wait. */
+/* Sets the total time in ns that all requests from now on may wait. */
 void jvmreader_deadline(struct jvmreader *jvmreader, uint64_t ns);
 
 enum jvmreader_answer {
 	JVMREADER_DONE,
-	JVMREADER_LATE, /* no reply in time, the helper is busy, or the tenant is over its budget */
-	JVMREADER_LOST  /* the JVM has ended, cannot be read, or reading it hangs: close it. See jvmreader_why */
+	JVMREADER_LATE, /* there was no reply in time, the helper is busy, or the tenant is over its budget */
+	/* the JVM has ended, cannot be read, or reading it hangs (jvmreader_why); the caller must close it */
+	JVMREADER_LOST
 };
 
 struct jvmreader_jvm;
 
-/* Opens the JVM of a process that started at `start`, in clock ticks since boot (0: unknown). The first request opens
- * its memory. Returns NULL if JVM_SLOTS are open. */
+/* Returns a handle for the JVM of a process that started at `start` (clock ticks since boot; 0: unknown). The first
+ * request opens its memory. Returns NULL if JVM_SLOTS handles are open. */
 struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant);
 void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm);
 
-/* Returns the reason after JVMREADER_LOST. The codes "hangs" and "crashed" are the helper's failures. */
+/* Returns the reason of JVMREADER_LOST. The codes "hangs" and "crashed" are failures of the helper. */
 struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
 
-/* Returns true after JVMREADER_LATE if the budget of the tenant was the reason. */
+/* Returns true if the budget of the tenant was the reason of the last JVMREADER_LATE. */
 bool jvmreader_over_budget(const struct jvmreader_jvm *jvm);
 
-/* Result of jvmreader_find: the block around an address, as blobframes_at, and JVMREADER_BYTES of code, aligned to that
- * size; bytes is NULL if they cannot be read. Valid until the next request. */
+/* Result of jvmreader_find: the block around an address as blobframes_at finds it, and the JVMREADER_BYTES of code that
+ * contain the address, aligned to that size; `bytes` is NULL if they cannot be read. Valid until the next request. */
 struct jvmreader_found {
 	enum codecache_where where;
 	struct blob blob;
@@ -58,30 +59,32 @@ struct jvmreader_found {
 enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found);
 
-/* Checks nmethods: blob[0..*n) keeps the unchanged ones, in order, and *n their number. */
+/* Checks *n nmethods in one or more requests. Removes those that have changed from the array blob, and sets *n to the
+ * number of the others. */
 enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
 				      size_t *n);
 
-/* Reads the JVMREADER_BYTES of code that contain an address. *bytes is NULL if they cannot be read. */
+/* Reads the JVMREADER_BYTES of code that contain an address. Sets *bytes to NULL if they cannot be read. */
 enum { JVMREADER_BYTES = JVM_BYTES_N };
 enum jvmreader_answer jvmreader_bytes(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				      const char **bytes);
 
-/* Returns true if the helper is ready for a request and time is left. */
+/* Returns true if the helper is ready for a request and the deadline has not passed. */
 bool jvmreader_ready(struct jvmreader *jvmreader);
 
-/* Reads names of methods in the spelling of Compiler.perfmap and calls fn for each; omits those that cannot be read. */
+/* Reads the names of n methods in the spelling of Compiler.perfmap, and calls fn for each; leaves out those that cannot
+ * be read. */
 enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const uint64_t *method,
 				      size_t n, void (*fn)(void *to, uint64_t method, struct str name), void *to);
 
-/* Reads ranges, methods and inlined calls of up to JVM_DESCRIBE_MAX blobs, and calls fn for each range that can be
- * read: code->index is that of the blob, and rest has code->bytes bytes. *done: number of processed blobs, at least
- * one. All data are of the JVM and untrusted. */
+/* Reads ranges, methods and inlined calls of n blobs, at most JVM_DESCRIBE_MAX, and calls fn for each range that can be
+ * read: code->index is the index of its blob, and rest has code->bytes bytes. Sets *done to the number of processed
+ * blobs, at least one. All data come from the JVM and are untrusted. */
 typedef void jvmreader_code(void *to, const struct jvm_code *code, const uint64_t *method, struct str rest);
 enum jvmreader_answer jvmreader_describe(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
 					 const struct blob *blob, size_t n, size_t *done, jvmreader_code *fn, void *to);
 
-/* Returns the counts of helper processes since the start. */
+/* Returns the counts of helpers since the start. */
 struct helper_counts jvmreader_count(const struct jvmreader *jvmreader);
 
 #endif
