@@ -27,7 +27,7 @@
 #define EXECS_EVERY (10 * MS)
 /* searches for JVMs take at most this fraction of one CPU, 1/100, on average over some seconds */
 #define LOOK_SHARE 100
-/* burst of the searches, in ns of the time by which they would have to wait */
+/* pause in ns that earlier searches may still require when the next one starts: the burst of the searches */
 #define LOOK_BURST SECOND
 /* time for the last scans of all JVMs, after a signal requested the end, in ns */
 #define LAST_SCANS (SECOND / 2)
@@ -587,7 +587,7 @@ bool follow(const struct request *request)
 	follower->maps = (struct perfmaps){ .dir = request->to ? request->to : "/tmp",
 					    .publisher = request->publisher,
 					    .tenants = follower->allowance.tenants };
-	/* Without a boot id no timeline can be written. Opening one reports that. */
+	/* Without a boot id no timeline can be written. journalfile_open reports that later. */
 	if (boot_id(request->proc, follower->boot))
 		mapsdir_prepare(request->dir, follower->boot);
 	sigemptyset(&block);

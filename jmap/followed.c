@@ -12,9 +12,10 @@
 #define SECOND FOLLOW_SECOND
 #define YOUNG_FOR (2 * SECOND)
 #define YOUNG_EVERY (50 * MS)
-/* divisor of the scan interval after code has disappeared: the next code at these addresses would get wrong names */
+/* divisor of the scan interval after code has disappeared: new code at its address has the wrong name until the next
+ * scan */
 #define OFTENER 4
-/* maximum size of a timeline in bytes; pjfold reads twice as much */
+/* maximum size of a timeline in bytes; pjfold reads at most twice as much */
 #define TIMELINE_MAX ((uint64_t)512 << 20)
 /* maximum size of the records of one scan in bytes: 16 MB of map, and one record more */
 #define RECORDS_MAX ((uint64_t)80 << 20)

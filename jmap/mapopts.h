@@ -46,7 +46,7 @@ struct request {
 
 /* Parses the command line into *request. Exits with a message if it is wrong. */
 void mapopts_parse(struct request *request, int argc, char **argv);
-/* Frees the list of pids. */
+/* Frees the list of pids in *request. */
 void mapopts_free(struct request *request);
 
 /* Drops all capabilities except those that are needed to read processes and, with --method=jcmd and agent, to become

@@ -13,13 +13,13 @@
 #if defined(__x86_64__)
 enum { SYS_WRITE = 1, SYS_CLOSE = 3, SYS_YIELD = 24, SYS_OPENAT = 257 };
 #define NOFOLLOW 0400000
-/* aarch64: the Makefile builds the agent for no other processor */
+/* The numbers for aarch64. The Makefile builds the agent for no processor other than x86-64 and aarch64. */
 #else
 enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
 #endif
 
-#define HERE (-100) /* value of AT_FDCWD */
+#define HERE (-100) /* value of AT_FDCWD in the kernel's headers */
 /* values of O_WRONLY, O_TRUNC and O_CLOEXEC, with O_NOFOLLOW */
 #define OPEN_FLAGS (01 | 01000 | 02000000 | NOFOLLOW)
 #define EINTR 4

@@ -2,9 +2,9 @@
 /*
  * jcmdmap.h - maps that a JVM writes about itself, on request or by configuration.
  *
- * A request affects the JVM, so it needs an option of the user. --method=jcmd makes a HotSpot of JDK 17 or later write
- * its own map. --method=agent loads a small library into any HotSpot, which writes its code and then stays mapped,
- * inactive. Neither leaves a file. The map is untrusted input (untrustedmap.h).
+ * A request affects the JVM, so pjmap makes one only with an option of the user. --method=jcmd makes a HotSpot of JDK
+ * 17 or later write a map. --method=agent loads a small library into any HotSpot; the library writes a map, and then
+ * stays mapped without any effect. No file remains. The map is untrusted input (untrustedmap.h).
  */
 #ifndef PJ_JCMDMAP_H
 #define PJ_JCMDMAP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replies.h - parses responses of the attach protocol, and /proc/PID/status. Does no input or output.
+ * replies.h - parses responses of the attach protocol, and the text of /proc/PID/status. Does no input or output.
  *
- * The input is untrusted, as any process can pretend to be a JVM.
+ * The responses are untrusted, because any process can pretend to be a JVM.
  */
 #ifndef PJ_REPLIES_H
 #define PJ_REPLIES_H

@@ -2,8 +2,9 @@
 /*
  * mapfile.h - writes a finished map as perf-PID.map, completely or not at all, for the user whose process it describes.
  *
- * This is safe also in /tmp, where every user may write: a link of that name is replaced, never followed. The map is
- * copied without parsing, so the process with the necessary capabilities contains no parser (test/suite/openers.sh).
+ * This is safe in /tmp, too, where every user may write: a link with that name is replaced, never followed. The map is
+ * copied without parsing, because the process that has the necessary capabilities must contain no parser
+ * (test/suite/openers.sh).
  */
 #ifndef PJ_MAPFILE_H
 #define PJ_MAPFILE_H

@@ -26,12 +26,12 @@ struct jvmhandle {
 	pid_t helper; /* pid of the helper process; 0: there is none */
 	/* socket to the helper; files in memory for its records and its map (readhelper.h) */
 	int socket, records, map;
-	clockid_t clock; /* clock of the helper's CPU time */
+	clockid_t clock; /* id of the clock that measures the helper's CPU time */
 	uint64_t cpu;    /* CPU time of the helper up to the last jvmhandle_cpu, in ns */
 	/* time for which the helper ran or waited for a CPU, in ns, at the last jvmhandle_blocked */
 	uint64_t scheduled;
-	uint64_t serial,
-		since; /* serial number of the last request; time of the pending request, 0 if none is pending */
+	/* serial: number of the last request; since: time of the pending request, 0 if none is pending */
+	uint64_t serial, since;
 };
 
 /* Result of jvmhandle_poll, in this order: no request is pending, one is pending, it was answered, the helper has
@@ -76,7 +76,7 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 /* Ends the helper, if there is one: adds it to *left without waiting, and closes its socket and files. */
 void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct tenant tenant);
 
-/* Reaps the helpers that have ended, and removes them from *left. */
+/* Reaps the helpers in *left that have exited, and removes them from the list. */
 void jvmhandle_reap(struct jvmhandle_left *left);
 
 /* Returns the number of helpers of a tenant that did not exit within a second after their end: they are blocked. */

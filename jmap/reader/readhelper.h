@@ -17,7 +17,7 @@
 #include "runtimes/hotspot/readbudget.h"
 #include "runtimes/hotspot/discover.h"
 
-/* Kind of a request. */
+/* Kinds of requests to the helper. */
 enum read_task {
 	/* READ_LAYOUT: opens the JVM and reads its layout */
 	READ_LAYOUT,
@@ -70,7 +70,8 @@ struct read_answer {
 	/* TIMELINE: start (CLOCK_MONOTONIC) and duration of the scan in ns; number of blobs that appeared, and that
 	 * disappeared */
 	uint64_t began, took, came, went;
-	/* Number of code blobs that were left out, by reason (journal.h, codemap.h). */
+	/* number of code blobs that were left out: could not be read, could not be named, no memory, left to the next
+	 * scan (journal.h, codemap.h) */
 	uint64_t torn, unnamed, beyond, later;
 	/* number of code blobs; MAP: number of lines of the map */
 	uint64_t code_n;

@@ -18,7 +18,7 @@ static void frameinfo_forget(struct frameinfo *frameinfo)
 	frameinfo->ncompiled = frameinfo->nothers = frameinfo->last_number = frameinfo->last_end = 0;
 }
 
-/* Returns the index of the first code blob that starts at or after address. */
+/* Returns the index of the first code blob that starts at or after an address. */
 static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t address)
 {
 	size_t low = 0, high = jvm_code->n;

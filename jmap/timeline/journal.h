@@ -19,7 +19,7 @@
 
 struct journal {
 	struct nametable names; /* names that the file has, and their numbers in the file */
-	struct blob *live;      /* live blobs, sorted by address */
+	struct blob *live;      /* blobs that the last scan found in the code cache, sorted by address */
 	uint64_t *serial;       /* number of each live blob in the file, by index in live */
 	uint32_t *name;         /* id of each live blob's name in `names`, by index in live */
 	size_t nlive;
@@ -48,7 +48,7 @@ struct journal {
 	uint64_t beyond;
 	/* part of `unnamed` for which the budget did not suffice; the next scan reads these blobs */
 	uint64_t later;
-	/* values of torn and unnamed in the last JMAP_LEFT record */
+	/* values of `torn` and `unnamed` in the last JMAP_LEFT record of the file */
 	uint64_t torn_reported, unnamed_reported;
 	struct frameinfo frames;
 };
@@ -68,7 +68,7 @@ void journal_begin_anew(struct journal *journal);
  * bytes then. */
 bool journal_map(const struct journal *journal, enum method_style style, size_t max, struct text *text);
 
-/* Frees all memory of *journal. */
+/* Frees all memory that *journal holds. */
 void journal_free(struct journal *journal);
 
 #endif

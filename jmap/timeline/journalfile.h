@@ -32,7 +32,7 @@ struct journalfile {
 	uint64_t size, first_size;
 	/* time at which the last scan ended, in ns of CLOCK_MONOTONIC */
 	uint64_t last;
-	/* user that may read the data of the last scan */
+	/* user that may read the timeline, as the last scan found it */
 	struct taskid_user owner;
 };
 

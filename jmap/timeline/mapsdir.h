@@ -37,7 +37,7 @@ int mapsdir_enter(const char *dir, const char *boot);
 /* Writes the name of a timeline, PID-START.jmap, to name. */
 void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start);
 
-/* Result of a sweep. */
+/* Result of a sweep of DIR/maps. */
 struct mapsdir_swept {
 	/* number of removed timelines: those that no window needs; those that some window needs */
 	uint64_t unneeded, needed;

@@ -68,7 +68,7 @@ struct codenames_jvm {
 	uint32_t names_written; /* in a stream: names with lower numbers have been written */
 	struct intern methods;
 	struct method *method; /* name of each Method* in `methods`, at index id - 1 */
-	size_t bytes;          /* bytes that are charged to the tenant */
+	size_t bytes;          /* bytes of memory that are charged to the tenant of the JVM */
 	uint32_t nfreed;       /* number of entries freed since codenames_renew last dropped names */
 	/* missing: result of codenames_missing; proof, proof_id: blobs of codenames_proofs and the ids of
 	 * their entries */

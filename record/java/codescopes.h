@@ -17,7 +17,7 @@ struct codescopes {
 	struct scopes scopes;
 	struct intern methods; /* the Method* of the current nmethod */
 	struct text tree;
-	struct text out; /* elements of the reply */
+	struct text out; /* elements of the reply that have been composed */
 };
 
 /* State of one JVM between requests. */

@@ -80,8 +80,8 @@ struct javacode_jvm {
 
 struct javacode {
 	const struct processes *processes;
-	struct tenants *tenants; /* budgets of memory */
-	struct budgets *budgets; /* budgets of CPU time; NULL: no limit */
+	struct tenants *tenants; /* table of tenants with memory budgets */
+	struct budgets *budgets; /* budgets of the recorder, for CPU time; NULL: no limit */
 	struct jvmreader *reader;
 	struct codenames *names;
 	struct javacode_jvm **jvm;

@@ -81,7 +81,7 @@ struct javacode_counts {
 	uint64_t over_time, over_memory;
 	struct helper_counts helpers;
 };
-/* Returns the counts since javacode_new. */
+/* Returns the counts since javacode_new; jvms and blobs are current numbers. */
 struct javacode_counts javacode_count(const struct javacode *javacode);
 
 #endif

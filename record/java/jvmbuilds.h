@@ -28,7 +28,7 @@ struct jvmbuilds_key {
 	uint64_t inode;
 };
 
-/* Returns the key of a JVM. */
+/* Returns the key of a JVM from its process and its libjvm.so. */
 struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process);
 
 /* Fills *hotspot and *frames from the cache, as hotspot_read_layout and blobframes_open do, as far as lookups of code

@@ -154,7 +154,7 @@ static size_t jvmhelper_find(struct image *i, const struct jvm_request *request,
 
 	if (why == codecache_gone)
 		i->why = jvmhelper_ended();
-	else if (why) /* the JVM is starting */
+	else if (why) /* no code is found in a JVM that is starting */
 		where = CODECACHE_FREE;
 	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
 		where = CODECACHE_FREE;

@@ -29,7 +29,7 @@ enum jitcopy_why { JITCOPY_OK, JITCOPY_LARGE, JITCOPY_NO_TEXT, JITCOPY_DISK, JIT
 
 #define JITCOPY_NAME 112
 
-/* One file and its copy. */
+/* A file in which a JIT describes its code, and the copy of that file. */
 struct jitcopy {
 	enum jitcopy_kind kind;
 	/* descriptor of the file; -1 if there is none yet */
@@ -55,7 +55,7 @@ struct jitcopy {
 	char last_bytes[64];
 	/* true: the copy is complete or was given up; no more bytes will be copied */
 	bool ended;
-	/* name of the copy in its directory */
+	/* name of the copy, relative to the directory of copies */
 	char name[JITCOPY_NAME];
 };
 
@@ -88,7 +88,7 @@ struct jitcopy_limits {
 	void *to;
 };
 
-/* Cost of one call. */
+/* Cost of one call of jitcopy_go_on, in bytes. */
 struct jitcopy_cost {
 	/* read: number of bytes that were copied or compared; written: number of bytes that take disk space */
 	uint64_t read, written;
@@ -112,7 +112,7 @@ enum jitcopy_why jitcopy_go_on(struct jitcopy *jitcopy, int folder, const struct
 /* Returns true if the file has bytes that further calls of jitcopy_go_on would copy. */
 bool jitcopy_is_after(const struct jitcopy *jitcopy);
 
-/* Closes the file; the copy stays. */
+/* Closes the file of the JIT; the copy stays. */
 void jitcopy_close(struct jitcopy *jitcopy);
 
 #endif

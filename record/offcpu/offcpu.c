@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define RETRIES_MAX 1024 /* maximum number of losses between two borders whose times are kept */
-/* time for which ended threads stay in the table, in ns: records of theirs may come later */
+/* time for which ended threads stay in the table, in ns, because their records may come late */
 #define ENDED_NS UINT64_C(2000000000)
 
 enum {
@@ -22,7 +22,7 @@ enum status {
 	/* the thread is on a CPU; slot.chain, if there is one, is the callchain of its imminent switch-out */
 	RUNNING,
 	OFF,
-	UNKNOWN, /* it is unknown since slot.since if the thread is on a CPU, because records were lost */
+	UNKNOWN, /* records were lost, so it is unknown since slot.since if the thread is on a CPU */
 	ENDED
 };
 

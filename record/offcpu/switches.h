@@ -30,7 +30,7 @@ struct switches;
 
 /* Returns the state of a recording, for use by one thread. Off-CPU times count from switches_begin on. */
 struct switches *switches_new(const struct switches_options *options);
-/* Frees the state. */
+/* Frees the state of a recording. */
 void switches_free(struct switches *switches);
 /* Starts the recording at ns: off-CPU time before ns does not count. */
 void switches_begin(struct switches *switches, uint64_t ns);

@@ -182,7 +182,7 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 	case FEATURE_EVENT_DESC: return describe_events(text, facts), true;
 	case FEATURE_CLOCKID: return put_u64(text, 1), true; /* clock resolution: 1 ns */
 	case FEATURE_CLOCK_DATA:
-		chunk_put_u32(text, 1); /* version of the section */
+		chunk_put_u32(text, 1); /* version of the section CLOCK_DATA */
 		chunk_put_u32(text, 1); /* clock id of the records: CLOCK_MONOTONIC */
 		put_u64(text, frames->wall);
 		put_u64(text, frames->record);

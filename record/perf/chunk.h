@@ -17,7 +17,7 @@
 
 #include <linux/perf_event.h>
 
-/* One event, as the header of the file describes it. */
+/* One event, in the form in which the header of the file describes it. */
 struct chunk_event {
 	struct perf_event_attr attr;
 	/* event name for EVENT_DESC */
@@ -46,10 +46,10 @@ struct chunk_facts {
 	size_t nevents;
 };
 
-/* A file in the making. Callers read fd, error and written. */
+/* A perf.data file while it is written. Callers read only fd, error and written. */
 struct chunk {
 	int fd;
-	/* errno of the first failure, 0 if there was none */
+	/* errno of the first failure; 0: there was none */
 	int error;
 	bool pipe;
 	/* offset of the data in the file; size of the file so far in bytes, with the bytes in buf */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Returns the event that carries process state. It does not request build_id: while any recorder requests it, the
- * kernel (seen with 6.18) marks the mappings in records for all other recorders, too, as if they had a build-id in
- * place of device and inode, and perf record dies of that. */
+/* Returns the attributes of the event that carries process state. They do not request build_id: while any recorder
+ * requests it, the kernel (seen with 6.18) marks the mappings in records for all other recorders, too, as if they had a
+ * build-id in place of device and inode, and perf record dies of that. */
 static struct perf_event_attr state_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){

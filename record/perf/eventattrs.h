@@ -55,7 +55,7 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 /* Completes the attributes for files, and gives events their ids, after the events were opened: the kernel may support
  * less than was requested. */
 void eventattrs_opened(struct eventattrs *eventattrs);
-/* Frees the arrays and zeroes the struct. */
+/* Frees the arrays of *eventattrs and zeroes the struct. */
 void eventattrs_free(struct eventattrs *eventattrs);
 
 /* Returns true if samples of all events contain their cgroup id. Call it after the events were opened. */

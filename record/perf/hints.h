@@ -45,7 +45,7 @@ struct hint_facts {
 	int user_ns;      /* 1: the recorder runs in a user namespace, whose capabilities do not apply to the host */
 	/* 1: the recorder runs in a PID namespace, in which processes of the host have other pids or none */
 	int pid_ns;
-	int tracefs; /* 1: tracefs is mounted */
+	int tracefs; /* 1: tracefs is mounted on this host */
 	/* cgroup hierarchy that perf events use: 0: that of version 1; 1: version 2, the only one; 2: version 2, which
 	 * exists beside those of version 1 */
 	int cgroup2;
@@ -58,7 +58,7 @@ struct hint_facts {
 	char program[256]; /* path of the running executable, for the setcap command; empty if unknown */
 };
 
-/* A failed step. The caller sets step, error and the members that apply to the step. */
+/* A failed step. The caller sets step, error, and those of the other members that apply to the step. */
 struct hint {
 	enum hint_step step;
 	/* errno of the failed call */
@@ -84,8 +84,7 @@ struct hint {
 /* Reads all facts from /proc, /sys and the environment (hintfacts.c). */
 void hint_gather(struct hint_facts *facts);
 
-/* Fills all of *hint, including the facts, from a failure of sources_open (sources.h). *why must live as long as
- * *hint. */
+/* Fills *hint, with the facts, from a failure of sources_open (sources.h). *why must live as long as *hint. */
 struct sources_failure;
 void hint_failure(struct hint *hint, const struct sources_failure *why);
 

@@ -21,8 +21,9 @@
 /* Sets the uid and gid of `--user NAME`, a name or a number. Exits with a message if there is no such user. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Changes to uid:gid, with no supplementary groups except those of that user, and keeps the five capabilities. -1
- * keeps the current id; only root can change it. Exits with a message if the kernel refuses or other threads run. */
+/* Changes the process to uid:gid and keeps only the five capabilities. The supplementary groups become those of that
+ * user. -1 keeps the current uid or gid; only root can change them. Exits with a message if the kernel refuses, or if
+ * other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);
 
 /* Returns true if this capability (number CAP_...) is in the effective set of the process. */

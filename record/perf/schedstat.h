@@ -15,7 +15,7 @@ int schedstat_open(pid_t pid);
 
 /* Times of a thread since its start: on a CPU, and waiting in the run queue. */
 struct schedstat {
-	uint64_t ran, waited; /* ns */
+	uint64_t ran, waited; /* ns on a CPU, and ns in the run queue */
 };
 
 /* Reads both times. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended. The kernel adds

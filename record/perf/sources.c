@@ -132,13 +132,14 @@ static bool step_down(struct perf_event_attr *attr)
 {
 	if (attr->precise_ip)
 		return attr->precise_ip--, true;
-	if (attr->read_format & FORMAT_LOST) /* Linux 6.0 */
+	if (attr->read_format & FORMAT_LOST) /* FORMAT_LOST: Linux 6.0 */
 		return attr->read_format &= ~FORMAT_LOST, true;
-	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP) /* Linux 5.7 with CONFIG_CGROUP_PERF */
+	/* cgroup ids: Linux 5.7 with CONFIG_CGROUP_PERF */
+	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP)
 		return attr->cgroup = 0, attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
-	if (attr->ksymbol || attr->bpf_event) /* Linux 5.1 */
+	if (attr->ksymbol || attr->bpf_event) /* KSYMBOL and BPF records: Linux 5.1 */
 		return attr->ksymbol = attr->bpf_event = 0, true;
-	if (attr->namespaces) /* Linux 4.12 */
+	if (attr->namespaces) /* NAMESPACES records: Linux 4.12 */
 		return attr->namespaces = 0, true;
 	if (attr->exclude_guest)
 		return attr->exclude_guest = 0, true;

@@ -18,7 +18,7 @@
 
 struct cgroup {
 	uint64_t id;
-	struct str path; /* relative to the root of the hierarchy; "/" is the root */
+	struct str path; /* path relative to the root of the hierarchy; "/" is the root itself */
 	uint64_t window; /* 1 + serial number of the latest window that contains this cgroup; 0 if none does */
 	bool announced;  /* true: a CGROUP record announced the cgroup; false: it was read from the hierarchy */
 };

@@ -13,7 +13,7 @@ struct host;
 
 /* Reads the facts about the host from /proc, /sys and uname. Facts that cannot be read stay empty. */
 struct host *host_new(void);
-/* Frees the facts and the strings that host_facts returned. */
+/* Frees the facts, including the strings that host_facts returned. */
 void host_free(struct host *host);
 /* Returns the facts for chunk_begin; their strings live as long as `host`. The caller sets the members event, argv and
  * tracing. */

@@ -17,8 +17,8 @@ struct idle {
 void idle_begin(struct idle *i);
 
 /*
- * Appends one PJ_ITEM_IDLE for each CPU, with the ns since idle_begin, to the items of PJ_END. Leaves out a CPU whose
- * counter went backwards.
+ * Appends to text one PJ_ITEM_IDLE for each CPU, with its idle time since idle_begin in ns; text receives the items of
+ * FEATURE_PJ_END. Leaves out a CPU whose counter went backwards.
  */
 void idle_put(const struct idle *i, struct text *text);
 

@@ -24,7 +24,7 @@ struct idlist {
 	struct text waiting;
 };
 
-/* Empties the list at the start of a window. */
+/* Empties the list of build-ids at the start of a window. */
 void idlist_begin(struct idlist *idlist);
 
 /* Adds a file of this window, which the caller adds once in a window. If file->build_id is unknown, sets it to that

@@ -30,7 +30,7 @@ struct ksymbol {
 struct kernel {
 	uint64_t start, end;
 	struct build_id id;
-	struct module *module; /* in order of address */
+	struct module *module; /* loaded modules, in order of address */
 	size_t nmodules;
 	uint64_t first_module, last_module;
 	struct text modules; /* text of /proc/modules at the latest reading */
@@ -232,7 +232,7 @@ static void kernel_put_map(struct text *text, uint64_t from, uint64_t size, uint
 			   uint64_t event, uint64_t ns)
 {
 	size_t start = kernel_begin_record(text, RECORD_MMAP, 1);
-	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1 is the kernel */
+	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1 stands for the kernel */
 	uint64_t where[3] = { from, size, offset };
 
 	text_bytes(text, ids, sizeof(ids));
@@ -313,7 +313,7 @@ void kernel_put_build_id(struct text *section, unsigned mode, int32_t pid, const
 	text_str(section, path);
 	do
 		text_char(section, 0);
-	while ((section->n - start) % 64); /* alignment NAME_ALIGN of perf */
+	while ((section->n - start) % 64); /* pads to 64 bytes, NAME_ALIGN of perf */
 	uint16_t size = (uint16_t)(section->n - start);
 	memcpy(section->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }

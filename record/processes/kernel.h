@@ -19,7 +19,7 @@ struct kernel;
 /* Reads ranges and build-ids of the kernel and its modules, and the generated code. If kptr_restrict hides the
  * addresses, kernel_known returns false afterwards. */
 struct kernel *kernel_new(void);
-/* Frees the state. */
+/* Frees the state of the kernel. */
 void kernel_free(struct kernel *kernel);
 /* Returns true if the addresses of the kernel text could be read. */
 bool kernel_known(const struct kernel *kernel);

@@ -412,7 +412,7 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
 		*mappings = *old;
-		mappings->bytes = MAPPINGS_FREE; /* so that copies of shared blocks are charged to the payer */
+		mappings->bytes = MAPPINGS_FREE; /* makes the payer pay for copies of shared blocks */
 		mappings->cap = mappings->nblocks;
 		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
 		memcpy(mappings->block, old->block, mappings->nblocks * sizeof(struct mapping_block *));

@@ -52,7 +52,7 @@ struct mapped_file {
 	struct str path;
 };
 
-/* An executable mapping; start, length and offset are in bytes. */
+/* An executable mapping. start is its address; length and offset in the file are in bytes. */
 struct mapping {
 	uint64_t start, length, offset;
 	/* number of this mapping, which is never reused; both parts of a split mapping have the same one */
@@ -87,13 +87,13 @@ struct mapping_pool {
 	struct linktable files;
 	/* version and id that were assigned last */
 	uint64_t version, id;
-	/* number of mappings in all blocks */
+	/* number of mappings in all blocks of the pool */
 	size_t mappings;
 	/* table of tenants to charge; NULL for no budgets */
 	struct tenants *tenants;
 };
 
-/* Results of mappings_put. */
+/* Result of mappings_put. */
 enum mappings_answer {
 	MAPPINGS_CHANGED,
 	/* the set had this mapping already; mprotect and a second reading of /proc report such mappings */

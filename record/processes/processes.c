@@ -255,7 +255,8 @@ void processes_forget(struct processes *processes, uint64_t ns)
 		struct thread *thread = processes_thread(processes, ended->tid);
 		struct process *process = processes_find(processes, ended->pid);
 
-		if (thread && thread->exited && thread->exited < ns) /* otherwise another thread has the tid now */
+		/* if these tests fail, another thread has the tid now */
+		if (thread && thread->exited && thread->exited < ns)
 			remove_thread(processes, thread);
 		if (process && process->exited && process->exited < ns)
 			remove_process(processes, process);

@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#define COMM_MAX 16 /* TASK_COMM_LEN */
+#define COMM_MAX 16 /* maximum size of a thread's name with its NUL: TASK_COMM_LEN of the kernel */
 
 /* A process. Its `window` members are 1 + serial number of a window, 0 for none; times are ns of CLOCK_MONOTONIC. */
 struct process {
@@ -83,15 +83,15 @@ struct thread {
 
 struct processes;
 
-/* Returns an empty table. Memory for mappings is charged to tenants, which may be NULL. */
+/* Returns an empty table. Memory for mappings is charged to `tenants`; NULL: it is not charged. */
 struct processes *processes_new(struct tenants *tenants);
 /* Frees the table and all mappings. Accepts NULL. */
 void processes_free(struct processes *processes);
 
-/* Return the process or thread with that id, or NULL if it is unknown. */
+/* Return the process with this pid, or the thread with this tid; NULL if the table has none. */
 struct process *processes_find(const struct processes *processes, uint32_t pid);
 struct thread *processes_thread(const struct processes *processes, uint32_t tid);
-/* Return the process or thread with that id; add it if it is unknown. */
+/* Return the process with this pid, or the thread with this tid and pid; add it if the table has none. */
 struct process *processes_make(struct processes *processes, uint32_t pid);
 struct thread *processes_make_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 

@@ -9,7 +9,8 @@
 
 #include "record/processes/processes.h"
 
-/* Sets start_ticks, inner_pid and mount_ns of a process if they are unknown; values that cannot be read stay 0. */
+/* Reads those of start_ticks, inner_pid and mount_ns of a process that are unknown (0). Values that cannot be read stay
+ * 0. */
 void procfs_identify(struct process *process);
 
 /* Returns the inode of the mount namespace of this process; 0 if unknown. */

@@ -15,8 +15,9 @@
 #define MS (SECOND_NS / 1000)
 #define START_NS (2 * SECOND_NS) /* time for reading all processes at the start, in ns */
 #define WAIT_NS (5 * MS)         /* maximum time to wait for the answer about one unknown process, in ns */
-#define WAITS_NS (50 * MS)       /* maximum of such waits in one second, in ns */
-#define PAUSE_NS SECOND_NS       /* least time between two readings of a process, in ns */
+/* maximum duration of all waits for answers about unknown processes in one second, in ns */
+#define WAITS_NS (50 * MS)
+#define PAUSE_NS SECOND_NS /* least time between two readings of a process, in ns */
 #define PAUSE_MAX_NS (32 * SECOND_NS)
 #define SURVEY_NS (SECOND_NS / 2) /* least time between two thread scans, in ns */
 #define BACK_OFF 20               /* pause after a reading, as a multiple of its CPU time: at most 5 % of a CPU */
@@ -25,7 +26,7 @@
  * free */
 #define RECORDS_FREE 64u
 #define RECORD_NS 1000        /* CPU time to apply one mapping, name or namespace record, in ns (measured) */
-#define SKIPPED_RECORD_NS 150 /* CPU time to skip such a record, in ns */
+#define SKIPPED_RECORD_NS 150 /* CPU time to skip a mapping, name or namespace record, in ns */
 #define STORM_NS SECOND_NS    /* duration of a storm in ns, after which it ends or is prolonged */
 #define STORM_RECORDS 1000u   /* a storm with at least this number of skipped records in STORM_NS is prolonged */
 /* maximum number of stale processes that are read in a second although the addresses of their samples have mappings */
@@ -125,9 +126,8 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
 
 	if (rescan_skips(rescan, process, ns))
 		return false;
-	if (++process->records % RECORDS_FREE ||
-	    /* without a reader of /proc, the mappings could not be read after a storm, so none begins */
-	    !rescan->reader)
+	/* without a reader of /proc, the mappings could not be read after a storm, so none begins */
+	if (++process->records % RECORDS_FREE || !rescan->reader)
 		return true;
 	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : window);
 	budgets_charge_proc(rescan->budgets, process->tenant, RECORDS_FREE * RECORD_NS, ns);

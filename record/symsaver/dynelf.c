@@ -19,7 +19,7 @@ struct program {
 	/* the ELF file, if the program is read from one; file.read is NULL if it is read from memory (head.source) */
 	struct elfhead_source file;
 	uint64_t low, high;   /* lowest and highest address of all segments, as linked */
-	uint64_t bias, first; /* load bias; linked address of the first byte of the file */
+	uint64_t bias, first; /* bias: load bias; first: linked address of the first byte of the file */
 	/* linked addresses of tables from the dynamic section, 0 if absent; string_size: size of the string table in
 	 * bytes */
 	uint64_t symbols, strings, string_size, hash, gnu_hash;

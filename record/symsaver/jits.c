@@ -98,7 +98,7 @@ static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 		close(tmp);
 	if (root >= 0)
 		close(root);
-	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* a link, or not a regular file */
+	if (fd < 0 && (error == ELOOP || error == EINVAL)) /* the file is a link, or not a regular file */
 		jits_refuse(jits, jit, JITS_UNTRUSTED);
 	else if (fd < 0 && (error == EACCES || error == EPERM))
 		jits_refuse(jits, jit, JITS_FORBIDDEN);

@@ -14,9 +14,8 @@
 
 #include <stdatomic.h>
 
-/* For each tenant. A starting JIT writes about 10 MB in its first seconds; half of the disk limit may be written at
- * once.
- */
+/* Budgets of one tenant. A starting JIT writes about 10 MB in its first seconds; the burst of bytes is half of the
+ * limit on disk. */
 #define SAVERBUDGET_BYTES (UINT64_C(8) << 20) /* bytes per second that one tenant may write */
 #define SAVERBUDGET_CPU_NS UINT64_C(50000000) /* CPU time in ns per second for copies of one tenant's JIT files */
 

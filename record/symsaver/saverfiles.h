@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverfiles.h - ELF files of target processes, for the symbol saver: opened here, parsed by a process without rights
- * (symhelper.h), saved under their names (savernames.h).
+ * saverfiles.h - saves ELF files of target processes for the symbol saver: opens them, lets a process without rights
+ * parse them (symhelper.h), and saves the results under their names (savernames.h).
  *
- * A file may take its parser over. So results of the parser of a tenant count for that tenant only; files of root on
- * this host, which name code of all tenants, have a parser that reads no other files.
+ * A file may take its parser over. So the results of a tenant's parser count for that tenant only. Files of root on
+ * this host name code of all tenants, so they have a parser that reads no other files.
  */
 #ifndef PJ_SAVERFILES_H
 #define PJ_SAVERFILES_H

@@ -14,9 +14,8 @@
 #include "record/symsaver/saverdir.h"
 #include "record/symsaver/saverring.h"
 
-/* Returns true if the file of this message is saved for its process, and marks it as needed now. path receives its
- * name.
- */
+/* Returns true if the file of this message is saved already for its process. Then stores its name in path, and sets
+ * its modification time to now, because a window needs it. */
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
 /* As savernames_find, with the build-id that was read from the file. If the file is saved, gives it the name by

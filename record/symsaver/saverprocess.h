@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverprocess.h - the symbol saver: takes messages from the ring, opens files, has them reduced, copies, sweeps,
- * counts.
+ * saverprocess.h - main loop of the symbol saver: takes messages from the ring, saves reduced copies of files, copies
+ * JIT files, sweeps the symbol store, and counts.
  *
- * It has the recorder's capabilities and parses no file of a target process: symhelper.h. test/suite/openers.sh checks
- * that it is linked with no parser.
+ * The symbol saver has the recorder's capabilities and parses no file of a target process; the parser does
+ * (symhelper.h). test/suite/openers.sh checks that this module is linked with no parser.
  *
- * It ends when the recorder requests it or has ended, after it has processed the ring and copied the JIT files.
+ * The symbol saver ends when the recorder requests it or has ended, after it has processed the messages in the ring and
+ * copied the JIT files.
  */
 #ifndef PJ_SAVERPROCESS_H
 #define PJ_SAVERPROCESS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverqueue.h - bounded queue of recorder messages whose place of files is in backoff (backoff.h).
+ * saverqueue.h - bounded queue of the recorder's messages about files whose fault domain is in backoff (backoff.h).
  */
 #ifndef PJ_SAVERQUEUE_H
 #define PJ_SAVERQUEUE_H

@@ -2,8 +2,9 @@
 /*
  * saverring.h - memory shared by the recorder and the symbol saver: messages in one direction, counts in the other.
  *
- * A ring of bytes with one writer, one reader and no lock: the writer never waits; a message without space is not
- * written. Messages are complete. The reader sleeps on a pipe, and the writer wakes it only while it sleeps.
+ * The messages are in a ring of bytes with one writer, one reader and no lock. The writer never waits: a message for
+ * which the ring has no space is not written. Messages are written as a whole. The reader sleeps on a socket, and the
+ * writer wakes it only while it sleeps.
  */
 #ifndef PJ_SAVERRING_H
 #define PJ_SAVERRING_H

@@ -262,8 +262,8 @@ struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, 
 	/* Files older than 90 days are all in class 0. */
 	sweep.oldest = sweep.now > 90 * 86400u ? sweep.now - 90 * 86400u : 0;
 	sweep.oldest = sweep.oldest > sweep.needed ? sweep.oldest : sweep.needed;
-	add_share(&sweep, ""); /* index SHARE_HOST */
-	add_share(&sweep, ""); /* index SHARE_OTHERS */
+	add_share(&sweep, ""); /* share with index SHARE_HOST */
+	add_share(&sweep, ""); /* share with index SHARE_OTHERS */
 	count_all(&sweep);
 	if (max_bytes && sweep.total > max_bytes) {
 		cut_shares(&sweep, max_bytes - max_bytes / 10);

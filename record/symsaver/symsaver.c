@@ -343,7 +343,8 @@ static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct sym
 		return false;
 	snprintf(path, sizeof(path), "%s/%u", saver->o.proc, p->pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2; /* a path longer than "/" */
+	/* true if the path of its root is longer than "/" */
+	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2;
 	text_free(&root);
 	if (process >= 0)
 		close(process);

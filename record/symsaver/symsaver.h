@@ -53,7 +53,7 @@ struct symsaver_options {
 	const char *proc;   /* path of the proc file system; NULL: /proc */
 };
 
-/* A process, as the window identifies it (struct pj_process). */
+/* A process, identified as in struct pj_process of the window. */
 struct symsaver_process {
 	uint32_t pid;
 	/* start time in clock ticks since boot; 0: unknown, so JIT files of the process are not saved */
@@ -154,9 +154,8 @@ struct symsaver_counts symsaver_counts(struct symsaver *saver);
  * or share. */
 void symsaver_each_over(struct symsaver *saver, void (*f)(void *arg, struct tenant tenant, uint64_t files), void *arg);
 
-/* Appends a summary for messages: "12 binaries, 3 maps; not saved: 2 without permission ..."; nothing if all counts are
- * 0.
- */
+/* Appends the counts in words, such as "12 binaries, 3 maps; not saved: 2 without permission ...". Appends nothing if
+ * all counts are 0. */
 struct text;
 void symsaver_text(struct text *text, const struct symsaver_counts *counts);
 

@@ -2,9 +2,9 @@
 /*
  * targetfiles.h - opens target processes and the files that they mapped, as far as these still exist.
  *
- * A process is a descriptor of its folder in /proc, which stays bound to it when its PID is reused. The root of a mount
- * namespace is held while a known process of it lives, and 10 s longer, so that files of ended processes can be opened;
- * not longer, as that would keep its file systems mounted.
+ * Parameter `process` is a descriptor of the /proc folder of a process, which stays bound to that process when another
+ * one gets its pid. The root of a mount namespace is held open while a known process in it lives, and 10 s longer, so
+ * that files of ended processes can be opened; not longer, because that would keep its file systems mounted.
  */
 #ifndef PJ_TARGETFILES_H
 #define PJ_TARGETFILES_H
