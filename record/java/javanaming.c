@@ -21,7 +21,7 @@ static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm
 {
 	struct naming naming = { names, jvm->pid };
 	size_t n;
-	const uint64_t *method = javanames_wanted(names, naming.pid, &n);
+	const uint64_t *method = javanames_wanted(names, naming.pid, javacode->now, &n);
 
 	if (n)
 		javacode_took(jvm,

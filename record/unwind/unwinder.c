@@ -101,6 +101,7 @@ struct pj_unwinding unwinder_end(struct unwinder *unwinder)
 
 	if (!unwinder)
 		return (struct pj_unwinding){ 0 };
+	javanames_recheck(unwinder->names);
 	unwinder_name(unwinder);
 	counts = samplestack_counts(unwinder->unwinding);
 	samplestack_reset_counts(unwinder->unwinding);
