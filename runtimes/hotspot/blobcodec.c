@@ -14,9 +14,12 @@ struct making {
 	const struct code_blob *p;
 	const uint8_t *code;
 	uint64_t n;
-	uint64_t next;          /* first offset that is not evaluated yet */
-	uint64_t prologue;      /* below this offset, the state depends on more than nearby bytes */
-	uint64_t from, to, end; /* open run [from, to); end of the run before */
+	uint64_t next; /* lowest code offset whose frame state is not evaluated yet */
+	/* Evaluate every offset below this one: in a prologue, the frame state depends on more than nearby bytes. */
+	uint64_t prologue;
+	/* Code offsets [from, to) of the run of equal frame states that is still open, and the end of the run before
+	 * it. */
+	uint64_t from, to, end;
 	enum javaframe how;
 	struct text runs;
 	uint64_t nruns;
@@ -43,8 +46,8 @@ static void close_run(struct making *making)
 	making->end = making->to;
 }
 
-/* Returns true if no pattern of javaframe.h starts with these bytes and they follow no pop rbp or leave. Evaluating
- * javaframe.h there would cost 50 times as much. */
+/* Returns true if no pattern of javaframe.h starts at offset `at` and the byte before is no pop rbp or leave: the frame
+ * is then complete. Evaluating javaframe.h there would cost 50 times as much. */
 static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
 	const uint8_t *b = making->code + at;
@@ -65,7 +68,8 @@ static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 	}
 }
 
-/* Evaluates the frame state at offsets [from, to), without those that were evaluated before. */
+/* Evaluates the frame states at code offsets [from, to), except those that were evaluated before, and extends or closes
+ * the open run. */
 static void blobcodec_look(struct making *making, uint64_t from, uint64_t to)
 {
 	from = from > making->next ? from : making->next;
@@ -94,12 +98,13 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
-/* Last bytes of instructions that set up or remove a frame. One code byte of a hundred is in this set. */
+/* Set of the last bytes of instructions that set up or remove a frame. About 1 % of all code bytes are in this set. */
 static const bool telling[256] = {
 	[X86_OP_POP_RBP] = true, [X86_OP_LEAVE] = true, [X86_OP_SUB_RSP_LAST] = true, [X86_OP_LEA_R10_LAST] = true
 };
 
-/* Evaluates the offsets around a prologue or epilogue if offset i is the end of its instruction. */
+/* If offset i is the last byte of an instruction that sets up or removes a frame, evaluates the frame states at the
+ * offsets around it. */
 static void look_around(struct making *making, uint64_t i)
 {
 	switch (making->code[i]) {
@@ -112,7 +117,7 @@ static void look_around(struct making *making, uint64_t i)
 		    (blobcodec_has(making, i - 2, X86_SUB_8, 2) || blobcodec_has(making, i - 2, X86_SUB_32, 2)))
 			blobcodec_look(making, i > AROUND_SUB ? i - AROUND_SUB : 0, i + AROUND_SUB);
 		break;
-	case X86_OP_LEA_R10_LAST: /* lea r10, [poll]; mov [r15 + N], r10; jmp */
+	case X86_OP_LEA_R10_LAST: /* first instruction of lea r10, [poll]; mov [r15 + N], r10; jmp */
 		if (i >= 2 && blobcodec_has(making, i - 2, X86_LEA_R10, 2) &&
 		    blobcodec_has(making, i + 5, X86_MOV_R15_32_R10, 3))
 			blobcodec_look(making, i - 2, i + 13);
@@ -167,8 +172,8 @@ void blobcodec_encode(struct text *text, const struct code_blob *blob, const voi
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
-/* Reads the next run [*from, *end) of *string. *end is the end of the run before, 0 at first. Returns false if the
- * bytes are malformed. */
+/* Reads the next run of frame states, code offsets [*from, *end), from *string. On entry *end is the end of the run
+ * before; 0 for the first run. Returns false if the bytes are malformed. */
 static bool next_run(struct str *string, uint64_t *end, uint64_t *from, enum javaframe *how)
 {
 	uint64_t delta, what;

@@ -9,7 +9,8 @@
 
 enum { BYTES_MAX = 4096, ALIGNMENT = 16 };
 
-/* HotSpot's blocks of stubs have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16 of them. */
+/* Limits for blocks of stubs. HotSpot's blocks have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16
+ * blocks. */
 enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
@@ -23,7 +24,8 @@ static struct vmlayout_field blobframes_field(const struct vmstructs *vmstructs,
 		       (struct vmlayout_field){ 0 };
 }
 
-/* Returns a field of nmethod. The field may be in CompiledMethod, the base class of some JDKs. */
+/* Returns a field of nmethod; some JDKs have the field in the base class CompiledMethod. The width of the result is 0
+ * if neither exists. */
 static struct vmlayout_field blobframes_either(const struct vmstructs *vmstructs, const char *name)
 {
 	struct vmlayout_field field = blobframes_field(vmstructs, "nmethod", name);
@@ -162,7 +164,7 @@ static bool blobframes_begins(const unsigned char *code, size_t n, const char *b
 	return n >= length && memcmp(code, bytes, length) == 0;
 }
 
-/* push rbp; mov rbp, rsp */
+/* Matches push rbp; mov rbp, rsp. */
 static bool keeps_rbp(const unsigned char *code, size_t n)
 {
 	return blobframes_begins(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP, 4);
@@ -179,12 +181,12 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 	return offset == layout->continuation.at;
 }
 
-/* push -1; push rbp; mov rbp, rsp: start of the stub of the nmethod entry barrier */
+/* start of the stub of the nmethod entry barrier: push -1; push rbp; mov rbp, rsp */
 #define COOKIE X86_PUSH_MINUS_1 X86_PUSH_RBP X86_MOV_RBP_RSP
 
-/* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that starts like
- * no known stub belongs to the blob before it; at the start of the block it becomes a BLOB_LEAF. A block with more
- * entries than any HotSpot makes remains one blob. */
+/* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that does not start
+ * like a stub with a frame belongs to the code blob before it; at the start of the block it becomes a BLOB_LEAF. A
+ * block with more than STUB_ENTRIES_MAX entries remains one code blob. */
 static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				 bool continuations)
 {
@@ -224,7 +226,8 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 	free(code);
 }
 
-/* Adds any other blob of the JVM. Its kind follows from its first code bytes and its frame size. */
+/* Adds a blob that is no nmethod, interpreter, adapter or block of stubs. Its kind follows from its first code bytes
+ * and its frame size. */
 static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, struct str name,
 			const char *object)
 {
@@ -235,12 +238,12 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
-		/* C1 pushes both classes as arguments. */
+		/* slow_subtype_check: C1 pushes both classes as arguments. */
 		p->leaf.argument_bytes = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;
 	} else if (p->frame >= 16) {
-		/* Stubs of C2 start with sub rsp; others push some words first. */
+		/* C2's stubs lower sp first (sub rsp) or check the stack; others push some words first. */
 		p->kind = blobframes_begins(code, 4, X86_SUB_RSP_32, 3) ||
 					  blobframes_begins(code, 4, X86_SUB_RSP_8, 3) ||
 					  blobframes_begins(code, 4, X86_MOV_RSP_32_EAX, 3) ?
@@ -251,8 +254,8 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Finds the offsets in a method entry where the frame is set up: pop_rax at pop rax; lea r14, [rsp + rcx * 8 - 8], and
- * push_rax at push rax; push rbp; mov rbp, rsp; push r13. */
+/* Finds two offsets in a method entry: pop_rax, where pop rax; lea r14, [rsp + rcx * 8 - 8] starts, and push_rax, where
+ * push rax; push rbp; mov rbp, rsp; push r13 starts. An offset is BLOB_NEVER if its instructions are absent. */
 static void blobframes_find_entry(struct code_blob *blob, const unsigned char *code, size_t n)
 {
 	blob->method_entry.pop_rax = blob->method_entry.push_rax = BLOB_NEVER;
@@ -299,8 +302,8 @@ static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot
 /* ---- conversion of blobs ----------------------------------------------------------------------------------------- */
 
 /* Converts one CodeBlob of the code cache (struct blob), whose first bytes are in object, and adds the result: one
- * struct code_blob, or several for the parts of a blob of stubs. Returns false if the CodeBlob has changed since the
- * scan or is not complete. */
+ * struct code_blob, or several for the interpreter and for a block of stubs. Returns false if the CodeBlob has changed
+ * since the scan or is not complete. */
 static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				const char *object)
 {
@@ -326,8 +329,8 @@ static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotsp
 	return true;
 }
 
-/* Reads the first bytes of up to OBJECTS blobs. The limit bounds the memory, regardless of the size of the code
- * cache. Returns false if the process has ended. */
+/* Reads the first bytes of up to OBJECTS of the n CodeBlobs at blob into objects. OBJECTS bounds the memory, regardless
+ * of the size of the code cache. Returns false if the process has ended. */
 static bool read_objects(const struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 			 char *objects)
 {
@@ -340,7 +343,7 @@ static bool read_objects(const struct blobframes *frames, struct hotspot *hotspo
 	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
-/* Adds all blobs. Returns false if the process has ended. */
+/* Converts and adds all n CodeBlobs. Returns false if the process has ended. */
 static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 		     char *objects)
 {
@@ -408,7 +411,7 @@ const char *blobframes_at(struct blobframes *frames, struct hotspot *hotspot, ui
 	char *object;
 
 	frames->npieces = frames->nsplit = 0;
-	frames->early = false; /* The interpreter is complete if a thread runs in it. */
+	frames->early = false; /* A thread runs in the code at address, so the interpreter is complete. */
 	if (!why && *where == CODECACHE_BLOB) {
 		object = mem_grow(NULL, frames->layout.bytes, 1);
 		if (!memory_bulk(&hotspot->memory, blob->address, object, frames->layout.bytes) ||

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 #define HEAPS_MAX 16
-#define CODE_MAX ((uint64_t)4 << 30) /* ReservedCodeCacheSize is at most 2 GB */
-#define MAP_BYTES (64u << 10)        /* bytes of a segment map that one read fetches */
-#define BATCH 1024u                  /* number of blocks whose first bytes one read fetches */
-#define FIRST_MAX 8192u              /* limit for these first bytes of one block */
+/* Limit in bytes for one code heap. HotSpot's ReservedCodeCacheSize is at most 2 GB. */
+#define CODE_MAX ((uint64_t)4 << 30)
+#define MAP_BYTES (64u << 10) /* bytes of a segment map that one read fetches */
+#define BATCH 1024u           /* number of blocks whose first bytes one memory_gather fetches */
+#define FIRST_MAX 8192u       /* limit in bytes for the first bytes of one block */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
@@ -18,9 +19,10 @@ const char codecache_gone[] = "it ended", codecache_early[] = "its code cache do
 	   codecache_over[] = "its code cache exceeds the limit for one JVM";
 
 struct heap {
-	uint64_t low, high;  /* address range of the heap */
-	uint64_t map, map_n; /* address and bytes of the segment map; 0 marks the start of a block */
-	unsigned shift;      /* log2 of the bytes of a segment */
+	uint64_t low, high; /* start and end address of the heap */
+	/* Address and size of the segment map, which has one byte for each segment; 0 marks the start of a block. */
+	uint64_t map, map_n;
+	unsigned shift; /* log2 of the size of a segment in bytes */
 };
 
 static bool read_space(struct memory *memory, const struct vmlayout *vmlayout, uint64_t space, uint64_t *low,
@@ -57,7 +59,8 @@ static int codecache_by_address(const void *a, const void *b)
 	return (heap->low > y->low) - (heap->low < y->low);
 }
 
-/* Reads the code heaps of a JVM, sorted by address. Returns NULL, or the reason of the failure. */
+/* Reads the code heaps of a JVM into heap[], sorted by address; *n is their number. Returns NULL, or the reason of the
+ * failure. */
 static const char *codecache_find_heaps(struct memory *memory, const struct vmlayout *vmlayout, struct heap *heap,
 					size_t *n)
 {
@@ -91,7 +94,8 @@ static const char *codecache_find_heaps(struct memory *memory, const struct vmla
 	return *n ? NULL : codecache_early;
 }
 
-/* Makes space for one more block. Returns false if there are too many. */
+/* Makes space for more start addresses of blocks; n is their number now. Returns false at CODECACHE_BLOCKS_MAX or if
+ * the budget is exceeded. */
 static bool grow_blocks(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	size_t cap = codecache->begin_cap ? 2 * codecache->begin_cap : 4096;
@@ -156,8 +160,8 @@ static const struct heap *heap_of(const struct heap *heap, size_t n, uint64_t ad
 	return NULL;
 }
 
-/* Returns true if the name of the blob is that of an nmethod. JDKs before 23 identify nmethods by the name alone.
- * known[] caches addresses of names: [0] and [1] are names of nmethods, [2] and [3] other names. */
+/* Returns true if the C string at address `name` is HotSpot's name of an nmethod: JDKs before 23 identify nmethods by
+ * the name alone. known[] caches addresses of names: [0] and [1] are names of nmethods, [2] and [3] other names. */
 static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t known[4])
 {
 	char text[32];
@@ -179,8 +183,8 @@ static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t know
 	return true;
 }
 
-/* Fills *blob from the first bytes of the block at address. space is the number of bytes to the next block. Returns
- * false if the block is free or its fields are inconsistent. */
+/* Fills *blob from `bytes`, the first bytes of the block at address. space is the number of bytes to the next block.
+ * Returns false if the block is free or its fields are inconsistent. */
 static bool take_blob(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 		      const struct heap *heap, uint64_t space, uint64_t address, const char *bytes, uint64_t names[4],
 		      struct blob *blob)
@@ -215,18 +219,19 @@ static bool take_blob(struct codecache *codecache, struct memory *memory, const 
 	blob->method = vmlayout_get(vmlayout->method, object);
 	blob->compile_id = (uint32_t)vmlayout_get(vmlayout->compile_id, object);
 	blob->level = (int8_t)vmlayout_get_signed(vmlayout->level, object);
-	/* method is 0 after the class of the method was unloaded. */
+	/* The Method* is 0 after the class of the method was unloaded: the nmethod is left out. */
 	return blob->method != 0;
 }
 
-/* Reads the first bytes of blocks [from, from + n) into codecache->bytes. */
+/* Reads the first `size` bytes of blocks [from, from + n) into codecache->bytes. Returns false if the process has
+ * ended. */
 static bool read_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap, size_t nheaps,
 			size_t from, size_t n, uint32_t size)
 {
 	struct memory_want want[BATCH];
 
 	for (size_t i = 0; i < n; i++) {
-		/* Bytes beyond the end of a heap are not mapped: they are set to 0. */
+		/* Bytes beyond the end of a heap are not mapped: the buffer has zeros for them. */
 		uint64_t address = codecache->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
 
 		want[i] = (struct memory_want){ address, space < size ? (uint32_t)space : size, (uint32_t)i * size };
@@ -236,7 +241,7 @@ static bool read_blocks(struct codecache *codecache, struct memory *memory, cons
 	return memory_gather(memory, want, n, codecache->bytes);
 }
 
-/* Takes the blobs of blocks [from, from + count), whose first bytes are in codecache->bytes. */
+/* Appends the blobs of blocks [from, from + count), whose first bytes are in codecache->bytes, to codecache->blob. */
 static void take_blocks(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 			const struct heap *heap, size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
 {
@@ -297,15 +302,15 @@ const char *codecache_scan(struct codecache *codecache, struct memory *memory, c
 	return why;
 }
 
-/* Finds the start of the block that contains a segment, as HotSpot's CodeHeap::find_block_for does: the byte of a
- * segment is the distance to an earlier segment of the same block, 0 at the start of a block, 255 outside of blocks.
- * Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest segments. When HotSpot
- * joins free blocks it leaves longer chains (at most 10,000 before it repairs the map); these blocks are free and
- * have no code. */
+/* Finds the start address of the block that contains a segment, as HotSpot's CodeHeap::find_block_for does. The map's
+ * byte of a segment is the distance to an earlier segment of the same block; 0 marks the start of a block, 255 a
+ * segment outside of blocks. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest
+ * segments. When HotSpot joins free blocks it leaves longer chains (at most 10,000 steps before it repairs the map);
+ * these blocks are free and have no code. Returns false for a segment outside of blocks, or beyond the limits. */
 static bool find_block_start(struct memory *memory, const struct heap *heap, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };
-	uint64_t first = 1, end = 0, read = 0; /* [first, end): segments whose bytes are in map */
+	uint64_t first = 1, end = 0, read = 0; /* [first, end): numbers of the segments whose bytes are in map */
 
 	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
 		unsigned char distance;
@@ -371,7 +376,8 @@ struct codecache codecache_take(struct codecache *codecache)
 	return taken;
 }
 
-/* Compares the fields of each block, because a freed block keeps its first bytes while its end is allocated again. */
+/* Also compares if the block is still allocated, because a freed block keeps its first bytes while its end is allocated
+ * again. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
 	/* These arrays are small because this thread may be sampled: its stack must fit into the stack copy of a

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (4u << 20) /* limit for all codelets together */
+#define BYTES_MAX (4u << 20) /* limit in bytes for all codelets together */
 #define HEADER_MAX 256u
 #define CODELETS_MAX 4096u
 #define NAME_LENGTH_MAX 128
@@ -33,8 +33,8 @@ bool codelets_find(struct codelets_layout *layout, const struct vmstructs *vmstr
 	       layout->description.at + 8 <= layout->header;
 }
 
-/* Appends the codelet at offset `at` of bytes; bytes are the n bytes at address. Returns false if the codelet is
- * malformed. */
+/* Appends the codelet at offset `at` of bytes, which are the n bytes that the JVM has at address. Returns false if the
+ * codelet is malformed. */
 static bool codelets_take_one(struct codelets *codelets, struct memory *memory, const struct codelets_layout *layout,
 			      const char *bytes, uint64_t n, uint64_t at, uint64_t address)
 {
@@ -61,8 +61,8 @@ static bool codelets_take_one(struct codelets *codelets, struct memory *memory, 
 	return true;
 }
 
-/* Returns true for the stubs that HotSpot generates after the interpreter; the first name is of JDK 8 to 17, the
- * second of later ones. */
+/* Returns true if blob is a block of stubs that HotSpot generates after the interpreter: "StubRoutines (2)" in JDK 8 to
+ * 17, "StubRoutines (final..." later. */
 static bool is_last_stubs(struct memory *memory, const struct blob *blob)
 {
 	char name[64];
@@ -75,8 +75,8 @@ bool codelets_made(struct memory *memory, const struct codecache *code)
 {
 	for (size_t i = 0; i < code->n; i++)
 		if (code->blob[i].compiled)
-			/* An nmethod exists only after the interpreter is complete, whatever the names of the stubs
-			 * are. */
+			/* HotSpot compiles methods only after the interpreter is complete, whatever the names of its
+			 * stubs are. */
 			return true;
 	for (size_t i = 0; i < code->n; i++)
 		if (is_last_stubs(memory, &code->blob[i]))

@@ -17,35 +17,36 @@
 #include "runtimes/hotspot/hotspot.h"
 
 struct codelets {
-	/* number of codelets, and their names */
+	/* Codelets of one interpreter and the text with their names. */
 	struct codelet {
 		uint64_t begin, end;
-		size_t name, name_n; /* in names, as "Interpreter: iload" */
+		size_t name, name_n; /* position and length in names of a string like "Interpreter: iload" */
 	} * one;                     /* sorted by address, without gaps */
 	size_t n;
 	struct text names;
 };
 
-/* Addresses and offsets of the queue and of its codelets. */
+/* Address of the queue and offsets in it and in its codelets, from the exported tables. */
 struct codelets_layout {
-	uint64_t queue; /* address of the pointer to the queue */
+	uint64_t queue; /* address of the static variable that points to the queue */
 	struct vm_field buffer, begin, end, size, description;
-	uint64_t header; /* bytes of a codelet before its code */
+	uint64_t header; /* bytes from the start of a codelet to its code */
 };
 
-/* Finds the layout in the exported tables. Returns false if the JVM does not export it. */
+/* Fills *layout from the exported tables. Returns false if the JVM does not export a field. */
 bool codelets_find(struct codelets_layout *layout, const struct vmstructs *vmstructs);
 
-/* Returns true if all codelets are complete, judged by the blobs in code: an nmethod or the last stubs exist. */
+/* Returns true if the interpreter is complete. The sign is that code has an nmethod or the blocks of stubs that HotSpot
+ * generates last. */
 bool codelets_made(struct memory *memory, const struct codecache *code);
 
-/* Reads all codelets; interpreter is the blob named "Interpreter". Returns false, with empty codelets, if they
- * cannot be read or are malformed. Does not check codelets_made. */
+/* Reads all codelets; interpreter is the blob named "Interpreter". Returns false, with empty codelets, if they cannot
+ * be read or are malformed. The caller checks codelets_made before. */
 bool codelets_take(struct codelets *codelets, struct memory *memory, const struct codelets_layout *layout,
 		   const struct blob *interpreter);
 
 /* Does codelets_find, codelets_made and codelets_take; interpreter is one of the blobs in code. Returns false, with
- * empty codelets, also if the codelets may be incomplete. codelets_free frees the result. */
+ * empty codelets, if the codelets cannot be read or may be incomplete. The caller frees the result by codelets_free. */
 bool codelets_read(struct codelets *codelets, struct hotspot *hotspot, const struct codecache *code,
 		   const struct blob *interpreter);
 void codelets_free(struct codelets *codelets);

@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TEXT_BYTES_MAX ((size_t)64 << 20) /* enough for /proc/PID/maps of 500,000 mappings */
+/* Limit for a file in /proc: enough for /proc/PID/maps of 500,000 mappings. */
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* Reads a complete file of a process. Returns false and sets errno if the file does not exist, is not readable or is
- * too long. */
+/* Reads a complete file of the process whose /proc directory is folder. Returns false and sets errno if the file does
+ * not exist, is not readable or is too long. */
 static bool discover_read_file(int folder, const char *name, struct text *text)
 {
 	text->n = 0;
@@ -34,8 +35,8 @@ bool discover_is_libjvm(struct str path)
 	return str_ends(path, STR("/libjvm.so"));
 }
 
-/* Parses a line of maps after its addresses: "r-xp 00000000 08:01 1234 /path". Returns false if the mapping does not
- * start at file offset 0. */
+/* Parses the rest of a line of /proc/PID/maps after its addresses: "r-xp 00000000 08:01 1234 /path". Sets device and
+ * inode of *lib. Returns false if the line is malformed or the mapping does not start at file offset 0. */
 static bool parse_library(struct str line, struct jvm_library *lib)
 {
 	struct str offset, major, minor;
@@ -77,13 +78,14 @@ enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib)
 		str_cut(&line, ' ');
 		hotspot = str_hex(start, &lib->base) && parse_library(line, lib);
 	}
-	/* OpenJ9 and Zing have a libjvm.so, too. */
+	/* OpenJ9 and Zing also have a libjvm.so, so their own libraries decide. */
 	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind;
 }
 
 #define LAST UINT32_MAX
 
-/* Parses a number in the line that starts with key: that of a column, counted from 1, or of the last column. */
+/* Parses a number in the line of /proc/PID/status that starts with key. column is 1 for the first number, or LAST for
+ * the last one. Returns false if there is no such line or number. */
 static bool status_number(struct str status, struct str key, unsigned column, uint64_t *value)
 {
 	while (status.n) {
@@ -112,8 +114,8 @@ static void read_status(struct jvm_process *process, struct str status)
 		process->inner = (pid_t)value;
 }
 
-/* Chooses the path of a cgroup line: "4:cpu:/docker/ab..." or "0::/system.slice/...". A path with a container id is
- * preferred. */
+/* Sets text to the path of one line of /proc/PID/cgroup: "4:cpu:/docker/ab..." or "0::/system.slice/...". Prefers a
+ * path with a container id, then a path other than "/". */
 static void choose_cgroup(struct text *text, struct str cgroup)
 {
 	while (cgroup.n) {

@@ -2,8 +2,8 @@
 /*
  * discover.h - finds the JVMs of this host: processes of all users that have a libjvm.so mapped, whatever their name.
  *
- * A process is represented by a descriptor of its directory in /proc. The descriptor remains bound to the process when
- * the kernel reuses the pid. Together with the boot, (pid, start) identifies a process for good.
+ * A process is represented by a descriptor of its directory in /proc. The descriptor remains bound to that process even
+ * if the kernel reuses the pid. Together with the boot, (pid, start) identifies a process for good.
  */
 #ifndef PJ_DISCOVER_H
 #define PJ_DISCOVER_H
@@ -13,51 +13,53 @@
 
 #include <sys/types.h>
 
-/* Kind of a process, by the files that it has mapped. */
+/* Kind of JVM in a process, by the files that it has mapped. */
 enum jvm_kind {
 	JVM_NONE,
 	JVM_HOTSPOT,
 	JVM_OPENJ9,
 	JVM_ZING,
-	/* its mappings are not readable */
+	/* unknown: the mappings of the process are not readable */
 	JVM_UNKNOWN,
-	/* its files in /proc do not respond in time (taskwait.h) */
+	/* unknown: the process's files in /proc do not respond in time (taskwait.h) */
 	JVM_STALLED
 };
 
-/* The libjvm.so of a process: the address of its first byte, and device and inode as in /proc/PID/maps. */
+/* The libjvm.so of a process: address of its first byte, device and inode, as in /proc/PID/maps. */
 struct jvm_library {
 	uint64_t base;
 	uint32_t major, minor;
 	uint64_t inode;
 };
 
-/* One process. jvm_process_close closes folder and frees cgroup. */
+/* One process that may be a JVM. jvm_process_close closes folder and frees cgroup. */
 struct jvm_process {
 	/* O_PATH descriptor of /proc/PID */
 	int folder;
-	/* pid in pj's PID namespace and in the process's own */
+	/* pid in pj's PID namespace; inner: pid in the innermost PID namespace of the process */
 	pid_t pid, inner;
-	/* effective user and group; -1 if unknown */
+	/* effective user id and group id; -1 if unknown */
 	uid_t uid;
 	gid_t gid;
 	/* start time in clock ticks since boot */
 	uint64_t start;
-	/* Program whose mappings were read, or an earlier one: hotspot_open_memory checks it. */
+	/* Task identity, read before the mappings. The process may have changed its program in between:
+	 * hotspot_open_memory checks that. */
 	struct taskid id;
 	enum jvm_kind kind;
 	struct jvm_library library;
 	/* false for a zombie and for a process without mappings */
 	bool alive;
-	/* name of the main thread, without the line feed; hostile bytes */
+	/* name of the main thread (/proc/PID/comm) without the line feed; hostile bytes */
 	char comm[64];
-	/* Path of its cgroup. Of several hierarchies, the path that contains the id of the innermost container. */
+	/* Path of the process's cgroup. If the process has paths in several hierarchies: preferably one with a
+	 * container id. */
 	struct text cgroup;
 };
 
-/* Counts of a search. */
+/* Numbers of processes that a search found. */
 struct discovery {
-	/* processes with memory of their own */
+	/* processes that are alive and have memory of their own */
 	unsigned processes;
 	/* of these, processes whose mappings are not readable */
 	unsigned forbidden;
@@ -65,16 +67,17 @@ struct discovery {
 	unsigned stalled;
 };
 
-/* Searches proc (usually "/proc") and calls f for each JVM, by ascending pid. f also gets processes named "java"
- * whose mappings are not readable. f owns *process if it returns true; otherwise discover closes it. Ends the
- * program if proc cannot be read. */
+/* Searches proc (usually "/proc") and calls f for each JVM, by ascending pid, and for each process named "java" whose
+ * mappings are not readable. If f returns true, f owns *process; otherwise discover closes *process. Returns the
+ * counts. Ends the program if proc cannot be read. */
 struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *process), void *arg);
 
-/* Fills *process for one pid, also if it is no JVM. Returns false if the process does not exist; nothing needs
- * closing then. */
+/* Fills *process for one pid, whether or not it is a JVM. Returns false if the process does not exist; then there is
+ * nothing to close. */
 bool discover_one(const char *proc, pid_t pid, struct jvm_process *process);
 
-/* Like discover_one, for a process that may have become a JVM: comm, user and cgroup are read only if it is a JVM. */
+/* Like discover_one, for a process that may have become a JVM: reads name, user and cgroup only if the process is a JVM
+ * of a known kind. */
 bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *process);
 
 /* Closes process->folder and frees process->cgroup. */
@@ -86,7 +89,7 @@ uint64_t jvm_process_age_ns(const struct jvm_process *process);
 /* Returns true if the path of a mapped file names a libjvm.so. The path may end with " (deleted)". Pure. */
 bool discover_is_libjvm(struct str path);
 
-/* Returns the kind of JVM that the text of /proc/PID/maps shows; *lib is set for HotSpot. Pure. */
+/* Returns the kind of JVM that the text of /proc/PID/maps shows. *lib is valid for JVM_HOTSPOT alone. Pure. */
 enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib);
 
 #endif

@@ -30,8 +30,8 @@ static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, c
 
 /* ---- properties of the JVM --------------------------------------------------------------------------------------- */
 
-/* Copies the C string of a static char * as one line. The text remains untrusted: code that prints it makes it
- * visible (visible.h). */
+/* Copies the C string that a static char * of the JVM points to, with control bytes as '?'. `to` is empty if it is not
+ * readable. The text remains untrusted: code that prints it makes it visible (visible.h). */
 static void hotspot_read_text(struct hotspot *hotspot, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&hotspot->tables, type, field);
@@ -41,17 +41,19 @@ static void hotspot_read_text(struct hotspot *hotspot, const char *type, const c
 	if (!f.known || !f.is_static || !memory_pointer(&hotspot->memory, f.at, &p) || p == 0)
 		return;
 	if (!memory_string(&hotspot->memory, p, to, cap))
-		/* The string is longer or changed meanwhile: its first bytes are used. */
+		/* The string is too long or partly unreadable: the bytes that were copied are used. */
 		to[cap - 1] = 0;
 	for (char *c = to; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 }
 
-/* Calls f with the name and the value of each flag of one byte. */
+/* Calls f with name and value of each JVM flag whose name starts with Use, Preserve or DisableAttach. The value is the
+ * lowest bit of the flag's first byte. */
 static void each_flag(struct hotspot *hotspot, void (*f)(struct hotspot *h, struct str name, bool value))
 {
-	const char *type = vmstructs_size(&hotspot->tables, "JVMFlag") ? "JVMFlag" : "Flag"; /* "Flag" before JDK 10 */
+	/* JDKs before 10 call the type "Flag". */
+	const char *type = vmstructs_size(&hotspot->tables, "JVMFlag") ? "JVMFlag" : "Flag";
 	uint64_t size = vmstructs_size(&hotspot->tables, type), at, n;
 	struct vm_field flags = vmstructs_field(&hotspot->tables, type, "flags"),
 			count = vmstructs_field(&hotspot->tables, type, "numFlags");
@@ -66,7 +68,7 @@ static void each_flag(struct hotspot *hotspot, void (*f)(struct hotspot *h, stru
 		uint64_t p, where, value;
 
 		if (!memory_pointer(&hotspot->memory, at + name.at, &p) || p == 0)
-			/* The last entry has no name. */
+			/* The last entry of the table has no name. */
 			return;
 		if (!memory_string(&hotspot->memory, p, text, sizeof(text)) ||
 		    (strncmp(text, "Use", 3) != 0 && strncmp(text, "Preserve", 8) != 0 &&
@@ -104,7 +106,8 @@ static void take_flag(struct hotspot *hotspot, struct str name, bool value)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Reads tables, properties and layout through open memory. age_ns is the age of the process. */
+/* Reads tables, properties and layout of a JVM whose memory is open; libjvm.so is mapped at base. age_ns is the age of
+ * the process, in ns. */
 static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
@@ -117,7 +120,8 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 	if (hotspot->memory.budget && hotspot->memory.budget->over)
 		return hotspot_set_reason("over-budget", "its tables exceed the limit for one JVM");
 	if (why)
-		/* In a young process, the dynamic loader may still relocate these tables. */
+		/* In a young process, these tables may be unreadable because the dynamic loader still relocates
+		 * them. */
 		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
 					   hotspot_set_reason("no-vmstructs", "%s", why);
 	hotspot_read_text(hotspot, "Abstract_VM_Version", "_s_vm_release", hotspot->version, sizeof(hotspot->version));

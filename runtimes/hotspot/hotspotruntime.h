@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotspotruntime.h - HotSpot as a runtime (unwind/runtime.h): its view of a process is a struct javaunwind_code, its
- * code blobs are struct code_blob.
+ * hotspotruntime.h - HotSpot as a runtime (unwind/runtime.h): the view of a process is a struct javaunwind_code, and
+ * its code blobs are struct code_blob.
  */
 #ifndef PJ_HOTSPOTRUNTIME_H
 #define PJ_HOTSPOTRUNTIME_H

@@ -5,10 +5,10 @@
 
 enum { AFTER = 32, AHEAD = 24, PROLOGUE_MAX = 256 };
 
-/* Code bytes around an address, clipped to the blob. Bytes outside match no pattern. */
+/* Copy of the code bytes around an address, clipped to the blob. Bytes outside of the blob match no pattern. */
 struct window {
 	uint8_t byte[AFTER + AHEAD];
-	int from, to; /* range of the clipped bytes, relative to the address */
+	int from, to; /* range of the copied bytes, as offsets from the address */
 };
 
 static bool javaframe_open_window(struct window *window, const struct javaunwind_code *jvm_code,
@@ -30,25 +30,25 @@ static bool javaframe_bytes_at(const struct window *window, int at, const char *
 
 #define AT(w, at, pattern) javaframe_bytes_at(w, at, pattern, (int)sizeof(pattern) - 1)
 
-/* mov rbp, rsp */
+/* Matches mov rbp, rsp. */
 static bool is_mov(const struct window *window, int at)
 {
 	return AT(window, at, X86_MOV_RBP_RSP);
 }
 
-/* sub rsp, N */
+/* Matches sub rsp, N. */
 static bool is_sub(const struct window *window, int at)
 {
 	return AT(window, at, X86_SUB_RSP_8) || AT(window, at, X86_SUB_RSP_32);
 }
 
-/* Returns true if `at` follows add rsp, N. */
+/* Returns true if the instruction before offset `at` is add rsp, N. */
 static bool after_add(const struct window *window, int at)
 {
 	return AT(window, at - 4, X86_ADD_RSP_8) || AT(window, at - 7, X86_ADD_RSP_32);
 }
 
-/* Returns the length of the safepoint poll cmp rsp, [r15 + N], or 0 if there is none. */
+/* Returns the length in bytes of the safepoint poll cmp rsp, [r15 + N] at offset `at`, or 0 if there is none. */
 static int poll_bytes(const struct window *window, int at)
 {
 	if (AT(window, at, X86_CMP_RSP_R15_8))
@@ -56,28 +56,28 @@ static int poll_bytes(const struct window *window, int at)
 	return AT(window, at, X86_CMP_RSP_R15_32) ? 7 : 0;
 }
 
-/* Returns true if `at` follows a pop rbp that ends a frame. */
+/* Returns true if the instructions before offset `at` are add rsp, N; pop rbp: the end of a frame. */
 static bool after_pop(const struct window *window, int at)
 {
 	return AT(window, at - 1, X86_POP_RBP) && after_add(window, at - 1);
 }
 
-/* Returns true if the address is between pop rbp and ret, in the return poll. The first pattern is of JDK 17 and
- * later. */
+/* Returns true if the address is in the return poll, the code between pop rbp and ret. The polls differ between
+ * JDKs. */
 static bool in_return_poll(const struct window *window)
 {
 	/* After pop rbp any code may follow: a poll, ret, or a jump to an exception handler. */
 	if (after_pop(window, 0))
 		return true;
 	if (AT(window, 0, X86_JA_32))
-		/* ja, after cmp rsp, [r15 + N] */
+		/* JDK 17 and later: cmp rsp, [r15 + N]; ja */
 		return (poll_bytes(window, -7) == 7 && AT(window, -8, X86_POP_RBP)) ||
 		       (poll_bytes(window, -4) == 4 && AT(window, -5, X86_POP_RBP));
 	if (AT(window, 0, X86_TEST_AT_R10_EAX))
-		/* test [r10], eax after mov r10, [r15 + N] */
+		/* JDKs before 17: mov r10, [r15 + N]; test [r10], eax */
 		return (AT(window, -7, X86_MOV_R10_R15_32) && AT(window, -8, X86_POP_RBP)) ||
 		       (AT(window, -4, X86_MOV_R10_R15_8) && AT(window, -5, X86_POP_RBP));
-	/* The slow path of the poll is out of line: lea r10, [poll]; mov [r15 + N], r10; jmp handler. */
+	/* The poll's slow path is elsewhere in the blob: lea r10, [poll]; mov [r15 + N], r10; jmp handler. */
 	return (AT(window, 0, X86_LEA_R10_RIP) && AT(window, 7, X86_MOV_R15_32_R10)) ||
 	       (AT(window, -7, X86_LEA_R10_RIP) && AT(window, 0, X86_MOV_R15_32_R10)) ||
 	       (AT(window, -14, X86_LEA_R10_RIP) && AT(window, -7, X86_MOV_R15_32_R10) && AT(window, 0, X86_JMP_32));
@@ -106,7 +106,7 @@ static bool after_leave(const struct window *window)
 
 /* ---- prologues --------------------------------------------------------------------------------------------------- */
 
-/* Returns `at` if push rbp of a prologue is there, otherwise -1. */
+/* Returns `at` if push rbp of a prologue is at offset `at`, otherwise -1. */
 static int find_push(const struct window *window, int at)
 {
 	return AT(window, at, X86_PUSH_RBP) && (is_mov(window, at + 1) || is_sub(window, at + 1) ||
@@ -115,15 +115,15 @@ static int find_push(const struct window *window, int at)
 		       -1;
 }
 
-/* Matches mov [rsp + N], rbp: C2 saves rbp so in frames that need no stack bang (check of the stack's end). */
+/* Matches mov [rsp + N], rbp. C2 saves rbp this way in frames that need no stack bang (check of the stack's end). */
 static bool is_save(const struct window *window, int at)
 {
 	return AT(window, at, X86_MOV_RSP_8_RBP) || AT(window, at, X86_MOV_RSP_32_RBP) ||
 	       AT(window, at, X86_MOV_AT_RSP_RBP);
 }
 
-/* Matches prologue patterns around the address anywhere in the blob: methods with an on-stack-replacement entry in
- * the middle of a loop have a second prologue. */
+/* Returns the frame state by patterns of a prologue around the address, anywhere in the blob: methods with an
+ * on-stack-replacement entry in the middle of a loop have a second prologue. */
 static enum javaframe javaframe_around(const struct window *window)
 {
 	if (find_push(window, 0) == 0)
@@ -139,7 +139,8 @@ static enum javaframe javaframe_around(const struct window *window)
 	return JAVAFRAME_COMPLETE;
 }
 
-/* Returns true if offset `at`, between the entry and the end of the prologue, is before the push of rbp. */
+/* Returns true if offset `at`, between the entry and the end of the prologue, is not behind the first instruction that
+ * builds the frame: push rbp, or sub rsp if that comes first. */
 static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
@@ -219,9 +220,9 @@ uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct
 	for (uint64_t i = 0; i + AND + MOV <= n; i++) {
 		uint64_t at = i + AND;
 
-		if (memcmp(byte + i, X86_AND_RSP_8, 3) != 0) /* and rsp */
+		if (memcmp(byte + i, X86_AND_RSP_8, 3) != 0) /* and rsp, N */
 			continue;
-		if (memcmp(byte + at, X86_MOV_RSP_8_RAX, 4) == 0) /* mov [rsp + A], rax */
+		if (memcmp(byte + at, X86_MOV_RSP_8_RAX, 4) == 0) /* optional: mov [rsp + A], rax */
 			at += MOV;
 		if (at + MOV > n || memcmp(byte + at, X86_MOV_RSP_8_RBP, 4) != 0)
 			return 0;
@@ -244,7 +245,7 @@ static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t op
 	return true;
 }
 
-/* sub rsp, N */
+/* Matches sub rsp, N with N below 128. */
 static bool makes_space(const uint8_t *b)
 {
 	return memcmp(b, X86_SUB_RSP_8, 3) == 0 && b[3] < 0x80;
@@ -256,7 +257,8 @@ static bool frees_space(const uint8_t *b)
 	return (memcmp(b, X86_ADD_RSP_8, 3) == 0 && b[3] < 0x80) || memcmp(b, X86_LEA_RSP_RSP_8, 4) == 0;
 }
 
-/* Returns true if the stack space is freed before the next ret. */
+/* Returns true if add rsp or lea rsp follows from offset `at` on, before the next ret: the stack space is still
+ * reserved at `at`. */
 static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
 {
 	while (at + 5 <= n && byte[at] != X86_OP_RET && !frees_space(byte + at))
@@ -277,7 +279,7 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 	if (!jvm_code->read(jvm_code->arg, blob->start, byte, n))
 		return 0;
 	if (where < n) {
-		/* At the end of the stub only pops and ret follow. */
+		/* At the end of the stub only pops and ret follow: count the pops. */
 		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, X86_OP_POP); words++)
 			;
 		if (at < n && byte[at] == X86_OP_RET)
@@ -291,7 +293,8 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 		else if (frees_space(byte + at))
 			*more = 0;
 		else if (byte[at] == X86_OP_RET || byte[at] == X86_OP_JMP_32 || byte[at] == X86_OP_JMP_8)
-			/* Control flow does not pass here: a jump from before leads to the code after it. */
+			/* Control does not pass this ret or jmp: jumps lead to the code after it. Stack space is
+			 * reserved there if that code frees it. */
 			*more = is_freed(byte, n, at + 1) ? space : 0;
 	}
 	return 8 * words;
@@ -308,7 +311,8 @@ uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t ad
 {
 	uint8_t byte[5];
 
-	/* C1's barriers of ZGC pop arguments by add rsp, 16. If pop rbp follows, the add ends the frame instead. */
+	/* C1's barriers of ZGC push arguments and pop them by add rsp, 16. If pop rbp follows, the add ends the frame
+	 * instead. */
 	if (!jvm_code->read(jvm_code->arg, address, byte, sizeof(byte)) || !x86_is(byte, 4, X86_ADD_RSP_8 "\x10") ||
 	    byte[4] == X86_OP_POP_RBP)
 		return 0;
@@ -319,13 +323,13 @@ uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t ad
 
 enum { SPILL_CODE_MAX = 640, SPACE_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11 };
 
-/* Code that is followed in straight line from an interrupted address or a return address. */
+/* Code that pj follows, instruction by instruction, from an interrupted address or a return address. */
 struct follow {
 	const uint8_t *byte;
 	uint32_t n, at;
-	uint64_t sp;  /* value of rsp at offset `at` */
-	bool aligned; /* result of the last test of rsp's alignment */
-	bool done;    /* all registers are restored, or the return address is at sp */
+	uint64_t sp;  /* value that rsp has when the code reaches offset `at` */
+	bool aligned; /* result of the last test of rsp's alignment (test esp, 15) */
+	bool done;    /* true at the end: all registers are restored, or the return address is at sp */
 };
 
 static uint8_t follow_byte(const struct follow *follower, uint32_t ahead)
@@ -348,7 +352,7 @@ static bool follow_move(struct follow *follower)
 	return n != 0;
 }
 
-/* Follows add rsp, N and sub rsp, N. */
+/* Follows add rsp, N or sub rsp, N. Returns false if neither is at the current offset. */
 static bool follow_space(struct follow *follower)
 {
 	bool frees = FOLLOW_IS(follower, X86_ADD_RSP_8) || FOLLOW_IS(follower, X86_ADD_RSP_32);
@@ -361,7 +365,7 @@ static bool follow_space(struct follow *follower)
 		n |= (uint32_t)follow_byte(follower, 3 + i) << 8 * i;
 	if (n == 0 || n > SPACE_MAX || n % 8)
 		return false;
-	/* MacroAssembler::popa ends with add rsp, 128. */
+	/* add rsp, 128 after the pops is the end of MacroAssembler::popa: all registers are restored. */
 	follower->done = frees && n == 128 && follower->at >= X86_POPA_BYTES &&
 			 memcmp(follower->byte + follower->at - X86_POPA_BYTES, x86_popa, X86_POPA_BYTES) == 0;
 	follower->sp += frees ? n : -(uint64_t)n;
@@ -369,8 +373,8 @@ static bool follow_space(struct follow *follower)
 	return true;
 }
 
-/* Follows a call that is emitted twice, with and without alignment of the stack. A call is stepped over, as if the
- * callee had returned. */
+/* Follows one instruction of a call that HotSpot emits twice, with and without alignment of the stack. A call
+ * instruction is skipped, as if the callee had returned. Returns false for another instruction. */
 static bool follow_call(struct follow *follower)
 {
 	uint32_t away;
@@ -393,7 +397,7 @@ static bool follow_call(struct follow *follower)
 	return true;
 }
 
-/* Matches pop rax; mov rsp, r13: the end of the interpreter's entries of math intrinsics. */
+/* Matches pop rax; mov rsp, r13: the end of the interpreter's entry of a math intrinsic. */
 static bool is_at_return(const struct follow *follower)
 {
 	return FOLLOW_IS(follower, X86_POP_RAX X86_MOV_RSP_R13);
@@ -407,8 +411,8 @@ static void javaframe_follow(struct follow *follower)
 	follower->done = follower->done || is_at_return(follower);
 }
 
-/* Rules out most code by its next AHEAD bytes, which were read already for the frame state. Returns true if longer
- * code may restore spilled registers. */
+/* Returns true if the code after address may restore spilled registers. Follows only the next AHEAD bytes, which were
+ * read already for the frame state; this rules out most code. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
@@ -474,7 +478,8 @@ enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_c
 	return JAVAFRAME_EXCEPTION_COMPLETE;
 }
 
-/* Returns true if the adapter has stored the return address, popped into rax, in its new slot before the address. */
+/* Returns true if the adapter, between offset `from` and the address, has stored the return address from rax in its new
+ * slot. */
 static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 {
 	for (size_t i = from; i < n; i++)
@@ -503,7 +508,7 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 			return is_stored(byte, n, i + 4) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
 		if (HAS(i, X86_LEA_R13_RSP_PLUS_8 X86_POP_RAX))
 			return is_stored(byte, n, i + 6) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
-		if (HAS(i, X86_MOV_R11_RSP X86_POP_RAX)) /* mov r11, rsp; pop rax; and rsp, -16; push rax */
+		if (HAS(i, X86_MOV_R11_RSP X86_POP_RAX)) /* mov r11, rsp; pop rax, then and rsp, -16; push rax */
 			return is_stored(byte, n, i + 4) || n - i > 13 ? JAVAFRAME_AT_SP : JAVAFRAME_IN_RAX;
 	}
 	return JAVAFRAME_AT_SP;
@@ -511,7 +516,7 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* DWARF number of each register, by its number in x86 instructions. */
+/* DWARF number of each register, indexed by the register's number in x86 instructions. */
 static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 static uint8_t byte_of(const struct window *window, int at)
@@ -519,7 +524,8 @@ static uint8_t byte_of(const struct window *window, int at)
 	return at >= window->from && at < window->to ? window->byte[at - window->from] : 0;
 }
 
-/* Returns the length of pop A at `at`, or 0 if there is none. *reg is the DWARF number of A. */
+/* Returns the length in bytes of pop A at offset `at`, or 0 if there is none. *reg is the DWARF number of register A.
+ */
 static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 {
 	bool high = byte_of(window, at) == X86_OP_REX_B;
@@ -529,7 +535,7 @@ static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 	return x86_opcode(b) == X86_OP_POP ? 1 + high : 0;
 }
 
-/* Matches mov rsp, B. *reg is the DWARF number of B. */
+/* Matches mov rsp, B. *reg is the DWARF number of register B. */
 static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 {
 	const uint8_t code[3] = { byte_of(window, at), byte_of(window, at + 1), byte_of(window, at + 2) };
@@ -539,7 +545,8 @@ static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 	return number >= 0;
 }
 
-/* Returns true if `at` follows leave. In JDK 25, mov byte [r15 + N], 0 is in between. */
+/* Returns true if the instruction before offset `at` is leave. JDK 25 has mov byte [r15 + N], 0 between leave and
+ * `at`. */
 static bool after_interpreted(const struct window *window, int at)
 {
 	return AT(window, at - 1, X86_LEAVE) ||

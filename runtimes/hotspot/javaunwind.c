@@ -41,8 +41,8 @@ static const struct code_blob *blob_at(const struct javaunwind_code *jvm_code, u
 	return NULL;
 }
 
-/* Returns the blob of a return address. The blob of a return address is that of the call before it, at ip - 1. Only
- * BLOB_THAW is returned to at its start: frames of virtual threads get that address. */
+/* Returns the blob that contains the call before the return address ip, at ip - 1. An exception is BLOB_THAW: frames of
+ * virtual threads return to its start. */
 static const struct code_blob *blob_of_return(const struct javaunwind_code *jvm_code, uint64_t ip)
 {
 	const struct code_blob *blob = blob_at(jvm_code, ip);
@@ -62,11 +62,12 @@ static bool may_return_to(const struct javaunwind_code *jvm_code, uint64_t ip)
 
 /* ---- arrival at the caller --------------------------------------------------------------------------------------- */
 
-/* Moves state to the caller: ip, sp and rbp (already in state->bp). `valid` is the mask of the other registers that
- * are known in the caller. */
+/* Moves state to the caller, whose registers are ip, sp and rbp (already in state->bp). `valid` is the mask of the
+ * other registers that are known in the caller. Returns UNWIND_MORE, or the reason why the caller is implausible. */
 static enum unwind_end javaunwind_arrive(struct unwind_state *state, uint64_t ip, uint64_t sp, uint32_t valid)
 {
-	/* sp grows with each step. It may stay only in a leaf frame whose return address was popped already. */
+	/* sp must grow with each step. Only in an interrupted frame whose return address was popped already may it stay
+	 * the same. */
 	if (sp < state->sp + !state->interrupted)
 		return UNWIND_LOOP;
 	if (sp - state->stack_start > state->stack.n)
@@ -84,7 +85,7 @@ static uint32_t rbp_if_known(const struct unwind_state *state)
 	return state->valid & 1U << CFI_RBP;
 }
 
-/* Steps to the caller if the return address is at `at` and rbp still has the caller's value. */
+/* Steps to the caller if the return address is at stack address `at` and rbp still has the caller's value. */
 static enum unwind_end javaunwind_step_fp(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 					  uint64_t at)
 {
@@ -97,7 +98,7 @@ static enum unwind_end javaunwind_step_fp(struct unwind_state *state, const stru
 	return javaunwind_arrive(state, ip, at + 8, rbp_if_known(state));
 }
 
-/* Steps to the caller if rbp is saved at `at` and the return address at at + 8. */
+/* Steps to the caller if the caller's rbp is saved at stack address `at` and the return address at at + 8. */
 static enum unwind_end step_saved(struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
 	uint64_t ip, bp, before = state->bp;
@@ -114,7 +115,7 @@ static enum unwind_end step_saved(struct unwind_state *state, const struct javau
 	return end;
 }
 
-/* Returns true if the stack word at `at` is a plausible return address. */
+/* Returns true if the stack word at address `at` may be a return address. */
 static bool may_return_at(const struct unwind_state *state, const struct javaunwind_code *jvm_code, uint64_t at)
 {
 	uint64_t ip;
@@ -135,8 +136,8 @@ static enum unwind_end step_by_rbp(struct unwind_state *state, const struct java
 
 /* ---- compiled code and stubs ------------------------------------------------------------------------------------- */
 
-/* Returns the bytes that the frame has spilled below its usual sp. Calls to compiled code spill nothing, so only an
- * interrupted frame or the caller of native code is examined. */
+/* Returns the number of bytes that the frame has spilled below its usual sp. Calls of compiled code spill nothing, so
+ * only an interrupted frame or the caller of native code is examined. */
 static uint32_t spilled_bytes(const struct unwind_state *state, const struct javaunwind_code *jvm_code,
 			      const struct code_blob *blob)
 {
@@ -151,8 +152,8 @@ static enum unwind_end step_by_size(struct unwind_state *state, const struct jav
 
 	if (spilled)
 		return end;
-	/* A compiled method may call the runtime with more words on its stack than its frame size. OpenTelemetry's
-	 * unwinder has the same bound of 4 words. */
+	/* A compiled method may call the runtime with more words on its stack than its frame size: try up to 4 words
+	 * more. OpenTelemetry's unwinder has the same limit. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
 		end = step_saved(state, jvm_code, state->sp + blob->frame - 16 + 8 * i);
 		frame->beyond = end == UNWIND_MORE;
@@ -170,7 +171,7 @@ static enum unwind_end step_leaf(struct unwind_state *state, const struct javaun
 
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	/* Native code calls such stubs, too. They preserve its callee-saved registers. */
+	/* Native code calls such stubs, too: a stub without pushes preserves the caller's callee-saved registers. */
 	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + argument_bytes,
 							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 					     UNWIND_NO_CODE;
@@ -196,7 +197,8 @@ static enum unwind_end step_compiled(struct unwind_state *state, const struct ja
 		case JAVAFRAME_COMPLETE: break;
 		}
 	}
-	/* A native wrapper may have aligned its stack for a call, so rbp is tried before the frame size. */
+	/* A native wrapper may have aligned its stack for a call, so the frame is found by rbp first, then by the frame
+	 * size. */
 	if (blob->kind == BLOB_NATIVE && is_frame(state) && state->bp - state->sp >= blob->frame - 16 &&
 	    state->bp - state->sp < 4096) {
 		end = step_by_rbp(state, jvm_code);
@@ -218,8 +220,8 @@ static enum unwind_end step_put_away(struct unwind_state *state, const struct ja
 	return step_saved(state, jvm_code, at);
 }
 
-/* Steps out of a stub with a frame. A stub with stub.push_rbp != 0 pushes a word before rbp: the return address is 16
- * bytes above the saved rbp. */
+/* Steps out of a stub whose frame is set up. A stub with stub.push_rbp != 0 pushes a word before rbp: the return
+ * address is then 16 bytes above the saved rbp. */
 static enum unwind_end step_stub_frame(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				       const struct code_blob *blob)
 {
@@ -296,7 +298,7 @@ static enum unwind_end step_call_stub(struct unwind_state *state, const struct j
 	return end;
 }
 
-/* Returns r13, the caller's sp, or `otherwise` if r13 is unknown or implausible. */
+/* Returns the caller's sp, which is in r13, or `otherwise` if r13 is unknown or implausible. */
 static uint64_t sender_sp(const struct unwind_state *state, uint64_t otherwise)
 {
 	uint64_t sp = state->reg[R13];
@@ -317,7 +319,7 @@ static enum unwind_end step_adapter(struct unwind_state *state, const struct jav
 	uint64_t ip;
 
 	switch (javaframe_adapter(jvm_code, blob, state->ip)) {
-	case JAVAFRAME_IN_RAX: /* The return address was popped, so sp is the caller's sp. */
+	case JAVAFRAME_IN_RAX: /* The return address was popped into rax, so sp is the caller's sp. */
 		return javaunwind_has(state, RAX) ? step_to(state, jvm_code, state->reg[RAX], state->sp) :
 						    UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
@@ -350,7 +352,7 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(state, jvm_code, state->sp);
 		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(state, jvm_code, state->sp + 8);
 		case JAVAFRAME_EXCEPTION_NOT:
-			/* Its first instructions push words that are not known. */
+			/* The first instructions of such a stub push words whose number is unknown. */
 			if (state->ip - blob->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
@@ -360,7 +362,7 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 	return step_saved(state, jvm_code, state->sp + blob->frame - 16);
 }
 
-/* Steps from the return barrier to the frame with which a virtual thread began (enterSpecial). HotSpot sets rbp to
+/* Steps from the return barrier of a virtual thread to the thread's outermost frame (enterSpecial). HotSpot sets rbp to
  * that frame when it thaws frames from the heap. */
 static enum unwind_end step_thaw(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct code_blob *blob, struct javaunwind_frame *frame)
@@ -374,8 +376,8 @@ static enum unwind_end step_thaw(struct unwind_state *state, const struct javaun
 	sp = state->bp + 16 - p->frame;
 	if (sp > state->bp)
 		return UNWIND_NO_CODE;
-	/* sp does not grow if the last frame has no stack arguments. Each such step therefore costs effort, which
-	 * bounds the loop. */
+	/* sp does not grow if the last thawed frame has no stack arguments. Each such step therefore takes THAW_EFFORT
+	 * of the budget, which bounds the loop. */
 	if (state->effort < THAW_EFFORT)
 		return UNWIND_LOOP;
 	state->effort -= THAW_EFFORT;
@@ -412,10 +414,11 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 	if (!known || sender % 8 || sender < state->bp + 8 || sender - state->bp > SENDER_MAX ||
 	    !may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	/* Without a plausible Method*, the frame is one that deoptimization is building from a compiled frame. */
+	/* A frame without a plausible Method* is one that deoptimization is building from a compiled frame: it keeps
+	 * its address. */
 	if (method % 8 == 0 && method >= 4096)
 		*frame = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
-	/* Deoptimization builds frames of methods without arguments with a sender sp below bp + 16. */
+	/* For methods without arguments, deoptimization builds frames with a sender sp below bp + 16. */
 	sender = sender < state->bp + 16 ? state->bp + 16 : sender;
 	state->bp = bp;
 	end = javaunwind_arrive(state, ip, sender, 1U << CFI_RBP);
@@ -430,7 +433,7 @@ static void name_by_rbx(const struct unwind_state *state, struct javaunwind_fram
 		*frame = (struct javaunwind_frame){ .address = state->reg[RBX], .exact = true, .method = true };
 }
 
-/* Steps to the caller after the interpreter has removed its frame. */
+/* Steps to the caller when the interpreter has removed its frame and is at the exit sequence (javaframe.h). */
 static enum unwind_end step_exit(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct javaframe_exit *exit)
 {
@@ -443,8 +446,9 @@ static enum unwind_end step_exit(struct unwind_state *state, const struct javaun
 	return step_to(state, jvm_code, ip, sp);
 }
 
-/* Math intrinsics (sin and others) have no frame. Around calls into libjvm they spill arguments or all registers.
- * r13 holds the caller's sp; if the caller is interpreted, the return address is just below it. */
+/* Steps out of the interpreter's entry of a math intrinsic (sin and others), which has no frame. Around calls into
+ * libjvm the entry spills arguments or all registers. r13 holds the caller's sp; if the caller is interpreted, the
+ * return address is just below it. */
 static enum unwind_end step_math(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct code_blob *blob)
 {
@@ -461,7 +465,7 @@ static enum unwind_end step_math(struct unwind_state *state, const struct javaun
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
 	if (!may_return_to(jvm_code, ip) && !state->interrupted && !spilled) {
-		/* The stack was aligned for a call. */
+		/* The entry has aligned the stack for a call: the return address is one word higher. */
 		at += 8;
 		if (!javaunwind_load(state, at, &ip))
 			return UNWIND_STACK_CUT;
@@ -469,8 +473,8 @@ static enum unwind_end step_math(struct unwind_state *state, const struct javaun
 	return step_to(state, jvm_code, ip, sender_sp(state, at + 8));
 }
 
-/* Steps out of a method entry of the interpreter. It pushes the locals between the arguments and the return address,
- * which is in rax meanwhile. */
+/* Steps out of a method entry of the interpreter. The entry pushes the locals between the arguments and the return
+ * address, which is in rax meanwhile. */
 static enum unwind_end step_entry(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				  const struct code_blob *blob, struct javaunwind_frame *frame)
 {
@@ -491,7 +495,7 @@ static enum unwind_end step_entry(struct unwind_state *state, const struct javau
 	}
 	name_by_rbx(state, frame);
 	ip = state->reg[RAX];
-	/* push rbp is done. */
+	/* push rbp is done: the return address is above the saved rbp. */
 	if (at == blob->method_entry.push_rax + 2)
 		return javaunwind_load(state, state->sp + 8, &ip) && may_return_to(jvm_code, ip) ?
 			       javaunwind_arrive(state, ip, sender_sp(state, state->sp + 16), rbp_if_known(state)) :

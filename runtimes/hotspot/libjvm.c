@@ -7,7 +7,7 @@
 
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 256
-#define CHAIN_MAX 65536 /* symbols of one hash bucket; real files have a few */
+#define CHAIN_MAX 65536 /* limit for the symbols of one hash bucket; real files have a few */
 
 static const char not_there[] = "its libjvm.so cannot be read from memory";
 
@@ -52,8 +52,8 @@ static const char *find_dynamic(struct libjvm *libjvm, uint64_t *dynamic, uint64
 	return NULL;
 }
 
-/* Converts an address of the dynamic section. glibc's loader adds the load base to these values in memory, musl's
- * loader does not. */
+/* Converts an address that an entry of the dynamic section holds to an address in memory. glibc's loader adds the load
+ * base to these values, musl's loader does not. */
 static uint64_t libjvm_place(const struct libjvm *libjvm, uint64_t value)
 {
 	return value < libjvm->base ? libjvm->base + value : value;
@@ -91,7 +91,7 @@ const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t b
 		       "its libjvm.so has no symbol table";
 }
 
-/* Returns true if symbol i has that name, and sets its address. */
+/* Returns true if symbol i is defined and has that name, and sets *address to its address in memory. */
 static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64_t *address)
 {
 	Elf64_Sym symbol;
@@ -112,8 +112,9 @@ static bool is_symbol(struct libjvm *libjvm, uint64_t i, struct str name, uint64
 
 static bool find_gnu(struct libjvm *libjvm, struct str name, uint64_t *address)
 {
-	uint32_t head[4], h = 5381, first,
-			  value; /* head: number of buckets, first symbol, words of the Bloom filter, shift */
+	/* The GNU hash table starts with: number of buckets, number of the first hashed symbol, words of the Bloom
+	 * filter, shift. */
+	uint32_t head[4], h = 5381, first, value;
 	uint64_t buckets, chains;
 
 	for (size_t i = 0; i < name.n; i++)

@@ -11,18 +11,19 @@
 #include "runtimes/hotspot/memory.h"
 
 struct libjvm {
-	struct memory *m;                     /* owned by the caller of libjvm_open */
-	uint64_t base;                        /* load base: address minus file address */
-	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr */
-	uint64_t gnu_hash, hash;              /* addresses of the hash tables; 0: none */
-	uint64_t data, data_n;                /* address and bytes of the writable segment; 0: none */
+	struct memory *m;                     /* memory of the process; owned by the caller of libjvm_open */
+	uint64_t base;                        /* load base: address in memory minus address in the file */
+	uint64_t symbols, strings, strings_n; /* addresses of .dynsym and .dynstr; size of .dynstr in bytes */
+	uint64_t gnu_hash, hash;              /* addresses of the GNU and the System V hash table; 0: none */
+	uint64_t data, data_n;                /* address and size of the last writable segment; size 0: none */
 };
 
 /* Reads the headers of the libjvm.so whose first byte is mapped at base. Returns NULL, or a static string with the
  * reason. memory must exist as long as libjvm is used; there is nothing to free. */
 const char *libjvm_open(struct libjvm *libjvm, struct memory *memory, uint64_t base);
 
-/* Sets the address of an exported symbol. Returns false if the symbol is not exported or the memory is not readable. */
+/* Sets *address to the address in memory of an exported symbol. Returns false if libjvm.so does not export the symbol
+ * or the memory is not readable. */
 bool libjvm_symbol(struct libjvm *libjvm, struct str name, uint64_t *address);
 
 #endif

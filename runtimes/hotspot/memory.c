@@ -12,17 +12,18 @@
 
 #define PAGE 4096u
 #define PAGES 512u
-#define BOUNCE (128u << 10) /* size of the buffer for runs of requests; small enough for the processor's cache */
-/* One read call costs as much as one more page of the same read. Requests that are with gaps of at most a page
- * therefore share a read. */
+/* size of the buffer for several requests that one read serves; it fits into the processor's cache */
+#define BOUNCE (128u << 10)
+/* Largest gap between two requests that share a read: a page, because one more read call costs as much as one more page
+ * of the same read. */
 #define NEAR PAGE
 #define HIGHEST ((uint64_t)INT64_MAX)
 
-/* Steps (readbudget.h) for a read of n bytes: 0.7 us for the lookup of a page, and the same for each further 2 kB. */
+/* Steps (readbudget.h) for a read of n bytes: 7 (0.7 us) for the lookup of the first page, and 8 for each 2 kB. */
 #define READ_STEPS(n) (7 + (uint64_t)(n) / 256)
 
 struct memory_page {
-	uint32_t n; /* readable bytes: PAGE or 0 */
+	uint32_t n; /* number of readable bytes: PAGE or 0 */
 	char byte[PAGE];
 };
 
@@ -82,11 +83,11 @@ void memory_rest(struct memory *memory)
 void memory_forget(struct memory *memory)
 {
 	if (memory->number)
-		/* The page numbers are an array of their own, so that the pages themselves are not touched. */
+		/* The page numbers are in an array of their own, so this does not touch the pages. */
 		memset(memory->number, 0, PAGES * sizeof(*memory->number));
 }
 
-/* Copies bytes of the image from address on, up to the first gap. Returns their number. */
+/* Copies bytes of the image from address on, up to the first gap between parts. Returns the number of copied bytes. */
 static size_t memory_read_image(const struct memory *memory, uint64_t address, char *to, size_t n)
 {
 	size_t low = 0, high = memory->npieces, have = 0;
@@ -122,7 +123,8 @@ static size_t memory_read_at(const struct memory *memory, uint64_t address, void
 
 static const struct memory_page *page_of(struct memory *memory, uint64_t number)
 {
-	/* Adjacent pages get adjacent slots. The high bits of the number separate the heaps. */
+	/* Slot of a page in the cache: adjacent pages get adjacent slots. The high bits of the page number separate the
+	 * heaps. */
 	size_t slot = (number ^ number >> 13) & (PAGES - 1);
 	struct memory_page *page;
 
@@ -133,7 +135,7 @@ static const struct memory_page *page_of(struct memory *memory, uint64_t number)
 		memory->number[slot] = number + 1;
 		page->n = memory_read_at(memory, number * PAGE, page->byte, PAGE) == PAGE ? PAGE : 0;
 		if (memory->budget && memory->budget->over)
-			/* The page was not read because of the budget; its number must not be cached as unreadable. */
+			/* The budget prevented this read: do not cache the page as unreadable. */
 			memory->number[slot] = 0;
 	}
 	return page;
@@ -166,8 +168,8 @@ bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n)
 
 /* ---- many requests ----------------------------------------------------------------------------------------------- */
 
-/* Radix sort by the bytes of the address, least significant first, without bytes that are equal in all requests: 0.2
- * ms for 8,000 requests. */
+/* Radix sort by the bytes of the address, least significant first. It skips bytes that are equal in all requests. 8,000
+ * requests take 0.2 ms. */
 void memory_sort(struct memory *memory, struct memory_want *want, size_t count)
 {
 	struct memory_want *from = want, *to, *swap;
@@ -209,15 +211,15 @@ void memory_sort(struct memory *memory, struct memory_want *want, size_t count)
 		memcpy(want, from, count * sizeof(*want));
 }
 
-/* Reads one request directly to its destination. Fills it with zeros on failure. */
+/* Reads one request directly to its destination, which gets zeros on failure. */
 static void read_one(const struct memory *memory, const struct memory_want *want, char *to)
 {
 	if (memory_read_at(memory, want->address, to + want->at, want->n) != want->n)
 		memset(to + want->at, 0, want->n);
 }
 
-/* Returns the number of requests, from the first on, that one read serves: neighbours that fit into the bounce
- * buffer together. *end is the end address of the last byte. */
+/* Returns the number of requests, from the first on, that one read serves: near neighbours that fit into the bounce
+ * buffer together. *end is the end address of their bytes. */
 static size_t memory_run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
 	uint64_t start = want->address;
@@ -234,7 +236,7 @@ static size_t memory_run_of(const struct memory_want *want, size_t count, uint64
 	return n;
 }
 
-/* Reads the first run of requests and returns their number. */
+/* Serves the first requests, as many as one read serves, and returns their number. */
 static size_t gather_run(struct memory *memory, const struct memory_want *want, size_t count, char *to)
 {
 	uint64_t start = want->address, end;
@@ -293,8 +295,8 @@ bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap
 
 bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value)
 {
-	uint64_t raw = 0; /* The process runs on this machine, so its numbers have this machine's byte order
-			     (little-endian). */
+	/* The process runs on this machine, so its numbers have this machine's byte order (little-endian). */
+	uint64_t raw = 0;
 
 	if (width == 0 || width > 8 || !memory_read(memory, address, &raw, width))
 		return false;

@@ -28,13 +28,13 @@
 
 struct memory_page;
 
-/* Request of memory_gather: n bytes from address on, stored at offset `at` of the caller's buffer. */
+/* Request for memory_gather: n bytes at address, which are stored at offset `at` of the caller's buffer. */
 struct memory_want {
 	uint64_t address;
 	uint32_t n, at;
 };
 
-/* Part of an image of a process's memory (tests, core files). */
+/* One part of an image of a process's memory (tests, core files): n bytes at address. */
 struct memory_part {
 	uint64_t address;
 	size_t n;
@@ -44,36 +44,37 @@ struct memory_part {
 struct memory {
 	int fd;                         /* descriptor of /proc/PID/mem; -1 for an image */
 	int process;                    /* O_PATH descriptor of /proc/PID */
-	struct taskid id;               /* program that the memory belongs to */
-	const struct memory_part *blob; /* parts of an image, by address */
+	struct taskid id;               /* task identity of the program that the memory belongs to */
+	const struct memory_part *blob; /* parts of an image, sorted by address; NULL without an image */
 	size_t npieces;
-	/* Budget for steps; NULL: no limit. The caller sets it and must preserve it. */
+	/* Budget that each read takes steps from; NULL: no limit. The caller sets it, and it must exist as long as
+	 * memory. */
 	struct readbudget *budget;
-	/* Readable address in the process, for example the ELF header of libjvm.so. memory_gather reads it to find
-	 * out if the memory still exists. */
+	/* Readable address in the process, for example that of the ELF header of libjvm.so. memory_gather reads it to
+	 * find out if the memory still exists. */
 	uint64_t probe;
-	uint64_t *number; /* number + 1 of each cached page; 0: none */
+	uint64_t *number; /* for each slot of the page cache: page number + 1 of the cached page; 0: none */
 	struct memory_page *page;
-	struct memory_want *order; /* buffer for sorting */
+	struct memory_want *order; /* buffer for memory_sort */
 	size_t order_n;
-	char *bounce; /* buffer for a run of requests */
+	char *bounce; /* buffer for several requests that one read serves */
 };
 
-/* Opens the memory of the program that the process ran when id was read. process is a descriptor of /proc/PID and
- * remains the caller's. Returns TASKID_SAME, or the reason of the failure; then nothing needs closing. */
+/* Opens the memory of the program with task identity *id. process is a descriptor of /proc/PID and remains the
+ * caller's. Returns TASKID_SAME, or the reason of the failure; then there is nothing to close. */
 enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id);
-/* Returns true if the process exists and still runs the program whose memory this is. Returns true for an image. */
+/* Returns true if the process exists and still runs the program whose memory this is; always true for an image. */
 bool memory_is_current(const struct memory *memory);
-/* Makes memory an image of n parts, sorted by address and disjoint. The parts remain the caller's and must exist
- * until memory_close. */
+/* Makes memory an image of the n parts at blob, which are sorted by address and disjoint. The parts remain the caller's
+ * and must exist until memory_close. */
 void memory_image(struct memory *memory, const struct memory_part *blob, size_t n);
 /* Closes the descriptors and frees the buffers. */
 void memory_close(struct memory *memory);
 
-/* Frees the buffers (2 MB) until the next read. */
+/* Frees the buffers (2 MB); the next read allocates them again. */
 void memory_rest(struct memory *memory);
 
-/* Empties the cache: later reads return newer data. */
+/* Empties the page cache: later reads return the current data of the process. */
 void memory_forget(struct memory *memory);
 
 /* Reads n bytes at an address through the cache. Returns false if any of them is not readable. */
@@ -82,14 +83,15 @@ bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n);
 /* Like memory_read without the cache, for large reads. */
 bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Reads many requests at once, in any order; sorts want. Bytes that are not readable become 0. Returns false if the
- * process has ended or the budget is exceeded; then the caller discards all data. */
+/* Serves n requests at once, in any order, and sorts want by address. Bytes that are not readable become 0. Returns
+ * false if the process has ended or the budget is exceeded; then the caller discards all data. */
 bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to);
 
-/* Sorts requests by address, in the order of memory_gather. Equal addresses keep their order. */
+/* Sorts requests by address, as memory_gather does. Requests with equal addresses keep their order. */
 void memory_sort(struct memory *memory, struct memory_want *want, size_t count);
 
-/* Copies a C string of less than cap bytes with its NUL. Returns false if it is not readable or longer. */
+/* Copies the C string at an address with its NUL. Returns false if it is not readable, or if it needs more than cap
+ * bytes with the NUL. */
 bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap);
 
 /* Read a little-endian number of `width` bytes: 1, 2, 4 or 8; memory_i64 extends the sign. memory_pointer reads 8

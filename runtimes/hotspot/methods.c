@@ -7,11 +7,12 @@
 #include <stdlib.h>
 
 #define SYMBOL_MAX 65535
-#define FIRST_BYTES 64u       /* bytes that are read of each symbol at first; nearly all symbols are shorter */
-#define LONGER_MAX (8u << 20) /* limit for the bytes of all longer symbols of one gather */
-#define ROW_MAX 512u          /* limit for the first bytes of an object */
+/* number of bytes that are read of each symbol at first; nearly all symbols are shorter */
+#define FIRST_BYTES 64u
+#define LONGER_MAX (8u << 20) /* limit in bytes for all longer symbols of one methods_gather */
+#define ROW_MAX 512u          /* limit for the number of bytes read from the start of an object */
 
-/* Position of a string in a text. Pointers would become invalid when the text grows. */
+/* Position of a string in a text. A pointer would become invalid when the text grows. */
 struct blob {
 	size_t from, n;
 };
@@ -24,7 +25,7 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	if (symbol == 0 || !vmlayout_read(memory, symbol, vmlayout->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
 	*blob = (struct blob){ text->n, (size_t)n };
-	/* One byte more, so that text->p is not NULL for an empty symbol. */
+	/* One byte more than needed, so that text->p is not NULL for an empty symbol. */
 	text_reserve(text, (size_t)n + 1);
 	if (!memory_read(memory, symbol + vmlayout->symbol_body, text->p + text->n, (size_t)n))
 		return false;
@@ -32,7 +33,7 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	return true;
 }
 
-/* Reads the symbol of a constant pool entry. Bit 0 of an entry is a flag in some JDKs. */
+/* Reads the symbol that the constant pool entry `index` points to. Bit 0 of an entry is a flag in some JDKs. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
 		       uint64_t index, struct text *text, struct blob *blob)
 {
@@ -68,11 +69,12 @@ bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64
 
 /* ---- many methods ------------------------------------------------------------------------------------------------ */
 
-/* A sweep over many methods: requests for objects, in rows, and the reads that serve them. */
+/* State of a sweep over many methods. Each step of a sweep reads one kind of object for all methods, as rows of equal
+ * length. */
 struct sweep {
 	struct memory *m;
 	const struct vmlayout *l;
-	struct memory_want *want; /* has capacity for three requests of each method */
+	struct memory_want *want; /* requests of the current step; has space for three of each method */
 	bool gone;
 };
 
@@ -81,8 +83,8 @@ static void *methods_rows(size_t size, size_t n)
 	return mem_grow(NULL, size, n + 1);
 }
 
-/* Sorts and deduplicates requests [0, n); number[at] is the new position of request `at`. Returns the number of
- * requests that remain. */
+/* Sorts requests [0, n) by address and drops duplicates. number[at] becomes the new position of the request that had
+ * this `at`. Returns the number of remaining requests. */
 static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
 	size_t retained = 0;
@@ -98,7 +100,7 @@ static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 	return retained;
 }
 
-/* Reads `size` bytes at `offset` of each of the first n objects, as rows. The caller frees them. */
+/* Reads `size` bytes at `offset` of each of the first n requested objects, as rows. The caller frees the result. */
 static char *read_rows(struct sweep *sweep, size_t n, uint32_t offset, uint32_t size)
 {
 	char *to = methods_rows(size, n);
@@ -114,14 +116,14 @@ static uint32_t methods_end_of(struct vmlayout_field field, uint32_t least)
 	return field.at + field.width > least ? field.at + field.width : least;
 }
 
-/* Positions of the symbols of a method in the array `symbol`; NONE if not requested. */
+/* Positions of the three symbols of a method in the array `symbol`; NONE if not requested. */
 struct symbols_of {
 	uint32_t class_name, method, signature;
 };
 
 #define NONE UINT32_MAX
 
-/* Reads the bytes of the n requested symbols. names owns the bytes; the caller frees the array. */
+/* Reads the bytes of the n requested symbols. names owns the bytes; the caller frees the returned array of strings. */
 static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct methods *names)
 {
 	const struct vmlayout *vmlayout = sweep->l;
@@ -141,7 +143,7 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 		if (length && vmlayout->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0;
-		/* The symbol is longer, or too near to the end of its mapping. */
+		/* The symbol is longer than the bytes read, or too near to the end of its mapping. */
 		if (at[i] == 0 || !vmlayout_read(sweep->m, at[i], vmlayout->symbol_length, &length) ||
 		    length > SYMBOL_MAX || length > LONGER_MAX - total)
 			continue;
@@ -159,15 +161,15 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 	return symbol;
 }
 
-/* The constant pools of ConstMethods, deduplicated, and the classes of these pools. */
+/* The constant pools of all ConstMethods, each once, and the classes of these pools. */
 struct pools {
-	uint32_t *of;      /* pool of each ConstMethod */
-	uint64_t *address; /* addresses of the pools */
-	char *row;         /* first bytes of the pools */
-	uint32_t bytes;    /* bytes of each row */
+	uint32_t *of;      /* for each ConstMethod: position of its pool */
+	uint64_t *address; /* for each pool: its address */
+	char *row;         /* for each pool: a row of its first bytes */
+	uint32_t bytes;    /* number of bytes of each row */
 	size_t n;
-	uint32_t *holder; /* class of each pool */
-	char *class_name; /* by class: address of the symbol with its name */
+	uint32_t *holder; /* for each pool: position of its class */
+	char *class_name; /* for each class: address of the symbol with its name */
 	size_t nholders;
 };
 
@@ -204,8 +206,9 @@ static void free_pools(struct pools *pools)
 	free(pools->class_name);
 }
 
-/* Returns, for each ConstMethod, the constant pool entries of its name and signature: addresses of symbols, 0 if an
- * index is invalid. Bit 0 of an entry is a flag in some JDKs. */
+/* Returns, for each ConstMethod, its two constant pool entries: address of the symbol of the name (0 if one of the
+ * indices is invalid) and of the signature (0 if not requested). Bit 0 of an entry is a flag in some JDKs and is
+ * cleared. */
 static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				      const struct pools *pools, bool signatures)
 {
@@ -237,8 +240,8 @@ static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char 
 	return entry;
 }
 
-/* Finds the symbols of n ConstMethods and requests them, deduplicated. *nsymbols is their number. The caller frees
- * the result. */
+/* Requests the symbols of n ConstMethods, each once; *nsymbols is the number of symbols. Returns the positions of each
+ * method's symbols; the caller frees them. */
 static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
@@ -300,7 +303,7 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	for (size_t i = 0; i < n; i++)
 		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
-	/* The rows have the order of the Method*, whatever their own addresses are. */
+	/* The requests stay in the order of the Method*: read_rows does not sort them by the new addresses. */
 	consts = read_rows(&sweep, n, 0, const_bytes);
 	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = methods_read_symbols(&sweep, nsymbols, names);
@@ -355,8 +358,8 @@ static void put_dotted(struct text *text, struct str string)
 		text_char(text, string.p[i] == '/' ? '.' : string.p[i]);
 }
 
-/* Writes the type at the start of a signature and skips it. Returns false if there is none. A malformed rest is
- * written unchanged. */
+/* Appends the type at the start of a signature as Java source has it, and skips it in *string. Returns false if the
+ * signature does not start with a type. */
 static bool put_type(struct text *text, struct str *string)
 {
 	static const char *const basic[26] = { ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
@@ -395,7 +398,7 @@ static void put_hotspot(struct text *text, const struct method_name *name)
 	put_type(text, &result);
 	text_char(text, ' ');
 	if (plus > 0) {
-		/* The name of a hidden class has a '+'. */
+		/* The name of a hidden class has a '+' before the address. */
 		put_dotted(text, str_head(name->class_name, (size_t)plus));
 		text_char(text, '/');
 		put_dotted(text, str_from(name->class_name, (size_t)plus + 1));

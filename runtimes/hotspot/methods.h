@@ -14,46 +14,48 @@
 #include "runtimes/hotspot/vmlayout.h"
 #include "common/text.h"
 
-/* Name as in a class file: java/util/HashMap, get, (Ljava/lang/Object;)Ljava/lang/Object; A hidden class is named
- * Name+0x00007f..., as in HotSpot. */
+/* Names as in a class file: "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;". A hidden class is
+ * named Name+0x00007f..., as in HotSpot. */
 struct method_name {
 	struct str class_name, method, signature;
 };
 
-/* Reads the name of one Method*. Its strings are appended to text and valid until text changes. Returns false if a
- * pointer or length on the path is invalid; text may have grown then. */
+/* Reads the names of one Method*. The strings of *name are appended to text and valid until text changes. Returns false
+ * if a pointer or length on the path is invalid; text may have grown then. */
 bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
 		  struct method_name *name);
 
 /* Names that methods_gather read. */
 struct methods {
-	uint64_t *method;         /* sorted by address, unique */
-	struct method_name *name; /* of method[i]; class_name is empty if the name is not readable */
+	uint64_t *method;         /* the Method*, sorted by address, each once */
+	struct method_name *name; /* name of each method[i]; class_name is empty if the name is not readable */
 	size_t n;
-	char *symbols, *longer; /* memory of the names: the first bytes of all symbols, and the longer symbols */
+	/* Memory of the names: the first bytes of all symbols, and the complete bytes of longer symbols. */
+	char *symbols, *longer;
 };
 
-/* Replaces methods by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with
- * empty methods, if the process has ended. The caller calls methods_free. */
+/* Replaces methods by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with empty
+ * methods, if the process has ended. methods_free frees the result. */
 bool methods_gather(struct methods *methods, struct memory *memory, const struct vmlayout *vmlayout,
 		    const uint64_t *method, size_t n, bool signatures);
 
-/* Returns the name of a Method*, or NULL if methods_gather did not get that Method*. */
+/* Returns the name of a Method*, or NULL if the last methods_gather was not called with that Method*. */
 const struct method_name *methods_find(const struct methods *methods, uint64_t method);
 
-/* Frees all memory; names that methods_find returned become invalid. */
+/* Frees all memory of methods; names that methods_find returned become invalid. */
 void methods_free(struct methods *methods);
 
 enum method_style {
-	METHOD_HOTSPOT,    /* as Compiler.perfmap: java.lang.Object java.util.HashMap.get(java.lang.Object) */
+	METHOD_HOTSPOT,    /* as jcmd's Compiler.perfmap: java.lang.Object java.util.HashMap.get(java.lang.Object) */
 	METHOD_JAVA,       /* java/util/HashMap.get */
 	METHOD_FLAMEGRAPH, /* as perf-map-agent: Ljava/util/HashMap;::get */
 };
 
-/* Appends a name, given in style METHOD_HOTSPOT, in another style. */
+/* Appends a method's name to text in a style; `hotspot` is the name in style METHOD_HOTSPOT. A name without a class is
+ * appended unchanged. */
 void methods_respell(struct text *text, struct str hotspot, enum method_style style);
 
-/* Appends the name in a style. */
+/* Appends a method's name to text in a style. */
 void methods_spell(struct text *text, const struct method_name *name, enum method_style style);
 
 #endif

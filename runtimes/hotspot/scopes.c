@@ -6,16 +6,17 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (8u << 20) /* limit for one table of one method */
-#define DEPTH_MAX 256        /* MaxInlineLevel is 15 */
+#define BYTES_MAX (8u << 20) /* limit in bytes for one table of one nmethod */
+#define DEPTH_MAX 256        /* limit for the depth of a scope; HotSpot's MaxInlineLevel is 15 */
 
-/* Copies of the three tables of an nmethod: PcDescs, scopes, metadata. */
+/* Copies of the three tables of an nmethod: PcDescs, scopes, metadata (Method* and others), with numbers of PcDescs,
+ * bytes and pointers. */
 struct debug_tables {
 	const char *pcs, *scopes, *metadata;
 	uint32_t npcs, nscopes, nmetadata;
 };
 
-/* Returns a buffer of n bytes, which scopes owns, or NULL if there is no memory for it. */
+/* Returns a buffer of at least n bytes, which scopes owns, or NULL if the budget or the system has no memory for it. */
 static char *scopes_space(struct scopes *scopes, struct readbudget *budget, size_t n)
 {
 	if (scopes->space_bytes < n) {
@@ -29,7 +30,7 @@ static char *scopes_space(struct scopes *scopes, struct readbudget *budget, size
 	return scopes->space;
 }
 
-/* Address range of a table: n bytes from `from` on. */
+/* Address range of a table: n bytes at `from`. */
 struct span {
 	uint64_t from;
 	uint64_t n;
@@ -50,7 +51,7 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 	if (!vmlayout_read(memory, blob->address, scopes->pcs, &pcs))
 		return false;
 	if (scopes->immutable.width) {
-		/* PcDescs and scopes are in memory of their own, in this order. */
+		/* JDK 23 and later: PcDescs, then scopes, are in immutable data outside of the blob. */
 		uint64_t size;
 
 		if (!vmlayout_read(memory, blob->address, scopes->immutable, &base) || base == 0 ||
@@ -60,7 +61,7 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 		    !span_between(&span[1], base + data, base + size))
 			return false;
 	} else {
-		/* Scopes, then PcDescs, are in the blob. */
+		/* JDKs before 23: scopes, then PcDescs, are in the blob. */
 		if (!vmlayout_read(memory, blob->address, scopes->pcs_end, &end) ||
 		    !vmlayout_read(memory, blob->address, scopes->data, &data))
 			return false;
@@ -70,12 +71,12 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 			return false;
 	}
 	if (scopes->metadata.width) {
-		/* The metadata is before the scopes. */
+		/* The metadata is in the blob, before the scopes. */
 		if (!vmlayout_read(memory, blob->address, scopes->metadata, &metadata))
 			return false;
 		metadata += blob->address;
 		if (scopes->immutable.width)
-			/* JDK 23 and 24 do not export the end of the metadata. */
+			/* JDK 23 and 24 do not export the end of the metadata, so their scopes are not read. */
 			return false;
 		return span_between(&span[2], metadata, span[1].from);
 	}
@@ -86,8 +87,8 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 	return span_between(&span[2], metadata + data, metadata + metadata_end);
 }
 
-/* Reads the three tables into `at`, in the order of their addresses. Adjacent tables, the common case, need one
- * call: a call costs more than its bytes. */
+/* Reads the three tables into the buffer `at`, in the order of their addresses; to[i] is the copy of table i. Adjacent
+ * tables, the common case, need one read: a read call costs more than its bytes. */
 static bool read_spans(struct memory *memory, const struct span span[3], char *at, const char *to[3])
 {
 	unsigned order[3] = { 0, 1, 2 };
@@ -138,8 +139,8 @@ static bool read_tables(struct scopes *scopes, struct memory *memory, const stru
 	return true;
 }
 
-/* Decodes an UNSIGNED5 number: up to 5 bytes, the lowest 6 bits first; a byte below 192 is the last. `excluded` is
- * added to each byte by the encoder (JDK 20 and later: 1). */
+/* Decodes an UNSIGNED5 number at offset *at of the scopes: up to 5 bytes, the lowest 6 bits first; a byte below 192 is
+ * the last. `excluded` is the number that the encoder adds to each byte: 1 in JDK 20 and later, else 0. */
 static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;
@@ -160,7 +161,8 @@ static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, u
 	return true;
 }
 
-/* Returns the number of methods of the scope at `at`, innermost first, in method[]; 0 if the scope is malformed. */
+/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the scope
+ * is malformed. */
 static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, unsigned excluded,
 			     uint64_t method[DEPTH_MAX])
 {
@@ -172,7 +174,7 @@ static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, uns
 		if (n == DEPTH_MAX || !scopes_get_number(tables, &at, excluded, &sender) ||
 		    !scopes_get_number(tables, &at, excluded, &index) || index == 0 || index > tables->nmetadata ||
 		    sender >= here)
-			/* The scope of a caller is always before that of its callee. */
+			/* HotSpot writes the scope of a caller before that of its callee, so the offsets must fall. */
 			return 0;
 		memcpy(&method[n++], tables->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
@@ -190,7 +192,8 @@ static uint32_t chain_of(const struct debug_tables *tables, uint32_t at, enum sc
 			continue;
 		n = scopes_chain(tables, at, excluded, method);
 		if (n && method[n - 1] == root) {
-			/* A scope of one method may match by chance, so it does not decide. */
+			/* A scope of one method may match by chance in either encoding, so it does not prove the
+			 * encoding. */
 			if (n > 1)
 				*packing = PACKING_FROM_0 + excluded;
 			return n;
@@ -260,7 +263,8 @@ static void add_run(struct scopes *scopes, uint32_t end, uint32_t node)
 
 #define NODES_MAX 4096
 
-/* Returns the tree node of the scope at `at`. *calls is the depth of the scope. */
+/* Returns the tree node of the scope at offset `at`. *calls is the number of methods of the scope, 0 if it is
+ * malformed. */
 static uint32_t node_of(struct scopes *scopes, const struct debug_tables *tables, uint32_t at,
 			enum scopes_packing *packing, uint64_t root, uint32_t (*number)(void *arg, uint64_t method),
 			void *arg, uint32_t *calls)
@@ -297,10 +301,10 @@ bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmla
 		uint32_t calls = 0;
 
 		if (offset < 0 || (uint64_t)offset > size || at == 0 || at >= tables.nscopes)
-			/* Entries at both ends of the table, or without scope. */
+			/* The entries at both ends of the table have no offset in the code; others have no scope. */
 			continue;
 		if (scopes->nruns && (uint64_t)offset < scopes->run[scopes->nruns - 1].end)
-			/* The table is not sorted. */
+			/* The table is not sorted by offset: it is malformed. */
 			return false;
 		if (at != last)
 			node = node_of(scopes, &tables, (uint32_t)at, packing, blob->method, number, arg, &calls);

@@ -2,10 +2,11 @@
 /*
  * scopes.h - reads which calls are inlined at each address of an nmethod.
  *
- * HotSpot records, for addresses at which it may stop, the methods that they belong to, innermost first: sorted PcDescs
- * point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp, unsigned5.hpp of the JDK). An
- * address belongs to the first PcDesc at or after it. JDK 20 changed the encoding of numbers. scopes_read detects the
- * encoding by decoding: the outermost method of a scope must be the method of the nmethod.
+ * HotSpot records, for each address at which it may stop, the methods that the address belongs to, innermost first:
+ * PcDescs, sorted by address, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp,
+ * unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or after it. JDK 20 changed the encoding of
+ * numbers. scopes_read detects the encoding by decoding: the outermost method of a scope must be the method of the
+ * nmethod.
  */
 #ifndef PJ_SCOPES_H
 #define PJ_SCOPES_H
@@ -20,27 +21,28 @@ struct scopes {
 		uint32_t method;
 	} * node;
 	uint32_t n, cap;
-	uint32_t *slot;  /* hash table of nodes by (parent, method); 0: free */
-	uint32_t nslots; /* a power of two, at least twice cap */
-	/* Range of code with the same inlined calls: from the end of the run before. */
+	uint32_t *slot;  /* hash table of nodes by (parent, method): number of a node; 0: free */
+	uint32_t nslots; /* number of slots: a power of two, at least twice cap */
+	/* A run is a range of code with the same inlined calls, from the end of the run before to `end`. */
 	struct scope_run {
-		uint32_t end; /* last offset, inclusive, from the start of the code */
+		uint32_t end; /* last offset of the run, inclusive, from the start of the code */
 		uint32_t node;
 	} * run;
 	uint32_t nruns, runs_cap;
-	/* Buffer of the reader, reused for the next method. */
+	/* Buffer for the tables of an nmethod, used again for the next one. */
 	char *space;
 	size_t space_bytes;
 };
 
-/* Encoding of the numbers in one JVM. scopes_read stores it after the first proof. */
+/* Encoding of the numbers in the scopes of one JVM: the encoder adds 0 or 1 to each byte. PACKING_UNKNOWN until
+ * scopes_read has decoded a scope of several methods. */
 enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 
-/* Reads the inlined calls of an nmethod into *scopes, which starts as { 0 } and may be reused. number(arg, method)
- * maps a Method* to the caller's number, or to 0 if the Method* is invalid. *packing is the state of the JVM.
- * Returns false if no call is inlined, if the tables are malformed, if they need more than SCOPES_STEPS_MAX steps,
- * or if the budget of memory is exceeded. */
-/* Limit for the calls of one method: 25,000 addresses, 20 calls deep. */
+/* Reads the inlined calls of an nmethod into *scopes, which is { 0 } before the first call. number(arg, method) maps a
+ * Method* to the caller's number, or to 0 if the Method* is invalid. *packing is the encoding that this JVM uses, if
+ * known. Returns false if no call is inlined, if the tables are malformed, if they need more than SCOPES_STEPS_MAX
+ * steps, or if memory->budget is exceeded. */
+/* Limit for the steps of one nmethod: about 25,000 addresses with scopes of 20 calls. */
 #define SCOPES_STEPS_MAX (512u << 10)
 bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmlayout *vmlayout,
 		 enum scopes_packing *packing, const struct blob *blob, uint32_t (*number)(void *arg, uint64_t method),

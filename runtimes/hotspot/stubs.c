@@ -9,8 +9,8 @@ enum { WORDS = 6, NEXT = 0, GROUP, NAME, BEGIN, BEGIN_8 };
 enum { STUBS_MAX = 4096, LEAST_STUBS = 8, BLOCKS_MAX = 16, NAME_LENGTH_MAX = 128, EFFORT_MAX = 8 * STUBS_MAX };
 #define DATA_MAX ((uint64_t)8 << 20)
 #define POINTERS_MAX (64u << 10)
-#define CODE_MAX ((uint64_t)1 << 20) /* limit for one stub */
-/* Lowest address of a program that is linked to a fixed address; its heap is above. */
+#define CODE_MAX ((uint64_t)1 << 20) /* limit in bytes for one stub */
+/* Lowest address of a program that is linked to a fixed address; the program's heap is above. */
 #define LOWEST UINT64_C(0x400000)
 #define NEITHER_FROM (UINT64_C(1) << 32)
 #define NEITHER_TO (UINT64_C(1) << 38)
@@ -26,7 +26,7 @@ struct finder {
 	struct hotspot *h;
 	struct block block[BLOCKS_MAX];
 	size_t nblocks;
-	uint32_t effort; /* number of StubCodeDescs that may still be read, of all candidates */
+	uint32_t effort; /* number of StubCodeDescs that this search may still read, over all candidate lists */
 };
 
 bool stubs_is_block(struct str name)
@@ -52,7 +52,8 @@ static bool is_pointer(uint64_t value)
 	return value >= LOWEST && value < HIGHEST;
 }
 
-/* Returns true if the words may be a complete StubCodeDesc. `at` is the index of the word `begin`. */
+/* Returns true if the words may be a complete StubCodeDesc. `at` is the index of the word `begin`: BEGIN, or BEGIN_8 in
+ * JDK 8. */
 static bool is_desc(const uint64_t word[WORDS], unsigned at)
 {
 	return (word[NEXT] == 0 || (is_pointer(word[NEXT]) && word[NEXT] % 8 == 0)) && is_pointer(word[GROUP]) &&
@@ -93,7 +94,7 @@ static void stubs_drop(struct stubs *stubs)
 	stubs->names.n = 0;
 }
 
-/* Adds the stub of one StubCodeDesc. Returns false if it is invalid. */
+/* Adds the stub of one StubCodeDesc. Returns false if the StubCodeDesc is invalid. */
 static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_t word[WORDS], unsigned at)
 {
 	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
@@ -103,7 +104,7 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	    !stubs_read_name(finder, word[NAME], name))
 		return false;
 	if (!str_eq(str_of(of), group))
-		/* The stub has a code blob of its own. */
+		/* A stub of another group has a code blob of its own: it is valid but not added. */
 		return true;
 	if (!in_block(finder, word[at], word[at + 1]))
 		return false;
@@ -115,7 +116,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	return true;
 }
 
-/* Reads the list that starts at first. Returns false, with empty stubs, if it is not a list of StubCodeDescs. */
+/* Reads the list of StubCodeDescs whose first entry is at address `first`. Returns false, with empty stubs, if it is no
+ * such list. */
 static bool stubs_walk(struct stubs *stubs, struct finder *finder, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
@@ -143,9 +145,9 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Returns true if value may point to memory of malloc. Most pointers lead into the library itself. Between the heap
- * of a program at a fixed address and all other memory (4 GB to 256 GB) there are only the Java heap and pairs of
- * 32-bit numbers. */
+/* Returns true if value may point to memory of malloc, that is, out of the library. Between the heap of a program at a
+ * fixed address and all other memory (4 GB to 256 GB) there are only the Java heap and pairs of 32-bit numbers, so
+ * these values do not count. */
 static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&
@@ -154,8 +156,8 @@ static bool is_outward(const struct libjvm *libjvm, uint64_t value)
 }
 
 /* Finds the words in data[0..nwords), a copy of the library's data, that point out of the library. Fills *want with
- * requests for the memory that they point to, and overwrites the start of data with the addresses of the words. Returns
- * their number. */
+ * requests for the memory that they point to, and overwrites the start of data with the addresses of these words.
+ * Returns their number, 0 also if there are too many. */
 static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords, struct memory_want **want)
 {
 	const struct libjvm *libjvm = &finder->h->libjvm;
@@ -170,14 +172,14 @@ static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords,
 	for (size_t i = 0; *want && i < nwords; i++)
 		if (is_outward(libjvm, data[i])) {
 			(*want)[n] = (struct memory_want){ data[i], WORDS * 8, (uint32_t)(n * WORDS * 8) };
-			/* n <= i, so this overwrites only words that were examined already. */
+			/* n <= i, so this overwrites only words that the loop has examined already. */
 			data[n++] = libjvm->data + i * 8;
 		}
 	return n;
 }
 
-/* Reads the targets of all outward pointers of libjvm.so's data at once, and tries those that look like a
- * StubCodeDesc. */
+/* Reads the targets of all pointers in libjvm.so's data that lead out of the library, with one memory_gather, and tries
+ * each target that looks like a StubCodeDesc as the start of the list. */
 static bool stubs_search(struct stubs *stubs, struct finder *finder)
 {
 	const struct libjvm *libjvm = &finder->h->libjvm;
@@ -194,7 +196,7 @@ static bool stubs_search(struct stubs *stubs, struct finder *finder)
 	if (!words || !memory_gather(&finder->h->memory, want, n, words))
 		n = 0;
 	for (size_t i = 0; i < n && !found; i++) {
-		/* want is sorted; its `at` gives the original index. */
+		/* want is sorted by address; its `at` gives the original index. */
 		size_t was = want[i].at / (WORDS * 8);
 		const uint64_t *word = words + was * WORDS;
 

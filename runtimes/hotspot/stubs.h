@@ -19,15 +19,18 @@
 struct stubs {
 	struct stub {
 		uint64_t begin, end;
-		size_t name, name_n; /* in names, as "StubRoutines: sha256_implCompress" */
-	} * one;                     /* sorted by address, disjoint; each within one block */
+		/* position and length in names of a string like "StubRoutines: sha256_implCompress" */
+		size_t name, name_n;
+	} * one; /* sorted by address, disjoint; each within one block */
 	size_t n;
 	struct text names;
-	uint64_t head, first; /* address of the pointer to the list, and its value; 0: not found */
+	/* Address of the pointer to HotSpot's list, and the pointer's value at the last read; 0: not found. */
+	uint64_t head, first;
 };
 
-/* Reads the stubs in the blocks of code that are named StubRoutines. stubs is { 0 } or the result of a call before;
- * in that case nothing is searched for, and an unchanged list is not read again. Returns false if no stub is known. */
+/* Reads the stubs in the blocks of code that are named StubRoutines. stubs is { 0 } before the first call. If an
+ * earlier call found the list, this one does not search again, and reads the list only if its head has changed. Returns
+ * false if no stub is known. */
 bool stubs_read(struct stubs *stubs, struct hotspot *hotspot, const struct codecache *code);
 /* Frees all memory of stubs, which is { 0 } afterwards. */
 void stubs_free(struct stubs *stubs);
@@ -37,7 +40,7 @@ static inline struct str stubs_name(const struct stubs *stubs, const struct stub
 	return (struct str){ stubs->names.p + one->name, one->name_n };
 }
 
-/* Returns true if name is the name of a block of stubs. */
+/* Returns true if name, HotSpot's name of a code blob, is that of a block of stubs. */
 bool stubs_is_block(struct str name);
 
 #endif

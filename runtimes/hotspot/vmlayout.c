@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/hotspot/vmlayout.h"
 
-/* Larger offsets are not in a header of any object. */
+/* Limit for offsets of fields in bytes. No object has larger offsets in its header. */
 #define BYTES_MAX 4096
 
-/* A field to find: the first of the two names that exists. If it is needed and neither exists, the layout fails. */
+/* A field to find: type::field, or else or_type::or_field. If it is needed and neither exists, the layout fails. */
 struct wanted {
 	struct vmlayout_field *to;
 	bool needed;
@@ -40,7 +40,7 @@ static uint64_t static_of(const struct vmstructs *vmstructs, const char *type, c
 	return f.known && f.is_static ? f.at : 0;
 }
 
-/* Sets the offset of an object within another one. */
+/* Sets *at to the offset of an object that is a member of another one. Returns false if the member does not exist. */
 static bool vmlayout_inner(const struct vmstructs *vmstructs, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(vmstructs, type, field);
@@ -61,7 +61,8 @@ static const char *vmlayout_find_heaps(struct vmlayout *vmlayout, const struct v
 	};
 
 	vmlayout->heaps_array = array;
-	vmlayout->heaps = static_of(vmstructs, "CodeCache", array ? "_heaps" : "_heap"); /* JDK 8 has one heap */
+	/* JDK 8 has only one code heap, CodeCache::_heap. */
+	vmlayout->heaps = static_of(vmstructs, "CodeCache", array ? "_heaps" : "_heap");
 	if (!vmlayout->heaps)
 		return "CodeCache::_heaps";
 	if (!vmlayout_inner(vmstructs, "CodeHeap", "_memory", &vmlayout->heap_memory) ||
@@ -130,7 +131,7 @@ static const char *vmlayout_find_names(struct vmlayout *vmlayout, const struct v
 	return NULL;
 }
 
-/* Finds the optional fields that scopes.h needs. */
+/* Finds the fields that scopes.h needs. They are optional: scopes->known stays false if one is missing. */
 static void find_scopes(struct vmlayout_scopes *scopes, const struct vmstructs *vmstructs)
 {
 	uint64_t size = vmstructs_size(vmstructs, "PcDesc");

@@ -9,7 +9,8 @@
 #define STRIDE_MAX 1024
 #define NAME_MAX_BYTES 256
 
-/* One of the four tables: its address, the bytes of an entry, and the offsets in an entry, all from symbols. */
+/* One of HotSpot's four tables: its address, the bytes from one entry to the next, and the offsets of the members in an
+ * entry. All come from exported symbols. */
 struct table {
 	uint64_t at, stride;
 	uint64_t offset[6];
@@ -34,7 +35,7 @@ static bool open_table(struct libjvm *libjvm, struct table *table, const char *n
 	return true;
 }
 
-/* Returns the value of a name, added if it is new, or NULL if the budget is exceeded. */
+/* Returns the value that belongs to a name, a new one if the name is new, or NULL if the budget is exceeded. */
 static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct libjvm *libjvm, struct str name)
 {
 	uint32_t id;
@@ -53,8 +54,8 @@ static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const st
 	return &vmstructs->value[id];
 }
 
-/* Copies the string of the char * at an address. Returns NULL if the pointer is 0 (end of the table) or not
- * readable. */
+/* Copies the C string that the char * at an address points to. Returns NULL if the pointer is 0 (end of the table) or
+ * not readable. */
 static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
 {
 	uint64_t p;
@@ -63,7 +64,8 @@ static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NA
 														NULL;
 }
 
-/* Returns the bytes of a number of this C++ type; 0 for another type. The width of a field differs between JDKs. */
+/* Returns the width in bytes of a field of this C++ type; 0 if the type is no number or pointer. The types of fields
+ * differ between JDKs. */
 static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
 {
 	static const struct {
@@ -182,7 +184,7 @@ static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjv
 			break;
 		f.is_static = is_static != 0;
 		if (!f.is_static && f.at > 1u << 20)
-			/* No object is so large. */
+			/* No object is so large: skip the field. */
 			continue;
 		f.width = string_at(libjvm, entry + table.offset[2], of) ?
 				  width_of(vmstructs, str_of(of)) :
@@ -233,7 +235,7 @@ const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm)
 	const char *why;
 
 	*vmstructs = (struct vmstructs){ 0 };
-	/* Types are read first, because the widths of fields may depend on them. */
+	/* Reads types first, because read_fields takes widths of fields from them. */
 	why = read_types(vmstructs, libjvm);
 	if (!why)
 		why = read_fields(vmstructs, libjvm);

@@ -16,39 +16,40 @@
 #include "common/intern.h"
 #include "runtimes/hotspot/libjvm.h"
 
-/* Position of a field: offset from the start of its object, or the address of a static variable. */
+/* Position of a field: its offset from the start of the object, or the address of a static variable (is_static). known:
+ * the field exists. */
 struct vm_field {
 	bool known, is_static;
-	uint8_t width; /* bytes; 0: not a number */
+	uint8_t width; /* width of the field in bytes; 0 if it is no number */
 	uint64_t at;
 };
 
 struct vmstructs {
-	struct intern name; /* "Type::field", "Type" or "#CONSTANT" */
+	struct intern name; /* names of all values: "Type::field", "Type" or "#CONSTANT" */
 	uint32_t cap;
 	struct vm_value {
 		struct vm_field field;
-		int64_t value; /* size of a type, or value of a constant */
-	} * value;             /* by id of the name */
+		int64_t value; /* size of a type in bytes, or value of a constant */
+	} * value;             /* indexed by the id of the name */
 	uint32_t fields, types;
 };
 
-/* Reads all tables of libjvm. Returns NULL, or a static string with the reason; vmstructs is empty then. Table
- * contents are hostile: counts, strides and lengths are limited, and memory comes from the budget of the memory. */
+/* Reads all tables of libjvm. Returns NULL, or the reason of the failure as a static string; vmstructs is empty then.
+ * Table contents are hostile: counts, strides and lengths are limited, and memory is taken from libjvm->m->budget. */
 const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm);
 /* Frees the tables, which are empty afterwards. */
 void vmstructs_free(struct vmstructs *vmstructs);
 
-/* Returns the bytes of memory that the tables use. */
+/* Returns the number of bytes of memory that the tables use. */
 uint64_t vmstructs_bytes(const struct vmstructs *vmstructs);
 
-/* Looks a field up; the result's `known` is false if it does not exist. */
+/* Looks a field up by type and name. `known` of the result is false if the field does not exist. */
 struct vm_field vmstructs_field(const struct vmstructs *vmstructs, const char *type, const char *field);
 
-/* Returns the bytes of a type, 0 if it is unknown. */
+/* Returns the size of a type in bytes; 0 if the type is unknown. */
 uint64_t vmstructs_size(const struct vmstructs *vmstructs, const char *type);
 
-/* Looks a constant up. Returns false if it does not exist. Constants of a class have HotSpot's name:
+/* Sets *value to a constant. Returns false if it does not exist. Constants of a class have HotSpot's name:
  * "Klass::_primary_supers". */
 bool vmstructs_constant(const struct vmstructs *vmstructs, const char *name, int64_t *value);
 
