@@ -21,7 +21,7 @@ static enum unwind_end walk_step_cfi(struct unwind_state *state, const struct wa
 {
 	enum unwind_end end = unwind_step(state, code->tables, leaf);
 
-	/* A frame whose caller was interrupted is a signal frame: no call returns to its address. */
+	/* If the caller was interrupted, this frame is a signal frame: its address is no return address of a call. */
 	frame->exact |= !leaf && end == UNWIND_MORE && state->interrupted;
 	return end;
 }
@@ -56,13 +56,13 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 	walk->omitted = frame.omitted;
 	if (!frame.omitted)
 		walk_push(walk, &frame);
-	/* User code has no such address, and readers of callchains would take it for a context marker. */
+	/* User code has no address above INT64_MAX, and readers of callchains would take it for a context marker. */
 	if (walk->end == UNWIND_MORE && state->ip > INT64_MAX)
 		walk->end = UNWIND_NO_CODE;
 	walk->last = *code;
 }
 
-/* Walks once, with the assumptions in state. */
+/* Walks a stack once, with the assumptions that are set in state. Returns false if walk->find does. */
 static bool walk_once(struct walk *walk, struct unwind_state *state)
 {
 	walk->n = 0;

@@ -6,21 +6,21 @@
  *
  *	x86_is(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP)
  *
- * Names follow the Intel order of operands. A suffix names what the pattern leaves out: _8 an operand of one byte, _32
- * one of four bytes. Where an instruction has two encodings, the pattern is the one that HotSpot's assembler, gcc or
- * glibc emits; the users name their sources.
+ * Names follow the Intel order of operands. A suffix names the operand that the pattern leaves out: _8 an operand of
+ * one byte, _32 one of four bytes. Where an instruction has two encodings, the pattern is the one that HotSpot's
+ * assembler, gcc or glibc emits; the users name their sources.
  */
 #ifndef PJ_X86_H
 #define PJ_X86_H
 
 #include "common/base.h"
 
-/* Opcodes of one byte, and bytes that patterns end with. */
+/* Opcodes of one byte, and last bytes of patterns. */
 enum {
-	X86_OP_PUSH = 0x50, /* + register; X86_OP_REX_B in front: r8 to r15 */
+	X86_OP_PUSH = 0x50, /* plus the register's number; X86_OP_REX_B before it selects r8 to r15 */
 	X86_OP_PUSH_RAX = 0x50,
 	X86_OP_PUSH_RBP = 0x55,
-	X86_OP_POP = 0x58, /* + register */
+	X86_OP_POP = 0x58, /* plus the register's number */
 	X86_OP_POP_RAX = 0x58,
 	X86_OP_POP_RBP = 0x5d,
 	X86_OP_REX_B = 0x41,
@@ -29,8 +29,8 @@ enum {
 	X86_OP_JMP_8 = 0xeb,
 	X86_OP_JMP_32 = 0xe9,
 	X86_OP_CALL = 0xe8,
-	X86_OP_SUB_RSP_LAST = 0xec, /* X86_SUB_RSP_8, X86_SUB_RSP_32 */
-	X86_OP_LEA_R10_LAST = 0x15, /* X86_LEA_R10_RIP */
+	X86_OP_SUB_RSP_LAST = 0xec, /* last byte of X86_SUB_RSP_8 and X86_SUB_RSP_32 */
+	X86_OP_LEA_R10_LAST = 0x15, /* last byte of X86_LEA_R10_RIP */
 };
 
 #define X86_PUSH_RAX "\x50"
@@ -59,7 +59,8 @@ enum {
 #define X86_ADD_RSP_8 "\x48\x83\xc4"
 #define X86_ADD_RSP_32 "\x48\x81\xc4"
 #define X86_AND_RSP_8 "\x48\x83\xe4"
-#define X86_SUB_8 "\x48\x83" /* sub, add or and of a 64-bit register; the third byte has both */
+/* start of sub, add or and of a 64-bit register; the third byte selects operation and register */
+#define X86_SUB_8 "\x48\x83"
 #define X86_SUB_32 "\x48\x81"
 #define X86_TEST_ESP_15 "\xf7\xc4\x0f\x00\x00\x00"
 
@@ -71,7 +72,7 @@ enum {
 #define X86_MOV_RSP_8_RAX "\x48\x89\x44\x24"  /* mov [rsp + N], rax */
 #define X86_MOV_RSP_8_RBP "\x48\x89\x6c\x24"  /* mov [rsp + N], rbp */
 #define X86_MOV_RSP_32_RBP "\x48\x89\xac\x24"
-#define X86_MOV_RSP_32_EAX "\x89\x84\x24" /* mov [rsp + N], eax: HotSpot's stack bang */
+#define X86_MOV_RSP_32_EAX "\x89\x84\x24" /* mov [rsp + N], eax: HotSpot's stack bang (check of the stack's end) */
 #define X86_MOV_R10_R15_8 "\x4d\x8b\x57"  /* mov r10, [r15 + N] */
 #define X86_MOV_R10_R15_32 "\x4d\x8b\x97"
 #define X86_MOV_R15_32_R10 "\x4d\x89\x97"  /* mov [r15 + N], r10 */
@@ -90,38 +91,41 @@ enum {
 #define X86_JE_32 "\x0f\x84"
 #define X86_JNE_32 "\x0f\x85"
 #define X86_JMP_32 "\xe9"
-#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp behind the call that follows */
+#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call that follows */
 #define X86_CALL "\xe8"
 
-/* Returns true if code, of which n bytes are readable, begins with the pattern. */
+/* Returns true if code, of which n bytes are readable, begins with the bytes of the pattern. */
 #define x86_is(code, n, pattern) ((size_t)(n) >= sizeof(pattern) - 1 && memcmp(code, pattern, sizeof(pattern) - 1) == 0)
 
-/* Returns the opcode of an instruction that has a register in its last three bits. */
+/* Returns the opcode of a one-byte instruction whose last three bits are a register's number. */
 static inline uint8_t x86_opcode(uint8_t byte)
 {
 	return byte & 0xf8;
 }
 
-/* mov rsp, B: returns the number of B (0 to 15), or -1 for other code. */
+/* If code is mov rsp, B, returns the number of register B (0 to 15), otherwise -1. */
 int x86_mov_rsp_from(const uint8_t code[3]);
 
-/* mov between a register (general but rsp as the destination, x87, xmm, ymm) and [rsp + N]: returns its length in
- * bytes, or 0 for other code. n bytes of code are readable. */
+/* If code is a mov between a register (general except rsp as the destination, x87, xmm, ymm) and [rsp + N], returns its
+ * length in bytes, otherwise 0. n bytes of code are readable. */
 uint32_t x86_stack_move_bytes(const uint8_t *code, size_t n);
 
-/* mov R, [rsp + N] of all general registers but rsp, r15 first: MacroAssembler::popa of HotSpot without its add rsp. */
+/* Code of HotSpot's MacroAssembler::popa without the add rsp at its end: mov R, [rsp + N] for all general registers
+ * except rsp, r15 first. */
 enum { X86_POPA_BYTES = 74 };
 extern const uint8_t x86_popa[X86_POPA_BYTES];
 
-enum { X86_CALL_MAX = 7 }; /* bytes of the longest call below */
+enum { X86_CALL_MAX = 7 }; /* length in bytes of the longest call that the two functions below find */
 
-/* Both look for a call that ends at a return address; code has the X86_CALL_MAX bytes before it. Bytes of other
- * instructions can look like a call: the answer can refute a return address, not prove one. */
+/* The two functions look for a call that ends at a return address; code has the X86_CALL_MAX bytes before that address.
+ * Bytes of other instructions can look like a call: the result can refute a return address, not prove one. */
 
-/* call rel32: *displacement leads from the return address to the callee. */
+/* Returns true if call rel32 ends at the return address. *displacement is the distance from the return address to the
+ * callee. */
 bool x86_is_call_before(const uint8_t code[X86_CALL_MAX], int32_t *displacement);
 
-/* call by a register, or by memory at a register with a displacement; HotSpot emits no call by memory without one. */
+/* Returns true if a call by a register, or by memory at a register plus a displacement, ends at the return address.
+ * HotSpot emits no call by memory without a displacement. */
 bool x86_is_indirect_call_before(const uint8_t code[X86_CALL_MAX]);
 
 #endif

@@ -7,8 +7,8 @@
 
 const uint8_t cfi_saved[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
-/* Limits far beyond those of any compiler, so that few bytes cannot cost much memory or time: remembered states,
- * rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
+/* Limits far beyond those of any compiler, so that few bytes cannot cost much memory or time: number of remembered
+ * states, rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
 enum { STATES_MAX = 16, ROWS_MAX = 1 << 14, PROGRAM_MAX = 1 << 18, AUGMENTATION_MAX = 32 };
 
 /* ---- pointers ---- */
@@ -50,7 +50,8 @@ uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t addre
 {
 	uint64_t value = plain_pointer(bytes, encoding & 15);
 
-	/* Compilers and linkers make no indirect, aligned, text-relative or function-relative pointers to code. */
+	/* Compilers and linkers make only absolute, pc-relative and data-relative pointers to code: other encodings are
+	 * refused. */
 	switch (encoding & 0xf0) {
 	case 0: return value;
 	case PE_PCREL: return value + address;
@@ -67,13 +68,15 @@ static uint64_t cfi_address_of(const struct cfi *cfi, const struct dwarf_bytes *
 /* ---- CIE and FDE ---- */
 
 struct head {
-	size_t start, end; /* start: offset after length and id; end: offset of the entry's end */
+	/* offsets in the section: start is that of the first byte after length and id, end that of the entry's end */
+	size_t start, end;
 	size_t id_at;
 	uint64_t id;
 	unsigned id_size;
 };
 
-/* Reads length and id of the entry at `at`. */
+/* Reads length and id of the CFI entry at offset `at`. Returns the kind of the entry. head->end is set for CFI_BAD,
+ * too. */
 static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(str_from(cfi->bytes, at));
@@ -85,13 +88,13 @@ static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head
 	head->id_at = at + (wide ? 12 : 4);
 	head->end = cfi->bytes.n;
 	if (bytes.bad || length > dwarf_left(&bytes))
-		/* Entries after this one cannot be found. */
+		/* The length is wrong, so later entries of the section cannot be found. */
 		return CFI_BAD;
 	head->end = head->id_at + (size_t)length;
 	if (length == 0)
 		return CFI_END;
 	bytes.end = bytes.p + length;
-	/* The id in .eh_frame has 4 bytes, also if the length has 8. */
+	/* The id in .eh_frame has 4 bytes even if the length has 8. */
 	head->id_size = wide && cfi->debug ? 8 : 4;
 	head->id = dwarf_uint(&bytes, head->id_size);
 	head->start = head->id_at + head->id_size;
@@ -112,8 +115,8 @@ static struct str cfi_rest(const struct dwarf_bytes *bytes)
 	return (struct str){ (const char *)bytes->p, dwarf_left(bytes) };
 }
 
-/* Reads the fields of the augmentation letters, up to an unknown letter. The length of the augmentation skips the
- * rest. */
+/* Reads the data of the augmentation letters, up to an unknown letter, and moves bytes to the end of the augmentation
+ * by its length. */
 static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, const char *letter,
 			      struct cfi_entry *entry)
 {
@@ -131,13 +134,14 @@ static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, 
 		case 'P': {
 			uint8_t encoding = (uint8_t)dwarf_uint(&a, 1);
 
-			/* The pointer to the personality routine may be indirect; its target is not used. */
+			/* The personality routine is skipped: the pointer may be indirect, but its target is not
+			 * read. */
 			if (encoding != PE_OMIT)
 				cfi_pointer(&a, encoding & 15, cfi_address_of(cfi, &a), 0);
 			break;
 		}
 		case 'S': entry->signal = true; break;
-		case 'B': /* aarch64: letters without data */
+		case 'B': /* aarch64: the letters B and G have no data */
 		case 'G': break;
 		default: return;
 		}
@@ -164,10 +168,11 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	bytes.p = nul + 1;
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call takes a byte */
 	if (version == 4 && (dwarf_uint(&bytes, 1) != 8 || dwarf_uint(&bytes, 1) != 0))
-		/* Only addresses of 8 bytes and no segment selectors are supported. */
+		/* CIE version 4 has the size of addresses and of segment selectors: only 8 and 0 bytes are
+		 * supported. */
 		return false;
 	if (strcmp(augmentation, "eh") == 0) {
-		/* Augmentation "eh" of gcc 2: a pointer. */
+		/* The augmentation "eh" of gcc 2 has a pointer here, which is skipped. */
 		dwarf_take(&bytes, 8);
 		augmentation += 2;
 	}
@@ -177,7 +182,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	if (augmentation[0] == 'z')
 		read_augmentation(cfi, &bytes, augmentation + 1, entry);
 	else if (augmentation[0])
-		/* The augmentation has an unknown size. */
+		/* An augmentation without 'z' has an unknown size. */
 		return false;
 	ra = processor_slot(cfi_processor_of(cfi), ra);
 	if (bytes.bad || ra >= CFI_NREGS)
@@ -187,7 +192,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	return true;
 }
 
-/* Finds the offset of an FDE's CIE. Returns false if it would be outside of the section. */
+/* Sets *at to the offset of the CIE of an FDE. Returns false if it is outside of the section. */
 static bool cie_place(const struct cfi *cfi, const struct head *head, size_t *at)
 {
 	if (cfi->debug) {
@@ -229,10 +234,10 @@ struct machine {
 	const struct cfi *c;
 	const struct cfi_entry *e;
 	struct cfi_rules now, initial;
-	struct cfi_rule other; /* sink for rules of registers without a slot: written, never read */
+	struct cfi_rule other; /* target of rules for registers without a slot: written, never read */
 	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
-	uint64_t at, until; /* addresses: current row's start, end of the FDE */
+	uint64_t at, until; /* ELF addresses: start of the current row, end of the FDE's code */
 	uint64_t base;
 	struct cfi_rows *rows;
 	uint32_t cap;
@@ -250,7 +255,7 @@ static struct cfi_rule *rule_of(struct machine *machine, uint64_t reg)
 	return slot < CFI_NREGS ? &machine->now.reg[slot] : &machine->other;
 }
 
-/* Returns true if the rule fits a short row. *at is the offset from the CFA in words. */
+/* Returns true if the rule fits a short row: saved at an aligned offset from the CFA. *at is that offset in words. */
 static bool fits_word(const struct cfi_rule *rule, int16_t *at)
 {
 	*at = (int16_t)(rule->value / 8);
@@ -267,8 +272,8 @@ static bool caller_saved_is_plain(const struct cfi_rules *rules)
 	return rules->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
-/* Returns true if a short row can describe the return address: just below the CFA; with a link register, in any word
- * or still in the link register. */
+/* Returns true if a short row can describe the return address: in the word just below the CFA; on a processor with a
+ * link register, in any word or still in the link register. */
 static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *row)
 {
 	if (row->ra != CFI_RA)
@@ -280,7 +285,7 @@ static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *r
 	return fits_word(rule, &row->ra_at) && (link || row->ra_at == -1);
 }
 
-/* Fills the short part of a row. Returns false if the rules need a full row. */
+/* Fills the fields of a short row. Returns false if the rules need a full row. */
 static bool cfi_shorten(const struct cfi_rules *rules, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
@@ -328,7 +333,8 @@ static struct cfi_row make_row(const struct machine *machine, uint64_t end)
 	return row;
 }
 
-/* Ends the current row at `to`. Returns false if the program needs no further execution. */
+/* Appends the current row, which ends at address `to`, and starts the next one there. Returns false if no later
+ * instruction can matter: `to` is the end of the FDE, before the current row, or the limit of rows is reached. */
 static bool cfi_advance(struct machine *machine, uint64_t to)
 {
 	uint64_t end = to < machine->until ? to : machine->until;
@@ -353,7 +359,7 @@ static void set_cfa(struct machine *machine, uint64_t dwarf, int64_t offset)
 {
 	unsigned reg = cfi_slot_of(machine, dwarf);
 
-	/* A CFA register without a slot is never known. */
+	/* The value of a register without a slot is never known, so the CFA is not known either. */
 	if (reg >= CFI_NREGS)
 		machine->now.cfa = (struct cfi_rule){ 0 };
 	else
@@ -395,7 +401,7 @@ enum {
 	CFA_VAL_OFFSET_SF,
 	CFA_VAL_EXPRESSION,
 	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
-	CFA_NEGATE_RA_STATE = 0x2d, /* aarch64; other processors use the opcode for other purposes */
+	CFA_NEGATE_RA_STATE = 0x2d, /* only aarch64; the opcode has other meanings on other processors */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET = 0x2f,
 	CFA_ADVANCE_LOC = 0x40,
@@ -433,7 +439,7 @@ static void restore_rule(struct machine *machine, uint64_t reg)
 		machine->now.reg[slot] = machine->initial.reg[slot];
 }
 
-/* Executes an instruction that defines the CFA. */
+/* Executes an instruction that defines the CFA. Returns false if the instruction is none or invalid. */
 static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	int64_t align = machine->e->data_align;
@@ -456,11 +462,11 @@ static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, 
 		break;
 	default: return false;
 	}
-	/* An offset needs a CFA register. */
+	/* A new offset is valid only if the CFA is a register plus an offset. */
 	return machine->now.cfa.how == CFI_REGISTER;
 }
 
-/* Executes an instruction with a register operand. */
+/* Executes an instruction whose first operand is a register. Returns false if the opcode is unknown. */
 static bool register_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	uint64_t reg = dwarf_uleb(bytes);
@@ -487,7 +493,7 @@ static bool register_instruction(struct machine *machine, struct dwarf_bytes *by
 	}
 }
 
-/* Executes one instruction. Returns false at the end of the FDE's code, or at an unknown instruction. */
+/* Executes one instruction. Returns false at the end of the FDE's code, or if the instruction is unknown or invalid. */
 static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 {
 	uint8_t opcode = (uint8_t)dwarf_uint(bytes, 1);
@@ -509,8 +515,8 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	case CFA_ADVANCE_LOC4: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 4) * step);
 	case CFA_REMEMBER_STATE: return cfi_remember(machine);
 	case CFA_RESTORE_STATE: return cfi_restore(machine);
-	/* The instructions change whether the return address is signed. Signature bits are always removed, so
-	 * nothing is to do. */
+	/* These instructions change whether the return address is signed. The unwinder always removes signature bits,
+	 * so it ignores them (aarch64; unknown on other processors). */
 	case CFA_NEGATE_RA_STATE:
 	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(machine->c)->link;
 	case CFA_GNU_ARGS_SIZE: dwarf_uleb(bytes); return true;
@@ -524,7 +530,7 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	}
 }
 
-/* Executes a program. Returns false if it stops before its end. */
+/* Executes a program of CFI instructions. Returns false if it stops before its last instruction. */
 static bool cfi_run(struct machine *machine, struct str program)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(program);
@@ -549,7 +555,8 @@ struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entr
 	machine.rows = mem_alloc(1, sizeof(*machine.rows) + machine.cap * sizeof(struct cfi_row));
 	machine.rows->start = (uint32_t)(entry->start - base);
 	machine.rows->end = (uint32_t)(entry->start - base + entry->length);
-	/* A CIE may not advance the address: `until` is still equal to `at`. */
+	/* The instructions of the CIE must not advance the address, so `until` is still equal to `at`: an advance ends
+	 * the program. */
 	if (!cfi_run(&machine, entry->initial))
 		goto none;
 	machine.initial = machine.now;
@@ -585,7 +592,7 @@ const struct cfi_row *cfi_row_at(const struct cfi_rows *rows, uint32_t address)
 {
 	uint32_t low = 0, n = rows->n;
 
-	/* Finds the last row that starts at or before the address. */
+	/* Binary search for the last row that starts at or before the address. */
 	while (n > 1) {
 		uint32_t half = n / 2;
 

@@ -95,7 +95,7 @@ static void cfiexpr_swap(struct evaluation *evaluation)
 	cfiexpr_push(evaluation, b);
 }
 
-/* Moves the top operand below the next two. */
+/* DW_OP_rot: moves the top operand below the next two. */
 static void cfiexpr_rotate(struct evaluation *evaluation)
 {
 	uint64_t a = cfiexpr_pop(evaluation), b = cfiexpr_pop(evaluation), c = cfiexpr_pop(evaluation);
@@ -144,7 +144,7 @@ static uint64_t cfiexpr_divide(struct evaluation *evaluation, uint64_t a, uint64
 {
 	if (b == 0)
 		evaluation->bad = true;
-	/* The divisor -1 is a case of its own, because INT64_MIN / -1 is undefined in C. */
+	/* Dividing by -1 is a case of its own, because INT64_MIN / -1 is undefined in C. */
 	return b == 0 ? 0 : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
 }
 
@@ -157,7 +157,7 @@ static uint64_t cfiexpr_shifted(uint64_t a, uint64_t by, uint8_t opcode)
 	return opcode == OP_SHL ? a << by : opcode == OP_SHR ? a >> by : (uint64_t)((int64_t)a >> by);
 }
 
-/* Executes an operation with two operands and one result. */
+/* Executes an operation that replaces two operands by one result. */
 static void cfiexpr_binary(struct evaluation *evaluation, uint8_t opcode)
 {
 	uint64_t b = cfiexpr_pop(evaluation), a = cfiexpr_pop(evaluation);
@@ -188,7 +188,8 @@ static void cfiexpr_binary(struct evaluation *evaluation, uint8_t opcode)
 	}
 }
 
-/* Executes an operation that pushes a constant or moves operands. Returns false for other operations. */
+/* Executes an operation that pushes a constant or copies, drops or reorders operands. Returns false for other
+ * operations. */
 static bool push_operation(struct evaluation *evaluation, uint8_t opcode)
 {
 	struct dwarf_bytes *bytes = &evaluation->b;

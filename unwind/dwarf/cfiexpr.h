@@ -12,21 +12,22 @@
 
 /* Registers and memory that an expression can read. */
 struct cfi_place {
-	/* NULL: x86-64 */
+	/* processor of the code; NULL: x86-64 */
 	const struct processor *processor;
-	/* by slots (processor.h) */
+	/* values of the registers, indexed by slot (processor.h) */
 	uint64_t reg[CFI_NREGS];
-	/* bit i: reg[i] is known */
+	/* mask of the known registers: bit i for reg[i] */
 	uint32_t valid;
-	/* stack copy; its first byte has the address stack_start */
+	/* the stack copy; its first byte is at address stack_start */
 	struct str stack;
 	uint64_t stack_start;
-	/* Number of operations that may still be executed, for all expressions of one stack. cfi_evaluate decrements
-	 * it. */
+	/* Number of operations that may still be executed for all expressions of one stack. cfi_evaluate decrements it
+	 * for each operation. */
 	uint32_t *effort;
 };
 
-/* Loads the 8-byte word at an address of the stack copy. Returns false if the copy does not have all of it. */
+/* Loads the 8-byte word at a stack address from the stack copy. Returns false if the copy does not contain the whole
+ * word. */
 static inline bool cfi_load(struct str stack, uint64_t stack_start, uint64_t address, uint64_t *value)
 {
 	uint64_t at = address - stack_start;
@@ -37,8 +38,9 @@ static inline bool cfi_load(struct str stack, uint64_t stack_start, uint64_t add
 	return true;
 }
 
-/* Evaluates an expression. *cfa is the initial operand, or cfa is NULL for an empty operand stack. Returns false if
- * the expression is malformed, reads unknown registers or memory, or exceeds the budget; *result is then undefined. */
+/* Evaluates an expression into *result. *cfa is the first operand on the stack of operands, which is empty if cfa is
+ * NULL. Returns false if the expression is malformed, reads unknown registers or memory, or exceeds the budget; *result
+ * is then undefined. */
 bool cfi_evaluate(struct str expression, const struct cfi_place *place, const uint64_t *cfa, uint64_t *result);
 
 #endif

@@ -4,8 +4,9 @@
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/unwindtable.h"
 
-/* More signal frames in one stack than TURNS_MAX are a loop. An expression of real code has a few operations; 17
- * registers with a thousand operations each would cost 70 ms for each stack. */
+/* TURNS_MAX: more signal frames in one stack are a loop. EFFORT_MAX: limit for the operations of all expressions of one
+ * stack. An expression of real code has a few; 17 registers with a thousand operations each would cost 70 ms for each
+ * stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
 static const struct processor *cfiunwind_processor_of(const struct unwind_state *state)
@@ -55,7 +56,8 @@ bool unwind_start(struct unwind_state *state, uint64_t mask, const uint64_t *reg
 
 /* ---- steps ---- */
 
-/* Moves state to the caller: ip, sp, and the other registers in *next. */
+/* Moves state to the caller, whose return address and sp are given; *next has the caller's other registers. Returns
+ * UNWIND_ROOT if the return address is 0. */
 static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwind_state *next, uint64_t ip, uint64_t sp)
 {
 	ip &= cfiunwind_processor_of(state)->code;
@@ -64,13 +66,14 @@ static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwin
 	next->ip = ip;
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
-	/* The caller's link register has been overwritten by this call. */
+	/* The frame's own call has overwritten the caller's link register: its value is unknown. */
 	next->valid = (next->valid & ~(1U << CFI_RA)) | 1U << CFI_RSP;
 	*state = *next;
 	return UNWIND_MORE;
 }
 
-/* Gets the return address of a function that has pushed nothing: from the stack, or from the link register. */
+/* Sets *ip to the return address of a function that has pushed nothing, from the stack or from the link register, and
+ * *sp to the caller's sp. Returns false if the return address is unknown. */
 static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t *sp)
 {
 	if (!cfiunwind_processor_of(state)->link) {
@@ -82,14 +85,14 @@ static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t
 	return state->valid >> CFI_RA & 1;
 }
 
-/* Steps by the frame that rbp points to, for code without tables. In code without frame pointers, rbp has a caller's
- * value or any other. */
+/* Steps to the caller by the frame that rbp points to, for code without tables. If the code does not use a frame
+ * pointer, rbp has the value of a caller or any other value. */
 static enum unwind_end step_by_frame_pointer(struct unwind_state *state)
 {
 	struct unwind_state next = *state;
 	uint64_t ip, sp;
 
-	/* After a call through a null pointer, only the return address is on the stack. */
+	/* An interrupted address of 0 is a call through a null pointer: only the return address is on the stack. */
 	if (state->ip == 0 && state->interrupted) {
 		next.interrupted = false;
 		return load_return(state, &ip, &sp) ? cfiunwind_arrive(state, &next, ip, sp) : UNWIND_STACK_CUT;
@@ -107,26 +110,29 @@ static enum unwind_end step_by_frame_pointer(struct unwind_state *state)
 	return cfiunwind_arrive(state, &next, ip, state->bp + 16);
 }
 
-/* Gets the value of a saved register. A save slot below sp was restored already, so the register has the value.
- * Returns true if *value is known. */
+/* Sets *value to the caller's value of a saved register. If the save slot is below sp, the register was restored
+ * already and has the value. Returns true if the value is known. */
 static bool cfiunwind_saved(const struct unwind_state *state, uint64_t address, bool known, uint64_t *value)
 {
 	return address < state->sp ? known : cfiunwind_load(state, address, value);
 }
 
-/* Ends the stack: the return address is at an address outside of the stack copy. */
+/* Returns UNWIND_STACK_CUT, because the return address is at `address`, outside of the stack copy. Sets
+ * state->fp_valid. */
 static enum unwind_end cfiunwind_cut_at(struct unwind_state *state, uint64_t address)
 {
 	state->fp_valid = state->valid >> CFI_RBP & 1 && address == state->reg[CFI_RBP] + 8;
 	return UNWIND_STACK_CUT;
 }
 
-/* Gets the return address of a short row on a processor with a link register. */
+/* Sets *ip to the return address by a short row, on a processor with a link register. Returns UNWIND_MORE, or the
+ * reason why it is unknown. */
 static enum unwind_end link_of_row(struct unwind_state *state, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
 {
 	uint64_t at = cfa + (uint64_t)(8 * (int64_t)row->ra_at);
 
-	/* The return address is in the link register also after the epilogue has restored it. */
+	/* If the slot of the return address is below sp, the epilogue has already restored the link register from
+	 * it. */
 	if (row->flags & CFI_ROW_LINK || at < state->sp) {
 		*ip = state->reg[CFI_RA] & cfiunwind_processor_of(state)->code;
 		return state->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
@@ -147,7 +153,7 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 
 	if (unlikely(!(state->valid >> row->reg & 1)))
 		return UNWIND_NO_CODE;
-	/* With a link register, a leaf may have no frame, so sp may stay the same. */
+	/* On a processor with a link register, an interrupted function may have no frame: sp may stay the same. */
 	if (unlikely(cfa < state->sp + !(processor->link && state->interrupted)))
 		return UNWIND_LOOP;
 	if (processor->link) {
@@ -174,7 +180,8 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 	return UNWIND_MORE;
 }
 
-/* Applies the rule of a register. *cut is set if the value is in memory outside of the stack copy. */
+/* Sets *value to the caller's value of a register by its rule. Returns false if the value is unknown; *cut is set if it
+ * is in memory outside of the stack copy. */
 static bool cfiunwind_apply(const struct cfi_rule *rule, const struct cfi_place *place, unsigned reg, uint64_t cfa,
 			    uint64_t *value, bool *cut)
 {
@@ -211,7 +218,7 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *place
 	return rule->how == CFI_REGISTER && place->valid >> rule->reg & 1;
 }
 
-/* Computes the caller's registers but ip and sp. */
+/* Computes the caller's registers in *next, except ip and sp, by the rules of a full row. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *place, uint64_t cfa,
 		      struct unwind_state *next)
 {
@@ -267,8 +274,8 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	if (!cfiunwind_apply(&rule, &place, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
-	/* Interrupted code may have another stack at any address; that of a caller is above. sp may stay the same if
-	 * an interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps there
+	/* Interrupted code may have another stack, at any address; the stack of a caller is above. sp may stay the same
+	 * if an interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps to it
 	 * by a register. */
 	popped = state->interrupted && (link || rule.how == CFI_REGISTER);
 	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < state->sp + !popped)
@@ -279,8 +286,8 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* Returns the row of a signal frame whose rt_sigreturn system call is in progress: that call is the last instruction
- * of its function, so ip is after the FDE. */
+/* Returns the row of a signal frame that is interrupted in its rt_sigreturn system call, or NULL for other frames. That
+ * call is the last instruction of its function, so ip is behind the FDE. */
 static const struct cfi_row *returning_row(const struct unwind_state *state, struct unwind_code code)
 {
 	const struct cfi_row *row = NULL;
@@ -290,7 +297,7 @@ static const struct cfi_row *returning_row(const struct unwind_state *state, str
 	return row && row->flags & CFI_ROW_SIGNAL ? row : NULL;
 }
 
-/* Steps out of assumed leaf code: nothing is pushed. */
+/* Steps out of an assumed leaf, that is, of code that has pushed nothing. */
 static enum unwind_end step_from_leaf(struct unwind_state *state)
 {
 	struct unwind_state next = *state;
@@ -298,7 +305,7 @@ static enum unwind_end step_from_leaf(struct unwind_state *state)
 
 	if (!load_return(state, &ip, &sp))
 		return UNWIND_STACK_CUT;
-	/* An assumed leaf is no proof of a root. */
+	/* An assumed leaf cannot prove that the frame is a root. */
 	if (ip == 0)
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
@@ -306,8 +313,8 @@ static enum unwind_end step_from_leaf(struct unwind_state *state)
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* Steps out of code without FDE. In a loop of hand-written assembly rbp may have any value, so 0 does not prove a
- * root. */
+/* Steps out of interrupted code without FDE, in a file with tables. In a loop of hand-written assembly rbp may have any
+ * value, so rbp = 0 does not prove a root. */
 static enum unwind_end step_no_fde(struct unwind_state *state)
 {
 	state->no_fde = true;
@@ -324,7 +331,8 @@ enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code,
 	state->native = true;
 	state->reg[CFI_RBP] = state->bp;
 	state->reg[CFI_RSP] = state->sp;
-	/* A call may be the last instruction of a function, so the row of ip - 1 applies. */
+	/* A return address may be the end of a function whose last instruction is a call, so the row of ip - 1
+	 * applies. */
 	if (code.table)
 		row = unwind_table_row(code.table, state->ip - !state->interrupted - code.bias);
 	if (unlikely(!row))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarfbytes.h - reads numbers from DWARF bytes of any content, without reads beyond the end.
+ * dwarfbytes.h - reads numbers from DWARF bytes of any content, never beyond their end.
  *
  * The first read beyond the end sets `bad`. All later reads return 0 and do not advance, so the caller checks `bad`
  * once, after a group of reads. All functions are pure; numbers are little-endian.
@@ -18,13 +18,13 @@
 
 /* A cursor over bytes that the caller owns. The cursor may be copied to read ahead. */
 struct dwarf_bytes {
-	/* next byte, and the end */
+	/* the next byte, and the end of the bytes */
 	const uint8_t *p, *end;
-	/* a read failed: too few bytes, or a LEB128 number that is too long */
+	/* true after a failed read: too few bytes, or a LEB128 number of more than DWARF_LEB_MAX bytes */
 	bool bad;
 };
 
-/* Returns a cursor at the first byte of string. */
+/* Returns a cursor at the first byte of string, whose bytes remain the caller's. */
 static inline struct dwarf_bytes dwarf_bytes_of(struct str string)
 {
 	const uint8_t *p = (const uint8_t *)string.p;

@@ -6,7 +6,7 @@ enum { NO = CFI_NREGS };
 const struct processor processor_x86_64 = {
 	.of_dwarf = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 		      16, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
-	/* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8-r15 */
+	/* order of perf's numbers: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8-r15 */
 	.of_perf = { 0,  3,  2,  1,  4,  5,  6,  7,  NO, NO, NO, NO, NO, NO, NO, NO, 8,  9,  10, 11,
 		     12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0xff01ff),
@@ -16,12 +16,12 @@ const struct processor processor_x86_64 = {
 	.code = UINT64_MAX,
 };
 
-/* The slots of callee-saved registers in short rows have x19 to x22, x29 and x30. x16 to x18 are used by linker
- * stubs. Addresses of user space have 48 bits by default. */
+/* On aarch64, the slots that short rows describe (cfi_saved) have x19, x29 and x20 to x23. x16 to x18 have slots
+ * because linker stubs use them. Addresses of user space have 48 bits by default. */
 const struct processor processor_aarch64 = {
 	.of_dwarf = { NO, NO, NO, NO,      NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     11,
 		      8,  9,  10, CFI_RBX, 12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP },
-	/* x0-x28 x29 lr sp pc */
+	/* order of perf's numbers: x0-x28 x29 lr sp pc */
 	.of_perf = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     NO,      NO, NO, NO, 11, 8,  9,  10, CFI_RBX,
 		     12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0x1ffffffff),

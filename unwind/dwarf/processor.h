@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * processor.h - describes a processor for the unwinder, in one table. Other modules have no processor's numbers.
+ * processor.h - describes a processor for the unwinder, in one table. Other modules contain no numbers of a specific
+ * processor.
  *
  * Each register that unwinding needs has a slot. Slots have the DWARF numbers of x86-64. The register numbers of DWARF
  * and perf on another processor are translated to slots when tables and samples are read. Any host can therefore unwind
@@ -12,26 +13,28 @@
 
 #include "common/str.h"
 
-/* Slots. CFI_RA is the return address column of x86-64, or the link register of a processor that has one. */
+/* Slots of special registers, and the number of slots. CFI_RA is the return address column of x86-64, or the link
+ * register of a processor that has one. */
 enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RA = 16, CFI_NREGS = 17 };
 
-/* A processor. All values are constant. */
+/* Description of a processor; constant. */
 struct processor {
-	/* Slots by DWARF number; CFI_NREGS: not needed for unwinding, as vector registers and flags. */
+	/* slot of each DWARF register number; CFI_NREGS if unwinding does not need the register, as vector registers
+	 * and flags */
 	uint8_t of_dwarf[32];
-	/* Slots by perf register number. */
+	/* slot of each perf register number; CFI_NREGS if unwinding does not need the register */
 	uint8_t of_perf[40];
-	/* perf_event_attr.sample_regs_user: a bit for each of these registers. */
+	/* registers to sample, as mask of perf numbers (perf_event_attr.sample_regs_user) */
 	uint64_t perf;
-	/* perf number of the instruction pointer */
+	/* perf's number of the instruction pointer */
 	uint8_t perf_ip;
-	/* e_machine of its ELF files */
+	/* e_machine of ELF files for this processor */
 	uint16_t elf;
-	/* Bit i: slot i is callee-saved. */
+	/* mask of the callee-saved registers: bit i for slot i */
 	uint32_t saved;
-	/* True if a call stores the return address in a register (link register) and not on the stack. */
+	/* true if a call stores the return address in a register (link register) and not on the stack */
 	bool link;
-	/* Mask of the bits of a code address. The other bits may be an authentication code. */
+	/* mask of the bits that form a code address; the other bits may be an authentication code */
 	uint64_t code;
 };
 

@@ -8,12 +8,13 @@ enum { PLT_CODE_MAX = 64, INIT_MAX = 4096 };
 struct reader {
 	struct elfhead head;
 	struct unwind_elf *e;
-	uint64_t left; /* bytes that may still be read */
+	uint64_t left; /* number of bytes of sections that may still be read from the file */
 };
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the bytes of a section, at most max, and takes them from the budget. */
+/* Reads a section of at most max bytes into the arena and takes its bytes from the budget. Returns an empty string if
+ * it is too large or unreadable. */
 static struct str take_section(struct reader *reader, const Elf64_Shdr *section, uint64_t max)
 {
 	struct str bytes =
@@ -23,7 +24,7 @@ static struct str take_section(struct reader *reader, const Elf64_Shdr *section,
 	return bytes;
 }
 
-/* Reads the first bytes of a section into buf. */
+/* Reads up to max bytes from the start of a section into buf. */
 static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, char *buf, size_t max)
 {
 	size_t n = section->sh_size < max ? (size_t)section->sh_size : max;
@@ -31,8 +32,8 @@ static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, 
 	return (struct str){ buf, elfhead_bytes(&reader->head, section->sh_offset, buf, n) };
 }
 
-/* Returns true if a PLT of aarch64 starts with the entry that calls the linker: stp x16, x30, [sp, #-16]!, possibly
- * after bti c. The PLT of a static program has no such entry. */
+/* Returns true if a PLT of aarch64 starts with the entry that calls the dynamic linker: stp x16, x30, [sp, #-16]!,
+ * possibly after bti c. The PLT of a static program has no such entry. */
 static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
@@ -53,7 +54,8 @@ static void note_plt(struct reader *reader, const Elf64_Shdr *section, bool lazy
 		(struct unwind_plt){ .start = section->sh_addr, .size = section->sh_size, .lazy = lazy };
 }
 
-/* Notes .init or .fini. crti.o and crtn.o start and end them: endbr64 (since CET), sub rsp, 8; add rsp, 8; ret. */
+/* Adds .init or .fini to elf->plt if the section has the start of crti.o and the end of crtn.o: endbr64 (since CET),
+ * sub rsp, 8; ... add rsp, 8; ret. */
 static void note_init(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
@@ -73,7 +75,8 @@ static void note_init(struct reader *reader, const Elf64_Shdr *section)
 							      .pushed = (uint8_t)(at + enter.n) };
 }
 
-/* Reads a section of call frame information. Of sections with the same name, the first one with bytes is used. */
+/* Reads a section of call frame information. If several sections have the same name, the first one with bytes is
+ * used. */
 static void read_frames(struct reader *reader, const Elf64_Shdr *section, struct cfi *cfi)
 {
 	if (cfi->bytes.n)
@@ -92,7 +95,7 @@ static void unwindelf_read_sections(struct reader *reader)
 		const Elf64_Shdr *section = &reader->head.section[i];
 		struct str name = reader->head.name[i];
 
-		/* Separate debug files have headers of sections whose bytes are in the other file. */
+		/* A separate debug file has headers of sections whose bytes are in the mapped file. */
 		if (name.n == 0 || section->sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
@@ -120,7 +123,7 @@ static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, u
 	return bytes;
 }
 
-/* Returns the bytes from an address to the end of its segment in the file. */
+/* Returns the bytes of the file from an address to the end of the segment that contains it. */
 static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 {
 	for (size_t i = 0; i < reader->head.segments; i++) {
@@ -133,7 +136,7 @@ static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 	return (struct str){ 0 };
 }
 
-/* Finds .eh_frame in a file without section headers: PT_GNU_EH_FRAME points to .eh_frame_hdr, which points to
+/* Reads .eh_frame of a file without section headers: PT_GNU_EH_FRAME points to .eh_frame_hdr, which points to
  * .eh_frame. */
 static void read_frames_by_segment(struct reader *reader, const Elf64_Phdr *p)
 {
@@ -177,8 +180,8 @@ static void read_program(struct reader *reader)
 
 /* ---- file -------------------------------------------------------------------------------------------------------- */
 
-/* Reads the headers. If the section headers are unusable (cut off, too many), the segments alone are read, which
- * also lead to the tables. */
+/* Reads the ELF headers. If the section headers are unusable (cut off, too many), reads only the program headers, which
+ * also lead to the tables. Returns NULL or the reason of the failure. */
 static const char *unwindelf_read_head(struct reader *reader, int fd)
 {
 	struct elfhead_source source;

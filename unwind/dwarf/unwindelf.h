@@ -12,20 +12,21 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* A section of code without FDEs: a PLT, as of the lld linker, or .init and .fini, which the linker assembles from
- * parts of crti.o, crtn.o and other files. */
+/* A section of code without FDEs: a PLT, as of the lld linker, or .init or .fini, which the linker assembles from parts
+ * of crti.o, crtn.o and other files. */
 struct unwind_plt {
-	/* addresses of the section */
+	/* start address and size of the section */
 	uint64_t start, size;
-	/* Nonzero if the entries push their number. A byte, since images are hostile and may hold no valid bool. */
+	/* Nonzero for a PLT with lazy binding: its first entry calls the dynamic linker; on x86-64 the others push the
+	 * number of their relocation. Not a bool, because a hostile image may hold another value. */
 	uint8_t lazy;
-	/* .init, .fini: offset after `sub rsp, 8`; 0: PLT */
+	/* for .init and .fini: offset of the code after `sub rsp, 8`; 0 for a PLT */
 	uint8_t pushed;
 };
 
-/* A segment of the file (PT_LOAD). */
+/* A PT_LOAD segment of the file. */
 struct unwind_load {
-	/* file offset, bytes in the file, address */
+	/* file offset, size in the file, ELF virtual address */
 	uint64_t offset, size, address;
 	/* nonzero if the segment is executable */
 	uint8_t code;
@@ -33,26 +34,26 @@ struct unwind_load {
 
 enum { UNWIND_PLTS_MAX = 6 };
 
-/* All parts. Strings and arrays are in the arena. */
+/* All that unwinding needs from one ELF file. Strings and arrays are in the arena. */
 struct unwind_elf {
 	const struct processor *processor;
 	/* Sections .eh_frame, .debug_frame and .eh_frame_hdr; empty if missing. */
 	struct cfi eh_frame, debug_frame, header;
-	/* address range of executable segments; base > end if there are none */
+	/* start and end address of the executable segments; base > end if there are none */
 	uint64_t base, end;
-	/* sections without FDEs */
+	/* the sections of code without FDEs */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
 	struct unwind_load *load;
 	size_t nloads;
-	/* Sections were left out because they exceed UNWIND_TABLE_MAX. */
+	/* true if sections were left out because they exceed UNWIND_TABLE_MAX */
 	bool large;
 	/* owns all memory of this struct */
 	struct arena arena;
 };
 
-/* Reads the file. Returns NULL, or a static text with the reason why it cannot be read. fd remains the caller's. The
- * caller calls unwind_elf_free in both cases. */
+/* Reads an ELF file into *elf. Returns NULL, or a static text with the reason why the file cannot be read. fd remains
+ * the caller's. The caller calls unwind_elf_free in both cases. */
 const char *unwind_elf_read(struct unwind_elf *elf, int fd);
 void unwind_elf_free(struct unwind_elf *elf);
 

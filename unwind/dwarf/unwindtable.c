@@ -11,55 +11,58 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One section and its FDEs, sorted by start. Offsets have 32 bits: a larger section is cut off. */
+/* One section of call frame information and its FDEs, sorted by start address. Offsets have 32 bits: a section of more
+ * than UNWIND_TABLE_MAX bytes is not indexed. */
 struct blobframes {
 	struct cfi cfi;
 	uint32_t n;
 	struct ref {
-		uint32_t start; /* relative to the table's base */
-		uint32_t at;    /* offset in the section */
+		uint32_t start; /* start address of the FDE's code, relative to the table's base */
+		uint32_t at;    /* offset of the FDE in the section */
 	} * ref;
-	_Atomic(struct cfi_rows *) *rows; /* by ref; NULL: not decoded yet */
+	_Atomic(struct cfi_rows *) *rows; /* rows of each FDE, in the order of ref; NULL: not decoded yet */
 };
 
 enum { SLOT_BITS = 12 };
 
-/* One byte of instructions can cause a row of 300 bytes. Instructions of compilers cause 8 bytes of rows for each
- * byte if all are decoded. A table with more bytes of rows than ROWS_MAX gets no further rows. A table from an image
- * has the lower limit IMAGE_ROWS_MAX, because its owner runs for months; it closes a full table and loads it again
- * (unwind_table_is_full). */
+/* Limits for the memory of decoded rows. One byte of instructions can cause a row of 300 bytes. Instructions of
+ * compilers cause 8 bytes of rows for each byte if all are decoded. A table with more bytes of rows than ROWS_MAX gets
+ * no further rows. A table from an image has the lower limit IMAGE_ROWS_MAX, because the process that uses it runs for
+ * months; that process closes a full table and loads it again (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Limit for the bytes of instructions that are executed for a table, beyond EFFORT_TIMES the bytes of its section:
- * FDEs can share a long program. */
+/* Limit for the bytes of instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES the size of its
+ * section. Reason: FDEs can share a long program. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
-/* Cache of the rows that were found, by address. A slot is one pointer; the row has its own address range. */
+/* Cache of the rows that lookups found, hashed by address, and counters of the limits. A slot is one pointer; the row
+ * has its own address range. */
 struct recent {
 	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
-	atomic_size_t memory; /* bytes of all rows */
-	atomic_size_t effort; /* bytes of instructions that were executed */
-	atomic_bool full;     /* rows were refused */
+	atomic_size_t memory; /* bytes of memory of all decoded rows */
+	atomic_size_t effort; /* number of bytes of instructions that were executed */
+	atomic_bool full;     /* true if rows were refused because of memory_max */
 	size_t memory_max;
 };
 
 struct unwind_table {
-	struct unwind_elf elf; /* owns the bytes of the sections; empty if the caller or `image` owns them */
-	struct image *image;   /* mapped image with all constant data */
-	size_t size;           /* bytes that are mapped or read */
+	struct unwind_elf elf; /* owns the bytes of the sections; zero if the caller or `image` owns them */
+	struct image *image;   /* mapped image that has all constant data; NULL: not from an image */
+	size_t size;           /* size in bytes of the sections and of the references to FDEs, or of the image */
 	const struct processor *processor;
-	uint64_t base, end;          /* address range of code */
-	struct blobframes frames[2]; /* .eh_frame, .debug_frame */
+	uint64_t base, end;          /* start and end of the addresses that have rows */
+	struct blobframes frames[2]; /* [0]: .eh_frame, [1]: .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
-	struct unwind_load *load; /* segments of the file */
+	struct unwind_load *load; /* the PT_LOAD segments of the file */
 	size_t nloads;
 	struct recent *recent;
 };
 
 /* ---- index ---- */
 
-/* FDEs in the order of the search: address, offset. */
+/* FDEs that were found in a section: start address of the code, and offset in the section. found_sort sorts them in
+ * this order. */
 struct found {
 	struct fde {
 		uint64_t start, at;
@@ -88,8 +91,8 @@ static void unwindtable_find_all(struct found *found, const struct cfi *cfi)
 			found_add(found, entry.start, at);
 }
 
-/* Finds FDEs by the sorted table that linkers put into .eh_frame_hdr: {start, FDE}, 4 bytes each, relative to the
- * section. */
+/* Finds FDEs by the sorted table that linkers put into .eh_frame_hdr. Its entries are {start address, address of the
+ * FDE}, 4 bytes each, relative to .eh_frame_hdr. Finds none if the header has another form. */
 static void find_by_header(struct found *found, const struct cfi *cfi, const struct cfi *header)
 {
 	enum { TABLE = 0x3b };
@@ -132,8 +135,8 @@ static void found_sort(struct found *found)
 	}
 }
 
-/* Builds the index. FDEs outside of the file's code are remains of functions that the linker dropped; they are
- * skipped. */
+/* Fills the index of a section. FDEs outside of the file's code, [base, end), are remains of functions that the linker
+ * dropped: they are skipped. */
 static void frames_set(struct blobframes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
 		       uint64_t end)
 {
@@ -146,13 +149,14 @@ static void frames_set(struct blobframes *frames, const struct cfi *cfi, const s
 	frames->rows = mem_alloc(sizeof(*frames->rows), frames->n);
 }
 
-/* Returns the limit for the FDEs of a table of n bytes. References to them are part of its image. */
+/* Returns the limit for the number of FDEs of a table whose sections have n bytes, because the references to FDEs are
+ * part of the table's image. */
 static size_t refs_max(size_t n)
 {
 	return n < UNWIND_TABLE_MAX ? (UNWIND_TABLE_MAX - n) / sizeof(struct ref) : 0;
 }
 
-/* Indexes a section. header is empty if the file has no .eh_frame_hdr. */
+/* Adds the index of a section to the table. header is the file's .eh_frame_hdr, or empty if there is none. */
 static void table_add(struct unwind_table *table, struct blobframes *frames, struct cfi cfi, struct cfi header)
 {
 	struct found found = { .max = refs_max(table->size + cfi.bytes.n) };
@@ -171,7 +175,7 @@ static void table_add(struct unwind_table *table, struct blobframes *frames, str
 	free(found.fde);
 }
 
-/* Completes a table. Closes it and returns NULL if it has no FDE. */
+/* Completes a table and returns it. If the table has no FDE, closes it, sets *why and returns NULL. */
 static struct unwind_table *table_ready(struct unwind_table *table, const char **why)
 {
 	if (table->frames[0].n + table->frames[1].n) {
@@ -198,7 +202,7 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 
 const char unwind_table_too_large[] = "call frame information exceeds the limit for one file";
 
-/* The file is read, not mapped: if a mapped file shrinks, access to the mapping kills its reader. */
+/* Reads the file instead of mapping it: if a mapped file shrinks, access to the mapping kills its reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
 	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
@@ -225,9 +229,10 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 
 /* ---- images ---- */
 
-/* Header of an image, as another process maps it. Offsets are from its first byte, and multiples of 8. */
+/* Header of an image, which another process maps. Offsets count from the first byte of the image and are multiples of
+ * 8. */
 struct image {
-	char magic[8]; /* the last byte identifies the processor */
+	char magic[8]; /* image_magic; on aarch64 with 'a' as the last byte */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts;
 	struct part {
@@ -268,7 +273,8 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 	return i;
 }
 
-/* Uses lseek and write, because the sandbox of the parser (sandbox.h) does not allow pwrite. */
+/* Writes n bytes at an offset of fd. Uses lseek and write, because the sandbox of the parser (sandbox.h) does not allow
+ * pwrite. */
 static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 {
 	while (n) {
@@ -376,8 +382,8 @@ size_t unwind_table_bytes(const struct unwind_table *table)
 
 /* ---- mappings, closing ------------------------------------------------------------------------------------------- */
 
-/* Returns the segment whose pages are mapped at file offset `offset`. Segments of lld may share a page of the file;
- * `code` selects the executable or the other one. */
+/* Returns the segment whose pages are mapped at file offset `offset`, or NULL. Two segments of lld may share a page of
+ * the file: `code` selects the executable one or the other one. */
 static const struct unwind_load *load_of(const struct unwind_table *table, uint64_t offset, bool code)
 {
 	enum { PAGE = 4096 };
@@ -429,8 +435,8 @@ void unwind_table_close(struct unwind_table *table)
 
 /* ---- lookup ------------------------------------------------------------------------------------------------------ */
 
-/* Executes the instructions of an FDE within the limits of the table. Returns NULL beyond the limits, or if the FDE
- * has no rows. */
+/* Decodes the rows of an FDE within the limits of the table. Returns NULL beyond the limits, or if the FDE has no
+ * rows. */
 static struct cfi_rows *make_rows(const struct blobframes *frames, struct recent *recent, uint64_t base,
 				  const struct cfi_entry *entry)
 {
@@ -455,7 +461,8 @@ bool unwind_table_is_full(const struct unwind_table *table)
 	return atomic_load_explicit(&table->recent->full, memory_order_relaxed);
 }
 
-/* Returns the rows of FDE i. The first lookup decodes them. An FDE without rows gets an empty entry. */
+/* Returns the rows of FDE i, which the first lookup decodes. An FDE without rows, or beyond the limits, gets rows with
+ * n = 0. */
 static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frames, struct recent *recent, uint64_t base,
 						  size_t i)
 {
@@ -471,7 +478,7 @@ static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frame
 		rows = mem_alloc(1, sizeof(*rows));
 	if (atomic_compare_exchange_strong(&frames->rows[i], &first, rows))
 		return rows;
-	/* Another thread has stored its result first. */
+	/* Another thread has stored the rows of this FDE first: use those. */
 	cfi_rows_free(rows);
 	return first;
 }
@@ -494,8 +501,9 @@ static const struct cfi_row *frames_row(const struct blobframes *frames, struct 
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* Rows of PLT entries. On aarch64 the first entry pushes and the others do not change the stack. On x86-64 (System V
- * ABI AMD64 section 5.2) the first entry pushes a second word, and the others push one before their second jump. */
+/* Returns the row of an address in code without FDEs, or NULL. On aarch64 the first PLT entry pushes and the others do
+ * not change the stack. On x86-64 (System V ABI AMD64 section 5.2) the first entry pushes a second word, and the others
+ * push one word before their second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {

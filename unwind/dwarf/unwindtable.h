@@ -12,8 +12,8 @@
 #include "unwind/dwarf/cfi.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* Returns the row for an ELF virtual address, or NULL if the table has none. The row is valid until the table is
- * closed. */
+/* Returns the row that contains an ELF virtual address, or NULL if the table has none. The row is valid until the table
+ * is closed. */
 const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
 
 #endif
