@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assets.h - the viewer, as bytes in the tool: svg/viewer.js and svg/viewer.css, stripped (strip.awk).
+ * assets.h - the viewer, as bytes in the program: svg/viewer.js and svg/viewer.css, stripped by strip.awk.
  */
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H

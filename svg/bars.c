@@ -7,22 +7,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BARS_MAX 8000    /* limit for boxes; more never fit into PICTURE_BYTES */
-#define TOOLTIP_MAX 120  /* columns of the name in a tooltip */
-#define PICTURE_PX 16000 /* high enough for any screen; some viewers draw nothing above 32767 */
-#define GONE_GAP .012    /* gap before the area of removed frames, as a share of the root's width */
-#define ROOT UINT32_MAX  /* frame number of the root's bar */
+#define BARS_MAX 8000   /* limit for the number of boxes; more never fit into PICTURE_BYTES */
+#define TOOLTIP_MAX 120 /* limit in columns for the name in a tooltip */
+/* limit in px for the height of all rows: enough for any screen; some viewers draw nothing above 32767 */
+#define PICTURE_PX 16000
+#define GONE_GAP .012   /* gap between the root and the area of removed frames, as a share of the root's width */
+#define ROOT UINT32_MAX /* bar.frame of the root's bar */
 
 struct bar {
 	uint32_t frame;
-	uint32_t key; /* style of the bar; bars of one key share a path */
-	int32_t x, w; /* tenths of a px; w without the gap to the next */
+	uint32_t key; /* number of the bar's style; all bars with one key share a path */
+	int32_t x, w; /* left end and width in tenths of a px; the width without the gap to the next bar */
 	uint32_t row;
 	bool labelled;
-	bool gone; /* in the area of removed frames */
+	bool gone; /* true if the bar is in the area of removed frames */
 };
 
-/* Level of detail of the drawing. */
+/* Level of detail of the drawing: narrower frames than frame_px are not drawn, narrower ones than label_px have no
+ * label, and deeper rows than rows are left out. */
 struct detail {
 	double frame_px, label_px;
 	uint32_t rows;
@@ -32,14 +34,14 @@ struct drawing {
 	const struct look *look;
 	const struct layout *layout;
 	const struct styles *styles;
-	const struct change *change; /* NULL if the picture is no difference */
-	double complete;             /* weight of the full width */
-	double gone_left;            /* left end of the area of removed frames */
-	double gone_scale;           /* width of a weight of before there, in weights of after */
+	const struct change *change; /* change of each frame; NULL if the picture is no difference */
+	double complete;             /* weight that corresponds to the full width of the picture */
+	double gone_left;            /* left end of the area of removed frames, in weight from the root's left end */
+	double gone_scale;           /* factor from weights before to weights after, for the width of removed frames */
 	struct detail detail;
 	uint32_t width, top;
-	bool dark;     /* the background is dark */
-	uint32_t rows; /* drawn */
+	bool dark;     /* true if the background is dark */
+	uint32_t rows; /* largest row number that is drawn; the root has row 0 */
 	bool rows_hidden;
 	struct bar *bar;
 	uint32_t n;
@@ -71,7 +73,7 @@ static bool bars_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* "samples", "bytes", but not "ms" or "class". */
+/* Returns true if the unit is a plural of at least 4 letters: "samples", "bytes", but not "ms" or "class". */
 static bool is_plural(struct str unit)
 {
 	const char *end = unit.p + unit.n;
@@ -80,7 +82,7 @@ static bool is_plural(struct str unit)
 	       bars_is_letter(end[-4]);
 }
 
-/* Units that are read in larger ones: names from the smallest on, each `step` times the one before. */
+/* A unit that is shown in larger ones. name has the units from the smallest on; each is `step` times the one before. */
 struct scale {
 	struct str unit;
 	double step;
@@ -103,7 +105,7 @@ static const struct scale *scale_of(struct str unit)
 	return NULL;
 }
 
-/* Appends a value in the largest unit in which it is at least 1. */
+/* Appends a value in the largest unit in which it is at least 1, without the name of that unit. Returns the name. */
 static struct str put_in_scale(struct text *text, const struct scale *scale, double shown)
 {
 	size_t index = 0;
@@ -152,14 +154,14 @@ bool bars_is_dark(uint32_t rgb)
 {
 	double r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255;
 
-	/* Squares approximate the curve of sRGB. */
+	/* The square of a channel approximates sRGB's curve of luminance. */
 	return (.2126 * r * r + .7152 * g * g + .0722 * b * b) / (255 * 255) < .19;
 }
 
 /* ---- selection of bars -------------------------------------------------------------------------------------- */
 
-/* Number that selects the style of a bar. In a difference: step * 2 + (1 if new), or KEY_CALLER for callers of removed
- * frames. Otherwise: colour * 4 + tint. KEY_ROOT for the root in both. */
+/* bar.key in a difference: 2 * step of the colour scale, + 1 if the frame is new; or KEY_CALLER for callers of removed
+ * frames. In other pictures: 4 * colour + tint. KEY_ROOT is the root in both. */
 enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
 static uint32_t bars_key_of(const struct drawing *drawing, uint32_t frame)
@@ -197,7 +199,8 @@ static struct bar *add_bar(struct drawing *drawing, uint32_t frame, uint32_t key
 	return &drawing->bar[drawing->n - 1];
 }
 
-/* Returns 1 if frame i is drawn at this width, 0 to skip it and all below it, -1 if there is no space. */
+/* Returns 1 if frame i is drawn at this width (a weight), 0 if the frame and all below it are skipped, -1 if there is
+ * no space for more bars. */
 static int bars_wanted(struct drawing *drawing, uint32_t i, double width)
 {
 	if (width <= 0 || px_of(drawing, width) < drawing->detail.frame_px)
@@ -225,7 +228,8 @@ static bool collect_frames(struct drawing *drawing)
 	return true;
 }
 
-/* Draws the callers of removed frames in that area, pale, to show from where they were called. */
+/* Adds bars for the area of removed frames: the removed frames, and their callers in a pale colour, which show from
+ * where they were called. Returns false if there are too many bars. */
 static bool collect_gone(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;
@@ -250,7 +254,7 @@ static bool collect_gone(struct drawing *drawing)
 	return true;
 }
 
-/* Collects the bars. Returns false if there are more than can be drawn at this detail. */
+/* Makes all bars of the picture. Returns false if there are more than BARS_MAX at this level of detail. */
 static bool collect_bars(struct drawing *drawing)
 {
 	drawing->n = 0;
@@ -280,13 +284,14 @@ static uint32_t key_rgb(const struct drawing *drawing, uint32_t key)
 			     100 - 5 * (key % 4));
 }
 
-/* Returns true for new frames. Stripes distinguish them from grown ones in print and for every eye. */
+/* Returns true if bars of this key get stripes: new frames. Stripes distinguish them from grown frames in print and for
+ * colour-blind readers. */
 static bool key_is_striped(const struct drawing *drawing, uint32_t key)
 {
 	return drawing->change && key < KEY_CALLER && key % 2;
 }
 
-/* Compares by key, then from left to right, so that path data have short steps. */
+/* Orders bars by key, then from left to right, so that paths have short steps. */
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *bar = a, *y = b;
@@ -298,7 +303,7 @@ static int bar_cmp(const void *a, const void *b)
 	return (bar->frame + 1 > y->frame + 1) - (bar->frame + 1 < y->frame + 1);
 }
 
-/* Appends a number of path data. A minus sign separates it from the number before. */
+/* Appends a number to the data of a path. A minus sign is enough to separate it from the number before. */
 static void put_step(struct text *text, int64_t tenths, bool first)
 {
 	if (!first && tenths >= 0)
@@ -311,7 +316,7 @@ static const char *ink_on(bool dark)
 	return dark ? "#f4f5f7" : "#16181d";
 }
 
-/* Writes one path for all bars of a key: bar[0..n). */
+/* Writes one path with all n bars of a key. */
 static void put_path(struct text *text, const struct drawing *drawing, const struct bar *bar, uint32_t n, bool stripes)
 {
 	int64_t pen_x = 0, pen_y = 0;
@@ -377,7 +382,7 @@ static void bars_put_facts(struct text *text, const struct drawing *drawing, con
 		bars_put_weight(text, drawing, drawing->layout->width[bar->frame], drawing->look->total);
 }
 
-/* Writes the weights, and the name unless the label shows all of it. */
+/* Writes a <title> with the weights of the bar, and with the name unless the label shows all of it. */
 static void put_tooltip(struct text *text, const struct drawing *drawing, struct str name, struct str label,
 			const struct bar *bar)
 {
@@ -397,7 +402,7 @@ static void put_tooltip(struct text *text, const struct drawing *drawing, struct
 	text_free(&tip);
 }
 
-/* Names of processes have no paths and packages, so labels keep their beginning. */
+/* Returns how labels of a style are cut. Names of processes have no paths and packages, so their beginning is shown. */
 static enum label_cut cut_of(const struct drawing *drawing, uint32_t style)
 {
 	const struct styles_colour *colour = &drawing->styles->colours[drawing->styles->colour[style]];
@@ -466,7 +471,7 @@ static void bars_coarsen(struct detail *detail)
 	detail->label_px *= 1.15;
 }
 
-/* Draws the removed frames to the right of the root, at the same scale. */
+/* Computes the place of the area of removed frames: to the right of the root, at the same scale. */
 static void place_gone_area(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bars.h - the boxes of the static layer: selection, position and SVG of the frames that are drawn. */
+/* bars.h - the boxes of the static layer: selects the frames that are drawn, places them and writes their SVG. */
 #ifndef PJ_BARS_H
 #define PJ_BARS_H
 
 #include "svg/picture.h"
 
 struct bars {
-	uint32_t rows;    /* number of rows that are drawn, without that of the root */
-	bool rows_hidden; /* deeper frames are wide enough to be drawn, but have no row */
+	uint32_t rows; /* number of rows that are drawn, without the root's row */
+	/* true if deeper frames are wide enough to be drawn, but left out because of the limit of rows */
+	bool rows_hidden;
 };
 
-/* Draws below top (with flames up: the first row ends at top) and sets the results in *bars. change: NULL if the
- * picture is no difference. */
+/* Appends the SVG of all boxes to text and sets *bars. The uppermost row starts at y = top, in px. change is NULL if
+ * the picture is no difference. */
 void bars_draw(struct bars *bars, struct text *text, const struct look *look, const struct layout *layout,
 	       const struct styles *styles, const struct change *change, uint32_t width, uint32_t top);
 
-void bars_weight(struct text *text, const struct look *look, uint64_t weight); /* "1,234 samples", times the factor */
-void bars_percent(struct text *text, uint64_t part, uint64_t complete);        /* "12.3%", "0.45%", "<0.01%" */
-bool bars_is_dark(uint32_t rgb); /* true for a colour that needs light text */
+/* Appends a weight times look->factor with its unit: "1,234 samples". */
+void bars_weight(struct text *text, const struct look *look, uint64_t weight);
+/* Appends a share of a total: "12.3%", "0.45%", "<0.01%". */
+void bars_percent(struct text *text, uint64_t part, uint64_t complete);
+/* Returns true if light text is readable on this colour. */
+bool bars_is_dark(uint32_t rgb);
 
 #endif

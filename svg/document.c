@@ -61,7 +61,7 @@ static void put_colours(struct text *text, const struct styles *styles)
 	text_char(text, ']');
 }
 
-/* Writes the attributes of functions in the picture (linkattrs.h). */
+/* Writes the titles and links of functions in the picture (linkattrs.h). */
 static void put_attrs(struct text *text, const struct link_attrs *attrs, const struct styles *styles)
 {
 	bool first = true;
@@ -197,7 +197,8 @@ static void put_picture(struct out *out, const struct look *look, const struct p
 	text_free(&text);
 }
 
-/* Writes the totals before and after, and the notes about them. */
+/* Writes the columns of numbers of the data block: self weights; in a difference the self weights before and after, and
+ * the results of the tests by shares and by counts. */
 static void put_columns(struct text *text, const struct layout *layout, const struct change *change)
 {
 	if (change) {

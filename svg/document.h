@@ -6,11 +6,11 @@
 #include "common/filter/out.h"
 #include "svg/picture.h"
 
-/* Writes the static picture, the data and the viewer. change: NULL if it is no difference. */
+/* Writes a complete SVG: static picture, data and viewer. change is NULL if the picture is no difference. */
 void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
 		    const struct change *change);
 
-/* Writes a picture that contains only the reason why there is no graph. */
+/* Writes an SVG that shows only the reason why there is no graph. */
 void document_write_empty(struct out *out, const struct look *look, const char *why);
 
 #endif

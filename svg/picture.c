@@ -13,14 +13,14 @@ const char picture_ui_font[] =
 #define ARROW " \xe2\x86\x92 "
 #define SQUARE "\xe2\x96\xa0"
 #define FOOT_PX 32
-#define UI_CHAR_PX 6.6 /* a character of the header's small text, on average */
-#define CHIP_PX 76     /* square, percentage and gaps of one kind in the legend */
+#define UI_CHAR_PX 6.6 /* average width in px of a character of the header's small text */
+#define CHIP_PX 76     /* width in px of the square, the percentage and the gaps of one kind in the legend */
 
 enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 25 };
 
 /* ---- header ------------------------------------------------------------------------------------------------- */
 
-/* "before 6,000 -> after 6,600 samples (+10.0%)" */
+/* Appends the totals of a difference: "before 6,000 -> after 6,600 samples (+10.0%)". */
 static void put_sums(struct text *text, const struct look *look, const struct layout *layout)
 {
 	text_add(text, "before ");
@@ -47,7 +47,7 @@ static void put_totals(struct text *text, const struct look *look, const struct 
 	text_grouped(text, layout->depth);
 }
 
-/* Writes a line of small text at y, cut to the picture's width. */
+/* Writes a line of small text at height y (px), cut to the picture's width. */
 static void picture_put_line(struct text *text, struct str line, double y, uint32_t width, uint32_t ink)
 {
 	struct text cut = { 0 };
@@ -75,7 +75,7 @@ static void put_title(struct picture *picture, const struct look *look)
 	text_free(&cut);
 }
 
-/* Writes totals and subtitle, on one line if they fit. Returns the height of the header so far. */
+/* Writes totals and subtitle, on one line if they fit. Returns the height of the header so far, in px. */
 static uint32_t picture_put_facts(struct picture *picture, const struct look *look)
 {
 	struct text line = { 0 };
@@ -115,7 +115,8 @@ static int share_cmp(const void *a, const void *b)
 	return strcmp(share->label, y->label);
 }
 
-/* Sums self weight by label, the heaviest first. Returns the number of labels, at most max. */
+/* Fills share with the self weight of each label in the legend, the heaviest first. Returns the number of labels, at
+ * most max. */
 static size_t make_shares(struct share *share, size_t max, const struct layout *layout, const struct styles *styles,
 			  bool dark)
 {
@@ -141,7 +142,7 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 	return count;
 }
 
-/* The square is a character: it flows with the text, whatever the font. */
+/* Writes one kind of the legend. Its square is a character, so that it flows with the text, whatever the font is. */
 static void picture_put_share(struct text *text, const struct share *share, const struct look *look, bool first)
 {
 	text_printf(text, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
@@ -158,7 +159,8 @@ static uint32_t put_legend(struct picture *picture, const struct look *look, con
 {
 	struct share share[CODE_COUNT] = { 0 };
 	size_t count = make_shares(share, countof(share), layout, styles, bars_is_dark(look->background));
-	uint64_t least = look->total / 1000 + (look->total % 1000 != 0); /* 0.1 %, as in the viewer */
+	/* Labels of less than 0.1 % are left out, as in the viewer. */
+	uint64_t least = look->total / 1000 + (look->total % 1000 != 0);
 	double x = picture->width;
 	uint32_t lines = 0;
 
@@ -200,7 +202,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	if (change->gone_sum)
 		text_add(text, MIDDOT "right: only before");
 	if (change->unsure_sum) {
-		struct text gone = { 0 }; /* the unit is text of the input */
+		struct text gone = { 0 }; /* escaped, because the unit is text of the input */
 		bars_weight(&gone, look, change->unsure_sum);
 		text_add(text, MIDDOT);
 		xml_text(text, text_view(&gone));
@@ -210,7 +212,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	text_add(text, "</tspan></text>");
 }
 
-/* Writes the scale, and the note below it. Returns the height of the header so far. */
+/* Writes the colour scale and the note below it. Returns the height of the header so far, in px. */
 static uint32_t put_change_legend(struct picture *picture, const struct look *look, const struct change *change,
 				  uint32_t y)
 {

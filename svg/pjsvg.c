@@ -19,8 +19,8 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-/* Reads the inputs. Returns false if an input is damaged; the part before is in stacks. columns: number of columns of
- * the files so far, 0 at first. */
+/* Adds an input file to stacks. Returns false if the input is damaged; the part before the damage is in stacks.
+ * *columns is the number of columns of the files so far, 0 at first. */
 static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			    struct folded_tally *tally, unsigned *columns)
 {
@@ -65,12 +65,12 @@ static bool pjsvg_read_all(char **files, struct stacks *stacks, struct folded_he
 	for (; *files; files++)
 		complete &= pjsvg_read_file(*files, stacks, header, tally, &columns);
 	if (columns > 1)
-		stacks_add(stacks, 0, 1, 0); /* a difference also if no stack has weight after */
+		stacks_add(stacks, 0, 1, 0); /* the picture is a difference even if no stack has weight after */
 	return complete;
 }
 
-/* Returns the stacks that are drawn: those read, or `turned`. The texts of the header stay with those that were read;
- * its dispersions refer to nodes that `turned` does not have. */
+/* Returns the stacks to draw: `stacks`, or `turned` with the reversed or cut stacks. Removes the dispersions from the
+ * header in the second case: they refer to nodes that `turned` does not have. */
 static const struct stacks *pjsvg_turn(struct stacks *turned, const struct request *request,
 				       const struct stacks *stacks, struct folded_header *header)
 {
@@ -100,7 +100,7 @@ static void add_fact(struct text *text, struct str fact, const char *after)
 	text_add(text, after);
 }
 
-/* Parses a number of seconds; false for wall time and other text. */
+/* Parses a number of seconds. Returns false for wall time and other text. */
 static bool pjsvg_seconds(struct str string, double *value)
 {
 	char text[32];
@@ -113,8 +113,8 @@ static bool pjsvg_seconds(struct str string, double *value)
 	return true;
 }
 
-/* Shows a range in seconds of the recording's clock as a duration, since that clock has no meaning for a reader. Wall
- * time is shown as it is. */
+/* Appends the time range of the recording. A range in seconds of the recording's clock is shown as a duration, since
+ * that clock means nothing to a reader; wall time is shown as it is. */
 static void add_time(struct text *text, const struct folded_header *header)
 {
 	double from, to;
@@ -127,7 +127,7 @@ static void add_time(struct text *text, const struct folded_header *header)
 	text_str(text, header->from.n ? header->to : (struct str){ 0 });
 }
 
-/* Returns the subtitle: that of the user, otherwise the facts in the header of the input. */
+/* Returns the subtitle: the user's text, then the facts in the header of the input. */
 static struct str make_subtitle(struct arena *arena, const struct request *request, const struct folded_header *header)
 {
 	struct text text = { 0 };
@@ -150,7 +150,8 @@ static struct str pjsvg_given(struct arena *arena, const char *value, struct str
 	return value ? visible_copy(arena, str_of(value)) : otherwise;
 }
 
-/* Returns the header lines for --unpack. The dispersion in the header does not apply to reduced stacks. */
+/* Returns the header lines to store for --unpack. With --base, the dispersions are left out: they do not apply to cut
+ * stacks. */
 static struct str make_header(struct arena *arena, const struct request *request, const struct stacks *stacks,
 			      struct folded_header h)
 {
@@ -356,7 +357,7 @@ static void unpack_file(struct unpacked *unpacked, const char *path)
 	text_free(&bytes);
 }
 
-/* Errors of the input are found before anything is written. */
+/* Unpacks all inputs before it writes anything, so that an invalid input leaves no output. */
 static int pjsvg_unpack(char **files, const char *output)
 {
 	static struct out out;

@@ -15,7 +15,7 @@ static bool request_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* A CSS list of font families: letters, digits, blanks and , . _ - */
+/* Returns true if string can be a CSS list of font families: letters, digits, blanks and , . _ - */
 static bool is_font(struct str string)
 {
 	if (string.n == 0 || string.n > 200)
@@ -77,7 +77,7 @@ static void add_base(void *to, const char *value, const char *name)
 	request->base[request->nbase++] = value;
 }
 
-/* value is NULL for --cp, whose file has a fixed name. */
+/* Sets the file of --palette-map. value is NULL for --cp, whose file has a fixed name. */
 static void set_map(void *to, const char *value, const char *name)
 {
 	if (value && (!*value || strcmp(value, "-") == 0))
@@ -85,7 +85,7 @@ static void set_map(void *to, const char *value, const char *name)
 	*(const char **)to = value ? value : "palette.map";
 }
 
-/* "0.5" px or "0.1%" of the total. */
+/* Parses "0.5" px, or "0.1%" of the total, which is stored as -0.001. */
 static void set_minwidth(void *to, const char *value, const char *name)
 {
 	double *min_px = to;
@@ -107,7 +107,8 @@ static void request_set_min_delta(void *to, const char *value, const char *name)
 
 /* ---- options of others -------------------------------------------------------------------------------------- */
 
-/* Returns the reason why an option of flamegraph.pl or inferno-flamegraph has no effect here. */
+/* Returns the reason why an option of flamegraph.pl or inferno-flamegraph has no effect in pjsvg, for the note to the
+ * user. */
 static const char *request_excuse(const char *name)
 {
 	static const struct {
@@ -152,11 +153,10 @@ static void check_range(const char *name, double value, double least, double max
 }
 
 #define ROW_NOT_GIVEN UINT64_MAX
-#define ROW_PX 18 /* for fonts of the usual size */
-#define ROW_AIR 4 /* px of a row that are not font, the gap included */
+#define ROW_PX 18 /* default height of a row in px, for fonts of the usual size */
+#define ROW_AIR 4 /* px by which a row is higher than its font, including the gap between rows */
 
-/* Chooses a row height that fits the font. A height that the user set stays; a warning describes the effect if it is
- * too small. */
+/* Chooses a row height that fits the font size, unless the user set one; warns if the user's is too small. */
 static void choose_row(struct request *request)
 {
 	uint64_t enough = (uint64_t)ceil(request->font_size) + ROW_AIR;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * callees.h - callees of a caller's name: the move-to-front list of docs/SVG.md, for the writer and reader of TREE.
- * The front of the list is the end of the array, so that a move to the front is a short shift.
- */
+/* callees.h - the callees of a function name in the order of their last use: the move-to-front list of docs/SVG.md, for
+ * the writer and the reader of TREE. The front of the list is the end of the array, so that a move to the front is a
+ * short shift. */
 #ifndef PJ_CALLEES_H
 #define PJ_CALLEES_H
 
@@ -15,7 +14,7 @@ struct callees {
 	uint32_t n, cap;
 };
 
-/* Adds id in front. The array doubles in memory when it is full; the arena frees it. */
+/* Adds id at the front. A full array is replaced by one of twice the size, which belongs to the arena. */
 static inline void callees_push(struct callees *callees, uint32_t id, struct arena *memory)
 {
 	if (callees->n == callees->cap) {
@@ -39,7 +38,8 @@ static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 	return index;
 }
 
-/* Moves the id at position index to the front and returns it. The caller checks that 1 <= index <= n. */
+/* Moves the id at a position, counted from the front as by callees_find, to the front and returns it. The caller checks
+ * that 1 <= index <= n. */
 static inline uint32_t callees_to_front(struct callees *callees, uint32_t index)
 {
 	uint32_t at = callees->n - index, id = callees->id[at];

@@ -7,12 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* 0x20..0x7e without & < > " ' \ and the backquote. */
+/* The digits of numbers in the data block: 0x20 to 0x7e without & < > " ' \ and the backquote. */
 static const char digits[] = " !#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 
 _Static_assert(sizeof(digits) == 88 + 1, "the alphabet has 88 digits");
 
-#define MORE 44 /* a digit of this value or more: subtract it, and another digit follows */
+/* Number base of a digit's value. A digit of this value or more carries its value minus MORE, and another digit
+ * follows. */
+#define MORE 44
 
 static void put_digit(struct text *text, uint32_t digit)
 {
@@ -30,8 +32,8 @@ static void put_varint(struct text *text, uint64_t value)
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-/* Returns the length of the common prefix, up to the first byte that is not ASCII: so bytes here are UTF-16 units in
- * the viewer. */
+/* Returns the length of the common prefix, at most 87, up to the first byte that is not ASCII. In ASCII, bytes here are
+ * UTF-16 units in the viewer. */
 static uint32_t shared_prefix(struct str string, struct str other)
 {
 	uint32_t n = 0;
@@ -58,14 +60,15 @@ void encode_names(struct text *text, const struct styles *styles)
 
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
-/* The set of pairs (caller's name, callee's name) so far: it replaces a search in long lists for a new pair. */
+/* Set of the pairs (caller's name, callee's name) that occurred in the tree so far. A lookup here replaces a search in
+ * long lists of callees. */
 struct pairs {
-	uint64_t *slot; /* 0: empty */
+	uint64_t *slot; /* hash table: caller << 32 | callee, + 1; 0: empty */
 	uint64_t mask;
 };
 
 struct tree {
-	struct callees *of; /* lists by name; that of the root at the index after the last name */
+	struct callees *of; /* callees of each name, by name id; those of the root follow the last name */
 	struct pairs first_seen;
 	struct arena memory;
 };
@@ -80,7 +83,7 @@ static void pairs_make(struct pairs *pairs, uint32_t n)
 	pairs->mask = slots - 1;
 }
 
-/* Adds the pair. Returns true if it was there before. */
+/* Adds a pair to the set. Returns true if the pair was in the set before. */
 static bool pairs_intersect(struct pairs *pairs, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;
@@ -134,7 +137,8 @@ void encode_tree(struct text *text, const struct layout *layout, const struct st
 
 /* ---- self --------------------------------------------------------------------------------------------------- */
 
-/* Appends a column, whose values are mostly zeros, with run lengths of zeros. */
+/* Appends a column of n numbers that are mostly zero: for each other number, the count of zeros before it, then the
+ * number minus 1. */
 static void put_sparse(struct text *text, const uint64_t *value, uint32_t n)
 {
 	uint64_t zeros = 0;

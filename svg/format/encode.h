@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * encode.h - the whole tree as a few bytes a frame: NAMES, TREE, SELF, PAUSE and VERDICT of docs/SVG.md.
+ * encode.h - encodes the call tree in a few bytes for each frame: NAMES, TREE, SELF, PAUSE and VERDICT of docs/SVG.md.
  *
  * The text needs no escaping but & < > in names, which is done here: what is appended is the content of the data
  * element.
@@ -14,10 +14,12 @@
 
 void encode_names(struct text *text, const struct styles *styles);
 void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles);
-void encode_self(struct text *text, const struct layout *layout, const uint64_t *self); /* self: a column of layout */
-void encode_pauses(struct text *text, const struct layout *layout);                     /* in time */
+/* Appends a column of self weights: layout->self or layout->before_self. */
+void encode_self(struct text *text, const struct layout *layout, const uint64_t *self);
+/* Appends layout->pause, which only a layout in time has. */
+void encode_pauses(struct text *text, const struct layout *layout);
 
-/* Appends the results of tests. judged: a column of struct change. */
+/* Appends the test results of all frames, one of change->assessed. */
 void encode_verdict(struct text *text, const struct layout *layout, const struct sig_change *assessed);
 
 #endif

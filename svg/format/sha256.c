@@ -48,7 +48,8 @@ static void sha256_add_block(uint32_t hash[8], const unsigned char block[64])
 		hash[i] += v[i];
 }
 
-/* The rest of the text, a one bit, zeros, the length in bits. */
+/* Adds the last blocks: the rest of the text, a one bit, zeros, and the length of the whole text in bits. length is in
+ * bytes. */
 static void add_end(uint32_t hash[8], struct str rest, uint64_t length)
 {
 	unsigned char end[128] = { 0 };

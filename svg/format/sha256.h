@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sha256.h - SHA-256 of FIPS 180-4, for the hash sources of a Content-Security-Policy.
- * A policy with the hash of the viewer permits that script alone. */
+/* sha256.h - SHA-256 of FIPS 180-4, for the hash sources of a Content-Security-Policy. A policy with the hash of the
+ * viewer permits this script and no other one. */
 #ifndef PJ_SHA256_H
 #define PJ_SHA256_H
 

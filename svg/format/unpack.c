@@ -11,14 +11,14 @@
 #define DATA_TAG STR("<script type=\"application/x-pjsvg\" class=\"pj-d\">")
 #define END_TAG STR("</script>")
 
-/* A block's text without entities, and where it is in the bytes. */
+/* Content of a block without entities (text), with entities (raw), and the offset of raw in the document. */
 struct block {
 	struct text text;
 	struct str raw;
 	size_t offset;
 };
 
-/* A position in a block that is being read. */
+/* A position in a block that is being read: the next byte and the end of the section, as offsets in block->text. */
 struct cursor {
 	struct block *block;
 	size_t at, end;
@@ -26,15 +26,16 @@ struct cursor {
 
 struct names {
 	uint32_t n, cap;
-	uint32_t *frame; /* by name id: frame id in stacks */
+	uint32_t *frame; /* frame id in stacks of each name */
 };
 
-/* The frames in preorder. */
+/* The frames of the tree, in preorder. */
 struct blobframes {
 	uint32_t n, depth;
-	uint32_t *parent; /* UINT32_MAX: the root */
+	uint32_t *parent; /* number of each frame's parent; UINT32_MAX: the root */
 	uint32_t *name;
-	uint64_t *self, *other; /* self weights; other: those of after, or pauses */
+	/* self weights of the frames; other: self weights after (in a difference) or pauses (in a flame chart) */
+	uint64_t *self, *other;
 };
 
 struct parser {
@@ -44,8 +45,8 @@ struct parser {
 	size_t where;
 	bool chart, diff;
 	uint32_t nkinds, ncolours;
-	struct str *suffix; /* by kind */
-	uint32_t *kind;     /* by colour */
+	struct str *suffix; /* suffix of each kind of code */
+	uint32_t *kind;     /* kind of code of each colour */
 	struct names names;
 	struct blobframes frames;
 	struct arena memory;
@@ -60,7 +61,7 @@ static size_t entity_length(struct str string)
 										    1;
 }
 
-/* Returns the offset in the bytes of a position in the text. */
+/* Returns the offset in the document of the byte at offset `at` in block->text, for messages. */
 static size_t unpack_place_of(const struct block *block, size_t at)
 {
 	size_t i = 0;
@@ -84,7 +85,8 @@ static bool fail_at(struct parser *parser, const struct cursor *cursor, const ch
 	return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at), why);
 }
 
-/* Finds the first block at or behind from. */
+/* Finds the first block that starts with tag, at or after offset `from` of the document. Returns false if there is none
+ * or it has no end. */
 static bool find_block(struct parser *parser, struct block *block, struct str bytes, size_t from, struct str tag)
 {
 	ptrdiff_t at = str_find_str(str_from(bytes, from), tag);
@@ -130,7 +132,8 @@ static bool unpack_take(struct parser *parser, struct cursor *cursor, char wante
 	return true;
 }
 
-/* Moves cursor to the next element of an array. Returns false at its end. */
+/* Moves cursor to the next element of an array or object, which ends with the byte `end`. Returns false behind the last
+ * element, and on an error. */
 static bool unpack_more(struct parser *parser, struct cursor *cursor, bool *first, char end)
 {
 	if (unpack_peek(cursor) == end && cursor->at < cursor->end) {
@@ -171,7 +174,7 @@ static bool get_count(struct parser *parser, struct cursor *cursor, uint32_t *va
 	return true;
 }
 
-/* Skips a value of any type. */
+/* Skips a JSON value of any type. */
 static bool skip_value(struct parser *parser, struct cursor *cursor)
 {
 	struct text ignored = { 0 };
@@ -204,7 +207,7 @@ static bool is_suffix(struct str string)
 	return folded_plain((struct str){ name, 5 }).n == 1;
 }
 
-/* [[label, suffix], ...] */
+/* Reads the kinds of code: [[label, suffix], ...]. The opening bracket has been read. */
 static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
@@ -222,7 +225,7 @@ static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text 
 	return !parser->why;
 }
 
-/* [[light, dark, kind], ...] */
+/* Reads the colours: [[light, dark, kind], ...]. The opening bracket has been read. */
 static bool get_colours(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
@@ -240,7 +243,7 @@ static bool get_colours(struct parser *parser, struct cursor *cursor, struct tex
 	return !parser->why;
 }
 
-/* The header, and the comments of a difference behind it. */
+/* Returns true if string is empty, or a `# pj` line that only comment lines follow (as in a difference). */
 static bool is_head(struct str string)
 {
 	if (string.n && !folded_is_header(str_cut(&string, '\n')))
@@ -310,10 +313,10 @@ static bool parse_config(struct parser *parser)
 
 /* ---- numbers ------------------------------------------------------------------------------------------------ */
 
-/* Index into the alphabet of docs/SVG.md, or 88. */
+/* Returns the value of a digit in the alphabet of docs/SVG.md, or 88 if the byte is no digit. */
 static uint32_t digit_of(char byte)
 {
-	static const char skipped[] = "\"&'<>\\`"; /* in ascending order */
+	static const char skipped[] = "\"&'<>\\`"; /* bytes that are no digits, in ascending order */
 	uint32_t value = (uint32_t)(unsigned char)byte - 0x20;
 
 	if (byte < 0x20 || byte == 0x7f)
@@ -358,7 +361,8 @@ static bool get_varint(struct parser *parser, struct cursor *cursor, uint64_t *v
 
 /* ---- sections ----------------------------------------------------------------------------------------------- */
 
-/* Sets the cursor to the next section of the data; the last one takes the rest. */
+/* Sets the cursor to the next section of the data block; `last` is set for the last section, after which nothing may
+ * follow. Returns false if the section is missing. */
 static bool next_section(struct parser *parser, struct cursor *cursor, bool last)
 {
 	struct str rest = str_from(text_view(&parser->data.text), cursor->at = cursor->end);
@@ -397,7 +401,7 @@ static bool unpack_add_name(struct parser *parser, struct cursor *cursor, struct
 	return true;
 }
 
-/* Reads a line of NAMES: shared prefix, colour, the rest of the text. */
+/* Reads a line of NAMES: length of the prefix shared with the line before (in text), colour, the rest of the name. */
 static bool get_name(struct parser *parser, struct cursor *cursor, struct text *text, struct text *bytes)
 {
 	uint32_t shared;
@@ -431,8 +435,8 @@ static bool parse_names(struct parser *parser, struct cursor *cursor)
 /* ---- tree --------------------------------------------------------------------------------------------------- */
 
 struct tree {
-	struct callees *of; /* lists by name; that of the root at names.n */
-	uint32_t *at;       /* by depth: frame; [0] is not used */
+	struct callees *of; /* callees of each name, by name id; those of the root at index names.n */
+	uint32_t *at;       /* for each depth, the last frame that was read; [0] is not used */
 	struct arena memory;
 };
 
@@ -476,7 +480,8 @@ static bool get_frame(struct parser *parser, struct cursor *cursor, struct tree 
 	return true;
 }
 
-/* A frame takes a byte at least, so there are not more frames, nor is any deeper, than there are bytes. */
+/* Reads TREE. A frame takes at least one byte, so neither the number of frames nor the depth exceeds the number of
+ * bytes. */
 static bool parse_tree(struct parser *parser, struct cursor *cursor)
 {
 	size_t max = cursor->end - cursor->at;
@@ -497,7 +502,8 @@ static bool parse_tree(struct parser *parser, struct cursor *cursor)
 	return good;
 }
 
-/* Pairs: how many have nothing, then how much less one. NULL: wrong. */
+/* Reads a column of numbers that are mostly zero, as pairs: number of frames with 0, then the next frame's number minus
+ * 1. Returns the column, which the caller frees, or NULL on an error. */
 static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 {
 	uint64_t *value = mem_alloc(sizeof(*value), (size_t)parser->frames.n + 1);
@@ -521,7 +527,8 @@ static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------- */
 
-/* A pause is a part of what the parent has of its own. */
+/* Adds the pause before frame i to the parent's node in the stacks, and takes it from the parent's self weight, of
+ * which it is a part. */
 static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 {
 	struct blobframes *frames = &parser->frames;
@@ -556,7 +563,7 @@ static bool build_stacks(struct parser *parser)
 	uint32_t *node = mem_alloc(sizeof(*node), (size_t)frames->n + 1);
 	bool good = true;
 
-	stacks_add(stacks, 0, 0, 0); /* the root is there, whatever comes */
+	stacks_add(stacks, 0, 0, 0); /* the stacks have a root even if the tree is empty */
 	for (uint32_t i = 0; good && i < frames->n; i++) {
 		uint32_t parent = frames->parent[i] == UINT32_MAX ? 0 : node[frames->parent[i]];
 		uint32_t frame = parser->names.frame[frames->name[i]];

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The frames of a stack, innermost first. */
+/* The frames of one stack, innermost first. */
 struct path {
 	struct str *frame;
 	size_t n, cap;
@@ -49,13 +49,13 @@ static void write_in_time(struct out *out, struct path *path, const struct unpac
 	free(moment);
 }
 
-/* Argument of the comparison of qsort_r. */
+/* Context of turned_cmp for qsort_r. */
 struct order {
 	const struct stacks *s;
-	const uint32_t *rank; /* by frame */
+	const uint32_t *rank; /* rank of each frame's name in byte order, by frame id */
 };
 
-/* As folded text orders the stacks turned back: the innermost frame first. */
+/* Orders the nodes of reversed stacks as folded text orders the original stacks: by the outermost frame first. */
 static int turned_cmp(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
@@ -69,7 +69,8 @@ static int turned_cmp(const void *a, const void *b, void *context)
 	return (x != 0) - (y != 0);
 }
 
-/* Turning the tree round could make it far larger; its lines need no tree. */
+/* Writes reversed stacks in their original order of frames, without a second tree: that could be far larger than the
+ * first. */
 static void write_turned(struct out *out, struct path *path, const struct unpacked *unpacked)
 {
 	const struct stacks *stacks = &unpacked->stacks;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * change.h - a differential picture: what of it changed, in which colours, and where what is gone is drawn.
+ * change.h - the changes in a differential picture: test results of frames, their colours, and the area of removed
+ * frames.
  *
  * Each frame has two results, by shares of the totals and by counts (significance.h); the rule selects the one shown
  * first. Removed stacks have no width after the change. They are drawn in a separate area beside the root, at the same
@@ -12,31 +13,40 @@
 #include "svg/layout/layout.h"
 #include "common/significance.h"
 
-#define CHANGE_STEPS 9 /* of the ramp: less 4..1, no change, more 1..4 */
+#define CHANGE_STEPS 9 /* number of steps of the colour scale: less 4 to 1, no change, more 1 to 4 */
 
 enum { CHANGE_COUNTS, CHANGE_SHARES, CHANGE_WAYS };
 
 struct change {
-	struct sig_rule rule;                     /* shares: what is shown at first */
-	struct str note;                          /* visible text: what the reader has to know */
-	bool negate;                              /* colours are turned round */
-	struct sig_change *assessed[CHANGE_WAYS]; /* by frame of the layout */
-	uint64_t *gone_start, *gone_width;        /* by frame, in weights of before; width 0: not in that area */
-	uint64_t gone_sum;                        /* weights in the area of removed stacks */
-	uint64_t unsure_sum; /* weights of removed stacks that were moved, or whose change is not significant */
+	/* rule of the tests; .shares selects the results that are shown first */
+	struct sig_rule rule;
+	struct str note; /* note for the reader, below the scale; visible text (visible.h) */
+	bool negate;     /* true if the colours of more and less are swapped */
+	/* test results by counts and by shares; each an array by frame of the layout */
+	struct sig_change *assessed[CHANGE_WAYS];
+	/* For each frame, left end and width in the area of removed frames, in weights before; width 0: not in that
+	 * area. */
+	uint64_t *gone_start, *gone_width;
+	uint64_t gone_sum; /* weight before of all stacks in the area of removed frames */
+	/* Weight before of the removed stacks outside of that area: their code moved, or the change is not
+	 * significant. */
+	uint64_t unsure_sum;
 	uint32_t gone_depth;
 };
 
-/* rule->shares decides what is shown at first. dispersion: by node of stacks, or NULL. */
+/* Tests all frames and places the removed ones. rule->shares selects the results that are shown first. dispersion has a
+ * number for each node of stacks, or is NULL. */
 void change_make(struct change *change, const struct layout *layout, const struct stacks *stacks,
 		 const struct sig_rule *rule, const float *dispersion);
 void change_free(struct change *change);
 
-const struct sig_change *change_of(const struct change *change, uint32_t frame); /* as shown at first */
+/* Returns the test result of a frame that is shown first. */
+const struct sig_change *change_of(const struct change *change, uint32_t frame);
 
-/* Step of the ramp, 0..CHANGE_STEPS-1, that a frame is painted with. */
+/* Returns the step of the colour scale, 0 to CHANGE_STEPS - 1, in which a frame is painted. */
 unsigned change_step(const struct change *change, uint32_t frame);
-bool change_is_new(const struct change *change, const struct layout *layout, uint32_t frame); /* beyond doubt */
+/* Returns true if a frame exists only after, and this change is significant. */
+bool change_is_new(const struct change *change, const struct layout *layout, uint32_t frame);
 uint32_t change_colour(const struct change *change, unsigned step, bool dark);
 
 #endif

@@ -37,7 +37,7 @@ static bool starts_with_any(struct str string, const struct str *list, size_t n)
 
 bool code_enters_kernel(struct str name)
 {
-	/* x86, arm64 and the first frames of kernel threads and of idle CPUs. */
+	/* names of entry points of x86 and arm64, and first frames of kernel threads and of idle CPUs */
 	static const struct str entry[] = {
 		STR("entry_SYSCALL_"),    STR("entry_SYSENTER_"),   STR("entry_INT80_"), STR("do_syscall_64"),
 		STR("system_call_fast"),  STR("asm_exc_"),          STR("asm_sysvec_"),  STR("asm_common_inter"),
@@ -54,7 +54,7 @@ bool code_is_separator(struct str name)
 	return str_eq(name, STR("-")) || str_eq(name, STR("--"));
 }
 
-/* [unknown], [libc.so.6], an address: nobody knew the name. */
+/* Returns true if the name shows that the profiler found no symbol: [unknown], [libc.so.6], an address. */
 static bool is_unknown(struct str string)
 {
 	if (string.n == 0 || (string.p[0] == '[' && string.p[string.n - 1] == ']'))
@@ -70,7 +70,7 @@ static bool is_unknown(struct str string)
 	return string.n > 0;
 }
 
-/* Without a number and the colon before it at the end; false: there are none. */
+/* Removes a number and the colon before it from the end of *string. Returns false if string does not end so. */
 static bool drop_number(struct str *string)
 {
 	size_t n = string->n;
@@ -83,7 +83,7 @@ static bool drop_number(struct str *string)
 	return true;
 }
 
-/* "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4": V8 appends line and column. */
+/* Returns true if V8 has appended line and column: "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4". */
 static bool is_v8_place(struct str string)
 {
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call drops a number */
@@ -120,7 +120,8 @@ static bool is_upper(char byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
-/* java/util/HashMap.get, Lorg/vertx/Foo;::bar, java.lang.Thread.run: packages, then a class in upper case. */
+/* Returns true for names with packages before a class in upper case: java/util/HashMap.get, Lorg/vertx/Foo;::bar,
+ * java.lang.Thread.run. */
 static bool is_java(struct str string)
 {
 	static const struct str package[] = {
@@ -142,7 +143,8 @@ static bool is_java(struct str string)
 	       !codekind_has(last, STR(".go:"));
 }
 
-/* Names, in HotSpot's maps and in those of perf-map-agent, of code that HotSpot generates at its start. */
+/* Returns true for the names of code that HotSpot generates at its start, as in HotSpot's maps and those of
+ * perf-map-agent. */
 static bool is_java_stub(struct str string)
 {
 	static const struct str stub[] = {
@@ -155,7 +157,8 @@ static bool is_java_stub(struct str string)
 	return starts_with_any(string, stub, countof(stub));
 }
 
-/* Class.method, a.b.Class$Inner.<init>, void a.b.Class.method(int, long): spelled like Java. */
+/* Returns true if the name is spelled like one of Java: Class.method, a.b.Class$Inner.<init>, void
+ * a.b.Class.method(int, long). */
 static bool may_be_java(struct str string)
 {
 	ptrdiff_t open = str_find(string, '('), dot;
@@ -200,7 +203,8 @@ static enum code code_by_name(struct str string)
 	return is_cpp(string) ? CODE_CPP : CODE_NATIVE;
 }
 
-/* Returns the kind for a suffix of compiled, inlined or interpreted code, in the language that the name shows. */
+/* Returns the kind of code of a frame with a suffix: letter is the suffix's letter, `named` the kind by the name
+ * alone. */
 static enum code code_by_suffix(char letter, enum code named, struct str string)
 {
 	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(string));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codekind.h - the kind of code of a frame, by its name.
+ * codekind.h - the kind of code of a frame, by its name and place.
  *
  * The suffix that pjfold writes (`_[k]`) comes first, then the spelling, which identifies the language. Kernel
  * functions have no special names, but all functions called by the kernel's entry points are kernel code: that is the
@@ -18,8 +18,8 @@ enum code {
 	CODE_JAVA,
 	CODE_JAVA_INLINED,
 	CODE_JAVA_INTERPRETED,
-	CODE_JIT,         /* compiled while it ran, the language unknown */
-	CODE_INTERPRETED, /* the same, not compiled */
+	CODE_JIT,         /* code that a runtime of unknown language compiled */
+	CODE_INTERPRETED, /* code that a runtime of unknown language interprets */
 	CODE_JS,
 	CODE_PYTHON,
 	CODE_UNKNOWN,
@@ -29,20 +29,20 @@ enum code {
 
 enum code_place {
 	CODE_PLAIN,
-	CODE_OUTERMOST, /* first frame of its stacks: process, thread */
-	CODE_IN_KERNEL, /* below an entry point of the kernel, or one itself */
-	CODE_WOKEN,     /* behind a separator in a chain of wake-ups */
+	CODE_OUTERMOST, /* first frame of its stacks: name of the process or thread */
+	CODE_IN_KERNEL, /* an entry point of the kernel, or below one */
+	CODE_WOKEN,     /* after a separator in a chain of wake-ups */
 	CODE_PLACES
 };
 
 #define CODE_LABEL_PROCESS "process"
 
-const char *code_label(enum code code); /* for the legend */
+const char *code_label(enum code code); /* Returns the name of a kind of code for the legend. */
 
 bool code_enters_kernel(struct str name);
-bool code_is_separator(struct str name); /* `-` and `--` of flamegraph.pl */
+bool code_is_separator(struct str name); /* Returns true for `-` and `--`, with which flamegraph.pl separates stacks. */
 
-/* Returns the kind of code. The caller splits the frame into its name and its suffix (`_[k]` or empty). */
+/* Returns the kind of code of a frame. string is the frame's name without suffix; suffix is as `_[k]`, or empty. */
 enum code code_of(struct str string, struct str suffix, enum code_place place);
 
 #endif

@@ -32,7 +32,7 @@ static size_t columns_of(uint32_t u)
 	return 1;
 }
 
-/* Returns the bytes of the longest beginning of string with at most max columns. */
+/* Returns the number of bytes of the longest prefix of string that has at most max columns. */
 static size_t head_bytes(struct str string, size_t max)
 {
 	size_t at = 0, columns = 0;
@@ -63,7 +63,7 @@ size_t label_columns(struct str string)
 
 static bool labels_fits(struct str string, size_t max)
 {
-	/* A character has at most four bytes; most names need not be counted. */
+	/* A character has at most four bytes, so the columns of most names need not be counted. */
 	return string.n <= max || (string.n <= max * 4 && label_columns(string) <= max);
 }
 
@@ -89,14 +89,15 @@ static void put_suffix(struct text *text, struct str string, size_t max)
 
 /* ---- parts of a name ---------------------------------------------------------------------------------------- */
 
-/* The parts of a name before the method: package path, class or namespaces, by their offsets. */
+/* The parts of a name as offsets: package path, class or namespaces (`owner`), method. */
 struct parts {
-	struct str all; /* without parameters */
-	size_t owner; /* offset of the class, or of another part before the method; equal to method if there is none */
+	struct str all; /* the name without parameters */
+	/* offset of the class, or of another part before the method; equal to `method` if there is none */
+	size_t owner;
 	size_t method;
 };
 
-/* Returns true if the < or > at i is part of an operator's name or of an arrow, not a bracket. */
+/* Returns true if the < or > at offset i belongs to an operator's name or an arrow, and is no bracket. */
 static bool is_operator_sign(struct str string, size_t i)
 {
 	static const struct str word = STR("operator");
@@ -115,7 +116,7 @@ static bool keeps_parenthesis(struct str string, size_t i)
 	       str_starts(str_from(string, i), STR("(*"));
 }
 
-/* Appends name without template arguments and parameters: "a::f<int>(char*) const" gives "a::f". */
+/* Appends a C++ name without template arguments and parameters: "a::f<int>(char*) const" gives "a::f". */
 static void put_plain_cpp(struct text *text, struct str string)
 {
 	size_t depth = 0;
@@ -134,7 +135,8 @@ static void put_plain_cpp(struct text *text, struct str string)
 	}
 }
 
-/* Returns the offset of the last part after "::"; a part in brackets counts as one. */
+/* Returns the offset of the last part of string[0..end), after "::" or the start; text in brackets is not searched for
+ * "::". */
 static size_t last_scope(struct str string, size_t end)
 {
 	size_t depth = 0;
@@ -151,8 +153,8 @@ static size_t last_scope(struct str string, size_t end)
 	return 0;
 }
 
-/* java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar, github.com/a/b.(*T).Run, java.lang.Thread.run;
- * not foo.cold, libc.so.6 or [libc.so.6]. */
+/* Splits names with a package path or class: java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar,
+ * github.com/a/b.(*T).Run, java.lang.Thread.run. Returns false for others: foo.cold, libc.so.6, [libc.so.6]. */
 static bool split_path(struct str string, struct parts *parts)
 {
 	size_t end = string.n;
@@ -180,7 +182,8 @@ static bool split_path(struct str string, struct parts *parts)
 
 /* ---- forms, longest first ----------------------------------------------------------------------------------- */
 
-/* o.s.w.Class.method */
+/* Appends the name with initials of the packages, o.s.w.Class.method. Returns false, with text unchanged, if it has
+ * more than max columns. */
 static bool put_initials(struct text *text, const struct parts *parts, size_t max)
 {
 	size_t start = text->n;
@@ -205,8 +208,8 @@ static bool put_initials(struct text *text, const struct parts *parts, size_t ma
 	return false;
 }
 
-/* Returns true if an ellipsis and the end of Class.method show at least half of the class; less would be meaningless.
- */
+/* Returns true if max columns suffice for an ellipsis, at least half of the class, and the method; less of the class
+ * would be meaningless. */
 static bool shows_half_class(const struct parts *parts, size_t max)
 {
 	size_t end = parts->method;
@@ -244,7 +247,7 @@ static void fit_scopes(struct text *text, struct str plain, size_t max)
 		put_head(text, shortest, max);
 		return;
 	}
-	/* Adds outer namespaces again as long as they fit. */
+	/* Adds the outer namespaces again, from the inside, as long as they fit. */
 	while (from >= 2) {
 		size_t outer = last_scope(plain, from - 2);
 		if (!labels_fits(str_from(plain, outer), max))
@@ -254,7 +257,8 @@ static void fit_scopes(struct text *text, struct str plain, size_t max)
 	text_str(text, str_from(plain, from));
 }
 
-/* "LazyCompile:*parse /srv/a.js:12" is parse, "Builtins_Call" is Call. */
+/* Returns the function without the tag of its kind of code: "LazyCompile:*parse /srv/a.js:12" gives parse,
+ * "Builtins_Call" gives Call. */
 static struct str without_tag(struct str string)
 {
 	static const struct str tag[] = {

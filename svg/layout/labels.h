@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * labels.h - the most telling part of a name that fits into so many characters.
+ * labels.h - shortens a name to its most informative part that fits into a number of columns.
  *
- * smart: the whole name; packages by their first letters; without packages (Java, Go), without parameters, template
- * arguments and outer namespaces (C++, Rust); the end of the class and the method; the method; its beginning. What is
- * missing inside or at an end shows as an ellipsis. Pure; names are valid UTF-8 (visible_str).
+ * LABEL_SMART takes the first form that fits: the whole name; packages by their first letters; without packages (Java,
+ * Go), or without parameters, template arguments and outer namespaces (C++, Rust); the end of the class and the method;
+ * the method; the beginning of the method. An ellipsis marks a part that is missing inside or at an end. Pure; names
+ * are valid UTF-8 (visible_str).
  */
 #ifndef PJ_LABELS_H
 #define PJ_LABELS_H
@@ -13,16 +14,16 @@
 
 enum label_cut {
 	LABEL_SMART,
-	LABEL_LEFT, /* keep the end */
-	LABEL_RIGHT /* keep the beginning */
+	LABEL_LEFT, /* keep the end of the name */
+	LABEL_RIGHT /* keep the beginning of the name */
 };
 
-#define LABEL_LEAST 3 /* fewer characters than this are not worth a label */
+#define LABEL_LEAST 3 /* least number of columns of a label */
 
-/* Returns the columns of string in a monospaced font: wide East Asian characters take two. */
+/* Returns the number of columns of string in a monospaced font: wide East Asian characters take two. */
 size_t label_columns(struct str string);
 
-/* Appends at most max columns; nothing when max < LABEL_LEAST. */
+/* Appends name, shortened to at most max columns; appends nothing if max < LABEL_LEAST. */
 void label_fit(struct text *text, struct str name, size_t max, enum label_cut cut);
 
 #endif

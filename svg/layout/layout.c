@@ -27,12 +27,12 @@ static void add_frame(struct layout *layout, const struct stacks *stacks, uint32
 		layout->depth = layout->level[i];
 }
 
-/* Numbers the frames that have weight in column 0, or in the last one. */
+/* Numbers the frames whose total weight is not 0 in column 0 or in the last column. */
 static void number_frames(struct layout *layout, const struct stacks *stacks, const uint64_t *first,
 			  const uint64_t *last)
 {
 	uint32_t *order = stacks_order(stacks);
-	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* by node */
+	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* number of the frame of each node */
 
 	number[0] = LAYOUT_ROOT;
 	for (uint32_t index = 0; index + 1 < stacks->n; index++) {
@@ -46,7 +46,7 @@ static void number_frames(struct layout *layout, const struct stacks *stacks, co
 	free(order);
 }
 
-/* Stores the values of the frames' nodes in a column. */
+/* Fills a column of the layout: for each frame, the value of its node. */
 static void fill_column(uint64_t *column, const struct layout *layout, const uint64_t *by_node)
 {
 	for (uint32_t i = 0; i < layout->n; i++)
@@ -62,10 +62,11 @@ static void fill_before(struct layout *layout, const struct stacks *stacks, cons
 	layout->before_sum = totals[0];
 }
 
-/* Stores, by frame, the self weight of the parent before the frame, without the pauses before its siblings. */
+/* Fills layout->pause. */
 static void fill_pauses(struct layout *layout, const struct stacks *stacks)
 {
-	uint64_t *reported = mem_alloc(sizeof(*reported), stacks->n); /* by node */
+	/* for each node: sum of the pauses before its children so far */
+	uint64_t *reported = mem_alloc(sizeof(*reported), stacks->n);
 
 	layout->pause = mem_alloc(sizeof(*layout->pause), stacks->n);
 	for (uint32_t i = 0; i < layout->n; i++) {

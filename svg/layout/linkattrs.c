@@ -9,8 +9,8 @@
 struct reader {
 	struct link_attrs *attrs;
 	struct in in;
-	uint64_t bad;  /* number of invalid lines and addresses */
-	bool reported; /* a key without effect was reported */
+	uint64_t bad;  /* number of refused lines, attributes and addresses */
+	bool reported; /* true once a key without effect was reported */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
@@ -28,8 +28,9 @@ static bool starts_in_any_case(struct str string, const char *lower)
 	return true;
 }
 
-/* Browsers drop blanks and control characters and read a backslash as a slash: neither may be in an address. A relative
- * one has no colon before its first / ? #, and does not name a server (//). */
+/* Returns true if the address is http, https or relative, and every browser reads it in the same way. Browsers drop
+ * blanks and control characters and read a backslash as a slash, so the address may have none of these. A relative
+ * address has no colon before its first / ? # and does not name a server (//). */
 bool link_attrs_is_safe_href(struct str href)
 {
 	uint32_t code;
@@ -80,14 +81,15 @@ static void set_key(struct reader *reader, struct link_attr *attr, struct str ke
 		attr->title = visible_copy(&reader->attrs->memory, value);
 	} else if (str_eq(key, STR("href"))) {
 		set_href(reader, attr, value);
-	} else if (!str_eq(key, STR("target")) && !reader->reported) { /* links open where the reader wants */
+		/* "target" is ignored: the reader decides where a link opens */
+	} else if (!str_eq(key, STR("target")) && !reader->reported) {
 		warn_at(in_place(&reader->in), "'%.*s' has no effect: use title or href",
 			(int)(key.n < 200 ? key.n : 200), key.p);
 		reader->reported = true;
 	}
 }
 
-/* Stores the attributes of a name. The last of several lines is used. */
+/* Stores the attributes of a name. Of several lines for one name, the last is used. */
 static void linkattrs_keep(struct link_attrs *attrs, struct str name, struct link_attr attr)
 {
 	uint32_t id = intern(&attrs->names, visible_copy(&attrs->memory, name));

@@ -46,7 +46,8 @@ static struct shade kind_shade(struct str frame, enum code_place place)
 
 /* ---- flamegraph.pl's colours -------------------------------------------------------------------------------- */
 
-/* A channel is base + span * v[which]. */
+/* Ranges of colours of flamegraph.pl. A channel of a colour is base + span * v[which], where v are values from 0 to 1
+ * that a name gives. */
 enum hue { HOT, MEM, IO, RED, GREEN, BLUE, YELLOW, PURPLE, AQUA, ORANGE, HUES };
 
 static const struct {
@@ -64,7 +65,7 @@ static const struct {
 	[ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, { 0, 0, 0 } },
 };
 
-/* Cuts off and returns the first code point of string; a byte that is not UTF-8 is returned as it is. */
+/* Removes the first code point from string and returns it; a byte that is not UTF-8 counts as a code point. */
 static uint32_t next_code(struct str *string)
 {
 	uint32_t u = (unsigned char)string->p[0];
@@ -74,7 +75,7 @@ static uint32_t next_code(struct str *string)
 	return u;
 }
 
-/* Returns the first number of drand48 with the sum of the name's code points as seed. */
+/* Returns the first number, 0 to 1, of drand48 with the sum of the name's code points as seed. */
 static double seeded_value(struct str name)
 {
 	uint64_t seed = 0;
@@ -99,7 +100,7 @@ static double hashed_value(const uint32_t code[3], unsigned n)
 	return 1 - vector / max;
 }
 
-/* Returns the function of "module`function". flamegraph.pl removes a module only after a first character. */
+/* Returns the function of "module`function". As in flamegraph.pl, the module has at least one character. */
 static struct str without_module(struct str name)
 {
 	if (name.n == 0)
@@ -108,7 +109,8 @@ static struct str without_module(struct str name)
 	return tick < 0 ? name : str_from(name, (size_t)tick + 2);
 }
 
-/* Returns the reversed name without the part after the last tick: "function`module". */
+/* Returns the part of the name before the last tick, the module of "module`function". flamegraph.pl does this to the
+ * reversed name. */
 static struct str without_function(struct str name)
 {
 	ptrdiff_t tick = name.n ? str_rfind(str_head(name, name.n - 1), '`') : -1;
@@ -116,7 +118,8 @@ static struct str without_function(struct str name)
 	return tick < 0 ? name : str_head(name, (size_t)tick);
 }
 
-/* By the first three characters, and by the last three from the end backwards. */
+/* Sets v[0] by the first three characters of the function, v[1] and v[2] by the last three characters of the module,
+ * the last one first. */
 static void hashed_values(struct str name, double v[3])
 {
 	uint32_t first[3] = { 0 }, last[3] = { 0 };
@@ -286,7 +289,7 @@ bool palette_is_chain(const struct palette *palette)
 	return palette->by == BY_CHAIN;
 }
 
-/* Returns the label of a suffix for palettes that do not colour by kind. */
+/* Returns the label of a suffix in the legend, for palettes that do not colour by kind of code. */
 static const char *suffix_label(struct str suffix)
 {
 	switch (suffix.n == 4 ? suffix.p[2] : 0) {
@@ -300,7 +303,7 @@ static const char *suffix_label(struct str suffix)
 	}
 }
 
-/* Returns the shade of a woken frame: that of its name with `_[w]`. */
+/* Returns the colours of a frame after a separator: those of its name with `_[w]`. */
 static struct shade woken_shade(bool hash, struct str frame)
 {
 	struct text name = { 0 };
@@ -355,7 +358,7 @@ static bool find_named(const struct named *list, size_t n, struct str name, uint
 	return false;
 }
 
-/* #rrggbb */
+/* Parses #rrggbb. */
 static bool read_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;
@@ -366,7 +369,7 @@ static bool read_hex(struct str string, uint32_t *rgb)
 	return true;
 }
 
-/* #rgb */
+/* Parses #rgb. */
 static bool read_short_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;

@@ -23,7 +23,7 @@ static ptrdiff_t palmap_find_last(struct str string, struct str needle)
 	return -1;
 }
 
-/* "255,0,12" */
+/* Parses "255,0,12". */
 static bool parse_channels(struct str string, uint32_t *rgb)
 {
 	*rgb = 0;
@@ -71,7 +71,8 @@ void palmap_read(struct palmap *palmap, const char *path)
 	fd = broker_open(AT_FDCWD, path, 0);
 	if (fd < 0 && errno == ENOENT)
 		return;
-	if (fd < 0 && errno == EINVAL) /* it is replaced at the end; a FIFO would also block */
+	/* EINVAL: not a regular file. The file is replaced at the end, and reading a FIFO would block. */
+	if (fd < 0 && errno == EINVAL)
 		die("%s: not a regular file", path);
 	if (fd >= 0)
 		close(fd);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The frames of one stack, outermost last. */
+/* The frames of one stack, from the leaf outwards. */
 struct path {
 	uint32_t *frame;
 	size_t n, cap;
@@ -15,8 +15,8 @@ struct rerooting {
 	struct stacks *dst;
 	const struct stacks *src;
 	const struct reroot *how;
-	bool *is_base;   /* by frame of src */
-	uint32_t *frame; /* by frame of src: frame of dst; 0: none yet */
+	bool *is_base;   /* for each frame of src: stacks are cut at it */
+	uint32_t *frame; /* for each frame of src: its id in dst; 0: not in dst yet */
 	struct path path;
 	struct reroot_dropped dropped;
 };
@@ -46,7 +46,8 @@ static void path_push(struct path *path, uint32_t frame)
 	path->frame[path->n++] = frame;
 }
 
-/* Stores the frames of a stack from its leaf to the base. Returns false if the stack has no base. */
+/* Stores the frames of a stack from its leaf to the first base, or to the root without bases. Returns false if the
+ * stack has no base. */
 static bool find_path(struct rerooting *rerooting, uint32_t node)
 {
 	rerooting->path.n = 0;
@@ -59,7 +60,7 @@ static bool find_path(struct rerooting *rerooting, uint32_t node)
 	return rerooting->how->nbase == 0;
 }
 
-/* Returns the frame of dst. Only frames that are used get an id there. */
+/* Returns the id in dst of a frame of src. A frame gets an id in dst at its first use. */
 static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 {
 	if (!rerooting->frame[frame])
@@ -67,7 +68,8 @@ static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 	return rerooting->frame[frame];
 }
 
-/* The sums fit into 63 bits, as they did in src. */
+/* Adds the cut or reversed stack of a node to dst, or counts the stack as dropped. The sums cannot overflow: they
+ * fitted into 63 bits in src. */
 static void move_stack(struct rerooting *rerooting, uint32_t node, uint64_t first, uint64_t second)
 {
 	uint32_t to = 0;
@@ -116,7 +118,7 @@ struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src
 	rerooting.frame = mem_alloc(sizeof(*rerooting.frame), (size_t)src->frames.n + 1);
 	mark_bases(&rerooting);
 	if (src->self[1])
-		stacks_add(dst, 0, 1, 0); /* two columns stay two */
+		stacks_add(dst, 0, 1, 0); /* makes column 1 of dst, even if no stack has weight in it */
 	if (src->in_time)
 		move_in_time(&rerooting);
 	else

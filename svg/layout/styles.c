@@ -6,19 +6,19 @@
 
 #include <stdlib.h>
 
-/* A shown text in one enum code_place with its colour: the same frame can have several colours. */
+/* A shown name with its colour. The same frame may have different colours in different places (enum code_place). */
 struct variant {
 	struct str text;
 	struct styles_colour paint;
 	uint32_t colour; /* index of paint in styles.colours */
-	uint32_t index;  /* before sorting */
+	uint32_t index;  /* position before sorting */
 };
 
 struct colouring {
 	struct styles *styles;
 	const struct stacks *stacks;
 	const struct styles_how *how;
-	uint32_t *memo; /* by frame * CODE_PLACES + place: index of the variant + 1 */
+	uint32_t *memo; /* for each frame * CODE_PLACES + place: index of the variant + 1; 0: none yet */
 	struct variant *variant;
 	uint32_t n, cap;
 	struct text scratch;
@@ -28,7 +28,7 @@ struct colouring {
 
 enum { ENTERS_KERNEL = 1, SEPARATES = 2 };
 
-/* By frame id: data that its children need. */
+/* Returns, for each frame id, marks that decide the place of frames below it. */
 static uint8_t *frame_marks(const struct stacks *stacks)
 {
 	uint8_t *mark = mem_alloc(1, (size_t)stacks->frames.n + 1);
@@ -43,7 +43,7 @@ static uint8_t *frame_marks(const struct stacks *stacks)
 	return mark;
 }
 
-/* Returns the place of each frame of the layout. */
+/* Returns the place (enum code_place) of each frame of the layout. */
 static uint8_t *frame_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
@@ -66,8 +66,8 @@ static uint8_t *frame_places(const struct layout *layout, const struct stacks *s
 	return place;
 }
 
-/* Returns the place of each frame of reversed stacks: a frame without a callee below it is a process, and a frame
- * outside of a kernel entry is kernel code. */
+/* Returns the place of each frame of reversed stacks. A frame without frames below it is a process; a frame above a
+ * kernel entry, towards the root, is kernel code. */
 static uint8_t *turned_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
@@ -117,7 +117,7 @@ static void variant_add(struct colouring *helper, struct str frame, enum code_pl
 	struct str string = folded_plain(frame);
 	struct shade shade = palette_shade(helper->how->palette, helper->how->hash, frame, place);
 
-	/* as flamegraph.pl does it, separators keep their grey */
+	/* As in flamegraph.pl, separators have their grey whatever the map is. */
 	if (helper->how->map && !code_is_separator(frame)) {
 		palmap_colour(helper->how->map, frame, &shade.light);
 		shade.dark = palette_dark(shade.light);
@@ -137,7 +137,8 @@ static void variant_add(struct colouring *helper, struct str frame, enum code_pl
 	helper->n++;
 }
 
-/* Stores the indexes of variants in names->of, until the names are sorted. */
+/* Makes the variants and stores the index of each frame's variant in styles->of, where number_styles replaces it by an
+ * id. */
 static void collect_variants(struct colouring *helper, const struct layout *layout)
 {
 	uint8_t *place = make_places(layout, helper->stacks, helper->how);
@@ -155,7 +156,7 @@ static void collect_variants(struct colouring *helper, const struct layout *layo
 
 /* ---- colours ------------------------------------------------------------------------------------------------ */
 
-/* Replaces the low bits of each channel (a mask: 1, 3, 7, ...) by their middle. */
+/* Replaces the low bits of each channel by the middle of their range; low is the mask of these bits: 1, 3, 7, ... */
 static void round_colour(uint32_t *rgb, uint32_t low)
 {
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
@@ -204,8 +205,9 @@ static int variant_cmp(const void *a, const void *b)
 static void number_styles(struct colouring *helper, const struct layout *layout)
 {
 	struct styles *styles = helper->styles;
-	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1); /* by index of the variant */
-	unsigned seen = 0; /* of the same text: 1 a function, 2 one of the kernel */
+	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1); /* style id of each variant, by its index */
+	/* marks of variants with the current text: 1: one is a function, 2: one is a kernel function */
+	unsigned seen = 0;
 
 	if (helper->n)
 		qsort(helper->variant, helper->n, sizeof(*helper->variant), variant_cmp);
@@ -229,7 +231,7 @@ static void number_styles(struct colouring *helper, const struct layout *layout)
 	free(id);
 }
 
-/* Continues the hash h of docs/SVG.md with the UTF-16 units of string. */
+/* Continues the hash h of docs/SVG.md with the UTF-16 units of string, and returns the hash. */
 static uint32_t hash_units(uint32_t h, struct str string)
 {
 	while (string.n) {

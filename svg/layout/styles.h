@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * styles.h - what frames are called and coloured: the distinct (text, colour) of a layout.
+ * styles.h - names and colours of frames: the distinct (text, colour) of a layout, each a style.
  *
  * Text is the shown name: without the suffix of the kind of code, and safe (visible_str). The suffix is part of the
  * colour's kind. Ids count from 0 in the order of the bytes of the text, then of the colour. So the same profile gives
@@ -13,10 +13,10 @@
 #include "svg/layout/palette.h"
 #include "svg/layout/palmap.h"
 
-#define STYLES_COLOURS 1024 /* more different colours than this are rounded until they are fewer */
+#define STYLES_COLOURS 1024 /* limit for the number of colours; more are rounded until they are fewer */
 
 struct styles_kind {
-	const char *label; /* CODE_LABEL_PROCESS: names of these frames are cut at their end only */
+	const char *label; /* label in the legend; with CODE_LABEL_PROCESS, names are shortened at their end only */
 	struct str suffix;
 };
 
@@ -28,10 +28,12 @@ struct styles_colour {
 struct styles {
 	uint32_t n;
 	struct str *text;
-	uint32_t *colour;   /* of each name */
-	uint8_t *tint;      /* of each name, 0..3: how pale it is where colours are kinds, as the viewer computes it */
-	uint32_t *of;       /* name id by frame of the layout */
-	uint32_t functions; /* different texts; the kernel's are its own */
+	uint32_t *colour; /* for each style, index of its colour in colours */
+	/* for each style, 0 to 3: how pale the colour is in palettes of kinds; the viewer computes the same */
+	uint8_t *tint;
+	uint32_t *of; /* style id of each frame of the layout */
+	/* number of distinct texts; a kernel function counts apart from a user function of the same name */
+	uint32_t functions;
 	uint32_t ncolours;
 	struct styles_colour *colours;
 	uint32_t nkinds;
@@ -39,13 +41,13 @@ struct styles {
 	struct arena memory;
 };
 
-/* Input of the choice of colours. */
+/* Options for the choice of colours. */
 struct styles_how {
 	const struct palette *palette;
-	struct palmap *map; /* NULL, or colours that win over the palette's; new names are added */
-	bool hash;          /* flamegraph.pl's --hash */
-	bool reverse;       /* stacks were turned round: processes are innermost */
-	bool cut;           /* stacks were cut at a frame: there are no processes */
+	struct palmap *map; /* colours that have precedence over the palette; new names are added; NULL: none */
+	bool hash;          /* flamegraph.pl's --hash: colours by letters of the name */
+	bool reverse;       /* true if the stacks are reversed: processes are innermost */
+	bool cut;           /* true if stacks were cut at a frame: there are no processes */
 };
 
 void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,
