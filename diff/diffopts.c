@@ -88,7 +88,7 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 	request->limit[request->nlimits++] = limit;
 }
 
-/* BEFORE AFTER, or BEFORE... : AFTER... */
+/* Takes the names of files from the operands, BEFORE AFTER, or BEFORE... : AFTER...; ends the tool on wrong usage. */
 static void diffopts_take_operands(struct request *request, char **operand)
 {
 	size_t n = 0, colon = 0, stdins = 0;

@@ -7,23 +7,23 @@
 
 enum request_compare { COMPARE_DEFAULT, COMPARE_SHARES, COMPARE_COUNTS };
 
-/* --fail-over PCT[,FRAME-GLOB] */
+/* One limit of the user: --fail-over PCT[,FRAME-GLOB]. */
 struct request_limit {
 	double points;
-	struct str glob; /* empty: all functions */
+	struct str glob; /* pattern for names of functions; empty: all functions */
 };
 
 struct request {
-	const char **side[2]; /* files, before and after */
+	const char **side[2]; /* names of the files before [0] and after [1] */
 	size_t nside[2];
 	const char *out;
 	bool quiet;
 	bool header;
 	bool exact, strip_hex, scale_column;
 	bool table, tsv, all;
-	uint64_t rows; /* 0: all */
+	uint64_t rows; /* number of rows of the table; 0: all */
 	double z, points, relative;
-	double drift; /* -1: estimated */
+	double drift; /* drift as a fraction; -1: estimated from the windows */
 	enum request_compare compare;
 	struct request_limit *limit;
 	size_t nlimits;

@@ -8,7 +8,7 @@
 #define SHARE_LIMIT 0.95
 #define NODES_LEAST 20
 #define PRIOR_DF 4.0
-#define MEDIAN_CHI2 0.4549 /* median of chi^2 with one degree of freedom */
+#define MEDIAN_CHI2 0.4549 /* median of the chi^2 distribution with one degree of freedom */
 #define DISPERSION_MAX 1e6
 
 static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
@@ -16,7 +16,8 @@ static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
 	return ((double)a + (double)b) / ((double)rule->sum[0] + (double)rule->sum[1]);
 }
 
-/* Returns true for nodes with an informative weight: not tiny, not nearly the total, not equal to their caller's. */
+/* Stores in which[] the nodes whose weight is informative: not tiny, not nearly the total, not equal to that of their
+ * caller. Returns their number. */
 static uint32_t noise_informative(const struct profile *profile, const struct sig_rule *rule, uint64_t *const total[2],
 				  uint32_t *which)
 {
@@ -35,12 +36,13 @@ static uint32_t noise_informative(const struct profile *profile, const struct si
 
 /* ---- dispersion ---------------------------------------------------------------------------------------------- */
 
-/* Returns Pearson's chi^2 of a side's windows around their mean, in units of p(1-p). sum2 is the sum of x^2/T. */
+/* Returns Pearson's chi^2 of the weights of one node in the windows of a side, around their mean, in units of p(1-p).
+ * sum2 is the sum of x^2/T: x is the weight in a window, T the total of the window. */
 static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 {
 	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
 
-	return x > 0 ? x : 0; /* rounding */
+	return x > 0 ? x : 0; /* x may be below 0 by rounding alone */
 }
 
 static double dispersion_of(const struct sig_rule *rule, double df, uint64_t a, uint64_t b, double sum2_a,
@@ -76,7 +78,8 @@ static double noise_median(const float *by_node, const uint32_t *which, uint32_t
 	return middle < 1 ? 1 : middle;
 }
 
-/* Empirical Bayes: draws the estimate of few windows towards the median. 0 (no estimate) becomes the median. */
+/* Empirical Bayes: moves the n estimates phi[] towards the median `to`, the more the fewer windows there are. 0 (no
+ * estimate) becomes the median. */
 static void noise_shrink(float *phi, uint32_t n, double to, double df)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -107,7 +110,7 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 	for (uint32_t id = 1; id < profile->s.n; id++)
 		noise->node[id] = (float)dispersion_of(rule, df, total[0][id], total[1][id], profile->node[0][id],
 						       profile->node[1][id]);
-	none.points = 1000; /* only the weights are used, no result of a test */
+	none.points = 1000; /* sig_functions is called for its weights alone; its test results are not used */
 	function = sig_functions(&none, &profile->s, NULL);
 	for (uint32_t id = 1; id <= profile->s.frames.n; id++)
 		noise->frame[id] = (float)dispersion_of(rule, df, function[id].total[0], function[id].total[1],
@@ -125,10 +128,13 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 /* ---- drift --------------------------------------------------------------------------------------------------- */
 
 struct distance {
-	double d2, counting, drift; /* d^2; variance by counting; by a drift of 1 */
+	/* Of one node: square of the difference between the sides; its variance by counting and dispersion; its
+	 * variance by a drift of 1. */
+	double d2, counting, drift;
 };
 
-/* Returns true if the median of d^2 / (counting + rho^2 drift) is above its expected value for a drift of rho. */
+/* Returns true if a drift of rho is too small: the median of d2 / (counting + rho^2 drift) is above its expected
+ * value. */
 static bool too_far(const struct distance *distance, uint32_t n, double rho)
 {
 	uint32_t below = 0;

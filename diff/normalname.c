@@ -3,7 +3,7 @@
 
 #include "common/formats/folded.h"
 
-/* In the order that decides between kinds of equal weight. */
+/* Suffix of each kind. Of two kinds with equal weight, profile_end chooses the earlier one. */
 static const struct str suffixes[NORMALNAME_KINDS] = {
 	[NORMALNAME_JIT] = STR("_[j]"),         [NORMALNAME_INLINED] = STR("_[i]"), [NORMALNAME_C1] = STR("_[1]"),
 	[NORMALNAME_INTERPRETED] = STR("_[0]"), [NORMALNAME_NATIVE] = STR(""),
@@ -14,8 +14,8 @@ struct str normalname_suffix(enum normalname_kind kind)
 	return suffixes[kind];
 }
 
-/* Cuts off the suffix of the kind. The suffix of kernel code stays, as *tail, since kernel functions are different
- * functions. */
+/* Returns frame without suffix, and sets *kind to the suffix's kind. A suffix of another kind, as that of kernel code,
+ * is returned as *suffix, because the caller appends it again: kernel functions are different functions. */
 static struct str normalname_cut_kind(struct str frame, struct str *suffix, enum normalname_kind *kind)
 {
 	struct str string = folded_plain(frame);
@@ -49,7 +49,8 @@ static size_t hex_at(struct str string, size_t i)
 	return n;
 }
 
-/* f.cold, f.part.0, f.constprop.0.isra.2 -> f. Names with '/' are not of a C compiler. */
+/* Removes suffixes of clones that compilers make of a function: f.cold, f.part.0, f.constprop.0.isra.2 become f. Names
+ * with '/' are not of a C compiler and remain. */
 static struct str without_clones(struct str string)
 {
 	static const struct str numbered[] = { STR(".cold"),      STR(".part"),     STR(".isra"),
@@ -75,7 +76,8 @@ static struct str without_clones(struct str string)
 	return string;
 }
 
-/* Numbers of a class that was made at run time: "$12/0x00007f04bc002aa0", "$14", "/485815673", ".0x80". */
+/* Returns the length of the numbers at i that a JVM gives a class at run time: "$12/0x00007f04bc002aa0", "$14",
+ * "/485815673", ".0x80". */
 static size_t class_number(struct str string, size_t i)
 {
 	size_t from = i;
@@ -92,7 +94,7 @@ static size_t class_number(struct str string, size_t i)
 	return i - from;
 }
 
-/* "/0x7f04bc002aa0" and "+0x1c": addresses and offsets. */
+/* Returns the length of an address or offset at i: "/0x7f04bc002aa0", "+0x1c"; 0 if there is none. */
 static size_t normalname_address(struct str string, size_t i)
 {
 	size_t n;
@@ -109,7 +111,7 @@ static bool is_word_byte(char byte)
 	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_';
 }
 
-/* Returns the length, without the number, of a class name that the JVM numbers; 0 for others. */
+/* Returns the length of the class name at i, without its number, if it is one that the JVM numbers; otherwise 0. */
 static size_t normalname_generated(struct str string, size_t i)
 {
 	static const struct str prefixes[] = { STR("GeneratedMethodAccessor"), STR("GeneratedConstructorAccessor"),
@@ -122,7 +124,8 @@ static size_t normalname_generated(struct str string, size_t i)
 	return 0;
 }
 
-/* lambda$main$0, lambda$main$7f6d5c3e$1 -> lambda$main, from i to the end of the method's name. */
+/* Returns the length of lambda$main, if the name of a lambda's method is at i: lambda$main$0, lambda$main$7f6d5c3e$1.
+ * *skip is the length of the rest of that name. Returns 0 for other names. */
 static size_t normalname_lambda(struct str string, size_t i, size_t *skip)
 {
 	struct str rest = str_from(string, i), name;
@@ -190,7 +193,7 @@ static struct str without_hex(struct normalname *normal, struct str string)
 	return text_view(&normal->hex);
 }
 
-/* Returns true if put_generated has nothing to change, as for most names. */
+/* Returns true if put_generated would change nothing, as in most names. */
 static bool normalname_plain(struct str string)
 {
 	return string.n == 0 ||
@@ -213,7 +216,7 @@ struct str normalname_name(struct normalname *normal, struct str frame, enum nor
 	else
 		put_generated(&normal->text, string);
 	if (normal->text.n == 0)
-		text_str(&normal->text, string); /* nothing but an address */
+		text_str(&normal->text, string); /* the name is only an address: it remains */
 	text_str(&normal->text, suffix);
 	return normal->strip_hex ? without_hex(normal, text_view(&normal->text)) : text_view(&normal->text);
 }

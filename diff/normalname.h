@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * normalname.h - the name of a function without what differs from build to build and from run to run.
+ * normalname.h - normalizes the name of a function: removes the parts that differ from build to build or from run to
+ * run.
  *
  * Suffixes of kinds are removed and stored separately (kernel code remains another function); so are clones that
  * compilers make of parts of a function, and the numbers and addresses of classes that a JVM makes at run time.
@@ -20,14 +21,14 @@ enum normalname_kind {
 };
 
 struct normalname {
-	bool exact;     /* names are not changed */
-	bool strip_hex; /* 0x1f -> 0x... */
+	bool exact;     /* do not change names */
+	bool strip_hex; /* replace hexadecimal numbers: 0x1f becomes 0x... */
 	struct text text;
 	struct text hex;
 };
 
-/* Returns the normalized name of a frame, valid until the next call. *kind is set to the kind whose suffix was removed.
- */
+/* Returns the normalized name of a frame, valid until the next call. *kind is the kind whose suffix was removed;
+ * NORMALNAME_NATIVE if none was. */
 struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind);
 
 struct str normalname_suffix(enum normalname_kind kind);

@@ -12,7 +12,8 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Copies the texts of the header into arena: they belong to the window, which is freed. */
+/* Copies the texts of a header into arena, because their memory belongs to the window, which is freed. Drops the
+ * header's dispersions. */
 static void keep_header(struct arena *arena, struct folded_header *header)
 {
 	struct str *text[] = { &header->unit, &header->event, &header->host,     &header->labels,
@@ -86,7 +87,7 @@ static void choose_rule(const struct request *request, struct comparison *compar
 	empty = !rule->sum[0] || !rule->sum[1];
 	rule->shares = request->compare == COMPARE_SHARES ||
 		       (request->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
-	rule->shares = rule->shares && !empty; /* without weight there are no shares */
+	rule->shares = rule->shares && !empty; /* a side without weight has no shares */
 	comparison->noise.dispersion = 1;
 	if (!rule->counted || empty)
 		return;
@@ -115,7 +116,8 @@ static struct str pjdiff_joined(struct arena *arena, struct str string, struct s
 	return (struct str){ p, string.n + y.n + 1 };
 }
 
-/* Stores the dispersions of nodes with a relevant share that differ by more than a quarter from the inherited value. */
+/* Stores in the header the dispersions of nodes with at least 0.2 % of the weight, if a dispersion differs by more than
+ * a quarter from that of the nearest stored caller, which pjsvg would use otherwise. */
 static void list_noise(struct comparison *comparison, struct folded_header *header)
 {
 	const struct stacks *stacks = &comparison->profile.s;
@@ -160,7 +162,8 @@ static struct folded_header pjdiff_header_of(const struct request *request, stru
 	h.samples_unknown = header->samples_unknown || b->samples_unknown;
 	h.lost = header->lost + b->lost;
 	h.lost_known = header->lost_known && b->lost_known;
-	if (request->scale_column) /* scaled weights are no counts of samples */
+	/* scaled weights are no counts of samples: the header gets no windows, noise and rule */
+	if (request->scale_column)
 		return h;
 	h.windows[0] = comparison->profile.windows[0];
 	h.windows[1] = comparison->profile.windows[1];
@@ -285,7 +288,7 @@ int main(int argc, char **argv)
 	pjdiff_check_units(&request, &comparison);
 	choose_rule(&request, &comparison);
 	empty = !comparison.rule.sum[0] && !comparison.rule.sum[1];
-	if (!empty || !request.out) /* an existing file is not replaced by an empty one */
+	if (!empty || !request.out) /* an empty result does not replace an existing file */
 		pjdiff_write_result(&request, &comparison);
 	status = pjdiff_finish(&request, &comparison, empty);
 	comparison_free(&comparison);

@@ -10,7 +10,8 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 	return p;
 }
 
-/* Returns, by frame of the window, the frame of the profile with the normalized name. */
+/* Returns, for each frame of the window, the frame of the profile that has its normalized name. kind[] gets the kind of
+ * each frame of the window. */
 static uint32_t *frames_of(struct profile *profile, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
@@ -47,7 +48,8 @@ static void weigh_kinds(struct profile *profile, const struct stacks *window, co
 	free(total[1]);
 }
 
-/* Adds columns of from, with frames as given, to to; node[] is where they went. */
+/* Adds columns 0 to columns - 1 of `from` to stacks, from `column` on. frame[] maps frames of `from` to those of
+ * stacks; node[] becomes the map of nodes. Returns false if a sum does not fit into 63 bits. */
 static bool add_nodes(struct stacks *stacks, const struct stacks *from, const uint32_t *frame, unsigned column,
 		      unsigned columns, uint32_t *node)
 {
@@ -81,7 +83,8 @@ static void scatter_grow(struct profile *profile)
 	}
 }
 
-/* Weight of functions: nodes that have no caller of the same frame. The walk needs children as lists, in any order. */
+/* Sums the weight of each function: the total weights of its nodes that have no caller of the same frame. The loop
+ * visits the tree depth-first without recursion, so it needs lists of children, in any order. */
 static void sum_functions(const struct stacks *stacks, const uint64_t *total, uint64_t *function)
 {
 	uint32_t *child = mem_alloc(sizeof(*child), stacks->n), *next = mem_alloc(sizeof(*next), stacks->n);
@@ -93,7 +96,7 @@ static void sum_functions(const struct stacks *stacks, const uint64_t *total, ui
 		child[stacks->node[id].parent] = id;
 	}
 	while (true) {
-		if (child[at]) { /* down */
+		if (child[at]) { /* enter the next child */
 			uint32_t up = at;
 
 			at = child[up];
@@ -190,8 +193,8 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 
-/* Moves the sums of scatter to the renamed nodes and frames. Two names may become one ("f_[j].cold" and "f"): their
- * sums add up. */
+/* Maps the sums in profile->node and profile->frame to renamed nodes and frames. Two names may become one ("f_[j].cold"
+ * and "f"): their sums are added. */
 static void scatter_move(struct profile *profile, const struct stacks *stacks, const uint32_t *frame,
 			 const uint32_t *node)
 {
@@ -212,7 +215,8 @@ static void scatter_move(struct profile *profile, const struct stacks *stacks, c
 	profile->nframe = stacks->frames.n + 1;
 }
 
-/* Returns the final names of the frames of profile->s, by id. */
+/* Adds the final names of the frames of profile->s to stacks: with the suffix of the heaviest kind. Returns the frame
+ * in stacks of each frame. */
 static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)profile->s.frames.n + 1);
@@ -229,7 +233,8 @@ static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 	return frame;
 }
 
-/* Names frames without weights if no name is of code of two kinds. Returns false otherwise. */
+/* Returns true if no normalized name has frames of two kinds. Then the weights of kinds are not needed: each name gets
+ * its kind. */
 static bool one_kind_each(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			  const enum normalname_kind *kind)
 {
@@ -247,7 +252,8 @@ static bool one_kind_each(struct profile *profile, const struct stacks *window, 
 	return one;
 }
 
-/* Renames the frames of a tree that contains both sides as read directly to their final names. */
+/* Gives the frames of profile->raw their final names and moves the tree to *stacks. Without scatter, raw has both sides
+ * as read. */
 static void end_raw(struct profile *profile, struct stacks *stacks)
 {
 	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)profile->raw.frames.n + 1);
@@ -282,7 +288,7 @@ void profile_end(struct profile *profile)
 {
 	struct stacks stacks = { 0 };
 
-	stacks_swap(&profile->s); /* now both columns exist */
+	stacks_swap(&profile->s); /* makes both columns exist */
 	stacks_swap(&profile->s);
 	if (profile->scatter)
 		scatter_grow(profile);

@@ -26,25 +26,27 @@ double table_threshold(double *p, size_t n, double q)
 	return -1;
 }
 
-/* Returns the probability that chance alone gives a value at least as far from 0 as z (both tails). */
+/* Returns the probability that chance alone gives a value at least as far from 0 as z, which is not negative (both
+ * tails). */
 static double two_sided(double z)
 {
 	return erfc(z / sqrt(2));
 }
 
-/* Returns true if a function of this weight could be significant with all of its weight on one side. */
+/* Returns true if a function with these weights could be significant if all its weight were on one side. */
 static bool can_pass(const struct sig_rule *rule, const struct sig_function *function, double dispersion)
 {
 	uint64_t all = function->total[0] + function->total[1];
 	struct sig_change gone, new;
 
-	/* with this rounding the side is never larger than its total */
+	/* All weight on one side: the sum of both sides, but at most the total of that side. */
 	gone = sig_compare(rule, all < rule->sum[0] ? all : rule->sum[0], 0, dispersion);
 	new = sig_compare(rule, 0, all < rule->sum[1] ? all : rule->sum[1], dispersion);
 	return gone.why == SIG_CHANGED || new.why == SIG_CHANGED;
 }
 
-/* Marks rows as noise that are significant alone, but not among all rows. */
+/* Changes rows to noise that are significant as single tests, but not among the tests of all rows. Sets
+ * table->tested. */
 static void table_correct(struct table *table, const struct sig_rule *rule, const float *dispersion)
 {
 	double *p = mem_alloc(sizeof(*p), table->n), threshold;
@@ -71,7 +73,7 @@ static void table_correct(struct table *table, const struct sig_rule *rule, cons
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the points as they are printed. */
+/* Returns the absolute points in hundredths, as the table prints them. */
 static long table_shown(const struct table_row *row)
 {
 	return lround(100 * fabs((double)row->f.change.points));
@@ -84,8 +86,8 @@ static uint64_t own_change(const struct table_row *row)
 	return self[0] > self[1] ? self[0] - self[1] : self[1] - self[0];
 }
 
-/* A changed function changes its callers by the same amount: of these, the one with the changed self weight comes
- * first. */
+/* Orders rows of the table. A changed function changes its callers by the same points: of these rows, the one with the
+ * larger change of self weight comes first. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;
@@ -135,7 +137,8 @@ void table_free(struct table *table)
 
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the percentage of the total to which changes refer: that of the side, or with counts the larger one. */
+/* Returns weight in percent of the total that changes refer to: the total of its side; for counts, the larger of both
+ * totals. */
 static double table_percent(const struct sig_rule *rule, unsigned side, uint64_t weight)
 {
 	uint64_t larger = rule->sum[0] > rule->sum[1] ? rule->sum[0] : rule->sum[1],
@@ -153,7 +156,7 @@ static const char *table_mark(const struct sig_function *function)
 	return function->total[1] ? "-" : "gone";
 }
 
-/* Returns after divided by before; infinity if before is 0. */
+/* Returns the ratio of the percentages, after divided by before; infinity if before is 0. */
 static double table_ratio(const struct sig_rule *rule, const uint64_t total[2])
 {
 	double before = table_percent(rule, 0, total[0]), after = table_percent(rule, 1, total[1]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - functions in the order of their change, and which of them changed at all when many are looked at.
+ * table.h - the table of functions in the order of their change, with tests that are corrected for the number of
+ * functions.
  *
  * Of a thousand functions tested at |z| >= 2, fifty pass by chance. So a function here must also pass Benjamini and
  * Hochberg's procedure over all that are large enough to be able to pass.
@@ -13,23 +14,27 @@
 
 struct table_row {
 	uint32_t frame;
-	uint32_t rank;         /* rank of the name among all names */
-	struct sig_function f; /* why CHANGED or MOVED only where it passed */
+	uint32_t rank; /* rank of the function's name among all names, in byte order */
+	/* weights and test result; .change.why is SIG_CHANGED or SIG_MOVED only if the change passed the correction */
+	struct sig_function f;
 };
 
 struct table {
-	struct table_row *row; /* changed, moved, then the rest; by |points|, then by name */
-	uint32_t n;            /* number of functions with weight */
+	/* first the changed functions, then the moved ones, then the rest; each by |points|, change of self weight,
+	 * name */
+	struct table_row *row;
+	uint32_t n; /* number of functions with weight */
 	uint32_t changed, moved, tested;
 };
 
-/* Makes the table. judge false: numbers without tests. dispersion: by frame, or NULL. */
+/* Makes the table. Without `assess`, no function counts as changed or moved. dispersion has a number for each frame, or
+ * is NULL. */
 void table_make(struct table *table, const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion,
 		bool assess);
 
 struct table_style {
-	uint64_t rows; /* 0: all */
-	bool all;      /* also functions without change */
+	uint64_t rows; /* limit for the number of rows; 0: all */
+	bool all;      /* also print functions without change */
 	bool tsv;
 };
 
@@ -38,7 +43,8 @@ void table_write(struct out *out, const struct table *table, const struct table_
 
 void table_free(struct table *table);
 
-/* Returns the largest significant p of n two-sided tests at level q (Benjamini and Hochberg), or -1. Sorts p. */
+/* Returns the largest significant p-value of n two-sided tests at level q (Benjamini and Hochberg), or -1 if none is
+ * significant. Sorts p. */
 double table_threshold(double *p, size_t n, double q);
 
 #endif

@@ -131,7 +131,7 @@ static bool name_offender(const struct request *request, const struct sig_rule *
 	return false;
 }
 
-/* A --fail-over pattern without a function is a mistake in the pattern. */
+/* Warns of --fail-over patterns that match no function: a mistake in the pattern. */
 static void report_idle_limits(const struct request *request, const struct table *table, const struct stacks *stacks)
 {
 	for (size_t i = 0; i < request->nlimits; i++) {
@@ -147,7 +147,7 @@ static void report_idle_limits(const struct request *request, const struct table
 	}
 }
 
-/* The requested limit may be below the smallest change of pictures and tables. */
+/* Tests with the smallest limit of --fail-over, which may be below the smallest change of pictures and tables. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison)
 {
 	struct sig_rule rule = comparison->rule;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - messages of pjdiff beside its output: the summary, unused input, and --fail-over. */
+/* verdict.h - messages of pjdiff in addition to its output: the summary, skipped input, and --fail-over. */
 #ifndef PJ_VERDICT_H
 #define PJ_VERDICT_H
 
@@ -19,20 +19,22 @@ struct comparison {
 	struct profile profile;
 	struct sig_rule rule;
 	struct noise noise;
-	struct arena arena; /* texts of the headers */
+	struct arena arena; /* owns the texts of the headers */
 };
 
-/* Returns the number of samples a side that are needed to detect a function of that many points on one side alone; 0 if
- * any number is enough. */
+/* Returns the number of samples for each side that are needed to detect a function that has `points` percent of the
+ * total on one side alone; 0 if any number is enough. */
 double verdict_needs(const struct sig_rule *rule, double points);
 
 bool verdict_is_possible(const struct sig_rule *rule, double points);
 
-/* Writes lines about both sides and the rule, each by a call of put. */
+/* Describes both sides, the rule and the result: calls `line` with `to` for each line of text. table is NULL if there
+ * is none. */
 void verdict_describe(const struct comparison *comparison, const struct table *table,
 		      void (*line)(void *to, const char *text), void *to);
 
-/* Tests all limits of --fail-over. Returns PJ_OK, PJ_THRESHOLD, or PJ_FAILED if samples are too few. */
+/* Tests all limits of --fail-over and reports each function beyond one. Returns PJ_OK, PJ_THRESHOLD if there is one, or
+ * PJ_FAILED if there are too few samples. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison);
 
 void verdict_bad_lines(const struct comparison *comparison);
