@@ -94,11 +94,11 @@ void *mem_huge(size_t size)
 
 	if (!p)
 		out_of_memory(size);
-	madvise(p, size, MADV_HUGEPAGE); /* an optimization: a failure has no other effect */
+	madvise(p, size, MADV_HUGEPAGE); /* an optimization: madvise may fail without harm */
 	return p;
 }
 
-/* Adds a block with space for at least n bytes. The rest of the previous block stays unused. */
+/* Adds a block with space for at least n more bytes. The rest of the previous block stays unused. */
 static void arena_refill(struct arena *arena, size_t n)
 {
 	size_t size = arena->total < BLOCK_MIN ? BLOCK_MIN : arena->total < BLOCK_MAX ? arena->total : BLOCK_MAX;

@@ -14,7 +14,7 @@
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN __attribute__((noreturn))
 
-/* Defined under AddressSanitizer, by the names of either compiler. */
+/* PJ_ASAN is defined under AddressSanitizer; gcc and clang have different names for it. */
 #if defined(__SANITIZE_ADDRESS__)
 #define PJ_ASAN 1
 #elif defined(__has_feature)
@@ -23,7 +23,7 @@
 #endif
 #endif
 
-/* Only where a profile showed that it pays. */
+/* Hints for branches; only used where a profile showed that the hint pays. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

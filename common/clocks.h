@@ -2,8 +2,8 @@
 /*
  * clocks.h - the clock of the records, CLOCK_MONOTONIC, and the wall clock, in ns.
  *
- * Windows begin and end by CLOCK_MONOTONIC, which is never set. It stands still while the machine is suspended; the
- * clock since boot, on which start times of processes are, does not.
+ * Windows begin and end by CLOCK_MONOTONIC, which is never set. CLOCK_MONOTONIC stands still while the machine is
+ * suspended. The clock since boot, on which start times of processes are, continues.
  */
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H
@@ -17,16 +17,17 @@ uint64_t clock_wall(void);
 uint64_t clock_since_boot(void);
 uint64_t clock_now_ms(void);
 
-/* Returns the wall time of a time of CLOCK_MONOTONIC, by the present difference of the two clocks. */
+/* Converts a time of CLOCK_MONOTONIC, in ns, to wall time, by the present difference of the two clocks. */
 uint64_t clock_wall_of(uint64_t ns);
 
-/* Returns the next multiple of window_ns on the wall clock after now, as a time of CLOCK_MONOTONIC; wall is the wall
- * time of now. Pure. */
+/* Returns the time of CLOCK_MONOTONIC at which the wall clock next reaches a multiple of window_ns, after now. wall is
+ * the wall time of now; all are in ns. Pure. */
 uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
-/* Returns the end of a window that begins at `begin`: window_ns later, or with align at the multiple of it on the wall
- * clock that is closest to that: wall, begin's wall time, is only nearly a multiple itself, and the clock may have been
- * set. window_ns 0: never. Pure. */
+/* Returns the end of a window that begins at `begin` (CLOCK_MONOTONIC, ns). Without align, this is window_ns later;
+ * with align, it is the multiple of window_ns on the wall clock that is closest to that time. Reason: `wall`, the wall
+ * time of begin, may be no exact multiple, and the clock may have been set. Returns UINT64_MAX (no end) if window_ns is
+ * 0. Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MESSAGE_MAX 2000 /* bytes; paths have up to 4,096, but their ends are in other messages */
+/* limit in bytes for a message; paths have up to 4,096, but their ends are in other messages */
+#define MESSAGE_MAX 2000
 
 static const char *const names[DEBUG_TOPICS] = {
 	[DEBUG_FILES] = "files",

@@ -17,8 +17,9 @@ static void (*at_death)(void);
 static int death = PJ_FAILED;
 static bool terminal[STDERR_FILENO + 1];
 
-/* Fills closed descriptors 0, 1 and 2. Otherwise the next opened file would get one of them, and receive messages. The
- * replacement fails when it is used, as a closed descriptor does. */
+/* Opens /dev/null in place of closed descriptors 0, 1 and 2. Otherwise the next opened file would get one of these
+ * numbers, and receive messages. /dev/null is opened for the wrong direction, so that its use fails, as that of a
+ * closed descriptor does. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -55,7 +56,7 @@ void diag_at_death(void (*clean)(void))
 	at_death = clean;
 }
 
-/* Returns the bytes of the character at the start of string, or 0 if its first byte must be escaped. */
+/* Returns the number of bytes of the character at the start of string, or 0 if its first byte must be escaped. */
 static size_t shown_as_is(struct str string)
 {
 	uint32_t code;
@@ -64,7 +65,8 @@ static size_t shown_as_is(struct str string)
 	return n && code >= 0x20 && code != 0x7F && !visible_hides(code) ? n : 0;
 }
 
-/* Copies text and escapes bytes that control a terminal. Text that does not fit ends in "...". */
+/* Copies n bytes to `to`, with escapes for bytes that are invalid or control a terminal. Returns the length. Text that
+ * does not fit into `space` ends in "...". */
 static size_t diag_masked(char *to, size_t space, const char *from, size_t n)
 {
 	size_t w = 0;

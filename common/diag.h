@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diag.h - messages of a tool on stderr, and its end.
+ * diag.h - messages of a tool on stderr, and functions that end the tool with a message.
  *
  * "pjfold: out/1.data:12: no weight at the end of the line": tool, position, message; lower case, no full stop. One
  * write per message, control bytes, invalid UTF-8 and what reorders text in quoted input shown as \xNN, stdout never
@@ -13,36 +13,43 @@
 
 enum pj_status {
 	PJ_OK = 0,
-	PJ_FAILED = 1,    /* failed, nothing usable, or incomplete */
-	PJ_USAGE = 2,     /* wrong command line */
-	PJ_THRESHOLD = 3, /* a limit that the user set was crossed */
+	PJ_FAILED = 1,    /* the work failed, had no usable input, or is incomplete */
+	PJ_USAGE = 2,     /* the command line is wrong */
+	PJ_THRESHOLD = 3, /* a limit that the user set was exceeded */
 };
 
-/* A position in the input, printed as "name:line". line 0: the name alone. */
+/* A position in the input, printed as "name:line"; as "name" if line is 0. Without a name nothing is printed. */
 struct place {
 	const char *name;
 	uint64_t line;
 };
 
-void diag_tool(const char *name); /* to be called first in main; the one global of the suite */
+/* Sets the name of the tool for messages. main calls it first. The state of diag.c is the only global one of the
+ * suite. */
+void diag_tool(const char *name);
 const char *diag_tool_name(void);
 
-/* Returns true if standard descriptor fd was a terminal when the tool began. A process that gave up its rights cannot
- * see that any more. */
+/* Returns true if the standard descriptor fd was a terminal when diag_tool was called. A process that gave up its
+ * rights cannot find that out any more. */
 bool diag_is_terminal(int fd);
 
 void warn(const char *fmt, ...) PRINTF(1, 2);
 void warn_at(struct place place, const char *fmt, ...) PRINTF(2, 3);
-NORETURN void die(const char *fmt, ...) PRINTF(1, 2);                        /* exit PJ_FAILED */
-NORETURN void die_at(struct place place, const char *fmt, ...) PRINTF(2, 3); /* exit PJ_FAILED */
-NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);                  /* appends ": " strerror(errno) */
-NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);                  /* exit PJ_USAGE, points at --help */
+/* Prints a message and exits with PJ_FAILED. */
+NORETURN void die(const char *fmt, ...) PRINTF(1, 2);
+/* Like die, with a position. */
+NORETURN void die_at(struct place place, const char *fmt, ...) PRINTF(2, 3);
+/* Like die; appends ": " and the text of errno. */
+NORETURN void die_errno(const char *fmt, ...) PRINTF(1, 2);
+/* Prints a message that refers to --help, and exits with PJ_USAGE. */
+NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);
 
-/* Makes die*(), but for die_usage, end with this status in place of PJ_FAILED: for tools that pass on the status of
- * another. */
+/* Sets the exit status of die*(), except die_usage, in place of PJ_FAILED: for tools that pass on the status of another
+ * program. */
 void diag_failure_is(int status);
 
-/* Sets a function that die*() calls before the process ends, to remove incomplete files. At most one. */
+/* Sets the function that die*() calls before the process ends, to remove incomplete files. There is at most one such
+ * function. */
 void diag_at_death(void (*clean)(void));
 
 #endif

@@ -5,10 +5,8 @@
 
 struct hash_secret hash_secret;
 
-/*
- * Before main, so that no thread sees it change, from the 16 random bytes that the kernel gives every program. The C
- * library makes its own secrets from the same bytes: mixing them keeps those secret.
- */
+/* Chooses the factors from the 16 random bytes that the kernel gives every program; before main, so that no thread sees
+ * them change. The C library makes its own secrets from the same bytes: mixing them keeps those secret. */
 __attribute__((constructor)) static void hash_choose(void)
 {
 	struct hash_secret fixed = { 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu };

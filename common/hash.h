@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - a number for bytes: where to look in a table, never proof of equality.
+ * hash.h - hashes of bytes for lookups in tables; equal hashes do not prove equal bytes.
  *
  * One 128-bit multiplication mixes 16 bytes. Names and numbers come from files of strangers, who could choose them so
  * that all fall into one place, and a table becomes a list. So the factors are secret, and others in every run; nothing
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Odd, and unlike each other; chosen before main (hash.c). */
+/* Factors of the hash: odd, different numbers, chosen before main (hash.c). */
 struct hash_secret {
 	uint64_t a, b, c;
 };
@@ -43,7 +43,7 @@ static inline uint64_t hash_with(struct hash_secret secret, const void *data, si
 		h = hash_mix(hash_load(p) ^ secret.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
-		b = hash_load(p + n - 8); /* may overlap: the length is mixed in */
+		b = hash_load(p + n - 8); /* the two words may overlap: the length is part of the hash */
 	} else {
 		for (size_t i = 0; i < n; i++)
 			/* NOLINTNEXTLINE(clang-analyzer-core.*): the caller sets n bytes */
@@ -57,10 +57,8 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 	return hash_with(hash_secret, data, n);
 }
 
-/*
- * Hash of two numbers. Mixes twice: y ^ b is the same for all keys of one y, and where it ends in zeros, the low bits
- * of one product hardly vary with x.
- */
+/* Returns the hash of two numbers. It mixes twice, because y ^ b is the same for all keys with one y: where that ends
+ * in zero bits, the low bits of one product hardly vary with x. */
 static inline uint64_t hash_pair(uint64_t x, uint64_t y)
 {
 	return hash_mix(hash_mix(x ^ hash_secret.a, y ^ hash_secret.b) ^ hash_secret.c, UINT64_C(0x9E3779B97F4A7C15));

@@ -77,10 +77,10 @@ void intern_free(struct intern *table)
 #define FEW 24
 
 struct rankee {
-	uint64_t head; /* the 8 bytes that are compared now, big end first */
+	uint64_t head; /* the 8 bytes of the name that are compared in this step, as a big-endian number */
 	const char *p;
 	size_t n;
-	uint32_t left; /* bytes from head to the end, 9 for more than 8 */
+	uint32_t left; /* number of bytes from these on to the end of the name; 9 if there are more than 8 */
 	uint32_t id;
 };
 
@@ -97,7 +97,7 @@ static uint64_t head_of(const char *p, size_t n)
 	return value;
 }
 
-/* By the 8 bytes in head; a string that ends within them comes before one that goes on with NULs. */
+/* Compares by the 8 bytes in head; a name that ends within them comes before one that continues with NULs. */
 static int head_cmp(const void *left, const void *right)
 {
 	const struct rankee *rankee = left, *b = right;
@@ -107,7 +107,8 @@ static int head_cmp(const void *left, const void *right)
 	return (rankee->left > b->left) - (rankee->left < b->left);
 }
 
-/* A few names that are equal up to depth: comparing the rest of them is cheaper than sorting in steps. */
+/* Sorts a few names whose first `depth` bytes are equal: here comparing the rest of them is cheaper than further
+ * steps. */
 static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -126,7 +127,8 @@ static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 	}
 }
 
-/* Names share long beginnings (packages, namespaces): sort by 8 bytes, then every run of equals by its next 8. */
+/* Sorts names, which often have long common beginnings (packages, namespaces): by their first 8 bytes, then each group
+ * of names with equal bytes by the next 8. */
 static void sort_names(struct rankee *rankee, size_t n)
 {
 	struct run {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern.h - equal bytes get the same small number.
+ * intern.h - a table that gives each distinct string a small number, its id.
  *
  * Ids are dense and start at 1 in the order of first sight; 0 means "none". The bytes are copied once and stay where
  * they are until intern_free. Every hit compares the bytes: a hash is only a place to look.
@@ -12,18 +12,20 @@
 #include "common/hash.h"
 
 struct intern {
-	uint32_t n; /* ids 1..n exist */
+	uint32_t n; /* number of ids: ids 1 to n exist */
 	uint32_t cap;
-	struct str *str; /* by id */
+	struct str *str; /* string of each id; [0] is unused */
 	struct intern_slot {
-		uint32_t id, hash; /* together, so that most of what is looked up costs one access */
-	} * slot;                  /* open addressing; id 0: free */
-	uint32_t mask;             /* slots - 1, or 0 when there are none */
+		uint32_t id, hash; /* id and hash are in one slot, so that most lookups read one cache line */
+	} * slot;                  /* hash table with open addressing; id 0: free slot */
+	uint32_t mask;             /* number of slots - 1; 0 if there are none */
 	struct arena bytes;
 };
 
-uint32_t intern(struct intern *table, struct str string);            /* id of string, new if need be */
-uint32_t intern_find(const struct intern *table, struct str string); /* id of string, or 0 */
+/* Returns the id of string, which it adds if it is new. */
+uint32_t intern(struct intern *table, struct str string);
+/* Returns the id of string, or 0 if the table does not have it. */
+uint32_t intern_find(const struct intern *table, struct str string);
 void intern_free(struct intern *table);
 
 static inline struct str intern_str(const struct intern *table, uint32_t id)
@@ -31,7 +33,8 @@ static inline struct str intern_str(const struct intern *table, uint32_t id)
 	return table->str[id];
 }
 
-/* rank[id] = position of id's bytes among all, from 0; caller frees. Index 0 is unused. */
+/* Returns the rank of each id: the position of its string in byte order, from 0. rank[0] is unused. The caller frees
+ * the array. */
 uint32_t *intern_ranks(const struct intern *table);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define SMALL (256u << 10) /* bytes below which a renewal does not pay */
+#define SMALL (256u << 10) /* size in bytes of a table that is too small for a renewal */
 
 static uint32_t *number_of(struct nametable *nametable, uint32_t id)
 {

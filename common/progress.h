@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - a line on the terminal while long work goes on.
+ * progress.h - shows the progress of long work in a line on the terminal.
  *
  * Shows bytes, share and rate when stderr is a terminal and the work takes longer than half a second; silent
  * otherwise. progress_end wipes the line, so that messages stand alone.
@@ -11,7 +11,7 @@
 #include "common/base.h"
 
 struct progress {
-	uint64_t total; /* bytes, or 0 when not known */
+	uint64_t total; /* size of the input in bytes; 0 if it is unknown */
 	uint64_t start_ns;
 	uint64_t shown_ns;
 	bool on;
@@ -19,7 +19,9 @@ struct progress {
 };
 
 void progress_begin(struct progress *progress, uint64_t total);
-void progress_at(struct progress *progress, uint64_t done); /* cheap; draws at most ten times a second */
+/* Draws the line, at most ten times a second; done is the number of bytes read so far. A call without drawing is
+ * cheap. */
+void progress_at(struct progress *progress, uint64_t done);
 void progress_end(struct progress *progress);
 
 #endif

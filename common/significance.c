@@ -6,12 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Steps of looking at stacks under functions that may have moved; what is beyond counts as not moved. */
+/* Limit for the number of stacks that are examined below functions that may have moved. Functions beyond it count as
+ * not moved. */
 #define MOVED_WORK ((uint64_t)100000000)
 
 /* ---- one pair ------------------------------------------------------------------------------------------------ */
 
-/* Without weight there are no shares. */
+/* Returns true if shares are compared. A side without weight has no shares, so counts are compared then. */
 static bool by_shares(const struct sig_rule *rule)
 {
 	return rule->shares && rule->sum[0] && rule->sum[1];
@@ -22,7 +23,8 @@ static double significance_larger(double x, double y)
 	return x > y ? x : y;
 }
 
-/* Stores the shares of two weights: of their own sides, or of the larger side, so that counts differ by points, too. */
+/* Stores the fractions of two weights: each of the total of its own side; for counts, both of the larger total, so that
+ * changes of counts are in points, too. */
 static void parts_of(const struct sig_rule *rule, double before, double after, double part[2])
 {
 	double ta = (double)rule->sum[0], tb = (double)rule->sum[1], max = significance_larger(ta, tb);
@@ -111,16 +113,16 @@ struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint
 
 /* ---- functions ----------------------------------------------------------------------------------------------- */
 
-/*
- * The tree in depth-first order, reduced to the needed parts: all stacks that have weight (leaves, though they may
- * have callees) below any node are stack[from[node]] to stack[to[node] - 1]. So a deep chain costs no more than a short
- * one.
- */
+/* The tree in depth-first order, reduced to the needed parts. All nodes with self weight at or below a node are
+ * stack[from[node]] to stack[to[node] - 1], even if they have callees. So a deep chain costs no more than a short
+ * one. */
 struct reach {
-	uint32_t *stack;     /* nodes with self weight */
-	uint32_t *from, *to; /* by node */
-	uint32_t *outer;     /* nodes that have no caller of the same frame, by frame */
-	uint32_t *first;     /* by frame: where in outer; [frames + 1] values and one more */
+	uint32_t *stack;     /* all nodes with self weight, in depth-first order */
+	uint32_t *from, *to; /* range in stack of each node */
+	uint32_t *outer;     /* nodes that have no caller with the same frame, sorted by frame */
+	/* Index in outer of the first node of each frame; outer[first[f]] to outer[first[f + 1] - 1] are those of frame
+	 * f. */
+	uint32_t *first;
 };
 
 static bool has_self(const struct stacks *stacks, uint32_t id)
@@ -128,13 +130,13 @@ static bool has_self(const struct stacks *stacks, uint32_t id)
 	return stacks->self[0][id] || (stacks->self[1] && stacks->self[1][id]);
 }
 
-/* Goes down and up the tree; outermost[id] becomes true where no caller has the same frame. */
+/* Fills reach->stack, from and to. outermost[id] becomes true if no caller of the node has the same frame. */
 static void significance_walk(const struct stacks *stacks, struct reach *reach, bool *outermost)
 {
 	uint32_t *order = stacks_order(stacks), *open = mem_alloc(sizeof(*open), (size_t)stacks->frames.n + 1);
 	uint32_t at = 0, n = 0;
 
-	/* `at` is the node whose callees come next; its way up is known by parent */
+	/* `at` is the last visited node; the loop returns to a caller by the links to parents */
 	for (uint32_t i = 0; i + 1 < stacks->n; i++) {
 		uint32_t id = order[i];
 
@@ -185,7 +187,8 @@ static void reach_free(struct reach *reach)
 	free(reach->first);
 }
 
-/* Weights of the functions; the mean dispersion of their places where only that is known. */
+/* Sums the weights of each function and compares them. by_node has the dispersion of each node, or is NULL; then
+ * by_frame has that of each function, otherwise it gets the mean of the function's nodes. */
 static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, const struct reach *reach,
 		   uint64_t *const total[2], const float *by_node, float *by_frame, struct sig_function *function)
 {
@@ -212,8 +215,8 @@ static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, con
 	}
 }
 
-/* Sums in e[] the weights, before and after, that functions with self weight under `function` have outside of it.
- * Returns false if the budget of work is used up. */
+/* Sums in e[] the self weights, before and after, outside of the function of `frame`, of all functions that have self
+ * weight below it. Returns false if the budget of work is used up. */
 static bool significance_elsewhere(const struct stacks *stacks, const struct reach *reach,
 				   const struct sig_function *function, uint32_t frame, uint32_t *seen, uint64_t *work,
 				   uint64_t e[2])
@@ -240,10 +243,9 @@ static bool significance_elsewhere(const struct stacks *stacks, const struct rea
 	return true;
 }
 
-/*
- * When f's share rises, all other shares fall in proportion: that much is no sign of code that moved into function.
- * Counts need no such correction.
- */
+/* Returns true if the weight that the function gained (lost) is missing (new) in e[], the same code outside of it. When
+ * the share of a function rises, all other shares fall in proportion: that part is no sign of moved code. Counts need
+ * no such correction. */
 static bool is_moved(const struct sig_rule *rule, const struct sig_function *function, const uint64_t e[2])
 {
 	double in[2], out[2], d, moved;
@@ -307,7 +309,7 @@ struct sig_function *sig_functions(const struct sig_rule *rule, const struct sta
 
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if the function lost in other places the weight that it gained here, or the reverse: its callers
+/* Returns true if a function that is new or gone here lost or gained the same weight in other places: its callers
  * changed. */
 static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
@@ -324,7 +326,7 @@ struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *
 	uint64_t *total[2] = { stacks_totals(stacks, 0), stacks_totals(stacks, 1) };
 	struct sig_function *function = significance_functions(rule, stacks, total, dispersion, NULL);
 
-	/* callers have smaller numbers than callees */
+	/* callers have smaller numbers than callees, so change[] of the caller is already set */
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		const struct sig_function *of = &function[stacks->node[id].frame];
 		const struct sig_change *caller = &change[stacks->node[id].parent];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * significance.h - what changed between two profiles, and what only looks like it.
+ * significance.h - tests which changes between two profiles are real and which are noise.
  *
  * Counts of samples have known noise (Poisson), times a dispersion that several windows a side reveal; runs of one
  * program differ by more than that (other inlining, other scheduling): a drift, estimated from the bulk of the frames.
@@ -22,61 +22,63 @@
 
 #include "common/stacks.h"
 
-/* Default thresholds. */
+/* Default values of sig_rule.z, .points and .relative. */
 #define SIG_Z 2
 #define SIG_POINTS 0.5
 #define SIG_RELATIVE 0.01
 
 struct sig_rule {
-	double z;          /* least |z|; 0: no test, the least changes alone decide */
-	double points;     /* least change, in points: percent of the total */
-	double relative;   /* least change relative to the larger side, 0..1 */
-	double dispersion; /* variance over mean of the counts where nothing more is known; 1 is Poisson */
-	double drift;      /* standard deviation from run to run, relative; 0..1 */
-	bool shares;       /* compare shares of the totals; else counts */
-	bool counted;      /* weights are counts of samples; else z means nothing and is not tested */
-	uint64_t sum[2];   /* of all weights, before and after */
+	double z;          /* least |z| of a change; 0: no test for noise, only points and relative decide */
+	double points;     /* least change in points: percent of the total */
+	double relative;   /* least change relative to the larger side, 0 to 1 */
+	double dispersion; /* variance / mean of counts that have no dispersion of their own; 1: Poisson */
+	double drift;      /* relative standard deviation from run to run, 0 to 1 */
+	bool shares;       /* true: compare shares of the totals; false: compare counts */
+	/* true if weights are counts of samples; otherwise z has no meaning and noise is not tested */
+	bool counted;
+	uint64_t sum[2]; /* sum of all weights before [0] and after [1] */
 };
 
-enum sig_why { SIG_NOISE, SIG_SMALL, SIG_MOVED, SIG_CHANGED }; /* SMALL: below the least changes */
+/* SIG_SMALL: the change is below rule.points or rule.relative */
+enum sig_why { SIG_NOISE, SIG_SMALL, SIG_MOVED, SIG_CHANGED };
 
 struct sig_change {
 	enum sig_why why;
-	bool less;      /* than before */
-	uint8_t level;  /* 0 unless CHANGED; otherwise 1..4, see docs/SVG.md */
-	float z;        /* >= 0; 0 where it was not tested */
-	float points;   /* with its sign */
-	float relative; /* |change| / larger side */
+	bool less;      /* true if the weight after is less than that before */
+	uint8_t level;  /* size of the change for colours, 1 to 4 (docs/SVG.md); 0 unless why is SIG_CHANGED */
+	float z;        /* |difference| / standard deviation; 0 if it was not tested */
+	float points;   /* after minus before in percent of the total */
+	float relative; /* |difference| / larger side */
 };
 
-/* Returns the default of comparing shares: true if the totals differ by more than 2 % of the larger. */
+/* Returns the default of sig_rule.shares: true if the totals differ by more than 2 % of the larger one. */
 bool sig_by_shares(uint64_t before, uint64_t after);
 
-/* Returns true if weights of this unit (empty: unknown) are counts of samples. Sums of ns, bytes or cycles have a noise
- * that is not known. */
+/* Returns true if weights of this unit are counts of samples; an empty unit is unknown and counts as samples. Sums of
+ * ns, bytes or cycles have unknown noise. */
 bool sig_counted(struct str unit);
 
-/* Compares one pair of weights. dispersion 0: that of the rule. Pure. */
+/* Compares the weights of one node or function. dispersion 0: rule->dispersion is used. Pure. */
 struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion);
 
-/* Return the parts of the comparison, for estimates of dispersion and drift: after minus before, in shares or counts,
- * and its variance. */
+/* Parts of the comparison, for estimates of dispersion and drift. sig_difference returns after minus before, in shares
+ * or counts; sig_variance returns the variance of that difference. */
 double sig_difference(const struct sig_rule *rule, uint64_t before, uint64_t after);
 double sig_variance(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion, double drift);
 
-/* A function: a frame in all its places, its own calls counted once. */
+/* The weights of a function: of its frame in all places of the tree. Recursion counts once. */
 struct sig_function {
-	uint64_t total[2]; /* before and after, with all that it calls */
+	uint64_t total[2]; /* total weights before and after */
 	uint64_t self[2];
-	struct sig_change change; /* of total */
+	struct sig_change change; /* result for the total weights */
 };
 
-/* Assesses every function of stacks. Returns stacks->frames.n + 1 values by frame id, which the caller frees.
- * dispersion: by frame id, 0 for that of the rule; or NULL. */
+/* Compares every function of stacks. Returns an array by frame id (stacks->frames.n + 1 elements), which the caller
+ * frees. dispersion has a number for each frame id, 0 for rule->dispersion; or it is NULL. */
 struct sig_function *sig_functions(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
-/* Assesses every node of stacks (two columns) but the root. Returns stacks->n values by node, which the caller frees.
- * dispersion: by node, or NULL. */
+/* Compares every node of stacks (two columns) except the root. Returns an array by node (stacks->n elements), which the
+ * caller frees. dispersion has a number for each node, or is NULL. */
 struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion);
 
 #endif

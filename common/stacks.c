@@ -13,7 +13,7 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 	return (uint32_t)hash_number((uint64_t)parent_hash << 32 | frame);
 }
 
-/* Inserts all nodes into the table, with space for that many more. */
+/* Inserts all nodes into the hash table, and makes space for `more` further ones. */
 static void stacks_place(struct stacks *stacks, uint32_t more)
 {
 	uint64_t nslots = stacks->mask ? (uint64_t)stacks->mask + 1 : 1024;
@@ -43,7 +43,7 @@ static void stacks_place(struct stacks *stacks, uint32_t more)
 	stacks->placed = stacks->n;
 }
 
-/* 1.5 times: the tables are most of the memory of a run. */
+/* Grows the arrays by half, because they are most of the memory of a run. */
 void stacks_grow(struct stacks *stacks)
 {
 	uint32_t cap = stacks->cap ? stacks->cap + stacks->cap / 2 : 512;
@@ -75,7 +75,8 @@ uint32_t stacks_frame(struct stacks *stacks, struct str name)
 	return intern(&stacks->frames, name);
 }
 
-/* Parents have smaller numbers, so the walk ends at the parent's; it is never longer than the last stack. */
+/* Returns the callee of parent with that frame on the path to the node `last`, or a new node. Parents have smaller
+ * numbers than children, so the search ends at parent's number. */
 static uint32_t open_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	for (uint32_t id = stacks->last; id > parent; id = stacks->node[id].parent) {
@@ -175,7 +176,7 @@ uint64_t *stacks_totals(const struct stacks *stacks, unsigned column)
 	return total;
 }
 
-/* Siblings of two lists that ascend by rank become one. Of equals those of a come first. */
+/* Merges two lists of siblings that ascend by rank. Of equal ones, those of a come first. */
 static uint32_t merge_siblings(uint32_t a, uint32_t b, uint32_t *next, const struct stacks *stacks,
 			       const uint32_t *rank)
 {
@@ -192,7 +193,7 @@ static uint32_t merge_siblings(uint32_t a, uint32_t b, uint32_t *next, const str
 	return first;
 }
 
-/* Cuts the first run that ascends off; *list is what follows it. */
+/* Removes the first ascending run from *list and returns it; *list becomes the rest. */
 static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *stacks, const uint32_t *rank)
 {
 	uint32_t first = *list, last = first;
@@ -204,7 +205,7 @@ static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *sta
 	return first;
 }
 
-/* Merge sort of the runs that are there: runs[i] holds 2^i of them or none. */
+/* Sorts a list of siblings: merge sort of its ascending runs. runs[i] has 2^i merged runs, or is empty. */
 static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks *stacks, const uint32_t *rank)
 {
 	uint32_t runs[33] = { 0 }, all = 0;
@@ -224,11 +225,12 @@ static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks
 	return all;
 }
 
-/* Children as lists that ascend by rank. In order of creation most do: by bytes when sorted text was read, or two such
- * runs. */
+/* Makes lists of children that ascend by rank: child[] is the first child of each node, next[] the next sibling. In
+ * order of creation most lists ascend already, or consist of two ascending runs, because the text was sorted by
+ * bytes. */
 static void list_children(const struct stacks *stacks, const uint32_t *rank, uint32_t *child, uint32_t *next)
 {
-	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), stacks->n / 64 + 1); /* a bit a parent */
+	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), stacks->n / 64 + 1); /* one bit for each parent */
 
 	for (uint32_t id = stacks->n; id-- > 1;) {
 		const struct stacks_node *node = &stacks->node[id];
@@ -281,13 +283,13 @@ uint32_t *stacks_order(const struct stacks *stacks)
 	return order;
 }
 
-/* Walk in the order of time: open nodes, and the emitted part of each node's self weight. */
+/* State of stacks_moments: the open node, and the part of each node's self weight that is in the result already. */
 struct moments {
 	const struct stacks *s;
-	uint64_t *reported; /* by node */
+	uint64_t *reported; /* for each node: reported part of its self weight */
 	struct stacks_moment *moment;
 	size_t n, cap;
-	uint32_t open; /* innermost node, 0: none */
+	uint32_t open; /* innermost open node; 0: none */
 };
 
 static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
@@ -302,7 +304,8 @@ static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
 	moments->reported[node] = upto;
 }
 
-/* Closes the open nodes outside of node: the rest of a frame's self weight follows its last callee. */
+/* Closes the open nodes that are not callers of `node`, and reports the rest of their self weights, which follow their
+ * last callee. */
 static void close_until(struct moments *moments, uint32_t node)
 {
 	for (; moments->open != node; moments->open = moments->s->node[moments->open].parent)
@@ -316,7 +319,7 @@ struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n)
 
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		if (totals[id] == 0)
-			continue; /* may stand anywhere */
+			continue; /* a node without weight has no defined place in time */
 		close_until(&moments, stacks->node[id].parent);
 		stacks_report(&moments, moments.open, stacks->before[id]);
 		moments.open = id;
@@ -328,14 +331,14 @@ struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n)
 	return moments.moment;
 }
 
-#define AHEAD 16 /* nodes whose places are on their way from memory while others are merged */
+#define AHEAD 16 /* number of nodes that are prefetched while others are merged */
 
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), src->n), *hash = mem_alloc(sizeof(*hash), src->n);
 	bool fits = true;
 
-	/* where a path stands depends on its frames only, so all places are known before */
+	/* the slot of a node depends only on the frames of its path, so all hashes are computed first */
 	for (uint32_t id = 1; id < src->n; id++)
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
@@ -371,14 +374,14 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src)
 
 /* ---- renaming ------------------------------------------------------------------------------------------------ */
 
-/* Nodes by parent and frame. */
+/* Table of nodes by parent and frame. */
 struct pairs {
 	struct intern key;
-	uint32_t *node; /* by id of the key */
+	uint32_t *node; /* first node with each pair, by id of the key */
 	uint32_t cap;
 };
 
-/* The node that came first with them: may be this one. */
+/* Returns the first node with this parent and frame: an earlier one, or `node` itself, which is then stored. */
 static uint32_t pairs_first(struct pairs *pairs, uint32_t parent, uint32_t frame, uint32_t node)
 {
 	uint32_t key[2] = { parent, frame }, known = pairs->key.n;
@@ -400,13 +403,13 @@ static void pairs_free(struct pairs *pairs)
 	free(pairs->node);
 }
 
-/*
- * Gives every node's frame its name. Returns the nodes that may become one with another: siblings whose frames have the
- * same name now, and all below them. *n is how many; NULL: none.
- */
+/* Renames the frame of every node. Returns an array that is true for the nodes that may become equal to another one:
+ * siblings whose frames now have the same name, and all nodes below them; *n is their number. Returns NULL if there are
+ * none. */
 static bool *name_nodes(struct stacks *stacks, uint32_t nnames, const uint32_t *frame, uint32_t *n)
 {
-	uint8_t *several = mem_alloc(sizeof(*several), (size_t)nnames + 1); /* frames have that name */
+	/* for each name, number of frames that have it: 0, 1, or 2 for more */
+	uint8_t *several = mem_alloc(sizeof(*several), (size_t)nnames + 1);
 	struct pairs pairs = { 0 };
 	bool *shared = NULL;
 
@@ -436,7 +439,8 @@ static bool *name_nodes(struct stacks *stacks, uint32_t nnames, const uint32_t *
 	return shared;
 }
 
-/* Every node goes to a place before its own, or stays. Only shared ones are looked up. */
+/* Merges nodes of equal parent and frame in place: every node moves to an earlier position or stays. Only shared nodes
+ * can be equal to others, so only these are looked up. */
 static void unite_in_place(struct stacks *stacks, const bool *shared)
 {
 	uint32_t *to = mem_alloc(sizeof(*to), stacks->n), n = 1;
@@ -459,7 +463,7 @@ static void unite_in_place(struct stacks *stacks, const bool *shared)
 	free(to);
 }
 
-/* Merges nodes of equal parent and frame in a new tree, by a table of all nodes. */
+/* Merges nodes of equal parent and frame by making a new tree. Its table has all nodes. */
 static void stacks_unite(struct stacks *stacks)
 {
 	struct stacks to = { .frames = stacks->frames };
@@ -467,7 +471,7 @@ static void stacks_unite(struct stacks *stacks)
 
 	for (uint32_t f = 1; f <= stacks->frames.n; f++)
 		same[f] = f;
-	stacks_merge_as(&to, stacks, same); /* the sums are the same: they fit */
+	stacks_merge_as(&to, stacks, same); /* cannot fail: the sums are those of the old tree */
 	stacks->frames = (struct intern){ 0 };
 	stacks_free(stacks);
 	*stacks = to;
@@ -486,7 +490,7 @@ void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *
 	free(stacks->hash);
 	stacks->slot = stacks->hash = NULL;
 	stacks->mask = stacks->placed = stacks->sorted = 0;
-	if (nshared > stacks->n / 8) /* then a table is cheaper */
+	if (nshared > stacks->n / 8) /* if many nodes are shared, a table of all nodes is cheaper */
 		stacks_unite(stacks);
 	else if (nshared)
 		unite_in_place(stacks, shared);

@@ -20,56 +20,63 @@ struct stacks_node {
 };
 
 struct stacks {
-	bool in_time; /* siblings are in order of time (stacks_moments); to be set before the first call */
+	bool in_time; /* true if siblings are in the order of time (stacks_moments); set before the first call */
 	struct intern frames;
-	uint32_t n; /* nodes 0..n-1 exist; 0 before the first call */
+	uint32_t n; /* number of nodes, including the root; 0 before the first call */
 	uint32_t cap;
 	struct stacks_node *node;
-	uint64_t *self[STACKS_COLUMNS]; /* by node; [1] is NULL until column 1 gets a weight */
-	uint64_t sum[STACKS_COLUMNS];   /* of self */
-	uint32_t *slot;                 /* a table of nodes, made when one is looked up first */
-	uint32_t *hash; /* by node: of its path from the root, so that table slots are known before the nodes */
+	/* self weight of each node by column; [1] is NULL until column 1 gets a weight */
+	uint64_t *self[STACKS_COLUMNS];
+	uint64_t sum[STACKS_COLUMNS]; /* sum of all self weights of each column */
+	uint32_t *slot;               /* hash table of nodes, made at the first lookup */
+	/* Hash of each node's path from the root. A path's table slot is therefore known before its nodes are. */
+	uint32_t *hash;
 	uint32_t mask;
-	uint32_t placed;  /* the table holds nodes 1..placed-1; the others follow when something is looked up */
-	uint32_t sorted;  /* equal to n: in preorder, siblings ascend by the bytes of their frames, and no frame holds a
-			     ';' */
-	uint64_t *before; /* by node, in time only: self weight of its parent when the node was made */
-	uint32_t last;    /* node, in time only: it got a weight last */
+	uint32_t placed; /* the table has nodes 1 to placed - 1; the next lookup inserts the others */
+	/* If sorted equals n, the nodes are in preorder, siblings ascend by the bytes of their frames, and no frame
+	 * contains a ';'. */
+	uint32_t sorted;
+	uint64_t *before; /* for each node, only in time: self weight of its parent when the node was made */
+	uint32_t last;    /* only in time: node that got a weight last */
 };
 
 /*
- * In time: stacks follow each other as their weights are added. stacks_child finds only what is still open, that is on
- * the path of the last weight; all else is a new node. So equal siblings may repeat, and numbers are in preorder among
- * the nodes with weight. One column only.
+ * With in_time, stacks follow each other in the order in which their weights are added. stacks_child finds only open
+ * nodes, that is, those on the path of the last weight; otherwise it makes a new node. So equal siblings may repeat,
+ * and numbers are in preorder among the nodes with weight. One column only.
  */
 
-uint32_t stacks_frame(struct stacks *stacks, struct str name); /* same as intern(&stacks->frames, name) */
+/* Returns the id of a frame by its name, which it adds if it is new: intern(&stacks->frames, name). */
+uint32_t stacks_frame(struct stacks *stacks, struct str name);
 
 /* Returns the node of `frame` as a callee of `parent`; adds it if it does not exist. */
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
-/* Returns the node of `frame` as a callee of `parent`, or 0. In order of time it finds none. */
+/* Returns the node of `frame` as a callee of `parent`, or 0 if there is none. With in_time it always returns 0. */
 uint32_t stacks_find(struct stacks *stacks, uint32_t parent, uint32_t frame);
 
-/* Prefetches memory for calls of stacks_child with these frames, one after the other, from `node` on. */
+/* Prefetches memory for n calls of stacks_child: with frame[0] below `node`, with frame[1] below the result, and so
+ * on. */
 void stacks_expect(const struct stacks *stacks, uint32_t node, const uint32_t *frame, size_t n);
 
-/* Adds to the self weight of node. Returns false without a change if the sum of all weights of that column would exceed
- * 63 bits. So totals always fit. */
+/* Adds weight to the self weight of node. Returns false, without a change, if the sum of all weights of that column
+ * would exceed 63 bits; so total weights always fit. */
 bool stacks_add(struct stacks *stacks, uint32_t node, unsigned column, uint64_t weight);
 
-uint64_t stacks_sum(const struct stacks *stacks, unsigned column); /* of all self weights */
+/* Returns the sum of all self weights of a column. */
+uint64_t stacks_sum(const struct stacks *stacks, unsigned column);
 
-/* Returns the total weight of each node, with all nodes below it; n values, which the caller frees. */
+/* Returns the total weight of each node, which includes all nodes below it: an array of n elements, which the caller
+ * frees. */
 uint64_t *stacks_totals(const struct stacks *stacks, unsigned column);
 
-/* A walk over all nodes but the root, depth first, siblings by the bytes of their frames: equal trees give equal
- * sequences of (depth, frame bytes), independent of the order in which they were built. With in_time: in order of time.
- * Nothing may be added during a walk. */
+/* A walk over all nodes except the root, depth first. Siblings are in the byte order of their frames: equal trees give
+ * equal sequences of (depth, frame bytes), however they were built. With in_time, siblings are in the order of time.
+ * Nothing may be added to stacks during a walk. */
 struct stacks_walk {
 	const struct stacks *s;
 	uint32_t at;
-	uint32_t *child, *next; /* lists by node; NULL: numbers are in order */
+	uint32_t *child, *next; /* lists of children by node; NULL if the order of numbers is that of the walk */
 };
 
 void stacks_walk_begin(struct stacks_walk *walk, const struct stacks *stacks);
@@ -83,7 +90,7 @@ static inline uint32_t stacks_walk_next(struct stacks_walk *walk)
 	if (!walk->child)
 		return walk->at + 1 < walk->s->n ? ++walk->at : 0;
 	for (to = walk->child[walk->at]; !to;
-	     walk->at = walk->s->node[walk->at].parent) { /* back to the first caller that has more */
+	     walk->at = walk->s->node[walk->at].parent) { /* return to the first caller that has another callee */
 		if (walk->at == 0)
 			return 0;
 		to = walk->next[walk->at];
@@ -93,44 +100,46 @@ static inline uint32_t stacks_walk_next(struct stacks_walk *walk)
 	return walk->at = to;
 }
 
-/* Returns all nodes in the order of a walk; n-1 values, which the caller frees. */
+/* Returns all nodes except the root in the order of a walk: an array of n - 1 elements, which the caller frees. */
 uint32_t *stacks_order(const struct stacks *stacks);
 
-/* An interval of time in one stack. */
+/* An interval of time in which the stack did not change; weight is its length. */
 struct stacks_moment {
 	uint32_t node;
 	uint64_t weight;
 };
 
-/* With in_time: returns all weights in their order, equal neighbours added up. Sets *n; the caller frees the result. */
+/* With in_time: returns all weights in the order in which they were added; equal neighbours are one. Sets *n to their
+ * number; the caller frees the result. */
 struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n);
 
-/* Adds all of src to dst. Returns false on overflow, as stacks_add. */
+/* Adds all weights of src to dst. Returns false if the sum of a column would exceed 63 bits. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);
 
-/* As stacks_merge, with frame[f] of dst in place of frame f of src. */
+/* Like stacks_merge; frame[f] is the frame of dst for frame f of src. */
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame);
 
-/* Replaces frame f by frame[f] of `names` and merges nodes that become equal. Takes over *names, which becomes empty.
- * Not with in_time. */
+/* Renames each frame f to frame[f], an id in *names, and merges nodes that become equal. Takes ownership of *names,
+ * which is empty afterwards. Not allowed with in_time. */
 void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *frame);
 
-/* Exchanges the two columns. Afterwards both exist. */
+/* Exchanges the two columns. Both exist afterwards. */
 void stacks_swap(struct stacks *stacks);
 
 void stacks_free(struct stacks *stacks);
 
-void stacks_grow(struct stacks *stacks); /* makes space for more nodes; stacks_append calls it */
+/* Makes space for more nodes; stacks_append calls it. */
+void stacks_grow(struct stacks *stacks);
 
-/* Appends a node without a lookup. With in_time duplicates are allowed; otherwise the caller ensures that the node does
- * not exist. */
+/* Appends a node without a lookup and returns it. With in_time the node may be a duplicate; otherwise the caller
+ * ensures that parent has no callee with that frame. */
 static inline uint32_t stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	uint32_t id;
 
 	if (unlikely(stacks->n >= stacks->cap))
 		stacks_grow(stacks);
-	id = stacks->n++; /* memory beyond the last node is not written before */
+	id = stacks->n++; /* the element is uninitialized until here, in all arrays */
 	stacks->node[id] = (struct stacks_node){ parent, frame };
 	stacks->self[0][id] = 0;
 	if (stacks->self[1])

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes the reason with the path of the user; names the folder only if the folder is the cause. */
+/* Fills *why with the reason and the user's path, and returns -1. The text names the folder only if the folder is the
+ * cause. */
 static int outfile_cannot_create(const struct outpath *outpath, const char *path, int error,
 				 struct outfile_failure *why)
 {
@@ -66,7 +67,7 @@ bool outfile_commit(struct outfile *outfile, const char *path, struct outfile_fa
 	const char *what = "write";
 	int held = tempfile_hold(outfile->fd), error = fsync(outfile->fd) < 0 ? errno : 0;
 
-	if (close(outfile->fd) < 0 && !error) /* some file systems report a full disk only now */
+	if (close(outfile->fd) < 0 && !error) /* some file systems report a full disk only at close */
 		error = errno;
 	outfile->fd = -1;
 	if (!error && renameat(outfile->place.folder, outfile->temp, outfile->place.folder, outfile->place.name) < 0) {

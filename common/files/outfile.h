@@ -13,28 +13,30 @@
 #include "common/files/tempfile.h"
 
 struct outfile {
-	char temp[TEMPFILE_NAME]; /* name in place.folder; empty: there is no temporary file */
-	struct outpath place;     /* valid while there is a temporary file */
-	int fd;                   /* own descriptor of the temporary file */
+	char temp[TEMPFILE_NAME]; /* name of the temporary file in place.folder; empty if there is none */
+	struct outpath place;     /* resolved path of the target; valid while there is a temporary file */
+	int fd;                   /* a second descriptor of the temporary file, which belongs to the outfile */
 };
 
 #define OUTFILE_NONE ((struct outfile){ .fd = -1, .place = { .folder = -1, .fd = -1 } })
 
-/* Reason of a failure: a sentence. error: the errno that explains it; 0 if the sentence is enough. */
+/* Reason of a failure. text is a sentence; error is the errno that explains it, or 0 if the sentence is enough. */
 struct outfile_failure {
 	int error;
 	char text[4800];
 };
 
-/* Opens `path` for writing. Returns a descriptor that the caller closes; outfile->temp is empty if it is not a
- * temporary file. Returns -1 and *why on failure. any: opens pipes, devices and magic links, too; otherwise they are
- * refused. */
+/* Opens `path` for writing. Returns a descriptor that the caller closes; outfile->temp is empty if it is of no
+ * temporary file. Returns -1 and sets *why on failure. `any` allows pipes, devices and magic links, which are refused
+ * otherwise. */
 int outfile_open(struct outfile *outfile, const char *path, bool any, struct outfile_failure *why);
 
-/* Syncs the file and gives it its name. Call it after closing the descriptor. Returns false and *why on failure. */
+/* Syncs the temporary file and gives it its final name. The caller has closed the descriptor before. Returns false and
+ * sets *why on failure. */
 bool outfile_commit(struct outfile *outfile, const char *path, struct outfile_failure *why);
 
-/* Remove the temporary file, if one exists. outfile_unlink is safe in signal handlers, and changes nothing else. */
+/* Remove the temporary file, if there is one. outfile_discard also closes the descriptors; outfile_unlink is safe in
+ * signal handlers. */
 void outfile_discard(struct outfile *outfile);
 void outfile_unlink(const struct outfile *outfile);
 

@@ -13,8 +13,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40             /* as the kernel's MAXSYMLINKS */
-#define NO_SYMLINK_FOLLOW 0x2000 /* ST_NOSYMFOLLOW, Linux 5.10 */
+#define LINKS_MAX 40             /* limit for followed symbolic links, as the kernel's MAXSYMLINKS */
+#define NO_SYMLINK_FOLLOW 0x2000 /* value of ST_NOSYMFOLLOW: the mount follows no symbolic links (Linux 5.10) */
 #define SHARED_WRITE 022
 #define AT_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
@@ -40,7 +40,8 @@ static bool outpath_refuse(struct outpath *outpath, const char *name, const stru
 	return false;
 }
 
-/* True if only this user or the owner of the folder can have made the entry. */
+/* Returns true if no other user can have planted the entry: the folder is not shared, or this user or the folder's
+ * owner owns the entry. */
 static bool outpath_is_trusted(const struct stat *folder, const struct stat *entry)
 {
 	return !(folder->st_mode & SHARED_WRITE) || entry->st_uid == geteuid() || entry->st_uid == folder->st_uid;
@@ -48,18 +49,18 @@ static bool outpath_is_trusted(const struct stat *folder, const struct stat *ent
 
 static char *copy_of(const char *string, size_t n)
 {
-	return memcpy(mem_alloc(1, n + 1), string, n); /* of zeroed memory */
+	return memcpy(mem_alloc(1, n + 1), string, n); /* mem_alloc returns zeroed memory, so the copy ends with NUL */
 }
 
 /* ---- resolution ------------------------------------------------------------------------------------------------ */
 
 struct walk {
 	struct outpath *p;
-	char *rest, *next; /* the rest of the path: from `next` on, in the allocation `rest` */
+	char *rest, *next; /* the rest of the path: the string at `next`, within the allocation `rest` */
 	unsigned links;
 };
 
-/* The folder from which the walk continues. */
+/* Makes fd the folder from which the walk continues, and closes the folder before. Returns false if fd is -1. */
 static bool move_to(struct walk *walk, int fd)
 {
 	if (fd < 0)
@@ -77,7 +78,8 @@ static bool start_at(struct walk *walk, const char *path)
 	return move_to(walk, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Puts the target of a link in front of the rest of the path. */
+/* Continues the walk with the target of a symbolic link, followed by the rest of the path. Returns false with errno;
+ * ELOOP after LINKS_MAX links. */
 static bool outpath_follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX];
@@ -97,7 +99,8 @@ static bool outpath_follow(struct walk *walk, int link)
 	return start_at(walk, target);
 }
 
-/* Follows a symbolic link, opened as `link`. */
+/* Handles a symbolic link `name`, opened as `link`: leaves a magic link of procfs to the kernel, follows another one if
+ * it is trusted. Returns false with errno if it is refused. */
 static bool take_link(struct walk *walk, const char *name, int link, const struct stat *status, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -116,7 +119,8 @@ static bool take_link(struct walk *walk, const char *name, int link, const struc
 	return outpath_is_trusted(&folder, status) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, status);
 }
 
-/* Resolves one component. Sets outpath->name at the last one. */
+/* Resolves one component of the path, `name`. At the last one, sets outpath->name, and outpath->fd if the entry exists.
+ * Returns false with errno. */
 static bool outpath_step(struct walk *walk, char *name, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -124,7 +128,7 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 	bool good;
 	int fd;
 
-	/* O_DIRECTORY triggers an automount */
+	/* O_DIRECTORY makes the kernel mount an automount point */
 	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
 	fd = openat(outpath->folder, name, AT_FLAGS);
@@ -168,7 +172,7 @@ bool outpath_resolve(struct outpath *outpath, const char *path)
 			good = false;
 			break;
 		}
-		memcpy(name, n ? walk.next : ".", n ? n : 1); /* "DIR/": DIR itself */
+		memcpy(name, n ? walk.next : ".", n ? n : 1); /* for "DIR/", the last component is "." */
 		name[n ? n : 1] = 0;
 		walk.next += n;
 		good = outpath_step(&walk, name, !*walk.next);
@@ -211,7 +215,7 @@ int outpath_open(struct outpath *outpath, int flags)
 		outpath_refuse(outpath, outpath->name, &outpath->st);
 		return -1;
 	}
-	/* by the descriptor: the entry of that name may have been replaced */
+	/* opens the entry by its descriptor, because an entry of that name may have been replaced */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", outpath->fd);
 	return open(self, flags | O_CLOEXEC);
 }
@@ -223,7 +227,7 @@ static bool outpath_make_folder(const struct outpath *outpath, mode_t mode)
 	if (mkdirat(outpath->folder, outpath->name, mode) < 0)
 		return errno == EEXIST;
 	parent = openat(outpath->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent >= 0) { /* otherwise the folder is not readable and cannot be synced */
+	if (parent >= 0) { /* a folder that is not readable cannot be synced */
 		fsync(parent);
 		close(parent);
 	}
@@ -236,7 +240,7 @@ int outpath_directory(struct outpath *outpath, const char *path, mode_t mode)
 	char *trimmed;
 	bool good;
 
-	while (n > 1 && path[n - 1] == '/') /* mkdir takes "DIR/", too */
+	while (n > 1 && path[n - 1] == '/') /* outpath_resolve takes "DIR" for a new directory, as mkdir takes "DIR/" */
 		n--;
 	trimmed = copy_of(path, n);
 	good = outpath_resolve(outpath, trimmed);

@@ -19,28 +19,32 @@
 #include <sys/stat.h>
 
 struct outpath {
-	int folder;       /* O_PATH descriptor of the folder of the last component */
-	char *name;       /* last component, no symbolic link unless `magic` */
-	int fd;           /* O_PATH descriptor of it; -1: it does not exist */
-	struct stat st;   /* of fd */
-	char linked[200]; /* target of the last symbolic link that was followed, perhaps cut; empty if there was none */
-	bool magic;       /* name is a link of procfs */
-	bool shared;      /* users other than its owner can write to the folder */
-	char refused[400]; /* the refused entry and the reason, part of a sentence; empty if none is refused */
+	int folder;     /* O_PATH descriptor of the folder that contains the last component */
+	char *name;     /* last component of the path; a symbolic link only if `magic` */
+	int fd;         /* O_PATH descriptor of the last component; -1 if it does not exist */
+	struct stat st; /* status of fd */
+	/* Target of the last symbolic link that was followed, perhaps cut off; empty if there was none. */
+	char linked[200];
+	bool magic;  /* true if the last component is a magic link of procfs */
+	bool shared; /* true if the group or other users can write to the folder */
+	/* Part of a sentence with the refused entry and the reason; empty if no entry was refused. */
+	char refused[400];
 };
 
-/* Returns false with errno; EPERM and outpath->refused if an entry may have been planted. A last component that does
- * not exist is no failure. Call outpath_close in any case. */
+/* Resolves path into *outpath. Returns false with errno; with EPERM and outpath->refused if another user may have
+ * planted an entry. A last component that does not exist is no failure. The caller calls outpath_close in both
+ * cases. */
 bool outpath_resolve(struct outpath *outpath, const char *path);
 void outpath_close(struct outpath *outpath);
 
-/* Opens the existing entry, without truncating it. A FIFO, device or socket in a shared folder must belong to this user
- * or to the owner of the folder; a regular file there must be this user's and have one name. Returns -1 with errno (and
- * outpath->refused). */
+/* Opens the existing entry of a resolved path, without truncating it. A FIFO, device or socket in a shared folder must
+ * belong to this user or to the owner of the folder; a regular file there must belong to this user and have one name.
+ * Returns -1 with errno (and outpath->refused). */
 int outpath_open(struct outpath *outpath, int flags);
 
-/* Opens a directory to list it and to create files in it; creates it with `mode` if it does not exist and mode is not
- * 0, so that it is still there after a power cut. Returns -1 with errno (and outpath->refused). Call outpath_close. */
+/* Resolves and opens a directory, to list it and to create files in it. If the directory does not exist and mode is not
+ * 0, creates it with `mode`, so that it survives a power cut. Returns -1 with errno (and outpath->refused). The caller
+ * calls outpath_close. */
 int outpath_directory(struct outpath *outpath, const char *path, mode_t mode);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Opening a device can have effects, so the file type is checked before the file is opened. */
+/* Checks the file type before opening the file, because opening a device can have effects. */
 int targetfile_reopen(int fd)
 {
 	struct stat status;
@@ -49,7 +49,7 @@ int targetfile_root(pid_t pid)
 	return open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Of O_PATH. */
+/* Returns an O_PATH descriptor of path below root, or -1 with errno. */
 static int targetfile_find(int root, struct str path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * targetfile.h - files of another process, opened so that nothing in its file systems can lead us elsewhere or make us
- * wait.
+ * targetfile.h - opens files of a target process so that nothing in its file systems can lead pj to other files or make
+ * it wait.
  *
  * Links that it planted are followed as it would follow them: within its own root, never through /proc/PID/fd and the
  * like. FIFOs and devices are known before they are opened, and refused. A kernel without openat2 (before 5.6) opens
@@ -14,8 +14,8 @@
 
 #include <sys/types.h>
 
-/* Opens the root directory of a process for the functions below. Returns -1 with errno on failure. The descriptor keeps
- * the file system mounted: close it soon. */
+/* Opens the root directory of process pid, for the functions below. Returns an O_PATH descriptor, or -1 with errno. The
+ * descriptor keeps the file system mounted: close it soon. */
 int targetfile_root(pid_t pid);
 
 /* Opens a regular file below root for reading. Returns -1 with errno on failure; EINVAL if it is no regular file.
@@ -25,11 +25,11 @@ int targetfile_open(int root, struct str path, bool links);
 /* Opens a folder below root with O_PATH, and follows links. Returns -1 with errno on failure. */
 int targetfile_folder(int root, struct str path);
 
-/* Opens for reading the regular file of fd, a descriptor of O_PATH or -1. Closes fd in each case. Returns -1 with errno
- * on failure. */
+/* Opens for reading the regular file to which fd, an O_PATH descriptor or -1, refers. Closes fd in each case. Returns
+ * -1 with errno on failure; EINVAL if the file is not regular. */
 int targetfile_reopen(int fd);
 
-/* Returns true if fd is a file of /proc, which has memory and environment of processes. */
+/* Returns true if fd is a file of procfs, which can contain memory and environments of processes. */
 bool targetfile_is_proc(int fd);
 
 #endif

@@ -15,9 +15,10 @@
 
 #define ATTEMPTS_MAX 16
 #define DIGITS 16
-#define STALE_AGE 3600 /* s */
+#define STALE_AGE 3600 /* age in s */
 
-/* Returns false if a sweep came between creation and lock: the file has no name any more, or will have none. */
+/* Locks a new temporary file. Returns false if a sweep came between creation and lock: the file has no name any more,
+ * or will lose it. */
 static bool lock_new(int fd)
 {
 	struct stat status;

@@ -26,8 +26,8 @@
 
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
 
-/* Capabilities of the broker: to read any file, /proc/kallsyms and files of other processes in /proc, and to write
- * where the starter may. */
+/* Capabilities that the broker keeps: to read any file, /proc/kallsyms and files of other processes in /proc, and to
+ * write where its starter may. */
 #define CAPABILITIES                                                                                               \
 	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
 	 CAPABILITY_BIT(CAP_SYSLOG))
@@ -49,43 +49,46 @@ enum operation {
 
 struct request {
 	uint32_t operation, flags;
-	char path[PATH_BYTES + 1]; /* sent up to its end */
+	char path[PATH_BYTES + 1]; /* NUL-terminated; bytes after the NUL are not sent */
 };
 
 struct reply {
-	int32_t error; /* errno; 0: done */
+	int32_t error; /* errno of the request; 0 on success */
 	bool temporary;
-	struct outfile_failure why; /* the failure, or a path in why.text; sent up to its end */
+	/* The reason of a failure of an output; or a path in why.text. Bytes after the NUL of the text are not sent. */
+	struct outfile_failure why;
 };
 
-/* State of the broker; without a broker, of the process itself. */
+/* State of the broker process; if there is no broker, of the calling process. */
 static struct {
 	struct broker setup;
 	struct outfile output;
-	int cache; /* folder */
+	int cache; /* descriptor of the cache folder; -1: no cache */
 	char cached[TEMPFILE_NAME];
-	int cached_hold; /* second descriptor, which keeps the lock of the file */
+	int cached_hold; /* second descriptor of the file `cached`, which keeps its lock */
 	bool is_broker;
 } server = { .cache = -1, .cached_hold = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
 
-/* State of the filter. */
+/* State of the filter, the process that sends requests. */
 static struct {
 	pthread_mutex_t lock;
-	int socket; /* -1: no broker */
+	int socket; /* socket to the broker; -1: no broker */
 	bool broken;
 	struct prior {
 		const char *path;
-		int fd; /* -1: used */
+		int fd; /* descriptor of the open file; -1: already taken */
 		bool output;
-	} prior[PRIOR_MAX]; /* files that were opened before the broker was started */
+		/* inputs and outputs in /dev or /proc, which the filter opened itself at the start of the broker */
+	} prior[PRIOR_MAX];
 	size_t npriors;
-	volatile sig_atomic_t unfinished; /* the broker has a temporary file */
+	volatile sig_atomic_t unfinished; /* true if an output is a temporary file that is not committed yet */
 } client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if fd may be passed to the filter. Of /proc it needs kernel symbols and the identity of processes; a
- * filter under an attacker's control would read memory. */
+/* Returns true if the broker may pass fd to the filter: any file outside of procfs; of procfs only kernel symbols, the
+ * boot id and the identity of processes. An attacker who controls the filter could otherwise read memory of
+ * processes. */
 static bool broker_may_be_read(int fd)
 {
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
@@ -120,7 +123,7 @@ static int open_to_read(int folder, const char *path, int flags)
 	return targetfile_reopen(fd);
 }
 
-/* Returns true if the user named the path; without a broker, for every requested path. */
+/* Returns true if the user named the path, or if there is no broker. */
 static bool is_named(const char *const *named, const char *path)
 {
 	for (const char *const *p = named; server.is_broker && p && *p; p++)
@@ -134,7 +137,7 @@ static int open_input(const char *path)
 	return is_named(server.setup.input, path) ? open(path, O_RDONLY | O_CLOEXEC) : open_to_read(AT_FDCWD, path, 0);
 }
 
-/* Calls f with each name of a folder. */
+/* Calls f with each name in a folder, except "." and "..". Returns false with errno if the folder cannot be read. */
 static bool each_name(int folder, void (*f)(void *with, const char *name), void *with)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -173,7 +176,8 @@ static void broker_add_entry(void *with, const char *name)
 	text_char(&l->text, 0);
 }
 
-/* Returns a file in memory with the names. */
+/* Returns a descriptor of a file in memory with the names of a folder (broker_names, broker_links), or -1 with
+ * errno. */
 static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
@@ -200,8 +204,8 @@ static void broker_path_of(int fd, struct reply *reply)
 	reply->why.text[got > 0 && got < PATH_BYTES ? got : 0] = 0;
 }
 
-/* Refuses pipes and devices: with -o /dev/null, /dev is a folder that the broker writes in, and a filter under an
- * attacker's control could write to a disk. */
+/* Opens an output. Refuses pipes and devices that the user did not name: with -o /dev/null, the broker may write in the
+ * folder /dev, and an attacker who controls the filter could write to a disk. */
 static int broker_open_output(const char *path, struct reply *reply)
 {
 	int fd;
@@ -271,7 +275,8 @@ static int broker_open_cached(const char *name)
 	return -1;
 }
 
-/* Returns a descriptor, or -1; given: that of the request, or AT_FDCWD. */
+/* Does the work of one request and fills *reply. Returns the descriptor of the result, or -1. `given` is the descriptor
+ * that came with the request, or AT_FDCWD. */
 static int broker_serve(const struct request *request, int given, struct reply *reply)
 {
 	int fd = -1;
@@ -312,7 +317,8 @@ static bool broker_answer(int socket, const struct request *request, int given)
 	return sent;
 }
 
-/* Returns false if the filter ended, sent no request, or got no reply: it would wait for ever. */
+/* Serves one request. Returns false if the filter has ended, sent an invalid request, or got no reply; without a reply
+ * it would wait for ever. */
 static bool answer_next(int socket)
 {
 	static struct request request;
@@ -340,8 +346,8 @@ static void on_parent_death(int sig)
 	(void)sig;
 }
 
-/* Terminals send signals to both processes: the broker ends after the filter, and removes its temporary file. A signal
- * interrupts open(). */
+/* Ignores the signals that a terminal sends to both processes: the broker ends after the filter, and removes the
+ * filter's temporary file. SIGUSR1, at the end of the filter, interrupts a waiting open(). */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -353,8 +359,8 @@ static void set_signals(void)
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }
 
-/* Closes all descriptors but these two, which become 3 and 4: otherwise a reader of the output would wait for its end
- * as long as the broker lives. */
+/* Closes all descriptors except the socket and the cache folder, which become 3 and 4; 0 to 2 become /dev/null.
+ * Otherwise a reader of the output pipe would see its end only when the broker ends. */
 static void broker_keep_only(int socket, int null)
 {
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10),
@@ -397,7 +403,8 @@ static void note_prior(const char *path, int fd, bool output)
 		client.prior[client.npriors++] = (struct prior){ path, fd, output };
 }
 
-/* Paths of open descriptors (/dev/fd/N) refer to other files in the broker. */
+/* Opens inputs below /dev and /proc, and outputs that are magic links, in the filter: a path like /dev/fd/N refers to
+ * another file in the broker. */
 static void open_prior(const struct broker *broker)
 {
 	for (const char *const *p = broker->input; p && *p && client.npriors < PRIOR_MAX; p++)
@@ -451,7 +458,7 @@ bool broker_start(const struct broker *broker)
 
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
-/* Returns the size of the request; 0 and errno if the path is too long. */
+/* Fills *request. Returns its size in bytes; 0 with errno if the path is too long. */
 static size_t broker_make(struct request *request, enum operation operation, const char *path, unsigned flags)
 {
 	size_t n = strlen(path);
@@ -474,14 +481,16 @@ static int broker_exchange(const struct request *request, size_t size, int given
 		return -1;
 	got = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (got <= (ssize_t)offsetof(struct reply, why.text)) {
-		client.broken = true; /* a late reply would be taken for that of the next request */
+		/* no further requests: the late reply would be taken for that of the next request */
+		client.broken = true;
 		return -1;
 	}
 	errno = reply->error;
 	return fd;
 }
 
-/* Returns -1, with the error in reply->error and errno. */
+/* Sends a request to the broker and waits for the reply; without a broker, does the work here. Returns the descriptor
+ * of the result, or -1, with the error in reply->error and errno (0 if there is no error). */
 static int broker_call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
 {
 	struct request request;
@@ -563,7 +572,7 @@ int broker_memory(void)
 	return call_simply(MEMORY, AT_FDCWD, "", 0);
 }
 
-/* Takes the explanation of the broker, unless the broker itself failed. */
+/* Takes the broker's reason of a failure; if there is none, makes one from the error. */
 static void broker_explain(struct outfile_failure *why, const char *path, const struct reply *reply)
 {
 	*why = reply->why;
@@ -622,7 +631,7 @@ void broker_output_abandon(void)
 		return;
 	}
 	if (fdmessage_put(client.socket, &request, broker_make(&request, DISCARD, "", 0), -1))
-		poll(&polled, 1, ABANDON_MS); /* waits for the reply, after which the file is removed */
+		poll(&polled, 1, ABANDON_MS); /* waits for the reply: the broker has removed the file by then */
 }
 
 void broker_cache(int folder)

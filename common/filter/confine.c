@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the folder that contains a file, as a C string. */
+/* Returns the folder part of a path as a C string, which the caller frees. */
 static char *confine_folder_of(const char *path)
 {
 	struct text text = { 0 };
@@ -26,8 +26,9 @@ static char *confine_folder_of(const char *path)
 	return text.p;
 }
 
-/* Stores the folders in which an output is written, as C strings, also that of a link's target (outpath.h). Returns
- * their number. Close `place` after they are opened. */
+/* Stores in folder[] the folders in which an output is written, as C strings that the caller frees; for a magic link
+ * also that of its target. Returns their number. The paths refer to *place, which the caller closes after the folders
+ * are opened. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
 	struct text text = { 0 };
@@ -36,7 +37,7 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 
 	*place = (struct outpath){ .folder = -1, .fd = -1 };
 	if (strcmp(output, "-") == 0 || !outpath_resolve(place, output))
-		return 0; /* opening it for writing will fail, too */
+		return 0; /* the path cannot be resolved: opening it for writing will fail, too */
 	if (!place->magic) {
 		text_printf(&text, "/proc/self/fd/%d%c", place->folder, 0);
 		folder[n++] = text.p;
@@ -50,7 +51,7 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 	return n;
 }
 
-/* Paths up to NULL; the array lives as long as the process. */
+/* Returns the non-NULL paths of both lists, ended by NULL. The array must exist as long as the broker. */
 static const char **paths_of(char *const *more, const char *const few[CONFINE_FILES])
 {
 	size_t n = 0;

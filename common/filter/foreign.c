@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/foreign.h"
 
-/* Number of lines with text that are looked at: some formats begin with a time or with output of the program. */
+/* Number of non-empty lines that are examined: some formats begin with a time or with output of the program. */
 #define LINES 4
 
 struct signature {
-	struct str begin; /* of the line */
-	struct str in;    /* anywhere behind it; empty: nothing */
+	struct str begin; /* start of a line */
+	struct str in;    /* text anywhere in that line; empty: not needed */
 	const char *advice;
 };
 
@@ -33,7 +33,8 @@ static const struct signature signature[] = {
 	{ STR("[{\""), STR(""), "this is JSON: the program that wrote it may write folded stacks, too" },
 };
 
-/* 2026-11-22T15:00:01.123456789Z before each line, as kubectl logs --timestamps and docker logs -t print it. */
+/* Returns true if the line begins with a time like 2026-11-22T15:00:01.123456789Z, as kubectl logs --timestamps and
+ * docker logs -t print it. */
 static bool has_log_time(struct str line)
 {
 	static const char form[] = "0000-00-00T00:00:00.";
@@ -68,7 +69,7 @@ static const char *format_of(struct str line)
 
 const char *foreign_format(struct str head)
 {
-	/* The magic of JFR; the last byte is 0. */
+	/* magic number of JFR: "FLR" and a zero byte */
 	if (str_starts(head, (struct str){ "FLR", 4 }))
 		return "this is a JFR recording: jfrconv -o collapsed FILE.jfr (async-profiler)";
 	for (unsigned lines = 0; head.n && lines < LINES;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign.h - formats of other profilers that pj does not read, by their first lines.
+ * foreign.h - recognizes formats of other profilers, which pj does not read, by their first lines.
  *
  * Lines of most of them end in a number, so they would be read as folded stacks. The message names the format and the
  * program that converts it.
@@ -10,8 +10,8 @@
 
 #include "common/str.h"
 
-/* Returns the name of the format with advice, a static text; NULL if the input is of no such format. head: the first
- * bytes of the input, 4 KB if it has as many. Pure. */
+/* Returns a static text with the name of the format and advice; NULL if the input has no such format. head has the
+ * first 4 KB of the input, or all of a shorter one. Pure. */
 const char *foreign_format(struct str head);
 
 #endif

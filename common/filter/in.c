@@ -17,10 +17,11 @@
 
 struct in_gzip {
 	z_stream z;
-	bool in_member; /* reading is between header and trailer of a gzip member */
+	bool in_member; /* true between header and trailer of a gzip member */
 };
 
-/* Reads more of the file into raw. Returns false at its end. */
+/* Reads the next bytes of the file into input->raw. Returns false at the end of the file; ends the tool on a read
+ * error. */
 static bool fill_raw(struct in *input)
 {
 	ssize_t got;
@@ -37,7 +38,8 @@ static bool fill_raw(struct in *input)
 	return got > 0;
 }
 
-/* Reads until two bytes are there, as a pipe may give one at a time. */
+/* Returns true if the input begins with the magic number of gzip. Reads until two bytes are there, as a pipe may
+ * deliver one at a time. */
 static bool is_gzip(struct in *input)
 {
 	ssize_t got = 1;
@@ -93,7 +95,8 @@ void in_memory(struct in *input, struct str text, const char *name)
 	};
 }
 
-/* Members may follow each other (gzip a >> x; gzip b >> x); zero padding after the last is not an error. */
+/* Begins the next gzip member. Members may follow each other (gzip a >> x; gzip b >> x); zero padding after the last
+ * one is no error. Returns false at the end of the input or on an error. */
 static bool next_member(struct in *input)
 {
 	while (input->raw_at < input->raw_n || fill_raw(input)) {
@@ -125,7 +128,8 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 
 		if (!input->gzip->in_member && !next_member(input))
 			break;
-		/* also without more input: zlib may still hold output of what it has read */
+		/* inflate is called even at the end of the file: zlib may still hold output of bytes that it has
+		 * read */
 		more = input->raw_at < input->raw_n || fill_raw(input);
 		stream->next_in = (unsigned char *)input->raw + input->raw_at;
 		stream->avail_in = (unsigned)(input->raw_n - input->raw_at);
@@ -144,7 +148,7 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 	return n - stream->avail_out;
 }
 
-/* As in_read, after the bytes of in_peek. */
+/* Reads up to n bytes that follow those in input->buf. Returns their number, 0 at the end. */
 static size_t read_on(struct in *input, char *buf, size_t n)
 {
 	ssize_t got;
@@ -194,7 +198,7 @@ size_t in_read(struct in *input, char *buf, size_t n)
 	return n;
 }
 
-/* Reads more bytes to the end of buf; false at the end of the input. */
+/* Appends more bytes of the input to input->buf. Returns false at the end of the input. */
 static bool fill_buf(struct in *input)
 {
 	size_t got, retained = input->before + input->n;
@@ -260,7 +264,8 @@ void in_expect_text(struct in *input)
 	}
 }
 
-/* The first `scanned` bytes of the line contain no newline. */
+/* Finds the end of the next line, whose first `scanned` bytes contain no newline. Returns false at the end of the
+ * input. */
 static bool end_line(struct in *input, struct str *line, size_t scanned)
 {
 	char *newline;
@@ -271,7 +276,7 @@ static bool end_line(struct in *input, struct str *line, size_t scanned)
 		scanned = input->n;
 	} while (!newline && fill_buf(input));
 	if (!newline && (input->n == 0 || input->errors))
-		return false; /* an incomplete line may look complete: "a 12" of "a 123" */
+		return false; /* an incomplete last line is dropped, because it may look complete: "a 12" of "a 123" */
 	line->p = input->buf + input->at;
 	line->n = newline ? (size_t)(newline - line->p) : input->n;
 	input->at += line->n + (newline != NULL);
@@ -313,8 +318,8 @@ bool in_seekable(const struct in *input, uint64_t *size)
 	return true;
 }
 
-/* Limit for the size of the copy: recordings compress to a tenth, zeros to a thousandth, so a few MB could fill a disk.
- */
+/* Limits for the size of the copy of in_spool: over SPOOL_FREE bytes it may have at most SPOOL_TIMES the size of the
+ * compressed input. Recordings compress to a tenth, zeros to a thousandth, so a few MB could fill a disk. */
 #define SPOOL_FREE ((uint64_t)256 << 20)
 #define SPOOL_TIMES 200u
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "[=N]": the value may be missing, and is never the next word. */
+/* Returns true if the value of the option may be missing, "[=N]". Such a value is never the next word. */
 static bool is_optional(const struct opt *opt)
 {
 	return opt->arg[0] == '[';
@@ -124,7 +124,7 @@ void opt_min_delta(const char *value, const char *name, double *points, double *
 	*relative = percent / 100;
 }
 
-/* Executes one option. shown: the option as the user writes it. */
+/* Sets the value of one option, or calls its function. shown is the option as the user wrote it. */
 static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
@@ -157,8 +157,8 @@ static const struct opt *find_letter(const struct tool *tool, char letter)
 	return NULL;
 }
 
-/* Returns the number of insertions, deletions, replacements and swaps of neighbours that make b of a, up to 32 bytes
- * each. */
+/* Returns the edit distance of a and b, up to 32 bytes each: the number of insertions, deletions, replacements and
+ * swaps of neighbours. */
 static unsigned distance_of(struct str a, struct str b)
 {
 	unsigned row[3][33];
@@ -184,8 +184,8 @@ static unsigned distance_of(struct str a, struct str b)
 	return row[a.n % 3][b.n];
 }
 
-/* Returns the option that an unknown name most likely stands for: one that begins with it, or with few differences;
- * NULL if there is none. */
+/* Returns the option that an unknown name most likely stands for: one that begins with the name, or differs from it in
+ * few letters; NULL if there is none. */
 static const char *guess_option(const struct tool *tool, struct str name)
 {
 	const char *found = NULL;
@@ -222,7 +222,8 @@ static NORETURN void die_unknown_letter(const char *shown, const char *word)
 	die_usage("unknown option '%s' in '%s'", shown, word);
 }
 
-/* argv[*i] is --name, --name=value or --name with the value in the next word. */
+/* Parses the long option at argv[*i], whose text without dashes is word: name, name=value, or name with the value in
+ * the next word. Advances *i over that word. */
 static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
 {
 	const char *eq = memchr(word.p, '=', word.n);
@@ -254,7 +255,8 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	opt_apply(opt, value, shown);
 }
 
-/* argv[*i] is -x, -xyz (flags together), -oVALUE or -o VALUE. */
+/* Parses the short options at argv[*i]: -x, -xyz (flags together), -oVALUE or -o VALUE. Advances *i over the value's
+ * word. */
 static void parse_letters(const struct tool *tool, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
@@ -277,11 +279,11 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 	}
 }
 
-/* Moves the words from argv[i] on to the operands: those of a command, if the tool runs one. Returns the number of all
- * operands. */
+/* Moves the words from argv[i] on to the operands. If the tool runs a command, they are the command's words. Returns
+ * the number of all operands. */
 static int take_operands(const struct tool *tool, int argc, char **argv, int i, int operands)
 {
-	/* A script with an empty variable after -- would otherwise record the host for ever. */
+	/* Without this check, a script with an empty variable after -- would record the host for ever. */
 	if (tool->command && i == argc)
 		die_usage("-- needs a command after it");
 	if (tool->command)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opt.h - one table is the command line: it is parsed, printed by --help and checked against the man page.
+ * opt.h - parses the command line by a table of options, which --help prints and a test compares with the man page.
  *
  * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No
  * abbreviations.
@@ -13,54 +13,61 @@
 #include "common/str.h"
 
 enum opt_kind {
-	OPT_FLAG,     /* `to` is a bool *, which becomes true */
-	OPT_NOFLAG,   /* `to` is a bool *, which becomes false */
-	OPT_STR,      /* `to` is a const char **, which becomes the value */
-	OPT_U64,      /* `to` is a uint64_t *; the value is an integer */
-	OPT_DOUBLE,   /* `to` is a double *; the value is a finite decimal number >= 0 */
-	OPT_CALL,     /* function, called with the value */
-	OPT_CALL_FLAG /* function, called with NULL */
+	OPT_FLAG,     /* sets the bool at `to` to true */
+	OPT_NOFLAG,   /* sets the bool at `to` to false */
+	OPT_STR,      /* sets the const char * at `to` to the value */
+	OPT_U64,      /* sets the uint64_t at `to` to the value, an integer */
+	OPT_DOUBLE,   /* sets the double at `to` to the value, a finite decimal number >= 0 */
+	OPT_CALL,     /* calls `call` with the value */
+	OPT_CALL_FLAG /* calls `call` with NULL as the value: the option has none */
 };
 
 struct opt {
-	char letter;      /* 0: none */
-	const char *name; /* without dashes; NULL: none */
-	const char *arg;  /* name of the value in --help; NULL: takes none; "[=N]": OPT_CALL, may be missing (NULL) */
+	char letter;      /* short option; 0: none */
+	const char *name; /* long option without dashes; NULL: none */
+	/* Name of the value in --help; NULL: the option has no value. "[=N]": the value may be missing; `call` then
+	 * gets NULL. */
+	const char *arg;
 	enum opt_kind kind;
-	void *to;                                                    /* destination of the value */
-	void (*call)(void *to, const char *value, const char *name); /* OPT_CALL*; dies with die_usage on a bad value */
-	const char *help; /* one line, lower case; NULL: an accepted alias, not shown */
+	/* variable that the option sets, or argument of `call` */
+	void *to;
+	/* Function for OPT_CALL and OPT_CALL_FLAG; ends the tool by die_usage if the value is invalid. */
+	void (*call)(void *to, const char *value, const char *name);
+	const char *help; /* line for --help, in lower case; NULL: the option is an alias, which --help does not show */
 };
 
 struct tool {
 	const char *name;
-	const char *does;     /* same as the man page's .Nd */
-	const char *synopsis; /* "[options] [file ...]" */
-	const char *example;  /* lines shown at the end of --help, or NULL */
+	const char *does;     /* one line about the tool; the same as .Nd in its man page */
+	const char *synopsis; /* operands for --help, as "[options] [file ...]" */
+	const char *example;  /* lines at the end of --help, or NULL */
 	const struct opt *opts;
 	size_t nopts;
-	bool single_dash_long; /* accepts -title x for --title x, as FlameGraph does */
-	/* For a tool that runs a command: receives the number of the last operands that are its words, those after --
-	 * or from the first operand on for which starts_command returns true. NULL: the tool runs none. */
+	bool single_dash_long; /* true if -title x is accepted for --title x, as in FlameGraph */
+	/* For a tool that runs a command: receives the number of the command's words. These are the last operands:
+	 * those after --, or from the first operand on if starts_command returns true for it. NULL: the tool runs no
+	 * command. */
 	size_t *command;
 	bool (*starts_command)(const char *operand);
 };
 
-/* Parses a plain decimal from 0 to most, with or without '%', and moves *strings after it. Returns false if there is
- * none. */
+/* Parses a plain decimal number from 0 to max, with or without '%', and moves *strings behind it. Returns false if
+ * there is none. */
 bool opt_number(const char **strings, double max, double *value);
 
-/* Parses an integer followed by at most one of the letters, each with its factor: "2G", "500M", "10d". Dies on other
- * text. */
+/* Parses an integer that may be followed by one of the letters, each of which has a factor: "2G", "500M", "10d". Ends
+ * the tool on other text. */
 uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
 		    const char *example);
-void opt_bytes(void *to, const char *value, const char *name); /* for OPT_CALL: k, M, G, T into a uint64_t */
+/* For OPT_CALL: sets the uint64_t at `to` to a number of bytes with an optional k, K, M, G or T. */
+void opt_bytes(void *to, const char *value, const char *name);
 
-/* Parses POINTS[,REL%], the smallest change in percent of the total, and relative to the larger side. A missing REL
- * leaves the value unchanged. Dies on other text. */
+/* Parses POINTS[,REL%], the smallest change: in percent of the total, and relative to the larger side, which is stored
+ * as a fraction. Without REL, *relative stays unchanged. Ends the tool on other text. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
-/* Sets the values of the options and returns the operands (NULL at their end) in argv's own memory. */
+/* Sets the values of all options. Returns the operands, ended by NULL, in argv's own memory. Ends the tool on --help,
+ * --version and wrong usage. */
 char **opt_parse(const struct tool *tool, int argc, char **argv);
 
 #endif

@@ -23,10 +23,12 @@ struct out_gzip {
 
 static pid_t process;
 
-/* The thread may be any of the process; the signal, with its default action again, is sent to the process. */
+/* Removes the temporary file and ends the process by the same signal. The handler may run in any thread; the signal,
+ * whose action is the default again, goes to the first thread of the process. */
 static void out_on_signal(int sig)
 {
-	pid_t own = getpid(); /* a forked process has another PID; getpid() is not allowed after the sandbox */
+	/* getpid, because a forked process has another PID; it fails in the sandbox, then `process` is used */
+	pid_t own = getpid();
 
 	broker_output_abandon();
 	if (own <= 0)
@@ -218,7 +220,7 @@ void out_close(struct out *out)
 	out_flush(out);
 	if (out->gzip)
 		end_gzip(out);
-	/* closes standard output, too: some file systems report a full disk only here */
+	/* Closes standard output, too, because some file systems report a full disk only at close. */
 	if (close(out->fd) < 0)
 		die_errno("cannot write '%s'", out_shown(out));
 	if (out->temporary && !broker_output_commit(out->path, &why))

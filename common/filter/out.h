@@ -13,27 +13,33 @@
 #include "common/str.h"
 
 struct out {
-	const char *path; /* NULL: standard output */
-	bool temporary;   /* fd is a temporary file, which is renamed at the end (outfile.h) */
+	const char *path; /* path of the output; NULL: standard output */
+	bool temporary;   /* true if fd is a temporary file, which out_close renames (outfile.h) */
 	int fd;
-	struct out_gzip *gzip; /* NULL: plain */
+	struct out_gzip *gzip; /* state of compression; NULL: the output is not compressed */
 	size_t n;
 	char buf[256 * 1024];
 };
 
-/* Installs handlers that remove the temporary file when a signal ends the process. out_open calls it; a tool that gives
- * up its rights before calls it itself. */
+/* Installs signal handlers that remove the temporary file. out_open calls this; a tool that gives up its rights before
+ * out_open calls it itself. */
 void out_prepare(void);
 
-void out_open(struct out *out, const char *path); /* NULL or "-": standard output. One temporary file at a time. */
-void out_gzip(struct out *out); /* before anything is written: compress; no name, no time, so equal bytes stay equal */
+/* Opens the output: standard output if path is NULL or "-". Only one output can be a temporary file at a time. */
+void out_open(struct out *out, const char *path);
+/* Compresses all that is written afterwards, by gzip without name and time, so that equal bytes give equal files. Call
+ * it before anything is written. */
+void out_gzip(struct out *out);
 void out_bytes(struct out *out, const void *p, size_t n);
 void out_str(struct out *out, struct str string);
-void out_visible(struct out *out, struct str string); /* escaped by visible.h */
+/* Writes string with the escapes of visible.h. */
+void out_visible(struct out *out, struct str string);
 void out_text(struct out *out, const char *string);
 void out_u64(struct out *out, uint64_t value);
 void out_printf(struct out *out, const char *fmt, ...) PRINTF(2, 3);
-void out_close(struct out *out); /* flush, fsync, rename, close, all checked */
+/* Writes all buffered bytes and closes the output; gives a temporary file its name, after fsync. Ends the tool if any
+ * step fails. */
+void out_close(struct out *out);
 
 static inline void out_char(struct out *out, char byte)
 {
