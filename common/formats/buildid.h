@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-/* Bytes: GNU ld and lld write 20 (SHA-1) or fewer; longer ones are cut, as perf does. */
+/* Largest number of bytes of a build-id: GNU ld and lld write 20 (SHA-1) or fewer. Longer ones are cut, as perf
+ * does. */
 #define BUILD_ID_MAX 20
 
-/* Stored in windows, so its layout is fixed. */
+/* A build-id. This struct is stored in windows, so its layout is fixed. */
 struct build_id {
-	uint8_t n;                  /* number of bytes; 0 if the file has no build-id */
-	uint8_t byte[BUILD_ID_MAX]; /* bytes after the first n are 0 */
+	uint8_t n;                  /* number of bytes of the build-id; 0 if the file has none */
+	uint8_t byte[BUILD_ID_MAX]; /* the build-id; the remaining bytes are 0 */
 };
 
 static inline bool build_id_equal(const struct build_id *a, const struct build_id *b)
@@ -21,8 +22,8 @@ static inline bool build_id_equal(const struct build_id *a, const struct build_i
 	return a->n == b->n && memcmp(a->byte, b->byte, a->n) == 0;
 }
 
-/* Returns the build-id among the notes of a PT_NOTE segment or SHT_NOTE section; n is 0 if they have none, or are
- * damaged before it. */
+/* Returns the first build-id (NT_GNU_BUILD_ID note) in the contents of a PT_NOTE segment or SHT_NOTE section. Its n is
+ * 0 if there is none, or if a note in front of it is damaged. */
 struct build_id buildid_in_notes(struct str notes);
 
 #endif

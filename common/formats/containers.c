@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ID 64          /* hexadecimal digits of a container */
-#define SHORT 12       /* digits that are usually shown */
-#define UID 36         /* bytes of a UID */
-#define MAXIMUM 100000 /* limit for the links that are read */
+#define ID 64          /* length of a container's id: hexadecimal digits */
+#define SHORT 12       /* digits of a container's id that the frame shows */
+#define UID 36         /* length of the UID of a pod in bytes, with separators */
+#define MAXIMUM 100000 /* largest number of links that containers_read takes from a folder */
 
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
-/* Returns true if there are exactly n hexadecimal digits at i. */
+/* Returns true if a run of exactly n hexadecimal digits starts at byte i of string. */
 static bool containers_digits_at(struct str string, size_t i, size_t n)
 {
 	for (size_t index = 0; index < n; index++)
@@ -40,7 +40,8 @@ struct str containers_id(struct str path)
 	return id;
 }
 
-/* 8-4-4-4-12 digits; systemd has '_' for '-'. Static pods have 32 digits only. */
+/* Returns the length of a pod's UID at byte i of string, 0 if there is none. A UID has 8-4-4-4-12 hexadecimal digits;
+ * systemd writes '_' for '-'. The UID of a static pod is 32 digits without separators. */
 static size_t uid_at(struct str string, size_t i)
 {
 	static const size_t part[] = { 8, 4, 4, 4, 12 };
@@ -72,7 +73,7 @@ struct str containers_pod(struct str path)
 	return pod;
 }
 
-/* podman's pods: "machine-libpod_pod_DIGITS.slice". */
+/* Returns the id of a pod of podman, the digits in "machine-libpod_pod_DIGITS.slice"; empty if path has none. */
 static struct str podman_pod(struct str path)
 {
 	ptrdiff_t at = str_find_str(path, STR("libpod_pod_"));
@@ -89,7 +90,8 @@ static struct str last_component(struct str path)
 	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* "/lxc/NAME/...", "/lxc.payload.NAME/...", "/machine.slice/machine-NAME.scope/...": empty when it is none. */
+/* Returns NAME of "/lxc/NAME/...", "/lxc.payload.NAME/..." or "/machine.slice/machine-NAME.scope/..."; empty for other
+ * paths. */
 static struct str named_container(struct str path)
 {
 	struct str rest = path, lxc = STR("lxc.payload."), machine = STR("machine-");
@@ -109,7 +111,7 @@ static struct str named_container(struct str path)
 
 /* ---- names of pods ------------------------------------------------------------------------------------------ */
 
-/* UIDs are compared as Kubernetes writes them. */
+/* Returns uid as Kubernetes writes it, with '-' in place of '_': so UIDs are compared. key: buffer for the result. */
 static struct str uid_key(struct str uid, char key[UID])
 {
 	for (size_t i = 0; i < uid.n; i++)
@@ -136,7 +138,8 @@ static void containers_add_name(struct containers *containers, struct str key, s
 	text_free(&text);
 }
 
-/* "POD_NAMESPACE_CONTAINER-ID.log", which leads to "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
+/* Stores the pod's name for the container id, and for the pod's UID if the link's target has it. file: name of the
+ * link, "POD_NAMESPACE_CONTAINER-ID.log"; target: "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
 static void add_link(struct containers *containers, struct str file, struct str target)
 {
 	struct str pod, namespace, uid = { 0 };
@@ -224,8 +227,8 @@ static void containers_put_name(const struct containers *containers, enum contai
 		text_str(out, path);
 }
 
-/* Returns the uid of the user to whom systemd delegated a cgroup: those below user@N.service. Such a user can choose
- * any name, also that of a container, pod or service of root. Returns an empty string for other paths. */
+/* Returns the uid N of the user to whom systemd delegated a cgroup, that is one below user@N.service; empty for other
+ * paths. Such a user can choose any name, also that of a container, pod or service of root. */
 static struct str delegated_user(struct str path)
 {
 	const struct str before = STR("/user.slice/user-"), after = STR("slice/user@");
@@ -249,7 +252,7 @@ void containers_name(const struct containers *containers, enum containers_by by,
 	containers_put_name(containers, by, path, out);
 	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
 		return;
-	text_add(out, "@user-"); /* frames of this kind hold no blanks */
+	text_add(out, "@user-"); /* "@user-" has no blank, as no frame of a container or pod has one */
 	text_str(out, user);
 }
 

@@ -9,10 +9,10 @@
 #include <zlib.h>
 
 #define NAMES_MAX (16u << 20)
-#define NOTES_MAX (64u << 10)    /* bytes of one note section or segment */
-#define ALL_NOTES_MAX (1u << 20) /* bytes of all of them */
+#define NOTES_MAX (64u << 10)    /* largest number of bytes that are read of one note section or segment */
+#define ALL_NOTES_MAX (1u << 20) /* largest number of bytes of notes that are read of one file */
 #define BLOCK (64u << 10)
-#define DENSE_MIN (1u << 20) /* bytes; in fewer a hole does no harm */
+#define DENSE_MIN (1u << 20) /* smaller sections are read without a search for holes */
 
 static size_t elfhead_read_file(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
@@ -152,13 +152,14 @@ static const char *elfhead_read_header(struct elfhead *elfhead)
 	return NULL;
 }
 
-/* Returns true if n entries of `size` bytes at offset `at` are in the file. */
+/* Returns true if a table of n entries of `size` bytes at offset `at` lies within the file. */
 static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, uint64_t size)
 {
 	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
 }
 
-/* Returns a copy of a table of n entries, followed by NUL; NULL if it is not within the file. */
+/* Returns a copy of a table of n entries in elfhead's arena, with space for one more byte, 0; NULL if the table is not
+ * within the file. */
 static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, size_t size)
 {
 	char *p;
@@ -169,7 +170,8 @@ static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, 
 	return elfhead_bytes(elfhead, at, p, n * size) == n * size ? p : NULL;
 }
 
-/* The names end at a NUL that is near, or they are none: tens of thousands of sections may have the same long one. */
+/* Sets the names of all sections from the string table, section `index`. A name without a NUL within ELFHEAD_NAME_MAX
+ * bytes is left empty, because tens of thousands of sections may share one long name. */
 static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 {
 	const Elf64_Shdr *section = &elfhead->section[index];
@@ -192,7 +194,8 @@ static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 	}
 }
 
-/* Reads the section headers. If there are too many for the ELF header's fields, section 0 has the numbers. */
+/* Reads the section headers and names. Returns NULL, or why the file cannot be used. If the number of sections, or the
+ * index of the names' section, is too large for the ELF header, section 0 has it. */
 static const char *elfhead_read_sections(struct elfhead *elfhead)
 {
 	size_t size = elfhead_section_size(elfhead);
@@ -265,7 +268,8 @@ void elfhead_free(struct elfhead *elfhead)
 
 /* ---- build-id --------------------------------------------------------------------------------------------------- */
 
-/* Returns the build-id in n bytes of notes at that place; *left is the budget of bytes for all notes of the file. */
+/* Returns the build-id in the notes at offset or address `at`, n bytes long; its n is 0 if there is none. notes: buffer
+ * of NOTES_MAX bytes. *left: number of bytes of notes that may still be read of this file. */
 static struct build_id id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left)
 {
 	size_t max = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < max ? (size_t)n : max;
@@ -286,7 +290,7 @@ struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory)
 		if (p->p_type == PT_NOTE)
 			id = id_at(elfhead, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left);
 	}
-	/* No segment has to hold the note: a linker script may leave it out of the loaded part. */
+	/* A linker script may leave the note out of all segments, so the sections are searched as well. */
 	for (size_t i = 1; i < elfhead->sections && !id.n; i++) {
 		const Elf64_Shdr *section = &elfhead->section[i];
 
@@ -323,7 +327,7 @@ bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed
 			stream.avail_in =
 				(uInt)elfhead_bytes(elfhead, at, block, packed < BLOCK ? (size_t)packed : BLOCK);
 			if (stream.avail_in == 0)
-				break; /* the file has become shorter */
+				break; /* the file has become shorter since its size was read */
 			at += stream.avail_in;
 			packed -= stream.avail_in;
 		}
@@ -350,7 +354,7 @@ static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Sh
 	if (section->sh_size < head || elfhead_bytes(elfhead, section->sh_offset, &c, head) < head)
 		return (struct str){ 0 };
 	n = elfhead->wide ? c.wide.ch_size : c.narrow.ch_size;
-	/* deflate makes 1,032 bytes of one at best */
+	/* deflate compresses to 1/1032 of the size at best: a larger n is a lie */
 	if ((elfhead->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
 	    n / 1032 > section->sh_size)
 		return (struct str){ 0 };

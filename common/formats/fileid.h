@@ -2,8 +2,8 @@
 /*
  * fileid.h - the identity of a mapped file: device, inode and inode generation, as an MMAP2 record has them.
  *
- * A path may be that of several files (one for each container), and the path of a file in memory is anything; these
- * numbers identify one file of one boot, as long as it exists. All four are compared.
+ * Several files can have the same path (one in each container), and a file in memory can have any path. The four
+ * numbers of struct file_id together identify a file while it exists, until the next boot.
  */
 #ifndef PJ_FILEID_H
 #define PJ_FILEID_H
@@ -13,7 +13,8 @@
 
 struct file_id {
 	uint32_t major, minor;
-	uint64_t inode, generation; /* inode 0: no file, or the record has a build-id in place of these numbers */
+	/* inode 0: the mapping has no file, or its record has a build-id in place of these numbers */
+	uint64_t inode, generation;
 };
 
 static inline bool file_id_equal(const struct file_id *a, const struct file_id *b)

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Decimals and exponents of other tools: rounded to the nearest integer. */
+/* Reads a weight with decimals or an exponent, as other tools write it, rounded to the nearest integer. Returns NULL,
+ * or a static text: why string is no weight. */
 static const char *parse_decimal(struct str string, uint64_t *weight)
 {
 	char text[64], *end;
@@ -28,7 +29,7 @@ static const char *parse_decimal(struct str string, uint64_t *weight)
 	return NULL;
 }
 
-/* Splits the last word off. */
+/* Removes the last word, and the blanks before it, from string and returns the word. */
 static struct str last_word(struct str *string)
 {
 	size_t i = string->n;
@@ -41,7 +42,7 @@ static struct str last_word(struct str *string)
 	return word;
 }
 
-/* As most lines end: one blank, few digits. */
+/* Fast path for the form that most lines have: stack, one blank, up to 18 digits. Returns false for other lines. */
 static bool parse_plain(struct str line, struct str *stack, uint64_t *weight)
 {
 	size_t i = line.n;
@@ -84,8 +85,8 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 {
 	struct str rest = *stack, word;
 
-	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1])) /* nearly all lines end with a digit; the text after the
-								  last blank may be the entire line */
+	/* a stack that does not end in a digit, as nearly all stacks, has no second number */
+	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1]))
 		return false;
 	word = last_word(&rest);
 	if (rest.n == 0 || !str_u64(word, number) || *number > INT64_MAX)

@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 
-#define NOISE_MAX 1000000 /* a larger dispersion, or more of them, is no measurement */
+/* limit for dispersions, for their lines, and for numbers of windows: more is no measurement */
+#define NOISE_MAX 1000000
 
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
-/* Values hold no blanks: they, '%' and control bytes travel as %XX. */
+/* Appends " key=value"; nothing if value is empty. Blanks, control bytes and '%' in the value become %XX. */
 static void foldedhead_put_value(struct text *text, const char *key, struct str value)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -77,7 +78,7 @@ static struct str foldedhead_decoded(struct arena *arena, struct str value)
 	return (struct str){ p, w };
 }
 
-/* Of several headers: numbers add up, the time range grows, what differs is joined by '+'. */
+/* Adds value to the values in *have, which '+' joins, unless it is one of them: so several headers become one. */
 static void foldedhead_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
@@ -100,10 +101,10 @@ static void foldedhead_join(struct arena *arena, struct str *have, struct str va
 static bool foldedhead_later(struct str string, struct str other)
 {
 	return string.n != other.n ? string.n > other.n :
-				     str_cmp(string, other) > 0; /* numbers and ISO times of equal form */
+				     str_cmp(string, other) > 0; /* compares numbers, and ISO times of equal form */
 }
 
-/* A plain decimal from least to most; what is not keeps *to as it is. */
+/* Reads a decimal number from least to max into *to. Returns false, and leaves *to unchanged, for other text. */
 static bool foldedhead_get_number(struct str string, double least, double max, double *to)
 {
 	char text[32], *end;
@@ -123,7 +124,8 @@ static bool foldedhead_get_number(struct str string, double least, double max, d
 	return true;
 }
 
-/* The rule for changes: of several headers the first that has one. */
+/* Takes a key of the significance rule. windows, dispersion and drift count in the first header that has them; z,
+ * points and relative only if no header before this one had any of them (first_rule). */
 static void get_rule(struct str key, struct str value, struct folded_header *header, bool first_rule)
 {
 	uint64_t before, after;
@@ -149,12 +151,12 @@ static void get_rule(struct str key, struct str value, struct folded_header *hea
 	}
 }
 
-/* Merge rule for a text that every header has. */
+/* How the values of a text in several headers become one. */
 enum several { JOINED, EARLIEST, LATEST };
 
 static const struct {
 	struct str key;
-	size_t at; /* in the header */
+	size_t at; /* offset of the text in struct folded_header */
 	enum several several;
 } texts[] = {
 	{ STR("event"), offsetof(struct folded_header, event), JOINED },
@@ -218,7 +220,7 @@ static void foldedhead_get_header(struct str line, struct folded_header *header,
 
 /* ---- dispersion ---------------------------------------------------------------------------------------------- */
 
-/* "4.20 a;b;c" */
+/* Stores the comment of a line "4.20 a;b;c": dispersion and stack. */
 static void keep_about(struct folded_comments *comments, struct str line)
 {
 	struct str stack = line, number = str_cut(&stack, ' ');
@@ -251,7 +253,7 @@ void folded_comment(struct folded_comments *comments, struct folded_header *head
 	}
 }
 
-/* The node of a stack that is there, or 0. */
+/* Returns the node of a stack "a;b;c"; 0 if the tree does not have it. */
 static uint32_t find_stack(struct stacks *stacks, struct str stack)
 {
 	uint32_t node = 0;
@@ -271,7 +273,7 @@ static uint32_t find_stack(struct stacks *stacks, struct str stack)
 	return node;
 }
 
-/* Lines about absent stacks are ignored. */
+/* Dispersions of stacks that the tree does not have are ignored. */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks)
 {
 	size_t n = header->nnoise;
@@ -296,7 +298,8 @@ void folded_comments_end(struct folded_comments *comments, struct folded_header 
 	*comments = (struct folded_comments){ 0 };
 }
 
-/* By node, 0 without a line; of several lines about a node the last counts. */
+/* Returns an array of the dispersion of each node, by node; 0 if the node has no line, the last one if it has several.
+ * The caller frees it. */
 static float *noise_by_node(const struct folded_header *header, const struct stacks *stacks)
 {
 	float *by_node = mem_alloc(sizeof(*by_node), stacks->n);
@@ -315,13 +318,13 @@ float *folded_dispersion(const struct folded_header *header, const struct stacks
 		return NULL;
 	by_node = noise_by_node(header, stacks);
 	by_node[0] = header->dispersion > 0 ? (float)header->dispersion : 1;
-	for (uint32_t id = 1; id < stacks->n; id++) /* callers come first */
+	for (uint32_t id = 1; id < stacks->n; id++) /* callers have smaller numbers, so theirs are set before */
 		if (by_node[id] <= 0)
 			by_node[id] = by_node[stacks->node[id].parent];
 	return by_node;
 }
 
-/* Writes "a;b;c" of a node backwards, as nodes have links to their callers. */
+/* Appends the stack of a node, "a;b;c". Writes it from its end, since nodes link to their callers. */
 static void foldedhead_put_stack(struct text *text, const struct stacks *stacks, uint32_t node)
 {
 	size_t n = 0, at;

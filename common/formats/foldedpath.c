@@ -30,8 +30,8 @@ static bool begins_with_frame(struct str rest, struct str name)
 	return name.n <= rest.n && (name.n == rest.n || rest.p[name.n] == ';') && memcmp(name.p, rest.p, name.n) == 0;
 }
 
-/* Returns true if the frame of stack at `at` sorts after its earlier siblings. The stack before is equal up to `same`.
- */
+/* Returns true if the frame at byte `at` of stack sorts after all earlier siblings in this text. same: number of bytes
+ * in which stack and the previous stack begin alike. */
 static bool foldedpath_follows(const struct path *path, struct str stack, size_t at, size_t same)
 {
 	const struct path_step *before = &path->step[path->nsteps];
@@ -42,7 +42,8 @@ static bool foldedpath_follows(const struct path *path, struct str stack, size_t
 	return str_cmp(str_cut(&rest, ';'), name) > 0;
 }
 
-/* Returns the length of the common start of the stack and the stack before, by the names of that one. */
+/* Returns the number of bytes in which stack and the previous stack begin alike, from the frame names of the previous
+ * stack's steps. */
 static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 {
 	size_t at = 0;
@@ -58,8 +59,8 @@ static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 	return at < stack.n ? at : stack.n;
 }
 
-/* Returns the node of the base for the first frame of rest, or 0. Lookups of frames in order continue at the previous
- * one. */
+/* Returns the callee of parent with the first frame of rest among the nodes that existed before, or 0. Moves the cursor
+ * forward: for frames in order each search continues where the previous one ended. */
 static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 {
 	const struct stacks *stacks = path->s;
@@ -69,9 +70,9 @@ static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 		struct str name = intern_str(&stacks->frames, node->frame), remainder = rest;
 
 		if (node->parent < parent)
-			break; /* after all callees of parent */
+			break; /* cursor is after all callees of parent */
 		if (node->parent > parent)
-			continue; /* below a node that was passed */
+			continue; /* cursor is below an earlier callee */
 		if (begins_with_frame(rest, name))
 			return path->cursor++;
 		if (str_cmp(name, str_cut(&remainder, ';')) > 0)
@@ -89,7 +90,8 @@ static void grow_guesses(struct path *path)
 	path->nguesses = n;
 }
 
-/* Returns the first frame of rest after another one, its caller or the sibling before. Mostly the same as last time. */
+/* Returns the id of the first frame of rest, which follows frame `after`: as its callee or, with is_sibling, as the
+ * next sibling. Tries first the frame that followed `after` last time, mostly the same one. */
 static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
 {
 	struct intern *frames = &path->s->frames;
@@ -103,7 +105,8 @@ static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, s
 	return *guess = intern(frames, str_cut(&rest, ';'));
 }
 
-/* Adds a frame without a node. sibling: the node before on the same level; 0: none. */
+/* Appends new nodes for the frames of stack from byte `at` on, below node. Returns the last one. sibling: frame of the
+ * previous callee of node; 0: none. */
 static uint32_t path_append(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
 	struct stacks *stacks = path->s;
@@ -162,7 +165,7 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 	uint32_t node = 0, sibling = 0;
 
 	same = same == PATH_UNKNOWN ? foldedpath_same_bytes(path, stack) : same < stack.n ? same : stack.n;
-	/* a step counts only if its frame ends in both texts */
+	/* finds the last step whose frame ends at the same byte of both stacks */
 	for (; path->nsteps; path->nsteps--) {
 		const struct path_step *step = &path->step[path->nsteps - 1];
 
@@ -176,7 +179,8 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 		path->loose = SIZE_MAX;
 	if (path->along && path->nsteps < nsteps && path->loose == SIZE_MAX) {
 		if (at > stack.n)
-			path->loose = path->nsteps; /* return to a caller: its next callee may exist */
+			/* stack ends at a caller of the previous stack, so its next callee may exist already */
+			path->loose = path->nsteps;
 		else if (!foldedpath_follows(path, stack, at, same))
 			path->loose = path->nsteps + 1;
 		path->in_order = path->in_order && path->loose == SIZE_MAX;

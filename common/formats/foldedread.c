@@ -24,8 +24,9 @@ NORETURN static void too_heavy(struct place place)
 	die_at(place, "the sum of all weights does not fit into 63 bits");
 }
 
-/* Column 1 of `from` counts lines, whose last frames end in the first number: see folded_read. With callees the same
- * frame is complete. */
+/* Adds the tree `from` to stacks as two columns. The name of a node with lines ends in the first number, which is cut
+ * off. Column 0 of `from` is the second number, column 1 the number of lines (struct reader). A node with callees is
+ * also a frame under its complete name. */
 static void split_columns(struct stacks *stacks, const struct stacks *from, struct place place)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
@@ -52,29 +53,30 @@ static void split_columns(struct stacks *stacks, const struct stacks *from, stru
 	free(node);
 }
 
-/*
- * Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. Such a file is read into a
- * tree of its own as one column, with the number of lines as second: that loses nothing for either reading.
- */
+/* The state of reading a text. Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. A
+ * text that begins with such a line is read into maybe_two as one column; column 1 there is the number of lines. So it
+ * can become either at the end. */
 struct reader {
 	struct in *in;
 	struct stacks *s;
 	struct folded_tally *t;
 	struct stacks maybe_two;
-	struct path path; /* in s or maybe_two, from the first stack on */
-	bool any;         /* stack */
-	bool two;         /* numbers in every line */
-	bool decimals;    /* a weight was rounded */
-	uint64_t sum;     /* the sum cannot overflow: the tree is limited to 63 bits in total */
+	struct path path; /* path in the tree s or maybe_two; set from the first stack on */
+	bool any;         /* true if the text had a stack */
+	bool two;         /* true if each line so far ends in two numbers */
+	bool decimals;    /* true if a weight was rounded */
+	uint64_t sum;     /* sum of all weights; cannot overflow, as trees accept 63 bits in total */
 };
 
 static bool foldedread_is_comment(struct str line)
 {
 	return line.n && line.p[0] == '#' &&
-	       (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{'); /* JSON of gProfiler */
+	       /* "#{" begins the JSON line of gProfiler */
+	       (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{');
 }
 
-/* same: number of bytes in which the line and the previous stack begin alike. */
+/* Adds a stack with its weight. same: number of bytes in which its line and the previous stack begin alike, or
+ * PATH_UNKNOWN. */
 static void add_stack(struct reader *reader, struct str stack, size_t same, uint64_t weight, bool rounded)
 {
 	struct str rest = stack;
@@ -160,7 +162,7 @@ void folded_check(const struct folded_tally *before, const struct folded_tally *
 {
 	uint64_t lines = tally->lines - before->lines, bad = tally->bad - before->bad;
 
-	/* An input without stacks has a message of each tool. */
+	/* for an input without stacks (lines == 0), each tool has a message of its own */
 	if (bad == 0 || lines == 0 || (bad <= lines && tally->callers > before->callers))
 		return;
 	die_at((struct place){ name, 0 }, "these are no folded stacks: %llu of %llu lines are, and %s",

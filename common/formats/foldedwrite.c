@@ -5,19 +5,19 @@
 
 #include <stdlib.h>
 
-/* The text of the present stack of the walk, with a ';' after each frame. Frames are appended and cut off as the walk
- * goes down and up. */
+/* The text of the current stack of the walk, with a ';' after each frame. Frames are appended and removed as the walk
+ * goes to callees and back. */
 struct writer {
-	char *text; /* with space for the weights of a stack */
+	char *text; /* always has space for TAIL more bytes, the weights */
 	size_t cap;
 	struct writer_frame {
-		size_t end; /* end of the text of that frame */
+		size_t end; /* position after the frame and its ';' in text */
 		uint32_t node;
-	} * at; /* by depth; [0] is the root, without text */
+	} * at; /* the frames by depth; at[0] is the root, without text */
 	size_t at_cap;
 };
 
-#define TAIL 43 /* two weights, two blanks, a newline */
+#define TAIL 43 /* space for two weights, a blank before each, and a newline: 2 * 21 + 1 bytes */
 
 static void writer_deeper(struct writer *writer)
 {
@@ -31,7 +31,8 @@ static void writer_longer(struct writer *writer, size_t n)
 	writer->text = mem_grow(writer->text, 1, writer->cap);
 }
 
-/* Moves to the next node of the order. Returns its depth: that of its caller plus 1. */
+/* Replaces the frames from the callee of id's caller on by the frame of node id, which follows in the walk. depth:
+ * depth of the previous node. Returns the depth of id. */
 static size_t writer_next(struct writer *writer, const struct stacks *stacks, size_t depth, uint32_t id)
 {
 	const struct stacks_node *node = &stacks->node[id];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfrecord.h - layouts and numbers of perf.data, for who reads it and who writes it. No functions but loads.
+ * perfrecord.h - layouts and numbers of perf.data, for readers and writers. Its only functions load numbers.
  *
  * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct
  * perf_event_attr; the header that is installed may be older than the numbers here),
@@ -18,35 +18,36 @@
 
 #define PERF_MAGIC "PERFILE2"
 #define PERF_MAGIC_SWAPPED "2ELIFREP" /* magic of a file with the other byte order */
-#define PERF_MAGIC_1 "PERFFILE"       /* version 1, before 2010 */
+#define PERF_MAGIC_1 "PERFFILE"       /* magic of version 1, before 2010 */
 #define PERF_MAGIC_1_SWAPPED "ELIFFREP"
 
 struct perf_section {
 	uint64_t offset, size;
 };
 
-/* The header at the start of a file. In pipe mode it ends after size, which is PERF_PIPE_HEADER. */
+/* The header at the start of a file. In pipe mode only magic and size precede the records; size is then
+ * PERF_PIPE_HEADER. */
 struct perf_file_header {
 	char magic[8];
 	uint64_t size;
-	uint64_t attr_size; /* size of a struct perf_event_attr and the section of its ids */
+	uint64_t attr_size; /* bytes of an entry in attrs: a struct perf_event_attr and the section of its ids */
 	struct perf_section attrs, data, event_types;
-	uint64_t features[4]; /* bits; the section of each follows the data */
+	uint64_t features[4]; /* bits of the features in the file, whose sections follow the data */
 };
 
 #define PERF_PIPE_HEADER 16
 #define PERF_OLD_FILE_HEADER 72 /* size of a header without features */
-#define PERF_ATTR_MIN 64        /* PERF_ATTR_SIZE_VER0 */
+#define PERF_ATTR_MIN 64        /* smallest size of a struct perf_event_attr: PERF_ATTR_SIZE_VER0 */
 
 struct perf_record {
 	uint32_t type;
-	uint16_t misc, size; /* size with this header */
+	uint16_t misc, size; /* size: of the record in bytes, with this header */
 };
 
 #define PERF_RECORD_MAX 65535u
 
 enum perf_record_type {
-	/* the kernel's */
+	/* records that the kernel writes */
 	RECORD_MMAP = 1,
 	RECORD_LOST,
 	RECORD_COMM,
@@ -69,7 +70,7 @@ enum perf_record_type {
 	RECORD_TEXT_POKE,
 	RECORD_AUX_OUTPUT_HW_ID,
 	RECORD_CALLCHAIN_DEFERRED,
-	/* perf's own */
+	/* records that perf writes itself */
 	RECORD_USER = 64,
 	RECORD_ATTR = 64,
 	RECORD_EVENT_TYPE,
@@ -96,15 +97,17 @@ enum perf_record_type {
 	RECORD_SCHEDSTAT_DOMAIN
 };
 
-/* misc; one bit means different things in different records */
+/* Bits of perf_record.misc; the same bit has different meanings in different records. */
 enum {
-	MISC_CPUMODE = 7,               /* kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5 */
-	MISC_MMAP_DATA = 1 << 13,       /* MMAP*: not executable */
-	MISC_COMM_EXEC = 1 << 13,       /* COMM */
-	MISC_FORK_EXEC = 1 << 13,       /* FORK: synthesized by perf for a process that was running already */
-	MISC_MMAP_BUILD_ID = 1 << 14,   /* MMAP2: a build-id instead of device and inode */
-	MISC_BUILD_ID_SIZE = 1 << 15,   /* BUILD_ID: its size is known; else it is 20 */
-	MISC_LOST_SAMPLES_BPF = 1 << 15 /* LOST_SAMPLES: dropped by a filter, not lost */
+	/* mask of the CPU mode: 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+	MISC_CPUMODE = 7,
+	MISC_MMAP_DATA = 1 << 13, /* in MMAP and MMAP2 records: the mapping is not executable */
+	MISC_COMM_EXEC = 1 << 13, /* in COMM records: the name changed by exec */
+	/* in FORK records: synthesized by perf for a process that was running already */
+	MISC_FORK_EXEC = 1 << 13,
+	MISC_MMAP_BUILD_ID = 1 << 14,   /* in MMAP2 records: has a build-id in place of device and inode */
+	MISC_BUILD_ID_SIZE = 1 << 15,   /* in BUILD_ID records: has the size of the build-id, which is 20 otherwise */
+	MISC_LOST_SAMPLES_BPF = 1 << 15 /* in LOST_SAMPLES records: a filter dropped the samples; they are not lost */
 };
 
 enum perf_event_update_type { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
@@ -144,24 +147,24 @@ enum perf_feature {
 	FEATURES = 256
 };
 
-/* COMPRESSED2: header, u64 data_size, zstd bytes, padding. perf 6.16 and later let header.size overflow: the record is
- * then 16 + data_size bytes long, without padding, and where data_size is more than this, several records were joined,
- * of which all but the first have a right header. */
+/* A COMPRESSED2 record is a header, u64 data_size, data_size bytes of zstd, and padding. In perf 6.16 and later
+ * header.size can overflow: the record is then 16 + data_size bytes long, without padding. A data_size above
+ * COMPRESSED2_MAX is that of several records together; all but the first have a correct header. */
 #define COMPRESSED2_HEADER 16
 #define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
 
-/* Bits that an installed <linux/perf_event.h> may lack. */
-#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* sample_type: bits with a known layout */
-#define FORMAT_LOST (UINT64_C(1) << 4)         /* read_format */
-#define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* branch_sample_type */
+/* Constants that an installed <linux/perf_event.h> may not have. */
+#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* the bits of sample_type whose fields we can parse */
+#define FORMAT_LOST (UINT64_C(1) << 4)         /* bit of read_format: with the number of lost samples */
+#define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* bits of branch_sample_type */
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* Markers in callchains; each value from the first of these on is a marker. */
+/* Markers in callchains: CONTEXT_MAX and all larger values are markers, not addresses. */
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* the next value is a cookie, not an address */
 #define CONTEXT_GUEST ((uint64_t)-2048)
 #define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
 #define CONTEXT_GUEST_USER ((uint64_t)-2560)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/formats/unwindstats.h"
 
-/* Why stacks are broken. */
+/* The reasons why stacks are broken: the field of struct pj_unwinding, and the text. */
 static const struct reason {
 	size_t at;
 	const char *what;
@@ -86,7 +86,8 @@ static void put_joined(struct text *text, const struct pj_unwinding *unwinding)
 	}
 }
 
-/* --unwind=verify. What is missing in frame pointers is no evidence; the rest is. */
+/* Appends the results of --unwind=verify. Missing callers of frame pointers do not mean that the unwinder is wrong;
+ * other differences do. */
 static void put_verified(struct text *text, const struct pj_unwinding *unwinding)
 {
 	const struct {

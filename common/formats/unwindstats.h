@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindstats.h - what became of the stacks that a recorder walked, in words: one spelling for who records and who
- * reads.
+ * unwindstats.h - describes in words how many stacks the recorder unwound and why others broke: the same text for the
+ * recorder and for readers.
  */
 #ifndef PJ_UNWINDSTATS_H
 #define PJ_UNWINDSTATS_H
@@ -11,8 +11,8 @@
 
 void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more);
 
-/* "99.8 % of 5,012 stacks are complete, 0.1 % are longer than the copy, 0.1 % are broken (0.1 % in exec or exit: no
- * stack)" */
+/* Appends a summary such as "99.8 % of 5,012 stacks are complete, 0.1 % are longer than the copy, 0.1 % are broken (0.1
+ * % in exec or exit: no stack)". */
 void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding);
 
 #endif

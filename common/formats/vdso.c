@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <sys/auxv.h>
 
-#define VDSO_MAX ((size_t)1 << 20) /* bytes; that of x86-64 takes two pages */
+#define VDSO_MAX ((size_t)1 << 20) /* limit for the size of the vDSO in bytes; that of x86-64 takes two pages */
 
 struct str vdso_image(void)
 {
@@ -17,7 +17,7 @@ struct str vdso_image(void)
 	if (!image)
 		return (struct str){ 0 };
 	memcpy(&header, image, sizeof(header));
-	/* The section headers are at its end. */
+	/* the section headers are the last part of the image */
 	size = (size_t)header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || size > VDSO_MAX)
 		return (struct str){ 0 };
