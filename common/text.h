@@ -16,14 +16,15 @@ struct text {
 	size_t cap;
 };
 
-void text_reserve(struct text *text, size_t more); /* makes space for `more` further bytes */
+void text_reserve(struct text *text, size_t more); /* makes space for `more` bytes after the text */
 void text_bytes(struct text *text, const void *p, size_t n);
 void text_str(struct text *text, struct str string);
-void text_add(struct text *text, const char *string); /* a C string */
+void text_add(struct text *text, const char *string); /* appends a C string */
 void text_u64(struct text *text, uint64_t value);
-void text_grouped(struct text *text, uint64_t value); /* 1,234,567 */
-void text_tenths(struct text *text, int64_t value);   /* value / 10 in as few bytes as SVG needs: 12 -.5 3.4 */
-void text_rgb(struct text *text, uint32_t rgb);       /* #rrggbb */
+void text_grouped(struct text *text, uint64_t value); /* appends value in groups of digits: 1,234,567 */
+/* appends value / 10 in as few bytes as SVG needs: 12, -.5, 3.4 */
+void text_tenths(struct text *text, int64_t value);
+void text_rgb(struct text *text, uint32_t rgb); /* appends #rrggbb */
 void text_printf(struct text *text, const char *fmt, ...) PRINTF(2, 3);
 void text_free(struct text *text);
 
@@ -34,7 +35,7 @@ static inline void text_char(struct text *text, char byte)
 	text->p[text->n++] = byte;
 }
 
-/* Returns the text so far; valid until the next change. */
+/* Returns the text; valid until the next change of it. */
 static inline struct str text_view(const struct text *text)
 {
 	return (struct str){ text->p, text->n };

@@ -40,14 +40,14 @@ bool visible_hides(uint32_t u)
 		{ 0x115f, 0x1160 },   /* Hangul fillers */
 		{ 0x17b4, 0x17b5 },   /* invisible Khmer vowels */
 		{ 0x180e, 0x180e },   /* Mongolian vowel separator */
-		{ 0x200b, 0x200f },   /* zero width, direction marks */
-		{ 0x2028, 0x202e },   /* line and paragraph separators, embeddings and overrides */
-		{ 0x2060, 0x206f },   /* invisible operators, isolates */
+		{ 0x200b, 0x200f },   /* zero-width characters, direction marks */
+		{ 0x2028, 0x202e },   /* separators of lines and paragraphs, embeddings and overrides of direction */
+		{ 0x2060, 0x206f },   /* invisible operators, isolates of direction */
 		{ 0x3164, 0x3164 },   /* Hangul filler */
-		{ 0xfdd0, 0xfdef },   /* noncharacters */
+		{ 0xfdd0, 0xfdef },   /* noncharacters; those at the end of each plane are tested below */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xffa0, 0xffa0 },   /* halfwidth Hangul filler */
-		{ 0xfff0, 0xfffb },   /* unassigned, interlinear annotation */
+		{ 0xfff0, 0xfffb },   /* unassigned characters, interlinear annotations */
 		{ 0xe0000, 0xe0fff }, /* tags, variation selectors supplement */
 	};
 
@@ -60,7 +60,8 @@ bool visible_hides(uint32_t u)
 	return (u & 0xfffe) == 0xfffe;
 }
 
-/* Length of what looks like an escape at the start of string, a backslash; 0 when it is none. */
+/* Returns the number of bytes of the escape (\xNN, \uNNNN, \UNNNNNNNN) at the start of string, which begins with a
+ * backslash; 0 if there is none. */
 static size_t escape_length(struct str string)
 {
 	size_t digits = string.n < 2 ? 0 : string.p[1] == 'x' ? 2 : string.p[1] == 'u' ? 4 : string.p[1] == 'U' ? 8 : 0;
@@ -74,7 +75,7 @@ static size_t escape_length(struct str string)
 	return digits + 2;
 }
 
-/* Stays as it is. */
+/* Returns true if the first byte of string is ASCII that visible_str does not change. */
 static bool visible_is_plain(struct str string)
 {
 	unsigned char byte = (unsigned char)string.p[0];
@@ -107,7 +108,7 @@ void visible_str(struct text *text, struct str string)
 	}
 }
 
-/* False: no code point has that number. */
+/* Appends the code point u in UTF-8. Returns false if u is no code point or a surrogate. */
 static bool put_utf8(struct text *text, uint64_t u)
 {
 	if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))

@@ -7,12 +7,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define FIRST_NS (10 * SECOND_NS) /* avoided after the first failure */
+#define FIRST_NS (10 * SECOND_NS) /* how long a place is avoided after its first failure that counts */
 #define LONGEST_NS (3600 * SECOND_NS)
-#define FORGET_NS (3600 * SECOND_NS) /* without a failure */
-#define REST_NS (SECOND_NS / 5)      /* between a crash and the next start */
+#define FORGET_NS (3600 * SECOND_NS) /* time without a failure after which a place's failures are forgotten */
+#define REST_NS (SECOND_NS / 5)      /* time between a crash of a helper and the next start */
 #define LINGER_NS (60 * SECOND_NS)
-#define CRASHES_FREE 2 /* of a place: one file did that, or the kernel's need for memory */
+/* crashes that do not count as failures of a place: a single file may be the cause, or the kernel's lack of memory */
+#define CRASHES_FREE 2
 
 bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns)
 {
@@ -44,14 +45,14 @@ static const struct backoff_place *backoff_find_place(const struct backoff *back
 	return i < BACKOFF_PLACES_MAX ? &backoff->place[i] : NULL;
 }
 
-/* When the place is like any other again. */
+/* Returns the time from which on a place is neither avoided nor in debt. */
 static uint64_t free_again(const struct backoff_place *place)
 {
 	return place->until > place->paid ? place->until : place->paid;
 }
 
-/* The slot of a place; of too many places the one that is free again first gives way, unless that is later than
- * `until`: NULL. */
+/* Returns the slot of a place. A new place takes the slot of the place that is free again first; returns NULL if that
+ * one is not free by `until`. */
 static struct backoff_place *backoff_slot_of(struct backoff *backoff, uint64_t place, uint64_t until)
 {
 	size_t i = index_of(backoff, place);
@@ -165,7 +166,7 @@ bool backoff_rests(const struct backoff *backoff, uint64_t place, uint64_t now)
 bool backoff_has_space(struct backoff *backoff)
 {
 	backoff_reap(backoff);
-	/* a helper may be two processes */
+	/* a helper may consist of two processes, and both may linger */
 	return backoff_lingering(backoff) + 2 <=
 	       (backoff->lingering_max ? backoff->lingering_max : BACKOFF_LINGERING_MAX);
 }

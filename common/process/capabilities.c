@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CAPABILITIES 64 /* two words, and no kernel has more */
+#define CAPABILITIES 64 /* bits of struct capabilities: the kernel's interface has two words of 32 */
 
 bool capabilities_get(struct capabilities *capabilities)
 {
@@ -41,7 +41,7 @@ void capabilities_bound(uint64_t keep)
 	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
 		int bounded = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 
-		if (bounded < 0) /* beyond the last one of this kernel */
+		if (bounded < 0) /* the kernel knows no capability with this or a higher number */
 			break;
 		if (bounded && !(keep >> cap & 1))
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
@@ -58,7 +58,8 @@ bool capabilities_limit(uint64_t keep)
 	keep &= capabilities.permitted;
 	if (capabilities.effective & CAPABILITY_BIT(CAP_SETPCAP))
 		capabilities_bound(keep);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* unknown before 4.3, where there are none */
+	/* fails before Linux 4.3, which has no ambient capabilities */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (!capabilities_set(&(struct capabilities){ .effective = keep, .permitted = keep }) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capabilities.h - a process keeps the capabilities that it needs, and has no way back to others.
+ * capabilities.h - a process limits itself to the capabilities that it needs, and cannot get others again.
  *
  * By system calls. Capabilities belong to threads: to be called before there are others.
  */
@@ -15,16 +15,18 @@ struct capabilities {
 	uint64_t effective, permitted, inheritable;
 };
 
-/* False and all 0: errno. */
+/* Get and set the capabilities of this thread. Return false with errno; *capabilities is then 0 after
+ * capabilities_get. */
 bool capabilities_get(struct capabilities *capabilities);
 bool capabilities_set(const struct capabilities *capabilities);
 
-/* Takes all but `keep` out of the bounding set, so that no executed file brings them, and root gets none by executing.
- * Needs CAP_SETPCAP; without it no_new_privs does the same. */
+/* Removes all capabilities except `keep` from the bounding set, so that no executed file gives them, and locks
+ * SECBIT_NOROOT, so that root gets none by exec. Needs CAP_SETPCAP; without it nothing is removed, and no_new_privs
+ * must do the same. */
 void capabilities_bound(uint64_t keep);
 
-/* Keeps those of `keep` that are permitted: no others in the bounding set, no inheritable and no ambient ones,
- * no_new_privs. False: some are left that should not be. */
+/* Drops all capabilities except `keep`, from the bounding set too if CAP_SETPCAP is held, and all inheritable and
+ * ambient ones, and sets no_new_privs. Returns false if others remain. */
 bool capabilities_limit(uint64_t keep);
 
 #endif

@@ -51,8 +51,8 @@ static void fdmessage_close_all(int *fd, size_t n)
 	}
 }
 
-/* All descriptors of a message are ours now, and the sender may have sent as many as there is space for: those beyond
- * the array are closed. */
+/* Copies the descriptors of a received message to fd. They are open in this process now, and the buffer has space for
+ * more than FDMESSAGE_MAX of them: the rest is closed. */
 static void take_descriptors(struct msghdr *header, int fd[FDMESSAGE_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(header);
@@ -85,7 +85,7 @@ ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDME
 	take_descriptors(&header, fd);
 	if (got > 0 && !(header.msg_flags & MSG_TRUNC))
 		return got;
-	fdmessage_close_all(fd, FDMESSAGE_MAX); /* an empty message can have some, too */
+	fdmessage_close_all(fd, FDMESSAGE_MAX); /* an empty message can carry descriptors, too */
 	errno = EBADMSG;
 	return got ? -1 : 0;
 }

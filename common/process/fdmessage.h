@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * fdmessage.h - a message with descriptors, over a socket of our own (SOCK_SEQPACKET).
- */
+/* fdmessage.h - messages with file descriptors, over a SOCK_SEQPACKET socket between processes of pj. */
 #ifndef PJ_FDMESSAGE_H
 #define PJ_FDMESSAGE_H
 
@@ -9,29 +7,30 @@
 
 #include <sys/types.h>
 
-enum { FDMESSAGE_MAX = 4 }; /* descriptors */
+enum { FDMESSAGE_MAX = 4 }; /* largest number of descriptors in one message */
 
-/* Sends n bytes, and fd unless it is -1; fd stays the caller's. Returns false and errno if not all was sent. */
+/* Sends a message of n bytes, with descriptor fd unless it is -1. fd stays open. Returns false with errno if not all
+ * was sent. */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
-/* Receives a message of exactly n bytes, and its descriptor (close-on-exec); *fd is -1 if it has none, or several.
- * flags: MSG_DONTWAIT or 0. Returns 1; 0 if the other end is closed; -1 with errno if no message was received, EBADMSG
- * for a message of another size, whose descriptor is closed. */
+/* Receives a message of exactly n bytes into p. *fd becomes its descriptor (close-on-exec), -1 if it has none or
+ * several. flags: MSG_DONTWAIT or 0. Returns 1; 0 if the other end is closed or the message is empty; -1 with errno if
+ * no message was received, EBADMSG if it has another size. Then its descriptors are closed. */
 int fdmessage_receive(int socket, void *p, size_t n, int *fd, int flags);
 
-/* As fdmessage_send and fdmessage_receive, with up to FDMESSAGE_MAX descriptors. Descriptors that the message does not
- * have become -1. */
+/* Like fdmessage_send and fdmessage_receive, with up to FDMESSAGE_MAX descriptors. fd[] is -1 beyond those of the
+ * message. */
 bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds);
 bool fdmessage_send_soon(int socket, const void *p, size_t n, const int *fd,
-			 size_t fds); /* EAGAIN instead of waiting */
+			 size_t fds); /* fdmessage_send_soon fails with EAGAIN instead of waiting */
 int fdmessage_receive_all(int socket, void *p, size_t n, int fd[FDMESSAGE_MAX], int flags);
 
-/* Receive a message of at most `size` bytes, with at most one descriptor or with several. Return its size, or 0 or -1
- * as fdmessage_receive. */
+/* Receive a message of 1 to `size` bytes, with one descriptor at most or with several. Return its number of bytes, or 0
+ * or -1 as fdmessage_receive does. */
 ssize_t fdmessage_receive_some(int socket, void *p, size_t size, int *fd, int flags);
 ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDMESSAGE_MAX], int flags);
 
-/* As fdmessage_send and fdmessage_receive_some (flags 0), but they go on after a signal. */
+/* Like fdmessage_send and fdmessage_receive_some (flags 0), but try again if a signal interrupts them. */
 bool fdmessage_put(int socket, const void *p, size_t n, int fd);
 ssize_t fdmessage_take(int socket, void *p, size_t size, int *fd);
 

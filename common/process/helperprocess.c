@@ -13,19 +13,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Best effort: where /proc/self belongs to another user, the process stays as likely a victim as its parent. */
+/* Makes the kernel kill this process first when memory runs out. Without effect if /proc/self belongs to another
+ * user. */
 static void be_first_victim(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "1000", 4) < 0) {
-		/* it stays as it is */
+		/* the value of the parent process remains */
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
-/* Descriptors move out of each other's way first. */
+/* Moves the descriptors fd[] to HELPERPROCESS_FD and the following numbers, and closes all above. They are first
+ * duplicated to free numbers, as the new numbers may be among fd[]. */
 static void helperprocess_place(const int *fd, size_t n)
 {
 	int moved[HELPERPROCESS_FDS_MAX];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parent.h - to end with who started us, however it ends: a script that is killed cannot end what it started. */
+/* parent.h - ends a tool when its parent process ends, in whatever way: a killed script cannot end what it started. */
 #ifndef PJ_PARENT_H
 #define PJ_PARENT_H
 
 #include <sys/types.h>
 
-/* From now on SIGTERM comes when the parent ends, or at once if it is another one than `parent` by now. To be called
- * when the credentials are what they will be, as the kernel forgets it when they change. */
+/* Makes the kernel send SIGTERM to this process when its parent ends; sends it at once if the parent is not `parent`
+ * any more. Must be called after all changes of credentials, since they cancel the request. */
 void parent_bind(pid_t parent);
 
 #endif

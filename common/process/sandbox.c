@@ -31,7 +31,7 @@
 #define INSTRUMENTED 1
 #endif
 #endif
-#ifdef PJ_COVERAGE /* gcov writes its counters into files when the process ends */
+#ifdef PJ_COVERAGE /* coverage: gcov writes its counters to files when the process ends */
 #define INSTRUMENTED 1
 #define COVERAGE 1
 #else
@@ -47,18 +47,18 @@
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls of Landlock, the same on every processor. */
+/* Numbers of Landlock's system calls, which are the same on all processors, and constants of their arguments. */
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG = 1, PATH_BENEATH = 1 };
 
 /* ---- system calls ------------------------------------------------------------------------------------------------ */
 
-/* Calls whose third argument is a protection: refused with PROT_EXEC. */
+/* Calls whose third argument is the protection of memory; they are allowed without PROT_EXEC. */
 static const int protecting[] = { SYS_mmap, SYS_mprotect };
 
 static const int base[] = {
 	SYS_read,          SYS_write,        SYS_pread64,         SYS_close,      SYS_lseek,
 #ifdef __GLIBC__
-	SYS_newfstatat, /* fstat */
+	SYS_newfstatat, /* glibc's fstat() is this call */
 #else
 	SYS_fstat,
 #endif
@@ -80,13 +80,13 @@ static const struct {
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
 #ifdef __GLIBC__
-	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* beside clone */
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* in addition to clone (allow_threads) */
 #else
 	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_writev } },
 #endif
 };
 
-/* System calls of an opener beside the base. */
+/* System calls of an opener (SANDBOX_OPENER) in addition to the base. */
 static const int opening[] = {
 	SYS_openat, SYS_readlinkat,  SYS_getdents64,   SYS_fstatfs,      SYS_renameat,       SYS_unlinkat,
 	SYS_fsync,  SYS_flock,       SYS_memfd_create, SYS_recvmsg,      SYS_sendmsg,        SYS_fcntl,
@@ -99,7 +99,7 @@ static const int opening[] = {
 #endif
 };
 
-/* In place of the base: an opener below roots of other processes. openat() beside it, to read. */
+/* System calls of SANDBOX_ROOTS, in place of the base. allow_roots also allows openat for reading. */
 static const int in_roots[] = {
 	SYS_openat2,      SYS_newfstatat,      SYS_fstatfs,        SYS_read,         SYS_pread64,   SYS_write,
 	SYS_pwrite64,     SYS_lseek,           SYS_close,          SYS_memfd_create, SYS_ftruncate, SYS_fchown,
@@ -113,7 +113,7 @@ static const int in_roots[] = {
 #endif
 };
 
-/* The process that forks such openers; clone() beside it. */
+/* System calls of SANDBOX_FORK, in addition to clone (allow_roots). */
 static const int forking[] = {
 	SYS_wait4,
 	SYS_kill,
@@ -131,7 +131,7 @@ static const int forking[] = {
 #endif
 };
 
-/* The only place that widens the list: the run time of sanitizers and of gcov. Never in a release build. */
+/* System calls that sanitizers and gcov need. No other list is extended for them, and no release build has it. */
 static const int instrumented[] = {
 	SYS_openat,       SYS_readlinkat,     SYS_sigaltstack,
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid,
@@ -162,17 +162,16 @@ static unsigned sandbox_listed(const int *call, size_t n)
 	return count;
 }
 
-/* Groups whose processes get EPERM for a call that is not allowed. A process of other groups is killed by such a call.
- */
+/* Groups in which a call that is not allowed fails with EPERM. In other groups it kills the process. */
 #define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER | SANDBOX_ROOTS)
 
 unsigned sandbox_calls(unsigned groups)
 {
-	unsigned n = countof(protecting) + 1; /* getrandom, tgkill, or openat */
+	unsigned n = countof(protecting) + 1; /* + 1: getrandom, tgkill or openat, depending on the groups */
 
 	if (groups & SANDBOX_ROOTS)
 		return n + sandbox_listed(in_roots, countof(in_roots)) +
-		       (groups & SANDBOX_FORK ? sandbox_listed(forking, countof(forking)) + 1 /* clone */ : 0);
+		       (groups & SANDBOX_FORK ? sandbox_listed(forking, countof(forking)) + 1 /* + 1: clone */ : 0);
 	n += sandbox_listed(base, countof(base));
 
 	for (size_t i = 0; i < countof(grouped); i++)
@@ -200,8 +199,8 @@ static void sandbox_emit(struct program *program, uint16_t code, uint32_t index,
 		program->code[program->n++] = (struct sock_filter){ code, jt, jf, index };
 }
 
-/* Appends the check of a list of calls. All of them jump to one shared return, which keeps the program short: the
- * kernel compiles it anew for each process that installs it. */
+/* Appends instructions that allow n calls. All of them jump to one return instruction, which keeps the program short:
+ * the kernel compiles it again for each process that installs it. */
 static void sandbox_allow(struct program *program, const int *call, size_t n)
 {
 	unsigned left = sandbox_listed(call, n);
@@ -213,8 +212,8 @@ static void sandbox_allow(struct program *program, const int *call, size_t n)
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* clone of threads only. clone3 keeps its flags in memory, where no filter sees them: it is reported as missing, and
- * libc takes clone. */
+/* Allows clone() for threads only. clone3() fails with ENOSYS, so that libc uses clone(): its flags are in memory,
+ * which filters cannot read. */
 static void allow_threads(struct program *program)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
@@ -226,7 +225,7 @@ static void allow_threads(struct program *program)
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* Signals to this process only. */
+/* Allows tgkill() for this process only. */
 static void allow_own_signals(struct program *program)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4);
@@ -236,8 +235,8 @@ static void allow_own_signals(struct program *program)
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* A call unless an argument has one of these bits; any of instrumented code. The accumulator holds the call's number
- * before and after. */
+/* Allows a call if argument number `argument` has none of these bits; else the call fails with `error`. Instrumented
+ * code may have all bits. Before and after these instructions the accumulator holds the call's number. */
 static void allow_unless(struct program *program, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
@@ -248,7 +247,8 @@ static void allow_unless(struct program *program, int call, unsigned argument, u
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* openat2 keeps its flags in memory, where no filter sees them. */
+/* Allows the calls of SANDBOX_ROOTS and SANDBOX_FORK. openat2() is allowed with all flags, as they are in memory, which
+ * filters cannot read. */
 static void allow_roots(struct program *program, unsigned groups)
 {
 	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
@@ -264,7 +264,7 @@ static void allow_roots(struct program *program, unsigned groups)
 	allow_unless(program, SYS_clone, 0, NEW_NAMESPACES, EPERM);
 }
 
-/* The call fails with EPERM in place of ending the process. */
+/* Makes the call fail with EPERM; otherwise it would end the process. */
 static void refuse_call(struct program *program, int call)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
@@ -321,8 +321,8 @@ static bool filter_calls(unsigned groups)
 
 /* ---- Landlock ---------------------------------------------------------------------------------------------------- */
 
-/* <linux/landlock.h> of a distribution is older than the kernels it runs on: the layout, and the rights of each ABI,
- * are constants. */
+/* Structs of Landlock's system calls. They are defined here because the <linux/landlock.h> of a distribution is older
+ * than the kernels that pj runs on. */
 struct ruleset {
 	uint64_t files, network, scoped;
 };
@@ -332,11 +332,12 @@ struct beneath {
 	int32_t folder;
 } __attribute__((packed));
 
-/* Rights to read files and list folders, which openers keep. */
+/* Landlock's rights to read files and to list folders, which openers keep. */
 #define READING (UINT64_C(1) << 2 | UINT64_C(1) << 3)
 #define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
 
-/* Grants `rights` below a folder, or for a file. One that does not exist needs none. */
+/* Adds `rights` below path, a folder or file, to the ruleset. Returns true also if path cannot be opened: then nothing
+ * needs to be granted. */
 static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
@@ -346,7 +347,7 @@ static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 	if (fd < 0)
 		return true;
 	done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
-	if (!done && errno == EINVAL) { /* no folder */
+	if (!done && errno == EINVAL) { /* path is not a folder */
 		rule.rights &= FOR_FILES;
 		done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
 	}
@@ -354,11 +355,13 @@ static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 	return done;
 }
 
-/* A ruleset that handles every right (of an opener: but reading), and grants those below `writable` only. */
+/* Forbids all rights of Landlock, to openers all except reading, and grants the rights on files only below `writable`.
+ * Returns false if the kernel has no Landlock, or on failure. */
 static bool forbid_files(const struct sandbox *sandbox)
 {
 	static const unsigned rights[] = { 13, 14, 15, 15,
-					   16 }; /* of the file system, in ABI 1, 2, 3, 4, 5 and later */
+					   /* number of rights on files in Landlock's ABI 1, 2, 3, 4, and from 5 on */
+					   16 };
 	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
 	struct ruleset ruleset = { 0 };
 	size_t size = sizeof(ruleset.files);
@@ -371,11 +374,11 @@ static bool forbid_files(const struct sandbox *sandbox)
 	if (sandbox->groups & SANDBOX_OPENER)
 		ruleset.files &= ~READING;
 	if (abi >= 4) {
-		ruleset.network = 3; /* bind, connect */
+		ruleset.network = 3; /* the rights to bind and connect TCP ports */
 		size += sizeof(ruleset.network);
 	}
 	if (abi >= 6) {
-		ruleset.scoped = 3; /* abstract sockets, signals */
+		ruleset.scoped = 3; /* abstract Unix sockets and signals, to processes outside of the sandbox */
 		size += sizeof(ruleset.scoped);
 	}
 	fd = (int)syscall(CREATE_RULESET, &ruleset, size, 0);
@@ -383,7 +386,7 @@ static bool forbid_files(const struct sandbox *sandbox)
 		return false;
 	for (size_t i = 0; sandbox->writable && sandbox->writable[i]; i++)
 		done = sandbox_grant(fd, sandbox->writable[i], ruleset.files & ~(UINT64_C(1) << 0)) &&
-		       done; /* nothing is executed */
+		       done; /* bit 0, to execute files, is never granted */
 	done = (COVERAGE || syscall(RESTRICT_SELF, fd, 0) == 0) && done;
 	close(fd);
 	return done;
@@ -424,14 +427,15 @@ static bool sandbox_set_limits(const struct sandbox *sandbox)
 		done = sandbox_limit(RLIMIT_FSIZE, sandbox->file_bytes) && done;
 	if (sandbox->files && !COVERAGE)
 		done = sandbox_limit(RLIMIT_NOFILE, sandbox->files) && done;
-	if (sandbox->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes */
+	if (sandbox->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes of addresses */
 		done = sandbox_limit(RLIMIT_AS, sandbox->address_space) && done;
 	return done;
 }
 
 /* ---- reports of helper processes -------------------------------------------------------------------------------- */
 
-static _Atomic unsigned *reported; /* shared with processes that are forked; NULL: no process watches */
+/* layers that are missing in forked processes; in memory that they share; NULL before sandbox_watch */
+static _Atomic unsigned *reported;
 
 void sandbox_watch(void)
 {
@@ -448,7 +452,7 @@ unsigned sandbox_reported(void)
 	return reported ? atomic_load(reported) : 0;
 }
 
-/* Once: the process cannot reach the page afterwards. */
+/* Adds missing layers to the parent's report and unmaps its page, which this process cannot reach afterwards. */
 static void sandbox_report(unsigned missing)
 {
 	if (!reported)
@@ -465,9 +469,8 @@ static int compare_bytes(const void *a, const void *b)
 	return *(const char *)a - *(const char *)b;
 }
 
-/* qsort of some glibc versions calls sysinfo, which the filter allows to no group, once per process: when it first
- * sorts over 1 kB. This call makes it do so before the filter is active. Two elements of 2,048 bytes take 2 us, 2,048
- * of one byte 70. */
+/* Sorts 4 kB before the filter is active. qsort of some glibc versions calls sysinfo, which no group allows, when it
+ * first sorts over 1 kB. Two elements of 2,048 bytes take 2 us, 2,048 elements of one byte 70 us. */
 static void sort_once(void)
 {
 	char bytes[2][2048] = { { 0 } };
@@ -489,7 +492,8 @@ unsigned sandbox_enter(const struct sandbox *sandbox)
 		missing |= SANDBOX_LANDLOCK;
 	if (!sandbox->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
-	if (!(sandbox->groups & LENIENT)) /* /proc/self of a process that is not dumpable belongs to root */
+	/* not for lenient groups: files in /proc/self of a process that is not dumpable belong to root */
+	if (!(sandbox->groups & LENIENT))
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(sandbox->groups))
 		missing |= SANDBOX_SECCOMP;
@@ -502,7 +506,7 @@ bool sandbox_narrow(unsigned groups)
 	return filter_calls(groups);
 }
 
-/* In the order of the bits of enum sandbox_layer. */
+/* Names of the layers, and advice if one is missing, by bit number in enum sandbox_layer. */
 static const struct {
 	const char *name, *advice;
 } layers[] = {
@@ -522,7 +526,7 @@ const char *sandbox_missing(unsigned missing)
 	return NULL;
 }
 
-static unsigned warned; /* layers of which this process warned */
+static unsigned warned; /* layers that this process has warned of */
 
 void sandbox_warn(unsigned missing)
 {

@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Fields of /proc/PID/stat, from 1 (proc_pid_stat(5)). */
+/* Numbers of fields in /proc/PID/stat, counted from 1 (proc_pid_stat(5)). */
 enum { FIELD_STATE = 3, FIELD_START = 22, FIELD_START_CODE = 26, FIELD_START_STACK = 28 };
 
 bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 {
-	ptrdiff_t close = str_rfind(stat, ')'); /* a comm may hold anything */
+	ptrdiff_t close = str_rfind(stat, ')'); /* the last ')', since a comm can contain any byte */
 	bool good = true;
 
 	*id = (struct taskid){ 0 };
@@ -32,7 +32,8 @@ bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 	return good;
 }
 
-/* The start of a file of the process: what matters here are some hundred bytes. */
+/* Reads the start of a file of the process, n bytes at most, into buffer; returns an empty str on failure. The callers
+ * need some hundred bytes only. */
 static struct str taskid_read_start(int process, const char *name, char *buffer, size_t n)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
@@ -61,7 +62,8 @@ bool taskid_is(int process, const struct taskid *id)
 
 /* ---- credentials ----------------------------------------------------------------------------------------------- */
 
-/* "Uid:\treal\teffective\tsaved\tfs": false unless the first three are one. */
+/* Parses "Uid:\treal\teffective\tsaved\tfs". Returns true, and the id in *value, if real, effective and saved id are
+ * equal. */
 static bool same_three(struct str line, uint64_t *value)
 {
 	uint64_t other[2];
@@ -90,9 +92,9 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 	return has_uid && has_gid;
 }
 
-/* The kernel gives the files of a process that is not dumpable to root, so the owner shows it; the folder /proc/PID
- * itself is always owned by the effective user. Before the user itself is compared, as credentials change with an exec:
- * the taskid is checked last. */
+/* The owner of a file in /proc/PID shows whether the process is dumpable, since the kernel gives them to root
+ * otherwise. The folder /proc/PID itself always belongs to the effective user. The taskid is checked last, as an exec
+ * changes credentials. */
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
 {
 	char buffer[4096];

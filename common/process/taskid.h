@@ -20,36 +20,39 @@
 #include <sys/types.h>
 
 struct taskid {
-	uint64_t start;                   /* clock ticks since boot */
-	uint64_t start_code, start_stack; /* addresses; 1 and 0 where we may not read them */
+	uint64_t start;                   /* start time of the process, clock ticks since boot */
+	uint64_t start_code, start_stack; /* addresses; 1 and 0 if we may not read them */
 };
 
-/* Owner of a process, in the numbers of this user namespace. */
+/* User and group of a process, as numbers in our user namespace. */
 struct taskid_user {
 	uid_t uid;
 	gid_t gid;
 };
 
 enum taskid_answer {
-	TASKID_SAME,    /* the process lives, runs the program of the taskid, and its user may look into it */
+	TASKID_SAME,    /* the process lives, runs the program of the taskid, and its own user may read it */
 	TASKID_GONE,    /* the process ended, or runs another program */
-	TASKID_PRIVATE, /* the process's user may not look into it: it is not dumpable, or acts for another user */
-	TASKID_DENIED   /* we may not look into it, or descriptors ran out: errno */
+	TASKID_PRIVATE, /* the process's own user may not read it: it is not dumpable, or acts for another user */
+	TASKID_DENIED   /* we may not read it, or have no free descriptor; errno has the reason */
 };
 
-/* Parses the text of /proc/PID/stat. Returns false for other text. Pure. */
+/* Parses the text of /proc/PID/stat. *zombie: the process has ended. Returns false for other text. Pure. */
 bool taskid_parse(struct str stat, struct taskid *id, bool *zombie);
 
-/* Reads the taskid of a process. Returns false if the process has ended. */
+/* Reads the taskid of a process; process: descriptor of its /proc/PID. Returns false if the process has ended, also as
+ * a zombie. */
 bool taskid_read(int process, struct taskid *id);
 
 /* Returns true if the process lives and runs the program of the taskid. */
 bool taskid_is(int process, const struct taskid *id);
 
-/* Checks, beyond taskid_is, that the process's user may look into it. *user is set for TASKID_SAME. */
+/* Checks the same as taskid_is, and that the process's own user may read it. *user is its user if TASKID_SAME is
+ * returned. */
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user);
 
-/* Opens /proc/PID/mem if the process runs the program of the taskid. *fd is set for TASKID_SAME, else to -1. */
+/* Opens /proc/PID/mem if taskid_check returns TASKID_SAME, and returns its answer, or TASKID_DENIED if the file cannot
+ * be opened. *fd is the descriptor, -1 for all other answers. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
 /* Parses user and group in the text of /proc/PID/status. Returns false if real, effective and saved ids differ, or for

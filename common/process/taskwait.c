@@ -18,10 +18,10 @@ struct job {
 	enum question question;
 	int process;
 	struct taskid id;
-	char name[32]; /* READ, OPEN_FOLDER, LINK */
+	char name[32]; /* file in /proc/PID for READ, OPEN_FOLDER, LINK */
 	size_t max;
-	/* the answer */
-	enum taskid_answer answer; /* IS, READ, LINK: TASKID_SAME is true */
+	/* the answer, set by the thread */
+	enum taskid_answer answer; /* for IS, READ and LINK: TASKID_SAME means true */
 	int error;
 	struct taskid_user user;
 	int fd;
@@ -75,7 +75,8 @@ static uint64_t taskwait_find_place(void *arg)
 	return tenant_place(job->process);
 }
 
-/* NULL and errno: no answer. The caller drops it. */
+/* Asks a question in limited time. Returns the job with the answer, which the caller drops; NULL and errno if there is
+ * no answer. */
 static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
 				  size_t max)
 {
@@ -141,7 +142,7 @@ static bool query_bytes(enum question question, int process, const char *name, s
 	if (job) {
 		struct text before = *text;
 
-		*text = job->bytes; /* the buffer of text is not reused: it is freed with the job */
+		*text = job->bytes; /* the job's buffer becomes that of text, whose old one is freed with the job */
 		job->bytes = before;
 		taskwait_drop(job);
 	}

@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ID_DIGITS 64  /* of a container */
-#define KEY_DIGITS 16 /* of them that make the key */
+#define ID_DIGITS 64  /* length of a container's id: hexadecimal digits */
+#define KEY_DIGITS 16 /* leading digits of the id that are the tenant's key */
 #define CGROUP_MAX (64u << 10)
-#define NESTED_MAX 40 /* user namespaces; the kernel allows 32 */
+#define NESTED_MAX 40 /* limit for nested namespaces of a process; the kernel allows 32 user namespaces */
 #define IDLE_NS (600 * SECOND_NS)
 #define SWEEP_NS (10 * SECOND_NS)
-#define TABLE 1024u /* tenants with an account of their own; a power of two */
+#define TABLE 1024u /* slots for tenants with an account of their own; a power of two */
 
 /* ---- the tenant of a process ------------------------------------------------------------------------------------ */
 
@@ -35,8 +35,8 @@ static size_t hex_run(struct str string)
 	return n;
 }
 
-/* The first id in a path, from the root on: of containers in containers the outermost. *parent: the path of its folder.
- */
+/* Finds the first id in the path of a cgroup: that of the outermost container. *parent is the path of the folder that
+ * contains it. Returns false if there is none. */
 static bool outermost_container(struct str path, struct str *parent, uint64_t *key)
 {
 	const char *start = path.p;
@@ -55,7 +55,7 @@ static bool outermost_container(struct str path, struct str *parent, uint64_t *k
 	return false;
 }
 
-/* "/user.slice/user-1000.slice/...": what systemd gives to a user, who may make any cgroup below. */
+/* Returns true for "/user.slice/user-1000.slice/...", and the uid: systemd lets that user make any cgroup below. */
 static bool user_slice(struct str path, uint64_t *uid)
 {
 	struct str rest = path, part;
@@ -72,7 +72,7 @@ struct tenant tenant_from(const struct tenant_facts *facts)
 	struct str cgroup = facts->cgroup, parent;
 	uint64_t key;
 
-	while (cgroup.n) { /* hierarchy:controllers:path */
+	while (cgroup.n) { /* the form of a line is hierarchy:controllers:path */
 		struct str path = str_cut(&cgroup, '\n'), controllers;
 		uid_t owner;
 
@@ -113,7 +113,7 @@ enum kind { USER_NAMESPACE, PID_NAMESPACE };
 
 static const char *const kind_names[] = { "ns/user", "ns/pid" };
 
-/* Ours, which stays the same. 0: unknown. */
+/* Returns the inode of our own namespace of that kind, which does not change; 0 if unknown. */
 static uint64_t own_namespace(enum kind kind)
 {
 	static _Atomic uint64_t own[countof(kind_names)];
@@ -126,8 +126,8 @@ static uint64_t own_namespace(enum kind kind)
 	return own[kind];
 }
 
-/* The outermost namespace of that kind below ours, its inode and, of user namespaces, its owner. 0: the process is in
- * ours. Of most processes one stat is enough. */
+/* Returns the inode of the outermost namespace of that kind below our own that contains the process; 0 if the process
+ * is in ours. Sets *owner, if not NULL, to its owner. For most processes one stat is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
 	uint64_t own = own_namespace(kind), inode, outermost = 0;
@@ -161,7 +161,8 @@ static void find_namespaces(int process, struct tenant_facts *facts)
 	facts->mount_ns = namespace_inode(process, "ns/mnt");
 }
 
-/* Conventional mount points of cgroup hierarchies: version 2 alone, version 1, or both. */
+/* Returns the owner of a cgroup's folder, 0 if unknown. Uses the conventional mount points: of version 2 alone, of
+ * version 1, or of both. */
 static uid_t owner_of_cgroup(struct str controllers, struct str path)
 {
 	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
@@ -184,9 +185,9 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 }
 
 struct status {
-	uint64_t uid; /* the real one: the folder's owner is root while the process is not dumpable */
+	uint64_t uid; /* real uid, as the owner of /proc/PID is root while the process is not dumpable */
 	uint64_t pid;
-	bool is_nested; /* in a PID namespace below ours */
+	bool is_nested; /* the process is in a PID namespace below ours */
 };
 
 static bool parse_status(struct str rest, struct status *status)
@@ -207,15 +208,15 @@ static bool parse_status(struct str rest, struct status *status)
 	return found;
 }
 
-/* From status and cgroup only: exec() of a process that waits for its own lock makes readers of its namespaces wait for
- * ever, on kernels since 6.18 (test/hostile/holdlock.c). */
+/* What follows from /proc/PID/status and cgroup alone. Readers of namespaces can wait for ever since Linux 6.18: exec()
+ * of a process holds the lock that they need (test/hostile/holdlock.c). */
 struct texts {
 	struct status status;
 	struct text cgroup;
 	struct tenant_facts facts;
 };
 
-/* Returns false if the process ended or may not be read. */
+/* Reads the texts of a process. Returns false if it has ended or may not be read; facts are then empty. */
 static bool read_texts(int process, struct texts *texts)
 {
 	struct text status = { 0 };
@@ -232,8 +233,9 @@ static bool read_texts(int process, struct texts *texts)
 	return found;
 }
 
-/* Returns the place of a process. If its tenant is unknown, it shares one place with all processes in nested PID
- * namespaces: root of the host is not distinguished from root of a container without an id. */
+/* Returns the place of a process for timelimit_call. A process of an unknown tenant is a place of its own by its pid;
+ * but in nested PID namespaces all such processes are one place, since root of a container without an id cannot be told
+ * from root of the host. */
 static uint64_t tenants_place_of(struct tenant tenant, const struct status *status)
 {
 	uint64_t key = tenant.kind != TENANT_UNKNOWN ? tenant.key : status->is_nested ? 0 : status->pid;
@@ -316,7 +318,7 @@ static uint64_t place_of_namespaces(void *arg)
 	return namespaces->place;
 }
 
-/* The same in limited time. Without an answer the facts stay. */
+/* Like find_namespaces, in limited time. Without an answer the facts stay unchanged. */
 static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {
 	struct namespaces *namespaces = mem_alloc(sizeof(*namespaces), 1);
@@ -434,17 +436,18 @@ uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, ui
 struct account {
 	struct tenant_account sums;
 	bool used;
-	uint64_t touched;              /* ns */
-	int64_t level[TENANT_FLOWS];   /* left; below 0: debt */
-	uint64_t filled[TENANT_FLOWS]; /* ns */
+	/* Time of the last refill, in ns (clock_now). */
+	uint64_t touched;
+	int64_t level[TENANT_FLOWS];   /* what is left of each flow; below 0: debt */
+	uint64_t filled[TENANT_FLOWS]; /* time of each flow's last refill, in ns */
 };
 
 struct tenants {
 	struct tenant_limits limits;
 	uint64_t total[TENANT_STOCKS];
 	size_t n;
-	uint64_t next_sweep;   /* ns */
-	struct account shared; /* of tenants beyond the table */
+	uint64_t next_sweep;   /* earliest time of the next forget_idle, in ns */
+	struct account shared; /* the account of all tenants beyond TABLE / 2 */
 	struct account account[TABLE];
 };
 
@@ -474,7 +477,8 @@ static size_t first_slot(struct tenant tenant)
 	return hash_pair(tenant.key, tenant.kind) & (TABLE - 1);
 }
 
-/* Accounts in the table move back towards their first slot, as open addressing needs when one is taken out. */
+/* Removes the account in slot `gap`. Accounts in the slots after it move back towards their first slot, since the open
+ * addressing of the table needs that. */
 static void remove_account(struct tenants *tenants, size_t gap)
 {
 	tenants->account[gap].used = false;
@@ -490,7 +494,7 @@ static void remove_account(struct tenants *tenants, size_t gap)
 	}
 }
 
-/* Holds nothing, is not in debt, and was not used for long. */
+/* Returns true if the account holds nothing, is not in debt, and was not used for IDLE_NS. */
 static bool tenants_is_idle(const struct account *account, uint64_t now)
 {
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
@@ -514,7 +518,8 @@ static void forget_idle(struct tenants *tenants)
 			remove_account(tenants, i);
 }
 
-/* Half of the table at most is in use, so that a search ends soon. */
+/* Returns the account of a tenant; adds it if it is new. At most half of the table is in use, so that searches end
+ * soon; further tenants get the shared account. */
 static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 {
 	size_t i = first_slot(tenant);
@@ -527,7 +532,7 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 		forget_idle(tenants);
 	if (tenants->n >= TABLE / 2)
 		return &tenants->shared;
-	for (i = first_slot(tenant); tenants->account[i].used;) /* accounts may have moved */
+	for (i = first_slot(tenant); tenants->account[i].used;) /* again, because forget_idle may have moved accounts */
 		i = (i + 1) & (TABLE - 1);
 	tenants->n++;
 	tenants->account[i] = (struct account){ .sums.tenant = tenant, .used = true };
@@ -536,8 +541,8 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 	return &tenants->account[i];
 }
 
-/* Adds the amount that flowed in since the last call (rate times time), up to the burst. An amount below 1 is added
- * later, with its time. The product is a double, so it cannot overflow. */
+/* Adds to a flow what was refilled since its last refill (rate times time), up to the burst. Less than 1 is not added
+ * yet, but later with its time. The product is a double, so that it cannot overflow. */
 static void tenants_refill(struct tenants *tenants, struct account *account, enum tenant_flow flow, uint64_t now)
 {
 	uint64_t rate = tenants->limits.flow[flow].per_second, burst = tenants->limits.flow[flow].burst;
@@ -546,7 +551,7 @@ static void tenants_refill(struct tenants *tenants, struct account *account, enu
 	double level = (double)account->level[flow] + more;
 
 	if (more < 1 && account->filled[flow])
-		return; /* too little to count yet: the time is carried over */
+		return; /* less than 1: `filled` stays, so this time counts next time */
 	account->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
 	account->filled[flow] = now;
 	account->touched = now;

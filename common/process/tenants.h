@@ -10,8 +10,8 @@
  * of it they can take any user and make any mount namespace, but not leave it.
  *
  * Two kinds of budget: a flow (CPU time, bytes written) is refilled with time up to a burst; a stock (memory, bytes
- * kept) is what a tenant holds now. Both are refused over their limit, the refusals are counted, and other tenants do
- * not notice. The table is bounded: tenants beyond it share one entry.
+ * kept) is what a tenant holds now. What goes beyond a limit is refused and counted, without effect on other tenants.
+ * The table is bounded: tenants beyond it share one entry.
  */
 #ifndef PJ_TENANTS_H
 #define PJ_TENANTS_H
@@ -26,46 +26,48 @@ enum tenant_kind {
 	TENANT_USER,
 	TENANT_MOUNT_NS,
 	TENANT_NAMESPACE
-}; /* numbers in windows */
+}; /* windows contain these numbers */
 
 struct tenant {
 	enum tenant_kind kind;
-	uint64_t key; /* first 16 hexadecimal digits of a container's id; uid; inode of a namespace */
+	uint64_t key; /* by kind: first 16 hexadecimal digits of a container's id, uid, or inode of a namespace */
 };
 
-/* The tenant of a process; `process` is a descriptor of its /proc/PID. TENANT_UNKNOWN if it ended or may not be read. A
- * process whose namespaces cannot be read within TENANT_NAMESPACES_MS is of its container or user. */
+/* Returns the tenant of a process; `process` is a descriptor of its /proc/PID. Returns TENANT_UNKNOWN if the process
+ * has ended or may not be read. If its namespaces cannot be read in limited time (TENANT_NAMESPACES_MS), the tenant is
+ * its container or user. */
 struct tenant tenant_of(int process);
 
-/* As tenant_of, but waits for the namespaces of the process without limit: for a thread that may hang. */
+/* Like tenant_of, but waits for the namespaces without a time limit: for a thread that may hang. */
 struct tenant tenant_of_blocking(int process);
 
-/* Returns the tenant of a process by container or user alone, from texts of /proc/PID whose reading cannot block.
+/* Returns the tenant of a process by container or user alone, from files in /proc/PID whose reading cannot hang.
  * Returns TENANT_UNKNOWN also for root on this host. */
 struct tenant tenant_without_namespaces(uint32_t pid);
 
-/* A place for timelimit_call, from texts of /proc/PID that no process can make wait: that of its container or user; a
- * process of root on this host is a place of its own. */
+/* Returns a process's place for timelimit_call, from files in /proc/PID whose reading cannot hang: that of its
+ * container or user. A process of root on this host is a place of its own. */
 uint64_t tenant_place(int process);
 
-/* The same by number. A process whose /proc/PID cannot be opened is a place of its own. */
+/* Like tenant_place, by pid. A process whose /proc/PID cannot be opened is a place of its own, too. */
 uint64_t tenant_place_of_pid(uint32_t pid);
 
 enum { TENANT_NAMESPACES_MS = 50 };
 
-/* Facts about a process that its tenant follows from. */
+/* The facts that the tenant of a process follows from. */
 struct tenant_facts {
-	struct str cgroup;     /* /proc/PID/cgroup */
-	uid_t uid;             /* real user; in a user namespace below ours the owner of the outermost one */
-	uint64_t container_ns; /* inode of the outermost user namespace below ours that root owns, else of such a PID
-				  namespace; 0: none */
-	uint64_t mount_ns;     /* inode; 0: unknown */
-	/* Owner of a cgroup's folder, `controllers` and path as in that file; 0 if it cannot be read. NULL: all belong
-	 * to root. */
+	struct str cgroup; /* text of /proc/PID/cgroup */
+	uid_t uid;         /* real uid; in a user namespace below ours: owner of the outermost one */
+	/* Inode of the outermost user namespace below ours, if root owns it; without a user namespace, of the outermost
+	 * PID namespace below ours; else 0. */
+	uint64_t container_ns;
+	uint64_t mount_ns; /* inode of the mount namespace; 0: unknown */
+	/* Returns the owner of a cgroup's folder, 0 if unknown; `controllers` and path are from a line of `cgroup`.
+	 * NULL: root owns all. */
 	uid_t (*cgroup_owner)(struct str controllers, struct str path);
 };
 
-/* Reads nothing but through cgroup_owner. */
+/* Returns the tenant of a process with these facts. Reads files only through cgroup_owner. */
 struct tenant tenant_from(const struct tenant_facts *facts);
 
 static inline bool tenant_same(struct tenant tenant, struct tenant b)
@@ -73,20 +75,22 @@ static inline bool tenant_same(struct tenant tenant, struct tenant b)
 	return tenant.kind == b.kind && tenant.key == b.key;
 }
 
-/* "container 0123456789ab", "user 1000", "mount namespace 4026531841", "namespace 4026532201", "unknown". */
+/* Writes the name of a tenant for messages and returns it: "container 0123456789ab", "user 1000", "mount namespace
+ * 4026531841", "namespace 4026532201" or "unknown". */
 enum { TENANT_NAME = 40 };
 const char *tenant_name(const struct tenant *tenant, char name[TENANT_NAME]);
 
-/* Name of a folder for files of that tenant: "container-0123456789abcdef", "user-1000", "mount-4026531841",
- * "namespace-4026532201"; "unknown-N" with the mount namespace N, which of an unknown tenant is all that is known. */
+/* Writes the name of the folder for a tenant's files: "container-0123456789abcdef", "user-1000", "mount-4026531841" or
+ * "namespace-4026532201"; for an unknown tenant "unknown-N" with N = mount_ns, as its mount namespace is all that we
+ * know. */
 void tenant_folder(const struct tenant *tenant, uint64_t mount_ns, char name[TENANT_NAME]);
 
-/* Which tenant a folder with such a name is of. False: of an unknown one, or it is none. */
+/* Sets *tenant to the one whose folder has that name. Returns false if it is of an unknown tenant or not such a
+ * name. */
 bool tenant_from_folder(struct str name, struct tenant *tenant);
 
-/* The level of n shares of what all tenants hold together: the largest one with which they fit into `target`, if each
- * above it is cut to it, but none below its floor (floor NULL: 0). Who holds less than the level loses nothing. Pure.
- */
+/* Returns the largest level at which n shares fit into `target` together: a share above the level is cut to it, but not
+ * below its floor (floor NULL: 0). Smaller shares lose nothing. Pure. */
 uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target);
 
 enum tenant_flow {
@@ -95,18 +99,20 @@ enum tenant_flow {
 	TENANT_SAMPLE_BYTES,
 	TENANT_WINDOW_BYTES,
 	TENANT_JVM_NS,
-	TENANT_PROC_NS,    /* shares of TENANT_CPU_NS with less ahead: for JVMs; for /proc and records of mappings */
-	TENANT_BLOCKED_NS, /* that the reader of JVMs is blocked */
+	/* parts of TENANT_CPU_NS with smaller limits: TENANT_JVM_NS for JVMs, TENANT_PROC_NS for /proc and records of
+	 * mappings */
+	TENANT_PROC_NS,
+	TENANT_BLOCKED_NS, /* time for which the reader of JVMs is blocked */
 	TENANT_FLOWS
 };
 enum tenant_stock { TENANT_MEMORY, TENANT_SAVED_BYTES, TENANT_STOCKS };
 
 struct tenant_limits {
 	struct {
-		uint64_t per_second, burst; /* burst 0: no limit */
+		uint64_t per_second, burst; /* burst: largest amount that can be left; 0: no limit */
 	} flow[TENANT_FLOWS];
-	uint64_t stock[TENANT_STOCKS]; /* of each tenant; 0: no limit */
-	uint64_t total[TENANT_STOCKS]; /* of all; 0: no limit */
+	uint64_t stock[TENANT_STOCKS]; /* limit for what one tenant holds; 0: no limit */
+	uint64_t total[TENANT_STOCKS]; /* limit for what all tenants hold together; 0: no limit */
 };
 
 struct tenants;
@@ -114,42 +120,44 @@ struct tenants;
 struct tenants *tenants_new(const struct tenant_limits *limits);
 void tenants_free(struct tenants *tenants);
 
-/* Takes an amount of a flow at a time (clock_now). Returns false, and counts that, if less is left: nothing is taken.
- */
+/* Takes an amount of a flow at time `now` (clock_now). If less is left, takes nothing, counts a refusal, and returns
+ * false. */
 bool tenants_take(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
-/* Takes an amount that was used already, also beyond the limit: the tenant then waits until its debt is refilled. */
+/* Takes an amount that was already used, also if less is left: the tenant then waits until its debt is refilled. */
 void tenants_charge(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount,
 		    uint64_t now);
 
-/* Gives a tenant an amount of a flow, up to its burst: of flows that are refilled by what it does, not by time. */
+/* Gives a tenant an amount of a flow, up to its burst: for flows that are refilled by what the tenant does, not by
+ * time. */
 void tenants_credit(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount);
 
-/* Returns true if that much is left of a flow. Takes and counts nothing. */
+/* Returns true if at least `amount` is left of a flow. Takes nothing and counts no refusal. */
 bool tenants_has(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
-/* Returns false, and counts that, if the tenant is in debt or has nothing left. */
+/* Returns true if anything is left of a flow. Otherwise counts a refusal and returns false. */
 bool tenants_may(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t now);
 
-/* Adds to a stock. Returns false, and counts that, if the tenant or all together would hold too much: nothing is added.
- */
+/* Adds an amount to a stock. If the tenant, or all together, would hold too much, adds nothing, counts a refusal, and
+ * returns false. */
 bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 
-/* Counts a refusal that another limit caused. */
+/* Counts a refusal of a stock that another limit caused. */
 void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock);
 
 struct tenant_account {
 	struct tenant tenant;
-	uint64_t used[TENANT_FLOWS], refused_flow[TENANT_FLOWS]; /* since the start; refusals, not amounts */
+	/* since the start: amounts that were used, and number of refusals */
+	uint64_t used[TENANT_FLOWS], refused_flow[TENANT_FLOWS];
 	uint64_t held[TENANT_STOCKS], refused_stock[TENANT_STOCKS];
 };
 
-/* Calls f for each tenant that was refused something, those refused most often first, at most `most` of them. */
+/* Calls f for at most `max` tenants with a refusal, first those with the most refusals. */
 void tenants_each_refused(const struct tenants *tenants, size_t max,
 			  void (*f)(void *arg, const struct tenant_account *account), void *arg);
 
-/* Returns the number of tenants with a refusal since the start. */
+/* Returns the number of tenants with a refusal since the start; tenants in the shared account count as one. */
 size_t tenants_over(const struct tenants *tenants);
 
 #endif

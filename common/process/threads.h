@@ -12,14 +12,14 @@
 
 #include <pthread.h>
 
-/* Starts run(arg) with all signals blocked. thread: to be joined; NULL: detached. stack_bytes 0: the default. Returns 0
- * or an errno. */
+/* Starts run(arg) in a thread with all signals blocked. thread: to be joined; NULL: a detached thread. stack_bytes 0:
+ * the default size. Returns 0 or an errno. */
 int threads_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg);
 
-/* For threads_wait. To be destroyed with pthread_cond_destroy. */
+/* Initializes a condition for threads_wait, which the caller destroys with pthread_cond_destroy. */
 void threads_condition(pthread_cond_t *condition);
 
-/* As pthread_cond_wait; returns false once clock_now() is `until`. */
+/* Like pthread_cond_wait, but returns false once clock_now() reaches `until`. */
 bool threads_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until);
 
 #endif

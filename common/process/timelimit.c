@@ -15,7 +15,7 @@
 
 #define MS (SECOND_NS / 1000)
 #define STACK_BYTES (256u << 10)
-#define REST 20 /* times the wait */
+#define REST 20 /* how long a place rests, in multiples of the time that was waited */
 
 enum worker_state { IDLE, RUNS, LEFT, ENDS };
 
@@ -23,21 +23,21 @@ struct worker {
 	pthread_cond_t change;
 	struct timelimit_call call;
 	enum worker_state state;
-	pid_t tid; /* 0: not started yet */
+	pid_t tid; /* thread id; 0: the thread has not started yet */
 };
 
 struct rest {
-	uint64_t place, until;     /* until 0: free */
-	const struct worker *left; /* waits there */
+	uint64_t place, until;     /* until: end of the rest, in ns; 0: the slot is free */
+	const struct worker *left; /* the abandoned thread that still waits at this place, or NULL */
 };
 
 static struct {
 	pthread_mutex_t lock;
-	unsigned running; /* calls that a thread waits for */
+	unsigned running; /* number of calls that a caller waits for now */
 	struct rest rest[TIMELIMIT_LEFT_MAX];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static pthread_key_t own_worker; /* of the thread that calls; IDLE between its calls */
+static pthread_key_t own_worker; /* the worker of the calling thread, IDLE between its calls */
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +46,8 @@ static bool is_resting(const struct rest *rest, uint64_t now)
 	return rest->left || now < rest->until;
 }
 
-/* With the lock, which find_place is called without: it reads files, and threads of other priorities call, too. */
+/* Returns find_place(arg) of the call, without the lock, since find_place reads files, and callers with other
+ * priorities need the lock, too. */
 static uint64_t timelimit_find_place(const struct timelimit_call *call)
 {
 	uint64_t place;
@@ -87,8 +88,8 @@ static unsigned count_left(void)
 	return n;
 }
 
-/* A slot that no thread waits in: of that place, else the one whose rest ends first. There is one for each running
- * call. */
+/* Returns a slot in which no abandoned thread waits: that of the place, else the one whose rest ends first. There are
+ * enough slots for all running calls. */
 static struct rest *timelimit_slot_of(uint64_t place)
 {
 	struct rest *best = NULL;
@@ -106,7 +107,7 @@ static struct rest *timelimit_slot_of(uint64_t place)
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-/* A slot that it waits in is free for the next. */
+/* Frees the slot in which an abandoned worker waited. */
 static void leave_slot(const struct worker *worker)
 {
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
@@ -154,7 +155,7 @@ static struct worker *start_worker(void)
 	return NULL;
 }
 
-/* The thread that calls ends, and its worker with it. */
+/* Ends the worker of a thread that ends. */
 static void end_worker(void *arg)
 {
 	struct worker *worker = arg;
@@ -178,8 +179,8 @@ static struct worker *take_worker(void)
 
 /* ---- fork ------------------------------------------------------------------------------------------------------- */
 
-/* An abandoned thread takes the lock when it returns, at any moment: no child process may begin with a lock
- * that is held. */
+/* Takes the lock for a fork, so that it is free in the child. An abandoned thread may take it at any moment, when its
+ * function returns. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);
@@ -190,7 +191,8 @@ static void after_fork(void)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-/* None of these threads is there in a child process. What those of other callers held stays allocated. */
+/* Resets the pool in a child process, which has none of these threads. Memory of other callers' workers stays
+ * allocated. */
 static void start_child(void)
 {
 	free(pthread_getspecific(own_worker));
@@ -209,7 +211,7 @@ static void timelimit_prepare(void)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* True if a thread of ours uses or waits for a CPU, or has not started yet. */
+/* Returns true if our thread `tid` uses or waits for a CPU, or has not started yet. */
 static bool is_runnable(pid_t tid)
 {
 	char path[48], text[256];

@@ -7,9 +7,9 @@
  * SIGKILL ends such a wait, so a reader that must continue abandons a thread to it.
  *
  * The number of abandoned threads is bounded. A place is a set of processes that can cause such waits together, usually
- * a tenant: at most one thread of each caller is left for it, and after a wait in vain the place rests for twenty times
- * as long, so it takes 5 % of the caller's time at most. A thread works for the thread that it was started by, at its
- * priority, and ends with it.
+ * a tenant: each caller abandons at most one thread to it. After a call without an answer the place rests for twenty
+ * times as long as the caller waited, so it takes at most 5 % of the caller's time. A thread works for the thread that
+ * it was started by, at its priority, and ends with it.
  */
 #ifndef PJ_TIMELIMIT_H
 #define PJ_TIMELIMIT_H
@@ -20,21 +20,22 @@ enum { TIMELIMIT_LEFT_MAX = 64 };
 
 struct timelimit_call {
 	void (*f)(void *arg);
-	void (*drop)(void *arg);           /* frees arg if timelimit_call returns false */
-	uint64_t (*find_place)(void *arg); /* called while any place rests, and after a wait in vain, also while f(arg)
-					      runs. Must not wait */
-	void *arg;                         /* on the heap */
+	void (*drop)(void *arg); /* frees arg; called if timelimit_call returns false */
+	/* Returns the place of the call. Called while any place rests, and after a call without an answer, also while
+	 * f(arg) runs. Must not block. */
+	uint64_t (*find_place)(void *arg);
+	void *arg; /* argument of the functions, on the heap */
 	unsigned ms;
-	unsigned loaded_ms; /* in place of ms while the thread uses or waits for a CPU; 0: ms */
+	unsigned loaded_ms; /* limit instead of ms while the thread uses or waits for a CPU; 0: none, ms applies */
 };
 
-/* Returns true once f(arg) has returned. Returns false, errno ETIMEDOUT, if f did not return in time, or was not called
- * because its place rests or too many threads are left; arg is then dropped, by the thread once f returns. EAGAIN: no
- * thread can be started. Threads may call this at the same time. A child process after fork() has none of these
- * threads, and starts its own. */
+/* Calls f(arg) in a thread and returns true if it returned in time. Returns false with errno ETIMEDOUT if it did not,
+ * or was not called because its place rests or too many threads are abandoned; with EAGAIN if no thread could be
+ * started. Then drop(arg) is called, by the thread once f has returned. Several threads may call this at the same time.
+ * After fork() a child process has none of these threads and starts its own. */
 bool timelimit_call(const struct timelimit_call *call);
 
-/* Returns the number of threads that wait for a function that has not returned in time. */
+/* Returns the number of abandoned threads, which still wait for their function. */
 unsigned timelimit_left(void);
 
 #endif

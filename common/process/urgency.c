@@ -10,28 +10,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLICE_NS 100000 /* the shortest that the kernel takes */
+#define SLICE_NS 100000 /* the shortest slice that the kernel accepts */
 
-/* struct sched_attr of linux/sched/types.h, as of its first version; C libraries have none before 2.41. */
+/* struct sched_attr of linux/sched/types.h in its first version; C libraries do not have it before glibc 2.41. */
 struct attr {
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;
 	uint32_t priority;
-	uint64_t runtime; /* ns; of usual threads: their slice, 0: the kernel's own */
+	uint64_t runtime; /* ns; for SCHED_OTHER: length of the slices, 0: the kernel's default */
 	uint64_t deadline, period;
 };
 
-static bool is_short; /* slices of some thread, by us */
+static bool is_short; /* true if this process set short slices for one of its threads */
 
-/* A value of -1 is no error. */
+/* Returns the nice value of this thread. errno is 0 unless that fails, since -1 is a valid value. */
 static int urgency_current(void)
 {
 	errno = 0;
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* Of a thread with the usual policy. Kernels before 6.12 have no such slices, and ignore the request. */
+/* Sets the slices of this thread, which has policy SCHED_OTHER, to ns. Kernels before 6.12 ignore it. Returns false on
+ * failure. */
 static bool cut_slices(uint64_t ns)
 {
 	struct attr attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };
@@ -60,7 +61,7 @@ void urgency_lower(int max)
 {
 	if (urgency_current() < max)
 		setpriority(PRIO_PROCESS, 0, max);
-	if (is_short) /* and stays so: slices are a thread's, and others have short ones */
+	if (is_short) /* is_short stays true, since slices belong to a thread, and others still have short ones */
 		cut_slices(0);
 }
 
