@@ -48,9 +48,8 @@ struct sandbox {
 	uint64_t file_bytes;
 	unsigned files; /* limit for open descriptors (RLIMIT_NOFILE); 0: unchanged */
 	uid_t uid;      /* user and group to change to if CAP_SETUID and CAP_SETGID are held; 0: no change */
-	const char *const
-		/* folders and files that Landlock lets it write to, with NULL at the end; missing ones are skipped */
-		*writable;
+	/* folders and files that Landlock lets it write to, with NULL at the end; missing ones are skipped */
+	const char *const *writable;
 	bool keep_capabilities; /* true for openers: it keeps its capabilities */
 };
 
