@@ -75,9 +75,15 @@ const char *blobframes_open(struct blobframes *frames, const struct hotspot *hot
 	layout->call_stub_return = static_at(vmstructs, "StubRoutines", "_call_stub_return_address");
 	layout->continuation_return = static_at(vmstructs, "ContinuationEntry", "_return_pc");
 	layout->continuation = blobframes_field(vmstructs, "JavaThread", "_cont_entry");
-	if (!layout->frame_size.width || !layout->complete.width || !layout->entry.width)
+	if (!layout->frame_size.width)
 		return "CodeBlob::_frame_size";
-	if (!layout->deopt[0].width || !layout->orig_pc.width)
+	if (!layout->complete.width)
+		return "CodeBlob::_frame_complete_offset";
+	if (!layout->entry.width)
+		return "nmethod::_verified_entry_point";
+	if (!layout->deopt[0].width)
+		return "nmethod::_deopt_handler_begin";
+	if (!layout->orig_pc.width)
 		return "nmethod::_orig_pc_offset";
 	if (!codelets_find(&layout->codelets, vmstructs))
 		return "AbstractInterpreter::_code";
