@@ -32,6 +32,9 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
+	/* Lost samples by event, as far as the records name it; n of them. */
+	uint64_t *lost_of_event;
+	size_t lost_events;
 	/* The same losses by slice, as far as they have a time. */
 	struct slices_lost slices_records, slices_samples;
 	/* --by or --only cgroup= needs cgroups. */
@@ -117,13 +120,15 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 	if (record->sample.has_chain)
 		callchain_push(&recording->callchain, thread, record);
 	else if (!walks || record->sample.mode != MODE_USER)
-		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
+		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
+					   record->time);
 	if (walks)
 		complete = push_walked(recording, thread, record);
 	/* With an empty callchain, the interrupted address is the only frame; perf script shows no frame. */
 	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
 	    record->sample.ip)
-		callchain_push_ip(&recording->callchain, thread, record->sample.mode, record->sample.ip, record->time);
+		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
+					   record->time);
 	if (!complete)
 		push_location(recording, location_of_end(STACK_COPY_CUT, 0));
 	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
@@ -292,6 +297,34 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
+/* Counts lost samples of an event. */
+static void recording_lose_of(struct recording *recording, uint32_t event, uint64_t samples)
+{
+	if (event >= recording->lost_events) {
+		size_t n = (size_t)event + 1;
+
+		recording->lost_of_event = mem_grow(recording->lost_of_event, sizeof(*recording->lost_of_event), n);
+		memset(recording->lost_of_event + recording->lost_events, 0,
+		       (n - recording->lost_events) * sizeof(*recording->lost_of_event));
+		recording->lost_events = n;
+	}
+	recording->lost_of_event[event] += samples;
+}
+
+/* Returns the lost samples of the folded event; those of all events if none was folded. */
+static uint64_t lost_of_chosen(const struct recording *recording)
+{
+	const struct perfdata_event *event;
+	uint64_t lost = 0;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n && i < recording->lost_events; i++)
+		if (!recording->samples.chosen || samples_counts(&recording->samples, event[i].name))
+			lost += recording->lost_of_event[i];
+	return lost;
+}
+
 /* Counts losses, also in their time slice. */
 static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
 			   uint64_t samples)
@@ -321,6 +354,8 @@ static void add_record(struct recording *recording, const struct perfdata_record
 			break;
 		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
 			       record->lost.samples ? record->lost.count : 0);
+		if (record->lost.samples)
+			recording_lose_of(recording, record->lost.event, record->lost.count);
 		break;
 	case PERFDATA_THROTTLE: recording->tally->throttled++; break;
 	case PERFDATA_DEFERRED: join_user(recording, record); break;
@@ -524,10 +559,10 @@ static void take_over(struct recording *recording, struct samples *samples)
 	char text[32];
 	size_t n;
 
-	/* Both numbers count losses of full buffers: LOST_SAMPLES records count samples exactly, LOST records count all
-	 * kinds of records. */
-	samples->tally.lost +=
-		recording->lost_samples > recording->lost_records ? recording->lost_samples : recording->lost_records;
+	/* Both numbers count losses of full buffers: LOST_SAMPLES records count samples exactly and by event, LOST
+	 * records count all kinds of records. */
+	samples->tally.lost += recording->lost_samples >= recording->lost_records ? lost_of_chosen(recording) :
+										    recording->lost_records;
 	recording->tally->lost_records += recording->lost_records;
 	recording->tally->lost_samples += recording->lost_samples;
 	slices_lost_add(&recording->tally->slices, recording->slices_samples.sum > recording->slices_records.sum ?
@@ -562,6 +597,10 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		     recording->origin.reported || recording->o->symfs ?
 			     "" :
 			     "; if it is from this machine, use --symfs / for names");
+	if (perfdata_info(recording->data)->messages_behind)
+		warn("%s: messages of perf record follow the last record (was its stderr redirected, too?): all "
+		     "records are used",
+		     input->name);
 	recording->tally->damaged =
 		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
@@ -674,7 +713,8 @@ static void recording_begin(struct recording *recording, const struct in *input,
 					.addresses = recording->o->samples->names.addresses };
 	recording->callchain = (struct callchain){ .places = &recording->places,
 						   .to = &recording->samples,
-						   .as_perf = recording->o->as_perf };
+						   .as_perf = recording->o->as_perf,
+						   .info = perfdata_info(recording->data) };
 }
 
 void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
@@ -692,6 +732,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	take_over(&recording, samples);
 	name_and_add(&recording, samples);
 	print_input_errors(&recording, input);
+	free(recording.lost_of_event);
 	deferred_free(&recording.deferred);
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);

@@ -42,6 +42,9 @@ bool java_name(struct text *out, struct str string)
 			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
 				/* The symbol may as well be C++. */
 				return false;
+			if (str_ends(class, STR(".smx")))
+				/* A file of SourcePawn. */
+				return false;
 		} else {
 			i = str_rfind(head, '.');
 			if (i <= 0 || (head.n == string.n && str_find(head, '/') < 0 &&

@@ -125,9 +125,11 @@ struct perfdata_record {
 			uint32_t ppid, ptid;
 			bool synthesised;
 		} fork;
-		/* PERFDATA_LOST: number of lost records, or of lost samples. */
+		/* PERFDATA_LOST: number of lost records, or of lost samples of an event, an index into
+		 * perfdata_events(). */
 		struct {
 			uint64_t count;
+			uint32_t event;
 			bool samples;
 		} lost;
 		/* PERFDATA_NAMESPACES: inodes of the namespaces net, uts, ipc, pid, user, mnt, cgroup; the first n are
@@ -176,8 +178,9 @@ struct perfdata_info {
 	/* One point in time on the wall clock and on the recording's clock, ns (CLOCK_DATA). */
 	uint64_t clock_wall, clock_record;
 	/* has_clock_data: the two times above are set. pipe: pipe mode. compressed: the file has COMPRESSED records.
-	 * unfinished: the recorder was killed before it completed the file. */
-	bool has_clock_data, pipe, compressed, unfinished;
+	 * unfinished: the recorder was killed before it completed the file. messages_behind: its messages follow the
+	 * last record. */
+	bool has_clock_data, pipe, compressed, unfinished, messages_behind;
 	/* The sections that only pjrecord writes. */
 	struct recorder recorder;
 };

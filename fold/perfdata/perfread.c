@@ -213,6 +213,12 @@ static bool perfread_stop(struct perfdata *perfdata, const char *why)
 	return false;
 }
 
+/* True if the next bytes are the messages of perf record -o - 2>&1. As a record they would be of type 0x6570205b. */
+static bool perfread_is_message(const struct perfdata *perfdata, struct str header)
+{
+	return perfdata->features.info.pipe && str_eq(header, STR("[ perf r"));
+}
+
 /* Reads one of several COMPRESSED2 records whose sizes perf added up in the header of the first one. */
 static bool read_joined(struct perfdata *perfdata)
 {
@@ -287,6 +293,11 @@ static bool read_raw(struct perfdata *perfdata)
 		return false;
 	if (string.n < sizeof(record))
 		return perfread_stop(perfdata, "truncated in the middle of a record");
+	string = str_head(string, sizeof(record));
+	if (unlikely(perfread_is_message(perfdata, string))) {
+		perfdata->features.info.messages_behind = perfdata->stopped = true;
+		return false;
+	}
 	memcpy(&record, string.p, sizeof(record));
 	if (record.type == RECORD_COMPRESSED2)
 		return read_compressed2(perfdata, record.size);

@@ -473,6 +473,8 @@ const char *perfrecords_parse(const char *p, const struct perfevents *perfevents
 		if (layout->trailer)
 			parse_trailer(words.p + words.n, perfevents->event[event].sample_type, record);
 		why = parse_other(h.type, words, perfevents->build_ids, record, skip);
+		if (record->kind == PERFDATA_LOST)
+			record->lost.event = event;
 	}
 	record->has_time = record->time != 0 && record->time != UINT64_MAX;
 	if (!record->has_time)

@@ -494,6 +494,8 @@ static void user_mmap(struct addrspace *addrspace, const struct perfdata_record 
 	if (!kernel_map(record, &map))
 		return;
 	thread->ended = 0;
+	/* MMAP2 records that perf 3.x made from /proc have no protection. */
+	map.code = !record->mmap.data && (!record->mmap.protection || record->mmap.protection & PROTECTION_EXEC);
 	map.dso = user_dso(addrspace, record);
 	kind = addrspace->dso[map.dso].kind;
 	if (kind == DSO_FILE)
@@ -548,6 +550,17 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 		map = maps_find(&thread->space->maps->maps, ip);
 	}
 	return map ? location_in_dso(map->dso, ip + map->add) : location_in_dso(0, ip);
+}
+
+/* The first page is never mapped. Above 2^47 (x86-64) or 2^48 (aarch64) the kernel maps only what asks for it. */
+#define ADDRSPACE_PAGE 4096u
+#define ADDRSPACE_USER_END (UINT64_C(1) << 48)
+
+bool addrspace_may_be_code(const struct addrspace_thread *thread, uint64_t ip)
+{
+	const struct map *map = maps_find(&thread->space->maps->maps, ip);
+
+	return map ? map->code : ip >= ADDRSPACE_PAGE && ip < ADDRSPACE_USER_END;
 }
 
 void addrspace_init(struct addrspace *addrspace, bool as_perf)

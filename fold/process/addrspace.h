@@ -129,6 +129,10 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 struct location addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 			       enum perfdata_mode mode, uint64_t ip);
 
+/* Returns false if no function returns to ip in user code: the first page, an address above those of user code,
+ * or a mapping that is not executable. */
+bool addrspace_may_be_code(const struct addrspace_thread *thread, uint64_t ip);
+
 /* Returns a number that changes whenever addrspace_find may answer otherwise for an ip of this thread and mode. */
 static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 					enum perfdata_mode mode)

@@ -24,7 +24,11 @@ void branches_push(struct callchain *callchain, const struct addrspace_thread *t
 	callchain_push_part(callchain, thread, record->sample.ips, user, record->time);
 	if (user == record->sample.nips)
 		return; /* a kernel thread, or no user part */
-	if (!callchain->as_perf && user + 1 < record->sample.nips)
+	/* The last call leads to the start of a function, the callchain to the interrupted place in it. The address of
+	 * a precise event is from before the interrupt, as are the branches; the place of the interrupt then may be in
+	 * another function. */
+	if (!callchain->as_perf && user + 1 < record->sample.nips &&
+	    ((int64_t)record->sample.ip < 0 || record->sample.ip == record->sample.ips[user + 1]))
 		leaf = record->sample.ips[user + 1];
 	callchain_push_ip(callchain, thread, MODE_USER, leaf, record->time);
 	for (uint64_t i = 0; i < record->sample.nbranches; i++)

@@ -45,8 +45,20 @@ uint64_t callchain_addresses(const uint64_t *ips, uint64_t n)
 	return addresses;
 }
 
-void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
-			 uint64_t n, uint64_t time)
+void callchain_push_interrupted(struct callchain *callchain, const struct addrspace_thread *thread,
+				enum perfdata_mode mode, uint64_t ip, uint64_t time)
+{
+	bool high = (int64_t)ip < 0;
+
+	if (unlikely(mode == (high ? MODE_USER : MODE_KERNEL)) && !callchain->as_perf &&
+	    (str_eq(callchain->info->arch, STR("x86_64")) || str_eq(callchain->info->arch, STR("aarch64"))))
+		mode = high ? MODE_KERNEL : MODE_USER;
+	callchain_push_ip(callchain, thread, mode, ip, time);
+}
+
+/* As callchain_push_part. leaf: the first address is an interrupted one, whatever precedes it. */
+static void callchain_push_ips(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
+			       uint64_t n, bool leaf, uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
 	bool caller = false; /* ip is a return address */
@@ -54,7 +66,11 @@ void callchain_push_part(struct callchain *callchain, const struct addrspace_thr
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t ip = ips[i];
 
-		if (likely(!is_context(ip))) {
+		if (likely(!is_context(ip)) && unlikely(leaf)) {
+			callchain_push_interrupted(callchain, thread, mode, ip, time);
+			caller = !callchain->as_perf;
+			leaf = false;
+		} else if (likely(!is_context(ip))) {
 			callchain_push_ip(callchain, thread, mode, ip - (caller && ip), time);
 			caller = !callchain->as_perf;
 		} else if (context_mode(ip, callchain->as_perf, &mode)) {
@@ -66,6 +82,12 @@ void callchain_push_part(struct callchain *callchain, const struct addrspace_thr
 	}
 }
 
+void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
+			 uint64_t n, uint64_t time)
+{
+	callchain_push_ips(callchain, thread, ips, n, false, time);
+}
+
 void callchain_push(struct callchain *callchain, const struct addrspace_thread *thread,
 		    const struct perfdata_record *record)
 {
@@ -74,5 +96,5 @@ void callchain_push(struct callchain *callchain, const struct addrspace_thread *
 	else if (branches_are_calls(record))
 		branches_push(callchain, thread, record);
 	else
-		callchain_push_part(callchain, thread, record->sample.ips, record->sample.nips, record->time);
+		callchain_push_ips(callchain, thread, record->sample.ips, record->sample.nips, true, record->time);
 }

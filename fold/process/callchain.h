@@ -17,6 +17,8 @@ struct callchain {
 	struct samples *to;
 	/* Do as perf script: look up callers at their return address, drop callchains with an unknown marker. */
 	bool as_perf;
+	/* Of the recording; for its processor. */
+	const struct perfdata_info *info;
 	/* Number of callchains with an unknown marker. The frames before the marker are used; with as_perf none are. */
 	uint64_t garbage;
 };
@@ -29,6 +31,12 @@ void callchain_push(struct callchain *callchain, const struct addrspace_thread *
  */
 void callchain_push_part(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
 			 uint64_t n, uint64_t time);
+
+/* Pushes the location of an interrupted address. The mode is that of the interrupt; the address of a precise event is
+ * from an earlier instruction, in user code perhaps where the mode is that of the kernel: the address decides, where
+ * the processor divides the addresses in two halves. */
+void callchain_push_interrupted(struct callchain *callchain, const struct addrspace_thread *thread,
+				enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
 /* Returns the number of entries that are no context markers. */
 uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);

@@ -216,6 +216,17 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
+/* Ends the stack before the first caller that cannot be code: the word was no return address, and all frames beyond
+ * follow from it. */
+static void copiedstack_drop_impossible(struct walk *walk, const struct addrspace_thread *thread)
+{
+	for (size_t i = 1; i < walk->n; i++)
+		if (!walk->frame[i].method && !addrspace_may_be_code(thread, walk_frame_lookup(&walk->frame[i]))) {
+			walk->n = i;
+			walk->end = UNWIND_NO_CODE;
+		}
+}
+
 void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
 		      const struct addrspace_thread *thread, const struct perfdata_record *record,
 		      const struct provenance *origin, const struct perfdata *data)
@@ -239,6 +250,7 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 	walk->max = stack->as_perf ? PERF_MAX : MAXIMUM;
 	walk->retry_leaf = !stack->as_perf;
 	walk_stack(walk, &state);
+	copiedstack_drop_impossible(walk, thread);
 	stack->cut += walk->end == UNWIND_STACK_CUT;
 	walk_debug(walk, record->pid);
 }

@@ -19,6 +19,8 @@ struct map {
 	uint64_t add;
 	/* Index in addrspace.dso. */
 	uint32_t dso;
+	/* The range may be executed. */
+	bool code;
 };
 
 /* Zero is empty. */

@@ -17,6 +17,17 @@ bool samplekey_time(struct str string, uint64_t *ns)
 	return true;
 }
 
+/* Returns true if so many decimals make a time: 6 or 9. simpleperf prints microseconds without leading zeros, but
+ * always after a cpu. */
+static bool is_time_of(struct str line, size_t from, size_t decimals)
+{
+	if (decimals == 6 || decimals == 9)
+		return true;
+	while (from && line.p[from - 1] == ' ')
+		from--;
+	return decimals > 0 && decimals < 6 && from && line.p[from - 1] == ']';
+}
+
 /* Finds the time "D.D:" as a separate word: *from, and *end after the colon. */
 static bool find_time(struct str line, size_t *from, size_t *end)
 {
@@ -29,12 +40,12 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 		dot = (size_t)(p - line.p);
 		for (second = dot + 1; second < line.n && byte_is_digit(line.p[second]); second++)
 			;
-		if ((second - dot != 7 && second - dot != 10) || second == line.n || line.p[second] != ':' ||
+		if (second - dot > 10 || second == line.n || line.p[second] != ':' ||
 		    (second + 1 < line.n && !byte_is_blank(line.p[second + 1])))
 			continue;
 		for (i = dot; i > 0 && (byte_is_digit(line.p[i - 1]) || line.p[i - 1] == ':'); i--)
 			;
-		if (i == dot || (i > 0 && line.p[i - 1] != ' '))
+		if (i == dot || (i > 0 && line.p[i - 1] != ' ') || !is_time_of(line, i, second - dot - 1))
 			continue;
 		*from = i;
 		*end = second + 1;
@@ -91,9 +102,10 @@ static bool cpu_word(struct str word, int64_t *cpu)
 
 /*
  * [comm] [pid[/tid]]. perf prints a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in
- * a number: "thread 1" has one blank and few digits. False: there is no tid.
+ * a number: "thread 1" has one blank and few digits. Before a cpu (`has_cpu`) any number is a tid, as other programs
+ * print it. False: there is no tid.
  */
-static bool parse_thread(struct str string, struct sample_key *key)
+static bool parse_thread(struct str string, bool has_cpu, struct sample_key *key)
 {
 	struct str rest = string, word, tid, pid;
 	bool known;
@@ -105,7 +117,7 @@ static bool parse_thread(struct str string, struct sample_key *key)
 	if (pid.n < word.n)
 		known = id_number(pid, &key->pid) && id_number(tid, &key->tid);
 	else
-		known = (width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &key->tid);
+		known = (has_cpu || width >= 6 || width >= word.n + 2 || !rest.n) && id_number(word, &key->tid);
 	if (known) {
 		key->before = str_trim_right(str_trim_left(string));
 		string = rest;
@@ -139,7 +151,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 		string = rest;
 		any = true;
 	}
-	return parse_thread(string, key) || any;
+	return parse_thread(string, any, key) || any;
 }
 
 /* Parses "event: rest", "period event: rest", "period event:" or nothing. */
@@ -301,7 +313,7 @@ static bool parse_default(struct str line, struct sample_key *key)
 		;
 	if (i < 2 || p[i - 1] != '[' || p[i - 2] != ' ' || !id_number((struct str){ p + i, end - i }, &key->cpu))
 		return false;
-	return parse_thread((struct str){ p, i - 1 }, key);
+	return parse_thread((struct str){ p, i - 1 }, true, key);
 }
 
 enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
@@ -343,6 +355,15 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 
 bool samplekey_ns(const struct sample_key *key, uint64_t *ns)
 {
+	struct str decimals = key->time, seconds = str_cut(&decimals, '.');
+	uint64_t micro;
+
+	if (!key->timed && unlikely(decimals.n && decimals.n < 6)) { /* microseconds without leading zeros */
+		if (!samplekey_time(seconds, ns) || !str_u64(decimals, &micro))
+			return false;
+		*ns += micro * 1000;
+		return true;
+	}
 	if (!key->timed)
 		return samplekey_time(key->time, ns);
 	*ns = key->ns;

@@ -30,6 +30,7 @@ struct sample_key {
 	int64_t cpu;       /* -1: not printed */
 	struct str cgroup; /* path; of perf.data only */
 	uint64_t period;   /* 0: not printed */
+	uint64_t count;    /* number of equal samples; 0: one */
 	struct str time;   /* text, see header_time; empty: not printed */
 	bool timed;        /* no text: ns is the time */
 	uint64_t ns;
@@ -43,7 +44,8 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key);
 /* Parses "12.345678" (at most 9 decimals) to ns. Returns false for other text. */
 bool samplekey_time(struct str string, uint64_t *ns);
 
-/* Returns the time of a sample in *ns; false if it has none. */
+/* Returns the time of a sample in *ns; false if it has none. Fewer than 6 decimals are microseconds without leading
+ * zeros, as simpleperf prints them. */
 bool samplekey_ns(const struct sample_key *key, uint64_t *ns);
 
 /* Returns the part of the name that identifies an event: hybrid cpu_core/x/ and cpu_atom/x/ are one event, "x/". Points

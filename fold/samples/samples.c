@@ -41,6 +41,15 @@ static struct samples_event *samples_event_of(struct samples *samples, struct st
 	return &samples->event[samples->latest];
 }
 
+bool samples_counts(const struct samples *samples, struct str event)
+{
+	if (!samples->chosen || !str_eq(samplekey_event_key(event), samples->event_key))
+		return false;
+	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both count unless one is selected. */
+	return !samples->options->select.event.n || str_eq(event, samples->event_name) ||
+	       select_event(&samples->options->select, event);
+}
+
 /* Returns true if this event is counted. The first selected event decides which one is. */
 static bool is_chosen(struct samples *samples, struct str event)
 {
@@ -54,11 +63,7 @@ static bool is_chosen(struct samples *samples, struct str event)
 		samples->event_name = arena_copy(&samples->text, event);
 		samples->event_key = arena_copy(&samples->text, key);
 	}
-	if (!samples->chosen || !str_eq(key, samples->event_key))
-		return false;
-	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both count unless one is selected. */
-	return !samples->options->select.event.n || str_eq(event, samples->event_name) ||
-	       select_event(&samples->options->select, event);
+	return samples_counts(samples, event);
 }
 
 struct str samples_event_name(const struct samples *samples)
@@ -176,14 +181,17 @@ static void count_time(struct samples_tally *tally, const struct sample_key *key
 
 static uint64_t weight_of(const struct samples *samples, const struct sample_key *key)
 {
-	return weight_kind(samples->options->weight, key->event) == WEIGHT_PERIOD && key->period ? key->period : 1;
+	return weight_kind(samples->options->weight, key->event) == WEIGHT_PERIOD && key->period ?
+		       key->period :
+		       samples->sample.count;
 }
 
 void samples_open(struct samples *samples, const struct sample_key *key)
 {
 	struct samples_event *event = samples_event_of(samples, key->event);
 
-	event->samples++;
+	samples->sample.count = key->count ? key->count : 1;
+	event->samples += samples->sample.count;
 	event->period += key->period;
 	samples->tally.with_pid += key->pid >= 0;
 	samples->nframes = 0;
@@ -193,7 +201,7 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 	if (!is_chosen(samples, key->event))
 		return;
 	if (!select_sample(&samples->options->select, key, samples->first_ns)) {
-		samples->tally.deselected++;
+		samples->tally.deselected += samples->sample.count;
 		return;
 	}
 	if (samples->options->times)
@@ -216,9 +224,9 @@ static void add_weight(struct samples *samples, uint32_t node)
 void samples_close_at(struct samples *samples, uint32_t node, uint64_t frames)
 {
 	samples->sample.state = SAMPLE_NONE;
-	samples->tally.samples++;
-	samples->tally.fp += frames == 0;
-	samples->tally.deep += frames > 1;
+	samples->tally.samples += samples->sample.count;
+	samples->tally.fp += frames == 0 ? samples->sample.count : 0;
+	samples->tally.deep += frames > 1 ? samples->sample.count : 0;
 	add_weight(samples, node);
 }
 
@@ -233,6 +241,23 @@ void samples_close(struct samples *samples)
 	for (size_t i = samples->nframes; i-- > 0;)
 		node = stacks_child(&samples->stacks, node, samples->frame[i]);
 	samples_close_at(samples, node, samples->nframes);
+}
+
+void samples_skip(struct samples *samples, struct str line, uint64_t block, uint64_t number)
+{
+	struct samples_tally *tally = &samples->tally;
+	struct samples_place *place;
+
+	if (tally->skipped < SAMPLES_PLACES) {
+		place = &tally->place[tally->skipped];
+		place->block = block;
+		place->line = number;
+		if (line.n >= sizeof(place->text))
+			line.n = sizeof(place->text) - 1;
+		memcpy(place->text, line.p, line.n);
+		place->text[line.n] = 0;
+	}
+	tally->skipped++;
 }
 
 /* ---- several threads ---------------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ struct samples {
 	struct samples_open {
 		enum samples_state state;
 		uint32_t root;
-		uint64_t weight;
+		uint64_t weight, count;
 	} sample;
 	uint32_t *frame; /* of the open sample, innermost first */
 	size_t nframes, frames_cap;
@@ -152,11 +152,17 @@ void samples_merge_counts(struct samples *samples, const struct samples *worker)
 /* Adds the counts, events and stacks of worker. */
 void samples_merge(struct samples *samples, const struct samples *worker);
 
+/* Returns true if samples of this event are counted: one was chosen, and it is that, or its like on a hybrid CPU. */
+bool samples_counts(const struct samples *samples, struct str event);
+
 /* Returns the unit of the weights: "samples", "ns" or an event. */
 struct str samples_unit(const struct samples *samples, enum samples_weight weight);
 
 /* Returns the name of the chosen event; empty if the input names none. */
 struct str samples_event_name(const struct samples *samples);
+
+/* Counts a line that could not be parsed: the first ones are stored with their place. */
+void samples_skip(struct samples *samples, struct str line, uint64_t block, uint64_t number);
 
 void samples_free(struct samples *samples);
 

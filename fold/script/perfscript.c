@@ -49,7 +49,8 @@ static enum samples_state perfscript_state(const struct script *script)
 	return script->samples.sample.state;
 }
 
-/* Splits "   7f00 sym (dso)" into address and frame_text. Returns false if it does not start with an address. */
+/* Splits "   7f00 sym (dso)" into address and frame_text; after the address simpleperf prints a TAB. Returns false if
+ * it does not start with an address. */
 static bool split_address(struct str line, struct str *address, struct str *frame_text)
 {
 	size_t i = 0, from;
@@ -58,7 +59,7 @@ static bool split_address(struct str line, struct str *address, struct str *fram
 		i++;
 	for (from = i; i < line.n && byte_is_hex(line.p[i]); i++)
 		;
-	if (i == from || i - from > 16 || (i < line.n && line.p[i] != ' '))
+	if (i == from || i - from > 16 || (i < line.n && line.p[i] != ' ' && line.p[i] != '\t'))
 		return false;
 	*address = str_head(str_from(line, from), i - from);
 	*frame_text = str_from(line, i + (i < line.n));
@@ -168,22 +169,54 @@ static struct str without_payload(struct str frame_text)
 	return frame_text;
 }
 
+/* Returns what follows the data source in the payload of perf mem, "68100142 |OP LOAD|...|LCK No|BLK  N/A   7 7f00 sym
+ * (dso)": the weight and, without callchain, the frame. Without a data source it is the payload itself. */
+static struct str behind_data_source(struct str payload)
+{
+	ptrdiff_t at = str_find_str(payload, STR(" |OP "));
+	struct str rest, word;
+	uint64_t number;
+
+	if (likely(at < 0))
+		return payload;
+	rest = str_from(payload, (size_t)at);
+	at = str_find_str(rest, STR("|BLK "));
+	if (at < 0)
+		at = str_find_str(rest, STR("|LCK "));
+	rest = str_from(rest, at < 0 ? rest.n : (size_t)at + 5);
+	for (;;) { /* the words of the last value: "N/A", "Data Addr" */
+		struct str after = rest = str_trim_left(rest);
+
+		word = str_cut(&after, ' ');
+		if (word.n == 0 || str_hex(word, &number))
+			return rest;
+		rest = after;
+	}
+}
+
 /*
  * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
  * with -F+addr, after the data address. The payload of a tracepoint has the same position; it is no frame.
  */
 static bool single_frame(const struct sample_key *key, struct str *address, struct str *frame_text)
 {
-	struct str second, third;
+	struct str second, third, payload;
+	bool has_source;
 
-	if (key->rest.n == 0 || !split_address(key->rest, address, frame_text) || frame_text->n == 0)
+	if (key->rest.n == 0)
 		return false;
-	if (key->rest_width < 17 && (address->n < 6 || key->rest.p[key->rest.n - 1] != ')'))
+	payload = behind_data_source(key->rest);
+	has_source = payload.n < key->rest.n;
+	if (!split_address(payload, address, frame_text) || frame_text->n == 0)
 		return false;
-	if (split_address(*frame_text, &second, &third) && third.n && second.n >= 4 &&
-	    (size_t)(second.p + second.n - frame_text->p) >= 16) {
+	if (!has_source && key->rest_width < 17 && (address->n < 6 || key->rest.p[key->rest.n - 1] != ')'))
+		return false;
+	while (split_address(*frame_text, &second, &third) && third.n && second.n >= (has_source ? 1 : 4) &&
+	       (size_t)(second.p + second.n - frame_text->p) >= (has_source && address->n < 6 ? 1u : 16u)) {
 		*address = second;
 		*frame_text = third;
+		if (!has_source)
+			break;
 	}
 	*frame_text = without_payload(*frame_text);
 	return true;

@@ -36,20 +36,8 @@ void textstacks_block(struct textstacks *text, uint64_t block)
 
 void textstacks_skip(struct textstacks *text, struct str line, uint64_t number)
 {
-	struct samples_tally *tally = &text->samples->tally;
-	struct samples_place *place;
-
 	text->regular = false;
-	if (tally->skipped < SAMPLES_PLACES) {
-		place = &tally->place[tally->skipped];
-		place->block = text->block;
-		place->line = number;
-		if (line.n >= sizeof(place->text))
-			line.n = sizeof(place->text) - 1;
-		memcpy(place->text, line.p, line.n);
-		place->text[line.n] = 0;
-	}
-	tally->skipped++;
+	samples_skip(text->samples, line, text->block, number);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */

@@ -576,12 +576,13 @@ static void put_sample_end(struct text *text, uint64_t s)
 static void put_sample(struct text *text, const struct where *where)
 {
 	uint64_t s = sample_type(where->event);
-	size_t start = begin(text, RECORD_SAMPLE, any(2) ? 1 : 2);
+	bool kernel = any(2);
+	size_t start = begin(text, RECORD_SAMPLE, kernel ? 1 : 2);
 
 	if (s & PERF_SAMPLE_IDENTIFIER)
 		u64(text, id_of(where->event, where->cpu));
 	if (s & PERF_SAMPLE_IP)
-		u64(text, 0x400000 + any(1 << 20));
+		u64(text, (kernel ? 0xffffffff81000000 : 0x400000) + any(1 << 20));
 	if (s & PERF_SAMPLE_TID) {
 		u32(text, where->pid);
 		u32(text, where->tid);

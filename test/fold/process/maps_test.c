@@ -39,7 +39,7 @@ static void change(struct maps *maps, struct model *model)
 {
 	uint64_t start = any(SPACE - 1), max = any(3) ? 20 : SPACE,
 		 end = start + 1 + any(SPACE - start < max ? SPACE - start : max);
-	struct map new = { start, end > SPACE ? SPACE : end, any(1000), (uint32_t)any(6) };
+	struct map new = { start, end > SPACE ? SPACE : end, any(1000), (uint32_t)any(6), true };
 
 	maps_insert(maps, new);
 	for (uint64_t at = new.start; at < new.end; at++) {
@@ -84,10 +84,10 @@ static void test_many(void)
 	unsigned wrong = 0;
 
 	for (uint64_t i = MANY; i > 0; i--)
-		maps_insert(&m, (struct map){ 2 * i, 2 * i + 1, i, 1 });
+		maps_insert(&m, (struct map){ 2 * i, 2 * i + 1, i, 1, true });
 	for (uint64_t i = 0; child && i < MANY; i++) {
 		child[i] = maps_copy(&m);
-		maps_insert(&child[i], (struct map){ 1 + 2 * i, 2 + 2 * i, i, 2 });
+		maps_insert(&child[i], (struct map){ 1 + 2 * i, 2 + 2 * i, i, 2, true });
 	}
 	for (uint64_t i = 0; child && i < MANY; i += 7) {
 		const struct map *own = maps_find(&child[i], 1 + 2 * i), *shared = maps_find(&child[i], 2 * MANY);
@@ -108,13 +108,13 @@ static void test_edges(void)
 	struct maps m = { 0 };
 
 	ok(maps_empty(&m) && !maps_find(&m, 0), "empty");
-	maps_insert(&m, (struct map){ 0, UINT64_MAX, 5, 1 });
+	maps_insert(&m, (struct map){ 0, UINT64_MAX, 5, 1, true });
 	ok(maps_find(&m, 0) && maps_find(&m, UINT64_MAX - 1) && !maps_find(&m, UINT64_MAX),
 	   "all addresses but the last");
-	maps_insert(&m, (struct map){ 10, 20, 0, 0 });
+	maps_insert(&m, (struct map){ 10, 20, 0, 0, false });
 	ok(maps_find(&m, 9)->end == 10 && !maps_find(&m, 10) && !maps_find(&m, 19) && maps_find(&m, 20)->start == 20,
 	   "a hole");
-	maps_insert(&m, (struct map){ 0, UINT64_MAX, 0, 0 });
+	maps_insert(&m, (struct map){ 0, UINT64_MAX, 0, 0, false });
 	ok(maps_empty(&m), "all is gone");
 	maps_free(&m);
 }

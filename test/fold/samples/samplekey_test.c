@@ -61,6 +61,9 @@ static const struct row rows[] = {
 	  "1.700000" },
 	{ "java  1234 [000] 2026-11-21 10:11:12.123456:   5 cycles: ", SAMPLEKEY_SAMPLE, "java", "cycles", "", -1, 1234,
 	  0, 5, NULL },
+	{ "Gecko\t122 [007] 115540.10901:\t\t1000000 task-clock:u:", SAMPLEKEY_SAMPLE, "Gecko", "task-clock:u", "", -1,
+	  122, 7, 1000000, "115540.10901" },
+	{ "app 12 [001] 5.123456: 1 cycles:", SAMPLEKEY_SAMPLE, "app", "cycles", "", -1, 12, 1, 1, "5.123456" },
 	{ "\t    7f00 x (y)", SAMPLEKEY_NONE, "", "", "", -1, -1, -1, 0, NULL },
 };
 
@@ -91,6 +94,8 @@ int main(void)
 		check(&rows[i]);
 	samplekey_parse(STR("x  1 [000] 1.000000: PERF_RECORD_LOST lost 12"), &h);
 	is_u64(h.lost, 12, "lost records");
+	samplekey_parse(STR("x\t12 [000] 7.10901:\t\t1 task-clock:u:"), &h);
+	ok(samplekey_ns(&h, &ns) && ns == 7010901000u, "simpleperf's microseconds have no leading zeros");
 	ok(samplekey_time(STR("1.5"), &ns) && ns == 1500000000u, "decimals are parts of a second");
 	ok(!samplekey_time(STR("1.5x"), &ns), "letters are no time");
 	ok(!samplekey_time(STR("99999999999999999999.0"), &ns), "a time that does not fit");
