@@ -40,6 +40,18 @@ static void read_flamegraph(struct in *input, struct result *res)
 		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
 }
 
+/* Dies if an option needs perf.data; the input is text of samples. */
+static void refuse_for_text(const struct request *request, const char *name)
+{
+	if (request->recording_option[0])
+		die_usage("%s needs perf.data, but '%s' is text", request->recording_option, name);
+	if (request->script.select.cgroup.n)
+		die_usage("--only cgroup= needs perf.data: perf script text has no cgroups");
+	if (select_needs_wall(&request->script.select))
+		die_usage("--from and --to: perf script text has no wall clock: give seconds of the recording's "
+			  "clock, or +SECONDS from the first sample");
+}
+
 /* Reads one input according to its kind and adds it to *res. Dies if an option does not apply to this kind. */
 static void read_input(const struct request *request, const char *path, struct result *res)
 {
@@ -57,20 +69,18 @@ static void read_input(const struct request *request, const char *path, struct r
 		recording_read(&request->recording, &input, &res->run.script.samples, &res->recording);
 		break;
 	case INPUT_SCRIPT:
-		if (request->recording_option[0])
-			die_usage("%s needs perf.data, but '%s' is text", request->recording_option, input.name);
-		if (request->script.select.cgroup.n)
-			die_usage("--only cgroup= needs perf.data: perf script text has no cgroups");
-		if (select_needs_wall(&request->script.select))
-			die_usage(
-				"--from and --to: perf script text has no wall clock: give seconds of the recording's "
-				"clock, or +SECONDS from the first sample");
+		refuse_for_text(request, input.name);
 		res->script = true;
 		res->text = true;
 		if (request->as_flamegraph)
 			read_flamegraph(&input, res);
 		else
 			run_script(&res->run, &input);
+		break;
+	case INPUT_FOREIGN:
+		refuse_for_text(request, input.name);
+		res->script = res->text = res->foreign = true;
+		run_foreign(&res->run, &input);
 		break;
 	case INPUT_FOLDED: read_folded(request, &input, res); break;
 	case INPUT_EMPTY: break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/run.h"
 
+#include "fold/foreign/foreignreader.h"
 #include "fold/perfdata/perfdata.h"
 
 #include <pthread.h>
@@ -87,9 +88,15 @@ static struct look run_look_at(struct str text, bool complete)
 enum input_kind run_kind(struct in *input)
 {
 	struct look look;
+	struct str stack;
+	const char *why;
+	uint64_t weight;
+	bool rounded;
 
 	if (perfdata_is(in_peek(input, MAGIC)))
 		return INPUT_RECORDING;
+	if (foreign_kind(in_peek(input, FOREIGN_HEAD)) > FOREIGN_OTHER)
+		return INPUT_FOREIGN;
 	in_expect_text(input);
 	/* One line may be very long, and there may be many comments: read more until the kind is known. */
 	for (size_t n = PEEK;; n *= 2) {
@@ -104,8 +111,11 @@ enum input_kind run_kind(struct in *input)
 	}
 	if (look.known || !look.bad.n)
 		return look.kind;
+	why = folded_parse(look.bad, &stack, &weight, &rounded);
 	if (look.bad.n > 60)
 		look.bad.n = 60;
+	if (why && str_starts(str_of(why), STR("the weight does not fit")))
+		die_at((struct place){ input->name, look.bad_line }, "%s: '%.*s'", why, (int)look.bad.n, look.bad.p);
 	die_at((struct place){ input->name, look.bad_line },
 	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)look.bad.n, look.bad.p);
 }
@@ -157,6 +167,23 @@ static size_t cut_at_end(const struct reading *reading, struct str text)
 	return reading->in->errors ? script_last_border(text) : text.n;
 }
 
+static uint64_t run_new_block(struct run *run, uint32_t input)
+{
+	if (run->nblocks == run->blocks_cap) {
+		run->blocks_cap = run->blocks_cap ? run->blocks_cap * 2 : 256;
+		run->block = mem_grow(run->block, sizeof(*run->block), run->blocks_cap);
+	}
+	run->block[run->nblocks] = (struct run_block){ input, 0 };
+	return run->nblocks++;
+}
+
+static uint32_t run_new_input(struct run *run, const struct in *input)
+{
+	run->input = mem_grow(run->input, sizeof(*run->input), run->ninputs + 1);
+	run->input[run->ninputs] = input->name;
+	return run->ninputs++;
+}
+
 /* Fills buffer with the next block of about `want` bytes and sets *number to its number. False at the end of the input.
  * The caller holds the lock. */
 static bool next_block(struct reading *reading, struct buffer *buffer, size_t want, uint64_t *number)
@@ -191,12 +218,7 @@ static bool next_block(struct reading *reading, struct buffer *buffer, size_t wa
 		memcpy(reading->carry.p, buffer->p + cut, buffer->n - cut);
 	reading->carry.n = buffer->n - cut;
 	buffer->n = cut;
-	if (run->nblocks == run->blocks_cap) {
-		run->blocks_cap = run->blocks_cap ? run->blocks_cap * 2 : 256;
-		run->block = mem_grow(run->block, sizeof(*run->block), run->blocks_cap);
-	}
-	run->block[run->nblocks] = (struct run_block){ reading->input, 0 };
-	*number = run->nblocks++;
+	*number = run_new_block(run, reading->input);
 	return true;
 }
 
@@ -271,10 +293,8 @@ void run_init(struct run *run, const struct samples_options *options, unsigned t
 
 void run_script(struct run *run, struct in *input)
 {
-	struct reading reading = { .run = run, .in = input, .input = run->ninputs };
+	struct reading reading = { .run = run, .in = input, .input = run_new_input(run, input) };
 
-	run->input = mem_grow(run->input, sizeof(*run->input), run->ninputs + 1);
-	run->input[run->ninputs++] = input->name;
 	pthread_mutex_init(&reading.lock, NULL);
 	if (!run->script.samples.chosen)
 		fold_blocks(&reading, &run->script, true);
@@ -284,6 +304,24 @@ void run_script(struct run *run, struct in *input)
 		fold_blocks(&reading, &run->script, false);
 	pthread_mutex_destroy(&reading.lock);
 	free(reading.carry.p);
+}
+
+void run_foreign(struct run *run, struct in *input)
+{
+	enum foreign_kind kind = foreign_kind(in_peek(input, FOREIGN_HEAD));
+	uint64_t block = run_new_block(run, run_new_input(run, input));
+	struct foreignreader reader;
+	struct str line;
+	uint64_t cut;
+
+	foreignreader_begin(&reader, kind, &run->script.samples, block);
+	while (in_line(input, &line))
+		foreignreader_line(&reader, line, input->line);
+	cut = foreignreader_end(&reader);
+	if (cut)
+		warn("%s: %llu stacks are longer than jfr printed them: jfr print --stack-depth 64 prints them in full",
+		     input->name, (unsigned long long)cut);
+	run->block[block].lines = input->line;
 }
 
 void run_end(struct run *run)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - division of perf script text into blocks, and threads that fold them.
+ * run.h - division of perf script text into blocks, and threads that fold them; texts of other profilers, by one
+ * thread.
  *
  * One thread at a time reads, under a lock, a block of constant size that ends at a boundary between samples. Folding a
  * block needs only this block. Block boundaries and the result therefore depend neither on the number of threads nor on
@@ -18,8 +19,8 @@
 #include "common/formats/folded.h"
 #include "fold/script/perfscript.h"
 
-/* Kinds of input: perf script text, folded stacks, perf.data, no data. */
-enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_EMPTY };
+/* Kinds of input: perf script text, folded stacks, perf.data, a text of another profiler (fold/foreign/), no data. */
+enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_FOREIGN, INPUT_EMPTY };
 
 /* Returns the kind of an input of which nothing was read yet. Dies with the first unknown line if pjfold cannot fold
  * the input. */
@@ -47,6 +48,9 @@ void run_init(struct run *run, const struct samples_options *options, unsigned t
 
 /* Folds one input to its end. The input's name must stay valid until run_free(). */
 void run_script(struct run *run, struct in *input);
+
+/* The same for a text of another profiler. */
+void run_foreign(struct run *run, struct in *input);
 
 /* Merges the results of all threads into run->script. */
 void run_end(struct run *run);

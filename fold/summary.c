@@ -207,7 +207,7 @@ static void print_script(const struct request *request, const struct result *res
 	     left_out, skipped, deferred);
 	if (res->recording.recordings)
 		print_recording(request, res);
-	if (tally->samples && tally->deep == 0)
+	if (tally->samples && tally->deep == 0 && !res->foreign)
 		warn("0 callchains of more than one frame: was perf record run without -g?");
 }
 
@@ -219,9 +219,9 @@ static void summary_print_missing(const struct request *request, const struct re
 
 	if (!res->text)
 		return;
-	if (!tally->with_pid && (options->pid || options->tid || options->select.pid.n))
+	if (!tally->with_pid && !res->foreign && (options->pid || options->tid || options->select.pid.n))
 		warn("the input has no process ids: perf script -F +pid adds them");
-	if (!tally->lost && (request->has_max_lost || request->show_lost))
+	if (!tally->lost && !res->foreign && (request->has_max_lost || request->show_lost))
 		warn("the input has no losses: perf script prints them with --show-lost-events");
 }
 

@@ -25,8 +25,8 @@ struct result {
 	unsigned columns;
 	/* An input has samples: perf script text or perf.data. */
 	bool script;
-	/* An input is perf script text. */
-	bool text;
+	/* An input is text of samples; one of them is of another profiler than perf. */
+	bool text, foreign;
 	/* An input is damaged. */
 	bool damaged;
 	/* Number of files that --time-slice wrote. */

@@ -1,40 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/foreign.h"
 
-/* Number of non-empty lines that are examined: some formats begin with a time or with output of the program. */
+/* Number of lines with text that are looked at: some formats begin with a time or with output of the program. */
 #define LINES 4
 
 struct signature {
-	struct str begin; /* start of a line */
-	struct str in;    /* text anywhere in that line; empty: not needed */
+	struct str begin; /* of the line */
+	struct str in;    /* anywhere behind it; empty: nothing */
+	enum foreign_kind kind;
 	const char *advice;
 };
 
+#define FOREIGN_MAPS "these are maps of bpftrace: pjfold FILE writes folded stacks"
+#define FOREIGN_JSON "this is JSON: the program that wrote it may write folded stacks, too"
+
 static const struct signature signature[] = {
-	{ STR("Full thread dump"), STR(""),
-	  "this is a thread dump, which has no samples: pjflame -p PID samples the threads of a JVM" },
-	{ STR("jdk."), STR(" {"),
-	  "this is the text of a JFR recording: jfrconv -o collapsed FILE.jfr (async-profiler)" },
-	{ STR("@["), STR(""), "these are maps of bpftrace: stackcollapse-bpftrace.pl FILE | pjfold" },
-	{ STR("Attaching "), STR(" probe"), "these are maps of bpftrace: stackcollapse-bpftrace.pl FILE | pjfold" },
-	{ STR("Sampling at "), STR(" Hertz of "),
-	  "this is the multi-line output of bcc's profile: profile -f writes folded stacks" },
-	{ STR("Tracing off-CPU time "), STR(""),
-	  "this is the multi-line output of bcc's offcputime: offcputime -f writes folded stacks" },
-	{ STR("PeriodType: "), STR(""), "this is go tool pprof -raw: stackcollapse-go.pl FILE | pjfold" },
-	{ STR("# callgrind format"), STR(""),
+	{ STR("Full thread dump"), STR(""), FOREIGN_THREADS,
+	  "this is a thread dump of a JVM: pjfold FILE writes folded stacks" },
+	{ STR("jdk."), STR(" {"), FOREIGN_JFR, "this is the text of jfr print: pjfold FILE writes folded stacks" },
+	{ STR("@["), STR(""), FOREIGN_BPFTRACE, FOREIGN_MAPS },
+	{ STR("Attaching "), STR(" probe"), FOREIGN_BPFTRACE, FOREIGN_MAPS },
+	{ STR("Attached "), STR(" probe"), FOREIGN_BPFTRACE, FOREIGN_MAPS },
+	{ STR("{\"type\": \""), STR("\"data\": {"), FOREIGN_BPFTRACE_JSON, FOREIGN_MAPS },
+	{ STR("Sampling at "), STR(" Hertz of "), FOREIGN_BCC,
+	  "this is the multi-line output of bcc's profile: pjfold FILE writes folded stacks" },
+	{ STR("Tracing off-CPU time "), STR(""), FOREIGN_BCC,
+	  "this is the multi-line output of bcc's offcputime: pjfold FILE writes folded stacks" },
+	{ STR("PeriodType: "), STR(""), FOREIGN_OTHER,
+	  "this is go tool pprof -raw: stackcollapse-go.pl FILE | pjfold" },
+	{ STR("# callgrind format"), STR(""), FOREIGN_OTHER,
 	  "these are costs of functions by callgrind, which has no stacks: callgrind_annotate FILE" },
-	{ STR("Analysis of sampling "), STR(""), "this is sample(1) of macOS: stackcollapse-sample.awk FILE | pjfold" },
-	{ STR("--- Execution profile ---"), STR(""),
+	{ STR("Analysis of sampling "), STR(""), FOREIGN_OTHER,
+	  "this is sample(1) of macOS: stackcollapse-sample.awk FILE | pjfold" },
+	{ STR("--- Execution profile ---"), STR(""), FOREIGN_OTHER,
 	  "these are traces of async-profiler: asprof -o collapsed writes folded stacks" },
-	{ STR(""), STR(" function calls in "),
+	{ STR(""), STR(" function calls in "), FOREIGN_OTHER,
 	  "these are sums of functions by Python's profiler, which has no stacks: py-spy record -f raw" },
-	{ STR("{\""), STR(""), "this is JSON: the program that wrote it may write folded stacks, too" },
-	{ STR("[{\""), STR(""), "this is JSON: the program that wrote it may write folded stacks, too" },
+	{ STR("{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
+	{ STR("[{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 };
 
-/* Returns true if the line begins with a time like 2026-11-22T15:00:01.123456789Z, as kubectl logs --timestamps and
- * docker logs -t print it. */
+/* Formats of which one line is characteristic as a whole. */
+static const struct signature whole_line[] = {
+	{ STR("\"recording\": {"), STR(""), FOREIGN_JFR_JSON,
+	  "this is the JSON of jfr print: pjfold FILE writes folded stacks" },
+	{ STR("sample:"), STR(""), FOREIGN_SIMPLEPERF,
+	  "these are samples of simpleperf: pjfold FILE writes folded stacks" },
+};
+
+static const struct signature json = { .kind = FOREIGN_OTHER, .advice = FOREIGN_JSON };
+static const struct signature log_times = {
+	.kind = FOREIGN_OTHER, .advice = "each line begins with the time of a log: cut -d' ' -f2- FILE | pjfold"
+};
+static const struct signature flight_recording = {
+	.kind = FOREIGN_OTHER, .advice = "this is a JFR recording: jfr print --json --stack-depth 64 FILE.jfr | pjfold"
+};
+
+/* 2026-11-22T15:00:01.123456789Z before each line, as kubectl logs --timestamps and docker logs -t print it. */
 static bool has_log_time(struct str line)
 {
 	static const char form[] = "0000-00-00T00:00:00.";
@@ -50,35 +72,63 @@ static bool has_log_time(struct str line)
 	return i + 1 < line.n && line.p[i] == 'Z' && line.p[i + 1] == ' ';
 }
 
-static const char *format_of(struct str line)
+/* True for "@name[" of bpftrace at the beginning of a line. */
+static bool is_named_map(struct str line)
+{
+	size_t i = 1;
+
+	while (i < line.n &&
+	       (byte_is_digit(line.p[i]) || line.p[i] == '_' || ((line.p[i] | 32) >= 'a' && (line.p[i] | 32) <= 'z')))
+		i++;
+	return i < line.n && line.p[0] == '@' && line.p[i] == '[' && str_find(line, ';') < 0;
+}
+
+static const struct signature *format_of(struct str line)
 {
 	for (size_t i = 0; i < countof(signature); i++) {
 		if (!str_starts(line, signature[i].begin))
 			continue;
 		if (!signature[i].in.n || str_find_str(line, signature[i].in) >= 0)
-			return signature[i].advice;
+			return &signature[i];
 	}
-	if (str_eq(line, STR("{")))
-		return "this is JSON: the program that wrote it may write folded stacks, too";
-	if (str_eq(line, STR("sample:")))
-		return "these are samples of simpleperf: its stackcollapse.py writes folded stacks";
-	if (has_log_time(line))
-		return "each line begins with the time of a log: cut -d' ' -f2- FILE | pjfold";
-	return NULL;
+	for (size_t i = 0; i < countof(whole_line); i++)
+		if (str_eq(str_trim(line), whole_line[i].begin))
+			return &whole_line[i];
+	if (is_named_map(line))
+		return &signature[2];
+	return has_log_time(line) ? &log_times : NULL;
+}
+
+static const struct signature *signature_of(struct str head)
+{
+	const struct signature *last = NULL;
+
+	/* The magic of JFR; the last byte is 0. */
+	if (str_starts(head, (struct str){ "FLR", 4 }))
+		return &flight_recording;
+	for (unsigned lines = 0; head.n && lines < LINES;) {
+		struct str line = str_trim_right(str_cut(&head, '\n'));
+		const struct signature *found = line.n ? format_of(line) : NULL;
+
+		if (found)
+			return found;
+		if (str_eq(line, STR("{")))
+			last = &json; /* the next line may be that of a known format */
+		lines += line.n > 0;
+	}
+	return last;
+}
+
+enum foreign_kind foreign_kind(struct str head)
+{
+	const struct signature *found = signature_of(head);
+
+	return found ? found->kind : FOREIGN_NONE;
 }
 
 const char *foreign_format(struct str head)
 {
-	/* magic number of JFR: "FLR" and a zero byte */
-	if (str_starts(head, (struct str){ "FLR", 4 }))
-		return "this is a JFR recording: jfrconv -o collapsed FILE.jfr (async-profiler)";
-	for (unsigned lines = 0; head.n && lines < LINES;) {
-		struct str line = str_trim_right(str_cut(&head, '\n'));
-		const char *advice = line.n ? format_of(line) : NULL;
+	const struct signature *found = signature_of(head);
 
-		if (advice)
-			return advice;
-		lines += line.n > 0;
-	}
-	return NULL;
+	return found ? found->advice : NULL;
 }

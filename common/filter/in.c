@@ -253,7 +253,7 @@ void in_expect_text(struct in *input)
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_starts(head, known[i].magic))
 			die_at(place, "%s", known[i].what);
-	advice = foreign_format(str_head(head, head.n < 4096 ? head.n : 4096));
+	advice = foreign_format(str_head(head, head.n < FOREIGN_HEAD ? head.n : FOREIGN_HEAD));
 	if (advice)
 		die_at(place, "%s", advice);
 	if (str_find(head, 0) >= 0)

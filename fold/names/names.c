@@ -257,12 +257,12 @@ struct str names_make(struct names *names, struct names_frame frame)
 	bool jit;
 
 	frame.dso = clean_dso(frame.dso);
-	jit = frame.interpreted || names_is_jit(frame.dso);
+	jit = frame.interpreted || frame.java || names_is_jit(frame.dso);
 	if (frame.interpreted)
 		kind = KIND_INTERPRETED;
 	else if (frame.inlined)
 		kind = KIND_INLINED;
-	else if (jit)
+	else if (jit && !frame.java)
 		kind = KIND_JIT;
 	else if (is_kernel(frame.dso))
 		kind = KIND_KERNEL;

@@ -48,6 +48,8 @@ struct names_frame {
 	bool inlined;
 	/* A Java method that is run by the interpreter, also without code of its own. */
 	bool interpreted;
+	/* A Java method; whether it was compiled is not known. */
+	bool java;
 };
 
 /* Options and buffer; the buffer is empty at first. */

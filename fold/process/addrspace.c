@@ -552,7 +552,7 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 	return map ? location_in_dso(map->dso, ip + map->add) : location_in_dso(0, ip);
 }
 
-/* The first page is never mapped. Above 2^47 (x86-64) or 2^48 (aarch64) the kernel maps only what asks for it. */
+/* The first page is never mapped. Above 2^47 (x86-64) or 2^48 (aarch64) the kernel maps only on request. */
 #define ADDRSPACE_PAGE 4096u
 #define ADDRSPACE_USER_END (UINT64_C(1) << 48)
 

@@ -12,7 +12,7 @@ static const struct {
 	const char *text, *advice;
 } foreign[] = {
 	{ "2026-11-22 15:00:51\nFull thread dump OpenJDK 64-Bit Server VM:\n\n\"main\" #1\n", "thread dump" },
-	{ "\n\njdk.ExecutionSample {\n  startTime = 15:00:46\n", "JFR" },
+	{ "\n\njdk.ExecutionSample {\n  startTime = 15:00:46\n", "jfr print" },
 	{ "@[\n    do_idle+12\n]: 8\n", "bpftrace" },
 	{ "Attaching 1 probe...\r\n\r\n@[\r\n", "bpftrace" },
 	{ "# ./profile\nSampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.\n", "bcc" },

@@ -37,6 +37,7 @@ static const struct row rows[] = {
 	{ "JIT cache of Android is user code", "q", "[JIT app cache]", "q" },
 	{ "a dso named like .ko inside", "f", "/opt/x.kotlin", "f" },
 	{ "jitdump", "f", "/tmp/jitted-1-2.so", "f_[j]" },
+	{ "SourcePawn is no Java", "fib.smx::fib", "/tmp/jitted-1-2.so", "fib.smx::fib_[j]" },
 	{ "perf map elsewhere", "f", "/proc/1/root/tmp/perf-1.map", "f_[j]" },
 	{ "not a perf map", "f", "/tmp/perf-x.map", "f" },
 	{ "suffix that is there already", "f_[j]", "/x", "f_[j]" },
