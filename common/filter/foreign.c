@@ -36,6 +36,7 @@ static const struct signature signature[] = {
 	  "these are traces of async-profiler: asprof -o collapsed writes folded stacks" },
 	{ STR(""), STR(" function calls in "), FOREIGN_OTHER,
 	  "these are sums of functions by Python's profiler, which has no stacks: py-spy record -f raw" },
+	{ STR(" 0x"), STR(" : "), FOREIGN_OTHER, "these are stacks of SystemTap: stackcollapse-stap.pl FILE | pjfold" },
 	{ STR("{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 	{ STR("[{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 };

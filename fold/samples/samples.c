@@ -68,7 +68,11 @@ static bool is_chosen(struct samples *samples, struct str event)
 
 struct str samples_event_name(const struct samples *samples)
 {
-	return samples->event_name;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < samples->nevents; i++)
+		n += samples_counts(samples, samples->event[i].name);
+	return n > 1 ? samples->event_key : samples->event_name;
 }
 
 static enum samples_weight weight_kind(enum samples_weight option, struct str event)

@@ -158,7 +158,8 @@ bool samples_counts(const struct samples *samples, struct str event);
 /* Returns the unit of the weights: "samples", "ns" or an event. */
 struct str samples_unit(const struct samples *samples, enum samples_weight weight);
 
-/* Returns the name of the chosen event; empty if the input names none. */
+/* Returns the name of the chosen event; empty if the input names none. That of cpu_core/x/ and cpu_atom/x/, if both are
+ * counted, is x/. */
 struct str samples_event_name(const struct samples *samples);
 
 /* Counts a line that could not be parsed: the first ones are stored with their place. */

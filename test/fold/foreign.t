@@ -91,7 +91,7 @@ is "callers that are no addresses" "$(pjfold -q --addrs "$foreign/f9-dwarf-nonca
 is "LBR after a skid" "$(pjfold -q --symfs "$foreign/f13-symfs" "$foreign/f13-lbr.perf.data" | grep -c sysmalloc)" 0
 ok "messages behind a pipe" pjfold -q --strict -o out "$foreign/f15-stderr-behind-pipe.perf.data"
 ok "SourcePawn" sh -c 'pjfold -q "$1" | grep -q "fib.smx::fib_"' - "$foreign/f17-sourcepawn.script"
-for file in asprof-traces.txt callgrind.out go-pprof-raw.txt macos-sample.txt my-dockerlogs.script pstats.txt; do
+for file in asprof-traces.txt callgrind.out go-pprof-raw.txt macos-sample.txt my-dockerlogs.script pstats.txt stap.txt; do
 	for tool in pjfold pjsvg; do
 		refused "$tool $file" "$file: \(this is\|these are\|each line\) " $tool "$foreign/f2-$file"
 	done

@@ -21,6 +21,7 @@ static const struct {
 	{ "Analysis of sampling rg (pid 1) every 1 millisecond\n", "macOS" },
 	{ "--- Execution profile ---\nTotal samples       : 733\n", "async-profiler" },
 	{ "Sun Nov 22 15:01:04 2026    c.prof\n\n         400005 function calls in 0.059 seconds\n", "Python" },
+	{ " 0xffffffff8103ce3b : native_safe_halt+0xb/0x10 [kernel]\n\t2404\n", "SystemTap" },
 	{ "sample:\n  event_type: cpu-cycles:u\n", "simpleperf" },
 	{ "{\"traceEvents\": [\n", "JSON" },
 	{ "{\n  \"nodes\": 3\n", "JSON" },
