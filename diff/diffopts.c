@@ -122,6 +122,7 @@ static void diffopts_take_operands(struct request *request, char **operand)
 void diffopts_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
+		OPT_GROUP("Input and output"),
 		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 'a', "before", "FILE", OPT_CALL, request, opt_before,
@@ -129,11 +130,15 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 		{ 'b', "after", "FILE", OPT_CALL, request, opt_after,
 		  "add a window to the profile after; may be repeated" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "no summary" },
+		{ 0, "no-header", NULL, OPT_NOFLAG, &request->header, NULL,
+		  "write no line '# pj ...' and no dispersions" },
+		OPT_GROUP("Table"),
 		{ 0, "table", "[=N]", OPT_CALL, request, opt_table,
 		  "print the N functions that changed most instead (50; 0: all)" },
 		{ 0, "tsv", NULL, OPT_CALL_FLAG, request, opt_tsv,
 		  "print the table for scripts: fields separated by tabs" },
 		{ 0, "all", NULL, OPT_FLAG, &request->all, NULL, "include functions that did not change in the table" },
+		OPT_GROUP("Thresholds"),
 		{ 0, "fail-over", "PCT[,FRAME-GLOB]", OPT_CALL, request, opt_fail_over,
 		  "exit 3 if a function grew by PCT points; may be repeated" },
 		{ 0, "min-delta", "POINTS[,REL%]", OPT_CALL, request, diffopts_set_min_delta,
@@ -142,6 +147,7 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 		  "minimum change in standard deviations (2; 0: no test)" },
 		{ 0, "drift", "R%|auto", OPT_CALL, request, opt_drift,
 		  "difference between runs of one program (auto: from several windows)" },
+		OPT_GROUP("Comparison"),
 		{ 0, "shares", NULL, OPT_CALL_FLAG, request, opt_compare,
 		  "compare shares of the totals (if these differ by over 2 %)" },
 		{ 0, "counts", NULL, OPT_CALL_FLAG, request, opt_compare, "compare absolute counts" },
@@ -151,8 +157,6 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 		  "replace each 0x12ab in a name by 0x..." },
 		{ 0, "exact", NULL, OPT_FLAG, &request->exact, NULL,
 		  "distinguish kinds of code, clones and generated classes" },
-		{ 0, "no-header", NULL, OPT_NOFLAG, &request->header, NULL,
-		  "write no line '# pj ...' and no dispersions" },
 	};
 	const struct tool tool = {
 		.name = "pjdiff",

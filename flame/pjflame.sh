@@ -46,15 +46,20 @@ usage: pjflame [options] [PID | COMMAND [ARGUMENT ...]]
 
 FILE is a perf.data, text of perf script or folded stacks: it is drawn, and nothing is recorded.
 
+Targets:
   -a, --all                  record the whole host (the default without a command)
   -p, --pid=PID,...          record these processes and their children
   -c, --container=NAME       record a container, by name or start of its id; or a unit
   -l, --list                 list the containers that -c accepts, and exit
+
+Events:
   -s, --seconds=SECONDS      duration (10); with --top, of each table (3)
   -F, --frequency=HZ         samples a second on each busy CPU (303)
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=HOW           auto (both), tables (unwind tables), fp (frame pointers) (auto)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
+
+Output:
   -o, --output=FILE          write the picture to FILE (flame.svg); - is standard output
       --folded=FILE          also save the folded stacks
       --keep=DIR             record into DIR, and keep it: windows, timelines of JVMs, symbols
@@ -63,12 +68,14 @@ FILE is a perf.data, text of perf script or folded stacks: it is drawn, and noth
       --by=GROUP             group by process, thread, container, pod or cgroup
   -t, --threads              as --by=thread
       --inline               show inlined functions as frames (debug information)
+  -q, --quiet                print errors only
+
+Tables:
       --top                  print a table of the hottest functions repeatedly, until q or Ctrl-C
   -n, --tables=N             end after N tables
       --rows=N               rows of a table (as many as fit; 20)
-  -q, --quiet                print errors only
 
-  -d and -f are -s and -o; -g is accepted: callers are always recorded.
+Also: -d is -s, -f is -o; -g is accepted, as callers are always recorded.
 
       --help                 show this text
       --version              show the version

@@ -131,9 +131,13 @@ static void pjfetch_check(struct request *request)
 static void pjfetch_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
+		OPT_GROUP("Store"),
 		{ 's', "store", "STORE", OPT_STR, &request->store, NULL,
 		  "store to read (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "DIR of pjsend (.)" },
+		{ 0, "stacks", "URL", OPT_STR, &request->options.stacks_url, NULL,
+		  "eve: let the original pipeline's /stacks/ compute the sum" },
+		OPT_GROUP("Selection of windows"),
 		{ 'f', "from", "TIME", OPT_CALL, request, opt_from,
 		  "windows that start at or after TIME (10 minutes before --to)" },
 		{ 't', "to", "TIME", OPT_CALL, request, opt_to, "windows that start before TIME (now)" },
@@ -143,6 +147,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		  "only samples of comm=GLOB, pid=, event=GLOB" },
 		{ 'l', "label", "KEY=VALUE", OPT_CALL, request, pjfetch_opt_label,
 		  "windows with this label; may be repeated" },
+		OPT_GROUP("Output"),
 		{ 0, "by", "host|time|label:K", OPT_CALL, request, pjfetch_opt_by,
 		  "add a first frame: host, window, value of a label" },
 		{ 0, "list", NULL, OPT_FLAG, &request->list, NULL, "list the windows and the gaps between them" },
@@ -150,10 +155,9 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 0, "strict", NULL, OPT_FLAG, &request->strict, NULL,
 		  "exit 1 if nothing was recorded for a part of the time" },
-		{ 0, "stacks", "URL", OPT_STR, &request->options.stacks_url, NULL,
-		  "eve: let the original pipeline's /stacks/ compute the sum" },
-		STORE_OPTS(&request->options),
 		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "do not report gaps" },
+		OPT_GROUP("Connection"),
+		STORE_OPTS(&request->options),
 	};
 	const struct tool tool = {
 		.name = "pjfetch",

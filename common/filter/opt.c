@@ -15,33 +15,49 @@ static bool is_optional(const struct opt *opt)
 	return opt->arg[0] == '[';
 }
 
+static bool is_heading(const struct opt *opt)
+{
+	return !opt->letter && !opt->name;
+}
+
+/* Prints the row of an option in --help; two lines if its spelling is long. */
+static void print_row(struct out *out, const struct opt *opt)
+{
+	char left[80];
+	int got = 0;
+
+	got += snprintf(left, sizeof(left), opt->letter ? "  -%c" : "    ", opt->letter);
+	if (opt->name)
+		got += snprintf(left + got, sizeof(left) - (size_t)got, "%s--%s", opt->letter ? ", " : "  ", opt->name);
+	if (opt->arg)
+		snprintf(left + got, sizeof(left) - (size_t)got, "%s%s",
+			 is_optional(opt) ? "" :
+			 opt->name        ? "=" :
+					    " ",
+			 opt->arg);
+	out_printf(out, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left, strlen(left) < 28 ? opt->help : "",
+		   opt->help);
+}
+
 static void opt_help(const struct tool *tool)
 {
 	static struct out out;
-	char left[80];
+	bool grouped = false;
 
 	out_open(&out, NULL);
 	out_printf(&out, "%s - %s\nusage: %s %s\n\n", tool->name, tool->does, tool->name, tool->synopsis);
 	for (size_t i = 0; i < tool->nopts; i++) {
 		const struct opt *opt = &tool->opts[i];
-		int got = 0;
 
-		if (!opt->help)
-			continue;
-		got += snprintf(left, sizeof(left), opt->letter ? "  -%c" : "    ", opt->letter);
-		if (opt->name)
-			got += snprintf(left + got, sizeof(left) - (size_t)got, "%s--%s", opt->letter ? ", " : "  ",
-					opt->name);
-		if (opt->arg)
-			snprintf(left + got, sizeof(left) - (size_t)got, "%s%s",
-				 is_optional(opt) ? "" :
-				 opt->name        ? "=" :
-						    " ",
-				 opt->arg);
-		out_printf(&out, strlen(left) < 28 ? "%-28s %s\n" : "%s\n%29s%s\n", left,
-			   strlen(left) < 28 ? opt->help : "", opt->help);
+		if (is_heading(opt)) {
+			out_printf(&out, "%s%s:\n", i ? "\n" : "", opt->help);
+			grouped = true;
+		} else if (opt->help) {
+			print_row(&out, opt);
+		}
 	}
-	out_printf(&out, "%-28s %s\n%-28s %s\n", "      --help", "show this", "      --version", "show the version");
+	out_printf(&out, "%s%-28s %s\n%-28s %s\n", grouped ? "\n" : "", "      --help", "show this", "      --version",
+		   "show the version");
 	if (tool->example)
 		out_printf(&out, "\n%s\n", tool->example);
 	out_printf(&out, "\nMore: man %s, man pj\n", tool->name);

@@ -36,6 +36,12 @@ struct opt {
 	const char *help; /* line for --help, in lower case; NULL: the option is an alias, which --help does not show */
 };
 
+/* A row that is only the heading of the rows after it in --help: the man page's .Ss. */
+#define OPT_GROUP(heading)                                   \
+	{                                                    \
+		0, NULL, NULL, OPT_FLAG, NULL, NULL, heading \
+	}
+
 struct tool {
 	const char *name;
 	const char *does;     /* one line about the tool; the same as .Nd in its man page */

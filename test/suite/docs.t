@@ -28,6 +28,34 @@ help_options()
 		grep -vx -e --help -e --version | sort -u
 }
 
+# Lines "GROUP: OPTION" in the order of the man page: groups are the .Ss sections of OPTIONS.
+man_groups()
+{
+	awk '/^\.Sh / { on = $2 == "OPTIONS" }
+	on && /^\.Ss / { group = substr($0, 5) }
+	on && /^\.It / {
+		for (i = 2; i <= NF; i++) {
+			if ($i != "Fl") continue
+			option = $(i + 1) == "Fl" ? "--" $(i + 2) : "-" $(i + 1)
+			sub(/[=,].*/, "", option)
+			print group ": " option
+			while ($(i + 1) == "Fl") i++
+		}
+	}' "$1" | sed 's/\\-/-/g; s/\\&//g' | grep -v -e ': --help$' -e ': --version$' -e ': -h$'
+}
+
+help_groups()
+{
+	"$1" --help | awk '
+	/^[A-Z][^:]*:$/ { group = substr($0, 1, length($0) - 1) }
+	/^$/ { group = "" }
+	match($0, /^  (-.|  )(, |  )?(--[a-z0-9-]+)?/) && /^ +-/ {
+		n = split(substr($0, 1, RLENGTH), option, /[ ,]+/)
+		for (i = 1; i <= n; i++)
+			if (option[i] ~ /^-/ && option[i] !~ /^--(help|version)$/) print group ": " option[i]
+	}'
+}
+
 # Whether the tool knows the option at all (an alias that --help does not show).
 known()
 {
@@ -54,6 +82,12 @@ for t in $(tools); do
 	man_options "$page" | grep -vx -e --help -e --version >in-man
 	help_options "$t" >in-help
 	ok "$t: --help has options" test -s in-help
+	# the man page has aliases, too
+	help_groups "$t" >help-groups
+	man_groups "$page" | awk 'FILENAME == ARGV[1] { sub(/.*: /, ""); shown[$0]; next } { option = $0; sub(/.*: /, "", option) }
+		option in shown' in-help - >man-groups
+	is "$t: groups of --help and their order are the man page's" "$(cat help-groups)" "$(cat man-groups)"
+	is "$t: options of --help without a group" "$(grep -c '^: ' help-groups)" 0
 	is "$t: options of --help that the man page lacks" "$(comm -13 in-man in-help | tr '\n' ' ')" ""
 	unknown=
 	for o in $(comm -23 in-man in-help); do

@@ -21,12 +21,14 @@ static void called(void *to, const char *value, const char *name)
 }
 
 static const struct opt opts[] = {
+	OPT_GROUP("Values"),
 	{ 'f', "flag", NULL, OPT_FLAG, &flag, NULL, "sets a flag" },
 	{ 'F', "no-flag", NULL, OPT_NOFLAG, &noflag, NULL, "clears a flag" },
 	{ 'o', "output", "FILE", OPT_STR, &text, NULL, "where to" },
 	{ 'n', "number", "N", OPT_U64, &number, NULL, "a whole number" },
 	{ 0, "decimal", "X", OPT_DOUBLE, &decimal, NULL, "a number" },
 	{ 0, "call", "WHAT", OPT_CALL, &calls, called, "calls" },
+	OPT_GROUP("Calls and a letter"),
 	{ 'c', "call-flag", NULL, OPT_CALL_FLAG, &calls, called, "calls, too" },
 	{ 0, "alias", "FILE", OPT_STR, &text, NULL, NULL },
 	{ 'x', NULL, NULL, OPT_FLAG, &flag, NULL, "a letter only" },
@@ -193,17 +195,19 @@ int main(void)
 	ok(c.status == 0 && c.err.n == 0, "--help goes to stdout, status 0");
 	is_str(c.out,
 	       STR("pjtest - test the options\nusage: pjtest [options] [file ...]\n\n"
+		   "Values:\n"
 		   "  -f, --flag                 sets a flag\n"
 		   "  -F, --no-flag              clears a flag\n"
 		   "  -o, --output=FILE          where to\n"
 		   "  -n, --number=N             a whole number\n"
 		   "      --decimal=X            a number\n"
 		   "      --call=WHAT            calls\n"
+		   "\nCalls and a letter:\n"
 		   "  -c, --call-flag            calls, too\n"
 		   "  -x                         a letter only\n"
 		   "      --an-option-with-a-very-long-name=VALUE\n"
 		   "                             goes on in the next line\n"
-		   "      --help                 show this\n"
+		   "\n      --help                 show this\n"
 		   "      --version              show the version\n"
 		   "\n  pjtest -f x\n\nMore: man pjtest, man pj\n"),
 	       "--help");
