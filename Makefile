@@ -6,6 +6,9 @@ CC      ?= cc
 PREFIX  ?= /usr/local
 DESTDIR ?=
 MANDIR  ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 V       ?= 0
 SAN     ?= 0
 T       ?=
@@ -83,7 +86,7 @@ UNITS   := $(patsubst %.c,$(B)/%,$(sort $(shell find test -name '*_test.c' -not 
 WALK    := $(B)/test/unwind/dwarf/walk $(B)/test/unwind/dwarf/unwound $(B)/test/runtimes/hotspot/javawalk
 REPLAYS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/*/*_fuzz.c))
 
-all: $(TOOLS) $(SCRIPTS) ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
+all: $(TOOLS) $(SCRIPTS) $(B)/completions/done ## build every tool (V=1 shows commands; SAN=1 with sanitizers; CC=clang)
 
 define tool
 $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir $(1)))) $(LIB)
@@ -104,6 +107,17 @@ $(TOOLS):
 $(B)/bin/pjflame: $(wildcard flame/*) common/base.h
 	@mkdir -p $(@D)
 	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" >$@.new && chmod 755 $@.new && mv $@.new $@
+
+# Completions of shells are made from --help of each tool. A build for another processor has none: its tools do not run here.
+COMMANDS := $(notdir $(TOOLS) $(SCRIPTS))
+$(B)/completions/done: common/filter/completions.awk $(TOOLS) $(SCRIPTS)
+	@rm -rf $(@D).new && mkdir -p $(@D) $(@D).new
+	$(call say,HELP,$(@D))for t in $(COMMANDS); do \
+		LC_ALL=C $(B)/bin/$$t --help >$(@D).new/$$t.help 2>/dev/null || { echo "no completions: $(B)/bin/$$t does not run here"; break; }; \
+		for s in bash:$$t.bash zsh:_$$t fish:$$t.fish; do \
+			LC_ALL=C awk -v shell=$${s%%:*} -f $< $(@D).new/$$t.help >$(@D).new/$${s#*:} || exit 1; \
+		done; rm $(@D).new/$$t.help; \
+	done; rm -f $(@D)/* $(@D).new/*.help && { mv $(@D).new/* $(@D) 2>/dev/null; rmdir $(@D).new; touch $@; }
 
 $(LIB): $(LIBOBJS)
 	$(call say,AR,$@)rm -f $@ && $(AR) qc $@ $^
@@ -241,14 +255,21 @@ openers: $(PARTS) $(LIB) ## processes that open files of strangers refer to no p
 format: ## lay out all C as .clang-format says
 	clang-format -i $(SOURCES)
 
-install: all ## tools and man pages below DESTDIR/PREFIX
+install: all ## tools, man pages and completions below DESTDIR/PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(TOOLS) $(SCRIPTS) $(DESTDIR)$(PREFIX)/bin
 	set -e; for m in $(MANS); do \
 		install -d $(DESTDIR)$(MANDIR)/man$${m##*.}; install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
+	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	set -e; for t in $(COMMANDS); do \
+		[ -e $(B)/completions/$$t.bash ] || continue; \
+		install -m 644 $(B)/completions/$$t.bash $(DESTDIR)$(BASHDIR)/$$t; \
+		install -m 644 $(B)/completions/_$$t $(DESTDIR)$(ZSHDIR); \
+		install -m 644 $(B)/completions/$$t.fish $(DESTDIR)$(FISHDIR); done
 
 uninstall: ## what install put there
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(notdir $(TOOLS) $(SCRIPTS)))
+	rm -f $(COMMANDS:%=$(DESTDIR)$(BASHDIR)/%) $(COMMANDS:%=$(DESTDIR)$(ZSHDIR)/_%) $(COMMANDS:%=$(DESTDIR)$(FISHDIR)/%.fish)
 	rm -f $(foreach m,$(MANS),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
 
 clean: ## all that was built

@@ -1,7 +1,7 @@
 # containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/formats/containers.h has
 # them, and by what engines wrote down of names: no engine is asked.
 
-# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN": each container, or cgroup called $1, that a process is in; 1: in the hierarchy that
+# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN": each container, unit outside of containers, or cgroup called $1, that a process is in; 1: in the hierarchy that
 # perf events know. KEY is id:DIGITS or name:NAME. A container within another one is in both; WITHIN is the id of that one, or -.
 memberships()
 {
@@ -17,7 +17,7 @@ memberships()
 		}
 		return ""
 	}
-	function found(key, folder) { print key "\t" perf "\t" folder "\t" pid "\t" (within == "" || key == "id:" within ? "-" : within) }
+	function found(key, folder) { contained = 1; print key "\t" perf "\t" folder "\t" pid "\t" (within == "" || key == "id:" within ? "-" : within) }
 	BEGIN { wanted = ENVIRON["wanted"]; first = ENVIRON["hierarchy"] == "first" }
 	{
 		pid = substr($0, 7); sub(/\/.*/, "", pid)
@@ -29,7 +29,8 @@ memberships()
 		if (line ~ /\t/ || line ~ / \(deleted\)$/) next # of a zombie
 		perf = first ? ("," controllers ",") ~ /,perf_event,/ : second
 		n = split(line, part, "/")
-		folder = within = ""
+		folder = within = unit = ""
+		contained = 0
 		for (i = 2; i <= n; i++) {
 			folder = folder "/" part[i]
 			if (part[i] == "") continue
@@ -37,9 +38,11 @@ memberships()
 			else if (part[i] ~ /^lxc\.payload\../) found("name:" substr(part[i], 13), folder)
 			else if (part[i - 1] == "lxc") found("name:" part[i], folder)
 			else if (part[i] ~ /^machine-.*\.scope$/) found("name:" substr(part[i], 9, length(part[i]) - 14), folder)
+			else if (part[i] ~ /.\.(service|scope)$/) { unit = part[i]; unit_folder = folder }
 			if (wanted != "" && part[i] == wanted) found("name:" wanted, folder)
 			if (id != "" && within == "") within = id
 		}
+		if (unit != "" && !contained) found("name:" unit, unit_folder)
 	}' | sort -u
 }
 
@@ -114,8 +117,10 @@ choose_container()
 	}' "$tmp/candidates" | sort >"$tmp/keys"
 	case $(wc -l <"$tmp/keys" | tr -d ' ') in
 	0)
-		say "no process is in a container or cgroup called '$container'"
 		list_containers >"$tmp/list"
+		near=$(c_awk 'NR > 1 { for (i = 1; i < 3; i++) if ($i != "-") { print $i; if (sub(/\.(service|scope)$/, "", $i)) print $i } }' "$tmp/list" | similar "$container")
+		[ -z "$near" ] || die "no process is in a container, unit or cgroup called '$container': did you mean $near? (pjflame --list)"
+		say "no process is in a container, unit or cgroup called '$container'"
 		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "this user can see no containers"; fi
 		exit "$failure"
 		;;

@@ -49,14 +49,15 @@ FILE is a perf.data, text of perf script or folded stacks: it is drawn, and noth
 Targets:
   -a, --all                  record the whole host (the default without a command)
   -p, --pid=PID,...          record these processes and their children
-  -c, --container=NAME       record a container, by name or start of its id; or a unit
-  -l, --list                 list the containers that -c accepts, and exit
+  -c, --container=CONTAINER  record a container, by name or start of its id; or a unit
+  -l, --list                 list the containers and units that -c accepts, and exit
 
 Events:
   -s, --seconds=SECONDS      duration (10); with --top, of each table (3)
   -F, --frequency=HZ         samples a second on each busy CPU (303)
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
-      --unwind=HOW           auto (both), tables (unwind tables), fp (frame pointers) (auto)
+      --unwind=auto|tables|fp
+                             auto (both), tables (unwind tables), fp (frame pointers) (auto)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:
@@ -65,7 +66,8 @@ Output:
       --keep=DIR             record into DIR, and keep it: windows, timelines of JVMs, symbols
       --title=TEXT           headline of the picture
       --colors=PALETTE       palette of pjsvg
-      --by=GROUP             group by process, thread, container, pod or cgroup
+      --by=process|thread|container|pod|cgroup
+                             first frames: also of threads, containers, pods or cgroups (process)
   -t, --threads              as --by=thread
       --inline               show inlined functions as frames (debug information)
   -q, --quiet                print errors only
@@ -91,7 +93,7 @@ END
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 whom='' pids='' container='' seconds='' frequency='' event='' unwind='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
-top='' tables='' rows='' quiet='' list='' input=''
+top='' tables='' rows='' quiet='' list='' input='' values=''
 failure=1
 
 # number NAME VALUE LEAST MOST
@@ -151,6 +153,54 @@ take_output()
 	esac
 }
 
+# similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h
+similar()
+{
+	word=$1 c_awk '
+	function least(a, b, c) { return a < b ? (a < c ? a : c) : (b < c ? b : c) }
+	function distance(a, b,   i, k, row) {
+		for (k = 0; k <= length(b); k++) row[0, k] = k
+		for (i = 1; i <= length(a); i++) {
+			row[i, 0] = i
+			for (k = 1; k <= length(b); k++) {
+				row[i, k] = least(row[i - 1, k] + 1, row[i, k - 1] + 1, row[i - 1, k - 1] + (substr(a, i, 1) != substr(b, k, 1)))
+				if (i > 1 && k > 1 && substr(a, i, 1) == substr(b, k - 1, 1) && substr(a, i - 1, 1) == substr(b, k, 1))
+					row[i, k] = least(row[i, k], row[i - 2, k - 2] + 1, row[i, k])
+			}
+		}
+		return row[length(a), length(b)]
+	}
+	BEGIN { word = substr(ENVIRON["word"], 1, 40); limit = length(word) < 5 ? 2 : 3 }
+	length(word) > 1 && length($0) > 1 && length($0) < 80 {
+		n = substr($0, 1, length(word)) == word ? 1 : distance(word, $0)
+		if (n < limit && n < length(word)) { limit = n; best = $0 }
+	}
+	END { print best }'
+}
+
+# unknown OPTION: with the option that is spelled most like it
+unknown()
+{
+	word=${1#--}
+	guess=
+	case $1 in
+	--*) guess=$(help | sed -n 's/^  -., --\([a-z][a-z-]*\).*/\1/p; s/^      --\([a-z][a-z-]*\).*/\1/p' | similar "${word%%=*}") ;;
+	esac
+	usage_error "unknown option '$1'${guess:+: did you mean --$guess?}"
+}
+
+groupings='process thread container pod cgroup'
+
+# take_grouping NAME VALUE
+take_grouping()
+{
+	for by in $groupings; do
+		if [ "$2" = "$by" ]; then return; fi
+	done
+	by=$(printf '%s\n' $groupings | similar "$2")
+	usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup${by:+: did you mean $by?}"
+}
+
 # take NAME VALUE: an option that has one
 take()
 {
@@ -166,12 +216,7 @@ take()
 	--keep) filled "$1" "$2"; keep=$2 ;;
 	--title) filled "$1" "$2"; title=$2 ;;
 	--colors) filled "$1" "$2"; colors=$2 ;;
-	--by)
-		case $2 in
-		process | thread | container | pod | cgroup) by=$2 ;;
-		*) usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup" ;;
-		esac
-		;;
+	--by) take_grouping "$1" "$2" ;;
 	-n | --tables) number "$1" "$2" 1 99999999; tables=$2 ;;
 	--rows) number "$1" "$2" 1 10000; rows=$2 ;;
 	esac
@@ -214,32 +259,6 @@ take_operand()
 	usage_error "'$1' is no PID, no file with samples and no command: -c takes a container or a service, -p a PID"
 }
 
-# unknown OPTION: with the option that is spelled most like it
-unknown()
-{
-	word=${1#--}
-	guess=$(help | word=${word%%=*} c_awk '
-	function least(a, b, c) { return a < b ? (a < c ? a : c) : (b < c ? b : c) }
-	function distance(a, b,   i, k, row) {
-		for (k = 0; k <= length(b); k++) row[0, k] = k
-		for (i = 1; i <= length(a); i++) {
-			row[i, 0] = i
-			for (k = 1; k <= length(b); k++)
-				row[i, k] = least(row[i - 1, k] + 1, row[i, k - 1] + 1, row[i - 1, k - 1] + (substr(a, i, 1) != substr(b, k, 1)))
-		}
-		return row[length(a), length(b)]
-	}
-	BEGIN { word = substr(ENVIRON["word"], 1, 40); limit = 3 }
-	match($0, /--[a-z][a-z-]*/) {
-		name = substr($0, RSTART + 2, RLENGTH - 2)
-		n = length(word) > 1 && substr(name, 1, length(word)) == word ? 1 : distance(word, name)
-		if (n < limit && n < length(word)) { limit = n; best = name }
-	}
-	END { print best }')
-	case $1 in --*) ;; *) guess= ;; esac
-	usage_error "unknown option '$1'${guess:+: did you mean --$guess?}"
-}
-
 # As py-spy has them; a program of that name can be recorded after --.
 case ${1-} in
 top) top=1; shift ;;
@@ -267,6 +286,7 @@ while [ $# -gt 0 ]; do
 	-t | --threads) by=thread ;;
 	-g) ;;
 	-h | --help) help || exit 1; exit 0 ;;
+	--values=*) values=${1#*=} ;;
 	--version) echo "pjflame (pj) @VERSION@" || exit 1; exit 0 ;;
 	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
@@ -331,9 +351,27 @@ find_tools()
 #include record.sh
 #include draw.sh
 #include table.sh
+# print_values OPTION: the words that an option takes, one a line, for completion in a shell
+print_values()
+{
+	case $1 in
+	by) printf '%s\n' $groupings ;;
+	unwind) printf '%s\n' auto tables fp ;;
+	event) pjrecord --values=event ;;
+	colors) pjsvg --values=colors ;;
+	# others choose these names: without those that a shell could take for more than a word
+	container) list_containers | c_awk 'NR > 1 { print $1; print $2 }' | LC_ALL=C grep -x '[A-Za-z0-9_.:@/+-]\{2,\}' ;;
+	*) case $(help) in *"--$1="* | *"--$1 "*) ;; *) usage_error "--values=$1: there is no option --$1" ;; esac ;;
+	esac
+}
+
 # ---- main ------------------------------------------------------------------------------------------------------------
 
 find_tools
+if [ -n "$values" ]; then
+	print_values "$values" || exit "$failure"
+	exit 0
+fi
 if [ -n "$list" ]; then
 	known=$(list_containers)
 	printf '%s\n' "$known" || exit "$failure" # not every awk says that a disk is full

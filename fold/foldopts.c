@@ -24,35 +24,33 @@ static void needs_recording(struct request *request, const char *name)
 	needs_samples(request, name);
 }
 
+/* The choices of options, in the order of their enumerations. */
+#define ROOTS "process|thread|both"
+#define GROUPS "cgroup|container|pod|thread"
+#define SPELLINGS "java|hotspot"
+#define WEIGHTS "samples|period"
+#define COMMS "keep|none|canonical"
+#define ORDERS "self|total|name"
+
 static void opt_root(void *to, const char *value, const char *name)
 {
+	static const enum recording_root root[] = { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
 	struct request *request = to;
 
-	if (strcmp(value, "process") == 0)
-		request->recording.root = ROOT_PROCESS;
-	else if (strcmp(value, "thread") == 0)
-		request->recording.root = ROOT_THREAD;
-	else if (strcmp(value, "both") == 0)
-		request->recording.root = ROOT_BOTH;
-	else
-		die_usage("%s=%s: process, thread or both", name, value);
+	request->recording.root = root[opt_choice(value, name, ROOTS)];
 	needs_recording(request, name);
 }
 
 static void foldopts_opt_by(void *to, const char *value, const char *name)
 {
+	static const enum containers_by by[] = { BY_CGROUP, BY_CONTAINER, BY_POD };
 	struct request *request = to;
+	size_t choice = opt_choice(value, name, GROUPS);
 
-	if (strcmp(value, "cgroup") == 0)
-		request->recording.by = BY_CGROUP;
-	else if (strcmp(value, "container") == 0)
-		request->recording.by = BY_CONTAINER;
-	else if (strcmp(value, "pod") == 0)
-		request->recording.by = BY_POD;
-	else if (strcmp(value, "thread") == 0)
-		request->recording.root = ROOT_BOTH;
+	if (choice < countof(by))
+		request->recording.by = by[choice];
 	else
-		die_usage("%s=%s: cgroup, container, pod or thread", name, value);
+		request->recording.root = ROOT_BOTH;
 	needs_recording(request, name);
 }
 
@@ -170,40 +168,25 @@ static void foldopts_opt_names(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
 
-	if (strcmp(value, "hotspot") == 0)
-		request->script.names.hotspot = true;
-	else if (strcmp(value, "java") == 0)
-		request->script.names.hotspot = false;
-	else
-		die_usage("%s=%s: java or hotspot", name, value);
+	request->script.names.hotspot = opt_choice(value, name, SPELLINGS) == 1;
 	needs_samples(request, name);
 }
 
 static void opt_weight(void *to, const char *value, const char *name)
 {
+	static const enum samples_weight weight[] = { WEIGHT_SAMPLES, WEIGHT_PERIOD };
 	struct request *request = to;
 
-	if (strcmp(value, "samples") == 0)
-		request->script.weight = WEIGHT_SAMPLES;
-	else if (strcmp(value, "period") == 0)
-		request->script.weight = WEIGHT_PERIOD;
-	else
-		die_usage("%s=%s: samples or period", name, value);
+	request->script.weight = weight[opt_choice(value, name, WEIGHTS)];
 	needs_samples(request, name);
 }
 
 static void opt_comm(void *to, const char *value, const char *name)
 {
+	static const enum samples_comm comm[] = { COMM_KEEP, COMM_NONE, COMM_CANONICAL };
 	struct request *request = to;
 
-	if (strcmp(value, "keep") == 0)
-		request->script.comm = COMM_KEEP;
-	else if (strcmp(value, "none") == 0)
-		request->script.comm = COMM_NONE;
-	else if (strcmp(value, "canonical") == 0)
-		request->script.comm = COMM_CANONICAL;
-	else
-		die_usage("%s=%s: keep, none or canonical", name, value);
+	request->script.comm = comm[opt_choice(value, name, COMMS)];
 	needs_samples(request, name);
 }
 
@@ -285,16 +268,10 @@ static void foldopts_opt_tree(void *to, const char *value, const char *name)
 
 static void foldopts_opt_sort(void *to, const char *value, const char *name)
 {
+	static const enum report_sort order[] = { REPORT_BY_SELF, REPORT_BY_TOTAL, REPORT_BY_NAME };
 	struct request *request = to;
 
-	if (strcmp(value, "self") == 0)
-		request->sort = REPORT_BY_SELF;
-	else if (strcmp(value, "total") == 0)
-		request->sort = REPORT_BY_TOTAL;
-	else if (strcmp(value, "name") == 0)
-		request->sort = REPORT_BY_NAME;
-	else
-		die_usage("%s=%s: self, total or name", name, value);
+	request->sort = order[opt_choice(value, name, ORDERS)];
 	request->sort_given = true;
 }
 
@@ -374,7 +351,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "one output for each SECONDS of perf.data; %s in -o NAME is its time" },
 		OPT_GROUP("Reports instead of stacks"),
 		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
-		{ 0, "sort", "self|total|name", OPT_CALL, request, foldopts_opt_sort, "order of --top (self)" },
+		{ 0, "sort", ORDERS, OPT_CALL, request, foldopts_opt_sort, "order of --top (self)" },
 		{ 0, "tree", "[=PCT]", OPT_CALL, request, foldopts_opt_tree,
 		  "print the call tree instead, without callees below PCT % (0.5)" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, request, opt_flag, "print the events of the input instead" },
@@ -390,18 +367,18 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "only samples at or after TIME: seconds, or +SECONDS from the first" },
 		{ 0, "to", "TIME", OPT_CALL, request, foldopts_opt_time, "only samples before TIME" },
 		{ 0, "event-filter", "EVENT", OPT_CALL, request, opt_event_filter, NULL },
-		{ 0, "weight", "samples|period", OPT_CALL, request, opt_weight,
+		{ 0, "weight", WEIGHTS, OPT_CALL, request, opt_weight,
 		  "count samples, or sum their periods (samples)" },
 		{ 0, "min-samples", "N", OPT_U64, &request->min_samples, NULL,
 		  "fold subtrees that weigh less than N into [other]" },
 		OPT_GROUP("First frames"),
-		{ 0, "root", "process|thread|both", OPT_CALL, request, opt_root,
+		{ 0, "root", ROOTS, OPT_CALL, request, opt_root,
 		  "first frame of perf.data: comm of process, thread, both (process)" },
-		{ 0, "by", "cgroup|container|pod|thread", OPT_CALL, request, foldopts_opt_by,
+		{ 0, "by", GROUPS, OPT_CALL, request, foldopts_opt_by,
 		  "add a first frame, for perf.data with cgroups; thread: as --root=both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID" },
 		{ 0, "tid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID/TID" },
-		{ 0, "comm", "keep|none|canonical", OPT_CALL, request, opt_comm,
+		{ 0, "comm", COMMS, OPT_CALL, request, opt_comm,
 		  "first frame: unchanged, absent, without trailing numbers (keep)" },
 		OPT_GROUP("Frames"),
 		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, request, opt_annotate,
@@ -409,7 +386,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		{ 0, "kernel", NULL, OPT_CALL_FLAG, request, opt_kinds, "only the suffix _[k] of kernel code" },
 		{ 0, "jit", NULL, OPT_CALL_FLAG, request, opt_kinds, "only the suffix _[j] of JIT code" },
 		{ 0, "all", NULL, OPT_CALL_FLAG, request, opt_kinds, "suffixes of all kinds of code" },
-		{ 0, "names", "java|hotspot", OPT_CALL, request, foldopts_opt_names,
+		{ 0, "names", SPELLINGS, OPT_CALL, request, foldopts_opt_names,
 		  "Java methods as pkg/Class.method, or as the JDK spells them (java)" },
 		{ 0, "addrs", NULL, OPT_CALL_FLAG, request, opt_flag, "show the address of frames without a symbol" },
 		{ 0, "inline", NULL, OPT_CALL_FLAG, request, opt_inline,

@@ -9,32 +9,21 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 
+#define STYLES "java|hotspot|flamegraph"
+#define METHODS "vmstructs|jcmd|agent"
+
 static void mapopts_opt_names(void *to, const char *value, const char *name)
 {
-	struct request *request = to;
+	static const enum method_style style[] = { METHOD_JAVA, METHOD_HOTSPOT, METHOD_FLAMEGRAPH };
 
-	if (str_eq(str_of(value), STR("java")))
-		request->style = METHOD_JAVA;
-	else if (str_eq(str_of(value), STR("hotspot")))
-		request->style = METHOD_HOTSPOT;
-	else if (str_eq(str_of(value), STR("flamegraph")))
-		request->style = METHOD_FLAMEGRAPH;
-	else
-		die_usage("%s: '%s' is not one of java, hotspot, flamegraph", name, value);
+	((struct request *)to)->style = style[opt_choice(value, name, STYLES)];
 }
 
 static void opt_method(void *to, const char *value, const char *name)
 {
-	struct request *request = to;
+	static const enum jcmdmap_method method[] = { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
-	if (str_eq(str_of(value), STR("vmstructs")))
-		request->method = JCMDMAP_NOT;
-	else if (str_eq(str_of(value), STR("jcmd")))
-		request->method = JCMDMAP_JCMD;
-	else if (str_eq(str_of(value), STR("agent")))
-		request->method = JCMDMAP_AGENT;
-	else
-		die_usage("%s: '%s' is not one of vmstructs, jcmd, agent", name, value);
+	((struct request *)to)->method = method[opt_choice(value, name, METHODS)];
 }
 
 static void set_interval(struct request *request, const char *value, const char *name)
@@ -99,9 +88,9 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 		{ 0, "keep-bytes", "SIZE", OPT_CALL, &request->keep_bytes, opt_bytes,
 		  "limit of DIR/maps (1G), 0: no limit; k, M, G" },
 		OPT_GROUP("Names"),
-		{ 0, "names", "STYLE", OPT_CALL, request, mapopts_opt_names,
+		{ 0, "names", STYLES, OPT_CALL, request, mapopts_opt_names,
 		  "spelling: java (pkg/Class.method), hotspot (as jcmd), flamegraph (java)" },
-		{ 0, "method", "METHOD", OPT_CALL, request, opt_method,
+		{ 0, "method", METHODS, OPT_CALL, request, opt_method,
 		  "vmstructs: read memory only; jcmd, agent: attach (vmstructs)" },
 		OPT_GROUP("Operation"),
 		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL,

@@ -2,6 +2,7 @@
 #include "record/recordopts.h"
 
 #include "common/arena.h"
+#include "record/perf/events.h"
 #include "record/processes/cgroups.h"
 #include "common/text.h"
 #include "record/unwind/samplestack.h"
@@ -72,16 +73,11 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not a number of microseconds such as 50", name, value);
 }
 
+#define WAYS "fp|tables|auto|verify" /* in the order of enum request_unwind */
+
 static void opt_unwind(void *to, const char *value, const char *name)
 {
-	static const struct str way[] = { STR("fp"), STR("tables"), STR("auto"), STR("verify") };
-
-	for (unsigned i = 0; i < countof(way); i++)
-		if (str_eq(str_of(value), way[i])) {
-			*(enum request_unwind *)to = (enum request_unwind)i;
-			return;
-		}
-	die_usage("%s: '%s' is none of fp, tables, auto, verify", name, value);
+	*(enum request_unwind *)to = (enum request_unwind)opt_choice(value, name, WAYS);
 }
 
 /* Returns the directory of a cgroup, from malloc: the absolute path itself if it exists, else the path below the
@@ -223,6 +219,16 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
 }
 
+static void recordopts_print_values(struct out *out, const char *option)
+{
+	struct text text = { 0 };
+
+	if (strcmp(option, "event") == 0)
+		events_list(&text);
+	out_str(out, text_view(&text));
+	text_free(&text);
+}
+
 void record_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
@@ -230,7 +236,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'a', "all", NULL, OPT_FLAG, &request->host, NULL,
 		  "record the whole host (the default without a command)" },
 		{ 'p', "pid", "PID,...", OPT_CALL, request, opt_pids, "record these processes and their children" },
-		{ 'G', "cgroup", "NAME,...", OPT_CALL, request, opt_cgroups,
+		{ 'G', "cgroup", "CGROUP,...", OPT_CALL, request, opt_cgroups,
 		  "record these cgroups: a path, or a name below /sys/fs/cgroup" },
 		OPT_GROUP("Events"),
 		{ 'F', "frequency", "HZ", OPT_U64, &request->frequency, NULL,
@@ -246,7 +252,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'g', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
 		{ 0, "call-graph", "HOW", OPT_CALL, request, opt_call_graph,
 		  "as in perf record: fp, or dwarf[,BYTES] (stacks are always recorded)" },
-		{ 0, "unwind", "HOW", OPT_CALL, &request->unwind, opt_unwind,
+		{ 0, "unwind", WAYS, OPT_CALL, &request->unwind, opt_unwind,
 		  "auto (both), tables (unwind tables), fp (frame pointers), verify (auto)" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &request->stack_bytes, opt_bytes,
 		  "bytes of the stack copied with each sample, for unwind tables (24K)" },
@@ -283,7 +289,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		OPT_GROUP("Operation"),
 		{ 'm', "ring-size", "SIZE", OPT_CALL, &request->ring_bytes, opt_bytes,
 		  "size of each CPU's ring of samples (as the host allows)" },
-		{ 'u', "user", "NAME", OPT_STR, &request->user, NULL, "become this user when started as root" },
+		{ 'u', "user", "USER", OPT_STR, &request->user, NULL, "become this user when started as root" },
 		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL, "end when the parent process ends" },
 		{ 0, "check", NULL, OPT_FLAG, &request->check, NULL,
 		  "report which features work on this host, and exit" },
@@ -303,6 +309,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		.nopts = countof(opts),
 		.command = &command,
 		.starts_command = recordopts_is_command,
+		.print_values = recordopts_print_values,
 	};
 
 	*request = (struct request){

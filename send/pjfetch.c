@@ -106,7 +106,7 @@ static void pjfetch_opt_by(void *to, const char *value, const char *name)
 		query->by = BY_LABEL;
 		query->by_label = str_of(value + 6);
 	} else {
-		die_usage("%s=%s: host, time or label:KEY", name, value);
+		opt_choice(value, name, "host|time|label:KEY"); /* it is none of them */
 	}
 }
 
@@ -148,7 +148,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		{ 'l', "label", "KEY=VALUE", OPT_CALL, request, pjfetch_opt_label,
 		  "windows with this label; may be repeated" },
 		OPT_GROUP("Output"),
-		{ 0, "by", "host|time|label:K", OPT_CALL, request, pjfetch_opt_by,
+		{ 0, "by", "host|time|label:KEY", OPT_CALL, request, pjfetch_opt_by,
 		  "add a first frame: host, window, value of a label" },
 		{ 0, "list", NULL, OPT_FLAG, &request->list, NULL, "list the windows and the gaps between them" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
@@ -168,6 +168,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 			   "         pjfetch --list",
 		.opts = opts,
 		.nopts = countof(opts),
+		.print_values = store_print_values,
 	};
 	char **operand = opt_parse(&tool, argc, argv);
 

@@ -39,17 +39,11 @@ static void opt_percent(void *to, const char *value, const char *name)
 	*(double *)to = d / 100;
 }
 
+#define KEEPS "raw|spool"
+
 static void opt_keep(void *to, const char *value, const char *name)
 {
-	struct request *request = to;
-
-	if (strcmp(value, "spool") == 0)
-		request->keep_spool = true;
-	else if (strcmp(value, "raw") == 0)
-		request->keep_spool = false;
-	else
-		die_usage("%s=%s: use raw (keep recordings until they are sent) or spool (until they are folded)", name,
-			  value);
+	((struct request *)to)->keep_spool = opt_choice(value, name, KEEPS) == 1;
 }
 
 static bool good_key(struct str key)
@@ -172,7 +166,7 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		{ 0, "map-wait", "SECONDS", OPT_DOUBLE, &request->map_wait, NULL,
 		  "wait SECONDS for pjmap's next scan (10)" },
 		OPT_GROUP("Spool"),
-		{ 0, "keep", "raw|spool", OPT_CALL, request, opt_keep,
+		{ 0, "keep", KEEPS, OPT_CALL, request, opt_keep,
 		  "keep recordings until they are sent (raw), or folded (spool)" },
 		{ 0, "min-free", "PCT", OPT_CALL, &request->min_free, opt_percent,
 		  "delete the oldest files if less of the file system is free (5%)" },
@@ -209,6 +203,7 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 			   "         pjfetch --store=dir:/srv/profiles --from=-1h | pjsvg > hour.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.print_values = store_print_values,
 	};
 
 	request->catch_up = 4;

@@ -2,6 +2,7 @@
 #include "send/store.h"
 
 #include "common/diag.h"
+#include "common/similar.h"
 #include "send/http/http.h"
 #include "send/stores.h"
 
@@ -11,6 +12,7 @@ const struct store_ops *const store_list[] = { &store_dir,    &store_eve,       
 const struct store_ops *store_ops_of(const char *spec, struct str *where)
 {
 	struct str rest = str_of(spec), scheme;
+	struct similar similar;
 
 	if (str_find(rest, ':') < 0 || rest.p[0] == '/' || rest.p[0] == '.') {
 		*where = rest;
@@ -18,12 +20,24 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where)
 	}
 	scheme = str_cut(&rest, ':');
 	*where = rest;
+	similar = similar_to(scheme);
 	for (size_t i = 0; store_list[i]; i++)
 		if (str_eq(scheme, str_of(store_list[i]->scheme)))
 			return store_list[i];
+	for (size_t i = 0; store_list[i]; i++)
+		similar_offer(&similar, str_of(store_list[i]->scheme));
+	if (similar.found.n)
+		die_usage("unknown store '%.*s:': did you mean %.*s:?", (int)scheme.n, scheme.p, (int)similar.found.n,
+			  similar.found.p);
 	die_usage("unknown store '%.*s:': use dir:PATH, eve:URL, couch:URL, clickhouse:URL, ndjson:FILE or "
 		  "pyroscope:URL",
 		  (int)scheme.n, scheme.p);
+}
+
+void store_print_values(struct out *out, const char *option)
+{
+	for (size_t i = 0; strcmp(option, "store") == 0 && store_list[i]; i++)
+		out_printf(out, "%s:\n", store_list[i]->scheme);
 }
 
 void store_open(struct store *store, const char *spec, const struct store_options *options)

@@ -229,6 +229,8 @@ extern const struct store_ops *const store_list[];
 /* Returns the store module of a spec (dir:/var/lib/pj-store), and in *where the part after the colon. A path without
  * scheme is dir:. Exits with a message (usage) if the scheme is unknown or was not built in. */
 const struct store_ops *store_ops_of(const char *spec, struct str *where);
+/* For --values=store (opt.h): prints the kinds of stores, "dir:" and so on. */
+void store_print_values(struct out *out, const char *option);
 /* Opens the store of a spec, which must live as long as *store. Exits with a message if that is not possible. */
 void store_open(struct store *store, const char *spec, const struct store_options *options);
 /* Closes the store, if it is open. */

@@ -2,6 +2,7 @@
 #include "svg/request.h"
 
 #include "common/arena.h"
+#include "common/similar.h"
 #include "common/text.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static void set_palette(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
 	struct text known = { 0 };
+	struct similar similar = similar_to(str_of(value));
 
 	request->palette = palette_find(str_of(value));
 	if (request->palette)
@@ -38,7 +40,11 @@ static void set_palette(void *to, const char *value, const char *name)
 	for (size_t i = 0; palette_name(i).n; i++) {
 		text_add(&known, i ? " " : "");
 		text_str(&known, palette_name(i));
+		similar_offer(&similar, palette_name(i));
 	}
+	if (similar.found.n)
+		die_usage("%s: unknown palette '%s': did you mean %.*s?", name, value, (int)similar.found.n,
+			  similar.found.p);
 	die_usage("%s: unknown palette '%s': use one of: %.*s", name, value, (int)known.n, known.p);
 }
 
@@ -185,6 +191,13 @@ static void request_check(struct request *request)
 	check_range("--total", (double)request->total, 0, (double)INT64_MAX);
 }
 
+static void request_print_values(struct out *out, const char *option)
+{
+	if (strcmp(option, "colors") == 0)
+		for (size_t i = 0; palette_name(i).n; i++)
+			out_printf(out, "%.*s\n", (int)palette_name(i).n, palette_name(i).p);
+}
+
 char **request_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
@@ -265,6 +278,7 @@ char **request_parse(struct request *request, int argc, char **argv)
 		.opts = opts,
 		.nopts = countof(opts),
 		.single_dash_long = true,
+		.print_values = request_print_values,
 	};
 
 	*request = (struct request){

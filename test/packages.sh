@@ -121,6 +121,8 @@ wish_for_tests()
 {
 	wish prove perl
 	wish timeout coreutils
+	wish zsh zsh
+	wish fish fish
 	wish diff diffutils
 	wish strace strace
 	wish dwz dwz

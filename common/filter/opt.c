@@ -2,6 +2,8 @@
 #include "common/filter/opt.h"
 
 #include "common/filter/out.h"
+#include "common/similar.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -140,7 +142,30 @@ void opt_min_delta(const char *value, const char *name, double *points, double *
 	*relative = percent / 100;
 }
 
-/* Sets the value of one option, or calls its function. shown is the option as the user wrote it. */
+size_t opt_choice(const char *value, const char *name, const char *choices)
+{
+	struct str rest = str_of(choices), word = str_of(value);
+	struct similar similar = similar_to(word);
+	struct text list = { 0 };
+
+	for (size_t i = 0; rest.n; i++) {
+		struct str choice = str_cut(&rest, '|');
+
+		if (str_eq(choice, word)) {
+			text_free(&list);
+			return i;
+		}
+		similar_offer(&similar, choice);
+		text_add(&list, i ? ", " : "");
+		text_str(&list, choice);
+	}
+	if (similar.found.n)
+		die_usage("%s: '%s' is not one of %.*s: did you mean %.*s?", name, value, (int)list.n, list.p,
+			  (int)similar.found.n, similar.found.p);
+	die_usage("%s: '%s' is not one of %.*s", name, value, (int)list.n, list.p);
+}
+
+/* Executes one option. shown: the option as the user writes it. */
 static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
@@ -173,61 +198,15 @@ static const struct opt *find_letter(const struct tool *tool, char letter)
 	return NULL;
 }
 
-/* Returns the edit distance of a and b, up to 32 bytes each: the number of insertions, deletions, replacements and
- * swaps of neighbours. */
-static unsigned distance_of(struct str a, struct str b)
-{
-	unsigned row[3][33];
-
-	for (unsigned k = 0; k <= b.n; k++)
-		row[0][k] = k;
-	for (unsigned i = 1; i <= a.n; i++) {
-		unsigned *now = row[i % 3];
-		const unsigned *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-
-		now[0] = i;
-		for (unsigned k = 1; k <= b.n; k++) {
-			unsigned best = last[k - 1] + (a.p[i - 1] != b.p[k - 1]);
-
-			best = last[k] + 1 < best ? last[k] + 1 : best;
-			best = now[k - 1] + 1 < best ? now[k - 1] + 1 : best;
-			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1] &&
-			    before[k - 2] + 1 < best)
-				best = before[k - 2] + 1;
-			now[k] = best;
-		}
-	}
-	return row[a.n % 3][b.n];
-}
-
-/* Returns the option that an unknown name most likely stands for: one that begins with the name, or differs from it in
- * few letters; NULL if there is none. */
-static const char *guess_option(const struct tool *tool, struct str name)
-{
-	const char *found = NULL;
-	unsigned least = name.n < 5 ? 2 : 3;
-
-	for (size_t i = 0; i < tool->nopts && name.n > 1 && name.n <= 32; i++) {
-		struct str known =
-			tool->opts[i].name && tool->opts[i].help ? str_of(tool->opts[i].name) : (struct str){ 0 };
-		unsigned distance = !known.n || known.n > 32 ? 99 :
-				    str_starts(known, name)  ? 1 :
-							       distance_of(name, known);
-
-		if (distance < least) {
-			least = distance;
-			found = tool->opts[i].name;
-		}
-	}
-	return found;
-}
-
 static NORETURN void die_unknown(const struct tool *tool, struct str name, const char *shown)
 {
-	const char *guess = guess_option(tool, name);
+	struct similar similar = similar_to(name);
 
-	if (guess)
-		die_usage("unknown option '%s': did you mean --%s?", shown, guess);
+	for (size_t i = 0; i < tool->nopts; i++)
+		if (tool->opts[i].name && tool->opts[i].help)
+			similar_offer(&similar, str_of(tool->opts[i].name));
+	if (similar.found.n)
+		die_usage("unknown option '%s': did you mean --%.*s?", shown, (int)similar.found.n, similar.found.p);
 	die_usage("unknown option '%s'", shown);
 }
 
@@ -238,8 +217,42 @@ static NORETURN void die_unknown_letter(const char *shown, const char *word)
 	die_usage("unknown option '%s' in '%s'", shown, word);
 }
 
-/* Parses the long option at argv[*i], whose text without dashes is word: name, name=value, or name with the value in
- * the next word. Advances *i over that word. */
+/* --values=OPTION: prints the words that the option takes, one a line; the choices of `arg`, or those of the tool. */
+static NORETURN void print_values(const struct tool *tool, struct str name)
+{
+	static struct out out;
+	const struct opt *opt = find_long(tool, name);
+	struct str rest = opt && opt->arg ? str_of(opt->arg) : (struct str){ 0 };
+
+	if (!opt)
+		die_usage("--values=%.*s: there is no option --%.*s", (int)name.n, name.p, (int)name.n, name.p);
+	out_open(&out, NULL);
+	if (str_find(rest, '|') >= 0)
+		while (rest.n) {
+			out_str(&out, str_cut(&rest, '|'));
+			out_char(&out, '\n');
+		}
+	else if (tool->print_values)
+		tool->print_values(&out, opt->name);
+	out_close(&out);
+	exit(PJ_OK);
+}
+
+/* Handles the long options that all tools have; returns if it is another one. */
+static void parse_common(const struct tool *tool, struct str name, const char *value)
+{
+	if (value && str_eq(name, STR("values")))
+		print_values(tool, str_of(value));
+	if (!str_eq(name, STR("help")) && !str_eq(name, STR("version")))
+		return;
+	if (value)
+		die_usage("option '--%.*s' takes no value", (int)name.n, name.p);
+	if (str_eq(name, STR("help")))
+		opt_help(tool);
+	opt_version(tool);
+}
+
+/* argv[*i] is --name, --name=value or --name with the value in the next word. */
 static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
 {
 	const char *eq = memchr(word.p, '=', word.n);
@@ -249,13 +262,8 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	char shown[80];
 
 	snprintf(shown, sizeof(shown), "--%.*s", (int)(name.n < 70 ? name.n : 70), name.p);
-	if (!opt && (str_eq(name, STR("help")) || str_eq(name, STR("version")))) {
-		if (eq)
-			die_usage("option '%s' takes no value", shown);
-		if (str_eq(name, STR("help")))
-			opt_help(tool);
-		opt_version(tool);
-	}
+	if (!opt)
+		parse_common(tool, name, eq ? eq + 1 : NULL);
 	if (!opt)
 		die_unknown(tool, name, shown);
 	if (opt->arg && is_optional(opt)) {

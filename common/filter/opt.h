@@ -4,12 +4,14 @@
  *
  * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No
  * abbreviations.
- * --help and --version are added to every tool. What is wrong on the command line ends the tool with status 2.
+ * --help, --version and --values are added to every tool. What is wrong on the command line ends the tool with
+ * status 2.
  */
 #ifndef PJ_OPT_H
 #define PJ_OPT_H
 
 #include "common/diag.h"
+#include "common/filter/out.h"
 #include "common/str.h"
 
 enum opt_kind {
@@ -55,6 +57,9 @@ struct tool {
 	 * command. */
 	size_t *command;
 	bool (*starts_command)(const char *operand);
+	/* For --values=OPTION: prints the words that an option takes, one a line, where its `arg` is no list of choices
+	 * "a|b|c". May be NULL. */
+	void (*print_values)(struct out *out, const char *option);
 };
 
 /* Parses a plain decimal number from 0 to max, with or without '%', and moves *strings behind it. Returns false if
@@ -72,8 +77,11 @@ void opt_bytes(void *to, const char *value, const char *name);
  * as a fraction. Without REL, *relative stays unchanged. Ends the tool on other text. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
-/* Sets the values of all options. Returns the operands, ended by NULL, in argv's own memory. Ends the tool on --help,
- * --version and wrong usage. */
+/* Returns the index of the value in the choices "a|b|c". Dies on other text, with the choice that was probably meant.
+ */
+size_t opt_choice(const char *value, const char *name, const char *choices);
+
+/* Sets the values of the options and returns the operands (NULL at their end) in argv's own memory. */
 char **opt_parse(const struct tool *tool, int argc, char **argv);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "common/diag.h"
+#include "common/similar.h"
 #include "record/perf/hints.h"
 #include "record/perf/rings.h"
 #include "record/perf/tracefs.h"
@@ -222,6 +223,34 @@ static void add_offcpu(struct events *events, const struct events_options *optio
 	events_add_event(events, &attr, STR("offcpu-time-preempted"));
 }
 
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+static NORETURN void die_of_event(struct str spec, struct str name)
+{
+	struct similar similar = similar_to(name);
+
+	for (size_t i = 0; i < countof(known); i++) {
+		similar_offer(&similar, str_of(known[i].name));
+		if (known[i].alias)
+			similar_offer(&similar, str_of(known[i].alias));
+	}
+	if (similar.found.n)
+		die_usage("-e: unknown event '%.*s': did you mean %.*s?", (int)spec.n, spec.p, (int)similar.found.n,
+			  similar.found.p);
+	die_usage("-e: unknown event '%.*s': use cpu-clock, cycles, page-faults, context-switches, ..., "
+		  "sched:sched_switch, r1a8; pjrecord --values=event lists all",
+		  (int)spec.n, spec.p);
+}
+
+void events_list(struct text *text)
+{
+	text_add(text, "auto\n");
+	for (size_t i = 0; i < countof(known); i++)
+		text_printf(text, "%s\n", known[i].name);
+	if (tracefs_dir())
+		tracefs_list(tracefs_dir(), text);
+}
+
 /* ---- a list -------------------------------------------------------------------------------------------------- */
 
 static void parse_one(struct events *events, struct str spec, const struct events_options *options)
@@ -245,9 +274,7 @@ static void parse_one(struct events *events, struct str spec, const struct event
 		return;
 	}
 	if (!k)
-		die_usage("-e: unknown event '%.*s': use cpu-clock, cycles, page-faults, context-switches, ..., "
-			  "sched:sched_switch, r1a8",
-			  (int)spec.n, spec.p);
+		die_of_event(spec, name);
 	attr = common_attr(k, options);
 	take_modifiers(&attr, modifiers, spec);
 	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);

@@ -46,7 +46,10 @@ struct events {
 /* Parses a list such as "cycles,page-faults:u,block:*". "auto" is cycles if the host can count them, else cpu-clock.
  * Exits with a usage message on an unknown name, and with a hint if tracepoints cannot be read. */
 void events_parse(struct events *events, const char *list, const struct events_options *options);
-/* Frees the arrays and names of *events and zeroes the struct. */
+/* Appends the names of all events of this host, one a line: auto, clocks and counters, tracepoints if they can be
+ * read. */
+void events_list(struct text *text);
+/* Frees the arrays and names and zeroes the struct. */
 void events_free(struct events *events);
 
 /* Tries to count a hardware event in this process. Returns true if the host can count it, else false with errno. */

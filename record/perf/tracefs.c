@@ -208,6 +208,21 @@ void tracefs_free(struct tracepoint *tracepoint, size_t n)
 	free(tracepoint);
 }
 
+/* ---- all names ------------------------------------------------------------------------------------------------ */
+
+static bool take_listed(void *to, struct str system, struct str name)
+{
+	text_printf(to, "%.*s:%.*s\n", (int)system.n, system.p, (int)name.n, name.p);
+	return true;
+}
+
+void tracefs_list(const char *dir, struct text *text)
+{
+	struct walk walk = { .dir = dir, .systems = STR("*"), .names = STR("*"), .fn = take_listed, .to = text };
+
+	tracefs_walk(&walk);
+}
+
 /* ---- names that were meant ----------------------------------------------------------------------------------- */
 
 #define NEAREST 3

@@ -29,8 +29,10 @@ bool tracefs_find(const char *dir, struct str pattern, struct tracepoint **found
 /* Frees an array of tracepoints with their names. */
 void tracefs_free(struct tracepoint *tracepoint, size_t n);
 
-/* Appends the names of up to three tracepoints that are similar to `name`, separated by ", "; nothing if there
- * is none. */
+/* Appends the names of all tracepoints, one a line, unordered; nothing if they cannot be read. */
+void tracefs_list(const char *dir, struct text *text);
+
+/* Appends up to three similar names, separated by ", "; nothing if there is no similar name. */
 void tracefs_nearest(const char *dir, struct str name, struct text *text);
 
 /* Appends the TRACING_DATA section with the formats of these tracepoints, in any order. Returns false with errno on

@@ -55,6 +55,12 @@ refused "wall clock" "--off-cpu records where threads wait" pjflame -e wall 1
 refused "allocations" "allocations are not recorded" pjflame -e alloc 1
 refused "dump" "jcmd PID Thread.print" pjflame dump --pid 1
 refused "a misspelt option" "did you mean --seconds?" pjflame --second 3
+refused "a misspelt grouping" "did you mean container?" pjflame --by=contaner
+refused "letters that are swapped" "did you mean thread?" pjflame --by=thraed
+is "--values=by" "$(pjflame --values=by | tr '\n' ' ')" "process thread container pod cgroup "
+is "--values=colors are those of pjsvg" "$(pjflame --values=colors)" "$(pjsvg --values=colors)"
+is "--values=seconds" "$(pjflame --values=seconds)" ""
+refused "--values of no option" "there is no option --zzz" pjflame --values=zzz
 refused "an unknown option" "unknown option '--zzz'" pjflame --zzz
 pjflame -h >help
 is "-h: status" $? 0
@@ -102,6 +108,12 @@ if [ -n "$root" ] && mkdir "$service" 2>why; then
 	echo $load >"$service/cgroup.procs"
 	ok "-c NAME of a service" pjflame -q -s 1 -c pjweb$$ -o web.svg
 	ok "  is its picture" shows web.svg burn
+	pjflame -l >list
+	is "-l lists units: one process" "$(awk -v unit="pjweb$$.service" '$2 == unit { print $3 }' list)" 1
+	ok "--values=container has it" sh -c 'pjflame --values=container | grep -qx "$1"' - "pjweb$$.service"
+	pjflame -q -s 1 -c pjwbe$$ -o near.svg 2>err
+	is "-c with swapped letters: status" $? 1
+	is "  and the unit that was meant" "$(cat err)" "pjflame: no process is in a container, unit or cgroup called 'pjwbe$$': did you mean pjweb$$? (pjflame --list)"
 	echo $load >"$root/cgroup.procs"
 	rmdir "$service"
 else

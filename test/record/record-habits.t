@@ -65,6 +65,8 @@ refused()
 	ok "  $message" grep -q -- "$message" err
 }
 refused "an option that nearly exists" "did you mean --frequency?" pjrecord --freq 99 true
+refused "an event that nearly exists" "unknown event 'page-fault': did you mean page-faults?" pjrecord -e page-fault true
+refused "a word that nearly exists" "fp, tables, auto, verify: did you mean tables?" pjrecord --unwind=tabels true
 refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
 refused "a number with a unit" "operands are SECONDS" pjrecord 10s
 refused "nothing after --" "needs a command" pjrecord --

@@ -31,11 +31,13 @@ static const struct opt opts[] = {
 	OPT_GROUP("Calls and a letter"),
 	{ 'c', "call-flag", NULL, OPT_CALL_FLAG, &calls, called, "calls, too" },
 	{ 0, "alias", "FILE", OPT_STR, &text, NULL, NULL },
+	{ 0, "choice", "on|off", OPT_STR, &text, NULL, NULL },
 	{ 'x', NULL, NULL, OPT_FLAG, &flag, NULL, "a letter only" },
 	{ 0, "an-option-with-a-very-long-name", "VALUE", OPT_STR, &text, NULL, "goes on in the next line" },
 };
 static struct tool tool = {
-	"pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false, NULL, NULL
+	"pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false, NULL, NULL,
+	NULL
 };
 
 /* Parses the words of a line and prints what came of it. */
@@ -83,6 +85,36 @@ static void min_delta(void *value)
 	opt_min_delta(value, "--x", &p, &r);
 }
 
+static void choose(void *value)
+{
+	printf("%zu", opt_choice(value, "--by", "process|container|pod"));
+}
+
+static void chooses(const char *value, const char *out, const char *err)
+{
+	child_run(&c, choose, (void *)(uintptr_t)value);
+	is_str(c.out, str_of(out), value);
+	is_str(c.err, str_of(err), "  and its message");
+}
+
+static void choices(void)
+{
+	chooses("process", "0", "");
+	chooses("pod", "2", "");
+	chooses("contaner", "",
+		"pjtest: --by: 'contaner' is not one of process, container, pod: did you mean container? "
+		"(see pjtest --help)\n");
+	chooses("host", "", "pjtest: --by: 'host' is not one of process, container, pod (see pjtest --help)\n");
+	chooses("", "", "pjtest: --by: '' is not one of process, container, pod (see pjtest --help)\n");
+	chooses("process|container", "",
+		"pjtest: --by: 'process|container' is not one of process, container, pod (see pjtest --help)\n");
+}
+
+static void print_words(struct out *out, const char *option)
+{
+	out_printf(out, "%s 1\n%s 2\n", option, option);
+}
+
 static void number_of_limits(void)
 {
 	static const char *const wrong[] = { "",   "x",   "-1",    "+1",    "101", "1e3", "nan", "inf", "0x1",  "0X1",
@@ -122,6 +154,20 @@ static size_t command;
 static bool is_word(const char *operand)
 {
 	return operand[0] > '9';
+}
+
+static void values(void)
+{
+	child_run(&c, parse, (void *)(uintptr_t) "--values=choice --unknown");
+	ok(c.status == 0 && str_eq(c.out, STR("on\noff\n")), "--values: the choices");
+	child_run(&c, parse, (void *)(uintptr_t) "--values=output");
+	ok(c.status == 0 && c.out.n == 0, "--values of an option without words");
+	tool.print_values = print_words;
+	child_run(&c, parse, (void *)(uintptr_t) "--values=output");
+	ok(c.status == 0 && str_eq(c.out, STR("output 1\noutput 2\n")), "--values: the words of the tool");
+	tool.print_values = NULL;
+	refuses("--values=other", "--values=other: there is no option --other");
+	refuses("--values", "unknown option '--values'");
 }
 
 /* A tool that runs a command. */
@@ -222,6 +268,8 @@ int main(void)
 	child_run(&c, parse, (void *)(uintptr_t) "-help");
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-help");
 	number_of_limits();
+	choices();
+	values();
 	commands();
 	return done();
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * similar.h - finds the known word that a mistyped word most likely stands for.
+ *
+ * Usage: similar_to, similar_offer for each known word, then read found; it is empty if no word is similar. A known
+ * word is similar if it begins with the typed word, or if at most 2 bytes (1 in a word of less than 5) are inserted,
+ * deleted, replaced or swapped. Words of more than 32 bytes are never similar. Of equally similar words the first one
+ * wins.
+ */
+#ifndef PJ_SIMILAR_H
+#define PJ_SIMILAR_H
+
+#include "common/str.h"
+
+struct similar {
+	struct str word;  /* as typed */
+	struct str found; /* empty: none yet */
+	unsigned limit;   /* a word must be closer than this */
+};
+
+struct similar similar_to(struct str word);
+void similar_offer(struct similar *similar, struct str known);
+
+#endif
