@@ -36,6 +36,12 @@ can_be_made()
 	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user"
 }
 
+# input_format: perf.data if the input is one
+input_format()
+{
+	if [ "$input" != - ] && [ "$(head -c 8 -- "$input" 2>/dev/null | tr -d '\000')" = PERFILE2 ]; then echo perf.data; fi
+}
+
 # A file is drawn as pjfold and pjsvg do; times and host are in its header.
 draw_file()
 {
@@ -44,7 +50,7 @@ draw_file()
 		from=6
 	fi
 	# shellcheck disable=SC2046 # words
-	attend pjfold ${quiet:+-q} --header $(fold_options) -o "$tmp/folded" -- "$input" || exit "$failure"
+	attend pjfold ${quiet:+-q} --header $(fold_options "$(input_format)") -o "$tmp/folded" -- "$input" || exit "$failure"
 	from=0
 	set --
 	if [ "$input" != - ]; then set -- --title "${input##*/}"; fi
@@ -80,7 +86,7 @@ draw()
 	end_mapper
 	window=$(head -n 1 "$tmp/windows")
 	# shellcheck disable=SC2046 # words
-	attend pjfold --header $(fold_options) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
+	attend pjfold --header $(fold_options perf.data) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
 	result=$?
 	if [ -n "$quiet" ]; then
 		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are complete' -e ' % of the stacks start in code ' -e '^pjfold: timelines of' "$tmp/fold.err" >&2

@@ -115,8 +115,11 @@ name_without_pointers()
 	done <"$tmp/without"
 }
 
+# fold_options [perf.data]: options of pjfold; a picture of a perf.data has the groups of JVMs' own threads. As with async-profiler, threads
+# of the application are one without -t; but its users search for GC and compilers in stacks without any thread.
 fold_options()
 {
+	if [ "${1-}" = perf.data ] && [ "$by" != thread ]; then printf '%s\n' --root=groups; fi
 	case $by in
 	'') ;;
 	process) printf '%s\n' --pid ;;

@@ -25,7 +25,7 @@ static void needs_recording(struct request *request, const char *name)
 }
 
 /* The choices of options, in the order of their enumerations. */
-#define ROOTS "process|thread|both"
+#define ROOTS "process|thread|both|groups"
 #define GROUPS "cgroup|container|pod|thread"
 #define SPELLINGS "java|hotspot"
 #define WEIGHTS "samples|period"
@@ -34,7 +34,7 @@ static void needs_recording(struct request *request, const char *name)
 
 static void opt_root(void *to, const char *value, const char *name)
 {
-	static const enum recording_root root[] = { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
+	static const enum recording_root root[] = { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
 	struct request *request = to;
 
 	request->recording.root = root[opt_choice(value, name, ROOTS)];
@@ -373,7 +373,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "fold subtrees that weigh less than N into [other]" },
 		OPT_GROUP("First frames"),
 		{ 0, "root", ROOTS, OPT_CALL, request, opt_root,
-		  "first frame of perf.data: comm of process, thread, both (process)" },
+		  "first frame: comm of process, thread, both; groups: of JVM threads (process)" },
 		{ 0, "by", GROUPS, OPT_CALL, request, foldopts_opt_by,
 		  "add a first frame, for perf.data with cgroups; thread: as --root=both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/recording.h"
 
+#include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
 #include "fold/process/deferred.h"
 #include "common/formats/folded.h"
@@ -169,11 +170,21 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
 
-/* Closes the open sample, which has its frames. */
+/* Bit of a thread's name: the thread is of a JVM. */
+#define OF_JVM (UINT32_C(1) << 31)
+
+/* Closes the open sample, which has its frames. `comm` may have the bit OF_JVM. */
 static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
-	if (recording->o->root == ROOT_BOTH && recording->samples_options.comm != COMM_NONE)
-		push_location(recording, location_of_thread(comm));
+	enum recording_root root = recording->samples_options.comm != COMM_NONE ? recording->o->root : ROOT_PROCESS;
+	enum jvmthreads_group group = JVMTHREADS_NONE;
+
+	if ((comm & OF_JVM) && (root == ROOT_BOTH || root == ROOT_GROUPS))
+		group = jvmthreads_group(intern_str(&recording->as.comms, comm & ~OF_JVM));
+	if (root == ROOT_BOTH)
+		push_location(recording, location_of_thread(comm & ~OF_JVM));
+	if (group)
+		push_location(recording, location_of_group(group));
 	samples_close(&recording->samples);
 }
 
@@ -268,6 +279,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 
 	if (unlikely(!recording->samples.chosen))
 		recording->samples.preferred = preferred_event(recording);
+	if (thread->space->maps->jvm)
+		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN)
 		return;
@@ -534,7 +547,8 @@ static bool rename_tree(struct recording *recording, const struct resolved *name
 			bool first = top[parent];
 			enum location_kind kind = recording->locations.location[location].kind;
 
-			top[id] = kind == LOCATION_THREAD || (kind == LOCATION_STACK_END && first);
+			top[id] = kind == LOCATION_THREAD || kind == LOCATION_GROUP ||
+				  (kind == LOCATION_STACK_END && first);
 			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
 				at = recording_step(&reduction, base[id], at, first, names->frame[i]);
 		}

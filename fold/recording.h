@@ -18,8 +18,9 @@
 /* Maximum number of addresses of a callchain, unless sysctl kernel.perf_event_max_stack is larger. */
 #define RECORDING_LIMIT 127
 
-/* First frame of a stack: name of the process, of the thread, or of both. */
-enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH };
+/* First frame of a stack: name of the process, of the thread, or of both. ROOT_BOTH and ROOT_GROUPS (the process) have
+ * a second frame for the groups of a JVM's own threads (jvmthreads.h). */
+enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
 
 /* Options; the pointers must stay valid until recording_read() returns. */
 struct recording_options {

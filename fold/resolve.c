@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/process/jvmthreads.h"
 #include "fold/resolve.h"
 
 #include "common/filter/broker.h"
@@ -79,6 +80,7 @@ struct str resolve_dso(const struct addrspace *addrspace, const struct location 
 	case LOCATION_CODE: return addrspace->dso[location->dso].path;
 	case LOCATION_METHOD: return STR("[interpreted]");
 	case LOCATION_THREAD:
+	case LOCATION_GROUP:
 	case LOCATION_STACK_END: break;
 	}
 	return STR("");
@@ -589,6 +591,7 @@ static uint32_t make_own_name(struct worker *worker, const struct location *loca
 			code->inlined, code->start);
 	case LOCATION_METHOD: return make_method_name(worker, location, named);
 	case LOCATION_THREAD: return make_thread(worker, location->comm);
+	case LOCATION_GROUP: return intern(&worker->made, jvmthreads_frame((enum jvmthreads_group)location->group));
 	case LOCATION_STACK_END:
 		return intern(&worker->made, location->end == STACK_TRUNCATED ? STR("[truncated]") : STR(""));
 	case LOCATION_IN_DSO: break;

@@ -202,6 +202,7 @@ static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct add
 	}
 	copy = shared_new(addrspace);
 	copy->maps = maps_copy(&maps->maps);
+	copy->jvm = maps->jvm;
 	maps->refs--;
 	return copy;
 }
@@ -504,6 +505,8 @@ static void user_mmap(struct addrspace *addrspace, const struct perfdata_record 
 		map.add = 0 - map.start;
 	thread->space->maps = shared_own(addrspace, thread->space->maps);
 	maps_insert(&thread->space->maps->maps, map);
+	if (kind == DSO_FILE && str_ends(addrspace->dso[map.dso].path, STR("/libjvm.so")))
+		thread->space->maps->jvm = true;
 }
 
 static void addrspace_ksymbol(struct addrspace *addrspace, const struct perfdata_record *record)

@@ -53,6 +53,8 @@ struct dso {
 /* Mappings that processes share. `serial` changes with the contents. */
 struct addrspace_maps {
 	uint32_t refs, serial;
+	/* libjvm.so was mapped: the process is a JVM. */
+	bool jvm;
 	struct maps maps;
 };
 

@@ -24,6 +24,8 @@ enum location_kind {
 	LOCATION_METHOD,
 	/* No code: a frame of --root=both, the comm of a thread. */
 	LOCATION_THREAD,
+	/* No code: the frame of a group of a JVM's own threads (jvmthreads.h). */
+	LOCATION_GROUP,
 	/* No code and no frame: how the stack ends, outside of its outermost frame. */
 	LOCATION_STACK_END
 };
@@ -49,6 +51,7 @@ struct location {
 		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0: no mapping */
 		uint32_t pid;       /* LOCATION_METHOD */
 		uint32_t comm;      /* LOCATION_THREAD: id in addrspace.comms */
+		uint32_t group;     /* LOCATION_GROUP: enum jvmthreads_group */
 		enum stack_end end; /* LOCATION_STACK_END */
 	};
 	union {
@@ -80,6 +83,11 @@ static inline struct location location_of_thread(uint32_t comm)
 	return (struct location){ .kind = LOCATION_THREAD, .comm = comm };
 }
 
+static inline struct location location_of_group(uint32_t group)
+{
+	return (struct location){ .kind = LOCATION_GROUP, .group = group };
+}
+
 /* addresses is 0 but for STACK_KERNEL_LIMIT. */
 static inline struct location location_of_end(enum stack_end end, uint64_t addresses)
 {
@@ -100,7 +108,8 @@ static inline bool location_equal(const struct location *left, const struct loca
 /* Returns true if the location is code. */
 static inline bool location_is_code(const struct location *location)
 {
-	return location->kind != LOCATION_THREAD && location->kind != LOCATION_STACK_END;
+	return location->kind != LOCATION_THREAD && location->kind != LOCATION_GROUP &&
+	       location->kind != LOCATION_STACK_END;
 }
 
 #endif

@@ -2,11 +2,13 @@
 # flame-habits.t - pjflame typed as users of async-profiler, py-spy and perf type it: a PID, a command or a file as operand, their
 # options, the name of a service; and one line for what it does not do.
 # stage: live
-# covers: flame/pjflame.sh flame/draw.sh flame/containers.sh
+# covers: flame/pjflame.sh flame/draw.sh flame/containers.sh fold/process/jvmthreads.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/record/burn.sh
 . "$top/test/record/burn.sh"
+# shellcheck source=test/lib/jvm.sh
+. "$top/test/lib/jvm.sh"
 
 have pjflame || skip_all "pjflame is not built"
 
@@ -99,6 +101,63 @@ is "a program in PATH, with options of its own and its status" $? 7
 pjrecord -q -p $load -s 1 -o perf.data 2>err
 ok "pjflame perf.data" pjflame -q -o data.svg perf.data
 ok "  is its picture" shows data.svg burn
+
+# ---- JVMs: their own threads are in groups; nobody else's
+cat >named.c <<'C'
+#include <pthread.h>
+#include <sys/prctl.h>
+static void *work(void *seconds)
+{
+	prctl(PR_SET_NAME, "VM Thread");
+	for (volatile unsigned long n = 0;; n++)
+		;
+	return seconds;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, work, 0);
+	pthread_join(thread, 0);
+}
+C
+ok "a program with a thread called VM Thread" ${CC:-cc} -O1 -g -pthread -o named named.c
+./named &
+named=$!
+ok "  pjflame -t" pjflame -q -s 1 -t -o named.svg $named
+ok "  has the thread, and no group" shows named.svg '^named;\[VM_Thread\];'
+kill -9 $named
+wait $named 2>/dev/null
+java=$(ls -d /usr/lib/jvm/*/bin/java 2>/dev/null | tail -n 1)
+if [ -n "$java" ] && [ -x "${java%/*}/javac" ]; then
+	cat >Garbage.java <<'J'
+public class Garbage {
+	static byte[][] held = new byte[2000][];
+	public static void main(String[] words) {
+		for (int i = 0;; i = (i + 1) % held.length)
+			held[i] = new byte[20000];
+	}
+}
+J
+	"${java%/*}/javac" Garbage.java
+	"$java" -Xmx200m -XX:+UseG1GC Garbage >garbage.out 2>&1 &
+	garbage=$!
+	collects()
+	{
+		cat /proc/$garbage/task/*/comm 2>/dev/null | grep -q '^GC Thread#0'
+	}
+	ok "a JVM collects garbage" until_true collects
+	ok "  pjflame PID" pjflame -q -s 3 -F 997 -o jvm.svg $garbage
+	ok "  has the group of GC threads" shows jvm.svg '^java;\[JVM\] GC;'
+	ok "  threads of the application are in none" shows jvm.svg '^java;[^[].*Garbage\.main'
+	ok "  no frame of a thread" not shows jvm.svg '^java;\[GC_Thread#'
+	ok "  pjflame -t PID" pjflame -q -s 3 -F 997 -t -o jvm-t.svg $garbage
+	ok "  has the thread below its group" shows jvm-t.svg '^java;\[JVM\] GC;\[GC_Thread#0\];'
+	ok "  has the thread of the application" shows jvm-t.svg '^java;\[java\];.*Garbage\.main'
+	kill -9 $garbage
+	wait $garbage 2>/dev/null
+else
+	skip "a JVM" "no JDK below /usr/lib/jvm"
+fi
 
 root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
