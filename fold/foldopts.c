@@ -373,7 +373,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "fold subtrees that weigh less than N into [other]" },
 		OPT_GROUP("First frames"),
 		{ 0, "root", ROOTS, OPT_CALL, request, opt_root,
-		  "first frame: process, thread, both; groups: of a JVM's own threads (process)" },
+		  "first frame: process, thread, both; groups: of JVM threads (process)" },
 		{ 0, "by", GROUPS, OPT_CALL, request, foldopts_opt_by,
 		  "add a first frame, for perf.data with cgroups; thread: as --root=both" },
 		{ 0, "pid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID" },

@@ -85,6 +85,7 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 		  "with -i: do not maintain perf-PID.map" },
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL,
 		  "directory of maps/ and of pjrecord's out/ (.)" },
+		{ 0, "dir", "DIR", OPT_STR, &request->dir, NULL, NULL },
 		{ 0, "keep-bytes", "SIZE", OPT_CALL, &request->keep_bytes, opt_bytes,
 		  "limit of DIR/maps (1G), 0: no limit; k, M, G" },
 		OPT_GROUP("Names"),

@@ -135,6 +135,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		{ 's', "store", "STORE", OPT_STR, &request->store, NULL,
 		  "store to read (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "DIR of pjsend (.)" },
+		{ 0, "dir", "DIR", OPT_STR, &request->dir, NULL, NULL },
 		{ 0, "stacks", "URL", OPT_STR, &request->options.stacks_url, NULL,
 		  "eve: let the original pipeline's /stacks/ compute the sum" },
 		OPT_GROUP("Selection of windows"),

@@ -146,6 +146,7 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		{ 's', "store", "STORE", OPT_STR, &request->store, NULL,
 		  "store to write (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "pjrecord's directory (.)" },
+		{ 0, "dir", "DIR", OPT_STR, &request->dir, NULL, NULL },
 		{ '1', "once", NULL, OPT_FLAG, &request->once, NULL, "try each window once, and exit: for cron" },
 		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &request->interval, NULL,
 		  "look for new windows every SECONDS (1)" },

@@ -99,6 +99,16 @@ for t in $(tools); do
 	done
 done
 
+# ---- docs/OPTIONS.md: the letters that have several meanings, and all tools that have them
+for t in $(tools); do
+	"$t" --help | sed -n "s/^  -\\(.\\), --\\([a-z-]*\\).*/\\1 $t \\2/p" | sed 's/ directory$/ dir/'
+done | sort >letters
+awk 'NR == FNR { if ($1 in meaning && meaning[$1] != $3) several[$1]; meaning[$1] = $3; next } $1 in several' letters letters >letters-several
+awk -F ' *[|] *' '/^[|] letter/ { for (i = 3; i < NF - 1; i++) tool[i] = $i } /^[|] [a-zA-Z0-9] / { for (i = 3; i < NF - 1; i++) if ($i != "") print $2, tool[i], $i }' \
+	"$top/docs/OPTIONS.md" | sort >letters-documented
+ok "letters with several meanings are found" test "$(wc -l <letters-several)" -gt 10
+is "docs/OPTIONS.md has them" "$(cat letters-documented)" "$(cat letters-several)"
+
 # ---- examples: lines that start with "$ ", in a scratch folder that holds what they name
 make_input()
 {
