@@ -489,8 +489,9 @@ static void check_processes(const struct check *check)
 
 	show_bad(&seen);
 	hostcheck_line(seen.nbad ? LIMITED : OK, "generated code",
-		       "%u JVMs and %u other processes; %zu of them will have complete stacks with names", seen.jvms,
-		       seen.jits, seen.jvms + seen.jits - seen.nbad);
+		       "%u JVM%s and %u other process%s; %zu will have complete stacks with names", seen.jvms,
+		       seen.jvms == 1 ? "" : "s", seen.jits, seen.jits == 1 ? "" : "es",
+		       seen.jvms + seen.jits - seen.nbad);
 	if (n.stalled)
 		hostcheck_line(
 			LIMITED, "slow processes",
@@ -525,6 +526,6 @@ bool hostcheck(const struct hostcheck_options *options)
 	else
 		puts("pjrecord cannot record the whole host: see 'no' above.");
 	if (fflush(stdout) || ferror(stdout))
-		die_errno("cannot write 'standard output'");
+		die_errno("cannot write standard output");
 	return check.all && disk;
 }

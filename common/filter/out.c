@@ -92,7 +92,7 @@ static void out_write_all(struct out *out, const char *p, size_t n)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			die_errno("cannot write '%s'", out_shown(out));
+			die_errno(out->path ? "cannot write '%s'" : "cannot write %s", out_shown(out));
 		p += done;
 		n -= (size_t)done;
 	}
@@ -222,7 +222,7 @@ void out_close(struct out *out)
 		end_gzip(out);
 	/* Closes standard output, too, because some file systems report a full disk only at close. */
 	if (close(out->fd) < 0)
-		die_errno("cannot write '%s'", out_shown(out));
+		die_errno(out->path ? "cannot write '%s'" : "cannot write %s", out_shown(out));
 	if (out->temporary && !broker_output_commit(out->path, &why))
 		out_give_up(&why);
 	out->temporary = false;

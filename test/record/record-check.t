@@ -31,6 +31,7 @@ well_formed()
 ./record --check -d open >mine 2>err
 status=$?
 ok "--check: every line is well-formed" well_formed mine
+ok "  numbers agree with their nouns" not grep -qE '(^|[^0-9])(1 JVMs|1 other processes|([02-9]|[0-9]{2,}) JVM |([02-9]|[0-9]{2,}) other process;)' mine
 is "  nothing on stderr" "$(cat err)" ""
 is "  the last line says what the status says" "$status" "$(grep -q '^pjrecord can record' mine; echo $?)"
 is "  it changes nothing" "$(find open | wc -l)" 1
@@ -41,6 +42,7 @@ is "  a directory that is not there: status" $? 1
 ok "    said" grep -q "^no *disk: .*/no/such/dir" none
 ./record --check -d open >/dev/full 2>err
 is "  a full disk for its output: status" $? 1
+ok "  and what cannot be written" grep -q 'cannot write standard output' err
 timeout 20 pjrecord -a -d none -- >out 2>err
 is "a command that is empty is not the whole host, for ever" "$? $(grep -c -e '-- needs a command' err)" "2 1"
 

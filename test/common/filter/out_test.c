@@ -202,14 +202,14 @@ static void faults(void)
 	}
 	ok(!left, "nor does one that is interrupted, terminated or hung up");
 	child_run(&c, to_full, &how[0]);
-	ok(c.status == 1 && str_eq(c.err, STR("pjtest: cannot write 'standard output': No space left on device\n")),
+	ok(c.status == 1 && str_eq(c.err, STR("pjtest: cannot write standard output: No space left on device\n")),
 	   "a full disk, seen at the end");
 	child_run(&c, to_full, &how[1]);
 	ok(c.status == 1 && str_find_str(c.err, STR("No space left")) > 0, "a full disk, seen on the way");
 	child_run(&c, to_full, &how[2]);
 	ok(c.status == 1 && str_find_str(c.err, STR("'/dev/full': No space left")) > 0, "a full device by name");
 	child_run(&c, to_closed, NULL);
-	ok(c.status == 1 && str_find_str(c.err, STR("cannot write 'standard output'")) > 0, "closed standard output");
+	ok(c.status == 1 && str_find_str(c.err, STR("cannot write standard output")) > 0, "closed standard output");
 	child_run(&c, to_gone_reader, NULL);
 	ok(c.status == 128 + SIGPIPE && c.err.n == 0, "a reader that leaves: quiet, by SIGPIPE");
 	snprintf(missing, sizeof(missing), "%s/no/f", dir);
