@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judgement.h - the summary sentence: the figures of a profile, its largest trouble, and the advice that helps.
+ *
+ * Pure: the caller gives counts, and for each trouble its kind, its subject (a file, a process) and the number of
+ * samples, stacks or frames that it affects. The module groups troubles of one kind, and chooses the kind with the
+ * largest share. Subjects are hostile input: they are escaped and truncated.
+ */
+#ifndef PJ_JUDGEMENT_H
+#define PJ_JUDGEMENT_H
+
+#include "common/intern.h"
+#include "common/text.h"
+
+/* Causes that make a profile incomplete. judgement.c has their texts and the advice. */
+enum trouble_kind {
+	/* Samples. */
+	TROUBLE_LOST,
+	TROUBLE_OVER_BUDGET,
+	TROUBLE_NO_CALLCHAIN,
+	/* Samples in an interpreter whose functions have no names. */
+	TROUBLE_PYTHON,
+	TROUBLE_RUBY,
+	TROUBLE_PHP,
+	TROUBLE_PERL,
+	TROUBLE_NODE_INTERPRETED,
+	/* Frames without names: ELF files. */
+	TROUBLE_STRIPPED_PACKAGE, /* a file of the distribution */
+	TROUBLE_STRIPPED,
+	TROUBLE_NO_FILE,
+	TROUBLE_OTHER_BUILD,
+	TROUBLE_FORBIDDEN,
+	TROUBLE_SILENT,
+	TROUBLE_OTHER_MACHINE,
+	TROUBLE_NO_SYMBOL,
+	TROUBLE_NO_MAPPING,
+	/* Frames without names: the kernel; the subject is the reason. */
+	TROUBLE_KERNEL,
+	/* Frames without names: code of JITs; the subject is the process. */
+	TROUBLE_NODE,
+	TROUBLE_DOTNET,
+	TROUBLE_ERLANG,
+	TROUBLE_PHP_JIT,
+	TROUBLE_RUBY_JIT,
+	TROUBLE_PYTHON_JIT,
+	TROUBLE_JIT,
+	TROUBLE_JVM_UNREAD, /* pjrecord may not read the JVM */
+	TROUBLE_JVM_FP,     /* recorded by pjrecord by frame pointers */
+	TROUBLE_JVM_PERF,   /* recorded by perf */
+	TROUBLE_JVM_ENDED,  /* recorded by either of them, and ended before it was folded */
+	TROUBLE_JVM,        /* recorded by pjrecord, which did not find the names */
+	/* Stacks. */
+	TROUBLE_TRUNCATED_COPY,      /* longer than pjrecord's stack copy */
+	TROUBLE_TRUNCATED_PERF_COPY, /* longer than that of perf */
+	TROUBLE_TRUNCATED_LIMIT,     /* longer than the kernel's limit of callchains */
+	TROUBLE_TRUNCATED_EVENT,     /* longer than the limit of the event */
+	TROUBLE_BROKEN_FP,           /* by frame pointers */
+	TROUBLE_BROKEN_OFFCPU,
+	TROUBLE_BROKEN,
+	/* The profile is too small for a judgement. */
+	TROUBLE_FEW,
+	TROUBLE_KINDS
+};
+
+/* Number of samples below which a profile is too small for a judgement. */
+#define JUDGEMENT_FEW 100
+
+/* One subject of a trouble. */
+struct trouble {
+	enum trouble_kind kind;
+	struct str subject;
+	uint64_t n;
+};
+
+/* A zeroed object is a valid empty one. */
+struct judgement {
+	/* processes, ns: 0 if unknown. */
+	uint64_t samples, processes, ns, lost;
+	/* Stacks whose completeness was measured; complete ones of these. */
+	uint64_t stacks, complete;
+	/* Frames, and those without names. */
+	uint64_t frames, unnamed;
+	/* Too few samples are normal, as for waits. */
+	bool may_be_small;
+	struct intern keys;
+	struct trouble *trouble;
+};
+
+/* Adds n affected samples, stacks or frames, by the kind. subject: a file, process or reason; empty for kinds that
+ * need none. */
+void judgement_add(struct judgement *judgement, enum trouble_kind kind, struct str subject, uint64_t n);
+
+/* Appends the sentence, without a final period or newline: "6,038 samples, 221 processes, 10 s; 89 % of stacks
+ * complete; 17 % of frames without names: libLLVM.so.14, gzip are stripped (their -dbgsym packages help)". A trouble
+ * with a share below 1 % is not in it. */
+void judgement_sentence(struct text *text, const struct judgement *judgement);
+
+/* Appends a line, ended by a newline, for each kind of trouble that is not in the sentence, by descending share. */
+void judgement_lines(struct text *text, const struct judgement *judgement);
+
+/* Frees the troubles. */
+void judgement_free(struct judgement *judgement);
+
+#endif

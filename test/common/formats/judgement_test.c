@@ -1,0 +1,248 @@
+/* The summary sentence: figures, the largest trouble with its advice, names of subjects that are hostile. */
+/* covers: common/formats/judgement.c */
+#include "common/formats/judgement.h"
+
+#include "test/lib/tap.h"
+
+/* The figures of a profile without trouble. */
+static struct judgement profile(void)
+{
+	return (struct judgement){ .samples = 6038,
+				   .processes = 221,
+				   .ns = UINT64_C(10000000000),
+				   .stacks = 6038,
+				   .complete = 5374,
+				   .frames = 100000,
+				   .unnamed = 0 };
+}
+
+static void is_sentence(struct judgement *judgement, const char *want, const char *what)
+{
+	struct text text = { 0 };
+
+	judgement_sentence(&text, judgement);
+	is_str(text_view(&text), str_of(want), what);
+	text_free(&text);
+	judgement_free(judgement);
+}
+
+#define FIGURES "6,038 samples, 221 processes, 10 s; 89 % of stacks complete"
+#define NAMED FIGURES ", 100 % of frames named"
+
+/* Each kind, with one subject of 3,000 of 6,038 samples or stacks, or of 100,000 frames. */
+static void each_kind(void)
+{
+	static const struct {
+		enum trouble_kind kind;
+		const char *subject, *want;
+	} rows[] = {
+		{ TROUBLE_OVER_BUDGET, "",
+		  NAMED "; 50 % of samples without stacks: a container or user was over budget (a larger "
+			"--tenant-bytes of pjrecord helps)" },
+		{ TROUBLE_NO_CALLCHAIN, "",
+		  NAMED "; 50 % of samples without callers: recorded without callchains (perf record -g, or pjrecord, "
+			"helps)" },
+		{ TROUBLE_PYTHON, "python3",
+		  FIGURES
+		  "; 50 % of samples in an interpreter: python3 does not name its Python functions (Python 3.12 "
+		  "or later with -X perf helps)" },
+		{ TROUBLE_RUBY, "ruby",
+		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its Ruby methods (Ruby 3.3 or later "
+			  "with --yjit --yjit-perf helps)" },
+		{ TROUBLE_PHP, "php",
+		  FIGURES "; 50 % of samples in an interpreter: php does not name its PHP functions "
+			  "(opcache.jit=function with opcache.jit_debug=0x10 helps)" },
+		{ TROUBLE_PERL, "perl",
+		  FIGURES "; 50 % of samples in an interpreter: perl does not name its Perl functions" },
+		{ TROUBLE_NODE_INTERPRETED, "node",
+		  FIGURES "; 50 % of samples in an interpreter: node does not name its interpreted functions (node "
+			  "--perf-basic-prof --interpreted-frames-native-stack helps)" },
+		{ TROUBLE_STRIPPED_PACKAGE, "gzip",
+		  FIGURES "; 3 % of frames without names: gzip is stripped (its -dbgsym package helps)" },
+		{ TROUBLE_STRIPPED, "prog",
+		  FIGURES "; 3 % of frames without names: prog is stripped (a build without -s and strip helps)" },
+		{ TROUBLE_NO_FILE, "prog",
+		  FIGURES
+		  "; 3 % of frames without names: prog was not found (pjrecord -d DIR saves symbols while files "
+		  "exist)" },
+		{ TROUBLE_OTHER_BUILD, "prog",
+		  FIGURES "; 3 % of frames without names: prog was replaced by another build (pjrecord -d DIR saves "
+			  "symbols while files exist)" },
+		{ TROUBLE_FORBIDDEN, "prog",
+		  FIGURES "; 3 % of frames without names: prog may not be read by this user (folding as root helps)" },
+		{ TROUBLE_SILENT, "prog",
+		  FIGURES
+		  "; 3 % of frames without names: prog is on a file system that does not respond (folding again "
+		  "when it responds helps)" },
+		{ TROUBLE_OTHER_MACHINE, "prog",
+		  FIGURES "; 3 % of frames without names: prog is not known to be of this machine (--symfs with the "
+			  "files of the recorded machine helps)" },
+		{ TROUBLE_NO_SYMBOL, "prog", FIGURES "; 3 % of frames without names: prog has no symbols there" },
+		{ TROUBLE_NO_MAPPING, "", FIGURES "; 3 % of frames without names: addresses in no known file" },
+		{ TROUBLE_KERNEL, "addresses are hidden (run as root)",
+		  FIGURES "; 3 % of frames are of the kernel and without names: addresses are hidden (run as root)" },
+		{ TROUBLE_NODE, "node 4711",
+		  FIGURES "; 3 % of frames without names: node 4711 has no perf map (node --perf-basic-prof helps)" },
+		{ TROUBLE_DOTNET, "dotnet 4711",
+		  FIGURES
+		  "; 3 % of frames without names: dotnet 4711 has no perf map (DOTNET_PerfMapEnabled=1 helps)" },
+		{ TROUBLE_ERLANG, "beam.smp 4711",
+		  FIGURES "; 3 % of frames without names: beam.smp 4711 has no perf map (erl +JPperf true helps)" },
+		{ TROUBLE_PHP_JIT, "php 4711",
+		  FIGURES "; 3 % of frames without names: php 4711 has no perf map (opcache.jit_debug=0x10 helps)" },
+		{ TROUBLE_RUBY_JIT, "ruby 4711",
+		  FIGURES
+		  "; 3 % of frames without names: ruby 4711 has no perf map (Ruby 3.3 or later with --yjit-perf "
+		  "helps)" },
+		{ TROUBLE_PYTHON_JIT, "python3 4711",
+		  FIGURES "; 3 % of frames without names: python3 4711 has no perf map (Python 3.12 or later with -X "
+			  "perf helps)" },
+		{ TROUBLE_JIT, "chromium 4711",
+		  FIGURES "; 3 % of frames without names: chromium 4711 has code of a JIT and no perf map" },
+		{ TROUBLE_JVM_UNREAD, "java 4711",
+		  FIGURES "; 3 % of frames without names: java 4711 is a JVM that pjrecord may not read (pjrecord as "
+			  "root, or with CAP_SYS_PTRACE, helps)" },
+		{ TROUBLE_JVM_FP, "java 4711",
+		  FIGURES "; 3 % of frames without names: java 4711 is a JVM that was recorded by frame pointers "
+			  "(pjrecord without --unwind=fp, or with pjmap -i 1 beside it, helps)" },
+		{ TROUBLE_JVM_PERF, "java 4711",
+		  FIGURES "; 3 % of frames without names: java 4711 is a JVM without perf map (pjmap --once now, or "
+			  "recording with pjrecord, helps)" },
+		{ TROUBLE_JVM_ENDED, "java 4711",
+		  FIGURES "; 3 % of frames without names: java 4711 is a JVM that has ended (recording with pjrecord, "
+			  "which saves the names, helps)" },
+		{ TROUBLE_JVM, "java 4711",
+		  FIGURES "; 3 % of frames without names: java 4711 is a JVM whose code pjrecord could not name "
+			  "(shorter windows (-w) help)" },
+		{ TROUBLE_TRUNCATED_COPY, "",
+		  NAMED "; 50 % of stacks truncated: longer than the stack copy (a larger --stack-size of pjrecord "
+			"helps)" },
+		{ TROUBLE_TRUNCATED_PERF_COPY, "",
+		  NAMED
+		  "; 50 % of stacks truncated: longer than the stack copy (perf record --call-graph dwarf,65528, or "
+		  "pjrecord, helps)" },
+		{ TROUBLE_TRUNCATED_LIMIT, "",
+		  NAMED "; 50 % of stacks truncated: deeper than the kernel's limit (a larger sysctl "
+			"kernel.perf_event_max_stack before recording helps)" },
+		{ TROUBLE_TRUNCATED_EVENT, "",
+		  NAMED
+		  "; 50 % of stacks truncated: deeper than the limit of the event (a larger perf record --max-stack "
+		  "helps)" },
+		{ TROUBLE_BROKEN_FP, "prog",
+		  NAMED
+		  "; 50 % of stacks broken: prog was unwound by frame pointers, which its code lacks (pjrecord, or "
+		  "perf record --call-graph dwarf, helps)" },
+		{ TROUBLE_BROKEN_OFFCPU, "prog",
+		  NAMED "; 50 % of stacks broken: prog has no frame pointers, which off-CPU callchains need "
+			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
+		{ TROUBLE_BROKEN, "prog", NAMED "; 50 % of stacks broken: prog has code without unwind tables" },
+	};
+
+	for (size_t i = 0; i < countof(rows); i++) {
+		struct judgement judgement = profile();
+
+		judgement_add(&judgement, rows[i].kind, str_of(rows[i].subject), 3000);
+		is_sentence(&judgement, rows[i].want, rows[i].want + sizeof(FIGURES) - 1);
+	}
+}
+
+static void figures(void)
+{
+	struct judgement judgement = profile();
+
+	is_sentence(&judgement, NAMED, "no trouble");
+	judgement = profile();
+	judgement.unnamed = 1;
+	judgement.complete = 6037;
+	is_sentence(&judgement, "6,038 samples, 221 processes, 10 s; 99.9 % of stacks complete, 99.9 % of frames named",
+		    "nearly all is not 100 %");
+	judgement = profile();
+	judgement.complete = 1;
+	is_sentence(&judgement,
+		    "6,038 samples, 221 processes, 10 s; under 0.1 % of stacks complete, 100 % of frames named",
+		    "nearly nothing is not 0 %");
+	judgement = (struct judgement){ .samples = 100, .ns = 1 };
+	is_sentence(&judgement, "100 samples, 0.0 s", "processes, stacks and frames are not known");
+	judgement = (struct judgement){ .samples = 1, .processes = 1, .may_be_small = true };
+	is_sentence(&judgement, "1 sample, 1 process", "one, of waits");
+	judgement = (struct judgement){ .samples = 99 };
+	is_sentence(&judgement,
+		    "99 samples; too few samples to judge (a longer recording or a higher frequency (-F) helps)",
+		    "too few");
+	judgement = profile();
+	judgement.lost = 6038;
+	is_sentence(&judgement,
+		    NAMED "; 50 % of samples lost: rings were full (a larger ring (pjrecord -m, perf record -m) or a "
+			  "lower frequency (-F) helps)",
+		    "losses");
+}
+
+static void choice(void)
+{
+	struct judgement judgement = profile();
+	struct text text = { 0 };
+
+	judgement.unnamed = 17000;
+	judgement_add(&judgement, TROUBLE_STRIPPED_PACKAGE, STR("gzip"), 2000);
+	judgement_add(&judgement, TROUBLE_STRIPPED_PACKAGE, STR("libLLVM"), 14000);
+	judgement_add(&judgement, TROUBLE_STRIPPED_PACKAGE, STR("gzip"), 1000);
+	judgement_add(&judgement, TROUBLE_NODE, STR("node 4711"), 16999);
+	judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, STR(""), 600);
+	judgement_add(&judgement, TROUBLE_PYTHON, STR("python3"), 0);
+	judgement_lines(&text, &judgement);
+	is_str(text_view(&text),
+	       STR("17 % of frames without names: node 4711 has no perf map (node --perf-basic-prof helps)\n"
+		   "10 % of stacks truncated: longer than the stack copy (a larger --stack-size of pjrecord helps)\n"),
+	       "one line for each further cause, by share");
+	text_free(&text);
+	is_sentence(&judgement,
+		    FIGURES "; 17 % of frames without names: libLLVM, gzip are stripped (their -dbgsym packages help)",
+		    "the largest trouble, with its subjects by weight");
+	judgement = profile();
+	judgement_add(&judgement, TROUBLE_STRIPPED, STR("a"), 999);
+	is_sentence(&judgement, NAMED, "a trouble below 1 % is not in the sentence");
+	judgement = profile();
+	for (const char *name = "a\0b\0c\0d\0e\0"; *name; name += 2)
+		judgement_add(&judgement, TROUBLE_STRIPPED, str_of(name), 1000);
+	is_sentence(&judgement,
+		    FIGURES
+		    "; 5 % of frames without names: a, b, c and 2 more are stripped (a build without -s and strip "
+		    "helps)",
+		    "three of five subjects");
+}
+
+static void hostile_names(void)
+{
+	struct judgement judgement = profile();
+	char longest[4096];
+
+	judgement_add(&judgement, TROUBLE_STRIPPED, STR("a\n\033[31m\xe2\x80\xae"), 2000);
+	is_sentence(&judgement,
+		    FIGURES "; 2 % of frames without names: a\\x0a\\x1b[31m\\u202e is stripped (a build without "
+			    "-s and strip helps)",
+		    "control characters are escaped");
+	judgement = profile();
+	memset(longest, 'x', sizeof(longest));
+	judgement_add(&judgement, TROUBLE_STRIPPED, (struct str){ longest, sizeof(longest) }, 2000);
+	is_sentence(&judgement,
+		    FIGURES
+		    "; 2 % of frames without names: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... "
+		    "is stripped (a build without -s and strip helps)",
+		    "long names are truncated");
+	judgement = profile();
+	judgement_add(&judgement, TROUBLE_LOST, STR(""), UINT64_MAX);
+	judgement.lost = 1;
+	judgement.samples = UINT64_MAX;
+	judgement_add(&judgement, TROUBLE_STRIPPED, STR("b"), UINT64_MAX);
+	judgement_add(&judgement, TROUBLE_STRIPPED, STR("c"), UINT64_MAX);
+	judgement_free(&judgement);
+}
+
+int main(void)
+{
+	each_kind();
+	figures();
+	choice();
+	hostile_names();
+	return done();
+}
