@@ -344,7 +344,9 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 'j', NULL, "N", OPT_U64, &request->threads, NULL,
 		  "number of threads (1); the result is the same for any number" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no summary line" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no summary" },
+		{ 'v', "verbose", NULL, OPT_FLAG, &request->verbose, NULL,
+		  "print all counts and causes before the summary sentence" },
 		{ 0, "header", NULL, OPT_FLAG, &request->header, NULL,
 		  "start the output with a line '# pj unit=... samples=...'" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, request, opt_slice,
@@ -454,6 +456,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->tree ||
 	     request->info || request->stacks || request->unresolved || request->show_lost))
 		die_usage("--time-slice needs -o with one %%s in its name, and allows neither --show-lost nor tables");
+	request->verbose = request->verbose && !request->quiet;
 	request->script.times = request->header;
 	request->recording.samples = &request->script;
 	request->recording.threads = (unsigned)request->threads;

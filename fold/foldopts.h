@@ -24,7 +24,7 @@ struct request {
 	bool kinds_given;
 	const char *from, *to;
 	/* Flags with the name of their option. */
-	bool list_events, show_lost, header, strict, quiet;
+	bool list_events, show_lost, header, strict, quiet, verbose;
 	/* Weights below min_samples are merged into [other]. top: number of rows of --top. */
 	uint64_t min_samples, top, threads;
 	/* Percentage of lost samples above which pjfold exits with status 3. */

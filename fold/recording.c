@@ -7,6 +7,7 @@
 #include "common/formats/folded.h"
 #include "fold/perfdata/cgroupnames.h"
 #include "fold/stackquality.h"
+#include "fold/troubles.h"
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
 #include "fold/process/copiedstack.h"
@@ -284,6 +285,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN)
 		return;
+	intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
 	if (unlikely(record->sample.cookie))
@@ -588,6 +590,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
 	recording->tally->garbage += recording->callchain.garbage;
+	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
 	if (!samples->host.n)
 		samples->host = arena_copy(&samples->text, info->host);
 	event = perfdata_events(recording->data, &n);
@@ -672,6 +675,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 	quality = (struct stack_quality){ &recording->as, &recording->locations, &recording->samples.stacks, front,
 					  &names,         &samples->stacks };
 	stackquality_measure(&quality, recording->tally, samples);
+	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, &recording->tally->judgement);
 	free(front);
 	inputerrors_add(&recording->tally->maps, &names.maps);
 	recording->tally->conflicts += names.conflicts;
@@ -703,6 +707,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	recording->samples_options.collapse_recursion = false;
 	recording->samples_options.names.addresses = false;
 	recording->samples_options.counts = true;
+	recording->samples_options.times = true;
 	samples_init(&recording->samples, &recording->samples_options);
 	recording->copied.symfs = recording->o->symfs;
 	recording->copied.as_perf = recording->o->as_perf;
@@ -763,6 +768,8 @@ void recording_tally_free(struct recording_tally *tally)
 {
 	intern_free(&tally->missing_keys);
 	intern_free(&tally->quality_keys);
+	intern_free(&tally->pids);
+	judgement_free(&tally->judgement);
 	free(tally->missing);
 	free(tally->quality);
 	slices_lost_free(&tally->slices);

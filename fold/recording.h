@@ -10,6 +10,7 @@
 #define PJ_RECORDING_H
 
 #include "common/formats/containers.h"
+#include "common/formats/judgement.h"
 #include "fold/samples/inputerrors.h"
 #include "common/filter/in.h"
 #include "fold/samples/samples.h"
@@ -129,6 +130,12 @@ struct recording_tally {
 	/* Both lists are indexed by the id of the key minus 1. */
 	struct recording_missing *missing;
 	struct recording_quality *quality;
+	/* Causes of missing names. */
+	struct judgement judgement;
+	/* Process ids of the counted samples. */
+	struct intern pids;
+	/* pjrecord unwound the stacks of a recording. */
+	bool unwound;
 	/* Number of frames of the deepest stack. */
 	uint32_t depth;
 };

@@ -402,7 +402,9 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 		 * or from pjmap for another one. */
 		return WHY_NO_MAP;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
-	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE : WHY_NO_MAP;
+	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE :
+	       live                                                          ? WHY_NO_MAP :
+									       WHY_ENDED;
 }
 
 static bool all_named(const struct worker *worker, size_t n)
@@ -756,6 +758,7 @@ const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
 		[WHY_SILENT] = "its file system does not respond",
 		[WHY_METHOD] = "unreadable method name",
 		[WHY_NO_MAP] = "no perf map",
+		[WHY_ENDED] = "no perf map, and the process has ended",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
 		[WHY_NOT_RECORDED] = "the recording does not identify its machine; if it is this one: --symfs /",
 		[WHY_OTHER_MACHINE] = "of another machine, without build-id: give its files by --symfs",

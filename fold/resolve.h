@@ -53,8 +53,10 @@ enum resolve_why {
 	WHY_SILENT,
 	/* pjrecord could not read the name of an interpreted method. */
 	WHY_METHOD,
-	/* JIT code: there is no usable perf map; the process is not of this machine and boot. */
+	/* JIT code: there is no usable perf map; and the process has ended; the process is not of this machine and
+	   boot. */
 	WHY_NO_MAP,
+	WHY_ENDED,
 	WHY_ELSEWHERE,
 	/* A file without build-id, or JIT code: the recording does not identify its machine, or is from another one. */
 	WHY_NOT_RECORDED,

@@ -3,6 +3,7 @@
 
 #include "fold/symbols/fileopener.h"
 #include "fold/quality.h"
+#include "fold/troubles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,8 +114,8 @@ static void print_timelines(const struct recording_timelines *timelines)
 		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
-/* Prints the problems that only perf.data shows. */
-static void print_recording(const struct request *request, const struct result *res)
+/* Prints the malformed files with names, and the slices. */
+static void print_files(const struct request *request, const struct result *res)
 {
 	const struct recording_tally *tally = &res->recording;
 
@@ -122,6 +123,26 @@ static void print_recording(const struct request *request, const struct result *
 		warn("%llu time slice%s written", summary_ull(res->slices), summary_plural(res->slices));
 	if (res->slices && request->header && lost_without_slice(res))
 		warn("%llu lost samples have no time and are in no slice", summary_ull(lost_without_slice(res)));
+	if (tally->maps.n)
+		warn("%s; %llu line%s of perf maps %s not used", tally->maps.first, summary_ull(tally->maps.n),
+		     summary_plural(tally->maps.n), summary_are(tally->maps.n));
+	if (tally->jitdumps.n)
+		warn("%s; %llu record%s of jitdumps %s not used", tally->jitdumps.first, summary_ull(tally->jitdumps.n),
+		     summary_plural(tally->jitdumps.n), summary_are(tally->jitdumps.n));
+	if (tally->timelines.errors.n)
+		warn("%s; %llu timeline%s of JVMs %s not used, or only in part", tally->timelines.errors.first,
+		     summary_ull(tally->timelines.errors.n), summary_plural(tally->timelines.errors.n),
+		     summary_are(tally->timelines.errors.n));
+	if (tally->inlined.errors.n)
+		warn("%s; some inlined functions of %llu file%s are missing", tally->inlined.errors.first,
+		     summary_ull(tally->inlined.errors.n), summary_plural(tally->inlined.errors.n));
+}
+
+/* Prints the counts that only perf.data has. */
+static void print_recording(const struct result *res)
+{
+	const struct recording_tally *tally = &res->recording;
+
 	if (fileopener_skipped())
 		warn("%u file%s skipped, because their file systems do not respond: --unresolved lists them",
 		     fileopener_skipped(), fileopener_skipped() == 1 ? " was" : "s were");
@@ -153,29 +174,16 @@ static void print_recording(const struct request *request, const struct result *
 	if (tally->deferred)
 		warn("%llu user callchain%s deferred and not joined", summary_ull(tally->deferred),
 		     tally->deferred == 1 ? " was" : "s were");
-	if (tally->maps.n)
-		warn("%s; %llu line%s of perf maps %s not used", tally->maps.first, summary_ull(tally->maps.n),
-		     summary_plural(tally->maps.n), summary_are(tally->maps.n));
-	if (tally->jitdumps.n)
-		warn("%s; %llu record%s of jitdumps %s not used", tally->jitdumps.first, summary_ull(tally->jitdumps.n),
-		     summary_plural(tally->jitdumps.n), summary_are(tally->jitdumps.n));
 	if (tally->conflicts)
 		warn("%llu file%s the build-id of another file with other symbols: each names only code of its "
 		     "own user or container",
 		     summary_ull(tally->conflicts), tally->conflicts == 1 ? " has" : "s have");
-	if (tally->timelines.errors.n)
-		warn("%s; %llu timeline%s of JVMs %s not used, or only in part", tally->timelines.errors.first,
-		     summary_ull(tally->timelines.errors.n), summary_plural(tally->timelines.errors.n),
-		     summary_are(tally->timelines.errors.n));
 	if (tally->timelines.files)
 		print_timelines(&tally->timelines);
 	if (tally->inlined.files + tally->inlined.without)
 		warn("inlined functions: %llu file%s have debug information, %llu have none",
 		     summary_ull(tally->inlined.files), summary_plural(tally->inlined.files),
 		     summary_ull(tally->inlined.without));
-	if (tally->inlined.errors.n)
-		warn("%s; some inlined functions of %llu file%s are missing", tally->inlined.errors.first,
-		     summary_ull(tally->inlined.errors.n), summary_plural(tally->inlined.errors.n));
 	if (tally->kernel)
 		warn("no kernel symbols: %s", tally->kernel);
 	if (res->run.script.samples.tally.deep)
@@ -183,7 +191,7 @@ static void print_recording(const struct request *request, const struct result *
 }
 
 /* Prints the summary line of samples, and that of perf.data if there was any. */
-static void print_script(const struct request *request, const struct result *res)
+static void print_script(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
 	const struct samples_tally *tally = &samples->tally;
@@ -206,9 +214,52 @@ static void print_script(const struct request *request, const struct result *res
 	     tally->frames ? 100.0 * (double)(tally->frames - tally->unresolved) / (double)tally->frames : 0.0,
 	     left_out, skipped, deferred);
 	if (res->recording.recordings)
-		print_recording(request, res);
-	if (tally->samples && tally->deep == 0 && !res->foreign)
-		warn("0 callchains of more than one frame: was perf record run without -g?");
+		print_recording(res);
+}
+
+/* ---- the sentence ------------------------------------------------------------------------------------------------ */
+
+/* Returns the facts of all samples. The troubles belong to the recordings. */
+static struct judgement judge(const struct result *res)
+{
+	const struct samples *samples = &res->run.script.samples;
+	const struct samples_tally *tally = &samples->tally;
+	struct judgement judgement = res->recording.judgement;
+
+	judgement.samples = tally->samples;
+	judgement.lost = tally->lost;
+	judgement.processes = res->recording.pids.n;
+	judgement.ns = tally->first_ns < tally->last_ns ? tally->last_ns - tally->first_ns : 0;
+	judgement.frames = tally->frames;
+	judgement.unnamed = tally->unresolved;
+	/* A program may wait only a few times. */
+	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
+	if (tally->deep == 0 && !res->foreign)
+		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
+	else if (res->recording.recordings)
+		troubles_of_stacks(&res->recording, samples, &judgement);
+	return judgement;
+}
+
+/* Prints the summary sentence; with --verbose, before it all counts, and a line for each further cause. */
+static void print_judgement(const struct request *request, struct result *res)
+{
+	struct text text = { 0 };
+	struct str rest, line;
+
+	if (request->verbose)
+		print_script(res);
+	res->recording.judgement = judge(res);
+	if (request->verbose)
+		judgement_lines(&text, &res->recording.judgement);
+	for (rest = text_view(&text); rest.n;) {
+		line = str_cut(&rest, '\n');
+		warn("%.*s", (int)line.n, line.p);
+	}
+	text.n = 0;
+	judgement_sentence(&text, &res->recording.judgement);
+	warn("%.*s", (int)text.n, text.p);
+	text_free(&text);
 }
 
 /* Warns of options that this text cannot satisfy. */
@@ -232,7 +283,7 @@ static bool skipped_target(const struct recording_tally *tally)
 }
 
 /* Prints the summary of samples and returns the exit status. */
-static int finish_script(const struct request *request, const struct result *res)
+static int finish_script(const struct request *request, struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
 	const struct samples_tally *tally = &samples->tally;
@@ -248,8 +299,12 @@ static int finish_script(const struct request *request, const struct result *res
 		return samples->nevents || !res->text ? PJ_OK : PJ_FAILED;
 	}
 	if (!request->quiet)
-		print_script(request, res);
+		print_files(request, res);
 	summary_print_missing(request, res);
+	if (!request->quiet && tally->samples)
+		print_judgement(request, res);
+	else if (request->verbose)
+		print_script(res);
 	if (tally->samples == 0 && all_samples(samples) == 0 && !res->text) {
 		warn("no samples: the recording has none");
 		return PJ_OK;
@@ -338,7 +393,7 @@ static bool any_folded(const struct result *res)
 	return res->columns || res->folded.bad || res->header.present;
 }
 
-int summary(const struct request *request, const struct result *res)
+int summary(const struct request *request, struct result *res)
 {
 	int status = PJ_OK;
 

@@ -2,7 +2,8 @@
 /*
  * summary.h - pjfold's summary on stderr and its exit status.
  *
- * The summary is one line, plus a line for each problem. All that was skipped, lost or left out is reported here.
+ * The summary is one sentence (judgement.h), after a line for each malformed input and file. --verbose adds all counts,
+ * and a line for each further cause of missing names and callers.
  */
 #ifndef PJ_SUMMARY_H
 #define PJ_SUMMARY_H
@@ -33,7 +34,8 @@ struct result {
 	uint64_t slices;
 };
 
-/* Prints the summary and returns the exit status: PJ_OK, PJ_FAILED, or PJ_THRESHOLD if --max-lost is exceeded. */
-int summary(const struct request *request, const struct result *res);
+/* Prints the summary, adds its facts to res->recording.judgement, and returns the exit status: PJ_OK, PJ_FAILED, or
+ * PJ_THRESHOLD if --max-lost is exceeded. */
+int summary(const struct request *request, struct result *res);
 
 #endif

@@ -42,12 +42,12 @@ ln -s /var/log/pods/shop_web_11111111-2222-3333-4444-555555555555/app/0.log \
 shares --by=pod --symfs root in.data | cut -d' ' -f2 >got
 printf '%s\n' 66666666-7777-8888-9999-000000000000 '[host]' '[unknown]' shop/web >want
 same "  with names, below --symfs" want got
-is "--only cgroup=PATH" "$(pjfold --only 'cgroup=/system.slice/nginx.service' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
+is "--only cgroup=PATH" "$(pjfold -v --only 'cgroup=/system.slice/nginx.service' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
 	"$(awk '$2 == "/system.slice/nginx.service" { print $1 }' ours)"
-is "--only cgroup=GLOB,cgroup=GLOB" "$(pjfold --only 'cgroup=*docker*,cgroup=*/lxc*' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
+is "--only cgroup=GLOB,cgroup=GLOB" "$(pjfold -v --only 'cgroup=*docker*,cgroup=*/lxc*' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
 	"$(awk '/docker|lxc/ { n += $1 } END { print n }' ours)"
-is "  together with others" "$(pjfold --only 'cgroup=/*,cpu=0' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
-	"$(pjfold --only 'cpu=0' --by=cgroup in.data 2>/dev/null | awk '!/^\[unknown\]/ { n += $NF } END { print n }')"
+is "  together with others" "$(pjfold -v --only 'cgroup=/*,cpu=0' in.data 2>/dev/null | awk '{ n += $NF } END { print n }')" \
+	"$(pjfold -v --only 'cpu=0' --by=cgroup in.data 2>/dev/null | awk '!/^\[unknown\]/ { n += $NF } END { print n }')"
 pjfold -q --by=container --root=both in.data >threads
 pjfold -q -j 3 --by=container --root=both in.data >three
 same "threads change nothing" threads three
@@ -62,16 +62,16 @@ is "first frames of --stacks are those of processes" "$(pjfold -q --stacks in.da
 # ---- what does not tell cgroups
 
 "$write" >plain.data
-pjfold --by=container plain.data >out 2>err
+pjfold -v --by=container plain.data >out 2>err
 is "a recording without: a usage error" "$? $(grep -c "needs cgroups, which 'plain.data' lacks: use perf record --all-cgroups" err)" "2 1"
-pjfold --only cgroup=x plain.data >out 2>err
+pjfold -v --only cgroup=x plain.data >out 2>err
 is "  --only, too" $? 2
 printf 'a 1 1.0: 1 cycles:\n\t1 f (x)\n\n' >text
-pjfold --only cgroup=x text >out 2>err
+pjfold -v --only cgroup=x text >out 2>err
 is "text: a usage error" "$? $(grep -c 'perf script text has no cgroups' err)" "2 1"
-pjfold --by=pod text >out 2>err
+pjfold -v --by=pod text >out 2>err
 is "  --by, too" $? 2
-pjfold --by=x in.data >out 2>err
+pjfold -v --by=x in.data >out 2>err
 is "no such kind" $? 2
 
 # ---- loads in cgroups of this machine

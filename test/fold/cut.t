@@ -20,9 +20,9 @@ share()
 
 # Written callchains are of any depth: what stops short of the deepest was not cut.
 "$write" chain=100 >in.data
-is "no stack is as deep as the limit" "$(share in.data) $(pjfold in.data 2>&1 >/dev/null | grep -c 'stacks* .* truncated at')" "0 0"
+is "no stack is as deep as the limit" "$(share in.data) $(pjfold -v in.data 2>&1 >/dev/null | grep -c 'stacks* .* truncated at')" "0 0"
 "$write" chain=300 samples=500 >in.data
-pjfold in.data >deep 2>err
+pjfold -v in.data >deep 2>err
 deepest=$(sed -n 's/.* truncated at \([0-9]*\) frames.*/\1/p' err)
 ok "the limit is that of the deepest" test "${deepest:-0}" -gt 280
 ok "  with the remedy" grep -q 'sysctl kernel.perf_event_max_stack=1024, then record' err
@@ -60,20 +60,20 @@ if ! timeout 120 "$perf" record -B -q -F 499 -e cpu-clock:u -g -o deep.data ./de
 	skip "live" "perf record is not allowed here: $(head -n 1 why)"
 	done_testing
 fi
-pjfold deep.data >/dev/null 2>err
+pjfold -v deep.data >/dev/null 2>err
 ok "deeper than the kernel keeps" grep -q " truncated at $limit frames" err
 ok "  nearly all are cut" test "$(share deep.data | cut -d. -f1)" -gt 90
 timeout 120 "$perf" record -B -q -F 499 -e cpu-clock:u -g -o shallow.data ./deep 50 >/dev/null 2>&1
 is "less deep: none" "$(share shallow.data)" 0
 if timeout 120 "$perf" record -B -q -F 499 -e cpu-clock:u --call-graph fp --max-stack 20 -o own.data ./deep 50 >/dev/null 2>&1; then
-	pjfold own.data >/dev/null 2>err
+	pjfold -v own.data >/dev/null 2>err
 	ok "--max-stack of the recorder" grep -q 'stacks* .* truncated by perf record --max-stack' err
 	ok "  nearly all are cut" test "$(share own.data | cut -d. -f1)" -gt 90
 else
 	skip "--max-stack of the recorder" "this perf has no such option"
 fi
 if timeout 120 "$perf" record -B -q -F 499 -e cpu-clock:u --call-graph dwarf,1024 -o copy.data ./deep 200 >/dev/null 2>&1; then
-	pjfold copy.data >/dev/null 2>err
+	pjfold -v copy.data >/dev/null 2>err
 	ok "a copy that is too short for the stack" grep -q 'longer than the recorded copy' err
 	ok "  nearly all are cut" test "$(share copy.data | cut -d. -f1)" -gt 90
 	pjfold -q copy.data >plain

@@ -79,7 +79,7 @@ END
 	is "$file: samples of $unit" "$(total --only "event=$unit/cycles/P" "$foreign/$file.perf.data")" "$count"
 done
 is "kernel code without a mapping is kernel code" "$(pjfold -q --top 1 "$foreign/f3-kernel-without-mapping.perf.data" | awk 'NR == 2 { print $1, $5 }')" '83 [kernel.kallsyms]_[k]'
-ok "  and the reason is named" sh -c 'pjfold "$1" 2>&1 >/dev/null | grep -q "no kernel symbols: "' - "$foreign/f3-kernel-without-mapping.perf.data"
+ok "  and the reason is named" sh -c 'pjfold -v "$1" 2>&1 >/dev/null | grep -q "no kernel symbols: "' - "$foreign/f3-kernel-without-mapping.perf.data"
 ok "an empty feature" pjfold -q --strict -o out "$foreign/f8-empty-feature.perf.data"
 ok "no samples: --list-events" pjfold --list-events -o out "$foreign/f16-no-samples.perf.data"
 ok "source places without debug information" pjfold -q --strict -o out "$foreign/f11-srcline-single.script"

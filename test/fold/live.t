@@ -68,9 +68,9 @@ agrees()
 		skip "$name" "this perf does not print it: $(head -n 1 script.err)"
 		return
 	fi
-	pjfold -j 2 text >out 2>err
+	pjfold -v -j 2 text >out 2>err
 	status=$?
-	pjfold text >out.1 2>err.1
+	pjfold -v text >out.1 2>err.1
 	if ! cmp -s out out.1 || ! cmp -s err err.1; then
 		fail "$name: -j 2 differs"
 		return

@@ -59,16 +59,16 @@ for jdk in $jdks; do
 	wait "$map"
 	is "$jvm: two JVMs that lived for a second: pjmap's status" $? 0
 	ok "  both were followed" [ "$(find "short.$jvm/maps" -name "*.jmap" | wc -l)" -ge 2 ]
-	pjfold "$(cat "short.$jvm/window")" >folded 2>err
+	pjfold -v "$(cat "short.$jvm/window")" >folded 2>err
 	said err >numbers
 	ok "  at least 90 % of the addresses in their code have names" awk '{ n = $1; bad = $2 } END { exit !(n > 200 && bad < 10) }' numbers
 	# on a busy machine what was sampled of their second may all be of the library
 	ok "  as pj spells them, after they ended" grep -qE ';(Work\.|java/)[^; ]*_\[j\]' folded
 	cp -r "short.$jvm" copy
 	mv copy/maps moved
-	pjfold copy/out/*.data >without 2>err
+	pjfold -v copy/out/*.data >without 2>err
 	ok "  without the timelines they have none" not grep -qE ';(Work\.|java/)[^; ]*_\[j\]' without
-	pjfold --maps moved copy/out/*.data >with 2>err
+	pjfold -v --maps moved copy/out/*.data >with 2>err
 	same "  --maps names them by hand" folded with
 	rm -rf copy moved
 done
@@ -90,7 +90,7 @@ for jdk in $jdks; do
 	kill -9 "$pid"
 	kill -INT "$map"
 	wait "$map"
-	pjfold --only "pid=$pid" "$(cat "inline.$jvm/window")" >folded 2>err
+	pjfold -v --only "pid=$pid" "$(cat "inline.$jvm/window")" >folded 2>err
 	awk '/;Work\.outer/ { all += $NF } /;Work\.outer_\[j\];Work\.hot_\[i\] [0-9]+$/ { hot += $NF } END { printf "%d %.1f\n", all, all ? 100 * hot / all : 0 }' folded >share
 	echo "# $jvm: samples in outer, percent of them in what is inlined there: $(cat share)"
 	ok "$jvm: at least 91 % of the samples go to the inlined function" awk '{ exit !($1 > 40 && $2 >= 91) }' share
@@ -132,15 +132,15 @@ record life
 kill -9 "$pid"
 end_record
 window=$(cat life/window)
-pjfold "$window" >folded 2>err
+pjfold -v "$window" >folded 2>err
 ok "  the file is read to its end" not grep -q "$pid-[0-9]*\.jmap@" err
 printf 'garbage at its end' >>"$file"
-pjfold "$window" >folded2 2>err
+pjfold -v "$window" >folded2 2>err
 is "damage at its end: status" $? 0
-pjfold --only "pid=$pid" "$window" >mine 2>mine.err # other JVMs of the machine do not count; nothing of it: status 1
+pjfold -v --only "pid=$pid" "$window" >mine 2>mine.err # other JVMs of the machine do not count; nothing of it: status 1
 if grep -q "timelines of" mine.err; then
 	ok "  told with its place" grep -q "maps/.*$pid-[0-9]*\.jmap@[0-9]*: torn or damaged" err
-	pjfold --strict "$window" >folded2 2>err
+	pjfold -v --strict "$window" >folded2 2>err
 	is "  --strict: status" $? 1
 else
 	skip "  told with its place" "the JVM rested: no sample of its code in the window"
@@ -171,7 +171,7 @@ for jdk in $jdks; do
 	window=$(cat "churn.$jvm/window")
 	# leaf names of each 10 ms, as the two saw them
 	for which in churn fine; do
-		pjfold --only "pid=$pid" --maps "$which.$jvm/maps" "$window" >"$which.folded" 2>"$which.err"
+		pjfold -v --only "pid=$pid" --maps "$which.$jvm/maps" "$window" >"$which.folded" 2>"$which.err"
 	done
 	said churn.err >numbers
 	echo "# $jvm: addresses, percent not seen: $(cat numbers); $(find "churn.$jvm" -name '*.jmap' -printf '%s') bytes; $(grep timelines churn.err)"

@@ -81,7 +81,7 @@ if [ "$(id -u)" = 0 ] && have pjrecord && pjrecord -q -a -w 1 --once -d try >out
 	pjrecord -q -F 499 -p "$pid" -w 2 --once -d dir >window 2>rec.err
 	kill -INT "$map"
 	wait "$map"
-	pjfold --only "pid=$pid" "$(cat window)" >folded 2>err
+	pjfold -v --only "pid=$pid" "$(cat window)" >folded 2>err
 	ok "pjfold reads what began anew" grep -q 'timelines of 1 JVM' err
 	ok "  to its end" not grep -q 'jmap@' err
 	ok "  names" grep -q '_\[j\]' folded

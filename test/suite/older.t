@@ -36,7 +36,7 @@ unpack old || skip_all "tar cannot unpack the sample"
 pjfold --header old/out/$load.data >folded 2>err
 is "a window with symbols of a container and a perf map: status" "$?" 0
 same "and the same stacks" folded old/folded/$load.folded
-ok "all frames have names" grep -q '100.0 % of frames resolved' err
+ok "all frames have names" grep -q '100 % of frames named' err
 pjfold --header old/out/$java.data >folded 2>err
 is "a window of a JVM: status" "$?" 0
 frames_of_jvm folded >got

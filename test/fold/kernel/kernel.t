@@ -42,7 +42,7 @@ folded()
 }
 
 is "no table of it" "$(folded | awk '{ print $2 }')" "[kernel.kallsyms]_[k]"
-pjfold in.data 2>err >/dev/null
+pjfold -v in.data 2>err >/dev/null
 ok "  the reason" grep -q 'no kernel symbols: recorded with another kernel: give its kallsyms or vmlinux by --kallsyms' err
 folded --kallsyms vmlinux >named
 is "--kallsyms names a vmlinux" "$(awk '$2 !~ /kallsyms/ { print $2 }' named | tr '\n' ' ')" "_RNvCs1_5third_[k] first_[k] second_[k] "
@@ -62,14 +62,14 @@ cp vmlinux .debug/.build-id/00/0102030405060708090a0b0c0d0e0f10111213/vmlinux
 folded >found
 same "perf's cache of files" named found
 rm -r .debug
-pjfold --kallsyms other in.data >out 2>err
+pjfold -v --kallsyms other in.data >out 2>err
 is "another build by name: an error" "$?" 1
 ok "  with the reason" grep -q "cannot use 'other': its build-id differs from the recorded kernel's" err
 ok "  and no output" test ! -s out
-pjfold --kallsyms stripped in.data >out 2>err
+pjfold -v --kallsyms stripped in.data >out 2>err
 is "stripped: an error" "$? $(sed -n "s/.*cannot use 'stripped': //p" err)" "1 stripped"
 head -c 3000 vmlinux >early
-pjfold --kallsyms early in.data >out 2>err
+pjfold -v --kallsyms early in.data >out 2>err
 is "a file that ends early: an error" "$?" 1
 mkfifo root/boot/vmlinux-6.1.0
 ok "a FIFO in its place" timeout 20 pjfold -q --symfs root in.data

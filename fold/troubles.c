@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/troubles.h"
+
+#include "common/formats/folded.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum runtime_kind {
+	RUNTIME_NONE,
+	RUNTIME_JVM,
+	RUNTIME_NODE,
+	RUNTIME_DOTNET,
+	RUNTIME_ERLANG,
+	RUNTIME_PHP,
+	RUNTIME_PYTHON,
+	RUNTIME_RUBY,
+	RUNTIME_PERL,
+	RUNTIMES
+};
+
+/* ---- recognition of runtimes ------------------------------------------------------------------------------------- */
+
+/* Beginnings of the names of programs and libraries. */
+static const struct {
+	const char *begins;
+	enum runtime_kind kind;
+} programs[] = {
+	{ "libjvm.so", RUNTIME_JVM },    { "java", RUNTIME_JVM },      { "libnode.so", RUNTIME_NODE },
+	{ "node", RUNTIME_NODE },        { "dotnet", RUNTIME_DOTNET }, { "libcoreclr.so", RUNTIME_DOTNET },
+	{ "beam.smp", RUNTIME_ERLANG },  { "php", RUNTIME_PHP },       { "libphp", RUNTIME_PHP },
+	{ "python", RUNTIME_PYTHON },    { "ruby", RUNTIME_RUBY },     { "perl", RUNTIME_PERL },
+	{ "libpython", RUNTIME_PYTHON }, { "libruby", RUNTIME_RUBY },  { "libperl.so", RUNTIME_PERL },
+};
+
+/* Functions that interpret. Debian's Ruby and Perl export none of theirs: there, the library decides. */
+static const struct {
+	const char *name;
+	enum runtime_kind kind;
+} evaluators[] = {
+	{ "_PyEval_EvalFrameDefault", RUNTIME_PYTHON },
+	{ "PyEval_EvalFrameEx", RUNTIME_PYTHON },
+	{ "execute_ex", RUNTIME_PHP },
+	{ "Builtins_InterpreterEntryTrampoline", RUNTIME_NODE },
+};
+
+static enum runtime_kind runtime_of_program(struct str path)
+{
+	struct str name = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	for (size_t i = 0; i < countof(programs); i++)
+		if (str_starts(name, str_of(programs[i].begins)))
+			return programs[i].kind;
+	return RUNTIME_NONE;
+}
+
+static enum runtime_kind runtime_of_function(struct str name)
+{
+	for (size_t i = 0; i < countof(evaluators); i++)
+		if (str_eq(folded_plain(name), str_of(evaluators[i].name)))
+			return evaluators[i].kind;
+	return RUNTIME_NONE;
+}
+
+/* ---- walk through the tree --------------------------------------------------------------------------------------- */
+
+/* Properties of a stack, computed for each node from those of its parent. */
+struct trouble_facts {
+	/* Frame with the name of the process; 0: none yet. */
+	uint32_t process;
+	/* DSO of the JIT code on the stack; 0: none. */
+	uint32_t jit;
+	/* enum runtime_kind: of its files; of a function that interprets. */
+	uint8_t runtime, interprets;
+};
+
+struct trouble_walk {
+	const struct stack_quality *quality;
+	/* enum runtime_kind. By DSO: of the file; or for JIT code, of the process. By location: the function
+	 * interprets.
+	 */
+	uint8_t *of_dso, *of_function;
+	/* By DSO, for JIT code: frame with the name of the process. */
+	uint32_t *process;
+};
+
+static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct trouble_facts above, uint32_t id)
+{
+	const struct location *location = &walk->quality->locations->location[id];
+	const struct dso *dso = location->kind == LOCATION_IN_DSO ? &walk->quality->as->dso[location->dso] : NULL;
+
+	if (walk->of_function[id])
+		above.interprets = walk->of_function[id];
+	if (dso && dso->kind == DSO_JIT) {
+		above.jit = location->dso;
+	} else if (dso && walk->of_dso[location->dso]) {
+		above.runtime = walk->of_dso[location->dso];
+		if (above.runtime == RUNTIME_RUBY || above.runtime == RUNTIME_PERL)
+			above.interprets = above.runtime;
+	}
+	if (above.jit && above.runtime)
+		walk->of_dso[above.jit] = above.runtime;
+	if (above.jit && !walk->process[above.jit])
+		walk->process[above.jit] = above.process;
+	return above;
+}
+
+/* Adds the samples of a stack in an interpreter. JIT code on the stack has names, or is a trouble of its own. */
+static void add_interpreted(const struct trouble_walk *walk, const struct trouble_facts *facts, uint64_t samples,
+			    struct judgement *judgement)
+{
+	static const uint8_t kinds[RUNTIMES] = {
+		[RUNTIME_PYTHON] = TROUBLE_PYTHON,
+		[RUNTIME_RUBY] = TROUBLE_RUBY,
+		[RUNTIME_PHP] = TROUBLE_PHP,
+		[RUNTIME_PERL] = TROUBLE_PERL,
+		[RUNTIME_NODE] = TROUBLE_NODE_INTERPRETED,
+	};
+
+	if (facts->interprets && !facts->jit && facts->process)
+		judgement_add(judgement, (enum trouble_kind)kinds[facts->interprets],
+			      intern_str(&walk->quality->from->frames, facts->process), samples);
+}
+
+/* Finds the runtimes of all DSOs and functions. */
+static void walk_begin(struct trouble_walk *walk)
+{
+	const struct stack_quality *quality = walk->quality;
+
+	for (uint32_t d = 1; d <= quality->as->keys.n; d++)
+		if (quality->as->dso[d].kind == DSO_FILE)
+			walk->of_dso[d] = (uint8_t)runtime_of_program(quality->as->dso[d].path);
+	for (uint32_t id = 1; id <= quality->locations->n; id++)
+		if (quality->names->named[id] && quality->names->first[id] < quality->names->first[id + 1])
+			walk->of_function[id] = (uint8_t)runtime_of_function(
+				intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
+}
+
+/* Walks through all stacks: adds those in interpreters, and finds the runtimes of JIT code. */
+static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
+{
+	const struct stacks *from = walk->quality->from;
+	struct trouble_facts *facts = mem_alloc(sizeof(*facts), from->n);
+
+	for (uint32_t id = 1; id < from->n; id++) {
+		uint32_t frame = from->node[id].frame;
+
+		facts[id] = facts[from->node[id].parent];
+		if (frame & LOCATION_BIT)
+			facts[id] = trouble_step(walk, facts[id], frame & ~LOCATION_BIT);
+		else if (!walk->quality->front[id])
+			facts[id].process = frame;
+		if (from->self[1] && from->self[1][id])
+			add_interpreted(walk, &facts[id], from->self[1][id], judgement);
+	}
+	free(facts);
+}
+
+/* ---- frames without names ---------------------------------------------------------------------------------------- */
+
+/* True for a file that a package of the distribution brings: then there may be a package with its symbols. */
+static bool is_of_package(struct str path)
+{
+	return (str_starts(path, STR("/usr/")) && !str_starts(path, STR("/usr/local/"))) ||
+	       str_starts(path, STR("/lib")) || str_starts(path, STR("/bin/")) || str_starts(path, STR("/sbin/"));
+}
+
+static enum trouble_kind trouble_of_file(const struct dso *dso, enum resolve_why why)
+{
+	switch (why) {
+	case WHY_STRIPPED: return is_of_package(dso->path) ? TROUBLE_STRIPPED_PACKAGE : TROUBLE_STRIPPED;
+	case WHY_NO_FILE: return TROUBLE_NO_FILE;
+	case WHY_OTHER_BUILD: return TROUBLE_OTHER_BUILD;
+	case WHY_FORBIDDEN: return TROUBLE_FORBIDDEN;
+	case WHY_SILENT: return TROUBLE_SILENT;
+	case WHY_NOT_RECORDED:
+	case WHY_OTHER_MACHINE: return TROUBLE_OTHER_MACHINE;
+	default: return TROUBLE_NO_SYMBOL;
+	}
+}
+
+static enum trouble_kind trouble_of_jvm(const struct recorder *recorder, enum resolve_why why)
+{
+	if (recorder->is && recorder->unwound)
+		return recorder->unwinding.jvms_unread ? TROUBLE_JVM_UNREAD : TROUBLE_JVM;
+	if (why == WHY_ENDED)
+		return TROUBLE_JVM_ENDED;
+	return recorder->is ? TROUBLE_JVM_FP : TROUBLE_JVM_PERF;
+}
+
+static enum trouble_kind trouble_of_jit(const struct recorder *recorder, enum runtime_kind runtime,
+					enum resolve_why why)
+{
+	static const uint8_t kinds[RUNTIMES] = {
+		[RUNTIME_NONE] = TROUBLE_JIT,          [RUNTIME_NODE] = TROUBLE_NODE,
+		[RUNTIME_DOTNET] = TROUBLE_DOTNET,     [RUNTIME_ERLANG] = TROUBLE_ERLANG,
+		[RUNTIME_PHP] = TROUBLE_PHP_JIT,       [RUNTIME_RUBY] = TROUBLE_RUBY_JIT,
+		[RUNTIME_PYTHON] = TROUBLE_PYTHON_JIT, [RUNTIME_PERL] = TROUBLE_JIT,
+	};
+
+	if (runtime == RUNTIME_JVM)
+		return trouble_of_jvm(recorder, why);
+	if (why == WHY_NOT_RECORDED || why == WHY_OTHER_MACHINE)
+		return TROUBLE_OTHER_MACHINE;
+	/* The map is there and lacks these addresses: an option that writes one does not help. */
+	return why == WHY_NOT_IN_TABLE ? TROUBLE_NO_SYMBOL : (enum trouble_kind)kinds[runtime];
+}
+
+/* Appends the name of a process with its pid: "node 4711". */
+static void put_named_process(struct text *text, struct str name, uint32_t pid)
+{
+	char digits[16];
+
+	snprintf(digits, sizeof(digits), "%u", (unsigned)pid);
+	text_str(text, name);
+	/* With --pid, the first frame has it. */
+	if (!str_ends(name, str_of(digits)))
+		text_printf(text, "%s%s", name.n ? " " : "pid ", digits);
+}
+
+static void add_jit(const struct trouble_walk *walk, uint32_t d, const struct recorder *recorder, uint64_t frames,
+		    struct judgement *judgement)
+{
+	const struct stack_quality *quality = walk->quality;
+	struct str name = { 0 };
+	enum runtime_kind runtime = (enum runtime_kind)walk->of_dso[d];
+	struct text process = { 0 };
+
+	if (walk->process[d])
+		name = intern_str(&quality->from->frames, walk->process[d]);
+	if (!runtime)
+		runtime = runtime_of_program(name);
+	put_named_process(&process, name, quality->as->dso[d].pid);
+	judgement_add(judgement, trouble_of_jit(recorder, runtime, (enum resolve_why)quality->names->why[d]),
+		      text_view(&process), frames);
+	text_free(&process);
+}
+
+/* Adds the frames without name of one location. */
+static void add_unnamed(const struct trouble_walk *walk, const struct location *location,
+			const struct recorder *recorder, uint64_t frames, struct judgement *judgement)
+{
+	const struct stack_quality *quality = walk->quality;
+	const struct dso *dso = location->kind == LOCATION_IN_DSO ? &quality->as->dso[location->dso] : NULL;
+	struct str path = resolve_dso(quality->as, location);
+
+	if (!dso || dso->kind == DSO_NOWHERE || dso->kind == DSO_DATA) {
+		if (str_eq(path, STR(PJ_OVER_BUDGET_PATH)))
+			judgement_add(judgement, TROUBLE_OVER_BUDGET, (struct str){ 0 }, frames);
+		else
+			judgement_add(judgement, TROUBLE_NO_MAPPING, (struct str){ 0 }, frames);
+	} else if (dso->kind == DSO_KERNEL) {
+		judgement_add(judgement, TROUBLE_KERNEL,
+			      quality->names->kernel ? str_of(quality->names->kernel) : STR("no symbols there"),
+			      frames);
+	} else if (dso->kind == DSO_JIT) {
+		add_jit(walk, location->dso, recorder, frames, judgement);
+	} else {
+		judgement_add(judgement, trouble_of_file(dso, (enum resolve_why)quality->names->why[location->dso]),
+			      str_from(path, (size_t)(str_rfind(path, '/') + 1)), frames);
+	}
+}
+
+void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
+		       struct judgement *judgement)
+{
+	const struct stacks *from = quality->from;
+	uint64_t *samples = stacks_totals(from, 1);
+	uint64_t *frames = mem_alloc(sizeof(*frames), (size_t)quality->locations->n + 1);
+	struct trouble_walk walk = { .quality = quality };
+
+	walk.of_dso = mem_alloc(sizeof(*walk.of_dso), (size_t)quality->as->keys.n + 1);
+	walk.process = mem_alloc(sizeof(*walk.process), (size_t)quality->as->keys.n + 1);
+	walk.of_function = mem_alloc(sizeof(*walk.of_function), (size_t)quality->locations->n + 1);
+	walk_begin(&walk);
+	walk_stacks(&walk, judgement);
+	for (uint32_t id = 1; id < from->n; id++)
+		if (from->node[id].frame & LOCATION_BIT)
+			frames[from->node[id].frame & ~LOCATION_BIT] += samples[id];
+	for (uint32_t id = 1; id <= quality->locations->n; id++) {
+		const struct location *location = &quality->locations->location[id];
+
+		if (location_is_code(location) && !quality->names->named[id])
+			add_unnamed(&walk, location, recorder, frames[id], judgement);
+	}
+	free(samples);
+	free(frames);
+	free(walk.of_dso);
+	free(walk.process);
+	free(walk.of_function);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+
+static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
+{
+	if (str_starts(samples_event_name(samples), STR("offcpu-time")))
+		return TROUBLE_BROKEN_OFFCPU;
+	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
+}
+
+void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
+{
+	enum trouble_kind broken = trouble_of_broken(tally, samples);
+	uint64_t cut = 0;
+
+	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
+		const struct recording_quality *quality = &tally->quality[i];
+		uint64_t known = quality->reaches_root + quality->cut + quality->unsymbolized_root;
+
+		judgement->stacks += quality->samples;
+		judgement->complete += quality->reaches_root;
+		cut += quality->cut;
+		if (known < quality->samples)
+			judgement_add(judgement, broken, quality->name, quality->samples - known);
+	}
+	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, tally->limit_cut);
+	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, tally->event_cut);
+	cut -= tally->limit_cut + tally->event_cut;
+	judgement_add(judgement, tally->unwound ? TROUBLE_TRUNCATED_COPY : TROUBLE_TRUNCATED_PERF_COPY,
+		      (struct str){ 0 }, cut);
+}
