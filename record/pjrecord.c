@@ -240,10 +240,13 @@ static void report_end(const struct request *request, const struct session *sess
 
 	if (request->quiet || !request->output)
 		return;
-	metrics_summary(&text, &totals.last);
+	if (request->verbose)
+		metrics_summary(&text, &totals.last);
+	else
+		metrics_sentence(&text, &totals.last);
 	warn("%s: %.*s", str_eq(str_of(request->output), STR("-")) ? "standard output" : request->output, (int)text.n,
 	     text.p);
-	if (totals.loss.depth)
+	if (totals.loss.depth && request->verbose)
 		warn("stacks are deeper than kernel.perf_event_max_stack=%u and truncated: sysctl "
 		     "kernel.perf_event_max_stack=%u first",
 		     totals.depth_limit, totals.depth_limit < 512 ? 1024 : 2 * totals.depth_limit);
@@ -281,7 +284,7 @@ static void report_saved(const struct request *request, const struct symsaver_co
 	struct text text = { 0 };
 
 	symsaver_text(&text, counts);
-	if (text.n && !request->quiet)
+	if (text.n && request->verbose)
 		warn("symbol store: %.*s", (int)text.n, text.p);
 	text_free(&text);
 }
@@ -332,7 +335,8 @@ static int record_windows(const struct request *request, struct session_options 
 				      .keep_age_s = request->keep_age_s,
 				      .min_free = request->min_free,
 				      .print = true,
-				      .quiet = request->quiet };
+				      .quiet = request->quiet,
+				      .verbose = request->verbose };
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
 	struct session *session;

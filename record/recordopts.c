@@ -214,6 +214,7 @@ static void recordopts_check(struct request *request, bool in_windows)
 	    isatty(STDOUT_FILENO))
 		die_usage("a recording without an end writes to a directory: add -d DIR; or a length or a command: "
 			  "pjrecord -s 10, pjrecord ./program");
+	request->verbose = request->verbose && !request->quiet;
 	request->dir = request->dir ? request->dir : ".";
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
@@ -277,7 +278,9 @@ void record_parse(struct request *request, int argc, char **argv)
 		  "exit with status 3 if more samples were lost" },
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &request->cmdline, NULL,
 		  "leave the command line out of the files" },
-		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no report line for each window" },
+		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no summary of each window" },
+		{ 'v', "verbose", NULL, OPT_FLAG, &request->verbose, NULL,
+		  "print all counts of each window, not one sentence" },
 		OPT_GROUP("Retention"),
 		{ 0, "keep-bytes", "SIZE", OPT_CALL, &request->keep_bytes, opt_bytes,
 		  "delete the oldest windows beyond SIZE, such as 2G" },

@@ -72,7 +72,7 @@ struct request {
 	/* share of lost samples that makes the exit status 3; negative for no limit */
 	double max_lost;
 	const char *user;
-	bool quiet, check, cmdline;
+	bool quiet, verbose, check, cmdline;
 	/* the recorder ends when the process `parent` ends */
 	bool with_parent;
 	pid_t parent;

@@ -4,6 +4,7 @@
 #include "record/processes/budgets.h"
 #include "common/diag.h"
 #include "record/offcpu/offcpu.h"
+#include "common/formats/judgement.h"
 #include "common/formats/unwindstats.h"
 #include "common/files/fullio.h"
 
@@ -520,6 +521,38 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 		text_add(text, "; no helper process loads unwind tables");
 	if (report->jvm_helpers.off)
 		text_add(text, "; no helper process reads JVMs");
+}
+
+static uint64_t samples_over_budget(const struct pj_tenants *tenants)
+{
+	uint64_t n = tenants->others.samples;
+
+	for (uint32_t i = 0; i < tenants->n; i++)
+		n += tenants->row[i].samples;
+	return n;
+}
+
+void metrics_sentence(struct text *text, const struct window_report *report)
+{
+	struct judgement judgement = {
+		.samples = report->samples,
+		.processes = report->processes,
+		.ns = report->end > report->begin ? report->end - report->begin : 0,
+		.lost = report->loss.samples,
+		.stacks = report->has_unwinding ? report->unwinding.stacks : 0,
+		.complete = report->unwinding.complete,
+		/* A host may be idle. */
+		.may_be_small = true,
+	};
+
+	if (report->has_unwinding)
+		judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, (struct str){ 0 }, report->unwinding.cut);
+	judgement_add(&judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, report->loss.depth);
+	judgement_add(&judgement, TROUBLE_OVER_BUDGET, (struct str){ 0 }, samples_over_budget(&report->tenants));
+	judgement_sentence(text, &judgement);
+	judgement_free(&judgement);
+	if (report->unrecorded_ns)
+		text_printf(text, "; nothing was recorded for %.1f s before", (double)report->unrecorded_ns / 1e9);
 }
 
 void metrics_summary(struct text *text, const struct window_report *report)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - counts windows and losses: the summary line of each window, and DIR/pjrecord.prom for Prometheus.
+ * metrics.h - counts windows and losses: the summaries of each window, and DIR/pjrecord.prom for Prometheus.
  *
  * Counters belong to DIR, not to a process: new values are added to those of the file, under a lock, so that runs from
  * cron, overlapping runs and restarts continue them. A damaged file starts again at 0. The finisher thread (windows.h)
@@ -94,6 +94,9 @@ void metrics_text(struct text *text, const struct metrics *metrics, struct str b
 
 /* Appends "18,180 samples of 212 processes in 30.0 s, 2.4 MB, rings up to 7 % full" and all losses in words. */
 void metrics_summary(struct text *text, const struct window_report *report);
+
+/* Appends the summary sentence (judgement.h) of the window, and the time without recording before it. */
+void metrics_sentence(struct text *text, const struct window_report *report);
 
 /* Appends "2.4 MB". */
 void metrics_bytes(struct text *text, uint64_t bytes);

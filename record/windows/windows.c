@@ -254,10 +254,13 @@ static void windows_announce(struct windows *windows, int fd, uint64_t epoch, st
 	if (windows->o.print)
 		announce_path(&windows->announce, text_view(&path));
 	if (!windows->o.quiet) {
-		metrics_summary(&summary, report);
+		if (windows->o.verbose)
+			metrics_summary(&summary, report);
+		else
+			metrics_sentence(&summary, report);
 		warn("%.*s: %s%.*s", (int)path.n, path.p, what, (int)summary.n, summary.p);
 	}
-	if (!windows->o.quiet && !windows->cut_stacks && report->loss.depth && report->depth_limit) {
+	if (windows->o.verbose && !windows->cut_stacks && report->loss.depth && report->depth_limit) {
 		warn("stacks are deeper than kernel.perf_event_max_stack=%u and truncated: stop, sysctl "
 		     "kernel.perf_event_max_stack=%u, start",
 		     report->depth_limit, report->depth_limit < 512 ? 1024 : 2 * report->depth_limit);

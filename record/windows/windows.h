@@ -26,7 +26,8 @@ struct windows_options {
 	uint64_t keep_age_s; /* 0: no limit */
 	double min_free;     /* share of the file system, 0..1, that stays free; 0: no limit */
 	bool print;          /* paths of complete windows on stdout */
-	bool quiet;          /* no summary lines */
+	bool quiet;          /* no summary of each window */
+	bool verbose;        /* all counts in the summary, not the sentence */
 };
 
 /* A window that is being recorded. The struct owns fd until it is finished or dropped. */

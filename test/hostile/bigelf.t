@@ -30,7 +30,7 @@ watch()
 setpriv --reuid=$attacker --regid=$attacker --clear-groups --pdeathsig KILL "$peak" --steady &
 steady=$!
 attacks="$attacks $steady"
-pjrecord --all -F 199 --unwind=tables --window=10 --dir=out >paths 2>log &
+pjrecord -v --all -F 199 --unwind=tables --window=10 --dir=out >paths 2>log &
 recorder=$!
 sleep 2
 kill -0 $recorder || skip_all "pjrecord does not run here: $(head -n 1 log)"

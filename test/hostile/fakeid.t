@@ -56,7 +56,7 @@ for of in host_id guest_id libc_id; do
 	run $attacker "$arena/$of.section" spin
 done
 # the attacker's are seen and kept first
-pjrecord -F 499 -w 2 -d win >out 2>err &
+pjrecord -v -F 499 -w 2 -d win >out 2>err &
 recorder=$!
 until_ 20 sh -c 'ls win/symbols/tenants/user-65534/.build-id/*/*.debug' || echo "# nothing of the attacker is kept"
 run 0 "$scratch/host"

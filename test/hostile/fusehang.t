@@ -39,7 +39,7 @@ beside()
 		return
 	fi
 	sleep 1
-	pjrecord -F 499 -w 1 -d "$1/win" >/dev/null 2>"$1/err" 8>&- &
+	pjrecord -v -F 499 -w 1 -d "$1/win" >/dev/null 2>"$1/err" 8>&- &
 	recorder=$!
 	until_ 8 test -e "$1/win/out"
 	ok "$1: windows go on" until_ 20 has_windows "$1/win" 3

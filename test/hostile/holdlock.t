@@ -36,7 +36,7 @@ start_holding
 ok "mappings of the attacker cannot be read" waits_for_ever exec cmdline
 { timeout -s KILL 60 pjrecord --check >check 2>&1; echo $? >check.status; } 8>&- &
 attacks="$attacks $!"
-pjrecord -F 499 -w 1 -d first 8>&- >/dev/null 2>first.err &
+pjrecord -v -F 499 -w 1 -d first 8>&- >/dev/null 2>first.err &
 recorder=$!
 until_ 10 test -e first/out
 sleep $((attack_secs / 4))
@@ -51,11 +51,11 @@ pjrecord --check 8>&- >check 2>&1 &
 checker=$!
 sleep 0.7
 ok "  and SIGTERM ends it" ends_within 2 $checker
-pjrecord -F 499 -o one.data -p "$victim" 8>&- >/dev/null 2>one.err &
+pjrecord -v -F 499 -o one.data -p "$victim" 8>&- >/dev/null 2>one.err &
 recorder=$!
 sleep 1
 ok "-p PID, of the attacker: SIGTERM ends it" ends_within 2 $recorder
-timeout -s KILL 30 pjrecord -F 499 -o command.data -- sleep 0.5 8>&- >/dev/null 2>command.err
+timeout -s KILL 30 pjrecord -v -F 499 -o command.data -- sleep 0.5 8>&- >/dev/null 2>command.err
 is "-- COMMAND ends with its command" $? 0
 timeout -s KILL 60 pjflame -q -s 2 -o flame.svg 8>&- >/dev/null 2>flame.err
 is "pjflame draws" $? 0
@@ -66,7 +66,7 @@ ok "  and SIGTERM ends it" ends_within 2 $flame
 stop_holding
 
 # at some moment of a window, or of what pjrecord reads at its start
-pjrecord -F 499 -w 1 -d second >/dev/null 2>second.err &
+pjrecord -v -F 499 -w 1 -d second >/dev/null 2>second.err &
 recorder=$!
 until_ 10 test -e second/out
 delay=$((seed * 7919 % 2000)) # ms

@@ -22,7 +22,7 @@ steady=$!
 attacks="$attacks $attack $steady"
 sleep 2
 is "all mounts are there" "$(grep -c running mounts)" 10
-timeout -s TERM 4 pjrecord --all -F 199 --unwind=fp --keep-symbols=none --window=30 --dir=out >paths 2>log
+timeout -s TERM 4 pjrecord -v --all -F 199 --unwind=fp --keep-symbols=none --window=30 --dir=out >paths 2>log
 window=$(grep '\.data$' paths | head -n 1)
 [ -s "$window" ] || skip_all "pjrecord does not run here: $(head -n 1 log)"
 pjfold "$window" >folded 2>why

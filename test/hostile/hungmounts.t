@@ -29,7 +29,7 @@ others()
 	done >/dev/null 2>&1
 }
 
-pjrecord --all -F 499 --unwind=tables --window=5 --dir=out >paths 2>log &
+pjrecord -v --all -F 499 --unwind=tables --window=5 --dir=out >paths 2>log &
 recorder=$!
 sleep 2
 kill -0 $recorder || skip_all "pjrecord does not run here: $(head -n 1 log)"

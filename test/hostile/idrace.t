@@ -14,7 +14,7 @@ fi
 . "$PJ_TOP/test/lib/record.sh"
 
 half=$(((attack_secs + 1) / 2))
-pjrecord -F 1999 -w 2 -d win >out 2>err &
+pjrecord -v -F 1999 -w 2 -d win >out 2>err &
 recorder=$!
 until_ 10 test -e win/recording/used || { cat err; fail "pjrecord starts" err; }
 attack idrace $half
@@ -23,7 +23,7 @@ is "FIFOs that pjrecord opened" "$(cat "$arena/log")" "opened 0"
 ok "  SIGTERM ends it" ends_within 2 $recorder
 ok "  the attack was in the windows" sh -c "pjfold -q win/out/*.data | grep -q idrace"
 rm -rf "$arena/d" "$arena/e" "$arena/fifo" "$arena/code"
-pjrecord -F 1999 -o x.data >out 2>err &
+pjrecord -v -F 1999 -o x.data >out 2>err &
 recorder=$!
 until_ 10 test -e x.data.part || sleep 1
 attack idrace $half

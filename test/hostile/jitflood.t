@@ -47,7 +47,7 @@ END
 cc -O1 -g -Wl,--build-id=sha1 -o "$arena/neighbour" neighbour.c || skip_all "cc makes no program"
 chown 4711 "$arena/neighbour"
 
-pjrecord -F 499 -w 3 --min-free 0 --keep-symbols "${limit_kb}K" -d win >out 2>err &
+pjrecord -v -F 499 -w 3 --min-free 0 --keep-symbols "${limit_kb}K" -d win >out 2>err &
 recorder=$!
 attacks="$attacks $recorder"
 setpriv --reuid=4711 --regid=4711 --clear-groups --pdeathsig KILL "$arena/neighbour" >/dev/null 2>&1 &

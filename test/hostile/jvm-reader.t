@@ -23,7 +23,7 @@ clean_up()
 	rm -rf "$arena"
 }
 need_jdk "$top/test/lib/loads/Load.java"
-timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
+timeout 60 pjrecord -v -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 fuse=0
 mknod "$arena/fuse" c 10 229 2>/dev/null && chmod 666 "$arena/fuse" && [ -e /sys/fs/fuse ] && fuse=1
 
@@ -53,7 +53,7 @@ task_us()
 observe()
 {
 	jvm0=$(task_us $jvm) truth0=$(task_us $truth) t0=$(date +%s%N)
-	pjrecord -a -F 499 --unwind=tables -o data >/dev/null 2>said &
+	pjrecord -v -a -F 499 --unwind=tables -o data >/dev/null 2>said &
 	recorder=$!
 	for _ in $(seq 8); do # on a busy machine until the JVM has used as much time
 		sleep $secs
@@ -131,7 +131,7 @@ if [ $fuse = 1 ]; then
 	against slow 1 400
 	attack fakejvm slow 3 100000
 	until_true grep -q ready "$arena/log"
-	pjrecord -a -F 499 --unwind=tables -o data >/dev/null 2>said &
+	pjrecord -v -a -F 499 --unwind=tables -o data >/dev/null 2>said &
 	recorder=$!
 	sleep 3
 	ok "a JVM whose memory never answers: SIGTERM is answered within 2 s" ends_within 2 $recorder

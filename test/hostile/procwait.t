@@ -62,7 +62,7 @@ storm &
 started="$started $!"
 attack jitflood many 4
 
-trace record pjrecord -F 499 -w 1 -d rec --unwind=tables >/dev/null 2>record.err
+trace record pjrecord -v -F 499 -w 1 -d rec --unwind=tables >/dev/null 2>record.err
 until_ 20 test -e rec/out
 begin_java
 second=$genuine
@@ -102,7 +102,7 @@ trace check pjrecord --check >check.out 2>&1
 wait "$tracer"
 ok "pjrecord --check: neither" waits_not check 0
 
-trace pid pjrecord -o pid.data -p "$first,$burning" >/dev/null 2>pid.err
+trace pid pjrecord -v -o pid.data -p "$first,$burning" >/dev/null 2>pid.err
 sleep 2
 end pid
 ok "pjrecord -p: neither" waits_not pid 0

@@ -39,7 +39,7 @@ if [ -n "$jdk" ]; then
 	"$jdk" Demo.java >/dev/null 2>&1 &
 	attacks="$attacks $!"
 fi
-pjrecord --all -F 199 --window=2 --dir=out >/dev/null 2>log &
+pjrecord -v --all -F 199 --window=2 --dir=out >/dev/null 2>log &
 recorder=$!
 attacks="$attacks $recorder"
 

@@ -30,8 +30,8 @@ pjmap -i 0.1 -d maps.d --to "$scratch/tmp" 2>pjmap.err &
 pjmap=$!
 attacks="$attacks $pjmap"
 recorder=
-if have pjrecord && timeout 60 pjrecord -o probe --unwind=tables -- true >/dev/null 2>&1; then
-	pjrecord -d record.d -F 499 --unwind=tables 2>pjrecord.err &
+if have pjrecord && timeout 60 pjrecord -v -o probe --unwind=tables -- true >/dev/null 2>&1; then
+	pjrecord -v -d record.d -F 499 --unwind=tables 2>pjrecord.err &
 	recorder=$!
 	attacks="$attacks $recorder"
 fi

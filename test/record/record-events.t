@@ -228,7 +228,7 @@ while [ "$(ls /proc/$waits/task 2>/dev/null | wc -l)" -lt 7 ] && [ $i -lt 200 ];
 	sleep 0.05
 	i=$((i + 1))
 done
-pjrecord -F 999 --off-cpu -p $waits -w 1 -n 2 -d win4 2>err >windows
+pjrecord -v -F 999 --off-cpu -p $waits -w 1 -n 2 -d win4 2>err >windows
 tally "$(sed -n 2p windows)" >got.times
 for f in wait_sleep wait_pipe wait_lock; do
 	near "-p: $f in a second" "$(sum $f)" 1000000000 3
@@ -239,7 +239,7 @@ kill $waits
 wait $waits 2>/dev/null
 
 # Shorter times are left out, and counted.
-pjrecord --off-cpu=25000 -o long.data -- ./waits 1 >truth 2>err
+pjrecord -v --off-cpu=25000 -o long.data -- ./waits 1 >truth 2>err
 if [ -n "$perf" ]; then
 	is "--off-cpu=25000: nothing shorter" "$("$perf" script -i long.data -F event,period 2>/dev/null | awk '$2 ~ /^offcpu-time/ && $1 < 25000000' | wc -l)" 0
 	is "perf script's periods are pjfold's" \
@@ -252,7 +252,7 @@ fi
 ok "  and what was left out is said" grep -q 'not written: [0-9,]* shorter' err
 
 # Lost records make no time.
-pjrecord -F 999 --off-cpu -m 8K -o lossy.data -- ./waits 2 switches >truth 2>err
+pjrecord -v -F 999 --off-cpu -m 8K -o lossy.data -- ./waits 2 switches >truth 2>err
 tally lossy.data >got.times
 if grep -q 'records were lost' err; then
 	for f in wait_sleep wait_pipe wait_lock wait_forever; do
@@ -264,7 +264,7 @@ else
 fi
 
 # over budget, times off the CPU lose their callchains, never their sum: as many ns as recorded, in few samples
-pjrecord -F 99 --off-cpu --tenant-bytes=20k -o over.data -- ./waits 3 switches >truth 2>err
+pjrecord -v -F 99 --off-cpu --tenant-bytes=20k -o over.data -- ./waits 3 switches >truth 2>err
 times=$(sed -n 's/.*off the CPU: \([0-9,]*\) times* blocked (\([0-9.]*\) s), \([0-9,]*\) preempted (\([0-9.]*\) s).*/\1 \2 \3 \4/p' err | tr -d ,)
 pjfold -q --only event=offcpu-time over.data >folded
 pjfold -q --only event=offcpu-time-preempted over.data >>folded

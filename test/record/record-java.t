@@ -19,7 +19,7 @@ export LC_ALL HOME
 # shellcheck source=test/lib/jvm.sh
 . "$top/test/lib/jvm.sh"
 need_jdk "$top/test/lib/loads/Load.java"
-timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
+timeout 60 pjrecord -v -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 # shellcheck source=test/lib/busy.sh
 . "$top/test/lib/busy.sh"
 
@@ -27,7 +27,7 @@ timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_al
 recorded()
 {
 	rm -f data
-	pjrecord -o data -F 499 --unwind=tables "$@" >/dev/null 2>said &
+	pjrecord -v -o data -F 499 --unwind=tables "$@" >/dev/null 2>said &
 	recorder=$!
 	used "$pid" 2
 	kill -INT $recorder
@@ -116,7 +116,7 @@ ok "a pipe" test -s folded
 named 99 folded
 
 # a JVM that starts and ends within the window, and frees much of its code meanwhile
-pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
+pjrecord -v -o data -F 499 --unwind=tables >/dev/null 2>said &
 recorder=$!
 start mixed -XX:ReservedCodeCacheSize=3m
 used "$pid" 3
@@ -150,7 +150,7 @@ memories()
 		[ "$(cat "/proc/$child/comm" 2>/dev/null)" != pjrecord-jvm ] || find "/proc/$child/fd" -lname "/proc/$jvm/mem*" 2>/dev/null
 	done | wc -l
 }
-pjrecord -o data -F 499 --unwind=tables >/dev/null 2>said &
+pjrecord -v -o data -F 499 --unwind=tables >/dev/null 2>said &
 recorder=$!
 used "$pid" 2
 for _ in $(seq 300); do

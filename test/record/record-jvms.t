@@ -14,7 +14,7 @@ export LC_ALL HOME
 { have pjrecord && have pjfold; } || skip_all "pjrecord or pjfold is not built"
 # shellcheck source=test/lib/jvm.sh
 . "$top/test/lib/jvm.sh"
-timeout 60 pjrecord -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
+timeout 60 pjrecord -v -o data --unwind=tables -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 
 # ---- priority --------------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ each()
 # priorities HOW: their nice values; slices: into a file, as soon as they may be
 priorities()
 {
-	"$@" pjrecord --unwind=tables -d windows -- sh -c 'while :; do :; done' >/dev/null 2>said &
+	"$@" pjrecord -v --unwind=tables -d windows -- sh -c 'while :; do :; done' >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
 	until_true there
@@ -148,7 +148,7 @@ else
 	./spin &
 	spin=$!
 	started="$started $spin"
-	pjrecord -o data -F 499 --unwind=tables -p $hang,$spin >/dev/null 2>said &
+	pjrecord -v -o data -F 499 --unwind=tables -p $hang,$spin >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
 	ok "a JVM with memory that is never filled in: it is read at first" until_true is_read $recorder $hang
@@ -185,7 +185,7 @@ until_true grep -qE 'runs|SKIP' exec.out
 if grep -q SKIP exec.out; then
 	skip "a JVM that becomes another program" "$(sed -n 's/^SKIP //p' exec.out)"
 else
-	pjrecord -o data -F 499 --unwind=tables -p $jvm >/dev/null 2>said &
+	pjrecord -v -o data -F 499 --unwind=tables -p $jvm >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
 	until_true is_read $recorder $jvm
@@ -202,7 +202,7 @@ else
 	need_jdk "$top/test/lib/loads/Load.java"
 	for jdk in $jdks; do
 		# shellcheck disable=SC2016 # the inner shell's
-		pjrecord -o data -F 499 --unwind=tables -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exec "$@"' - "$jdk/bin/java" -cp . Load mixed 4 >/dev/null 2>said
+		pjrecord -v -o data -F 499 --unwind=tables -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exec "$@"' - "$jdk/bin/java" -cp . Load mixed 4 >/dev/null 2>said
 		ok "a shell that becomes a JVM: stacks of ${jdk##*/} are whole from its first moment to its last" whole '^load-' 90
 	done
 fi
@@ -254,7 +254,7 @@ elif [ -n "$jdks" ] && [ -n "$javac" ]; then
 	: >small.out
 	start_small 10
 	until_true run_small 10
-	pjrecord -a -o data -F 499 --unwind=tables >/dev/null 2>said &
+	pjrecord -v -a -o data -F 499 --unwind=tables >/dev/null 2>said &
 	recorder=$!
 	started="$started $recorder"
 	until_true is_read $recorder "$last"

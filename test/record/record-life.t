@@ -71,7 +71,7 @@ mkdir killed
 k=0 readable=0 unreadable=0 held=0
 while [ "$k" -lt "$kills" ]; do
 	# every other one with a keeper, which nobody kills
-	pjrecord -a -F 499 -w 1 -d killed --keep-symbols "$([ $((k % 2)) = 0 ] && echo none || echo 1G)" >killed.out 2>>killed.err &
+	pjrecord -v -a -F 499 -w 1 -d killed --keep-symbols "$([ $((k % 2)) = 0 ] && echo none || echo 1G)" >killed.out 2>>killed.err &
 	pid=$!
 	# the last one has both: windows that are complete, and one that is not
 	[ "$k" -lt $((kills - 1)) ] || until_ 20 sh -c '[ "$(grep -c . killed.out)" -gt 1 ]'
@@ -104,7 +104,7 @@ done
 echo "# killed $kills times: $(grep -c . sums) complete windows, $held open ones, of which $readable held samples"
 is "killed $kills times: what was open can be read at once" "$unreadable" 0
 same "  by perf, too" perf.bad /dev/null
-ok "  a run afterwards" sh -c 'pjrecord -a -w 1 -n 1 -d killed --keep-symbols none 2>after.err'
+ok "  a run afterwards" sh -c 'pjrecord -v -a -w 1 -n 1 -d killed --keep-symbols none 2>after.err'
 # each is rescued by the run after it
 grep -h 'left by a run.*: [0-9,]* sample' killed.err after.err >left
 is "  what is rescued is said" "$(grep -c ' samples* of [1-9][0-9]* process' left)" "$(grep -c . left)"
@@ -147,7 +147,7 @@ is "  its path" "$(cat stopped.out)" "$(ls stopped/out/*.data)"
 
 # ---- a keeper that dies
 
-pjrecord -a -w 600 -d keeps >keeps.out 2>keeps.err &
+pjrecord -v -a -w 600 -d keeps >keeps.out 2>keeps.err &
 pid=$!
 until_ 20 sh -c 'ls keeps/symbols/kallsyms-*'
 keeper=$(keepers)
@@ -171,7 +171,7 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	volume=$(du -sk volume/out | cut -f 1)
 	cat >full.sh <<SH
 mount -t tmpfs -o size=$((2 * volume))k none full || exit 99
-pjrecord -a -F 4999 -w 1 -n 12 -d full --min-free 0 --keep-symbols none >full.out 2>full.err
+pjrecord -v -a -F 4999 -w 1 -n 12 -d full --min-free 0 --keep-symbols none >full.out 2>full.err
 echo \$? >full.status
 cp -r full full.copy
 SH

@@ -40,7 +40,7 @@ while [ $i -lt "$(getconf _NPROCESSORS_ONLN)" ]; do
 done
 stalled()
 {
-	pjrecord -F 1999 -m 16K -w 2 -n 3 -d "$@" >windows 2>err &
+	pjrecord -v -F 1999 -m 16K -w 2 -n 3 -d "$@" >windows 2>err &
 	recorder=$!
 	until_ 20 grep -q . windows
 	kill -STOP $recorder
@@ -73,7 +73,7 @@ load=''
 
 # ---- the state of processes: read again from /proc
 
-pjrecord -F 499 -w 1 -d storm >windows 2>err &
+pjrecord -v -F 499 -w 1 -d storm >windows 2>err &
 recorder=$!
 until_ 20 grep -q . windows
 kill -STOP $recorder
@@ -126,7 +126,7 @@ else
 		taskset -c $i ./$burn spin 60 &
 		load="$load $!"
 	done
-	pjrecord -F 499 -w 1 -d cpus >windows 2>err &
+	pjrecord -v -F 499 -w 1 -d cpus >windows 2>err &
 	recorder=$!
 	until_ 20 grep -q . windows
 	echo 0 >$cpu

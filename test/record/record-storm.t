@@ -13,7 +13,7 @@
 
 # ---- a storm of short processes
 rm -rf storm
-pjrecord -F 999 -w 2 -d storm >windows 2>err &
+pjrecord -v -F 999 -w 2 -d storm >windows 2>err &
 recorder=$!
 sleep 1
 ./$burn storm "${PJ_STORM:-5}" 500 >made

@@ -84,7 +84,7 @@ few() { [ "$1" -le 1 ] || [ $((1000 * $1)) -le $((5 * samples)) ]; }
 if few $((samples - same - longer)); then pass "libunwind's is the leaf side"; else fail "libunwind's is the leaf side" compared; fi
 if few $((samples - root)); then pass "they end in a root"; else fail "they end in a root" ends; fi
 
-if timeout 100 pjrecord -a --unwind=auto -F 199 -w 5 -n 1 -d dir >windows 2>said; then
+if timeout 100 pjrecord -v -a --unwind=auto -F 199 -w 5 -n 1 -d dir >windows 2>said; then
 	pjfold -q --stacks "$(cat windows)" 2>why | awk '$NF ~ /^sys-/' >stacks
 	read -r samples root <<-E
 	$(awk '{ all += $1; whole += $1 * $2 / 100 } END { printf "%d %d\n", all, whole + .5 }' stacks)

@@ -20,7 +20,7 @@ cc -O2 -fomit-frame-pointer -o plain "$top/test/lib/loads/load.c" || skip_all "t
 record()
 {
 	rm -f data
-	timeout 120 pjrecord -o data -F 1999 "$@" >/dev/null 2>said
+	timeout 120 pjrecord -v -o data -F 1999 "$@" >/dev/null 2>said
 	[ -s data ]
 }
 record --unwind=tables -- ./plain 500 || skip_all "perf events are not allowed here: $(head -n 1 said)"
@@ -216,7 +216,7 @@ if [ "$(id -u)" = 0 ] && have setpriv && have prlimit; then
 	# nobody(): what is left to a user without privileges, who may lock 516 kB a CPU
 	nobody()
 	{
-		(cd free && prlimit --memlock=65536:65536 timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -o data "$@" -- ./plain 2000) >/dev/null 2>said
+		(cd free && prlimit --memlock=65536:65536 timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all ./pjrecord -v -o data "$@" -- ./plain 2000) >/dev/null 2>said
 		cp free/data data
 	}
 	if nobody --unwind=fp; then
@@ -291,7 +291,7 @@ fi
 ./plain 100000 >/dev/null &
 load=$!
 trap 'kill $load 2>/dev/null; wait; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-if timeout 60 pjrecord -a -d dir -w 3 -n 2 --unwind=tables --off-cpu -F 499 >windows 2>said; then
+if timeout 60 pjrecord -v -a -d dir -w 3 -n 2 --unwind=tables --off-cpu -F 499 >windows 2>said; then
 	w=$(sed -n 2p windows)
 	pjfold -q --only "comm=plain,event=cpu-clock" --stacks "$w" 2>/dev/null >stacks || pjfold -q --only comm=plain --stacks "$w" 2>/dev/null >stacks
 	ok "the whole host, in windows" awk '$NF == "plain" { n = $1; share = $2 + 0 } END { print n, share; exit !(n >= 10 && share >= 97) }' stacks
@@ -305,7 +305,7 @@ wait $load 2>/dev/null
 # Parsers of tables that are killed between requests are counted, and the next file finds another one. There may be two, as
 # each tenant has its own.
 if have pgrep; then
-	pjrecord -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 2000' >/dev/null 2>said &
+	pjrecord -v -o data -F 999 --unwind=tables -- sh -c './plain 300; until [ -e again ]; do sleep 0.1; done; ./cpp 2000' >/dev/null 2>said &
 	recorder=$!
 	cp plain cpp # another file
 	tries=0
@@ -332,8 +332,8 @@ else
 	skip "the process that reads tables is replaced" "no pgrep"
 fi
 
-pjrecord --unwind=guess -- true >out 2>&1
+pjrecord -v --unwind=guess -- true >out 2>&1
 is "a way that is none" "$? $(grep -c 'none of fp, tables, auto, verify' out)" "2 1"
-pjrecord --unwind=tables --stack-size=63K -- true >out 2>&1
+pjrecord -v --unwind=tables --stack-size=63K -- true >out 2>&1
 is "a copy that no record can hold" "$? $(grep -c 'from 1K to 56K' out)" "2 1"
 done_testing

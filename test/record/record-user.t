@@ -84,7 +84,7 @@ is "root records for another user only if --user names that user" "$? $(ls few |
 SUDO_UID=$nobody pjrecord -q -a -w 1 -n 1 -d few >out 2>err
 is "  or if that user called sudo" "$? $(find few ! -user nobody | wc -l)" "0 0"
 rm -rf few/*
-pjrecord -a -w 1 -u nobody -d few >few.out 2>few.err &
+pjrecord -v -a -w 1 -u nobody -d few >few.out 2>few.err &
 pid=$!
 until_ 20 sh -c 'ls few/out/*.data'
 small $pid
@@ -125,7 +125,7 @@ is "a folder that others can write to" "$? $(grep -c "other users can write to '
 
 # ---- --user: a container that is gone, and loss
 
-pjrecord -a -F 2999 -m 8K -w 2 -u nobody -d user >user.out 2>user.err &
+pjrecord -v -a -F 2999 -m 8K -w 2 -u nobody -d user >user.out 2>user.err &
 pid=$!
 until_ 20 sh -c 'set -- user/recording/*.data; [ -s "$1" ]'
 small $pid
@@ -172,7 +172,7 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 pid=''
 held=$(ls user/recording/*.data)
-pjrecord -a -F 2999 -w 1 -n 5 -u nobody -d user --keep-bytes 300K >user.out 2>user.err
+pjrecord -v -a -F 2999 -w 1 -n 5 -u nobody -d user --keep-bytes 300K >user.out 2>user.err
 is "a run after it was killed: status" $? 0
 ok "  rescues what was open, if it held a sample" sh -c '[ ! -e "$1" ] && { grep -q "left by a run that was killed: .* samples* of" user.err || ls user/bad/*.why; }' - "$held"
 ok "  trims to --keep-bytes" [ "$(metric user 'windows_deleted_total{reason="bytes"}')" -gt 0 ]
@@ -189,7 +189,7 @@ if unshare -m true 2>/dev/null; then
 	volume=$(du -sk volume/out | cut -f 1)
 	cat >full.sh <<SH
 mount -t tmpfs -o size=$((2 * volume + 4096))k,mode=755 none full && chown nobody full || exit 99
-pjrecord -a -F 4999 -w 1 -n 12 -u nobody -d full --min-free 0 --keep-symbols 3M >full.out 2>full.err
+pjrecord -v -a -F 4999 -w 1 -n 12 -u nobody -d full --min-free 0 --keep-symbols 3M >full.out 2>full.err
 echo \$? >full.status
 cp -r full full.copy
 SH

@@ -18,7 +18,7 @@ export LC_ALL HOME
 have cc || skip_all "no compiler for the load"
 cc -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -o pointers "$top/test/lib/loads/pointers.c" &&
 	cc -O2 -fomit-frame-pointer -o plain "$top/test/lib/loads/load.c" || skip_all "the loads do not compile"
-timeout 60 pjrecord -o data --unwind=verify -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
+timeout 60 pjrecord -v -o data --unwind=verify -- true >/dev/null 2>said || skip_all "perf events are not allowed here: $(head -n 1 said)"
 
 # verdicts: of what was said last: compared, same in %, and how many differ, end before, have more callers in Java, in code that keeps none
 verdicts()
@@ -55,15 +55,15 @@ is_within()
 	fi
 }
 
-timeout 120 pjrecord -o data -F 1999 --unwind=verify -- ./pointers 1000 >/dev/null 2>said
+timeout 120 pjrecord -v -o data -F 1999 --unwind=verify -- ./pointers 1000 >/dev/null 2>said
 agree "C with frame pointers" 99 0.1
 verdicts >told
 pjfold --info data >said 2>&1
 is "  the file says the same" "$(verdicts)" "$(cat told)"
-timeout 120 pjrecord -o data -F 1999 --unwind=verify -- ./plain 1000 >/dev/null 2>said
+timeout 120 pjrecord -v -o data -F 1999 --unwind=verify -- ./plain 1000 >/dev/null 2>said
 verdicts >seen
 ok "C without: nothing can be said, and no error is made of that" awk '{ print; exit !($1 >= 500 && $3 + $4 + $5 == 0 && $6 >= $1 / 2) }' seen
-timeout 120 pjrecord -o data -F 1999 --unwind=auto -- ./pointers 200 >/dev/null 2>said
+timeout 120 pjrecord -v -o data -F 1999 --unwind=auto -- ./pointers 200 >/dev/null 2>said
 is "auto says nothing of it" "$(verdicts)" ""
 
 # shellcheck source=test/lib/jvm.sh
@@ -76,7 +76,7 @@ for at in $jdks $rooted; do
 	jdk=${at#*:} root=
 	[ "$at" = "$jdk" ] || root=${at%%:*}
 	if start mixed -XX:+PreserveFramePointer && used "$pid" 8; then
-		pjrecord -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
+		pjrecord -v -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
 		recorder=$!
 		# names of code are in each window once: after 3 s they were a quarter of its bytes
 		used "$pid" "${PJ_VERIFY_SECS:-10}"
@@ -85,7 +85,7 @@ for at in $jdks $rooted; do
 		agree "${jdk##*/}" 98 0.5
 		# shellcheck disable=SC2046 # a number
 		set -- $(bytes)
-		pjrecord -o data -F 997 --unwind=fp -p "$pid" >/dev/null 2>said &
+		pjrecord -v -o data -F 997 --unwind=fp -p "$pid" >/dev/null 2>said &
 		recorder=$!
 		used "$pid" 2
 		kill -INT $recorder
@@ -101,7 +101,7 @@ done
 root='' jdk=$(echo "$jdks" | sed 's/.* //')
 if "$jdk/bin/java" -XX:+UseZGC -version >why 2>&1; then
 	if start mixed -XX:+PreserveFramePointer -XX:+UseZGC; then
-		pjrecord -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
+		pjrecord -v -o data -F 997 --unwind=verify -p "$pid" >/dev/null 2>said &
 		recorder=$!
 		used "$pid" 5
 		kill -INT $recorder

@@ -143,7 +143,7 @@ ok "  soon" test $(($(date +%s) - start)) -lt 30
 if [ "$(id -u)" = 0 ] && have setpriv; then
 	mkdir free && chmod 777 free && chmod 755 "$scratch"
 	cp $burn free/
-	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -F 999 -o user.data -- ./$burn spin 1' 2>err
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -v -F 999 -o user.data -- ./$burn spin 1' 2>err
 	status=$?
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 	if [ "$paranoid" -le 2 ]; then
@@ -153,7 +153,7 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 		if [ "$paranoid" = 2 ]; then ok "  and says that the kernel's part is missing" grep -q 'user space only' err; fi
 	fi
 	if [ "$paranoid" -gt 0 ]; then
-		setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -a -w 1 -n 1 -d w' 2>err
+		setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all sh -c 'cd free && pjrecord -v -a -w 1 -n 1 -d w' 2>err
 		is "without privileges: the whole host is refused" $? 1
 		ok "  with the command that helps" grep -qE 'setcap|sysctl|perf_event_paranoid' err
 	fi
@@ -173,16 +173,16 @@ frames()
 }
 max_stack=/proc/sys/kernel/perf_event_max_stack
 limit=$(cat $max_stack 2>/dev/null || echo 127)
-pjrecord -F 999 -o flat.data -- ./$burn deep 20 1 2>err
+pjrecord -v -F 999 -o flat.data -- ./$burn deep 20 1 2>err
 ok "stacks that are not deep: nothing is said of the limit" not grep -q perf_event_max_stack err
-pjrecord -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+pjrecord -v -F 999 -o deep.data -- ./$burn deep 300 1 2>err
 read -r all most least whole <<-END
 	$(frames deep.data)
 END
 ok "stacks of 300 frames are whole, since we walk them ($whole of $all samples)" test "$all" -gt 20 -a "$most" -ge 300 -a "$whole" -ge $((all - all / 5))
 ok "  so nothing is said of the limit" not grep -q perf_event_max_stack err
 if [ "$limit" -lt 300 ]; then
-	pjrecord --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+	pjrecord -v --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
 	read -r all most least whole <<-END
 		$(frames deep.data)
 	END
@@ -191,7 +191,7 @@ if [ "$limit" -lt 300 ]; then
 	cut=$(sed -n 's/.*; \([0-9,]*\) stacks.* truncated at .* frames.*/\1/p' err | tr -d ,)
 	ok "  and counted: each of these, and hardly others ($cut)" test "${cut:-0}" -ge "$all" -a "${cut:-0}" -le $((all + all / 10 + 5))
 	ok "  pjfold --info knows, too" sh -c "pjfold --info deep.data | grep -q 'truncated at the kernel'"
-	pjrecord --unwind=fp -F 999 -w 60 -d deepwin -- ./$burn deep 300 1 >windows 2>err
+	pjrecord -v --unwind=fp -F 999 -w 60 -d deepwin -- ./$burn deep 300 1 >windows 2>err
 	ok "  a window: the same" grep -q "$(cat windows): .* stacks.* truncated at $limit frames" err
 	ok "  with the sysctl" grep -q "truncated: stop, sysctl kernel.perf_event_max_stack=1024, start" err
 else
@@ -217,7 +217,7 @@ else
 fi
 if [ "$raised" ]; then
 	trap 'set_max_stack "$limit"; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
-	pjrecord --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
+	pjrecord -v --unwind=fp -F 999 -o deep.data -- ./$burn deep 300 1 2>err
 	ok "kernel.perf_event_max_stack=1024: nothing is said of a limit" not grep -q 'perf_event_max_stack\|truncated at' err
 	read -r all most least whole <<-END
 		$(frames deep.data)
@@ -228,7 +228,7 @@ if [ "$raised" ]; then
 		"$perf" script --max-stack 1024 -i deep.data -F ip,sym 2>/dev/null | awk 'NF { if ($2 == "deep") n++; next } { if (n > most) most = n; n = 0 } END { print most }' >most
 		is "  perf script finds as many" "$(cat most)" 301
 	fi
-	pjrecord -F 999 --off-cpu -o off.data -- ./$burn deep 300 1 2>err
+	pjrecord -v -F 999 --off-cpu -o off.data -- ./$burn deep 300 1 2>err
 	is "  with --off-cpu, too" "$(frames off.data | cut -d' ' -f2)" 301
 	set_max_stack "$limit"
 	trap 'chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
@@ -245,7 +245,7 @@ fi
 # keeps every CPU busy, and makes intervals equal but for what the machine's other work does.
 load $((2 * cpus)) spin 14
 sleep 1
-pjrecord -F 999 -w 1 -n 8 -d gap >windows 2>err
+pjrecord -v -F 999 -w 1 -n 8 -d gap >windows 2>err
 status=$?
 # shellcheck disable=SC2086
 kill $load 2>/dev/null

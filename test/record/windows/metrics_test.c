@@ -260,6 +260,48 @@ static struct str summary(const struct window_report *report)
 	return text_view(&t);
 }
 
+static void sentences(void)
+{
+	struct window_report r = { .end = 30000000000, .samples = 10, .processes = 2 };
+	struct text t = { 0 };
+
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t), STR("10 samples, 2 processes, 30 s"), "an idle host is no trouble");
+	t.n = 0;
+	r.samples = 1000;
+	r.has_unwinding = true;
+	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 700, .cut = 250, .broken = 50 };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 70 % of stacks complete; 25 % of stacks truncated: longer than the "
+		   "stack copy (a larger --stack-size of pjrecord helps)"),
+	       "truncated stacks");
+	t.n = 0;
+	r.loss = (struct pj_loss){ .samples = 1000, .depth = 1 };
+	r.unrecorded_ns = 2500000000;
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 70 % of stacks complete; 50 % of samples lost: rings were full (a "
+		   "larger ring (pjrecord -m, perf record -m) or a lower frequency (-F) helps); nothing was recorded for "
+		   "2.5 s before"),
+	       "losses are larger; a time without recording is always reported");
+	t.n = 0;
+	r = (struct window_report){ .samples = 200, .loss.depth = 100 };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("200 samples; 50 % of stacks truncated: deeper than the kernel's limit (a larger sysctl "
+		   "kernel.perf_event_max_stack before recording helps)"),
+	       "the kernel's limit");
+	t.n = 0;
+	r = (struct window_report){ .samples = 200, .tenants = { .n = 1, .row[0].samples = 30, .others.samples = 10 } };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("200 samples; 20 % of samples without stacks: a container or user was over budget (a larger "
+		   "--tenant-bytes of pjrecord helps)"),
+	       "over budget");
+	text_free(&t);
+}
+
 static void summaries(void)
 {
 	struct window_report r = {
@@ -337,6 +379,7 @@ int main(void)
 	damaged();
 	elsewhere();
 	together();
+	sentences();
 	summaries();
 	older_series();
 	close(dir_fd);

@@ -196,7 +196,7 @@ static void simple(void)
 	is_str(list("out"), STR("1000.data 1030.data 1060.data"), "and the files");
 	is_str(list("recording"), STR("used"), "nothing stays behind");
 	is_str(list("."), STR("bad out pjrecord.prom recording"), "in DIR");
-	ok(says("/out/1030.data: 10 samples of 1 process in 1.0 s, "), "a summary each");
+	ok(says("/out/1030.data: 10 samples, 1 process, 1.0 s\n"), "a sentence each");
 	is_str(metric("pj_record_windows_total"), STR("3"), "counted");
 	is_str(metric("pj_record_kept_windows"), STR("3"), "kept");
 	is_str(metric("pj_record_ring_high_ratio"), STR("0.123"), "the fullest ring");
