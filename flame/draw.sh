@@ -42,6 +42,16 @@ input_format()
 	if [ "$input" != - ] && [ "$(head -c 8 -- "$input" 2>/dev/null | tr -d '\000')" = PERFILE2 ]; then echo perf.data; fi
 }
 
+# fold ARGUMENT...: runs pjfold. Its summary sentence becomes $sentence; the other messages are printed.
+fold()
+{
+	attend pjfold ${quiet:+-q} $verbose "$@" 2>"$tmp/fold.err"
+	result=$?
+	sentence=$(sed -n 's/^pjfold: \([0-9,]* samples\{0,1\}[,;].*\)/\1/p' "$tmp/fold.err" | tail -n 1)
+	grep -vxF -e "pjfold: ${sentence:--}" "$tmp/fold.err" >&2
+	return "$result"
+}
+
 # A file is drawn as pjfold and pjsvg do; times and host are in its header.
 draw_file()
 {
@@ -50,7 +60,7 @@ draw_file()
 		from=6
 	fi
 	# shellcheck disable=SC2046 # words
-	attend pjfold ${quiet:+-q} --header $(fold_options "$(input_format)") -o "$tmp/folded" -- "$input" || exit "$failure"
+	fold --header $(fold_options "$(input_format)") -o "$tmp/folded" -- "$input" || exit "$failure"
 	from=0
 	set --
 	if [ "$input" != - ]; then set -- --title "${input##*/}"; fi
@@ -65,7 +75,10 @@ write_picture()
 	if [ "$output" != - ]; then set -- "$@" -o "$output"; fi
 	if [ -n "$folded" ]; then attend pjfold -q -o "$folded" "$tmp/folded" || exit "$failure"; fi
 	attend pjsvg "$@" "$tmp/folded" || exit "$failure"
-	[ "$output" = - ] || tell "$output"
+	case $output in
+	-) [ -z "$sentence" ] || tell "$sentence" ;;
+	*) tell "$output${sentence:+: $sentence}" ;;
+	esac
 }
 
 draw()
@@ -86,13 +99,8 @@ draw()
 	end_mapper
 	window=$(head -n 1 "$tmp/windows")
 	# shellcheck disable=SC2046 # words
-	attend pjfold --header $(fold_options perf.data) -o "$tmp/folded" "$window" 2>"$tmp/fold.err"
+	fold --header $(fold_options perf.data) -o "$tmp/folded" "$window"
 	result=$?
-	if [ -n "$quiet" ]; then
-		grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are complete' -e ' % of the stacks start in code ' -e '^pjfold: timelines of' "$tmp/fold.err" >&2
-	else
-		cat "$tmp/fold.err" >&2
-	fi
 	[ -e "$tmp/folded" ] || exit "$failure"
 	tell_frame_pointers "$window"
 	if ! LC_ALL=C grep -qv '^#' "$tmp/folded"; then

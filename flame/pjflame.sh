@@ -71,6 +71,7 @@ Output:
   -t, --threads              as --by=thread
       --inline               show inlined functions as frames (debug information)
   -q, --quiet                print errors only
+  -v, --verbose              print all counts of the recording, and each cause of missing names
 
 Tables:
       --top                  print a table of the hottest functions repeatedly, until q or Ctrl-C
@@ -93,7 +94,7 @@ END
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 whom='' pids='' container='' seconds='' frequency='' event='' unwind='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
-top='' tables='' rows='' quiet='' list='' input='' values=''
+top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
 # number NAME VALUE LEAST MOST
@@ -279,6 +280,7 @@ while [ $# -gt 0 ]; do
 	-a | --all) only_one all ;;
 	-l | --list) list=1 ;;
 	-q | --quiet) quiet=1 ;;
+	-v | --verbose) verbose=-v ;;
 	--off-cpu) offcpu=--off-cpu ;;
 	--off-cpu=*) number --off-cpu "${1#*=}" 0 99999999; offcpu=$1 ;;
 	--inline) inline=--inline ;;

@@ -55,7 +55,7 @@ choose_target()
 # What a recorder said, without what is only true of a directory that stays.
 tell_recorder()
 {
-	if [ -n "$quiet" ]; then
+	if [ -z "$verbose" ]; then
 		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: no hardware counters: ' "$tmp/rec.err" >&2
 	else
 		sed -e '/^pjrecord: symbol store: /d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
@@ -65,7 +65,8 @@ tell_recorder()
 record_window()
 {
 	tell "recording $what for $seconds s; Ctrl-C ends the recording and draws it"
-	recorder "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
+	# shellcheck disable=SC2086 # one word, or none
+	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
 	quiet_layers
 	await "$recorder"
@@ -84,7 +85,7 @@ record_command()
 	window=$dir/out/$(date +%s).data
 	in_command=1
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	pjrecord -q ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
+	pjrecord ${verbose:--q} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
 	quiet_layers
 	exec 5>&-

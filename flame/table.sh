@@ -36,7 +36,7 @@ rows_of()
 table()
 {
 	# shellcheck disable=SC2046 # words
-	pjfold --header $(fold_options) -o "$tmp/folded" "$1" 2>"$tmp/fold.err" || return 1
+	pjfold -q --header $(fold_options) -o "$tmp/folded" "$1" 2>"$tmp/fold.err" || return 1
 	measure
 	sed '1q' "$tmp/folded" | what=$what seconds=$seconds now=$(date +%H:%M:%S) width=$columns utf=$utf c_awk "$widths"'
 	BEGIN { utf = ENVIRON["utf"] + 0 }
@@ -121,7 +121,7 @@ show()
 # What is wrong with a window, in a line.
 hint()
 {
-	grep -v -e ' samples of .* in .* stacks\{0,1\}: ' -e ' % of the stacks are complete' -e ' % of the stacks start in code ' -e '^pjfold: not counted, as one event' -e '^pjfold: timelines of' "$1" | head -n 1 |
+	grep -v -e '^pjfold: not counted, as one event' "$1" | head -n 1 |
 		width=$columns utf=$utf c_awk "$widths"'
 		BEGIN { utf = ENVIRON["utf"] + 0 } { width = ENVIRON["width"] + 0; printf "%s%s", fit($0, width, 0), (width ? "" : "\n") }'
 }
