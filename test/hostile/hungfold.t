@@ -25,7 +25,7 @@ is "all mounts are there" "$(grep -c running mounts)" 10
 timeout -s TERM 4 pjrecord -v --all -F 199 --unwind=fp --keep-symbols=none --window=30 --dir=out >paths 2>log
 window=$(grep '\.data$' paths | head -n 1)
 [ -s "$window" ] || skip_all "pjrecord does not run here: $(head -n 1 log)"
-pjfold "$window" >folded 2>why
+pjfold -v "$window" >folded 2>why
 status=$?
 ok "pjfold ends while the file systems still do not answer" kill -0 $attack
 is "  with a profile" "$status" 0

@@ -10,7 +10,7 @@ write=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/write
 
 have pjfold && [ -x "$write" ] || skip_all "pjfold, or the writer, is not built"
 "$write" pj=3 samples=300 >data
-pjfold data >folded 2>said
+pjfold -v data >folded 2>said
 
 # frames NAME: how often it is a frame, by weight
 frames()

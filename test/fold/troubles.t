@@ -1,0 +1,185 @@
+#!/bin/sh
+# troubles.t - prepared troubles, each really recorded: the summary sentence names it, and its advice, followed, mends it.
+#
+# Losses are in the case `sentence`, as those of a live ring depend on the machine; hung file systems in test/hostile/hungfold.t.
+# stage: live
+# covers: fold/troubles.c fold/summary.c common/formats/judgement.c
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/lib/jvm.sh
+. "$(dirname "$0")/../lib/jvm.sh"
+LC_ALL=C
+export LC_ALL
+
+have pjrecord || skip_all "pjrecord is not built"
+have cc || skip_all "no compiler for the loads"
+ok "the load compiles" cc -O1 -g -fno-omit-frame-pointer -o good "$top/test/record/burn.c"
+cc -O1 -g -fomit-frame-pointer -o plain "$top/test/record/burn.c"
+pjrecord -q -F 999 -o good.data -- ./good spin 1 2>why || skip_all "perf events are not allowed here: $(head -n 1 why)"
+
+# record FILE OPTION... -- COMMAND
+record()
+{
+	file=$1
+	shift
+	pjrecord -q -F 999 -o "$file" "$@" >/dev/null 2>record.err
+}
+
+# said PATTERN FILE [OPTION...]: the one line of pjfold has it
+said()
+{
+	pattern=$1
+	shift
+	pjfold "$@" >/dev/null 2>said
+	[ "$(grep -c . said)" = 1 ] && grep -qE "$pattern" said
+}
+
+# trouble NAME PATTERN FILE [OPTION...]
+trouble()
+{
+	name=$1
+	shift
+	if said "$@"; then pass "$name"; else fail "$name" said; fi
+}
+
+# mended NAME PATTERN FILE [OPTION...]: the sentence has not that trouble
+mended()
+{
+	name=$1
+	shift
+	if ! said "$@" && grep -qE '^pjfold: [0-9,]* samples?, ' said; then pass "$name"; else fail "$name" said; fi
+}
+
+# named FILE [OPTION...]: percent of frames with names
+named()
+{
+	pjfold --unresolved "$@" 2>/dev/null | awk 'NR > 1 { sub(/%/, "", $2); sum += $2 } END { printf "%d", 100 - sum }'
+}
+
+trouble "a profile without trouble has none" ' of stacks complete, (100|99[.][0-9]) % of frames named$' good.data
+is "  none with --quiet" "$(pjfold -q good.data 2>&1 >/dev/null)" ""
+ok "  counts with --verbose" sh -c 'pjfold -v good.data 2>&1 >/dev/null | grep -q "^pjfold: [0-9]* samples of .* frames resolved"'
+
+cp good stripped && strip stripped
+record stripped.data -- ./stripped spin 1
+trouble "a stripped program" 'frames without names: stripped is stripped \(a build without -s' stripped.data
+mended "  a build that is not: not stripped" 'is stripped' good.data
+ok "  more frames have names" [ "$(named stripped.data)" -lt "$(named good.data)" ]
+
+record few.data -F 20 -- ./good spin 1
+trouble "too few samples" 'too few samples to judge \(a longer recording or a higher frequency' few.data
+mended "  a higher frequency" 'too few' good.data
+
+record deep.data --stack-size=1K --unwind=tables -- ./plain deep 100 1
+trouble "truncated stacks" 'stacks truncated: longer than the stack copy \(a larger --stack-size' deep.data
+record deeper.data --stack-size=24K --unwind=tables -- ./plain deep 100 1
+mended "  a larger stack copy" 'truncated' deeper.data
+
+limit=$(cat /proc/sys/kernel/perf_event_max_stack 2>/dev/null || echo 0)
+if [ "$limit" = 127 ]; then
+	record limit.data --unwind=fp -- ./good deep 300 1
+	trouble "the kernel's limit of frames" "stacks truncated: deeper than the kernel's limit \\(a larger sysctl" limit.data
+else
+	skip "the kernel's limit of frames" "kernel.perf_event_max_stack is $limit"
+fi
+
+record fp.data --unwind=fp -- ./plain deep 20 1
+trouble "frame pointers only" 'stacks broken: plain was unwound by frame pointers' fp.data
+record tables.data -- ./plain deep 20 1
+mended "  unwind tables" 'broken' tables.data
+
+cp good gone
+record gone.data -- ./gone spin 1
+rm gone
+trouble "a program that was removed" 'frames without names: gone was not found \(pjrecord -d DIR' gone.data
+# the symbol store keeps the symbols of files of other mount namespaces, and of files that end
+cp good gone
+mv gone replaced && record replaced.data -- ./replaced spin 1
+cp plain replaced
+trouble "one that was replaced" 'frames without names: replaced (was replaced by another build|was not found)' replaced.data
+
+if [ "$(id -u)" = 0 ] && have setpriv; then
+	cp good secret && chmod 700 secret && chmod 755 . && chmod 644 good.data
+	record secret.data -- ./secret spin 1
+	chmod 644 secret.data
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v pjfold)" secret.data >/dev/null 2>said
+	if grep -q 'cannot open' said; then
+		skip "a file that may not be read" "its folder may not be read"
+	elif grep -qE 'frames without names: secret (may not be read by this user|was not found)' said; then
+		pass "a file that may not be read"
+	else
+		fail "a file that may not be read" said
+	fi
+	mended "  folding as root" 'secret' secret.data
+else
+	skip "a file that may not be read" "needs root"
+	skip "  folding as root" "needs root"
+fi
+
+# user COMMAND...: as a user without rights
+user()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+record kernel.data -- dd if=/dev/zero of=/dev/null bs=4M count=4000
+chmod 644 kernel.data
+if [ "$(id -u)" = 0 ] && have setpriv && [ "$(user cut -c 1-16 /proc/kallsyms | sort -u)" = 0000000000000000 ] &&
+	pjfold -q kernel.data 2>/dev/null | grep -q '_\[k\]'; then
+	user "$(command -v pjfold)" <kernel.data 2>said >/dev/null
+	if grep -q 'of the kernel and without names: addresses are hidden (run as root' said; then
+		pass "kernel addresses are hidden"
+	else
+		fail "kernel addresses are hidden" said
+	fi
+	mended "  folding as root" 'addresses are hidden' kernel.data
+else
+	skip "kernel addresses are hidden" "they are not, or the kernel is not sampled here"
+	skip "  folding as root" "they are not, or the kernel is not sampled here"
+fi
+
+if have node; then
+	fib='function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2) } const end = Date.now() + 1500; while (Date.now() < end) f(22)'
+	record node.data -- node -e "$fib"
+	trouble "node" 'frames without names: node [0-9]+ has no perf map \(node --perf-basic-prof helps\)' node.data
+	record node2.data -- node --perf-basic-prof -e "$fib"
+	mended "  --perf-basic-prof" 'has no perf map' node2.data
+	ok "  more frames have names" [ "$(named node.data)" -lt "$(named node2.data)" ]
+else
+	skip "node" "node is not installed"
+fi
+
+# interpreter NAME PATTERN COMMAND...
+interpreter()
+{
+	name=$1 pattern=$2
+	shift 2
+	have "$1" || { skip "$name" "$1 is not installed"; return; }
+	record "$name.data" -- "$@"
+	trouble "$name" "samples in an interpreter: $pattern" "$name.data"
+}
+interpreter Python 'python3[^ ]* does not name its Python functions \(Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+# shellcheck disable=SC2016 # of Perl and PHP
+interpreter Perl 'perl does not name its Perl functions$' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
+interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 30000000; i += 1; end'
+# shellcheck disable=SC2016
+interpreter PHP 'php[^ ]* does not name its PHP functions' php -n -r 'for ($i = 0; $i < 100000000; $i++) { $x = $i; }'
+
+jdk=${jdks##* }
+if [ -n "$jdk" ] && [ -n "$javac" ]; then
+	cat >Spin.java <<'END'
+public class Spin {
+	static volatile long x;
+	static void inner() { for (int i = 0; i < 100000; i++) x += i; }
+	public static void main(String[] a) { long end = System.nanoTime() + 3000000000L; while (System.nanoTime() < end) inner(); }
+}
+END
+	"$javac" --release 8 -d . Spin.java 2>/dev/null || "$javac" -d . Spin.java
+	record java.data --unwind=fp -- "$jdk/bin/java" -XX:+PreserveFramePointer -XX:+UseSerialGC -cp . Spin
+	trouble "a JVM that has ended" 'frames without names: java [0-9]+ is a JVM that has ended \(recording with pjrecord' java.data
+	record java2.data -- "$jdk/bin/java" -XX:+UseSerialGC -cp . Spin
+	mended "  names in the recording" 'JVM' java2.data
+else
+	skip "a JVM that has ended" "no JDK"
+	skip "  names in the recording" "no JDK"
+fi
+done_testing
