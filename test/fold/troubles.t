@@ -125,7 +125,7 @@ record kernel.data -- dd if=/dev/zero of=/dev/null bs=4M count=4000
 chmod 644 kernel.data
 if [ "$(id -u)" = 0 ] && have setpriv && [ "$(user cut -c 1-16 /proc/kallsyms | sort -u)" = 0000000000000000 ] &&
 	pjfold -q kernel.data 2>/dev/null | grep -q '_\[k\]'; then
-	user "$(command -v pjfold)" <kernel.data 2>said >/dev/null
+	user "$(command -v pjfold)" -v <kernel.data 2>said >/dev/null
 	if grep -q 'of the kernel and without names: addresses are hidden (run as root' said; then
 		pass "kernel addresses are hidden"
 	else
