@@ -9,9 +9,12 @@
 /* Number of samples below which a percentage is not reported. */
 #define FEW 20
 
+/* 100.0 only of all, as in the report line of pjrecord (unwindstats.h). */
 static double quality_percent(uint64_t part, uint64_t complete)
 {
-	return complete ? 100.0 * (double)part / (double)complete : 0;
+	double share = complete ? 100.0 * (double)part / (double)complete : 0;
+
+	return share > 99.9 && part < complete ? 99.9 : share;
 }
 
 static unsigned long long quality_ull(uint64_t value)
@@ -74,6 +77,7 @@ static struct recording_quality quality_sum(const struct recording_tally *tally)
 		all.samples += quality->samples;
 		all.reaches_root += quality->reaches_root;
 		all.cut += quality->cut;
+		all.unknown += quality->unknown;
 		all.unsymbolized_root += quality->unsymbolized_root;
 		all.single += quality->single;
 		all.user += quality->user;
@@ -85,14 +89,18 @@ static struct recording_quality quality_sum(const struct recording_tally *tally)
 
 static void quality_put_row(struct out *out, const struct recording_quality *quality)
 {
+	const uint64_t part[] = { quality->reaches_root, quality->cut,
+				  quality->user - quality->reaches_root - quality->unknown - quality->cut,
+				  quality->unknown, quality->single };
 	struct text raw = { 0 };
 
-	out_printf(out, "%12llu %7.1f%% %7.1f%% %7.1f%% %7.1f%% %9.1f%%  ", quality_ull(quality->samples),
-		   quality_percent(quality->reaches_root, quality->samples),
-		   quality_percent(quality->cut, quality->samples),
-		   quality_percent(quality->samples - quality->reaches_root - quality->cut, quality->samples),
-		   quality_percent(quality->single, quality->samples),
-		   quality_percent(quality->unresolved, quality->frames));
+	out_printf(out, "%12llu", quality_ull(quality->samples));
+	for (size_t i = 0; i < countof(part); i++)
+		if (quality->user)
+			out_printf(out, " %7.1f%%", quality_percent(part[i], quality->user));
+		else
+			out_printf(out, " %8s", "-");
+	out_printf(out, " %9.1f%%  ", quality_percent(quality->unresolved, quality->frames));
 	/* The names of frames are escaped once already. */
 	visible_bytes(&raw, quality->name);
 	out_visible(out, text_view(&raw));
@@ -108,8 +116,8 @@ void quality_stacks(struct out *out, const struct recording_tally *tally)
 	if (n)
 		memcpy(quality, tally->quality, n * sizeof(*quality));
 	qsort(quality, n, sizeof(*quality), quality_cmp);
-	out_printf(out, "%12s %8s %8s %8s %8s %10s  %s\n", "samples", "whole", "cut", "broken", "1 frame", "no name",
-		   "first frame");
+	out_printf(out, "%12s %8s %8s %8s %8s %8s %10s  %s\n", "samples", "complete", "cut", "broken", "unknown",
+		   "1 frame", "no name", "first frame");
 	for (uint32_t i = 0; i < n; i++)
 		quality_put_row(out, &quality[i]);
 	quality_put_row(out, &all);
@@ -152,14 +160,18 @@ void quality_print(const struct recording_tally *tally, struct str event)
 	struct recording_quality all = quality_sum(tally);
 	const struct recording_quality *quality = quality_worst(tally);
 
-	warn("%.1f %% of the stacks are complete, %.1f %% are truncated by the recorder, %.1f %% have "
-	     "one frame of user code only",
-	     quality_percent(all.reaches_root, all.samples), quality_percent(all.cut, all.samples),
-	     quality_percent(all.single, all.samples));
-	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.samples)
+	if (all.user)
+		warn("%.1f %% of the stacks are complete, %.1f %% are truncated by the recorder, %.1f %% have "
+		     "one frame of user code only",
+		     quality_percent(all.reaches_root, all.user), quality_percent(all.cut, all.user),
+		     quality_percent(all.single, all.user));
+	if (all.unknown > all.unsymbolized_root)
+		warn("%.1f %% of the stacks may be complete: they pass code that may keep no frame pointers",
+		     quality_percent(all.unknown - all.unsymbolized_root, all.user));
+	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.user)
 		warn("%.1f %% of the stacks start in code without symbols (--unresolved lists it), and may be "
 		     "complete",
-		     quality_percent(all.unsymbolized_root, all.samples));
+		     quality_percent(all.unsymbolized_root, all.user));
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,
 		     quality->name.p, quality_percent(quality->single, quality->user), quality_remedy(quality, event));

@@ -53,10 +53,20 @@ static void push_location(struct recording *recording, struct location location)
 	samples_push(&recording->samples, locations_id(&recording->locations, location) | LOCATION_BIT);
 }
 
-/* Unwinds a sample with user registers and a stack copy and adds its frames. Returns false if the stack copy was too
- * short for all callers. */
-static bool push_walked(struct recording *recording, const struct addrspace_thread *thread,
-			const struct perfdata_record *record)
+static enum stack_end end_of_walk(const struct walk *walk)
+{
+	switch (walk->end) {
+	case UNWIND_ROOT: return STACK_COMPLETE;
+	case UNWIND_UNKNOWN: return STACK_UNKNOWN;
+	case UNWIND_MORE:
+	case UNWIND_STACK_CUT: return STACK_COPY_CUT;
+	default: return STACK_BROKEN;
+	}
+}
+
+/* Unwinds a sample with user registers and a stack copy, adds its frames, and returns its end. */
+static enum stack_end push_walked(struct recording *recording, const struct addrspace_thread *thread,
+				  const struct perfdata_record *record)
 {
 	const struct walk *walk = &recording->copied.walk;
 
@@ -70,7 +80,7 @@ static bool push_walked(struct recording *recording, const struct addrspace_thre
 			callchain_push_ip(&recording->callchain, thread, MODE_USER, walk_frame_lookup(frame),
 					  record->time);
 	}
-	return walk->end != UNWIND_STACK_CUT;
+	return end_of_walk(walk);
 }
 
 /* Marks the open sample as truncated if its callchain has as many addresses as the kernel records. `event` is NULL if
@@ -87,20 +97,18 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 					       location_of_end(STACK_KERNEL_LIMIT, addresses));
 }
 
-/* Marks the end of a stack that pjrecord unwound: truncated, complete or broken, see PJ_ITEM_UNWINDING. */
+/* Marks the end of a stack that pjrecord unwound, if it has a user part: see PJ_ITEM_UNWINDING. */
 static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
 {
-	uint64_t marks = 0;
+	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
+	uint64_t marks = 0, user = n;
 
 	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)
 		marks++;
-	if (marks == 1)
-		push_location(recording, location_of_end(STACK_TRUNCATED, 0));
-	for (uint64_t i = n - marks; marks == 0 && i-- > 0;)
-		if (ips[i] == CONTEXT_USER) {
-			push_location(recording, location_of_end(STACK_COMPLETE, 0));
-			return;
-		}
+	while (user > 0 && ips[user - 1] != CONTEXT_USER)
+		user--;
+	if (user)
+		push_location(recording, location_of_end(ends[marks < countof(ends) ? marks : 2], 0));
 }
 
 static bool is_walked(const struct recording *recording, const struct perfdata_event *event)
@@ -115,7 +123,8 @@ static bool is_walked(const struct recording *recording, const struct perfdata_e
 static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
-	bool walks = record->sample.regs_abi && record->sample.stack.n, complete = true;
+	bool walks = record->sample.regs_abi && record->sample.stack.n;
+	enum stack_end end = STACK_COMPLETE;
 
 	/* Without a callchain, the leaf frame is the interrupted address; the stack walk adds it if it is in user code.
 	 */
@@ -125,14 +134,14 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
 					   record->time);
 	if (walks)
-		complete = push_walked(recording, thread, record);
+		end = push_walked(recording, thread, record);
 	/* With an empty callchain, the interrupted address is the only frame; perf script shows no frame. */
 	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
 	    record->sample.ip)
 		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
 					   record->time);
-	if (!complete)
-		push_location(recording, location_of_end(STACK_COPY_CUT, 0));
+	if (walks)
+		push_location(recording, location_of_end(end, 0));
 	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
 		push_end(recording, record->sample.ips, record->sample.nips);
 	else if (record->sample.has_chain)

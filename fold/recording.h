@@ -50,7 +50,8 @@ struct recording_missing {
 	uint64_t frames;
 };
 
-/* Completeness of the stacks with one first frame. All members but the last two count samples. */
+/* Completeness of the stacks with one first frame. All members but the last two count samples; those of the ends count
+ * only stacks with user code, as pjrecord does (struct pj_unwinding). */
 struct recording_quality {
 	/* The first frame. */
 	struct str name;
@@ -59,7 +60,10 @@ struct recording_quality {
 	uint64_t reaches_root;
 	/* Truncated stacks: their outer callers were not recorded. */
 	uint64_t cut;
-	/* Stacks with an unsymbolized root, which may be complete. */
+	/* Stacks of unknown completeness: those with an unsymbolized root, and those that reach a root frame by frame
+	 * pointers, past code that is not known to keep them. */
+	uint64_t unknown;
+	/* Those with an unsymbolized root. */
 	uint64_t unsymbolized_root;
 	/* Stacks with one frame of user code only, incomplete. */
 	uint64_t single;

@@ -78,8 +78,9 @@ struct stack_facts {
 	/* Index of the first frame in tally->quality plus 1; 0: the stack has none. */
 	uint32_t quality;
 	uint32_t depth, user;
-	bool reaches_root, java, truncated, unsymbolized_root;
-	/* If truncated: the reason, and for STACK_KERNEL_LIMIT the number of addresses. */
+	bool reaches_root, java, v8, generated, unsymbolized_root;
+	/* The stack has an end: its kind, and for STACK_KERNEL_LIMIT the number of addresses. */
+	bool ends;
 	enum stack_end end;
 	uint64_t addresses;
 };
@@ -95,29 +96,39 @@ static bool is_user(const struct dso *dso)
 	return !dso || (dso->kind != DSO_KERNEL && dso->kind != DSO_SYMBOL);
 }
 
+/* True if the recorder, or the walk of a stack copy, determined how the stack ends: its outermost frame does not
+ * matter.
+ */
+static bool stackquality_is_walked(const struct stack_facts *facts)
+{
+	return facts->ends && facts->end != STACK_EVENT_LIMIT && facts->end != STACK_KERNEL_LIMIT;
+}
+
 /* Returns the properties of a stack that consists of the stack `above` and one more frame. */
 static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t id)
 {
 	const struct location *location = &quality->locations->location[id];
 	const struct dso *dso = stackquality_dso(quality, location);
 
-	if (location->kind == LOCATION_STACK_END && location->end == STACK_COMPLETE) {
-		above.reaches_root = true;
-	} else if (location->kind == LOCATION_STACK_END) {
-		above.truncated = true;
+	if (location->kind == LOCATION_STACK_END) {
+		above.ends = true;
 		above.end = location->end;
 		above.addresses = location->addresses;
+		above.reaches_root = location->end == STACK_COMPLETE;
 	}
 	if (!location_is_code(location))
 		return above;
-	if (above.depth == 0 && !above.reaches_root && quality->names->first[id] < quality->names->first[id + 1])
+	if (above.depth == 0 && !stackquality_is_walked(&above) &&
+	    quality->names->first[id] < quality->names->first[id + 1])
 		above.reaches_root = is_beginning(
 			intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
 	if (above.depth == 0)
-		above.unsymbolized_root = dso && dso->kind == DSO_FILE && !quality->names->named[id];
+		above.unsymbolized_root = !above.ends && dso && dso->kind == DSO_FILE && !quality->names->named[id];
 	above.depth++;
 	above.user += is_user(dso);
 	above.java = above.java || (dso && str_ends(dso->path, STR("/libjvm.so")));
+	above.v8 = above.v8 || (dso && dso->v8);
+	above.generated = above.generated || location->kind == LOCATION_CODE || (dso && dso->kind == DSO_JIT);
 	return above;
 }
 
@@ -141,37 +152,53 @@ static uint64_t find_limit(const struct stack_quality *quality)
  * shorter than the limit. */
 static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
 {
-	if (!facts->truncated || facts->reaches_root)
+	if (!facts->ends || facts->reaches_root)
 		return false;
-	if (facts->end == STACK_COPY_CUT || facts->end == STACK_TRUNCATED)
+	switch (facts->end) {
+	case STACK_COPY_CUT:
+	case STACK_TRUNCATED: return true;
+	case STACK_EVENT_LIMIT: tally->event_cut += samples; return true;
+	case STACK_KERNEL_LIMIT:
+		if (facts->addresses < limit)
+			return false;
+		tally->limit_cut += samples;
+		tally->limit = limit;
 		return true;
-	if (facts->end == STACK_EVENT_LIMIT) {
-		tally->event_cut += samples;
-		return true;
+	default: return false;
 	}
-	if (facts->addresses < limit)
-		return false;
-	tally->limit_cut += samples;
-	tally->limit = limit;
-	return true;
+}
+
+/* True if it is unknown whether the stack is complete. Callers may be missing where a callchain by frame pointers
+ * passes code that does not keep them, so generated code other than HotSpot's and V8's proves nothing. */
+static bool stackquality_is_unknown(const struct stack_facts *facts)
+{
+	if (stackquality_is_walked(facts))
+		return facts->end == STACK_UNKNOWN;
+	return (facts->unsymbolized_root && facts->user > 1) ||
+	       (facts->reaches_root && facts->generated && !facts->java && !facts->v8);
 }
 
 /* Adds the samples of one stack to the counts of its first frame. */
 static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit,
 			uint64_t samples)
 {
+	bool unknown = stackquality_is_unknown(facts), complete = facts->reaches_root && !unknown,
+	     cut = count_cut(tally, facts, limit, samples);
 	struct recording_quality *quality =
 		facts->quality ? &tally->quality[facts->quality - 1] : quality_of(tally, STR("[unknown]"));
 
 	quality->samples += samples;
-	quality->reaches_root += facts->reaches_root ? samples : 0;
-	quality->cut += count_cut(tally, facts, limit, samples) ? samples : 0;
-	quality->user += facts->user ? samples : 0;
-	quality->unsymbolized_root += facts->unsymbolized_root && facts->user > 1 && !facts->truncated ? samples : 0;
-	quality->single += facts->user == 1 && !facts->reaches_root ? samples : 0;
-	quality->java += facts->java ? samples : 0;
 	if (facts->depth > tally->depth)
 		tally->depth = facts->depth;
+	if (!facts->user)
+		return;
+	quality->user += samples;
+	quality->reaches_root += complete ? samples : 0;
+	quality->cut += cut ? samples : 0;
+	quality->unknown += unknown ? samples : 0;
+	quality->unsymbolized_root += unknown && facts->unsymbolized_root ? samples : 0;
+	quality->single += facts->user == 1 && !complete ? samples : 0;
+	quality->java += facts->java ? samples : 0;
 }
 
 /* Returns the reason for a location without name. */

@@ -110,7 +110,7 @@ static bool session_unwind(struct session *session, const struct ring_sample *sa
 	if (state_is_stale(session->w.state, sample->pid) ||
 	    !budgets_has(session->w.budgets, tenant, 8 * (uint64_t)session->o.max_frames, sample->time)) {
 		budgets_skip(session->w.budgets, tenant);
-		return samplestack_skip(attr, sample, &session->sample);
+		return unwinder_skip(session->w.unwinder, attr, sample, &session->sample);
 	}
 	if (!unwinder_sample(session->w.unwinder, attr, sample, &session->sample)) {
 		session->held = sample->time;

@@ -52,6 +52,7 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 	walk->frame_pointers |= code->unwinder == &unwinder_frame_pointer;
 	walk->runtime |= walk_in_runtime(code);
 	walk->late |= code->late;
+	walk->v8 |= code->v8;
 	walk->end = code->gone ? UNWIND_NO_CODE : code->unwinder->step(state, code, walk->leaf, &frame);
 	walk->omitted = frame.omitted;
 	if (!frame.omitted)
@@ -59,6 +60,7 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 	/* User code has no address above INT64_MAX, and readers of callchains would take it for a context marker. */
 	if (walk->end == UNWIND_MORE && state->ip > INT64_MAX)
 		walk->end = UNWIND_NO_CODE;
+	walk->unproven = state->unproven;
 	walk->last = *code;
 }
 
@@ -67,7 +69,7 @@ static bool walk_once(struct walk *walk, struct unwind_state *state)
 {
 	walk->n = 0;
 	walk->end = UNWIND_MORE;
-	walk->frame_pointers = walk->late = walk->runtime = walk->omitted = false;
+	walk->frame_pointers = walk->late = walk->runtime = walk->omitted = walk->unproven = walk->v8 = false;
 	walk->last = (struct walk_code){ .unwinder = &unwinder_frame_pointer };
 	walk->leaf = true;
 	while (walk->end == UNWIND_MORE && walk->n < walk->max) {
@@ -78,6 +80,8 @@ static bool walk_once(struct walk *walk, struct unwind_state *state)
 		walk_step(walk, state, &code);
 		walk->leaf = false;
 	}
+	if (walk->end == UNWIND_ROOT && walk->unproven && !walk->v8)
+		walk->end = UNWIND_UNKNOWN;
 	return true;
 }
 
@@ -93,10 +97,24 @@ bool walk_stack(struct walk *walk, struct unwind_state *state)
 	state->assume_leaf = true;
 	if (!walk_once(walk, state))
 		return false;
-	if (walk->end == UNWIND_ROOT && !walk->frame_pointers)
+	if (walk->end == UNWIND_ROOT && !walk->frame_pointers && !walk->unproven)
 		return true;
 	*state = start;
 	return walk_once(walk, state);
+}
+
+bool walk_is_v8(struct str path)
+{
+	static const struct str names[] = { STR("node"),     STR("nodejs"), STR("libnode.so"),
+					    STR("libv8.so"), STR("chrome"), STR("chromium"),
+					    STR("electron"), STR("deno"),   STR("d8") };
+	struct str name = str_from(path, (size_t)(str_rfind(path, '/') + 1));
+
+	for (size_t i = 0; i < countof(names); i++)
+		if (str_starts(name, names[i]) &&
+		    (name.n == names[i].n || (str_ends(names[i], STR(".so")) && name.p[names[i].n] == '.')))
+			return true;
+	return false;
 }
 
 void walk_release(struct walk *walk)
@@ -131,6 +149,8 @@ void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *count
 		counts->complete++;
 		counts->fp_complete += walk->frame_pointers;
 		counts->java_complete += walk->runtime;
+	} else if (walk->end == UNWIND_UNKNOWN) {
+		counts->unknown++;
 	} else if (copied && (walk->end == UNWIND_STACK_CUT || walk->end == UNWIND_MORE)) {
 		counts->cut++;
 	} else {
@@ -142,6 +162,7 @@ void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *count
 void walk_debug(const struct walk *walk, uint32_t pid)
 {
 	static const char *const ends[] = {
+		[UNWIND_UNKNOWN] = "ends, by frame pointers that may not be any,",
 		[UNWIND_MORE] = "is longer than the limit of frames",
 		[UNWIND_STACK_CUT] = "goes on above its copy",
 		[UNWIND_NO_CODE] = "has no caller that is code",

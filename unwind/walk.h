@@ -69,6 +69,8 @@ struct walk_code {
 	bool late;
 	/* true if the code at the address has been replaced since the sample: the stack ends here */
 	bool gone;
+	/* The code is V8's own (walk_is_v8); needed only once unwind_state.unproven is set. */
+	bool v8;
 };
 
 struct walk {
@@ -91,7 +93,10 @@ struct walk {
 	/* true if at least one frame was left by frame pointers; had late data (walk_code.late); was a frame of a
 	 * runtime */
 	bool frame_pointers, late, runtime;
-	struct walk_code last; /* code of the last frame of the walk (the outermost one that was found) */
+	/* At least one frame was left by frame pointers, in code that is not known to keep them; code of V8 was passed
+	 * later. Without the latter, a walk that ends at a root has UNWIND_UNKNOWN for UNWIND_ROOT. */
+	bool unproven, v8;
+	struct walk_code last; /* the code of the outermost frame */
 
 	/* ---- while walking, for `find` ---- */
 	bool leaf; /* the current frame is the leaf frame */
@@ -105,11 +110,16 @@ struct walk {
  * state is afterwards that of the last step. The stack is hostile: the walk ends after at most `max` frames. */
 bool walk_stack(struct walk *walk, struct unwind_state *state);
 
-/* Frees the frames of *walk. */
+/* Returns true for the path of a file with V8: a program like node, or its library. The code that V8 generates, and its
+ * builtins without FDE, keep frame pointers. A process may have any file under this name, but it could as well have
+ * false unwind tables: either changes only the stacks of that process. */
+bool walk_is_v8(struct str path);
+
+/* Frees what *walk owns: its frames. */
 void walk_release(struct walk *walk);
 
-/* Counts the stack of the last walk in *counts: as complete, truncated or broken with the reason, and by the kinds of
- * code in it. copied: the sample has a stack copy, so the stack may be truncated. */
+/* Counts the stack of the last walk as complete, unknown, truncated or broken, with the reason, and by the kinds of
+ * code in it. copied: the sample has a copy of the stack, so that its end can be a truncation. */
 void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *counts);
 
 /* With PJ_DEBUG=unwind, prints where and why the last walk ended if the stack of process pid is incomplete. */

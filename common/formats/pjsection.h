@@ -27,31 +27,26 @@ struct pj_item {
 };
 
 enum pj_item_type {
-	PJ_ITEM_BOOT = 1, /* text of 36 bytes: /proc/sys/kernel/random/boot_id; in START */
-	PJ_ITEM_WINDOW,   /* struct pj_window, in START */
-	/* text: name of a file in DIR/symbols whose kernel symbols are valid for the window; newest first; in END */
-	PJ_ITEM_KALLSYMS,
-	PJ_ITEM_PROCESS,  /* struct pj_process, one for each sampled process; in END */
-	PJ_ITEM_IDLE,     /* struct pj_idle, one for each CPU; in END */
-	PJ_ITEM_LOSS,     /* struct pj_loss; in END */
-	PJ_ITEM_VERSION,  /* text: version of pjrecord; in START */
-	PJ_ITEM_OFFCPU,   /* struct pj_offcpu, in recordings with --off-cpu; in END */
-	PJ_ITEM_BUILD_ID, /* struct pj_build_id, one for each file whose MMAP2 records have no build-id; in END */
-	/* In recordings with --unwind: empty in START, a struct pj_unwinding in END. The end of a user callchain then
-	 * has one CONTEXT_USER if the stack is truncated, two if it is broken, and none if it is complete. */
-	PJ_ITEM_UNWINDING,
-	PJ_ITEM_METHODS, /* struct pj_methods and its rows, one or more for each JVM; in END */
-	/* u64: number (from 1, in the order of the file) of an event whose stacks were unwound, one item for each; in
-	 * START. Without such items all events were. */
-	PJ_ITEM_UNWOUND,
-	PJ_ITEM_TENANT, /* struct pj_tenant, one for each tenant that was over a budget; in END */
-	PJ_ITEM_HELPER, /* struct pj_helper, one for each kind of helper process with a failure; in END */
-	/* struct pj_code_names and its entries: the names that PJ_ITEM_CODE refers to; in END, in a pipe before the
-	 * samples that need them */
-	PJ_ITEM_CODE_NAMES,
-	/* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in END, in a pipe
-	 * before the samples that need them */
-	PJ_ITEM_CODE
+	PJ_ITEM_BOOT = 1,  /* text: /proc/sys/kernel/random/boot_id, 36 bytes */
+	PJ_ITEM_WINDOW,    /* struct pj_window, in START */
+	PJ_ITEM_KALLSYMS,  /* text: name of a file in DIR/symbols with valid kernel symbols; newest first; in END */
+	PJ_ITEM_PROCESS,   /* struct pj_process, one each that was sampled; in END */
+	PJ_ITEM_IDLE,      /* struct pj_idle, one each CPU; in END */
+	PJ_ITEM_LOSS,      /* struct pj_loss; in END */
+	PJ_ITEM_VERSION,   /* text: version of pjrecord; in START */
+	PJ_ITEM_OFFCPU,    /* struct pj_offcpu, of a recording with --off-cpu; in END */
+	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one for each file whose mappings lack it; in END */
+	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. One
+			    * CONTEXT_USER at the end of a callchain then marks a truncated stack, two a broken one,
+			    * three one of unknown completeness, and none a complete one. */
+	PJ_ITEM_METHODS,   /* struct pj_methods and its entries, one or more for a JVM; in END */
+	PJ_ITEM_UNWOUND, /* u64, one for each event whose stacks were unwound: number of the event in the file, from 1;
+			    in START. Without this item: all events */
+	PJ_ITEM_TENANT,  /* struct pj_tenant, one each tenant that was over a budget; in END */
+	PJ_ITEM_HELPER,  /* struct pj_helper, one for each kind of helper process with a failure; in END */
+	PJ_ITEM_CODE_NAMES, /* struct pj_code_names and its entries: names that PJ_ITEM_CODE refers to; in END */
+	PJ_ITEM_CODE /* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in
+		      * END. In a pipe both precede the samples that need them. */
 };
 
 struct pj_window {
@@ -207,41 +202,38 @@ struct pj_method {
 	uint32_t size; /* bytes of the name; 0 if it could not be read */
 } __attribute__((packed));
 
-/* User stacks that the recorder unwound: stacks = complete + cut + broken. */
+/* User stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
 struct pj_unwinding {
 	uint64_t stacks;
-	uint64_t complete; /* stacks that end in a root frame */
-	uint64_t cut;      /* truncated stacks: the real stack is longer than its copy */
-	uint64_t broken;   /* broken stacks: no caller was found for the last frame */
-	/* fp: stacks that were partly unwound by frame pointers; fp_complete: complete ones of these */
-	uint64_t fp, fp_complete;
-	uint64_t late;    /* stacks that were unwound before their unwind tables were loaded */
-	uint64_t damaged; /* malformed records, which are not in the file */
-	uint64_t joined;  /* stacks longer than their copy that were continued by frame pointers */
-	/* java: stacks with frames in code of a readable JVM; java_complete: complete ones of these */
-	uint64_t java, java_complete;
-	uint64_t java_late;   /* stacks for which a JVM did not answer in time */
-	uint64_t jvms_unread; /* JVMs that are not readable: their code is unwound by frame pointers */
-	/* of the stacks in `joined`: those whose frame pointers lead to no root frame; also counted in cut */
-	uint64_t lost;
-	/* The broken stacks by reason; these fields add up to `broken`. */
-	uint64_t no_stack; /* no stack was copied: in exec, between two programs, or in exit */
-	uint64_t unmapped; /* an address in no known mapping */
-	/* in code without unwind tables and without frame pointers: of a JIT, or of a file without tables */
-	uint64_t no_table;
-	/* in code, as of assembly, without an FDE in its file's tables and without frame pointers */
-	uint64_t no_rule;
-	uint64_t astray;    /* the unwind tables give an impossible caller */
-	uint64_t no_caller; /* in code of a JVM: no caller in the slot where its code blob has the return address */
-	uint64_t narrow;    /* in 32-bit code */
-	/* With --unwind=verify: the stacks that frame pointers were followed for, by the result of the comparison. */
-	uint64_t same; /* frame pointers give equal callers */
-	/* equal except for one caller, next to the leaf or to a stub, that frame pointers leave out */
-	uint64_t one_lost;
-	uint64_t fewer;     /* frame pointers end early or leave out callers in code that does not maintain them */
-	uint64_t lost_java; /* the same as `fewer` in Java code, as without -XX:+PreserveFramePointer */
-	uint64_t short_of;  /* frame pointers give more callers where the unwinder found none */
-	uint64_t other;     /* frame pointers give other callers */
+	uint64_t complete;            /* stacks that end in a root frame */
+	uint64_t cut;                 /* truncated stacks: longer than the stack copy */
+	uint64_t broken;              /* stacks that end at a frame without a caller */
+	uint64_t fp, fp_complete;     /* stacks that were partly unwound by frame pointers; complete ones of these */
+	uint64_t late;                /* stacks that were unwound before their unwind tables were loaded */
+	uint64_t damaged;             /* malformed records: not in the file */
+	uint64_t joined;              /* stacks that were continued above the copy by frame pointers */
+	uint64_t java, java_complete; /* stacks with frames in code of a readable JVM; complete ones of these */
+	uint64_t java_late;           /* stacks for which a JVM did not answer in time */
+	uint64_t jvms_unread;         /* JVMs that are not readable: their code is unwound by frame pointers */
+	uint64_t lost; /* stacks of `joined` whose frame pointers lead to no root frame: counted in cut */
+	/* Broken stacks by reason. */
+	uint64_t no_stack;  /* no stack was copied: in exec, between two programs, or in exit */
+	uint64_t unmapped;  /* address in no known mapping */
+	uint64_t no_table;  /* code without unwind tables and frame pointers: of a JIT, or of a file without tables */
+	uint64_t no_rule;   /* code without an FDE in its file's tables, as assembly, and without frame pointers */
+	uint64_t astray;    /* impossible results of the tables */
+	uint64_t no_caller; /* code of a JVM: no caller at the slot that its code blob gives */
+	uint64_t narrow;    /* 32-bit code */
+	/* With --unwind=verify: stacks that have frame pointers, by the result of the comparison. */
+	uint64_t same;      /* equal callers */
+	uint64_t one_lost;  /* equal but for one caller, next to the leaf or to a stub, that frame pointers omit */
+	uint64_t fewer;     /* frame pointers end, or omit callers, in code that does not maintain them */
+	uint64_t lost_java; /* the same in Java code, as without -XX:+PreserveFramePointer */
+	uint64_t short_of;  /* frame pointers continue where the unwinder found no caller */
+	uint64_t other;     /* frame pointers lead to other callers */
+	/* Stacks of unknown completeness: they reach a root frame, but by frame pointers in code that is not known to
+	 * keep them. */
+	uint64_t unknown;
 };
 
 #endif

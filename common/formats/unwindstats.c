@@ -138,6 +138,11 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		text_add(text, " are broken");
 		put_reasons(text, unwinding);
 	}
+	if (unwinding->unknown) {
+		text_add(text, ", ");
+		unwindstats_put_share(text, unwinding->unknown, unwinding->stacks);
+		text_add(text, " may be complete (they pass code that may keep no frame pointers)");
+	}
 	if (unwinding->joined)
 		put_joined(text, unwinding);
 	if (unwinding->java) {

@@ -4,6 +4,7 @@
 #include "fold/perfdata/buildids.h"
 #include "common/diag.h"
 #include "common/hash.h"
+#include "unwind/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,9 @@ static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso
 		memset(addrspace->dso + addrspace->dso_cap, 0, (cap - addrspace->dso_cap) * sizeof(*addrspace->dso));
 		addrspace->dso_cap = cap;
 	}
-	addrspace->dso[id] = (struct dso){ .kind = kind, .path = arena_copy(&addrspace->text, path) };
+	addrspace->dso[id] = (struct dso){ .kind = kind,
+					   .path = arena_copy(&addrspace->text, path),
+					   .v8 = kind == DSO_FILE && walk_is_v8(path) };
 	return id;
 }
 

@@ -46,6 +46,8 @@ struct dso {
 	/* The process that mapped it last, and the time in ns: 0 if before the recording, or unknown. */
 	uint32_t pid;
 	uint64_t mapped_ns;
+	/* An ELF file with V8 (walk_is_v8). */
+	bool v8;
 	/* DSO_JIT: looked up before the perf map; owned by locationcache.h. */
 	struct jitdump *jitdump;
 };

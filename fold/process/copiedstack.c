@@ -207,6 +207,7 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 		return true;
 	place = addrspace_find(sample->addrspace, sample->thread, MODE_USER, ip);
 	code->mapped = copiedstack_is_code(sample, ip);
+	code->v8 = sample->addrspace->dso[place.dso].v8;
 	code->tables.table =
 		copiedstack_table_of(sample->stack, sample->addrspace, place.dso, sample->origin, sample->data)->table;
 	if (code->tables.table && !unwind_table_bias(code->tables.table, ip, place.address, &code->tables.bias))

@@ -30,7 +30,8 @@ enum location_kind {
 	LOCATION_STACK_END
 };
 
-/* The end of a stack. A stack without such a location is complete if its outermost frame is a root frame. */
+/* The end of a stack. Of a stack without such a location, and of STACK_EVENT_LIMIT and STACK_KERNEL_LIMIT, the
+ * outermost frame decides: if it is a root frame, the stack is complete. */
 enum stack_end {
 	/* The stack copy ends. */
 	STACK_COPY_CUT,
@@ -41,8 +42,11 @@ enum stack_end {
 	STACK_KERNEL_LIMIT,
 	/* The recorder, which unwound the stack, marked it as truncated. It is shown as the frame [truncated]. */
 	STACK_TRUNCATED,
-	/* The recorder, which unwound the stack, marked it as complete. */
-	STACK_COMPLETE
+	/* The recorder, or the walk of a stack copy, found that the stack is complete, ends at a frame without a
+	 * caller, or reaches a root frame by frame pointers that may be none. */
+	STACK_COMPLETE,
+	STACK_BROKEN,
+	STACK_UNKNOWN
 };
 
 struct location {

@@ -64,7 +64,9 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 	uint64_t address = walk_code_address(state);
 	const struct mapping *mapping = processes_at(sampled->process, address);
 
-	*code = (struct walk_code){ .unwinder = &unwinder_frame_pointer, .mapped = mapping };
+	*code = (struct walk_code){ .unwinder = &unwinder_frame_pointer,
+				    .mapped = mapping,
+				    .v8 = state->unproven && mapping && walk_is_v8(mapping->file->path) };
 	if (!mapping)
 		return true;
 	switch (cfitables_find(sampled->stack->tables, sampled->process, mapping, address, sampled->now,
@@ -145,12 +147,15 @@ static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct t
 	return true;
 }
 
-/* Appends the marks of a truncated (one) or broken (two) stack: see PJ_ITEM_UNWINDING. */
+/* Appends the marks of a stack that is truncated (one), broken (two) or of unknown completeness (three): see
+ * PJ_ITEM_UNWINDING. */
 static void samplestack_put_end(struct text *out, enum unwind_end end)
 {
-	if (end != UNWIND_ROOT)
-		samplestack_put(out, CONTEXT_USER);
+	unsigned marks = end == UNWIND_ROOT ? 0 : end == UNWIND_UNKNOWN ? 3 : 1;
+
 	if (end == UNWIND_NO_CODE || end == UNWIND_LOOP)
+		marks = 2;
+	while (marks--)
 		samplestack_put(out, CONTEXT_USER);
 }
 
@@ -209,6 +214,21 @@ static bool all_mapped(const struct sampled *sampled, size_t from, const struct 
 	return true;
 }
 
+/* Returns true if one of these addresses, which are in mappings, is in code that is not known to keep frame pointers:
+ * code without a file, of a process without the code of HotSpot or V8. */
+static bool any_unproven(const struct sampled *sampled, size_t from, const struct text *out)
+{
+	bool generated = false, v8 = sampled->stack->walk.v8;
+
+	for (size_t at = from; at < out->n; at += 8) {
+		const struct mapping *mapping = processes_at(sampled->process, load64(out->p + at) - 1);
+
+		generated |= !mapping->file->file_id.inode && !str_eq(mapping->file->path, STR("[vdso]"));
+		v8 |= walk_is_v8(mapping->file->path);
+	}
+	return !v8 && (sampled->stack->walk.unproven || (generated && !sampled->jvm));
+}
+
 /* Appends the root frames: libc's code around main and thread functions keeps no frame pointer, so most callchains end
  * below it, or in a word that is no return address. */
 static enum unwind_end join_start(struct sampled *sampled, size_t from, struct text *out)
@@ -253,7 +273,7 @@ static uint64_t samplestack_find_last(const struct text *out, size_t first, cons
 
 /* Continues a walk whose stack goes on above the copy with the kernel's callers by frame pointers, if both callchains
  * have the same callers up to there. fp[0..n) is the user's part of the kernel's callchain; `full`: the kernel stopped
- * at its limit. Returns UNWIND_ROOT if the result is complete. */
+ * at its limit. Returns UNWIND_ROOT if the result is complete, UNWIND_UNKNOWN if that is unknown. */
 static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, size_t first, const uint64_t *fp,
 					uint64_t n, bool full, size_t max, struct text *out)
 {
@@ -271,8 +291,10 @@ static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, 
 	if (!all_mapped(sampled, from, out)) {
 		out->n = from;
 		end = UNWIND_STACK_CUT;
+	} else if (end == UNWIND_ROOT && any_unproven(sampled, from, out)) {
+		end = UNWIND_UNKNOWN;
 	}
-	sampled->stack->counts.lost += end != UNWIND_ROOT;
+	sampled->stack->counts.lost += end == UNWIND_STACK_CUT;
 	return end;
 }
 
@@ -392,7 +414,9 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	else if (walk->end == UNWIND_ROOT)
 		rootframes_learn(&stack->starts, sampled->process, (const void *)(out->p + first),
 				 (out->n - first) / 8);
-	samplestack_put_end(out, record->stack.n || walk->end == UNWIND_ROOT ? walk->end : UNWIND_NO_CODE);
+	if (!record->stack.n && walk->end != UNWIND_ROOT && walk->end != UNWIND_UNKNOWN)
+		walk->end = UNWIND_NO_CODE;
+	samplestack_put_end(out, walk->end);
 	walk_count(walk, record->stack.n, &stack->counts);
 	walk_debug(walk, sampled->process ? sampled->process->pid : 0);
 	stack->counts.java_late += sampled->jvm && javacode_was_late(sampled->jvm);
@@ -433,14 +457,15 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 	    unwind_start_on(processor_here(), &state, attr->sample_regs_user, record.regs, record.abi, record.stack)) {
 		if (!samplestack_walk(&sampled, &record, &state, out))
 			return false;
-	} else if (record.kernel < record.nips) {
+	} else if (record.kernel + 1 < record.nips) {
 		samplestack_narrow(stack, &record, out);
 	}
 	samplerecord_end(&record, chain, out);
 	return true;
 }
 
-bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_sample *sample, struct text *out)
+bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		      struct text *out)
 {
 	struct samplerecord record;
 	size_t chain;
@@ -451,6 +476,9 @@ bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_samp
 	chain = samplerecord_begin(&record, sample, out);
 	samplestack_put(out, CONTEXT_USER);
 	samplestack_put(out, PJ_OVER_BUDGET_IP);
+	samplestack_put_end(out, UNWIND_UNKNOWN);
+	stack->counts.stacks++;
+	stack->counts.unknown++;
 	samplerecord_end(&record, chain, out);
 	return true;
 }

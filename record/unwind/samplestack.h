@@ -5,7 +5,7 @@
  * The kernel's part of the callchain stays. The unwinder walks the user part while the process lives; the mapping of
  * each frame decides between CFI, HotSpot code and frame pointers. The result has the kernel's form: leaf first, each
  * caller by its return address. Context markers (PERF_CONTEXT_USER) carry the rest: one before an address marks it as
- * interrupted, not as a return address; those at the end mark a truncated or broken stack (PJ_ITEM_UNWINDING).
+ * interrupted, not as a return address; those at the end mark a stack that is not complete (PJ_ITEM_UNWINDING).
  */
 #ifndef PJ_SAMPLESTACK_H
 #define PJ_SAMPLESTACK_H
@@ -47,8 +47,9 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 			bool wait, uint64_t now, struct text *out);
 
 /* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (PJ_OVER_BUDGET_IP).
- * Returns false if the record does not match attr. */
-bool samplestack_skip(const struct perf_event_attr *attr, const struct ring_sample *sample, struct text *out);
+ * It counts as a stack of unknown completeness. Returns false if the record does not match attr. */
+bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		      struct text *out);
 
 /* Returns the counters since the last samplestack_reset_counts. */
 struct pj_unwinding samplestack_counts(const struct samplestack *stack);

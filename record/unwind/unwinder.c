@@ -81,6 +81,12 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 	return samplestack_sample(unwinder->unwinding, attr, sample, !unwinder->flush, unwinder->now, out);
 }
 
+bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		   struct text *out)
+{
+	return samplestack_skip(unwinder->unwinding, attr, sample, out);
+}
+
 void unwinder_name(struct unwinder *unwinder)
 {
 	if (unwinder)

@@ -40,6 +40,10 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
 
+/* As samplestack_skip. */
+bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		   struct text *out);
+
 /* Reads the names of interpreted methods while their JVMs live. */
 void unwinder_name(struct unwinder *unwinder);
 /* Frees unused tables and ends idle helpers; to be called every few seconds. */

@@ -76,6 +76,7 @@ static const struct row {
 	  AT(offcpu.lost) },
 	{ "stacks_total", "end=\"root\"", "With --unwind: user stacks, by their end.", COUNTER, 0,
 	  AT(unwinding.complete) },
+	{ "stacks_total", "end=\"unknown\"", NULL, COUNTER, 0, AT(unwinding.unknown) },
 	{ "stacks_total", "end=\"copy\"", NULL, COUNTER, 0, AT(unwinding.cut) },
 	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
 	{ "broken_stacks_total", "reason=\"stack\"", "Broken stacks, by the reason why no caller was found.", COUNTER,

@@ -12,6 +12,7 @@ struct row {
 	bool native;             /* unwinder_frame_pointer's, otherwise the runtime's */
 	bool late, gone, mapped; /* as `find` reports it */
 	bool omitted, method, no_fde;
+	bool unproven, v8; /* left by a frame pointer that may be none; V8's own code */
 };
 
 struct script {
@@ -34,6 +35,7 @@ static enum unwind_end script_step(struct unwind_state *state, const struct walk
 
 	script.walked_leaf |= leaf != (row == rows(state));
 	state->no_fde |= row->no_fde;
+	state->unproven |= row->unproven;
 	frame->omitted = row->omitted;
 	frame->method = row->method;
 	if (row->end == UNWIND_MORE) {
@@ -69,6 +71,7 @@ static bool find(void *owner, const struct walk *walk, const struct unwind_state
 	code->late = row->late;
 	code->gone = row->gone;
 	code->mapped = row->mapped;
+	code->v8 = row->v8;
 	if (row->native) {
 		code->unwinder = &unwinder_frame_pointer;
 		code->blob = NULL;
@@ -136,6 +139,33 @@ static void test_retry(void)
 	walk.retry_leaf = true;
 }
 
+/* A root behind frame pointers that may be none is no proof. */
+static void test_unknown(void)
+{
+	static const struct row stack[] = { { .ip = 0x1000, .unproven = true }, { .ip = 0x2000, .end = UNWIND_ROOT } };
+	static const struct row last[] = { { .ip = 0x1000 }, { .ip = 0x2000, .unproven = true, .end = UNWIND_ROOT } };
+	static const struct row cut[] = { { .ip = 0x1000, .unproven = true },
+					  { .ip = 0x2000, .end = UNWIND_STACK_CUT } };
+	static const struct row node[] = { { .ip = 0x1000, .unproven = true },
+					   { .ip = 0x2000, .v8 = true, .end = UNWIND_ROOT } };
+	static const struct row assembly[] = { { .ip = 0x1000, .no_fde = true, .unproven = true },
+					       { .ip = 0x3000, .end = UNWIND_ROOT } };
+	static const struct row leaf[] = { { .ip = 0x1000, .no_fde = true }, { .ip = 0x2000, .end = UNWIND_ROOT } };
+
+	ok(run(stack, NULL) && walk.end == UNWIND_UNKNOWN && walk.n == 2, "a root behind them: unknown");
+	ok(run(last, NULL) && walk.end == UNWIND_UNKNOWN, "a root that they end at: unknown");
+	ok(run(cut, NULL) && walk.end == UNWIND_STACK_CUT, "a truncated stack stays truncated");
+	ok(run(node, NULL) && walk.end == UNWIND_ROOT && walk.v8, "V8 keeps frame pointers: complete");
+	ok(run(stack, NULL) && walk.end == UNWIND_UNKNOWN && !walk.v8, "  and the next walk begins anew");
+	ok(run(assembly, leaf) && walk.end == UNWIND_ROOT && walk.frame[1].address == 0x2000,
+	   "assembly that is a leaf by the tables of all its callers: complete");
+	ok(walk_is_v8(STR("/usr/bin/node")) && walk_is_v8(STR("/usr/lib/libnode.so.108")) && walk_is_v8(STR("chrome")),
+	   "files with V8");
+	ok(!walk_is_v8(STR("/usr/bin/nodeenv")) && !walk_is_v8(STR("/node/php")) && !walk_is_v8(STR("")) &&
+		   !walk_is_v8(STR("/usr/lib/libnode.sock")),
+	   "  and others");
+}
+
 static void test_pending(void)
 {
 	static const struct row stack[] = { { .ip = 0x1000 }, { .ip = 0x2000, .end = UNWIND_ROOT } };
@@ -158,6 +188,7 @@ static struct pj_unwinding counted(const struct row *row, bool copied)
 static void test_counts(void)
 {
 	static const struct row complete[] = { { .ip = 0x1000, .end = UNWIND_ROOT } };
+	static const struct row unknown[] = { { .ip = 0x1000, .unproven = true, .end = UNWIND_ROOT } };
 	static const struct row cut[] = { { .ip = 0x1000, .end = UNWIND_STACK_CUT } };
 	static const struct row no_caller[] = { { .ip = 0x1000, .mapped = true, .end = UNWIND_NO_CODE } };
 	static const struct row loop[] = { { .ip = 0x1000, .end = UNWIND_LOOP } };
@@ -166,6 +197,9 @@ static void test_counts(void)
 	struct pj_unwinding counts = counted(complete, true);
 
 	ok(counts.stacks == 1 && counts.complete == 1 && counts.java_complete == 1 && counts.fp == 0, "complete");
+	counts = counted(unknown, true);
+	ok(counts.stacks == 1 && counts.unknown == 1 && counts.complete + counts.broken + counts.fp_complete == 0,
+	   "of unknown completeness");
 	counts = counted(cut, true);
 	ok(counts.cut == 1 && counts.complete + counts.broken == 0, "truncated");
 	counts = counted(cut, false);
@@ -185,6 +219,7 @@ int main(void)
 	test_frames();
 	test_ends();
 	test_retry();
+	test_unknown();
 	test_pending();
 	test_counts();
 	walk_release(&walk);

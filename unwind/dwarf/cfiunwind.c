@@ -85,18 +85,21 @@ static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t
 	return state->valid >> CFI_RA & 1;
 }
 
-/* Steps to the caller by the frame that rbp points to, for code without tables. If the code does not use a frame
- * pointer, rbp has the value of a caller or any other value. */
-static enum unwind_end step_by_frame_pointer(struct unwind_state *state)
+/* Steps by the frame that rbp points to, for code without tables. In code without frame pointers, rbp has a caller's
+ * value or any other, also 0; `kept`: the code is known to have them. */
+static enum unwind_end step_by_frame_pointer(struct unwind_state *state, bool kept)
 {
-	struct unwind_state next = *state;
+	struct unwind_state next;
 	uint64_t ip, sp;
 
 	/* An interrupted address of 0 is a call through a null pointer: only the return address is on the stack. */
 	if (state->ip == 0 && state->interrupted) {
+		next = *state;
 		next.interrupted = false;
 		return load_return(state, &ip, &sp) ? cfiunwind_arrive(state, &next, ip, sp) : UNWIND_STACK_CUT;
 	}
+	state->unproven |= !kept;
+	next = *state;
 	if (!(state->valid >> CFI_RBP & 1))
 		return UNWIND_NO_CODE;
 	if (state->bp == 0)
@@ -320,7 +323,19 @@ static enum unwind_end step_no_fde(struct unwind_state *state)
 	state->no_fde = true;
 	if (state->assume_leaf)
 		return step_from_leaf(state);
-	return state->bp || !(state->valid >> CFI_RBP & 1) ? step_by_frame_pointer(state) : UNWIND_NO_CODE;
+	return state->bp || !(state->valid >> CFI_RBP & 1) ? step_by_frame_pointer(state, false) : UNWIND_NO_CODE;
+}
+
+/* Steps out of a frame whose code has no row in its table, if it has a table. At the start of a program rbp is 0, by
+ * the System V ABI. */
+static enum unwind_end step_without_row(struct unwind_state *state, struct unwind_code code)
+{
+	const struct unwind_table *table = code.table;
+	bool kept = table &&
+		    (unwind_table_keeps_frame_pointers(table) ||
+		     (state->bp == 0 && unwind_table_is_start(table, state->ip - !state->interrupted - code.bias)));
+
+	return table && !kept && state->interrupted ? step_no_fde(state) : step_by_frame_pointer(state, kept);
 }
 
 enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code, bool leaf)
@@ -338,7 +353,7 @@ enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code,
 	if (unlikely(!row))
 		row = returning_row(state, code);
 	if (!row)
-		return code.table && state->interrupted ? step_no_fde(state) : step_by_frame_pointer(state);
+		return step_without_row(state, code);
 	if (row->flags & CFI_ROW_ROOT)
 		return UNWIND_ROOT;
 	if (unlikely(row->flags & ~CFI_ROW_LINK))

@@ -46,7 +46,10 @@ bool unwind_table_save(const struct unwind_table *table, int fd);
 struct unwind_table *unwind_table_load(int fd, const char **why);
 /* Returns true if both tables were loaded from images with the same bytes, so that all lookups give equal results. */
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b);
-/* Returns the number of bytes of memory that the table uses now. Lookups add rows. */
+/* Returns true if all code of the file keeps frame pointers, but for that with FDEs: Go's compiler does so. Such a file
+ * has a table even without any FDE (go build -ldflags=-w). */
+bool unwind_table_keeps_frame_pointers(const struct unwind_table *table);
+/* Returns the bytes of memory that the table uses now. Rows are added by lookups. */
 size_t unwind_table_bytes(const struct unwind_table *table);
 /* Returns true if the table has reached its limit of rows, so that further lookups fail. The caller then closes the
  * table and loads it again, which is cheap. */
@@ -70,8 +73,11 @@ struct unwind_state {
 	bool assume_leaf;
 	/* Output: the walk has passed interrupted code without FDE. */
 	bool no_fde;
-	/* Output, if a step returns UNWIND_STACK_CUT: by the rules of the table, the frame pointer points to the frame
-	 * whose return address is beyond the stack copy. */
+	/* Output: the walk has left a frame by a frame pointer, in code that is not known to keep it
+	 * (unwind_table_keeps_frame_pointers): callers may be missing, and a root is not proven. */
+	bool unproven;
+	/* Output of UNWIND_STACK_CUT: the frame pointer points to the caller's frame, by the table's rule, beyond
+	 * the stack copy. */
 	bool fp_valid;
 	/* Output: the last step left native code, not code of a JVM (javaunwind.h). The frame at ip has called that
 	 * code or was interrupted in it. */
@@ -104,7 +110,9 @@ enum unwind_end {
 	UNWIND_MORE,
 	/* end of the stack: the frame was the outermost one */
 	UNWIND_ROOT,
-	/* end: the caller's frame is beyond the stack copy */
+	/* not of unwind_step, but of a walk: the same, but unwind_state.unproven is set */
+	UNWIND_UNKNOWN,
+	/* the caller's frame is beyond the stack copy */
 	UNWIND_STACK_CUT,
 	/* end: the code has no table and no usable frame pointer, or a rule needs an unknown value */
 	UNWIND_NO_CODE,

@@ -104,6 +104,8 @@ static void unwindelf_read_sections(struct reader *reader)
 			read_frames(reader, section, &elf->header);
 		else if (str_eq(name, STR(".debug_frame")))
 			read_frames(reader, section, &elf->debug_frame);
+		else if (str_ends(name, STR(".gopclntab")))
+			reader->e->go = true; /* .data.rel.ro.gopclntab in a PIE */
 		else if (str_starts(name, STR(".plt")))
 			note_plt(reader, section, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
@@ -196,6 +198,7 @@ static const char *unwindelf_read_head(struct reader *reader, int fd)
 	}
 	if (why)
 		return why;
+	reader->e->entry = reader->head.header.e_entry;
 	reader->e->processor = reader->head.wide ? processor_of_elf(reader->head.header.e_machine) : NULL;
 	return reader->e->processor ? NULL : "not for x86-64 or aarch64, 64 bits";
 }

@@ -46,7 +46,11 @@ struct unwind_elf {
 	unsigned nplts;
 	struct unwind_load *load;
 	size_t nloads;
-	/* true if sections were left out because they exceed UNWIND_TABLE_MAX */
+	/* The file has code of Go's compiler, which keeps frame pointers in all functions with a frame. */
+	bool go;
+	/* Address of the first instruction (e_entry); 0: none. */
+	uint64_t entry;
+	/* Sections were left out because they exceed UNWIND_TABLE_MAX. */
 	bool large;
 	/* owns all memory of this struct */
 	struct arena arena;

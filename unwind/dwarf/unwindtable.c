@@ -54,7 +54,9 @@ struct unwind_table {
 	struct blobframes frames[2]; /* [0]: .eh_frame, [1]: .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
-	struct unwind_load *load; /* the PT_LOAD segments of the file */
+	bool keeps_frame_pointers;
+	uint64_t entry;           /* address of the first instruction of a program; 0: none */
+	struct unwind_load *load; /* segments of the file */
 	size_t nloads;
 	struct recent *recent;
 };
@@ -175,10 +177,11 @@ static void table_add(struct unwind_table *table, struct blobframes *frames, str
 	free(found.fde);
 }
 
-/* Completes a table and returns it. If the table has no FDE, closes it, sets *why and returns NULL. */
+/* Completes a table. Closes it and returns NULL if it has no FDE, and if its code is not known to keep frame pointers.
+ */
 static struct unwind_table *table_ready(struct unwind_table *table, const char **why)
 {
-	if (table->frames[0].n + table->frames[1].n) {
+	if (table->frames[0].n + table->frames[1].n || table->keeps_frame_pointers) {
 		table->recent = mem_alloc(sizeof(*table->recent), 1);
 		table->recent->memory_max = table->image ? IMAGE_ROWS_MAX : ROWS_MAX;
 		*why = NULL;
@@ -222,6 +225,8 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 	table->nloads = elf->nloads;
 	memcpy(table->plt, elf->plt, sizeof(table->plt));
 	table->nplts = elf->nplts;
+	table->keeps_frame_pointers = elf->go && !elf->processor->link;
+	table->entry = elf->entry;
 	table_add(table, &table->frames[0], elf->eh_frame, elf->header);
 	table_add(table, &table->frames[1], elf->debug_frame, (struct cfi){ 0 });
 	return table_ready(table, why);
@@ -234,7 +239,7 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 struct image {
 	char magic[8]; /* image_magic; on aarch64 with 'a' as the last byte */
 	uint64_t size, base, end;
-	uint64_t loads, nloads, plts, nplts;
+	uint64_t loads, nloads, plts, nplts, keeps_frame_pointers, entry;
 	struct part {
 		uint64_t address, bytes, nbytes, refs, nrefs;
 	} part[2];
@@ -252,7 +257,12 @@ static uint64_t unwindtable_place(uint64_t *at, uint64_t n)
 
 static struct image unwindtable_layout(const struct unwind_table *table)
 {
-	struct image i = { .base = table->base, .end = table->end, .nloads = table->nloads, .nplts = table->nplts };
+	struct image i = { .base = table->base,
+			   .end = table->end,
+			   .nloads = table->nloads,
+			   .nplts = table->nplts,
+			   .keeps_frame_pointers = table->keeps_frame_pointers,
+			   .entry = table->entry };
 	uint64_t at = sizeof(i);
 
 	memcpy(i.magic, image_magic, sizeof(i.magic));
@@ -338,6 +348,8 @@ static struct unwind_table *table_of_image(struct image *i)
 	table->nloads = i->nloads;
 	memcpy(table->plt, first + i->plts, i->nplts * sizeof(*table->plt));
 	table->nplts = (unsigned)i->nplts;
+	table->keeps_frame_pointers = i->keeps_frame_pointers;
+	table->entry = i->entry;
 	for (unsigned index = 0; index < countof(i->part); index++) {
 		const struct part *part = &i->part[index];
 
@@ -371,6 +383,18 @@ struct unwind_table *unwind_table_load(int fd, const char **why)
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b)
 {
 	return table->image && b->image && table->size == b->size && memcmp(table->image, b->image, table->size) == 0;
+}
+
+bool unwind_table_keeps_frame_pointers(const struct unwind_table *table)
+{
+	return table->keeps_frame_pointers;
+}
+
+bool unwind_table_is_start(const struct unwind_table *table, uint64_t address)
+{
+	enum { START = 256 }; /* bytes: ld.so's _start and _dl_start_user, which calls constructors, have 60 */
+
+	return table->entry && address - table->entry < START;
 }
 
 size_t unwind_table_bytes(const struct unwind_table *table)

@@ -160,6 +160,7 @@ static void test_ends(void)
 	struct stack k;
 
 	is_u64(step(&k, t, CODE), UNWIND_ROOT, "undefined return address");
+	ok(!k.s.unproven, "  by the table alone");
 	unwind_table_close(t);
 	t = table_of(&b, "zR", STR(""));
 	stack_new(&k, CODE);
@@ -185,6 +186,7 @@ static void test_frame_pointers(void)
 
 	is_u64(step(&k, NULL, CODE), UNWIND_MORE, "no table: frame pointer");
 	is_u64(k.s.bp, 0x5010, "rbp of the caller");
+	ok(k.s.unproven, "which may be none, since it is not known if the code keeps frame pointers");
 	is_u64(k.s.valid, 1U << 6 | 1U << 7, "only rbp and rsp are known");
 	is_u64(unwind_step(&k.s, (struct unwind_code){ 0 }, false), UNWIND_NO_CODE, "below the stack");
 	stack_new(&k, CODE);
