@@ -306,13 +306,16 @@ void troubles_of_stacks(const struct recording_tally *tally, const struct sample
 
 	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
 		const struct recording_quality *quality = &tally->quality[i];
-		uint64_t known = quality->reaches_root + quality->cut + quality->unsymbolized_root;
+		uint64_t known = quality->reaches_root + quality->cut + quality->unknown;
 
-		judgement->stacks += quality->samples;
+		judgement->stacks += quality->user;
 		judgement->complete += quality->reaches_root;
 		cut += quality->cut;
-		if (known < quality->samples)
-			judgement_add(judgement, broken, quality->name, quality->samples - known);
+		if (known < quality->user)
+			judgement_add(judgement, broken, quality->name, quality->user - known);
+		if (quality->unknown > quality->unsymbolized_root)
+			judgement_add(judgement, TROUBLE_UNKNOWN_END, quality->name,
+				      quality->unknown - quality->unsymbolized_root);
 	}
 	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, tally->limit_cut);
 	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, tally->event_cut);

@@ -57,6 +57,7 @@ enum trouble_kind {
 	TROUBLE_BROKEN_FP,           /* by frame pointers */
 	TROUBLE_BROKEN_OFFCPU,
 	TROUBLE_BROKEN,
+	TROUBLE_UNKNOWN_END, /* of unknown completeness: callers may be missing */
 	/* The profile is too small for a judgement. */
 	TROUBLE_FEW,
 	TROUBLE_KINDS

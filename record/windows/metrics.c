@@ -548,6 +548,8 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 
 	if (report->has_unwinding)
 		judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, (struct str){ 0 }, report->unwinding.cut);
+	if (report->has_unwinding)
+		judgement_add(&judgement, TROUBLE_UNKNOWN_END, STR("a process"), report->unwinding.unknown);
 	judgement_add(&judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, report->loss.depth);
 	judgement_add(&judgement, TROUBLE_OVER_BUDGET, (struct str){ 0 }, samples_over_budget(&report->tenants));
 	judgement_sentence(text, &judgement);

@@ -132,6 +132,8 @@ static void each_kind(void)
 		  NAMED
 		  "; 50 % of stacks broken: prog was unwound by frame pointers, which its code lacks (pjrecord, or "
 		  "perf record --call-graph dwarf, helps)" },
+		{ TROUBLE_UNKNOWN_END, "php",
+		  NAMED "; 50 % of stacks of unknown completeness: php has code that may not keep frame pointers" },
 		{ TROUBLE_BROKEN_OFFCPU, "prog",
 		  NAMED "; 50 % of stacks broken: prog has no frame pointers, which off-CPU callchains need "
 			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
