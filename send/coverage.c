@@ -43,16 +43,22 @@ bool cover_window(void *to, const struct window *window)
 	struct coverage_row *row = coverage_row_of(coverage, window);
 	struct coverage_span *last = row->nspan ? row->span + row->nspan - 1 : NULL;
 
+	/* The store has no ends: a window lasts up to the next one, as far as is known. */
+	bool endless = window->until <= window->epoch;
+	uint64_t until = endless ? window->epoch : window->until;
+
+	row->endless |= endless;
 	row->first = window->epoch < row->first ? window->epoch : row->first;
-	row->last = window->until > row->last ? window->until : row->last;
+	row->last = until > row->last ? until : row->last;
+	row->newest = window->epoch > row->newest ? window->epoch : row->newest;
 	row->windows += window->parts ? window->parts : 1;
-	row->longest = window->until - window->epoch > row->longest ? window->until - window->epoch : row->longest;
-	if (last && window->epoch >= last->from && window->epoch <= last->to + SLACK_S) {
-		last->to = window->until > last->to ? window->until : last->to;
+	row->longest = until - window->epoch > row->longest ? until - window->epoch : row->longest;
+	if (last && window->epoch >= last->from && (row->endless || window->epoch <= last->to + SLACK_S)) {
+		last->to = until > last->to ? until : last->to;
 		return true;
 	}
 	row->span = mem_more(row->span, sizeof(*row->span), row->nspan);
-	row->span[row->nspan++] = (struct coverage_span){ window->epoch, window->until };
+	row->span[row->nspan++] = (struct coverage_span){ window->epoch, until };
 	return true;
 }
 
@@ -123,18 +129,38 @@ void cover_print(const struct coverage *coverage, struct out *out)
 		size_t n;
 
 		gap = gaps_of(row, row + 1, &seconds, &n);
-		timearg_text(from, row->first);
-		timearg_text(to, row->last);
+		timearg_local_text(from, row->first);
+		timearg_local_text(to, row->last);
 		out_printf(out, "%.*s  %s  %s  %" PRIu64 " windows  %" PRIu64 " s  %.*s%s%.*s\n", (int)row->host.n,
-			   row->host.p, from, to, row->windows, seconds, (int)row->event.n, row->event.p,
-			   row->labels.n ? "  " : "", (int)row->labels.n, row->labels.p);
+			   row->host.p, from, row->endless ? "-" : to, row->windows, seconds, (int)row->event.n,
+			   row->event.p, row->labels.n ? "  " : "", (int)row->labels.n, row->labels.p);
 		for (size_t index = 0; index < n; index++) {
-			timearg_text(from, gap[index].from);
-			timearg_text(to, gap[index].to);
+			timearg_local_text(from, gap[index].from);
+			timearg_local_text(to, gap[index].to);
 			out_printf(out, "  gap  %s  %s  %" PRIu64 " s\n", from, to, gap[index].to - gap[index].from);
 		}
 		free(gap);
 	}
+}
+
+/* Returns true if a stream of the host has windows whose ends are unknown, so that nothing is known about gaps. */
+static bool is_endless(const struct coverage_row *row, const struct coverage_row *until)
+{
+	for (; row < until; row++)
+		if (row->endless)
+			return true;
+	return false;
+}
+
+bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last)
+{
+	*first = UINT64_MAX;
+	*last = 0;
+	for (size_t i = 0; i < coverage->n; i++) {
+		*first = coverage->row[i].first < *first ? coverage->row[i].first : *first;
+		*last = coverage->row[i].newest > *last ? coverage->row[i].newest : *last;
+	}
+	return coverage->n;
 }
 
 static bool host_gaps(const struct coverage_row *row, const struct coverage_row *until, const struct store_query *query,
@@ -155,28 +181,28 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	end = query->to < now ? query->to : now;
 	all = n;
 	for (size_t i = 0; i < n && shown < GAPS_SHOWN; i++, shown++) {
-		timearg_text(from, gap[i].from);
-		timearg_text(to, gap[i].to);
+		timearg_local_text(from, gap[i].from);
+		timearg_local_text(to, gap[i].to);
 		text_printf(&text, "%s %s to %s (%" PRIu64 " s)", text.n ? "," : "", from, to, gap[i].to - gap[i].from);
 	}
 	if (all > shown)
 		text_printf(&text, ", and %zu more", all - shown);
 	/* A window that began before query->from is not in the result, and its end is no gap. */
 	if (query->from && first > query->from + longest + SLACK_S) {
-		timearg_text(to, first);
+		timearg_local_text(to, first);
 		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}
 	/* The current window is still being recorded, or on its way to the store. */
 	if (end > last + longest + 5) {
-		timearg_text(from, last);
+		timearg_local_text(from, last);
 		text_printf(&text, "%s since %s (%" PRIu64 " s)", text.n ? "," : "", from, end - last);
 	}
 	/* The query begins or ends within a roll-up, which is delivered complete or not at all. */
 	if (print_message && longest >= HOUR_S &&
 	    ((query->from && first % HOUR_S == 0 && first > query->from + EDGE_S && first <= query->from + longest) ||
 	     last > query->to + EDGE_S)) {
-		timearg_text(from, first);
-		timearg_text(to, last);
+		timearg_local_text(from, first);
+		timearg_local_text(to, last);
 		warn("%.*s: windows are rolled up to hours there: the result is %s to %s", (int)row->host.n,
 		     row->host.p, from, to);
 	}
@@ -195,6 +221,8 @@ bool cover_gaps(const struct coverage *coverage, const struct store_query *query
 	for (size_t i = 0, end; i < coverage->n; i = end) {
 		for (end = i + 1; end < coverage->n && str_eq(coverage->row[end].host, coverage->row[i].host); end++)
 			;
+		if (is_endless(coverage->row + i, coverage->row + end))
+			continue;
 		some |= host_gaps(coverage->row + i, coverage->row + end, query, now, print_message);
 	}
 	return some;

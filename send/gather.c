@@ -52,7 +52,7 @@ static void choose_prefix(struct gather *gather, const struct window *window)
 	char time[32];
 
 	gather->prefix.n = 0;
-	if (gather->q.by == BY_ALL)
+	if (gather->q.by == BY_ALL || gather->plain)
 		return;
 	if (gather->q.by == BY_HOST) {
 		value = window->host;
@@ -174,10 +174,15 @@ void gather_end(struct gather *gather)
 	gather->header.present = true;
 	if (gather->windows) {
 		snprintf(number, sizeof(number), "%" PRIu64, gather->first);
-		gather->header.from = arena_copy(&gather->arena, str_of(number));
+		if (gather->first)
+			gather->header.from = arena_copy(&gather->arena, str_of(number));
 		snprintf(number, sizeof(number), "%" PRIu64, gather->last);
-		gather->header.to = arena_copy(&gather->arena, str_of(number));
+		/* times that the store did not return are left out */
+		if (gather->last)
+			gather->header.to = arena_copy(&gather->arena, str_of(number));
 	}
+	if (!gather->header.samples && str_eq(gather->header.unit, STR("samples")))
+		gather->header.samples = stacks_sum(&gather->s, 0);
 	/* The number of samples of the filtered stacks is known only if the unit is samples. */
 	if (gather->nonly) {
 		gather->header.samples_unknown = !str_eq(gather->header.unit, STR("samples"));

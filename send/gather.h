@@ -30,6 +30,8 @@ struct gather {
 	struct store_query q;
 	struct gather_only *only;
 	size_t nonly;
+	/* no frame in front, whatever q.by is */
+	bool plain;
 
 	/* the sum, and the header for it */
 	struct stacks s;
@@ -55,6 +57,25 @@ void gather_end(struct gather *gather);
 /* Frees the stacks and buffers, not the filters. */
 void gather_free(struct gather *gather);
 
+/* ---- each window by itself -------------------------------------------------------------------------------------- */
+
+/* Writes each window that a store returns to a file of its own, dir/EPOCH-N.folded. N counts them from 1. The caller
+ * sets dir, an existing folder, and gather with q.by == BY_TIME and plain, so that stores do not add windows up. */
+struct each {
+	const char *dir;
+	struct gather *gather;
+	uint64_t n;
+	/* start of the window that is being gathered; meaningless if n is 0 */
+	uint64_t epoch;
+};
+
+/* Callbacks of struct store_sink; `to` is a struct each. They end the process if a file cannot be written. */
+bool each_window(void *to, const struct window *window);
+bool each_lines(void *to, struct str lines);
+void each_damaged(void *to, struct str place, const char *why);
+/* Writes the last window. To be called once, after the last callback. */
+void each_end(struct each *each);
+
 /* ---- coverage of a store --------------------------------------------------------------------------------------- */
 
 /* Time spans for which a store holds windows. {0} at first. */
@@ -64,6 +85,10 @@ struct coverage {
 	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
+		/* start of the last window */
+		uint64_t newest;
+		/* the store does not have the ends of windows: there are no gaps, and `last` is the last known start */
+		bool endless;
 		/* half-open spans in s since 1970, in order, disjoint */
 		struct coverage_span {
 			uint64_t from, to;
@@ -80,7 +105,9 @@ bool cover_window(void *to, const struct window *window);
 void cover_damaged(void *to, struct str place, const char *why);
 /* True if a window is an hour long, as roll-ups are. */
 bool cover_has_hours(const struct coverage *coverage);
-/* Prints a table: a line for each stream, and a line for each gap below it. */
+/* Sets the starts of the first and the last window. Returns false if there are none. */
+bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last);
+/* Prints a table: a line for each stream, and a line for each gap below it. An unknown end is `-`. */
 void cover_print(const struct coverage *coverage, struct out *out);
 /* True if a host has a gap within the query's time, up to `now` (s since 1970). print_message: warns with a line for
  * each such host, and for each host whose roll-ups make the result longer than the query. */

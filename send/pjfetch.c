@@ -10,17 +10,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* the last ten minutes, as draw.sh does */
 #define DEFAULT_S 600
+/* beyond all times of windows */
+#define LAST_MOMENT UINT64_C(9999999999)
 
 struct request {
 	const char *store, *dir, *output;
 	struct store_options options;
 	struct gather gather;
 	uint64_t now;
-	bool from, to, all_hosts, list, strict, quiet;
+	bool from, to, all_hosts, list, each, strict, quiet;
 };
 
 /* ---- command line ---------------------------------------------------------------------------------------------- */
@@ -126,6 +129,14 @@ static void pjfetch_check(struct request *request)
 	if (query->from >= query->to)
 		die_usage("--from is not before --to");
 	request->options.reading = true;
+	if (!request->each)
+		return;
+	if (!request->output || strcmp(request->output, "-") == 0)
+		die_usage("--each writes several files: add --output=DIR");
+	if (request->list || query->by != BY_ALL || request->options.stacks_url)
+		die_usage("--each excludes --list, --by and --stacks");
+	query->by = BY_TIME;
+	request->gather.plain = true;
 }
 
 static void pjfetch_parse(struct request *request, int argc, char **argv)
@@ -137,7 +148,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "DIR of pjsend (.)" },
 		{ 0, "dir", "DIR", OPT_STR, &request->dir, NULL, NULL },
 		{ 0, "stacks", "URL", OPT_STR, &request->options.stacks_url, NULL,
-		  "eve: let the original pipeline's /stacks/ compute the sum" },
+		  "eve: let this service (/stacks/) compute the sum" },
 		OPT_GROUP("Selection of windows"),
 		{ 'f', "from", "TIME", OPT_CALL, request, opt_from,
 		  "windows that start at or after TIME (10 minutes before --to)" },
@@ -152,6 +163,8 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 		{ 0, "by", "host|time|label:KEY", OPT_CALL, request, pjfetch_opt_by,
 		  "add a first frame: host, window, value of a label" },
 		{ 0, "list", NULL, OPT_FLAG, &request->list, NULL, "list the windows and the gaps between them" },
+		{ 0, "each", NULL, OPT_FLAG, &request->each, NULL,
+		  "write each window to a file of its own in the new directory --output" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 0, "strict", NULL, OPT_FLAG, &request->strict, NULL,
@@ -216,6 +229,54 @@ static void pjfetch_fetch(struct store *store, struct request *request)
 	gather_end(&request->gather);
 }
 
+/* Writes each window to a file in a new directory. */
+static void pjfetch_each(struct store *store, struct request *request)
+{
+	struct each each = { .dir = request->output, .gather = &request->gather };
+	const struct store_sink sink = { each_window, each_lines, each_damaged, &each };
+
+	if (mkdir(request->output, 0777) < 0)
+		die_errno("cannot create the directory '%s'", request->output);
+	pjfetch_query(store, store->ops->fetch, &request->gather, &sink);
+	each_end(&each);
+}
+
+/* Writes what the store returned: the list, or the sum of the windows. */
+static void pjfetch_write(struct request *request, const struct coverage *coverage)
+{
+	static struct out out;
+
+	out_open(&out, request->output);
+	if (request->list)
+		cover_print(coverage, &out);
+	else
+		folded_write(&out, &request->gather.s, 1, &request->gather.header);
+	out_close(&out);
+}
+
+/* Appends the times of the first and the last window of the selection at any time. Not for eve:, which would need a
+ * request for each window. */
+static void append_span(struct store *store, struct request *request, struct text *to)
+{
+	struct store_query *query = &request->gather.q, asked = *query;
+	struct coverage all = { 0 };
+	uint64_t first, last;
+	char text[2][32];
+
+	if (store->ops->sums)
+		return;
+	query->from = 0;
+	query->to = LAST_MOMENT;
+	pjfetch_list(store, request, &all);
+	*query = asked;
+	if (cover_span(&all, &first, &last)) {
+		timearg_local_text(text[0], first);
+		timearg_local_text(text[1], last);
+		text_printf(to, "; the first starts at %s, the last at %s", text[0], text[1]);
+	}
+	cover_free(&all);
+}
+
 /* Reports that no window begins in the query's time. A roll-up that began before it may reach into it. */
 static void print_none(struct store *store, struct request *request)
 {
@@ -228,6 +289,7 @@ static void print_none(struct store *store, struct request *request)
 	request->gather.q.from -= from % 3600;
 	pjfetch_list(store, request, &hours);
 	request->gather.q.from = from;
+	append_span(store, request, &hint);
 	folding_host(&name, query->host);
 	if (!str_eq(query->host, text_view(&name)))
 		text_printf(&hint, "; pjsend names that host '%.*s'", (int)name.n, name.p);
@@ -249,7 +311,7 @@ static int pjfetch_finish(struct store *store, struct request *request, const st
 
 	if (coverage->n == 0 && !gather->damaged && !coverage->damaged)
 		print_none(store, request);
-	else if (gather->nonly && !request->list && stacks_sum(&gather->s, 0) == 0)
+	else if (gather->nonly && !request->list && !request->each && stacks_sum(&gather->s, 0) == 0)
 		warn("no sample of that comm or pid; windows have pids only with pjsend --pid");
 	if (gather->damaged + coverage->damaged > 3)
 		warn("%" PRIu64 " windows are damaged", gather->damaged + coverage->damaged);
@@ -264,7 +326,6 @@ static int pjfetch_finish(struct store *store, struct request *request, const st
 int main(int argc, char **argv)
 {
 	static struct request request;
-	static struct out out;
 	struct store store = { 0 };
 	struct coverage cover = { 0 };
 	struct text own = { 0 };
@@ -281,14 +342,13 @@ int main(int argc, char **argv)
 	}
 	store_open(&store, request.store, &request.options);
 	pjfetch_list(&store, &request, &cover);
-	if (!request.list)
-		pjfetch_fetch(&store, &request);
-	out_open(&out, request.output);
-	if (request.list)
-		cover_print(&cover, &out);
-	else
-		folded_write(&out, &request.gather.s, 1, &request.gather.header);
-	out_close(&out);
+	if (request.each) {
+		pjfetch_each(&store, &request);
+	} else {
+		if (!request.list)
+			pjfetch_fetch(&store, &request);
+		pjfetch_write(&request, &cover);
+	}
 	status = pjfetch_finish(&store, &request, &cover);
 	store_close(&store);
 	cover_free(&cover);

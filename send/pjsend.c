@@ -370,7 +370,8 @@ static void print_schema(const struct request *request)
 		die_usage("--schema needs --store");
 	ops = store_ops_of(request->store, &where);
 	if (!ops->schema)
-		die("%s: this store needs no schema", ops->form);
+		die("%s: this store needs no schema%s", ops->form,
+		    ops->sums ? " of pj, but a service with four fields: man pj-store" : "");
 	out_open(&out, NULL);
 	out_text(&out, ops->schema());
 	out_close(&out);

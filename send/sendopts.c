@@ -197,7 +197,7 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		.example = "stores:  dir:PATH            files, by host and day; no server\n"
 			   "         clickhouse:URL      sums on the server\n"
 			   "         couch:URL           CouchDB, a document a window\n"
-			   "         eve:URL             the original pipeline's\n"
+			   "         eve:URL             Eve, a REST service on MongoDB\n"
 			   "         ndjson:FILE         lines of JSON, one way; - is standard output\n"
 			   "         pyroscope:URL       one way\n\n"
 			   "example: pjsend -d /var/lib/pj --store=dir:/srv/profiles --label=service=shop\n"

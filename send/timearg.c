@@ -143,3 +143,20 @@ void timearg_text(char s[32], uint64_t moment)
 	gmtime_r(&seconds, &calendar);
 	strftime(s, 32, "%Y-%m-%dT%H:%M:%SZ", &calendar);
 }
+
+void timearg_local_text(char s[32], uint64_t moment)
+{
+	time_t seconds = (time_t)moment;
+	struct tm calendar;
+	long offset;
+	size_t n;
+
+	if (!localtime_r(&seconds, &calendar) || calendar.tm_gmtoff == 0) {
+		timearg_text(s, moment);
+		return;
+	}
+	offset = calendar.tm_gmtoff < 0 ? -calendar.tm_gmtoff : calendar.tm_gmtoff;
+	n = strftime(s, 32, "%Y-%m-%dT%H:%M:%S", &calendar);
+	snprintf(s + n, 32 - n, "%c%02ld:%02ld", calendar.tm_gmtoff < 0 ? '-' : '+', offset / 3600 % 100,
+		 offset / 60 % 60);
+}

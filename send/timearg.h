@@ -12,11 +12,15 @@
 
 #include "common/str.h"
 
-bool timearg_parse(const char *text, uint64_t now, uint64_t *moment);
-
 /* Parses a time into *moment, in s since 1970; `now`, in the same unit, is the base of relative times. Returns false
  * if text is no time before the year 10000. */
+bool timearg_parse(const char *text, uint64_t now, uint64_t *moment);
+
 /* Writes a time in UTC, e.g. "2026-11-21T15:04:05Z". */
 void timearg_text(char s[32], uint64_t moment);
+
+/* Writes a time in the local zone, as timearg_parse reads it, with its difference to UTC, e.g.
+ * "2026-11-21T16:04:05+01:00"; where that is 0, as timearg_text. */
+void timearg_local_text(char s[32], uint64_t moment);
 
 #endif

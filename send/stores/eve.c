@@ -684,7 +684,7 @@ static void *eve_open(struct str where, const struct store_options *options, str
 const struct store_ops store_eve = {
 	.scheme = "eve",
 	.form = "eve:URL",
-	.does = "the original pipeline's service: http://HOST:5001/cpu",
+	.does = "Eve, a REST service on MongoDB: http://HOST:5001/cpu",
 	.exact = true,
 	.pids = true,
 	.sums = true,

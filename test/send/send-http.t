@@ -69,6 +69,12 @@ ship --list 0 2000000000 "eve:http://127.0.0.1:$eve_port"
 is "a list of hosts and windows" "$(cut -d' ' -f1,2 ship.out | tr '\n' ,)" "h1 1700000000,h1 1700000030,h2 1700000000,h2 1700000030,"
 ship --host h2 --list 1700000001 2000000000 "eve:http://127.0.0.1:$eve_port"
 is "of one host and a range" "$(cut -d' ' -f1,2 ship.out)" "h2 1700000030"
+is "pjfetch --list: the store has no ends of windows, so none are printed, and no gaps" \
+	"$(TZ=UTC pjfetch --list -s "eve:http://127.0.0.1:$eve_port" --to=2000000000)" \
+	"h1  2023-11-14T22:13:20Z  -  2 windows  30 s  
+h2  2023-11-14T22:13:20Z  -  2 windows  30 s  "
+pjfetch -s "eve:http://127.0.0.1:$eve_port" --from=1690000000 --to=1710000000 >out 2>err
+is "  nor does a sum report gaps, or times and numbers that the store does not have" "$? $(cat err) $(head -n 1 out | sed 's/samples=[1-9].*/samples/')" "0  # pj unit=samples samples"
 
 # ---- a beginning of a window is there already
 

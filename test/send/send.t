@@ -3,7 +3,7 @@
 # Killed at every call: send-kill.t. Remote stores: send-*.t. On the live machine: record-send.t.
 # full-san: 20 s with sanitizers
 # covers: send/pjsend.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
-# covers: send/timearg.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
+# covers: send/timearg.c send/each.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
 # covers: send/spool/folding.c send/spool/child.c send/spool/counters.c send/stores/dirstore.c
 # covers: send/stores/dirread.c send/stores/dirnames.c send/stores/dirtidy.c
 # shellcheck source=test/lib/tap.sh
@@ -82,7 +82,26 @@ is "what there is, and what is missing" "$(cat list)" "web1  2023-11-14T22:13:20
 pjfetch -q -d d --strict --from=1700000000 --to=1700000130 >out 2>&1
 is "--strict: a gap is status 1" "$?" 1
 pjfetch -q -d d --from=1600000000 --to=1600000130 >out 2>err
-is "nothing there: status 1, and said" "$? $(cat err)" "1 pjfetch: no windows: none starts in that time"
+is "nothing there: status 1, and said" "$? $(cat err)" \
+	"1 pjfetch: no windows: none starts in that time; the first starts at 2023-11-14T22:13:20Z, the last at 2023-11-14T22:16:40Z"
+is "times are those of the zone in which --from is read" "$(TZ=CET-1 pjfetch -d d --list --from=2023-11-14T23:15 | head -n 1)" \
+	"web1  2023-11-14T23:15:00+01:00  2023-11-14T23:17:10+01:00  2 windows  60 s  cycles"
+is "  as they are printed they can be given" "$(TZ=CET-1 pjfetch -q -d d --from=2023-11-14T23:15:00+01:00 --to=2023-11-14T23:15:01+01:00 | grep -v '^#')" "a;d 5"
+
+# ---- each window by itself
+ok "--each writes each window" pjfetch -q -d d --each --from=1700000000 --to=1700000130 -o each
+is "  to a file" "$(ls each)" "1700000000-1.folded
+1700000030-2.folded
+1700000100-3.folded"
+is "  with its times and stacks" "$(cat each/1700000030-2.folded)" '# pj unit=samples event=cycles frequency=99 from=1700000030 to=1700000060 host=web1 samples=2 lost=0
+a;b 2'
+is "  the sum is the same" "$(pjfold -q each/*.folded | grep -v '^#')" "$(body got)"
+pjfetch -q -d d --each -o each >out 2>err
+is "  no file of an earlier run is among them" "$? $(cat err)" "1 pjfetch: cannot create the directory 'each': File exists"
+pjfetch -d d --each >out 2>err
+is "  a directory is needed" "$? $(cat err)" "2 pjfetch: --each writes several files: add --output=DIR (see pjfetch --help)"
+pjfetch -d d --each --by=host -o each2 >out 2>err
+is "  --by is excluded" "$? $(cat err)" "2 pjfetch: --each excludes --list, --by and --stacks (see pjfetch --help)"
 
 # ---- names of windows
 mkdir -p two/out
@@ -234,7 +253,7 @@ refused 2 "--from is not before --to" -f 1700000010 -t 1700000000
 refused 2 "--from is not before --to" -f 1700000000 -t 1700000000
 refused 1 "no windows: none of the selection starts in that time; --list lists all windows" -f 1700000000 -t 1700000001 -H nobody
 refused 1 "no windows: none of the selection starts in that time" --list -H nobody
-refused 1 "no windows: none starts in that time" --list -f 1800000000 -t 1800000001
+refused 1 "no windows: none starts in that time; the first starts at 2023-11-14T22:13:20Z, the last at 2023-11-14T22:13:50Z" --list -f 1800000000 -t 1800000001
 refused 2 "--host and --all-hosts exclude each other" -H web1 -a
 refused 2 "--by=place: host, time or label:KEY" --by=place
 refused 2 "--by=label:: host, time or label:KEY" --by=label:
@@ -438,8 +457,10 @@ is "what is not ours is not touched" "$(ls ten/store/web1/2023-11-14)" mine
 if date -d yesterday +%s >/dev/null 2>&1; then
 	for day in yesterday today; do
 		more=$([ $day = today ] && echo 4000 || echo 1000)
-		chunk daily "$(date -d "$day 08:00" +%s)" "app;main;parse 10000
+		for minute in 08:00 08:10 08:20; do
+			chunk daily "$(date -d "$day $minute" +%s)" "app;main;parse 10000
 app;main;render $more"
+		done
 		chunk daily "$(date -d "$day 10:00" +%s)" "app;main;parse 10000
 app;main;render 1000"
 	done
@@ -452,6 +473,8 @@ app;main;render 1000"
 	PATH=$PWD/fake:$PATH MAIL=team@example.org PJ_STORE=dir:daily/store "$top/examples/daily-regression" 08:00 09:00 --host=web1 >out 2>err
 	is "to MAIL it is mailed" "$? $(cat out) $(head -n 1 mailed | cut -d' ' -f2-4) $(head -n 1 mailed | grep -o '[^ ]*$') $(grep -o render mailed | head -n 1)" \
 		"3  slower than on team@example.org render"
+	KEEP=kept PJ_STORE=dir:daily/store "$top/examples/daily-regression" 08:00 09:00 >out 2>err
+	is "each window is compared by itself, and kept with the picture" "$? $(find kept/before -type f | wc -l) $(find kept/after -type f | wc -l) $(grep -c '<svg' kept/change.svg)" "3 3 3 1"
 	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 10:00 11:00 >out 2>err
 	is "and what did not is not, status 0" "$? $(cat out)" "0 "
 	PJ_STORE=dir:daily/store "$top/examples/daily-regression" 12:00 13:00 >out 2>err
