@@ -13,6 +13,7 @@
 #include "common/process/sandbox.h"
 #include "record/session.h"
 #include "record/single.h"
+#include "record/takeover.h"
 #include "common/text.h"
 #include "common/process/urgency.h"
 #include "record/windows/windows.h"
@@ -23,18 +24,36 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define AGAIN_MS 500      /* ms; a signal after this time counts as a second one */
-#define SAVER_MS 10000    /* ms for the symbol saver to finish its current work at the end */
-#define SHOWN_DIFFERENT 3 /* number of differing stacks that --unwind=verify prints */
+#define AGAIN_MS 500                   /* ms; a signal after this time counts as a second one */
+#define SAVER_MS 10000                 /* ms for the symbol saver to finish its current work at the end */
+#define HANDOVER_MOST (60 * SECOND_NS) /* ns between now and the end that a signal may ask for */
+#define SHOWN_DIFFERENT 3              /* number of differing stacks that --unwind=verify prints */
 
 static volatile sig_atomic_t stop_requested;
 
+/* CLOCK_MONOTONIC at which the recorder that replaces this one begins; 0: none does. */
+static volatile _Atomic uint64_t handover_ns;
+
+/* Returns true if the signal is the request of another pjrecord (recorderlock.h), and stores its time. */
+static bool is_handover(const siginfo_t *info)
+{
+	uint64_t end = (uintptr_t)info->si_value.sival_ptr, now = clock_now();
+
+	if (info->si_code != SI_QUEUE || end < now - HANDOVER_MOST || end > now + HANDOVER_MOST || handover_ns)
+		return false;
+	handover_ns = end;
+	return true;
+}
+
 /* The first signal ends the window and the recording; a second one kills the recorder. A signal within AGAIN_MS of
  * the first counts as the same one, because timeout(1) signals both the process and its group. */
-static void pjrecord_on_signal(int sig)
+static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 {
 	static uint64_t first;
 
+	(void)context;
+	if (sig == SIGTERM && is_handover(info))
+		return;
 	if (!stop_requested)
 		first = clock_now_ms();
 	stop_requested = 1;
@@ -48,7 +67,7 @@ static void pjrecord_on_signal(int sig)
  * the same: shell scripts ignore it for background processes, but must be able to end the recorder with it. */
 static void pjrecord_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = pjrecord_on_signal }, hup;
+	struct sigaction action = { .sa_sigaction = pjrecord_on_signal, .sa_flags = SA_SIGINFO }, hup;
 
 	sigaddset(&action.sa_mask, SIGINT);
 	sigaddset(&action.sa_mask, SIGTERM);
@@ -205,9 +224,11 @@ static int step_ms(const struct request *request, uint64_t start_ms)
 	return !request->length_s || end > now + 500 ? 500 : end > now ? (int)(end - now) : 0;
 }
 
-/* Records until a signal, the last window, the end of the targets or of --seconds. Returns false if the command could
- * not be run, so that nothing was recorded; *status is the exit status of the command. */
-static bool pjrecord_run(const struct request *request, struct session *session, struct command *command, int *status)
+/* Records until a signal, the last window, the end of the targets or of --seconds. takeover: that of the
+ * directory, or NULL. Returns false if the command could not be run, so that nothing was recorded; *status is the exit
+ * status of the command. */
+static bool pjrecord_run(const struct request *request, struct session *session, struct takeover *takeover,
+			 struct command *command, int *status)
 {
 	bool ended = false, command_is_over = false;
 	uint64_t start;
@@ -227,6 +248,8 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	while (!ended && (ms = step_ms(request, start)) && session_step(session, ms) && !stop_requested) {
 		command_is_over = request->command && command_ended(command, status);
 		ended = command_is_over || targets_gone(request);
+		if (takeover)
+			takeover_tick(takeover);
 	}
 	if (request->command && !command_is_over)
 		end_command(request, command, status);
@@ -339,6 +362,7 @@ static int record_windows(const struct request *request, struct session_options 
 				      .verbose = request->verbose };
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
+	struct takeover takeover = { .lock = { .fd = -1 } };
 	struct session *session;
 	struct windows *windows;
 	struct symsaver_counts counts;
@@ -348,16 +372,20 @@ static int record_windows(const struct request *request, struct session_options 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
 	windows_prepare(request->dir, &uid, &gid);
+	options->replaced = request->replace ? &takeover.lock : NULL;
+	options->until = &handover_ns;
 	session = open_session(request, options, events);
-	report_start(request, session, events);
 	pjrecord_become(request, uid, gid);
+	takeover_begin(&takeover, request);
+	report_start(request, session, events);
 	saver = pjrecord_start_saver(request, request->keep ? request->dir : NULL);
 	session_fork(session);
 	/* this starts a thread, so all helper processes are forked before it */
 	windows = windows_open(&wo);
 	session_output(session, windows, saver, -1);
-	pjrecord_run(request, session, command, &status);
+	pjrecord_run(request, session, &takeover, command, &status);
 	session_finish(session);
+	takeover_release(&takeover);
 	bool written = windows_close(windows);
 	counts = stop_saver(saver);
 	if (request->keep)
@@ -393,7 +421,7 @@ static int record_single(const struct request *request, struct session_options *
 	saver = pjrecord_start_saver(request, NULL);
 	session_fork(session);
 	session_output(session, NULL, saver, single.fd);
-	ran = pjrecord_run(request, session, command, &status);
+	ran = pjrecord_run(request, session, NULL, command, &status);
 	error = session_finish(session);
 	stop_saver(saver);
 	if (!ran) {

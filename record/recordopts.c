@@ -217,7 +217,10 @@ static void recordopts_check(struct request *request, bool in_windows)
 	request->verbose = request->verbose && !request->quiet;
 	request->dir = request->dir ? request->dir : ".";
 	if (request->output && in_windows)
-		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once and --align");
+		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once, --align and "
+			  "--replace");
+	if (request->replace && request->align && request->count)
+		die_usage("--replace begins at once: it excludes --align with --once or --windows");
 }
 
 static void recordopts_print_values(struct out *out, const char *option)
@@ -272,6 +275,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		  "record one window, as --windows=1; with --align for cron" },
 		{ 0, "align", NULL, OPT_FLAG, &request->align, NULL,
 		  "start windows at multiples of their length on the wall clock" },
+		{ 0, "replace", NULL, OPT_FLAG, &request->replace, NULL,
+		  "end the recorder of the same DIR and continue without a gap" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write one recording, no windows; - is standard output, for a pipe" },
 		{ 0, "max-lost", "PCT", OPT_CALL, &request->max_lost, opt_share,
@@ -331,7 +336,8 @@ void record_parse(struct request *request, int argc, char **argv)
 	memcpy(request->argv, argv, (size_t)argc * sizeof(*argv));
 	operand = opt_parse(&tool, argc, argv);
 	recordopts_take_operands(request, operand, command);
-	recordopts_check(request, request->dir || request->seconds != UINT64_MAX || request->count || request->align);
+	recordopts_check(request, request->dir || request->seconds != UINT64_MAX || request->count || request->align ||
+					  request->replace);
 }
 
 void record_free(struct request *request)

@@ -55,6 +55,8 @@ struct request {
 	uint64_t length_s;
 	/* windows start at multiples of their length on the wall clock */
 	bool align;
+	/* ends another recorder of the same directory and continues where its last window ends */
+	bool replace;
 	/* retention: bytes of all windows, and age of the oldest; 0 is no limit */
 	uint64_t keep_bytes, keep_age_s;
 	/* share of the file system that stays free, 0 to 1 */

@@ -28,6 +28,7 @@
 #define SETTLE_MS 300             /* ms to wait for build-ids at the end */
 #define LOOK_NS (2 * SECOND_NS)   /* ns between checks of CPUs and helper processes */
 #define FLUSH_NS (SECOND_NS / 20) /* ns between writes while the rings are drained more often */
+#define HANDOVER_NS SECOND_NS     /* ns from the request to other recorders to their end */
 #define HELD_MS 20                /* ms between retries while a sample waits for unwind tables */
 
 struct session {
@@ -39,6 +40,8 @@ struct session {
 	struct sources *sources;
 	struct processes *processes;
 	struct rescan *rescan;
+	uint64_t until;     /* end of the last window as it was read from o.until; 0 if there is none */
+	bool ended;         /* the last window has ended there */
 	uint64_t held;      /* time of the sample that waits for unwind tables; 0 if none waits */
 	bool flush;         /* samples do not wait for helpers */
 	struct text sample; /* sample that is being composed */
@@ -51,6 +54,20 @@ struct session {
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
 
+/* Returns true if all requested windows are complete. */
+static bool session_complete(const struct session *session)
+{
+	return session->ended || (session->o.count && session->w.done >= session->o.count);
+}
+
+/* Returns the end of a window that begins at begin. */
+static uint64_t border_after(const struct session *session, uint64_t begin, bool align)
+{
+	uint64_t border = clock_border(begin, clock_wall_of(begin), session->o.window_ns, align);
+
+	return session->until && session->until < border ? session->until : border;
+}
+
 /* Ends the open window and begins the next one until the open window contains ns. After the last requested window,
  * begin and end are UINT64_MAX. */
 static void turn_to(struct session *session, uint64_t ns)
@@ -59,13 +76,34 @@ static void turn_to(struct session *session, uint64_t ns)
 		uint64_t border = session->w.end;
 
 		openwindow_end(&session->w, border);
-		if (session->o.count && session->w.done >= session->o.count) {
+		session->ended = session->until && border >= session->until;
+		if (session_complete(session)) {
 			session->w.begin = session->w.end = UINT64_MAX;
 			return;
 		}
-		openwindow_begin(&session->w, border,
-				 clock_border(border, clock_wall_of(border), session->o.window_ns, session->o.align));
+		openwindow_begin(&session->w, border, border_after(session, border, session->o.align));
 	}
+}
+
+/* Reads the time at which the last window ends, once it is set. If records after it have been taken already, the
+ * window ends behind them. A window that has not begun by then is left out. */
+static void read_until(struct session *session)
+{
+	uint64_t until = session->o.until ? *session->o.until : 0;
+
+	if (session->until || !until || session->w.end == UINT64_MAX)
+		return;
+	if (until <= session->w.begin) {
+		if (output_discard(&session->w.out, &session->w.report)) {
+			session->ended = true;
+			session->w.begin = session->w.end = UINT64_MAX;
+			return;
+		}
+		until = session->w.begin + 1;
+	}
+	session->until = until > session->drained ? until : session->drained;
+	if (session->until < session->w.end)
+		session->w.end = session->until;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------- */
@@ -266,6 +304,7 @@ static void session_drain(struct session *session, uint64_t horizon)
 {
 	uint64_t late;
 
+	read_until(session);
 	drain_rings(session, horizon);
 	unsigned high = rings_high(session->rings);
 	if (rings_left(session->rings) > 400) {
@@ -411,13 +450,31 @@ static void mark_targets(struct session *session)
 		processes_make(session->processes, session->o.pid[i])->target = true;
 }
 
+/* Returns the time at which the first window begins: that at which the recorders end that this one replaces, now if
+ * there are none. */
+static uint64_t begin_after(const struct recorderlock *replaced, uint64_t now)
+{
+	pid_t pid = 0;
+	int asked = replaced ? recorderlock_ask(replaced, now + HANDOVER_NS, &pid) : 0;
+
+	if (asked < 0 && !pid)
+		die("the recorder of this directory runs in another PID namespace, so --replace cannot end it: stop it "
+		    "there");
+	if (asked < 0)
+		die_errno("cannot end process %ld, which records into the same directory", (long)pid);
+	return asked ? now + HANDOVER_NS : now;
+}
+
 /* Opens the first window: now, or with --align at the next border; earlier samples are dropped. If another run is
- * about to end its window near that border, this run starts at exactly that ns. */
+ * about to end its window near that border, this run starts at exactly that ns. If it replaces other recorders, it
+ * starts where they end. */
 static void first_window(struct session *session)
 {
-	uint64_t now = clock_now(), begin = now, theirs;
+	uint64_t now = clock_now(), begin = begin_after(session->o.replaced, now), theirs;
 
-	if (session->o.align && session->o.window_ns) {
+	if (begin != now) {
+		session->w.report.loss = (struct pj_loss){ 0 };
+	} else if (session->o.align && session->o.window_ns) {
 		begin = clock_next(now, clock_wall(), session->o.window_ns);
 		if (session->w.out.windows && windows_predecessor(session->w.out.windows, &theirs) && theirs > now &&
 		    theirs != UINT64_MAX && theirs < begin + session->o.window_ns / 2 &&
@@ -426,8 +483,7 @@ static void first_window(struct session *session)
 		session->w.report.loss = (struct pj_loss){ 0 };
 	}
 	switches_begin(session->w.switches, begin);
-	openwindow_begin(&session->w, begin,
-			 clock_border(begin, clock_wall_of(begin), session->o.window_ns, begin != now));
+	openwindow_begin(&session->w, begin, border_after(session, begin, session->o.align));
 }
 
 static struct switches *start_switches(struct session *session)
@@ -490,12 +546,6 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	if (border <= now)
 		return 0;
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
-}
-
-/* Returns true if all requested windows are complete. */
-static bool session_complete(const struct session *session)
-{
-	return session->o.count && session->w.done >= session->o.count;
 }
 
 /* Checks, each LOOK_NS, what changes rarely: CPUs that come and go, and the helper processes. */

@@ -17,6 +17,7 @@
 #include "record/unwind/fallback.h"
 #include "record/symsaver/symsaver.h"
 #include "record/perf/sources.h"
+#include "record/windows/recorderlock.h"
 #include "record/windows/windows.h"
 
 /* Strings and arrays must live as long as the session. */
@@ -69,6 +70,11 @@ struct session_options {
 	/* Window borders are multiples of window_ns on the wall clock, and samples before the first border are
 	 * dropped. */
 	bool align;
+	/* Recorders to replace: they are asked to end at the time at which the first window begins. NULL: none. */
+	const struct recorderlock *replaced;
+	/* CLOCK_MONOTONIC at which the last window ends, 0: none; a signal handler may set it at any moment. NULL: the
+	 * recording has no such time. */
+	const volatile _Atomic uint64_t *until;
 };
 
 /* Sums over all windows, and facts about the recording. */

@@ -8,6 +8,7 @@
 #include "common/diag.h"
 #include "record/windows/epochs.h"
 #include "record/symsaver/saversweep.h"
+#include "record/windows/recorderlock.h"
 #include "record/windows/retention.h"
 #include "record/windows/leftovers.h"
 #include "record/windows/rescue.h"
@@ -444,6 +445,20 @@ static int open_used(const struct windir *windir, const char *dir)
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	windir_prepare(dir, uid, gid);
+}
+
+bool windows_lock(const char *dir, uint64_t from, uint64_t to, struct recorderlock *lock)
+{
+	struct windir windir;
+	bool opened;
+	int error;
+
+	windir_open(&windir, dir);
+	opened = recorderlock_open(lock, windir.recording, from, to);
+	error = errno;
+	windir_close(&windir);
+	errno = error;
+	return opened;
 }
 
 struct windows *windows_open(const struct windows_options *options)

@@ -42,6 +42,11 @@ struct window {
  * link or belongs to another user. */
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid);
 
+/* Opens the lock of the recorder of DIR for the seconds [from, to) (recorderlock.h), after privileges are dropped.
+ * Returns false and errno on failure. */
+struct recorderlock;
+bool windows_lock(const char *dir, uint64_t from, uint64_t to, struct recorderlock *lock);
+
 /* Opens DIR and starts the finisher, which first cleans up after killed runs. Ends the process if DIR cannot be used.
  * SIGXFSZ is ignored from here on. */
 struct windows *windows_open(const struct windows_options *options);

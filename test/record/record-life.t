@@ -114,7 +114,8 @@ for f in $(awk '{ print $1 }' held.now); do
 done >held.then
 same "  all samples that an open one held are in the rescued one" held.then held.now
 ok "  no keeper outlives its recorder" until_ 30 no_keepers
-is "  leaves nothing in recording/" "$(ls -A killed/recording)" used
+is "  leaves nothing in recording/" "$(ls -A killed/recording)" "recorder
+used"
 is "  some windows were complete before, some were open" "$([ -s sums ] && [ "$held" -gt 0 ] && echo yes)" yes
 ok "  complete windows did not change" sha256sum -c --quiet sums
 ok "  and are whole, like those that were rescued" whole killed/out/*.data

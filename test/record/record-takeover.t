@@ -1,0 +1,93 @@
+#!/bin/sh
+# record-takeover.t - two recorders on one directory: the second one refuses, --replace continues without a gap.
+#
+# stage: live
+# covers: record/takeover.c record/windows/recorderlock.c record/session.c
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/lib/record.sh
+. "$top/test/lib/record.sh"
+LC_ALL=C
+export LC_ALL
+perf=${PJ_PERF:-perf}
+
+have pjrecord || skip_all "pjrecord is not built"
+window=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/window
+case $window in /*) ;; *) window=$top/$window ;; esac
+[ -x "$window" ] || skip_all "the helpers are not built"
+pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
+
+sh -c 'while :; do :; done' &
+load=$!
+first='' reference=''
+trap 'kill $load $first $reference 2>/dev/null; rm -rf "$scratch"' EXIT
+
+# recordings COUNT: DIR has at least so many complete windows
+recordings()
+{
+	[ "$(find both/out -name '*.data' 2>/dev/null | grep -c .)" -ge "$1" ]
+}
+
+# ---- the second one
+
+pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none >first.out 2>first.err &
+first=$!
+ok "a recorder records" until_ 30 recordings 1
+timeout 60 pjrecord -q -a -w 1 -d both >second.out 2>second.err
+is "a second one ends with status 1" $? 1
+ok "  and names the first in one line" grep -qx "pjrecord: another recorder, process $first, writes windows into 'both': .* --replace" second.err
+is "  that is all that it prints" "$(grep -c . second.err) $(grep -c . second.out)" "1 0"
+timeout 60 pjrecord -q -a -w 1 --once --align -d both >cron.out 2>cron.err
+is "  so does a run from cron" "$? $(grep -c "process $first," cron.err)" "1 1"
+ok "  a command is not run then" sh -c '! timeout 60 pjrecord -d both touch ran 2>/dev/null && ! [ -e ran ]'
+
+kill -9 "$first"
+wait "$first" 2>/dev/null
+first=''
+pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none -n 1 >after.out 2>after.err
+is "after kill -9 of the first, the next one records" "$? $(grep 'another recorder' after.err)" "0 "
+rm -rf both
+
+# ---- --replace
+
+pjrecord -q -F 499 -o reference.data -p "$load" 2>reference.err &
+reference=$!
+until_ 30 test -s reference.data.part || fail "the reference records" reference.err
+pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none >first.out 2>first.err &
+first=$!
+ok "a recorder records" until_ 30 recordings 2
+timeout 60 pjrecord -q -a -F 499 -w 1 -n 2 -d both --keep-symbols none --replace >second.out 2>second.err
+is "--replace: status" "$? $(grep -v 'unwind tables hung' second.err)" "0 "
+wait "$first"
+is "  of the first, too" "$? $(grep -v 'unwind tables hung' first.err)" "0 "
+kill -INT "$reference"
+wait "$reference"
+first='' reference=''
+cat first.out second.out | while read -r w; do "$window" "$w"; done >spans
+is "  each window begins exactly where the one before it ends" "$(awk 'NR > 1 && $1 != end { print "gap:", $1 - end } { end = $2 }' spans)" ""
+is "  no sample lies outside of its window" "$(awk '$3 && ($3 < $1 || $4 >= $2)' spans)" ""
+is "  the second one has as many windows as it is to have" "$(grep -c . second.out)" 2
+is "  the directory has no other windows" "$(find both/out -name '*.data' | sort | tr '\n' ' ')" "$(sort first.out second.out | tr '\n' ' ')"
+if "$perf" --version >/dev/null 2>&1; then
+	begin=$(head -n 1 spans | cut -d ' ' -f 1) end=$(tail -n 1 spans | cut -d ' ' -f 2)
+	# moments FILE...: the ns of each sample of the load
+	moments()
+	{
+		for f in "$@"; do "$perf" script --ns -F pid,time -i "$f" 2>/dev/null; done |
+			awk -v pid="$load" '$1 == pid { sub(":", "", $2); split($2, t, "."); printf "%d%09d\n", t[1], t[2] }'
+	}
+	# shellcheck disable=SC2046 # paths without blanks
+	moments $(cat first.out second.out) >windows.times
+	moments reference.data | awk -v begin="$begin" -v end="$end" '$1 >= begin && $1 < end' >reference.times
+	is "  no sample of a known load is in two windows" "$(uniq -d windows.times)" ""
+	counts="$(grep -c . windows.times) in windows, $(grep -c . reference.times) in a recording of the same time"
+	# two clocks of one frequency differ by some of their ticks
+	ok "  nor is one missing: $counts" awk -v a="$(grep -c . windows.times)" -v b="$(grep -c . reference.times)" \
+		'BEGIN { d = a > b ? a - b : b - a; exit !(b > 100 && d <= 5 + b / 50) }'
+else
+	skip "  samples of a known load" "perf is not installed"
+fi
+pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none -n 1 --replace >alone.out 2>alone.err
+is "--replace without another recorder records" "$? $(grep -c . alone.out)" "0 1"
+is "--replace excludes runs from cron" "$(pjrecord --replace --once --align -d both 2>&1 | grep -c 'excludes --align')" 1
+done_
