@@ -90,12 +90,13 @@ if [ -x /opt/java/bin/java ]; then
 fi
 echo "# $(systemctl --version | head -n 1), Linux $(uname -r), kernel.perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
 echo 2 >/proc/sys/kernel/perf_event_paranoid
-check "the units are enabled and started" systemctl enable --now $units
+check "pjrecord and pjsend are enabled and started" systemctl enable --now pjrecord pjsend
 check "a window is recorded, folded and sent" wait_for 150 stored 0
 if [ -x /opt/java/bin/java ]; then
-	check "  with methods of a JVM" wait_for 100 sh -c 'pjfetch -q --store=dir:/var/lib/pj/store --from=-1h | grep "Work\.add"'
+	check "  with methods of a JVM, without pjmap" wait_for 100 sh -c 'pjfetch -q --store=dir:/var/lib/pj/store --from=-1h | grep "Work\.add"'
 	check "  which a helper process reads" wait_for 30 helper pjrecord-jvm
 fi
+check "pjmap is enabled and started" systemctl enable --now pjmap
 check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u pjrecord | grep -q "samples of"'
 check "pjrecord: user pj, five capabilities at most, seccomp, the host's mounts" at_most $five host pjrecord
 check "pjmap: two capabilities at most, mounts of its own" at_most $two own pjmap
