@@ -13,6 +13,7 @@ esac
 limit=600
 case $1 in
 *test/svg/browser/*) limit=1200 ;;
+*/fleet.t) limit=$((600 + ${PJ_FLEET_SECS:-130})) ;;
 esac
 # not cases, laws, units: those are the same each time
 again=
