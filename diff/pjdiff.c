@@ -173,6 +173,8 @@ static struct folded_header pjdiff_header_of(const struct request *request, stru
 	h.z = comparison->rule.z;
 	h.points = comparison->rule.points;
 	h.relative = comparison->rule.relative;
+	h.has_compare = request->compare != COMPARE_DEFAULT;
+	h.by_shares = request->compare == COMPARE_SHARES;
 	list_noise(comparison, &h);
 	return h;
 }

@@ -34,7 +34,8 @@ struct sig_rule rule_make(const struct request *request, const struct folded_hea
 		.relative = rule_choose(request->relative, header->has_rule, header->relative, SIG_RELATIVE),
 		.dispersion = header->dispersion > 1 ? header->dispersion : 1,
 		.drift = header->drift,
-		.shares = sig_by_shares(stacks_sum(stacks, 0), stacks_sum(stacks, 1)),
+		.shares = header->has_compare ? header->by_shares :
+						sig_by_shares(stacks_sum(stacks, 0), stacks_sum(stacks, 1)),
 		.counted = is_count(header->unit, unit),
 		.sum = { stacks_sum(stacks, 0), stacks_sum(stacks, 1) },
 	};

@@ -41,6 +41,8 @@ static void put_rule(struct text *text, const struct folded_header *header)
 		text_printf(text, " drift=%.3f", header->drift);
 	if (header->has_rule)
 		text_printf(text, " z=%g points=%g relative=%g", header->z, header->points, header->relative);
+	if (header->has_compare)
+		text_printf(text, " compare=%s", header->by_shares ? "shares" : "counts");
 }
 
 static void foldedhead_put_header(struct text *text, const struct folded_header *header)
@@ -148,6 +150,9 @@ static void get_rule(struct str key, struct str value, struct folded_header *hea
 		header->has_rule |= foldedhead_get_number(value, 0, 100, &header->points);
 	} else if (first_rule && str_eq(key, STR("relative"))) {
 		header->has_rule |= foldedhead_get_number(value, 0, 1, &header->relative);
+	} else if (!header->has_compare && str_eq(key, STR("compare"))) {
+		header->by_shares = str_eq(value, STR("shares"));
+		header->has_compare = header->by_shares || str_eq(value, STR("counts"));
 	}
 }
 

@@ -40,8 +40,8 @@ struct folded_header {
 	double dispersion, drift;
 	bool has_rule; /* true if z, points and relative are set, maybe to 0 */
 	double z, points, relative;
-	/* From lines `# dispersion 4.20 a;b;c`: nodes whose dispersion differs from their caller's. */
-	struct folded_noise *noise;
+	bool has_compare, by_shares; /* the user chose to compare shares, or counts; else the totals decide */
+	struct folded_noise *noise;  /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
 	size_t nnoise;
 };
 
