@@ -378,13 +378,20 @@ static bool has_complete_stacks(const struct check *check, const struct runtime 
 	return (check->copies && runtime->readable) || (runtime->options_readable && runtime->frame_pointers);
 }
 
+/* Returns true if frames of generated code have names: those of a map, or, of a JVM whose stacks are unwound by tables,
+ * those that the recorder reads with its frames and writes into the window. */
+static bool has_named_frames(const struct check *check, const struct runtime *runtime)
+{
+	return runtime->map || (runtime->jvm && check->copies && runtime->readable);
+}
+
 static void hostcheck_see(void *arg, const struct runtime *runtime)
 {
 	struct seen *seen = arg;
 
 	seen->jvms += runtime->jvm;
 	seen->jits += !runtime->jvm;
-	if (runtime->map && (!runtime->jvm || has_complete_stacks(seen->c, runtime)))
+	if (has_named_frames(seen->c, runtime) && (!runtime->jvm || has_complete_stacks(seen->c, runtime)))
 		return;
 	if (seen->nbad == seen->cap) {
 		seen->cap = seen->cap ? 2 * seen->cap : 16;
@@ -410,7 +417,7 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 		text_add(&text,
 			 "runs without -XX:+PreserveFramePointer, so its stacks end at the first Java frame: use "
 			 "--unwind=auto, or add the flag to the command line or JAVA_TOOL_OPTIONS");
-	if (!runtime->map)
+	if (!has_named_frames(check, runtime))
 		text_printf(&text, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
 			    complete ? "has" : "; and it has", (long)runtime->pid);
 	hostcheck_print(LIMITED, "JVM", &text);

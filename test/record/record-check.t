@@ -197,6 +197,7 @@ if have java && have javac && javac -d . "$top/examples/Demo.java" >/dev/null 2>
 	ok "  one with it in a file of arguments is not" not grep -q "JVM: $with .*runs without" jvms
 	ok "  nor one with it in JAVA_TOOL_OPTIONS" not grep -q "JVM: $variable .*runs without" jvms
 	ok "  that they have no map is said" grep -q "^limited *JVM: $with java Demo has no map of its code: jcmd $with Compiler.perfmap" jvms
+	ok "  but not where the window has their names" sh -c "grep -q '^ok *callers: by unwind tables' walked && ! grep -q 'JVM: .*java Demo.* no map of its code' walked"
 	rm -f "/tmp/perf-$without.map" "/tmp/perf-$with.map" "/tmp/perf-$variable.map"
 else
 	skip "JVMs" "no JDK"
