@@ -10,10 +10,10 @@
 #include <time.h>
 
 #define GAPS_SHOWN 5
-/* window names are seconds, so adjacent windows may differ by one */
+/* greatest gap in s between adjacent windows: their names are whole seconds, which may differ by one */
 #define SLACK_S 1
 #define HOUR_S 3600
-/* a result that exceeds the query by less is not reported */
+/* excess in s of the result over the query's time range that is not reported */
 #define EDGE_S 60
 
 /* ---- collecting ------------------------------------------------------------------------------------------------ */
@@ -22,7 +22,7 @@ static struct coverage_row *coverage_row_of(struct coverage *coverage, const str
 {
 	struct coverage_row *row;
 
-	/* Searches backwards, as a store lists one host after the other. */
+	/* The search is backwards, as a store lists the windows of one host after those of the other. */
 	for (size_t i = coverage->n; i-- > 0;)
 		if (coverage->row[i].stream == window->stream && str_eq(coverage->row[i].host, window->host) &&
 		    str_eq(coverage->row[i].event, window->event) && str_eq(coverage->row[i].labels, window->labels))
@@ -87,8 +87,8 @@ static int coverage_by_from(const void *left, const void *right)
 	return span->from < b->from ? -1 : span->from > b->from;
 }
 
-/* Returns the gaps that all streams of a host (or one stream: until == row + 1) have in common, *n of them, and in
- * *seconds the covered time. The caller frees the result. */
+/* Returns the gaps that all given streams of a host have in common: those from row to before until. *n: number of gaps;
+ * *seconds: time with windows. The caller frees the result. */
 static struct coverage_span *gaps_of(const struct coverage_row *row, const struct coverage_row *until,
 				     uint64_t *seconds, size_t *n)
 {
@@ -187,17 +187,18 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	}
 	if (all > shown)
 		text_printf(&text, ", and %zu more", all - shown);
-	/* A window that began before query->from is not in the result, and its end is no gap. */
+	/* A window that began before query->from is not in the result, so the time until its end is no gap. */
 	if (query->from && first > query->from + longest + SLACK_S) {
 		timearg_local_text(to, first);
 		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}
-	/* The current window is still being recorded, or on its way to the store. */
+	/* No gap: the current window is still being recorded, or on its way to the store. */
 	if (end > last + longest + 5) {
 		timearg_local_text(from, last);
 		text_printf(&text, "%s since %s (%" PRIu64 " s)", text.n ? "," : "", from, end - last);
 	}
-	/* The query begins or ends within a roll-up, which is delivered complete or not at all. */
+	/* The query begins or ends within a roll-up (the sum of an hour's windows), which the store delivers complete
+	 * or not at all. */
 	if (print_message && longest >= HOUR_S &&
 	    ((query->from && first % HOUR_S == 0 && first > query->from + EDGE_S && first <= query->from + longest) ||
 	     last > query->to + EDGE_S)) {

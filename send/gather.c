@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Appends a value that may differ from window to window: *have is the list of different values, joined by '+'. A
- * list of more than 1000 bytes gets no more values. */
+/* Appends a value that may differ from window to window to *have, the list of different values, joined by '+'. Adds
+ * nothing to a list of more than 1000 bytes. */
 static void gather_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
@@ -45,7 +45,8 @@ static bool gather_unlike(struct gather *gather, const struct window *window)
 	return true;
 }
 
-/* Computes the frame in front of all stacks of a window, with its ';'. Empty without a grouping. */
+/* Computes the frame that precedes all stacks of a window, with its ';': host, time or label by the query's grouping.
+ * Empty without a grouping. */
 static void choose_prefix(struct gather *gather, const struct window *window)
 {
 	struct str value = { 0 };
@@ -92,7 +93,7 @@ bool gather_window(void *to, const struct window *window)
 	return true;
 }
 
-/* Returns the pid in a frame such as "java-4711", as digits; empty if there is none. */
+/* Returns the digits of the pid in a frame such as "java-4711"; empty if the frame has none. */
 static struct str gather_pid_of(struct str frame)
 {
 	ptrdiff_t dash = str_rfind(frame, '-');
@@ -111,7 +112,8 @@ static bool gather_matches(const struct gather_only *only, struct str frame)
 	return str_glob(only->value, frame) || (pid.n && str_glob(only->value, str_head(frame, frame.n - pid.n - 1)));
 }
 
-/* True if a line matches the filters: one of the values of each key that is given. */
+/* True if the first frame of a line's stack matches the filters: for each key (command, pid) that has filters, one of
+ * its values. */
 static bool gather_wanted(const struct gather *gather, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');

@@ -19,7 +19,7 @@
 #include "common/formats/folded.h"
 #include "send/store.h"
 
-/* A filter KEY=GLOB for the first frame of a stack. Values of the same key are alternatives. */
+/* A filter KEY=GLOB for the first frame of a stack. A stack needs to match only one of the filters of a key. */
 struct gather_only {
 	enum { ONLY_COMM, ONLY_PID } key;
 	struct str value;
@@ -33,14 +33,15 @@ struct gather {
 	/* no frame in front, whatever q.by is */
 	bool plain;
 
-	/* the sum, and the header for it */
+	/* s: sum of the stacks of all windows; header: header of that profile */
 	struct stacks s;
 	struct folded_header header;
 	struct arena arena;
-	/* start and end of the covered time; meaningless if no window arrived (windows is 0) */
+	/* start of the first and end of the last window, in s since 1970; meaningless if `windows` is 0 */
 	uint64_t first, last;
 	uint64_t windows, damaged, skipped;
-	/* scratch: the frame in front, with its ';', and lines after filtering */
+	/* reused buffers: prefix: the frame in front of each stack, with its ';'; line: lines that passed the
+	 * filters */
 	struct text prefix, line;
 	/* reason for which gather_window refused a window; empty: none was refused */
 	char why_not[256];
@@ -52,9 +53,9 @@ bool gather_window(void *to, const struct window *window);
 bool gather_lines(void *to, struct str lines);
 void gather_damaged(void *to, struct str place, const char *why);
 
-/* Completes the header: time span and number of samples. To be called after the last window. */
+/* Completes the header of the sum: time span and number of samples. Call it after the last window. */
 void gather_end(struct gather *gather);
-/* Frees the stacks and buffers, not the filters. */
+/* Frees the stacks and buffers, not the filters of the caller. */
 void gather_free(struct gather *gather);
 
 /* ---- each window by itself -------------------------------------------------------------------------------------- */
@@ -81,7 +82,8 @@ void each_end(struct each *each);
 /* Time spans for which a store holds windows. {0} at first. */
 struct coverage {
 	struct arena arena;
-	/* one stream of one host: spans, number of windows, length of the longest window in s */
+	/* windows of one stream of one host. first, last: start and end in s since 1970; windows: their number;
+	 * longest: length of the longest in s */
 	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
@@ -103,14 +105,15 @@ struct coverage {
  * Windows at most 1 s apart extend the same span. cover_damaged prints the first three damaged places. */
 bool cover_window(void *to, const struct window *window);
 void cover_damaged(void *to, struct str place, const char *why);
-/* True if a window is an hour long, as roll-ups are. */
+/* True if a stream has a window of at least an hour, as roll-ups are. */
 bool cover_has_hours(const struct coverage *coverage);
 /* Sets the starts of the first and the last window. Returns false if there are none. */
 bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last);
 /* Prints a table: a line for each stream, and a line for each gap below it. An unknown end is `-`. */
 void cover_print(const struct coverage *coverage, struct out *out);
-/* True if a host has a gap within the query's time, up to `now` (s since 1970). print_message: warns with a line for
- * each such host, and for each host whose roll-ups make the result longer than the query. */
+/* True if a host has a gap within the query's time range, which ends at `now` (s since 1970) at the latest.
+ * print_message: prints a warning for each host with a gap, and for each host whose roll-ups make the result longer
+ * than the query. */
 bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
 void cover_free(struct coverage *coverage);
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* the last ten minutes, as draw.sh does */
+/* default range in s: the last ten minutes, like draw.sh of the original pipeline */
 #define DEFAULT_S 600
 /* beyond all times of windows */
 #define LAST_MOMENT UINT64_C(9999999999)
@@ -122,7 +122,7 @@ static void pjfetch_check(struct request *request)
 	if (request->all_hosts && query->host.n)
 		die_usage("--host and --all-hosts exclude each other");
 	if (!request->to)
-		/* includes a window that begins in this second */
+		/* the end is exclusive, so this includes a window that begins in the second `to` */
 		query->to = request->now + 1;
 	if (!request->from)
 		query->from = request->list ? 0 : query->to > DEFAULT_S ? query->to - DEFAULT_S : 0;
@@ -209,7 +209,7 @@ static void pjfetch_query(struct store *store,
 
 static void pjfetch_list(struct store *store, struct request *request, struct coverage *coverage)
 {
-	/* Without --list, pjfetch_fetch reports the damaged windows. */
+	/* With --list, this sink reports damaged windows; without it, pjfetch_fetch does. */
 	const struct store_sink sink = { .window = cover_window,
 					 .damaged = request->list ? cover_damaged : NULL,
 					 .to = coverage };

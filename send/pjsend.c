@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #define PIPE_MAX ((size_t)1 << 30)
-/* limit in s for the end of the spooler's thread; an interrupted fold loses nothing, as the recording remains */
+/* limit in s for the end of the spooler's thread. An interrupted fold loses nothing, as the recording remains. */
 #define END_S 5
 
 static atomic_bool stop; /* set by a signal handler, read by both threads */
-/* static, not on the stack: both threads use it */
+/* static, not on the stack: both the main thread and the spooler's use it */
 static struct sender sender;
 
 static void pjsend_on_signal(int sig)
@@ -163,7 +163,7 @@ static struct folding folding_of(const struct request *request, const struct spo
 	};
 }
 
-/* True if windows wait in the spool, including those that other processes put there. */
+/* True if windows wait in the spool, including those of other processes, or if it cannot be read. */
 static bool pjsend_waits(const struct spool *spool)
 {
 	struct spool_name *names;
@@ -174,7 +174,7 @@ static bool pjsend_waits(const struct spool *spool)
 	return some;
 }
 
-/* Warns if DIR/out does not exist: pjrecord may create it later, or DIR is the wrong directory. */
+/* Warns if DIR/out does not exist and no window waits: pjrecord may create it later, or DIR is the wrong directory. */
 static void pjsend_print_missing(const struct request *request, const struct spool *spool)
 {
 	char out[4200];
@@ -190,7 +190,8 @@ static void print_untidy(const struct request *request)
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
 }
 
-/* Prints missing sandbox layers once; pjfold does not repeat them for each window. */
+/* Prints the sandbox layers that this kernel lacks once, and sets a variable so that pjfold does not repeat them for
+ * each window. */
 static void report_layers(void)
 {
 	sandbox_warn(sandbox_probe());
@@ -239,10 +240,10 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 
 /* ---- sending from a pipe --------------------------------------------------------------------------------------- */
 
-/* DIR, or a temporary directory, for the spool of a pipe */
+/* directory of the spool of a pipe: DIR, or a temporary directory */
 static char folder[4096];
 
-/* Removes the temporary directory. Its files are those that spool_open and the counters created. */
+/* Removes the temporary directory and the files in it, which spool_open and the counters created. */
 static void remove_folder(void)
 {
 	static const char *const names[] = { "spool/recorder", "spool", "bad", "pjsend.prom" };
@@ -266,11 +267,11 @@ static void pjsend_make_folder(const struct request *request)
 	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
 		die_errno("cannot create a directory like '%s'", folder);
-	/* A refused input leaves no directory. */
+	/* The input is refused, so its temporary directory is removed, too. */
 	diag_at_death(remove_folder);
 }
 
-/* Spools the text. Ends the tool if the spool has another text of the same name. */
+/* Spools the text of the pipe. Ends the tool if the spool has another text of the same name. */
 static void put_pipe(struct spool *spool, struct spool_name name, struct str text)
 {
 	struct text there = { 0 };
@@ -291,7 +292,7 @@ static struct spool_name spool_pipe(const struct request *request, struct spool 
 	struct window window;
 	struct str rest;
 
-	/* Equal texts must give equal windows, so the recorder's id is not part of the name. */
+	/* The name is a hash without the recorder's id: equal texts must give equal windows from any DIR. */
 	folding.recorder = 0;
 	if (!fullio_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
@@ -406,8 +407,8 @@ int main(int argc, char **argv)
 		request.store = own.p;
 	}
 	pjsend_catch_signals();
-	/* Keeps freed memory: each window needs the same megabytes, and fetching them from the kernel page by page
-	 * costs as much as the work on them. */
+	/* Keeps freed memory in the process: each window needs the same megabytes, and fetching them from the kernel
+	 * page by page costs as much as the work on them. */
 	mem_keep();
 	if (!request.pipe && !request.tidy)
 		spool_open(&spool, request.dir);

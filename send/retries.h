@@ -11,14 +11,14 @@
 
 #include "send/spool/spool.h"
 
-/* The state of one window with indeterminate attempts. */
+/* The state of one window with indeterminate attempts, as in a line of spool/doubts. */
 struct retry {
 	struct spool_name name;
-	/* number of indeterminate attempts so far */
+	/* number of indeterminate attempts so far, in all runs */
 	uint64_t retries;
-	/* seconds since 1970 of the first attempt */
+	/* time of the first attempt in s since 1970 */
 	uint64_t since;
-	/* the store accepted other windows since the first attempt */
+	/* true: the store accepted other windows since the first attempt */
 	bool others;
 };
 

@@ -17,25 +17,26 @@
 
 #define BASE_MS 1000
 #define CAP_MS 60000
-/* limit of the pause that a store may request */
+/* longest pause in s that a store may request */
 #define REQUESTED_MAX_S 300
 #define HOLD_MS 30000
-/* failures in a row after which --once treats the store as unavailable and leaves the rest to the next run */
+/* number of failures in a row after which --once treats the store as unavailable and leaves the rest to the next run */
 #define AWAY 5
 #define RETRIES 10
 #define STALE_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
-/* interval for finding windows that another process put into the spool */
+/* interval in ms of listing a spool of 1000 windows or more, to find those of other processes; a tenth of it for
+ * fewer */
 #define LIST_MS 60000
 #define WRITE_MS 5000
 #define REPORT_MS 60000
 #define TIDY_MS 60000
-/* a window that began within this time is not backlog */
+/* age in s below which a window is recent and not part of the backlog */
 #define FRESH_S 120
 
 static uint64_t now_ms(void)
 {
-	/* 0 stands for "never" */
+	/* + 1, because a time of 0 stands for "never" */
 	return clock_now_ms() + 1;
 }
 
@@ -48,7 +49,8 @@ static uint64_t sender_below(uint64_t n)
 	return n ? r % n : 0;
 }
 
-/* Returns the pause in ms after a failure, with full jitter: hosts that failed together retry at different times. */
+/* Returns the pause in ms after a failure, with full jitter, so that hosts which failed together retry at different
+ * times. */
 static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 {
 	uint64_t cap = BASE_MS;
@@ -60,7 +62,8 @@ static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 	return sender_below(cap < CAP_MS ? cap : CAP_MS) + 1;
 }
 
-/* True at most once a minute, so that a lasting fault does not fill the log. */
+/* True if a message about a fault may be printed: at most once a minute, so that a lasting fault does not fill the
+ * log. */
 static bool sender_may_report(struct sender *sender)
 {
 	uint64_t now = now_ms();
@@ -88,7 +91,8 @@ static void sender_forget(struct sender *sender, size_t i)
 	sender->n--;
 }
 
-/* Replaces the list of windows with names, sorted. The state of windows that are in both lists is carried over. */
+/* Replaces the list of windows by those of names, which is sorted. The state of windows that are in both lists is
+ * carried over. */
 static void sender_merge(struct sender *sender, const struct spool_name *names, size_t n)
 {
 	struct waiting_window *all = mem_alloc(sizeof(*all), n ? n : 1);
@@ -110,7 +114,7 @@ static void sender_merge(struct sender *sender, const struct spool_name *names, 
 	sender->cap = n ? n : 1;
 }
 
-/* Lists the spool, as other processes may put windows into it. */
+/* Lists the windows in the spool, as other processes may have added some. */
 static void sender_look(struct sender *sender)
 {
 	struct spool_name *names;
@@ -174,8 +178,8 @@ static bool is_due(const struct sender *sender, const struct waiting_window *rin
 	return sender->o.once ? ringpoll->attempts == 0 : ringpoll->due <= now;
 }
 
-/* True if --once must stop. Each attempt may last until the store's timeout: that is too long for each of a thousand
- * windows, while the next run waits for the lock. */
+/* True if --once must stop, because the store is unavailable. Each attempt may last until the store's timeout: too long
+ * for each of a thousand windows, while the next run waits for the lock. */
 static bool is_away(const struct sender *sender)
 {
 	return sender->o.once && sender->away >= AWAY;
@@ -233,7 +237,7 @@ static void sender_confirmed(struct sender *sender, struct waiting_window *ringp
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	ringpoll->sent = true;
-	/* For each window in spool/doubts the store has now accepted another window. */
+	/* The store has now accepted a window after those in spool/doubts, so their state there is outdated. */
 	sender->doubtful |= sender->noted > 0;
 	sender_finish(sender, ringpoll);
 }
@@ -261,7 +265,7 @@ static void put_off(struct sender *sender, struct waiting_window *ringpoll, cons
 	pause = report->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) :
 						pause_ms(sender->failures, report->after);
 	sender->store_due = now + pause;
-	/* After the pause of the store another window is due first. */
+	/* When the pause of the store ends, another window is due before this one. */
 	ringpoll->due = sender->store_due + pause_ms(ringpoll->attempts, 0);
 	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
 	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
@@ -277,7 +281,7 @@ static void put_off(struct sender *sender, struct waiting_window *ringpoll, cons
 	}
 }
 
-/* Returns the ms since the first attempt, in this run or an earlier one. */
+/* Returns the ms since the first attempt to send a window, in this run or an earlier one. */
 static uint64_t age_ms(const struct waiting_window *ringpoll)
 {
 	return ringpoll->aged + (ringpoll->first ? now_ms() - ringpoll->first : 0);
@@ -319,8 +323,8 @@ static bool keep_poison(struct sender *sender, const struct window *window, cons
 	return good;
 }
 
-/* Writes a window to bad/ if the store holds other content under its name. The stored one remains. The name in bad/
- * is a hash of the content, so that a third variant does not collide with it. */
+/* Writes a window to bad/ if the store holds other content under its name; the store keeps that content. The name in
+ * bad/ is a hash of the window's content, so that a third variant does not collide with it. */
 static bool keep_other(struct sender *sender, const struct window *window)
 {
 	struct spool_name name = { window->epoch, hash_sum(window->text.p, window->text.n) };
@@ -339,12 +343,13 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	return good;
 }
 
-/* Writes to bad/ what must be there before the window is confirmed. Changes the verdict to LATER if that fails. */
+/* Writes to bad/ the refused stacks, or the window of which the store holds other content, before the window is
+ * confirmed. Changes the verdict to LATER if that fails. */
 static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
 		      struct store_report *report)
 {
 	if (report->refused.n && report->verdict != STORE_REFUSED && !keep_poison(sender, window, report))
-		/* the next attempt finds the refused stacks again */
+		/* send the window from its start again, so that the next attempt finds the refused stacks again */
 		sending->resume = 0;
 	else if (report->verdict != STORE_SENT || !sending->differs || keep_other(sender, window))
 		return;
@@ -371,7 +376,7 @@ static void sender_tally(const struct store_report *report)
 	count(COUNT_REQUESTS, report->requests);
 }
 
-/* Sends one text of a window. Returns true if it is confirmed, so that the next text can follow. */
+/* Sends one text of a window. Returns true if the store confirmed it, so that the next text can follow. */
 static bool send_text(struct sender *sender, struct waiting_window *ringpoll, size_t which, const struct window *text)
 {
 	struct sending *sending = sending_of(ringpoll, which);
@@ -396,7 +401,7 @@ static bool send_text(struct sender *sender, struct waiting_window *ringpoll, si
 	return sent;
 }
 
-/* Limits the backlog to catch_up windows for the duration of this window. */
+/* Delays the next window of the backlog, so that at most catch_up of them are sent in the time that a window spans. */
 static void sender_pace(struct sender *sender, const struct window *window)
 {
 	if (sender->o.catch_up > 0 && window->until > window->epoch && window->epoch + FRESH_S < (uint64_t)time(NULL))
@@ -451,7 +456,7 @@ static void send_window(struct sender *sender, struct waiting_window *ringpoll)
 	} else if (errno == EBADMSG) {
 		sender_refuse(sender, ringpoll, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		/* the spooler deleted it to stay below its limit */
+		/* the window is absent: the spooler deleted it to keep the limits of disk space */
 		sender_forget(sender, (size_t)(ringpoll - sender->window));
 	} else {
 		ringpoll->due = now_ms() + CAP_MS;
@@ -464,15 +469,16 @@ static void send_window(struct sender *sender, struct waiting_window *ringpoll)
 
 /* ---- several windows in one request ---------------------------------------------------------------------------- */
 
-/* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not
- * affect others. So is a window of a backlog with a bounded rate. */
+/* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not affect
+ * others. A window of a backlog with a bounded rate is sent alone, too. */
 static bool goes_along(const struct sender *sender, const struct waiting_window *ringpoll)
 {
 	return !ringpoll->attempts && !ringpoll->alone && !ringpoll->retries && is_due(sender, ringpoll, now_ms()) &&
 	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(ringpoll));
 }
 
-/* Joins all texts of a window. A damaged window is reported later, when it is sent alone. */
+/* Adds all texts of a window to the common request. A damaged window counts as STORE_ALONE; its fault is reported when
+ * it is sent alone. */
 static enum store_joined join_texts(struct sender *sender, struct str rest, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
@@ -518,7 +524,8 @@ static void sender_part(struct sender *sender, size_t at, size_t n, const struct
 	put_off(sender, sender->window + at, report);
 }
 
-/* Sends the windows that are due from `first` on, in order, as many as the store takes in one request. */
+/* Sends the windows that are due, from `first` on in the order of the list: as many as the store takes in one
+ * request. */
 static void send_together(struct sender *sender, struct waiting_window *first)
 {
 	size_t at = (size_t)(first - sender->window), n = 0;
@@ -537,7 +544,8 @@ static void send_together(struct sender *sender, struct waiting_window *first)
 	} else {
 		for (size_t before = sender->n; n--; before = sender->n) {
 			sender_confirmed(sender, sender->window + at);
-			/* the confirmed window is still in the list, as its files cannot be removed yet */
+			/* skip the confirmed window if it is still in the list, because its files could not be
+			 * removed */
 			at += sender->n == before;
 		}
 	}
@@ -553,7 +561,7 @@ static void sender_recall(struct sender *sender)
 	size_t n, index = 0;
 
 	retries_read(sender->spool, &retry, &n);
-	/* Both lists are sorted by name. */
+	/* The list of waiting windows and that of spool/doubts are sorted by name. */
 	for (size_t i = 0; i < sender->n; i++) {
 		while (index < n && sender_cmp(retry[index].name, sender->window[i].name) < 0)
 			index++;

@@ -26,13 +26,13 @@
 
 /* Options, as on pjsend's command line. */
 struct sender_options {
-	/* rate of the backlog: windows for each window length; 0: no limit */
+	/* rate of the backlog: number of windows that are sent in the time that one window spans; 0: no limit */
 	double catch_up;
-	/* try each window once, then end */
+	/* true: try each window once, then end */
 	bool once;
-	/* print no messages about success */
+	/* true: print no messages about success */
 	bool quiet;
-	/* host whose files tidy processes; empty: all hosts */
+	/* host whose files `tidy` maintains in the store; empty: all hosts */
 	struct str host;
 };
 
@@ -44,44 +44,50 @@ struct sender {
 	/* a window that waits in the spool; the list is sorted by name */
 	struct waiting_window {
 		struct spool_name name;
-		/* in ms of the clock: no attempt before `due`; first attempt at `first`, 0: none yet */
+		/* ms of the clock: due: no attempt before this time; first: first attempt of this run, 0: none yet */
 		uint64_t due, first;
-		/* state of each text of the window, which has one folded text for each perf event */
+		/* state of each text of the window; a window has one folded text for each perf event */
 		struct sending {
-			/* state of the store module, see store_ops.send */
+			/* position in the text for the next attempt; its meaning belongs to the store module, see
+			 * store_ops.send */
 			uint64_t resume;
-			/* the store holds other content under the same id */
+			/* true: the store holds other content under the same id */
 			bool differs;
 			bool done;
 		} * text;
 		size_t ntexts;
 		unsigned attempts;
-		/* indeterminate attempts, those of earlier runs included (retries.h) */
+		/* number of indeterminate attempts, including those of earlier runs (retries.h) */
 		uint64_t retries;
-		/* ms from the first attempt, in an earlier run, to the start of this run */
+		/* ms from the first attempt, if that was in an earlier run, to the start of this run */
 		uint64_t aged;
-		/* in earlier runs the store accepted other windows after the first attempt */
+		/* true: in earlier runs the store accepted other windows after the first attempt */
 		bool others;
-		/* value of `sent` below at the first attempt */
+		/* number of windows sent in this run (sender.sent) before the first attempt */
 		uint64_t sent_before;
-		/* an attempt together with other windows failed */
+		/* true: the window needs a request of its own, because a request with other windows failed or did not
+		 * include it */
 		bool alone;
-		/* confirmed by the store, but its files cannot be removed yet */
+		/* true: the store confirmed the window, but its files cannot be removed yet */
 		bool sent;
 	} * window;
 	size_t n, cap;
-	/* protects added and nadded, to which another thread appends */
+	/* lock protects added and nadded: windows that another thread has spooled */
 	pthread_mutex_t lock;
 	struct spool_name *added;
 	size_t nadded;
-	/* ms of the clock: last listing of the spool, end of the pause after a failure, next window of the backlog;
-	 * number of windows sent; ms of the clock: last message, last tidy, last counters */
+	/* sent: number of windows sent. The others are ms of the clock. listed, shown, tidied, written: last listing of
+	 * the spool, message, tidy, counters; store_due: end of the pause after a failure; backlog_due: earliest next
+	 * window of the backlog */
 	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
-	/* failures in a row; `away` starts at 0 again after an indeterminate attempt, as the store did respond then */
+	/* number of failures in a row. `away` also returns to 0 after an indeterminate attempt, as the store did
+	 * respond then. */
 	unsigned failures, away;
-	/* number of texts of which the store holds other content; number of texts of which something is in bad/ */
+	/* differ: number of texts of which the store holds other content; refused: number of refused windows, and of
+	 * texts with refused stacks */
 	uint64_t differ, refused;
-	/* doubtful: spool/doubts is to be written */
+	/* held: since the last verdict HOLD no window was confirmed; fresh_turn: a recent window is next; doubtful:
+	 * spool/doubts is outdated */
 	bool held, fresh_turn, doubtful;
 	/* number of windows in spool/doubts */
 	size_t noted;
@@ -89,19 +95,19 @@ struct sender {
 
 /* Lists the spool and reads spool/doubts. */
 void sender_begin(struct sender *sender);
-/* Sends one window that is due, or several in one request. Returns false if none was due; then it may tidy the
+/* Sends one window that is due, or several in one request. Returns false if none was due; it may then tidy the
  * store. */
 bool sender_step(struct sender *sender);
-/* Returns the ms to sleep until a window may be due, at most 1000. */
+/* Returns the time in ms to sleep until a window may be due, at most 1000. */
 uint64_t sender_wait(const struct sender *sender);
-/* Delays the first attempt by ms. */
+/* Delays the first attempt of this run by ms. */
 void sender_not_before(struct sender *sender, uint64_t ms);
 /* Returns a delay in ms, at most `seconds`: the same for a host at each start, and evenly distributed over many
  * hosts. */
 uint64_t sender_splay(struct str host, double seconds);
 /* Adds a window that was just spooled. Any thread may call it. */
 void sender_add(struct sender *sender, struct spool_name name);
-/* Writes the counters (counters.h) and spool/doubts: at most every 5 s, or immediately if `now`. */
+/* Writes the counters (counters.h) and spool/doubts: at most every 5 s; immediately if `now` is true. */
 void sender_report(struct sender *sender, bool now);
 /* With --once: true if each window was tried, or if 5 attempts in a row showed that the store is unavailable. */
 bool sender_finished(const struct sender *sender);

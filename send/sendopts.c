@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Option with a size in bytes: "500M", "2G" or a plain number. `to` is a uint64_t. */
+/* Parses the value of an option with a size in bytes: "500M", "2G" or a plain number. `to` is a uint64_t. */
 static void opt_size(void *to, const char *value, const char *name)
 {
 	static const struct {
@@ -58,8 +58,8 @@ static bool good_key(struct str key)
 	return key.n > 0;
 }
 
-/* Inserts a label by key. Labels are part of the stream's identity, which thus does not depend on the order of
- * options. */
+/* Inserts a label into the list, sorted by key. Labels are part of the stream's identity, so it must not depend on the
+ * order of options. */
 static void sendopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *request = to;

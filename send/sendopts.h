@@ -12,36 +12,36 @@
 
 /* The parsed command line. Options without a comment are those of the same name in pjsend(1). */
 struct request {
-	/* DIR; "." by default; NULL with a pipe and no DIR */
+	/* path of DIR; "." by default; NULL if the input is a pipe and no DIR is given */
 	const char *dir;
-	/* store to write; NULL: dir:DIR/store */
+	/* store to which windows are sent; NULL: dir:DIR/store */
 	const char *store;
-	/* options that both tools share (store.h) */
+	/* options of the store, which pjsend and pjfetch share (store.h) */
 	struct store_options options;
-	/* operand "-": sends standard input instead of recordings */
+	/* true: the operand is "-": pjsend sends standard input instead of recordings */
 	bool pipe;
 	bool once, quiet, keep_spool, schema, tidy;
-	/* seconds between looks at DIR/out */
+	/* interval in s of listing DIR/out */
 	double interval;
-	/* rate of the backlog, in windows for each window length; 0: no limit */
+	/* rate of the backlog: number of windows that are sent in the time that one window spans; 0: no limit */
 	double catch_up;
-	/* seconds to wait for pjmap's next scan */
+	/* longest time in s for which a window waits for pjmap's next scan */
 	double map_wait;
-	/* range of the delay of the first attempt in seconds; negative: not given */
+	/* longest delay of the first attempt in s; negative: not given */
 	double splay;
 	/* share of the file system to keep free, 0 to 1 */
 	double min_free;
 	/* limit of spool/ and bad/ in bytes */
 	uint64_t spool_bytes;
-	/* first frames are comm-PID */
+	/* true: the first frame of each stack is comm-PID */
 	bool pids;
-	/* "k=v,k2=v2" by key, as in the header of a window */
+	/* labels "k=v,k2=v2", sorted by key, as in the header of a window */
 	struct text labels;
-	/* name of the host; NULL: that of the recording */
+	/* name of the host in windows; NULL: that of the recording */
 	const char *host;
-	/* of a pipe: start in s since 1970, duration in s (0: that of its header, else 1) */
+	/* window of a pipe: start in s since 1970; duration in s (0: that of its header, else 1) */
 	uint64_t time, seconds;
-	/* more options for pjfold, NULL at the end */
+	/* more options for pjfold; the last entry is NULL */
 	const char *option[32];
 	size_t noptions;
 };

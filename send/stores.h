@@ -10,7 +10,7 @@
 
 #include "send/store.h"
 
-/* By scheme: dir:, eve:, couch:, clickhouse:, ndjson:, pyroscope:. */
+/* the modules of dir:, eve:, couch:, clickhouse:, ndjson: and pyroscope: */
 extern const struct store_ops store_dir, store_eve, store_couch, store_clickhouse, store_ndjson, store_pyroscope;
 
 #endif

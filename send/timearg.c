@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* start of the year 10000 */
+/* limit of times in s since 1970: start of the year 10000 */
 #define MOMENT_MAX UINT64_C(253402300800)
 
-/* Takes "06:00" or "06:00:30" off the string. The rest is a zone, or empty for local time. */
+/* Takes a time of day, "06:00" or "06:00:30", off the string. The rest is a zone, or empty for local time. */
 static bool take_clock(struct str *string, struct tm *calendar)
 {
 	uint64_t h, m, sec = 0;
@@ -66,7 +66,7 @@ static bool take_date(struct str *string, struct tm *calendar)
 	*calendar = (struct tm){ .tm_year = (int)y - 1900, .tm_mon = (int)m - 1, .tm_mday = (int)d };
 	*string = str_from(*string, 10);
 	there = *calendar;
-	/* Normalizes the date: 30 February becomes 2 March, in another month. */
+	/* timegm turns 30 February into 2 March: the month then differs. */
 	timegm(&there);
 	return there.tm_mon == calendar->tm_mon;
 }
@@ -82,7 +82,7 @@ static bool day_of(uint64_t now, int days, struct tm *calendar)
 	return true;
 }
 
-/* Parses a time before now, such as "-10m"; without a letter the unit is s. */
+/* Parses a duration before now, such as "-10m"; without a letter the unit is s. */
 static bool timearg_relative(struct str string, uint64_t now, uint64_t *moment)
 {
 	static const struct {

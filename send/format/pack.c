@@ -107,18 +107,18 @@ enum packing { PLAIN, GZIP, ZSTD };
 
 struct unpack_state {
 	enum packing packing;
-	/* open: the position is within a gzip member or zstd frame */
+	/* eof: read() reached the end of the file; open: the position is within a gzip member or zstd frame */
 	bool eof, open;
-	/* z is initialized */
+	/* true: the zlib stream `z` is initialized */
 	bool gzip;
 	z_stream z;
 #ifdef PJ_ZSTD
 	ZSTD_DStream *zstd;
 #endif
-	/* position and size of the input in `in` */
+	/* buffer of compressed bytes: position of the next byte in `in`, number of bytes in `in` */
 	size_t at, n;
 	char in[PART];
-	/* for unpack_lines: the bytes read so far, and the number of them that it returned before */
+	/* for unpack_lines: the decompressed bytes, and the number of them that the calls before returned */
 	struct text line;
 	size_t given;
 	bool end;
@@ -214,7 +214,7 @@ static size_t read_plain(struct unpack *unpack, char *buf, size_t n)
 	return n;
 }
 
-/* Members may follow each other. */
+/* Several gzip members may follow each other in one file. */
 static size_t pack_read_gzip(struct unpack *unpack, char *buf, size_t n)
 {
 	struct unpack_state *state = unpack->state;

@@ -43,7 +43,8 @@ void window_header(struct text *text, const struct window *window)
 	text_char(text, '\n');
 }
 
-/* Decodes a value into text. The caller has reserved the capacity, so earlier decoded values do not move. */
+/* Decodes the value of a header's key and appends it to text. The caller has reserved the capacity, so earlier decoded
+ * values do not move. */
 static struct str window_decoded(struct text *text, struct str value)
 {
 	size_t at = text->n;
@@ -104,7 +105,7 @@ static const char *window_take_header(struct str line, struct text *text, struct
 {
 	unsigned has = 0;
 
-	/* Reserves the maximum, so that decoded values never move. */
+	/* A decoded line is not longer than an encoded one: with this capacity the values decoded before never move. */
 	text_reserve(text, line.n);
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
@@ -118,7 +119,7 @@ static const char *window_take_header(struct str line, struct text *text, struct
 	return NULL;
 }
 
-/* Returns the stacks of the first text: the lines up to the next header. */
+/* Returns the lines of stacks of the first text in rest: all lines up to the next header. */
 static struct str stacks_of(struct str rest)
 {
 	size_t n = 0;

@@ -67,7 +67,7 @@ void http_escape(struct text *text, struct str string)
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* in s, as WAIT_ALL */
+/* limit of connecting, limit of a complete request, in s */
 #define WAIT_CONNECT 5
 #define WAIT_ALL 90
 #define AFTER_MAX 300
@@ -78,12 +78,12 @@ struct http {
 	struct arena arena;
 	/* path of the URL, NUL-terminated */
 	struct text path;
-	const char *server; /* scheme://host:port */
+	const char *server; /* scheme, host and port of the URL: "scheme://host:port" */
 	const char *scheme, *host;
 	struct http_options options;
 	struct str user, password;
 	bool basic;
-	/* url, packed and body belong to the current request */
+	/* buffers of the current request: its URL, its compressed body, the response's body */
 	struct text url;
 	struct text packed, body;
 	char total[24];
@@ -158,7 +158,7 @@ static const char *split_url(struct http *http, const char *url)
 	return wrong;
 }
 
-/* Parses the first line of string as the secret, which goes into a header: control bytes are refused. Returns the
+/* Parses the first line of string as the secret. Refuses control bytes, as the secret goes into a header. Returns the
  * reason of a refusal, or NULL. */
 static const char *take_secret(struct http *http, struct str string)
 {
@@ -267,7 +267,7 @@ struct http *http_open(const char *url, const struct http_options *options, stru
 	return NULL;
 good:
 	http_header(http, "Accept: application/json");
-	/* Without "Expect: 100-continue", which delays each request by a second if the server does not support it. */
+	/* Disables "Expect: 100-continue", which delays each request by a second if the server does not support it. */
 	http_header(http, "Expect:");
 	add_token(http);
 	return http;
@@ -349,7 +349,7 @@ static void set_trust(struct http *http)
 		lib->easy_setopt(handle, CURLOPT_SSLCERT, http->options.cert);
 	if (http->options.key)
 		lib->easy_setopt(handle, CURLOPT_SSLKEY, http->options.key);
-	/* By plain http a proxy of the environment could read the secret; by https it sees only the server's
+	/* Over plain http a proxy of the environment could read the secret; with https a proxy sees only the server's
 	 * address. */
 	if (http->password.n && strcmp(http->scheme, "https") != 0)
 		lib->easy_setopt(handle, CURLOPT_PROXY, "");
@@ -368,8 +368,8 @@ static void http_set_limits(struct http *http, bool lasting)
 	lib->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 	lib->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
 	lib->easy_setopt(handle, CURLOPT_TIMEOUT, lasting ? 0L : all);
-	/* Eve reports a failed database after 30 s, so the time limit must be longer; one byte a second counts as a
-	 * stall. */
+	/* Eve reports a failed database after 30 s, so the limit of a stall must be longer. Less than 16 bytes a second
+	 * count as a stall. */
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 16L);
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
 	lib->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
@@ -472,14 +472,14 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	text_str(&http->url, text_view(&http->path));
 	text_str(&http->url, request->path);
 	text_char(&http->url, 0);
-	/* Resets the options; the connection remains. */
+	/* Resets libcurl's options; the connection remains open. */
 	lib->easy_reset(handle);
 	http_set_limits(http, request->lasting);
 	set_trust(http);
 	set_body(http, request, &headers);
 	if (request->header)
 		headers = lib->slist_append(headers, request->header);
-	/* Appends the headers of every request to those of this one. */
+	/* Appends the headers that each request has (http_header) to those of this one. */
 	if (headers) {
 		for (last = headers; last->next; last = last->next)
 			;

@@ -19,64 +19,64 @@
 /* limit of a response in bytes, uncompressed */
 #define HTTP_REPLY_MAX ((size_t)64 << 20)
 
-/* The action that a result requires. */
+/* The action that the result of a request requires. */
 enum http_class {
-	/* 2xx: continue */
+	/* status 2xx: continue */
 	HTTP_DONE,
-	/* temporary: retry without limit */
+	/* temporary failure: retry without limit */
 	HTTP_AGAIN,
-	/* temporary, or caused by the document: retry a limited number of times */
+	/* failure that is temporary or caused by the document: retry a limited number of times */
 	HTTP_PERHAPS,
-	/* the configuration must be corrected; the data is good */
+	/* the configuration must be corrected; the data is not at fault */
 	HTTP_HOLD,
 	/* the server refuses a part of the body: send less, to find it */
 	HTTP_POISON,
-	/* the body is too large */
+	/* the body is too large: send a smaller one */
 	HTTP_SMALLER,
-	/* the document exists already */
+	/* the server already has a document of this id */
 	HTTP_CONFLICT,
 };
 
-/* The result of the transfer itself, independent of the status. */
+/* The result of the transfer itself, independent of the HTTP status. */
 enum http_transfer {
 	/* the response arrived completely */
 	HTTP_COMPLETE,
 	/* connection refused or lost, too slow, response too long or not HTTP */
 	HTTP_BROKEN,
-	/* TLS: the server is not trusted, or refuses the client's keys */
+	/* TLS failed: the server is not trusted, or refuses the client's certificate or key */
 	HTTP_UNTRUSTED
 };
 
-/* Maps a result to a class. A failed transfer overrides the status, as a truncated response has one, too. Does no
- * input or output. */
+/* Maps a result to a class. A failed transfer overrides the status, because a truncated response has a status, too.
+ * Does no input or output. */
 enum http_class http_class(enum http_transfer transfer, unsigned status);
 
 /* Options of a connection. The strings belong to the caller and must live as long as the connection. */
 struct http_options {
-	/* file with certificates to trust instead of the system's */
+	/* file with the certificates to trust, instead of those of the system */
 	const char *cacert;
-	/* files with the client's certificate and key */
+	/* files with the client's certificate and its key */
 	const char *cert, *key;
-	/* file with the secret; NULL: PJ_STORE_AUTH of the environment, if set (secret.h) */
+	/* file with the secret; NULL: the secret is the value of PJ_STORE_AUTH, if set (secret.h) */
 	const char *auth;
-	/* allows the secret over plain http */
+	/* true: the secret may be sent over plain http */
 	bool insecure_auth;
-	/* limit of a request in seconds; 0: 90 */
+	/* time limit of a request in s; 0: 90 */
 	unsigned timeout;
 };
 
 /* The result of a request. */
 struct http_reply {
 	enum http_class class;
-	/* 0: no response */
+	/* HTTP status; 0: no response */
 	unsigned status;
-	/* pause in s that the server requests (Retry-After); 0: none */
+	/* pause in s that the server requests before the next attempt (Retry-After); 0: none */
 	unsigned after;
-	/* transferred bytes of the request's body */
+	/* number of bytes of the request's body as transferred */
 	uint64_t sent;
-	/* valid until the next request; truncated if it is too long */
+	/* body of the response, valid until the next request; truncated if it exceeds HTTP_REPLY_MAX */
 	struct str body;
-	/* value of the header X-Total-Count, or empty */
+	/* value of the response's header X-Total-Count; empty: none */
 	struct str total;
 };
 
@@ -86,18 +86,18 @@ struct http_request {
 	/* appended to the URL's path: "?query" or "/more?query", escaped */
 	struct str path;
 	struct str body;
-	/* media type of the body */
+	/* media type of the request's body */
 	const char *type;
-	/* one more header line, or NULL */
+	/* one more header line of the request; NULL: none */
 	const char *header;
-	/* compress the body by gzip */
+	/* true: http_send compresses the body by gzip */
 	bool pack;
-	/* the body is already compressed by gzip */
+	/* true: the caller has already compressed the body by gzip */
 	bool packed;
-	/* the server may compute and send for a long time: only a stall ends the request */
+	/* true: the server may compute and send for a long time, so only a stall ends the request */
 	bool lasting;
-	/* receives the body of a 200 in parts, without a limit of its length; returns false to stop; NULL:
-	 * http_reply.body */
+	/* Receives the body of a response 200 in parts, of any total length; returns false to stop. NULL: the body goes
+	 * to http_reply.body. */
 	bool (*take)(void *to, struct str blob);
 	/* first argument of take */
 	void *to;
@@ -116,9 +116,9 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 /* Returns or replaces the path of the URL, without a '/' at its end. */
 struct str http_path(const struct http *http);
 void http_set_path(struct http *http, struct str path);
-/* Adds a header line to all later requests. */
+/* Adds a header line to all later requests of this connection. */
 void http_header(struct http *http, const char *line);
-/* Returns user and password; false if the secret does not have that form. */
+/* Sets user and password of the secret. Returns false if the secret does not have the form USER:PASSWORD. */
 bool http_secret(const struct http *http, struct str *user, struct str *password);
 
 /* Closes the connection. NULL is allowed. */

@@ -33,7 +33,7 @@ static size_t utf8_length(struct str string)
 	return n;
 }
 
-/* number of bytes that are compared at once, by any vector instructions of the CPU */
+/* number of bytes that ascii_run compares at once; the compiler uses vector instructions */
 #define STRIDE 32
 
 static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)

@@ -15,20 +15,20 @@
 
 #ifdef PJ_CURL
 
-/* the checks are macros that call functions of libcurl by name */
+/* libcurl's type checks are macros that call its functions by name, which are not linked */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #undef curl_easy_getinfo
 #undef curl_easy_setopt
 
-/* The functions that pj uses, without their prefix curl_. */
+/* The functions of libcurl that pj uses, without their prefix curl_. */
 #define LIBCURL_FUNCTIONS(of)                                                                                          \
 	of(easy_cleanup) of(easy_getinfo) of(easy_init) of(easy_perform) of(easy_reset) of(easy_setopt)                \
 		of(easy_strerror) of(free) of(global_init) of(slist_append) of(slist_free_all) of(url) of(url_cleanup) \
 			of(url_get) of(url_set)
 
-/* Pointers to these functions, each named as its function without curl_. A function that this libcurl lacks makes
- * libcurl_load fail: version 7.62 or later is required. */
+/* Pointers to these functions of libcurl, each named as its function without curl_. libcurl_load fails if one is
+ * missing: version 7.62 or later is required. */
 struct libcurl {
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
 	LIBCURL_FUNCTIONS(LIBCURL_MEMBER)

@@ -15,7 +15,7 @@
 #define VARIABLE "PJ_STORE_AUTH"
 #define SECRET_MAX 65536
 
-/* the value that PJ_STORE_AUTH had */
+/* value that PJ_STORE_AUTH had before it was removed from the environment */
 static struct text taken;
 
 void secret_take_environment(void)
@@ -30,8 +30,8 @@ void secret_take_environment(void)
 	unsetenv(VARIABLE);
 }
 
-/* True if only this user can read the file. Group permissions of a file of another user (root) are the way in which
- * this user may read it: LoadCredential of systemd, fsGroup of Kubernetes. */
+/* True if only this user can read the file. A file of another user (root) may grant access to this user by its group:
+ * LoadCredential of systemd, fsGroup of Kubernetes. */
 static bool is_private(const struct stat *status)
 {
 	return !(status->st_mode & (S_IRWXO | S_IWGRP)) && !(status->st_uid == geteuid() && status->st_mode & S_IRGRP);

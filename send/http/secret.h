@@ -11,15 +11,15 @@
 
 #include "common/text.h"
 
-/* Moves PJ_STORE_AUTH out of the environment. Call it before there are threads. */
+/* Moves PJ_STORE_AUTH out of the environment into memory of this process. Call it before any thread starts. */
 void secret_take_environment(void);
 
-/* Appends the content of `file`, or of PJ_STORE_AUTH if file is NULL; nothing if that is not set. Returns false with
- * the reason. */
+/* Appends the secret to text: the content of `file`, or the value of PJ_STORE_AUTH if file is NULL; nothing if that is
+ * not set. Returns false, with the reason, on failure. */
 bool secret_read(const char *file, struct text *secret, struct text *why);
 
-/* Returns why a secret may not be sent to a URL's host; NULL if it may. Over plain http it is readable on the way,
- * unless host is this machine's loopback interface. `insecure`: the user has allowed it. */
+/* Returns the reason for which a secret may not be sent to a URL's host; NULL if it may. Over plain http anyone on the
+ * way can read it, unless host is this machine's loopback interface. `insecure`: the user has allowed that. */
 const char *secret_forbidden(const char *scheme, const char *host, bool insecure);
 
 #endif

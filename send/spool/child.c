@@ -19,16 +19,16 @@
 
 #define OUT_MAX ((size_t)1 << 30)
 #define ERR_MAX ((size_t)64 << 10)
-/* interval in ms between reads of *stop */
+/* longest time in ms between two reads of *stop */
 #define STOP_MS 100
 
-/* True for variables that a program inherits. Our programs parse hostile input, so they get only the necessary ones
- * and no secrets (PJ_STORE_AUTH, the password of a proxy). */
+/* True for environment variables that a program inherits. The programs of pj parse hostile input, so they get only the
+ * necessary variables and no secrets (PJ_STORE_AUTH, the password of a proxy). */
 static bool is_inherited(const char *variable)
 {
 	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL",
 					     "LC_CTYPE", "LD_LIBRARY_PATH", SANDBOX_REPORTED,
-					     /* variables of test builds */
+					     /* variables that only test builds use */
 					     "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS",
 					     "LLVM_PROFILE_FILE", "GCOV_PREFIX" };
 	size_t n = strcspn(variable, "=");
@@ -84,8 +84,8 @@ static int child_start(pid_t *pid, char *const argv[], const int out[2], const i
 	return error;
 }
 
-/* Reads the available bytes into text, at most max in total. Returns false at the end of the stream, or with *error
- * set if it cannot be read. */
+/* Appends the bytes that fd has to text, up to max in total. Returns false at the end of the stream, or with *error set
+ * if fd cannot be read. */
 static bool child_take(int fd, struct text *text, size_t max, int *error)
 {
 	char buf[65536];
@@ -159,7 +159,7 @@ void child_run(struct child *child, char *const argv[], unsigned seconds, const 
 		child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		child->status = WIFEXITED(status) && !child->error ?
 					WEXITSTATUS(status) :
-					/* the status is meaningless if output is missing */
+					/* no exit status if the output could not be read completely */
 					-1;
 		child->stopped = child->status != 0 && !child->error && is_stopped(stop);
 	}

@@ -16,19 +16,19 @@
 
 /* The result of a program. */
 struct child {
-	/* its standard output; the first 64 kB of its standard error */
+	/* standard output of the program; the first 64 kB of its standard error */
 	struct text out, err;
-	/* exit status, or -1 */
+	/* exit status of the program; -1: it was killed, not started, or its output was not read completely */
 	int status;
-	/* signal that ended it, or 0 */
+	/* signal that ended the program; 0: none */
 	int signal;
-	/* errno if it could not be started or its output could not be read; else 0 */
+	/* errno if the program could not be started or its output could not be read; else 0 */
 	int error;
-	/* killed at the time limit */
+	/* true: killed at the time limit */
 	bool late;
-	/* killed because it printed more than a gigabyte */
+	/* true: killed because it printed more than a gigabyte */
 	bool large;
-	/* failed, and *stop was set */
+	/* true: failed while *stop was set */
 	bool stopped;
 };
 
@@ -37,7 +37,7 @@ struct child {
  * (Ctrl-C, systemctl stop) can end the program before our handler runs: therefore a program that fails also counts
  * as stopped if *stop is set within 100 ms. *child is overwritten. */
 void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop);
-/* Frees the output. */
+/* Frees the output in *child. */
 void child_free(struct child *child);
 
 /* Returns the path of another tool of pj: the one in the directory of this executable, else the one in PATH. Thus

@@ -13,13 +13,13 @@
 
 /* The properties of a window. */
 struct chunkinfo {
-	/* it is a perf.data file */
+	/* true: the file is a perf.data file */
 	bool perf;
-	/* boot id; empty: unknown */
+	/* boot id of the kernel that recorded the window; empty: unknown */
 	char boot[BOOT_ID + 1];
 	/* planned time span in ns of CLOCK_MONOTONIC of that boot; 0, 0: unknown */
 	uint64_t begin, end;
-	/* number of events, without those that only deliver side-band records */
+	/* number of sampled events, without those that only deliver side-band records */
 	unsigned events;
 };
 

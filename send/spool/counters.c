@@ -15,7 +15,7 @@
 #define FILE_MAX 65536
 
 static const struct {
-	/* help NULL: that of the row before */
+	/* name and help text in the Prometheus file. help NULL: the row continues the metric of the row before. */
 	const char *name, *help;
 	enum counter which;
 } rows[] = {
@@ -84,7 +84,7 @@ uint64_t counter_get(enum counter which)
 	return n;
 }
 
-/* Parses a line "pj_send_NAME VALUE". Other lines are skipped, and the counter starts at 0. */
+/* Parses a line "pj_send_NAME VALUE" of an earlier file. Skips other lines; a counter without a line starts at 0. */
 static void counters_take_line(struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');

@@ -10,45 +10,45 @@
 
 #include "common/base.h"
 
-/* The counters, then the gauges. Their names in the file are in counters.c. */
+/* The counters, then the gauges. The table in counters.c has their names in the file. */
 enum counter {
-	/* windows that were spooled */
+	/* number of windows that were folded into the spool */
 	COUNT_FOLDED,
-	/* windows without samples, which are not sent */
+	/* number of windows without samples, which are not sent */
 	COUNT_EMPTY,
-	/* windows that were folded in part */
+	/* number of windows of which only a part could be folded */
 	COUNT_DAMAGED,
-	/* windows that went to bad/ because pjfold cannot read them */
+	/* number of windows that went to bad/ because pjfold cannot read them */
 	COUNT_UNREADABLE,
-	/* folds that failed for other reasons */
+	/* number of folds that failed for other reasons than the window */
 	COUNT_FOLD_FAILED,
-	/* windows that were folded before pjmap had scanned every JVM */
+	/* number of windows that were folded before pjmap had scanned every JVM */
 	COUNT_UNMAPPED,
-	/* windows that a store confirmed */
+	/* number of windows that a store confirmed */
 	COUNT_SENT,
-	/* documents that a store confirmed */
+	/* number of documents that a store confirmed and did not have before */
 	COUNT_DOCUMENTS,
-	/* documents that a store already had */
+	/* number of documents that a store already had */
 	COUNT_KNOWN,
-	/* windows of which the store has other content */
+	/* number of windows of which the store has other content */
 	COUNT_DIFFERS,
-	/* bytes and requests to the store */
+	/* bytes of request bodies as transferred; number of requests to the store */
 	COUNT_BYTES,
 	COUNT_REQUESTS,
-	/* failed attempts, by verdict (store.h) */
+	/* numbers of failed attempts, by verdict (store.h) */
 	COUNT_LATER,
 	COUNT_INDETERMINATE,
 	COUNT_HOLD,
-	/* windows that a store refused; they are in bad/ */
+	/* number of windows that a store refused; they are in bad/ */
 	COUNT_REFUSED,
-	/* documents that a store refused; they are in bad/ */
+	/* number of documents that a store refused; they are in bad/ */
 	COUNT_POISON,
-	/* windows that were deleted unsent because of the limits */
+	/* number of windows that were deleted unsent because of the limits of disk space */
 	COUNT_DROPPED,
-	/* recordings that were deleted because of the limits; their folded windows remain */
+	/* number of recordings that were deleted for space after they were folded; their windows remain in the spool */
 	COUNT_RAW_DROPPED,
-	/* gauges: windows and bytes in the spool, age of the oldest window in s, HOLD is in effect, time of the last
-	 * success */
+	/* gauges: number of windows in the spool, their bytes, age of the oldest in s, 1 while the last verdict is
+	 * HOLD, time of the last confirmed window in s since 1970 */
 	COUNT_WAITING,
 	COUNT_SPOOL_BYTES,
 	COUNT_OLDEST_S,
@@ -57,15 +57,16 @@ enum counter {
 	COUNTERS
 };
 
-/* Reads DIR/pjsend.prom; dir is a descriptor of DIR, which must stay open. Without the file all counters are 0. */
+/* Opens the counters of DIR and reads their earlier values from DIR/pjsend.prom; without that file all counters are 0.
+ * dir: descriptor of DIR, which must stay open. */
 void counters_open(int dir);
 /* Adds n to a counter. */
 void count(enum counter which, uint64_t n);
-/* Sets one of the gauges, the last five. */
+/* Sets one of the gauges, the last five of enum counter. */
 void count_set(enum counter which, uint64_t n);
 /* Returns the increase of a counter since counters_open, or the value of a gauge. */
 uint64_t counter_get(enum counter which);
-/* Replaces the file. Returns false and errno on failure. */
+/* Replaces DIR/pjsend.prom by the current values. Returns false and errno on failure. */
 bool counters_write(void);
 
 #endif

@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* in the year 2106; limit of DateTime and of the _id of eve: */
+/* latest epoch in s since 1970, in the year 2106: limit of ClickHouse's DateTime and of the _id of eve: */
 #define EPOCH_MAX UINT64_C(0xFFFFFFFF)
-/* limit of one run of pjfold in s, longer than any window takes: a hanging pjfold must not block the other windows */
+/* limit in s of one run of pjfold, longer than folding of any window takes: a hanging pjfold must not block the other
+ * windows */
 #define FOLD_SECONDS 600
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
@@ -24,13 +25,14 @@
 /* ---- stacks ---------------------------------------------------------------------------------------------------- */
 
 struct collected {
-	/* the stacks; id - 1 is the index in count, in order of appearance */
+	/* the distinct stacks in order of appearance; their ids begin at 1 and are indices in count, the weights */
 	struct intern stacks;
 	uint64_t *count;
 	size_t cap;
-	/* two: number of lines that end in two numbers */
+	/* sum: sum of all weights; lines: number of stack lines; two: number of stack lines that end in two numbers */
 	uint64_t sum, lines, two;
-	/* first line that is no stack, counted from 1; 0: none */
+	/* number, from 1, of the first refused line (malformed, start of another profile, weights too large, two
+	 * numbers); `wrong` is the reason, NULL: none refused */
 	uint64_t wrong_line;
 	const char *wrong;
 };
@@ -139,7 +141,7 @@ static uint64_t seconds_of(const struct folded_header *header)
 {
 	uint64_t from, to;
 
-	/* The header of a window has integers; times of samples have decimals. */
+	/* A window's header has integer seconds; pjfold's header has the times of samples with decimals. */
 	if (str_u64(header->from, &from) && str_u64(header->to, &to))
 		return to > from ? to - from : 0;
 	return folding_decimal(header->from, &from) && folding_decimal(header->to, &to) && to >= from ?
@@ -164,8 +166,8 @@ static uint64_t folding_stream_of(const struct folding *folding, const struct wi
 	return n;
 }
 
-/* Converts a folded text with pjfold's header to a window and appends it to text. Returns false if it has no stacks.
- * If why is not NULL, it gets the number and fault of the first invalid line. */
+/* Converts a folded text with pjfold's header to a window and appends it to text. Returns false if the sum of its
+ * weights is 0. If why is not NULL, it gets number and reason of the first refused line. */
 static bool add_window(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 		       struct text *text, struct text *why)
 {
@@ -211,7 +213,7 @@ static bool add_window(const struct folding *folding, struct str folded, uint64_
 
 /* ---- pjfold ---------------------------------------------------------------------------------------------------- */
 
-/* Sets *why to the first line of the program's messages, or to the way in which it ended. */
+/* Sets *why to the first line of pjfold's messages, or to the way in which pjfold ended. */
 static void folding_why_of(const struct child *child, struct text *why)
 {
 	struct str err = text_view(&child->err), line = str_cut(&err, '\n');
@@ -231,7 +233,7 @@ static void folding_why_of(const struct child *child, struct text *why)
 		text_printf(why, "pjfold ended with status %d", child->status);
 }
 
-/* Runs pjfold for the events that match a pattern; NULL: all events. */
+/* Runs pjfold for the events whose name matches the pattern `event`; NULL: all events. */
 static void run_pjfold(const struct folding *folding, const char *path, const char *event, struct child *child)
 {
 	char *argv[ARGS_MAX], only[512];
@@ -256,14 +258,15 @@ static void run_pjfold(const struct folding *folding, const char *path, const ch
 	child_run(child, argv, FOLD_SECONDS, folding->stop);
 }
 
-/* True if pjfold ran out of memory. The cause may be this window or something else, so the number of retries is
+/* True if pjfold ran out of memory. The window or something else may be the cause, so the number of retries is
  * limited. */
 static bool lacked_memory(const struct child *child)
 {
 	return str_find_str(text_view(&child->err), STR(": out of memory (")) >= 0;
 }
 
-/* Maps the end of pjfold to a result. Only status 1 is caused by the window: it cannot be read, or only in part. */
+/* Maps the end of pjfold to a result. Only with status 1 is the window at fault: pjfold cannot read it, or only a part
+ * of it. */
 static enum fold_result folding_assess(const struct child *child, bool some, struct text *why)
 {
 	if (child->status == 0)
@@ -318,7 +321,7 @@ static enum fold_result list_events(const struct folding *folding, const char *p
 		event = str_trim_left(line);
 		if (event.n == 0 || event.n > 250)
 			continue;
-		/* Replaces characters that are special in a list of patterns. */
+		/* Characters that are special in a list of patterns become '?', which matches any character. */
 		for (size_t i = 0; i < event.n; i++)
 			name[n][i] = strchr(",*?[]\\", event.p[i]) ? '?' : event.p[i];
 		name[n++][event.n] = 0;

@@ -14,20 +14,20 @@
 
 /* The properties that all windows have in common. The caller owns the strings. */
 struct folding {
-	/* path of the program */
+	/* path of pjfold */
 	const char *pjfold;
-	/* first frames are comm-PID (--pid); no code kinds (--annotate=none) */
+	/* pids: first frames are comm-PID (--pid); fp: frames have no code kinds (--annotate=none) */
 	bool pids, fp;
-	/* empty: host of the recording */
+	/* name of the host in windows; empty: that of the recording */
 	struct str host;
-	/* labels "k=v,k2=v2" by key; hash of the machine id; id of the recorder */
+	/* labels: "k=v,k2=v2", sorted by key; machine: hash of the machine id; recorder: id of the recorder */
 	struct str labels;
 	uint64_t machine, recorder;
-	/* s since 1970; no store accepts earlier windows; 0: no limit */
+	/* earliest epoch in s since 1970 that the store accepts; 0: no limit */
 	uint64_t since;
-	/* when set: ends pjfold, and the result is FOLD_STOPPED */
+	/* when another thread sets it, pjfold is killed and the result is FOLD_STOPPED */
 	const atomic_bool *stop;
-	/* more options for pjfold, NULL at the end; may be NULL */
+	/* more options for pjfold, with NULL at the end; NULL: none */
 	const char *const *option;
 };
 
@@ -35,22 +35,22 @@ struct folding {
 enum fold_result {
 	/* text is ready to be spooled */
 	FOLD_GOOD,
-	/* the window has no samples */
+	/* the window has no samples, so there is nothing to spool */
 	FOLD_EMPTY,
 	/* text is usable, but a part of the window is corrupt */
 	FOLD_PART,
-	/* the window can never be read */
+	/* pjfold can never read the window */
 	FOLD_BAD,
 	/* pjfold crashed or reached the time limit: retry a limited number of times */
 	FOLD_CRASHED,
-	/* not caused by the window: retry later */
+	/* the window is not the cause of the failure: retry later */
 	FOLD_FAILED,
-	/* not folded, as *stop was set; this is no failure, and the next pjsend folds it */
+	/* not folded, because *stop was set; no failure: the next pjsend folds the window */
 	FOLD_STOPPED,
 };
 
-/* Folds the window of pjrecord in the file `path`, open as fd, which begins at epoch (s since 1970). Appends the
- * text of each event to text. */
+/* Folds the window of pjrecord in the file `path`, open as fd, which begins at epoch (s since 1970). Appends the text
+ * of each event to text; appends nothing unless the result is FOLD_GOOD or FOLD_PART. */
 enum fold_result folding_chunk(const struct folding *folding, const char *path, int fd, uint64_t epoch,
 			       struct text *text, struct text *why);
 
@@ -60,7 +60,8 @@ enum fold_result folding_chunk(const struct folding *folding, const char *path, 
 enum fold_result folding_text(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 			      struct text *text, struct text *why);
 
-/* Appends host in the form that stores accept: other bytes become '-'. */
+/* Appends the host name in the form that stores accept: other bytes than letters, digits, '.', '_' and '-' become
+ * '-'. */
 void folding_host(struct text *text, struct str host);
 
 #endif

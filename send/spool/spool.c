@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define NAME 80
-/* limit of a window's text in bytes */
+/* limit in bytes of a window's uncompressed text */
 #define TEXT_MAX ((size_t)1 << 30)
 
 /* ---- names of files -------------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 	return fd;
 }
 
-/* Returns a hash of the machine id, which itself must not leave the host (machine-id(5)). */
+/* Returns a hash of the machine id, because the id itself must not leave the host (machine-id(5)). */
 static uint64_t machine_number(void)
 {
 	struct text text = { 0 };
@@ -164,7 +164,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
-		/* With cron this may fail every minute, so no file may remain. */
+		/* With cron this error may recur every minute, so no temporary file may remain. */
 		unlinkat(spool->space, temp, 0);
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
@@ -203,10 +203,10 @@ bool spool_lock(struct spool *spool)
 
 void spool_sweep(struct spool *spool)
 {
-	/* Processes with a pipe write temporary files at the same time: those are locked, and stay. */
+	/* Other processes may be writing temporary files at this time: those are locked, and the sweep leaves them. */
 	tempfile_sweep(spool->space);
 	tempfile_sweep(spool->bad);
-	/* temporary files of pjsend.prom */
+	/* temporary files of DIR/pjsend.prom */
 	tempfile_sweep(spool->dir);
 }
 
@@ -346,8 +346,8 @@ bool spool_has(const struct spool *spool, struct spool_name n)
 
 /* ---- reading and writing windows ------------------------------------------------------------------------------- */
 
-/* Copies the completion time of the recording to the spooled window, for spool_oldest_first. If the recording is
- * gone or this fails, the window keeps its own modification time. */
+/* Copies the modification time of the recording, which is the time of its completion, to the spooled window, for
+ * spool_oldest_first. If the recording is gone or this fails, the window keeps its own modification time. */
 static void copy_stamp(const struct spool *spool, struct spool_name n, const char *name)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -382,7 +382,8 @@ bool spool_put(struct spool *spool, struct spool_name n, struct str text)
 	return good;
 }
 
-/* Appends the decompressed content of a file to text. Returns false and errno; EBADMSG if the file is corrupt. */
+/* Appends the decompressed content of a file to text. Returns false and errno on failure; EBADMSG if the file is
+ * corrupt. */
 static bool unpack_all(int fd, struct text *text)
 {
 	struct unpack unpack;
@@ -442,7 +443,7 @@ int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 	return -1;
 }
 
-/* The process that unlinks a recording holds its exclusive lock, so that no reader loses its file. */
+/* Unlinks only with an exclusive lock on the recording, which fails while a reader holds its shared lock. */
 bool spool_drop_chunk(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
@@ -498,7 +499,7 @@ static bool spool_write_why(const struct spool *spool, const char *name, struct 
 	return good;
 }
 
-/* Appends those lines of text that are not yet in *there. */
+/* Appends those lines of text that *there does not have yet. */
 static void spool_merge(struct text *there, struct str text)
 {
 	struct intern lines = { 0 };
@@ -537,7 +538,8 @@ bool spool_refuse_part(struct spool *spool, struct spool_name n, struct str text
 	return good;
 }
 
-/* Moves a file to bad/ and writes the reason beside it. Returns false and errno; EEXIST if the name is in use there. */
+/* Moves a file to bad/ under the name `to` and writes the reason beside it. Returns false and errno on failure; EEXIST
+ * if bad/ has that name. */
 static bool move_to_bad(const struct spool *spool, int from, const char *name, const char *to, struct str why)
 {
 	if (faccessat(spool->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -591,8 +593,8 @@ static uint64_t spool_bytes_at(int folder, const char *name)
 		       0;
 }
 
-/* True for names that pj gives: a window in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"). Sets
- * *epoch to its start in s. */
+/* True for file names that pj gives: a window in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"). Sets
+ * *epoch to the start of the window in s since 1970. */
 static bool is_ours(const char *name, uint64_t *epoch)
 {
 	struct str rest = str_of(name), digits = str_cut(&rest, '.');

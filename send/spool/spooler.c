@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define AGAIN_MS 10000
-/* attempts for a window on which pjfold crashes */
+/* number of attempts to fold a window on which pjfold crashes */
 #define TRIES 3
 #define REPORT_MS 60000
-/* interval of measuring the spool, as other processes may change it */
+/* interval in ms of measuring the spool, as other processes may change it */
 #define COUNT_MS 60000
 
 static bool spooler_may_report(struct spooler *spooler)
@@ -104,7 +104,7 @@ static bool is_ready(struct spooler *spooler, int fd)
 		return true;
 	if (mono - info.end < spooler->map_wait_ms * 1000000)
 		return false;
-	/* Windows of long ago do not reach this line: pjmap has scanned those JVMs since, or no longer runs. */
+	/* Old windows do not reach this line: pjmap has scanned their JVMs since, or no longer runs. */
 	count(COUNT_UNMAPPED, 1);
 	return true;
 }
@@ -120,7 +120,7 @@ static void spooler_again(struct spooler *spooler, struct spooler_done *finished
 static void to_bad(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
 	warn("window %" PRIu64 " cannot be folded and was moved to bad/: %.*s", finished->epoch, (int)why.n, why.p);
-	/* The recording is not processed again, whether or not it can be moved. */
+	/* The recording counts as folded, so that it is not processed again, even if it cannot be moved. */
 	finished->folded = true;
 	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
@@ -158,7 +158,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_char(&path, 0);
 	finished->tries++;
 	result = folding_chunk(spooler->folding, path.p, fd, finished->epoch, &text, &why);
-	/* also releases the lock */
+	/* closing the recording releases its lock, too */
 	close(fd);
 	switch (result) {
 	case FOLD_PART:
@@ -187,7 +187,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_free(&path);
 }
 
-/* Folds a recording if it is due. Returns true if it waits for pjmap. */
+/* Folds a recording if it is due. Returns true if the recording waits for pjmap's next scan. */
 static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 {
 	struct spooler_done *finished = spooler_find(spooler, epoch);
@@ -199,7 +199,7 @@ static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 		return false;
 	fd = spool_chunk_open(spooler->spool, epoch);
 	if (fd < 0)
-		/* pjrecord is deleting it; if it remains, the next pass folds it */
+		/* pjrecord is deleting the recording; if it stays, the next pass folds it */
 		return false;
 	if (!is_ready(spooler, fd)) {
 		close(fd);
@@ -225,7 +225,7 @@ static bool short_of_space(const struct spooler *spooler)
 	return spooler->min_free > 0 && spool_free(spooler->spool) < spooler->min_free;
 }
 
-/* Deletes folded recordings until there is enough space; their folded windows remain in the spool. */
+/* Deletes folded recordings until enough of the file system is free; their folded windows remain in the spool. */
 static void drop_chunks(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	uint64_t dropped = 0;
@@ -247,8 +247,8 @@ static bool spooler_over(const struct spooler *spooler)
 	       short_of_space(spooler);
 }
 
-/* True if spool/ and bad/ exceed the limit. The known sizes include windows that were sent since, so before it
- * reports an excess it measures. */
+/* True if spool/ and bad/ exceed their limit of bytes, or too little of the file system is free. The known sizes
+ * include windows that were sent since, so the spool is measured again before an excess counts. */
 static bool spooler_too_much(struct spooler *spooler)
 {
 	if (spooler->max_bytes && spooler->bytes + spooler->bad_bytes > spooler->max_bytes) {
@@ -263,8 +263,8 @@ static void take_off(uint64_t *bytes, uint64_t n)
 	*bytes -= n < *bytes ? n : *bytes;
 }
 
-/* Deletes old refused windows, then the oldest windows of the spool, until the limits are respected. The newest one
- * always remains. */
+/* Deletes the oldest refused windows, then the oldest windows of the spool, until the limits are respected. The newest
+ * window of the spool always remains. */
 static void drop_spool(struct spooler *spooler)
 {
 	struct spool_name *names;

@@ -21,47 +21,48 @@
 
 #include <stdatomic.h>
 
-/* The caller sets the members up to `stop`; the others are 0 at first. */
+/* The spooler. The caller sets the members up to `stop`; the others are 0 at first. */
 struct spooler {
 	struct spool *spool;
 	const struct folding *folding;
 	/* path of DIR */
 	const char *dir;
-	/* delete recordings as soon as they are folded */
+	/* true: recordings are deleted as soon as they are folded */
 	bool keep_spool;
 	/* share of the file system that must stay free, 0 to 1 */
 	double min_free;
 	/* limit of spool/ and bad/ in bytes; 0: none */
 	uint64_t max_bytes;
-	/* ms for which a window waits for pjmap */
+	/* longest time in ms for which a window waits for pjmap */
 	uint64_t map_wait_ms;
-	/* called for each window after it was spooled; may be NULL */
+	/* called with the name of each window after it was spooled; may be NULL */
 	void (*spooled)(void *to, struct spool_name name);
 	void *to;
-	/* when set, spooler_pass returns after the current window */
+	/* when another thread sets it, spooler_pass returns after the current window */
 	const atomic_bool *stop;
 
-	/* recordings with a state, sorted by epoch: folded ones, and failed ones that wait for a retry */
+	/* recordings in out/ that were processed, sorted by epoch: folded ones, and failed ones that wait for a
+	 * retry */
 	struct spooler_done {
-		/* due: ms of the clock before which a failed fold is not repeated */
+		/* due: time in ms of the clock before which a failed fold is not repeated */
 		uint64_t epoch, due;
 		unsigned tries;
 		bool folded;
 	} * done;
 	size_t n, cap;
-	/* bytes in spool/ and bad/; ms of the clock of their last measurement and of the last message */
+	/* disk space in bytes of spool/ and of bad/; ms of the clock of the last measurement and of the last message */
 	uint64_t bytes, bad_bytes, counted, shown;
-	/* number of windows that went to bad/ */
+	/* number of recordings that went to bad/ because they cannot be folded */
 	uint64_t unreadable;
 };
 
 /* Measures the spool. Call it before the other functions. */
 void spooler_begin(struct spooler *spooler);
-/* Folds the windows that are ready and enforces the limits. Returns true if a window waits for pjmap. */
+/* Folds the windows that are ready and enforces the limits of disk space. Returns true if a window waits for pjmap. */
 bool spooler_pass(struct spooler *spooler);
 /* True if out/ has a window that is not folded. */
 bool spooler_left(struct spooler *spooler);
-/* Frees the state. */
+/* Frees the list of processed recordings. */
 void spooler_end(struct spooler *spooler);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/stores/batches.h"
 
-/* if so many documents in a row are refused, and none was accepted before, all of them are refused */
+/* number of documents that a server may refuse while it accepts none; then the whole window counts as refused */
 #define REFUSED_MAX 8
 
 enum store_verdict batches_verdict(enum http_class class, bool isolate)
@@ -21,7 +21,7 @@ static const char *batches_mark(const char *string)
 	return string ? string : "";
 }
 
-/* Fills batch with up to `max` documents from *rest. */
+/* Fills batch with up to `max` documents from *rest, within the limit of bytes, and removes them from there. */
 static void batches_fill(const struct batches *how, struct batch *batch, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
@@ -46,7 +46,7 @@ static void batches_fill(const struct batches *how, struct batch *batch, struct 
 	batch->stacks = str_head(start, start.n - rest->n);
 }
 
-/* Reports the next document as refused; it is not sent again. */
+/* Reports the only document of a batch as refused; it is not sent again. */
 static void batches_refuse(const struct batch *batch, struct store_report *report)
 {
 	text_str(&report->refused, batch->stacks);
@@ -115,7 +115,7 @@ void batches_send(struct batches *how, void *store, const struct window *window,
 			state = 0;
 	}
 	if (report->verdict == STORE_SENT && !taken && refused)
-		/* All documents of a small window were refused. */
+		/* All documents of the window were refused, but fewer than REFUSED_MAX. */
 		report->verdict = STORE_REFUSED;
 	if (report->verdict == STORE_SENT)
 		report->why.n = 0;

@@ -16,35 +16,35 @@
 #include "send/http/http.h"
 #include "send/store.h"
 
-/* Documents [first, first + n) of a window. */
+/* A batch: the documents [first, first + n) of a window. */
 struct batch {
 	const struct window *window;
-	/* texts that are the same in all documents of the window, from `frame` */
+	/* texts that are the same in all documents of the window, computed by batches.frame */
 	struct text fixed[2];
-	/* the lines of these stacks */
+	/* the lines of the window's stacks in this batch */
 	struct str stacks;
 	size_t first, n;
-	/* body of the request */
+	/* body of the request, with all documents of the batch */
 	struct text body;
 };
 
-/* A store's documents and limits. The store sets all members but docs_now. */
+/* How a store splits windows. The store sets all members but docs_now. */
 struct batches {
-	/* limits of a body: documents and bytes; a single document may be larger */
+	/* limits of a request's body: number of documents, bytes; a single document may be larger */
 	size_t docs_max, max_bytes;
-	/* present limit of documents, reduced after an error of the server; 0: docs_max */
+	/* current limit of documents, reduced when the server refuses a body as too large; 0: docs_max */
 	size_t docs_now;
-	/* texts around the documents of a body; NULL: none */
+	/* texts before, between and after the documents of a body; NULL: none */
 	const char *open, *between, *shut;
 	/* Computes the texts that all documents of a window have in common. May be NULL. */
 	void (*frame)(struct text fixed[2], const struct window *window);
-	/* Appends the document of a stack to body. */
+	/* Appends the document of a stack and its weight to body. */
 	void (*add)(struct text *body, const struct window *window, const struct text fixed[2], struct str stack,
 		    uint64_t count);
 
-	/* Sends the batch and returns the class of the response. *done is the number of confirmed documents, counted
-	 * from the first; it is batch->n before the call and used if the class is DONE. *known of these existed
-	 * before. *state is preserved for the next attempt; it is 0 for a new batch. */
+	/* Sends the batch and returns the class of the response. *done: number of confirmed documents, counted from the
+	 * first; it is batch->n before the call and used if the class is DONE. *known: number of these that existed
+	 * before. *state: value of the module that is kept for the next attempt; 0 for a new batch. */
 	enum http_class (*post)(void *store, struct batch *batch, size_t *done, size_t *known, uint32_t *state,
 				struct store_report *report);
 };
@@ -53,7 +53,7 @@ struct batches {
 void batches_send(struct batches *how, void *store, const struct window *window, uint64_t *resume, bool isolate,
 		  struct store_report *report);
 
-/* Returns the verdict for a class of response, if the batch cannot be halved. `isolate`: see store_ops.send. */
+/* Returns the verdict for the class of a response to a batch that cannot be halved. `isolate`: see store_ops.send. */
 enum store_verdict batches_verdict(enum http_class class, bool isolate);
 
 #endif

@@ -23,10 +23,10 @@
 #define DOCS_MAX 100000
 #define BYTE_COUNT_MAX ((size_t)8 << 20)
 
-/* Limits of a request for several windows: rows in one INSERT of stacks, windows in one INSERT, bytes before
- * compression, bytes that are compressed at a time. */
+/* Limits of a common request for several windows. DOCS_TOGETHER: rows in one INSERT of stacks; BYTES_TOGETHER: bytes
+ * before compression; WINDOWS_TOGETHER: windows; PART: bytes that are compressed at a time. */
 #define DOCS_TOGETHER 8192
-/* below the 1 MB that nginx accepts */
+/* compressed bytes of one body, below the 1 MB that nginx accepts */
 #define PACKED_TOGETHER ((size_t)768 << 10)
 #define BYTES_TOGETHER ((size_t)32 << 20)
 #define WINDOWS_TOGETHER 32
@@ -67,12 +67,12 @@ static const char *clickhouse_schema(void)
 
 /* ---- TabSeparated values --------------------------------------------------------------------------------------- */
 
-/* Appends a value in TabSeparated form; quote: as a string in a query or an array. */
+/* Appends a value in TabSeparated form. quote: with quotes, as a string in a query or an array. */
 void ch_put(struct text *text, struct str string, bool quote)
 {
 	struct text mended = { 0 };
 
-	/* most values need no escapes */
+	/* fast path: most values need no escapes */
 	if (!quote && ascii_run(string, '\\', '\'') == string.n) {
 		text_str(text, string);
 		return;
@@ -105,8 +105,8 @@ void ch_put_day(struct text *text, uint64_t epoch)
 	text_add(text, day);
 }
 
-/* Takes the next column off a line and returns it, unescaped. The result points into space, to which it is appended:
- * the caller reserves enough, since growth of space would invalidate earlier results. */
+/* Takes the next column off a line and returns it, unescaped. The result points into space, to which it is appended.
+ * The caller reserves the capacity of space, as its growth would invalidate earlier results. */
 struct str ch_column(struct text *space, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');
@@ -134,7 +134,7 @@ uint64_t ch_number(struct text *space, struct str *line)
 
 /* ---- queries --------------------------------------------------------------------------------------------------- */
 
-/* Returns the error code in "Code: 60, e.displayText() = ..."; 0 for other texts. */
+/* Returns the error code in a response such as "Code: 60, e.displayText() = ..."; 0 for other texts. */
 static uint64_t clickhouse_code_of(struct str body)
 {
 	uint64_t code = 0;
@@ -155,8 +155,8 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 	return false;
 }
 
-/* Classifies a response by ClickHouse's error code, which is more exact than the HTTP status: that changed over the
- * years. */
+/* Classifies a response by ClickHouse's error code, which is more exact than the HTTP status, as the statuses changed
+ * over the years. */
 static enum http_class class_of(const struct http_reply *reply, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
@@ -289,7 +289,7 @@ static void clickhouse_count(const struct window *window, uint64_t *stacks, uint
 		++*stacks;
 }
 
-/* Appends the row that confirms that all other rows of the window exist. */
+/* Inserts the row of the window, which confirms that all of its stacks' rows exist. */
 static void clickhouse_put_window(struct text *text, const struct window *window, uint64_t stacks, uint64_t sum)
 {
 	clickhouse_put_key(text, window);
@@ -322,7 +322,7 @@ static enum http_class clickhouse_confirm(struct clickhouse *store, const struct
 	return class;
 }
 
-/* Runs store->query; the response goes to `take`, or into reply.body. */
+/* Runs the query in store->query; the response goes to `take`, or into reply.body if that is NULL. */
 struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
 			   struct text *why)
 {
@@ -384,8 +384,8 @@ static void clickhouse_verify(struct clickhouse *store, const struct window *win
 	text_free(&space);
 }
 
-/* Returns true if the server has other content under the window's name, or if that is unknown: then nothing is sent.
- * A window that exists with the same content is sent again, as rows may be missing. */
+/* Returns true if the server has other content under the window's name, or if that is unknown; the window is not sent
+ * then. A window that exists with the same content is sent again, as rows of stacks may be missing. */
 static bool is_taken(struct clickhouse *store, const struct window *window, bool isolate, struct store_report *report)
 {
 	uint64_t stacks, sum;
@@ -425,12 +425,13 @@ static void clickhouse_send(void *store, const struct window *window, uint64_t *
  * request is under way, the next one is prepared. */
 struct together {
 	struct gzip *gzip;
-	/* rows of stacks that are not yet compressed; rows of their windows */
+	/* rows: rows of stacks that are not yet compressed; windows: rows of all windows of the common request */
 	struct text rows, windows;
-	/* bodies: one is being prepared, the other one is under way */
+	/* compressed bodies: packed[which] is being prepared, the other one is being sent */
 	struct text packed[2];
 	unsigned which;
-	/* of the prepared body: windows, rows, bytes before compression */
+	/* n: number of windows of the common request; of the body that is being prepared, docs: number of rows, bytes:
+	 * size before compression */
 	size_t n, docs, bytes;
 	size_t packed_max;
 	struct under_way {
@@ -462,7 +463,7 @@ static void *post_body(void *arg)
 	return NULL;
 }
 
-/* Waits for the INSERT of stacks that is under way. Returns false, with the reason in report, if it failed. */
+/* Waits for the INSERT of stacks that is being sent. Returns false, with the reason in report, if it failed. */
 static bool clickhouse_arrived(struct together *together, struct store_report *report)
 {
 	struct under_way *way = &together->under_way;
@@ -494,7 +495,8 @@ static void pack_rows(struct together *together, bool last)
 	together->rows.n = 0;
 }
 
-/* Sends the prepared body, after the request before it is confirmed. */
+/* Sends the prepared body in a thread, after the request before it is confirmed. Returns false if that request
+ * failed. */
 static bool post_together(struct clickhouse *store, struct store_report *report)
 {
 	struct together *together = store->together;
@@ -522,7 +524,7 @@ static void clickhouse_part(struct together *together)
 
 	clickhouse_arrived(together, &report);
 	store_report_free(&report);
-	/* Ends the gzip member; its output is dropped. */
+	/* Ends the gzip member, so that the next body begins a new one; its output is dropped. */
 	if (together->docs)
 		pack_rows(together, true);
 	together->packed[together->which].n = together->rows.n = together->windows.n = 0;
@@ -543,7 +545,7 @@ static enum store_joined may_join(struct clickhouse *store, const struct window 
 	enum http_class class;
 	bool differs;
 
-	/* Waits first, as a connection carries one request at a time. */
+	/* Waits for the request that is being sent before it queries, as a connection carries one request at a time. */
 	if (!ch_seen_knows(store, window) && !clickhouse_arrived(store->together, report))
 		return STORE_PARTED;
 	class = ch_seen(store, window, stacks, sum, &differs, &own);

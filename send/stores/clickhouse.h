@@ -9,21 +9,22 @@
 
 #include "send/stores/batches.h"
 
-/* An open store. */
+/* An open store clickhouse:. */
 struct clickhouse {
 	struct http *http;
 	struct batches batches;
 	bool verify;
-	/* table: DATABASE.TABLE, quoted except for the closing quote; path and query: buffers of the current request */
+	/* table: `DATABASE`.`TABLE without the last quote, to which a suffix is appended; path and query: buffers of
+	 * the current request */
 	struct text table, path, query;
-	/* windows that share a request, see clickhouse.c */
+	/* windows that share a request, see clickhouse.c; NULL: none so far */
 	struct together *together;
-	/* windows that the server has, see clickseen.c */
+	/* cache of windows that the server has, see clickseen.c; NULL: nothing was queried */
 	struct ch_seen *seen;
 };
 
-/* Append a value in TabSeparated form; quote: as a string in a query or an array. ch_put_day appends the date of
- * epoch. */
+/* Append a value in TabSeparated form. quote: with quotes, as a string in a query or an array. ch_put_day appends the
+ * date (UTC) of epoch. */
 void ch_put(struct text *text, struct str string, bool quote);
 void ch_put_day(struct text *text, uint64_t epoch);
 
@@ -37,13 +38,13 @@ uint64_t ch_number(struct text *space, struct str *line);
 struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
 			   struct text *why);
 
-/* Sets *differs if the server has another window of that name: one with another number of stacks or another sum.
- * Returns HTTP_DONE, or another class with the reason in report->why if that is unknown. Queries the server if the
- * answer is not cached; ch_seen_knows returns if it is. */
+/* Sets *differs if the server has another window of that name: one with another end, number of stacks or sum of
+ * weights. Returns HTTP_DONE, or another class with the reason in report->why if that is unknown. Queries the server if
+ * the answer is not cached; ch_seen_knows returns true if it is. */
 enum http_class ch_seen(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
 			bool *differs, struct store_report *report);
 bool ch_seen_knows(const struct clickhouse *store, const struct window *window);
-/* Frees the cache. NULL is allowed. */
+/* Frees the cache of windows. NULL is allowed. */
 void ch_seen_close(struct ch_seen *seen);
 
 /* The functions `fetch` and `list` of struct store_ops. */

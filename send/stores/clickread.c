@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Reads complete rows from a response that arrives in arbitrary parts. */
+/* A response that arrives in arbitrary parts; `row` receives each complete row. */
 struct rows {
 	struct text part;
 	bool (*row)(struct rows *rows, struct str line);
@@ -18,7 +18,7 @@ struct rows {
 	bool list, stopped;
 	struct sum {
 		struct window w;
-		/* value of the label of query.by_label */
+		/* value of the label query.by_label of these windows */
 		struct str by;
 		struct text streams;
 	} * sum;
@@ -47,7 +47,7 @@ static bool clickread_take_rows(void *to, struct str blob)
 	return true;
 }
 
-/* Passes complete lines on: the response is already the text that the sink expects. */
+/* Passes complete lines on to the sink: the response is already the text that it expects. */
 static bool clickread_take_text(void *to, struct str blob)
 {
 	struct rows *rows = to;
@@ -90,7 +90,7 @@ static void join_labels(struct text *space, struct text *text, struct str names,
 		text_printf(text, "%s%.*s=%.*s", text->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
 }
 
-/* Returns the sum to which a window belongs, created if necessary. */
+/* Returns the sum to which a window belongs; creates it if necessary. */
 static struct sum *clickread_sum_of(struct rows *rows, const struct window *window, struct str string)
 {
 	for (size_t i = 0; i < rows->n; i++) {
@@ -232,7 +232,7 @@ static bool clickread_stacks(struct clickhouse *store, struct rows *rows, const 
 		    (int)store->table.n, store->table.p);
 	clickread_where(&store->query, rows->query, from, to, host);
 	text_printf(&store->query, " AND stream IN (%.*s)", (int)sum->streams.n, sum->streams.p);
-	/* Stacks are sent before the row of their window: those of a window without a row do not count. */
+	/* Stacks are sent before the row of their window, so stacks of a window without a row do not count. */
 	text_printf(
 		&store->query,
 		" AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",

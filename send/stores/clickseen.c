@@ -25,7 +25,7 @@ struct seen_row {
 
 struct seen_host {
 	struct text name;
-	/* all rows of epochs in [from, to) are present */
+	/* the cache has all rows of windows with an epoch in [from, to) */
 	uint64_t from, to;
 	struct seen_row *row;
 	size_t n;
@@ -33,7 +33,7 @@ struct seen_host {
 
 struct ch_seen {
 	struct seen_host host[HOSTS_MAX];
-	/* index of the next host to be replaced */
+	/* number of entries taken so far; modulo HOSTS_MAX it is the index of the entry to replace next */
 	size_t next;
 };
 
@@ -120,14 +120,14 @@ static enum http_class clickseen_query(struct clickhouse *store, struct seen_hos
 	text_str(&host->name, window->host);
 	host->from = window->epoch;
 	host->to = host->n < ROW_COUNT_MAX ? to :
-					     /* rows of the last second may be missing */
+					     /* the result is truncated, so rows of its last second may be missing */
 					     host->row[host->n - 1].epoch;
 	if (host->to <= window->epoch)
 		host->to = window->epoch + 1;
 	return HTTP_DONE;
 }
 
-/* Returns the index of the first row at or after a second. */
+/* Returns the index of the first cached row whose epoch is not before the given one. */
 static size_t clickseen_place_of(const struct seen_host *host, uint64_t epoch)
 {
 	size_t low = 0, high = host->n;
@@ -165,7 +165,7 @@ enum http_class ch_seen(struct clickhouse *store, const struct window *window, u
 		if (row->stream == window->stream && row->machine == window->machine)
 			*differs |= row->until != window->until || row->stacks != stacks || row->sum != sum;
 	}
-	/* The window will be sent now, so the next lookup must query the server again. */
+	/* The window will be sent now, so the next lookup of its second must query the server again. */
 	if (!*differs)
 		host->from = window->epoch + 1;
 	return HTTP_DONE;

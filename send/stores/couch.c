@@ -21,7 +21,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* documents in one response */
+/* number of documents in one response */
 #define PAGE 200
 #define DEADLINE 4
 
@@ -57,7 +57,7 @@ static void add_base64(struct text *text, struct str string)
 	}
 }
 
-/* Returns a hash of the stacks, by which an existing document is recognized as equal. */
+/* Returns a hash of the stacks and their weights, by which an existing document is recognized as equal. */
 static uint64_t couch_sum_of(const struct window *window)
 {
 	struct str lines = window->stacks, stack;
@@ -121,7 +121,7 @@ static struct http_reply couch_query(struct couch *couch, const char *method, st
 	return reply;
 }
 
-/* Compares the existing document with the window. */
+/* Compares the existing document with the window by that hash, and sets report->differs. */
 static enum http_class couch_compare(struct couch *couch, const struct window *window, struct store_report *report)
 {
 	struct http_reply reply = couch_query(couch, "GET", &report->why);
@@ -175,7 +175,7 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 		text_printf(&report->why, "HTTP %u, but not a confirmation of CouchDB", reply.status);
 		class = HTTP_HOLD;
 	} else if (class == HTTP_POISON && !jv_get(value, "error")) {
-		/* the response is not CouchDB's, but that of a proxy */
+		/* the response has no error in CouchDB's form, so it comes from a proxy */
 		class = HTTP_HOLD;
 	} else if (class == HTTP_HOLD && reply.status == 404) {
 		text_add(&report->why, " (the database does not exist: curl -X PUT its URL)");
@@ -196,8 +196,8 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* Documents that may be selected. They are listed before their attachments are read, as a response is valid until
- * the next request. */
+/* A document that the query selects. Documents are listed before their attachments are read, as a response is valid
+ * only until the next request. */
 struct found {
 	struct str name;
 	struct window w;
@@ -207,7 +207,7 @@ struct page {
 	struct arena arena;
 	struct found *found;
 	size_t n;
-	/* number of rows in the response */
+	/* number of rows in the response, including those that the query does not select */
 	size_t rows;
 	struct str last;
 };
@@ -235,7 +235,7 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	struct text labels = { 0 };
 
 	if (!jv_u64(jv_get(doc, "timestamp"), &found.w.epoch) || !jv_u64(jv_get(doc, "until"), &found.w.until))
-		/* no document of pj */
+		/* the document is not one of pj */
 		return;
 	found.w.host = couch_copy(&page->arena, jv_get(doc, "hostname"));
 	found.w.unit = couch_copy(&page->arena, jv_get(doc, "unit"));
@@ -253,7 +253,8 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	page->found[page->n++] = found;
 }
 
-/* Reads the documents after page->last in the order of their names: all documents, or the range of one host. */
+/* Reads one page of documents, those after page->last in the order of their names: of all hosts, or of the query's host
+ * within its time range. */
 static bool read_page(struct couch *couch, struct page *page, const struct store_query *query, struct text *why)
 {
 	struct text key = { 0 };
@@ -314,8 +315,8 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 	return true;
 }
 
-/* Decompresses an attachment and passes it to the sink. Returns false with the reason in *why; that is empty if the
- * sink stopped. */
+/* Decompresses the attachment of a document and passes its lines to the sink. Returns false with the reason in *why;
+ * *why is empty if the sink stopped. */
 static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
 			    struct text *why)
 {

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* start of the year 10000 */
+/* limit of times in s since 1970: start of the year 10000 */
 #define EPOCH_MAX UINT64_C(253402300800)
 
 /* ---- names of files -------------------------------------------------------------------------------------------- */
@@ -120,7 +120,8 @@ static bool same_window(const struct dir_name *name, const struct dir_name *b)
 	return name->epoch == b->epoch && name->until == b->until && name->stream == b->stream && name->hour == b->hour;
 }
 
-/* Quick test if a file name may begin in [from, to), before it is parsed, as there are many names. */
+/* Quick test whether the window of a file name may begin in [from, to). It comes before parsing, as there are many
+ * names. */
 static bool is_within(const char *string, uint64_t from, uint64_t to)
 {
 	uint64_t epoch = 0;

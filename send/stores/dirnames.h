@@ -21,15 +21,15 @@
 /* The parts of a file name; times in s since 1970. */
 struct dir_name {
 	uint64_t epoch, until, stream;
-	/* it is a roll-up */
+	/* true: the file is a roll-up, the sum of an hour */
 	bool hour;
 	bool zstd;
 };
 
-/* Parses a file name; accepts only names that dir_name_put writes. */
+/* Parses a file name. Returns false for names that dir_name_put does not write. */
 bool dir_name_parse(const char *string, struct dir_name *name);
 void dir_name_put(char s[DIR_NAME], const struct dir_name *name);
-/* Compares for qsort: by epoch, roll-ups first, then by stream. */
+/* Compares file names for qsort: by epoch, then roll-ups first, then by stream. */
 int dir_name_cmp(const void *left, const void *right);
 
 /* Converts a day since 1970 to a folder name such as "2026-11-21", and back. */
@@ -39,15 +39,15 @@ bool dir_day_parse(const char *string, uint64_t *day);
 /* True if host is a valid folder name: 1 to 255 letters, digits, '.', '_' and '-', not starting with a dot. */
 bool dir_host_good(struct str host);
 
-/* Lists the files of a folder that begin in [from, to), in order. A window that exists in both compressions is
- * listed once. The caller frees *files with free(). Returns false and errno on failure. */
+/* Lists the files of a folder whose windows begin in [from, to), in the order of dir_name_cmp. A window that exists in
+ * both compressions is listed once. The caller frees *files with free(). Returns false and errno on failure. */
 bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n);
 /* Lists the folders in a folder, sorted: those of days, or of hosts. The caller frees the list with
  * dir_folders_free. */
 bool dir_folders(int folder, bool days, char ***names, size_t *n);
 void dir_folders_free(char **names, size_t n);
 
-/* Opens a folder in another one; symbolic links are not followed. Returns -1 and errno on failure. */
+/* Opens a folder in another one; does not follow symbolic links. Returns its descriptor; -1 and errno on failure. */
 int dir_enter(int folder, const char *name);
 
 #endif

@@ -14,7 +14,7 @@
 struct stream {
 	uint64_t id;
 	bool known, wanted;
-	/* memory to which facts points */
+	/* memory of the strings in facts */
 	struct text text, decoded;
 	struct window facts;
 };
@@ -24,14 +24,14 @@ struct reading {
 	const struct store_query *q;
 	const struct store_sink *sink;
 	struct text *why;
-	/* fetch, not list */
+	/* true: fetch, which delivers lines; false: list */
 	bool lines;
 	const char *host, *day;
 	/* descriptor of the day's folder */
 	int folder;
 	struct stream *stream;
 	size_t nstreams;
-	/* used for one file after the other */
+	/* decompressor that is reused for one file after the other */
 	struct unpack unpack;
 };
 
@@ -57,8 +57,8 @@ static void dirread_damaged(const struct reading *reading, const struct dir_name
 	text_free(&place);
 }
 
-/* Reads the header of a file into *window, and into *lines the other lines read so far. Returns NULL, or the reason
- * for which the file cannot be used. */
+/* Reads the header of a file into *window and the lines read behind it into *lines. Returns NULL, or the reason for
+ * which the file cannot be used. */
 static const char *dirread_read_head(struct unpack *unpack, const struct dir_name *name, struct text *decoded,
 				     struct window *window, struct str *lines)
 {
@@ -110,7 +110,7 @@ static void dirread_learn(struct reading *reading, struct stream *stream, const 
 	struct str rest;
 
 	facts.labels = window->labels;
-	/* Copies the window by writing and parsing it. */
+	/* This copies the window's properties: they are written as a header, which is parsed again. */
 	window_header(&stream->text, &facts);
 	rest = text_view(&stream->text);
 	stream->known = window_parse(&rest, &stream->decoded, &stream->facts) == NULL;
@@ -192,8 +192,8 @@ bool dir_hour_list(int fd, struct text *offsets)
 	return good;
 }
 
-/* True if a window is contained in a roll-up of the same list. There are few roll-ups, and both exist only while the
- * store is being tidied. */
+/* True if a roll-up in the same list of files contains this window. There are few roll-ups, and both files exist only
+ * while the store is being tidied. */
 static bool in_hour(const struct reading *reading, const struct dir_name *files, size_t nfiles,
 		    const struct dir_name *name)
 {
@@ -250,7 +250,7 @@ static bool fetch_file(struct reading *reading, const struct dir_name *name, str
 	int fd = dirread_open_file(reading, name);
 
 	if (fd < 0) {
-		/* The window was rolled up, or the day was deleted, after it was listed. */
+		/* After the file was listed, its window was rolled up, or retention deleted the day. */
 		text_printf(reading->why, "%s/%s changes while it is read: retry", reading->host, reading->day);
 		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
 					 false;
@@ -337,7 +337,7 @@ static bool read_host(struct reading *reading, const char *host)
 	dir_folders_free(days, n);
 	if (folder >= 0)
 		close(folder);
-	/* the id of a stream does not include the host */
+	/* forget the streams of this host, as the id of a stream does not include the host */
 	forget_streams(reading);
 	return good;
 }

@@ -50,7 +50,7 @@ bool dir_pack(const struct dir_store *store, struct text *text, struct str strin
 	return store->zstd ? pack_zstd(text, string, PACK_ZSTD) : pack_gzip(text, string, PACK_GZIP);
 }
 
-/* Opens a folder in another one, and creates it durably if necessary. Returns -1 and errno on failure. */
+/* Opens a folder in another one; creates it if necessary, and syncs it to disk. Returns -1 and errno on failure. */
 static int dirstore_make_folder(int at, const char *name)
 {
 	int fd = dir_enter(at, name);
@@ -64,7 +64,7 @@ static int dirstore_make_folder(int at, const char *name)
 	return dir_enter(at, name);
 }
 
-/* Sets the verdict after an error: LATER for errors that pass by themselves, HOLD for those that need an operator. */
+/* Sets the verdict after an error: LATER if it may pass by itself, HOLD if it needs an operator. */
 static void dirstore_failed(struct store_report *report, const char *what, int error)
 {
 	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR ||
@@ -74,7 +74,7 @@ static void dirstore_failed(struct store_report *report, const char *what, int e
 	text_printf(&report->why, "%s: %s", what, strerror(error));
 }
 
-/* True if the file has the same text. */
+/* True if the file contains the same text, decompressed. */
 static bool dirstore_holds(int fd, struct str text)
 {
 	struct unpack unpack;
@@ -92,8 +92,8 @@ static bool dirstore_holds(int fd, struct str text)
 	return same;
 }
 
-/* Returns 1 if the day has another window of that stream that begins in the same second but has another duration,
- * else 0; -1 and errno on failure. */
+/* Returns 1 if the day has a window of that stream that begins in the same second, else 0; -1 and errno on failure. The
+ * caller has found none of the same duration. */
 static int begins_there(int day, struct dir_name name)
 {
 	struct dir_name *files;
@@ -108,8 +108,8 @@ static int begins_there(int day, struct dir_name name)
 	return found;
 }
 
-/* Returns 1 if the store has the window: itself, in either compression, or in the roll-up of its hour. Returns 0 if
- * not, -1 and errno on failure. */
+/* Returns 1 if the store has the window (in either compression, or in the roll-up of its hour) or has other content of
+ * its stream and second, with report->differs. Returns 0 if not, -1 and errno on failure. */
 static int dirstore_stored(int day, const struct window *window, struct dir_name n, struct store_report *report)
 {
 	struct dir_name hour;
@@ -155,7 +155,7 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 	}
 	if (there) {
 		report->known = 1;
-		/* A run that was killed may have renamed the file without syncing the folder. */
+		/* Sync the folder: a run that was killed may have renamed the file without doing so. */
 		if (fsync(day) < 0 && errno != EINVAL)
 			dirstore_failed(report, "cannot sync the directory of the day", errno);
 		return;

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time in s in which a reader that listed the folder before the roll-up appeared can still read its parts. */
+/* Age in s of a roll-up before which its windows are not deleted: a reader that listed the folder before the roll-up
+ * appeared may still read them. */
 #define GRACE_S 600
 
 /* ---- roll-ups -------------------------------------------------------------------------------------------------- */
@@ -25,11 +26,11 @@
 /* The roll-up of an hour and stream while it is computed. */
 struct sum {
 	struct stacks s;
-	/* properties of the first window */
+	/* properties of the first window that was added */
 	struct window facts;
-	/* memory to which facts points */
+	/* memory of the strings in facts */
 	struct text head, decoded;
-	/* list of windows, "0,30,60" */
+	/* start of each window in s from the hour, "0,30,60" */
 	struct text offsets;
 	uint64_t samples, lost, parts;
 	bool lost_known, any, damaged;
@@ -37,7 +38,7 @@ struct sum {
 
 static void dirtidy_take_facts(struct sum *sum, const struct window *window)
 {
-	/* Copies the window by writing and parsing it. */
+	/* This copies the window's properties: they are written as a header, which is parsed again. */
 	if (!sum->any) {
 		struct str rest;
 
@@ -63,7 +64,8 @@ static void dirtidy_add_lines(struct sum *sum, struct str lines)
 	in_close(&input);
 }
 
-/* Adds a window, or the previous roll-up with its list of windows. */
+/* Adds a window to the sum, or an earlier roll-up with its list of windows. Returns false if the file is corrupt or
+ * cannot be read. */
 static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 {
 	struct text decoded = { 0 };
@@ -123,7 +125,7 @@ static void put_frames(struct text *text, const struct stacks *stacks, uint32_t 
 	free(frame);
 }
 
-/* Appends header, list of windows and stacks. */
+/* Appends the roll-up as a text: header, list of windows, stacks. */
 static void dirtidy_write_sum(struct text *text, const struct sum *sum, uint64_t hour)
 {
 	struct window window = sum->facts;
@@ -155,8 +157,8 @@ static void free_sum(struct sum *sum)
 	text_free(&sum->offsets);
 }
 
-/* Merges the files of one hour and stream; the roll-up is the first one if it exists. Returns false if nothing was
- * changed. */
+/* Merges the files of one hour and stream into its roll-up; an existing roll-up is the first file. Returns false if
+ * nothing was changed. */
 static bool roll_up(const struct dir_store *store, int day, const struct dir_name *files, size_t n)
 {
 	struct sum sum = { 0 };
@@ -173,9 +175,9 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 		uint64_t offset = files[i].epoch % DIR_HOUR;
 
 		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
-			/* already contained; it is deleted after GRACE_S */
+			/* the roll-up already contains this window, which drop_parts deletes after GRACE_S */
 			continue;
-		/* a corrupt file remains unchanged, and so do the others of the hour */
+		/* If a file is corrupt, it remains unchanged, and so do the others of the hour. */
 		good = dirtidy_add_file(&sum, day, files + i);
 	}
 	if (good) {
@@ -192,7 +194,8 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 	return good;
 }
 
-/* Deletes the windows that a roll-up contains, if it is old enough that no reader needs them. */
+/* Deletes the windows that a roll-up contains, if the roll-up is at least GRACE_S old, so that no reader needs them.
+ * Returns true if one was deleted. */
 static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t now)
 {
 	struct text offsets = { 0 };
@@ -222,7 +225,7 @@ static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t
 	return dropped;
 }
 
-/* True if there are windows that the roll-up does not contain. */
+/* True if the hour has windows that its roll-up does not contain. */
 static bool has_more(int day, const struct dir_name *files, size_t n)
 {
 	struct text offsets = { 0 };
@@ -255,7 +258,8 @@ static int by_hour(const void *left, const void *right)
 	return dir_name_cmp(name, b);
 }
 
-/* Processes one hour of one stream. Returns true if something was done, as there may be more. */
+/* Processes the first hour and stream of the day that needs it. Returns true if something was done, as there may be
+ * more. */
 static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 {
 	struct dir_name *files;
@@ -283,7 +287,8 @@ static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 
 /* ---- retention ------------------------------------------------------------------------------------------------- */
 
-/* Deletes the files of the store in a day's folder. The folder remains if it has other files. */
+/* Deletes the files of the store in a day's folder, and the folder, unless other files are in it. Returns true if the
+ * folder is gone. */
 static bool drop_day(int host, const char *name)
 {
 	int day = dir_enter(host, name);
@@ -332,7 +337,8 @@ static uint64_t day_bytes(int host, const char *name)
 	return bytes;
 }
 
-/* Deletes the oldest days beyond the limits of age and size. The newest day remains. */
+/* Deletes the oldest day that exceeds the limits of age or size. The newest day always remains. Returns true if a day
+ * was deleted. */
 static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **days, size_t n, uint64_t now)
 {
 	uint64_t day, sum = 0;
@@ -365,7 +371,7 @@ static bool tidy_host(const struct dir_store *store, const char *name, uint64_t 
 
 	if (host < 0)
 		return false;
-	/* Another process is tidying this host. */
+	/* Another process is tidying this host, or its folder cannot be read. */
 	if (flock(host, LOCK_EX | LOCK_NB) < 0 || !dir_folders(host, true, &days, &n)) {
 		close(host);
 		return false;

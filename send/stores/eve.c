@@ -19,13 +19,13 @@
 #include <stdlib.h>
 
 #define DOCS_MAX 500
-/* below the 1 MB that nginx accepts */
+/* limit in bytes of a request's body, below the 1 MB that nginx accepts */
 #define BYTE_COUNT_MAX ((size_t)768 << 10)
-/* lower limit of timestamps in the schema */
+/* lowest timestamp in s since 1970 that the schema accepts */
 #define EPOCH_LEAST 1490778413
-/* documents in one response, limit of the schema; their ids fit into one line of a request */
+/* number of documents in one response, which the schema limits; that many ids fit into one line of a request */
 #define QUERY_MAX 50
-/* attempts of a query without a pause */
+/* number of attempts of a query without a pause */
 #define DEADLINE 4
 
 struct eve {
@@ -49,7 +49,7 @@ static struct eve_id id_of(const struct window *window, struct str stack)
 
 /* ---- queries --------------------------------------------------------------------------------------------------- */
 
-/* Runs a query, repeated without a pause if the connection breaks, as that is not overload. */
+/* Runs a query. Repeats it without a pause if the connection breaks, as that is not overload. */
 static struct http_reply eve_query(struct http *http, const char *method, struct str path, struct text *why)
 {
 	struct http_request request = { .method = method, .path = path };
@@ -63,8 +63,8 @@ static struct http_reply eve_query(struct http *http, const char *method, struct
 	return reply;
 }
 
-/* Gets the documents that match `where`. Returns NULL, with the class in *class and the reason in eve->why, on
- * failure. */
+/* Gets the documents that match the query `where`, as JSON. Returns NULL, with the class in *class and the reason in
+ * eve->why, on failure. */
 static struct jv *eve_request(struct eve *eve, struct str where, const char *rest, enum http_class *class,
 			      uint64_t *total)
 {
@@ -107,7 +107,7 @@ static bool same_doc(const struct jv *item, struct str stack, uint64_t count)
 	return same;
 }
 
-/* Some of the documents that were sent, to find which of them exist and if they are equal. */
+/* Some documents of a window, for a query that finds which of them exist and whether their content is equal. */
 struct eve_sought {
 	struct eve_id id[QUERY_MAX];
 	struct str stack[QUERY_MAX];
@@ -148,7 +148,7 @@ static enum http_class eve_look(struct eve *eve, struct eve_sought *requested, s
 
 /* ---- sending --------------------------------------------------------------------------------------------------- */
 
-/* Appends n as %016x does. */
+/* Appends n as 16 hexadecimal digits, as %016x does. */
 static void eve_put_number(struct text *text, uint64_t n)
 {
 	char hex[16];
@@ -194,7 +194,8 @@ static bool eve_confirms(struct str body, size_t n)
 	return all;
 }
 
-/* Compares every k-th of the documents that existed, by one query. */
+/* Compares up to QUERY_MAX of the batch's first `known` documents, which exist already, by one query. They are evenly
+ * spread. */
 static enum http_class eve_compare(struct eve *eve, const struct batch *batch, size_t known,
 				   struct store_report *report)
 {
@@ -223,7 +224,7 @@ static struct str eve_nth(struct str lines, size_t i)
 	return stack;
 }
 
-/* Searches for the number of documents of the batch that exist, after the response that one of them does. */
+/* Searches for the number of documents of the batch that exist, after Eve responded that the first one does. */
 static enum http_class eve_search(struct eve *eve, const struct batch *batch, size_t *done, uint32_t *state,
 				  struct store_report *report)
 {
@@ -262,7 +263,7 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	const char *wrong;
 	struct jv *value;
 
-	/* Continues the search of the interrupted attempt. */
+	/* If an earlier attempt interrupted the search, it continues. */
 	if (*state && (*state >> 16) <= batch->n) {
 		class = HTTP_CONFLICT;
 	} else {
@@ -296,7 +297,7 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	return class;
 }
 
-/* True if the stack is in one of these lines. */
+/* True if stack is among the stacks of lines. */
 static bool is_in(struct str lines, struct str stack)
 {
 	struct str other;
@@ -308,8 +309,8 @@ static bool is_in(struct str lines, struct str stack)
 	return false;
 }
 
-/* Checks that all documents of the window exist, independently of the database's confirmation; missing ones are sent
- * again. */
+/* Checks by queries that all documents of the window exist, independently of the database's confirmation. Sends missing
+ * ones again. */
 static void eve_verify(struct eve *eve, const struct window *window, struct store_report *report)
 {
 	struct str lines = window->stacks, refused = text_view(&report->refused);
@@ -367,7 +368,8 @@ static void eve_send(void *store, const struct window *window, uint64_t *resume,
 
 static void where_of(struct text *text, const struct store_query *query, struct str after)
 {
-	/* No document is older than its window; a day is allowed for clocks that differ. */
+	/* An id begins with a time in s that is not before the window's start, as documents are created later; a day is
+	 * allowed for clocks that differ. */
 	uint32_t least = query->from > 86400 ?
 				 query->from - 86400 < UINT32_MAX ? (uint32_t)(query->from - 86400) : UINT32_MAX :
 				 0;
@@ -387,7 +389,8 @@ static void where_of(struct text *text, const struct store_query *query, struct 
 	text_char(text, '}');
 }
 
-/* Appends a stack and its value as a line. Blanks are part of a frame; bytes that would end the line are replaced. */
+/* Appends a stack and its value as a line to text. Blanks are part of a frame; a newline or 0 byte, which would end the
+ * line, becomes '_'. */
 static void eve_add_line(struct text *text, struct str stack, uint64_t value)
 {
 	for (size_t i = 0; i < stack.n; i++)
@@ -399,7 +402,7 @@ struct reading {
 	struct eve *eve;
 	const struct store_query *query;
 	const struct store_sink *sink;
-	/* lines and host of the window that is being delivered */
+	/* lines and host of the window that is being delivered to the sink */
 	struct text lines, host;
 	uint64_t epoch;
 	bool begun;
@@ -414,7 +417,8 @@ static bool eve_flush(struct reading *reading)
 	return good;
 }
 
-/* Delivers the next window to the sink if host or time changes, as far as the query distinguishes them. */
+/* Begins the next window of the sink if the host or time of a document differs from the one before, in the property by
+ * which the query groups. */
 static bool eve_turn(struct reading *reading, struct str host, uint64_t epoch)
 {
 	bool hosts = reading->query->by == BY_HOST, times = reading->query->by == BY_TIME;
@@ -455,8 +459,8 @@ static bool eve_take_item(struct reading *reading, const struct jv *item)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Reads all pages. The next page starts after the last id: page numbers make the database count, and the "next" link
- * of Eve is no URL. */
+/* Reads all pages of the query's documents. The next page starts after the last id, because page numbers make the
+ * database count, and the "next" link of Eve is no URL. */
 static bool eve_pages(struct reading *reading, struct text *why)
 {
 	static const char rest[] =
@@ -510,8 +514,8 @@ static bool take_sum(void *to, struct str stack, const struct jv *value)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Reads the sums of the original pipeline's service. Its range includes both ends, and a missing host is a host
- * without a name. */
+/* Reads the sums of the original pipeline's service. Its time range includes both ends. The host ALL stands for all
+ * hosts; without the parameter the service selects hosts without a name. */
 static bool eve_sums(struct reading *reading, struct text *why)
 {
 	const struct store_query *query = reading->query;
@@ -570,7 +574,8 @@ static int by_host(const void *a, const void *b)
 	return order ? order : pair->epoch < y->epoch ? -1 : pair->epoch > y->epoch;
 }
 
-/* Appends the query for the first document after (epoch, host): one query for each window, not for each stack. */
+/* Appends the query for the first document after the one of `last`, in the order (epoch, host): one query for each
+ * window, not for each stack. */
 static void where_next(struct text *text, const struct store_query *query, const struct pair *last)
 {
 	text->n = 0;

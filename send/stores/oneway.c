@@ -76,7 +76,7 @@ static void ndjson_send(void *store, const struct window *window, uint64_t *resu
 		report->verdict = STORE_LATER;
 		report->documents = 0;
 		text_add(&report->why, strerror(errno));
-		/* Removes the part that was written of this window. */
+		/* Removes the part of this window that was written before the error. */
 		if (before >= 0 && ftruncate(ndjson->fd, before) != 0)
 			text_printf(&report->why, "; its written part stays: %s", strerror(errno));
 	}
@@ -144,9 +144,9 @@ const struct store_ops store_ndjson = {
 
 /* ---- pyroscope ------------------------------------------------------------------------------------------------- */
 
-/* Pyroscope refuses more than 16 000 samples */
+/* limit of lines in a body: Pyroscope refuses more than 16 000 samples */
 #define PROFILE_DOCS 15000
-/* and more than 4 MB */
+/* limit of a body in bytes: Pyroscope refuses more than 4 MB */
 #define PROFILE_BYTES ((size_t)3 << 20)
 
 struct pyroscope {
@@ -164,7 +164,7 @@ static void oneway_add(struct text *text, const struct window *window, const str
 	text_printf(text, " %" PRIu64 "\n", count);
 }
 
-/* Appends a value of a label. Bytes that would end it become '_'. */
+/* Appends the value of a label to text. Bytes that would end the value become '_'. */
 static void oneway_add_value(struct text *text, struct str value)
 {
 	for (size_t i = 0; i < value.n; i++)
@@ -229,7 +229,7 @@ static enum http_class oneway_post(void *store, struct batch *batch, size_t *don
 	report->requests++;
 	report->bytes += reply.sent;
 	report->after = reply.after;
-	/* status 422 covers all errors, also temporary ones */
+	/* Pyroscope answers 422 to all errors, also temporary ones */
 	return reply.status == 422 ? HTTP_PERHAPS : reply.class;
 }
 
@@ -239,7 +239,7 @@ static void pyroscope_send(void *store, const struct window *window, uint64_t *r
 	struct pyroscope *pyroscope = store;
 
 	batches_send(&pyroscope->batches, pyroscope, window, resume, false, report);
-	/* The cause is never a single stack: the window is too old, or all of it is invalid. */
+	/* A refusal is never caused by a single stack: the window is too old, or all of it is invalid. */
 	if (report->verdict == STORE_INDETERMINATE && isolate) {
 		report->verdict = STORE_REFUSED;
 		text_str(&report->refused_why, text_view(&report->why));
