@@ -40,7 +40,8 @@ void announce_path(struct announce *announce, struct str path)
 	announce_flush(announce, 0);
 }
 
-/* Returns true if one line can be written now; waits at most wait_ms. A ready pipe takes PIPE_BUF bytes. */
+/* Returns true if one line can be written to standard output now; waits at most wait_ms. A pipe that is ready takes
+ * PIPE_BUF bytes. */
 static bool announce_ready(int wait_ms)
 {
 	struct pollfd polled = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -48,7 +49,7 @@ static bool announce_ready(int wait_ms)
 
 	while ((got = poll(&polled, 1, wait_ms)) < 0 && errno == EINTR)
 		;
-	return got != 0; /* also after a failure: write returns its reason */
+	return got != 0; /* true also if poll failed: write then returns the reason */
 }
 
 bool announce_flush(struct announce *announce, int wait_ms)

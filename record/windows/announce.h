@@ -11,23 +11,24 @@
 #include "common/text.h"
 
 struct announce {
-	/* Lines that are not written yet. */
+	/* Lines that are queued and not written yet. */
 	struct text waiting;
-	/* The reader has closed the pipe. */
+	/* true: the reader has closed the pipe. */
 	bool gone;
-	/* A message has reported the slow reader. */
+	/* true: a message has reported that the reader is slow. */
 	bool slow;
-	/* Paths that were not printed; the caller resets the count. */
+	/* Number of paths that were not printed; the caller resets it. */
 	uint64_t unprinted;
 };
 
-/* Queues the line of a path. Over 64 kB, it is counted as unprinted instead. */
+/* Queues a line with a path and writes what the pipe takes. A path beyond 64 kB of queued lines is counted as unprinted
+ * instead. */
 void announce_path(struct announce *announce, struct str path);
 
 /* Writes queued lines; waits at most wait_ms for the pipe. Returns false if lines remain. */
 bool announce_flush(struct announce *announce, int wait_ms);
 
-/* As announce_flush; counts remaining lines as unprinted and frees the queue. */
+/* Writes queued lines as announce_flush does, counts the remaining ones as unprinted, and frees the queue. */
 void announce_end(struct announce *announce, int wait_ms);
 
 #endif

@@ -6,8 +6,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define ERA UINT64_C(300) /* seconds without a window that end a range; the closest ranges become one anyhow */
-#define LINE 42           /* bytes of each line, so a half replaced file still has complete lines */
+#define ERA UINT64_C(300) /* seconds without a window that end a range; a greater value would lose free numbers */
+#define LINE 42           /* bytes of each line: as all are equal, a half replaced file still has complete lines */
 #define FILE_MAX ((size_t)LINE * (EPOCHS_RANGES + 1) * 4)
 
 static void remove_range(struct epochs *epochs, size_t i)
@@ -28,7 +28,8 @@ static void join_closest(struct epochs *epochs)
 	remove_range(epochs, best + 1);
 }
 
-/* Joins ranges with a gap of at most `gap` between them. */
+/* Adds a range. Joins it with a range before it that is at most `gap` away, and with ranges that overlap or adjoin
+ * it. */
 static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_t gap)
 {
 	size_t i = 0;
@@ -36,7 +37,7 @@ static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_
 	while (i < epochs->n && epochs->range[i].to < from && from - epochs->range[i].to > gap)
 		i++;
 	if (i < epochs->n && (epochs->range[i].from <= to || epochs->range[i].to < from)) {
-		/* The numbers in the gap are free, but only a clock that is set back would reach them. */
+		/* The free numbers in the gap are lost, but only a clock that is set back would reach them. */
 		epochs->range[i].from = from < epochs->range[i].from ? from : epochs->range[i].from;
 		epochs->range[i].to = to > epochs->range[i].to ? to : epochs->range[i].to;
 	} else {
@@ -105,8 +106,8 @@ static bool epochs_load(int fd, struct epochs *epochs)
 	return got >= 0;
 }
 
-/* Writes the file in place: a new file each time would cost the recorder too much. Lines of the same length replace the
- * old ones; if the process is killed in between, the file has more ranges than are used, never fewer. */
+/* Writes the file in place, because a new file each time would cost the recorder too much. Lines of the same length
+ * replace the old ones; if the process is killed in between, the file has more ranges than are used, never fewer. */
 static bool epochs_store(int fd, const struct epochs *epochs)
 {
 	struct text text = { 0 };

@@ -12,27 +12,27 @@
 
 #include "common/text.h"
 
-#define EPOCHS_RANGES 64 /* beyond these, the two closest ranges are joined */
+#define EPOCHS_RANGES 64 /* number of ranges; for one more, the two closest ranges are joined */
 
 struct epochs {
 	struct epochs_range {
-		uint64_t from, to; /* inclusive */
+		uint64_t from, to; /* first and last used second, both in the range */
 	} range[EPOCHS_RANGES + 1];
-	size_t n; /* sorted and disjoint */
+	size_t n; /* number of ranges, which are sorted and disjoint */
 };
 
-/* Returns `wanted` or the next free number, and marks it as used. */
+/* Returns `wanted` if that second is free, else the next free one, and marks it as used. */
 uint64_t epochs_take(struct epochs *epochs, uint64_t wanted);
 
-/* Marks a number as used. */
+/* Marks a second as used. */
 void epochs_used(struct epochs *epochs, uint64_t epoch);
 
-/* Adds the ranges in text, skipping all other lines; and appends the ranges to text. */
+/* epochs_parse replaces the ranges by those in text; it skips other lines. epochs_text appends the ranges to text. */
 void epochs_parse(struct epochs *epochs, struct str text);
 void epochs_text(const struct epochs *epochs, struct text *text);
 
-/* As epochs_take, in the file of descriptor fd, under its lock. Returns false and errno on failure; then *epoch must
- * not be used. */
+/* Takes a free second as epochs_take does, from the ranges in the file of descriptor fd, under its lock. Returns false
+ * and errno on failure; then *epoch must not be used. */
 bool epochs_take_from(int fd, uint64_t wanted, uint64_t *epoch);
 
 /* Adds the ranges of epochs to those in the file of descriptor fd, under its lock. Returns false and sets errno on

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true if the name still belongs to the locked file. */
+/* Returns true if the name still belongs to the locked file fd. */
 static bool leftovers_same(int space, const char *name, int fd)
 {
 	struct stat status, named;
@@ -26,8 +26,8 @@ static bool leftovers_same(int space, const char *name, int fd)
 
 /* ---- temporaries --------------------------------------------------------------------------------------------- */
 
-/* A new window has such a name until its run has locked it; this sweep may lock it first, and the run then tries
- * another name (windows.c). */
+/* Removes a temporary file that no process has locked. A new window has such a name until its run has locked it. This
+ * sweep may lock it first, and the run then tries another name (windows.c). */
 static void sweep_one(int space, const char *name)
 {
 	int fd = windir_file(space, name, O_RDONLY);
@@ -57,7 +57,7 @@ void leftovers_sweep(const struct windir *windir)
 	sweep_dir(windir->recording);
 	sweep_dir(windir->out);
 	sweep_dir(windir->bad);
-	tempfile_sweep(windir->dir); /* of pjrecord.prom */
+	tempfile_sweep(windir->dir); /* temporary files of pjrecord.prom, which are in DIR itself */
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------- */
@@ -119,6 +119,6 @@ static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t e
 
 void leftovers_rescue(const struct leftovers *leftovers)
 {
-	/* readdir allows that names are removed meanwhile */
+	/* POSIX allows that names are removed while readdir lists them */
 	windir_each(leftovers->windir->recording, leftovers_look_at, (void *)(uintptr_t)leftovers);
 }

@@ -17,14 +17,14 @@ void leftovers_sweep(const struct windir *windir);
 struct leftovers {
 	const struct windir *windir;
 	struct metrics *metrics;
-	/* Called for each rescued window, synced and under the lock of fd, to move it to out/. Returns false if it
-	 * stays in recording/. */
+	/* Called for each rescued window, which is synced and whose descriptor fd holds the lock, to move it to out/.
+	 * Returns false if the window stays in recording/. */
 	bool (*rescued)(void *arg, int fd, uint64_t epoch, const struct rescued *rescued);
 	void *arg;
 };
 
-/* Rescues each unlocked window in recording/; one without samples, or that cannot be rescued, goes to bad/ with its
- * reason. Counts them in metrics. */
+/* Rescues each unlocked window in recording/. One without samples goes to bad/ with its reason; one that cannot be
+ * rescued now stays. Counts both in metrics. */
 void leftovers_rescue(const struct leftovers *leftovers);
 
 #endif

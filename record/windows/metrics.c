@@ -19,18 +19,19 @@
 
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
-#define SHOWN_TENANTS 3 /* in a summary line */
-#define ATTEMPTS 1000   /* to get the lock, 1 ms each */
+#define SHOWN_TENANTS 3 /* greatest number of tenants in a summary line */
+#define ATTEMPTS 1000   /* number of attempts to get the lock, 1 ms apart */
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
 enum kind {
 	COUNTER,
 	GAUGE,
-	GAUGE_SAVED /* 0 leaves the value of the file */
+	GAUGE_SAVED /* gauge; the value 0 keeps that of the earlier file */
 };
 
-/* One line of values. Rows of the same name are adjacent and share HELP and TYPE. The value has `digits` decimals. */
+/* One line of the file. Rows of the same name are adjacent and share HELP and TYPE. The value is printed with `digits`
+ * decimals; `at` is its offset in struct metrics. */
 static const struct row {
 	const char *name, *label, *help;
 	enum kind kind;
@@ -162,7 +163,8 @@ static uint64_t power_of_ten(unsigned n)
 	return value;
 }
 
-/* Parses a value: "12.5" with 3 digits is 12500. Returns 0 for other text: the counter starts again. */
+/* Parses a value of a line with `digits` decimals: "12.5" with 3 digits is 12500. Returns 0 for other text, so that the
+ * counter starts again. */
 static uint64_t parse_value(struct str string, unsigned digits)
 {
 	struct str complete = str_cut(&string, '.');
@@ -182,7 +184,7 @@ static void metrics_put_name(struct text *text, const struct row *row)
 		text_printf(text, "{%s}", row->label);
 }
 
-/* Returns the value of a row in the present file. */
+/* Returns the value of a row in `before`, the text of the earlier file; 0 if it has none. */
 static uint64_t value_before(const struct row *row, struct str before)
 {
 	struct text name = { 0 };
@@ -213,9 +215,10 @@ static uint64_t metrics_value_of(const struct row *row, const struct metrics *me
 /* ---- tenants over budget ------------------------------------------------------------------------------------- */
 
 #define OVER_METRIC "pj_record_over_budget_total"
-#define CONTAINER_OMITTED_BITS 16 /* low bits of a container's key that its name omits */
+#define CONTAINER_OMITTED_BITS 16 /* low bits of a container's 64-bit key, which its name of 12 digits omits */
 
-/* Returns the tenant with the key that its name shows. */
+/* Sets kind and key of *row from the name of a tenant, with 0 for the bits of the key that the name omits. Returns
+ * false if it is no name of a tenant. */
 static bool parse_tenant(struct str name, struct pj_tenant *row)
 {
 	static const struct {
@@ -251,7 +254,7 @@ static uint64_t *over_count(struct pj_tenant *row, size_t what)
 	return count[what];
 }
 
-/* Reads the tenants of the present file. */
+/* Adds the tenants in `before`, the text of the earlier file, to sum. */
 static void read_tenants(struct pj_tenants *sum, struct str before)
 {
 	while (before.n) {
@@ -341,8 +344,8 @@ static void read_before(int dir, struct text *text)
 	close(fd);
 }
 
-/* Takes the lock of DIR for the file. Other runs hold it briefly; a process that holds it for long must not stop the
- * recorder, so attempts are limited. */
+/* Takes the lock of DIR, under which the file is replaced. Other runs hold it briefly. A process that holds it for long
+ * must not stop the recorder, so the number of attempts is limited. */
 static bool metrics_lock(int dir)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };

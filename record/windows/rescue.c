@@ -11,27 +11,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 << 10) /* holds the largest record many times */
+#define BUFFER ((size_t)256 << 10) /* bytes of the read buffer, enough for the largest record many times */
 #define ATTRS_MAX ((uint64_t)16 << 20)
 #define KNOWN_RECORDS (RECORD_SCHEDSTAT_DOMAIN + 1)
 #define SAMPLE_IDENTIFIER (UINT64_C(1) << 16)
 #define SAMPLE_IP_TID UINT64_C(3)
 #define SAMPLE_TID UINT64_C(2)
 #define SAMPLE_TIME UINT64_C(4)
-#define PIDS (1u << 22) /* the kernel's limit */
+#define PIDS (1u << 22) /* number of possible pids: the kernel's limit */
 
-/* The result of reading the records. */
+/* The result of reading the records of a window. first, last: times of its samples in ns. */
 struct walk {
-	uint64_t end; /* offset after the last complete record */
+	uint64_t end; /* file offset after the last complete record */
 	uint64_t samples, first, last;
 	struct pj_loss loss;
-	size_t time_at; /* offset of the time in a SAMPLE; 0: absent, or not the same in all */
-	size_t pid_at;  /* offset of its process */
+	size_t time_at; /* offset of the time in a SAMPLE record; 0: absent, or not the same for all events */
+	size_t pid_at;  /* offset of the pid in a SAMPLE record; 0: unknown */
 	uint64_t processes;
-	uint8_t *seen; /* bits by number */
+	uint8_t *seen; /* bit map of the pids that have samples */
 };
 
-/* The table of features: their offsets and sizes; size 0: absent. */
+/* The table of features: offset and size of each; size 0: the file does not have the feature. */
 struct table {
 	struct perf_section at[FEATURES];
 };
@@ -86,8 +86,8 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	return NULL;
 }
 
-/* Reads the table for these feature bits at an offset; omits sections that do not end before limit. Returns false if it
- * is truncated. */
+/* Reads the table of features at the file offset `at`, for the features whose bits are set. Omits features that do not
+ * end before limit. Returns false if the table is truncated. */
 static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *table)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
@@ -104,7 +104,7 @@ static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint6
 	return true;
 }
 
-/* Reads the features written at the begin of the window, before the data. */
+/* Reads the table of the features that are written at the start of the window, before the data. */
 static void rescue_read_front(int fd, const struct perf_file_header *header, struct table *table)
 {
 	uint64_t bits[4];
@@ -115,7 +115,7 @@ static void rescue_read_front(int fd, const struct perf_file_header *header, str
 		*table = (struct table){ 0 };
 }
 
-/* Sets the offsets of time and process; all events must have the same fields up to them. */
+/* Sets the offsets of time and pid in SAMPLE records, unless events differ in the fields up to them. */
 static void find_fields(int fd, const struct perf_file_header *header, struct walk *walk)
 {
 	const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP_TID | SAMPLE_TIME;
@@ -138,7 +138,7 @@ static void find_fields(int fd, const struct perf_file_header *header, struct wa
 
 static bool rescue_plausible(const struct perf_record *record)
 {
-	/* These records are followed by bytes that are no records. */
+	/* Bytes that are no records follow these records. */
 	if (record->type == RECORD_TRACING_DATA || record->type == RECORD_AUXTRACE)
 		return false;
 	return record->type > 0 && record->type < KNOWN_RECORDS && record->size >= sizeof(*record) &&
@@ -177,7 +177,8 @@ static void rescue_count(struct walk *walk, const struct perf_record *record, co
 	}
 }
 
-/* Reads records up to limit, or to the first incomplete one. */
+/* Reads records from offset `at` to limit, or to the first that is incomplete or implausible, and counts their samples
+ * in *walk. */
 static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 {
 	char *buf = mem_alloc(1, BUFFER);
@@ -196,7 +197,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 			i = 0;
 			want = limit - at < BUFFER - n ? (size_t)(limit - at) : BUFFER - n;
 			if (!rescue_read_all(fd, buf + n, want, at))
-				limit = at; /* the file is being truncated by another process */
+				limit = at; /* another process is truncating the file */
 			else
 				n += want;
 			at += limit == at ? 0 : want;
@@ -214,14 +215,14 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 	free(buf);
 }
 
-/* Returns true if the header has feature bits: these are written last, with the final data.size. */
+/* Returns true if the header has feature bits. They are written last, with the final data.size. */
 static bool has_end(const struct perf_file_header *header)
 {
 	return header->features[0] | header->features[1] | header->features[2] | header->features[3];
 }
 
-/* Returns true if the window is complete: its run was killed between the last write and the rename. After a power
- * failure the header may be on disk without the table. */
+/* Returns true if the window is complete: its run was killed between its last write and the rename. After a power
+ * failure the header may be on disk without the table of features, so the table is checked, too. */
 static bool rescue_is_complete(int fd, const struct perf_file_header *header, uint64_t size, const struct walk *walk)
 {
 	struct table table;
@@ -235,7 +236,8 @@ static bool rescue_is_complete(int fd, const struct perf_file_header *header, ui
 	return true;
 }
 
-/* Writes the table after the data, with the features that the records give. */
+/* Appends the table that follows the data to out, and the features that the records give: times of samples, losses.
+ * Sets the feature bits of the header. */
 static void put_table(struct text *out, const struct table *front, const struct walk *walk, uint64_t bits[4])
 {
 	struct table all = *front;
@@ -272,7 +274,8 @@ static bool make_complete(int fd, struct perf_file_header *header, const struct 
 
 	rescue_read_front(fd, header, &front);
 	put_table(&out, &front, walk, bits);
-	/* If the process is killed here, the next rescue ends at the same offset, as the table is no valid record. */
+	/* If the process is killed from here on, the next rescue finds the same end of the records, as the table is no
+	 * valid record. */
 	memset(header->features, 0, sizeof(header->features));
 	header->data.size = walk->end - header->data.offset;
 	good = rescue_write_all(fd, header, sizeof(*header), 0) && ftruncate(fd, (off_t)walk->end) == 0 &&
@@ -306,7 +309,7 @@ bool chunk_rescue(int fd, struct rescued *rescued, const char **why)
 	return *why == NULL;
 }
 
-/* Finds a feature in a window, complete or not. */
+/* Returns offset and size of a feature of a window, complete or not; size 0: absent. */
 static struct perf_section find_feature(int fd, unsigned feature)
 {
 	struct perf_file_header header;

@@ -11,7 +11,7 @@
 
 #include "common/formats/pjsection.h"
 
-/* Counts of a rescued window, from its samples. */
+/* Number of samples in a rescued window, and of processes that they are from. */
 struct rescued {
 	uint64_t samples, processes;
 };
@@ -22,11 +22,12 @@ struct rescued {
  * be written (a full disk) and a later attempt may succeed, otherwise none will. */
 bool chunk_rescue(int fd, struct rescued *rescued, const char **why);
 
-/* Copies up to n bytes of the item of this type in the feature START or END of a window, complete or not. Returns the
- * number of bytes; 0 if there is no such item or file. */
+/* Copies up to n bytes of the item with this type in the feature START or END of a window, complete or not, to `to`.
+ * Returns the number of bytes; 0 if there is no such item or file. */
 size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n);
 
-/* Returns the times of the first and last sample of a complete window, from its features; false if it has none. */
+/* Sets the times in ns of the first and last sample of a complete window, from its features. Returns false if it has
+ * none. */
 bool chunk_times(int fd, uint64_t *first, uint64_t *last);
 
 #endif

@@ -15,11 +15,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LOOK_SHARE 1000 /* reading folders that other processes change takes at most 1/1000 of the time */
-#define CLOCK_SET_S UINT64_C(1577836800) /* 2020: an earlier time means that the clock was never set */
-#define CLOCK_STEP_S 60                  /* a clock that is ahead by more than this has jumped */
+#define LOOK_SHARE 1000 /* reading folders that other processes change takes at most 1/1000 of the elapsed time */
+#define CLOCK_SET_S UINT64_C(1577836800) /* start of 2020: an earlier time means that the clock was never set */
+#define CLOCK_STEP_S 60                  /* excess in s over the expected time, above which a clock has jumped ahead */
 #define CLOCK_AHEAD_S 86400
-#define BAD_MAX 100 /* windows in bad/: a recorder that is killed repeatedly must not fill the disk */
+#define BAD_MAX 100 /* greatest number of windows in bad/: a recorder may be killed repeatedly */
 
 uint64_t retention_free(const struct windir *windir, uint64_t *all)
 {
@@ -35,8 +35,8 @@ uint64_t retention_free(const struct windir *windir, uint64_t *all)
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-/* Notes the time of modification of out/ after our change. A change by another process at the same instant is noticed
- * with the next one. */
+/* Stores the modification time of out/ after this process changed it, so that changes by other processes are noticed.
+ * If one of them happens at the same instant, only the next one is noticed. */
 static void retention_remember(struct retention *retention, const struct windir *windir)
 {
 	struct stat status;
@@ -128,8 +128,8 @@ void retention_add(struct retention *retention, const struct windir *windir, uin
 	retention_append(retention, epoch, status, false);
 }
 
-/* Stamps differ by at least a second, as some file systems store no fractions. Each window takes at least a second, so
- * stamps are not ahead of the clock for long. */
+/* The new stamp is at least a second later than the others, as some file systems store no fractions. Each window takes
+ * at least a second, so stamps are not ahead of the clock for long. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -139,7 +139,7 @@ void retention_stamp(struct retention *retention, const struct windir *windir, i
 	if (fstat(fd, &status) < 0 || stamp_of(&status) > retention->newest)
 		return;
 	times[1].tv_sec = (time_t)(retention->newest / SECOND_NS) + 1;
-	futimens(fd, times); /* if this fails, the window is deleted too early */
+	futimens(fd, times); /* if this fails, retention deletes the window too early */
 }
 
 void retention_free_list(struct retention *retention)
@@ -189,8 +189,8 @@ static void retention_sort(struct retention *retention)
 	retention->sorted = true;
 }
 
-/* Returns the time of a window in seconds since 1970: its name, or its stamp if the clock was not set yet. Returns 0 if
- * both are in the future, because the clock was ahead when it was written. */
+/* Returns the start of a window in s since 1970: its name, or its stamp (time of completion) if the clock was not set
+ * yet. Returns 0 if both are in the future, because the clock was ahead when the window was written. */
 static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 {
 	uint64_t stamp = window->stamp / SECOND_NS;
@@ -200,7 +200,8 @@ static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 	return stamp <= now ? stamp : 0;
 }
 
-/* Marks expired windows. One written with a clock that was ahead is expired if a window completed later is. */
+/* Sets `expired` of windows that are older than age_s (0: no limit). One written with a clock that was ahead is expired
+ * if a window that was completed later is. */
 static void find_expired(struct retention *retention, uint64_t age_s, uint64_t now)
 {
 	bool later = false;
@@ -216,7 +217,7 @@ static void find_expired(struct retention *retention, uint64_t age_s, uint64_t n
 
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
-/* Deletes a window under its lock, if the name still belongs to it. */
+/* Deletes a window with its exclusive lock, if its name still belongs to the locked file. */
 static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 {
 	char name[40], beside[50];
@@ -240,12 +241,13 @@ static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 			warn("cannot delete %s (%s): %s", name, why, strerror(errno));
 	}
 	if (gone == GONE)
-		unlinkat(space, beside, 0); /* the reason beside it, in bad/ */
+		unlinkat(space, beside, 0); /* in bad/, the file with the reason for which the window is there */
 	close(fd);
 	return gone;
 }
 
-/* One pass over the list. */
+/* State of one deletion of windows. free, free_wanted: free and required bytes of the file system; deleted, freed:
+ * number and bytes of the windows deleted so far. */
 struct limiting {
 	struct retention *k;
 	const struct windir *r;
@@ -253,11 +255,11 @@ struct limiting {
 	struct metrics *m;
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
-	uint64_t next_drop; /* number of deletions after which drop_symbols is called next */
-	const char *why;    /* reason of the last deletion */
+	uint64_t next_drop; /* number of deletions at which drop_symbols is called next */
+	const char *why;    /* limit that the last deleted window exceeded */
 };
 
-/* Returns the reason to delete a window, or NULL. */
+/* Returns the limit for which a window must be deleted, as text; NULL if there is none. *which: its counter. */
 static const char *retention_reason(const struct limiting *limiting, const struct retention_window *window,
 				    enum metrics_deleted *which)
 {
@@ -277,13 +279,14 @@ static const char *retention_reason(const struct limiting *limiting, const struc
 	return NULL;
 }
 
-/* Returns true for the newest complete window. It stays whatever the limits, so that a reader gets at least one. */
+/* Returns true unless window i is the newest complete one, which stays whatever the limits, so that a reader gets at
+ * least one. */
 static bool may_go(const struct retention *retention, size_t i)
 {
 	return retention->window[i].bad || i + 1 < retention->n;
 }
 
-/* Returns true if a window must be deleted: the oldest of a folder, if any of it. */
+/* Returns true if a window must be deleted, in bad/ or out/. The oldest one of each folder decides. */
 static bool retention_too_much(const struct limiting *limiting)
 {
 	const struct retention *retention = limiting->k;
@@ -306,8 +309,8 @@ static void retention_forget(struct retention *retention, const struct retention
 	}
 }
 
-/* Deletes files that no window needs any more, before the first window and, as this reads all of symbols/, after 1, 2,
- * 4, 8, ... more. */
+/* Deletes files in symbols/ and jit/ that no window needs any more: before the first deletion of a window and, as this
+ * reads all of symbols/, again only after 1, 2, 4, 8, ... deletions. */
 static void retention_drop_symbols(struct limiting *limiting)
 {
 	if (!limiting->limits->drop_symbols || limiting->deleted < limiting->next_drop)
@@ -316,7 +319,7 @@ static void retention_drop_symbols(struct limiting *limiting)
 	limiting->free += limiting->limits->drop_symbols(limiting->limits->arg);
 }
 
-/* Deletes a window. Returns true if it is gone. */
+/* Deletes a window. Returns false if it stays, because a reader holds its lock or an error occurred. */
 static bool retention_let_go(struct limiting *limiting, const struct retention_window *window, const char *why,
 			     enum metrics_deleted which)
 {
@@ -328,8 +331,8 @@ static bool retention_let_go(struct limiting *limiting, const struct retention_w
 		limiting->m->deleted[which]++;
 		limiting->deleted++;
 		limiting->freed += window->bytes;
-		limiting->free += window->bytes; /* file systems report freed space late; without this, too many windows
-						    would be deleted */
+		limiting->free += window->bytes; /* file systems report freed space late; without this addition too many
+						  * windows would be deleted */
 		limiting->why = why;
 	}
 	return true;
@@ -354,7 +357,8 @@ static void delete_oldest(struct limiting *limiting)
 		if (why && retention_let_go(limiting, &window, why, which))
 			retention_forget(retention, &window);
 		else
-			retention->window[stay++] = window; /* a reader holds its lock: try the next one */
+			retention->window[stay++] = window; /* the window stays: no limit requires its deletion, or a
+							     * reader holds its lock */
 	}
 	if (i < retention->n)
 		memmove(retention->window + stay, retention->window + i,
@@ -382,7 +386,8 @@ bool retention_limit(struct retention *retention, const struct windir *windir, c
 	limiting.free_wanted = (uint64_t)((double)all * limits->min_free);
 	limiting.free_wanted = limiting.free_wanted > limits->reserve ? limiting.free_wanted : limits->reserve;
 	if (space && limiting.free_wanted < limiting.free + space)
-		limiting.free_wanted = limiting.free + space; /* works for a full quota, too */
+		limiting.free_wanted = limiting.free + space; /* relative to the free space, so that it works for a full
+							       * quota, too */
 	retention_sort(retention);
 	find_expired(retention, limits->age_s, now);
 	if (!retention_too_much(&limiting))

@@ -17,13 +17,13 @@
 
 #define SHARED_WRITE 022
 
-/* symbols and jit belong to record/symsaver/symsaver.h; they are made here, as without privileges no process can make
- * them in a DIR of another user. */
+/* Folders of DIR. symbols and jit belong to record/symsaver/symsaver.h; they are made here, because after privileges
+ * are dropped no process can make them in a DIR of another user. */
 static const char *const windir_name[] = { "recording", "out", "bad", "symbols", "jit" };
 
 int windir_file(int space, const char *name, int flags)
 {
-	/* O_NONBLOCK: the name may be a FIFO */
+	/* O_NONBLOCK prevents that the call waits, as the name may be a FIFO */
 	int fd = openat(space, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
@@ -45,7 +45,7 @@ bool windir_epoch(const char *name, uint64_t *epoch)
 	if (!str_ends(string, STR(".data")) || !str_u64(str_head(string, string.n - 5), epoch))
 		return false;
 	snprintf(back, sizeof(back), "%" PRIu64 ".data", *epoch);
-	return str_eq(string, str_of(back)); /* refuses 007.data */
+	return str_eq(string, str_of(back)); /* a name that differs, such as 007.data, is refused */
 }
 
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
@@ -67,7 +67,7 @@ bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, ui
 	return true;
 }
 
-/* Ends the process: DIR, or a folder in it, cannot be made. errno has the reason. */
+/* Ends the process with a message, because DIR or a folder in it cannot be made. errno has the reason. */
 static NORETURN void die_making(const char *dir, const char *space)
 {
 	int error = errno;
@@ -147,8 +147,8 @@ static bool is_empty(int dir)
 }
 
 /* Makes a folder for the user who will own DIR. Where that user may write, the call runs with the user's rights: root
- * must not change a folder in which another user can replace names. Elsewhere root makes it and changes the owner. at:
- * AT_FDCWD or a folder. */
+ * must not change a folder in which another user can replace names. Elsewhere root makes the folder and changes its
+ * owner. at: descriptor of the parent folder, or AT_FDCWD. */
 static bool make_for(int at, const char *name, const struct heir *heir)
 {
 	gid_t gid = getegid();
@@ -178,7 +178,7 @@ static bool make_for(int at, const char *name, const struct heir *heir)
 	return made;
 }
 
-/* Returns the user who called sudo, or -1. */
+/* Returns the uid of the user who called sudo; -1 if none did. */
 static uid_t sudo_user(void)
 {
 	const char *text = getenv("SUDO_UID");
@@ -187,9 +187,9 @@ static uid_t sudo_user(void)
 	return text && str_u64(str_of(text), &uid) && uid < (uid_t)-1 ? (uid_t)uid : (uid_t)-1;
 }
 
-/* Windows, kallsyms and command lines of the host go to the owner of DIR: to root, or to the user who called sudo, but
- * to another user only if --user names that user. DIR is "." by default, and any user may have made a directory of that
- * name. */
+/* Returns the owner of DIR, who gets the windows, kallsyms and command lines of the host. Ends the process if that is
+ * neither root nor the user who called sudo; any other user must be named by --user. DIR is "." by default, and any
+ * user may have made a directory of that name. */
 static struct heir windir_owner_of(const char *dir, const struct stat *status, gid_t gid)
 {
 	if (status->st_uid != 0 && status->st_uid != sudo_user())
@@ -199,7 +199,7 @@ static struct heir windir_owner_of(const char *dir, const struct stat *status, g
 	return (struct heir){ status->st_uid, gid == (gid_t)-1 ? status->st_gid : gid };
 }
 
-/* Syncs the parent of a new DIR, so that DIR survives a power failure as the windows in it do. */
+/* Syncs the parent of a new DIR, so that DIR survives a power failure like the windows in it. */
 static void sync_parent(int dir)
 {
 	int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -243,7 +243,7 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 static int own_dir(int dir, const char *dir_name, const char *name)
 {
 	if (mkdirat(dir, name, 0750) == 0)
-		fsync(dir); /* before a window in it is reported */
+		fsync(dir); /* syncs DIR, before a window in the new folder is reported */
 	else if (errno != EEXIST)
 		die_making(dir_name, name);
 	return open_subfolder(dir, dir_name, name, geteuid());

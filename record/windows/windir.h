@@ -17,21 +17,21 @@ struct windir {
 	int dir, recording, out, bad;
 };
 
-/* See windows_prepare. */
+/* Implements windows_prepare (windows.h). */
 void windir_prepare(const char *dir, uid_t *uid, gid_t *gid);
 
-/* Opens DIR and its folders, makes missing ones. Ends the process with a message if DIR cannot be used. */
+/* Opens DIR and its folders, and makes missing ones. Ends the process with a message if DIR cannot be used. */
 void windir_open(struct windir *windir, const char *dir);
 void windir_close(struct windir *windir);
 
-/* Returns the number E of a name "E.data"; false for other names (007.data, too). */
+/* Sets *epoch to the number E of a name "E.data". Returns false for other names, also for 007.data. */
 bool windir_epoch(const char *name, uint64_t *epoch);
 
 /* Calls f for each E.data in the folder `space`, in any order, until f returns false. Returns false if the folder
  * cannot be read. */
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg);
 
-/* Opens a regular file without following links. Returns -1 if there is none. */
+/* Opens a regular file in a folder without following links. Returns its descriptor; -1 if there is none. */
 int windir_file(int space, const char *name, int flags);
 
 #endif

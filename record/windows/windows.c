@@ -29,12 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 64                 /* windows waiting for the finisher */
-#define SPACE UINT64_C(16 << 20) /* bytes to free if not even an empty file could be created */
-#define ATTEMPTS 100             /* to find a free name while other runs take names */
+#define QUEUE 64                 /* greatest number of windows that wait for the finisher */
+#define SPACE UINT64_C(16 << 20) /* bytes to free if not even an empty window could be created */
+#define ATTEMPTS 100             /* number of attempts to find a free name, while other runs take names */
 #define NAME 40
 #define TEMP (NAME + 20)
-#define DEADLINE_MS 5000 /* at the end, for the reader of paths on standard output */
+#define DEADLINE_MS 5000 /* longest wait at the end, for the reader of paths on standard output */
 
 struct job {
 	struct window w;
@@ -47,34 +47,34 @@ struct windows {
 	struct windows_options o;
 	char *dir;
 	struct windir windir;
-	int used; /* recording/used */
+	int used; /* descriptor of recording/used */
 	pthread_t finisher;
 
-	/* of both threads, under lock */
+	/* The following members are for both threads, under `lock`. */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct job queue[QUEUE];
 	size_t first, n;
-	bool closing, left; /* left: windows of this run are in recording/ without a lock */
-	uint64_t space;     /* bytes that the recorder needs */
+	bool closing, left; /* left: windows of this run are in recording/ without a lock, to be rescued */
+	uint64_t space;     /* bytes that the finisher must free for the recorder */
 	uint64_t own[2 * QUEUE];
-	size_t nown; /* windows locked by this run */
+	size_t nown; /* number of epochs in own: the windows that this run has locked */
 	uint64_t complete, delayed, dropped[DROPPED_REASONS];
 
-	/* of the recorder's thread */
+	/* for the recorder's thread only; true: a message has reported that windows cannot be created */
 	bool cannot_create;
 
-	/* of the finisher */
+	/* The following members are for the finisher's thread only. */
 	struct metrics metrics;
-	uint64_t reported[DROPPED_REASONS]; /* dropped windows that metrics has already */
+	uint64_t reported[DROPPED_REASONS]; /* numbers of dropped windows that are already in metrics */
 	uint64_t cpu_us, unprinted;
 	struct retention saved;
 	struct retention_clock clock;
 	struct announce announce;
-	uint64_t ring_high; /* of the last window */
+	uint64_t ring_high; /* fill of the fullest ring in the last window, in 1/1000 */
 	uint64_t symbols_bytes;
-	uint64_t reserve; /* after the disk was full: bytes for the next windows */
-	bool short_of_space, no_metrics, not_synced, cut_stacks; /* a message has reported it */
+	uint64_t reserve; /* bytes to keep free since the disk was full: twice the largest window dropped */
+	bool short_of_space, no_metrics, not_synced, cut_stacks; /* true: a message has reported this fault */
 };
 
 static void windows_name_of(char name[NAME], uint64_t epoch)
@@ -94,7 +94,7 @@ static bool space_helps(int error)
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-/* As rename, but fails with EEXIST if the new name exists. */
+/* Renames a file as renameat does, but fails with EEXIST if the new name exists. */
 static bool windows_move(int from, const char *name, int to, const char *new_name)
 {
 	if (renameat2(from, name, to, new_name, RENAME_NOREPLACE) == 0)
@@ -176,8 +176,9 @@ static void write_metrics(struct windows *windows)
 	}
 }
 
-/* The symbol saver removes unneeded symbols once a minute; a full file system cannot wait for that. Names and times
- * alone decide which files may be deleted. */
+/* Deletes files in symbols/ and jit/ that no window needs. The symbol saver does so once a minute, too, but a full file
+ * system cannot wait for that. Names and times alone decide which files may be deleted. Returns the number of freed
+ * bytes. */
 static uint64_t windows_drop_symbols(void *arg)
 {
 	const struct windows *windows = arg;
@@ -208,7 +209,7 @@ static void windows_keep_limits(struct windows *windows, uint64_t space)
 	}
 }
 
-/* Syncs both folders: recording/ has lost the window, out/ has it. */
+/* Syncs both folders after a window was moved from recording/ to out/. */
 static void sync_dirs(struct windows *windows)
 {
 	if ((fdatasync(windows->used) < 0 || fsync(windows->windir.out) < 0) && errno != EINVAL &&
@@ -218,7 +219,7 @@ static void sync_dirs(struct windows *windows)
 	}
 }
 
-/* Moves a window to out/; under another name if a file of that name is there. */
+/* Moves the window `from` to out/, under another name (*epoch) if out/ already has a file of that name. */
 static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *epoch)
 {
 	char name[NAME], new_name[NAME];
@@ -235,7 +236,7 @@ static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *ep
 	return false;
 }
 
-/* Prints, sums up and counts a window that has been moved to out/. */
+/* Prints path and summary of a window that has been moved to out/, and adds it to the metrics. */
 static void windows_announce(struct windows *windows, int fd, uint64_t epoch, struct window_report *report,
 			     const char *what)
 {
@@ -345,7 +346,7 @@ static void clean_up(struct windows *windows)
 	windows_keep_limits(windows, 0);
 }
 
-/* Waits for work; up to a second if a slow reader of paths has not got all lines. */
+/* Waits for work of the finisher; at most a second if a slow reader of paths has not got all lines yet. */
 static void wait_for_more(struct windows *windows)
 {
 	if (windows->announce.waiting.n)
@@ -401,7 +402,7 @@ static void *windows_finisher(void *arg)
 {
 	struct windows *windows = arg;
 
-	urgency_lower(URGENCY_USUAL); /* samples do not depend on this thread */
+	urgency_lower(URGENCY_USUAL); /* a low priority, as samples do not depend on this thread */
 	leftovers_sweep(&windows->windir);
 	clean_up(windows);
 	write_metrics(windows);
@@ -422,12 +423,13 @@ static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 	return true;
 }
 
-/* Opens the file of used names; if it is missing or empty, the existing windows give them. */
+/* Opens recording/used, the file of used names. If it is missing or empty, fills it with the names of the existing
+ * windows. */
 static int open_used(const struct windir *windir, const char *dir)
 {
 	struct epochs epochs = { 0 };
 	struct stat status;
-	/* 0600: a user who can lock the file could stop the recorder */
+	/* mode 0600, because a user who can lock the file could stop the recorder */
 	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
@@ -474,11 +476,12 @@ struct windows *windows_open(const struct windows_options *options)
 		windows->dir[--n - 1] = 0;
 	windir_open(&windows->windir, windows->dir);
 	windows->used = open_used(&windows->windir, windows->dir);
-	signal(SIGXFSZ, SIG_IGN); /* a file over the size limit is an error of its window */
+	signal(SIGXFSZ, SIG_IGN); /* a file over the size limit then is an error of its window, not the end of the
+				   * process */
 	pthread_mutex_init(&windows->lock, NULL);
 	threads_condition(&windows->more);
 	error = threads_start(&windows->finisher, 0, windows_finisher,
-			      windows); /* signals are blocked: writing to a closed pipe returns EPIPE */
+			      windows); /* signals are blocked in it, so that writing to a closed pipe returns EPIPE */
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
@@ -486,13 +489,13 @@ struct windows *windows_open(const struct windows_options *options)
 	return windows;
 }
 
-/* Sets a second lock (OFD) that shows that a run writes the window: other runs query it without taking it, whereas
- * flock is also held briefly by processes that rescue or remove windows. */
+/* Sets a second lock (OFD), by which other runs find that a run is writing the window. They query it without taking it,
+ * whereas processes that rescue or remove windows take flock briefly. */
 static void mark_written(int fd)
 {
 	struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
-	fcntl(fd, F_OFD_SETLK, &f); /* if this fails, overlapping runs do not find each other */
+	fcntl(fd, F_OFD_SETLK, &f); /* if this fails, overlapping runs do not find this window */
 }
 
 static bool is_written(int fd)
@@ -502,9 +505,9 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Creates a file under a temporary name, which is stored in `temp`, and locks it. The caller renames it, so other runs
- * never see it unlocked. A run that removes leftovers may lock and delete the file before; so each attempt uses another
- * temporary name. */
+/* Creates a window's file under a temporary name, which is stored in `temp`, and locks it. The caller then renames it,
+ * so other runs never see the window unlocked. A run that removes leftovers may lock and delete the file first; so each
+ * attempt uses another temporary name. Returns the descriptor; -1 and errno on failure. */
 static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
 	struct stat status;
@@ -580,8 +583,8 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 	return good;
 }
 
-/* Releases a window that does not fit into the queue: it keeps its name without a lock, so it is rescued later like one
- * of a killed run. */
+/* Hands a window to the finisher. If the queue is full, releases it instead: it keeps its name without a lock, so it is
+ * rescued later like one of a killed run. */
 static void windows_enqueue(struct windows *windows, struct window *window, const struct job *job)
 {
 	bool fits;

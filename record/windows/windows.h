@@ -22,8 +22,8 @@
 
 struct windows_options {
 	const char *dir;
-	uint64_t keep_bytes; /* in out/ and bad/; 0: no limit */
-	uint64_t keep_age_s; /* 0: no limit */
+	uint64_t keep_bytes; /* limit of bytes of all windows in out/ and bad/; 0: no limit */
+	uint64_t keep_age_s; /* limit of the age of windows in s; 0: no limit */
 	double min_free;     /* share of the file system, 0..1, that stays free; 0: no limit */
 	bool print;          /* paths of complete windows on stdout */
 	bool quiet;          /* no summary of each window */
@@ -32,8 +32,8 @@ struct windows_options {
 
 /* A window that is being recorded. The struct owns fd until it is finished or dropped. */
 struct window {
-	int fd;         /* recording/E.data, empty, for reading and writing, locked; -1: none */
-	uint64_t epoch; /* E */
+	int fd;         /* descriptor of recording/E.data, for reading and writing, locked; -1: none */
+	uint64_t epoch; /* start E in s since 1970, the window's name */
 };
 
 /* Makes DIR and the folders in it (those of symsaver.h, too), before privileges are dropped, and so before
@@ -51,28 +51,30 @@ bool windows_lock(const char *dir, uint64_t from, uint64_t to, struct recorderlo
  * SIGXFSZ is ignored from here on. */
 struct windows *windows_open(const struct windows_options *options);
 
-/* Creates the window `epoch`, or the next number that no run has used, also before the clock was set back. Returns
- * false and errno on failure: the window is counted as dropped, one message reports it until creation succeeds again,
- * and the finisher makes space for the next window. */
+/* Creates the window `epoch`; if any run has used that number, also before the clock was set back, takes the next free
+ * one. Returns false and errno on failure: the window is counted as dropped, one message reports it until creation
+ * succeeds again, and the finisher makes space for the next window. */
 bool windows_create(struct windows *windows, uint64_t epoch, struct window *window);
 
 /* Hands a complete window to the finisher, which moves it to out/, prints its path and summary, and counts it. Returns
  * at once. */
 void windows_finish(struct windows *windows, struct window *window, const struct window_report *report);
 
-/* Drops a window that could not be written; error is the errno. The finisher removes, reports and counts it, and makes
- * space if the disk is full. With error 0 it only removes the window. report: as far as it is filled, or NULL. */
+/* Drops a window that could not be written; error is the errno of the cause. The finisher removes, reports and counts
+ * the window, and makes space if the disk is full. With error 0 it only removes the window. report: what is known of
+ * the window, or NULL. */
 void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report);
 
-/* The planned end (struct pj_window, CLOCK_MONOTONIC of this boot) of the newest window that another living run is
- * writing; returns false if there is none. A later run begins exactly there, so that overlapping runs leave no gap. */
+/* Sets *end_ns to the latest planned end (struct pj_window, ns of CLOCK_MONOTONIC of this boot) of the windows that
+ * other living runs are writing. Returns false if there is none. A later run begins exactly there, so that overlapping
+ * runs leave no gap. */
 bool windows_predecessor(struct windows *windows, uint64_t *end_ns);
 
-/* Returns the numbers of complete and of dropped windows of this run. */
+/* Returns the numbers of complete and of dropped windows of this run so far. */
 void windows_counts(struct windows *windows, uint64_t *complete, uint64_t *dropped);
 
-/* Waits until the finisher has finished all windows, stdout included. Returns false if a window was dropped or a path
- * was not printed. */
+/* Waits until the finisher has finished all windows and printed their paths. Returns false if a window was dropped or a
+ * path was not printed. */
 bool windows_close(struct windows *windows);
 
 #endif
