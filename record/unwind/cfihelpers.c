@@ -15,27 +15,27 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 32u                   /* limit for the pending requests of a pair */
-#define QUEUE_SHARE 16u             /* limit for those of one place */
-#define SOON_NS SECOND_NS           /* samples do not wait for a pair that has not answered for this time, */
-#define BLOCKED_NS (SECOND_NS / 10) /* and if it is blocked, only this time (not for the host's pair) */
-#define LOOK_NS (SECOND_NS / 50)    /* between checks whether a pair is blocked */
-#define HANG_TIMES 6                /* factor of hang_ms after which a pair hangs even if it runs */
-#define RESTART_NS (SECOND_NS / 5)  /* between a crash and the next start */
+#define QUEUE 32u                   /* greatest number of pending requests of a pair */
+#define QUEUE_SHARE 16u             /* greatest number of pending requests of a pair for one fault domain */
+#define SOON_NS SECOND_NS           /* time without answer after which samples no longer wait for a pair */
+#define BLOCKED_NS (SECOND_NS / 10) /* the same for a tenant's (not the host's) pair that waits for a file system */
+#define LOOK_NS (SECOND_NS / 50)    /* ns between checks whether a pair waits for a file system */
+#define HANG_TIMES 6                /* a pair hangs after so many times hang_ms without answer, even if it runs */
+#define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
 enum { END_TRIES = 25 };
 
 struct pair {
-	uint64_t key;         /* 0: free slot */
-	pid_t opener, parser; /* 0: not running */
+	uint64_t key;         /* tenant of the pair, see cfihelpers_owner.key; 0: free slot */
+	pid_t opener, parser; /* pids of the two processes; 0: not running */
 	int socket;
-	struct cfihelpers_request request[QUEUE]; /* FIFO: answers come in the order of the requests */
+	struct cfihelpers_request request[QUEUE]; /* queue of pending requests; answers come in their order */
 	uint32_t first, nrequests;
-	uint64_t progress; /* ns: time of the last answer, or of the first pending request */
-	uint64_t running;  /* ns: time at which a helper was last seen running */
-	uint64_t polled;   /* ns: time of the last check whether the pair is blocked */
+	uint64_t progress; /* time in ns of the last answer, or of the first pending request */
+	uint64_t running;  /* time in ns at which one of the processes was last seen running */
+	uint64_t polled;   /* time in ns of the last check whether the pair waits for a file system */
 	bool blocked;
-	uint64_t used;    /* ns: time of the last request */
-	uint64_t restart; /* ns: earliest time of the next start */
+	uint64_t used;    /* time in ns of the last request */
+	uint64_t restart; /* earliest time in ns of the next start */
 };
 
 struct cfihelpers {
@@ -46,7 +46,7 @@ struct cfihelpers {
 	struct backoff backoff;
 	struct pair pair[CFIHELPERS_MAX];
 	int epoll;
-	bool off; /* the last start failed */
+	bool off; /* true: the last start of a pair failed */
 };
 
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user)
@@ -83,7 +83,7 @@ static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair,
 	pair->progress = pair->running = now;
 }
 
-/* Closes the socket to a pair. The processes still have to be reaped. */
+/* Closes the socket to a pair. The caller still has to reap its processes. */
 static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 {
 	epoll_ctl(helpers->epoll, EPOLL_CTL_DEL, pair->socket, NULL);
@@ -91,15 +91,15 @@ static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 	pair->opener = pair->parser = 0;
 }
 
-/* Kills processes and waits for them, `tries` times 0.2 ms in total. Those that do not end become lingering helpers
- * of the backoff. */
+/* Kills processes and waits for them, at most `tries` times 0.2 ms in total. Those that have not ended then become
+ * lingering helpers of the backoff. */
 static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsigned tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 
 	for (size_t i = 0; i < n; i++)
 		if (pid[i])
-			/* The helpers have no state that must be saved. */
+			/* SIGKILL, as the helpers have no state that must be saved */
 			kill(pid[i], SIGKILL);
 	for (size_t i = 0; i < n; i++) {
 		pid_t ended = pid[i] ? waitpid(pid[i], NULL, WNOHANG) : 1;
@@ -113,7 +113,7 @@ static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsi
 	}
 }
 
-/* Ends a pair without requests. */
+/* Ends a pair that has no pending requests, and frees its slot. */
 static void cfihelpers_end(struct cfihelpers *helpers, struct pair *pair)
 {
 	pid_t pid[2] = { pair->opener, pair->parser };
@@ -139,7 +139,7 @@ void cfihelpers_stop(struct cfihelpers *helpers)
 		if (cfihelpers_runs(pair))
 			cfihelpers_let_go(helpers, pair);
 	}
-	/* The time is limited. Helpers that hang become children of init. */
+	/* The wait is limited: helpers that hang become children of init. */
 	end_processes(helpers, pid, countof(pid), 100 * END_TRIES / 5);
 	cfistarter_close(&helpers->starter);
 	if (helpers->epoll >= 0)
@@ -155,8 +155,8 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* Returns a free slot, otherwise that of the idle tenant whose last request is oldest; its pair is ended. Returns
- * NULL if all pairs have requests. Slot 0 is reserved for the host. */
+/* Returns the slot for a new pair: a free one, otherwise that of the idle tenant whose last request is oldest, after
+ * ending its pair. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the host. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;
@@ -218,7 +218,7 @@ bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now)
 	return backoff_avoids(&helpers->backoff, place, now);
 }
 
-/* Returns true if a pair waits for a file system and not for a CPU. */
+/* Returns true if no process of a pair runs or waits for a CPU, so that the pair waits for a file system. */
 static bool cfihelpers_is_blocked(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	if (now >= pair->polled + LOOK_NS) {
@@ -251,7 +251,7 @@ static struct cfihelpers_request next_request(struct pair *pair)
 	return request;
 }
 
-/* Takes all answers of a pair. Returns false if the pair has ended. */
+/* Takes all answers of a pair and calls the callback for each. Returns false if the pair has ended. */
 static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	struct cfimaker_reply reply = { 0 };
@@ -260,7 +260,7 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 
 	while ((got = fdmessage_receive(pair->socket, &reply, sizeof(reply), &image, MSG_DONTWAIT)) > 0) {
 		if (!pair->nrequests || pair->request[pair->first].number != reply.number) {
-			/* The answer belongs to no request. */
+			/* The answer belongs to no pending request, so it is dropped. */
 			if (image >= 0)
 				close(image);
 			continue;
@@ -280,7 +280,7 @@ static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair
 		return false;
 	if (now < pair->progress + HANG_TIMES * helpers->hang_ns &&
 	    (targetfiles_runs(helpers->proc, pair->opener) || targetfiles_runs(helpers->proc, pair->parser))) {
-		/* It is checked again after half of the time. */
+		/* One process runs: the pair is checked again after half of hang_ns. */
 		pair->running = now - helpers->hang_ns / 2;
 		return false;
 	}
@@ -322,7 +322,8 @@ void cfihelpers_take(struct cfihelpers *helpers, uint64_t now)
 
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
 		pending += helpers->pair[i].nrequests;
-	/* In a storm of records this is called 400 times a second. */
+	/* Without pending requests one epoll_wait is enough: during a storm this function is called 400 times a second.
+	 */
 	if (pending || epoll_wait(helpers->epoll, &event, 1, 0) > 0)
 		look_after(helpers, now);
 }

@@ -25,74 +25,77 @@
 enum { CFIHELPERS_MAX = 16 };
 
 #define CFIHELPERS_HOST UINT64_C(2) /* Key of the host's pair. Other keys are odd (backoff_place). */
-/* Time after which an idle pair ends, in ns. */
+/* Time in ns without requests after which a pair ends. */
 #define CFIHELPERS_IDLE_NS UINT64_C(30000000000)
 
 /* The tenant on whose behalf a table is requested. */
 struct cfihelpers_owner {
-	uint64_t key;     /* key of its pair: CFIHELPERS_HOST or `place` */
-	uint64_t place;   /* fault domain of the file, backoff_place() */
-	struct tenant of; /* tenant whose CPU time is charged */
+	uint64_t key;     /* key of the tenant's pair: CFIHELPERS_HOST or `place` */
+	uint64_t place;   /* fault domain of the file, from backoff_place() */
+	struct tenant of; /* tenant that is charged with the CPU time */
 };
 
-/* A pending request; number is that of its struct cfimaker_request. */
+/* A pending request. number: the same as in its struct cfimaker_request. */
 struct cfihelpers_request {
 	uint32_t number;
 	struct cfihelpers_owner owner;
 };
 
-/* Callbacks of cfihelpers_take and cfihelpers_tick. They get `to`. */
+/* Callbacks of cfihelpers_take and cfihelpers_tick. Their first argument is `to`. */
 struct cfihelpers_user {
-	/* A request is answered. image is a descriptor that the callback must take over, or -1. */
+	/* The pair answered a request. image: descriptor of the table's image, which the callback must take over; -1:
+	 * none. */
 	void (*answered)(void *to, const struct cfihelpers_request *request, const struct cfimaker_reply *reply,
 			 int image, uint64_t now);
-	/* A request is not answered because the pair hung (hung) or crashed, at this request (first) or at one
-	 * before it. */
+	/* The pair failed before it answered a request: it hung if hung is true, else it crashed. first: it failed at
+	 * this request; otherwise at one before it. */
 	void (*failed)(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now);
 	void *to;
 };
 
 struct cfihelpers;
 
-/* Forks the process that starts the pairs (cfistarter.h). The caller has dropped privileges before, and has no
- * threads. A pair hangs if it neither runs nor answers for hang_ms. *user is copied. cfihelpers_stop frees the
- * result. */
+/* Forks the process that starts the pairs (cfistarter.h). The caller has dropped privileges before, and has no threads.
+ * proc is "/proc". A pair hangs if for hang_ms it neither runs nor answers. *user is copied. The caller frees the
+ * result by cfihelpers_stop. */
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
 /* Ends all pairs and frees helpers. Helpers that hang are left to init. */
 void cfihelpers_stop(struct cfihelpers *helpers);
 
-/* Result of a request. */
+/* Result of cfihelpers_query. */
 enum cfihelpers_pending {
 	CFIHELPERS_PENDING,
 	CFIHELPERS_BUSY, /* the queue is full, or all pairs are in use: try again later */
-	CFIHELPERS_OFF   /* the pair cannot be started now */
+	CFIHELPERS_OFF   /* the pair is not running and cannot be started now */
 };
 
-/* Sends a request to the pair of owner->key, which is started if necessary. size is the number of used bytes of
- * *request (its path has variable length). Does not block. Only for CFIHELPERS_PENDING a callback follows. */
+/* Sends a request to the pair of owner->key, and starts the pair if necessary. size: number of used bytes of *request,
+ * whose path has variable length. Does not block. A callback follows only if the result is CFIHELPERS_PENDING. */
 enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
 					 const struct cfimaker_request *request, size_t size, uint64_t now);
 
-/* Returns true if files of that place are avoided now (backoff.h), and counts the case. */
+/* Returns true if helpers avoid the files of a fault domain now (backoff.h), and then counts the case. */
 bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now);
 
-/* Returns true if the pair answers in time, so that samples may wait for it; samples of all tenants wait meanwhile.
- * False for a tenant's pair that is blocked for 100 ms, and for the host's pair after a second without answer. */
+/* Returns true if the pair of key is likely to answer in time, so that samples may wait for it; samples of all tenants
+ * wait meanwhile. Returns false for a pair that does not run, for a tenant's pair that has waited for a file system for
+ * 100 ms, and for any pair after a second without answer. */
 bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t now);
 
-/* Returns a descriptor that becomes readable when there is an answer. */
+/* Returns a descriptor that becomes readable when a pair has answered. */
 int cfihelpers_fd(const struct cfihelpers *helpers);
 
-/* Takes all answers, calls the callbacks, and replaces pairs that failed. Does not block. */
+/* Takes all answers, calls the callbacks, and ends pairs that failed; the next request starts new ones. Does not
+ * block. */
 void cfihelpers_take(struct cfihelpers *helpers, uint64_t now);
 
-/* Ends idle pairs and does cfihelpers_take. The caller calls it every few seconds. */
+/* Takes answers as cfihelpers_take does, and ends idle pairs. The caller calls it every few seconds. */
 void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now);
 
 /* Returns the number of pairs that run. */
 unsigned cfihelpers_running(const struct cfihelpers *helpers);
 
-/* Returns the counters of failures since the start (backoff.h). */
+/* Returns the counts of failures since the start (backoff.h). */
 struct helper_counts cfihelpers_count(const struct cfihelpers *helpers);
 
 #endif

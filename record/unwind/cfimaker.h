@@ -18,7 +18,7 @@
 #include "common/formats/fileid.h"
 #include "common/base.h"
 
-/* Limit for the path of a mapping, in bytes. */
+/* Greatest length of a mapping's path, in bytes. */
 #define CFIMAKER_PATH 4096
 
 /* Limits of the parser: memory in addition to that of the process from which it is forked, and CPU time for one
@@ -28,36 +28,37 @@
 
 /* Request for the table of a file that process `pid` mapped. All members come from the kernel's records. */
 struct cfimaker_request {
-	/* number is returned in the reply */
+	/* number: chosen by the recorder, returned in the reply; pid: process that mapped the file */
 	uint32_t number, pid;
-	uint64_t start_ticks, mount_ns; /* 0: unknown */
-	uint64_t address;               /* start of the mapping */
+	uint64_t start_ticks, mount_ns; /* start time of the process in clock ticks; inode of its mount namespace; 0:
+					 * unknown */
+	uint64_t address;               /* start address of the mapping */
 	struct file_id file_id;
-	/* bytes of path that are used; path has no NUL */
+	/* number of used bytes of path, which has no NUL */
 	uint32_t npath;
 	char path[CFIMAKER_PATH];
 };
 
-/* Result for one file. */
+/* Result of a request. */
 enum cfimaker_answer {
-	CFIMAKER_MADE,  /* with a descriptor of the image */
+	CFIMAKER_MADE,  /* the table was made; a descriptor of its image comes with the reply */
 	CFIMAKER_NONE,  /* the file has no tables, or is no ELF file */
-	CFIMAKER_LARGE, /* the tables exceed the limit */
-	CFIMAKER_GONE   /* the process and the file are gone, or access is denied */
+	CFIMAKER_LARGE, /* the tables exceed the limit of memory */
+	CFIMAKER_GONE   /* neither the process nor the file can be opened any more */
 };
 
-/* Reply to a request. */
+/* Reply to a request. number: that of the request; answer: enum cfimaker_answer. */
 struct cfimaker_reply {
 	uint32_t number, answer;
-	uint32_t cpu_us; /* CPU time of the parser for this file */
+	uint32_t cpu_us; /* CPU time in us that the parser used for this file */
 };
 
-/* Runs the opener: answers requests until the recorder's or the parser's end of its socket is closed. recorder and
- * parser are sockets; proc is "/proc". Returns then; the caller exits. */
+/* Runs the opener: answers requests until the recorder or the parser closes its end of the socket, then returns; the
+ * caller exits. recorder and parser are sockets; proc is "/proc". */
 void cfiopener_run(int recorder, int parser, const char *proc);
 
-/* Runs the parser: enters the sandbox, and makes images of the files whose descriptors come with requests (a number,
- * uint32_t) until the other end of the socket is closed. Returns then; the caller exits. */
+/* Runs the parser: enters the sandbox and makes images of files. Their descriptors come with requests (a number,
+ * uint32_t). Returns when the opener closes its end of the socket; the caller exits. */
 void cfiparser_run(int opener);
 
 #endif

@@ -22,8 +22,9 @@ static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request 
 					.path = { request->path, request->npath } };
 }
 
-/* Opens a file of a process that has ended: below the root of its mount namespace, if a descriptor of that is held,
- * otherwise below this process's root. targetfiles_open checks that it is the same file. */
+/* Opens a mapped file whose process has ended: below the root of the process's mount namespace, if a descriptor of that
+ * is held, otherwise below this process's root. targetfiles_open checks that it is the same file. Returns -1 on
+ * failure. */
 static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *request,
 			const struct target_mapping *mapping)
 {
@@ -63,7 +64,8 @@ static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *pr
 
 /* ---- loop -------------------------------------------------------------------------------------------------------- */
 
-/* Lets the parser make the image of a file. Returns false if the parser has ended. */
+/* Lets the parser make the image of the file fd, and receives *reply and *image. Returns false if the parser has
+ * ended. */
 static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_reply *reply, int *image)
 {
 	return fdmessage_send(parser, &number, sizeof(number), fd) &&
@@ -92,9 +94,9 @@ static bool cfiopener_is_complete(const struct cfimaker_request *request, size_t
 	return n >= head && request->npath <= sizeof(request->path) && n >= head + request->npath;
 }
 
-/* Waits for a request and returns its size. Returns 0 if the recorder or the parser has ended. The parser sends
- * nothing between requests, so a readable socket means its end; the opener then ends, too, and the recorder counts
- * the crash of a parser even if it had no work. */
+/* Waits for a request and returns its size; 0 if the recorder or the parser has ended. The parser sends nothing between
+ * requests, so its socket becomes readable only at its end. The opener then ends, too, so that the recorder counts the
+ * crash even of a parser without work. */
 static size_t await_request(int recorder, int parser, struct cfimaker_request *request)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };

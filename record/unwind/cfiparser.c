@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes the table's image to memory that no process, including this one, can change or shrink afterwards. Returns
+/* Writes the image of a table to memory that no process, including this one, can change or shrink afterwards. Returns
  * its descriptor, or -1. */
 static int image_of(const struct unwind_table *table)
 {
@@ -26,7 +26,8 @@ static int image_of(const struct unwind_table *table)
 	return -1;
 }
 
-/* Makes the image of one file. Takes ownership of fd. */
+/* Makes the table of one file and its image. Closes fd. *image: descriptor of the image, set if the answer is
+ * CFIMAKER_MADE. */
 static enum cfimaker_answer cfiparser_make(int fd, int *image)
 {
 	const char *why;
@@ -56,7 +57,7 @@ void cfiparser_run(int opener)
 	uint32_t number, before;
 	int fd;
 
-	/* malloc returns the memory of sections to the kernel at once if it maps them. */
+	/* A low threshold, because malloc returns memory of sections to the kernel at once if it was mapped. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	sandbox_enter(&limits);
 	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {

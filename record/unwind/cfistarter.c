@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct started {
-	pid_t opener, parser; /* 0: not started */
+	pid_t opener, parser; /* pids of the two processes; 0: not started */
 };
 
 /* ---- starter process --------------------------------------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static void cfistarter_run_parser(void *to)
 	cfiparser_run(HELPERPROCESS_FD);
 }
 
-/* Starts an opener and its parser. A parser without opener ends by itself, because no other process has the other
- * end of its socket. */
+/* Starts an opener and its parser; recorder is the opener's end of the socket to the recorder. A parser without opener
+ * ends by itself, because no other process has the other end of its socket. */
 static struct started start_both(int recorder, const char *proc)
 {
 	struct started started = { 0 };

@@ -14,26 +14,26 @@
 
 #include <sys/types.h>
 
-/* Limit for the wait in cfistarter_begin. */
+/* Longest time in ms that cfistarter_begin waits for the process. */
 #define CFISTARTER_WAIT_MS 500
 
 struct cfistarter {
 	const char *proc;
-	pid_t pid; /* 0: none */
-	/* socket to the process; -1: none */
+	pid_t pid; /* pid of the process; 0: it does not run */
+	/* recorder's end of the socket to the process; -1: none */
 	int socket;
 };
 
-/* Forks the process. The caller has dropped privileges before. proc is "/proc" and must exist until
+/* Forks the process pjrecord-start. The caller has dropped privileges before. proc is "/proc" and must exist until
  * cfistarter_close. */
 void cfistarter_open(struct cfistarter *cfistarter, const char *proc);
 
-/* Starts an opener and its parser, within CFISTARTER_WAIT_MS. *socket is the recorder's end of the opener's socket,
- * which the caller closes; the caller reaps both processes. Forks the starter again if it has ended. Returns false
- * if the pair could not be started. */
+/* Starts an opener and its parser, within CFISTARTER_WAIT_MS, and sets their pids. *socket is the recorder's end of the
+ * opener's socket, which the caller closes; the caller reaps both processes. Forks pjrecord-start again if it has
+ * ended. Returns false if the two could not be started. */
 bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser);
 
-/* Kills the process and reaps it. Pairs that it started continue. */
+/* Kills pjrecord-start and reaps it. Openers and parsers that it started continue. */
 void cfistarter_close(struct cfistarter *cfistarter);
 
 #endif

@@ -16,50 +16,50 @@
 #include <unistd.h>
 
 #define ENTRY_COUNT_MAX 4096u
-#define BUCKETS 1024u      /* a power of two */
-#define KNOWN_TENANTS 256u /* processes whose tenant is cached */
-#define WAIT_NS SECOND_NS  /* limit for the wait for a table */
+#define BUCKETS 1024u      /* number of hash buckets, a power of two */
+#define KNOWN_TENANTS 256u /* number of processes whose tenant is cached */
+#define WAIT_NS SECOND_NS  /* longest time in ns for which samples wait for a table */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
-/* Helpers hang if they neither run nor answer for this time. The data that they read is in the page cache then for the
- * next try. */
+/* Time in ms after which helpers that neither run nor answer count as hung. The data that they read is in the page
+ * cache for the next attempt. */
 #define HANG_MS 2000
 #define VDSO_MAX (64u << 10)
 
 enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
-/* A table that several tenants use: helpers of different tenants usually make the same bytes from a file. */
+/* A table that entries of several tenants use: helpers of different tenants usually make the same bytes from a file. */
 struct shared_table {
 	struct unwind_table *table;
 	unsigned references;
 };
 
-/* A file, as mappings identify it, of one tenant. Entry 0 is unused. */
+/* The table of one file for one tenant; mappings identify the file by its file id. Entry 0 is unused. */
 struct entry {
-	uint64_t owner; /* key of the tenant's helpers */
+	uint64_t owner; /* tenant: key of its pair of helpers, see cfihelpers_owner */
 	struct file_id file_id;
-	uint32_t next; /* next entry of its bucket, or next free entry */
+	uint32_t next; /* index of the next entry in the same bucket, or of the next free entry */
 	uint8_t state;
-	bool again; /* a try has failed: samples do not wait for it */
-	/* Place (backoff_place) whose helpers could not open the file at time `wanted`; 0: none. */
+	bool again; /* true: an attempt has failed, so samples do not wait for the table any more */
+	/* Fault domain (backoff_place) whose helpers could not open the file at time `wanted`; 0: none. */
 	uint64_t refused;
-	/* A helper has crashed at this file. One crash may be chance, because the kernel kills processes when memory
-	 * is short. */
+	/* true: a helper has crashed at this file. One crash may be chance, because the kernel kills processes when
+	 * memory is short. */
 	bool crashed;
 	uint64_t wanted, used;
-	struct shared_table *shared; /* NULL: none */
+	struct shared_table *shared; /* the table, in state READY; NULL: none */
 };
 
 struct cfitables {
 	struct cfitables_options o;
 	struct cfihelpers *helpers;
-	struct budgets *budgets; /* NULL: no limit */
+	struct budgets *budgets; /* limits of the tenants' CPU time; NULL: no limit */
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;
 		struct tenant of;
 	} known[KNOWN_TENANTS];
-	uint64_t own_ns; /* mount namespace of this process */
+	uint64_t own_ns; /* inode of the mount namespace of this process */
 	struct entry *entry;
 	uint32_t n, cap, free, bucket[BUCKETS];
 	size_t bytes;
@@ -69,7 +69,8 @@ struct cfitables {
 
 /* ---- start and end ----------------------------------------------------------------------------------------------- */
 
-/* Opens the table of the vdso. The kernel maps the same image into each process, including this one. */
+/* Opens the unwind table of the vdso; NULL on failure. The kernel maps the same image into each process, including this
+ * one. */
 static struct unwind_table *table_of_vdso(void)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR), *why;
@@ -142,7 +143,7 @@ static bool cfitables_is_of(const struct entry *entry, const struct mapped_file 
 	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, &mapped->file_id);
 }
 
-/* Drops a reference. Returns the bytes of memory that became free. */
+/* Drops a reference to a table, which is freed with the last one. Returns the number of bytes that became free. */
 static size_t drop_shared(struct shared_table *table)
 {
 	size_t bytes = table && table->references == 1 ? unwind_table_bytes(table->table) : 0;
@@ -175,8 +176,8 @@ static bool cfitables_is_idle(const struct entry *entry)
 	return entry->state == READY || entry->state == NONE || entry->state == WANTED;
 }
 
-/* Returns the entry with the oldest use before `before`: with_table selects those with a table, otherwise those
- * without pending request. Returns 0 if there is none. */
+/* Returns the index of the entry that was unused for the longest time, if its last use is before `before`; 0 if there
+ * is none. with_table: among those with a table; otherwise among those without a pending request. */
 static uint32_t cfitables_oldest(const struct cfitables *tables, bool with_table, uint64_t before)
 {
 	uint32_t found = 0;
@@ -236,8 +237,8 @@ static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the tenant of a process. The processes of a recording were looked up for their samples while they lived;
- * other processes are looked up here, once. */
+/* Returns the tenant of a process. state.c has looked up the tenants of sampled processes while they lived. For others,
+ * this function does, once. */
 static struct tenant tenant_of_process(struct cfitables *tables, const struct process *p)
 {
 	struct known_tenant *known = &tables->known[p->pid % KNOWN_TENANTS];
@@ -255,8 +256,9 @@ static struct tenant tenant_of_process(struct cfitables *tables, const struct pr
 	return known->of;
 }
 
-/* Returns the owner of a file's table. Of a process that ended before the lookup, only the mount namespace is known.
- * It may belong to any user, so the host's helpers never read its files. */
+/* Returns the owner of the table of a file on `device` that a process maps. If the process ended before its tenant was
+ * looked up, only its mount namespace is known. That may belong to any user, so the host's helpers never read its
+ * files. */
 static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, const struct process *process,
 						  uint64_t device)
 {
@@ -273,7 +275,7 @@ static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, cons
 	return owner;
 }
 
-/* Returns false if a process of the host has become another user's since its lookup. */
+/* Returns true unless a process of the host has become another user's since its tenant was looked up. */
 static bool is_still_owner(struct cfitables *tables, const struct process *p, const struct cfihelpers_owner *owner)
 {
 	int process = owner->key == CFIHELPERS_HOST ? target_process(tables->o.proc, p->pid, p->start_ticks) : -1;
@@ -288,8 +290,8 @@ static bool is_still_owner(struct cfitables *tables, const struct process *p, co
 	return same;
 }
 
-/* Returns true, and counts the case, if helpers avoid the files of that place, or if the tenant is over its budget
- * of CPU time. */
+/* Returns true, and counts the case, if helpers avoid the files of the owner's fault domain, or if the tenant has
+ * exceeded its budget of CPU time. */
 static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, tables->own_ns);
@@ -302,7 +304,7 @@ static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner 
 	return out;
 }
 
-/* Requests the table of an entry. Returns false if that is impossible for this process, or at this time. */
+/* Requests the table of entry `number`. Returns false if that is impossible for this process, or at this time. */
 static bool cfitables_query(struct cfitables *tables, uint32_t number, const struct process *process,
 			    const struct mapping *mapping, const struct cfihelpers_owner *owner, uint64_t now)
 {
@@ -327,7 +329,7 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 	return result != CFIHELPERS_OFF;
 }
 
-/* Returns true if the mapping is of a file. */
+/* Returns true if the mapping is one of a regular path, not of anonymous memory. */
 static bool is_file(const struct mapped_file *mapped)
 {
 	return mapped->file_id.inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
@@ -386,8 +388,8 @@ static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 	}
 }
 
-/* Loads the table of an image. The image must be sealed, so that the process that made it cannot shrink or change
- * it. */
+/* Loads the table from its image; takes ownership of the descriptor. Returns NULL unless the image is sealed, so that
+ * the process that made it cannot shrink or change it. */
 static struct unwind_table *cfitables_table_of(int image)
 {
 	enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
@@ -401,7 +403,7 @@ static struct unwind_table *cfitables_table_of(int image)
 	return NULL;
 }
 
-/* Notes that this tenant cannot open the file. Samples no longer wait for it. */
+/* Records that helpers of a fault domain cannot open the entry's file. Samples no longer wait for its table. */
 static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 {
 	entry->state = WANTED;
@@ -410,8 +412,8 @@ static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 	entry->again = true;
 }
 
-/* Returns the shared table of an entry. If helpers of another tenant have made the same bytes from the same file,
- * the two tenants share one table. Takes ownership of `table`. */
+/* Returns the shared table for `table` of an entry. If helpers of another tenant have made the same bytes from the same
+ * file, both tenants share one table. Takes ownership of `table`. */
 static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
 					    struct unwind_table *table)
 {
@@ -454,8 +456,8 @@ static void cfitables_take_answer(void *to, const struct cfihelpers_request *req
 	tables->counts.none += entry->state == NONE && reply->answer != CFIMAKER_LARGE;
 }
 
-/* Handles a failure of helpers. The file at which they hung is tried again later; a file at which two of them
- * crashed is not; the other files are requested again. */
+/* Handles the failure of a pair of helpers for one of its requests. A file at which helpers hung is tried again later;
+ * one at which they crashed twice is not; files after it in the queue are requested again. */
 static void take_failure(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now)
 {
 	struct cfitables *tables = to;

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 
-#define BESIDE 512u /* bytes of a sample without its stack copy: registers, the kernel's callchain */
-#define LATE 100u   /* fraction of a second: usual delay of the recorder */
-#define ENOUGH 8u   /* minimum number of samples: the recorder is woken when a quarter of the ring is full */
+#define BESIDE 512u /* bytes of a sample besides its stack copy: registers, the kernel's callchain */
+#define LATE 100u   /* usual delay of the recorder as a fraction of a second: 1/100 s */
+#define ENOUGH                                                                                                \
+	8u /* least number of samples that a ring must hold: the recorder is woken when a quarter of the ring \
+	    * is full */
 
-/* Measured: with 16 kB, 4 % of the stacks of a busy host are truncated; with 8 kB, 10 to 40 %; by frame pointers,
- * nearly all stacks of a JVM. */
+/* Sizes of stack copies in bytes, in the order in which they are tried; 0: frame pointers. Measured truncated stacks:
+ * with 16 kB 4 % on a busy host, with 8 kB 10 to 40 %; by frame pointers, nearly all stacks of a JVM. */
 static const uint32_t copies[] = { SAMPLESTACK_STACK, 16384, 8192, 0 };
 
 static size_t power_of_two(uint64_t need)
@@ -41,7 +43,7 @@ size_t fallback_ring_least(const struct fallback *fallback)
 	return fallback->bytes ? power_of_two(fallback_enough(fallback)) : 0;
 }
 
-/* Selects the next smaller stack copy. */
+/* Selects the next smaller stack copy, or frame pointers if only the requested size is acceptable. */
 static void fallback_less(struct fallback *fallback)
 {
 	size_t i = 0;
@@ -57,7 +59,7 @@ static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 		fallback->by = by;
 }
 
-/* Skips sizes that cannot work. Even a ring of 32 MB may be too small. */
+/* Skips sizes of which a ring cannot hold enough copies. Even a ring of 32 MB may be too small. */
 static void leave_out_impossible(struct fallback *fallback)
 {
 	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;
@@ -79,7 +81,7 @@ void fallback_begin(struct fallback *fallback, const struct fallback_options *op
 		leave_out_impossible(fallback);
 }
 
-/* If memory was refused, a smaller copy may fit. If something else was refused, recording without copies may be
+/* If memory for rings was refused, a smaller copy may fit. If anything else was refused, frame pointers may still be
  * allowed. */
 bool fallback_next(struct fallback *fallback, const struct sources_failure *why)
 {
@@ -120,7 +122,7 @@ static void put_cause(struct text *text, const struct fallback *fallback)
 			hint.no_less = true;
 			hint_text(text, &hint);
 		} else {
-			/* Recording without copies was not refused. */
+			/* no other advice, as recording by frame pointers was not refused */
 			text_printf(text, "the kernel refuses registers and copies of stacks%s%s: %s",
 				    fallback->why.what ? " of " : "", fallback->why.what ? fallback->why.what : "",
 				    strerror(fallback->why.error));

@@ -19,34 +19,35 @@
 
 struct fallback_options {
 	bool choose;          /* true: less than the requested size is allowed (--unwind=auto) */
-	uint32_t stack_bytes; /* bytes of a stack copy; 0: frame pointers */
-	bool exactly;         /* only this size or none */
-	uint64_t rate;        /* samples with a copy for each second and CPU; 0: none */
-	size_t ring_bytes;    /* size of a ring for samples if the user chose it, otherwise 0 */
+	uint32_t stack_bytes; /* requested size of a stack copy in bytes; 0: frame pointers */
+	bool exactly;         /* true: only the requested size or frame pointers are acceptable */
+	uint64_t rate;        /* number of samples with a copy in a second on each CPU; 0: none */
+	size_t ring_bytes;    /* size of a ring for samples in bytes, if the user chose it; 0: not chosen */
 };
 
-/* State: the present choice and the reason for it. */
+/* The current choice and the reason for it. */
 struct fallback {
 	struct fallback_options o;
-	uint32_t bytes; /* bytes of a stack copy at present; 0: frame pointers */
+	uint32_t bytes; /* current size of a stack copy in bytes; 0: frame pointers */
 	/* The first reason against the requested size: unsupported processor, ring too small, refused by the kernel. */
 	enum fallback_by { FALLBACK_NONE, FALLBACK_PROCESSOR, FALLBACK_RING_SIZE, FALLBACK_REFUSED } by;
-	struct sources_failure why; /* for FALLBACK_REFUSED: the first refusal */
+	struct sources_failure why; /* for FALLBACK_REFUSED: what the kernel refused first */
 };
 
-/* Starts with the requested size. Skips sizes that cannot work if options->choose is set. */
+/* Starts with the requested size. With options->choose, skips sizes of which no ring can hold enough copies. */
 void fallback_begin(struct fallback *fallback, const struct fallback_options *options);
 
-/* Call this after the kernel refused fallback->bytes, with the reason. Returns true if fallback->bytes is smaller
- * now and another attempt makes sense. */
+/* Chooses the next attempt after the kernel refused fallback->bytes for the reason *why. Returns true if
+ * fallback->bytes is smaller now; false if there is no other choice. */
 bool fallback_next(struct fallback *fallback, const struct sources_failure *why);
 
-/* Return sizes of a ring for samples in bytes, powers of two: fallback_ring holds the copies of a second, within
- * limits; fallback_ring_least holds just enough of them. Return 0 without stack copies. */
+/* Return sizes of a ring for samples in bytes, powers of two: fallback_ring that for the copies of a second, within
+ * limits; fallback_ring_least the smallest usable one. Return 0 without stack copies. */
 size_t fallback_ring(const struct fallback *fallback);
 size_t fallback_ring_least(const struct fallback *fallback);
 
-/* Appends one line with the reason of the fallback and advice. Appends nothing if the requested size is used. */
+/* Appends one line with the reason for which stacks are unwound with less than requested, and advice. Appends nothing
+ * if the requested size is used. */
 void fallback_text(struct text *text, const struct fallback *fallback);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/fpcompare.h"
 
-enum { PLACES = 6 }; /* limit for the frames at which a caller may be lost */
-enum { OUTER = 3 };  /* libc's frames around main, and around the function of a thread */
+enum { PLACES = 6 }; /* greatest number of frames whose caller frame pointers may miss */
+enum { OUTER = 3 };  /* number of frames of libc around main, or around the function of a thread */
 
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
 {
@@ -15,7 +15,8 @@ static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
-/* Finds the frames that frame pointers may miss: the leaf's caller, and callers of JVM code without frame. */
+/* Finds the frames that frame pointers may miss, and stores their indices in place: the leaf's caller, and callers of
+ * JVM code without frame. Returns their number. */
 static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;
@@ -26,13 +27,15 @@ static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t 
 	return n;
 }
 
-/* State of a comparison from the leaf on: the number of compared frames of the walk and of addresses in fp. */
+/* Result of a comparison that starts at the leaf. at: number of frames of the walk passed; fp: number of equal
+ * addresses in fp; lost: true if a frame of the walk was skipped. */
 struct pass {
 	size_t at, fp;
 	bool lost;
 };
 
-/* Compares until the first difference. Frames of the walk at places whose bit is set are skipped. */
+/* Compares the walk with fp[0..n) until the first difference. Skips frame place[i] of the walk if bit i of bits is
+ * set. */
 static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
 				     const size_t *place, unsigned bits)
 {
@@ -53,7 +56,8 @@ static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const ui
 	return pass;
 }
 
-/* Classifies a frame-pointer callchain that ends before the walk's frame `at`. */
+/* Classifies a frame-pointer callchain that ends before frame `at` of the walk. so_far: the class of the frames
+ * before. */
 static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
@@ -67,7 +71,7 @@ static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t
 	return !java && at > 1 && walk->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
 
-/* Classifies a comparison in which one of the two has ended. */
+/* Classifies a comparison in which the walk or the frame-pointer callchain has ended without a difference. */
 static enum fpcompare one_ends(const struct fpcompare_walk *walk, const struct pass *pass, size_t n, bool full)
 {
 	enum fpcompare same = pass->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
@@ -87,8 +91,8 @@ static bool fpcompare_has(const struct fpcompare_walk *walk, uint64_t ip)
 	return false;
 }
 
-/* Classifies a comparison in which the two differ before the end of either: frame pointers miss callers, or have
- * different ones. */
+/* Classifies a comparison in which walk and frame-pointer callchain differ before the end of either: frame pointers
+ * miss callers, or have different ones. */
 static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full)
 {
 	enum fpcompare worst = FPCOMPARE_FEWER, end;
@@ -106,8 +110,8 @@ static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_
 		end = full ? worst : fpcompare_at_end(walk, at, worst);
 		return end > worst ? end : worst;
 	}
-	/* A register that is no frame pointer leads to no code of the walk. While the leaf sets up its frame, the
-	 * register may also lead back. */
+	/* A register that holds no frame pointer leads to an address that is not in the walk. While the leaf sets up
+	 * its frame, the register may also lead to an address that is. */
 	if (walk->complete && !fpcompare_keeps(walk, last) &&
 	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_NO_FRAME)))
 		return FPCOMPARE_FEWER;

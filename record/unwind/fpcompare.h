@@ -12,23 +12,23 @@
 
 #include "common/base.h"
 
-/* Code of a frame, by its use of the frame pointer. */
+/* How the code of a frame uses the frame pointer. */
 enum fpcompare_code {
 	FPCOMPARE_NATIVE,  /* native code, with or without frame pointer */
 	FPCOMPARE_KEEPS,   /* JVM code with a frame pointer (-XX:+PreserveFramePointer) */
-	FPCOMPARE_NO_FRAME /* JVM code without a frame that rbp points to: stubs, adapters, prologues */
+	FPCOMPARE_NO_FRAME /* JVM code whose frame rbp does not point to: stubs, adapters, prologues */
 };
 
-enum { FPCOMPARE_FRAMES = 8192 }; /* more frames than a record can hold */
+enum { FPCOMPARE_FRAMES = 8192 }; /* greatest number of frames of a walk, more than a record can hold */
 
 /* The unwinder's stack, leaf first. A zeroed struct is empty. */
 struct fpcompare_walk {
 	size_t n;
-	/* complete: reaches the root. cut: ends at the end of the stack copy. If neither is set, the unwinder found
-	 * no caller. */
+	/* complete: the walk reaches the root; cut: it ends at the end of the stack copy. If neither is set, the
+	 * unwinder found no caller. */
 	bool complete, cut;
 	struct fpcompare_frame {
-		/* Address of the code, also if the frame has another name (an interpreted method). */
+		/* Address in the frame's code, also if the frame is named otherwise (an interpreted method). */
 		uint64_t ip;
 		enum fpcompare_code code;
 	} frame[FPCOMPARE_FRAMES];
@@ -37,10 +37,10 @@ struct fpcompare_walk {
 /* Appends a frame. Ignores frames beyond FPCOMPARE_FRAMES. */
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code);
 
-/* Result, from good to bad. FPCOMPARES is the number of results. */
+/* Result of a comparison, from good to bad. FPCOMPARES is the number of results. */
 enum fpcompare {
-	/* Equal as far as both go. If frame pointers end first, they miss at most libc's frames around main or a
-	 * thread. */
+	/* Equal up to the end of one of the two. If frame pointers end first, they miss at most libc's frames around
+	 * main or a thread's function. */
 	FPCOMPARE_SAME,
 	/* As FPCOMPARE_SAME, but frame pointers miss the caller of the leaf or of JVM code without frame. */
 	FPCOMPARE_ONE_LOST,
@@ -55,8 +55,9 @@ enum fpcompare {
 	FPCOMPARES
 };
 
-/* Compares walk with fp[0..n), the user part of the kernel's callchain without addresses outside of code; n > 0.
- * full: the kernel truncated the callchain at its limit. Sets *at to the index in walk of the first difference. */
+/* Compares walk with fp[0..n), n > 0: the user's part of the kernel's callchain, up to the first address outside of
+ * code. full: the kernel truncated the callchain at its limit. Sets *at to the index in walk of the first
+ * difference. */
 enum fpcompare fpcompare_of(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

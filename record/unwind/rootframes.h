@@ -15,25 +15,25 @@
 
 enum { ROOTFRAMES_FRAMES = 2, ROOTFRAMES_SLOTS = 1024, ROOTFRAMES_WAYS = 8 };
 
-/* Set-associative cache: sets of ROOTFRAMES_WAYS entries, newest first. A zeroed struct is empty. Owns no other
- * memory. */
+/* Set-associative cache: sets of ROOTFRAMES_WAYS entries, newest first. A zeroed struct is empty. It owns no memory
+ * besides the struct. */
 struct rootframes {
 	struct root_frames {
-		/* Key: a return address in libc; 0: free slot. */
+		/* The key of an entry is this return address in libc, and pid; 0: free slot. */
 		uint64_t inner;
-		/* The frames outside of it, innermost first; 0: none. */
+		/* The frames outside of that address, innermost first; 0: none. */
 		uint64_t outer[ROOTFRAMES_FRAMES];
 		uint32_t pid;
-		/* complete stacks with different root frames exist */
+		/* true: complete stacks have different root frames after this address */
 		bool unsure;
 	} slot[ROOTFRAMES_SLOTS];
 };
 
-/* Adds the root frames of a complete stack, ips[0..n), leaf first. Context markers are allowed in it. */
+/* Adds the root frames of a complete stack of process, ips[0..n), leaf first. ips may contain context markers. */
 void rootframes_learn(struct rootframes *rootframes, const struct process *process, const uint64_t *ips, size_t n);
 
-/* Returns the root frames outside of a return address, or NULL if they are unknown or unsure. The result is valid
- * until the next rootframes_learn. */
+/* Returns the root frames outside of a return address of a process; NULL if they are unknown or unsure. The result is
+ * valid until the next rootframes_learn. */
 const struct root_frames *rootframes_find(const struct rootframes *rootframes, uint32_t pid, uint64_t inner);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/samplerecord.h"
 
-/* Moves the first n bytes of string to *part. Returns false if string is shorter. */
+/* Moves the first n bytes of string to *part. Returns false if string has fewer. */
 static bool samplerecord_take(struct str *string, uint64_t n, struct str *part)
 {
 	if (n > string->n)
@@ -35,7 +35,7 @@ static bool samplerecord_take_chain(struct str *string, struct samplerecord *rec
 	return true;
 }
 
-/* Takes the raw data: u32 size, bytes, padding to a multiple of 8. */
+/* Takes the raw data of a sample off string: u32 size, bytes, padding to a multiple of 8. */
 static bool samplerecord_take_raw(struct str *string, struct samplerecord *record)
 {
 	return string->n >= 4 &&
@@ -53,7 +53,8 @@ static bool samplerecord_take_regs(struct str *string, uint64_t mask, struct sam
 	return true;
 }
 
-/* Takes the stack copy: u64 reserved bytes, the bytes, u64 copied bytes; only the first number if it is 0. */
+/* Takes the stack copy off string: u64 reserved size, the bytes, u64 number of copied bytes; if the size is 0, only
+ * that. */
 static bool samplerecord_take_stack(struct str *string, struct samplerecord *record)
 {
 	uint64_t size, copied;

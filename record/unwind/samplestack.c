@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Bytes of a record that stay free while frames are appended: those of a frame with its mark, and of the marks of a
- * truncated or broken stack. */
+/* Bytes of a record that stay free while frames are appended: enough for a frame with its context marker, and for the
+ * markers of a truncated or broken stack. */
 #define FRAME_SPACE 40u
 
 struct samplestack {
@@ -20,22 +20,22 @@ struct samplestack {
 	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
-	uint64_t unread; /* JVMs that could not be read before this window */
+	uint64_t unread; /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
-	struct fpcompare_walk *verify; /* the last walk, to be compared; NULL: walks are not compared */
-	unsigned show;                 /* differing walks that are still to be printed */
+	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
+	unsigned show;                 /* number of differing walks that are still to be printed */
 };
 
-/* One sample that is walked. */
+/* A sample whose stack is being walked. */
 struct sampled {
 	struct samplestack *stack;
-	const struct process *process; /* NULL: no record of it has come */
-	struct javacode_jvm *jvm;      /* NULL: the process is none, or no frame was in its code yet */
-	struct code_blob blob;         /* of the current frame, if it is in code of the JVM */
+	const struct process *process; /* the sampled process; NULL: no record of it has come */
+	struct javacode_jvm *jvm;      /* the sampled JVM; NULL: the process is none, or no frame was in its code yet */
+	struct code_blob blob;         /* code blob of the current frame, if that is in code of the JVM */
 	uint64_t time, now;
-	bool wait; /* for unwind tables that are being made */
+	bool wait; /* true: the sample waits for unwind tables that are being made */
 };
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static void samplestack_find_java(struct sampled *sampled, const struct unwind_s
 	}
 }
 
-/* Fills *code for the frame at state. Returns false if its unwind tables are being made. */
+/* Fills *code for the frame at state. Returns false if the unwind table of its code is being made. */
 static bool samplestack_code_at(struct sampled *sampled, const struct unwind_state *state, struct walk_code *code)
 {
 	uint64_t address = walk_code_address(state);
@@ -78,8 +78,8 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 	}
 }
 
-/* Returns the expectation of fpcompare.h about the frame pointer at state: C2's stubs, whose prologue is unknown, do
- * not keep one. */
+/* Returns the class of the frame at state for fpcompare.h. C2's stubs, whose prologue is unknown, count as code that
+ * keeps no frame pointer. */
 static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const struct walk_code *code)
 {
 	const struct code_blob *blob = code->blob;
@@ -100,8 +100,8 @@ static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const
 	}
 }
 
-/* walk.find: notes the frame for --unwind=verify, too, but not one behind an omitted frame, where frame pointers do not
- * lead. */
+/* Implements walk.find. For --unwind=verify it also notes the frame, unless the walk omitted a frame before: frame
+ * pointers do not lead there. */
 static bool samplestack_find(void *owner, const struct walk *walk, const struct unwind_state *state,
 			     struct walk_code *code)
 {
@@ -127,8 +127,9 @@ static void samplestack_put(struct text *out, uint64_t value)
 	text_bytes(out, &value, sizeof(value));
 }
 
-/* Appends the frames of the walk to out, up to `max` bytes of it. A mark precedes each address that no call returns to,
- * but the leaf's, which follows the mark of the user's part. Returns false if frames did not fit. */
+/* Appends the frames of the walk to out, until it has `max` bytes. A context marker precedes each address that is no
+ * return address, except that of the leaf, which follows the marker of the user's part. Returns false if frames did not
+ * fit. */
 static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct text *out)
 {
 	const struct walk *walk = &sampled->stack->walk;
@@ -161,16 +162,16 @@ static void samplestack_put_end(struct text *out, enum unwind_end end)
 
 /* ---- continuing a truncated walk by frame pointers ----------------------------------------------------------- */
 
-enum { LIMIT = 127 }; /* kernel.perf_event_max_stack, unless it was raised */
-enum { EQUAL = 3 };   /* consecutive equal addresses that prove that two callchains are of the same frames */
+enum { LIMIT = 127 }; /* default of kernel.perf_event_max_stack, in frames */
+enum { EQUAL = 3 };   /* number of consecutive equal addresses that prove that two callchains have the same frames */
 
 static uint64_t samplestack_word(const struct text *out, size_t at)
 {
 	return load64(out->p + at);
 }
 
-/* Returns the number of equal addresses, counted inwards from the walk's last one and from fp[i]. Context markers are
- * in only one of the two callchains, so they never match. */
+/* Returns the number of equal addresses when both callchains are followed towards the leaf, from the walk's last
+ * address and from fp[i]. Context markers are in only one of the two callchains, so they never match. */
 static uint64_t samplestack_equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
 {
 	uint64_t n = 0;
@@ -191,8 +192,8 @@ static bool is_root(struct sampled *sampled, uint64_t ip)
 	       code.unwinder->step(&state, &code, false, &frame) == UNWIND_ROOT;
 }
 
-/* Finds the root frames that frame pointers left out. Returns the bytes of out up to the address that they follow, or 0
- * if they are unknown. */
+/* Finds the cached root frames that frame pointers missed. Returns the size of out in bytes up to the address that they
+ * follow; 0 if they are unknown. */
 static size_t find_start(const struct sampled *sampled, size_t from, const struct text *out,
 			 const struct root_frames **start)
 {
@@ -204,8 +205,8 @@ static size_t find_start(const struct sampled *sampled, size_t from, const struc
 	return 0;
 }
 
-/* Returns true if all addresses of out from offset `from` on are in mappings. A register that the kernel took for a
- * frame pointer, and that was none, leads to any address. */
+/* Returns true if all addresses of out from offset `from` on are in mappings. If a register that the kernel took for a
+ * frame pointer was none, it may lead to any address. */
 static bool all_mapped(const struct sampled *sampled, size_t from, const struct text *out)
 {
 	for (size_t at = from; at < out->n; at += 8)
@@ -246,13 +247,13 @@ static enum unwind_end join_start(struct sampled *sampled, size_t from, struct t
 		samplestack_put(out, start->outer[i]);
 	if (is_root(sampled, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
-	out->n = at; /* these root frames may be those of the program before an exec */
+	out->n = at; /* not complete: the cached root frames may be those of the program before an exec */
 	return UNWIND_STACK_CUT;
 }
 
-/* Returns the index in fp[0..n) of the walk's last address, or n. It is the place with the most equal callers: in a
- * recursion only the right place has the innermost ones, too. Fewer than EQUAL are enough if they reach the leaf and
- * fp_valid: then the unwind table confirms that the frame pointer leads to the next caller. */
+/* Returns the index of the walk's last address in fp[0..n); n if it is not found. In a recursion several places match;
+ * the right one has the most equal addresses. Fewer than EQUAL are enough if they reach the leaf and fp_valid is true:
+ * then the unwind table confirms that the frame pointer leads to the next caller. */
 static uint64_t samplestack_find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n,
 				      bool fp_valid)
 {
@@ -302,7 +303,7 @@ static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, 
 
 enum { SHOWN_FRAMES = 12 };
 
-/* Returns the number of addresses in fp[0..n) before the first one outside of all mappings: there the kernel took
+/* Returns the number of addresses in fp[0..n) before the first one outside of all mappings. There the kernel took
  * another value for a frame pointer. */
 static uint64_t in_code(const struct sampled *sampled, const uint64_t *fp, uint64_t n)
 {
@@ -330,7 +331,7 @@ static void show_frame(const struct sampled *sampled, const char *label, uint64_
 		     mapping->file->path.p, (unsigned long long)(ip - mapping->start + mapping->offset));
 }
 
-/* Prints both callchains from two frames before the first difference. */
+/* Prints the walk and the frame-pointer callchain, from two frames before the first difference. */
 static void samplestack_show(const struct sampled *sampled, const struct fpcompare_walk *ours, const uint64_t *fp,
 			     uint64_t n, size_t at)
 {
@@ -345,7 +346,7 @@ static void samplestack_show(const struct sampled *sampled, const struct fpcompa
 		show_frame(sampled, "pointers", fp[i]);
 }
 
-/* Compares the walk with fp[0..n), the user's part of the kernel's callchain. */
+/* Compares the walk with fp[0..n), the user's part of the kernel's frame-pointer callchain, and counts the result. */
 static void samplestack_verify_one(struct sampled *sampled, const uint64_t *fp, uint64_t n, bool full,
 				   enum unwind_end end)
 {
@@ -374,7 +375,7 @@ static void samplestack_verify_one(struct sampled *sampled, const uint64_t *fp, 
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-/* The user's part of the kernel's callchain, by frame pointers; `full`: the kernel stopped at its limit. */
+/* The user's part of the kernel's frame-pointer callchain. full: the kernel truncated the callchain at its limit. */
 struct by_pointers {
 	const uint64_t *ips;
 	uint64_t n;
@@ -389,8 +390,8 @@ static struct by_pointers samplestack_pointers(const struct samplerecord *record
 				     record->nips >= LIMIT };
 }
 
-/* Walks from state and appends the user's part of the callchain to out. Returns false if unwind tables are being made.
- */
+/* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
+ * tables are being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
 			     struct text *out)
 {
@@ -423,7 +424,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	return true;
 }
 
-/* Of 32-bit code the kernel's callchain stays, marked as broken: its end cannot be verified. */
+/* Appends the kernel's callchain of 32-bit code, marked as broken, because its end cannot be verified. */
 static void samplestack_narrow(struct samplestack *stack, const struct samplerecord *record, struct text *out)
 {
 	text_bytes(out, record->ips + record->kernel, 8 * (record->nips - record->kernel));

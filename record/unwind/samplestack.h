@@ -17,32 +17,33 @@
 #include "record/unwind/cfitables.h"
 #include "common/text.h"
 
-#define SAMPLESTACK_STACK                                                                                          \
-	24576u           /* bytes copied by default: at 303 Hz, one second fits into the ring that 16 kB need, too \
-			  */
-#define MAX_FRAMES 2048u /* ABIs align frames to 16 bytes, so a copy of 24 kB holds at most 1,536 */
+/* Default size of a stack copy in bytes. At 303 Hz, the copies of one second fit into the ring that 16 kB need, too. */
+#define SAMPLESTACK_STACK 24576u
+/* Default limit of the frames of a stack. ABIs align frames to 16 bytes, so a copy of 24 kB holds at most 1,536. */
+#define MAX_FRAMES 2048u
 #define MAX_FRAMES_LIMIT 8192u
-#define SAMPLESTACK_STACK_MOST 57344u /* a perf record has at most 64 kB */
+#define SAMPLESTACK_STACK_MOST 57344u /* largest stack copy in bytes, as a perf record has at most 64 kB */
 
 struct samplestack;
 
-/* The arguments stay the caller's and must outlive the result. With javacode NULL, JVM code is unwound like other code
- * without CFI, by frame pointers. Methods of interpreted frames are added to `names`. */
+/* Returns a converter of samples. The caller owns the arguments, which must outlive the result. With javacode NULL,
+ * JVM code is unwound like other code without CFI, by frame pointers. Methods of interpreted frames are added to
+ * `names`. */
 struct samplestack *samplestack_new(const struct processes *processes, struct cfitables *tables,
 				    struct javacode *javacode, struct javanames *names);
 void samplestack_free(struct samplestack *stack);
 
-/* Sets the largest number of frames of a stack, counted from the leaf; MAX_FRAMES by default. Deeper stacks are
+/* Sets the greatest number of frames of a stack, counted from the leaf; MAX_FRAMES by default. Deeper stacks are
  * truncated. */
 void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
 
-/* Compares all further stacks with those by frame pointers (fpcompare.h), which the event must request, too. Prints the
- * first `show` stacks that differ. */
+/* Compares all further stacks with frame-pointer callchains (fpcompare.h), which the event must request, too. Prints
+ * the first `show` stacks that differ. */
 void samplestack_verify(struct samplestack *stack, unsigned show);
 
-/* Writes the converted SAMPLE record to *out. `attr` is the one that the event was opened with. With `wait`, returns
- * false if unwind tables of a frame are still being made: call again later. *out is empty if the record does not match
- * attr. */
+/* Writes the converted SAMPLE record to *out. `attr`: the attributes with which the event was opened. With `wait`,
+ * returns false if unwind tables of a frame are still being made: the caller calls again later. *out is empty if the
+ * record does not match attr. */
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 			bool wait, uint64_t now, struct text *out);
 
@@ -51,7 +52,7 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		      struct text *out);
 
-/* Returns the counters since the last samplestack_reset_counts. */
+/* Returns the counts of stacks since the last samplestack_reset_counts. */
 struct pj_unwinding samplestack_counts(const struct samplestack *stack);
 void samplestack_reset_counts(struct samplestack *stack);
 

@@ -13,7 +13,7 @@ struct unwinder {
 	struct javacode *javacode;
 	struct javanames *names;
 	struct samplestack *unwinding;
-	uint64_t now; /* ns: time of this poll of the rings */
+	uint64_t now; /* time in ns of the current poll of the rings */
 	bool flush;
 };
 

@@ -18,25 +18,28 @@
 
 struct unwinder;
 
-/* unwinder_fork forks the starter of the helpers: the caller has dropped privileges and has no threads yet.
- * unwinder_start completes the object when the recording starts; processes and budgets must outlive it. max_frames
- * limits the frames of a stack. unwinder_free ends the helpers and frees all. */
+/* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
+ * and has no threads yet. unwinder_start completes the object when the recording starts; processes and budgets must
+ * outlive it. max_frames: greatest number of frames of a stack. unwinder_free ends the helpers and frees all. */
 struct unwinder *unwinder_fork(void);
 void unwinder_start(struct unwinder *unwinder, const struct processes *processes, struct budgets *budgets,
 		    uint32_t max_frames);
 void unwinder_free(struct unwinder *unwinder);
 
-/* As samplestack_verify: compares all stacks with frame pointers and prints the first `show` that differ. */
+/* Compares all further stacks with frame-pointer callchains and prints the first `show` that differ
+ * (samplestack_verify). */
 void unwinder_verify(struct unwinder *unwinder, unsigned show);
 
-/* Returns a descriptor that becomes readable when unwinder_take has work; -1: never. unwinder_take does not block. */
+/* unwinder_fd returns a descriptor that becomes readable when unwinder_take has work; -1: never. unwinder_take takes
+ * the unwind tables that helpers have made; it does not block. */
 int unwinder_fd(const struct unwinder *unwinder);
 void unwinder_take(struct unwinder *unwinder, uint64_t now);
 
-/* Call this before samples up to time horizon are unwound. flush: nothing is waited for. */
+/* Prepares unwinding of samples up to the time horizon. flush: samples do not wait for helpers. */
 void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, bool flush);
 
-/* As samplestack_sample, with the time and `flush` of unwinder_begin. Returns false if the sample has to wait. */
+/* Converts a sample as samplestack_sample does, with the time and `flush` of unwinder_begin. Returns false if the
+ * sample has to wait. */
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
 
@@ -46,20 +49,20 @@ bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr
 
 /* Reads the names of interpreted methods while their JVMs live. */
 void unwinder_name(struct unwinder *unwinder);
-/* Frees unused tables and ends idle helpers; to be called every few seconds. */
+/* Frees unused tables and ends idle helpers. The caller calls it every few seconds. */
 void unwinder_tick(struct unwinder *unwinder, uint64_t now);
 
-/* Ends a window: reads pending names, and returns and resets the counters of the window. */
+/* Ends a window: reads pending names, returns the counts of the window's stacks, and resets them. */
 struct pj_unwinding unwinder_end(struct unwinder *unwinder);
 
-/* Appends the unwinder's items of PJ_END: the counters of a window and the names of its methods and code. stream: as
- * for codenames_put. */
+/* Appends the unwinder's items of PJ_END: the counts of a window and the names of its methods and code. stream: as for
+ * codenames_put. */
 void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, bool stream, struct text *text);
-/* Appends the items of a stream about code that is new since the last call. */
+/* Appends the items about code that is new since the last call, for a recording that is written to a pipe. */
 void unwinder_put_code(struct unwinder *unwinder, struct text *text);
 
-/* Return the counters of the helper processes since the start: of those that make unwind tables, and of those that
- * read JVMs. */
+/* Return the counts of failures of helper processes since the start: of those that make unwind tables, and of those
+ * that read JVMs. */
 struct helper_counts unwinder_helpers(const struct unwinder *unwinder);
 struct helper_counts unwinder_jvm_helpers(const struct unwinder *unwinder);
 
