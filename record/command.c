@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs in the child. Exits with 125 if the recorder ends before it writes to the pipe. */
+/* Runs in the child: waits for the recorder's byte, then executes the command. Exits with 125 if the recorder ends
+ * before it writes the byte. */
 static NORETURN void wait_and_exec(int go, int failed, char **argv)
 {
 	char word;
@@ -38,7 +39,7 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	sigset_t child, before;
 	int go[2], failed[2];
 
-	/* the end of the child interrupts only the wait for records (session.c) */
+	/* SIGCHLD is blocked, except in the wait for records (ringpoll.c), which the end of the child interrupts */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
@@ -60,7 +61,7 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	close(failed[1]);
 	command->go = go[1];
 	command->failed = failed[0];
-	sigaction(SIGCHLD, &action, NULL); /* an ignored signal would not interrupt that wait */
+	sigaction(SIGCHLD, &action, NULL); /* an ignored signal would not interrupt the wait for records */
 }
 
 int command_exec(struct command *command)

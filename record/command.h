@@ -18,8 +18,8 @@
 
 struct command {
 	pid_t pid;
-	int go;     /* write end: one byte lets the child call exec; -1 after that */
-	int failed; /* read end: errno of a failed exec; end of file if exec succeeded */
+	int go;     /* write end of the pipe to the child: one byte lets the child call exec; -1 after that */
+	int failed; /* read end of the pipe from the child: errno of a failed exec; end of file if exec succeeded */
 };
 
 /*
@@ -35,10 +35,10 @@ int command_exec(struct command *command);
 /* Reaps the child if it has ended, without waiting. *status is its exit status, or 128 + signal if it was killed. */
 bool command_ended(struct command *command, int *status);
 
-/* As command_ended, but waits for the end. */
+/* Waits for the end of the child and reaps it. *status is as for command_ended. */
 void command_wait(struct command *command, int *status);
 
-/* Closes the pipe, so that the child exits without exec, and reaps it. */
+/* Closes the pipe, so that the child exits without exec, and reaps the child. */
 void command_abandon(struct command *command);
 
 #endif

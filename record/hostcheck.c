@@ -20,8 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SERVER_STACK 512   /* depth of stacks of Java servers, in frames */
-#define SAMPLE_BYTES 150   /* average bytes of a sample unwound by frame pointers, measured */
+#define SERVER_STACK 512   /* depth of the stacks of Java servers, in frames */
+#define SAMPLE_BYTES 150   /* average bytes of a sample with frame-pointer unwinding, measured */
 #define COMPLETE_BYTES 250 /* average bytes of a sample with a complete stack, unwound by tables */
 #define SHOWN 20
 
@@ -31,13 +31,14 @@ struct check {
 	const struct hostcheck_options *o;
 	struct hint_facts facts;
 	struct events events;
-	bool all, kernel; /* whether all of the host can be recorded, and with kernel stacks */
-	uint32_t copies;  /* bytes of the stack copy of a sample; 0 for frame-pointer unwinding */
+	bool all, kernel; /* all: true if all of the host can be recorded; kernel: true if kernel stacks can be
+			   * recorded */
+	uint32_t copies;  /* size of a sample's stack copy in bytes; 0: frame-pointer unwinding */
 };
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
-/* Prints one line of the report. Names in it are hostile input, so bytes that control a terminal are printed as '?'. */
+/* Prints one line of the report. Names in text are hostile input, so '?' replaces bytes that control a terminal. */
 static void hostcheck_print(enum verdict verdict, const char *what, const struct text *text)
 {
 	static const char *const word[] = { "ok", "limited", "no" };
@@ -84,7 +85,7 @@ static struct events_options events_options(const struct check *check)
 	return (struct events_options){ .frequency = check->o->frequency, .ring_bytes = RING_MAX };
 }
 
-/* Prints whether the user can record own processes. Runs if system-wide recording is not possible. */
+/* Prints if the user can record own processes. Called if system-wide recording is not possible. */
 static void check_own(struct check *check)
 {
 	struct perf_event_attr attr = check->events.event[0].attr;
@@ -111,7 +112,7 @@ static void check_own(struct check *check)
 		       kernel ? "" : ", without kernel stacks");
 }
 
-/* Prints how stacks are unwound, and the reason if it is not the requested way. */
+/* Prints how stacks are unwound and, if that is not the requested way, the reason. */
 static void check_callers(struct check *check, const struct fallback *fallback)
 {
 	struct text text = { 0 };
@@ -139,8 +140,8 @@ static void check_rings(const struct session *session)
 	text_free(&size);
 }
 
-/* Opens a session as a system-wide recording does, with all its events and rings on all CPUs, and prints the
- * result. */
+/* Opens a session as a system-wide recording does, with all its events and rings on all CPUs, and prints which of them
+ * the host allows. */
 static void check_system(struct check *check)
 {
 	struct session_options options = { .target = TARGET_HOST,
@@ -210,7 +211,7 @@ static void check_depth(const struct check *check)
 {
 	unsigned max = host_max_stack();
 
-	/* the limit holds only for callchains of the kernel, not for stacks that pjrecord unwinds */
+	/* the limit holds only for the kernel's callchains, not for stacks that pjrecord unwinds */
 	if (!max || check->copies)
 		return;
 	if (max < SERVER_STACK)
@@ -349,8 +350,8 @@ static bool check_disk(const struct check *check)
 		text_printf(&text, "; this is below --min-free %.0f%%, so only the newest window would be kept",
 			    100 * check->o->min_free);
 	}
-	/* Uses the effective ids. Without CAP_DAC_OVERRIDE, root can write only to a directory that it owns or that
-	 * others may write to; the advice is to make the recording user its owner. */
+	/* Checks with the effective ids. Without CAP_DAC_OVERRIDE, root can write only to a directory that it owns or
+	 * that others may write to. The advice is to make the recording user its owner. */
 	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
 		verdict = NO;
 		text_printf(&text, "; but there is no permission to write: %s: sudo chown %lu '%s'", strerror(errno),
@@ -366,13 +367,13 @@ static bool check_disk(const struct check *check)
 
 struct seen {
 	const struct check *c;
-	struct runtime *bad; /* processes whose frames have no names or whose stacks are incomplete */
+	struct runtime *bad; /* processes whose frames will have no names or whose stacks will be incomplete */
 	size_t nbad, cap;
 	unsigned jvms, jits;
 };
 
-/* Returns true if stacks of this JVM are complete: unwinding by tables needs its memory to be readable, unwinding by
- * frame pointers needs its flag. */
+/* Returns true if stacks of this JVM will be complete: unwinding by tables needs readable memory, frame-pointer
+ * unwinding needs -XX:+PreserveFramePointer. */
 static bool has_complete_stacks(const struct check *check, const struct runtime *runtime)
 {
 	return (check->copies && runtime->readable) || (runtime->options_readable && runtime->frame_pointers);
@@ -424,7 +425,7 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 	text_free(&text);
 }
 
-/* Prints one process of each name with the number of others, as some programs run in dozens of processes. */
+/* Prints one process of a name and the number of others of that name, as some programs run in dozens of processes. */
 static void show_jit(const struct runtime *runtime, size_t more)
 {
 	const char *advice = runtime_advice(runtime->comm);

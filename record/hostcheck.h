@@ -13,15 +13,15 @@
 
 /* Options of the recording that is checked, as the command line gives them. */
 struct hostcheck_options {
-	/* directory that would receive the windows */
+	/* path of the directory that would receive the windows */
 	const char *dir;
 	uint64_t frequency;
-	/* ring of samples of one CPU; 0 selects the largest size that is allowed */
+	/* size of the ring of samples of one CPU in bytes; 0: the largest size that is allowed */
 	uint64_t ring_bytes;
 	/* stack_bytes, both and exactly: as in struct session_options */
 	uint32_t stack_bytes;
 	bool both, exactly;
-	/* share of the file system, 0 to 1, below which windows would be deleted */
+	/* share of the file system, 0 to 1: if less is free, retention deletes windows */
 	double min_free;
 };
 

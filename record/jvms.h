@@ -13,22 +13,22 @@
 #include "common/text.h"
 
 struct jvm {
-	/* true if -XX:+PreserveFramePointer is in force */
+	/* true: -XX:+PreserveFramePointer is in force */
 	bool frame_pointers;
-	/* main class, jar or module, a part of the command line; empty if it is unknown */
+	/* main class, jar or module: a part of the text cmdline; empty if it is unknown */
 	struct str main;
 };
 
-/* Appends the content of an option file of the target process to text. Returns false if it cannot be read. */
+/* Appends the content of the option file `name` of the target process to text. Returns false if it cannot be read. */
 typedef bool jvm_read(void *arg, struct str name, struct text *text);
 
-/* Evaluates the texts of /proc/PID/cmdline and /proc/PID/environ. read may be NULL; then no option files are read.
- * Pure except for read. */
+/* Evaluates the texts of /proc/PID/cmdline and /proc/PID/environ. read: reads option files; NULL: none are read. Does
+ * no input or output except by read. */
 struct jvm jvm_options(struct str cmdline, struct str environ, jvm_read *read, void *arg);
 
-/* Sets *word to the next word of an option file or of such a variable, and moves *rest after it. Blanks separate
- * words and quotes join them; # starts a comment if `comments` is set. The word lies in text, which each call
- * overwrites. Returns false at the end. */
+/* Sets *word to the next word of an option file or of a variable such as JAVA_TOOL_OPTIONS, and moves *rest after it.
+ * Blanks separate words and quotes join them; # starts a comment if `comments` is set. The word is in text, which each
+ * call overwrites. Returns false at the end. */
 bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *word);
 
 #endif

@@ -52,9 +52,9 @@ static bool is_offcpu(const struct openwindow *openwindow, const struct ring_sam
 	       (sample->event == openwindow->o->offcpu || sample->event == openwindow->o->offcpu + 1);
 }
 
-/* Adds an off-CPU sample that is over budget to the sum of its thread, which is written at the next flush; the
- * records that name the thread are written at once. Returns false if the caller has to write the sample itself: it
- * is of another event, or all rows of sums were in use and have just been written. */
+/* Adds an off-CPU sample of a tenant over budget to the sum of its thread, which is written at the next flush; writes
+ * the records that name the thread at once. Returns false if the caller has to write the sample itself: it is of
+ * another event, or all rows of sums were in use and have just been written. */
 static bool is_summed(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
 		      uint64_t sample_type)
 {
@@ -96,7 +96,7 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 	if (!state_sampled(openwindow->state, &openwindow->text, sample->pid, sample->tid, sample->time, sample->ip))
 		openwindow->report.loss.unknown++;
 	tenant = state_tenant(openwindow->state, sample->pid);
-	/* this callchain replaces the stack of a sample that was over budget before it was unwound */
+	/* this callchain replaces the stack of a sample whose tenant was over budget before unwinding */
 	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) {
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 	} else if (!has_budget(openwindow, sample, tenant, nips)) {
@@ -151,7 +151,8 @@ void openwindow_begin(struct openwindow *openwindow, uint64_t begin, uint64_t en
 	write_text(openwindow);
 }
 
-/* Appends an item for each kind of helper process that hung, crashed, was avoided, lingers or is switched off. */
+/* Appends an item for each kind of helper process of which one hung, crashed, was avoided, lingers or is switched
+ * off. */
 static void openwindow_put_helpers(const struct window_report *report, struct text *text)
 {
 	const struct helper_counts saver = { report->saved.hung, report->saved.crashed, 0, report->saved.lingering,
@@ -201,8 +202,8 @@ static void add_over(void *budgets, struct tenant tenant, uint64_t files)
 	budgets_over(budgets, tenant, OVER_FILES, files);
 }
 
-/* Sets the counts of the symbol saver for this window. The saver counts from its start, so this is the difference to
- * the previous end. */
+/* Sets the counts of the symbol saver for this window. The saver counts from its start, so they are the differences to
+ * the end of the previous window. */
 static void count_saved(struct openwindow *openwindow)
 {
 	struct symsaver_counts now;

@@ -24,48 +24,49 @@
 #include "record/offcpu/switches.h"
 
 struct openwindow {
-	/* Valid as long as the recording; owned by the session. */
+	/* Members for the whole recording; the session sets and owns them. */
 	const struct session_options *o;
 	const struct eventattrs *attrs;
 	struct session_totals *totals;
 	struct chunk_facts facts;
-	/* NULL if the recording has no symbol saver */
+	/* the symbol saver; NULL: the recording has none */
 	struct symsaver *keep;
 	struct kernel *kernel;
 	struct cgroups *cgroups;
 	struct budgets *budgets;
 	struct state *state;
-	/* NULL without --off-cpu */
+	/* state of off-CPU times; NULL without --off-cpu */
 	struct switches *switches;
-	/* NULL if the kernel unwinds all stacks, by frame pointers */
+	/* the unwinder; NULL if the kernel unwinds all stacks, by frame pointers */
 	struct unwinder *unwinder;
 
-	/* Valid for the open window. Times are ns of CLOCK_MONOTONIC; serial counts windows from 0. */
+	/* Members for the open window. Times are in ns of CLOCK_MONOTONIC; serial is the number of the window, from
+	 * 0. */
 	struct output out;
 	struct window_report report;
 	uint64_t begin, end, serial;
-	/* times of the first and the last sample; 0 if there is none */
+	/* times of the first and the last sample of the window; 0: no sample */
 	uint64_t first, last;
 	struct idle idle;
-	/* created by the first sum; NULL before */
+	/* sums of off-CPU times by thread; NULL before the first sum */
 	struct overtimes *overtimes;
 	/* buffers for records that are being composed */
 	struct text text, brief;
 
-	/* Totals at the end of the previous window; the report of a window holds the differences. */
+	/* Counts at the end of the previous window, from which the window's counts are computed. */
 	struct symsaver_counts saved;
 	struct helper_counts helpers, jvm_helpers;
 	/* number of windows that ended, including dropped ones */
 	uint64_t done;
 };
 
-/* Opens the file of the window [begin, end) and writes the records of the kernel. If the file cannot be created, the
- * window is counted, but nothing is written. */
+/* Opens the file of the window [begin, end), in ns of CLOCK_MONOTONIC, and writes the records of the kernel. If the
+ * file cannot be created, nothing is written, but the window is counted. */
 void openwindow_begin(struct openwindow *openwindow, uint64_t begin, uint64_t end);
-/* Ends the window at `end`: writes the sums, the items of its end and its build-ids, completes the file, and adds
- * the report to the session's totals. */
+/* Ends the window at `end`, in ns of CLOCK_MONOTONIC: writes the sums of off-CPU times, the items of the end and the
+ * build-ids, completes the file, and adds the report to the session's totals. */
 void openwindow_end(struct openwindow *openwindow, uint64_t end);
-/* Frees the buffers. The file and the members that the session owns stay. */
+/* Frees the buffers of the window. The file and the members that the session owns remain. */
 void openwindow_free(struct openwindow *openwindow);
 
 /* Writes a sample, preceded by the names and mappings that the file lacks. Samples come in order of time.

@@ -7,7 +7,7 @@ bool output_begin(struct output *output, const struct chunk_facts *facts, const 
 		  uint64_t wall_ns)
 {
 	output->window.fd = output->fd;
-	/* An aligned border lies on a full second, except for jitter between the two clocks: 1 ms is added before
+	/* A border of --align lies on a full second, except for jitter between the two clocks, so 1 ms is added before
 	 * the division. */
 	output->open = output->windows ? windows_create(output->windows, (wall_ns + SECOND_NS / 1000) / SECOND_NS,
 							&output->window) :

@@ -63,8 +63,9 @@ static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 	raise(sig);
 }
 
-/* Installs the handlers. An ignored SIGHUP stays ignored, so that nohup(1) works. An ignored SIGINT is caught all
- * the same: shell scripts ignore it for background processes, but must be able to end the recorder with it. */
+/* Installs the handlers of signals. An ignored SIGHUP stays ignored, so that nohup(1) works. An ignored SIGINT is
+ * caught all the same: shell scripts ignore it for background processes, but must be able to end the recorder with
+ * it. */
 static void pjrecord_catch_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = pjrecord_on_signal, .sa_flags = SA_SIGINFO }, hup;
@@ -117,7 +118,7 @@ static enum target target_of(const struct request *request)
 				   TARGET_HOST;
 }
 
-/* Opens the events and the session. With -p, it first opens CPU-wide events, one descriptor for each CPU; if
+/* Opens the events and the session. With -p, it first opens CPU-wide events, one descriptor for each CPU. If the
  * permission for that is missing, it opens events for each thread. Exits with a hint if that fails, too. */
 static struct session *open_session(const struct request *request, struct session_options *options,
 				    struct events *events)
@@ -162,8 +163,8 @@ static void report_hidden_symbols(void)
 	text_free(&text);
 }
 
-/* Warns that stacks are unwound in another way than the default. If the user chose the way with --unwind, exits with
- * that message instead. */
+/* Warns that stacks are unwound with less than the default. If the user chose the way with --unwind, exits with that
+ * message instead. */
 static void report_fallback(const struct request *request, const struct fallback *fallback)
 {
 	struct text text = { 0 };
@@ -203,7 +204,7 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* Waits for the end of the command if it is recorded; ends one that only gives the length of the recording. */
+/* Waits for the end of a recorded command. Ends a command that only determines the length of the recording. */
 static void end_command(const struct request *request, struct command *command, int *status)
 {
 	bool is_timer = target_of(request) != TARGET_COMMAND;
@@ -216,7 +217,8 @@ static void end_command(const struct request *request, struct command *command, 
 		*status = 0;
 }
 
-/* Returns the ms that a step of the recording may take, so that it ends in time; 0: the time is over. */
+/* Returns the longest time in ms that the next step of the recording may take, so that --seconds is kept; 0: the
+ * recording must end. */
 static int step_ms(const struct request *request, uint64_t start_ms)
 {
 	uint64_t end = start_ms + request->length_s * 1000, now = clock_now_ms();
@@ -235,7 +237,8 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	int ms;
 
 	session_start(session);
-	start = clock_now_ms(); /* on a busy host the start took over 1 s: --seconds counts from the first sample */
+	start = clock_now_ms(); /* not before session_start: on a busy host that took over 1 s, and --seconds counts
+				 * from the first sample */
 	if (request->command) {
 		int error = command_exec(command);
 
@@ -312,9 +315,9 @@ static void report_saved(const struct request *request, const struct symsaver_co
 	text_free(&text);
 }
 
-/* Starts the symbol saver, the helper that opens files of target processes. dir is the directory of the symbol
- * store; if it is NULL, or the store cannot be used, the saver only finds build-ids. Returns NULL with a warning if
- * it cannot be started. */
+/* Starts the symbol saver, the helper that opens files of target processes. dir: directory of the symbol store; if it
+ * is NULL, or the store cannot be used, the saver only finds build-ids. Prints a warning and returns NULL if the saver
+ * cannot be started. */
 static struct symsaver *pjrecord_start_saver(const struct request *request, const char *dir)
 {
 	struct symsaver_options options = {
@@ -380,7 +383,7 @@ static int record_windows(const struct request *request, struct session_options 
 	report_start(request, session, events);
 	saver = pjrecord_start_saver(request, request->keep ? request->dir : NULL);
 	session_fork(session);
-	/* this starts a thread, so all helper processes are forked before it */
+	/* windows_open starts a thread, so all helper processes are forked before */
 	windows = windows_open(&wo);
 	session_output(session, windows, saver, -1);
 	pjrecord_run(request, session, &takeover, command, &status);
@@ -414,7 +417,7 @@ static int record_single(const struct request *request, struct session_options *
 	options->pipe = pipe;
 	options->window_ns = 0;
 	session = open_session(request, options, events);
-	/* opens the file only now, so that a failure of the events leaves no file */
+	/* the file is created only now, so that a failure of the events leaves none */
 	single_open(&single, pipe ? NULL : request->output);
 	report_start(request, session, events);
 	pjrecord_become(request, uid, gid);

@@ -15,11 +15,11 @@
 
 /* The options with their defaults applied. Strings point into argv, except where a comment names an owner. */
 struct request {
-	/* Targets: the host, processes or cgroups. Without them, the command; without that, the host. */
+	/* Targets. If none is given, the target is the command; without a command, the host. */
 	bool host;
 	uint32_t *pid;
 	size_t npids;
-	/* paths of directories, from malloc */
+	/* paths of cgroup directories, from malloc */
 	char **cgroup;
 	size_t ncgroups;
 	/* arguments of the command, NULL-terminated; NULL if there is no command. The recording ends with it. */
@@ -29,56 +29,57 @@ struct request {
 	const char *events;
 	/* storage of `events` if --event was given, from malloc; else NULL */
 	char *event_list;
-	/* Hz, and every how many occurrences of a counted event a sample is taken */
+	/* frequency: samples a second (Hz); period: number of occurrences of a counted event for each sample */
 	uint64_t frequency, period;
 	bool idle;
 	enum request_unwind { UNWIND_BY_POINTERS, UNWIND_BY_TABLES, UNWIND_BY_BOTH, UNWIND_VERIFIED } unwind;
-	/* bytes of the user stack in each sample, for unwinding by tables */
+	/* size in bytes of the stack copy in each sample, for unwinding by tables */
 	uint64_t stack_bytes;
-	/* --stack-size was given, so a smaller copy is not acceptable */
+	/* true: --stack-size was given, so a smaller copy is not acceptable */
 	bool stack_given;
-	/* maximum number of frames that the unwinder produces */
+	/* greatest number of frames of a stack that the unwinder produces */
 	uint64_t max_frames;
-	/* bytes of samples of one tenant in a second; 0 for the default */
+	/* limit of the bytes of samples of one tenant in a second; 0: the default */
 	uint64_t tenant_bytes;
 	bool offcpu;
-	/* shorter off-CPU times are counted, but are no samples */
+	/* off-CPU times below this number of us are counted, but give no samples */
 	uint64_t offcpu_least_us;
 
 	/* Output. */
-	/* file, or "-" for standard output; NULL for windows in dir */
+	/* path of the single file, or "-" for standard output; NULL: windows in dir */
 	const char *output;
 	const char *dir;
-	/* length of a window, and number of windows; count 0 is no limit */
+	/* length of a window in s; number of windows, 0: no limit */
 	uint64_t seconds, count;
-	/* duration of the recording in s; 0 is no limit */
+	/* duration of the recording in s; 0: no limit */
 	uint64_t length_s;
-	/* windows start at multiples of their length on the wall clock */
+	/* true: windows start at multiples of their length on the wall clock */
 	bool align;
 	/* ends another recorder of the same directory and continues where its last window ends */
 	bool replace;
 	/* retention: bytes of all windows, and age of the oldest; 0 is no limit */
 	uint64_t keep_bytes, keep_age_s;
-	/* share of the file system that stays free, 0 to 1 */
+	/* share of the file system that must stay free, 0 to 1 */
 	double min_free;
-	/* a symbol store is written */
+	/* true: a symbol store is written */
 	bool keep;
-	/* the symbol store also holds files of the host itself */
+	/* true: the symbol store also holds files of the host itself */
 	bool keep_all;
-	/* limit of symbols/ and jit/ in bytes; 0 for the default */
+	/* limit of symbols/ and jit/ in bytes; 0: the default */
 	uint64_t keep_symbols;
 
 	/* Operation. */
-	/* size of each CPU's ring of samples, a power of two; 0 selects it automatically */
+	/* size in bytes of each CPU's ring of samples, a power of two; 0: selected automatically */
 	uint64_t ring_bytes;
-	/* share of lost samples that makes the exit status 3; negative for no limit */
+	/* share of lost samples, or of unknown off-CPU time, 0 to 1, above which the exit status is 3; negative: no
+	 * limit */
 	double max_lost;
 	const char *user;
 	bool quiet, verbose, check, cmdline;
 	/* the recorder ends when the process `parent` ends */
 	bool with_parent;
 	pid_t parent;
-	/* copy of argv as the user gave it, from malloc */
+	/* copy of the array argv as the user gave it, from malloc */
 	char **argv;
 };
 

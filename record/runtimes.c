@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((size_t)16 << 20) /* bytes of /proc/PID/maps; OPTIONS_MAX is enough for options */
+#define TEXT_MAX ((size_t)16 << 20) /* limit of /proc/PID/maps in bytes; OPTIONS_MAX is that of files with options */
 #define OPTIONS_MAX ((size_t)1 << 20)
 
 static const struct {
@@ -40,8 +40,8 @@ const char *runtime_advice(const char *comm)
 	return NULL;
 }
 
-/* Returns true for memory that no file backs. .NET maps its code twice, through a memfd named doublemapper; other
- * memfds may hold programs that were started from them. */
+/* Returns true if the path of a mapping is one of memory that no file backs. .NET maps its code twice, through a memfd
+ * named doublemapper. Other memfds may hold programs that were started from them. */
 static bool runtimes_is_anonymous(struct str path)
 {
 	return str_eq(path, STR("//anon")) || str_starts(path, STR("[anon")) || str_starts(path, STR("[heap]")) ||
@@ -72,20 +72,20 @@ void runtime_maps(struct runtime *runtime, struct str maps)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Reads a file up to a text of max bytes; a longer file is cut there. Returns false on an error or if the text is
- * full. */
+/* Appends the content of a file to text, up to max bytes in total; a longer file is truncated. Returns false on an
+ * error or if text already has max bytes. */
 static bool read_some(int fd, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read(fd, text, max - text->n) || errno == EFBIG);
 }
 
-/* Appends a file of /proc/PID to text, up to max bytes in total. Returns false with errno. */
+/* Appends the content of a file of /proc/PID to text, up to max bytes in total. Returns false and errno on failure. */
 static bool runtimes_read_proc(int process, const char *name, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read_at(process, name, text, max - text->n) || errno == EFBIG);
 }
 
-/* Opens a regular file by its path inside the root directory of a target process. Returns -1 on failure. */
+/* Opens a regular file by its path inside the root directory of a target process. Returns its descriptor, or -1. */
 static int open_inside(int process, const char *path)
 {
 	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -96,8 +96,8 @@ static int open_inside(int process, const char *path)
 	return fd;
 }
 
-/* Implements jvm_read. A relative name is resolved in the current directory of the process, which for nearly all
- * JVMs is the one they were started in. */
+/* Implements jvm_read. Resolves a relative name in the current directory of the process, which is the one in which it
+ * was started for nearly all JVMs. */
 static bool read_option_file(void *process, struct str name, struct text *text)
 {
 	struct text path = { 0 };
@@ -194,13 +194,13 @@ static bool has_map(const struct runtime *runtime, int process)
 
 /* ---- the child ------------------------------------------------------------------------------------------------ */
 
-/* Message of the helper: AT before it examines a process, RUNTIME for each process that generates code, END at the
- * end. */
+/* Message of the helper to the parent: AT before it examines a process, RUNTIME for each process that generates code,
+ * END at the end. */
 struct report {
 	enum { REPORT_AT, REPORT_RUNTIME, REPORT_END } kind;
-	/* for AT only the pid is set */
+	/* the process; for AT only its pid is set */
 	struct runtime runtime;
-	/* counts of this helper so far */
+	/* counts of this helper up to now */
 	struct runtimes_count count;
 };
 
@@ -214,7 +214,7 @@ static void put_report(struct survey *survey, struct report *report)
 {
 	report->count = survey->count;
 	if (write(survey->out, report, sizeof(*report)) != (ssize_t)sizeof(*report))
-		_exit(1); /* the parent has ended */
+		_exit(1); /* exits, as the parent has ended */
 }
 
 static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
@@ -251,7 +251,7 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 
-	/* /proc lists processes in the order of their pids */
+	/* /proc lists processes in the order of their pids, so `last` is where the helper before stopped */
 	while (dir && (entry = readdir(dir))) {
 		uint64_t pid;
 		int process;
@@ -271,7 +271,7 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 
 /* ---- the parent ----------------------------------------------------------------------------------------------- */
 
-/* Reads the next message. Returns false if the helper wrote none within RUNTIMES_STALL_MS or ended. */
+/* Reads the next message of the helper. Returns false if the helper wrote none within RUNTIMES_STALL_MS, or ended. */
 static bool get_report(int in, struct report *report)
 {
 	struct pollfd polled = { .fd = in, .events = POLLIN };
@@ -280,8 +280,8 @@ static bool get_report(int in, struct report *report)
 	       read(in, report, sizeof(*report)) == (ssize_t)sizeof(*report);
 }
 
-/* Runs one helper. *last is the pid of the last process that it began to examine. Returns true if it reached the end
- * of /proc. */
+/* Runs one helper for the processes after *last, and sets *last to the pid of the last process that it began to
+ * examine. Returns true if it reached the end of /proc. */
 static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *runtime),
 		       void *arg)
 {
@@ -309,7 +309,7 @@ static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *ar
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL,
-			/* does not wait for a helper that hangs, because even SIGKILL may not end it */
+			/* no wait for a helper that hangs, because even SIGKILL may not end it */
 			report.kind == REPORT_END ? 0 : WNOHANG);
 	}
 	n->processes += count.processes;

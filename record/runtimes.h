@@ -16,49 +16,50 @@
 
 /* One process that generates code. Strings are truncated to their arrays. */
 struct runtime {
-	/* inner_pid: pid in its own PID namespace */
+	/* pid of the process, on the host and in its own PID namespace */
 	pid_t pid, inner_pid;
 	char comm[40];
-	/* JVM: main class or jar */
+	/* for a JVM: its main class or jar */
 	char main[100];
 	bool jvm;
-	/* JVM: -XX:+PreserveFramePointer is in force */
+	/* for a JVM: true if -XX:+PreserveFramePointer is in force */
 	bool frame_pointers;
-	/* JVM: its command line and environment can be read */
+	/* for a JVM: true if its command line and environment can be read */
 	bool options_readable;
-	/* JVM: its memory can be read */
+	/* for a JVM: true if its memory can be read */
 	bool readable;
-	/* it has a perf map or a jitdump */
+	/* true: the process has a perf map or a jitdump */
 	bool map;
-	/* bytes of executable memory that no file backs */
+	/* bytes of executable memory of the process that no file backs */
 	uint64_t code;
 };
 
-/* Counts of a survey. */
+/* Counts of a survey of all processes. */
 struct runtimes_count {
-	/* processes with user memory, so without kernel threads */
+	/* number of processes, without kernel threads */
 	unsigned processes;
-	/* processes, of `processes`, whose mappings may not be read */
+	/* number of processes whose mappings may not be read */
 	unsigned forbidden;
-	/* processes whose files or memory did not respond in time */
+	/* number of processes whose files or memory did not respond in time */
 	unsigned stalled;
 };
 
 #define RUNTIMES_STALL_MS 2000
-/* the survey ends after so many stalls */
+/* number of stalls after which the survey ends */
 #define RUNTIMES_STALLS_MAX 5
 
-/* bytes; a process with less has trampolines, not a JIT */
+/* bytes of executable memory without a file that indicate a JIT; less are trampolines */
 #define RUNTIME_CODE (64 * 1024)
 
 /* Examines all processes of the host except this one and its helpers. Calls f in this process for each JVM and each
- * process with a JIT; the struct is valid during the call. Returns the counts. */
+ * process with another JIT; *runtime is valid during the call. Returns the counts of the survey. */
 struct runtimes_count runtimes_each(void (*f)(void *arg, const struct runtime *runtime), void *arg);
 
-/* Parses the text of /proc/PID/maps: sets jvm, map (true for a jitdump) and code. Pure. */
+/* Parses the text of /proc/PID/maps: sets jvm, map (true for a jitdump) and code of *runtime. Does no input or
+ * output. */
 void runtime_maps(struct runtime *runtime, struct str maps);
 
-/* Returns the advice how a process with that comm writes a perf map, or NULL if none is known. */
+/* Returns the advice that makes processes with this comm write a perf map; NULL if none is known. */
 const char *runtime_advice(const char *comm);
 
 #endif

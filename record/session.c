@@ -21,11 +21,11 @@
 
 #include <stdlib.h>
 
-#define SLACK (SECOND_NS / 10)       /* ns after its time until a record is certainly in its ring */
-#define SLACK_FULL (SECOND_NS / 500) /* ns, the same while rings are filling up */
+#define SLACK (SECOND_NS / 10)       /* ns after the time of a record until the record is certainly in its ring */
+#define SLACK_FULL (SECOND_NS / 500) /* the same delay in ns while rings are filling up */
 #define DRAIN_MS 500
-#define SAVED_NS (2 * SECOND_NS)  /* ns that ended processes are stored for samples that come late */
-#define SETTLE_MS 300             /* ms to wait for build-ids at the end */
+#define SAVED_NS (2 * SECOND_NS)  /* ns for which ended processes are stored, for samples that come late */
+#define SETTLE_MS 300             /* longest wait in ms for build-ids at the end */
 #define LOOK_NS (2 * SECOND_NS)   /* ns between checks of CPUs and helper processes */
 #define FLUSH_NS (SECOND_NS / 20) /* ns between writes while the rings are drained more often */
 #define HANDOVER_NS SECOND_NS     /* ns from the request to other recorders to their end */
@@ -48,7 +48,7 @@ struct session {
 	struct session_totals totals;
 	uint64_t polled, late, lost_seen, drained;
 	uint64_t now;     /* time when the rings were last drained */
-	uint64_t flushed; /* time of the last write */
+	uint64_t flushed; /* time of the last openwindow_flush */
 	struct ringpoll waiting;
 };
 
@@ -108,8 +108,8 @@ static void read_until(struct session *session)
 
 /* ---- records ------------------------------------------------------------------------------------------------- */
 
-/* Returns true if samples of this process are recorded. With -p, these are the requested processes and their
- * children; else all. */
+/* Returns true if samples of this process are recorded: with -p, those of the requested processes and their children;
+ * otherwise all. */
 static bool is_target(void *to, uint32_t pid)
 {
 	const struct session *session = to;
@@ -119,8 +119,8 @@ static bool is_target(void *to, uint32_t pid)
 	return session->o.target != TARGET_PROCESSES || (process && process->target);
 }
 
-/* Returns true if a sample is to be recorded. Events with a frequency also sample idle CPUs, and these samples are
- * dropped and counted. Counted events really happened in the idle task, so they are recorded. */
+/* Returns true if a sample is to be recorded. Events with a frequency also sample idle CPUs; these samples are dropped
+ * and counted, unless --idle is given. Counted events really happened in the idle task, so they are recorded. */
 static bool session_wanted(struct session *session, const struct ring_sample *sample, uint64_t event)
 {
 	if (sample->pid == 0 && sample->tid == 0 && !session->o.idle && session->attrs.event[event - 1].attr.freq) {
@@ -130,15 +130,15 @@ static bool session_wanted(struct session *session, const struct ring_sample *sa
 	return is_target(session, sample->pid);
 }
 
-/* Returns the tid of a sample. A thread that is about to end has no tid any more (UINT32_MAX); then it is the pid. */
+/* Returns the tid of a sample. A thread that is about to end has no tid any more (UINT32_MAX); the result is its pid
+ * then. */
 static uint32_t session_thread_of(const struct ring_sample *sample)
 {
 	return sample->tid == UINT32_MAX ? sample->pid : sample->tid;
 }
 
-/* Unwinds the stack copy of a sample and composes the sample with that callchain in session->sample. Stacks over
- * budget, or of processes with stale mappings, are not unwound. Returns false if the sample waits for unwind tables
- * or is malformed. */
+/* Composes a sample with its unwound callchain in session->sample. Stacks of tenants over budget, or of processes with
+ * stale mappings, are not unwound. Returns false if the sample waits for unwind tables or is malformed. */
 static bool session_unwind(struct session *session, const struct ring_sample *sample,
 			   const struct perf_event_attr *attr)
 {
@@ -158,7 +158,8 @@ static bool session_unwind(struct session *session, const struct ring_sample *sa
 	return session->sample.n;
 }
 
-/* Returns the sample to write, in writable memory. Returns NULL if nothing is to be written, or not yet. */
+/* Returns the sample to write, in writable memory. Returns NULL if the sample is malformed, or waits for unwind
+ * tables. */
 static struct ring_sample *complete_record(struct session *session, const struct ring_record *record, uint64_t event)
 {
 	const struct perf_event_attr *attr = &session->attrs.event[event - 1].attr;
@@ -241,7 +242,7 @@ static void session_take(void *to, const struct ring_record *record)
 	struct ring_sample_id *sample_id =
 		(struct ring_sample_id *)(void *)((char *)perf_record + perf_record->size - sizeof(*sample_id));
 	sample_id->event = sources_event(session->sources, sample_id->event);
-	/* other recorders may have requested build-ids, which pjrecord does not: see eventattrs.c */
+	/* ignore build-ids in records: other recorders may have requested them, pjrecord does not (eventattrs.c) */
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(session->w.state, perf_record, record->time);
@@ -249,12 +250,12 @@ static void session_take(void *to, const struct ring_record *record)
 		switches_record(session->w.switches, record);
 	switch (perf_record->type) {
 	case RECORD_LOST:
-		/* files do not contain the event context-switches, so the loss is assigned to the off-CPU event */
+		/* assign the loss to the off-CPU event, as files do not contain the event context-switches */
 		if (record->kind == RING_OF_SWITCHES)
 			sample_id->event = session->o.offcpu;
 		take_lost(session, record, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
-		/* this ring carries only samples, so the file can contain the loss as lost samples */
+		/* the ring of samples carries nothing else, so the file can contain the loss as lost samples */
 		if (!pass && record->time >= session->w.begin)
 			openwindow_lost_samples(&session->w, load64(body + 8), record->time, sample_id->cpu);
 		break;
@@ -272,7 +273,7 @@ static void session_take(void *to, const struct ring_record *record)
 		output_records(&session->w.out, perf_record, perf_record->size);
 }
 
-/* Returns true if a mapping of this process is to be skipped in the rings. */
+/* Returns true if a mapping, name or namespace record of this process is skipped in the rings (during a storm). */
 static bool skip_mapping(void *to, uint32_t pid)
 {
 	const struct session *session = to;
@@ -280,8 +281,8 @@ static bool skip_mapping(void *to, uint32_t pid)
 	return state_skips(session->w.state, pid, session->now);
 }
 
-/* Delivers the records before horizon. Losses of switch records happened after the previous drain; which off-CPU
- * times they affect cannot be known while the rings are drained, so all times since then are uncertain. */
+/* Delivers the records before horizon. If switch records were lost since the previous drain, marks all off-CPU times
+ * since then as uncertain, because it is unknown which of them the loss affects. */
 static void drain_rings(struct session *session, uint64_t horizon)
 {
 	uint64_t broken = rings_broken(session->rings);
@@ -298,8 +299,8 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->drained = session->held ? session->held : horizon;
 }
 
-/* Delivers the records before horizon. If a ring is still more than 40 % full after that, delivers nearly all
- * records, without waiting for helpers. */
+/* Drains the rings: delivers the records before horizon. If a ring is still more than 40 % full after that, delivers
+ * nearly all records, without waiting for helpers. */
 static void session_drain(struct session *session, uint64_t horizon)
 {
 	uint64_t late;
@@ -371,7 +372,7 @@ static struct sources *open_sources(struct session *session, struct sources_fail
 	return sources_open(&so, session->rings, why);
 }
 
-/* Opens the events with the requested unwinding, and retries with less as fallback.h decides. */
+/* Opens the events with the requested unwinding. If the host refuses that, retries with less, as fallback.h decides. */
 static bool open_events(struct session *session, struct sources_failure *why)
 {
 	struct fallback *fallback = &session->totals.fallback;
@@ -534,7 +535,8 @@ static void wait_for_records(struct session *session, int wait_ms)
 	ringpoll_for(&session->waiting, session->rings, unwinder_fd(session->w.unwinder), wait_ms);
 }
 
-/* Returns the ms to wait for records: at most DRAIN_MS, less if a sample waits, and until SLACK after the border. */
+/* Returns the time in ms to wait for records: at most wait_ms and DRAIN_MS, less if a sample waits for unwind tables,
+ * and not beyond SLACK after the end of the window. */
 static int time_to_wait(const struct session *session, int wait_ms)
 {
 	uint64_t now = clock_now(), border = session->w.end == UINT64_MAX ? UINT64_MAX : session->w.end + SLACK;
@@ -576,7 +578,8 @@ bool session_step(struct session *session, int wait_ms)
 	session_drain(session, now - SLACK);
 	if (rescan_tick(session->rescan, now))
 		switches_mend(session->w.switches);
-	/* Processes that ended before a sample that waits for tables are not forgotten, however long it waits. */
+	/* While a sample waits for unwind tables, processes that ended after its time are not forgotten, however long
+	 * it waits. */
 	processes_forget(session->processes,
 			 (session->held && session->held < now - SLACK ? session->held : now - SLACK) - SAVED_NS);
 	if (now - session->polled > LOOK_NS)
@@ -586,8 +589,8 @@ bool session_step(struct session *session, int wait_ms)
 	return !output_failed(&session->w.out);
 }
 
-/* Adds samples that the kernel counted as lost beyond its LOST records: a loss has no such record if no record
- * follows it in the ring. */
+/* Adds samples that the kernel counted as lost without a LOST record: it writes that record only before a later record
+ * in the same ring. */
 static void add_hidden_loss(struct session *session)
 {
 	uint64_t lost = sources_lost(session->sources);
@@ -601,7 +604,7 @@ static void add_hidden_loss(struct session *session)
 int session_finish(struct session *session)
 {
 	uint64_t now = clock_now();
-	/* the recording was stopped before the first border */
+	/* true: with --align, the recording was stopped before the first border */
 	bool unwanted = session->o.align && now < session->w.begin;
 
 	sandbox_warn(sandbox_reported());

@@ -20,10 +20,10 @@
 #include "record/windows/recorderlock.h"
 #include "record/windows/windows.h"
 
-/* Strings and arrays must live as long as the session. */
+/* Options of a recording. Strings and arrays must live as long as the session. */
 struct session_options {
 	enum target target;
-	/* Targets: processes or cgroup directories, as `target` selects. */
+	/* The targets: pids of processes, or paths of cgroup directories, as `target` selects. */
 	const uint32_t *pid;
 	size_t npids;
 	char *const *cgroup;
@@ -31,43 +31,43 @@ struct session_options {
 	/* sampled events; the session adds its event for process state */
 	struct chunk_event *event;
 	size_t nevents;
-	/* Index from 1 of the event for samples of blocked time; the next event is that of preempted time. 0 without
+	/* Index from 1 of the event for samples of blocked time; the event after it is that for preempted time. 0: no
 	 * --off-cpu. */
 	uint64_t offcpu;
-	/* shorter times are counted, but are no samples */
+	/* off-CPU times below this number of ns are counted, but give no samples */
 	uint64_t offcpu_least_ns;
-	/* ring of samples of one CPU; 0 selects the largest size that is allowed */
+	/* size in bytes of the ring of samples of one CPU; 0: the largest that is allowed */
 	size_t ring_bytes;
-	/* bytes of samples that one tenant may fill in a second; 0 is as much as all CPUs need */
+	/* limit of the bytes of samples of one tenant in a second; 0: as much as all CPUs need */
 	uint64_t sample_bytes;
-	/* maximum number of frames that the unwinder produces for a user stack */
+	/* greatest number of frames of a user stack that the unwinder produces */
 	uint32_t max_frames;
-	/* samples of the idle task are recorded, too */
+	/* true: samples of the idle task are recorded, too */
 	bool idle;
-	/* bytes of the user stack that are copied with each sample and unwound by tables; 0 for frame-pointer
-	 * unwinding by the kernel */
+	/* size in bytes of the stack copy in each sample, which is unwound by tables; 0: frame-pointer unwinding by the
+	 * kernel */
 	uint32_t stack_bytes;
-	/* use frame-pointer callchains where tables fail, and continue with less than all of it if the host refuses
-	 * (fallback.h) */
+	/* true: frame-pointer callchains are used where tables fail, and smaller copies, or none, if the host refuses
+	 * the requested ones (fallback.h) */
 	bool both;
-	/* with `both`: compare the two (--unwind=verify), so less is not accepted */
+	/* true, with `both`: the two callchains are compared (--unwind=verify), so smaller copies are not accepted */
 	bool verify;
-	/* number of differing stacks that are printed */
+	/* greatest number of differing stacks that `verify` prints */
 	unsigned shown;
-	/* accept no stack copy smaller than stack_bytes */
+	/* true: no stack copy smaller than stack_bytes is accepted */
 	bool exactly;
-	/* command line for the files; NULL leaves it out */
+	/* command line that the files contain; NULL: none */
 	char **argv;
-	/* TRACING_DATA section for tracepoints, may be empty */
+	/* TRACING_DATA section for tracepoints; may be empty */
 	struct str tracing;
 
-	/* write in perf's pipe mode */
+	/* true: the output is written in perf's pipe mode */
 	bool pipe;
-	/* length of a window; 0 for a single window without end */
+	/* length of a window in ns; 0: one window without end */
 	uint64_t window_ns;
-	/* number of windows; 0 for no limit */
+	/* number of windows; 0: no limit */
 	uint64_t count;
-	/* Window borders are multiples of window_ns on the wall clock, and samples before the first border are
+	/* true: window borders are multiples of window_ns on the wall clock, and samples before the first border are
 	 * dropped. */
 	bool align;
 	/* Recorders to replace: they are asked to end at the time at which the first window begins. NULL: none. */
@@ -77,7 +77,7 @@ struct session_options {
 	const volatile _Atomic uint64_t *until;
 };
 
-/* Sums over all windows, and facts about the recording. */
+/* Sums over all windows that ended, and properties of the recording. */
 struct session_totals {
 	uint64_t windows, samples;
 	/* report of the last window that ended */
@@ -85,17 +85,17 @@ struct session_totals {
 	struct pj_loss loss;
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	/* events of the helpers that read unwind tables, since the start */
+	/* failures of the helpers that make unwind tables, since the start */
 	struct helper_counts helpers;
-	/* samples of idle CPUs that were dropped */
+	/* number of samples of idle CPUs that were dropped */
 	uint64_t idle_samples;
 	struct fallback fallback;
-	/* number of CPUs, and bytes of all rings */
+	/* number of recorded CPUs; bytes of all rings */
 	size_t cpus, ring_bytes;
-	/* only user space is recorded, for lack of permission */
+	/* true: only user space is recorded, because the permission for the kernel is missing */
 	bool without_kernel;
-	bool no_cgroups; /* the kernel does not report cgroups */
-	/* kernel.perf_event_max_stack */
+	bool no_cgroups; /* true: the kernel does not report cgroups */
+	/* value of kernel.perf_event_max_stack */
 	unsigned depth_limit;
 };
 
@@ -106,8 +106,8 @@ struct session *session_new(const struct session_options *options, struct source
  * process that is forked beside threads may inherit their locks and then wait for ever. */
 void session_fork(struct session *session);
 
-/* Sets the output, which exists only after privileges are dropped: windows, or, if that is NULL, fd; and the symbol
- * saver, or NULL. */
+/* Sets the output, which exists only after privileges are dropped: windows or, if that is NULL, the descriptor fd.
+ * keep: the symbol saver, or NULL. */
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd);
 
 /* Enables the events, then reads the existing processes from /proc and opens the first window. Call it after
@@ -118,11 +118,11 @@ void session_start(struct session *session);
  * requested window is complete or if writing has failed for good. */
 bool session_step(struct session *session, int wait_ms);
 
-/* Processes all pending records and ends the last window. To be called once. Returns errno of the output when
- * it is a single file that failed, else 0. */
+/* Processes all pending records and ends the last window; call it once. Returns the errno if the output is a single
+ * file to which writing failed, else 0. */
 int session_finish(struct session *session);
 
-/* Returns the totals up to now; those of the open window are not included. */
+/* Returns the totals up to now, without those of the open window. */
 struct session_totals session_totals(const struct session *session);
 /* Closes events and rings and frees everything. Accepts NULL. */
 void session_free(struct session *session);

@@ -19,8 +19,8 @@ static NORETURN void single_cannot_create(const struct single *single, const cha
 	die_errno("%s", name);
 }
 
-/* Opens an existing FIFO, whose reader may be pjfold, for example, or a magic path. Exits with a message for any
- * other type of file. */
+/* Opens an existing FIFO, which pjfold may be reading, for example, or a magic path (outpath.h). Exits with a message
+ * for any other type of file. */
 static void open_fifo(struct single *single)
 {
 	if (!single->place.magic && !S_ISFIFO(single->place.st.st_mode))
@@ -44,7 +44,7 @@ static void single_open_file(struct single *single)
 	}
 	text_printf(&text, "%s.part%c", outpath->name, 0);
 	single->part = text.p;
-	/* removes a file that a killed run left or another user planted; it is never opened */
+	/* removes an unfinished file that a killed run left or another user planted; such a file is never opened */
 	unlinkat(outpath->folder, single->part, 0);
 	single->fd = openat(outpath->folder, single->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (single->fd < 0)
@@ -60,7 +60,8 @@ void single_open(struct single *single, const char *path)
 		die("refusing to write a recording to a terminal: use pjrecord -o - ... | pjfold, or -o FILE");
 }
 
-/* Keeps an existing perf.data as perf.data.old, as perf record does. Another name is the user's choice and replaced. */
+/* Renames an existing perf.data to perf.data.old before the new file takes its name, as perf record does. A file of
+ * another name, which the user chose, is replaced. */
 static void keep_old(const struct single *single)
 {
 	static const char name[] = "perf.data", old[] = "perf.data.old";

@@ -12,10 +12,11 @@
 
 #include "common/files/outpath.h"
 
-/* fd is valid from single_open to single_close or single_abandon; the caller writes to it and does not close it. */
+/* The output. fd is valid from single_open to single_close or single_abandon; the caller writes to it and does not
+ * close it. */
 struct single {
 	int fd;
-	/* name that the user gave; NULL for standard output */
+	/* path that the user gave; NULL: standard output */
 	const char *path;
 	/* name of the unfinished file in place.folder, from malloc; NULL if fd is a FIFO or standard output, which
 	 * is written directly */
@@ -26,8 +27,8 @@ struct single {
 /* Opens the output; path is NULL for standard output. Exits with a message if it cannot be opened or is a terminal. */
 void single_open(struct single *single, const char *path);
 
-/* Completes the output: syncs the file to disk, gives it its name and closes it. error is the errno of writing, 0
- * for none; exits with a message if it or one of these steps failed. */
+/* Completes the output: syncs the file to disk, gives it its name and closes it. error: errno of a failed write, 0 for
+ * none. Exits with a message if error is not 0 or one of these steps fails. */
 void single_close(struct single *single, int error);
 
 /* Closes the output and deletes the unfinished file. */
