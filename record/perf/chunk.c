@@ -140,7 +140,9 @@ static void describe_start(struct text *text, const struct chunk_facts *facts, c
 	describe_unwinding(text, facts);
 }
 
-struct root_frames {
+/* Arguments of the start of a file: properties of the recording, time span of the window, and its start in ns on the
+ * wall clock (since 1970) and on the clock of the records. */
+struct file_start {
 	const struct chunk_facts *facts;
 	const struct pj_window *window;
 	uint64_t wall, record;
@@ -148,9 +150,9 @@ struct root_frames {
 
 /* Appends the section of a feature whose content is known at the start of a file. Returns false if the feature is not
  * one of these, or has no data. */
-static bool chunk_describe(struct text *text, unsigned feature, const struct root_frames *frames)
+static bool chunk_describe(struct text *text, unsigned feature, const struct file_start *arguments)
 {
-	const struct chunk_facts *facts = frames->facts;
+	const struct chunk_facts *facts = arguments->facts;
 
 	switch (feature) {
 	case FEATURE_TRACING_DATA: text_str(text, facts->tracing); return facts->tracing.n;
@@ -184,10 +186,10 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct roo
 	case FEATURE_CLOCK_DATA:
 		chunk_put_u32(text, 1); /* version of the section CLOCK_DATA */
 		chunk_put_u32(text, 1); /* clock id of the records: CLOCK_MONOTONIC */
-		put_u64(text, frames->wall);
-		put_u64(text, frames->record);
+		put_u64(text, arguments->wall);
+		put_u64(text, arguments->record);
 		return true;
-	case FEATURE_PJ_START: return describe_start(text, facts, frames->window), true;
+	case FEATURE_PJ_START: return describe_start(text, facts, arguments->window), true;
 	default: return false;
 	}
 }
@@ -206,7 +208,7 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 
 /* Writes all that precedes the data of a file: the file header, event ids and attributes, feature sections, and a table
  * of these sections. */
-static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
+static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct file_start *arguments)
 {
 	struct perf_file_header header = { .magic = PERF_MAGIC,
 					   .size = sizeof(header),
@@ -228,7 +230,7 @@ static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, con
 	for (unsigned i = 1; i < FEATURES; i++) {
 		struct perf_section place = { text.n, 0 };
 
-		if (!chunk_describe(&text, i, frames)) {
+		if (!chunk_describe(&text, i, arguments)) {
 			text.n = place.offset;
 			continue;
 		}
@@ -257,7 +259,7 @@ static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 /* Writes the start of perf's pipe mode, where records replace the file header. An ATTR record and a record with the
  * event's name describe each event. A FEATURE record describes each feature; a feature too large for one record is left
  * out. */
-static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct root_frames *frames)
+static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct file_start *arguments)
 {
 	uint64_t size = PERF_PIPE_HEADER;
 	struct text text = { 0 };
@@ -286,7 +288,7 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 			continue;
 		chunk_put_header(&text, RECORD_FEATURE, 0);
 		put_u64(&text, i);
-		bool known = chunk_describe(&text, i, frames);
+		bool known = chunk_describe(&text, i, arguments);
 		chunk_pad(&text, start, 8);
 		uint16_t complete = (uint16_t)(text.n - start);
 		if (!known || text.n - start > PERF_RECORD_MAX)
@@ -309,13 +311,13 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 void chunk_begin(struct chunk *chunk, int fd, bool pipe, const struct chunk_facts *facts,
 		 const struct pj_window *window, uint64_t wall_ns, uint64_t record_ns)
 {
-	struct root_frames frames = { facts, window, wall_ns, record_ns };
+	struct file_start arguments = { facts, window, wall_ns, record_ns };
 
 	*chunk = (struct chunk){ .fd = fd, .pipe = pipe, .cap = BUFFER, .buf = mem_alloc(1, BUFFER) };
 	if (pipe)
-		begin_pipe(chunk, facts, &frames);
+		begin_pipe(chunk, facts, &arguments);
 	else
-		begin_file(chunk, facts, &frames);
+		begin_file(chunk, facts, &arguments);
 	chunk_flush(chunk);
 }
 

@@ -166,39 +166,39 @@ static uint32_t count_symbols(const struct program *program)
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* The new ELF file while it is made: `bytes` are its content so far, `section` the section headers that will follow,
- * `names` the content of .shstrtab. */
-struct cfi_helper {
+/* The ELF file that is being written: `bytes` are its content so far, `section` the n section headers that will follow,
+ * `names` the content of .shstrtab. p: program that the file describes. */
+struct new_elf {
 	const struct program *p;
 	struct text bytes, names;
 	Elf64_Shdr *section;
 	size_t n;
 };
 
-static size_t add_section(struct cfi_helper *helper, const char *name, Elf64_Shdr s)
+static size_t add_section(struct new_elf *elf, const char *name, Elf64_Shdr s)
 {
-	s.sh_name = (uint32_t)helper->names.n;
-	text_bytes(&helper->names, name, strlen(name) + 1);
-	helper->section[helper->n] = s;
-	return helper->n++;
+	s.sh_name = (uint32_t)elf->names.n;
+	text_bytes(&elf->names, name, strlen(name) + 1);
+	elf->section[elf->n] = s;
+	return elf->n++;
 }
 
-static uint64_t add_bytes(struct cfi_helper *helper, const void *p, size_t n)
+static uint64_t add_bytes(struct new_elf *elf, const void *p, size_t n)
 {
 	uint64_t at;
 
-	while (helper->bytes.n % 8)
-		text_char(&helper->bytes, 0);
-	at = helper->bytes.n;
-	text_bytes(&helper->bytes, p, n);
+	while (elf->bytes.n % 8)
+		text_char(&elf->bytes, 0);
+	at = elf->bytes.n;
+	text_bytes(&elf->bytes, p, n);
 	return at;
 }
 
 /* Returns the index of the section that stands for the segment with this address; SHN_ABS if no segment contains it. */
-static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
+static uint16_t section_of(const struct new_elf *elf, uint64_t address)
 {
-	for (size_t i = 1; i < helper->n; i++) {
-		const Elf64_Shdr *section = &helper->section[i];
+	for (size_t i = 1; i < elf->n; i++) {
+		const Elf64_Shdr *section = &elf->section[i];
 
 		if (section->sh_type == SHT_NOBITS && address >= section->sh_addr &&
 		    address - section->sh_addr < section->sh_size)
@@ -207,15 +207,15 @@ static uint16_t section_of(const struct cfi_helper *helper, uint64_t address)
 	return SHN_ABS;
 }
 
-static void add_segments(struct cfi_helper *helper)
+static void add_segments(struct new_elf *elf)
 {
-	const struct elfhead *elfhead = &helper->p->head;
+	const struct elfhead *elfhead = &elf->p->head;
 
-	for (size_t i = 0; i < elfhead->segments && helper->n < LOADS_MAX; i++) {
+	for (size_t i = 0; i < elfhead->segments && elf->n < LOADS_MAX; i++) {
 		const Elf64_Phdr *segment = &elfhead->segment[i];
 
 		if (segment->p_type == PT_LOAD)
-			add_section(helper, segment->p_flags & PF_X ? ".text" : ".data",
+			add_section(elf, segment->p_flags & PF_X ? ".text" : ".data",
 				    (Elf64_Shdr){ .sh_type = SHT_NOBITS,
 						  .sh_addr = segment->p_vaddr,
 						  .sh_offset = segment->p_offset,
@@ -227,30 +227,30 @@ static void add_segments(struct cfi_helper *helper)
 
 /* Changes st_shndx of n symbols: it refers to sections that the new file does not have. Each symbol gets the section of
  * its segment. */
-static void mend_symbols(const struct cfi_helper *helper, char *table, uint32_t n)
+static void mend_symbols(const struct new_elf *elf, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
-		if (helper->p->head.wide) {
+		if (elf->p->head.wide) {
 			Elf64_Sym symbol;
 
 			memcpy(&symbol, table + i * sizeof(symbol), sizeof(symbol));
 			if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_ABS)
-				symbol.st_shndx = section_of(helper, symbol.st_value);
+				symbol.st_shndx = section_of(elf, symbol.st_value);
 			memcpy(table + i * sizeof(symbol), &symbol, sizeof(symbol));
 		} else {
 			Elf32_Sym s;
 
 			memcpy(&s, table + i * sizeof(s), sizeof(s));
 			if (s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS)
-				s.st_shndx = section_of(helper, s.st_value);
+				s.st_shndx = section_of(elf, s.st_value);
 			memcpy(table + i * sizeof(s), &s, sizeof(s));
 		}
 	}
 }
 
-static const char *add_symbols(struct cfi_helper *helper, uint32_t n, uint64_t max)
+static const char *add_symbols(struct new_elf *elf, uint32_t n, uint64_t max)
 {
-	const struct program *program = helper->p;
+	const struct program *program = elf->p;
 	size_t size = elfhead_symbol_size(&program->head), symbols = n * size;
 	char *bytes;
 	uint64_t at;
@@ -262,21 +262,21 @@ static const char *add_symbols(struct cfi_helper *helper, uint32_t n, uint64_t m
 		free(bytes);
 		return "truncated";
 	}
-	mend_symbols(helper, bytes, n);
-	at = add_bytes(helper, bytes, symbols);
-	add_section(helper, ".dynsym",
+	mend_symbols(elf, bytes, n);
+	at = add_bytes(elf, bytes, symbols);
+	add_section(elf, ".dynsym",
 		    (Elf64_Shdr){ .sh_type = SHT_DYNSYM,
 				  .sh_flags = SHF_ALLOC,
 				  .sh_addr = program->symbols,
 				  .sh_offset = at,
 				  .sh_size = symbols,
-				  .sh_link = (uint32_t)helper->n + 1,
+				  .sh_link = (uint32_t)elf->n + 1,
 				  .sh_info = 1,
 				  .sh_addralign = 8,
 				  .sh_entsize = size });
 	symbols = dynelf_bytes_at(program, program->strings, bytes, (size_t)program->string_size);
-	at = add_bytes(helper, bytes, symbols);
-	add_section(helper, ".dynstr",
+	at = add_bytes(elf, bytes, symbols);
+	add_section(elf, ".dynstr",
 		    (Elf64_Shdr){ .sh_type = SHT_STRTAB,
 				  .sh_flags = SHF_ALLOC,
 				  .sh_addr = program->strings,
@@ -287,51 +287,50 @@ static const char *add_symbols(struct cfi_helper *helper, uint32_t n, uint64_t m
 	return NULL;
 }
 
-static void dynelf_add_build_id(struct cfi_helper *helper, const struct reduced *reduced)
+static void dynelf_add_build_id(struct new_elf *elf, const struct reduced *reduced)
 {
 	uint32_t note[3] = { 4, reduced->build_id.n, NT_GNU_BUILD_ID };
 	uint64_t at;
 
 	if (!reduced->build_id.n)
 		return;
-	at = add_bytes(helper, note, sizeof(note));
-	text_bytes(&helper->bytes, "GNU", 4);
-	text_bytes(&helper->bytes, reduced->build_id.byte, (reduced->build_id.n + 3u) & ~3u);
-	add_section(helper, ".note.gnu.build-id",
-		    (Elf64_Shdr){
-			    .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = helper->bytes.n - at, .sh_addralign = 4 });
+	at = add_bytes(elf, note, sizeof(note));
+	text_bytes(&elf->bytes, "GNU", 4);
+	text_bytes(&elf->bytes, reduced->build_id.byte, (reduced->build_id.n + 3u) & ~3u);
+	add_section(
+		elf, ".note.gnu.build-id",
+		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = elf->bytes.n - at, .sh_addralign = 4 });
 }
 
 /* Appends the ELF header and the program headers to the new file, from the ELF file or, if there is none, from memory.
  * Program headers other than PT_LOAD become PT_NULL. Returns false if they cannot be read. */
-static bool add_headers(struct cfi_helper *helper)
+static bool add_headers(struct new_elf *elf)
 {
-	const struct elfhead *elfhead = &helper->p->head;
+	const struct elfhead *elfhead = &elf->p->head;
 	size_t header = elfhead->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
 	       segments = elfhead->segments * elfhead->header.e_phentsize;
-	uint64_t at = helper->p->first;
+	uint64_t at = elf->p->first;
 	char *p = mem_alloc(1, header + segments);
-	bool good = dynelf_bytes_at(helper->p, at, p, header) == header &&
-		    dynelf_bytes_at(helper->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
+	bool good = dynelf_bytes_at(elf->p, at, p, header) == header &&
+		    dynelf_bytes_at(elf->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
 
 	/* A file need not load its headers with a segment, so they are read at their file offsets. */
-	if (helper->p->file.read)
-		good = helper->p->file.read(&helper->p->file, 0, p, header) == header &&
-		       helper->p->file.read(&helper->p->file, elfhead->header.e_phoff, p + header, segments) ==
-			       segments;
+	if (elf->p->file.read)
+		good = elf->p->file.read(&elf->p->file, 0, p, header) == header &&
+		       elf->p->file.read(&elf->p->file, elfhead->header.e_phoff, p + header, segments) == segments;
 	/* The new file does not have the bytes to which the other program headers refer. */
 	for (size_t i = 0; i < elfhead->segments; i++)
 		if (elfhead->segment[i].p_type != PT_LOAD)
 			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* type PT_NULL */
-	text_bytes(&helper->bytes, p, header + segments);
+	text_bytes(&elf->bytes, p, header + segments);
 	free(p);
 	return good;
 }
 
-static void end_headers(struct cfi_helper *helper, uint64_t sections, uint16_t names)
+static void end_headers(struct new_elf *elf, uint64_t sections, uint16_t names)
 {
-	const struct elfhead *elfhead = &helper->p->head;
-	char *p = helper->bytes.p;
+	const struct elfhead *elfhead = &elf->p->head;
+	char *p = elf->bytes.p;
 
 	if (elfhead->wide) {
 		Elf64_Ehdr header;
@@ -339,7 +338,7 @@ static void end_headers(struct cfi_helper *helper, uint64_t sections, uint16_t n
 		memcpy(&header, p, sizeof(header));
 		header.e_phoff = sizeof(header);
 		header.e_shoff = sections;
-		header.e_shnum = (uint16_t)helper->n;
+		header.e_shnum = (uint16_t)elf->n;
 		header.e_shentsize = sizeof(Elf64_Shdr);
 		header.e_shstrndx = names;
 		memcpy(p, &header, sizeof(header));
@@ -349,46 +348,45 @@ static void end_headers(struct cfi_helper *helper, uint64_t sections, uint16_t n
 		memcpy(&e, p, sizeof(e));
 		e.e_phoff = sizeof(e);
 		e.e_shoff = (uint32_t)sections;
-		e.e_shnum = (uint16_t)helper->n;
+		e.e_shnum = (uint16_t)elf->n;
 		e.e_shentsize = sizeof(Elf32_Shdr);
 		e.e_shstrndx = names;
 		memcpy(p, &e, sizeof(e));
 	}
 }
 
-static const char *dynelf_make(struct cfi_helper *helper, uint32_t nsymbols, uint64_t max,
-			       const struct reduced *reduced)
+static const char *dynelf_make(struct new_elf *elf, uint32_t nsymbols, uint64_t max, const struct reduced *reduced)
 {
-	const struct elfhead *elfhead = &helper->p->head;
+	const struct elfhead *elfhead = &elf->p->head;
 	uint64_t at;
 	size_t names;
 	const char *why;
 
-	if (!add_headers(helper))
+	if (!add_headers(elf))
 		return "truncated";
-	add_section(helper, "", (Elf64_Shdr){ 0 });
-	add_segments(helper);
-	dynelf_add_build_id(helper, reduced);
-	why = nsymbols ? add_symbols(helper, nsymbols, max) : NULL;
+	add_section(elf, "", (Elf64_Shdr){ 0 });
+	add_segments(elf);
+	dynelf_add_build_id(elf, reduced);
+	why = nsymbols ? add_symbols(elf, nsymbols, max) : NULL;
 	if (why)
 		return why;
-	names = add_section(helper, ".shstrtab", (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 });
-	helper->section[names].sh_size = helper->names.n;
-	helper->section[names].sh_offset = add_bytes(helper, helper->names.p, helper->names.n);
-	at = add_bytes(helper, NULL, 0);
-	for (size_t i = 0; i < helper->n; i++) {
+	names = add_section(elf, ".shstrtab", (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 });
+	elf->section[names].sh_size = elf->names.n;
+	elf->section[names].sh_offset = add_bytes(elf, elf->names.p, elf->names.n);
+	at = add_bytes(elf, NULL, 0);
+	for (size_t i = 0; i < elf->n; i++) {
 		char entry[sizeof(Elf64_Shdr)];
 
-		elfhead_put_section(elfhead, &helper->section[i], entry);
-		text_bytes(&helper->bytes, entry, elfhead_section_size(elfhead));
+		elfhead_put_section(elfhead, &elf->section[i], entry);
+		text_bytes(&elf->bytes, entry, elfhead_section_size(elfhead));
 	}
-	end_headers(helper, at, (uint16_t)names);
+	end_headers(elf, at, (uint16_t)names);
 	return NULL;
 }
 
 static const char *write_program(struct program *program, int out, uint64_t max, struct reduced *reduced)
 {
-	struct cfi_helper helper = { .p = program };
+	struct new_elf elf = { .p = program };
 	const char *why = find_span(program);
 	uint32_t n;
 
@@ -398,14 +396,14 @@ static const char *write_program(struct program *program, int out, uint64_t max,
 	read_dynamic(program);
 	n = count_symbols(program);
 	reduced->names = n > 1;
-	helper.section = mem_alloc(sizeof(*helper.section), program->head.segments + 8);
-	why = dynelf_make(&helper, n, max, reduced);
-	reduced->bytes = helper.bytes.n;
-	if (!why && !elfreducer_put(out, helper.bytes.p, helper.bytes.n, 0))
+	elf.section = mem_alloc(sizeof(*elf.section), program->head.segments + 8);
+	why = dynelf_make(&elf, n, max, reduced);
+	reduced->bytes = elf.bytes.n;
+	if (!why && !elfreducer_put(out, elf.bytes.p, elf.bytes.n, 0))
 		why = reducer_cannot_write;
-	text_free(&helper.bytes);
-	text_free(&helper.names);
-	free(helper.section);
+	text_free(&elf.bytes);
+	text_free(&elf.names);
+	free(elf.section);
 	return why;
 }
 
