@@ -166,16 +166,16 @@ static void take_added(struct sender *sender)
 	pthread_mutex_unlock(&sender->lock);
 }
 
-static bool is_fresh(const struct waiting_window *ringpoll)
+static bool is_fresh(const struct waiting_window *waiting)
 {
 	uint64_t now = (uint64_t)time(NULL);
 
-	return ringpoll->name.epoch + FRESH_S > now;
+	return waiting->name.epoch + FRESH_S > now;
 }
 
-static bool is_due(const struct sender *sender, const struct waiting_window *ringpoll, uint64_t now)
+static bool is_due(const struct sender *sender, const struct waiting_window *waiting, uint64_t now)
 {
-	return sender->o.once ? ringpoll->attempts == 0 : ringpoll->due <= now;
+	return sender->o.once ? waiting->attempts == 0 : waiting->due <= now;
 }
 
 /* True if --once must stop, because the store is unavailable. Each attempt may last until the store's timeout: too long
@@ -211,22 +211,22 @@ static struct waiting_window *sender_choose(struct sender *sender, uint64_t now)
 
 /* ---- results of an attempt ------------------------------------------------------------------------------------- */
 
-static void cannot_remove(struct sender *sender, struct waiting_window *ringpoll)
+static void cannot_remove(struct sender *sender, struct waiting_window *waiting)
 {
-	ringpoll->due = now_ms() + LOOK_MS;
+	waiting->due = now_ms() + LOOK_MS;
 	if (errno != EBUSY && sender_may_report(sender))
-		warn("window %" PRIu64 " was sent, but cannot be removed: %s", ringpoll->name.epoch, strerror(errno));
+		warn("window %" PRIu64 " was sent, but cannot be removed: %s", waiting->name.epoch, strerror(errno));
 }
 
-static void sender_finish(struct sender *sender, struct waiting_window *ringpoll)
+static void sender_finish(struct sender *sender, struct waiting_window *waiting)
 {
-	if (spool_done(sender->spool, ringpoll->name))
-		sender_forget(sender, (size_t)(ringpoll - sender->window));
+	if (spool_done(sender->spool, waiting->name))
+		sender_forget(sender, (size_t)(waiting - sender->window));
 	else
-		cannot_remove(sender, ringpoll);
+		cannot_remove(sender, waiting);
 }
 
-static void sender_confirmed(struct sender *sender, struct waiting_window *ringpoll)
+static void sender_confirmed(struct sender *sender, struct waiting_window *waiting)
 {
 	sender->sent++;
 	sender->failures = sender->away = 0;
@@ -236,27 +236,27 @@ static void sender_confirmed(struct sender *sender, struct waiting_window *ringp
 	sender->held = false;
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
-	ringpoll->sent = true;
+	waiting->sent = true;
 	/* The store has now accepted a window after those in spool/doubts, so their state there is outdated. */
 	sender->doubtful |= sender->noted > 0;
-	sender_finish(sender, ringpoll);
+	sender_finish(sender, waiting);
 }
 
-static void sender_refuse(struct sender *sender, struct waiting_window *ringpoll, struct str why)
+static void sender_refuse(struct sender *sender, struct waiting_window *waiting, struct str why)
 {
-	warn("window %" PRIu64 " was refused and moved to bad/: %.*s", ringpoll->name.epoch, (int)why.n, why.p);
-	if (spool_refuse(sender->spool, ringpoll->name, why)) {
+	warn("window %" PRIu64 " was refused and moved to bad/: %.*s", waiting->name.epoch, (int)why.n, why.p);
+	if (spool_refuse(sender->spool, waiting->name, why)) {
 		count(COUNT_REFUSED, 1);
 		sender->refused++;
-		sender_forget(sender, (size_t)(ringpoll - sender->window));
+		sender_forget(sender, (size_t)(waiting - sender->window));
 	} else {
-		ringpoll->due = now_ms() + CAP_MS;
+		waiting->due = now_ms() + CAP_MS;
 		if (errno != EBUSY && sender_may_report(sender))
-			warn("cannot move window %" PRIu64 " to bad/: %s", ringpoll->name.epoch, strerror(errno));
+			warn("cannot move window %" PRIu64 " to bad/: %s", waiting->name.epoch, strerror(errno));
 	}
 }
 
-static void put_off(struct sender *sender, struct waiting_window *ringpoll, const struct store_report *report)
+static void put_off(struct sender *sender, struct waiting_window *waiting, const struct store_report *report)
 {
 	uint64_t now = now_ms(), pause;
 
@@ -266,7 +266,7 @@ static void put_off(struct sender *sender, struct waiting_window *ringpoll, cons
 						pause_ms(sender->failures, report->after);
 	sender->store_due = now + pause;
 	/* When the pause of the store ends, another window is due before this one. */
-	ringpoll->due = sender->store_due + pause_ms(ringpoll->attempts, 0);
+	waiting->due = sender->store_due + pause_ms(waiting->attempts, 0);
 	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
 	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
 						       COUNT_LATER,
@@ -277,26 +277,26 @@ static void put_off(struct sender *sender, struct waiting_window *ringpoll, cons
 		sender->held = true;
 		sender->shown = now;
 	} else if (sender_may_report(sender)) {
-		warn("window %" PRIu64 " waits: %.*s", ringpoll->name.epoch, (int)report->why.n, report->why.p);
+		warn("window %" PRIu64 " waits: %.*s", waiting->name.epoch, (int)report->why.n, report->why.p);
 	}
 }
 
 /* Returns the ms since the first attempt to send a window, in this run or an earlier one. */
-static uint64_t age_ms(const struct waiting_window *ringpoll)
+static uint64_t age_ms(const struct waiting_window *waiting)
 {
-	return ringpoll->aged + (ringpoll->first ? now_ms() - ringpoll->first : 0);
+	return waiting->aged + (waiting->first ? now_ms() - waiting->first : 0);
 }
 
-static bool others_taken(const struct sender *sender, const struct waiting_window *ringpoll)
+static bool others_taken(const struct sender *sender, const struct waiting_window *waiting)
 {
-	return ringpoll->others || (ringpoll->first && sender->sent > ringpoll->sent_before);
+	return waiting->others || (waiting->first && sender->sent > waiting->sent_before);
 }
 
 /* True if the indeterminate attempts of a window reached the limit while the store accepted other windows. */
-static bool is_poison(const struct sender *sender, const struct waiting_window *ringpoll)
+static bool is_poison(const struct sender *sender, const struct waiting_window *waiting)
 {
-	return others_taken(sender, ringpoll) &&
-	       (ringpoll->retries >= RETRIES || (ringpoll->retries && age_ms(ringpoll) >= STALE_MS));
+	return others_taken(sender, waiting) &&
+	       (waiting->retries >= RETRIES || (waiting->retries && age_ms(waiting) >= STALE_MS));
 }
 
 /* Writes the refused stacks of a window to bad/; the store holds the rest of that window. */
@@ -358,14 +358,14 @@ static void keep_rest(struct sender *sender, struct sending *sending, const stru
 	report->verdict = STORE_LATER;
 }
 
-static struct sending *sending_of(struct waiting_window *ringpoll, size_t which)
+static struct sending *sending_of(struct waiting_window *waiting, size_t which)
 {
-	if (which >= ringpoll->ntexts) {
-		ringpoll->text = mem_grow(ringpoll->text, sizeof(*ringpoll->text), which + 1);
-		ringpoll->text[which] = (struct sending){ 0 };
-		ringpoll->ntexts = which + 1;
+	if (which >= waiting->ntexts) {
+		waiting->text = mem_grow(waiting->text, sizeof(*waiting->text), which + 1);
+		waiting->text[which] = (struct sending){ 0 };
+		waiting->ntexts = which + 1;
 	}
-	return ringpoll->text + which;
+	return waiting->text + which;
 }
 
 static void sender_tally(const struct store_report *report)
@@ -377,26 +377,26 @@ static void sender_tally(const struct store_report *report)
 }
 
 /* Sends one text of a window. Returns true if the store confirmed it, so that the next text can follow. */
-static bool send_text(struct sender *sender, struct waiting_window *ringpoll, size_t which, const struct window *text)
+static bool send_text(struct sender *sender, struct waiting_window *waiting, size_t which, const struct window *text)
 {
-	struct sending *sending = sending_of(ringpoll, which);
+	struct sending *sending = sending_of(waiting, which);
 	struct store_report report = { 0 };
 	bool sent;
 
 	if (sending->done)
 		return true;
-	sender->store->ops->send(sender->store->it, text, &sending->resume, is_poison(sender, ringpoll), &report);
+	sender->store->ops->send(sender->store->it, text, &sending->resume, is_poison(sender, waiting), &report);
 	sender_tally(&report);
-	ringpoll->retries += report.verdict == STORE_INDETERMINATE;
+	waiting->retries += report.verdict == STORE_INDETERMINATE;
 	sender->doubtful |= report.verdict == STORE_INDETERMINATE;
 	sending->differs |= report.differs;
 	keep_rest(sender, sending, text, &report);
 	sending->done = sent = report.verdict == STORE_SENT;
 	if (report.verdict == STORE_REFUSED ||
-	    (report.verdict == STORE_INDETERMINATE && is_poison(sender, ringpoll) && ringpoll->retries > RETRIES))
-		sender_refuse(sender, ringpoll, text_view(&report.why));
+	    (report.verdict == STORE_INDETERMINATE && is_poison(sender, waiting) && waiting->retries > RETRIES))
+		sender_refuse(sender, waiting, text_view(&report.why));
 	else if (!sent)
-		put_off(sender, ringpoll, &report);
+		put_off(sender, waiting, &report);
 	store_report_free(&report);
 	return sent;
 }
@@ -409,7 +409,7 @@ static void sender_pace(struct sender *sender, const struct window *window)
 			now_ms() + (uint64_t)((double)(window->until - window->epoch) * 1000 / sender->o.catch_up);
 }
 
-static void send_all(struct sender *sender, struct waiting_window *ringpoll, struct str rest, struct str packed)
+static void send_all(struct sender *sender, struct waiting_window *waiting, struct str rest, struct str packed)
 {
 	struct text decoded = { 0 };
 	struct window text;
@@ -422,46 +422,46 @@ static void send_all(struct sender *sender, struct waiting_window *ringpoll, str
 		decoded.n = 0;
 		wrong = window_parse(&rest, &decoded, &text);
 		if (wrong) {
-			sender_refuse(sender, ringpoll, str_of(wrong));
+			sender_refuse(sender, waiting, str_of(wrong));
 			good = false;
 		} else {
 			if (which == 0 && rest.n == 0)
 				text.packed = packed;
-			good = send_text(sender, ringpoll, which++, &text);
+			good = send_text(sender, waiting, which++, &text);
 		}
 	}
 	if (good) {
 		sender_pace(sender, &text);
-		sender_confirmed(sender, ringpoll);
+		sender_confirmed(sender, waiting);
 	}
 	text_free(&decoded);
 }
 
-static void send_window(struct sender *sender, struct waiting_window *ringpoll)
+static void send_window(struct sender *sender, struct waiting_window *waiting)
 {
 	struct text text = { 0 }, packed = { 0 };
 
-	if (!ringpoll->first) {
-		ringpoll->first = now_ms();
-		ringpoll->sent_before = sender->sent;
+	if (!waiting->first) {
+		waiting->first = now_ms();
+		waiting->sent_before = sender->sent;
 	}
-	ringpoll->attempts++;
-	if (ringpoll->sent) {
-		sender_finish(sender, ringpoll);
-	} else if (spool_get(sender->spool, ringpoll->name, &text, &packed)) {
+	waiting->attempts++;
+	if (waiting->sent) {
+		sender_finish(sender, waiting);
+	} else if (spool_get(sender->spool, waiting->name, &text, &packed)) {
 		if (text.n)
-			send_all(sender, ringpoll, text_view(&text), text_view(&packed));
+			send_all(sender, waiting, text_view(&text), text_view(&packed));
 		else
-			sender_refuse(sender, ringpoll, STR("it is empty"));
+			sender_refuse(sender, waiting, STR("it is empty"));
 	} else if (errno == EBADMSG) {
-		sender_refuse(sender, ringpoll, STR("it is damaged"));
+		sender_refuse(sender, waiting, STR("it is damaged"));
 	} else if (errno == ENOENT) {
 		/* the window is absent: the spooler deleted it to keep the limits of disk space */
-		sender_forget(sender, (size_t)(ringpoll - sender->window));
+		sender_forget(sender, (size_t)(waiting - sender->window));
 	} else {
-		ringpoll->due = now_ms() + CAP_MS;
+		waiting->due = now_ms() + CAP_MS;
 		if (sender_may_report(sender))
-			warn("cannot read window %" PRIu64 " in the spool: %s", ringpoll->name.epoch, strerror(errno));
+			warn("cannot read window %" PRIu64 " in the spool: %s", waiting->name.epoch, strerror(errno));
 	}
 	text_free(&text);
 	text_free(&packed);
@@ -471,10 +471,10 @@ static void send_window(struct sender *sender, struct waiting_window *ringpoll)
 
 /* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not affect
  * others. A window of a backlog with a bounded rate is sent alone, too. */
-static bool goes_along(const struct sender *sender, const struct waiting_window *ringpoll)
+static bool goes_along(const struct sender *sender, const struct waiting_window *waiting)
 {
-	return !ringpoll->attempts && !ringpoll->alone && !ringpoll->retries && is_due(sender, ringpoll, now_ms()) &&
-	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(ringpoll));
+	return !waiting->attempts && !waiting->alone && !waiting->retries && is_due(sender, waiting, now_ms()) &&
+	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(waiting));
 }
 
 /* Adds all texts of a window to the common request. A damaged window counts as STORE_ALONE; its fault is reported when
@@ -499,16 +499,15 @@ static enum store_joined join_texts(struct sender *sender, struct str rest, stru
 	return joined == STORE_JOINED && full ? STORE_FULL : joined;
 }
 
-static enum store_joined join_window(struct sender *sender, struct waiting_window *ringpoll,
-				     struct store_report *report)
+static enum store_joined join_window(struct sender *sender, struct waiting_window *waiting, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
 	struct text text = { 0 };
 
-	if (spool_get(sender->spool, ringpoll->name, &text, NULL))
+	if (spool_get(sender->spool, waiting->name, &text, NULL))
 		joined = join_texts(sender, text_view(&text), report);
 	text_free(&text);
-	ringpoll->alone = joined == STORE_ALONE;
+	waiting->alone = joined == STORE_ALONE;
 	return joined;
 }
 
@@ -582,13 +581,13 @@ static void sender_note(struct sender *sender)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sender->n; i++) {
-		const struct waiting_window *ringpoll = sender->window + i;
+		const struct waiting_window *waiting = sender->window + i;
 
-		if (!ringpoll->retries)
+		if (!waiting->retries)
 			continue;
 		retry = mem_more(retry, sizeof(*retry), n);
-		retry[n++] = (struct retry){ ringpoll->name, ringpoll->retries, now - age_ms(ringpoll) / 1000,
-					     others_taken(sender, ringpoll) };
+		retry[n++] = (struct retry){ waiting->name, waiting->retries, now - age_ms(waiting) / 1000,
+					     others_taken(sender, waiting) };
 	}
 	sender->doubtful = !retries_write(sender->spool, retry, n);
 	if (sender->doubtful && sender_may_report(sender))
@@ -618,21 +617,21 @@ uint64_t sender_splay(struct str host, double seconds)
 
 bool sender_step(struct sender *sender)
 {
-	struct waiting_window *ringpoll;
+	struct waiting_window *waiting;
 
 	take_added(sender);
 	if (now_ms() - sender->listed > (sender->n < 1000 ? LIST_MS / 10 : LIST_MS))
 		sender_look(sender);
-	ringpoll = sender_choose(sender, now_ms());
-	if (ringpoll && sender->store->ops->join && ringpoll + 1 < sender->window + sender->n &&
-	    goes_along(sender, ringpoll) && goes_along(sender, ringpoll + 1))
-		send_together(sender, ringpoll);
-	else if (ringpoll)
-		send_window(sender, ringpoll);
+	waiting = sender_choose(sender, now_ms());
+	if (waiting && sender->store->ops->join && waiting + 1 < sender->window + sender->n &&
+	    goes_along(sender, waiting) && goes_along(sender, waiting + 1))
+		send_together(sender, waiting);
+	else if (waiting)
+		send_window(sender, waiting);
 	else if (sender->store->ops->tidy && now_ms() - sender->tidied > TIDY_MS && !sender->o.once &&
 		 !sender->store->ops->tidy(sender->store->it, sender->o.host, (uint64_t)time(NULL)))
 		sender->tidied = now_ms();
-	return ringpoll != NULL;
+	return waiting != NULL;
 }
 
 uint64_t sender_wait(const struct sender *sender)

@@ -13,18 +13,18 @@
 #define ROW_MAX 512u          /* limit for the number of bytes read from the start of an object */
 
 /* Position of a string in a text. A pointer would become invalid when the text grows. */
-struct blob {
+struct text_part {
 	size_t from, n;
 };
 
 static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, uint64_t symbol, struct text *text,
-			struct blob *blob)
+			struct text_part *part)
 {
 	uint64_t n;
 
 	if (symbol == 0 || !vmlayout_read(memory, symbol, vmlayout->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
-	*blob = (struct blob){ text->n, (size_t)n };
+	*part = (struct text_part){ text->n, (size_t)n };
 	/* One byte more than needed, so that text->p is not NULL for an empty symbol. */
 	text_reserve(text, (size_t)n + 1);
 	if (!memory_read(memory, symbol + vmlayout->symbol_body, text->p + text->n, (size_t)n))
@@ -35,19 +35,19 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 
 /* Reads the symbol that the constant pool entry `index` points to. Bit 0 of an entry is a flag in some JDKs. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
-		       uint64_t index, struct text *text, struct blob *blob)
+		       uint64_t index, struct text *text, struct text_part *part)
 {
 	uint64_t symbol;
 
 	return index && index < length && memory_pointer(memory, pool + vmlayout->pool_header + 8 * index, &symbol) &&
-	       read_symbol(memory, vmlayout, symbol & ~(uint64_t)1, text, blob);
+	       read_symbol(memory, vmlayout, symbol & ~(uint64_t)1, text, part);
 }
 
 bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
 		  struct method_name *name)
 {
 	uint64_t of, pool, length, index, signature, holder, class_name;
-	struct blob blob, n, s;
+	struct text_part class, n, s;
 
 	if (!vmlayout_read(memory, method, vmlayout->const_method, &of) || of == 0 ||
 	    !vmlayout_read(memory, of, vmlayout->constants, &pool) || pool == 0 ||
@@ -57,11 +57,11 @@ bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64
 	    !vmlayout_read(memory, pool, vmlayout->pool_holder, &holder) || holder == 0 ||
 	    !vmlayout_read(memory, holder, vmlayout->class_name, &class_name))
 		return false;
-	if (!read_symbol(memory, vmlayout, class_name, text, &blob) ||
+	if (!read_symbol(memory, vmlayout, class_name, text, &class) ||
 	    !read_entry(memory, vmlayout, pool, length, index, text, &n) ||
-	    !read_entry(memory, vmlayout, pool, length, signature, text, &s) || blob.n == 0 || n.n == 0)
+	    !read_entry(memory, vmlayout, pool, length, signature, text, &s) || class.n == 0 || n.n == 0)
 		return false;
-	*name = (struct method_name){ { text->p + blob.from, blob.n },
+	*name = (struct method_name){ { text->p + class.from, class.n },
 				      { text->p + n.from, n.n },
 				      { text->p + s.from, s.n } };
 	return true;

@@ -30,7 +30,7 @@ struct names {
 };
 
 /* The frames of the tree, in preorder. */
-struct blobframes {
+struct preorder {
 	uint32_t n, depth;
 	uint32_t *parent; /* number of each frame's parent; UINT32_MAX: the root */
 	uint32_t *name;
@@ -48,7 +48,7 @@ struct parser {
 	struct str *suffix; /* suffix of each kind of code */
 	uint32_t *kind;     /* kind of code of each colour */
 	struct names names;
-	struct blobframes frames;
+	struct preorder frames;
 	struct arena memory;
 };
 
@@ -442,7 +442,7 @@ struct tree {
 
 static bool get_frame(struct parser *parser, struct cursor *cursor, struct tree *tree)
 {
-	struct blobframes *frames = &parser->frames;
+	struct preorder *frames = &parser->frames;
 	uint64_t pop, k, id, extra = 0;
 	uint32_t head;
 
@@ -531,7 +531,7 @@ static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
  * which it is a part. */
 static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 {
-	struct blobframes *frames = &parser->frames;
+	struct preorder *frames = &parser->frames;
 	uint64_t pause = frames->other[i];
 
 	if (pause == 0)
@@ -545,7 +545,7 @@ static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 
 static bool add_weights(struct parser *parser, const uint32_t *node)
 {
-	const struct blobframes *frames = &parser->frames;
+	const struct preorder *frames = &parser->frames;
 
 	for (uint32_t i = 0; i < frames->n; i++) {
 		if ((frames->self[i] && !stacks_add(&parser->u->stacks, node[i], 0, frames->self[i])) ||
@@ -559,7 +559,7 @@ static bool add_weights(struct parser *parser, const uint32_t *node)
 static bool build_stacks(struct parser *parser)
 {
 	struct stacks *stacks = &parser->u->stacks;
-	struct blobframes *frames = &parser->frames;
+	struct preorder *frames = &parser->frames;
 	uint32_t *node = mem_alloc(sizeof(*node), (size_t)frames->n + 1);
 	bool good = true;
 

@@ -13,7 +13,7 @@
 
 /* One section of call frame information and its FDEs, sorted by start address. Offsets have 32 bits: a section of more
  * than UNWIND_TABLE_MAX bytes is not indexed. */
-struct blobframes {
+struct section_fdes {
 	struct cfi cfi;
 	uint32_t n;
 	struct ref {
@@ -50,8 +50,8 @@ struct unwind_table {
 	struct image *image;   /* mapped image that has all constant data; NULL: not from an image */
 	size_t size;           /* size in bytes of the sections and of the references to FDEs, or of the image */
 	const struct processor *processor;
-	uint64_t base, end;          /* start and end of the addresses that have rows */
-	struct blobframes frames[2]; /* [0]: .eh_frame, [1]: .debug_frame */
+	uint64_t base, end;            /* start and end of the addresses that have rows */
+	struct section_fdes frames[2]; /* [0]: .eh_frame, [1]: .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
 	bool keeps_frame_pointers;
@@ -139,7 +139,7 @@ static void found_sort(struct found *found)
 
 /* Fills the index of a section. FDEs outside of the file's code, [base, end), are remains of functions that the linker
  * dropped: they are skipped. */
-static void frames_set(struct blobframes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
+static void frames_set(struct section_fdes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
 		       uint64_t end)
 {
 	frames->cfi = *cfi;
@@ -159,7 +159,7 @@ static size_t refs_max(size_t n)
 }
 
 /* Adds the index of a section to the table. header is the file's .eh_frame_hdr, or empty if there is none. */
-static void table_add(struct unwind_table *table, struct blobframes *frames, struct cfi cfi, struct cfi header)
+static void table_add(struct unwind_table *table, struct section_fdes *frames, struct cfi cfi, struct cfi header)
 {
 	struct found found = { .max = refs_max(table->size + cfi.bytes.n) };
 
@@ -270,7 +270,7 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 	i.loads = unwindtable_place(&at, table->nloads * sizeof(*table->load));
 	i.plts = unwindtable_place(&at, table->nplts * sizeof(*table->plt));
 	for (unsigned index = 0; index < countof(i.part); index++) {
-		const struct blobframes *frames = &table->frames[index];
+		const struct section_fdes *frames = &table->frames[index];
 		struct part *part = &i.part[index];
 
 		*part = (struct part){ .address = frames->cfi.address,
@@ -353,7 +353,7 @@ static struct unwind_table *table_of_image(struct image *i)
 	for (unsigned index = 0; index < countof(i->part); index++) {
 		const struct part *part = &i->part[index];
 
-		table->frames[index] = (struct blobframes){
+		table->frames[index] = (struct section_fdes){
 			.cfi = { { first + part->bytes, part->nbytes }, part->address, index == 1, table->processor },
 			.n = (uint32_t)part->nrefs,
 			.ref = (void *)(first + part->refs),
@@ -433,7 +433,7 @@ bool unwind_table_bias(const struct unwind_table *table, uint64_t start, uint64_
 	return load;
 }
 
-static void rows_free(struct blobframes *frames)
+static void rows_free(struct section_fdes *frames)
 {
 	for (uint32_t i = 0; i < frames->n; i++)
 		cfi_rows_free(atomic_load_explicit(&frames->rows[i], memory_order_relaxed));
@@ -461,7 +461,7 @@ void unwind_table_close(struct unwind_table *table)
 
 /* Decodes the rows of an FDE within the limits of the table. Returns NULL beyond the limits, or if the FDE has no
  * rows. */
-static struct cfi_rows *make_rows(const struct blobframes *frames, struct recent *recent, uint64_t base,
+static struct cfi_rows *make_rows(const struct section_fdes *frames, struct recent *recent, uint64_t base,
 				  const struct cfi_entry *entry)
 {
 	size_t n = entry->initial.n + entry->program.n + sizeof(*entry),
@@ -487,8 +487,8 @@ bool unwind_table_is_full(const struct unwind_table *table)
 
 /* Returns the rows of FDE i, which the first lookup decodes. An FDE without rows, or beyond the limits, gets rows with
  * n = 0. */
-static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frames, struct recent *recent, uint64_t base,
-						  size_t i)
+static const struct cfi_rows *unwindtable_rows_of(const struct section_fdes *frames, struct recent *recent,
+						  uint64_t base, size_t i)
 {
 	struct cfi_rows *rows = atomic_load_explicit(&frames->rows[i], memory_order_acquire), *first = NULL;
 	struct cfi_entry entry;
@@ -507,7 +507,7 @@ static const struct cfi_rows *unwindtable_rows_of(const struct blobframes *frame
 	return first;
 }
 
-static const struct cfi_row *frames_row(const struct blobframes *frames, struct recent *recent, uint64_t base,
+static const struct cfi_row *frames_row(const struct section_fdes *frames, struct recent *recent, uint64_t base,
 					uint32_t address)
 {
 	const struct cfi_rows *rows;
