@@ -75,8 +75,8 @@ static uint64_t taskwait_find_place(void *arg)
 	return tenant_place(job->process);
 }
 
-/* Asks a question in limited time. Returns the job with the answer, which the caller drops; NULL and errno if there is
- * no answer. */
+/* Answers a question in limited time. Returns the job with the answer, which the caller drops; NULL and errno if there
+ * is no answer. */
 static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
 				  size_t max)
 {

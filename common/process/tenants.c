@@ -234,8 +234,8 @@ static bool read_texts(int process, struct texts *texts)
 }
 
 /* Returns the place of a process for timelimit_call. A process of an unknown tenant is a place of its own by its pid;
- * but in nested PID namespaces all such processes are one place, since root of a container without an id cannot be told
- * from root of the host. */
+ * but in nested PID namespaces all such processes are one place, since root of a container without an id cannot be
+ * distinguished from root of the host. */
 static uint64_t tenants_place_of(struct tenant tenant, const struct status *status)
 {
 	uint64_t key = tenant.kind != TENANT_UNKNOWN ? tenant.key : status->is_nested ? 0 : status->pid;
