@@ -255,8 +255,8 @@ refused 1 "no windows: none of the selection starts in that time; --list lists a
 refused 1 "no windows: none of the selection starts in that time" --list -H nobody
 refused 1 "no windows: none starts in that time; the first starts at 2023-11-14T22:13:20Z, the last at 2023-11-14T22:13:50Z" --list -f 1800000000 -t 1800000001
 refused 2 "--host and --all-hosts exclude each other" -H web1 -a
-refused 2 "--by=place: host, time or label:KEY" --by=place
-refused 2 "--by=label:: host, time or label:KEY" --by=label:
+refused 2 "--by: 'place' is not one of host, time, label:KEY" --by=place
+refused 2 "--by: 'label:' is not one of host, time, label:KEY: did you mean label:KEY?" --by=label:
 refused 2 "--only: 'comm=' is not KEY=VALUE,..." --only=comm=
 refused 2 "--label: '=v' is not KEY=VALUE" --label==v
 refused 2 "unexpected operand 'extra': give times by --from and --to, a store by --store" extra

@@ -235,7 +235,7 @@ sort without >expected
 same "  without them, what it was" expected less
 pjfold -q -j 3 --inline fp.data >threads 2>/dev/null
 same "  threads change nothing" with threads
-pjfold --inline fp.data 2>err >/dev/null
+pjfold -v --inline fp.data 2>err >/dev/null
 ok "  files without debug information are counted" grep -q 'inlined functions: [1-9][0-9]* files\{0,1\} ha' err
 pjfold -q --inline --annotate=none fp.data | grep -q ';geo::mix;'
 is "  --annotate=none: no suffix" $? 0
