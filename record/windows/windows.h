@@ -61,8 +61,8 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 void windows_finish(struct windows *windows, struct window *window, const struct window_report *report);
 
 /* Drops a window that could not be written; error is the errno of the cause. The finisher removes, reports and counts
- * the window, and makes space if the disk is full. With error 0 it only removes the window. report: what is known of
- * the window, or NULL. */
+ * the window, and makes space if the disk is full. With error 0 it only removes the window. report: the data of
+ * the window as far as they are known, or NULL. */
 void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report);
 
 /* Sets *end_ns to the latest planned end (struct pj_window, ns of CLOCK_MONOTONIC of this boot) of the windows that
